@@ -4,36 +4,127 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "advisor_baseline.h"
-#include "advisor_comparison.h"
-#include "advisor_output.h"
-#include "agent.h"
 #include "choices.h"
 #include "command.h"
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/findings/rules.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
+#include "mpa/io/output_file.h"
 #include "mpa/pipeline/cluster.h"
-#include "screen.h"
+#include "mpa/writers/pages.h"
+#include "mpa/writers/writers.h"
+#include "printing.h"
 
 namespace mpa {
 namespace {
+
+// What `advisor` prints and writes of its report.
+
+// What the command writes, as the Python tool does: <output>/log/mstt_advisor_<time>.xlsx, and
+// beside `log` a page and the list for tuning tools.
+struct AdvisorPlaces {
+  std::filesystem::path folder, log;
+};
+
+namespace fs = std::filesystem;
+using AdvisorJson = nlohmann::ordered_json;
+
+const std::string& DocumentOf(const Report& report, std::string_view name) {
+  const auto found = std::find_if(report.documents.begin(), report.documents.end(),
+                                  [&](const TextDocument& row) { return row.file_name == name; });
+  if (found == report.documents.end()) Fail(ErrorKind::kInternal, "the report has no {}", name);
+  return found->text;
+}
+
+// All findings, whatever the printed document leaves out.
+nlohmann::json WholeOf(const Report& report) {
+  return nlohmann::json::parse(DocumentOf(report, kWholeDiagnosis));
+}
+
+// True if a fault has the severity of --fail_on or a higher one.
+bool FailsOn(const std::string& fail_on, const nlohmann::json& document) {
+  static const std::vector<std::string> order = {"info", "low", "medium", "high", "critical"};
+  const auto place = [&](const std::string& name) {
+    return std::find(order.begin(), order.end(), name) - order.begin();
+  };
+  return std::any_of(document.at("findings").begin(), document.at("findings").end(),
+                     [&](const nlohmann::json& finding) {
+                       return finding.at("kind") == "fault" &&
+                              place(finding.at("severity").get<std::string>()) >= place(fail_on);
+                     });
+}
+
+// The document with what only the command knows. The changes are left out, and counted, where the
+// document would become longer than `most` bytes; 0: of any length.
+std::string DocumentText(const ClusterOutcome& outcome,
+                         const std::optional<FindingChanges>& changes, std::size_t most) {
+  const std::string& text = DocumentOf(outcome.report, kDiagnosisDocument);
+  if (!outcome.partial && !changes) return text;
+  AdvisorJson document = AdvisorJson::parse(text);
+  if (outcome.partial) document["complete"] = false;
+  const auto dump = [&] { return PrintableJson(document.dump(most == 0 ? 1 : -1)); };
+  if (!changes) return dump();
+  document["changes"] = ChangesJson(changes->rows);
+  if (!changes->step.children.empty()) document["step_change"] = StepChangeJson(changes->step);
+  if (changes->untold > 0) document["untold_changes"] = changes->untold;
+  std::string whole = dump();
+  if (most == 0 || whole.size() <= most) return whole;
+  document.erase("step_change");
+  document["changes"] = AdvisorJson::array();
+  document["omitted"]["changes"] = changes->rows.size();
+  whole = dump();
+  return whole.size() <= most ? whole : text;
+}
+
+// Makes the directories, before the long work starts. `output`: of -o; empty: the current one.
+AdvisorPlaces PrepareOutputs(const std::string& output, bool tables) {
+  const fs::path below = output.empty() ? fs::current_path() : fs::path(ExpandHome(output));
+  AdvisorPlaces places;
+  places.folder = fs::absolute(below).lexically_normal();
+  places.log = places.folder / "log";
+  InContext("-o", [&] { io::PrepareDirectoryBelow(places.folder, tables ? "log" : ""); });
+  return places;
+}
+
+void WriteTables(const AdvisorPlaces& places, const Report& report) {
+  static constexpr std::string_view kStem = "mstt_advisor_";
+  const fs::path tables = WriteXlsx(report, places.log, std::string(kStem) + UtcTimeStamp());
+  const fs::path page = places.folder / (tables.stem().string() + ".html");
+  io::ReplaceText(page, FormatPage(*report.page));
+  for (const TextDocument& document : report.documents) {
+    if (document.file_name != kTuningList) continue;
+    const std::string time = tables.stem().string().substr(kStem.size());
+    io::ReplaceText(places.folder / fmt::format("operator_tuning_file_{}.cfg", time),
+                    document.text);
+  }
+  LogNotice("the results are in {} and {}", page.string(), tables.string());
+}
+
+void WriteTimeline(const AdvisorPlaces& places, const Report& report) {
+  const TextDocument& trace = report.documents.back();
+  io::ReplaceText(places.folder / trace.file_name, trace.text);
+  LogNotice("the trace is in {}; https://ui.perfetto.dev opens it",
+            (places.folder / trace.file_name).string());
+}
 
 namespace fs = std::filesystem;
 
@@ -246,81 +337,55 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   CLI::App* app = program.add_subcommand(
       "advisor", "Find what slows the step down and how much time a fix saves");
   const auto options = std::make_shared<AdvisorOptions>();
+  const OptionAdder add(*app);
   app->add_option("words", options->words)
       ->expected(-1)
       ->type_name("WORD")
       ->check(Suggested(kQuestions))
       ->group("");
-  app->add_option("-d,--profiling_path", options->captures,
-                  "Directory with the captures of all ranks, or one capture")
-      ->type_name("PATH")
-      ->group(kMostUsed);
-  app->add_option("--benchmark_profiling_path", options->baseline_captures,
-                  "Captures of another run to compare with: which findings are new, gone or "
-                  "larger, and sheets of the differences")
-      ->type_name("PATH")
-      ->group(kMostUsed);
-  app->add_option("-o,--output_path", options->output,
-                  "Directory for the page, tables and traces [default: the current one]")
-      ->type_name("DIR")
-      ->group(kMostUsed);
-  app->add_option("-l,--language", options->language,
-                  "Language of the texts [default: from the variable LANG]")
-      ->check(OneOf({"cn", "en"}))
-      ->type_name("LANG")
-      ->group(kMostUsed);
-  app->add_option("--fail_on", options->fail_on,
-                  "Exit with 1 if a fault has this severity or a higher one")
-      ->check(OneOf({"info", "low", "medium", "high", "critical"}))
-      ->type_name("SEVERITY")
-      ->group(kMostUsed);
-  app->add_option("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]")
-      ->type_name("LIST")
-      ->group(kReading);
-  app->add_option("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]")
-      ->type_name("ID")
-      ->group(kReading);
-  app->add_flag("--json", options->json,
-                "Print the diagnosis as JSON; see docs/diagnosis.schema.json")
-      ->group(kPrograms);
-  app->add_flag("--agent", options->agent, "Print one bounded JSON object for a language model")
-      ->group(kPrograms);
-  app->add_option(
-         "--baseline", options->baseline,
-         "An earlier diagnosis (--json) to compare with: what of the step changed, which findings "
-         "are new, gone or larger")
-      ->type_name("FILE")
-      ->group(kPrograms);
-  app->add_option("--top", options->top, "Findings to show [default: 5, in JSON 20]")
-      ->type_name("N")
-      ->group(kPrograms);
-  app->add_option("--evidence", options->evidence, "Places to show for each finding [default: 5]")
-      ->type_name("N")
-      ->group(kPrograms);
-  app->add_option(
-         "--max_chars", options->max_chars,
-         "Longest JSON document; what is left out is counted [default: unlimited, --agent 8000]")
-      ->type_name("N")
-      ->group(kPrograms);
-  app->add_option("--rules", options->rules,
-                  "Thresholds of the findings, instead of the built-in ones; see --print_rules")
-      ->type_name("FILE")
-      ->group(kReading);
-  app->add_flag("--print_rules", options->print_rules,
-                "Print the built-in thresholds as a rule file and exit")
-      ->group(kReading);
+  add("-d,--profiling_path", options->captures,
+      "Directory with the captures of all ranks, or one capture", "PATH", kMostUsed);
+  add("--benchmark_profiling_path", options->baseline_captures,
+      "Captures of another run to compare with: which findings are new, gone or "
+      "larger, and sheets of the differences",
+      "PATH", kMostUsed);
+  add("-o,--output_path", options->output,
+      "Directory for the page, tables and traces [default: the current one]", "DIR", kMostUsed);
+  add("-l,--language", options->language, "Language of the texts [default: from the variable LANG]",
+      "LANG", kMostUsed)
+      ->check(OneOf({"cn", "en"}));
+  add("--fail_on", options->fail_on, "Exit with 1 if a fault has this severity or a higher one",
+      "SEVERITY", kMostUsed)
+      ->check(OneOf({"info", "low", "medium", "high", "critical"}));
+  add("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]", "LIST",
+      kReading);
+  add("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]", "ID",
+      kReading);
+  add.Flag("--json", options->json, "Print the diagnosis as JSON; see docs/diagnosis.schema.json",
+           kPrograms);
+  add.Flag("--agent", options->agent, "Print one bounded JSON object for a language model",
+           kPrograms);
+  add("--baseline", options->baseline,
+      "An earlier diagnosis (--json) to compare with: what of the step changed, which findings "
+      "are new, gone or larger",
+      "FILE", kPrograms);
+  add("--top", options->top, "Findings to show [default: 5, in JSON 20]", "N", kPrograms);
+  add("--evidence", options->evidence, "Places to show for each finding [default: 5]", "N",
+      kPrograms);
+  add("--max_chars", options->max_chars,
+      "Longest JSON document; what is left out is counted [default: unlimited, --agent 8000]", "N",
+      kPrograms);
+  add("--rules", options->rules,
+      "Thresholds of the findings, instead of the built-in ones; see --print_rules", "FILE",
+      kReading);
+  add.Flag("--print_rules", options->print_rules,
+           "Print the built-in thresholds as a rule file and exit", kReading);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
-  app->add_option("--cann_version", options->cann_version, "Read from the capture")
-      ->type_name("VERSION")
-      ->group(kPythonTool);
-  app->add_option("--torch_version", options->torch_version, "Read from the capture")
-      ->type_name("VERSION")
-      ->group(kPythonTool);
-  app->add_option("--profiling_type", options->profiling_type, "Read from the capture")
-      ->type_name("TYPE")
-      ->group(kPythonTool);
-  app->add_flag("--debug", options->debug, "See -v")->group(kPythonTool);
+  add("--cann_version", options->cann_version, "Read from the capture", "VERSION", kPythonTool);
+  add("--torch_version", options->torch_version, "Read from the capture", "VERSION", kPythonTool);
+  add("--profiling_type", options->profiling_type, "Read from the capture", "TYPE", kPythonTool);
+  add.Flag("--debug", options->debug, "See -v", kPythonTool);
   return {app, [options, &agent] { return RunAdvisor(*options, agent); }, AdvisorPage};
 }
 

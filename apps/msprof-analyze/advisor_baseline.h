@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "mpa/change/account_change.h"
+#include "mpa/pipeline/cluster.h"
+#include "mpa/report/report.h"
 
 namespace mpa {
 
@@ -42,5 +44,14 @@ FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now
 std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, std::size_t width);
 nlohmann::ordered_json ChangesJson(const std::vector<FindingChange>& changes);
 nlohmann::ordered_json StepChangeJson(const ChangeNode& step);
+
+/// Adds the sheets "Kernel compare of ..." and "Api compare of ..." of the Python tool: the rank
+/// that lost most against the benchmark in kernels, and the one that lost most free time, beside
+/// their own captures there. Both documents are diagnoses (schema mpa.diagnosis/1) with all
+/// accounts. Captures of single ranks are compared whatever their numbers. What cannot be compared
+/// is told in the notes.
+void AddBenchmarkSheets(const ClusterRequest& target, const nlohmann::json& diagnosis,
+                        const ClusterRequest& benchmark, const nlohmann::json& benchmark_diagnosis,
+                        Report& report);
 
 }  // namespace mpa

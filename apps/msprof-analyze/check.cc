@@ -2,13 +2,15 @@
 // `msprof-analyze check`: what captures hold, and what can be done with them.
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "check_report.h"
 #include "command.h"
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
-#include "mpa/pipeline/raw_damage.h"
-#include "screen.h"
+#include "mpa/base/printable.h"
+#include "mpa/pipeline/analyzer_checks.h"
+#include "printing.h"
 
 namespace mpa {
 namespace {
@@ -65,6 +67,156 @@ Command AddCheck(CLI::App& program) {
       ->group(kMostUsed);
   AddOpenOptions(*app, options->open);
   return {app, [options] { return RunCheck(*options); }, CheckPage};
+}
+
+// The report of `check` as a JSON document.
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// An empty text means that the capture does not say.
+Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json OrNull(Recorded recorded) {
+  return recorded == Recorded::kUnknown ? Json() : Json(recorded == Recorded::kYes);
+}
+
+const char* Name(CaptureKind kind) {
+  static constexpr const char* kNames[] = {"unknown", "npu_text",  "npu_db",
+                                           "npu_raw", "gpu_trace", "npu_torch_trace"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+const char* Name(Ability ability) {
+  static constexpr const char* kNames[] = {"can_run", "runs_with_less", "cannot_run"};
+  return kNames[static_cast<std::size_t>(ability)];
+}
+
+Json ToJson(const std::optional<ProfilerSchedule>& schedule) {
+  if (!schedule) return {};
+  return {{"skip_first", schedule->skip_first},
+          {"wait", schedule->wait},
+          {"warmup", schedule->warmup},
+          {"active", schedule->active},
+          {"repeat", schedule->repeat}};
+}
+
+Json ToJson(const std::optional<ProfilerInfo>& settings) {
+  if (!settings) return {};
+  return {{"source", settings->path.string()},
+          {"profiler_level", OrNull(settings->level)},
+          {"aic_metrics", OrNull(settings->aic_metrics)},
+          {"activities", settings->activities},
+          {"schedule", ToJson(settings->schedule)},
+          {"record_shapes", settings->record_shapes},
+          {"profile_memory", settings->profile_memory},
+          {"with_stack", settings->with_stack},
+          {"with_modules", settings->with_modules},
+          {"mstx", settings->mstx}};
+}
+
+Json ToJson(const Contents& recorded) {
+  Json contents;
+  for (const RecordedContent& content : kRecordedContents)
+    contents[content.key] = OrNull(recorded.*content.state);
+  return contents;
+}
+
+const char* Name(RecordSide side) {
+  static constexpr const char* kNames[] = {"host", "device", "framework"};
+  return kNames[static_cast<std::size_t>(side)];
+}
+
+Json ToJson(const RecordInventory& records) {
+  Json kinds = Json::array(), unknown = Json::array();
+  for (const RecordInventory::Entry& entry : records.kinds) {
+    kinds.push_back({{"side", Name(entry.kind->side)},
+                     {"kind", entry.kind->name},
+                     {"holds", entry.kind->holds},
+                     {"read", entry.kind->use == RecordUse::kRead},
+                     {"files", entry.files},
+                     {"bytes", entry.bytes}});
+  }
+  constexpr std::size_t kFiles = 100;
+  for (std::size_t i = 0; i < std::min(kFiles, records.unknown.size()); ++i) {
+    unknown.push_back(records.unknown[i].string());
+  }
+  return {{"kinds", std::move(kinds)},
+          {"unknown_count", records.unknown.size()},
+          {"unknown_files", std::move(unknown)}};
+}
+
+Json ToJson(const std::vector<Warning>& warnings) {
+  Json list = Json::array();
+  for (const Warning& warning : warnings) {
+    Json paths = Json::array();
+    for (const auto& path : warning.paths) paths.push_back(path.string());
+    list.push_back({{"id", warning.id},
+                    {"text", warning.text},
+                    {"advice", warning.advice},
+                    {"paths", std::move(paths)}});
+  }
+  return list;
+}
+
+Json ToJson(const std::vector<Verdict>& verdicts) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    Json lacks = Json::array();
+    for (const Lack& lack : verdicts[i].lacks) {
+      lacks.push_back({{"reason", lack.reason}, {"setting", OrNull(lack.setting)}});
+    }
+    list.push_back({{"name", AllAnalyzerChecks()[i].name},
+                    {"ability", Name(verdicts[i].ability)},
+                    {"lacks", std::move(lacks)}});
+  }
+  return list;
+}
+
+Json ToJson(const RankFacts& facts, const std::vector<Verdict>& verdicts) {
+  return {{"rank", OrNull(facts.rank)},
+          {"path", facts.path.string()},
+          {"kind", Name(facts.kind)},
+          {"parsed", facts.kind != CaptureKind::kNpuRaw && facts.kind != CaptureKind::kUnknown},
+          {"complete", OrNull(facts.complete)},
+          {"problem", OrNull(facts.problem)},
+          {"bytes", facts.bytes},
+          {"devices", facts.devices},
+          {"device_name", OrNull(facts.device_name)},
+          {"host", OrNull(facts.host)},
+          {"framework", OrNull(facts.framework)},
+          {"torch_npu_version", OrNull(facts.torch_npu_version)},
+          {"cann_version", OrNull(facts.cann_version)},
+          {"settings", ToJson(facts.settings)},
+          {"steps", OrNull(facts.steps)},
+          {"recorded", ToJson(facts.recorded)},
+          {"records", facts.kind == CaptureKind::kNpuRaw ? ToJson(facts.records) : Json()},
+          {"unread_tables",
+           facts.kind == CaptureKind::kNpuDb ? Json(UnreadTables(facts.path)) : Json()},
+          {"analyzers", ToJson(verdicts)},
+          {"warnings", ToJson(facts.warnings)}};
+}
+
+}  // namespace
+
+std::string FormatCheckJson(const CheckReport& report) {
+  Json ranks = Json::array();
+  for (std::size_t i = 0; i < report.survey.ranks.size(); ++i) {
+    ranks.push_back(ToJson(report.survey.ranks[i], report.verdicts[i]));
+  }
+  const Json document = {{"schema_version", 1},
+                         {"path", report.survey.path.string()},
+                         {"usable", report.Usable()},
+                         {"ranks", std::move(ranks)},
+                         {"warnings", ToJson(report.survey.warnings)}};
+  // Names in captures need not be UTF-8.
+  return PrintableJson(document.dump(2, ' ', false, Json::error_handler_t::replace)) + '\n';
 }
 
 }  // namespace mpa

@@ -7,9 +7,8 @@
 #include <set>
 
 #include "check_report.h"
+#include "help.h"
 #include "mpa/base/log.h"
-#include "mpa/capture/unread_tables.h"
-#include "wrapped_text.h"
 
 namespace mpa {
 namespace {
@@ -49,24 +48,11 @@ std::string Short(const std::string& value, std::string_view prefix) {
   return value.starts_with(prefix) ? value.substr(prefix.size()) : value;
 }
 
-std::string KindText(const RankFacts& facts) {
-  switch (facts.kind) {
-    case CaptureKind::kNpuText:
-      return "text, parsed";
-    case CaptureKind::kNpuDb:
-      return "database, parsed";
-    case CaptureKind::kNpuRaw:
-      return "raw, not parsed";
-    case CaptureKind::kGpu:
-      return "GPU trace";
-    case CaptureKind::kUnknown:
-      break;
-  }
-  return "nothing readable";
-}
-
 std::string CaptureText(const RankFacts& facts) {
-  std::string text = KindText(facts);
+  static constexpr const char* kKinds[] = {"nothing readable", "text, parsed",
+                                           "database, parsed", "raw, not parsed",
+                                           "GPU trace",        "NPU trace of torch.profiler"};
+  std::string text = kKinds[static_cast<std::size_t>(facts.kind)];
   if (facts.complete == Recorded::kYes) text += ", complete";
   if (facts.complete == Recorded::kNo) text += ", incomplete";
   return text;
@@ -106,28 +92,10 @@ std::string StepsText(const RankFacts& facts) {
 }
 
 void AddContents(const Contents& recorded, WrappedText& page) {
-  struct Item {
-    const char* name;
-    Recorded state;
-  };
-  const Item items[] = {{"device work", recorded.device_tasks},
-                        {"compute kernels", recorded.kernels},
-                        {"operator types", recorded.kernel_types},
-                        {"core types", recorded.kernel_cores},
-                        {"counters", recorded.counters},
-                        {"communication", recorded.communication},
-                        {"communication tasks", recorded.communication_tasks},
-                        {"bandwidths", recorded.bandwidths},
-                        {"host operators", recorded.host_ops},
-                        {"stacks", recorded.stacks},
-                        {"memory", recorded.memory},
-                        {"memory of operators", recorded.op_memory},
-                        {"mstx", recorded.mstx},
-                        {"chip", recorded.chip}};
   const auto names = [&](Recorded state) {
     std::vector<std::string> found;
-    for (const Item& item : items) {
-      if (item.state == state) found.emplace_back(item.name);
+    for (const RecordedContent& content : kRecordedContents) {
+      if (recorded.*content.state == state) found.emplace_back(content.words);
     }
     return Join(found);
   };

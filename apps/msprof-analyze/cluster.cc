@@ -5,23 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "agent.h"
 #include "choices.h"
 #include "cluster_output.h"
-#include "cluster_results.h"
 #include "command.h"
 #include "export_options.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
-#include "mpa/base/text.h"
-#include "mpa/pipeline/part_files.h"
-#include "mpa/recipe/arguments.h"
+#include "printing.h"
 #include "recipe_runs.h"
 
 namespace mpa {
@@ -88,6 +81,8 @@ int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
   if (!from_parts) {
     ClusterRequest writing = request;
     if (!types.front().empty()) writing.write_documents = early.Writer();
+    writing.each_group = std::all_of(baselines.begin(), baselines.end(),
+                                     [](const fs::path& baseline) { return baseline.empty(); });
     mapped = MapRanks(runs, writing);
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -185,48 +180,38 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
   CLI::App* app = program.add_subcommand(
       "cluster", "Run a recipe over all ranks of a job; the word 'cluster' may be left out");
   const auto options = std::make_shared<RecipeCommandOptions>();
-  app->add_option(
-         "-m,--mode", options->recipe,
-         "Name of the recipe, or a list such as hccl_sum,slow_rank: each rank is read once")
-      ->type_name("RECIPE")
-      ->check(SuggestedList(RecipeNames()))
-      ->group(kMostUsed);
+  const OptionAdder add(*app);
+  add("-m,--mode", options->recipe,
+      "Name of the recipe, or a list such as hccl_sum,slow_rank: each rank is read once", "RECIPE",
+      kMostUsed)
+      ->check(SuggestedList(RecipeNames()));
   options->captures.AddTo(
       *app, "Directory with the captures of all ranks, or one capture; parsed or raw");
-  app->add_option("-o,--output_path", options->output,
-                  "Directory in which to create cluster_analysis_output [default: that of -d]")
-      ->type_name("DIR")
-      ->group(kMostUsed);
+  add("-o,--output_path", options->output,
+      "Directory in which to create cluster_analysis_output [default: that of -d]", "DIR",
+      kMostUsed);
   options->exports.AddTo(*app, {ReportKind::kRecipe}, kRecipeType);
   app->get_option("--export_type")->group(kMostUsed);
   app->get_option("--json")->group(kMore);
-  app->add_option("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]")
-      ->type_name("LIST")
-      ->group(kMostUsed);
+  add("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]", "LIST",
+      kMostUsed);
   AddParameters(*app, options);
-  app->add_flag("--print", options->print, "Print more about a single rank")->group(kMore);
-  app->add_flag("--agent", options->agent,
-                "Print one JSON object that names what was written; the log goes to a file")
-      ->group(kMore);
-  app->add_option("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]")
-      ->type_name("ID")
-      ->group(kMore);
-  app->add_option("--save_parts", options->save_parts,
-                  "Condense the ranks on this machine into small files for --from_parts, and make "
-                  "no report")
-      ->type_name("DIR")
-      ->group(kMachines);
-  app->add_option("--from_parts", options->from_parts,
-                  "Directory with the files of --save_parts of all machines, instead of -d")
-      ->type_name("DIR")
-      ->group(kMachines);
+  add.Flag("--print", options->print, "Print more about a single rank", kMore);
+  add.Flag("--agent", options->agent,
+           "Print one JSON object that names what was written; the log goes to a file", kMore);
+  add("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]", "ID",
+      kMore);
+  add("--save_parts", options->save_parts,
+      "Condense the ranks on this machine into small files for --from_parts, and make "
+      "no report",
+      "DIR", kMachines);
+  add("--from_parts", options->from_parts,
+      "Directory with the files of --save_parts of all machines, instead of -d", "DIR", kMachines);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
-  app->add_option("--parallel_mode", options->parallel_mode,
-                  "Accepted for compatibility, no effect; see --jobs")
-      ->type_name("MODE")
-      ->check(OneOf({"concurrent"}))
-      ->group(kReading);
+  add("--parallel_mode", options->parallel_mode,
+      "Accepted for compatibility, no effect; see --jobs", "MODE", kReading)
+      ->check(OneOf({"concurrent"}));
   return {app,
           [options, &agent] {
             return RunRecipeCommand(*options, agent);

@@ -44,15 +44,12 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
   };
   const auto common = std::make_shared<Common>();
   command.get_help_ptr()->group(kCommon);
-  command
-      .add_flag("-v,--verbose", common->verbosity,
-                "Log which file feeds which table; -vv logs more")
-      ->group(kCommon);
-  command.add_flag("-q,--quiet", common->quiet, "Log errors only")->group(kCommon);
-  command.add_option("--jobs", common->jobs, "Number of threads [default: one per CPU]")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N")
-      ->group(kCommon);
+  const OptionAdder add(command);
+  add.Flag("-v,--verbose", common->verbosity, "Log which file feeds which table; -vv logs more",
+           kCommon);
+  add.Flag("-q,--quiet", common->quiet, "Log errors only", kCommon);
+  add("--jobs", common->jobs, "Number of threads [default: one per CPU]", "N", kCommon)
+      ->check(CLI::Range(1, 1024));
   return [common] {
     SetJobs(common->jobs);
     if (common->quiet) {
@@ -64,21 +61,20 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
 }
 
 void AddOpenOptions(CLI::App& command, OpenOptions& options) {
-  command
-      .add_flag("--raw", options.raw,
-                "Read the raw data (PROF_*, FRAMEWORK) even if the capture was parsed; captures "
-                "that were not parsed are always read this way. Experimental for chips other than "
-                "910A, 910B and 910C")
-      ->group(kReading);
-  command
-      .add_flag("--force", options.force,
-                "Read files of other owners without a warning, and follow links that lead out of "
-                "the capture")
-      ->group(kReading);
+  const OptionAdder add(command);
+  add.Flag("--raw", options.raw,
+           "Read the raw data (PROF_*, FRAMEWORK) even if the capture was parsed; captures "
+           "that were not parsed are always read this way. Experimental for chips other than "
+           "910A, 910B and 910C",
+           kReading);
+  add.Flag("--force", options.force,
+           "Read files of other owners without a warning, and follow links that lead out of "
+           "the capture",
+           kReading);
 }
 
 void CaptureArgument::AddTo(CLI::App& command, const std::string& help) {
-  command.add_option("-d,--profiling_path", named_, help)->type_name("PATH")->group(kMostUsed);
+  OptionAdder{command}("-d,--profiling_path", named_, help, "PATH", kMostUsed);
   command.add_option("path", bare_)->expected(-1)->type_name("PATH");
 }
 

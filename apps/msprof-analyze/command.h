@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "help.h"
-#include "manual.h"
 #include "mpa/capture/capture.h"
+#include "version.h"
 
 namespace mpa {
 
@@ -22,6 +22,26 @@ struct Command {
   CLI::App* app = nullptr;
   std::function<int()> run;
   std::function<HelpPage()> page;
+};
+
+/// Adds options to a command, each with the type of its value and under a heading.
+class OptionAdder {
+ public:
+  explicit OptionAdder(CLI::App& command) : command_(command) {}
+  template <typename Value>
+  CLI::Option* operator()(const char* name, Value& value, const std::string& help, const char* type,
+                          const char* group) const {
+    return command_.add_option(name, value, help)->type_name(type)->group(group);
+  }
+  /// Without a value of its own.
+  template <typename Value>
+  CLI::Option* Flag(const char* name, Value& value, const std::string& help,
+                    const char* group) const {
+    return command_.add_flag(name, value, help)->group(group);
+  }
+
+ private:
+  CLI::App& command_;
 };
 
 class Agent;

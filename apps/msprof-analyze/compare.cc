@@ -2,23 +2,209 @@
 // `msprof-analyze compare`: what differs between two captures.
 #include "mpa/pipeline/compare.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
-#include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "choices.h"
 #include "command.h"
 #include "compare_config.h"
-#include "compare_sheets.h"
+#include "export_options.h"
 #include "gate_options.h"
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
-#include "screen.h"
+#include "mpa/base/notes.h"
+#include "mpa/base/progress.h"
+#include "mpa/io/output_file.h"
+#include "printing.h"
 
 namespace mpa {
 namespace {
+
+// `msprof-analyze compare` of two captures, which makes sheets.
+
+// The options of `compare`.
+struct CompareCommandOptions {
+  std::vector<std::string> comparison, base;  // of a gate there may be several
+  std::string output = ".";
+  std::vector<std::string> both;     // base and comparison as the script form takes them
+  std::vector<std::string> enabled;  // names of comparisons
+  std::string base_step, comparison_step, gpu_flow_cat, op_name_map, compare_config;
+  std::string screen;  // "fit", "wide"; empty: the default
+  std::int64_t max_kernels = 0;
+  bool disable_details = false, disable_module = false;
+  bool use_input_shape = false, use_kernel_type = false, compat = false;
+  bool print_compare_config = false;
+  bool debug = false;
+  OpenOptions open;
+  ExportOptions exports;
+  GateOptions gate;
+};
+
+// What is written without --export_type.
+inline constexpr std::string_view kSheetsType = "xlsx";
+
+namespace fs = std::filesystem;
+
+// What the user enabled; nothing enabled means everything.
+std::vector<Comparison> Chosen(const CompareCommandOptions& options) {
+  std::vector<Comparison> chosen;
+  for (const Comparison& comparison : AllComparisons()) {
+    const bool named = std::find(options.enabled.begin(), options.enabled.end(), comparison.name) !=
+                       options.enabled.end();
+    if (named || options.enabled.empty()) chosen.push_back(comparison);
+  }
+  return chosen;
+}
+
+CompareOptions SheetOptions(const CompareCommandOptions& options) {
+  constexpr std::int64_t kFewestKernels = 4;
+  if (options.max_kernels != 0 && options.max_kernels < kFewestKernels) {
+    Fail(ErrorKind::kUsage,
+         "--max_kernel_num {}: too small, has to be greater than {}; give {} or more",
+         options.max_kernels, kFewestKernels - 1, kFewestKernels);
+  }
+  CompareOptions sheets;
+  sheets.details = !options.disable_details;
+  sheets.modules = !options.disable_module;
+  sheets.match_shapes = options.use_input_shape;
+  sheets.kernel_types = options.use_kernel_type;
+  sheets.compat = options.compat;
+  sheets.wide_screen = options.screen == "wide";
+  // Documents say the same, however wide the terminal is.
+  const std::vector<std::string> names = options.exports.Names();
+  const bool screen_only =
+      !options.exports.json() &&
+      std::all_of(names.begin(), names.end(), [](auto& name) { return name == "xlsx"; });
+  if (screen_only) sheets.screen_width = std::max(sheets.screen_width, ScreenWidth(stdout));
+  sheets.max_kernels = static_cast<std::size_t>(options.max_kernels);
+  if (!options.op_name_map.empty()) sheets.op_names = ParseOpNameMap(options.op_name_map);
+  if (!options.compare_config.empty()) {
+    InContext("--compare_config",
+              [&] { sheets.masks = ReadCompareConfig(ExpandHome(options.compare_config)); });
+  }
+  return sheets;
+}
+
+// Says which options have no effect with the others.
+void WarnOfIdleOptions(const CompareCommandOptions& options,
+                       const std::vector<Comparison>& chosen) {
+  const auto enabled = [&](std::string_view name) {
+    return std::any_of(chosen.begin(), chosen.end(),
+                       [&](const Comparison& comparison) { return comparison.name == name; });
+  };
+  if (options.use_kernel_type && !enabled("kernel")) {
+    LogWarning("--use_kernel_type has no effect without --enable_kernel_compare");
+  }
+  if (!options.compare_config.empty() && !enabled("profiling")) {
+    LogWarning("--compare_config has no effect without --enable_profiling_compare");
+  }
+  const bool matches = enabled("operator") || enabled("memory");
+  if (options.max_kernels != 0 && (!matches || options.disable_details)) {
+    LogWarning("--max_kernel_num has no effect: {}",
+               options.disable_details ? "--disable_details was given"
+                                       : "neither operators nor memory are compared");
+  }
+  if ((options.use_input_shape || !options.op_name_map.empty()) &&
+      (!matches || options.disable_details)) {
+    LogWarning("--use_input_shape and --op_name_map have no effect: {}",
+               options.disable_details ? "--disable_details was given"
+                                       : "neither operators nor memory are compared");
+  }
+}
+
+// A directory with the captures of several ranks is told as such, with the way to compare two.
+[[noreturn]] void FailWithCaptures(const std::string& directory,
+                                   const std::vector<RankInput>& captures) {
+  constexpr std::size_t kNamed = 5;
+  const fs::path top = fs::canonical(directory);
+  std::vector<std::string> names;
+  for (const RankInput& capture : captures) {
+    if (names.size() < kNamed) names.push_back(capture.path.lexically_relative(top).string());
+  }
+  const auto path = [&](const std::string& name) { return (fs::path(directory) / name).string(); };
+  const std::size_t more = captures.size() - names.size();
+  Fail(ErrorKind::kInput,
+       "{}: holds {} capture{}: {}{}; give two, such as: msprof-analyze compare -d {} -bp {}",
+       directory, captures.size(), more + names.size() == 1 ? "" : "s", fmt::join(names, ", "),
+       more > 0 ? fmt::format(" and {} more", more) : "", path(names.back()),
+       names.size() == 1 ? "BASE" : path(names.front()));
+}
+
+RankInput OpenSide(const std::string& given, const OpenOptions& options) {
+  const std::string path = ExpandHome(given);
+  try {
+    return OpenRank(path, options);
+  } catch (const Error&) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+      const Discovery found = Discover(path, options);
+      if (!found.ranks.empty()) FailWithCaptures(path, found.ranks);
+    }
+    throw;
+  }
+}
+
+// Compares two captures. Gives the exit code.
+int RunSheets(const CompareCommandOptions& options) {
+  for (const auto& [name, paths] : {std::pair{"-d", &options.comparison}, {"-bp", &options.base}}) {
+    if (paths->size() == 1) continue;
+    Fail(ErrorKind::kUsage, "{} is given {} times; give it once, or make it a gate with --fail_on",
+         name, paths->size());
+  }
+  CompareRequest request;
+  request.base_step = ParseStep("--base_step", options.base_step, StepForm::kDigits);
+  request.comparison_step =
+      ParseStep("--comparison_step", options.comparison_step, StepForm::kDigits);
+  if (request.base_step.has_value() != request.comparison_step.has_value()) {
+    Fail(ErrorKind::kUsage, "--base_step and --comparison_step go together; give both or none");
+  }
+  constexpr std::size_t kLongestFlowCategory = 20;
+  if (options.gpu_flow_cat.size() > kLongestFlowCategory) {
+    Fail(ErrorKind::kUsage,
+         "--gpu_flow_cat {}: longer than {} characters; give only the category of the events",
+         options.gpu_flow_cat, kLongestFlowCategory);
+  }
+  request.gpu_flow_cat = options.gpu_flow_cat;
+  request.options = SheetOptions(options);
+  request.comparisons = Chosen(options);
+  WarnOfIdleOptions(options, request.comparisons);
+  const std::vector<ExportType> types = options.exports.Types(ReportKind::kComparison, kSheetsType);
+  InContext("-bp", [&] { request.base = OpenSide(options.base[0], options.open); });
+  InContext("-d", [&] { request.comparison = OpenSide(options.comparison[0], options.open); });
+  const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
+  if (!types.empty()) InContext("-o", [&] { io::PrepareOutputDirectory(output); });
+
+  CompareOutcome outcome = Compare(request);
+  ClearProgressLine();
+  for (const std::string& note : outcome.report.notes) {
+    const bool on_screen = note == outcome.report.preface && !options.compat;
+    if (!on_screen || options.exports.json()) LogWarning("{}", note);
+  }
+  if (options.compat) {
+    outcome.report.preface.clear();
+    outcome.report.story.clear();
+    outcome.report.notes.clear();
+  }
+  if (outcome.report.sheets.empty()) {
+    Fail(ErrorKind::kInput,
+         "nothing to compare; no report was written; see what the captures hold with "
+         "'msprof-analyze check'");
+  }
+  options.exports.Show(outcome.report);  // also when there is no room for files
+  WrittenReport written;
+  if (!types.empty()) {
+    written = WriteReport(outcome.report, output, "performance_comparison_result_" + UtcTimeStamp(),
+                          types);
+  }
+  FinishStdout();
+  LogNotes(written.notes);
+  for (const fs::path& path : written.paths) LogNotice("the details are in {}", path.string());
+  return outcome.partial ? kExitPartial : 0;
+}
 
 HelpPage ComparePage() {
   HelpPage page;
@@ -104,13 +290,7 @@ Command AddCompare(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "compare", "Show what differs between two captures, or gate a CI job on it");
   const auto options = std::make_shared<CompareCommandOptions>();
-  const auto add = [&](const char* name, auto& value, const char* help, const char* type,
-                       const char* group) {
-    return app->add_option(name, value, help)->type_name(type)->group(group);
-  };
-  const auto add_flag = [&](const char* name, bool& value, const char* help, const char* group) {
-    app->add_flag(name, value, help)->group(group);
-  };
+  const OptionAdder add(*app);
   add("-d,--profiling_path", options->comparison,
       "Capture to analyse: a *_ascend_pt or *_ascend_ms directory, parsed or raw, its "
       "ASCEND_PROFILER_OUTPUT, a PROF_* directory, a trace (.json, .json.gz) or a profiler "
@@ -140,11 +320,11 @@ Command AddCompare(CLI::App& program) {
       "Compare this step of the -d capture only; requires --base_step", "ID", kWhat);
 
   constexpr const char* kHow = "How to make the sheets";
-  add_flag("--disable_details", options->disable_details,
+  add.Flag("--disable_details", options->disable_details,
            "Sum by name only: no sheets OperatorCompare, ModuleCompare and MemoryCompare", kHow);
-  add_flag("--disable_module", options->disable_module,
+  add.Flag("--disable_module", options->disable_module,
            "Compare operators even if both captures contain modules", kHow);
-  add_flag("--use_input_shape", options->use_input_shape,
+  add.Flag("--use_input_shape", options->use_input_shape,
            "Match operators only if their input shapes are equal", kHow);
   add("--max_kernel_num", options->max_kernels,
       "Look inside matched operators that launch more kernels than this, and match the operators "
@@ -153,7 +333,7 @@ Command AddCompare(CLI::App& program) {
   add("--op_name_map", options->op_name_map,
       "Operators to match although their names differ: \"{'aten::add': 'aten::add_'}\"", "DICT",
       kHow);
-  add_flag("--use_kernel_type", options->use_kernel_type,
+  add.Flag("--use_kernel_type", options->use_kernel_type,
            "Sum kernels by type and core (KernelTypeCompare) instead of type and shapes", kHow);
   add("--screen", options->screen,
       "Table on the screen: fit (in the lines of the screen) or wide (as the Python tool prints "
@@ -161,14 +341,14 @@ Command AddCompare(CLI::App& program) {
       "[default: fit; with --compat wide]",
       "FORM", kHow)
       ->check(OneOf({"fit", "wide"}));
-  add_flag("--compat", options->compat,
+  add.Flag("--compat", options->compat,
            "Lay out rows, cells and screen as the Python tool does: no Notes, 0 instead of N/A. "
            "Its wrong numbers stay corrected",
            kHow);
   add("--compare_config", options->compare_config,
       "INI file with the names that sort kernels into categories, instead of the built-in names",
       "FILE", kHow);
-  add_flag("--print_compare_config", options->print_compare_config,
+  add.Flag("--print_compare_config", options->print_compare_config,
            "Print the built-in names as such a file and exit", kHow);
   add("--gpu_flow_cat", options->gpu_flow_cat,
       "Category of the events that link GPU kernels to operators; give it if all device times of a "
@@ -177,7 +357,7 @@ Command AddCompare(CLI::App& program) {
 
   options->gate.AddTo(*app);
   AddOpenOptions(*app, options->open);
-  add_flag("--debug", options->debug, "Log every detail", kCommon);
+  add.Flag("--debug", options->debug, "Log every detail", kCommon);
   return {app, [options] { return RunCompare(*options); },  // keeps alive what the options write to
           ComparePage};
 }

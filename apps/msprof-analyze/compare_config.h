@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -17,5 +19,9 @@ KernelMasks ParseCompareConfig(std::string_view text, const std::string& name);
 
 /// A file with the masks that hold without one.
 std::string DefaultCompareConfig();
+
+/// Reads the value of --op_name_map, a Python dictionary of texts such as {'aten::add': 'add'};
+/// JSON is fine, too. Throws Error (kUsage) that names the place of the mistake.
+std::map<std::string, std::string, std::less<>> ParseOpNameMap(std::string_view text);
 
 }  // namespace mpa

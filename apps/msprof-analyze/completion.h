@@ -56,4 +56,7 @@ std::string KindAndValues(const OptionValues& values, std::string_view quotes);
 /// The options without those of recipes.
 std::vector<CompletedOption> OptionsOfAll(const CompletedCommand& command);
 
+/// Prints the completion script if the shell asks for one in the environment; false if it does not.
+bool AnswerShell(const CLI::App& program);
+
 }  // namespace mpa

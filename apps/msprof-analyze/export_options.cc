@@ -14,7 +14,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/writers/gate_writers.h"
-#include "screen.h"
+#include "printing.h"
 
 namespace mpa {
 namespace {

@@ -9,17 +9,15 @@
 
 #include "command.h"
 #include "gate_options.h"
-#include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
-#include "mpa/base/printable.h"
 #include "mpa/base/progress.h"
-#include "mpa/gate/gate_sheets.h"
+#include "mpa/gate/judge.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/gate.h"
 #include "mpa/writers/gate_writers.h"
-#include "screen.h"
+#include "printing.h"
 
 namespace mpa {
 namespace {

@@ -8,7 +8,6 @@
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "mpa/gate/gate_file.h"
 #include "mpa/pipeline/gate.h"
 #include "mpa/writers/gate_writers.h"
 
@@ -37,13 +36,7 @@ void GateOptions::AddTo(CLI::App& command) {
   constexpr const char* kRuns =
       "Gate: runs (-d and -bp accept several, and directories of all ranks)";
   constexpr const char* kFiles = "Gate: files";
-  const auto add = [&](const char* name, auto& value, const char* help, const char* type,
-                       const char* group) {
-    return command.add_option(name, value, help)->type_name(type)->group(group);
-  };
-  const auto add_flag = [&](const char* name, bool& value, const char* help, const char* group) {
-    command.add_flag(name, value, help)->group(group);
-  };
+  const OptionAdder add(command);
   add("--fail_on", fail_on_,
       "Exit with 1 if a metric grows by more: step_time>+3% (the default), "
       "comm_exposed>+5%&+200us, peak_memory>+256MB, op:MatMul*>+10%. Metrics: step_time, e2e, "
@@ -57,10 +50,10 @@ void GateOptions::AddTo(CLI::App& command) {
   add("--min_abs", min_abs_, "Ignore growth below this [default: 20us,1MB]", "AMOUNT", kRules);
   add("--min_share", min_share_,
       "Ignore growth of times below this share of the step [default: 0.1%]", "PERCENT", kRules);
-  add_flag("--fail_on_new_op", fail_on_new_op_,
+  add.Flag("--fail_on_new_op", fail_on_new_op_,
            "Exit with 1 if there are operators or kernel types that the base does not have",
            kRules);
-  add_flag("--warn_only", warn_only_, "Report a regression, but exit with 0", kRules);
+  add.Flag("--warn_only", warn_only_, "Report a regression, but exit with 0", kRules);
   add("--on_inconclusive", on_inconclusive_,
       "How to treat metrics that cannot be judged: pass, warn or fail with 4 [default: fail]",
       "ACTION", kRules)
@@ -84,7 +77,7 @@ void GateOptions::AddTo(CLI::App& command) {
       "Save a summary of the -d runs in a small file, for -bp FILE of later gates; without -bp "
       "nothing is judged",
       "FILE", kFiles);
-  add_flag("--update_baseline", update_baseline_,
+  add.Flag("--update_baseline", update_baseline_,
            "Replace the -bp file with the -d runs if they are better beyond noise", kFiles);
   add("--noise", noise_,
       "How much runs of one program differ: a FILE made with --learn_noise, or auto for usual "

@@ -10,7 +10,7 @@
 #include "export_options.h"
 #include "mpa/capture/capture.h"
 #include "mpa/gate/judge.h"
-#include "mpa/gate/summarise.h"
+#include "mpa/gate/run_summary.h"
 
 namespace mpa {
 

@@ -8,19 +8,17 @@
 #include <new>
 #include <vector>
 
-#include "agent.h"
-#include "auto_completion.h"
+#include "choices.h"
 #include "command.h"
+#include "completion.h"
 #include "help.h"
-#include "manual.h"
 #include "mpa/base/console.h"
 #include "mpa/base/ending.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/memory.h"
 #include "mpa/base/text.h"
-#include "screen.h"
-#include "unknown_names.h"
+#include "printing.h"
 #include "version.h"
 
 namespace mpa {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages for man(1), from what --help shows, and `msprof-analyze man`, which prints them.
-#include "manual.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +8,8 @@
 
 #include "command.h"
 #include "mpa/base/error.h"
-#include "mpa/base/text.h"
 #include "mpa/recipe/recipe.h"
-#include "screen.h"
+#include "printing.h"
 #include "version.h"
 
 namespace mpa {

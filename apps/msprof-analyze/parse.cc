@@ -2,7 +2,6 @@
 // `msprof-analyze parse`: the profiler's results of captures that were never parsed.
 #include "mpa/pipeline/parse.h"
 
-#include <filesystem>
 #include <memory>
 
 #include "choices.h"
@@ -74,23 +73,21 @@ Command AddParse(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "parse", "Write the profiler's result files for captures that were never parsed");
   const auto options = std::make_shared<ParseOptions>();
+  const OptionAdder add(*app);
   options->captures.AddTo(*app,
                           "A raw capture (a *_ascend_pt directory with FRAMEWORK and PROF_*, or a "
                           "PROF_* directory), or a directory with raw captures of many ranks");
-  app->add_option("-o,--output_path", options->output,
-                  "Directory for the results, with a subdirectory for each capture [default: the "
-                  "captures themselves]")
-      ->type_name("DIR")
-      ->group(kMostUsed);
-  app->add_option("--export_type", options->export_type,
-                  "text: trace, tables and documents; db: databases [default: both]")
-      ->check(OneOf({"text", "db"}))
-      ->type_name("TYPE")
-      ->group(kMostUsed);
-  app->add_flag("--force", options->force,
-                "Replace existing results, and follow links that lead out of the capture; existing "
-                "files that this run does not write stay")
-      ->group(kMostUsed);
+  add("-o,--output_path", options->output,
+      "Directory for the results, with a subdirectory for each capture [default: the "
+      "captures themselves]",
+      "DIR", kMostUsed);
+  add("--export_type", options->export_type,
+      "text: trace, tables and documents; db: databases [default: both]", "TYPE", kMostUsed)
+      ->check(OneOf({"text", "db"}));
+  add.Flag("--force", options->force,
+           "Replace existing results, and follow links that lead out of the capture; existing "
+           "files that this run does not write stay",
+           kMostUsed);
   return {app, [options] { return RunParse(*options); }, ParsePage};
 }
 

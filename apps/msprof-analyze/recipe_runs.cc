@@ -6,16 +6,23 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
+#include "choices.h"
 #include "command.h"
 #include "mpa/base/error.h"
+#include "mpa/base/log.h"
+#include "mpa/base/notes.h"
+#include "mpa/base/progress.h"
 #include "mpa/base/text.h"
-#include "mpa/capture/archive.h"
+#include "mpa/capture/capture.h"
 #include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
-#include "unknown_names.h"
+#include "mpa/recipe/arguments.h"
+#include "mpa/writers/pages.h"
 
 namespace mpa {
 namespace {
@@ -141,6 +148,171 @@ fs::path BaselineOf(const RecipeRun& run) {
   if (run.recipe->earlier_results != nullptr && fs::is_regular_file(path, ignored)) return path;
   CheckDirectory(fmt::format("--{}", option).c_str(), path);
   return path;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Recipes that read ranks together have the same to say of them: what one said, the others do not.
+class NewNotes {
+ public:
+  std::vector<std::string> Of(const std::vector<std::string>& notes) {
+    std::vector<std::string> fresh;
+    for (const std::string& note : notes) {
+      if (!said_.contains(note)) fresh.push_back(note);
+    }
+    said_.insert(fresh.begin(), fresh.end());
+    return fresh;
+  }
+
+ private:
+  std::set<std::string> said_;
+};
+
+// The ranks in the results of an earlier run, if no captures can be read instead.
+std::vector<RankPart> EarlierRanks(const Recipe& recipe, const ClusterRequest& request) {
+  if (recipe.earlier_results == nullptr) return {};
+  std::error_code ignored;
+  const bool is_file = fs::is_regular_file(request.directory, ignored);
+  if (!is_file && !Discover(request.directory, request.open).ranks.empty()) return {};
+  std::vector<RankPart> parts = recipe.earlier_results(request.directory, request.step);
+  std::erase_if(parts, [&](const RankPart& part) {
+    return request.ranks && !request.ranks->contains(part.rank);
+  });
+  if (is_file && parts.empty()) {
+    Fail(ErrorKind::kInput,
+         "--{} {}: no earlier results of these ranks and steps; give a directory with captures, or "
+         "one in which cluster_time_summary was run",
+         recipe.baseline, request.directory.string());
+  }
+  return parts;
+}
+
+// What the report of one recipe became.
+struct RecipeResult {
+  WrittenResults written;
+  std::vector<std::string> answer, notes;
+  bool partial = false;
+};
+
+RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, Wanted wanted,
+                    const std::vector<ExportType>& types, const fs::path& output,
+                    const EarlyDocuments& early, const ExportOptions* shown, NewNotes& notes) {
+  const Recipe& recipe = *run.recipe;
+  const fs::path page = PagePath(recipe, run.arguments);
+  const ClusterOutcome outcome = ReduceRanks(recipe, run.arguments, wanted, std::move(mapped));
+  ClearProgressLine();
+  std::vector<std::string> fresh = notes.Of(outcome.report.notes);
+  LogNotes(fresh);
+  const std::vector<Sheet>& sheets = outcome.report.sheets;
+  const bool empty = std::all_of(sheets.begin(), sheets.end(),
+                                 [](const Sheet& sheet) { return sheet.rows.empty(); });
+  if (empty && !recipe.empty_is_answer) {
+    Fail(ErrorKind::kInput,
+         "{}: no results; no files written; see what the captures hold with 'msprof-analyze check'",
+         recipe.name);
+  }
+  RecipeResult result{WriteResults(recipe, outcome.report, types, output, early),
+                      outcome.report.lines, std::move(fresh), outcome.partial};
+  const std::vector<Timeline>& timelines = outcome.report.timelines;
+  if (!page.empty() && !timelines.empty()) {  // otherwise a note says why there is none
+    InContext(page.string(), [&] { io::ReplaceText(page, FormatPage(timelines.front())); });
+    result.written.places.push_back(page);
+    result.written.files.push_back(page);
+  }
+  if (shown != nullptr) shown->Show(outcome.report);
+  FinishStdout();
+  for (const fs::path& path : result.written.places) {
+    LogNotice("the results are in {}", path.string());
+  }
+  return result;
+}
+
+std::string SuggestionOf(const std::vector<RecipeRun>& runs) {
+  std::string text;
+  for (const RecipeRun& run : runs)
+    text += fmt::format("{}: {}. ", run.recipe->name, run.recipe->summary);
+  return text + "--export_type columns says what each column means.";
+}
+
+}  // namespace
+
+int SaveParts(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
+              const std::string& directory, const Agent& agent) {
+  const fs::path target = fs::absolute(ExpandHome(directory)).lexically_normal();
+  InContext("--save_parts", [&] { io::PrepareOutputDirectory(target); });
+  const std::vector<MappedRanks> mapped = MapRanks(runs, request);
+  ClearProgressLine();
+  WrittenResults written;
+  bool partial = false;
+  NewNotes notes;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    LogNotes(notes.Of(mapped[i].notes));
+    for (const fs::path& path : WriteParts(*runs[i].recipe, runs[i].arguments, mapped[i], target)) {
+      written.files.push_back(path);
+    }
+    partial = partial || mapped[i].partial;
+  }
+  LogNotice("the parts of {} ranks are in {}", mapped.front().parts.size(), target.string());
+  const int exit_code = partial ? kExitPartial : 0;
+  if (agent.Wanted()) {
+    agent.PrintResults({written}, {}, mapped.front().notes,
+                       "combine the parts of all machines with --from_parts", exit_code);
+    FinishStdout();
+  }
+  return exit_code;
+}
+
+void AddBaseline(const RecipeRun& run, ClusterRequest request, const fs::path& directory,
+                 MappedRanks& mapped) {
+  request.directory = directory;
+  request.arguments = run.arguments;
+  request.arguments[std::string(kIsBaseline)] = "";
+  MappedRanks base{EarlierRanks(*run.recipe, request), {}, false};
+  if (base.parts.empty()) base = MapRanks(*run.recipe, request);
+  mapped.partial = mapped.partial || base.partial;
+  mapped.notes.insert(mapped.notes.end(), base.notes.begin(), base.notes.end());
+  mapped.parts.insert(mapped.parts.end(), base.parts.begin(), base.parts.end());
+}
+
+int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mapped,
+              const Delivery& delivery) {
+  const bool for_agent = delivery.agent.Wanted();
+  std::vector<WrittenResults> written;
+  std::vector<std::string> answer, warnings;
+  NewNotes notes;
+  bool partial = false;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    try {
+      if (runs.size() > 1 && !for_agent) {
+        Print(fmt::format("{}== {}\n", i == 0 ? "" : "\n", runs[i].recipe->name));
+      }
+      RecipeResult result =
+          Finish(runs[i], std::move(mapped[i]),
+                 {.documents = WritesDocuments(*runs[i].recipe, delivery.types[i]),
+                  .screen = delivery.screen},
+                 delivery.types[i], delivery.output, delivery.early,
+                 for_agent ? nullptr : &delivery.exports, notes);
+      written.push_back(std::move(result.written));
+      answer.insert(answer.end(), result.answer.begin(), result.answer.end());
+      warnings.insert(warnings.end(), result.notes.begin(), result.notes.end());
+      partial = partial || result.partial;
+    } catch (const Error& error) {
+      const bool is_last_hope = i + 1 == runs.size() && written.empty();
+      if (error.kind() != ErrorKind::kInput || is_last_hope) throw;
+      WriteLog(LogLevel::kWarning, error.what());
+      warnings.emplace_back(error.what());
+      partial = true;
+    }
+  }
+  const int exit_code = partial ? kExitPartial : 0;
+  if (for_agent) {
+    delivery.agent.PrintResults(written, answer, FoldNotes(warnings), SuggestionOf(runs),
+                                exit_code);
+    FinishStdout();
+  }
+  return exit_code;
 }
 
 }  // namespace mpa

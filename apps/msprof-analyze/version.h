@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
+
+#include "help.h"
 
 namespace mpa {
 
@@ -11,5 +14,14 @@ std::string VersionText();
 
 /// "2026-12-31": when the sources were committed; empty if that is not known.
 std::string DateOfCommit();
+
+/// The program or one of its commands, with what its page says.
+struct ManualPart {
+  const CLI::App* app = nullptr;
+  HelpPage page;
+};
+
+/// The page for man(1), in the macros of man(7).
+std::string ManualPage(const ManualPart& part);
 
 }  // namespace mpa

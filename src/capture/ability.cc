@@ -5,7 +5,6 @@
 
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "mpa/base/text.h"
 
@@ -39,7 +38,14 @@ const char* NoCommunication(const RankFacts& facts) {
              : "no communication was recorded; a run on one device has none";
 }
 
+Verdict CannotRunOnKineto(const RankFacts& facts, std::string_view what) {
+  if (facts.kind == CaptureKind::kNpuKineto)
+    return CannotRun(fmt::format("traces of torch.profiler {}", what), kCollectByTorchNpu);
+  return CannotRun(fmt::format("captures of GPUs {}", what), "");
+}
+
 const char* DeviceSetting(const RankFacts& facts) {
+  if (facts.kind == CaptureKind::kNpuKineto) return "activities with ProfilerActivity.PrivateUse1";
   return facts.kind == CaptureKind::kGpu
              ? "activities with ProfilerActivity.CUDA"
              : "activities with ProfilerActivity.NPU, profiler_level=Level1";
@@ -75,6 +81,9 @@ Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char*
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
   if (facts.kind == CaptureKind::kGpu) return CannotRun(of_gpus, "");
+  if (facts.kind == CaptureKind::kNpuKineto && std::string_view(details).ends_with("shapes")) {
+    return CannotRun("traces of torch.profiler have no shapes of kernels", kCollectByTorchNpu);
+  }
   if (facts.kind == CaptureKind::kNpuText && facts.single_file) {
     return CannotRun(
         fmt::format("only the trace was given: kernels with their {} are in the files beside it",
@@ -95,7 +104,7 @@ void LeaveOutSettingsMade(const RankFacts& facts, Verdict& verdict) {
     if (is_made) made.push_back(setting);
   };
   const ProfilerInfo settings = facts.settings.value_or(ProfilerInfo());
-  add_if(facts.kind == CaptureKind::kGpu || IsOneOf(settings.level, {"Level1", "Level2"}),
+  add_if(IsKineto(facts.kind) || IsOneOf(settings.level, {"Level1", "Level2"}),
          "profiler_level=Level1");
   add_if(settings.with_stack || settings.with_modules, "with_stack=True or with_modules=True");
   add_if(settings.with_modules, "with_modules=True");

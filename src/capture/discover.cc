@@ -8,7 +8,6 @@
 #include "mpa/base/log.h"
 #include "mpa/capture/capture.h"
 #include "scan_rank.h"
-#include "trace_kind.h"
 
 namespace mpa {
 namespace {
@@ -26,13 +25,13 @@ bool LooksLikeCapture(const fs::path& directory) {
 }
 
 // A trace file among other files: a directory may contain any JSON, so the events decide.
-bool IsLooseGpuTrace(const fs::path& path) {
+bool IsLooseKinetoTrace(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.ends_with(".pt.trace.json") || name.ends_with(".pt.trace.json.gz")) return true;
   if (!name.ends_with(".json") && !name.ends_with(".json.gz")) return false;
   try {
     const TraceLook look = LookAtTrace(path);
-    return look.is_gpu.value_or(!look.is_array) && (look.has_events || look.is_gpu);
+    return look.is_kineto.value_or(!look.is_array) && (look.has_events || look.is_kineto);
   } catch (const Error&) {
     return false;  // unreadable, so it is not known to be a trace
   }
@@ -66,7 +65,7 @@ void Add(const fs::path& path, const OpenOptions& options, Discovery& found) {
 bool IsCapture(const fs::path& path) {
   if (IsDirectory(path)) return LooksLikeCapture(path);
   std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && (IsProfilerDb(path) || IsLooseGpuTrace(path));
+  return fs::is_regular_file(path, ignored) && (IsProfilerDb(path) || IsLooseKinetoTrace(path));
 }
 
 // The captures below the directory `top`.
@@ -126,6 +125,11 @@ const CaptureFile* RankInput::Find(FileKind file_kind) const {
   const auto found = std::find_if(files.begin(), files.end(),
                                   [&](const CaptureFile& file) { return file.kind == file_kind; });
   return found == files.end() ? nullptr : &*found;
+}
+
+const CaptureFile* RankInput::FindKineto() const {
+  const CaptureFile* of_gpu = Find(FileKind::kKinetoTrace);
+  return of_gpu != nullptr ? of_gpu : Find(FileKind::kNpuKinetoTrace);
 }
 
 std::string Discovery::Unusable::Told() const {

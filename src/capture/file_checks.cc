@@ -9,11 +9,9 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
-#include <utility>
 
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
-#include "raw_data.h"
 #include "scan_rank.h"
 
 namespace mpa {
@@ -76,7 +74,8 @@ bool IsWithin(const fs::path& path, const fs::path& directory) {
 
 bool IsMain(FileKind kind) {
   return kind == FileKind::kTraceView || kind == FileKind::kKinetoTrace ||
-         kind == FileKind::kProfilerDb || kind == FileKind::kRawCapture;
+         kind == FileKind::kNpuKinetoTrace || kind == FileKind::kProfilerDb ||
+         kind == FileKind::kRawCapture;
 }
 
 void CheckFollowed(const CaptureFile& file) { RefuseOutside(file.path, file.outside); }

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines the contents of a directory or file from the names of the files.
 #include "scan_rank.h"
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "file_checks.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "mpa/capture/archive.h"
 #include "mpa/io/input_text.h"
-#include "raw_data.h"
-#include "trace_kind.h"
 
 namespace mpa {
+
+bool IsArchive(const std::filesystem::path& path) {
+  constexpr std::string_view kEndings[] = {".tar", ".tgz", ".gz",  ".zip", ".bz2",
+                                           ".xz",  ".zst", ".rar", ".7z"};
+  const std::string name = ToLower(path.filename().string());
+  return !name.ends_with(".json.gz") &&
+         std::any_of(std::begin(kEndings), std::end(kEndings),
+                     [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+// Determines the contents of a directory or file from the names of the files.
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,12 +74,6 @@ void AddFile(RankInput& rank, FileKind kind, const fs::path& path) {
   std::error_code error;
   const auto bytes = fs::file_size(path, error);
   rank.files.push_back({kind, path, error ? 0 : static_cast<std::int64_t>(bytes)});
-}
-
-// By its events; where they do not say, a GPU trace is an object, an NPU trace an array.
-bool IsGpuTrace(const fs::path& path) {
-  const TraceLook look = LookAtTrace(path);
-  return look.is_gpu.value_or(!look.is_array);
 }
 
 // info.json.<digits>.
@@ -128,6 +129,22 @@ const char* ProblemOfKind(const fs::path& path) {
          "trace or a capture directory";
 }
 
+// Whose trace it is, its events say; where they do not, a GPU trace is an object, an NPU trace an
+// array.
+void AddTrace(RankInput& rank, const fs::path& path) {
+  const TraceLook look = LookAtTrace(path);
+  if (!look.is_kineto.value_or(!look.is_array)) {
+    rank.kind = CaptureKind::kNpuText;
+    AddFile(rank, FileKind::kTraceView, path);
+  } else if (look.is_of_npu) {
+    rank.kind = CaptureKind::kNpuKineto;
+    AddFile(rank, FileKind::kNpuKinetoTrace, path);
+  } else {
+    rank.kind = CaptureKind::kGpu;
+    AddFile(rank, FileKind::kKinetoTrace, path);
+  }
+}
+
 ScannedRank ScanFile(const fs::path& path) {
   RankInput rank;
   rank.path = path;
@@ -144,9 +161,7 @@ ScannedRank ScanFile(const fs::path& path) {
   }
   if (const char* problem = ProblemOfKind(path)) return {std::move(rank), problem};
   if (name.ends_with(".json") || name.ends_with(".json.gz")) {
-    const bool gpu = IsGpuTrace(path);
-    rank.kind = gpu ? CaptureKind::kGpu : CaptureKind::kNpuText;
-    AddFile(rank, gpu ? FileKind::kKinetoTrace : FileKind::kTraceView, path);
+    AddTrace(rank, path);
     return {std::move(rank), ""};
   }
   if (IsProfilerDb(path)) {
@@ -341,7 +356,7 @@ bool HoldsRawData(const fs::path& directory) {
 ScannedRank ScanRank(const fs::path& path, const OpenOptions& options) {
   ScannedRank scanned = fs::is_directory(path) ? ScanDirectory(path, options.raw) : ScanFile(path);
   scanned.rank.follow_links = options.force;
-  if (scanned.problem.empty() && scanned.rank.kind != CaptureKind::kGpu) {
+  if (scanned.problem.empty() && !IsKineto(scanned.rank.kind)) {
     AddDeviceInfos(scanned.rank);
   }
   return scanned;

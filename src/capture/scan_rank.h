@@ -1,14 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "mpa/capture/capture.h"
+#include "mpa/capture/record_kinds.h"
 
 namespace mpa {
+
+/// The directories of a capture in which the profiler leaves its records, with the files in them.
+struct RawDirectory {
+  RecordSide side{};
+  std::filesystem::path path;  ///< PROF_*/host/data, PROF_*/device_<N>/data, FRAMEWORK
+  std::vector<std::filesystem::path> files;  ///< records only, in name order
+  std::int64_t bytes = 0;
+};
+
+/// The directories with data in a capture directory or in a PROF_* directory.
+std::vector<RawDirectory> FindRawData(const std::filesystem::path& capture);
+
+/// The total size of the files.
+std::int64_t TotalBytes(const std::vector<RawDirectory>& data);
+
+/// The rank that PROF_*/host/info.json states; empty when it states none.
+std::optional<std::int64_t> RankOfHost(const std::filesystem::path& capture);
+
+/// The files that end within a record: their writer was killed, or the copy was cut off. Only kinds
+/// of records are checked whose ends can be found without reading all records.
+std::vector<std::filesystem::path> FindCutFiles(const std::vector<RawDirectory>& data);
 
 /// The profiler's directory for parsed results, below the directory of a rank.
 inline constexpr std::string_view kOutputDirectory = "ASCEND_PROFILER_OUTPUT";
@@ -41,5 +65,20 @@ bool IsDirectory(const std::filesystem::path& path);
 
 /// A database that a profiler wrote, by its name.
 bool IsProfilerDb(const std::filesystem::path& path);
+
+/// What the events of a trace say of it.
+struct TraceLook {
+  bool is_array = false;    ///< the document is an array, else an object
+  bool has_events = false;  ///< it is a trace at all
+  /// In the form of Kineto, which GPUs have, or of the NPU's own profiler; empty: the events do not
+  /// say.
+  std::optional<bool> is_kineto;
+  bool has_gpu = false;    ///< Kineto, with a GPU or work of one
+  bool is_of_npu = false;  ///< Kineto, with an NPU
+};
+
+/// Looks at a JSON file, which may be packed, until its text says whose work it is. Throws Error
+/// (kInput) for an empty or unreadable file, (kCorrupt) for one that is not JSON.
+TraceLook LookAtTrace(const std::filesystem::path& path);
 
 }  // namespace mpa

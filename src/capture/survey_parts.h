@@ -14,7 +14,7 @@ namespace mpa {
 /// Each function adds the facts from its kind of file.
 void SurveyText(const RankInput& input, RankFacts& facts);
 void SurveyDb(const RankInput& input, RankFacts& facts);
-void SurveyGpu(const RankInput& input, RankFacts& facts);
+void SurveyKineto(const RankInput& input, RankFacts& facts);
 /// The PROF_* and FRAMEWORK directories: the only contents of a capture that was not parsed, and
 /// the source of hosts and devices for other captures.
 void SurveyRaw(const RankInput& input, RankFacts& facts);

@@ -10,7 +10,6 @@
 #include "mpa/base/text.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
-#include "raw_data.h"
 #include "scan_rank.h"
 #include "survey_parts.h"
 

@@ -9,7 +9,6 @@
 #include "mpa/base/text.h"
 #include "mpa/collectives/run_matching.h"
 #include "mpa/measure/collectives.h"
-#include "mpa/measure/group_peers.h"
 #include "mpa/model/step_bounds.h"
 
 namespace mpa {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines below the table: what changed, and what has changed most.
-#include "changes.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +20,7 @@
 #include "mpa/measure/quantiles.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/report/amount.h"
+#include "overall_report.h"
 
 namespace mpa {
 namespace {

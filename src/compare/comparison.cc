@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "match_ops.h"
 #include "mpa/measure/op_tree.h"
+#include "op_groups.h"
 
 namespace mpa {
 namespace comparisons {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "match_modules.h"
-
+// Which modules of two captures belong together.
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -8,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "modules.h"
 #include "mpa/compare/sequence_matching.h"
 
 namespace mpa {

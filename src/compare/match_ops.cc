@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operators of two captures belong together.
-#include "match_ops.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "mpa/compare/sequence_matching.h"
+#include "op_groups.h"
 
 namespace mpa {
 namespace {

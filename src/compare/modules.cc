@@ -12,12 +12,11 @@
 #include <unordered_map>
 
 #include "compare_sheet.h"
-#include "match_modules.h"
 #include "mpa/base/first_seen.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/compare/sequence_matching.h"
-#include "mpa/measure/module_names.h"
+#include "mpa/measure/module_ranges.h"
 #include "op_groups.h"
 
 namespace mpa {

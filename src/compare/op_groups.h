@@ -9,6 +9,7 @@
 
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/durations.h"
+#include "mpa/measure/op_tree.h"
 
 namespace mpa {
 
@@ -52,5 +53,9 @@ void NumberRows(Sheet& sheet);
 /// False if so. Every sheet about operators says it with the same words, so that the user reads
 /// them once.
 bool HaveOperators(const CompareInput& input, Report& report);
+
+/// Matches the top operators of two captures; see CompareInput::MatchedOps().
+std::vector<OpPair> MatchOps(const OpTree& base, const OpTree& comparison,
+                             const CompareOptions& options);
 
 }  // namespace mpa

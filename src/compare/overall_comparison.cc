@@ -2,7 +2,6 @@
 // The overall comparison: where the end-to-end time of two captures went.
 #include <fmt/format.h>
 
-#include "changes.h"
 #include "compare_sheet.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/accounting.h"
@@ -111,6 +110,8 @@ Verdict JudgeOverall(const RankFacts& facts) {
                     "only the trace was given: the breakdown, bandwidths and memory use are in the "
                     "files beside it",
                     "give the directory of the capture");
+    verdict.AddLack(facts.kind == CaptureKind::kNpuKineto,
+                    "traces of torch.profiler have no copies of NPUs", kCollectByTorchNpu);
     JudgeKernels(facts.recorded, verdict);
     JudgeCommunication(facts, verdict);
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the settings of the job and of its captures say. These findings win nothing by themselves.
-#include "capture_causes.h"
 
 #include <algorithm>
 #include <map>
@@ -9,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "judged.h"
+#include "diagnose.h"
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/causes/evidence.h"
 #include "mpa/diagnosis/job/variables.h"
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/finding_text.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chain of evidence of a finding.
-#include "chain.h"
-
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 
-#include "mpa/diagnosis/causes/evidence.h"
+#include "diagnose.h"
+#include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
 namespace {
@@ -65,8 +64,7 @@ class PlaceNamer {
     const RankDiagnosis& part = job_.Part(rank);
     const GraphNode& node = part.graph.nodes[cut.node - job_.graph.first_node[rank]];
     PathPiece piece{job_.ranks[rank].rank, std::string(NameOf(node.leaf)), cut.less};
-    if (node.kind == NodeKind::kKernel)
-      piece.name = part.names[part.kinds[static_cast<std::size_t>(node.row)].type];
+    if (node.kind == NodeKind::kKernel) piece.name = part.TypeOf(node);
     return piece;
   }
 

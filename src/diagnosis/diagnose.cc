@@ -7,21 +7,9 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "bubble.h"
-#include "capture_causes.h"
-#include "chain.h"
-#include "hiding.h"
-#include "innocents.h"
-#include "judged.h"
-#include "long_step.h"
-#include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/causes/evidence.h"
-#include "mpa/diagnosis/job/common_steps.h"
-#include "mpa/diagnosis/job/unsplit.h"
+#include "mpa/diagnosis/job/steps.h"
 #include "mpa/diagnosis/job/variables.h"
-#include "source_lines.h"
 
 namespace mpa {
 namespace {

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string_view>
 #include <vector>
 
+#include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/findings/rules.h"
+#include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/job/operations.h"
+#include "mpa/diagnosis/replay/what_if.h"
 
 namespace mpa {
 
@@ -14,5 +19,65 @@ namespace mpa {
 /// its chain of evidence.
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules = {},
                    std::string_view explain = "");
+
+/// Adds `pp.bubble` where more and smaller micro-batches win time, behind all other findings, and
+/// takes its gain off the floor. `mended`: by finding so far, what it takes out.
+void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnosis& diagnosis);
+/// Moves it to opportunities of its size. Its gain holds once all others are fixed.
+void PlaceBubble(Diagnosis& diagnosis);
+
+/// Adds `step.long` where one step takes much longer than the others because of what one rank does
+/// then, and no finding explains it; behind all other findings. Takes its gain off the floor.
+/// `mended`: by finding so far, what it takes out.
+void AddLongStep(const Job& job, const std::vector<const WhatIf*>& mended, StepReplays& replays,
+                 Diagnosis& diagnosis);
+/// Moves it to the end of the faults. Its gain holds once all others are fixed.
+void PlaceLongStep(Diagnosis& diagnosis);
+
+/// Gives every finding that saves less alone the keys of those it hides behind: findings ahead of
+/// it without which it saves more. `what_ifs` are those of the findings, in their order.
+void FindHiding(StepReplays& replays, const std::vector<const WhatIf*>& what_ifs,
+                Diagnosis& diagnosis);
+
+/// Adds a cause that is not a finding because other findings already save its time, with their
+/// keys: once one of them is fixed, the cause saves clearly less than alone. `step_with`: the
+/// length of a step with the cause and the removal of a finding.
+void AddHidden(const std::vector<const WhatIf*>& what_ifs,
+               const std::function<TimeNs(const Removal&)>& step_with, FoundCause cause,
+               Diagnosis& diagnosis);
+
+/// Adds a cause that all captured ranks share and that saves nothing, because ranks that were not
+/// captured come later, with what it saves if those do the same. `others`: what a job of captured
+/// ranks would not wait for, with all findings fixed.
+void AddHiddenBehindOthers(StepReplays& replays, const StepReplays::Removals& others,
+                           const WhatIf& what_if, FoundCause cause, Diagnosis& diagnosis);
+
+/// Calls that wait so long for the device that they look guilty, and the finding that makes them
+/// wait. No finding is about them, and the step gets no shorter without these waits. `what_ifs`:
+/// those of the first findings.
+void FindNotCauses(const Job& job, const std::vector<const WhatIf*>& what_ifs, StepReplays& replays,
+                   Diagnosis& diagnosis);
+
+/// NotJudged::hint of what no capture of a GPU can hold.
+inline constexpr std::string_view kNotOnGpus = "traces of GPUs do not hold it";
+
+/// What the captures do not hold, and which causes could not be judged without it. The findings are
+/// there.
+void FindNotJudged(const Job& job, Diagnosis& diagnosis);
+/// The causes that were looked at and cost nothing in this job: neither findings, nor hidden behind
+/// them, nor among what was not judged, which are all there.
+void FindFine(const Job& job, Diagnosis& diagnosis);
+
+/// Settings of the job and of its captures; they win nothing by themselves. Says of all findings,
+/// too, which of the advised settings their ranks have already.
+void AddCaptureFindings(const Job& job, Diagnosis& diagnosis);
+
+/// Gives what is not a cause the line of the program that has nearly all of its time, if one has.
+void AddLinesOfNotCauses(const Job& job, Diagnosis& diagnosis);
+
+/// Gives a finding its chain of evidence. `cause`: of the finding. `what_ifs`: those of the first
+/// findings, in their order.
+void AddChain(const Job& job, const Cause& cause, const std::vector<const WhatIf*>& what_ifs,
+              std::size_t finding, Diagnosis& diagnosis);
 
 }  // namespace mpa

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judged.h"
-
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
 
+#include "diagnose.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/micro_batches.h"

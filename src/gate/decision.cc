@@ -9,8 +9,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "statistics.h"
-
 namespace mpa::gate {
 namespace {
 

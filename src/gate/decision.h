@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "levels.h"
-#include "mpa/gate/rule.h"
+#include "mpa/gate/metric.h"
 #include "mpa/report/gate_report.h"
 
 namespace mpa::gate {

@@ -1,86 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/gate/gate_sheets.h"
-
 #include <utility>
+
+#include "mpa/gate/judge.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa::gate {
 namespace {
 
-Cell OrEmpty(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
-
-std::vector<ColumnOf<GateMetric>> MetricColumns() {
+SheetColumns<GateMetric> MetricColumns() {
   using Item = GateMetric;
   return {
-      {NamedColumn("metric", Format::kText, 30, "The metric, such as step_time."),
-       [](const Item& item) -> Cell { return item.name; }},
+      TextColumn<&Item::name>("metric", 30, "The metric, such as step_time."),
       {NamedColumn("unit", Format::kText, 8, "ns, bytes or count."),
        [](const Item& item) -> Cell { return std::string(ProgramUnit(item.quantity)); }},
       {NamedColumn("verdict", Format::kText, 14, "ok, improved, regression, inconclusive."),
        [](const Item& item) -> Cell { return std::string(VerdictName(item.verdict)); }},
-      {NamedColumn("base", Format::kInteger, 16, "Median of the base."),
-       [](const Item& item) -> Cell { return item.base; }},
-      {NamedColumn("comparison", Format::kInteger, 16, "Median of the comparison."),
-       [](const Item& item) -> Cell { return item.comparison; }},
-      {NamedColumn("change", Format::kInteger, 16, "Comparison less base."),
-       [](const Item& item) -> Cell { return item.Change(); }},
-      {NamedColumn("change_percent", Format::kDecimals2, 14, "The change in percent of the base."),
-       [](const Item& item) -> Cell { return OrEmpty(item.ChangePercent()); }},
-      {NamedColumn("limit", Format::kText, 24, "The limit; empty for what is watched only."),
-       [](const Item& item) -> Cell { return item.limit; }},
-      {NamedColumn("noise", Format::kDecimals2, 14, "Standard deviation, in the unit."),
-       [](const Item& item) -> Cell { return item.noise; }},
-      {NamedColumn("probability", Format::kDecimals4, 12,
-                   "Probability of values as high as these without a change."),
-       [](const Item& item) -> Cell { return OrEmpty(item.probability); }},
-      {NamedColumn("reason", Format::kText, 60, "Why the verdict is not what the change suggests."),
-       [](const Item& item) -> Cell { return item.reason; }}};
+      CountColumn<&Item::base>("base", 16, "Median of the base."),
+      CountColumn<&Item::comparison>("comparison", 16, "Median of the comparison."),
+      CountColumn<&Item::Change>("change", 16, "Comparison less base."),
+      NumberColumn<&Item::ChangePercent>("change_percent", Format::kDecimals2, 14,
+                                         "The change in percent of the base."),
+      TextColumn<&Item::limit>("limit", 24, "The limit; empty for what is watched only."),
+      NumberColumn<&Item::noise>("noise", Format::kDecimals2, 14,
+                                 "Standard deviation, in the unit."),
+      NumberColumn<&Item::probability>("probability", Format::kDecimals4, 12,
+                                       "Probability of values as high as these without a change."),
+      TextColumn<&Item::reason>("reason", 60, "Why the verdict is not what the change suggests.")};
 }
 
 // A part with what it is a part of.
 struct PartItem {
-  const char* of;
-  const ChangeNode& part;
+  std::string of;
+  ChangeNode part;
 };
 
-std::vector<ColumnOf<PartItem>> PartColumns() {
+SheetColumns<PartItem> PartColumns() {
   using Item = PartItem;
+  using Part = ChangeNode;
   return {
-      {NamedColumn("part_of", Format::kText, 16,
-                   "contributions (they add up to the change), host_calls or operators."),
-       [](const Item& item) -> Cell { return item.of; }},
-      {NamedColumn("kind", Format::kText, 14,
-                   "component, kernel, collective, operator, host, "
-                   "remainder."),
-       [](const Item& item) -> Cell { return item.part.kind; }},
-      {NamedColumn("name", Format::kText, 60, "What it is."),
-       [](const Item& item) -> Cell { return item.part.name; }},
-      {NamedColumn("leaf", Format::kText, 20,
-                   "Its leaf in the accounting of advisor, such as free.copy; empty: none."),
-       [](const Item& item) -> Cell { return item.part.leaf; }},
-      {NamedColumn("base_ns", Format::kInteger, 16, "Time in the median step of the base."),
-       [](const Item& item) -> Cell { return item.part.base; }},
-      {NamedColumn("comparison_ns", Format::kInteger, 16,
-                   "Time in the median step of the comparison."),
-       [](const Item& item) -> Cell { return item.part.comparison; }},
-      {NamedColumn("change_ns", Format::kInteger, 16, "Comparison less base."),
-       [](const Item& item) -> Cell { return item.part.Change(); }},
-      {NamedColumn("base_calls", Format::kInteger, 12, "Calls in the median step; 0: not counted."),
-       [](const Item& item) -> Cell { return item.part.base_count; }},
-      {NamedColumn("comparison_calls", Format::kInteger, 16,
-                   "Calls in the median step; 0: not counted."),
-       [](const Item& item) -> Cell { return item.part.comparison_count; }}};
+      TextColumn<&Item::of>("part_of", 16,
+                            "contributions (they add up to the change), host_calls or operators."),
+      TextColumn<&Item::part, &Part::kind>(
+          "kind", 14, "component, kernel, collective, operator, host, remainder."),
+      TextColumn<&Item::part, &Part::name>("name", 60, "What it is."),
+      TextColumn<&Item::part, &Part::leaf>(
+          "leaf", 20, "Its leaf in the accounting of advisor, such as free.copy; empty: none."),
+      CountColumn<&Item::part, &Part::base>("base_ns", 16, "Time in the median step of the base."),
+      CountColumn<&Item::part, &Part::comparison>("comparison_ns", 16,
+                                                  "Time in the median step of the comparison."),
+      CountColumn<&Item::part, &Part::Change>("change_ns", 16, "Comparison less base."),
+      CountColumn<&Item::part, &Part::base_count>("base_calls", 12,
+                                                  "Calls in the median step; 0: not counted."),
+      CountColumn<&Item::part, &Part::comparison_count>(
+          "comparison_calls", 16, "Calls in the median step; 0: not counted.")};
 }
 
-std::vector<ColumnOf<GateMismatch>> MismatchColumns() {
+SheetColumns<GateMismatch> MismatchColumns() {
   using Item = GateMismatch;
-  return {{NamedColumn("field", Format::kText, 30, "What differs in how the sides were collected."),
-           [](const Item& item) -> Cell { return item.field; }},
-          {NamedColumn("base", Format::kText, 30, "Its value in the base."),
-           [](const Item& item) -> Cell { return item.base; }},
-          {NamedColumn("comparison", Format::kText, 30, "Its value in the comparison."),
-           [](const Item& item) -> Cell { return item.comparison; }},
-          {NamedColumn("allowed", Format::kInteger, 10, "1 if --allow_mismatch names it."),
-           [](const Item& item) -> Cell { return std::int64_t{item.allowed}; }}};
+  return {TextColumn<&Item::field>("field", 30, "What differs in how the sides were collected."),
+          TextColumn<&Item::base>("base", 30, "Its value in the base."),
+          TextColumn<&Item::comparison>("comparison", 30, "Its value in the comparison."),
+          CountColumn<&Item::allowed>("allowed", 10, "1 if --allow_mismatch names it.")};
 }
 
 }  // namespace

@@ -3,15 +3,29 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "mpa/change/step_account.h"
 #include "mpa/gate/run_summary.h"
+#include "mpa/measure/intervals.h"
 #include "mpa/measure/op_tree.h"
+#include "mpa/model/rank_trace.h"
 
 namespace mpa::gate {
+
+/// How much of each window the intervals take, which are in order of their starts. Linear where
+/// they are apart.
+std::vector<TimeNs> LengthInWindows(const std::vector<Interval>& intervals,
+                                    const std::vector<Interval>& windows);
+
+/// The exposed communication of each window by the kind of collective that ran then; of several at
+/// once the one that began first counts, so that the parts add up.
+std::map<std::string, std::vector<TimeNs>> ExposedByKind(const RankTrace& trace,
+                                                         const Intervals& exposed,
+                                                         const std::vector<Interval>& windows);
 
 /// Finds the judged step, counted from 0; empty where there is none.
 struct StepFinder {

@@ -11,14 +11,11 @@
 
 #include "contributions.h"
 #include "decision.h"
-#include "headline.h"
+#include "levels.h"
 #include "mpa/base/error.h"
 #include "mpa/change/account_names.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/measure/quantiles.h"
-#include "run_medians.h"
-#include "statistics.h"
-#include "warmup.h"
 
 namespace mpa::gate {
 namespace {

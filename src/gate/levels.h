@@ -2,12 +2,40 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
+#include "mpa/gate/run_summary.h"
 #include "mpa/report/gate_report.h"
 
 namespace mpa::gate {
+
+/// The standard deviation of normal noise as a multiple of its median distance from the middle.
+inline constexpr double kOfNormalNoise = 1.4826;
+
+/// How far single values lie from `middle`, as a standard deviation: 1.4826 times the median of the
+/// distances, which a few outliers do not move. 0 for fewer than two values.
+double SpreadAround(const std::vector<std::int64_t>& values, std::int64_t middle);
+
+/// The sum of the squared distances from the mean.
+double SquaredDistances(const std::vector<std::int64_t>& values);
+
+/// Permutation test on the ranks: how probable it is that of all ways to divide the joined values
+/// into two groups of these sizes `larger` gets ranks as high as it has, or higher. Exact, also
+/// with equal values. 1 when a group is empty.
+double RankSumProbability(const std::vector<std::int64_t>& smaller,
+                          const std::vector<std::int64_t>& larger);
+
+/// The samples of each run; empty when a run has none.
+std::vector<std::vector<std::int64_t>> SamplesOf(const std::vector<RunSummary>& runs,
+                                                 const Metric& metric);
+
+/// The median of the runs' medians, of metrics that every run has.
+std::map<Metric, std::int64_t> MediansOf(const std::vector<RunSummary>& runs);
+
+/// The median over the runs of each name; 0 in runs without it.
+Breakdown MedianBreakdown(const std::vector<RunSummary>& runs);
 
 /// The samples of one metric: a run, and in it a value for each step (ns or bytes).
 using Runs = std::vector<std::vector<std::int64_t>>;

@@ -2,8 +2,13 @@
 // Names of what a gate judges.
 #include "mpa/gate/metric.h"
 
+#include <algorithm>
 #include <array>
-#include <optional>
+#include <charconv>
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
@@ -104,6 +109,111 @@ bool FitsPattern(std::string_view pattern, std::string_view name) {
     }
   }
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+// The expressions of --fail_on.
+
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double size;
+};
+
+constexpr Unit kTimes[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+constexpr Unit kSizes[] = {{"B", 1}, {"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}};
+
+// A number of at least 0 and what follows it.
+struct Number {
+  double value = 0;
+  std::string_view rest;
+};
+
+std::optional<Number> ParseNumber(std::string_view text) {
+  text = Trim(text);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  Number number;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number.value,
+                                            std::chars_format::fixed);
+  if (error != std::errc() || !std::isfinite(number.value) || number.value < 0) return std::nullopt;
+  number.rest = Trim(text.substr(static_cast<std::size_t>(end - text.data())));
+  return number;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> ParseAmount(std::string_view text, Quantity quantity) {
+  const std::optional<Number> number = ParseNumber(text);
+  if (!number) return std::nullopt;
+  const auto units =
+      quantity == Quantity::kTime ? std::span<const Unit>(kTimes) : std::span<const Unit>(kSizes);
+  for (const Unit& unit : units) {
+    if (unit.name != number->rest) continue;
+    const double value = number->value * unit.size;
+    constexpr double kLargest = 9e18;
+    if (value > kLargest) return std::nullopt;
+    return std::llround(value);
+  }
+  return std::nullopt;
+}
+
+std::optional<double> ParsePercent(std::string_view text) {
+  const std::optional<Number> number = ParseNumber(text);
+  if (!number || !(number->rest.empty() || number->rest == "%")) return std::nullopt;
+  return number->value;
+}
+
+Limit ParseLimit(std::string_view text, Quantity quantity) {
+  Limit limit;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find('&', from), text.size());
+    const std::string_view part = Trim(text.substr(from, end - from));
+    const bool is_share = part.ends_with('%');
+    const auto percent = is_share ? ParsePercent(part) : std::nullopt;
+    const auto amount = is_share ? std::nullopt : ParseAmount(part, quantity);
+    if (!percent && !amount) {
+      Fail(ErrorKind::kUsage, "character {}: '{}' is not a limit; give {}", from + 1, part,
+           quantity == Quantity::kTime ? "+3% or +200us (ns, us, ms, s)"
+                                       : "+3% or +256MB (B, KB, MB, GB)");
+    }
+    if (is_share ? limit.percent.has_value() : limit.amount.has_value()) {
+      Fail(ErrorKind::kUsage, "character {}: '{}' is the second {}; give one", from + 1, part,
+           is_share ? "share" : "amount");
+    }
+    if (is_share) {
+      limit.percent = percent;
+    } else {
+      limit.amount = amount;
+    }
+    from = end + 1;
+  }
+  return limit;
+}
+
+Rule ParseRule(std::string_view text) {
+  // The last one: names of kernels may hold '>', limits do not.
+  const std::size_t above = text.rfind('>');
+  if (above == std::string_view::npos) {
+    Fail(ErrorKind::kUsage, "'{}' has no limit; give METRIC>LIMIT, such as step_time>+3%", text);
+  }
+  return InContext(fmt::format("'{}'", text), [&] {
+    Rule rule;
+    rule.metric = ParseMetric(Trim(text.substr(0, above)));
+    const std::string_view limit = text.substr(above + 1);
+    InContext(fmt::format("behind '>' at character {}", above + 1),
+              [&] { rule.limit = ParseLimit(limit, QuantityOf(rule.metric.kind)); });
+    return rule;
+  });
+}
+
+std::string LimitText(const Limit& limit, Quantity quantity) {
+  std::string text;
+  if (limit.percent) text = PlainNumber(*limit.percent) + " %";
+  if (limit.amount) {
+    text += text.empty() ? "" : " and ";
+    text += AmountText(quantity, *limit.amount);
+  }
+  return text;
 }
 
 }  // namespace mpa::gate

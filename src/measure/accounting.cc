@@ -9,9 +9,9 @@
 #include "free_time.h"
 #include "mpa/base/error.h"
 #include "mpa/measure/activities.h"
-#include "mpa/measure/device_items.h"
+#include "mpa/measure/device_work.h"
+#include "mpa/measure/quantiles.h"
 #include "mpa/model/step_bounds.h"
-#include "skyline.h"
 
 namespace mpa {
 namespace {
@@ -229,6 +229,26 @@ RankAccount AccountRank(const RankTrace& trace, const AccountInput& input) {
 RankAccount AccountRank(const RankTrace& trace, const HostTimeline& host,
                         const AccountInput& input) {
   return Accountant(trace, host, input).Account();
+}
+
+// Whether the first step counts.
+
+namespace {
+
+double MedianOfOthers(const std::vector<TimeNs>& all) {
+  return static_cast<double>(Median(std::vector<TimeNs>(all.begin() + 1, all.end())));
+}
+
+}  // namespace
+
+bool FirstStepIsWarmUp(const std::vector<TimeNs>& lengths, const std::vector<TimeNs>& compiling,
+                       std::size_t ranks, const WarmUpLimits& limits) {
+  if (lengths.size() < 3) return false;
+  const double usual = MedianOfOthers(lengths), length = static_cast<double>(lengths[0]);
+  if (usual > 0 && length > limits.ratio * usual) return true;
+  const double first = static_cast<double>(compiling[0]);
+  return first > 0 && first >= limits.compiling * length * static_cast<double>(ranks) &&
+         MedianOfOthers(compiling) <= limits.rest * first;
 }
 
 }  // namespace mpa

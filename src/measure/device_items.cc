@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What occupies the device, each piece once, with all that leads to its launch.
-#include "mpa/measure/device_items.h"
-
 #include <algorithm>
 #include <optional>
 #include <string_view>
 #include <tuple>
 
-#include "host_classes.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
+#include "mpa/measure/device_work.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/kernel_category.h"
+#include "mpa/measure/leaf.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/model/collective_tasks.h"

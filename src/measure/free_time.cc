@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "mpa/base/text.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {

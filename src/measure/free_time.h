@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpa/measure/device_items.h"
+#include "mpa/measure/device_work.h"
 #include "mpa/measure/host_timeline.h"
 #include "mpa/measure/launch_chain.h"
 

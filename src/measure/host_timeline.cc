@@ -6,12 +6,12 @@
 #include <string_view>
 #include <utility>
 
-#include "host_classes.h"
-#include "mpa/measure/call_names.h"
+#include "mpa/measure/intervals.h"
+#include "mpa/measure/launch_chain.h"
+#include "mpa/measure/leaf.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/model/step_bounds.h"
-#include "skyline.h"
 
 namespace mpa {
 namespace {

@@ -2,10 +2,100 @@
 #include "mpa/measure/launch_chain.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
-#include <utility>
+
+#include "mpa/measure/accounting.h"
+#include "mpa/measure/leaf.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
+namespace {
+
+// Rows by connection; of several rows with one connection the first counts.
+template <typename Table>
+std::vector<std::pair<std::int64_t, std::uint32_t>> RowsByConnection(const Table& table) {
+  std::vector<std::pair<std::int64_t, std::uint32_t>> rows;
+  rows.reserve(table.Size());
+  for (std::size_t i = 0; i < table.Size(); ++i) {
+    if (table.connection[i] < 0) continue;
+    rows.emplace_back(table.connection[i], static_cast<std::uint32_t>(i));
+  }
+  if (!std::is_sorted(rows.begin(), rows.end())) std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+std::optional<std::uint32_t> RowOf(const std::vector<std::pair<std::int64_t, std::uint32_t>>& rows,
+                                   std::int64_t connection) {
+  const auto found = std::lower_bound(rows.begin(), rows.end(), std::pair{connection, 0u});
+  if (connection < 0 || found == rows.end() || found->first != connection) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace
+
+LaunchCalls::LaunchCalls(const RankTrace& trace)
+    : trace_(trace),
+      calls_(RowsByConnection(trace.host_calls)),
+      stamps_(RowsByConnection(trace.call_stamps)) {
+  const HostCalls& calls = trace.host_calls;
+  std::vector<std::uint8_t> starts_graph(trace.strings.Size(), 2);  // by name; 2: not looked at
+  for (std::size_t i = 0; i < calls.Size(); ++i) {
+    std::uint8_t& starts = starts_graph[Index(calls.name[i])];
+    if (starts == 2) starts = StartsGraph(trace.strings.View(calls.name[i])) ? 1 : 0;
+    if (starts == 1) graphs_.push_back(static_cast<std::uint32_t>(i));
+  }
+  std::stable_sort(graphs_.begin(), graphs_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return calls.start[a] < calls.start[b];
+  });
+}
+
+LaunchCall LaunchCalls::Call(std::uint32_t row) const {
+  const HostCalls& calls = trace_.host_calls;
+  return {calls.start[row], calls.start[row] + calls.dur[row], calls.track[row],
+          static_cast<std::int32_t>(row)};
+}
+
+std::optional<LaunchCall> LaunchCalls::Find(std::int64_t connection) const {
+  if (const auto row = RowOf(calls_, connection)) return Call(*row);
+  if (const auto row = RowOf(stamps_, connection)) {
+    const CallStamps& stamps = trace_.call_stamps;
+    return LaunchCall{stamps.time[*row], stamps.time[*row], stamps.track[*row], -1};
+  }
+  return std::nullopt;
+}
+
+std::optional<LaunchCall> LaunchCalls::LastGraph(TimeNs time) const {
+  const auto after = std::partition_point(graphs_.begin(), graphs_.end(), [&](std::uint32_t row) {
+    return trace_.host_calls.start[row] <= time;
+  });
+  if (after == graphs_.begin()) return std::nullopt;
+  return Call(*std::prev(after));
+}
+
+// How far the clocks of host and device are apart.
+
+namespace {
+
+constexpr TimeNs kLargestOffset = 1'000'000;
+constexpr std::size_t kFew = 1000;  // so few launches are all believed
+
+}  // namespace
+
+HostClock HostClockOf(const RankTrace& trace) { return HostClockOf(trace, FindDeviceItems(trace)); }
+
+HostClock HostClockOf(const RankTrace& trace, std::span<const DeviceItem> items) {
+  const LaunchCalls calls(trace);
+  std::vector<TimeNs> delays;  // from the begin of the call to that of the kernel
+  for (const DeviceItem& item : items) {
+    if (!IsCompute(item.leaf)) continue;
+    if (const auto call = calls.Find(item.connection)) delays.push_back(item.begin - call->begin);
+  }
+  if (delays.empty()) return {};
+  const std::size_t rank = delays.size() <= kFew ? 0 : delays.size() / 1000;
+  const TimeNs offset = std::max<TimeNs>(0, -ValueOfRank(delays, rank));
+  return offset > kLargestOffset ? HostClock{0, false} : HostClock{offset, true};
+}
 
 LaunchChains::LaunchChains(const RankTrace& trace)
     : trace_(trace),
@@ -75,6 +165,22 @@ std::optional<LaunchChain> LaunchChains::FromOperator(std::int64_t link) const {
     chain.queued = static_cast<std::int32_t>(*row);
   }
   return chain;
+}
+
+std::vector<Dispatch> FindDispatches(const RankTrace& trace) {
+  const Nesting ops(SpansOf(trace.host_ops));
+  const LaunchIndex launches(trace);
+  const LaunchCalls calls(trace);
+  std::vector<Dispatch> dispatches;
+  for (const DeviceItem& item : FindDeviceItems(trace)) {
+    if (!IsCompute(item.leaf) && item.leaf != Leaf::kUnsplit) continue;
+    Dispatch& dispatch = dispatches.emplace_back(Dispatch{.work = item});
+    if (const auto launch = launches.Find(item.link)) {
+      dispatch.op = ops.Find(trace.launches.host_track[*launch], trace.launches.host_time[*launch]);
+    }
+    if (const auto call = calls.Find(item.connection)) dispatch.call = call->row;
+  }
+  return dispatches;
 }
 
 }  // namespace mpa

@@ -2,7 +2,9 @@
 #include "mpa/measure/memory_copies.h"
 
 #include <algorithm>
+#include <array>
 
+#include "mpa/base/text.h"
 #include "mpa/model/device_tasks.h"
 
 namespace mpa {
@@ -53,6 +55,45 @@ std::string_view TaskKind(const RankTrace& trace, std::size_t task) {
   const std::string_view type =
       WithoutQueueEntry(trace.strings.View(trace.device_tasks.type[task]));
   return type == "AI_CPU" ? "KERNEL_AICPU" : type;  // so it is called in databases
+}
+
+namespace {
+
+constexpr std::int64_t kLargestSignal = 64;  // bytes
+
+}  // namespace
+
+bool SendsPayload(const RankTrace& trace, std::size_t task) {
+  const std::string_view type = trace.strings.View(trace.comm_tasks.rdma_type[task]);
+  if (!type.empty()) return type == "RDMA_SEND_PAYLOAD";
+  return trace.comm_tasks.bytes[task] > kLargestSignal;
+}
+
+bool MovesData(const RankTrace& trace, std::size_t task) {
+  const CommTasks& tasks = trace.comm_tasks;
+  if (tasks.bytes[task] <= kLargestSignal) return false;
+  const std::string_view name = trace.strings.View(tasks.name[task]);
+  if (name == "RDMASend") return SendsPayload(trace, task);
+  return IsOneOf(name, {"Memcpy", "Reduce_Inline"}) &&
+         trace.strings.View(tasks.link_type[task]) != "ON_CHIP";
+}
+
+bool IsOddSize(std::int64_t bytes) {
+  constexpr std::int64_t kLine = 512;
+  return bytes > kLine && bytes % kLine != 0;
+}
+
+std::int64_t BytesOfElement(std::string_view data_type) {
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 22> kBytes = {
+      {{"INT8", 1},    {"UINT8", 1},  {"BOOL", 1},    {"INT16", 2},  {"UINT16", 2},
+       {"FP16", 2},    {"BFP16", 2},  {"FLOAT16", 2}, {"BF16", 2},   {"BFLOAT16", 2},
+       {"INT32", 4},   {"UINT32", 4}, {"FP32", 4},    {"FLOAT", 4},  {"FLOAT32", 4},
+       {"INT64", 8},   {"UINT64", 8}, {"FP64", 8},    {"DOUBLE", 8}, {"COMPLEX64", 8},
+       {"INT128", 16}, {"FP8", 1}}};
+  for (const auto& [name, bytes] : kBytes) {
+    if (name == data_type) return bytes;
+  }
+  return 0;
 }
 
 }  // namespace mpa

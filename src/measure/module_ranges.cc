@@ -2,15 +2,110 @@
 #include "mpa/measure/module_ranges.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <tuple>
-#include <utility>
 
 #include "mpa/base/error.h"
-#include "mpa/measure/backward_pairs.h"
-#include "mpa/measure/module_names.h"
-#include "mpa/measure/mstx_places.h"
 
 namespace mpa {
+namespace {
+
+// In order of track, then start, the longest first; equal ones in the order in which they came.
+std::vector<std::uint32_t> InOrder(const std::vector<NestSpan>& items) {
+  std::vector<std::uint32_t> order(items.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tie(items[a].track, items[a].start, items[b].end) <
+           std::tie(items[b].track, items[b].start, items[a].end);
+  });
+  return order;
+}
+
+NestPlace PlaceOf(const Nesting& modules, const NestSpan& item) {
+  const std::int64_t around = modules.FindEnclosing(item);
+  // A shorter module that begins with the item does not hold its begin: the item is the outer one.
+  // What begins at the very end of a module is behind it.
+  const bool begins_together =
+      around != Nesting::kNone && modules.At(static_cast<std::size_t>(around)).start == item.start;
+  if (begins_together || item.end == item.start) return {around, false};
+  const std::int64_t begun_in = modules.FindAround(item.track, item.start);
+  return {around != Nesting::kNone ? around : begun_in, around != begun_in};
+}
+
+}  // namespace
+
+ModuleNest Nest(const std::vector<NestSpan>& modules, const std::vector<NestSpan>& items) {
+  const Nesting nesting(modules);
+  ModuleNest nest{.parent = nesting.Enclosing(),
+                  .modules = nesting.InOrder(),
+                  .places = {},
+                  .items = InOrder(items)};
+  nest.places.reserve(items.size());
+  for (NestSpan item : items) {
+    NestPlace place = PlaceOf(nesting, item);
+    if (place.module == NestPlace::kNone) {
+      item.track = ThreadGroups::kAnyThread;
+      place = PlaceOf(nesting, item);
+    }
+    nest.places.push_back(place);
+  }
+  return nest;
+}
+
+MstxPlace MstxPlaces::Of(std::size_t row) const {
+  const MstxEvents& events = trace_.mstx;
+  const QueuedWork& work = trace_.queued_work;
+  const MstxPlace recorded{events.start[row], events.start[row] + events.dur[row],
+                           events.track[row]};
+  const auto begun = queue_.Find(recorded.track, recorded.start);
+  const auto ended = queue_.Find(recorded.track, recorded.end);
+  if (!begun || !ended || work.queued[*begun] > work.queued[*ended]) return recorded;
+  return {work.queued[*begun], work.queued[*ended], work.queued_track[*begun]};
+}
+
+namespace {
+
+// Finds operators by thread and start; of several the longest.
+class OpStarts {
+ public:
+  explicit OpStarts(const HostOps& ops) : ops_(ops), order_(ops.Size()) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+      return std::tie(ops.track[a], ops.start[a], ops.dur[b]) <
+             std::tie(ops.track[b], ops.start[b], ops.dur[a]);
+    });
+  }
+
+  std::optional<std::size_t> Find(std::int32_t track, TimeNs start) const {
+    const auto at = std::partition_point(order_.begin(), order_.end(), [&](std::size_t op) {
+      return std::tie(ops_.track[op], ops_.start[op]) < std::tie(track, start);
+    });
+    if (at == order_.end() || ops_.track[*at] != track || ops_.start[*at] != start) {
+      return std::nullopt;
+    }
+    return *at;
+  }
+
+ private:
+  const HostOps& ops_;
+  std::vector<std::size_t> order_;
+};
+
+}  // namespace
+
+std::vector<BackwardPair> FindBackwardPairs(const RankTrace& trace) {
+  const OpStarts starts(trace.host_ops);
+  const BackwardLinks& links = trace.backward_links;
+  std::vector<BackwardPair> pairs;
+  for (std::size_t i = 0; i < links.Size(); ++i) {
+    const auto forward = starts.Find(links.forward_track[i], links.forward_time[i]);
+    const auto backward = starts.Find(links.backward_track[i], links.backward_time[i]);
+    if (forward && backward) pairs.push_back({*forward, *backward});
+  }
+  return pairs;
+}
+
 namespace {
 
 void AddMstxRanges(const RankTrace& trace, const ThreadGroups& groups, ModuleRanges& ranges) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "mpa/base/text.h"
-#include "mpa/measure/module_names.h"
+#include "mpa/measure/module_ranges.h"
 
 namespace mpa {
 namespace {

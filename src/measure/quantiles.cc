@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/measure/quantiles.h"
 
-#include <algorithm>
-#include <iterator>
-
 namespace mpa {
 namespace {
 

@@ -10,10 +10,8 @@
 #include <utility>
 
 #include "mpa/base/text.h"
-#include "mpa/measure/backward_pairs.h"
 #include "mpa/measure/kernel_class.h"
-#include "mpa/measure/module_nest.h"
-#include "mpa/measure/mstx_places.h"
+#include "mpa/measure/module_ranges.h"
 #include "mpa/mfu/attention_args.h"
 #include "mpa/mfu/flops.h"
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "mpa/measure/op_work.h"
-#include "mpa/measure/thread_groups.h"
+#include "mpa/measure/nesting.h"
+#include "mpa/measure/op_tree.h"
 #include "mpa/mfu/attention_args.h"
 #include "mpa/model/rank_trace.h"
 

@@ -4,8 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "mpa/measure/module_nest.h"
-#include "mpa/measure/mstx_places.h"
+#include "mpa/measure/module_ranges.h"
 
 namespace mpa {
 

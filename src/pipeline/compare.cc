@@ -12,7 +12,6 @@
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
-#include "unread_records.h"
 
 namespace mpa {
 namespace {

@@ -3,25 +3,28 @@
 #include "load_rank.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "capture_groups.h"
 #include "cross_checks.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/parallel.h"
 #include "mpa/base/progress.h"
-#include "mpa/capture/profiler_info.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
-#include "table_rows.h"
-#include "time_checks.h"
+#include "mpa/pipeline/find_ranks.h"
 
 namespace mpa {
 namespace {
 
 const char* SourceName(const RankInput& input) {
   if (input.kind == CaptureKind::kNpuDb) return "database";
+  if (input.kind == CaptureKind::kNpuKineto) return "torch.profiler";
   if (input.kind == CaptureKind::kNpuRaw) return "raw";
   const bool tables_alone =
       input.kind == CaptureKind::kNpuText && input.Find(FileKind::kTraceView) == nullptr;
@@ -78,6 +81,23 @@ void KeepSwitches(const Info& info, JobInfo& job) {
   keep("memory", info.profile_memory);
   keep("modules", info.with_modules);
   if constexpr (requires { info.records_garbage; }) keep("gc", info.records_garbage);
+}
+
+// Events list few ranks of a group, the document all of them.
+void AddGroups(const std::vector<ProcessGroup>& groups, RankTrace& trace) {
+  std::vector<JobGroup>& of_job = trace.job.groups;
+  for (const StringId id : trace.comm_groups.name) {
+    const std::string_view label = trace.strings.View(id);
+    if (std::any_of(of_job.begin(), of_job.end(),
+                    [&](const auto& known) { return known.id == label; }))
+      continue;
+    for (const ProcessGroup& group : groups) {
+      if (group.ranks.empty() || (label != group.name && !label.starts_with(group.name + " [")))
+        continue;
+      of_job.push_back({std::string(label), group.description, group.ranks});
+      break;
+    }
+  }
 }
 
 }  // namespace
@@ -138,6 +158,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
   DropFarRows(rank.trace);
   DropRepeatedRows(rank.trace);
   if (!rank.partial) CheckKernelTable(input, request, rank.trace);
+  if (input.gpu) AddGroups(input.gpu->groups, rank.trace);
   LinkByTime(rank.trace);
   CheckTimes(rank.trace);
   DropEmptySteps(rank.trace);
@@ -150,6 +171,217 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
     rank.partial = true;
   }
   return rank;
+}
+
+namespace {
+
+// Memory for each byte of a file, in tenths, as docs/performance.md measures it, with a margin: of
+// a trace 3.8 (a gzipped one holds 15 times its size), of a database 6.6, of raw data 11. Of traces
+// and databases only the columns that are needed are kept.
+constexpr std::int64_t kOfText = 5, kOfGzip = 75, kOfDatabase = 8, kOfRaw = 15;
+
+std::int64_t TenthsOf(const CaptureFile& file) {
+  if (file.kind == FileKind::kProfilerDb) return kOfDatabase;
+  if (file.kind == FileKind::kRawCapture) return kOfRaw;
+  return file.path.extension() == ".gz" ? kOfGzip : kOfText;
+}
+
+}  // namespace
+
+std::int64_t MemoryOf(const RankInput& input) {
+  std::int64_t bytes = 0;
+  for (const CaptureFile& file : input.files) bytes += file.bytes / 10 * TenthsOf(file);
+  return bytes;
+}
+
+MemoryBudget::Share::Share(MemoryBudget& budget, const RankInput& rank)
+    : budget_(budget), bytes_(MemoryOf(rank)) {
+  if (budget.bytes_ > 0 && bytes_ > budget.bytes_) {
+    LogWarning("{}: may need up to {} MB of memory, and {} MB are available; it is read alone",
+               rank.path.string(), bytes_ / 1'000'000, budget.bytes_ / 1'000'000);
+  }
+  std::unique_lock lock(budget_.mutex_);
+  budget_.changed_.wait(lock, [&] {
+    return budget_.bytes_ <= 0 || budget_.taken_ == 0 || budget_.taken_ + bytes_ <= budget_.bytes_;
+  });
+  budget_.taken_ += bytes_;
+}
+
+MemoryBudget::Share::~Share() {
+  const std::lock_guard lock(budget_.mutex_);
+  budget_.taken_ -= bytes_;
+  budget_.changed_.notify_all();
+}
+
+// The ranks of a job, each once.
+
+namespace {
+
+// What traces of torch.profiler say of themselves. An unreadable one is reported by its reader.
+void ReadGpuFacts(std::vector<RankInput>& inputs) {
+  ParallelFor(inputs.size(), [&](std::size_t i) {
+    const CaptureFile* trace = inputs[i].FindKineto();
+    if (trace == nullptr) return;
+    try {
+      inputs[i].gpu = ReadGpuTraceFacts(trace->path);
+    } catch (const Error& error) {
+      Log(LogLevel::kDebug, "{}; its rank is unknown", error.what());
+    }
+  });
+}
+
+// Captures of `group` that are left out, in the words that fit how the groups were told apart.
+std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
+                    const CaptureGroup& group, const CaptureGroup& kept) {
+  std::vector<std::int64_t> ranks;
+  for (const FoundRank& found : group.ranks) {
+    if (found.rank >= 0) ranks.push_back(found.rank);
+  }
+  const std::string rank_text =
+      ranks.empty()
+          ? "captures of unknown rank"
+          : fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+  const auto shown = [&](const CaptureGroup& one) {
+    if (how == ToldApart::kByDirectory) return (directory / one.name).string();
+    if (how == ToldApart::kByName) return fmt::format("{}/{}", directory.string(), one.name);
+    return one.ranks.front().input.path.string();
+  };
+  switch (how) {
+    case ToldApart::kByDirectory:
+      return fmt::format(
+          "{} with {} is left out: another job, engine or role than {}; analyse it "
+          "with -d {}",
+          shown(group), rank_text, shown(kept), shown(group));
+    case ToldApart::kByName:
+      return fmt::format(
+          "{} with {} is left out: another job, engine or role than {}; give each a "
+          "directory of its own",
+          shown(group), rank_text, shown(kept));
+    case ToldApart::kByTime:
+      return fmt::format(
+          "the session of {} ({}) is left out: that of {} is analysed; give each a directory "
+          "of its own",
+          shown(group), rank_text, shown(kept));
+    case ToldApart::kNeedNot:
+    case ToldApart::kNot:
+      break;
+  }
+  return {};
+}
+
+// Several captures of one rank that are not known to be of different jobs: one note for each.
+void NoteLatest(const CaptureGroup& left_out, const CaptureGroup& kept, FoundRanks& result) {
+  for (const FoundRank& found : left_out.ranks) {
+    const auto latest = std::find_if(kept.ranks.begin(), kept.ranks.end(),
+                                     [&](const FoundRank& one) { return one.rank == found.rank; });
+    result.notes.push_back(
+        fmt::format("rank {}: {} is left out, because {} is later; if they are of different jobs, "
+                    "give each a directory of its own",
+                    found.rank, found.input.path.string(), latest->input.path.string()));
+  }
+}
+
+void DropEarlierJobs(std::vector<FoundRank>& ranks, FoundRanks& result) {
+  for (const FoundRank& earlier : TakeEarlierJobs(ranks)) {
+    result.partial = true;
+    result.notes.push_back(
+        fmt::format("{}: left out, it was captured days before others and belongs to another job; "
+                    "give one job at a time",
+                    earlier.input.path.string()));
+  }
+}
+
+// Ranks of different jobs are never analysed together: the group with most ranks counts, of several
+// the last in time, or the first by name.
+void KeepOneGroup(const std::filesystem::path& directory, CaptureGroups found, FoundRanks& result) {
+  std::vector<CaptureGroup>& groups = found.groups;
+  const bool is_last =
+      found.told_apart == ToldApart::kByTime || found.told_apart == ToldApart::kNot;
+  if (is_last) std::reverse(groups.begin(), groups.end());
+  auto kept = std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+    return a.ranks.size() < b.ranks.size();
+  });
+  if (found.told_apart == ToldApart::kNot) kept = groups.begin();
+  for (auto group = groups.begin(); group != groups.end(); ++group) {
+    if (group == kept) continue;
+    result.partial = true;
+    if (found.told_apart == ToldApart::kNot)
+      NoteLatest(*group, *kept, result);
+    else
+      result.notes.push_back(LeftOut(directory, found.told_apart, *group, *kept));
+  }
+  DropEarlierJobs(kept->ranks, result);
+  result.ranks = std::move(kept->ranks);
+}
+
+void KeepAllGroups(CaptureGroups found, FoundRanks& result) {
+  std::vector<std::string> names;
+  for (CaptureGroup& group : found.groups) {
+    names.push_back(group.name);
+    DropEarlierJobs(group.ranks, result);
+    for (FoundRank& rank : group.ranks) {
+      rank.group = group.name;
+      result.ranks.push_back(std::move(rank));
+    }
+  }
+  result.notes.push_back(
+      fmt::format("{} are several jobs, engines or roles, because they share ranks; each is "
+                  "analysed by itself",
+                  fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+FoundRanks FindRanks(const std::filesystem::path& directory,
+                     const std::optional<std::set<std::int64_t>>& wanted,
+                     const OpenOptions& options, GroupsTaken taken) {
+  FoundRanks result;
+  Discovery discovery = Discover(directory, options);
+  for (const Discovery::Unusable& unusable : discovery.unusable) {
+    result.notes.push_back(fmt::format("{}; it is left out", unusable.Told()));
+    result.partial = true;
+  }
+  ReadGpuFacts(discovery.ranks);
+  std::vector<FoundRank> found;
+  std::set<std::int64_t> seen;
+  for (RankInput& input : discovery.ranks) {
+    if (input.info && !input.info->rank_problem.empty()) {
+      result.notes.push_back(input.info->rank_problem);
+    }
+    if (!input.info_problem.empty()) {
+      result.notes.push_back(input.info_problem + "; the collection settings stay unknown");
+    }
+    const std::int64_t rank = RankNumberOf(input);
+    seen.insert(rank);
+    if (wanted && !wanted->contains(rank)) continue;
+    found.push_back({rank, std::move(input)});
+  }
+  if (wanted) {
+    for (const std::int64_t rank : *wanted) {
+      if (!seen.contains(rank)) {
+        result.notes.push_back(fmt::format("rank {} not found in {}", rank, directory.string()));
+        result.partial = true;
+      }
+    }
+  }
+  if (found.empty()) {
+    if (discovery.ranks.empty() && discovery.unusable.size() == 1) {
+      Fail(ErrorKind::kInput, "{}", discovery.unusable.front().Told());
+    }
+    Fail(ErrorKind::kInput, "{}: no readable capture; see why with 'msprof-analyze check {}'",
+         directory.string(), directory.string());
+  }
+  CaptureGroups groups = SeparateCaptures(directory, std::move(found));
+  const bool have_names =
+      groups.told_apart == ToldApart::kByDirectory || groups.told_apart == ToldApart::kByName;
+  if (taken == GroupsTaken::kAll && have_names)
+    KeepAllGroups(std::move(groups), result);
+  else
+    KeepOneGroup(directory, std::move(groups), result);
+  std::vector<const RankInput*> inputs;
+  for (const FoundRank& rank : result.ranks) inputs.push_back(&rank.input);
+  NoteUnreadRecords(inputs, result.notes);
+  return result;
 }
 
 }  // namespace mpa

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,5 +42,63 @@ void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& inpu
 /// must be readable, or Error is thrown.
 LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
                     std::optional<std::int32_t> step);
+
+/// The memory that a rank takes at most while it is read and condensed: an estimate.
+std::int64_t MemoryOf(const RankInput& input);
+
+/// Lets ranks into memory as long as there is room; one is always let in.
+class MemoryBudget {
+ public:
+  /// 0 or less: no limit.
+  explicit MemoryBudget(std::int64_t bytes) : bytes_(bytes) {}
+
+  /// The memory of a rank for as long as this lives; waits until there is room.
+  class Share {
+   public:
+    Share(MemoryBudget& budget, const RankInput& rank);
+    ~Share();
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+
+   private:
+    MemoryBudget& budget_;
+    const std::int64_t bytes_;
+  };
+
+ private:
+  const std::int64_t bytes_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::int64_t taken_ = 0;
+};
+
+/// Adds one line that names the kinds of records in raw captures that are not read, and files of
+/// unknown kinds; none when there are none. What is missing by that in the results is counted by
+/// the readers.
+void NoteUnreadRecords(const std::vector<const RankInput*>& inputs,
+                       std::vector<std::string>& notes);
+
+namespace raw {
+struct Session;
+}
+
+/// The number of rows of every table, always in the same order.
+std::vector<std::size_t> CountRows(const RankTrace& trace);
+
+/// "host_ops 1234 rows, kernels 1 row": what was added since `before` was counted. Says so when
+/// there is nothing.
+std::string AddedRows(const std::vector<std::size_t>& before, const RankTrace& trace);
+
+/// The same of all that a raw session holds.
+std::string SessionRows(const raw::Session& session);
+
+/// Leaves out rows whose times are more than a day away from those of most others, or that last
+/// longer than that, and counts them in trace.issues. Before launches are linked.
+void DropFarRows(RankTrace& trace);
+
+/// Counts what is impossible in the times of a rank's device work in trace.issues: times that span
+/// more than a day or lie outside of the session, kernels of a table that the trace has at other
+/// times, and kernels that run on under their successors on one stream.
+void CheckTimes(RankTrace& trace);
 
 }  // namespace mpa

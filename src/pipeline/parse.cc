@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <system_error>
-#include <utility>
 
+#include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
@@ -16,9 +16,6 @@
 #include "mpa/io/output_file.h"
 #include "mpa/profiler_output/profiler_output.h"
 #include "mpa/raw/session.h"
-#include "load_rank.h"
-#include "table_rows.h"
-#include "unread_records.h"
 
 namespace mpa {
 namespace {

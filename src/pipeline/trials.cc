@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What analyses can do with captures, found out by trying them where the captures are small.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <utility>
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
@@ -14,6 +14,24 @@
 #include "mpa/recipe/arguments.h"
 
 namespace mpa {
+
+const std::vector<AnalyzerCheck>& AllAnalyzerChecks() {
+  static const std::vector<AnalyzerCheck> all = [] {
+    std::vector<AnalyzerCheck> checks;
+    for (const Comparison& comparison : AllComparisons()) {
+      checks.push_back(
+          {fmt::format("compare: {}", comparison.title), comparison.can_run, &comparison, nullptr});
+    }
+    for (const Recipe& recipe : AllRecipes()) {
+      checks.push_back({fmt::format("cluster: {}", recipe.name), recipe.can_run, nullptr, &recipe});
+    }
+    return checks;
+  }();
+  return all;
+}
+
+// What analyses can do with captures, found out by trying them where the captures are small.
+
 namespace {
 
 // Of all captures together.
@@ -25,9 +43,12 @@ std::int64_t BytesOf(const RankFacts& facts) {
   return facts.path.extension() == ".gz" ? kInflation * facts.bytes : facts.bytes;
 }
 
+// Captures of which only the events tell some of what is in them.
+bool HasEvents(CaptureKind kind) { return IsKineto(kind) || kind == CaptureKind::kNpuText; }
+
 // Survey and events of a text capture or a GPU trace: only the events tell some of it.
 void Fill(const RankTrace& trace, RankFacts& facts) {
-  if (facts.kind != CaptureKind::kGpu && facts.kind != CaptureKind::kNpuText) return;
+  if (!HasEvents(facts.kind)) return;
   const auto tell = [](bool is_there, Recorded& state) {
     if (state == Recorded::kUnknown) state = is_there ? Recorded::kYes : Recorded::kNo;
   };
@@ -45,7 +66,7 @@ void Fill(const RankTrace& trace, RankFacts& facts) {
 
 // What the commands say of the events, too.
 void WarnOfIssues(const RankTrace& trace, RankFacts& facts) {
-  if (facts.kind != CaptureKind::kGpu && facts.kind != CaptureKind::kNpuText) return;
+  if (!HasEvents(facts.kind)) return;
   for (const std::string& line : trace.issues.Lines()) {
     facts.warnings.push_back({"events_damaged", line, kCopyAgain, {}});
   }
@@ -155,8 +176,7 @@ std::vector<Trial> TryRank(const OpenOptions& options, RankFacts& facts) {
                           return trials[i].alone.value_or(false);
                         });
     }
-    if (facts.kind == CaptureKind::kGpu || facts.kind == CaptureKind::kNpuText)
-      facts.problem = error.what();
+    if (HasEvents(facts.kind)) facts.problem = error.what();
   }
   return trials;
 }

@@ -17,21 +17,18 @@ constexpr std::int64_t kNotConnected = 0xFFFFFFFF;
 
 void WriteCalls(const raw::Session& session, DatabaseStrings& strings, DatabaseWriter& database) {
   const raw::HostCalls& calls = session.calls;
-  if (calls.Empty()) return;
-  database.WriteTable(
-      "CANN_API",
-      "startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER, "
-      "connectionId INTEGER PRIMARY KEY, name INTEGER",
-      [&](TableWriter& table) {
-        for (std::size_t i = 0; i < calls.Size(); ++i) {
-          // Pieces of a collective are distinguished by their item; all are named "master" or
-          // "slave".
-          const bool is_piece = calls.level[i] == raw::Level::kCommunication;
-          table.Add(calls.start[i], calls.end[i], static_cast<std::int64_t>(calls.level[i]),
-                    GlobalThread(session.info.process, calls.thread[i]), CallConnection(i),
-                    strings.Id(is_piece ? calls.item[i] : calls.name[i]));
-        }
-      });
+  database.WriteRows("CANN_API",
+                     "startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER, "
+                     "connectionId INTEGER PRIMARY KEY, name INTEGER",
+                     calls, [&](std::size_t i, TableWriter& table) {
+                       // Pieces of a collective are distinguished by their item; all are named
+                       // "master" or "slave".
+                       const bool is_piece = calls.level[i] == raw::Level::kCommunication;
+                       table.Add(
+                           calls.start[i], calls.end[i], static_cast<std::int64_t>(calls.level[i]),
+                           GlobalThread(session.info.process, calls.thread[i]), CallConnection(i),
+                           strings.Id(is_piece ? calls.item[i] : calls.name[i]));
+                     });
 }
 
 // What the host calls a task, unless it is a group whose device part says more.
@@ -168,53 +165,41 @@ void WriteCounters(const raw::Session& session, DatabaseStrings& strings,
 }
 
 void WriteCopies(const raw::Copies& copies, DatabaseWriter& database) {
-  if (copies.Empty()) return;
-  database.WriteTable("MEMCPY_INFO", "globalTaskId NUMERIC, size NUMERIC, memcpyOperation NUMERIC",
-                      [&](TableWriter& table) {
-                        for (std::size_t i = 0; i < copies.Size(); ++i) {
-                          table.Add(copies.task[i], copies.bytes[i], copies.direction[i]);
-                        }
-                      });
+  database.WriteRows("MEMCPY_INFO", "globalTaskId NUMERIC, size NUMERIC, memcpyOperation NUMERIC",
+                     copies, [&](std::size_t i, TableWriter& table) {
+                       table.Add(copies.task[i], copies.bytes[i], copies.direction[i]);
+                     });
 }
 
 void WriteMarks(const raw::Marks& marks, DatabaseStrings& strings, DatabaseWriter& database) {
-  if (marks.Empty()) return;
-  database.WriteTable(
+  database.WriteRows(
       "MSTX_EVENTS",
       "startNs INTEGER, endNs INTEGER, eventType INTEGER, rangeId INTEGER, category INTEGER, "
       "message INTEGER, globalTid INTEGER, endGlobalTid INTEGER, domainId INTEGER, "
       "connectionId INTEGER",
-      [&](TableWriter& table) {
-        for (std::size_t i = 0; i < marks.Size(); ++i) {
-          const std::int64_t thread = GlobalThread(marks.process[i], marks.thread[i]);
-          table.Add(marks.start[i], marks.end[i], marks.event_type[i], kNotConnected, kNotConnected,
-                    strings.Id(marks.message[i]), thread, thread, strings.Id(marks.domain[i]),
-                    MarkConnection(marks.mark_id[i]));
-        }
+      marks, [&](std::size_t i, TableWriter& table) {
+        const std::int64_t thread = GlobalThread(marks.process[i], marks.thread[i]);
+        table.Add(marks.start[i], marks.end[i], marks.event_type[i], kNotConnected, kNotConnected,
+                  strings.Id(marks.message[i]), thread, thread, strings.Id(marks.domain[i]),
+                  MarkConnection(marks.mark_id[i]));
       });
 }
 
 void WriteFrequencies(const raw::CoreFrequencies& frequencies, DatabaseWriter& database) {
-  if (frequencies.Empty()) return;
-  database.WriteTable(
+  database.WriteRows(
       "AICORE_FREQ", "deviceId INTEGER, timestampNs NUMERIC, freq INTEGER, dieId NUMERIC",
-      [&](TableWriter& table) {
-        for (std::size_t i = 0; i < frequencies.Size(); ++i) {
-          table.Add(frequencies.device[i], frequencies.time[i], frequencies.mhz[i], -1);
-        }
+      frequencies, [&](std::size_t i, TableWriter& table) {
+        table.Add(frequencies.device[i], frequencies.time[i], frequencies.mhz[i], -1);
       });
 }
 
 void WriteActivities(const raw::Activities& activities, DatabaseWriter& database) {
-  if (activities.Empty()) return;
-  database.WriteTable(
+  database.WriteRows(
       "OVERLAP_ANALYSIS",
       "id INTEGER PRIMARY KEY, deviceId INTEGER, startNs NUMERIC, endNs NUMERIC, type INTEGER",
-      [&](TableWriter& table) {
-        for (std::size_t i = 0; i < activities.Size(); ++i) {
-          table.Add(i, activities.device[i], activities.start[i], activities.end[i],
-                    static_cast<std::int64_t>(activities.activity[i]));
-        }
+      activities, [&](std::size_t i, TableWriter& table) {
+        table.Add(i, activities.device[i], activities.start[i], activities.end[i],
+                  static_cast<std::int64_t>(activities.activity[i]));
       });
 }
 
@@ -244,22 +229,19 @@ std::int64_t Listed(std::span<const raw::NamedNumber> names, std::int64_t number
 
 void WriteOperations(const raw::Collectives& collectives, DatabaseStrings& strings,
                      DatabaseWriter& database) {
-  if (collectives.Empty()) return;
-  database.WriteTable(
+  database.WriteRows(
       "COMMUNICATION_OP",
       "opName INTEGER, startNs INTEGER, endNs INTEGER, connectionId INTEGER, groupName INTEGER, "
       "opId INTEGER PRIMARY KEY, relay INTEGER, retry INTEGER, dataType INTEGER, "
       "algType INTEGER, count NUMERIC, opType INTEGER, deviceId INTEGER, rankSize INTEGER",
-      [&](TableWriter& table) {
-        for (std::size_t i = 0; i < collectives.Size(); ++i) {
-          table.Add(
-              strings.Id(collectives.name[i]), collectives.start[i], collectives.end[i],
-              CallConnection(static_cast<std::size_t>(collectives.call[i])),
-              strings.Id(collectives.group_name[i]), i, collectives.relay[i], collectives.retry[i],
-              Listed(raw::CommunicationDataTypes(), collectives.data_type[i]),
-              strings.Id(collectives.algorithm[i]), collectives.count[i],
-              strings.Id(collectives.op_type[i]), collectives.device[i], collectives.rank_size[i]);
-        }
+      collectives, [&](std::size_t i, TableWriter& table) {
+        table.Add(
+            strings.Id(collectives.name[i]), collectives.start[i], collectives.end[i],
+            CallConnection(static_cast<std::size_t>(collectives.call[i])),
+            strings.Id(collectives.group_name[i]), i, collectives.relay[i], collectives.retry[i],
+            Listed(raw::CommunicationDataTypes(), collectives.data_type[i]),
+            strings.Id(collectives.algorithm[i]), collectives.count[i],
+            strings.Id(collectives.op_type[i]), collectives.device[i], collectives.rank_size[i]);
       });
 }
 

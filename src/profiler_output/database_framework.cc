@@ -156,25 +156,19 @@ void WriteApi(const raw::Session& session, DatabaseStrings& strings, DatabaseWri
 }
 
 void WriteCollections(const raw::Collections& collections, DatabaseWriter& database) {
-  if (collections.Empty()) return;
-  database.WriteTable("GC_RECORD", "startNs INTEGER, endNs INTEGER, globalTid INTEGER",
-                      [&](TableWriter& table) {
-                        for (std::size_t i = 0; i < collections.Size(); ++i) {
-                          // The records do not say the thread; they are shown on the main one.
-                          table.Add(collections.start[i], collections.end[i],
-                                    GlobalThread(collections.process[i], collections.process[i]));
-                        }
-                      });
+  database.WriteRows("GC_RECORD", "startNs INTEGER, endNs INTEGER, globalTid INTEGER", collections,
+                     [&](std::size_t i, TableWriter& table) {
+                       // The records do not say the thread; they are shown on the main one.
+                       table.Add(collections.start[i], collections.end[i],
+                                 GlobalThread(collections.process[i], collections.process[i]));
+                     });
 }
 
 void WriteSteps(const raw::Steps& steps, DatabaseWriter& database) {
-  if (steps.Empty()) return;
-  database.WriteTable("STEP_TIME", "id INTEGER, startNs INTEGER, endNs INTEGER",
-                      [&](TableWriter& table) {
-                        for (std::size_t i = 0; i < steps.Size(); ++i) {
-                          table.Add(steps.id[i], steps.start[i], steps.end[i]);
-                        }
-                      });
+  database.WriteRows("STEP_TIME", "id INTEGER, startNs INTEGER, endNs INTEGER", steps,
+                     [&](std::size_t i, TableWriter& table) {
+                       table.Add(steps.id[i], steps.start[i], steps.end[i]);
+                     });
 }
 
 }  // namespace

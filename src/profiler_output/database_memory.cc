@@ -34,14 +34,11 @@ void WriteDeviceSamples(const raw::DeviceMemory& memory, DatabaseStrings& string
 }
 
 void WriteModuleSamples(const raw::ModuleMemory& memory, DatabaseWriter& database) {
-  if (memory.Empty()) return;
-  database.WriteTable(
+  database.WriteRows(
       "NPU_MODULE_MEM",
-      "moduleId INTEGER, timestampNs INTEGER, totalReserved NUMERIC, deviceId INTEGER",
-      [&](TableWriter& table) {
-        for (std::size_t i = 0; i < memory.Size(); ++i) {
-          table.Add(memory.module[i], memory.time[i], memory.reserved[i], memory.device[i]);
-        }
+      "moduleId INTEGER, timestampNs INTEGER, totalReserved NUMERIC, deviceId INTEGER", memory,
+      [&](std::size_t i, TableWriter& table) {
+        table.Add(memory.module[i], memory.time[i], memory.reserved[i], memory.device[i]);
       });
 }
 

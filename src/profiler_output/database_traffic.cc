@@ -10,23 +10,13 @@
 namespace mpa::profiler_output {
 namespace {
 
-/// A table with a row for each sample, by add(i, table); none without samples.
-template <typename Samples, typename AddSample>
-void WriteSamples(const Samples& samples, std::string_view name, const std::string& columns,
-                  DatabaseWriter& database, AddSample add) {
-  if (samples.Empty()) return;
-  database.WriteTable(name, columns, [&](TableWriter& table) {
-    for (std::size_t i = 0; i < samples.Size(); ++i) add(i, table);
-  });
-}
-
 constexpr const char* kWhere = "deviceId INTEGER, timestampNs INTEGER, ";
 
 void WriteHccs(const raw::HccsTraffic& hccs, DatabaseWriter& database) {
-  WriteSamples(hccs, "HCCS", kWhere + std::string("txThroughput NUMERIC, rxThroughput NUMERIC"),
-               database, [&](std::size_t i, TableWriter& table) {
-                 table.Add(hccs.device[i], hccs.time[i], hccs.tx[i], hccs.rx[i]);
-               });
+  database.WriteRows("HCCS", kWhere + std::string("txThroughput NUMERIC, rxThroughput NUMERIC"),
+                     hccs, [&](std::size_t i, TableWriter& table) {
+                       table.Add(hccs.device[i], hccs.time[i], hccs.tx[i], hccs.rx[i]);
+                     });
 }
 
 void WritePcie(const raw::PcieTraffic& pcie, DatabaseWriter& database) {
@@ -37,7 +27,7 @@ void WritePcie(const raw::PcieTraffic& pcie, DatabaseWriter& database) {
       columns += std::string(", ") + kind + value + " NUMERIC";
     }
   }
-  WriteSamples(pcie, "PCIE", columns, database, [&](std::size_t i, TableWriter& table) {
+  database.WriteRows("PCIE", columns, pcie, [&](std::size_t i, TableWriter& table) {
     std::apply(
         [&](const auto&... of) {
           std::apply([&](const auto&... values) { table.Add(values...); },
@@ -57,7 +47,7 @@ void WriteNetwork(const raw::NetworkTraffic& network, std::string_view name,
           "rxBytes INTEGER, rxErrors INTEGER, rxDropped INTEGER, txPacketRate NUMERIC, "
           "txByteRate NUMERIC, txPackets INTEGER, txBytes INTEGER, txErrors INTEGER, "
           "txDropped INTEGER, funcId INTEGER");
-  WriteSamples(network, name, columns, database, [&](std::size_t i, TableWriter& table) {
+  database.WriteRows(name, columns, network, [&](std::size_t i, TableWriter& table) {
     const auto &rx = network.rx[i], &tx = network.tx[i];
     table.Add(network.device[i], network.time[i], network.bandwidth[i] << 20, rx.packet_rate,
               rx.byte_rate, rx.packets, rx.bytes, rx.errors, rx.dropped, tx.packet_rate,
@@ -66,30 +56,31 @@ void WriteNetwork(const raw::NetworkTraffic& network, std::string_view name,
 }
 
 void WriteHbm(const raw::HbmTraffic& hbm, DatabaseStrings& strings, DatabaseWriter& database) {
-  WriteSamples(hbm, "HBM", kWhere + std::string("bandwidth NUMERIC, hbmId INTEGER, type INTEGER"),
-               database, [&](std::size_t i, TableWriter& table) {
-                 table.Add(hbm.device[i], hbm.time[i], hbm.rate[i], hbm.hbm[i],
-                           strings.Id(hbm.write[i] != 0 ? "write" : "read"));
-               });
+  database.WriteRows("HBM", kWhere + std::string("bandwidth NUMERIC, hbmId INTEGER, type INTEGER"),
+                     hbm, [&](std::size_t i, TableWriter& table) {
+                       table.Add(hbm.device[i], hbm.time[i], hbm.rate[i], hbm.hbm[i],
+                                 strings.Id(hbm.write[i] != 0 ? "write" : "read"));
+                     });
 }
 
 void WriteDdr(const raw::DdrTraffic& ddr, DatabaseWriter& database) {
-  WriteSamples(ddr, "DDR", kWhere + std::string("read NUMERIC, write NUMERIC"), database,
-               [&](std::size_t i, TableWriter& table) {
-                 table.Add(ddr.device[i], ddr.time[i], ddr.read[i], ddr.write[i]);
-               });
+  database.WriteRows("DDR", kWhere + std::string("read NUMERIC, write NUMERIC"), ddr,
+                     [&](std::size_t i, TableWriter& table) {
+                       table.Add(ddr.device[i], ddr.time[i], ddr.read[i], ddr.write[i]);
+                     });
 }
 
 void WriteLlc(const raw::LlcTraffic& llc, DatabaseStrings& strings, DatabaseWriter& database) {
   constexpr double kPercent = 100;
-  WriteSamples(llc, "LLC",
-               "deviceId INTEGER, llcId INTEGER, timestampNs INTEGER, hitRate REAL, "
-               "throughput INTEGER, mode INTEGER",
-               database, [&](std::size_t i, TableWriter& table) {
-                 const auto rate = llc.rate[i] < 0 ? std::optional<std::int64_t>() : llc.rate[i];
-                 table.Add(llc.device[i], llc.llc[i], llc.time[i], llc.hit_rate[i] * kPercent, rate,
-                           strings.Id(llc.write[i] != 0 ? "write" : "read"));
-               });
+  database.WriteRows("LLC",
+                     "deviceId INTEGER, llcId INTEGER, timestampNs INTEGER, hitRate REAL, "
+                     "throughput INTEGER, mode INTEGER",
+                     llc, [&](std::size_t i, TableWriter& table) {
+                       const auto rate =
+                           llc.rate[i] < 0 ? std::optional<std::int64_t>() : llc.rate[i];
+                       table.Add(llc.device[i], llc.llc[i], llc.time[i], llc.hit_rate[i] * kPercent,
+                                 rate, strings.Id(llc.write[i] != 0 ? "write" : "read"));
+                     });
 }
 
 }  // namespace

@@ -250,12 +250,8 @@ class KernelTable {
 void WriteKernelDetails(const raw::Session& session, const std::filesystem::path& path) {
   const KernelTable table(session);
   if (table.Size() == 0) return;
-  ChunkedFile file(path);
-  file.Write(table.Header());
-  file.WriteRows(table.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) table.AppendRow(i, out);
-  });
-  file.Close();
+  WriteTextTable(path, table.Header(), table.Size(),
+                 [&](std::size_t i, std::string& out) { table.AppendRow(i, out); });
 }
 
 // op_statistic.csv: kernel durations by device, type and core, longest first.

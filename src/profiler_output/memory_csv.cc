@@ -94,29 +94,24 @@ void AppendRecord(const raw::MemoryRecord& record, std::string& out) {
 void WriteOperatorMemory(const raw::Session& session, const std::filesystem::path& path) {
   const std::vector<raw::AllocationLife> lives = raw::AllocationLives(session);
   if (lives.empty()) return;
-  ChunkedFile file(path);
-  file.Write(
+  WriteTextTable(
+      path,
       "Name,Size(KB),Allocation Time(us),Release Time(us),Active Release Time(us),Duration(us),"
       "Active Duration(us),Allocation Total Allocated(MB),Allocation Total Reserved(MB),"
       "Allocation Total Active(MB),Release Total Allocated(MB),Release Total Reserved(MB),"
-      "Release Total Active(MB),Stream Ptr,Device Type\r\n");
-  file.WriteRows(lives.size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) AppendLife(lives[i], session.strings, out);
-  });
-  file.Close();
+      "Release Total Active(MB),Stream Ptr,Device Type\r\n",
+      lives.size(),
+      [&](std::size_t i, std::string& out) { AppendLife(lives[i], session.strings, out); });
 }
 
 void WriteMemoryRecord(const raw::Session& session, const std::filesystem::path& path) {
   const std::vector<raw::MemoryRecord> records = raw::MemoryRecords(session);
   if (records.empty()) return;
-  ChunkedFile file(path);
-  file.Write(
+  WriteTextTable(
+      path,
       "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr,"
-      "Device Type\r\n");
-  file.WriteRows(records.size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) AppendRecord(records[i], out);
-  });
-  file.Close();
+      "Device Type\r\n",
+      records.size(), [&](std::size_t i, std::string& out) { AppendRecord(records[i], out); });
 }
 
 void WriteModuleMemory(const raw::Session& session, const std::filesystem::path& path) {
@@ -128,21 +123,18 @@ void WriteModuleMemory(const raw::Session& session, const std::filesystem::path&
     return samples.module[a] != samples.module[b] ? samples.module[a] < samples.module[b]
                                                   : samples.time[a] < samples.time[b];
   });
-  ChunkedFile file(path);
-  file.Write("Device_id,Component,Timestamp(us),Total Reserved(MB),Device\r\n");
-  file.WriteRows(rows.size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::size_t sample = rows[i];
-      const std::string_view name = raw::NameOf(raw::Modules(), samples.module[sample]);
-      CsvRow row(out);
-      row.Cell(samples.device[sample]);
-      row.Text(name.empty() ? "UNKNOWN" : name);
-      row.Time(samples.time[sample]);
-      PutBytes(samples.reserved[sample], kBytesPerMegabyte, row);
-      PutDevice(samples.device[sample], row);
-    }
-  });
-  file.Close();
+  WriteTextTable(path, "Device_id,Component,Timestamp(us),Total Reserved(MB),Device\r\n",
+                 rows.size(), [&](std::size_t i, std::string& out) {
+                   const std::size_t sample = rows[i];
+                   const std::string_view name =
+                       raw::NameOf(raw::Modules(), samples.module[sample]);
+                   CsvRow row(out);
+                   row.Cell(samples.device[sample]);
+                   row.Text(name.empty() ? "UNKNOWN" : name);
+                   row.Time(samples.time[sample]);
+                   PutBytes(samples.reserved[sample], kBytesPerMegabyte, row);
+                   PutDevice(samples.device[sample], row);
+                 });
 }
 
 }  // namespace mpa::profiler_output

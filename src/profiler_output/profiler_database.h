@@ -88,6 +88,14 @@ class DatabaseWriter {
     add_rows(table);
     table.InsertRest();
   }
+  /// A table with a row for each of `rows`, by add(i, TableWriter&); none without rows.
+  template <typename Rows, typename AddRow>
+  void WriteRows(std::string_view name, std::string_view columns, const Rows& rows, AddRow add) {
+    if (rows.Empty()) return;
+    WriteTable(name, columns, [&](TableWriter& table) {
+      for (std::size_t i = 0; i < rows.Size(); ++i) add(i, table);
+    });
+  }
   /// For a table that has its rows: an index is built faster than it is kept up.
   void CreateIndex(std::string_view name, std::string_view table, std::string_view columns);
   /// The file is complete after this only.

@@ -50,26 +50,22 @@ void WriteTaskTime(const raw::Session& session, const std::filesystem::path& pat
   const raw::Tasks& tasks = session.tasks;
   const std::vector<std::uint32_t> listed = ListedTasks(tasks);
   if (listed.empty()) return;
-  ChunkedFile file(path);
-  file.Write(
-      "Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),"
-      "task_stop(us)\r\n");
-  file.WriteRows(listed.size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::size_t task = listed[i];
-      const std::string_view function = session.strings.View(tasks.function[task]);
-      CsvRow row(out);
-      row.Cell(tasks.device[task]);
-      row.Text(function.empty() ? kNone : function);
-      row.Text(session.strings.View(raw::TaskType(session, task)));
-      row.Cell(tasks.stream[task]);
-      row.Cell(tasks.task[task]);
-      row.Cell(Micros{static_cast<TimeNs>(tasks.dur[task])});
-      row.Time(tasks.start[task]);
-      row.Time(tasks.end[task]);
-    }
-  });
-  file.Close();
+  WriteTextTable(path,
+                 "Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),"
+                 "task_stop(us)\r\n",
+                 listed.size(), [&](std::size_t i, std::string& out) {
+                   const std::size_t task = listed[i];
+                   const std::string_view function = session.strings.View(tasks.function[task]);
+                   CsvRow row(out);
+                   row.Cell(tasks.device[task]);
+                   row.Text(function.empty() ? kNone : function);
+                   row.Text(session.strings.View(raw::TaskType(session, task)));
+                   row.Cell(tasks.stream[task]);
+                   row.Cell(tasks.task[task]);
+                   row.Cell(Micros{static_cast<TimeNs>(tasks.dur[task])});
+                   row.Time(tasks.start[task]);
+                   row.Time(tasks.end[task]);
+                 });
 }
 
 // step_trace_time.csv: what the devices did in each step.
@@ -119,26 +115,23 @@ bool IsHwts(const raw::SessionInfo& info, std::int64_t device) {
 void WriteL2Cache(const raw::Session& session, const std::filesystem::path& path) {
   const raw::L2CacheUse& use = session.l2_cache;
   if (use.Empty()) return;
-  ChunkedFile file(path);
-  file.Write("Device_id,Stream Id,Task Id,Hit Rate,Victim Rate,Op Name\r\n");
-  file.WriteRows(use.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::string_view name = session.strings.View(use.name[i]);
-      CsvRow row(out);
-      row.Cell(use.device[i]);
-      row.Cell(use.stream[i]);
-      row.Cell(use.task[i]);
-      // Other chips count hits of the whole device; a metric set of the cores has those of a task.
-      if (IsHwts(session.info, use.device[i])) {
-        row.Cell(Decimal{use.hit_rate[i]});
-      } else {
-        row.Text(kNone);
-      }
-      row.Cell(Decimal{use.victim_rate[i]});
-      row.Text(name.empty() ? kNone : name);
-    }
-  });
-  file.Close();
+  WriteTextTable(path, "Device_id,Stream Id,Task Id,Hit Rate,Victim Rate,Op Name\r\n", use.Size(),
+                 [&](std::size_t i, std::string& out) {
+                   const std::string_view name = session.strings.View(use.name[i]);
+                   CsvRow row(out);
+                   row.Cell(use.device[i]);
+                   row.Cell(use.stream[i]);
+                   row.Cell(use.task[i]);
+                   // Other chips count hits of the whole device; a metric set of the cores has
+                   // those of a task.
+                   if (IsHwts(session.info, use.device[i])) {
+                     row.Cell(Decimal{use.hit_rate[i]});
+                   } else {
+                     row.Text(kNone);
+                   }
+                   row.Cell(Decimal{use.victim_rate[i]});
+                   row.Text(name.empty() ? kNone : name);
+                 });
 }
 
 // operator_details.csv: one row an operator of the framework, with its times on host and device.
@@ -162,28 +155,25 @@ void WriteOperatorDetails(const raw::Session& session, const std::filesystem::pa
   const raw::TorchOps& ops = session.ops;
   if (ops.Empty()) return;
   const raw::OperatorTimes times = raw::SumOperatorTimes(session);
-  ChunkedFile file(path);
-  file.Write(
+  WriteTextTable(
+      path,
       "Name,Input Shapes,Call Stack,Host Self Duration(us),Host Total Duration(us),"
       "Device Self Duration(us),Device Total Duration(us),Device Self Duration With AICore(us),"
-      "Device Total Duration With AICore(us)\r\n");
-  file.WriteRows(ops.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::string_view name = session.strings.View(ops.name[i]);
-      if (IsStepMark(name)) continue;
-      CsvRow row(out);
-      row.Text(name);
-      row.Text(ListLines(session.strings.View(ops.shapes[i])));
-      row.Text(ListLines(session.strings.View(ops.stack[i])));
-      PutHostTime(times.host_self[i], row);
-      PutHostTime(times.host_total[i], row);
-      PutDeviceTime(times.device_self[i], row);
-      PutDeviceTime(times.device_total[i], row);
-      PutDeviceTime(times.cube_self[i], row);
-      PutDeviceTime(times.cube_total[i], row);
-    }
-  });
-  file.Close();
+      "Device Total Duration With AICore(us)\r\n",
+      ops.Size(), [&](std::size_t i, std::string& out) {
+        const std::string_view name = session.strings.View(ops.name[i]);
+        if (IsStepMark(name)) return;
+        CsvRow row(out);
+        row.Text(name);
+        row.Text(ListLines(session.strings.View(ops.shapes[i])));
+        row.Text(ListLines(session.strings.View(ops.stack[i])));
+        PutHostTime(times.host_self[i], row);
+        PutHostTime(times.host_total[i], row);
+        PutDeviceTime(times.device_self[i], row);
+        PutDeviceTime(times.device_total[i], row);
+        PutDeviceTime(times.cube_self[i], row);
+        PutDeviceTime(times.cube_total[i], row);
+      });
 }
 
 // data_preprocess.csv: what the AI CPU says of its kernels.
@@ -191,28 +181,25 @@ void WriteOperatorDetails(const raw::Session& session, const std::filesystem::pa
 void WriteDataPreprocess(const raw::Session& session, const std::filesystem::path& path) {
   const raw::AiCpuKernels& kernels = session.ai_cpu;
   if (kernels.Empty()) return;
-  ChunkedFile file(path);
-  file.Write(
+  WriteTextTable(
+      path,
       "Device_id,Timestamp(us),Node,Compute_time(us),Memcpy_time(us),Task_time(us),"
-      "Dispatch_time(us),Total_time(us),Stream ID,Task ID\r\n");
-  file.WriteRows(kernels.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto micros = [](std::int64_t us) { return Rounded{static_cast<double>(us)}; };
-      const auto nanos = [](TimeNs ns) { return Rounded{static_cast<double>(ns) / 1000}; };
-      CsvRow row(out);
-      row.Cell(kernels.device[i]);
-      row.Time(kernels.start[i]);
-      row.Text(session.strings.View(kernels.name[i]));
-      row.Cell(micros(kernels.compute[i]));
-      row.Cell(micros(kernels.copy[i]));
-      row.Cell(nanos(kernels.dur[i]));
-      row.Cell(micros(kernels.dispatch[i]));
-      row.Cell(nanos(kernels.total[i]));
-      row.Cell(kernels.stream[i]);
-      row.Cell(kernels.task[i]);
-    }
-  });
-  file.Close();
+      "Dispatch_time(us),Total_time(us),Stream ID,Task ID\r\n",
+      kernels.Size(), [&](std::size_t i, std::string& out) {
+        const auto micros = [](std::int64_t us) { return Rounded{static_cast<double>(us)}; };
+        const auto nanos = [](TimeNs ns) { return Rounded{static_cast<double>(ns) / 1000}; };
+        CsvRow row(out);
+        row.Cell(kernels.device[i]);
+        row.Time(kernels.start[i]);
+        row.Text(session.strings.View(kernels.name[i]));
+        row.Cell(micros(kernels.compute[i]));
+        row.Cell(micros(kernels.copy[i]));
+        row.Cell(nanos(kernels.dur[i]));
+        row.Cell(micros(kernels.dispatch[i]));
+        row.Cell(nanos(kernels.total[i]));
+        row.Cell(kernels.stream[i]);
+        row.Cell(kernels.task[i]);
+      });
 }
 
 // dp.csv: what the program did with its queues of input data.
@@ -220,19 +207,15 @@ void WriteDataPreprocess(const raw::Session& session, const std::filesystem::pat
 void WriteInputQueue(const raw::Session& session, const std::filesystem::path& path) {
   const raw::InputQueue& queue = session.input_queue;
   if (queue.Empty()) return;
-  ChunkedFile file(path);
-  file.Write("Device_id,Timestamp(us),Action,Source,Cached Buffer Size\r\n");
-  file.WriteRows(queue.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) {
-      CsvRow row(out);
-      row.Cell(queue.device[i]);
-      row.Cell(Micros{queue.time[i]});
-      row.Text(session.strings.View(queue.action[i]));
-      row.Text(session.strings.View(queue.source[i]));
-      row.Cell(queue.size[i]);
-    }
-  });
-  file.Close();
+  WriteTextTable(path, "Device_id,Timestamp(us),Action,Source,Cached Buffer Size\r\n", queue.Size(),
+                 [&](std::size_t i, std::string& out) {
+                   CsvRow row(out);
+                   row.Cell(queue.device[i]);
+                   row.Cell(Micros{queue.time[i]});
+                   row.Text(session.strings.View(queue.action[i]));
+                   row.Text(session.strings.View(queue.source[i]));
+                   row.Cell(queue.size[i]);
+                 });
 }
 
 }  // namespace mpa::profiler_output

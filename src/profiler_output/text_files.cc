@@ -18,7 +18,7 @@ void ChunkedFile::Write(std::string_view text) {
   file_.Write(text);
 }
 
-void ChunkedFile::WriteRows(std::size_t count, const FormatRows& format) {
+void ChunkedFile::WriteChunks(std::size_t count, const FormatRows& format) {
   constexpr std::size_t kRows = 256;   // some ten kilobytes, which stay in the caches
   constexpr std::size_t kChunks = 32;  // enough for all threads, and for uneven ones
   std::vector<std::string> ready, next(kChunks);

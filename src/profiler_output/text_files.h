@@ -6,15 +6,13 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpa/io/output_file.h"
 #include "mpa/raw/session.h"
 
 namespace mpa::profiler_output {
-
-/// Appends the rows [begin, end) of a table to `out`. Called by several threads at once.
-using FormatRows = std::function<void(std::size_t begin, std::size_t end, std::string& out)>;
 
 /// A text file whose rows are formatted in parallel and written in order. Holds a few thousand rows
 /// at a time.
@@ -24,17 +22,36 @@ class ChunkedFile {
   explicit ChunkedFile(const std::filesystem::path& path) : file_(path) {}
 
   void Write(std::string_view text);
-  /// The rows 0..count-1.
-  void WriteRows(std::size_t count, const FormatRows& format);
+  /// The rows 0..count-1, each by put(row, out). Called by several threads at once.
+  template <typename PutRow>
+  void WriteRows(std::size_t count, PutRow put) {
+    WriteChunks(count, [&](std::size_t begin, std::size_t end, std::string& out) {
+      for (std::size_t i = begin; i < end; ++i) put(i, out);
+    });
+  }
   /// Leaves out the next `bytes` bytes: the separator before the first of a list.
   void DropNext(std::size_t bytes) { drop_ = bytes; }
   /// Throws Error (kOutput) when not all of the text is in the file.
   void Close() { file_.Close(); }
 
  private:
+  // Appends the rows [begin, end) to `out`.
+  using FormatRows = std::function<void(std::size_t begin, std::size_t end, std::string& out)>;
+  void WriteChunks(std::size_t count, const FormatRows& format);
+
   io::TextFile file_;
   std::size_t drop_ = 0;
 };
+
+/// A file of a header and rows; see ChunkedFile::WriteRows().
+template <typename PutRow>
+void WriteTextTable(const std::filesystem::path& path, std::string_view header, std::size_t count,
+                    PutRow put) {
+  ChunkedFile file(path);
+  file.Write(header);
+  file.WriteRows(count, std::move(put));
+  file.Close();
+}
 
 // The files of WriteText(). Each function writes one, or none where the capture has nothing for
 // it, and throws Error (kOutput) that names the file.

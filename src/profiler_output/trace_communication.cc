@@ -81,13 +81,9 @@ void WriteCommunicationEvents(const TraceSource& source, ChunkedFile& file) {
   file.Write(GroupNames(source));
   const bool level0 = IsLevel0(session);
   file.WriteRows(level0 ? 0 : session.parts.Size(),
-                 [&](std::size_t begin, std::size_t end, std::string& out) {
-                   for (std::size_t i = begin; i < end; ++i) PutPart(source, i, out);
-                 });
+                 [&](std::size_t i, std::string& out) { PutPart(source, i, out); });
   file.WriteRows(session.collectives.Size(),
-                 [&](std::size_t begin, std::size_t end, std::string& out) {
-                   for (std::size_t i = begin; i < end; ++i) PutCollective(source, i, out);
-                 });
+                 [&](std::size_t i, std::string& out) { PutCollective(source, i, out); });
 }
 
 }  // namespace mpa::profiler_output

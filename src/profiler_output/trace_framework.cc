@@ -129,9 +129,7 @@ std::string Collections(const raw::Session& session) {
 void WriteFrameworkEvents(const TraceSource& source, ChunkedFile& file) {
   const raw::Session& session = source.session;
   const auto write = [&](std::size_t count, auto put) {
-    file.WriteRows(count, [&](std::size_t begin, std::size_t end, std::string& out) {
-      for (std::size_t i = begin; i < end; ++i) put(source, i, out);
-    });
+    file.WriteRows(count, [&](std::size_t i, std::string& out) { put(source, i, out); });
   };
   write(session.ops.Size(), PutOp);
   write(session.queue.Size(), PutQueueRange);
@@ -178,12 +176,10 @@ void WriteCallEvents(const TraceSource& source, ChunkedFile& file) {
     PutThread(names, process, thread, "Thread " + std::to_string(thread), thread);
   }
   file.Write(names);
-  file.WriteRows(calls.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const TracePlace place{process, calls.thread[i], calls.start[i]};
-      if (!level0) PutCall(source, i, place, out);
-      if (calls.launches[i] != 0) PutLaunchArrow(out, 's', i, place);
-    }
+  file.WriteRows(calls.Size(), [&](std::size_t i, std::string& out) {
+    const TracePlace place{process, calls.thread[i], calls.start[i]};
+    if (!level0) PutCall(source, i, place, out);
+    if (calls.launches[i] != 0) PutLaunchArrow(out, 's', i, place);
   });
 }
 
@@ -232,9 +228,8 @@ void WriteMarkEvents(const TraceSource& source, ChunkedFile& file) {
     PutThread(names, process, thread, "Thread " + std::to_string(thread), thread);
   }
   file.Write(names);
-  file.WriteRows(session.marks.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) PutMark(source, i, out);
-  });
+  file.WriteRows(session.marks.Size(),
+                 [&](std::size_t i, std::string& out) { PutMark(source, i, out); });
 }
 
 }  // namespace mpa::profiler_output

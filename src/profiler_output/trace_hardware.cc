@@ -102,9 +102,7 @@ void WriteHardwareEvents(const TraceSource& source, ChunkedFile& file) {
   const HardwareTasks tasks(source);
   file.Write(Streams(source.session));
   file.WriteRows(source.session.tasks.Size(),
-                 [&](std::size_t begin, std::size_t end, std::string& out) {
-                   for (std::size_t i = begin; i < end; ++i) tasks.Append(i, out);
-                 });
+                 [&](std::size_t i, std::string& out) { tasks.Append(i, out); });
 }
 
 void WriteDeviceArrows(const TraceSource& source, ChunkedFile& file) {
@@ -123,9 +121,7 @@ void WriteDeviceArrows(const TraceSource& source, ChunkedFile& file) {
     PutArrow(out, 's', "torch_to_npu", "async_npu", from, to.time);
     PutArrow(out, 'f', "torch_to_npu", "async_npu", to, to.time);
   };
-  file.WriteRows(links.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) put(i, out);
-  });
+  file.WriteRows(links.Size(), [&](std::size_t i, std::string& out) { put(i, out); });
 }
 
 // What the timeline shows of a device as a whole: its activity, core frequency and memory.
@@ -163,16 +159,14 @@ void WriteActivityEvents(const TraceSource& source, ChunkedFile& file) {
     }
   }
   file.Write(names);
-  file.WriteRows(activities.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto activity = static_cast<std::size_t>(activities.activity[i]);
-      const TracePlace place{
-          TraceProcess(session.info.process, Layer::kActivities, activities.device[i]),
-          static_cast<std::int64_t>(activity), activities.start[i]};
-      BeginSlice(out, "", place, Duration(activities.start[i], activities.end[i]),
-                 kActivityNames[activity]);
-      out += "}}";
-    }
+  file.WriteRows(activities.Size(), [&](std::size_t i, std::string& out) {
+    const auto activity = static_cast<std::size_t>(activities.activity[i]);
+    const TracePlace place{
+        TraceProcess(session.info.process, Layer::kActivities, activities.device[i]),
+        static_cast<std::int64_t>(activity), activities.start[i]};
+    BeginSlice(out, "", place, Duration(activities.start[i], activities.end[i]),
+               kActivityNames[activity]);
+    out += "}}";
   });
 }
 
@@ -180,19 +174,15 @@ void WriteCounterEvents(const TraceSource& source, ChunkedFile& file) {
   const raw::Session& session = source.session;
   const raw::CoreFrequencies& frequencies = session.frequencies;
   file.Write(DeviceRows(session, frequencies.device, "AI Core Freq", Layer::kCoreFrequency));
-  file.WriteRows(frequencies.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const TracePlace place{
-          TraceProcess(session.info.process, Layer::kCoreFrequency, frequencies.device[i]), 0,
-          frequencies.time[i]};
-      PutCounter(out, "AI Core Freq", place, "MHz", frequencies.mhz[i]);
-    }
+  file.WriteRows(frequencies.Size(), [&](std::size_t i, std::string& out) {
+    const TracePlace place{
+        TraceProcess(session.info.process, Layer::kCoreFrequency, frequencies.device[i]), 0,
+        frequencies.time[i]};
+    PutCounter(out, "AI Core Freq", place, "MHz", frequencies.mhz[i]);
   });
   file.Write(DeviceRows(session, session.device_memory.device, "NPU MEM", Layer::kMemory));
   file.WriteRows(session.device_memory.Size(),
-                 [&](std::size_t begin, std::size_t end, std::string& out) {
-                   for (std::size_t i = begin; i < end; ++i) PutMemory(source, i, out);
-                 });
+                 [&](std::size_t i, std::string& out) { PutMemory(source, i, out); });
 }
 
 }  // namespace mpa::profiler_output

@@ -12,13 +12,11 @@ template <typename Samples, typename PutSample>
 void WriteSamples(const raw::Session& session, const Samples& samples, std::string_view name,
                   Layer layer, ChunkedFile& file, PutSample put) {
   file.Write(DeviceRows(session, samples.device, name, layer));
-  file.WriteRows(samples.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) {
-      put(i,
-          TracePlace{TraceProcess(session.info.process, layer, samples.device[i]), 0,
-                     samples.time[i]},
-          out);
-    }
+  file.WriteRows(samples.Size(), [&](std::size_t i, std::string& out) {
+    put(i,
+        TracePlace{TraceProcess(session.info.process, layer, samples.device[i]), 0,
+                   samples.time[i]},
+        out);
   });
 }
 

@@ -8,6 +8,7 @@ namespace readers {
 Reader ProfilerDb();
 Reader TraceView();
 Reader KinetoTrace();
+Reader NpuKinetoTrace();
 Reader KernelDetailsCsv();
 Reader MemoryRecordCsv();
 Reader OperatorMemoryCsv();
@@ -24,13 +25,21 @@ Reader RawCapture();
 
 const std::vector<Reader>& AllReaders() {
   static const std::vector<Reader> all = {
-      readers::ProfilerDb(),           readers::TraceView(),
-      readers::KinetoTrace(),          readers::KernelDetailsCsv(),
-      readers::MemoryRecordCsv(),      readers::OperatorMemoryCsv(),
-      readers::OpStatisticCsv(),       readers::StepTraceTimeCsv(),
-      readers::CommunicationJson(),    readers::CommunicationMatrixJson(),
-      readers::AnalysisDb(),           readers::RawCapture(),
-      readers::ProfilerMetadataJson(), readers::DeviceInfoJson(),
+      readers::ProfilerDb(),
+      readers::TraceView(),
+      readers::KinetoTrace(),
+      readers::NpuKinetoTrace(),
+      readers::KernelDetailsCsv(),
+      readers::MemoryRecordCsv(),
+      readers::OperatorMemoryCsv(),
+      readers::OpStatisticCsv(),
+      readers::StepTraceTimeCsv(),
+      readers::CommunicationJson(),
+      readers::CommunicationMatrixJson(),
+      readers::AnalysisDb(),
+      readers::RawCapture(),
+      readers::ProfilerMetadataJson(),
+      readers::DeviceInfoJson(),
   };
   return all;
 }

@@ -13,11 +13,6 @@
 namespace mpa::readers {
 namespace {
 
-bool Communicates(std::string_view op) {
-  return op.starts_with("c10d::") || op.starts_with("_c10d_functional::") ||
-         op.starts_with("nccl:") || op == "record_param_comms";
-}
-
 // Calls of the runtime stand among the operators.
 bool IsCall(std::string_view op) {
   return op.starts_with("cuda") || op.starts_with("hip") || op.starts_with("cuLaunch") ||
@@ -28,7 +23,7 @@ bool IsCall(std::string_view op) {
 std::vector<bool> NamesThatCommunicate(const RankTrace& trace) {
   std::vector<bool> communicates(trace.strings.Size(), false);
   for (std::size_t i = 0; i < communicates.size(); ++i) {
-    communicates[i] = Communicates(trace.strings.View(static_cast<StringId>(i)));
+    communicates[i] = IsOperatorOfCollective(trace.strings.View(static_cast<StringId>(i)));
   }
   return communicates;
 }
@@ -56,6 +51,11 @@ std::vector<std::size_t> Candidates(const RankTrace& trace, const std::vector<bo
 }
 
 }  // namespace
+
+bool IsOperatorOfCollective(std::string_view op) {
+  return op.starts_with("c10d::") || op.starts_with("_c10d_functional::") ||
+         op.starts_with("nccl:") || op == kCollectiveOperator;
+}
 
 void MoveCollectives(RankTrace& trace) {
   const std::vector<bool> communicates = NamesThatCommunicate(trace);

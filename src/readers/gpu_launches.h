@@ -33,8 +33,13 @@ class GpuLaunches;
 void KeepOneDevice(const GpuLaunches& launches, std::string_view file_name, GpuWork& work,
                    RankTrace& trace);
 
-/// Makes collectives of the kernels that an operator of communication launched itself (c10d::,
-/// nccl:, record_param_comms), whatever their names are. To be called when the work is linked.
+/// The operator of PyTorch that says of a collective what it is.
+inline constexpr std::string_view kCollectiveOperator = "record_param_comms";
+/// True for an operator that asks for a collective: c10d::, nccl:, record_param_comms.
+bool IsOperatorOfCollective(std::string_view op);
+
+/// Makes collectives of the kernels that an operator of communication launched itself, whatever
+/// their names are. To be called when the work is linked.
 void MoveCollectives(RankTrace& trace);
 
 /// Finds the launch of each piece of device work of a GPU trace: by the arrow of its

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PyTorch (Kineto) trace of a GPU: one JSON object with the array traceEvents.
+// A PyTorch (Kineto) trace of a GPU or NPU: one JSON object with the array traceEvents.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,12 +12,14 @@
 
 #include "begin_ends.h"
 #include "gpu_launches.h"
+#include "kineto_collectives.h"
 #include "megabytes.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/model/device_tasks.h"
 #include "mpa/readers/reader.h"
+#include "npu_kineto.h"
 #include "python_text.h"
 #include "trace_builder.h"
 #include "trace_events.h"
@@ -58,6 +60,7 @@ struct Joined {
   std::vector<CorrelatedEvent> calls;
   std::vector<MemoryEvent> memory;
   std::vector<FlowPoint> flows, backward_flows;
+  std::vector<NumberedOperator> numbered;  // of NPUs
 
   void Add(const Joined& other) {
     AppendAll(other.work.kernels, work.kernels);
@@ -65,6 +68,7 @@ struct Joined {
     AppendAll(other.work.tasks, work.tasks);
     AppendAll(other.calls, calls);
     AppendAll(other.memory, memory);
+    AppendAll(other.numbered, numbered);
     AppendAll(other.flows, flows);
     AppendAll(other.backward_flows, backward_flows);
   }
@@ -72,9 +76,10 @@ struct Joined {
 
 // The contents of one piece of the file.
 struct Fragment {
-  // strings, kernels, communications, device_tasks, memory_samples, issues
+  // strings, kernels, communications with their groups, device_tasks, memory_samples, issues
   RankTrace part;
   std::vector<HostEvent> host, python;
+  std::vector<CollectiveOperator> collective_operators;
   Joined rest;
   std::optional<std::int64_t> first_backward_tid;
   BeginEnds begin_ends;
@@ -82,9 +87,12 @@ struct Fragment {
 
 class KinetoFiller {
  public:
-  KinetoFiller(Fragment& fragment, const ReadRequest& request, std::string_view file_name)
+  KinetoFiller(Fragment& fragment, DeviceKind device, const ReadRequest& request,
+               std::string_view file_name)
       : fragment_(fragment),
         texts_(fragment.part.strings),
+        collective_args_(fragment.part),
+        is_npu_(device == DeviceKind::kNpu),
         request_(request),
         file_name_(file_name) {}
 
@@ -106,7 +114,9 @@ class KinetoFiller {
       if (EqualsIgnoringCase(event.name, "[memory]")) AddMemory(event);
     } else if (Contains(kOperatorCategories, category)) {
       AddHost(event, fragment_.host);
+      AddNumbers(event);
     } else if (Contains(kCallCategories, category)) {
+      if (is_npu_ && io::NsFromMicros(event.dur) == 0) return;  // where an arrow begins
       AddHost(event, fragment_.host);
       AddCall(event);
     } else if (category == "python_function") {
@@ -157,6 +167,26 @@ class KinetoFiller {
     }
   }
 
+  // By which collectives, and the arrows of NPUs, find an operator.
+  void AddNumbers(const TraceEvent& event) {
+    const bool is_of_collective = event.name == kCollectiveOperator;
+    if (!is_npu_ && !is_of_collective) return;
+    const auto time = io::NsFromMicros(event.ts);
+    const auto dur = io::NsFromMicros(event.dur);
+    if (!time || !dur) return;
+    const EventPlace place{IdFrom(event.pid), IdFrom(event.tid), *time};
+    if (is_of_collective) {
+      fragment_.collective_operators.push_back({place, *time + *dur, collective_args_.Read(event)});
+    }
+    if (!is_npu_) return;
+    NumberedOperator op{place};
+    for (const EventArg& arg : event.args) {
+      if (arg.key == "Record function id") op.record = io::ParseInt(arg.value).value_or(-1);
+      if (arg.key == "External id") op.external = io::ParseInt(arg.value).value_or(-1);
+    }
+    fragment_.rest.numbered.push_back(op);
+  }
+
   void AddCall(const TraceEvent& event) {
     const auto time = io::NsFromMicros(event.ts);
     const auto correlation = io::ParseInt(event.Arg("correlation"));
@@ -192,7 +222,9 @@ class KinetoFiller {
     const std::int64_t stream = IdFrom(event.tid);
     CorrelatedEvent work{{IdFrom(event.pid), stream, span->start}};
     work.device = work.place.pid;
+    StringId core{};
     for (const EventArg& arg : event.args) {
+      if (is_npu_ && arg.key == "type") core = Intern(arg.value);
       if (arg.key == "correlation") work.correlation = io::ParseInt(arg.value).value_or(-1);
       if (arg.key == "device") work.device = io::ParseInt(arg.value).value_or(work.device);
     }
@@ -208,14 +240,22 @@ class KinetoFiller {
              .direction = DirectionOfCopyName(event.name)});
         fragment_.rest.work.tasks.push_back(work);
         break;
-      case WorkKind::kCollective:
+      case WorkKind::kCollective: {
+        const CollectiveFields fields = collective_args_.Read(event);
         fragment_.part.communications.Append(
-            {.start = span->start, .dur = span->dur, .name = name, .op_type = name});
+            {.start = span->start,
+             .dur = span->dur,
+             .name = name,
+             .op_type = fields.kind == StringId::kEmpty ? name : fields.kind,
+             .group = fields.group,
+             .data_type = fields.data_type,
+             .count = fields.count});
         fragment_.rest.work.communications.push_back(work);
         break;
+      }
       case WorkKind::kKernel:
         fragment_.part.kernels.Append(
-            {.start = span->start, .dur = span->dur, .name = name, .stream = stream});
+            {.start = span->start, .dur = span->dur, .name = name, .core = core, .stream = stream});
         fragment_.rest.work.kernels.push_back(work);
         break;
     }
@@ -250,6 +290,8 @@ class KinetoFiller {
 
   Fragment& fragment_;
   EscapedTexts texts_;
+  CollectiveArgs collective_args_;
+  bool is_npu_;
   const ReadRequest& request_;
   std::string_view file_name_;
   std::unordered_map<StringId, WorkKind> kinds_;  // by name of a kernel
@@ -287,87 +329,135 @@ void AppendAllocations(std::vector<MemoryEvent> events, Allocations& allocations
   }
 }
 
-void Join(const Fragment& fragment, TrackNumbers& tracks, RankTrace& trace) {
-  const RankTrace& part = fragment.part;
-  StringMapping texts(part.strings, trace.strings);
-  AppendHostOps(fragment.host, texts, tracks, trace);
-  AppendPythonCalls(fragment.python, texts, tracks, trace);
-  for (std::size_t i = 0; i < part.kernels.Size(); ++i) {
-    trace.kernels.Append({.start = part.kernels.start[i],
-                          .dur = part.kernels.dur[i],
-                          .name = texts[part.kernels.name[i]],
-                          .stream = part.kernels.stream[i]});
-  }
-  for (std::size_t i = 0; i < part.communications.Size(); ++i) {
-    const StringId name = texts[part.communications.name[i]];
-    trace.communications.Append({.start = part.communications.start[i],
-                                 .dur = part.communications.dur[i],
-                                 .name = name,
-                                 .op_type = name});
-  }
-  for (std::size_t i = 0; i < part.device_tasks.Size(); ++i) {
-    trace.device_tasks.Append({.start = part.device_tasks.start[i],
-                               .dur = part.device_tasks.dur[i],
-                               .name = texts[part.device_tasks.name[i]],
-                               .type = texts[part.device_tasks.type[i]],
-                               .stream = part.device_tasks.stream[i],
-                               .direction = part.device_tasks.direction[i]});
-  }
-  trace.memory_samples.AppendAll(part.memory_samples);
-  if (trace.backward_tid == -1 && fragment.first_backward_tid) {
-    trace.backward_tid = *fragment.first_backward_tid;
-  }
-  trace.issues.Merge(part.issues);
-}
+// Puts the fragments of a trace together.
+class KinetoTraceJoin {
+ public:
+  explicit KinetoTraceJoin(RankTrace& trace)
+      : trace_(trace), tracks_(trace.tracks), collective_args_(trace) {}
 
-void LinkLaunches(const ReadRequest& request, std::string_view file_name, Joined& joined,
-                  TrackNumbers& tracks, RankTrace& trace) {
-  GpuLaunches launches(joined.flows, joined.calls, !request.gpu_flow_cat.empty());
-  KeepOneDevice(launches, file_name, joined.work, trace);
-  launches.Link(joined.work.kernels, trace.kernels.link);
-  launches.Link(joined.work.communications, trace.communications.link);
-  launches.Link(joined.work.tasks, trace.device_tasks.link);
-  launches.Append(tracks, trace,
-                  {&trace.kernels.link, &trace.communications.link, &trace.device_tasks.link});
-  // A list of the user decides alone.
-  if (request.masks.communication == BuiltInMasks().communication) MoveCollectives(trace);
-}
+  void Add(const Fragment& fragment) {
+    const RankTrace& part = fragment.part;
+    StringMapping texts(part.strings, trace_.strings);
+    AppendHostOps(fragment.host, texts, tracks_, trace_);
+    AppendPythonCalls(fragment.python, texts, tracks_, trace_);
+    AddDeviceWork(part, texts);
+    for (const CollectiveOperator& op : fragment.collective_operators) {
+      operators_.push_back({op.place, op.end, collective_args_.Adopt(op.fields, part, texts)});
+    }
+    trace_.memory_samples.AppendAll(part.memory_samples);
+    if (trace_.backward_tid == -1 && fragment.first_backward_tid) {
+      trace_.backward_tid = *fragment.first_backward_tid;
+    }
+    trace_.issues.Merge(part.issues);
+    rest_.Add(fragment.rest);
+  }
 
-void ReadKinetoTrace(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
-  trace.device = DeviceKind::kGpu;
+  void Finish(const ReadRequest& request, std::string_view file_name) {
+    LinkLaunches(request, file_name);
+    TakeFromOperators(std::move(operators_), tracks_, trace_);
+    if (trace_.device == DeviceKind::kNpu)
+      FinishNpuTrace(file_name, Overlap(request.wanted, Tables::kLaunches), trace_);
+    AppendBackwardLinks(rest_.backward_flows, tracks_, trace_);
+    AppendAllocations(std::move(rest_.memory), trace_.allocations);
+  }
+
+ private:
+  void AddDeviceWork(const RankTrace& part, StringMapping& texts) {
+    for (std::size_t i = 0; i < part.kernels.Size(); ++i) {
+      trace_.kernels.Append({.start = part.kernels.start[i],
+                             .dur = part.kernels.dur[i],
+                             .name = texts[part.kernels.name[i]],
+                             .core = texts[part.kernels.core[i]],
+                             .stream = part.kernels.stream[i]});
+    }
+    const Communications& collectives = part.communications;
+    for (std::size_t i = 0; i < collectives.Size(); ++i) {
+      const CollectiveFields fields =
+          collective_args_.Adopt({collectives.group[i], collectives.op_type[i],
+                                  collectives.data_type[i], collectives.count[i]},
+                                 part, texts);
+      trace_.communications.Append({.start = collectives.start[i],
+                                    .dur = collectives.dur[i],
+                                    .name = texts[collectives.name[i]],
+                                    .op_type = fields.kind,
+                                    .group = fields.group,
+                                    .data_type = fields.data_type,
+                                    .count = fields.count});
+    }
+    for (std::size_t i = 0; i < part.device_tasks.Size(); ++i) {
+      trace_.device_tasks.Append({.start = part.device_tasks.start[i],
+                                  .dur = part.device_tasks.dur[i],
+                                  .name = texts[part.device_tasks.name[i]],
+                                  .type = texts[part.device_tasks.type[i]],
+                                  .stream = part.device_tasks.stream[i],
+                                  .direction = part.device_tasks.direction[i]});
+    }
+  }
+
+  void LinkLaunches(const ReadRequest& request, std::string_view file_name) {
+    GpuWork& work = rest_.work;
+    if (trace_.device == DeviceKind::kNpu)
+      rest_.flows = ArrowsFromOperators(rest_.flows, rest_.numbered);
+    GpuLaunches launches(rest_.flows, rest_.calls, !request.gpu_flow_cat.empty());
+    KeepOneDevice(launches, file_name, work, trace_);
+    launches.Link(work.kernels, trace_.kernels.link);
+    launches.Link(work.communications, trace_.communications.link);
+    launches.Link(work.tasks, trace_.device_tasks.link);
+    launches.Append(tracks_, trace_,
+                    {&trace_.kernels.link, &trace_.communications.link, &trace_.device_tasks.link});
+    // A list of the user decides alone.
+    if (request.masks.communication == BuiltInMasks().communication) MoveCollectives(trace_);
+  }
+
+  RankTrace& trace_;
+  TrackNumbers tracks_;
+  CollectiveArgs collective_args_;
+  std::vector<CollectiveOperator> operators_;
+  Joined rest_;
+};
+
+void ReadKineto(DeviceKind device, const CaptureFile& file, const ReadRequest& request,
+                RankTrace& trace) {
+  trace.device = device;
   const std::string file_name = file.path.filename().string();
-  TrackNumbers tracks(trace.tracks);
-  Joined joined;
+  KinetoTraceJoin join(trace);
   BeginEnds begin_ends;
   ReadPieces<Fragment>(
       file, trace.issues,
       [&](EventParser& parser, const io::EventPiece& piece, Fragment& fragment) {
-        KinetoFiller filler(fragment, request, file_name);
+        KinetoFiller filler(fragment, device, request, file_name);
         return parser.Parse(piece, file_name, fragment.part.issues, std::ref(filler));
       },
       [&](Fragment& fragment) {
-        Join(fragment, tracks, trace);
-        joined.Add(fragment.rest);
+        join.Add(fragment);
         begin_ends.Append(std::move(fragment.begin_ends));
       });
   Fragment of_pairs;
-  KinetoFiller filler(of_pairs, request, file_name);
+  KinetoFiller filler(of_pairs, device, request, file_name);
   begin_ends.ForEachSpan(of_pairs.part.issues, file_name, std::ref(filler));
-  Join(of_pairs, tracks, trace);
-  joined.Add(of_pairs.rest);
-  LinkLaunches(request, file_name, joined, tracks, trace);
-  AppendBackwardLinks(joined.backward_flows, tracks, trace);
-  AppendAllocations(std::move(joined.memory), trace.allocations);
+  join.Add(of_pairs);
+  join.Finish(request, file_name);
 }
+
+void ReadGpuTrace(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
+  ReadKineto(DeviceKind::kGpu, file, request, trace);
+}
+
+void ReadNpuTrace(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
+  ReadKineto(DeviceKind::kNpu, file, request, trace);
+}
+
+constexpr Tables kKinetoTables =
+    Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
+    Tables::kCommunications | Tables::kMemorySamples | Tables::kAllocations | Tables::kPythonCalls |
+    Tables::kBackwardLinks | Tables::kSteps | Tables::kJobInfo;
 
 }  // namespace
 
-Reader KinetoTrace() {
-  return {"GPU trace", FileKind::kKinetoTrace,
-          Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
-              Tables::kCommunications | Tables::kMemorySamples | Tables::kAllocations |
-              Tables::kPythonCalls | Tables::kBackwardLinks | Tables::kSteps,
-          ReadKinetoTrace};
+Reader KinetoTrace() { return {"GPU trace", FileKind::kKinetoTrace, kKinetoTables, ReadGpuTrace}; }
+
+Reader NpuKinetoTrace() {
+  return {"NPU trace of torch.profiler", FileKind::kNpuKinetoTrace, kKinetoTables, ReadNpuTrace};
 }
 
 }  // namespace mpa::readers

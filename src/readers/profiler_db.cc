@@ -6,6 +6,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "megabytes.h"
 #include "mpa/base/error.h"
@@ -13,6 +14,7 @@
 #include "mpa/io/sqlite.h"
 #include "mpa/readers/reader.h"
 #include "profiler_db_tables.h"
+#include "trace_builder.h"
 
 namespace mpa::readers {
 
@@ -45,8 +47,21 @@ std::int64_t Link(const io::Row& row, int column) {
 
 namespace {
 
+// Ranges (mstx) by which programs mark their steps themselves.
+void ReadMarkedSteps(DbInput& input) {
+  if (!input.database.HasTable("MSTX_EVENTS") || !input.database.HasTable("STRING_IDS")) return;
+  io::Statement rows = input.database.Query(
+      "SELECT s.value, m.startNs, m.endNs FROM MSTX_EVENTS m JOIN STRING_IDS s ON s.id = m.message "
+      "WHERE s.value LIKE '%ProfilerStep#%' AND m.endNs > m.startNs ORDER BY m.startNs");
+  while (rows.Step()) {
+    const TimeNs start = rows.Int(1).value_or(-1), end = rows.Int(2).value_or(-1);
+    if (start < 0 || !IsTime(end) || !IsDuration(end - start)) continue;
+    AppendStep(rows.Text(0), start, end - start, input.trace);
+  }
+}
+
 void ReadSteps(DbInput& input) {
-  if (!input.database.HasTable("STEP_TIME")) return;
+  if (!input.database.HasTable("STEP_TIME")) return ReadMarkedSteps(input);
   input.database.Scan("id, startNs, endNs", "STEP_TIME NOT INDEXED", [&](const io::Row& row) {
     const std::int64_t id = row.IntOr(0, -1);
     const auto span = ReadSpan(input, row, 1, 2, "STEP_TIME");
@@ -60,6 +75,19 @@ void ReadSteps(DbInput& input) {
                               .start = span->start,
                               .end = span->start + span->dur});
   });
+  if (input.trace.steps.Empty()) ReadMarkedSteps(input);
+}
+
+// Work of the device that the 950 records and that is not read yet.
+void CountUnreadWork(DbInput& input) {
+  constexpr std::pair<const char*, const char*> kTables[] = {
+      {"CCU", "missions of the CCU are not read yet (table CCU)"},
+      {"DPU_TASK", "tasks of the DPU are not read yet (table DPU_TASK)"}};
+  for (const auto& [table, problem] : kTables) {
+    if (!input.database.HasTable(table)) continue;
+    io::Statement rows = input.database.Query(fmt::format("SELECT 1 FROM {} LIMIT 1", table));
+    if (rows.Step()) input.trace.issues.Count(problem, input.database.name());
+  }
 }
 
 void ReadMemorySamples(DbInput& input) {
@@ -149,6 +177,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kMemorySamples, ReadMemorySamples);
   read(Tables::kAllocations, ReadAllocations);
   read(Tables::kSteps, ReadSteps);
+  read(Tables::kDeviceTasks, CountUnreadWork);
   read(Tables::kHostCalls, ReadHostCalls);
   read(Tables::kDeviceRuns, ReadDeviceRuns);
   read(Tables::kGarbageCollections, ReadGarbageCollections);

@@ -164,9 +164,6 @@ std::optional<MstxKind> MstxKindOf(std::string_view name) {
   return std::nullopt;
 }
 
-namespace {
-
-// Appends a step when `name` contains "ProfilerStep#<number>".
 void AppendStep(std::string_view name, TimeNs start, TimeNs dur, RankTrace& trace) {
   constexpr std::string_view kMark = "ProfilerStep#";
   const std::size_t at = name.find(kMark);
@@ -175,8 +172,6 @@ void AppendStep(std::string_view name, TimeNs start, TimeNs dur, RankTrace& trac
   if (!id || *id < 0 || *id > std::numeric_limits<std::int32_t>::max()) return;
   trace.steps.Append({.id = static_cast<std::int32_t>(*id), .start = start, .end = start + dur});
 }
-
-}  // namespace
 
 StringId StringMapping::operator[](StringId id) {
   std::optional<StringId>& mapped = ids_[Index(id)];

@@ -224,6 +224,7 @@ class DeviceJoin {
       : processes_(processes),
         trace_(trace),
         threads_(processes, trace),
+        without_steps_(trace.steps.Empty()),
         runtime_(runtime),
         mstx_(mstx) {}
 
@@ -238,8 +239,11 @@ class DeviceJoin {
       if (const auto activity = ActivityOf(trace_.strings.View(event.name))) {
         trace_.overlaps.Append({.start = event.start, .dur = event.dur, .activity = *activity});
       }
-    } else if (mstx_ != nullptr) {
-      mstx_->Add(mstx_args, place, event.dur, event.name, trace_);
+    } else {
+      // Programs that mark their steps themselves (mstx).
+      if (without_steps_ && event.dur > 0)
+        AppendStep(trace_.strings.View(event.name), event.start, event.dur, trace_);
+      if (mstx_ != nullptr) mstx_->Add(mstx_args, place, event.dur, event.name, trace_);
     }
     if (runtime_ == nullptr) return;
     const auto process = processes_.runtime.find(event.pid);
@@ -345,6 +349,7 @@ class DeviceJoin {
   const Processes& processes_;
   RankTrace& trace_;
   CommThreads threads_;
+  bool without_steps_;     // no operator is one
   RuntimeTrace* runtime_;  // null when nobody asks; so are the marks
   MstxTrace* mstx_;
   std::vector<EventPlace> task_places_, communication_places_;

@@ -36,9 +36,11 @@ CollectiveInstances KnownInstances(std::string_view recipe, const CollectiveInst
 }
 
 Verdict JudgeCollectives(const RankFacts& facts) {
-  if (facts.kind != CaptureKind::kGpu || JudgeReadable(facts).CannotRun())
-    return JudgeCommunication(facts);
-  return CannotRun("captures of GPUs do not name the groups of collectives", "");
+  Verdict verdict = JudgeCommunication(facts);
+  if (verdict.CannotRun() || facts.kind != CaptureKind::kGpu) return verdict;
+  if (facts.recorded.groups != Recorded::kNo) return verdict;
+  return CannotRun("the trace does not name the groups of collectives",
+                   "PyTorch 2.3 or later, which does");
 }
 
 Verdict JudgeCommunication(const RankFacts& facts) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpa/recipe/member_cell.h"
+
 namespace mpa {
 namespace {
 
@@ -26,30 +28,30 @@ Column Merged(Column column) {
 std::vector<ColumnOf<Item>> ModuleColumns(const ModuleColumnNames& names) {
   return {{Merged(ModuleColumn(names.parent, "Parent Module", Format::kText, 40,
                                "Modules around the module, joined by '/'.")),
-           [](const Item& item) -> Cell { return item.row.parent; }},
+           Member<&Item::row, &ModuleStatisticRow::parent>},
           {Merged(ModuleColumn(names.module, "Module", Format::kText, 40,
                                "The module; a number marks calls that ran different operators.")),
-           [](const Item& item) -> Cell { return item.row.module; }},
+           Member<&Item::row, &ModuleStatisticRow::module>},
           {ModuleColumn(names.op, "Op Name", Format::kText, 40, "The host operator."),
-           [](const Item& item) -> Cell { return item.row.op; }},
+           Member<&Item::row, &ModuleStatisticRow::op>},
           {ModuleColumn(names.kernels, "Kernel List", Format::kText, 50,
                         "The kernels that one call of the operator launched."),
-           [](const Item& item) -> Cell { return item.row.kernels; }},
+           Member<&Item::row, &ModuleStatisticRow::kernels>},
           {ModuleColumn(names.total, "Total Kernel Duration(ns)", Format::kDecimals2, 10,
                         "Time of the kernels in all calls, in ns."),
-           [](const Item& item) -> Cell { return static_cast<double>(item.row.total); }},
+           [](const Item& item) -> Cell { return static_cast<double>(item.row->total); }},
           {ModuleColumn(names.average, "Avg Kernel Duration(ns)", Format::kDecimals2, 10,
                         "Time of the kernels in one call, in ns."),
-           [](const Item& item) -> Cell { return item.row.average; }},
+           Member<&Item::row, &ModuleStatisticRow::average>},
           {ModuleColumn(names.count, "Op Count", Format::kInteger, 10, "Calls of the operator."),
-           [](const Item& item) -> Cell { return item.row.count; }}};
+           Member<&Item::row, &ModuleStatisticRow::count>}};
 }
 
 ColumnOf<Item> ModuleMfuColumn(const ModuleColumnNames& names) {
   Column column = ModuleColumn(names.mfu, "Avg MFU", Format::kText, 10,
                                "Mean MFU of each kernel of the list, joined by ','.");
   column.in_workbook.shown = InWorkbook::Shown::kIfAny;
-  return {std::move(column), [](const Item& item) -> Cell { return item.row.mfu; }};
+  return {std::move(column), Member<&Item::row, &ModuleStatisticRow::mfu>};
 }
 
 bool HasMfu(const std::vector<ModuleStatisticRow>& rows) {

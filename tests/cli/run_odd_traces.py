@@ -20,8 +20,7 @@ from cli import Cli, main
 SKIPPED = 77
 TRAPS = Path(__file__).resolve().parents[3] / "shared/tools/traps/traps.py"
 # Errors of those traps that do not hold: two kernels overlap on one stream, and their sum is expected;
-# engines of serving jobs have tests of their own.
-NOT_TRACES = {"ranks_of_a_gpu_job", "two_engines"}
+NOT_TRACES = {"ranks_of_a_gpu_job"}
 
 START, HOST, STREAM = 1_000_000, 40, 7
 # In us, of each of the two steps of 500: product 100 to 250, sum 250 to 300, copy 350 to 370, collective

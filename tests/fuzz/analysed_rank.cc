@@ -8,7 +8,7 @@
 #include "mpa/compare/comparison.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/gate/judge.h"
-#include "mpa/gate/summarise.h"
+#include "mpa/gate/run_summary.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
 #include "mpa/recipe/recipe.h"

@@ -6,7 +6,6 @@
 
 #include "../../apps/msprof-analyze/command.h"
 #include "../../apps/msprof-analyze/compare_config.h"
-#include "../../apps/msprof-analyze/op_name_map.h"
 #include "fuzz/fuzzing.h"
 #include "recipes/head_overhead/advice.h"
 

@@ -2,8 +2,7 @@
 // Documents of a gate: baselines, learned noise, rules. What is accepted is judged and reported in
 // every form.
 #include "fuzz/fuzzing.h"
-#include "mpa/gate/gate_file.h"
-#include "mpa/gate/gate_sheets.h"
+#include "mpa/gate/judge.h"
 #include "mpa/pipeline/gate.h"
 #include "mpa/writers/gate_writers.h"
 

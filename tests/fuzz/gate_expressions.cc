@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "fuzz/fuzzing.h"
-#include "mpa/gate/gate_file.h"
-#include "mpa/gate/rule.h"
+#include "mpa/gate/judge.h"
+#include "mpa/gate/metric.h"
 
 namespace mpa::test {
 namespace {

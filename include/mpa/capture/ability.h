@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpa/capture/survey.h"
@@ -33,6 +34,7 @@ struct Verdict {
   void AddUnknown(Recorded state, const char* what);
 };
 
+inline constexpr const char* kCollectByTorchNpu = "torch_npu.profiler in place of torch.profiler";
 inline constexpr const char* kCopyAgain = "copy the capture again, or parse it again";
 
 Verdict CannotRun(std::string reason, std::string setting);
@@ -52,6 +54,8 @@ Verdict JudgeKernelTypes(const RankFacts& facts, const char* of_gpus);
 void LeaveOutSettingsMade(const RankFacts& facts, Verdict& verdict);
 /// What to say where no communication was recorded; only a run on one device has none.
 const char* NoCommunication(const RankFacts& facts);
+/// For a trace of torch.profiler; `what` follows the name of such traces: "have no mstx marks".
+Verdict CannotRunOnKineto(const RankFacts& facts, std::string_view what);
 /// The setting that records device activity.
 const char* DeviceSetting(const RankFacts& facts);
 

@@ -5,17 +5,80 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "mpa/capture/gpu_trace_facts.h"
-#include "mpa/capture/profiler_info.h"
-
 namespace mpa {
+
+/// The profiler's schedule, in steps.
+struct ProfilerSchedule {
+  std::int64_t wait = 0, warmup = 0, active = 0, repeat = 0, skip_first = 0;
+};
+
+/// How a capture was collected, from profiler_info.json or profiler_info_<rank>.json. A member is
+/// empty where the file does not say.
+struct ProfilerInfo {
+  std::filesystem::path path;
+  std::optional<std::int64_t> rank;
+  std::string rank_problem;             ///< that the document states another rank than its name
+  std::string level;                    ///< "Level0", "Level1", "Level2", "Level_none"
+  std::string aic_metrics;              ///< "ACL_AICORE_PIPE_UTILIZATION", ...
+  std::vector<std::string> activities;  ///< "ProfilerActivity.CPU", "ProfilerActivity.NPU"
+  std::optional<ProfilerSchedule> schedule;
+  bool record_shapes = false, profile_memory = false, with_stack = false, with_modules = false;
+  bool mstx = false;
+  bool records_garbage = false;  ///< collections that Python makes, from a length on
+  bool has_end = false;          ///< the profiler was stopped properly
+  std::string torch_npu_version, cann_version;
+
+  bool HasActivity(const std::string& name) const;
+  /// Level0 without the CPU activity: device times only.
+  bool Minimal() const { return level == "Level0" && !HasActivity("ProfilerActivity.CPU"); }
+};
+
+/// Reads the document; members of unexpected type count as absent. The number in the file's name
+/// is the rank; without one, `rank_id` of the document is. Throws Error (kInput, kCorrupt).
+ProfilerInfo ReadProfilerInfo(const std::filesystem::path& path);
+
+/// The same from profiler_config.json, the request of dynamic profiling. It contains the settings,
+/// but no rank, no versions and no end.
+ProfilerInfo ReadProfilerConfig(const std::filesystem::path& path);
+
+/// The number in profiler_info_<number>.json, ascend_pytorch_profiler_<number>.db and the like.
+std::optional<std::int64_t> NumberInName(const std::filesystem::path& path);
+
+/// A process group of the job: an entry of "pg_config" of "distributedInfo".
+struct ProcessGroup {
+  std::string name, description;    ///< "0", "default_pg"
+  std::vector<std::int64_t> ranks;  ///< empty: not all of them are listed
+};
+
+/// What a GPU trace says of itself beside its events. A member is empty, or false, where the trace
+/// does not say.
+struct GpuTraceFacts {
+  std::optional<std::int64_t> rank, world_size;  ///< "distributedInfo"
+  std::string device_name;                       ///< of the first of the "deviceProperties"
+  std::vector<ProcessGroup> groups;              ///< since PyTorch 2.3
+  bool record_shapes = false, profile_memory = false, with_stack = false, with_modules = false;
+};
+
+/// Reads the members before the events and those behind them; exporters write either. Without a
+/// rank and a device before the events, a compressed trace is unpacked up to its end. Broken
+/// members count as absent. Throws Error (kInput, kCorrupt) when the file cannot be read.
+GpuTraceFacts ReadGpuTraceFacts(const std::filesystem::path& path);
+
+/// True for the name of an archive or packed file (.tar, .tgz, .zip, .gz, ...) that is not a trace.
+bool IsArchive(const std::filesystem::path& path);
+
+/// The message for an archive that was given as a capture.
+inline constexpr std::string_view kArchiveProblem =
+    "an archive; unpack it first, and give the directory that is in it";
 
 /// The kinds of files in a capture, by content.
 enum class FileKind {
   kTraceView,       ///< trace_view.json of an NPU capture
   kKinetoTrace,     ///< PyTorch trace of a GPU
+  kNpuKinetoTrace,  ///< PyTorch trace of an NPU, by torch.profiler with torch_npu's plug-in
   kKernelDetails,   ///< kernel_details.csv
   kOperatorMemory,  ///< operator_memory.csv
   kMemoryRecord,    ///< memory_record.csv
@@ -48,7 +111,13 @@ enum class CaptureKind {
   kNpuDb,
   kNpuRaw,  ///< as the profiler left it: PROF_* and FRAMEWORK
   kGpu,
+  kNpuKineto,  ///< of torch.profiler, in the form that traces of GPUs have
 };
+
+/// True for traces of torch.profiler.
+constexpr bool IsKineto(CaptureKind kind) {
+  return kind == CaptureKind::kGpu || kind == CaptureKind::kNpuKineto;
+}
 
 /// What was captured on one rank: its files, and what the profiler's own settings say.
 struct RankInput {
@@ -60,11 +129,13 @@ struct RankInput {
   /// Without a readable profiler_info*.json: the rank in the name of that file; of a raw capture
   /// without the file, that of PROF_*/host/info.json.
   std::optional<std::int64_t> host_rank;
-  std::optional<GpuTraceFacts> gpu;  ///< of a GPU trace, once FindRanks() looked at it
+  std::optional<GpuTraceFacts> gpu;  ///< of a Kineto trace, once FindRanks() looked at it
   std::vector<std::filesystem::path> unread_databases;  ///< in addition to the one in `files`
   bool follow_links = false;                            ///< including those outside the capture
 
   const CaptureFile* Find(FileKind file_kind) const;
+  /// The trace of torch.profiler, of any device; null when it is another capture.
+  const CaptureFile* FindKineto() const;
 };
 
 /// How captures are opened.

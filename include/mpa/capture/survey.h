@@ -25,6 +25,7 @@ struct Contents {
   Recorded kernel_cores{};         ///< cube or vector core
   Recorded counters{};             ///< hardware counters of kernels
   Recorded communication{};        ///< collectives
+  Recorded groups{};               ///< the groups of collectives
   Recorded communication_tasks{};  ///< the transfers and waits inside collectives
   Recorded bandwidths{};           ///< bytes and times per link, as analyzers read them
   Recorded host_ops{};             ///< operators of the framework
@@ -79,5 +80,9 @@ RankFacts SurveyRank(RankInput input);
 /// Surveys what Discover() finds. Broken documents and databases become warnings or problems of
 /// their rank. Throws Error (kInput) when `path` does not exist.
 Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& options);
+
+/// The tables of the capture's profiler database that have rows and that nothing reads, in
+/// alphabetical order; none where there is no database, or it cannot be read.
+std::vector<std::string> UnreadTables(const std::filesystem::path& capture);
 
 }  // namespace mpa

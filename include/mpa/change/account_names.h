@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "mpa/measure/accounting.h"
-#include "mpa/measure/group_peers.h"
+#include "mpa/measure/collectives.h"
 #include "mpa/measure/host_places.h"
 #include "mpa/measure/leaf.h"
 

@@ -3,15 +3,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpa/gate/baseline.h"
-#include "mpa/gate/noise.h"
-#include "mpa/gate/rule.h"
+#include "mpa/gate/metric.h"
 #include "mpa/report/gate_report.h"
+#include "mpa/report/report.h"
 
 namespace mpa::gate {
 
@@ -44,5 +46,20 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
 /// 0 passed, 1 regression, 4 inconclusive or not comparable, 5 judged on partial data: whatever the
 /// policy, that is never 0 or 1, because parts that are missing can hide or make a change.
 int GateExitCode(GateVerdict verdict, bool partial, const GatePolicy& policy);
+
+/// The report of a gate: the sheets Metrics, Explanation and Mismatches for tables, and the whole
+/// of it for the writers that show a gate in a form of their own. Notes are the gate's.
+Report ReportOf(GateReport gate);
+
+/// Adds what a document of --gate says to the settings:
+/// {"metrics": [{"metric": "step_time", "limit": "+3%", "min_abs": "1ms", "min_share": "0.5%"}],
+///  "min_abs": "20us,1MB", "min_share": "0.1%", "min_steps": 3, "warmup": 1}
+/// Throws Error (kUsage) that names the member; unknown ones are errors, too.
+void ApplyGateFile(const nlohmann::json& document, GateSettings& settings);
+
+/// The floors that "20us", "16MB" or both with a comma between them name. Throws Error (kUsage).
+void ApplyMinAbs(std::string_view text, GateSettings& settings);
+/// "0.5%". Throws Error (kUsage).
+double ParseMinShare(std::string_view text);
 
 }  // namespace mpa::gate

@@ -2,15 +2,33 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mpa/measure/accounting.h"
 #include "mpa/measure/durations.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
+
+/// Something that occupies the device: a kernel, a copy that is no part of a collective, or an
+/// operation of communication.
+struct DeviceItem {
+  TimeNs begin = 0, end = 0;
+  Leaf leaf{};  ///< of an operation kUnsplit
+  Leaf own{};   ///< by the work's own name: a conversion launched by a convolution is a conversion
+  PieceTable table{};
+  std::int32_t row = -1;
+  std::int64_t stream = -1, connection = -1, link = -1, model = -1;
+};
+
+/// In order of begin.
+std::vector<DeviceItem> FindDeviceItems(const RankTrace& trace);
+
+HostClock HostClockOf(const RankTrace& trace, std::span<const DeviceItem> items);
 
 /// Something the device did once because the host asked for it, with the rows that list it: a
 /// kernel may stand among the tasks, too, and a kernel that communicates among the collectives.

@@ -33,4 +33,22 @@ std::vector<std::size_t> MemoryCopies(const RankTrace& trace);
 /// What kind of task it is, under one name in all formats: "MEMCPY_ASYNC", "EVENT_WAIT".
 std::string_view TaskKind(const RankTrace& trace, std::size_t task);
 
+// Which tasks of collectives move data.
+
+/// True for an RDMASend of data. It may also send a signal of some bytes; databases tell which.
+bool SendsPayload(const RankTrace& trace, std::size_t task);
+
+/// True for the task of a collective that moves data between devices: a copy, also one that
+/// reduces, unless it stays on its chip, and an RDMASend of data. Nothing of 64 bytes or less is
+/// data.
+bool MovesData(const RankTrace& trace, std::size_t task);
+
+/// True for a size that is no whole number of the lines of 512 bytes that engines move. What fits
+/// into a line is never odd.
+bool IsOddSize(std::int64_t bytes);
+
+/// Bytes of one element of a data type as HCCL ("BFP16") or the operators ("DT_BF16" without DT_)
+/// call it; 0 for one that is not known.
+std::int64_t BytesOfElement(std::string_view data_type);
+
 }  // namespace mpa

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mpa/measure/module_ranges.h"
-#include "mpa/measure/op_work.h"
+#include "mpa/measure/op_tree.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {

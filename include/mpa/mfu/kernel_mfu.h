@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "mpa/measure/op_work.h"
-#include "mpa/measure/thread_groups.h"
+#include "mpa/measure/nesting.h"
+#include "mpa/measure/op_tree.h"
 #include "mpa/mfu/chip_peak.h"
 #include "mpa/mfu/recorded_flops.h"
 #include "mpa/model/rank_trace.h"

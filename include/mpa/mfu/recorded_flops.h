@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "mpa/measure/op_work.h"
-#include "mpa/measure/thread_groups.h"
+#include "mpa/measure/nesting.h"
+#include "mpa/measure/op_tree.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {

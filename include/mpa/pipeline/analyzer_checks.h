@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mpa/capture/ability.h"
+#include "mpa/capture/survey.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/recipe/recipe.h"
 
@@ -26,5 +27,10 @@ const std::vector<AnalyzerCheck>& AllAnalyzerChecks();
 /// Of larger ones the verdict follows from the facts alone.
 std::vector<std::vector<Verdict>> JudgeCaptures(const OpenOptions& options,
                                                 std::vector<RankFacts>& ranks);
+
+/// Adds to the facts of raw captures, as warnings, what commands that read them say is lost or
+/// damaged. Captures are read as long as they are small, so that this takes a moment; of larger
+/// ones only control files, names and sizes are judged.
+void TellRawDamage(std::vector<RankFacts>& ranks);
 
 }  // namespace mpa

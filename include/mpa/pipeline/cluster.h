@@ -22,6 +22,8 @@ struct ClusterRequest {
   OpenOptions open;
   std::int64_t memory_bytes = 0;  ///< that ranks in memory may take together; 0: no limit
   RecipeArguments arguments;
+  /// Also groups of captures that share ranks with others, each by itself; see GroupsTaken.
+  bool each_group = false;
   /// Writes files of a rank as soon as they are made; empty: they stay in the parts. Is called by
   /// several threads at once.
   std::function<void(const Recipe&, const std::vector<TextDocument>&)> write_documents{};
@@ -32,6 +34,8 @@ struct MappedRanks {
   std::vector<RankPart> parts;
   std::vector<std::string> notes;
   bool partial = false;  ///< ranks or parts of them had to be left out
+  /// Of each part, the group of captures that it is of; empty: all are of one.
+  std::vector<std::string> groups{};
 };
 
 /// Finds the ranks, reads them in parallel as far as the memory allows, and lets the recipe
@@ -55,8 +59,22 @@ struct ClusterOutcome {
   bool partial = false;  ///< ranks or parts of them had to be left out
 };
 
-/// Puts the parts together. The notes of the ranks come first in the report.
+/// Puts the parts together, those of each group by themselves. The notes of the ranks come first in
+/// the report.
 ClusterOutcome ReduceRanks(const Recipe& recipe, const RecipeArguments& arguments, Wanted wanted,
                            MappedRanks mapped);
+
+/// Writes each part as `<recipe>.rank<N>.part` into the directory, with the recipe's name and
+/// arguments, the notes and the version of the program. Returns the paths. Throws Error (kOutput).
+std::vector<std::filesystem::path> WriteParts(const Recipe& recipe,
+                                              const RecipeArguments& arguments,
+                                              const MappedRanks& mapped,
+                                              const std::filesystem::path& directory);
+
+/// Reads the parts of the recipe in the directory, in order of rank. A damaged one, and one of
+/// another version, costs a note. Throws Error (kInput) if no part is left, two are of one
+/// rank, or some were made with other arguments.
+MappedRanks ReadParts(const Recipe& recipe, const RecipeArguments& arguments,
+                      const std::filesystem::path& directory);
 
 }  // namespace mpa

@@ -16,18 +16,25 @@ namespace mpa {
 struct FoundRank {
   std::int64_t rank = -1;  ///< -1: the capture does not say
   RankInput input;
+  std::string group{};  ///< of captures, where several share ranks and all groups were asked for
 };
 
 /// The captures of a job.
 struct FoundRanks {
-  std::vector<FoundRank> ranks;    ///< in order of their numbers, of one rank the latest capture
+  std::vector<FoundRank> ranks;    ///< by group, then in order of their numbers
   std::vector<std::string> notes;  ///< what was left out, kinds of records that are not read
   bool partial = false;            ///< captures or wanted ranks could not be had
+};
+
+/// Which captures to take where several share ranks (engines, roles, sessions of one job or more).
+enum class GroupsTaken : std::uint8_t {
+  kOne,  ///< the group with most ranks
+  kAll,  ///< each, where directories or names tell them apart; else one
 };
 
 /// The ranks below `directory`, or those that are wanted. Throws Error (kInput) when there is none.
 FoundRanks FindRanks(const std::filesystem::path& directory,
                      const std::optional<std::set<std::int64_t>>& wanted,
-                     const OpenOptions& options);
+                     const OpenOptions& options, GroupsTaken taken = GroupsTaken::kOne);
 
 }  // namespace mpa

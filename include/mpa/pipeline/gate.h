@@ -11,8 +11,7 @@
 
 #include "mpa/capture/capture.h"
 #include "mpa/gate/baseline.h"
-#include "mpa/gate/noise.h"
-#include "mpa/gate/summarise.h"
+#include "mpa/gate/run_summary.h"
 
 namespace mpa {
 

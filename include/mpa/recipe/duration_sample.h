@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mpa/base/time.h"
-#include "mpa/report/report.h"
+#include "mpa/recipe/member_cell.h"
 
 namespace mpa {
 
@@ -46,30 +46,21 @@ DurationStats StatsOf(const DurationSample& sample);
 /// member `stats`.
 template <typename Item>
 void AddStatsColumns(std::vector<ColumnOf<Item>>& columns) {
+  using Stats = DurationStats;
   const auto add = [&](const char* name, Format format, const char* meaning,
                        Cell (*cell)(const Item&)) {
-    columns.push_back({{.name = name, .format = format, .width = 14, .meaning = meaning}, cell});
+    columns.push_back({NamedColumn(name, format, 14, meaning), cell});
   };
-  add("Count", Format::kInteger, "How many there are.",
-      [](const Item& item) -> Cell { return item.stats.count; });
-  add("MeanNs", Format::kDecimals2, "Mean duration, in ns.",
-      [](const Item& item) -> Cell { return item.stats.mean; });
+  add("Count", Format::kInteger, "How many there are.", Member<&Item::stats, &Stats::count>);
+  add("MeanNs", Format::kDecimals2, "Mean duration, in ns.", Member<&Item::stats, &Stats::mean>);
   add("StdNs", Format::kDecimals2, "Standard deviation of the sample, in ns; empty for one value.",
-      [](const Item& item) -> Cell {
-        return item.stats.deviation ? Cell(*item.stats.deviation) : Cell();
-      });
-  add("MinNs", Format::kInteger, "Shortest duration, in ns.",
-      [](const Item& item) -> Cell { return item.stats.min; });
-  add("Q1Ns", Format::kDecimals2, "First quartile, in ns.",
-      [](const Item& item) -> Cell { return item.stats.q1; });
-  add("MedianNs", Format::kDecimals2, "Median, in ns.",
-      [](const Item& item) -> Cell { return item.stats.median; });
-  add("Q3Ns", Format::kDecimals2, "Third quartile, in ns.",
-      [](const Item& item) -> Cell { return item.stats.q3; });
-  add("MaxNs", Format::kInteger, "Longest duration, in ns.",
-      [](const Item& item) -> Cell { return item.stats.max; });
-  add("SumNs", Format::kInteger, "Sum of the durations, in ns.",
-      [](const Item& item) -> Cell { return item.stats.sum; });
+      Member<&Item::stats, &Stats::deviation>);
+  add("MinNs", Format::kInteger, "Shortest duration, in ns.", Member<&Item::stats, &Stats::min>);
+  add("Q1Ns", Format::kDecimals2, "First quartile, in ns.", Member<&Item::stats, &Stats::q1>);
+  add("MedianNs", Format::kDecimals2, "Median, in ns.", Member<&Item::stats, &Stats::median>);
+  add("Q3Ns", Format::kDecimals2, "Third quartile, in ns.", Member<&Item::stats, &Stats::q3>);
+  add("MaxNs", Format::kInteger, "Longest duration, in ns.", Member<&Item::stats, &Stats::max>);
+  add("SumNs", Format::kInteger, "Sum of the durations, in ns.", Member<&Item::stats, &Stats::sum>);
 }
 
 }  // namespace mpa

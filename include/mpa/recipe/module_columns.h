@@ -16,7 +16,7 @@ struct ModuleColumnNames {
 /// A row of modules with the rank that it belongs to.
 struct ModuleRowOfRank {
   std::int64_t rank = -1;
-  const ModuleStatisticRow& row;
+  const ModuleStatisticRow* row = nullptr;
 };
 
 /// The columns of rows of modules.

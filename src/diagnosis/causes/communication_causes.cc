@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives that could cost less.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -9,10 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "exposure.h"
 #include "finders.h"
-#include "gradient_curve.h"
-#include "link_speeds.h"
+#include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "small_operations.h"
 

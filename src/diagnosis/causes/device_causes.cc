@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the devices compute on all ranks that could be computed faster.
-#include <algorithm>
 #include <string>
 #include <vector>
 

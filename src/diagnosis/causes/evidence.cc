@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The places in the captures that show a finding: what its fix takes out of the graph.
-#include "mpa/diagnosis/causes/evidence.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -31,24 +30,21 @@ struct PlaceNames {
 };
 
 PlaceNames NamesOf(std::string_view source, std::string_view table) {
-  using Names = std::map<std::string_view, PlaceNames>;
-  static const Names text = {{"kernels", {"kernel_details.csv", "kernels"}},
-                             {"host", {"trace_view.json", "host_ops"}},
-                             {"calls", {"trace_view.json", "host_calls"}},
-                             {"tasks", {"trace_view.json", "comm_tasks"}},
-                             {"collectives", {"trace_view.json", "collectives"}},
-                             {"garbage", {"trace_view.json", "garbage_collections"}}};
-  static const Names database = {{"kernels", {"database", "TASK"}},
-                                 {"host", {"database", "PYTORCH_API"}},
-                                 {"calls", {"database", "CANN_API"}},
-                                 {"tasks", {"database", "COMMUNICATION_TASK_INFO"}},
-                                 {"collectives", {"database", "COMMUNICATION_OP"}},
-                                 {"garbage", {"database", "GC_RECORD"}}};
-  const Names& names = source == "database" ? database : text;
-  const auto found = names.find(table);
-  if (found == names.end()) return {source, table};
-  if (source != "text" && source != "database") return {source, found->second.table};
-  return found->second;
+  struct Names {
+    std::string_view table, file, in_file, in_database;
+  };
+  static constexpr Names kNames[] = {
+      {"kernels", "kernel_details.csv", "kernels", "TASK"},
+      {"host", "trace_view.json", "host_ops", "PYTORCH_API"},
+      {"calls", "trace_view.json", "host_calls", "CANN_API"},
+      {"tasks", "trace_view.json", "comm_tasks", "COMMUNICATION_TASK_INFO"},
+      {"collectives", "trace_view.json", "collectives", "COMMUNICATION_OP"},
+      {"garbage", "trace_view.json", "garbage_collections", "GC_RECORD"}};
+  const auto* found = std::find_if(std::begin(kNames), std::end(kNames),
+                                   [&](const Names& names) { return names.table == table; });
+  if (found == std::end(kNames)) return {source, table};
+  if (source == "database") return {source, found->in_database};
+  return {source == "text" ? found->file : source, found->in_file};
 }
 
 // Places of one finding, joined by what they are called.
@@ -227,7 +223,7 @@ class WorkOfRanks {
     if (node.kind != NodeKind::kKernel || removed.less <= 0 || !places_.Counts(node.step) ||
         !IsAbout(node.leaf) || !places_.IsCulprit(job_.ranks[rank].rank))
       return;
-    const KernelKind& kind = part.kinds[static_cast<std::size_t>(node.row)];
+    const KernelKind& kind = part.KindOf(node);
     places_.Add(rank, "kernels",
                 {.name = part.names[part.names[kind.name].empty() ? kind.type : kind.name],
                  .start = node.start,

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "link_speeds.h"
+#include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/job/issuing.h"
 

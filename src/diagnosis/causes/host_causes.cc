@@ -2,7 +2,6 @@
 // What the hosts of all ranks do that holds up their devices. What single ranks do more than the
 // others is a matter of these ranks (rank_causes.cc), so that nothing is taken out twice.
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "finders.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a rank's excess of work becomes the lateness for which others wait.
-#include "mpa/diagnosis/causes/late_rank.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -75,9 +74,7 @@ class LateRankChain {
     std::map<std::string, Leaf> leaf_of;
     const RankDiagnosis& part = job_.Part(work_.rank);
     for (const GraphNode& node : part.graph.nodes) {
-      if (node.kind == NodeKind::kKernel)
-        leaf_of.try_emplace(part.names[part.kinds[static_cast<std::size_t>(node.row)].type],
-                            node.leaf);
+      if (node.kind == NodeKind::kKernel) leaf_of.try_emplace(part.TypeOf(node), node.leaf);
     }
     for (const std::size_t step : steps_) {
       for (const auto& [type, own] : job_.work[work_.rank][step].kernels) {
@@ -229,7 +226,7 @@ class LateRankChain {
     });
     std::vector<Work> work;
     for (const std::uint32_t kernel : kernels) {
-      const KernelKind& kind = part.kinds[static_cast<std::size_t>(nodes[kernel].row)];
+      const KernelKind& kind = part.KindOf(nodes[kernel]);
       work.push_back({nodes[kernel].start + nodes[kernel].dur - begin, part.names[kind.type],
                       part.names[kind.shapes], kernel});
     }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links that are slower than others of their kind.
+// Links, ports and groups that are slower than others of their kind.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "finders.h"
-#include "link_speeds.h"
+#include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
 
@@ -157,5 +159,172 @@ void FindSlowLinks(const Job& job, const LinkSpeeds& speeds, std::vector<Cause>&
   found.AddSlowLinks();
   found.AddSlowMembers();
 }
+
+// A network between hosts that is slow everywhere: no link shows what is usual, but the speed of
+// the ports is known.
+
+namespace {
+
+class PortCauses {
+ public:
+  explicit PortCauses(const Job& job) : job_(job) {}
+
+  void Find(std::vector<Cause>& causes) const {
+    const double usual = UsualBandwidth();
+    if (usual <= 0 || usual >= job_.rules.port_share * job_.rules.port_gbs) return;
+    Cause cause = NewCause(job_, "link.slow", "ports");
+    cause.finding.confidence = Certainty::kMedium;  // their speed is not recorded
+    cause.finding.ranks = Ends();
+    cause.finding.metrics.push_back({"bandwidth", usual, "GB/s"});
+    cause.finding.metrics.push_back({"bandwidth_of_ports", job_.rules.port_gbs, "GB/s"});
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      TimeNs less = 0;
+      for (const auto& member : job_.operations.all[i].joint.members) {
+        const OperationPart& part = job_.PartOf(member);
+        const auto least =
+            static_cast<TimeNs>(static_cast<double>(part.port_bytes) / job_.rules.port_gbs);
+        less = std::max(less, part.port_time - least);
+      }
+      if (less > 0) ShortenOperation(job_, i, less, cause.what_if.expect);
+    }
+    causes.push_back(std::move(cause));
+  }
+
+ private:
+  // Of the faster operations, in GB/s: what runs beside another one has but a part of the port. 0
+  // where there are too few.
+  double UsualBandwidth() const {
+    std::vector<double> values;
+    for (const DiagnosedRank& rank : job_.ranks) {
+      for (const OperationPart& part : rank.part->operations) {
+        if (part.port_time <= 0 || static_cast<double>(part.port_bytes) < job_.rules.port_bytes)
+          continue;
+        values.push_back(static_cast<double>(part.port_bytes) /
+                         static_cast<double>(part.port_time));
+      }
+    }
+    if (!IsAtLeast(values.size(), job_.rules.least_operations)) return 0;
+    return ValueOfRank(values, NearestRankAbove(values.size(), 75));
+  }
+
+  // Either end may be the slow one.
+  std::vector<std::int64_t> Ends() const {
+    std::set<std::int64_t> ends;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const RankDiagnosis& part = job_.Part(rank);
+      for (const PeerTransfer& transfer : part.transfers) {
+        if (part.operations[transfer.operation].port_bytes == 0 ||
+            part.names[transfer.transport] != kPortTransport)
+          continue;
+        ends.insert(job_.ranks[rank].rank);
+        ends.insert(RankInJob(
+            job_.operations.all[job_.operations.of_rank[rank][transfer.operation]], transfer.peer));
+      }
+    }
+    return {ends.begin(), ends.end()};
+  }
+
+  const Job& job_;
+};
+
+}  // namespace
+
+void FindSlowPorts(const Job& job, std::vector<Cause>& causes) { PortCauses(job).Find(causes); }
+
+// Where no links are recorded, groups of one kind are compared: all do the same operations, and the
+// one with a slow link takes longer after its last arrival.
+
+namespace {
+
+class SlowGroups {
+ public:
+  SlowGroups(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+
+  void Find() {
+    for (const DiagnosedRank& rank : job_.ranks) {
+      if (!rank.part->transfers.empty()) return;
+    }
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) AddOperation(i);
+    for (const auto& [kind, groups] : kinds_) Compare(groups);
+  }
+
+ private:
+  // Stages of a pipeline exchange other amounts, and other hosts have other links.
+  using Kind =
+      std::tuple<std::string, std::string, std::size_t, std::int32_t, std::size_t, std::int64_t>;
+  using Operations = std::vector<std::size_t>;
+
+  void AddOperation(std::size_t number) {
+    const JobOperation& operation = job_.operations.all[number];
+    const auto& members = operation.joint.members;
+    const bool is_barrier =
+        IsBarrierKind(operation.kind) && !operation.kind.starts_with("alltoall");
+    // Who was not captured may be the one that is waited for.
+    if (!is_barrier || members.size() < 2 || members.size() != operation.members.size()) return;
+    std::set<std::string> hosts;
+    for (const auto& member : members) {
+      if (job_.stage[member.rank] != job_.stage[members[0].rank]) return;
+      hosts.insert(job_.Part(member.rank).host);
+    }
+    const std::int64_t bytes = job_.Part(members[0].rank).operations[members[0].collective].bytes;
+    const Kind kind{operation.kind, operation.group,
+                    members.size(), job_.stage[members[0].rank],
+                    hosts.size(),   bytes};
+    kinds_[kind][operation.joint.lane].push_back(number);
+  }
+
+  TimeNs UsualOf(const Operations& operations) const {
+    std::vector<TimeNs> times;
+    for (const std::size_t i : operations) times.push_back(PostOf(job_, i));
+    return Median(std::move(times));
+  }
+
+  void Compare(const std::map<std::size_t, Operations>& groups) {
+    std::vector<TimeNs> usual_times;
+    std::set<std::size_t> counts;
+    for (const auto& [lane, operations] : groups) {
+      usual_times.push_back(UsualOf(operations));
+      counts.insert(operations.size());
+    }
+    // Groups that do not do the same cannot be compared.
+    if (groups.size() < 2 || counts.size() > 1 ||
+        !IsAtLeast(*counts.begin(), job_.rules.least_operations))
+      return;
+    const TimeNs usual = Normal(std::move(usual_times));
+    if (usual <= 0) return;
+    for (const auto& [lane, operations] : groups) AddSlow(operations, usual);
+  }
+
+  void AddSlow(const Operations& operations, TimeNs usual) {
+    const auto is_slow = [&](std::size_t i) {
+      return static_cast<double>(usual) <
+             job_.rules.link_bandwidth_ratio * static_cast<double>(PostOf(job_, i));
+    };
+    const auto slow = std::count_if(operations.begin(), operations.end(), is_slow);
+    if (static_cast<double>(slow) <
+        job_.rules.link_slow_share * static_cast<double>(operations.size()))
+      return;
+    const std::vector<std::int64_t>& ranks = job_.operations.all[operations[0]].members;
+    Cause cause = NewCause(job_, "link.slow", fmt::format("r{}", fmt::join(ranks, "+")));
+    cause.finding.ranks = ranks;
+    std::sort(cause.finding.ranks.begin(), cause.finding.ranks.end());
+    cause.finding.metrics.push_back(
+        {"slower_than_peers", static_cast<double>(UsualOf(operations)) / static_cast<double>(usual),
+         "ratio"});
+    for (const std::size_t i : operations) {
+      const TimeNs more = PostOf(job_, i) - usual;
+      if (more > 0) ShortenOperation(job_, i, more, cause.what_if.expect);
+    }
+    causes_.push_back(std::move(cause));
+  }
+
+  const Job& job_;
+  std::vector<Cause>& causes_;
+  std::map<Kind, std::map<std::size_t, Operations>> kinds_;  // by kind and group
+};
+
+}  // namespace
+
+void FindSlowGroups(const Job& job, std::vector<Cause>& causes) { SlowGroups(job, causes).Find(); }
 
 }  // namespace mpa

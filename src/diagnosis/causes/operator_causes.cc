@@ -187,8 +187,7 @@ class OperatorCauses {
         if (!Counts(node) || node.leaf == Leaf::kAttention || node.leaf == Leaf::kGroupedMatmul)
           continue;
         // Kernels whose shapes are not known may be of any size.
-        const std::string& shapes =
-            part.names[part.kinds[static_cast<std::size_t>(node.row)].shapes];
+        const std::string& shapes = part.names[part.KindOf(node).shapes];
         if (shapes.empty() || shapes == "N/A" || Contains(communicates, node.start)) continue;
         groups[{node.step, node.row}].push_back(i);
       }
@@ -262,8 +261,7 @@ class OperatorCauses {
         if (!Counts(node) || !node.in_optimizer) continue;
         time += static_cast<double>(node.dur);
         ++count;
-        if (IsFusedUpdate(part.names[part.kinds[static_cast<std::size_t>(node.row)].type]))
-          fused += static_cast<double>(node.dur);
+        if (IsFusedUpdate(part.TypeOf(node))) fused += static_cast<double>(node.dur);
       }
       Remove(
           rank,

@@ -95,8 +95,7 @@ class RankCauses {
           static_cast<std::size_t>(node.step) >= job_.steps)
         continue;
       const auto& shares = less[static_cast<std::size_t>(node.step)];
-      const auto share =
-          shares.find(part.names[part.kinds[static_cast<std::size_t>(node.row)].type]);
+      const auto share = shares.find(part.TypeOf(node));
       if (share == shares.end() || share->second <= 0) continue;
       excess.removal.durations.push_back(
           {job_.graph.first_node[rank] + i,

@@ -13,6 +13,67 @@
 namespace mpa {
 namespace {
 
+// Kernels of a rank on the clock of the job.
+Intervals ComputedBy(const Job& job, std::size_t rank) {
+  std::vector<Interval> rows;
+  for (const GraphNode& node : job.Part(rank).graph.nodes) {
+    if (node.kind != NodeKind::kKernel) continue;
+    const TimeNs start = job.operations.clock[rank].Convert(node.start);
+    rows.push_back({start, start + node.dur});
+  }
+  return Union(std::move(rows));
+}
+
+}  // namespace
+
+Exposure::Exposure(const Job& job)
+    : exposed_(job.operations.all.size(), 0), between_kernels_(job.operations.all.size(), false) {
+  std::vector<Intervals> computes;
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
+    computes.push_back(ComputedBy(job, rank));
+  for (std::size_t i = 0; i < exposed_.size(); ++i) Measure(job, i, computes);
+}
+
+void Exposure::Measure(const Job& job, std::size_t operation,
+                       const std::vector<Intervals>& computes) {
+  const auto& members = job.operations.all[operation].joint.members;
+  const ReplayGraph& graph = job.graph.graph;
+  const TimeNs beside = Whole(job.rules.beside_ns);
+  TimeNs sum = 0;
+  std::size_t between = 0;
+  for (const auto& member : members) {
+    const RankCollective& row = job.Part(member.rank).graph.collectives[member.collective];
+    const TimeNs arrive = graph.Start(job.graph.first_node[member.rank] + row.arrive);
+    const TimeNs end = graph.Start(job.graph.first_node[member.rank] + row.leave);
+    const TimeNs begin = std::min(end, std::max(arrive, graph.Start(job.graph.joints[operation])));
+    const Intervals& computed = computes[member.rank];
+    auto next = std::partition_point(computed.begin(), computed.end(),
+                                     [&](const Interval& piece) { return piece.end <= arrive; });
+    const bool is_preceded = next != computed.begin() && arrive - std::prev(next)->end <= beside;
+    TimeNs exposed = end - begin, alone = end - arrive;
+    for (; next != computed.end() && next->begin < end; ++next) {
+      exposed -= std::max<TimeNs>(0, std::min(end, next->end) - std::max(begin, next->begin));
+      alone -= std::min(end, next->end) - std::max(arrive, next->begin);
+    }
+    const bool is_followed = next != computed.end() && next->begin - end <= beside;
+    sum += std::max<TimeNs>(0, exposed);
+    const bool is_alone =
+        static_cast<double>(alone) >= job.rules.alone_share * static_cast<double>(end - arrive);
+    between += is_preceded && is_followed && is_alone ? 1 : 0;
+  }
+  if (members.empty()) return;
+  exposed_[operation] = sum / static_cast<TimeNs>(members.size());
+  between_kernels_[operation] = 2 * between > members.size();
+}
+
+bool Exposure::OnTheWay(const std::vector<std::size_t>& operations) const {
+  const auto between = std::count_if(operations.begin(), operations.end(),
+                                     [&](std::size_t i) { return between_kernels_[i]; });
+  return 2 * static_cast<std::size_t>(between) > operations.size();
+}
+
+namespace {
+
 bool TakesTurns(const RankDiagnosis& part) {
   const OperationPart* last = nullptr;  // of those that began, the one that ends last
   for (const OperationPart& operation : part.operations) {
@@ -125,6 +186,58 @@ void FindSmallOnTheWay(const Job& job, const LinkSpeeds& speeds, const Exposure&
     cause.finding.metrics.push_back({"mean_size", bytes / count, "bytes"});
     causes.push_back(std::move(cause));
   }
+}
+
+KernelsOfSteps::KernelsOfSteps(const RankDiagnosis& part) : of_step_(part.steps.size()) {
+  for (const GraphNode& node : part.graph.nodes) {
+    const auto step = static_cast<std::size_t>(node.step);
+    if (node.kind == NodeKind::kKernel && step < of_step_.size()) of_step_[step].push_back(&node);
+  }
+  for (auto& kernels : of_step_) {
+    std::stable_sort(kernels.begin(), kernels.end(),
+                     [](const GraphNode* a, const GraphNode* b) { return a->start < b->start; });
+  }
+}
+
+std::span<const GraphNode* const> KernelsOfSteps::Of(std::int32_t step) const {
+  const auto at = static_cast<std::size_t>(step);
+  return at < of_step_.size() ? std::span<const GraphNode* const>(of_step_[at])
+                              : std::span<const GraphNode* const>();
+}
+
+GradientCurve::GradientCurve(const RankDiagnosis& part, std::span<const GraphNode* const> step,
+                             double bytes, std::int64_t passes, TimeNs until)
+    : slack_(bytes / 100) {
+  const auto behind = std::partition_point(
+      step.begin(), step.end(), [&](const GraphNode* node) { return node->start < until; });
+  const std::span<const GraphNode* const> kernels(step.begin(), behind);
+  const auto adding = std::count_if(kernels.begin(), kernels.end(),
+                                    [](const GraphNode* node) { return node->adds_gradients; });
+  // The first pass of a step need not add anything; then all that was added is more than one pass.
+  auto left =
+      static_cast<std::size_t>(passes > 0 && adding % passes == 0 ? adding / passes : adding);
+  TimeNs lead = 0;
+  double sum = 0;
+  for (auto at = kernels.rbegin(); at != kernels.rend() && left > 0; ++at) {
+    const GraphNode* node = *at;
+    if (node->adds_gradients) {
+      const auto size = static_cast<double>(part.KindOf(*node).written);
+      if (sum + size > bytes + slack_) break;
+      made_.push_back({size, lead});
+      sum += size;
+      --left;
+    }
+    lead += node->dur;
+  }
+  if (2 * sum < bytes) made_.clear();
+  std::reverse(made_.begin(), made_.end());
+  for (std::size_t i = 1; i < made_.size(); ++i) made_[i].bytes += made_[i - 1].bytes;
+}
+
+TimeNs GradientCurve::LeadOf(double bytes) const {
+  const auto found = std::partition_point(
+      made_.begin(), made_.end(), [&](const Made& made) { return made.bytes + slack_ < bytes; });
+  return found == made_.end() ? 0 : found->lead;
 }
 
 }  // namespace mpa

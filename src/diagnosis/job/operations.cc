@@ -15,7 +15,6 @@
 #include "mpa/collectives/pair_clocks.h"
 #include "mpa/collectives/run_matching.h"
 #include "mpa/measure/collectives.h"
-#include "mpa/measure/group_peers.h"
 
 namespace mpa {
 namespace {

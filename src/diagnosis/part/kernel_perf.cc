@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/part/kernel_perf.h"
-
 #include <algorithm>
 #include <initializer_list>
 #include <map>
@@ -10,8 +8,9 @@
 #include <utility>
 
 #include "mpa/base/text.h"
-#include "mpa/measure/data_types.h"
+#include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/measure/kernel_class.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/mfu/shapes.h"
 #include "part_facts.h"
 

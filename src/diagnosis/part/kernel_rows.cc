@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/part/kernel_rows.h"
-
 #include <algorithm>
 #include <map>
 #include <string_view>
 
 #include "mpa/base/text.h"
+#include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/mfu/chip_of_rank.h"
 
 namespace mpa {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/part/kernel_sequences.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +12,7 @@
 #include <utility>
 
 #include "mpa/base/text.h"
-#include "mpa/diagnosis/part/kernel_rows.h"
+#include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/step_bounds.h"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpa/diagnosis/part/part.h"
+#include "mpa/diagnosis/part/rank_graph.h"
 #include "mpa/measure/host_places.h"
 #include "mpa/measure/host_timeline.h"
 #include "mpa/mfu/shapes.h"
@@ -64,5 +65,10 @@ void AddTransfers(const RankTrace& trace,
 
 /// How long launches take, and which of the part's blocked calls stand directly behind one.
 void AddLaunches(const RankTrace& trace, const HostSteps& steps, RankDiagnosis& part);
+
+/// Gaps of 1 ms or more in which the host had work to issue, but none of its threads recorded
+/// anything: something stopped the whole process. Marks of steps do not count as a record.
+std::vector<SilentGap> FindSilentGaps(const RankTrace& trace, const HostTimeline& timeline,
+                                      const std::vector<HostStretch>& stretches);
 
 }  // namespace mpa

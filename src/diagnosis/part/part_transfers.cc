@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "mpa/measure/intervals.h"
-#include "mpa/measure/moved_data.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/model/collective_tasks.h"
 #include "part_facts.h"

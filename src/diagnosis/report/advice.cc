@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/variables.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/measure/leaf.h"

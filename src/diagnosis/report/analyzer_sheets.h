@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/report/report.h"
@@ -27,5 +28,21 @@ std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ra
 
 /// The category that the Python tool has for a finding, its title where it has none.
 std::string CategoryOf(const FoundCause& finding, Language language);
+
+/// Adds the environment variables that cost time, on the ranks that have them: those of findings
+/// and those whose value is seldom wanted. Returns what they say in short.
+std::vector<AnalyzerNote> AddEnvironmentSheet(const std::vector<DiagnosedRank>& ranks,
+                                              const Diagnosis& diagnosis, Language language,
+                                              Report& report);
+
+inline constexpr Wording kClockSheet{"AI Core Frequency Issues", "AIcore频率"};
+
+/// Adds the lists of kernels: those that make little use of their cores or ran while the clock was
+/// low; products of matrices, attention and vector kernels that could use their units better, or
+/// use them well; sequences that could be fused, wait for the host or move data. Returns what they
+/// say in short.
+std::vector<AnalyzerNote> AddKernelSheets(const std::vector<DiagnosedRank>& ranks,
+                                          const Diagnosis& diagnosis, Language language,
+                                          Report& report);
 
 }  // namespace mpa

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON document of a diagnosis, whole or cut to a size.
-#include "mpa/diagnosis/report/diagnosis_json.h"
-
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "chain_json.h"
+#include "chain_views.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/report/outputs.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -37,15 +36,8 @@ std::string_view NameOf(FindingKind kind) {
 }
 
 std::string_view NameOf(Certainty confidence) {
-  switch (confidence) {
-    case Certainty::kHigh:
-      return "high";
-    case Certainty::kMedium:
-      return "medium";
-    case Certainty::kLow:
-      break;
-  }
-  return "low";
+  static constexpr std::string_view kNames[] = {"low", "medium", "high"};
+  return kNames[static_cast<std::size_t>(confidence)];
 }
 
 // Makes the document, and counts what it leaves out.

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/report/diagnosis_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
 namespace {

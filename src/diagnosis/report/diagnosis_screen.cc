@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first screen of a diagnosis: where the step goes, what costs it, what to do.
-#include "mpa/diagnosis/report/diagnosis_screen.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
 namespace {

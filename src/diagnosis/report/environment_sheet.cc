@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "environment_sheet.h"
-
 #include <algorithm>
 #include <set>
 
+#include "analyzer_sheets.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/variables.h"
 #include "sheet_maker.h"
@@ -11,25 +10,9 @@
 namespace mpa {
 namespace {
 
-struct VariableOfRank : WithRank {
+struct VariableRow {
   std::string name, value, description, suggestion;
 };
-
-const RowsOfSheet<VariableOfRank>& EnvironmentColumns() {
-  static const RowsOfSheet<VariableOfRank> columns = {
-      {NamedColumn("Environment", Format::kText, 28, "The variable"),
-       [](const VariableOfRank& row) -> Cell { return row.name; }},
-      {NamedColumn("Value", Format::kText, 24, "Its value on the rank; empty where it is not set"),
-       [](const VariableOfRank& row) -> Cell { return row.value; }},
-      {NamedColumn("Description", Format::kText, 50, "What it costs"),
-       [](const VariableOfRank& row) -> Cell { return row.description; }},
-      {NamedColumn("Suggestion", Format::kText, 50, "What to set"),
-       [](const VariableOfRank& row) -> Cell { return row.suggestion; }},
-      {NamedColumn("rank_id", Format::kInteger, 10, "Rank"),
-       [](const VariableOfRank& row) -> Cell { return row.rank; }},
-  };
-  return columns;
-}
 
 class EnvironmentSheetMaker : private SheetMaker {
  public:
@@ -37,21 +20,26 @@ class EnvironmentSheetMaker : private SheetMaker {
 
   std::vector<AnalyzerNote> Make() && {
     static constexpr Wording kEnvironment{"Environment Variable Issues", "环境变量分析"};
+    using Row = VariableRow;
+    static const SheetColumns<Row> columns = {
+        TextColumn<&Row::name>("Environment", 28, "The variable"),
+        TextColumn<&Row::value>("Value", 24, "Its value on the rank; empty where it is not set"),
+        TextColumn<&Row::description>("Description", 50, "What it costs"),
+        TextColumn<&Row::suggestion>("Suggestion", 50, "What to set"),
+        RankColumn<Row>(10),
+    };
     std::set<std::string> poor;
     std::size_t rank = 0;
-    const std::size_t rows =
-        AddSheet(kEnvironment, EnvironmentColumns(), [&](const RankDiagnosis& part, auto add) {
-          for (const std::string& name : PoorOf(ranks_[rank++].rank, part)) {
-            poor.insert(name);
-            add(RowOf(name, part));
-          }
-        });
-    if (rows > 0) {
-      Note(kEnvironment, static_cast<std::int64_t>(poor.size()), 0,
-           {"{} environment variables have values that may cost time",
-            "{} 个环境变量的取值可能影响性能"},
-           {"set them as the sheet says", "按表中建议设置"}, poor.size());
-    }
+    AddSheet(kEnvironment, columns, [&](const RankDiagnosis& part, auto add) {
+      for (const std::string& name : PoorOf(ranks_[rank++].rank, part)) {
+        poor.insert(name);
+        add(RowOf(name, part));
+      }
+    });
+    Note(kEnvironment, static_cast<std::int64_t>(poor.size()), 0,
+         {"{} environment variables have values that may cost time",
+          "{} 个环境变量的取值可能影响性能"},
+         {"set them as the sheet says", "按表中建议设置"}, poor.size());
     return TakeNotes();
   }
 
@@ -72,16 +60,13 @@ class EnvironmentSheetMaker : private SheetMaker {
     return names;
   }
 
-  VariableOfRank RowOf(const std::string& name, const RankDiagnosis& part) const {
+  VariableRow RowOf(const std::string& name, const RankDiagnosis& part) const {
     static constexpr Wording kDiffers{"the ranks have different values", "各卡取值不一致"};
     const Variable* variable = VariableNamed(name);
     const bool costs = variable != nullptr && IsPoor(*variable, part.settings);
-    VariableOfRank row;
-    row.name = name;
-    row.value = ValueIn(part.settings, name);
-    row.description = (costs ? variable->costs : kDiffers).In(language_);
-    row.suggestion = (costs ? variable->advice : kAgree).In(language_);
-    return row;
+    return {name, ValueIn(part.settings, name),
+            std::string((costs ? variable->costs : kDiffers).In(language_)),
+            std::string((costs ? variable->advice : kAgree).In(language_))};
   }
 };
 

@@ -14,7 +14,6 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/job/variables.h"
 #include "mpa/measure/leaf.h"

@@ -1,16 +1,199 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel_sheets.h"
+// Sheets of kernels that could use their cores, their units or their neighbours better.
+#include <fmt/format.h>
 
-#include "kernel_columns.h"
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer_sheets.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
 #include "mpa/diagnosis/findings/catalogue.h"
-#include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/part/analyzer_rows.h"
+#include "mpa/diagnosis/report/outputs.h"
+#include "mpa/report/member_columns.h"
 #include "sheet_maker.h"
 
 namespace mpa {
 namespace {
 
 constexpr Wording kBlockDim{"Block Dim Issues", "AICore核数"},
-    kNoBound{"Operator No Bound Issues", "算子瓶颈"};
+    kNoBound{"Operator No Bound Issues", "算子瓶颈"},
+    kHostSequences{"Host Bound Operator Sequences", "基于host瓶颈的算子序列分析"},
+    kMteSequences{"MTE Bound Operator Sequences", "基于mte瓶颈的算子序列分析"},
+    kSequences{"Fusible Operator Analysis", "可融合算子分析"};
+
+constexpr Wording kDescription{
+    "repeated sequences of kernels that could be fused: {}. They take {:.3f} ms, of which kernels "
+    "run "
+    "for {:.3f} ms; {:.3f} of the time are gaps{}",
+    "{} 个重复的算子序列具有融合价值：总耗时 {:.3f} ms，其中算子执行 {:.3f} ms；间隙占比 {:.3f}{}"},
+    kMoving{", {:.3f} loads and stores", "，搬运占比 {:.3f}"},
+    kSuggestion{
+        "fuse their kernels, or use operators that do the work of several; where the host is late, "
+        "find "
+        "its code by the stacks first",
+        "评估序列能否融合或改用融合算子；host 瓶颈的序列先通过调用栈定位代码"};
+
+using KernelColumns = SheetColumns<KernelRow>;
+
+// -1 is "not measured".
+template <std::int32_t KernelRow::*Count>
+ColumnOf<KernelRow> CountOrNone(std::string_view name, double width, std::string_view meaning) {
+  return {NamedColumn(name, Format::kInteger, width, meaning), [](const KernelRow& row) {
+            return row.*Count < 0 ? Cell{} : Cell{std::int64_t{row.*Count}};
+          }};
+}
+
+template <std::int16_t UnitLoads::*Unit>
+ColumnOf<KernelRow> LoadColumn(std::string_view name, std::string_view meaning) {
+  return {NamedColumn(name, Format::kDecimals3, 11, meaning), [](const KernelRow& row) {
+            const std::int16_t thousandths = row.loads.*Unit;
+            return thousandths < 0 ? Cell{} : Cell{static_cast<double>(thousandths) / 1000};
+          }};
+}
+
+template <TensorText Text>
+ColumnOf<KernelRow> TensorColumn(std::string_view name, double width, std::string_view meaning) {
+  return {NamedColumn(name, Format::kText, width, meaning),
+          [](const KernelRow& row) -> Cell { return row.tensors[static_cast<std::size_t>(Text)]; }};
+}
+
+// Columns that begin the sheets of kernels, the further ones, and the rank.
+KernelColumns WithHead(KernelColumns further) {
+  KernelColumns columns = {
+      TextColumn<&KernelRow::name>("op_name", 40, "Kernel"),
+      TextColumn<&KernelRow::type>("op_type", 24, "Its type"),
+      TextColumn<&KernelRow::core>("task_type", 18, "The cores that it runs on"),
+      TimeColumn<&KernelRow::dur>("task_duration", 14, Unit::kNsShownAsUs, "Its duration, in us"),
+  };
+  columns.insert(columns.end(), further.begin(), further.end());
+  columns.push_back(RankColumn<KernelRow>(10));
+  return columns;
+}
+
+// `columns` with those of the tensors and `last` behind them.
+KernelColumns WithTensors(KernelColumns columns, ColumnOf<KernelRow> last) {
+  using enum TensorText;
+  columns.push_back(TensorColumn<kInputShapes>("input_shapes", 36, "Shapes of its inputs"));
+  columns.push_back(TensorColumn<kInputTypes>("input_data_types", 24, "Their types"));
+  columns.push_back(TensorColumn<kInputFormats>("input_formats", 24, "Their formats"));
+  columns.push_back(TensorColumn<kOutputShapes>("output_shapes", 36, "Shapes of its outputs"));
+  columns.push_back(TensorColumn<kOutputTypes>("output_data_types", 24, "Their types"));
+  columns.push_back(TensorColumn<kOutputFormats>("output_formats", 24, "Their formats"));
+  columns.push_back(std::move(last));
+  return columns;
+}
+
+ColumnOf<KernelRow> BlocksColumn() {
+  return CountOrNone<&KernelRow::blocks>("block_dim", 11, "Blocks that it was split into");
+}
+
+// Kernels of one name that ran while the clock was low.
+struct ThrottledRow {
+  ClockRow clock;
+  double decreased = 0;  // how much the mean clock is below the rated one, as a share of it
+};
+
+const Wording& SheetNameOf(PerfFamily family) {
+  static constexpr Wording kCube{"Cube Operator Perf Analysis", "Cube算子性能分析"},
+      kAttention{"FA Operator Perf Analysis", "FA算子性能分析"},
+      kVector{"Vector Operator Perf Analysis", "Vector算子性能分析"};
+  return family == PerfFamily::kCube        ? kCube
+         : family == PerfFamily::kAttention ? kAttention
+                                            : kVector;
+}
+
+const Wording& TypeOf(PerfVerdict verdict) {
+  static constexpr Wording kRoom{"room", "优化空间"}, kBound{"bound", "瓶颈"},
+      kShape{"shape", "shape不亲和"};
+  return verdict == PerfVerdict::kRoom ? kRoom : verdict == PerfVerdict::kBound ? kBound : kShape;
+}
+
+const Wording& DescriptionOf(const PerfRow& row) {
+  static constexpr Wording kRoom{"no unit reaches its limit; {} is the nearest",
+                                 "没有单元达到上限，最接近的是 {}"},
+      kBound{"{} is at its limit", "{} 已达上限"},
+      kAxis{"{} of the inputs is not a multiple of 256", "输入的 {} 不是 256 的整数倍"},
+      kAttentionAxis{"{} is not a multiple of 128", "{} 不是 128 的整数倍"};
+  if (row.verdict == PerfVerdict::kRoom) return kRoom;
+  if (row.verdict == PerfVerdict::kBound) return kBound;
+  return row.family == PerfFamily::kCube ? kAxis : kAttentionAxis;
+}
+
+struct JudgedRow {
+  PerfRow kernel;
+  std::string type, description;
+};
+
+const SheetColumns<JudgedRow>& PerfColumns() {
+  using Row = JudgedRow;
+  static const SheetColumns<Row> columns = {
+      TextColumn<&Row::type>("Type", 14,
+                             "Whether a unit is at its limit, none is, or the shapes do not fit"),
+      TextColumn<&Row::description>("Description", 48, "The unit or the axis"),
+      TextColumn<&Row::kernel, &PerfRow::name>("op_name", 40, "Kernel"),
+      TextColumn<&Row::kernel, &PerfRow::type>("op_type", 24, "Its type"),
+      TextColumn<&Row::kernel, &PerfRow::shapes>("input_shapes", 36, "Shapes of its inputs"),
+      TextColumn<&Row::kernel, &PerfRow::types>("input_data_types", 24, "Their types"),
+      CountColumn<&Row::kernel, &PerfRow::count>("count", 10, "Calls with these shapes"),
+      TimeColumn<&Row::kernel, &PerfRow::time>("total_time(us)", 14, Unit::kNsShownAsUs,
+                                               "Their time"),
+      {NamedColumn(
+           "room ratio", Format::kPercent, 12,
+           "How far the nearest unit is from its limit, as a share of the time of the core"),
+       [](const Row& row) {
+         return row.kernel.verdict == PerfVerdict::kRoom ? Cell{row.kernel.room} : Cell{};
+       }},
+      RankColumn<Row>(10),
+  };
+  return columns;
+}
+
+// As the Python tool writes them.
+template <bool KernelSequence::*Flag>
+ColumnOf<KernelSequence> FlagColumn(std::string_view name, std::string_view meaning) {
+  return {NamedColumn(name, Format::kText, 11, meaning), [](const KernelSequence& row) -> Cell {
+            return std::string(row.*Flag ? "True" : "False");
+          }};
+}
+
+template <TimeNs KernelSequence::*Time>
+ColumnOf<KernelSequence> TimeOrNone(std::string_view name, double width, Unit unit,
+                                    std::string_view meaning) {
+  ColumnOf<KernelSequence> column = TimeColumn<Time>(name, width, unit, meaning);
+  column.cell = [](const KernelSequence& row) { return row.*Time < 0 ? Cell{} : Cell{row.*Time}; };
+  return column;
+}
+
+const SheetColumns<KernelSequence>& SequenceColumns() {
+  using Row = KernelSequence;
+  static const SheetColumns<Row> columns = {
+      CountColumn<&Row::first>("start index", 12,
+                               "Row of its first kernel in kernel_details.csv where it ran first, "
+                               "from 0, without the header"),
+      CountColumn<&Row::last>("end index", 12, "The same of its last kernel"),
+      TimeColumn<&Row::total>("total time(us)", 18, Unit::kNsShownAsUs,
+                              "Time of all its runs, with the gaps between the kernels"),
+      TimeColumn<&Row::busy>("execution time(us)", 18, Unit::kNsShownAsUs, "Time of their kernels"),
+      TimeOrNone<&Row::moving>("mte time(us)", 18, Unit::kNsShownAsUs,
+                               "Time in which these load and store, one after the other; empty "
+                               "where it was not measured"),
+      CountColumn<&Row::count>("occurrences", 12, "How often it ran"),
+      FlagColumn<&Row::mte_bound>(
+          "mte bound",
+          "Whether the kernels load and store for more than 80 % of the time of their cores"),
+      FlagColumn<&Row::host_bound>("host bound",
+                                   "Whether kernels run for less than 40 % of the total time"),
+      {NamedColumn("op_names", Format::kText, 80, "Its kernels"),
+       [](const Row& row) -> Cell { return fmt::format("{}", fmt::join(row.names, ", ")); }},
+      RankColumn<Row>(10),
+  };
+  return columns;
+}
 
 class KernelSheetMaker : private SheetMaker {
  public:
@@ -20,73 +203,149 @@ class KernelSheetMaker : private SheetMaker {
     AddBlockDim();
     AddNoBound();
     AddClocks();
+    for (const PerfFamily family : kPerfFamilies) AddFamily(family);
+    AddBound(kHostSequences, &KernelSequence::host_bound);
+    AddBound(kMteSequences, &KernelSequence::mte_bound);
+    NoteSequences();
     return TakeNotes();
   }
 
  private:
-  struct Sum {
-    std::int64_t count = 0;
-    TimeNs time = 0;
-  };
-
-  Sum AddKernels(const Wording& name, const RowsOfSheet<KernelOfRank>& columns,
-                 KernelList AnalyzerRows::*list) {
-    Sum sum;
+  // Counts all of them; the sheet shows the longest.
+  Listed AddKernels(const Wording& name, const KernelColumns& columns,
+                    KernelList AnalyzerRows::*list) {
+    Listed sum;
     AddSheet(name, columns, [&](const RankDiagnosis& part, auto add) {
       const KernelList& kernels = part.analyzers.*list;
-      sum.count += kernels.count;
+      sum.rows += kernels.count;
       sum.time += kernels.time;
-      for (const KernelRow& kernel : kernels.rows) {
-        KernelOfRank row;
-        row.kernel = &kernel;
-        add(row);
-      }
+      for (const KernelRow& kernel : kernels.rows) add(kernel);
     });
     return sum;
   }
 
   void AddBlockDim() {
-    const Sum sum = AddKernels(kBlockDim, BlockDimColumns(), &AnalyzerRows::on_some_cores);
-    if (sum.count == 0) return;
-    Note(kBlockDim, sum.count, sum.time,
+    static const KernelColumns columns = WithHead(WithTensors(
+        {{NamedColumn("income", Format::kGeneral, 10,
+                      "Empty: how much more blocks would save is not known"),
+          [](const KernelRow&) { return Cell{}; }},
+         BlocksColumn(),
+         CountOrNone<&KernelRow::mix_blocks>("mix_block_dim", 15, "Blocks of its vector part")},
+        CountColumn<&KernelRow::cores>("cores", 10, "Cores that the device has for the blocks")));
+    const auto [count, time] = AddKernels(kBlockDim, columns, &AnalyzerRows::on_some_cores);
+    Note(kBlockDim, count, time,
          {"{} kernels leave cores idle: the number of their blocks is not a multiple of the number "
           "of cores",
           "{} 个算子的 block 数不是核数的整数倍，部分核空闲"},
          {"tune the tiling of the longest ones with AOE, or choose shapes that split evenly",
           "使用 AOE 对耗时最长的算子调优，或选择可均分的 shape"},
-         sum.count);
+         count);
   }
 
   void AddNoBound() {
-    const Sum sum = AddKernels(kNoBound, NoBoundColumns(), &AnalyzerRows::without_bound);
-    if (sum.count == 0) return;
-    Note(kNoBound, sum.count, sum.time,
+    static const KernelColumns columns = WithHead(WithTensors(
+        {LoadColumn<&UnitLoads::vec>("vec_ratio",
+                                     "Share of the time in which the vector unit works"),
+         LoadColumn<&UnitLoads::mac>("mac_ratio", "The same of the unit that multiplies matrices"),
+         LoadColumn<&UnitLoads::scalar>("scalar_ratio",
+                                        "The same of the scalar unit, of the busier kind of cores"),
+         LoadColumn<&UnitLoads::mte1>(
+             "mte1_ratio", "The same of moving data between the buffers of the cube core"),
+         LoadColumn<&UnitLoads::mte2>("mte2_ratio",
+                                      "The same of loading, of the busier kind of cores"),
+         LoadColumn<&UnitLoads::mte3>("mte3_ratio", "The same of storing from the vector core"),
+         BlocksColumn()},
+        LoadColumn<&UnitLoads::fixpipe>("fixpipe_ratio",
+                                        "The same of storing from the cube core")));
+    const auto [count, time] = AddKernels(kNoBound, columns, &AnalyzerRows::without_bound);
+    Note(kNoBound, count, time,
          {"{} kernels keep no unit of their cores busy for more than 80 % of their time",
           "{} 个算子没有任何单元的利用率超过 80 %"},
          {"tune the longest ones with AOE, fuse short ones with their neighbours",
           "使用 AOE 调优耗时长的算子，将短算子与相邻算子融合"},
-         sum.count);
+         count);
   }
 
   // Those that the finding would call throttled.
   void AddClocks() {
+    using Row = ThrottledRow;
+    static const SheetColumns<Row> columns = {
+        TextColumn<&Row::clock, &ClockRow::name>("Operator name", 40, "Kernel"),
+        CountColumn<&Row::clock, &ClockRow::count>("Count", 10, "How often it ran"),
+        TimeColumn<&Row::clock, &ClockRow::time>("Total duration(us)", 18, Unit::kNsShownAsUs,
+                                                 "Their time"),
+        NumberColumn<&Row::decreased>("AI CORE frequency decreased ratio", Format::kPercent, 32,
+                                      "How much the mean clock is below the rated one"),
+        NumberColumn<&Row::clock, &ClockRow::mhz>("Average frequency", Format::kDecimals2, 18,
+                                                  "Mean clock, weighted by time, in MHz"),
+        CountColumn<&Row::clock, &ClockRow::most>("Max frequency", 15, "The highest clock, in MHz"),
+        CountColumn<&Row::clock, &ClockRow::least>("Min frequency", 15, "The lowest clock, in MHz"),
+        RankColumn<Row>(10),
+    };
     TimeNs time = 0;
-    const std::size_t rows =
-        AddSheet(kClockSheet, ClockColumns(), [&](const RankDiagnosis& part, auto add) {
+    const std::int64_t rows =
+        AddSheet(kClockSheet, columns, [&](const RankDiagnosis& part, auto add) {
           const auto rated = static_cast<double>(part.rated_mhz);
           for (const ClockRow& clock : part.analyzers.clocks) {
             if (clock.mhz >= of_.rules.clock_ratio * rated) continue;
-            ClockOfRank row;
-            row.clock = &clock;
-            row.rated = rated;
             time += clock.time;
-            add(row);
+            add({clock, 1 - clock.mhz / rated});
           }
         });
-    if (rows == 0) return;
     NoteAsFinding(
-        "dev.clock", kClockSheet, static_cast<std::int64_t>(rows), time,
-        {"kernels of {} names ran while the clock was low", "{} 种算子运行时 AI Core 降频"}, rows);
+        "dev.clock", kClockSheet, rows, time,
+        {"kernels of {} names ran while the clock was low", "{} 种算子运行时 AI Core 降频"});
+  }
+
+  void AddFamily(PerfFamily family) {
+    std::int64_t count = 0;
+    TimeNs time = 0;
+    AddSheet(SheetNameOf(family), PerfColumns(), [&](const RankDiagnosis& part, auto add) {
+      for (const PerfRow& kernel : part.analyzers.performance) {
+        if (kernel.family != family) continue;
+        if (kernel.verdict != PerfVerdict::kBound) {
+          count += kernel.count;
+          time += kernel.time;
+        }
+        add({kernel, std::string(TypeOf(kernel.verdict).In(language_)),
+             fmt::format(fmt::runtime(DescriptionOf(kernel).In(language_)), kernel.what)});
+      }
+    });
+    Note(SheetNameOf(family), count, time,
+         {"{} kernels could use the units of their cores better", "{} 个算子未充分利用核内单元"},
+         {"start with the first of the sheet: fitting shapes, fusion, tuned tiling",
+          "从表中第一个算子开始：调整 shape、融合或优化 tiling"},
+         count);
+  }
+
+  void AddBound(const Wording& name, bool KernelSequence::*is_bound) {
+    AddSheet(name, SequenceColumns(), [&](const RankDiagnosis& part, auto add) {
+      for (const KernelSequence& sequence : part.analyzers.sequences.rows) {
+        if (sequence.*is_bound) add(sequence);
+      }
+    });
+  }
+
+  void NoteSequences() {
+    SequenceList sum;
+    for (const DiagnosedRank& rank : ranks_) {
+      const SequenceList& list = rank.part->analyzers.sequences;
+      sum.count += list.count;
+      sum.total += list.total;
+      sum.busy += list.busy;
+      sum.moving += list.moving;
+    }
+    constexpr double kMillisecond = 1e6;
+    const auto share = [&](TimeNs time) {
+      return sum.total > 0 ? static_cast<double>(time) / static_cast<double>(sum.total) : 0;
+    };
+    // Without counters nothing is known of loads and stores.
+    const std::string moving =
+        sum.moving > 0 ? fmt::format(fmt::runtime(kMoving.In(language_)), share(sum.moving)) : "";
+    Note(kSequences, sum.count, sum.total, kDescription, kSuggestion, sum.count,
+         static_cast<double>(sum.total) / kMillisecond,
+         static_cast<double>(sum.busy) / kMillisecond,
+         share(std::max<TimeNs>(0, sum.total - sum.busy)), moving);
   }
 };
 
@@ -96,6 +355,44 @@ std::vector<AnalyzerNote> AddKernelSheets(const std::vector<DiagnosedRank>& rank
                                           const Diagnosis& diagnosis, Language language,
                                           Report& report) {
   return KernelSheetMaker(ranks, diagnosis, language, report).Make();
+}
+
+namespace {
+
+constexpr std::size_t kMostTuned = 10;
+
+using TunedNames = std::vector<std::string>;
+
+bool IsTuned(const TunedNames& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+TunedNames LongestOf(const std::vector<DiagnosedRank>& ranks, KernelList AnalyzerRows::*list) {
+  std::vector<const KernelRow*> kernels;
+  for (const DiagnosedRank& rank : ranks) {
+    for (const KernelRow& kernel : (rank.part->analyzers.*list).rows) kernels.push_back(&kernel);
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const KernelRow* a, const KernelRow* b) { return a->dur > b->dur; });
+  TunedNames names;
+  for (const KernelRow* kernel : kernels) {
+    if (names.size() == kMostTuned) break;
+    if (!IsTuned(names, kernel->name)) names.push_back(kernel->name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string TuningList(const std::vector<DiagnosedRank>& ranks) {
+  TunedNames names = LongestOf(ranks, &AnalyzerRows::on_some_cores);
+  for (const std::string& name : LongestOf(ranks, &AnalyzerRows::without_bound)) {
+    if (!IsTuned(names, name)) names.push_back(name);
+  }
+  if (names.empty()) return {};
+  nlohmann::json listed = nlohmann::json::array();
+  for (const std::string& name : names) listed.push_back(ValidUtf8(name));
+  return PrintableJson(nlohmann::json{{"tune_ops_name", std::move(listed)}}.dump()) + "\n";
 }
 
 }  // namespace mpa

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/report/problem_sheets.h"
-
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -9,6 +7,8 @@
 #include "analyzer_sheets.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/report/outputs.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa {
 namespace {
@@ -18,43 +18,28 @@ struct ProblemRow {
   Cell count, time, ratio, income, income_ratio, severity, alone, key;
 };
 
-Column TimeOfProblem(std::string_view name, std::string_view meaning,
-                     Unit unit = Unit::kNsShownAsUs) {
-  return {.name = std::string(name),
-          .format = Format::kDecimals3,
-          .width = 14,
-          .unit = unit,
-          .meaning = std::string(meaning)};
-}
-
 // Those of the Python tool, and behind them what it does not have.
-const std::vector<ColumnOf<ProblemRow>>& ProblemColumns() {
-  static const std::vector<ColumnOf<ProblemRow>> columns = {
-      {NamedColumn("category", Format::kText, 30,
-                   "The kind of problem, in the words of the Python tool if it has any"),
-       [](const ProblemRow& row) -> Cell { return row.category; }},
-      {NamedColumn("description", Format::kText, 60, "What was found, and what was measured"),
-       [](const ProblemRow& row) -> Cell { return row.description; }},
-      {NamedColumn("suggestion", Format::kText, 60, "What to do about it"),
-       [](const ProblemRow& row) -> Cell { return row.suggestion; }},
-      {NamedColumn("problem count", Format::kInteger, 14, "How often it occurs"),
-       [](const ProblemRow& row) { return row.count; }},
-      {TimeOfProblem("total_time(us)", "Time that it takes"),
-       [](const ProblemRow& row) { return row.time; }},
-      {NamedColumn("time ratio", Format::kPercent, 12, "The same as a share of the step"),
-       [](const ProblemRow& row) { return row.ratio; }},
-      {TimeOfProblem("income(us)",
-                     "Time per step that a fix saves once the findings above it are fixed"),
-       [](const ProblemRow& row) { return row.income; }},
-      {NamedColumn("income ratio", Format::kPercent, 12, "The same as a share of the step"),
-       [](const ProblemRow& row) { return row.income_ratio; }},
-      {NamedColumn("severity", Format::kText, 12,
-                   "Share of the step that a fix saves; empty where nothing was replayed"),
-       [](const ProblemRow& row) { return row.severity; }},
-      {TimeOfProblem("income alone(us)", "Time per step that a fix saves if nothing else is fixed"),
-       [](const ProblemRow& row) { return row.alone; }},
-      {NamedColumn("key", Format::kText, 30, "The finding's name for programs"),
-       [](const ProblemRow& row) { return row.key; }},
+const SheetColumns<ProblemRow>& ProblemColumns() {
+  using Row = ProblemRow;
+  static const SheetColumns<Row> columns = {
+      TextColumn<&Row::category>(
+          "category", 30, "The kind of problem, in the words of the Python tool if it has any"),
+      TextColumn<&Row::description>("description", 60, "What was found, and what was measured"),
+      TextColumn<&Row::suggestion>("suggestion", 60, "What to do about it"),
+      CountColumn<&Row::count>("problem count", 14, "How often it occurs"),
+      TimeColumn<&Row::time>("total_time(us)", 14, Unit::kNsShownAsUs, "Time that it takes"),
+      NumberColumn<&Row::ratio>("time ratio", Format::kPercent, 12,
+                                "The same as a share of the step"),
+      TimeColumn<&Row::income>(
+          "income(us)", 14, Unit::kNsShownAsUs,
+          "Time per step that a fix saves once the findings above it are fixed"),
+      NumberColumn<&Row::income_ratio>("income ratio", Format::kPercent, 12,
+                                       "The same as a share of the step"),
+      TextColumn<&Row::severity>(
+          "severity", 12, "Share of the step that a fix saves; empty where nothing was replayed"),
+      TimeColumn<&Row::alone>("income alone(us)", 14, Unit::kNsShownAsUs,
+                              "Time per step that a fix saves if nothing else is fixed"),
+      TextColumn<&Row::key>("key", 30, "The finding's name for programs"),
   };
   return columns;
 }
@@ -98,17 +83,16 @@ ProblemRow RowOf(const AnalyzerNote& note) {
 struct OverallRow {
   std::string index;
   TimeNs time = 0, whole = 0;
+  double Share() const { return ShareOfStep(time, whole); }
 };
 
-const std::vector<ColumnOf<OverallRow>>& OverallColumns() {
-  static const std::vector<ColumnOf<OverallRow>> columns = {
-      {NamedColumn("Performance Index", Format::kText, 34,
-                   "What the time of the step was spent on"),
-       [](const OverallRow& row) -> Cell { return row.index; }},
-      {TimeOfProblem("Duration(ms)", "How long; mean of the steps", Unit::kNsShownAsMs),
-       [](const OverallRow& row) -> Cell { return row.time; }},
-      {NamedColumn("Duration Ratio", Format::kPercent, 14, "The same as a share of the step"),
-       [](const OverallRow& row) -> Cell { return ShareOfStep(row.time, row.whole); }},
+const SheetColumns<OverallRow>& OverallColumns() {
+  using Row = OverallRow;
+  static const SheetColumns<Row> columns = {
+      TextColumn<&Row::index>("Performance Index", 34, "What the time of the step was spent on"),
+      TimeColumn<&Row::time>("Duration(ms)", 14, Unit::kNsShownAsMs, "How long; mean of the steps"),
+      NumberColumn<&Row::Share>("Duration Ratio", Format::kPercent, 14,
+                                "The same as a share of the step"),
   };
   return columns;
 }
@@ -150,30 +134,24 @@ class OverallSheet {
 };
 
 struct SummaryRow {
-  const AccountRow* account = nullptr;
+  std::int64_t rank = -1;
+  std::int32_t step = -1;
   std::string leaf;
-  TimeNs time = 0;
+  TimeNs time = 0, whole = 0;
+  double Share() const { return ShareOfStep(time, whole); }
 };
 
-const std::vector<ColumnOf<SummaryRow>>& SummaryColumns() {
-  static const std::vector<ColumnOf<SummaryRow>> columns = {
-      {NamedColumn("rank_id", Format::kInteger, 10, "Rank"),
-       [](const SummaryRow& row) -> Cell { return row.account->rank; }},
-      {NamedColumn("step", Format::kInteger, 10, "Step"),
-       [](const SummaryRow& row) -> Cell { return std::int64_t{row.account->step}; }},
-      {NamedColumn("Performance Index", Format::kText, 26, "What the time was spent on"),
-       [](const SummaryRow& row) -> Cell { return row.leaf; }},
-      {{.name = "Duration(ms)",
-        .format = Format::kDecimals3,
-        .width = 14,
-        .unit = Unit::kNsShownAsMs,
-        .meaning = "Time of the step that was spent on it; the rows of a step add up to it"},
-       [](const SummaryRow& row) -> Cell { return row.time; }},
-      {NamedColumn("Duration Ratio", Format::kPercent, 14, "The same as a share of the step"),
-       [](const SummaryRow& row) -> Cell {
-         if (row.account->window == 0) return 0.0;
-         return static_cast<double>(row.time) / static_cast<double>(row.account->window);
-       }},
+const SheetColumns<SummaryRow>& SummaryColumns() {
+  using Row = SummaryRow;
+  static const SheetColumns<Row> columns = {
+      CountColumn<&Row::rank>("rank_id", 10, "Rank"),
+      CountColumn<&Row::step>("step", 10, "Step"),
+      TextColumn<&Row::leaf>("Performance Index", 26, "What the time was spent on"),
+      TimeColumn<&Row::time>(
+          "Duration(ms)", 14, Unit::kNsShownAsMs,
+          "Time of the step that was spent on it; the rows of a step add up to it"),
+      NumberColumn<&Row::Share>("Duration Ratio", Format::kPercent, 14,
+                                "The same as a share of the step"),
   };
   return columns;
 }
@@ -198,7 +176,8 @@ void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& 
   for (std::size_t i = 0; i < report.ranks.size(); ++i) place[report.ranks[i]] = i;
   for (const AccountRow& row : diagnosis.accounting) {
     for (const auto& [leaf, time] : row.leaves) {
-      AddRow(SummaryColumns(), {&row, std::string(leaf), time}, place[row.rank], summary);
+      AddRow(SummaryColumns(), {row.rank, row.step, std::string(leaf), time, row.window},
+             place[row.rank], summary);
     }
   }
   report.sheets.push_back(std::move(summary));

@@ -4,18 +4,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "analyzer_columns.h"
 #include "analyzer_sheets.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/variables.h"
 #include "mpa/diagnosis/report/advice.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa {
+
+/// The rank of the row, which is no part of the item: the sheet's maker fills it in.
+template <typename Item>
+ColumnOf<Item> RankColumn(double width, std::string_view name = "rank_id") {
+  return {NamedColumn(name, Format::kInteger, width, "Rank"), nullptr};
+}
 
 /// Makes sheets with the rows of all ranks, and the rows of "problems" for them.
 class SheetMaker {
@@ -25,20 +32,51 @@ class SheetMaker {
       : ranks_(ranks), of_(diagnosis), language_(language), report_(report) {}
 
  protected:
-  template <typename Row, typename Fill>
-  std::size_t AddSheet(const Wording& name, const RowsOfSheet<Row>& columns, Fill fill) {
+  /// Rows of a sheet, and their time.
+  struct Listed {
+    std::int64_t rows = 0;
+    TimeNs time = 0;
+  };
+
+  /// `fill` gives the items of a part to a function, which makes a row of each. A sheet without
+  /// rows is left out. Returns how many there are.
+  template <typename Item, typename Fill>
+  std::int64_t AddSheet(const Wording& name, const SheetColumns<Item>& columns, Fill fill) {
     Sheet sheet = SheetOf(name.In(language_), columns);
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      fill(*ranks_[i].part, [&](Row row) {
-        row.rank = ranks_[i].rank;
-        AddRow(columns, row, i, sheet);
+      fill(*ranks_[i].part, [&](const Item& item) {
+        Row& row = sheet.rows.emplace_back();
+        row.rank = i;
+        for (const ColumnOf<Item>& column : columns)
+          row.cells.push_back(column.cell == nullptr ? Cell{ranks_[i].rank} : column.cell(item));
       });
     }
-    const std::size_t rows = sheet.rows.size();
+    const auto rows = static_cast<std::int64_t>(sheet.rows.size());
     if (rows > 0) report_.sheets.push_back(std::move(sheet));
     return rows;
   }
 
+  /// The items of a list of each part that `keep` accepts; `time_of` is what each takes.
+  template <typename Item, typename TimeOf, typename Keep>
+  Listed AddList(const Wording& name, const SheetColumns<Item>& columns,
+                 std::vector<Item> AnalyzerRows::*list, TimeOf time_of, Keep keep) {
+    Listed listed;
+    listed.rows = AddSheet(name, columns, [&](const RankDiagnosis& part, auto add) {
+      for (const Item& item : part.analyzers.*list) {
+        if (!keep(item)) continue;
+        listed.time += std::invoke(time_of, item);
+        add(item);
+      }
+    });
+    return listed;
+  }
+  template <typename Item, typename TimeOf>
+  Listed AddList(const Wording& name, const SheetColumns<Item>& columns,
+                 std::vector<Item> AnalyzerRows::*list, TimeOf time_of) {
+    return AddList(name, columns, list, time_of, [](const Item&) { return true; });
+  }
+
+  /// Of nothing, no note is made.
   template <typename... Values>
   void Note(const Wording& category, std::int64_t count, TimeNs time, const Wording& description,
             const Wording& suggestion, const Values&... values) {
@@ -46,11 +84,10 @@ class SheetMaker {
             fmt::format(fmt::runtime(suggestion.In(language_)), values...));
   }
 
-  // With the advice of the catalogue.
-  template <typename... Values>
+  /// With the advice of the catalogue. `description` names the count.
   void NoteAsFinding(std::string_view id, const Wording& category, std::int64_t count, TimeNs time,
-                     const Wording& description, const Values&... values) {
-    AddNote(category, count, time, fmt::format(fmt::runtime(description.In(language_)), values...),
+                     const Wording& description) {
+    AddNote(category, count, time, fmt::format(fmt::runtime(description.In(language_)), count),
             UsualAdvice(id, FactsOf(ranks_, of_.rules), language_));
   }
 
@@ -67,7 +104,7 @@ class SheetMaker {
       return CategoryOf(finding, language_) == category.In(language_);
     };
     // Those that cost something are priced.
-    if (std::any_of(of_.findings.begin(), of_.findings.end(), is_finding)) return;
+    if (count == 0 || std::any_of(of_.findings.begin(), of_.findings.end(), is_finding)) return;
     notes_.push_back({std::string(category.In(language_)), std::move(description),
                       std::move(suggestion), count, time});
   }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small trace around a finding, in the form that Perfetto and chrome://tracing open.
-#include "mpa/diagnosis/report/timeline.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,9 +11,9 @@
 #include <utility>
 
 #include "mpa/base/printable.h"
-#include "mpa/diagnosis/causes/evidence.h"
-#include "mpa/diagnosis/job/metric_names.h"
+#include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
 namespace {
@@ -192,7 +190,7 @@ class TimelineMaker {
   void AddNode(std::size_t rank, const GraphNode& node) {
     const RankDiagnosis& part = Part(rank);
     if (node.kind == NodeKind::kKernel) {
-      const KernelKind& kind = part.kinds[static_cast<std::size_t>(node.row)];
+      const KernelKind& kind = part.KindOf(node);
       Add(rank, kKernelRow, part.names[kind.type], node.start, node.dur,
           {{"leaf", NameOf(node.leaf)}, {"shapes", Printable(part.names[kind.shapes])}});
     } else if (node.kind == NodeKind::kCopy) {

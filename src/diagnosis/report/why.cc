@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/report/why.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
+#include "chain_views.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/utf8.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
-#include "why_chain.h"
+#include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
 namespace {
@@ -60,15 +58,8 @@ class Why {
   }
 
   std::string CertaintyText() const {
-    switch (finding_.confidence) {
-      case Certainty::kHigh:
-        return Text({"high", "高"});
-      case Certainty::kMedium:
-        return Text({"medium", "中"});
-      case Certainty::kLow:
-        break;
-    }
-    return Text({"low", "低"});
+    static constexpr Wording kNames[] = {{"low", "低"}, {"medium", "中"}, {"high", "高"}};
+    return Text(kNames[static_cast<std::size_t>(finding_.confidence)]);
   }
 
   std::string StepsText() const {

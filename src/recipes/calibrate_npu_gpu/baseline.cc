@@ -10,9 +10,8 @@
 #include "mpa/base/error.h"
 #include "mpa/capture/capture.h"
 #include "mpa/io/sqlite.h"
+#include "mpa/measure/nesting.h"
 #include "mpa/measure/op_tree.h"
-#include "mpa/measure/op_work.h"
-#include "mpa/measure/thread_groups.h"
 #include "mpa/model/launches.h"
 #include "mpa/readers/reader.h"
 

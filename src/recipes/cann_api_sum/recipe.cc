@@ -10,6 +10,7 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/duration_sample.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/member_cell.h"
 
 namespace mpa::recipes {
 namespace {
@@ -59,7 +60,6 @@ struct ApiItem {
   std::string name;
   DurationStats stats;
   double ratio = 0, deviation = 0;
-  double q1 = 0, median = 0, q3 = 0;
   std::int64_t rank = -1;
   std::string min_ranks{}, max_ranks{};
 };
@@ -68,85 +68,59 @@ using Columns = std::vector<ColumnOf<ApiItem>>;
 
 ColumnOf<ApiItem> Real(const char* name, int decimals, const char* meaning,
                        Cell (*cell)(const ApiItem&)) {
-  return {{.name = name,
-           .format = Format::kDecimals2,
-           .width = 14,
-           .decimals = decimals,
-           .meaning = meaning},
-          cell};
+  Column column = NamedColumn(name, Format::kDecimals2, 14, meaning);
+  column.decimals = decimals;
+  return {std::move(column), cell};
 }
 ColumnOf<ApiItem> Whole(const char* name, const char* meaning, Cell (*cell)(const ApiItem&)) {
-  return {{.name = name, .format = Format::kInteger, .width = 14, .meaning = meaning}, cell};
+  return {NamedColumn(name, Format::kInteger, 14, meaning), cell};
 }
 ColumnOf<ApiItem> Words(const char* name, double width, const char* meaning,
                         Cell (*cell)(const ApiItem&)) {
-  return {{.name = name, .format = Format::kText, .width = width, .meaning = meaning}, cell};
+  return {NamedColumn(name, Format::kText, width, meaning), cell};
 }
 
-ColumnOf<ApiItem> NameColumn() {
-  return Words("name", 40, "The call.", [](const ApiItem& item) -> Cell { return item.name; });
-}
-ColumnOf<ApiItem> RatioColumn(const char* name, const char* meaning, int decimals) {
-  return Real(name, decimals, meaning, [](const ApiItem& item) -> Cell { return item.ratio; });
-}
-Columns SumColumns() {
-  return {Whole("totalTimeNs", "Time of all calls, in ns; calls within calls count in both.",
-                [](const ApiItem& item) -> Cell { return item.stats.sum; }),
-          Whole("totalCount", "Number of calls.",
-                [](const ApiItem& item) -> Cell { return item.stats.count; }),
-          Real("averageNs", 1, "Mean of a call, in ns.",
-               [](const ApiItem& item) -> Cell { return item.stats.mean; })};
-}
-Columns QuartileColumns() {
-  return {
-      Real("Q1Ns", 1, "First quartile, in ns.",
-           [](const ApiItem& item) -> Cell { return item.q1; }),
-      Real("medNs", 1, "Median, in ns.", [](const ApiItem& item) -> Cell { return item.median; }),
-      Real("Q3Ns", 1, "Third quartile, in ns.",
-           [](const ApiItem& item) -> Cell { return item.q3; })};
-}
-ColumnOf<ApiItem> MinColumn() {
-  return Whole("minNs", "Shortest call, in ns.",
-               [](const ApiItem& item) -> Cell { return item.stats.min; });
-}
-ColumnOf<ApiItem> MaxColumn() {
-  return Whole("maxNs", "Longest call, in ns.",
-               [](const ApiItem& item) -> Cell { return item.stats.max; });
-}
-ColumnOf<ApiItem> DeviationColumn() {
-  return Real("stdev", 1, "Standard deviation, in ns.",
-              [](const ApiItem& item) -> Cell { return item.deviation; });
-}
+template <auto kMember>
+constexpr Cell (*kOfStats)(const ApiItem&) = Member<&ApiItem::stats, kMember>;
 
-void Append(Columns more, Columns& columns) {
-  columns.insert(columns.end(), more.begin(), more.end());
+// The columns of both sheets. The reference puts the shortest call before the quartiles in one and
+// behind them in the other.
+Columns SharedColumns(ColumnOf<ApiItem> ratio, bool min_first) {
+  using Stats = DurationStats;
+  Columns columns = {
+      Words("name", 40, "The call.", Member<&ApiItem::name>),
+      std::move(ratio),
+      Whole("totalTimeNs", "Time of all calls, in ns; calls within calls count in both.",
+            kOfStats<&Stats::sum>),
+      Whole("totalCount", "Number of calls.", kOfStats<&Stats::count>),
+      Real("averageNs", 1, "Mean of a call, in ns.", kOfStats<&Stats::mean>),
+      Real("Q1Ns", 1, "First quartile, in ns.", kOfStats<&Stats::q1>),
+      Real("medNs", 1, "Median, in ns.", kOfStats<&Stats::median>),
+      Real("Q3Ns", 1, "Third quartile, in ns.", kOfStats<&Stats::q3>),
+      Whole("maxNs", "Longest call, in ns.", kOfStats<&Stats::max>),
+      Real("stdev", 1, "Standard deviation, in ns.", Member<&ApiItem::deviation>)};
+  columns.insert(columns.begin() + (min_first ? 5 : 8),
+                 Whole("minNs", "Shortest call, in ns.", kOfStats<&Stats::min>));
+  return columns;
 }
 
 Columns RankColumns() {
-  Columns columns = {NameColumn(),
-                     RatioColumn("durationRatio", "Share of the time of the rank, in percent.", 2)};
-  Append(SumColumns(), columns);
-  columns.push_back(MinColumn());
-  Append(QuartileColumns(), columns);
-  columns.push_back(MaxColumn());
-  columns.push_back(DeviationColumn());
-  columns.push_back(
-      Whole("rank", "The rank.", [](const ApiItem& item) -> Cell { return item.rank; }));
+  Columns columns =
+      SharedColumns(Real("durationRatio", 2, "Share of the time of the rank, in percent.",
+                         Member<&ApiItem::ratio>),
+                    /*min_first=*/true);
+  columns.push_back(Whole("rank", "The rank.", Member<&ApiItem::rank>));
   return columns;
 }
 
 Columns AllColumns() {
-  Columns columns = {NameColumn(),
-                     RatioColumn("timeRatio", "Share of the time of all ranks, in percent.", 1)};
-  Append(SumColumns(), columns);
-  Append(QuartileColumns(), columns);
-  columns.push_back(MinColumn());
-  columns.push_back(MaxColumn());
-  columns.push_back(DeviationColumn());
+  Columns columns = SharedColumns(
+      Real("timeRatio", 1, "Share of the time of all ranks, in percent.", Member<&ApiItem::ratio>),
+      /*min_first=*/false);
   columns.push_back(Words("minRank", 12, "The ranks with the shortest call, joined by ', '.",
-                          [](const ApiItem& item) -> Cell { return item.min_ranks; }));
+                          Member<&ApiItem::min_ranks>));
   columns.push_back(Words("maxRank", 12, "The ranks with the longest call, joined by ', '.",
-                          [](const ApiItem& item) -> Cell { return item.max_ranks; }));
+                          Member<&ApiItem::max_ranks>));
   return columns;
 }
 
@@ -168,9 +142,6 @@ std::vector<ApiItem> ItemsOf(const ApiCalls& part, std::int64_t rank) {
   for (const auto& [name, sample] : part.by_name) {
     ApiItem item{.name = name, .stats = StatsOf(sample), .rank = rank};
     item.deviation = DeviationOf(item.stats, /*of_population=*/true);
-    item.q1 = item.stats.q1;
-    item.median = item.stats.median;
-    item.q3 = item.stats.q3;
     items.push_back(std::move(item));
   }
   Finish(items);
@@ -209,9 +180,6 @@ std::vector<ApiItem> AllRanks(const Ranks& ranks) {
   for (const auto& [name, call] : calls) {
     ApiItem item{.name = name, .stats = StatsOf(call.sample)};
     item.deviation = DeviationOf(item.stats, /*of_population=*/ranks.size() == 1);
-    item.q1 = item.stats.q1;
-    item.median = item.stats.median;
-    item.q3 = item.stats.q3;
     item.min_ranks = fmt::format("{}", fmt::join(call.min_ranks, ", "));
     item.max_ranks = fmt::format("{}", fmt::join(call.max_ranks, ", "));
     items.push_back(std::move(item));
@@ -233,7 +201,7 @@ void AddLines(const Ranks& ranks, const std::vector<ApiItem>& all, Report& repor
     const ApiItem& item = all[i];
     report.lines.push_back(fmt::format(
         "  {:<38.38} {:>5.1f} % {:>8} {:>11.3f} {:>10.1f}", item.name, item.ratio, item.stats.count,
-        static_cast<double>(item.stats.sum) / 1e6, item.median / 1e3));
+        static_cast<double>(item.stats.sum) / 1e6, item.stats.median / 1e3));
   }
   if (all.size() > kShown)
     report.lines.push_back(fmt::format("  ... {} more", all.size() - kShown));
@@ -258,8 +226,7 @@ void ReduceCannApiSum(const Ranks& ranks, const RecipeArguments&, Wanted wanted,
 Verdict JudgeCannApiSum(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu)
-    return CannotRun("captures of GPUs have no calls of CANN", "");
+  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "have no calls of CANN");
   if (facts.kind == CaptureKind::kNpuText && facts.settings && facts.settings->level == "Level0") {
     return CannotRun("no CANN calls in text captures of Level0",
                      "profiler_level=Level1, or export_type=Db");

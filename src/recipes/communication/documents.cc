@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "documents.h"
-
 #include <fmt/format.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
+
+#include "screen.h"
 
 namespace mpa::communication {
 namespace {

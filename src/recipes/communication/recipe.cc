@@ -3,13 +3,14 @@
 // the Python tool, and its recipes for one subject each.
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
 
-#include "documents.h"
+#include "mpa/measure/collectives.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/job_collectives.h"
 #include "mpa/recipe/make_recipe.h"
 #include "screen.h"
-#include "sheets.h"
 
 namespace mpa::recipes {
 namespace {
@@ -22,7 +23,12 @@ Part MapCommunication(const RankTrace& trace, const RecipeArguments&) {
   Part part{.steps = trace.communication_summary,
             .step_times = {},
             .job = trace.job,
-            .capture = trace.capture_path};
+            .capture = trace.capture_path,
+            .groups = {}};
+  if (trace.device == DeviceKind::kGpu || trace.source == "torch.profiler") {
+    for (const StringId group : trace.comm_groups.name)
+      part.groups.push_back(std::to_string(GroupHash(trace.strings.View(group))));
+  }
   const StepTimes& times = trace.step_times;
   for (std::size_t i = 0; i < times.Size(); ++i) {
     part.step_times.push_back({times.step[i], times.computing[i], times.exposed_communication[i],
@@ -94,9 +100,15 @@ Verdict JudgeCommunicationRecipes(const RankFacts& facts) {
   if (facts.kind == CaptureKind::kGpu) {
     return CannotRun("only communication of NPUs is summed up", "");
   }
+  if (facts.kind == CaptureKind::kNpuKineto)
+    return CannotRunOnKineto(facts, "do not say how much was moved over which link");
   verdict.AddLack(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
                   "profiler_level=Level1");
   return verdict;
+}
+
+Verdict JudgeGroupMap(const RankFacts& facts) {
+  return IsKineto(facts.kind) ? JudgeCollectives(facts) : JudgeCommunicationRecipes(facts);
 }
 
 RecipeInfo Info(std::string_view name, std::string_view folder, std::string_view summary) {
@@ -130,9 +142,10 @@ Recipe CommunicationMatrix() {
 }
 
 Recipe CommunicationGroupMap() {
-  return MakeRecipe<MapCommunication, ReduceSubjects<false, true, false, false>>(
-      Info("communication_group_map", "CommunicationGroupMap",
-           "which ranks form which communication group"));
+  RecipeInfo info = Info("communication_group_map", "CommunicationGroupMap",
+                         "which ranks form which communication group");
+  info.can_run = JudgeGroupMap;
+  return MakeRecipe<MapCommunication, ReduceSubjects<false, true, false, false>>(std::move(info));
 }
 
 Recipe CommunicationTimeSum() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "steps.h"
 #include "sums.h"
 
 namespace mpa::communication {
@@ -12,5 +11,20 @@ void AddStepLines(const std::vector<StepTraceRow>& rows, Report& report);
 void AddGroupLines(const std::vector<Group>& groups, Report& report);
 void AddOperatorLines(const OpSums& ops, Report& report);
 void AddLinkLines(const LinkSums& links, Report& report);
+
+/// Each adds the sheets of one subject to the report; a sheet without rows is left out.
+void AddGroupSheet(const std::vector<Group>& groups, Report& report);
+void AddTimeSheets(const OpSums& sums, Report& report);
+void AddMatrixSheet(const LinkSums& sums, Report& report);
+void AddStepSheet(const std::vector<StepTraceRow>& rows, Report& report);
+/// HostInfo, RankDeviceMap, ClusterBaseInfo.
+void AddJobSheets(const Ranks& ranks, Report& report);
+
+// The files that the Python tool makes of text captures.
+
+TextDocument GroupDocument(const std::vector<Group>& groups);
+TextDocument TimeDocument(const OpSums& sums, const std::vector<Group>& groups);
+TextDocument MatrixDocument(const LinkSums& sums, const std::vector<Group>& groups);
+TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indices);
 
 }  // namespace mpa::communication

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sheets.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "mpa/recipe/member_cell.h"
+#include "screen.h"
 
 namespace mpa::communication {
 namespace {
@@ -35,43 +36,39 @@ void AddSheet(const char* name, const std::vector<ColumnOf<Item>>& columns,
 
 std::vector<ColumnOf<Group>> GroupColumns() {
   using Item = Group;
-  return {{Words("type", "collective or p2p."),
-           [](const Item& item) -> Cell { return std::string(item.Type()); }},
+  return {{Words("type", "collective or p2p."), Member<&Item::Type>},
           {Words("rank_set", "The ranks of the group."),
            [](const Item& item) -> Cell { return RankSetText(item.ranks); }},
-          {Words("group_name", "The hash of its id."),
-           [](const Item& item) -> Cell { return item.name; }},
-          {Words("group_id", "Its id, if the metadata has it."),
-           [](const Item& item) -> Cell { return item.id; }},
+          {Words("group_name", "The hash of its id."), Member<&Item::name>},
+          {Words("group_id", "Its id, if the metadata has it."), Member<&Item::id>},
           {Words("pg_name", "The name that the job gives it, such as tp."),
-           [](const Item& item) -> Cell { return item.process_group; }}};
+           Member<&Item::process_group>}};
 }
+
+template <double CommunicationTime::*kTime>
+constexpr Cell (*kOfTime)(const RankOp* const&) =
+    Member<&RankOp::op, &CommunicationOp::time, kTime>;
 
 bool IsTotal(const RankOp& item) { return item.op.name == kTotal; }
 
 std::vector<ColumnOf<const RankOp*>> TimeColumns() {
   using Item = const RankOp*;
   return {
-      {Words("step", "The step."), [](const Item& item) -> Cell { return item->step; }},
-      {Whole("rank_id", "The rank."), [](const Item& item) -> Cell { return item->rank; }},
+      {Words("step", "The step."), Member<&RankOp::step>},
+      {Whole("rank_id", "The rank."), Member<&RankOp::rank>},
       {Words("hccl_op_name", "The operator, or Total Op Info."),
-       [](const Item& item) -> Cell { return item->op.name; }},
-      {Words("group_name", "The hash of the group."),
-       [](const Item& item) -> Cell { return item->op.group; }},
+       Member<&RankOp::op, &CommunicationOp::name>},
+      {Words("group_name", "The hash of the group."), Member<&RankOp::op, &CommunicationOp::group>},
       {Whole("start_timestamp", "When it began, in us since the epoch."),
        [](const Item& item) -> Cell {
          return static_cast<std::int64_t>(std::llround(item->op.time.start_us));
        }},
-      {Real("elapsed_time", "From begin to end, in ms."),
-       [](const Item& item) -> Cell { return item->op.time.elapse; }},
-      {Real("transit_time", "Transfer, in ms."),
-       [](const Item& item) -> Cell { return item->op.time.transit; }},
-      {Real("wait_time", "Waiting, in ms."),
-       [](const Item& item) -> Cell { return item->op.time.wait; }},
+      {Real("elapsed_time", "From begin to end, in ms."), kOfTime<&CommunicationTime::elapse>},
+      {Real("transit_time", "Transfer, in ms."), kOfTime<&CommunicationTime::transit>},
+      {Real("wait_time", "Waiting, in ms."), kOfTime<&CommunicationTime::wait>},
       {Real("synchronization_time", "Waiting before the first transfer, in ms."),
-       [](const Item& item) -> Cell { return item->op.time.synchronization; }},
-      {Real("idle_time", "The rest, in ms."),
-       [](const Item& item) -> Cell { return item->op.time.idle; }},
+       kOfTime<&CommunicationTime::synchronization>},
+      {Real("idle_time", "The rest, in ms."), kOfTime<&CommunicationTime::idle>},
       {Real("synchronization_time_ratio", "Synchronization of synchronization and transfer."),
        [](const Item& item) -> Cell {
          return IsTotal(*item) ? item->op.time.synchronization_ratio : 0.0;
@@ -82,103 +79,94 @@ std::vector<ColumnOf<const RankOp*>> TimeColumns() {
 
 // Packets of one size over one kind of link.
 struct Packets {
-  const RankOp& op;
+  const RankOp* op;
   LinkKind kind{};
-  const LinkUse& use;
+  const LinkUse* use;
   double size = 0;
   std::pair<double, double> count_and_time;
 };
 
 std::vector<ColumnOf<Packets>> PacketColumns() {
   using Item = Packets;
-  return {
-      {Words("step", "The step."), [](const Item& item) -> Cell { return item.op.step; }},
-      {Whole("rank_id", "The rank."), [](const Item& item) -> Cell { return item.op.rank; }},
-      {Words("hccl_op_name", "The operator, or Total Op Info."),
-       [](const Item& item) -> Cell { return item.op.op.name; }},
-      {Words("group_name", "The hash of the group."),
-       [](const Item& item) -> Cell { return item.op.op.group; }},
-      {Words("band_type", "Kind of link."),
-       [](const Item& item) -> Cell { return std::string(NameOf(item.kind)); }},
-      {Real("transit_size", "What moved over such links, in MB."),
-       [](const Item& item) -> Cell { return item.use.megabytes; }},
-      {Real("transit_time", "Its time, in ms."),
-       [](const Item& item) -> Cell { return item.use.milliseconds; }},
-      {Real("bandwidth", "In GB/s."), [](const Item& item) -> Cell { return item.use.bandwidth; }},
-      {Real("large_packet_ratio", "Share of large packets."),
-       [](const Item& item) -> Cell { return item.use.large_packet_ratio; }},
-      {Real("package_size", "Size of these packets, in MB."),
-       [](const Item& item) -> Cell { return item.size; }},
-      {Real("count", "Number of these packets."),
-       [](const Item& item) -> Cell { return item.count_and_time.first; }},
-      {Real("total_duration", "Their time, in ms."),
-       [](const Item& item) -> Cell { return item.count_and_time.second; }}};
+  return {{Words("step", "The step."), Member<&Item::op, &RankOp::step>},
+          {Whole("rank_id", "The rank."), Member<&Item::op, &RankOp::rank>},
+          {Words("hccl_op_name", "The operator, or Total Op Info."),
+           Member<&Item::op, &RankOp::op, &CommunicationOp::name>},
+          {Words("group_name", "The hash of the group."),
+           Member<&Item::op, &RankOp::op, &CommunicationOp::group>},
+          {Words("band_type", "Kind of link."),
+           [](const Item& item) -> Cell { return std::string(NameOf(item.kind)); }},
+          {Real("transit_size", "What moved over such links, in MB."),
+           Member<&Item::use, &LinkUse::megabytes>},
+          {Real("transit_time", "Its time, in ms."), Member<&Item::use, &LinkUse::milliseconds>},
+          {Real("bandwidth", "In GB/s."), Member<&Item::use, &LinkUse::bandwidth>},
+          {Real("large_packet_ratio", "Share of large packets."),
+           Member<&Item::use, &LinkUse::large_packet_ratio>},
+          {Real("package_size", "Size of these packets, in MB."), Member<&Item::size>},
+          {Real("count", "Number of these packets."),
+           [](const Item& item) -> Cell { return item.count_and_time.first; }},
+          {Real("total_duration", "Their time, in ms."),
+           [](const Item& item) -> Cell { return item.count_and_time.second; }}};
 }
 
 std::vector<ColumnOf<RankLink>> LinkColumns() {
   using Item = RankLink;
-  return {{Words("step", "The step."), [](const Item& item) -> Cell { return item.step; }},
+  return {{Words("step", "The step."), Member<&Item::step>},
           {Words("hccl_op_name", "Kind of operator and which of them, or Total Op Info."),
-           [](const Item& item) -> Cell { return item.name; }},
-          {Words("group_name", "The hash of the group."),
-           [](const Item& item) -> Cell { return item.group; }},
-          {Whole("src_rank", "Where it moved from, a rank of the job."),
-           [](const Item& item) -> Cell { return item.source; }},
-          {Whole("dst_rank", "Where it moved to, a rank of the job."),
-           [](const Item& item) -> Cell { return item.destination; }},
-          {Words("transport_type", "Kind of link."),
-           [](const Item& item) -> Cell { return item.transport; }},
-          {Words("op_name", "The operator."), [](const Item& item) -> Cell { return item.op; }},
-          {Real("transit_size", "What moved, in MB."),
-           [](const Item& item) -> Cell { return item.megabytes; }},
-          {Real("transit_time", "Its time, in ms."),
-           [](const Item& item) -> Cell { return item.milliseconds; }},
-          {Real("bandwidth", "In GB/s; 0 without a time."),
-           [](const Item& item) -> Cell { return item.Bandwidth(); }}};
+           Member<&Item::name>},
+          {Words("group_name", "The hash of the group."), Member<&Item::group>},
+          {Whole("src_rank", "Where it moved from, a rank of the job."), Member<&Item::source>},
+          {Whole("dst_rank", "Where it moved to, a rank of the job."), Member<&Item::destination>},
+          {Words("transport_type", "Kind of link."), Member<&Item::transport>},
+          {Words("op_name", "The operator."), Member<&Item::op>},
+          {Real("transit_size", "What moved, in MB."), Member<&Item::megabytes>},
+          {Real("transit_time", "Its time, in ms."), Member<&Item::milliseconds>},
+          {Real("bandwidth", "In GB/s; 0 without a time."), Member<&Item::Bandwidth>}};
 }
 
-double Us(TimeNs time) { return static_cast<double>(time) / 1e3; }
+// In us.
+template <TimeNs StepTimes::Row::*kTime>
+Cell TimeCell(const StepTraceRow& row) {
+  return static_cast<double>(row.times.*kTime) / 1e3;
+}
 
 std::string IndexText(const StepTraceRow& row) {
   return row.stage ? RankSetText(row.ranks) : std::to_string(row.rank);
 }
 
-Cell IndexCell(const StepTraceRow& row, std::int64_t GridPlace::*index) {
-  return row.place ? Cell((*row.place).*index) : Cell();
+template <std::int64_t GridPlace::*kIndex>
+Cell IndexCell(const StepTraceRow& row) {
+  return row.place ? Cell((*row.place).*kIndex) : Cell();
 }
 
 std::vector<ColumnOf<StepTraceRow>> StepColumns() {
   using Item = StepTraceRow;
-  return {{Words("step", "The step."), [](const Item& item) -> Cell { return item.step; }},
-          {Words("type", "rank, or stage: the longest of its ranks."),
-           [](const Item& item) -> Cell { return std::string(item.stage ? "stage" : "rank"); }},
-          {Words("index", "The rank, or the ranks of the stage."),
-           [](const Item& item) -> Cell { return IndexText(item); }},
-          {Real("computing", "Computing, in us."),
-           [](const Item& item) -> Cell { return Us(item.times.computing); }},
-          {Real("communication_not_overlapped", "Communication while nothing is computed, in us."),
-           [](const Item& item) -> Cell { return Us(item.times.exposed_communication); }},
-          {Real("overlapped", "Communication while something is computed, in us."),
-           [](const Item& item) -> Cell { return Us(item.times.overlapped); }},
-          {Real("communication", "Communication, in us."),
-           [](const Item& item) -> Cell { return Us(item.times.communication); }},
-          {Real("free", "Idle time, in us."),
-           [](const Item& item) -> Cell { return Us(item.times.free); }},
-          {Real("stage", "The step without bubble, in us."),
-           [](const Item& item) -> Cell { return Us(item.times.stage); }},
-          {Real("bubble", "Waiting to receive, in us."),
-           [](const Item& item) -> Cell { return Us(item.times.bubble); }},
-          {Real("communication_not_overlapped_and_exclude_receive",
-                "Exposed communication without receiving, in us."),
-           [](const Item& item) -> Cell { return Us(item.times.exposed_without_receive); }},
-          {Real("preparing", "From the start of the step to its first device work, in us."),
-           [](const Item& item) -> Cell { return Us(item.times.preparing); }},
-          {Whole("dp_index", "Place of the rank in data parallelism; empty if unknown."),
-           [](const Item& item) -> Cell { return IndexCell(item, &GridPlace::dp); }},
-          {Whole("pp_index", "Place of the rank in the pipeline; empty if unknown."),
-           [](const Item& item) -> Cell { return IndexCell(item, &GridPlace::pp); }},
-          {Whole("tp_index", "Place of the rank in tensor parallelism; empty if unknown."),
-           [](const Item& item) -> Cell { return IndexCell(item, &GridPlace::tp); }}};
+  return {
+      {Words("step", "The step."), Member<&Item::step>},
+      {Words("type", "rank, or stage: the longest of its ranks."),
+       [](const Item& item) -> Cell { return std::string(item.stage ? "stage" : "rank"); }},
+      {Words("index", "The rank, or the ranks of the stage."),
+       [](const Item& item) -> Cell { return IndexText(item); }},
+      {Real("computing", "Computing, in us."), TimeCell<&StepTimes::Row::computing>},
+      {Real("communication_not_overlapped", "Communication while nothing is computed, in us."),
+       TimeCell<&StepTimes::Row::exposed_communication>},
+      {Real("overlapped", "Communication while something is computed, in us."),
+       TimeCell<&StepTimes::Row::overlapped>},
+      {Real("communication", "Communication, in us."), TimeCell<&StepTimes::Row::communication>},
+      {Real("free", "Idle time, in us."), TimeCell<&StepTimes::Row::free>},
+      {Real("stage", "The step without bubble, in us."), TimeCell<&StepTimes::Row::stage>},
+      {Real("bubble", "Waiting to receive, in us."), TimeCell<&StepTimes::Row::bubble>},
+      {Real("communication_not_overlapped_and_exclude_receive",
+            "Exposed communication without receiving, in us."),
+       TimeCell<&StepTimes::Row::exposed_without_receive>},
+      {Real("preparing", "From the start of the step to its first device work, in us."),
+       TimeCell<&StepTimes::Row::preparing>},
+      {Whole("dp_index", "Place of the rank in data parallelism; empty if unknown."),
+       IndexCell<&GridPlace::dp>},
+      {Whole("pp_index", "Place of the rank in the pipeline; empty if unknown."),
+       IndexCell<&GridPlace::pp>},
+      {Whole("tp_index", "Place of the rank in tensor parallelism; empty if unknown."),
+       IndexCell<&GridPlace::tp>}};
 }
 
 struct Host {
@@ -194,9 +182,8 @@ struct BaseItem {
 
 std::vector<ColumnOf<Host>> HostColumns() {
   using Item = Host;
-  return {
-      {Words("hostUid", "Number of the host."), [](const Item& item) -> Cell { return item.uid; }},
-      {Words("hostName", "Its name."), [](const Item& item) -> Cell { return item.name; }}};
+  return {{Words("hostUid", "Number of the host."), Member<&Item::uid>},
+          {Words("hostName", "Its name."), Member<&Item::name>}};
 }
 
 // Text captures list the links that an operator did not use, too.
@@ -206,18 +193,16 @@ bool IsUsed(const LinkUse& use) {
 
 std::vector<ColumnOf<DeviceItem>> DeviceColumns() {
   using Item = DeviceItem;
-  return {
-      {Whole("rankId", "The rank."), [](const Item& item) -> Cell { return item.rank; }},
-      {Whole("deviceId", "Its device."), [](const Item& item) -> Cell { return item.device; }},
-      {Words("hostUid", "Number of its host."), [](const Item& item) -> Cell { return item.host; }},
-      {Words("profilePath", "Directory of its capture."),
-       [](const Item& item) -> Cell { return item.path; }}};
+  return {{Whole("rankId", "The rank."), Member<&Item::rank>},
+          {Whole("deviceId", "Its device."), Member<&Item::device>},
+          {Words("hostUid", "Number of its host."), Member<&Item::host>},
+          {Words("profilePath", "Directory of its capture."), Member<&Item::path>}};
 }
 
 std::vector<ColumnOf<BaseItem>> BaseColumns() {
   using Item = BaseItem;
-  return {{Words("key", "distributed_args."), [](const Item& item) -> Cell { return item.key; }},
-          {Words("value", "A JSON object."), [](const Item& item) -> Cell { return item.value; }}};
+  return {{Words("key", "distributed_args."), Member<&Item::key>},
+          {Words("value", "A JSON object."), Member<&Item::value>}};
 }
 
 }  // namespace
@@ -239,12 +224,12 @@ void AddTimeSheets(const OpSums& sums, Report& report) {
     for (const auto& [kind, use] : op->op.links) {
       const auto sizes = op->sizes.find(kind);
       if (sizes == op->sizes.end() || sizes->second.empty()) {  // packets were not distinguished
-        if (IsUsed(use)) packets.push_back({*op, kind, use, 0, {0, 0}});
+        if (IsUsed(use)) packets.push_back({op, kind, &use, 0, {0, 0}});
         continue;
       }
       std::vector<double> order = sizes->second;
       if (IsTotal(*op)) std::sort(order.begin(), order.end());
-      for (const double size : order) packets.push_back({*op, kind, use, size, use.sizes.at(size)});
+      for (const double size : order) packets.push_back({op, kind, &use, size, use.sizes.at(size)});
     }
   }
   AddSheet("ClusterCommunicationBandwidth", PacketColumns(), packets,

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steps.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "mpa/base/text.h"
+#include "sums.h"
 
 namespace mpa::communication {
 namespace {

@@ -13,6 +13,7 @@
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_collectives.h"
+#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 
@@ -76,7 +77,7 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
                        "How long it took there."),
        [](const SlowRun& item) -> Cell { return static_cast<double>(item.dur) / 1000; }},
       {ColumnWithTitle("communicationOp", "Communication Op", Format::kText, "The operator."),
-       [](const SlowRun& item) -> Cell { return item.name; }},
+       Member<&SlowRun::name>},
       {ColumnWithTitle("slowRankId", "Slow Rank ID", Format::kInteger,
                        "The rank that came last, whose operator is the shortest; empty where the "
                        "ranks hardly differ."),
@@ -86,7 +87,7 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
        [](const SlowRun& item) -> Cell { return RankCell(item.fast); }},
       {ColumnWithTitle("reason", "Reason", Format::kText,
                        "Where the slow rank fell behind the fast one."),
-       [](const SlowRun& item) -> Cell { return item.reason; }}};
+       Member<&SlowRun::reason>}};
 }
 
 // What all commands say of who came last to an operator of the rank at `target`.

@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/chosen_step.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
-#include "type_sets.h"
 
 namespace mpa::recipes {
 namespace {
@@ -21,12 +24,40 @@ namespace {
 constexpr std::string_view kParallelTypes = "parallel_types";
 constexpr std::string_view kUsualTypes = "dp,edp;edp;dp;ep;pp;mp;tp";
 
-using masking::TypeSet;
+// Names of process groups that count together.
+using TypeSet = std::vector<std::string>;
+
+std::vector<std::string> Split(std::string_view text, char separator) {
+  std::vector<std::string> pieces;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    pieces.emplace_back(Trim(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return pieces;
+}
+
+// "dp,edp;tp" is two sets.
+std::vector<TypeSet> ParseTypeSets(std::string_view text) {
+  std::vector<TypeSet> sets;
+  for (const std::string& set : Split(text, ';')) sets.push_back(Split(set, ','));
+  return sets;
+}
+
+// What is wrong with such a text; empty when nothing is.
+std::string ProblemOfTypeSets(const std::string& text) {
+  for (const TypeSet& set : ParseTypeSets(text)) {
+    for (const std::string& type : set) {
+      if (type.empty())
+        return "give names joined by ',' in sets joined by ';', such as 'dp,edp;tp'";
+    }
+  }
+  return {};
+}
 
 std::vector<TypeSet> TypeSetsOf(const RecipeArguments& arguments) {
   const auto given = arguments.find(kParallelTypes);
-  return masking::ParseTypeSets(given != arguments.end() ? std::string_view(given->second)
-                                                         : kUsualTypes);
+  return ParseTypeSets(given != arguments.end() ? std::string_view(given->second) : kUsualTypes);
 }
 
 // The communication of a set of types in a step of a rank.
@@ -101,7 +132,7 @@ Masking MapMasking(const RankTrace& trace, const RecipeArguments& arguments) {
 struct MaskingItem {
   std::int64_t rank = -1;
   const TypeSet& types;
-  const SetInStep& row;
+  const SetInStep* row = nullptr;
 };
 
 Column MaskingColumn(const char* name, Format format, const char* meaning) {
@@ -112,33 +143,32 @@ std::vector<ColumnOf<MaskingItem>> MaskingColumns() {
   using Item = MaskingItem;
   return {
       {MaskingColumn("stepId", Format::kInteger, "The step."),
-       [](const Item& item) -> Cell { return std::int64_t{item.row.step}; }},
+       Member<&Item::row, &SetInStep::step>},
       {MaskingColumn("parallelType", Format::kText,
                      "Process groups whose communication counts together, joined by '+'."),
        [](const Item& item) -> Cell { return fmt::format("{}", fmt::join(item.types, "+")); }},
       {MaskingColumn("stepStartTime", Format::kInteger, "Begin of the step on the host, in ns."),
-       [](const Item& item) -> Cell { return item.row.begin; }},
+       Member<&Item::row, &SetInStep::begin>},
       {MaskingColumn("stepEndTime", Format::kInteger, "End of the step on the host, in ns."),
-       [](const Item& item) -> Cell { return item.row.end; }},
+       Member<&Item::row, &SetInStep::end>},
       {MaskingColumn("totalCommunicationOperatorTime", Format::kInteger,
                      "Time in the step in which the groups communicated, in ns."),
-       [](const Item& item) -> Cell { return item.row.total; }},
+       Member<&Item::row, &SetInStep::total>},
       {MaskingColumn("timeRatioOfStepCommunicationOperator", Format::kDecimals4,
                      "The same as a part of the step."),
-       [](const Item& item) -> Cell { return item.row.Share(item.row.total); }},
+       [](const Item& item) -> Cell { return item.row->Share(item.row->total); }},
       {MaskingColumn("totalTimeWithoutCommunicationBlackout", Format::kInteger,
                      "Of that time, what no kernel hides, in ns."),
-       [](const Item& item) -> Cell { return item.row.exposed; }},
+       Member<&Item::row, &SetInStep::exposed>},
       {MaskingColumn("ratioOfUnmaskedCommunication", Format::kDecimals4,
                      "The same as a part of the step, with five decimals."),
-       [](const Item& item) -> Cell { return Rounded(item.row.Share(item.row.exposed), 5); }},
+       [](const Item& item) -> Cell { return Rounded(item.row->Share(item.row->exposed), 5); }},
       {MaskingColumn("ratioOfMaskedCommunication", Format::kDecimals4,
                      "Communication that kernels hide as a part of the step, with five decimals."),
        [](const Item& item) -> Cell {
-         return Rounded(item.row.Share(item.row.total - item.row.exposed), 5);
+         return Rounded(item.row->Share(item.row->total - item.row->exposed), 5);
        }},
-      {MaskingColumn("rankId", Format::kInteger, "The rank."),
-       [](const Item& item) -> Cell { return item.rank; }}};
+      {MaskingColumn("rankId", Format::kInteger, "The rank."), Member<&Item::rank>}};
 }
 
 using Ranks = std::vector<OfRank<Masking>>;
@@ -221,7 +251,7 @@ void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, Wanted 
         if (row.set >= sets.size() || row.end <= row.begin) {
           Fail(ErrorKind::kCorrupt, "the part of {} names an unknown set", RankText(id));
         }
-        AddRow(columns, {id, sets[row.set], row}, rank, sheet);
+        AddRow(columns, {id, sets[row.set], &row}, rank, sheet);
       }
     }
     report.sheets.push_back(std::move(sheet));
@@ -233,8 +263,8 @@ void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, Wanted 
 Verdict JudgeMasking(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) {
-    return CannotRun("captures of GPUs do not name process groups", "");
+  if (facts.kind == CaptureKind::kGpu && facts.recorded.groups == Recorded::kNo) {
+    return CannotRun("the trace does not name process groups", "PyTorch 2.3 or later, which does");
   }
   if (facts.recorded.communication == Recorded::kNo) {
     return CannotRun(NoCommunication(facts), "profiler_level=Level1");
@@ -261,7 +291,7 @@ Recipe ComputationalOpMasking() {
                        "dp,edp;edp;dp;ep;pp;mp;tp]",
                        RecipeParameter::Value::kText,
                        {},
-                       masking::ProblemOfTypeSets}},
+                       ProblemOfTypeSets}},
        .can_run = JudgeMasking,
        .cuts_steps = true});
 }

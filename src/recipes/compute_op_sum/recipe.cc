@@ -10,6 +10,7 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/duration_sample.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_spread.h"
 
 namespace mpa::recipes {
@@ -69,41 +70,35 @@ struct NameItem {
   std::int64_t rank = -1;
 };
 
-Column Words(const char* name, double width, const char* meaning) {
-  return {.name = name, .format = Format::kText, .width = width, .meaning = meaning};
+// The column of a part of the key.
+template <typename Item, std::size_t kPart>
+ColumnOf<Item> KeyColumn(const char* name, double width, const char* meaning) {
+  return {NamedColumn(name, Format::kText, width, meaning),
+          [](const Item& item) -> Cell { return std::get<kPart>(item.key); }};
 }
 
 template <typename Item>
 ColumnOf<Item> RankColumn() {
-  return {{.name = "Rank", .format = Format::kInteger, .meaning = "The rank."},
-          [](const Item& item) -> Cell { return item.rank; }};
+  return {NamedColumn("Rank", Format::kInteger, 10, "The rank."), Member<&Item::rank>};
 }
 
 std::vector<ColumnOf<TypeItem>> TypeColumns(bool with_rank) {
-  using Item = TypeItem;
-  std::vector<ColumnOf<Item>> columns = {
-      {Words("OpType", 30, "Type of the operator."),
-       [](const Item& item) -> Cell { return item.key.first; }},
-      {Words("TaskType", 18, "The core that ran it, such as AI_CORE."),
-       [](const Item& item) -> Cell { return item.key.second; }}};
+  std::vector<ColumnOf<TypeItem>> columns = {
+      KeyColumn<TypeItem, 0>("OpType", 30, "Type of the operator."),
+      KeyColumn<TypeItem, 1>("TaskType", 18, "The core that ran it, such as AI_CORE.")};
   AddStatsColumns(columns);
-  if (with_rank) columns.push_back(RankColumn<Item>());
+  if (with_rank) columns.push_back(RankColumn<TypeItem>());
   return columns;
 }
 
 std::vector<ColumnOf<NameItem>> NameColumns() {
-  using Item = NameItem;
-  std::vector<ColumnOf<Item>> columns = {
-      {Words("OpName", 40, "The kernel."),
-       [](const Item& item) -> Cell { return std::get<0>(item.key); }},
-      {Words("OpType", 30, "Type of the operator."),
-       [](const Item& item) -> Cell { return std::get<1>(item.key); }},
-      {Words("TaskType", 18, "The core that ran it, such as AI_CORE."),
-       [](const Item& item) -> Cell { return std::get<2>(item.key); }},
-      {Words("InputShapes", 40, "Shapes of the inputs, joined by ';'."),
-       [](const Item& item) -> Cell { return std::get<3>(item.key); }}};
+  std::vector<ColumnOf<NameItem>> columns = {
+      KeyColumn<NameItem, 0>("OpName", 40, "The kernel."),
+      KeyColumn<NameItem, 1>("OpType", 30, "Type of the operator."),
+      KeyColumn<NameItem, 2>("TaskType", 18, "The core that ran it, such as AI_CORE."),
+      KeyColumn<NameItem, 3>("InputShapes", 40, "Shapes of the inputs, joined by ';'.")};
   AddStatsColumns(columns);
-  columns.push_back(RankColumn<Item>());
+  columns.push_back(RankColumn<NameItem>());
   return columns;
 }
 

@@ -14,6 +14,7 @@
 #include "mpa/measure/kernel_category.h"
 #include "mpa/mfu/flops.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
 
 namespace mpa::recipes {
@@ -131,8 +132,7 @@ std::vector<ExpertGroup> ExpertGroups(const Ranks& ranks) {
 
 void AddEpSheets(const Ranks& ranks, const std::vector<ExpertGroup>& groups, Report& report) {
   const std::vector<ColumnOf<ExpertRank>> rank_columns = {
-      {NamedColumn("rank", Format::kInteger, 10, "The rank."),
-       [](const ExpertRank& rank) -> Cell { return rank.rank; }},
+      {NamedColumn("rank", Format::kInteger, 10, "The rank."), Member<&ExpertRank::rank>},
       {NamedColumn("epRanks", Format::kText, 30,
                    "The ranks that share its experts, joined by ','; empty where the capture does "
                    "not say."),
@@ -143,10 +143,10 @@ void AddEpSheets(const Ranks& ranks, const std::vector<ExpertGroup>& groups, Rep
        [](const ExpertRank& rank) -> Cell { return rank.part.tokens; }}};
   const std::vector<ColumnOf<ExpertGroup>> group_columns = {
       {NamedColumn("epRanks", Format::kText, 30, "The ranks that share experts."),
-       [](const ExpertGroup& group) -> Cell { return group.ep_ranks; }},
+       Member<&ExpertGroup::ep_ranks>},
       {NamedColumn("tokensDiff", Format::kInteger, 14,
                    "The most tokens of one of them less the fewest."),
-       [](const ExpertGroup& group) -> Cell { return group.difference; }}};
+       Member<&ExpertGroup::difference>}};
   Sheet summary = SheetOf("EPTokensSummary", rank_columns);
   Sheet top = SheetOf("TopEPTokensInfo", group_columns);
   for (const ExpertRank& rank : ranks) {

@@ -9,6 +9,7 @@
 #include "files.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/member_cell.h"
 
 namespace mpa::recipes {
 namespace {
@@ -52,15 +53,11 @@ struct FileItem {
 };
 
 std::vector<ColumnOf<FileItem>> FileColumns() {
-  return {{{.name = "rankId", .format = Format::kInteger, .meaning = "The rank."},
-           [](const FileItem& item) -> Cell { return item.rank; }},
-          {{.name = "file",
-            .format = Format::kText,
-            .width = 30,
-            .meaning = "The file, below the directory ExportSummary."},
-           [](const FileItem& item) -> Cell { return item.file; }},
-          {{.name = "rows", .format = Format::kInteger, .meaning = "Its rows below the header."},
-           [](const FileItem& item) -> Cell { return item.rows; }}};
+  return {{NamedColumn("rankId", Format::kInteger, 10, "The rank."), Member<&FileItem::rank>},
+          {NamedColumn("file", Format::kText, 30, "The file, below the directory ExportSummary."),
+           Member<&FileItem::file>},
+          {NamedColumn("rows", Format::kInteger, 10, "Its rows below the header."),
+           Member<&FileItem::rows>}};
 }
 
 // Directories of ranks; captures that do not say theirs are numbered.
@@ -130,6 +127,8 @@ Verdict JudgeExportSummary(const RankFacts& facts) {
     return verdict;
   }
   if (facts.kind == CaptureKind::kGpu) return CannotRun("it writes files of NPU captures only", "");
+  if (facts.kind == CaptureKind::kNpuKineto)
+    return CannotRunOnKineto(facts, "hold less than these files");
   return CannotRun("raw captures have no tables yet", "run 'msprof-analyze parse'");
 }
 

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+// The longest times without device work, why they are there, and what the account says of them.
 #include "gaps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "mpa/base/first_seen.h"
 #include "mpa/measure/activities.h"
-#include "mpa/measure/dispatch.h"
+#include "mpa/measure/device_work.h"
+#include "mpa/measure/launch_chain.h"
 #include "mpa/measure/memory_copies.h"
 
 namespace mpa::free_analysis {
@@ -115,6 +123,128 @@ std::vector<Gap> FindGaps(const RankTrace& trace, std::size_t most) {
     AddTasks(trace, tasks, gap);
   }
   return longest;
+}
+
+namespace {
+
+// A call may wait that much longer behind its operator than the one before.
+constexpr TimeNs kUsualWait = 50'000;
+
+std::string Us(TimeNs time) { return PythonFloat(static_cast<double>(time) / 1000); }
+
+std::string TasksText(const Gap& gap) {
+  std::string text = "Device task running: ";
+  for (std::size_t i = 0; i < gap.tasks.size(); ++i) {
+    text +=
+        fmt::format("{}{} {} tasks", i > 0 ? ", " : "", gap.tasks[i].second, gap.tasks[i].first);
+  }
+  if (gap.longest_rest == 0) return text + ".";
+  return text + fmt::format(", max remaining free {} us", Us(gap.longest_rest));
+}
+
+// What took longest: one of the two launches, or the time between them.
+std::string LaunchText(const Interval& before, const Interval& behind) {
+  const TimeNs between = behind.begin - before.end;
+  const TimeNs launch = std::max(before.end - before.begin, behind.end - behind.begin);
+  if (between >= launch) {
+    return fmt::format("long time between two node@launch {} us", Us(between));
+  }
+  return fmt::format("long node@launch {} us", Us(launch));
+}
+
+}  // namespace
+
+Reason ReasonOf(const Gap& gap) {
+  Reason reason;
+  if (!gap.tasks.empty()) {
+    reason.cause = Cause::kDevice;
+    reason.text = TasksText(gap);
+    return reason;
+  }
+  const HostSide &before = gap.before, &behind = gap.behind;
+  if (before.op_end && behind.op_end) reason.framework_idle = *behind.op_end - *before.op_end;
+  if (before.call && behind.call) reason.runtime_idle = behind.call->end - before.call->end;
+  if (!reason.runtime_idle) {
+    reason.text = fmt::format("Skip free analysis due to no {} dispatch time.",
+                              reason.framework_idle ? "CANN" : "pytorch");
+    return reason;
+  }
+  if (!reason.framework_idle) {
+    reason.cause = Cause::kHost;
+    reason.text = "Host, no pytorch dispatch time: " + LaunchText(*before.call, *behind.call);
+    return reason;
+  }
+  const TimeNs waited_before = before.call->begin - *before.op_end;
+  const TimeNs waited_behind = behind.call->begin - *behind.op_end;
+  if (waited_behind - waited_before < kUsualWait) {
+    reason.cause = Cause::kFramework;
+    reason.text =
+        fmt::format("Idle Pytorch layer: no task dispatched in {} us", Us(*reason.framework_idle));
+    return reason;
+  }
+  reason.cause = Cause::kRuntime;
+  reason.text = "Abnormal CANN layer: " + LaunchText(*before.call, *behind.call);
+  return reason;
+}
+
+namespace {
+
+std::string TextOf(const LeafTimes& leaves) {
+  std::vector<std::pair<TimeNs, Leaf>> largest;
+  for (std::size_t i = 0; i < kLeaves; ++i) {
+    const auto leaf = static_cast<Leaf>(i);
+    if (leaves[leaf] > 0) largest.push_back({leaves[leaf], leaf});
+  }
+  std::stable_sort(largest.begin(), largest.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (const auto& [time, leaf] : largest) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {} us", NameOf(leaf), PythonFloat(static_cast<double>(time) / 1000));
+  }
+  return text;
+}
+
+}  // namespace
+
+StepAccounts::StepAccounts(const RankTrace& trace)
+    : trace_(trace), account_(AccountRank(trace)), sites_(trace, account_.clock) {}
+
+LeafTimes StepAccounts::Leaves() const {
+  LeafTimes all;
+  for (const StepAccount& step : account_.steps) {
+    for (std::size_t i = 0; i < kLeaves; ++i) {
+      all[static_cast<Leaf>(i)] += step.leaves[static_cast<Leaf>(i)];
+    }
+  }
+  return all;
+}
+
+GapAccount StepAccounts::Of(const Interval& gap) const {
+  LeafTimes leaves;
+  using Doing = std::pair<PieceTable, std::int32_t>;
+  std::map<Doing, std::pair<TimeNs, const Piece*>> doings;  // by row of a table of the host
+  auto piece = std::partition_point(account_.pieces.begin(), account_.pieces.end(),
+                                    [&](const Piece& one) { return one.end <= gap.begin; });
+  for (; piece != account_.pieces.end() && piece->begin < gap.end; ++piece) {
+    const TimeNs time = std::min(piece->end, gap.end) - std::max(piece->begin, gap.begin);
+    leaves[piece->leaf] += time;
+    if (!IsFree(piece->leaf) || piece->row < 0) continue;
+    auto& [sum, first] = doings[{piece->table, piece->row}];
+    sum += time;
+    if (first == nullptr) first = &*piece;
+  }
+  GapAccount account{TextOf(leaves), ""};
+  constexpr TimeNs kLeastShare = 10;  // what took less than a tenth of the gap does not explain it
+  TimeNs longest = (gap.end - gap.begin) / kLeastShare;
+  for (const auto& [doing, found] : doings) {
+    if (found.first <= longest) continue;
+    std::string place = HostPlaceOf(trace_, sites_, *found.second);
+    if (place.empty()) continue;
+    longest = found.first;
+    account.place = std::move(place);
+  }
+  return account;
 }
 
 }  // namespace mpa::free_analysis

@@ -6,14 +6,13 @@
 #include <string_view>
 #include <utility>
 
-#include "gap_account.h"
-#include "gap_reason.h"
 #include "gaps.h"
 #include "mpa/base/printable.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 
@@ -51,6 +50,7 @@ using free_analysis::Cause;
 using free_analysis::Gap;
 using free_analysis::Idle;
 using free_analysis::IdleOfRank;
+using free_analysis::Reason;
 
 constexpr std::string_view kTopNum = "top_num";
 constexpr std::int64_t kUsualTop = 10;
@@ -72,7 +72,7 @@ IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& argume
 
 struct IdleItem {
   std::int64_t rank = -1;
-  const Idle& idle;
+  const Idle* idle = nullptr;
 };
 
 Cell Microseconds(TimeNs time) { return static_cast<double>(time) / 1000; }
@@ -86,33 +86,32 @@ std::vector<ColumnOf<IdleItem>> IdleColumns() {
     return result;
   };
   return {
-      {column("rankId", "Rank ID", Format::kInteger, "The rank."),
-       [](const Item& item) -> Cell { return item.rank; }},
+      {column("rankId", "Rank ID", Format::kInteger, "The rank."), Member<&Item::rank>},
       {column("startTime(us)", "Start Time(us)", Format::kText, "When the device became idle."),
-       [](const Item& item) -> Cell { return MicrosecondsText(item.idle.time.begin); }},
+       [](const Item& item) -> Cell { return MicrosecondsText(item.idle->time.begin); }},
       {column("endTime(us)", "End Time(us)", Format::kText, "When it worked again."),
-       [](const Item& item) -> Cell { return MicrosecondsText(item.idle.time.end); }},
+       [](const Item& item) -> Cell { return MicrosecondsText(item.idle->time.end); }},
       {column("duration(us)", "Duration(us)", Format::kDecimals3, "How long it was idle."),
        [](const Item& item) -> Cell {
-         return Microseconds(item.idle.time.end - item.idle.time.begin);
+         return Microseconds(item.idle->time.end - item.idle->time.begin);
        }},
       {column("pytorchIdleTime(us)", "Pytorch Idle Time(us)", Format::kDecimals3,
               "Between the ends of the operators that launched the work before and behind; empty "
               "where the capture does not say, or other tasks ran."),
-       [](const Item& item) -> Cell { return Microseconds(item.idle.reason.framework_idle); }},
+       [](const Item& item) -> Cell { return Microseconds(item.idle->reason.framework_idle); }},
       {column("cannIdleTime(us)", "Cann Idle Time(us)", Format::kDecimals3,
               "The same of the calls of CANN."),
-       [](const Item& item) -> Cell { return Microseconds(item.idle.reason.runtime_idle); }},
+       [](const Item& item) -> Cell { return Microseconds(item.idle->reason.runtime_idle); }},
       {column("reason", "Reason", Format::kText, "What the host, or else the device, did."),
-       [](const Item& item) -> Cell { return item.idle.reason.text; }},
+       Member<&Item::idle, &Idle::reason, &Reason::text>},
       {column("causes", "Causes", Format::kText,
               "How the account of the step divides this time: leaves, the largest first."),
-       [](const Item& item) -> Cell { return item.idle.account.causes; }},
+       Member<&Item::idle, &Idle::account, &free_analysis::GapAccount::causes>},
       {column("place", "Place", Format::kText,
               "What the host did longest in this time, for a tenth of it at least, and the line of "
               "the "
               "program; empty where nothing is recorded."),
-       [](const Item& item) -> Cell { return item.idle.account.place; }}};
+       Member<&Item::idle, &Idle::account, &free_analysis::GapAccount::place>}};
 }
 
 using Ranks = std::vector<OfRank<IdleOfRank>>;
@@ -236,7 +235,7 @@ void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
     Sheet sheet = SheetOf("FreeAnalysis", columns, {"free_analysis", TextFile::Unit::kAsTheyAre});
     for (const auto& [id, part] : ranks) {
       const std::size_t rank = BeginRank(id, report);
-      for (const Idle& idle : part.longest) AddRow(columns, {id, idle}, rank, sheet);
+      for (const Idle& idle : part.longest) AddRow(columns, {id, &idle}, rank, sheet);
     }
     report.sheets.push_back(std::move(sheet));
   }

@@ -9,6 +9,7 @@
 
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/member_cell.h"
 
 namespace mpa::recipes {
 namespace {
@@ -73,12 +74,9 @@ std::string MhzText(const Clocks& clocks) {
 }
 
 std::vector<ColumnOf<ClockItem>> ClockColumns() {
-  return {{{.name = "rankId", .format = Format::kInteger, .meaning = "The rank."},
-           [](const ClockItem& item) -> Cell { return item.rank; }},
-          {{.name = "aicoreFrequency",
-            .format = Format::kText,
-            .width = 30,
-            .meaning = "The clocks of the AI cores that were measured, in MHz."},
+  return {{NamedColumn("rankId", Format::kInteger, 10, "The rank."), Member<&ClockItem::rank>},
+          {NamedColumn("aicoreFrequency", Format::kText, 30,
+                       "The clocks of the AI cores that were measured, in MHz."),
            [](const ClockItem& item) -> Cell { return MhzText(item.clocks); }}};
 }
 
@@ -128,6 +126,8 @@ Verdict JudgeFreqAnalysis(const RankFacts& facts) {
   if (!verdict.CannotRun() && facts.kind == CaptureKind::kGpu) {
     return CannotRun("only clocks of NPUs are examined", "");
   }
+  if (!verdict.CannotRun() && facts.kind == CaptureKind::kNpuKineto)
+    return CannotRunOnKineto(facts, "have no clocks");
   return verdict;
 }
 

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "mpa/measure/collectives.h"
-#include "mpa/measure/group_hash.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/duration_sample.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/member_cell.h"
 
 namespace mpa::recipes {
 namespace {
@@ -85,27 +85,21 @@ struct GroupItem {
 
 std::vector<ColumnOf<OpItem>> OpColumns(const char* key, const char* meaning) {
   std::vector<ColumnOf<OpItem>> columns = {
-      {{.name = key, .format = Format::kText, .width = 36, .meaning = meaning},
-       [](const OpItem& item) -> Cell { return item.key; }}};
+      {NamedColumn(key, Format::kText, 36, meaning), Member<&OpItem::key>}};
   AddStatsColumns(columns);
   return columns;
 }
 
 ColumnOf<OpItem> RankColumn(const char* name, const char* meaning, Cell (*cell)(const OpItem&)) {
-  return {{.name = name, .format = Format::kInteger, .meaning = meaning}, cell};
+  return {NamedColumn(name, Format::kInteger, 10, meaning), cell};
 }
 
 std::vector<ColumnOf<GroupItem>> GroupColumns() {
-  return {{{.name = "GroupName", .format = Format::kText, .width = 50, .meaning = "The group."},
-           [](const GroupItem& item) -> Cell { return item.name; }},
-          {{.name = "GroupId",
-            .format = Format::kText,
-            .meaning = "The number of the group in the names of its operators."},
-           [](const GroupItem& item) -> Cell { return item.id; }},
-          {{.name = "Ranks",
-            .format = Format::kText,
-            .width = 30,
-            .meaning = "Its ranks that were captured, joined by ';'."},
+  return {{NamedColumn("GroupName", Format::kText, 50, "The group."), Member<&GroupItem::name>},
+          {NamedColumn("GroupId", Format::kText, 10,
+                       "The number of the group in the names of its operators."),
+           Member<&GroupItem::id>},
+          {NamedColumn("Ranks", Format::kText, 30, "Its ranks that were captured, joined by ';'."),
            [](const GroupItem& item) -> Cell {
              return fmt::format("{}", fmt::join(item.ranks, ";"));
            }}};
@@ -171,13 +165,12 @@ void AddSheets(const Ranks& ranks, const std::vector<OpItem>& all, const std::ve
                Report& report) {
   const auto all_columns = OpColumns("OpType", "Type of the operator.");
   auto rank_columns = all_columns;
-  rank_columns.push_back(
-      RankColumn("Rank", "The rank.", [](const OpItem& item) -> Cell { return item.rank; }));
+  rank_columns.push_back(RankColumn("Rank", "The rank.", Member<&OpItem::rank>));
   auto top_columns = OpColumns("OpName", "The operator.");
-  top_columns.push_back(RankColumn("MinRank", "The first rank with the shortest.",
-                                   [](const OpItem& item) -> Cell { return item.min_rank; }));
-  top_columns.push_back(RankColumn("MaxRank", "The first rank with the longest.",
-                                   [](const OpItem& item) -> Cell { return item.max_rank; }));
+  top_columns.push_back(
+      RankColumn("MinRank", "The first rank with the shortest.", Member<&OpItem::min_rank>));
+  top_columns.push_back(
+      RankColumn("MaxRank", "The first rank with the longest.", Member<&OpItem::max_rank>));
   const auto group_columns = GroupColumns();
   Sheet sums = SheetOf("HcclAllRankStats", all_columns, {"all_stats"});
   Sheet of_ranks = SheetOf("HcclPerRankStats", rank_columns, {"rank_stats"});

@@ -3,14 +3,13 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "call.h"
 #include "device_timeline.h"
-#include "find_calls.h"
 #include "host_forest.h"
 #include "mpa/model/step_bounds.h"
-#include "runtime_calls.h"
 #include "segments.h"
 
 namespace mpa::head {
@@ -51,5 +50,26 @@ struct HeadAnalysis {
   std::vector<CallParts> parts;     ///< of each call
   std::vector<std::string> graphs;  ///< names, by Call::graph
 };
+
+/// Notes which launches and executions of the runtime each call made: on its own thread, and on
+/// other threads that execute its model for it.
+void FindRuntimeParts(const HostForest& forest, const RuntimeCalls& runtime,
+                      std::vector<CallParts>& parts);
+
+/// Executions and replays that belong to no call, in order of thread and time: all that is seen of
+/// graphs whose framework events are not in the capture. To be called behind FindRuntimeParts,
+/// which it completes by the workers.
+std::vector<std::size_t> FindLoneExecutions(const HostForest& forest, const RuntimeCalls& runtime,
+                                            std::vector<CallParts>& parts);
+
+/// Which machine runs the graph of a call.
+Engine EngineOf(const RankTrace& trace, const HostForest& forest, const RuntimeCalls& runtime,
+                const CallParts& parts, bool runs_eagerly);
+
+/// Gives every call the graph it runs: the compiled region, with the place in it where it runs
+/// several, else the model, else the number of the call in its step. Returns the names.
+std::vector<std::string> NameGraphs(const RankTrace& trace, const HostForest& forest,
+                                    const RuntimeCalls& runtime,
+                                    const std::vector<CallParts>& parts, std::vector<Call>& calls);
 
 }  // namespace mpa::head

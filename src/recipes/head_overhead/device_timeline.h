@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "call.h"
+#include "host_forest.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/model/rank_trace.h"
-#include "runtime_calls.h"
 
 namespace mpa::head {
 

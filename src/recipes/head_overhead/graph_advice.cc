@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "child_collector.h"
+#include "call_children.h"
 
 namespace mpa::head {
 namespace {

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analyse.h"
 #include "head_part.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/report/timeline.h"
+#include "summary.h"
 
 namespace mpa::head {
 
@@ -27,5 +32,15 @@ std::size_t LongestHead(const std::vector<OfRank<HeadPart>>& ranks);
 /// The spread of the heads over several ranks as lines of a screen: medians, exposed time, ranks
 /// that stand out, ranks without calls of graphs. Nothing for one rank.
 std::vector<std::string> HeadSpreadLines(const std::vector<OfRank<HeadPart>>& ranks);
+
+/// The call that a picture is most worth: the one with the largest head, of the graph that takes
+/// the most time; of calls of the phase. Empty when there is none.
+std::optional<std::size_t> CallToPicture(const std::vector<Call>& calls,
+                                         const std::vector<Scope>& scopes, Phase phase);
+
+/// One call: its segments and the framework's events above what the device did. Empty for a call of
+/// which only the start is known.
+std::optional<Timeline> PictureOf(const RankTrace& trace, const HeadAnalysis& analysis,
+                                  std::size_t call);
 
 }  // namespace mpa::head

@@ -4,29 +4,18 @@
 #include <utility>
 
 #include "head_screen.h"
+#include "mpa/recipe/member_cell.h"
 
 namespace mpa::head {
 namespace {
 
-// A row of a table with the rank that it belongs to.
-template <typename RowType>
-struct Of {
-  std::int64_t rank = -1;
-  const RowType& row;
-};
 struct CallItem {
-  std::int64_t rank = -1;
   const HeadPart& part;
   std::size_t position = 0;
-  const Call& call = part.calls[position];
+  const Call* call = &part.calls[position];
 };
 
-Cell OrEmpty(MaybeNs time) { return time ? Cell(*time) : Cell(); }
-Cell OrEmpty(const std::optional<double>& ratio) {
-  return ratio ? Cell(Rounded(*ratio, 6)) : Cell();
-}
 Cell IdOrEmpty(std::int64_t id) { return id >= 0 ? Cell(id) : Cell(); }
-Cell Text(std::string_view text) { return std::string(text); }
 
 Column Number(const char* name, const char* meaning) {
   return NamedColumn(name, Format::kInteger, 10, meaning);
@@ -43,18 +32,52 @@ Column Time(const char* name, const char* meaning) {
   column.in_workbook = {.title = std::string(name) + "(us)", .unit = Unit::kNsShownAsUs};
   return column;
 }
-template <typename Item>
-ColumnOf<Item> RankColumn() {
-  return {Number("rankId", "The rank; empty where the capture does not say."),
-          [](const Item& item) -> Cell { return IdOrEmpty(item.rank); }};
-}
 
 // Of calls that are known by their start alone, nothing else is.
 MaybeNs Known(const Call& call, TimeNs time) {
   return call.KnowsHead() ? MaybeNs(time) : std::nullopt;
 }
-Cell Count(const Call& call, std::int64_t number) {
-  return call.KnowsHead() ? Cell(number) : Cell();
+
+// Cells of a call, by the member or the segment that they show.
+template <auto... kPath>
+constexpr Cell (*kOfCall)(const CallItem&) = Member<&CallItem::call, kPath...>;
+template <TimeNs Call::*kTime>
+Cell KnownTime(const CallItem& item) {
+  return CellOf(Known(*item.call, item.call->*kTime));
+}
+template <Segment kSegment>
+Cell SegmentTime(const CallItem& item) {
+  return CellOf(item.call->Of(kSegment));
+}
+template <Segment kSegment>
+Cell SegmentIdle(const CallItem& item) {
+  return CellOf(item.call->ExposedOf(kSegment));
+}
+template <auto kName>
+Cell NameInCall(const CallItem& item) {
+  return CellOf(NameOf(item.call->*kName));
+}
+template <auto kId>
+Cell IdInCall(const CallItem& item) {
+  return IdOrEmpty(item.call->*kId);
+}
+template <auto kCount>
+Cell CountOf(const CallItem& item) {
+  return item.call->KnowsHead() ? CellOf(item.call->*kCount) : Cell();
+}
+
+// Cells of rows: the name of a value, and a ratio in few decimals.
+template <auto kMember, typename RowType>
+Cell NameIn(const RowType& row) {
+  return CellOf(NameOf(row.*kMember));
+}
+template <std::size_t kSegment>
+Cell StepSegment(const StepRow& row) {
+  return row.segments[kSegment];
+}
+template <auto kMember, typename RowType>
+Cell RatioIn(const RowType& row) {
+  return row.*kMember ? Cell(Rounded(*(row.*kMember), 6)) : Cell();
 }
 
 // "launch", or "launch, iteration" where task and kernel were found in different ways.
@@ -69,124 +92,91 @@ std::string SourceText(const Call& call) {
 std::vector<ColumnOf<CallItem>> CallColumns() {
   using Item = CallItem;
   return {
-      RankColumn<Item>(),
-      {Number("callId", "Number of the call on the rank, from 0."),
-       [](const Item& item) -> Cell { return static_cast<std::int64_t>(item.position); }},
-      {Number("parentCallId", "The call that it is nested in."),
-       [](const Item& item) -> Cell { return IdOrEmpty(item.call.parent); }},
-      {Number("step", "Its step."),
-       [](const Item& item) -> Cell { return IdOrEmpty(item.call.step); }},
-      {Number("pid", "Process."), [](const Item& item) -> Cell { return item.call.pid; }},
-      {Number("tid", "Thread."), [](const Item& item) -> Cell { return item.call.tid; }},
-      {Number("deviceId", "Device that ran the first kernel."),
-       [](const Item& item) -> Cell { return IdOrEmpty(item.call.device); }},
+      {Number("callId", "Number of the call on the rank, from 0."), Member<&Item::position>},
+      {Number("parentCallId", "The call that it is nested in."), IdInCall<&Call::parent>},
+      {Number("step", "Its step."), IdInCall<&Call::step>},
+      {Number("pid", "Process."), kOfCall<&Call::pid>},
+      {Number("tid", "Thread."), kOfCall<&Call::tid>},
+      {Number("deviceId", "Device that ran the first kernel."), IdInCall<&Call::device>},
       {Words("graphKey", 24, "Name of the graph."),
-       [](const Item& item) -> Cell { return item.part.graphs[item.call.graph]; }},
+       [](const Item& item) -> Cell { return item.part.graphs[item.call->graph]; }},
       {Words("engine", 12, "What executes the graph, such as GE_STATIC or ACLGRAPH."),
-       [](const Item& item) -> Cell { return Text(NameOf(item.call.engine)); }},
-      {Words("phase", 10, "steady or compile."),
-       [](const Item& item) -> Cell { return Text(NameOf(item.call.phase)); }},
-      {Words("kind", 8, "The event by which the call was found."),
-       [](const Item& item) -> Cell { return Text(NameOf(item.call.kind)); }},
-      {Number("w0Ns", "When the time of the platform begins."),
-       [](const Item& item) -> Cell { return OrEmpty(Known(item.call, item.call.w0)); }},
-      {Number("e0Ns", "When the compiled model is entered."),
-       [](const Item& item) -> Cell { return OrEmpty(Known(item.call, item.call.e0)); }},
-      {Number("t1Ns", "When the Python part of TorchAir begins."),
-       [](const Item& item) -> Cell { return OrEmpty(Known(item.call, item.call.t1)); }},
-      {Number("t2Ns", "When the C++ part of TorchAir begins."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.t2); }},
-      {Number("t3Ns", "When GE or the replay begins."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.t3); }},
-      {Number("t4Ns", "When the call ends."),
-       [](const Item& item) -> Cell { return OrEmpty(Known(item.call, item.call.t4)); }},
+       NameInCall<&Call::engine>},
+      {Words("phase", 10, "steady or compile."), NameInCall<&Call::phase>},
+      {Words("kind", 8, "The event by which the call was found."), NameInCall<&Call::kind>},
+      {Number("w0Ns", "When the time of the platform begins."), KnownTime<&Call::w0>},
+      {Number("e0Ns", "When the compiled model is entered."), KnownTime<&Call::e0>},
+      {Number("t1Ns", "When the Python part of TorchAir begins."), KnownTime<&Call::t1>},
+      {Number("t2Ns", "When the C++ part of TorchAir begins."), kOfCall<&Call::t2>},
+      {Number("t3Ns", "When GE or the replay begins."), kOfCall<&Call::t3>},
+      {Number("t4Ns", "When the call ends."), KnownTime<&Call::t4>},
       {Time("platform", "Time of the platform or script before the call."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.Of(Segment::kPlatform)); }},
-      {Time("platformWait", "Of it, waiting for the device."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.platform_wait); }},
-      {Time("dynamo", "Time of PyTorch Dynamo."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.Of(Segment::kDynamo)); }},
-      {Time("lookup", "Of it, looking up the compiled graph."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.lookup); }},
-      {Time("dynamoCompile", "Of it, compiling."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.dynamo_compile); }},
+       SegmentTime<Segment::kPlatform>},
+      {Time("platformWait", "Of it, waiting for the device."), kOfCall<&Call::platform_wait>},
+      {Time("dynamo", "Time of PyTorch Dynamo."), SegmentTime<Segment::kDynamo>},
+      {Time("lookup", "Of it, looking up the compiled graph."), kOfCall<&Call::lookup>},
+      {Time("dynamoCompile", "Of it, compiling."), kOfCall<&Call::dynamo_compile>},
       {Time("regionOther", "Of it, the rest of the compiled region."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.region_other); }},
+       kOfCall<&Call::region_other>},
       {Time("frontend", "From w0Ns to t1Ns."),
        [](const Item& item) -> Cell {
-         return OrEmpty(Known(item.call, item.call.t1 - item.call.w0));
+         return CellOf(Known(*item.call, item.call->t1 - item.call->w0));
        }},
-      {Time("torchairPy", "Python part of TorchAir."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.Of(Segment::kTorchairPy)); }},
-      {Time("torchairCpp", "C++ part of TorchAir."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.Of(Segment::kTorchairCpp)); }},
+      {Time("torchairPy", "Python part of TorchAir."), SegmentTime<Segment::kTorchairPy>},
+      {Time("torchairCpp", "C++ part of TorchAir."), SegmentTime<Segment::kTorchairCpp>},
       {Time("ge", "From t3Ns to t4Ns: GE and the epilogue, or the replay."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.Of(Segment::kGe)); }},
-      {Time("geExec", "Of it, the execution of the graph by GE."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.ge_exec); }},
-      {Time("epilogueCpp", "Of it, the C++ epilogue of TorchAir."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.epilogue_cpp); }},
-      {Time("epiloguePy", "Of it, the Python epilogue of TorchAir."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.epilogue_py); }},
+       SegmentTime<Segment::kGe>},
+      {Time("geExec", "Of it, the execution of the graph by GE."), kOfCall<&Call::ge_exec>},
+      {Time("epilogueCpp", "Of it, the C++ epilogue of TorchAir."), kOfCall<&Call::epilogue_cpp>},
+      {Time("epiloguePy", "Of it, the Python epilogue of TorchAir."), kOfCall<&Call::epilogue_py>},
       {Time("head", "From w0Ns to t4Ns."),
        [](const Item& item) -> Cell {
-         return OrEmpty(Since(Known(item.call, item.call.t4), Known(item.call, item.call.w0)));
+         return CellOf(Since(Known(*item.call, item.call->t4), Known(*item.call, item.call->w0)));
        }},
-      {Time("compile", "Of the head, compiling or loading the graph."),
-       [](const Item& item) -> Cell { return OrEmpty(Known(item.call, item.call.compile)); }},
+      {Time("compile", "Of the head, compiling or loading the graph."), KnownTime<&Call::compile>},
       {Time("headNet", "The head without that."),
        [](const Item& item) -> Cell {
-         return OrEmpty(Known(item.call, item.call.Head() - item.call.compile));
+         return CellOf(Known(*item.call, item.call->Head() - item.call->compile));
        }},
-      {Number("fk0Ns", "When the first task starts on the device."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.first_task); }},
-      {Number("fk1Ns", "When the first kernel starts."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.first_kernel); }},
+      {Number("fk0Ns", "When the first task starts on the device."), kOfCall<&Call::first_task>},
+      {Number("fk1Ns", "When the first kernel starts."), kOfCall<&Call::first_kernel>},
       {Words("fkSource", 16, "How task and kernel were found; time is a guess."),
-       [](const Item& item) -> Cell { return SourceText(item.call); }},
+       [](const Item& item) -> Cell { return SourceText(*item.call); }},
       {Time("firstTaskLatency", "From t3Ns to the first task."),
-       [](const Item& item) -> Cell { return OrEmpty(Since(item.call.first_task, item.call.t3)); }},
+       [](const Item& item) -> Cell {
+         return CellOf(Since(item.call->first_task, item.call->t3));
+       }},
       {Time("firstKernelLatency", "From t3Ns to the first kernel."),
        [](const Item& item) -> Cell {
-         return OrEmpty(Since(item.call.first_kernel, item.call.t3));
+         return CellOf(Since(item.call->first_kernel, item.call->t3));
        }},
       {Time("headToFirstKernel", "From w0Ns to the first kernel."),
        [](const Item& item) -> Cell {
-         return OrEmpty(Since(item.call.first_kernel, Known(item.call, item.call.w0)));
+         return CellOf(Since(item.call->first_kernel, Known(*item.call, item.call->w0)));
        }},
       {Time("entryToFirstKernel", "From e0Ns to the first kernel."),
        [](const Item& item) -> Cell {
-         return OrEmpty(Since(item.call.first_kernel, Known(item.call, item.call.e0)));
+         return CellOf(Since(item.call->first_kernel, Known(*item.call, item.call->e0)));
        }},
       {Time("deviceIdleBeforeFirstKernel",
             "Idle time of the device from w0Ns to the first kernel."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.idle); }},
+       kOfCall<&Call::idle>},
       {Time("exposedPlatform", "Of platform, the device was idle."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.ExposedOf(Segment::kPlatform)); }},
-      {Time("exposedDynamo", "Of dynamo, the device was idle."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.ExposedOf(Segment::kDynamo)); }},
-      {Time("exposedPy", "Of torchairPy, the device was idle."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.ExposedOf(Segment::kTorchairPy)); }},
+       SegmentIdle<Segment::kPlatform>},
+      {Time("exposedDynamo", "Of dynamo, the device was idle."), SegmentIdle<Segment::kDynamo>},
+      {Time("exposedPy", "Of torchairPy, the device was idle."), SegmentIdle<Segment::kTorchairPy>},
       {Time("exposedCpp", "Of torchairCpp, the device was idle."),
-       [](const Item& item) -> Cell {
-         return OrEmpty(item.call.ExposedOf(Segment::kTorchairCpp));
-       }},
-      {Time("exposedGe", "Of ge, the device was idle."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.ExposedOf(Segment::kGe)); }},
+       SegmentIdle<Segment::kTorchairCpp>},
+      {Time("exposedGe", "Of ge, the device was idle."), SegmentIdle<Segment::kGe>},
       {Time("exposedLag", "Idle time of the device between t4Ns and the first kernel."),
-       [](const Item& item) -> Cell { return OrEmpty(item.call.exposed_lag); }},
-      {Number("nConstruct", "Tensors that TorchAir builds."),
-       [](const Item& item) -> Cell { return Count(item.call, item.call.tensors_built); }},
-      {Number("nContiguous", "Inputs made contiguous."),
-       [](const Item& item) -> Cell { return Count(item.call, item.call.contiguous); }},
-      {Number("nClone", "Inputs cloned."),
-       [](const Item& item) -> Cell { return Count(item.call, item.call.clones); }},
-      {Number("nTo", "Inputs copied to the device or another type."),
-       [](const Item& item) -> Cell { return Count(item.call, item.call.copies); }},
-      {Number("nLaunch", "Launches within the call."),
-       [](const Item& item) -> Cell { return item.call.launches; }},
+       kOfCall<&Call::exposed_lag>},
+      {Number("nConstruct", "Tensors that TorchAir builds."), CountOf<&Call::tensors_built>},
+      {Number("nContiguous", "Inputs made contiguous."), CountOf<&Call::contiguous>},
+      {Number("nClone", "Inputs cloned."), CountOf<&Call::clones>},
+      {Number("nTo", "Inputs copied to the device or another type."), CountOf<&Call::copies>},
+      {Number("nLaunch", "Launches within the call."), kOfCall<&Call::launches>},
       {Words("flags", 30, "Notes on the numbers, joined by |."),
-       [](const Item& item) -> Cell { return FlagText(item.call); }}};
+       [](const Item& item) -> Cell { return FlagText(*item.call); }}};
 }
 
 std::optional<double> Coverage(const StepRow& step) {
@@ -194,66 +184,44 @@ std::optional<double> Coverage(const StepRow& step) {
   return static_cast<double>(step.head) / static_cast<double>(step.duration);
 }
 
-std::vector<ColumnOf<Of<StepRow>>> StepColumns() {
-  using Item = Of<StepRow>;
-  return {RankColumn<Item>(),
-          {Number("step", "The step."),
-           [](const Item& item) -> Cell { return std::int64_t{item.row.step}; }},
-          {Number("tid", "The thread."), [](const Item& item) -> Cell { return item.row.tid; }},
-          {Number("calls", "Calls of graphs."),
-           [](const Item& item) -> Cell { return item.row.calls; }},
-          {Number("compileCalls", "Calls that compile or load."),
-           [](const Item& item) -> Cell { return item.row.compile_calls; }},
-          {Time("platform", "Time of the platform or script."),
-           [](const Item& item) -> Cell { return item.row.segments[0]; }},
-          {Time("dynamo", "Time of PyTorch Dynamo."),
-           [](const Item& item) -> Cell { return item.row.segments[1]; }},
-          {Time("torchairPy", "Python part of TorchAir."),
-           [](const Item& item) -> Cell { return item.row.segments[2]; }},
-          {Time("torchairCpp", "C++ part of TorchAir."),
-           [](const Item& item) -> Cell { return item.row.segments[3]; }},
-          {Time("ge", "GE and the epilogue, or the replay."),
-           [](const Item& item) -> Cell { return item.row.segments[4]; }},
-          {Time("tail", "From the end of the last call to the end of the step."),
-           [](const Item& item) -> Cell { return item.row.tail; }},
-          {Time("stepDuration", "The step."),
-           [](const Item& item) -> Cell { return item.row.duration; }},
-          {Time("exposedTotal", "Of the heads, the device was idle."),
-           [](const Item& item) -> Cell { return OrEmpty(item.row.exposed); }},
-          {Ratio("coverage", "Share of the step that heads take, 1 is all."),
-           [](const Item& item) -> Cell { return OrEmpty(Coverage(item.row)); }},
-          {Time("outside", "Time that belongs to no call and not to the tail."),
-           [](const Item& item) -> Cell { return item.row.outside; }}};
+std::vector<ColumnOf<StepRow>> StepColumns() {
+  using Item = StepRow;
+  return {
+      {Number("step", "The step."), Member<&Item::step>},
+      {Number("tid", "The thread."), Member<&Item::tid>},
+      {Number("calls", "Calls of graphs."), Member<&Item::calls>},
+      {Number("compileCalls", "Calls that compile or load."), Member<&Item::compile_calls>},
+      {Time("platform", "Time of the platform or script."), StepSegment<0>},
+      {Time("dynamo", "Time of PyTorch Dynamo."), StepSegment<1>},
+      {Time("torchairPy", "Python part of TorchAir."), StepSegment<2>},
+      {Time("torchairCpp", "C++ part of TorchAir."), StepSegment<3>},
+      {Time("ge", "GE and the epilogue, or the replay."), StepSegment<4>},
+      {Time("tail", "From the end of the last call to the end of the step."), Member<&Item::tail>},
+      {Time("stepDuration", "The step."), Member<&Item::duration>},
+      {Time("exposedTotal", "Of the heads, the device was idle."), Member<&Item::exposed>},
+      {Ratio("coverage", "Share of the step that heads take, 1 is all."),
+       [](const Item& item) -> Cell { return CellOf(Coverage(item)); }},
+      {Time("outside", "Time that belongs to no call and not to the tail."),
+       Member<&Item::outside>}};
 }
 
-std::vector<ColumnOf<Of<SummaryRow>>> SummaryColumns() {
-  using Item = Of<SummaryRow>;
-  return {
-      RankColumn<Item>(),
-      {Words("scope", 24, "all, or a graph."),
-       [](const Item& item) -> Cell { return item.row.scope; }},
-      {Words("phase", 10, "steady or compile."),
-       [](const Item& item) -> Cell { return Text(NameOf(item.row.phase)); }},
-      {Words("segment", 20, "The time that the row describes."),
-       [](const Item& item) -> Cell { return item.row.measure; }},
-      {Number("count", "Calls that have it."),
-       [](const Item& item) -> Cell { return item.row.spread.count; }},
-      {Time("mean", "Mean over the calls."),
-       [](const Item& item) -> Cell { return item.row.spread.mean; }},
-      {Time("p50", "Median over the calls."),
-       [](const Item& item) -> Cell { return item.row.spread.p50; }},
-      {Time("p90", "90 of 100 calls take less."),
-       [](const Item& item) -> Cell { return item.row.spread.p90; }},
-      {Time("max", "Longest."), [](const Item& item) -> Cell { return item.row.spread.max; }},
-      {Time("sum", "Of all calls."), [](const Item& item) -> Cell { return item.row.spread.sum; }},
-      {Ratio("share", "Share of the sum of heads, 1 is all."),
-       [](const Item& item) -> Cell { return OrEmpty(item.row.share); }},
-      {Ratio("shareOfStep", "Share of the time of the steps with such calls."),
-       [](const Item& item) -> Cell { return OrEmpty(item.row.share_of_step); }},
-      {Time("exposedSum", "Of the sum, the device was idle."),
-       [](const Item& item) -> Cell { return OrEmpty(item.row.exposed_sum); }},
-      {Ratio("exposedShare", "Share of the idle time before first kernels."),
-       [](const Item& item) -> Cell { return OrEmpty(item.row.exposed_share); }}};
+std::vector<ColumnOf<SummaryRow>> SummaryColumns() {
+  using Item = SummaryRow;
+  return {{Words("scope", 24, "all, or a graph."), Member<&Item::scope>},
+          {Words("phase", 10, "steady or compile."), NameIn<&Item::phase>},
+          {Words("segment", 20, "The time that the row describes."), Member<&Item::measure>},
+          {Number("count", "Calls that have it."), Member<&Item::spread, &Spread::count>},
+          {Time("mean", "Mean over the calls."), Member<&Item::spread, &Spread::mean>},
+          {Time("p50", "Median over the calls."), Member<&Item::spread, &Spread::p50>},
+          {Time("p90", "90 of 100 calls take less."), Member<&Item::spread, &Spread::p90>},
+          {Time("max", "Longest."), Member<&Item::spread, &Spread::max>},
+          {Time("sum", "Of all calls."), Member<&Item::spread, &Spread::sum>},
+          {Ratio("share", "Share of the sum of heads, 1 is all."), RatioIn<&Item::share>},
+          {Ratio("shareOfStep", "Share of the time of the steps with such calls."),
+           RatioIn<&Item::share_of_step>},
+          {Time("exposedSum", "Of the sum, the device was idle."), Member<&Item::exposed_sum>},
+          {Ratio("exposedShare", "Share of the idle time before first kernels."),
+           RatioIn<&Item::exposed_share>}};
 }
 
 // The mean over the calls, those without such a child included.
@@ -261,90 +229,95 @@ double PerCall(std::int64_t sum, const ChildRow& row) {
   return static_cast<double>(sum) / static_cast<double>(row.calls);
 }
 
-std::vector<ColumnOf<Of<ChildRow>>> ChildColumns() {
-  using Item = Of<ChildRow>;
+std::vector<ColumnOf<ChildRow>> ChildColumns() {
+  using Item = ChildRow;
   return {
-      RankColumn<Item>(),
-      {Words("scope", 24, "all, or a graph."),
-       [](const Item& item) -> Cell { return item.row.scope; }},
-      {Words("segment", 14, "The part of the head."),
-       [](const Item& item) -> Cell { return Text(NameOf(item.row.segment)); }},
+      {Words("scope", 24, "all, or a graph."), Member<&Item::scope>},
+      {Words("segment", 14, "The part of the head."), NameIn<&Item::segment>},
       {Words("class", 20, "Kind of work; of_which_... is counted in another row, too."),
-       [](const Item& item) -> Cell { return item.row.kind; }},
-      {Words("name", 40, "The operator, call or gap."),
-       [](const Item& item) -> Cell { return item.row.name; }},
+       Member<&Item::kind>},
+      {Words("name", 40, "The operator, call or gap."), Member<&Item::name>},
       {Number("count", "Events; empty for time without an event."),
-       [](const Item& item) -> Cell { return item.row.count > 0 ? Cell(item.row.count) : Cell(); }},
+       [](const Item& item) -> Cell { return item.count > 0 ? Cell(item.count) : Cell(); }},
       {Ratio("countPerCall", "Events in a call."),
        [](const Item& item) -> Cell {
-         return item.row.count > 0 ? Cell(Rounded(PerCall(item.row.count, item.row), 4)) : Cell();
+         return item.count > 0 ? Cell(Rounded(PerCall(item.count, item), 4)) : Cell();
        }},
-      {Time("total", "In all calls."), [](const Item& item) -> Cell { return item.row.total; }},
+      {Time("total", "In all calls."), Member<&Item::total>},
       {Time("mean", "In a call, over all calls."),
-       [](const Item& item) -> Cell { return std::llround(PerCall(item.row.total, item.row)); }},
-      {Time("max", "In one call at most."), [](const Item& item) -> Cell { return item.row.max; }},
-      {Ratio("shareOfSegment", "Share of the part of the head, 1 is all."),
-       [](const Item& item) -> Cell { return OrEmpty(item.row.share); }},
+       [](const Item& item) -> Cell { return std::llround(PerCall(item.total, item)); }},
+      {Time("max", "In one call at most."), Member<&Item::max>},
+      {Ratio("shareOfSegment", "Share of the part of the head, 1 is all."), RatioIn<&Item::share>},
       {Time("exposed", "Of the total, the device was idle before the first kernel."),
-       [](const Item& item) -> Cell { return OrEmpty(item.row.exposed); }}};
+       Member<&Item::exposed>}};
 }
 
-std::vector<ColumnOf<Of<AdviceRow>>> AdviceColumns() {
-  using Item = Of<AdviceRow>;
-  return {
-      RankColumn<Item>(),
-      {Words("ruleId", 10, "The rule."), [](const Item& item) -> Cell { return item.row.rule; }},
-      {Words("severity", 10, "info, warn or high."),
-       [](const Item& item) -> Cell { return Text(NameOf(item.row.severity)); }},
-      {Words("scope", 24, "all, or a graph."),
-       [](const Item& item) -> Cell { return item.row.scope; }},
-      {Words("owner", 34, "Whom to ask."), [](const Item& item) -> Cell { return item.row.owner; }},
-      {Words("text", 100, "What was measured, and what to do."),
-       [](const Item& item) -> Cell { return item.row.text; }},
-      {Words("metric", 34, "What the value and the threshold measure."),
-       [](const Item& item) -> Cell { return item.row.metric; }},
-      {Ratio("value", "The measured value."),
-       [](const Item& item) -> Cell { return Rounded(item.row.value, 4); }},
-      {Ratio("threshold", "The value from which on the rule applies."),
-       [](const Item& item) -> Cell { return Rounded(item.row.threshold, 4); }},
-      {Time("exposedPerStep", "The most that a fix saves in a step."),
-       [](const Item& item) -> Cell { return OrEmpty(item.row.exposed_per_step); }},
-      {Number("calls", "Number of calls with the problem."),
-       [](const Item& item) -> Cell { return item.row.calls; }}};
+std::vector<ColumnOf<AdviceRow>> AdviceColumns() {
+  using Item = AdviceRow;
+  return {{Words("ruleId", 10, "The rule."), Member<&Item::rule>},
+          {Words("severity", 10, "info, warn or high."), NameIn<&Item::severity>},
+          {Words("scope", 24, "all, or a graph."), Member<&Item::scope>},
+          {Words("owner", 34, "Whom to ask."), Member<&Item::owner>},
+          {Words("text", 100, "What was measured, and what to do."), Member<&Item::text>},
+          {Words("metric", 34, "What the value and the threshold measure."), Member<&Item::metric>},
+          {Ratio("value", "The measured value."),
+           [](const Item& item) -> Cell { return Rounded(item.value, 4); }},
+          {Ratio("threshold", "The value from which on the rule applies."),
+           [](const Item& item) -> Cell { return Rounded(item.threshold, 4); }},
+          {Time("exposedPerStep", "The most that a fix saves in a step."),
+           Member<&Item::exposed_per_step>},
+          {Number("calls", "Number of calls with the problem."), Member<&Item::calls>}};
 }
 
+// A sheet of the rows of ranks, each behind its rank.
 template <typename Item>
-Sheet HeadSheet(const char* name, const std::vector<ColumnOf<Item>>& columns) {
-  Sheet sheet = SheetOf(name, columns);
-  sheet.of_rank = {"head_overhead", name};
-  return sheet;
+class HeadSheet {
+ public:
+  HeadSheet(const char* name, std::vector<ColumnOf<Item>> columns)
+      : columns_(std::move(columns)), sheet_(SheetOf(name, columns_)) {
+    sheet_.of_rank = {"head_overhead", name};
+    sheet_.columns.insert(sheet_.columns.begin(),
+                          Number("rankId", "The rank; empty where the capture does not say."));
+  }
+
+  void Add(std::int64_t id, const std::vector<Item>& items, std::size_t rank) {
+    for (const Item& item : items) {
+      AddRow(columns_, item, rank, sheet_);
+      std::vector<Cell>& cells = sheet_.rows.back().cells;
+      cells.insert(cells.begin(), IdOrEmpty(id));
+    }
+  }
+  Sheet Take() { return std::move(sheet_); }
+
+ private:
+  std::vector<ColumnOf<Item>> columns_;
+  Sheet sheet_;
+};
+
+std::vector<CallItem> CallItems(const HeadPart& part) {
+  std::vector<CallItem> items;
+  items.reserve(part.calls.size());
+  for (std::size_t i = 0; i < part.calls.size(); ++i) items.push_back({part, i});
+  return items;
 }
 
 }  // namespace
 
 void AddHeadSheets(const std::vector<OfRank<HeadPart>>& ranks, Report& report) {
-  const auto call_columns = CallColumns();
-  const auto step_columns = StepColumns();
-  const auto summary_columns = SummaryColumns();
-  const auto child_columns = ChildColumns();
-  const auto advice_columns = AdviceColumns();
-  Sheet calls = HeadSheet("HEAD_CALL", call_columns);
-  Sheet steps = HeadSheet("HEAD_STEP", step_columns);
-  Sheet summary = HeadSheet("HEAD_SUMMARY", summary_columns);
-  Sheet children = HeadSheet("HEAD_CHILD", child_columns);
-  Sheet advice = HeadSheet("HEAD_ADVICE", advice_columns);
+  HeadSheet calls("HEAD_CALL", CallColumns());
+  HeadSheet steps("HEAD_STEP", StepColumns());
+  HeadSheet summary("HEAD_SUMMARY", SummaryColumns());
+  HeadSheet children("HEAD_CHILD", ChildColumns());
+  HeadSheet advice("HEAD_ADVICE", AdviceColumns());
   for (const auto& [id, part] : ranks) {
     const std::size_t rank = BeginRank(id, report);
-    for (std::size_t i = 0; i < part.calls.size(); ++i) {
-      AddRow(call_columns, {id, part, i}, rank, calls);
-    }
-    for (const StepRow& row : part.steps) AddRow(step_columns, {id, row}, rank, steps);
-    for (const SummaryRow& row : part.summary) AddRow(summary_columns, {id, row}, rank, summary);
-    for (const ChildRow& row : part.children) AddRow(child_columns, {id, row}, rank, children);
-    for (const AdviceRow& row : part.advice) AddRow(advice_columns, {id, row}, rank, advice);
+    calls.Add(id, CallItems(part), rank);
+    steps.Add(id, part.steps, rank);
+    summary.Add(id, part.summary, rank);
+    children.Add(id, part.children, rank);
+    advice.Add(id, part.advice, rank);
   }
-  report.sheets = {std::move(calls), std::move(steps), std::move(summary), std::move(children),
-                   std::move(advice)};
+  report.sheets = {calls.Take(), steps.Take(), summary.Take(), children.Take(), advice.Take()};
 }
 
 }  // namespace mpa::head

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "head_part.h"
 #include "head_screen.h"
 #include "mpa/recipe/rank_lines.h"
 
 namespace mpa::head {
+
 namespace {
 
 using Ranks = std::vector<OfRank<HeadPart>>;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of a graph as a picture.
-#include "picture.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "call.h"
+#include "head_screen.h"
 #include "segments.h"
 
 namespace mpa::head {

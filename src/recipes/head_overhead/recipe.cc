@@ -10,14 +10,13 @@
 #include "advice.h"
 #include "analyse.h"
 #include "call_children.h"
-#include "head_part_bytes.h"
+#include "head_part.h"
 #include "head_screen.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/chosen_step.h"
 #include "mpa/recipe/make_recipe.h"
-#include "picture.h"
 
 namespace mpa::recipes {
 namespace {
@@ -184,6 +183,7 @@ Verdict JudgeHeadOverhead(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
   if (facts.kind == CaptureKind::kGpu) return CannotRun("only graphs of NPUs are examined", "");
+  if (facts.kind == CaptureKind::kNpuKineto) return CannotRunOnKineto(facts, "do not name graphs");
   if (facts.recorded.host_ops == Recorded::kNo) {
     return CannotRun("no host operators were recorded: the calls of compiled graphs are among them",
                      "activities with ProfilerActivity.CPU");

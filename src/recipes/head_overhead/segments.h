@@ -7,12 +7,27 @@
 
 #include "call.h"
 #include "device_timeline.h"
-#include "find_calls.h"
 #include "host_forest.h"
 #include "mpa/measure/intervals.h"
-#include "runtime_calls.h"
 
 namespace mpa::head {
+
+/// A call with the events that make it. Nodes are those of the forest, kNone where there is none.
+struct FoundCall {
+  CallKind kind{};
+  std::int64_t parent = -1;  ///< position of the call it is nested in
+  std::int64_t node = HostNode::kNone;
+  std::int64_t run = HostNode::kNone;
+  std::int64_t execution = HostNode::kNone;  ///< of the graph, by GE
+  std::int64_t replay = HostNode::kNone;
+  std::int64_t eager_run = HostNode::kNone;
+  std::int64_t assemble_inputs = HostNode::kNone;
+  MaybeNs assembled{};  ///< the last end of AssembleInputs, AssembleOutputs and LoadGraph
+};
+
+/// The calls of all threads that a framework event shows (A1 to A5), each thread in order of
+/// time, a call before those nested in it.
+std::vector<FoundCall> FindCalls(const HostForest& forest);
 
 /// Where a call is entered, and where TorchAir and GE take over: e0, t1, t2, t3 and t4 with their
 /// flags. `executed` is where GE's execution ends.

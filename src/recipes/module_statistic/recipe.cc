@@ -15,6 +15,7 @@
 #include "mpa/mfu/module_mfu.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/module_columns.h"
 #include "mpa/recipe/module_parts.h"
 
@@ -65,7 +66,7 @@ void AddSheet(const std::vector<PartOfRank>& parts, Report& report) {
                       .format = Format::kInteger,
                       .meaning = "The rank; -1 where the capture does not say.",
                       .in_workbook = {.shown = InWorkbook::Shown::kNever}},
-                     [](const ModuleRowOfRank& item) -> Cell { return item.rank; }});
+                     Member<&ModuleRowOfRank::rank>});
   // Behind the columns of the Python tool, which scripts may know by their position.
   if (std::any_of(parts.begin(), parts.end(),
                   [](const PartOfRank& part) { return HasMfu(part.part.rows); })) {
@@ -76,7 +77,7 @@ void AddSheet(const std::vector<PartOfRank>& parts, Report& report) {
   for (const PartOfRank& part : parts) {
     const std::size_t rank = BeginRank(part.rank, report);
     for (const ModuleStatisticRow& row : part.part.rows) {
-      AddRow(columns, {part.rank, row}, rank, sheet);
+      AddRow(columns, {part.rank, &row}, rank, sheet);
     }
   }
   report.sheets.push_back(std::move(sheet));

@@ -14,9 +14,10 @@
 #include "messages.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/measure/group_hash.h"
+#include "mpa/measure/collectives.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
 
 namespace mpa::recipes {
@@ -127,44 +128,41 @@ using Ranks = std::vector<OfRank<MadeOps>>;
 
 struct MadeItem {
   std::int64_t rank = -1, id = 0;
-  const MadeOp& op;
+  const MadeOp* op = nullptr;
 };
 
 void AddMadeSheet(const Ranks& ranks, Report& report) {
   using Item = MadeItem;
-  const auto text = [](const char* name, double width, const char* meaning, auto cell) {
+  const auto text = [](const char* name, double width, const char* meaning,
+                       Cell (*cell)(const Item&)) {
     return ColumnOf<Item>{NamedColumn(name, Format::kText, width, meaning), cell};
   };
-  const auto number = [](const char* name, double width, const char* meaning, auto cell) {
+  const auto number = [](const char* name, double width, const char* meaning,
+                         Cell (*cell)(const Item&)) {
     return ColumnOf<Item>{NamedColumn(name, Format::kInteger, width, meaning), cell};
   };
   const std::vector<ColumnOf<Item>> columns = {
-      number("rank", 8, "The rank.", [](const Item& item) -> Cell { return item.rank; }),
+      number("rank", 8, "The rank.", Member<&Item::rank>),
       number("opId", 8, "The number of the operator on its rank, in order of start.",
-             [](const Item& item) -> Cell { return item.id; }),
+             Member<&Item::id>),
       text("opName", 36,
            "Its name as the profiler builds it: type, last digits of the group's number, number.",
-           [](const Item& item) -> Cell { return item.op.name; }),
-      number("startNs", 22, "Its begin on the device, in ns.",
-             [](const Item& item) -> Cell { return item.op.start; }),
-      number("endNs", 22, "Its end on the device, in ns.",
-             [](const Item& item) -> Cell { return item.op.end; }),
+           Member<&Item::op, &MadeOp::name>),
+      number("startNs", 22, "Its begin on the device, in ns.", Member<&Item::op, &MadeOp::start>),
+      number("endNs", 22, "Its end on the device, in ns.", Member<&Item::op, &MadeOp::end>),
       number("connectionId", 14, "The connection of the mark; empty: it has none.",
              [](const Item& item) -> Cell {
-               return item.op.link < 0 ? Cell(NoNumber::kUnknown) : Cell(item.op.link);
+               return item.op->link < 0 ? Cell(NoNumber::kUnknown) : Cell(item.op->link);
              }),
-      text("groupName", 40, "Its communication group.",
-           [](const Item& item) -> Cell { return item.op.group; }),
-      text("dataType", 10, "The type of its elements.",
-           [](const Item& item) -> Cell { return item.op.data_type; }),
-      text("count", 12, "Its elements.", [](const Item& item) -> Cell { return item.op.count; }),
-      text("opType", 24, "The type of the operator.",
-           [](const Item& item) -> Cell { return item.op.type; })};
+      text("groupName", 40, "Its communication group.", Member<&Item::op, &MadeOp::group>),
+      text("dataType", 10, "The type of its elements.", Member<&Item::op, &MadeOp::data_type>),
+      text("count", 12, "Its elements.", Member<&Item::op, &MadeOp::count>),
+      text("opType", 24, "The type of the operator.", Member<&Item::op, &MadeOp::type>)};
   Sheet sheet = SheetOf("MSTX_COMMUNICATION_OP", columns);
   for (const auto& [id, part] : ranks) {
     const std::size_t rank = BeginRank(id, report);
     std::int64_t number_of_op = 0;
-    for (const MadeOp& op : part.ops) AddRow(columns, {id, number_of_op++, op}, rank, sheet);
+    for (const MadeOp& op : part.ops) AddRow(columns, {id, number_of_op++, &op}, rank, sheet);
   }
   report.sheets.push_back(std::move(sheet));
 }
@@ -246,7 +244,7 @@ void ReduceMstx2Commop(const Ranks& ranks, const RecipeArguments&, Wanted wanted
 Verdict JudgeMstx2Commop(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) return CannotRun("captures of GPUs have no mstx marks", "");
+  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "have no mstx marks");
   if (facts.recorded.mstx == Recorded::kNo) {
     return CannotRun("no marks of communication were recorded (mstx)", "mstx=True");
   }

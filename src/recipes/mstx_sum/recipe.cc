@@ -134,7 +134,7 @@ void ReduceMstxSum(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Re
 Verdict JudgeMstxSum(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) return CannotRun("captures of GPUs have no mstx marks", "");
+  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "have no mstx marks");
   if (facts.recorded.mstx == Recorded::kNo) {
     return CannotRun("the program set no marks and no ranges (mstx)",
                      "mstx=True with marks or ranges in the program");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mpa/recipe/duration_sample.h"
+#include "mpa/recipe/member_cell.h"
 #include "spans.h"
 
 namespace mpa::recipes::mstx {
@@ -97,8 +98,7 @@ std::vector<ColumnOf<IndexedSpan>> SpanColumns() {
     columns.push_back(
         {NamedColumn(name, format, format == Format::kText ? 40 : 14, meaning), cell});
   };
-  add("index", Format::kInteger, "The number of the row.",
-      [](const Item& row) -> Cell { return row.index; });
+  add("index", Format::kInteger, "The number of the row.", Member<&Item::index>);
   add("Name", Format::kText,
       "What was marked, within the ranges around it; repetitions in a step are numbered.",
       [](const Item& row) -> Cell { return row.item.name; });
@@ -190,25 +190,25 @@ std::vector<ColumnOf<NameItem>> NameColumns() {
   AddStatsColumns(stats);
   std::vector<ColumnOf<Item>> columns = {
       {NamedColumn("Name", Format::kText, 40, "What was marked; see MSTXMarkStats."),
-       [](const Item& item) -> Cell { return item.name; }}};
+       Member<&Item::name>}};
   for (ColumnOf<Item>& column : stats) {
     const bool is_min = column.column.name == "MinNs", is_max = column.column.name == "MaxNs";
     columns.push_back(std::move(column));
     if (is_min) {
       columns.push_back(
           {NamedColumn("MinRank", Format::kInteger, 10, "The first rank with the shortest."),
-           [](const Item& item) -> Cell { return item.min_rank; }});
+           Member<&Item::min_rank>});
     }
     if (is_max) {
       columns.push_back(
           {NamedColumn("MaxRank", Format::kInteger, 10, "The first rank with the longest."),
-           [](const Item& item) -> Cell { return item.max_rank; }});
+           Member<&Item::max_rank>});
     }
   }
   columns.push_back(
       {NamedColumn("Dispersion(%)", Format::kDecimals2, 14,
                    "How far the longest is above the third quartile, as a share of the sum, in %."),
-       [](const Item& item) -> Cell { return item.Dispersion(); }});
+       Member<&Item::Dispersion>});
   columns.push_back({NamedColumn("StepId", Format::kInteger, 10, "The step; 0: none."),
                      [](const Item& item) -> Cell { return std::int64_t{item.step}; }});
   return columns;

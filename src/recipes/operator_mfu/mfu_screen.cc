@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "mfu_spread_screen.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/recipe/rank_lines.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mfu_sheets.h"
-
 #include <algorithm>
 #include <utility>
 
+#include "mfu_screen.h"
+#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/module_columns.h"
 
 namespace mpa::operator_mfu {
@@ -13,14 +13,14 @@ namespace {
 template <typename RowType>
 struct Of {
   std::int64_t rank = -1;
-  const RowType& row;
+  const RowType* row;
 };
 using KernelItem = Of<OperatorMfuRow>;
 using WasteItem = Of<MfuWaste>;
 struct ShareItem {
   std::int64_t rank = -1;
   const MfuSummary& summary;
-  const MfuShare& row;
+  const MfuShare* row;
 };
 
 Column Named(const char* name, Format format, double width, const char* meaning,
@@ -46,14 +46,10 @@ constexpr const char* kRankMeaning = "The rank; -1 where the capture does not sa
 
 template <typename Item>
 ColumnOf<Item> RankColumn(const char* title) {
-  return {Named("rank_id", Format::kInteger, 10, kRankMeaning, title),
-          [](const Item& item) -> Cell { return item.rank; }};
+  return {Named("rank_id", Format::kInteger, 10, kRankMeaning, title), Member<&Item::rank>};
 }
 
 Cell IfKnown(bool known, double value) { return known ? Cell(value) : Cell(); }
-Cell IfKnown(const std::optional<double>& value) {
-  return IfKnown(value.has_value(), value.value_or(0));
-}
 Cell Words(std::string_view text) { return std::string(text); }
 
 std::string_view Text(FlopsSource source) {
@@ -74,53 +70,53 @@ std::vector<ColumnOf<KernelItem>> KernelColumns(bool compat) {
       RankColumn<Item>("Rank ID"),
       {Named("op_name", Format::kText, 40, "The host operator that launched the kernel.",
              "Op Name"),
-       [](const Item& item) -> Cell { return item.row.op; }},
+       Member<&Item::row, &OperatorMfuRow::op>},
       {Named("kernel_name", Format::kText, 50, "The kernel.", "Kernel Name"),
-       [](const Item& item) -> Cell { return item.row.kernel; }},
+       Member<&Item::row, &OperatorMfuRow::kernel>},
       {Named("kernel_start(ns)", Format::kInteger, 22, "When it began, in ns since the epoch.",
              "Kernel Start(ns)"),
-       [](const Item& item) -> Cell { return item.row.start; }},
+       Member<&Item::row, &OperatorMfuRow::start>},
       {Named("kernel_end(ns)", Format::kInteger, 22, "When it ended, in ns since the epoch.",
              "Kernel End(ns)"),
-       [](const Item& item) -> Cell { return item.row.start + item.row.dur; }},
+       [](const Item& item) -> Cell { return item.row->start + item.row->dur; }},
       {Named("kernel_duration(ns)", Format::kInteger, 20, "How long it ran, in ns.",
              "Kernel Duration(ns)"),
-       [](const Item& item) -> Cell { return item.row.dur; }},
+       Member<&Item::row, &OperatorMfuRow::dur>},
       {Share("mfu", 10, "Share of the chip's peak that it reached, 1 is all.", "MFU"),
        [](const Item& item) -> Cell {
-         return IfKnown(item.row.mfu.use.Known(), item.row.mfu.use.ratio);
+         return IfKnown(item.row->mfu.use.Known(), item.row->mfu.use.ratio);
        }},
       {Tera("actual_tflops", 14, "Operations per second that it reached, in 10^12."),
        [](const Item& item) -> Cell {
-         const Flops& flops = item.row.mfu.flops;
-         return flops.Known() ? IfKnown(Tflops(flops.count, item.row.dur)) : Cell();
+         const Flops& flops = item.row->mfu.flops;
+         return flops.Known() ? CellOf(Tflops(flops.count, item.row->dur)) : Cell();
        }},
       {Tera("chip_peak_tflops", 16, "Peak of the chip for the data type, in 10^12 per second."),
        [](const Item& item) -> Cell {
-         return IfKnown(item.row.mfu.peak_tflops > 0, item.row.mfu.peak_tflops);
+         return IfKnown(item.row->mfu.peak_tflops > 0, item.row->mfu.peak_tflops);
        }},
       {Named("flops", Format::kInteger, 18, "Operations; a multiply-add counts as two."),
        [](const Item& item) -> Cell {
-         return item.row.mfu.flops.Known() ? Cell(item.row.mfu.flops.count) : Cell();
+         return item.row->mfu.flops.Known() ? Cell(item.row->mfu.flops.count) : Cell();
        }},
       {Named("flops_op_name", Format::kText, 30,
              "What the operations are of: the recorded call or "
              "the kernel's type."),
-       [](const Item& item) -> Cell { return item.row.counted; }},
+       Member<&Item::row, &OperatorMfuRow::counted>},
       {Named("input_shapes", Format::kText, 40, "Shapes of the inputs, joined by ';'."),
-       [](const Item& item) -> Cell { return item.row.input_shapes; }},
+       Member<&Item::row, &OperatorMfuRow::input_shapes>},
       {Named("output_shapes", Format::kText, 30, "Shapes of the outputs, joined by ';'."),
-       [](const Item& item) -> Cell { return item.row.output_shapes; }}};
+       Member<&Item::row, &OperatorMfuRow::output_shapes>}};
   if (compat) return columns;
   const std::vector<ColumnOf<Item>> own = {
       {Named("flops_source", Format::kText, 12, "recorded (by mfu_flops ranges) or shapes."),
-       [](const Item& item) -> Cell { return Words(Text(item.row.mfu.source)); }},
+       [](const Item& item) -> Cell { return Words(Text(item.row->mfu.source)); }},
       {Named("compute_type", Format::kText, 12, "Data type in which it multiplies."),
-       [](const Item& item) -> Cell { return Words(Text(item.row.mfu.type)); }},
+       [](const Item& item) -> Cell { return Words(Text(item.row->mfu.type)); }},
       {Share("mfu_of_measured_clock", 22, "MFU against the peak at the clock that was measured."),
-       [](const Item& item) -> Cell { return IfKnown(item.row.mfu.use_of_measured_clock); }},
+       Member<&Item::row, &OperatorMfuRow::mfu, &KernelMfu::use_of_measured_clock>},
       {Named("why_no_mfu", Format::kText, 36, "Why the MFU is unknown."),
-       [](const Item& item) -> Cell { return Words(item.row.Reason()); }}};
+       Member<&Item::row, &OperatorMfuRow::Reason>}};
   columns.insert(columns.end(), own.begin(), own.end());
   return columns;
 }
@@ -141,50 +137,52 @@ std::vector<ColumnOf<ShareItem>> ShareColumns() {
       RankColumn<Item>(""),
       {Named("work", Format::kText, 30,
              "Kind of work, such as matrix products; step and device span are wall time."),
-       [](const Item& item) -> Cell { return item.row.work; }},
+       Member<&Item::row, &MfuShare::work>},
       {Named("kernels", Format::kInteger, 10, "Number of kernels."),
-       [](const Item& item) -> Cell { return item.row.kernels; }},
+       Member<&Item::row, &MfuShare::kernels>},
       {Named("duration(ns)", Format::kInteger, 16,
              "Time of the kernels, in ns; of step and device span their wall time."),
-       [](const Item& item) -> Cell { return item.row.duration; }},
+       Member<&Item::row, &MfuShare::duration>},
       {Share("share_of_device_time", 22, "Share of the time of all kernels, 1 is all."),
-       [](const Item& item) -> Cell { return IfKnown(item.summary.ShareOfTime(item.row)); }},
+       [](const Item& item) -> Cell { return CellOf(item.summary.ShareOfTime(*item.row)); }},
       {Named("flops", Format::kDecimals2, 18, "Operations; a multiply-add counts as two."),
-       [](const Item& item) -> Cell { return item.row.flops > 0 ? Cell(item.row.flops) : Cell(); }},
+       [](const Item& item) -> Cell {
+         return item.row->flops > 0 ? Cell(item.row->flops) : Cell();
+       }},
       {Tera("actual_tflops", 14, "Operations per second, in 10^12."),
        [](const Item& item) -> Cell {
-         return IfKnown(item.row.flops > 0 && item.row.duration > 0,
-                        item.row.flops / static_cast<double>(item.row.duration) / 1e3);
+         return IfKnown(item.row->flops > 0 && item.row->duration > 0,
+                        item.row->flops / static_cast<double>(item.row->duration) / 1e3);
        }},
       {Share("mfu", 10,
              "Operations / (peak x duration), 1 is all: the share of the chip's peak that the "
              "kernels or the whole step reached."),
-       [](const Item& item) -> Cell { return IfKnown(item.row.Use()); }},
+       Member<&Item::row, &MfuShare::Use>},
       {Share("mfu_of_measured_clock", 22, "MFU against the peak at the clock that was measured."),
-       [](const Item& item) -> Cell { return IfKnown(item.row.UseOfMeasuredClock()); }},
+       Member<&Item::row, &MfuShare::UseOfMeasuredClock>},
       {Named("why_no_mfu", Format::kText, 40, "Why the MFU is unknown."),
-       [](const Item& item) -> Cell { return item.row.reason; }}};
+       Member<&Item::row, &MfuShare::reason>}};
 }
 
 std::vector<ColumnOf<WasteItem>> WasteColumns() {
   using Item = WasteItem;
   return {RankColumn<Item>(""),
           {Named("op_type", Format::kText, 30, "Type of the operator."),
-           [](const Item& item) -> Cell { return item.row.op_type; }},
+           Member<&Item::row, &MfuWaste::op_type>},
           {Named("kernel_name", Format::kText, 50, "One of the kernels."),
-           [](const Item& item) -> Cell { return item.row.kernel; }},
+           Member<&Item::row, &MfuWaste::kernel>},
           {Named("input_shapes", Format::kText, 40, "Shapes of the inputs, joined by ';'."),
-           [](const Item& item) -> Cell { return item.row.input_shapes; }},
+           Member<&Item::row, &MfuWaste::input_shapes>},
           {Named("compute_type", Format::kText, 12, "Data type in which they multiply."),
-           [](const Item& item) -> Cell { return Words(Text(item.row.type)); }},
+           [](const Item& item) -> Cell { return Words(Text(item.row->type)); }},
           {Named("kernels", Format::kInteger, 10, "Number of kernels."),
-           [](const Item& item) -> Cell { return item.row.count; }},
+           Member<&Item::row, &MfuWaste::count>},
           {Named("duration(ns)", Format::kInteger, 16, "Time of the kernels, in ns."),
-           [](const Item& item) -> Cell { return item.row.duration; }},
+           Member<&Item::row, &MfuWaste::duration>},
           {Share("mfu", 10, "Share of the chip's peak that they reached, 1 is all."),
-           [](const Item& item) -> Cell { return item.row.use; }},
+           Member<&Item::row, &MfuWaste::use>},
           {Named("wasted(ns)", Format::kInteger, 16, "Their time beyond that at the peak, in ns."),
-           [](const Item& item) -> Cell { return item.row.wasted; }}};
+           Member<&Item::row, &MfuWaste::wasted>}};
 }
 
 template <typename Item>
@@ -210,14 +208,15 @@ void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& repo
   Sheet wastes = ListOf("MFUWaste", waste_columns, {"operator_mfu_summary", "Waste"});
   for (const auto& [id, part] : parts) {
     const std::size_t rank = BeginRank(id, report);
-    for (const OperatorMfuRow& row : part.kernels) AddRow(kernel_columns, {id, row}, rank, kernels);
+    for (const OperatorMfuRow& row : part.kernels)
+      AddRow(kernel_columns, {id, &row}, rank, kernels);
     for (const ModuleStatisticRow& row : part.modules) {
-      AddRow(module_columns, {id, row}, rank, modules);
+      AddRow(module_columns, {id, &row}, rank, modules);
     }
     for (const MfuShare& row : part.summary.shares) {
-      AddRow(share_columns, {id, part.summary, row}, rank, shares);
+      AddRow(share_columns, {id, part.summary, &row}, rank, shares);
     }
-    for (const MfuWaste& row : part.summary.wastes) AddRow(waste_columns, {id, row}, rank, wastes);
+    for (const MfuWaste& row : part.summary.wastes) AddRow(waste_columns, {id, &row}, rank, wastes);
   }
   report.sheets = {std::move(kernels), std::move(modules)};
   if (compat) return;

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "mfu_screen.h"
-#include "mfu_sheets.h"
-#include "mfu_spread_screen.h"
 #include "mpa/mfu/chip_of_rank.h"
 #include "mpa/mfu/module_mfu.h"
 #include "mpa/recipe/arguments.h"
@@ -19,6 +17,14 @@ namespace mpa::recipes {
 namespace {
 
 using operator_mfu::Part;
+
+// Current versions record them at Level0, too.
+bool HasShapes(const RankTrace& trace) {
+  const std::vector<StringId>& shapes = trace.kernels.shapes;
+  return std::any_of(shapes.begin(), shapes.end(), [&](StringId text) {
+    return text != StringId::kEmpty && trace.strings.View(text) != "N/A";
+  });
+}
 
 Part MapOperatorMfu(const RankTrace& trace, const RecipeArguments& arguments) {
   const ThreadGroups groups(trace);
@@ -31,7 +37,8 @@ Part MapOperatorMfu(const RankTrace& trace, const RecipeArguments& arguments) {
   options.backward = arguments.contains("with_backward");
   Part part{.kernels = OperatorMfuRows(trace, mfu),
             .modules = SumModules(trace, groups, work, options).rows,
-            .summary = SummariseMfu(trace, mfu, chip)};
+            .summary = SummariseMfu(trace, mfu, chip),
+            .has_shapes = HasShapes(trace)};
   if (compat) {
     std::erase_if(part.kernels, [](const OperatorMfuRow& row) { return !row.mfu.use.Known(); });
   }
@@ -47,9 +54,11 @@ void AddNotes(const OfRank<Part>& rank, Report& report) {
   const std::vector<OperatorMfuRow>& rows = rank.part.kernels;
   if (rows.empty()) {
     report.notes.push_back(
-        fmt::format("{}: no kernel of known operations; collect with profiler_level Level1 or "
-                    "higher, which records shapes",
-                    name));
+        rank.part.has_shapes
+            ? fmt::format("{}: no kernel of known operations; its kernels have shapes", name)
+            : fmt::format("{}: no kernel of known operations; collect with profiler_level Level1 "
+                          "or higher, which records shapes",
+                          name));
     return;
   }
   if (PeakOf(rank.part.summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) {

@@ -15,6 +15,7 @@
 #include "mpa/measure/collectives.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
 
 namespace mpa::recipes {
@@ -147,38 +148,36 @@ using Ranks = std::vector<OfRank<P2pOps>>;
 
 struct P2pItem {
   std::int64_t rank = -1;
-  const P2pOp& op;
+  const P2pOp* op = nullptr;
 };
 
 void AddP2pSheet(const Ranks& ranks, Report& report) {
   using Item = P2pItem;
   const std::vector<ColumnOf<Item>> columns = {
-      {NamedColumn("rank", Format::kInteger, 8, "The rank."),
-       [](const Item& item) -> Cell { return item.rank; }},
+      {NamedColumn("rank", Format::kInteger, 8, "The rank."), Member<&Item::rank>},
       {NamedColumn("opId", Format::kInteger, 10,
                    "The number of the operator in the database. Only databases number operators."),
        [](const Item& item) -> Cell {
-         return item.op.id < 0 ? Cell(NoNumber::kUnknown) : Cell(item.op.id);
+         return item.op->id < 0 ? Cell(NoNumber::kUnknown) : Cell(item.op->id);
        }},
-      {NamedColumn("opName", Format::kText, 30, "The operator."),
-       [](const Item& item) -> Cell { return item.op.name; }},
+      {NamedColumn("opName", Format::kText, 30, "The operator."), Member<&Item::op, &P2pOp::name>},
       {NamedColumn("startNs", Format::kInteger, 22, "Its begin, in ns."),
-       [](const Item& item) -> Cell { return item.op.start; }},
+       Member<&Item::op, &P2pOp::start>},
       {NamedColumn("endNs", Format::kInteger, 22, "Its end, in ns."),
-       [](const Item& item) -> Cell { return item.op.end; }},
+       Member<&Item::op, &P2pOp::end>},
       {NamedColumn("groupName", Format::kText, 40, "Its communication group."),
-       [](const Item& item) -> Cell { return item.op.group; }},
+       Member<&Item::op, &P2pOp::group>},
       {NamedColumn("opConnectionId", Format::kText, 18,
                    "<domain>_<sender>_<receiver>_<number>, ranks of the group; both ends of a "
                    "transfer have the same. Empty where the tasks do not name one sender and one "
                    "receiver."),
        [](const Item& item) -> Cell {
-         return item.op.connection.empty() ? Cell(NoNumber::kUnknown) : Cell(item.op.connection);
+         return item.op->connection.empty() ? Cell(NoNumber::kUnknown) : Cell(item.op->connection);
        }}};
   Sheet sheet = SheetOf("COMMUNICATION_OP", columns);
   for (const auto& [id, part] : ranks) {
     const std::size_t rank = BeginRank(id, report);
-    for (const P2pOp& op : part.ops) AddRow(columns, {id, op}, rank, sheet);
+    for (const P2pOp& op : part.ops) AddRow(columns, {id, &op}, rank, sheet);
   }
   report.sheets.push_back(std::move(sheet));
 }
@@ -195,7 +194,7 @@ std::map<std::pair<std::string, std::string>, Transfer> TransfersOf(const Ranks&
     for (const P2pOp& op : part.ops) {
       if (!op.KnowsEnds()) continue;
       Transfer& transfer = transfers[{op.group, op.connection}];
-      (op.receives ? transfer.receives : transfer.sends).push_back({id, op});
+      (op.receives ? transfer.receives : transfer.sends).push_back({id, &op});
     }
   }
   return transfers;
@@ -218,8 +217,8 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
     paired += 2;
     Way& way = ways[{send.rank, receive.rank}];
     ++way.count;
-    way.waits.push_back(
-        {receive.rank, static_cast<double>(std::max<TimeNs>(0, send.op.start - receive.op.start))});
+    way.waits.push_back({receive.rank, static_cast<double>(std::max<TimeNs>(
+                                           0, send.op->start - receive.op->start))});
   }
   if (ops == 0) return;
   report.lines.push_back(
@@ -291,9 +290,7 @@ void ReduceP2pPairing(const Ranks& ranks, const RecipeArguments&, Wanted wanted,
 Verdict JudgeP2pPairing(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) {
-    return CannotRun("captures of GPUs do not name the ends of transfers", "");
-  }
+  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "do not name the ends of transfers");
   if (facts.recorded.communication == Recorded::kNo) {
     return CannotRun(NoCommunication(facts), "profiler_level=Level1");
   }

@@ -12,6 +12,7 @@
 #include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/model/step_bounds.h"
+#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
 
 namespace mpa::recipes {
@@ -47,7 +48,7 @@ PipelinePart MapPpChart(const RankTrace& trace, const RecipeArguments&) {
 
 struct BoxOfRank {
   std::int64_t rank = -1;
-  const LabelledBox& box;
+  const LabelledBox* box = nullptr;
 };
 
 void AddChartSheet(const Ranks& ranks, const std::vector<std::vector<LabelledBox>>& boxes,
@@ -57,20 +58,19 @@ void AddChartSheet(const Ranks& ranks, const std::vector<std::vector<LabelledBox
       {NamedColumn("name", Format::kText, 14,
                    "FP or BP; in a DualPipeV pipeline the micro-batches: 3F+5B runs the forward "
                    "pass of 3 and the backward pass of 5."),
-       [](const Item& item) -> Cell { return item.box.name; }},
+       Member<&Item::box, &LabelledBox::name>},
       {NamedColumn("startNs", Format::kInteger, 22, "Its begin on the device, in ns."),
-       [](const Item& item) -> Cell { return item.box.start; }},
+       Member<&Item::box, &LabelledBox::start>},
       {NamedColumn("endNs", Format::kInteger, 22, "Its end on the device, in ns."),
-       [](const Item& item) -> Cell { return item.box.end; }},
+       Member<&Item::box, &LabelledBox::end>},
       {NamedColumn("type", Format::kInteger, 8,
                    "0 of FP, 1 of BP; in a DualPipeV pipeline the phase of the schedule, 0 to 6."),
-       [](const Item& item) -> Cell { return std::int64_t{item.box.type}; }},
-      {NamedColumn("rank", Format::kInteger, 8, "The rank."),
-       [](const Item& item) -> Cell { return item.rank; }}};
+       Member<&Item::box, &LabelledBox::type>},
+      {NamedColumn("rank", Format::kInteger, 8, "The rank."), Member<&Item::rank>}};
   Sheet sheet = SheetOf("StepTaskInfo", columns);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const std::size_t rank = BeginRank(ranks[i].rank, report);
-    for (const LabelledBox& box : boxes[i]) AddRow(columns, {ranks[i].rank, box}, rank, sheet);
+    for (const LabelledBox& box : boxes[i]) AddRow(columns, {ranks[i].rank, &box}, rank, sheet);
   }
   report.sheets.push_back(std::move(sheet));
 }
@@ -181,7 +181,7 @@ void ReducePpChart(const Ranks& ranks, const RecipeArguments& arguments, Wanted 
 Verdict JudgePpChart(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) return CannotRun("captures of GPUs have no mstx marks", "");
+  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "have no mstx marks");
   if (facts.recorded.mstx == Recorded::kNo) {
     return CannotRun("no forward and backward passes were marked (mstx)",
                      "mstx=True with ranges on a stream around the passes of micro-batches");

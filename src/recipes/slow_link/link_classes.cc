@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "mpa/measure/data_types.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/recipe/rank_spread.h"
 
 namespace mpa::slow_link {

@@ -12,6 +12,7 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/member_cell.h"
 #include "mpa/report/amount.h"
 
 namespace mpa::recipes {
@@ -31,69 +32,59 @@ RankCollectives MapSlowLink(const RankTrace& trace, const RecipeArguments&) {
 // A row of a class with what the cells need.
 struct LinkItem {
   std::int64_t rank = -1;
-  const LinkClass& same;
-  const LinkRow& row;
+  const LinkClass* same = nullptr;
+  const LinkRow* row = nullptr;
   const RankRuns& part;
 };
 struct LinkSumItem {
-  const LinkClass& same;
-  const DurationStats& stats;
+  const LinkClass* same = nullptr;
+  DurationStats stats{};
   std::int64_t max_rank = -1, min_rank = -1;
 };
 
 std::vector<ColumnOf<LinkSumItem>> LinkSumColumns() {
   std::vector<ColumnOf<LinkSumItem>> columns = {
-      {{.name = "opTypeRelatedRanksDataSize",
-        .format = Format::kText,
-        .width = 36,
-        .meaning = "Type of the collectives, how many ranks take part, and the bytes."},
+      {NamedColumn("opTypeRelatedRanksDataSize", Format::kText, 36,
+                   "Type of the collectives, how many ranks take part, and the bytes."),
        [](const LinkSumItem& item) -> Cell {
-         return fmt::format("{}{}_{}", item.same.type, item.same.ranks, item.same.bytes);
+         return fmt::format("{}{}_{}", item.same->type, item.same->ranks, item.same->bytes);
        }}};
   AddStatsColumns(columns);
-  columns.push_back({{.name = "offsetRatio",
-                      .format = Format::kDecimals2,
-                      .meaning = "How far the farthest time of transfer is from the mean, in "
-                                 "standard deviations."},
-                     [](const LinkSumItem& item) -> Cell { return item.same.offset; }});
-  columns.push_back({{.name = "maxRank",
-                      .format = Format::kInteger,
-                      .meaning = "First rank of the collective with the longest transfer."},
-                     [](const LinkSumItem& item) -> Cell { return item.max_rank; }});
-  columns.push_back({{.name = "minRank",
-                      .format = Format::kInteger,
-                      .meaning = "First rank of the collective with the shortest transfer."},
-                     [](const LinkSumItem& item) -> Cell { return item.min_rank; }});
+  columns.push_back({NamedColumn("offsetRatio", Format::kDecimals2, 10,
+                                 "How far the farthest time of transfer is from the mean, in "
+                                 "standard deviations."),
+                     Member<&LinkSumItem::same, &LinkClass::offset>});
+  columns.push_back({NamedColumn("maxRank", Format::kInteger, 10,
+                                 "First rank of the collective with the longest transfer."),
+                     Member<&LinkSumItem::max_rank>});
+  columns.push_back({NamedColumn("minRank", Format::kInteger, 10,
+                                 "First rank of the collective with the shortest transfer."),
+                     Member<&LinkSumItem::min_rank>});
   return columns;
 }
 
 std::vector<ColumnOf<LinkItem>> LinkColumns() {
-  return {{{.name = "rankId", .format = Format::kInteger, .meaning = "The rank."},
-           [](const LinkItem& item) -> Cell { return item.rank; }},
-          {{.name = "groupName", .format = Format::kText, .width = 50, .meaning = "The group."},
-           [](const LinkItem& item) -> Cell { return item.row.op->group; }},
-          {{.name = "communicationTime",
-            .format = Format::kInteger,
-            .width = 18,
-            .meaning = "How long the rank ran the collective, in ns."},
-           [](const LinkItem& item) -> Cell { return item.part.rows[item.row.member.row].dur; }},
-          {{.name = "opName", .format = Format::kText, .width = 36, .meaning = "The collective."},
-           [](const LinkItem& item) -> Cell { return item.row.op->name; }},
-          {{.name = "opType", .format = Format::kText, .width = 20, .meaning = "Its type."},
-           [](const LinkItem& item) -> Cell { return item.same.type; }},
-          {{.name = "dataType", .format = Format::kText, .meaning = "Type of the elements."},
+  return {{NamedColumn("rankId", Format::kInteger, 10, "The rank."), Member<&LinkItem::rank>},
+          {NamedColumn("groupName", Format::kText, 50, "The group."),
+           Member<&LinkItem::row, &LinkRow::op, &CollectiveInstance::group>},
+          {NamedColumn("communicationTime", Format::kInteger, 18,
+                       "How long the rank ran the collective, in ns."),
+           [](const LinkItem& item) -> Cell { return item.part.rows[item.row->member.row].dur; }},
+          {NamedColumn("opName", Format::kText, 36, "The collective."),
+           Member<&LinkItem::row, &LinkRow::op, &CollectiveInstance::name>},
+          {NamedColumn("opType", Format::kText, 20, "Its type."),
+           Member<&LinkItem::same, &LinkClass::type>},
+          {NamedColumn("dataType", Format::kText, 10, "Type of the elements."),
            [](const LinkItem& item) -> Cell {
-             return item.part.texts[item.part.rows[item.row.member.row].data_type];
+             return item.part.texts[item.part.rows[item.row->member.row].data_type];
            }},
-          {{.name = "dataSize", .format = Format::kInteger, .width = 14, .meaning = "Bytes."},
-           [](const LinkItem& item) -> Cell { return item.same.bytes; }},
-          {{.name = "transmitTime",
-            .format = Format::kInteger,
-            .width = 14,
-            .meaning = "How long the transfer took: the shortest time of all ranks, in ns."},
-           [](const LinkItem& item) -> Cell { return item.row.transmit; }},
-          {{.name = "relatedRanks", .format = Format::kInteger, .meaning = "Ranks that take part."},
-           [](const LinkItem& item) -> Cell { return item.same.ranks; }}};
+          {NamedColumn("dataSize", Format::kInteger, 14, "Bytes."),
+           Member<&LinkItem::same, &LinkClass::bytes>},
+          {NamedColumn("transmitTime", Format::kInteger, 14,
+                       "How long the transfer took: the shortest time of all ranks, in ns."),
+           Member<&LinkItem::row, &LinkRow::transmit>},
+          {NamedColumn("relatedRanks", Format::kInteger, 10, "Ranks that take part."),
+           Member<&LinkItem::same, &LinkClass::ranks>}};
 }
 
 // The classes with the farthest transfers first.
@@ -114,14 +105,14 @@ void AddLinkSheets(const Ranks& ranks, const LinkClasses& classes,
   Sheet ops = SheetOf("SlowLinkOps", op_columns, {"slow_link_ops"});
   for (const LinkClass* same : top) {
     AddRow(sum_columns,
-           LinkSumItem{*same, same->stats, ranks[same->Longest().member.rank].rank,
+           LinkSumItem{same, same->stats, ranks[same->Longest().member.rank].rank,
                        ranks[same->Shortest().member.rank].rank},
            0, sums);
   }
   for (const LinkClass& same : classes.deviating) {
     for (const LinkRow& row : same.rows) {
       const auto& rank = ranks[row.member.rank];
-      AddRow(op_columns, LinkItem{rank.rank, same, row, rank.part.runs}, 0, ops);
+      AddRow(op_columns, LinkItem{rank.rank, &same, &row, rank.part.runs}, 0, ops);
     }
   }
   report.sheets = {std::move(sums), std::move(ops)};

@@ -11,6 +11,7 @@
 #include "mpa/recipe/job_collectives.h"
 #include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/member_cell.h"
 #include "stragglers.h"
 
 namespace mpa::recipes {
@@ -71,30 +72,23 @@ Findings FindStragglers(const Ranks& ranks, const CollectiveInstances& collectiv
 }
 
 std::vector<ColumnOf<Votes>> VoteColumns() {
-  return {{{.name = "rankId", .format = Format::kInteger, .meaning = "The rank."},
-           [](const Votes& rank) -> Cell { return rank.rank; }},
-          {{.name = "slowAffectCount",
-            .format = Format::kInteger,
-            .width = 16,
-            .meaning = "How many collectives it came late to: the others waited for it."},
-           [](const Votes& rank) -> Cell { return rank.votes; }}};
+  return {{NamedColumn("rankId", Format::kInteger, 10, "The rank."), Member<&Votes::rank>},
+          {NamedColumn("slowAffectCount", Format::kInteger, 16,
+                       "How many collectives it came late to: the others waited for it."),
+           Member<&Votes::votes>}};
 }
 
 std::vector<ColumnOf<LateOp>> LateOpColumns() {
   std::vector<ColumnOf<LateOp>> columns = {
-      {{.name = "SlowRank",
-        .format = Format::kText,
-        .meaning = "The ranks that came late, joined by ','."},
+      {NamedColumn("SlowRank", Format::kText, 10, "The ranks that came late, joined by ','."),
        [](const LateOp& op) -> Cell { return fmt::format("{}", fmt::join(op.late, ",")); }},
-      {{.name = "OpName", .format = Format::kText, .width = 36, .meaning = "The collective."},
+      {NamedColumn("OpName", Format::kText, 36, "The collective."),
        [](const LateOp& op) -> Cell { return op.op->name; }},
-      {{.name = "GroupName", .format = Format::kText, .width = 50, .meaning = "Its group."},
+      {NamedColumn("GroupName", Format::kText, 50, "Its group."),
        [](const LateOp& op) -> Cell { return op.op->group; }},
-      {{.name = "Timestamp",
-        .format = Format::kInteger,
-        .width = 22,
-        .meaning = "When the late ranks began it, the first of them, in ns."},
-       [](const LateOp& op) -> Cell { return op.first_start; }}};
+      {NamedColumn("Timestamp", Format::kInteger, 22,
+                   "When the late ranks began it, the first of them, in ns."),
+       Member<&LateOp::first_start>}};
   AddStatsColumns(columns);
   return columns;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/capture/archive.h"
-
 #include <gtest/gtest.h>
+
+#include "mpa/capture/capture.h"
 
 namespace mpa {
 namespace {

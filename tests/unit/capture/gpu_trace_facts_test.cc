@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/capture/gpu_trace_facts.h"
-
 #include <gtest/gtest.h>
 
 #include "mpa/base/error.h"
+#include "mpa/capture/capture.h"
 #include "support/files.h"
 
 namespace mpa {

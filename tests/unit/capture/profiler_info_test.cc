@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/capture/profiler_info.h"
-
 #include <gtest/gtest.h>
 
+#include "mpa/capture/capture.h"
 #include "support/failures.h"
 #include "support/files.h"
 

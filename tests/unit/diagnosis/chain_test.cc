@@ -10,9 +10,7 @@
 #include "diagnosis/diagnose.h"
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
-#include "diagnosis/source_lines.h"
-#include "mpa/diagnosis/causes/evidence.h"
-#include "mpa/diagnosis/causes/late_rank.h"
+#include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/job/job.h"
 
 namespace mpa {

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "mpa/diagnosis/report/diagnosis_screen.h"
+#include "mpa/diagnosis/report/outputs.h"
 #include "support/rank_builder.h"
 
 namespace mpa {

@@ -9,8 +9,8 @@
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/made_diagnosis.h"
 #include "diagnosis/part_builder.h"
-#include "mpa/diagnosis/report/diagnosis_screen.h"
 #include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "diagnosis/long_step.h"
-
 #include <gtest/gtest.h>
 
+#include "diagnosis/diagnose.h"
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gate/statistics.h"
+#include "gate/levels.h"
 #include "support/failures.h"
 
 namespace mpa::gate {

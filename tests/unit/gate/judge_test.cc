@@ -7,7 +7,6 @@
 #include "gate/contributions.h"
 #include "mpa/change/account_names.h"
 #include "mpa/gate/comparable.h"
-#include "mpa/gate/gate_file.h"
 #include "support/failures.h"
 
 namespace mpa::gate {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/gate/rule.h"
-
 #include <gtest/gtest.h>
 
+#include "mpa/gate/metric.h"
 #include "support/failures.h"
 
 namespace mpa::gate {

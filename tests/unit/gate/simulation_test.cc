@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "gate/decision.h"
-#include "gate/run_medians.h"
-#include "gate/warmup.h"
+#include "gate/levels.h"
+#include "mpa/gate/comparable.h"
 
 namespace mpa::gate {
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/gate/summarise.h"
-
 #include <gtest/gtest.h>
 
+#include "mpa/gate/run_summary.h"
 #include "support/rank_builder.h"
 
 namespace mpa::gate {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/warmup.h"
-
 #include <gtest/gtest.h>
 
 #include "mpa/change/account_names.h"
+#include "mpa/gate/comparable.h"
 #include "mpa/gate/judge.h"
 #include "support/failures.h"
 

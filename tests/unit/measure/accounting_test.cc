@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "mpa/measure/device_items.h"
+#include "mpa/measure/device_work.h"
 #include "mpa/measure/host_timeline.h"
 #include "mpa/model/step_selection.h"
 #include "support/rank_builder.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/measure/group_hash.h"
-
 #include <gtest/gtest.h>
+
+#include "mpa/measure/collectives.h"
 
 namespace mpa {
 namespace {

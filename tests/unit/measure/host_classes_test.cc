@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/host_classes.h"
-
 #include <gtest/gtest.h>
+
+#include "mpa/measure/leaf.h"
 
 namespace mpa {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "mpa/measure/group_peers.h"
+#include "mpa/measure/collectives.h"
 #include "support/rank_builder.h"
 
 namespace mpa {

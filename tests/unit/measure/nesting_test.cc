@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "mpa/measure/module_nest.h"
+#include "mpa/measure/module_ranges.h"
 
 namespace mpa {
 namespace {

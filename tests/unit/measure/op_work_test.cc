@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operators launched which kernels.
-#include "mpa/measure/op_work.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/skyline.h"
-
 #include <gtest/gtest.h>
+
+#include "mpa/measure/intervals.h"
 
 namespace mpa {
 namespace {

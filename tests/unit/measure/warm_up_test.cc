@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/measure/warm_up.h"
-
 #include <gtest/gtest.h>
+
+#include "mpa/measure/accounting.h"
 
 namespace mpa {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/memory_budget.h"
-
 #include <gtest/gtest.h>
+
+#include "pipeline/load_rank.h"
 
 namespace mpa {
 namespace {

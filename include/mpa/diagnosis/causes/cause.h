@@ -1,16 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "mpa/diagnosis/causes/late_rank.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/replay/what_if.h"
 
 namespace mpa {
+
+/// What a finding says a rank has too much of, and whose work says what is usual.
+struct LateWork {
+  std::size_t rank = 0;            ///< position
+  std::vector<std::size_t> peers;  ///< positions, the rank among them
+  std::vector<Leaf> leaves;        ///< of the host; none: kernels
+  bool copies = false;             ///< copies to the device belong to it
+};
+
+/// How the work of a late rank becomes the lateness for which others wait. The excess is that of
+/// the finding: what the rank does beyond the lower quartile of its peers, in the steps of the
+/// finding.
+LateRank ExplainLateRank(const Job& job, const LateWork& work, const FoundCause& finding);
+
+/// When a rank of rank.late, which was not captured, came to the operations that waited for it.
+void ExplainUncaptured(const Job& job, const FoundCause& finding, FindingChain& chain);
 
 /// A finding that may be one, with what a fix would take out of the graph.
 struct Cause {
@@ -55,5 +72,26 @@ bool BlocksLaunches(const Job& job, std::size_t rank);
 TimeNs LeastGain(const Rules& rules, TimeNs step);
 /// Per counted step.
 TimeNs PerStep(const Job& job, TimeNs time);
+
+/// The leaves of the accounting that a finding is about; empty for one about collectives.
+std::vector<Leaf> LeavesOf(const FoundCause& finding);
+
+class GraphIndex;
+
+/// Turns what findings take out of the graph into places of the captures.
+class EvidenceFinder {
+ public:
+  /// Refers to the job, which must outlive it.
+  explicit EvidenceFinder(const Job& job);
+  ~EvidenceFinder();
+
+  /// Gives the finding its places, the one that takes most time first. `about`: of the host's work
+  /// on the edges that the fix shortens, these classes; of all if it is empty.
+  void Find(const WhatIf& what_if, const std::vector<Leaf>& about, FoundCause& finding);
+
+ private:
+  const Job& job_;
+  std::unique_ptr<GraphIndex> index_;
+};
 
 }  // namespace mpa

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "mpa/diagnosis/findings/rules.h"
-#include "mpa/diagnosis/job/job_graph.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/part.h"
 

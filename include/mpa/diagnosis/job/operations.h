@@ -7,12 +7,49 @@
 
 #include "mpa/collectives/clock_line.h"
 #include "mpa/collectives/lateness.h"
-#include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/collectives/uncaptured.h"
 #include "mpa/diagnosis/findings/rules.h"
-#include "mpa/diagnosis/job/job_graph.h"
 #include "mpa/diagnosis/part/part.h"
+#include "mpa/diagnosis/part/rank_graph.h"
+#include "mpa/diagnosis/replay/replay.h"
+#include "mpa/diagnosis/replay/what_if.h"
 
 namespace mpa {
+
+/// One operation of a group, with all members that were captured.
+struct JointOperation {
+  struct Member {
+    std::size_t rank = 0;        ///< position in the list of ranks
+    std::size_t collective = 0;  ///< position in its graph
+  };
+  std::vector<Member> members;
+  /// When the last member came, on the clock of the job; -1: one that was captured.
+  TimeNs last = -1;
+  /// Members that were not captured and are so late that they are causes of their own, the last
+  /// first. Others keep their distance from those that were captured.
+  std::vector<LateMembers> late;
+  std::size_t lane = 0;    ///< operations of a lane follow each other
+  bool is_barrier = true;  ///< nobody leaves before all have arrived
+};
+
+/// The graphs of all ranks on one clock, tied by what they did together.
+struct JobGraph {
+  ReplayGraph graph;
+  ReplaySteps steps;
+  std::vector<std::uint32_t> first_node, first_edge;   ///< of every rank
+  std::vector<ReplayGraph::Node> joints;               ///< of every operation
+  std::vector<std::vector<ReplayGraph::Edge>> leaves;  ///< of every operation: joint to each leave
+  /// Of every operation: joint to each of its late members, the last first.
+  std::vector<std::vector<ReplayGraph::Edge>> late;
+  /// Of every operation with late members: joint to the last of the members before them.
+  std::vector<ReplayGraph::Edge> before_late;
+};
+
+/// `clock`: of every rank, to that of the job. `first_step`: see ReplaySteps, whose `begin` is left
+/// to the caller.
+JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
+                       const std::vector<ClockLine>& clock,
+                       const std::vector<JointOperation>& operations, std::size_t first_step);
 
 /// What the ranks did together.
 struct JobOperation {

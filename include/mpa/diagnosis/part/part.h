@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -183,6 +182,12 @@ struct RankDiagnosis {
   /// then; 0: not recorded.
   std::int64_t pool_reserved = 0, pool_allocated = 0;
 
+  /// Of a node of the graph that is a kernel.
+  const KernelKind& KindOf(const GraphNode& node) const {
+    return kinds[static_cast<std::size_t>(node.row)];
+  }
+  const std::string& TypeOf(const GraphNode& node) const { return names[KindOf(node).type]; }
+
   /// The number that the job gives the step at this position; -1: none, or not recorded.
   std::int32_t IdOfStep(std::int32_t position) const {
     const auto at = static_cast<std::size_t>(position);
@@ -192,5 +197,9 @@ struct RankDiagnosis {
 
 /// `explains`: a finding will be explained, which takes more of the trace.
 RankDiagnosis MakeRankDiagnosis(const RankTrace& trace, bool explains = false);
+
+/// Throws Error (kCorrupt) when a number of the part names a row that is not there. Parts that were
+/// read from files may hold anything.
+void CheckPart(const RankDiagnosis& part);
 
 }  // namespace mpa

@@ -10,7 +10,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
-#include "mpa/diagnosis/causes/evidence.h"
+#include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/causes/evidence.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
 namespace {

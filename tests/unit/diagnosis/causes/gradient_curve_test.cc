@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "diagnosis/causes/gradient_curve.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "diagnosis/causes/small_operations.h"
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
 

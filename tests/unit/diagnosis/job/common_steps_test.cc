@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/job/common_steps.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/job/steps.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting and transfer of operations without tasks, from when the other ranks began. The times are
 // worked out by hand.
-#include "mpa/diagnosis/job/unsplit.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/job/steps.h"
 
 namespace mpa {
 namespace {

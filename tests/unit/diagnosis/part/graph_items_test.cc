@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/part/graph_items.h"
-
 #include <gtest/gtest.h>
 
+#include "mpa/diagnosis/part/graph_draft.h"
 #include "support/rank_builder.h"
 
 namespace mpa {

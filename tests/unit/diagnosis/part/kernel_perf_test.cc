@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expectations are worked out by hand from the limits: 80 % for the matrix unit, 95 % for loading.
-#include "mpa/diagnosis/part/kernel_perf.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 
+#include "mpa/diagnosis/part/analyzer_rows.h"
 #include "support/rank_builder.h"
 
 namespace mpa {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device of 24 cube and 48 vector cores; expectations are worked out by hand from it.
-#include "mpa/diagnosis/part/kernel_rows.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 
+#include "mpa/diagnosis/part/analyzer_rows.h"
 #include "support/rank_builder.h"
 
 namespace mpa {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expectations are worked out by hand from the kernels of each test; times are ns.
-#include "mpa/diagnosis/part/kernel_sequences.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 
+#include "mpa/diagnosis/part/analyzer_rows.h"
 #include "support/rank_builder.h"
 
 namespace mpa {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "diagnosis/part/silent_gaps.h"
-
 #include <gtest/gtest.h>
 
 #include <utility>
 
+#include "diagnosis/part/part_facts.h"
 #include "support/rank_builder.h"
 
 namespace mpa {

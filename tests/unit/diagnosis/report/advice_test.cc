@@ -8,8 +8,8 @@
 
 #include "diagnosis/made_diagnosis.h"
 #include "mpa/diagnosis/findings/catalogue.h"
-#include "mpa/diagnosis/report/diagnosis_json.h"
 #include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
 namespace {

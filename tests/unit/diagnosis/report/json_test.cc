@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "diagnosis/made_diagnosis.h"
-#include "mpa/diagnosis/report/diagnosis_json.h"
+#include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
 namespace {

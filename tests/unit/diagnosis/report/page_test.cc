@@ -4,7 +4,7 @@
 #include <string>
 
 #include "diagnosis/made_diagnosis.h"
-#include "mpa/diagnosis/report/diagnosis_page.h"
+#include "mpa/diagnosis/report/outputs.h"
 #include "mpa/writers/pages.h"
 #include "support/failures.h"
 #include "support/html.h"

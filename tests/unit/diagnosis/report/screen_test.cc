@@ -4,8 +4,8 @@
 #include "diagnosis/made_diagnosis.h"
 #include "mpa/base/columns.h"
 #include "mpa/diagnosis/findings/catalogue.h"
-#include "mpa/diagnosis/report/diagnosis_screen.h"
 #include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/report/timeline.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -9,6 +7,7 @@
 
 #include "diagnosis/made_diagnosis.h"
 #include "diagnosis/made_ranks.h"
+#include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
 namespace {

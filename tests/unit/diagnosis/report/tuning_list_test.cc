@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/report/tuning_list.h"
-
 #include <gtest/gtest.h>
 
 #include "mpa/diagnosis/part/part.h"
+#include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
 namespace {

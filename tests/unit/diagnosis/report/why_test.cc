@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/report/why.h"
-
 #include <gtest/gtest.h>
 
 #include "diagnosis/made_diagnosis.h"
 #include "mpa/base/columns.h"
+#include "mpa/diagnosis/report/outputs.h"
 #include "support/failures.h"
 
 namespace mpa {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipes/communication/documents.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+
+#include "recipes/communication/screen.h"
 
 namespace mpa::communication {
 namespace {

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/communication/steps.h"
-
 namespace mpa::communication {
 namespace {
 

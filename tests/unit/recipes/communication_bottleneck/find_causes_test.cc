@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "mpa/base/error.h"
-#include "recipes/communication_bottleneck/alignment.h"
 
 namespace mpa::bottleneck {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expectations are worked out by hand from the times in each test.
-#include "recipes/free_analysis/gap_reason.h"
-
 #include <gtest/gtest.h>
 
+#include "recipes/free_analysis/gaps.h"
 #include "support/rank_builder.h"
 
 namespace mpa::free_analysis {

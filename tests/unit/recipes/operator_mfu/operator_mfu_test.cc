@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the reports of utilisation list and sum up.
-#include "recipes/operator_mfu/operator_mfu.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "mpa/mfu/module_mfu.h"
-#include "recipes/operator_mfu/mfu_summary.h"
+#include "recipes/operator_mfu/part.h"
 #include "support/rank_builder.h"
 
 namespace mpa {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "mpa/diagnosis/findings/rules.h"
+#include "mpa/diagnosis/job/job.h"
+#include "mpa/diagnosis/job/operations.h"
+#include "mpa/measure/overall_metrics.h"
+
+namespace mpa {
+
+inline void Add(const TaskSum& more, TaskSum& sum) {
+  sum.count += more.count;
+  sum.bytes += more.bytes;
+  sum.time += more.time;
+}
+/// 0 without tasks.
+double MeanSize(const TaskSum& sum);
+
+/// Tasks of one transport that have something in common, against those that have it not.
+struct ComparedTasks {
+  TaskSum with, without;
+
+  /// True when there are enough of either, and those that have it reach less than `ratio` of the
+  /// bandwidth of the others. Small tasks mostly start, so both must be of about one size.
+  bool AreSlower(double ratio, const Rules& rules) const;
+};
+
+/// Of all ranks, by the name of the transport.
+std::map<std::string, ComparedTasks> CompareTasks(const std::vector<DiagnosedRank>& ranks,
+                                                  TaskSum PeerTransfer::*part);
+
+/// A connection between two ranks.
+struct Link {
+  std::int64_t low = -1, high = -1;  ///< ranks
+  std::string transport;
+  auto operator<=>(const Link&) const = default;
+};
+
+/// The recorded transfers of a job by link, and the usual bandwidth of each transport.
+class LinkSpeeds {
+ public:
+  explicit LinkSpeeds(const Job& job);
+
+  const std::map<Link, Traffic>& Links() const { return links_; }
+  Link LinkOf(std::size_t rank, const PeerTransfer& transfer) const;
+  /// In GB/s; the link is one of Links().
+  double UsualOf(const Link& link) const { return usual_.at(link.transport); }
+  bool IsSlow(const Link& link) const;
+  /// True where all links are slow, so that the usual bandwidth is what such links move elsewhere.
+  bool IsSlowEverywhere(const Link& link) const {
+    return slow_everywhere_.contains(link.transport);
+  }
+
+  /// What the data of an operation alone takes, and its largest transfer.
+  struct Data {
+    TimeNs time = 0;
+    std::int64_t bytes = 0;
+  };
+  Data DataOf(std::size_t operation) const;
+
+ private:
+  const Job& job_;
+  std::map<Link, Traffic> links_;
+  std::map<std::string, double> usual_;    // bandwidth by transport
+  std::set<std::string> slow_everywhere_;  // transports
+};
+
+}  // namespace mpa

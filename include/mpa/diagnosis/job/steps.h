@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <vector>
+
+#include "mpa/diagnosis/job/job.h"
+#include "mpa/diagnosis/job/operations.h"
+#include "mpa/diagnosis/part/part.h"
+
+namespace mpa {
+
+/// Ranks whose steps belong together by position, as a job needs them. Captures that lost marks
+/// have other steps than the rest.
+struct CommonSteps {
+  std::vector<DiagnosedRank> ranks;
+  /// Ranks that have fewer than half of the steps or not those of the others, or whose captures
+  /// break off where those of others do not: what they lack looks like less work.
+  std::vector<std::int64_t> left_out;
+  std::vector<std::int32_t> not_on_all;  ///< ids of steps of the job that one of `ranks` lacks, or
+                                         ///< that such steps separate
+  std::list<RankDiagnosis> cut{};        ///< what `ranks` points to where steps had to go
+};
+
+/// The steps are those that at least half of the ranks have: of them the longest row that all of
+/// `ranks` have.
+CommonSteps FindCommonSteps(const std::vector<DiagnosedRank>& all);
+
+/// The leaves of a step of a rank, with communication divided that the rank alone cannot divide: in
+/// an operation whose members were all captured a rank waits until the last one begins, and
+/// transfers behind that (specification of the diagnosis, 1.4). `rank` is the position in the job.
+std::vector<TimeNs> DividedLeaves(const Job& job, std::size_t rank, const StepPart& step);
+
+}  // namespace mpa

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/diagnosis/job/operations.h"
+#include "mpa/report/page.h"
+#include "mpa/report/report.h"
+
+namespace mpa {
+
+/// The first screen: at most 25 lines of 80 columns.
+std::vector<std::string> DiagnosisScreen(const Diagnosis& diagnosis, Language language,
+                                         std::size_t findings);
+
+/// What the JSON document of a diagnosis holds.
+struct DiagnosisJsonOptions {
+  std::size_t findings = 20;
+  std::size_t evidence = 5;                ///< of each finding
+  std::size_t max_chars = 0;               ///< 0: as long as it is; else 600 or more
+  Language language = Language::kEnglish;  ///< of the texts for people
+};
+
+/// One object of schema mpa.diagnosis/1; see docs/diagnosis.schema.json. A document that is
+/// too long loses, in this order: places but the first of each finding, accounts but the median
+/// one, notes, what could not be judged, metrics, the ends of long lists and texts, findings from
+/// the last one on. "omitted" counts what went.
+std::string DiagnosisJson(const Diagnosis& diagnosis, const DiagnosisJsonOptions& options);
+
+/// What the page of a diagnosis says.
+Page DiagnosisPage(const Diagnosis& diagnosis, Language language);
+
+/// Adds the sheets of the workbook, which have the names of the Python tool's: the findings as
+/// "problems", the shown account as "Overall Summary", that of every rank and step as "Step
+/// Accounting", and those of AddAnalyzerSheets().
+void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
+                      Language language, Report& report);
+
+/// "timeline_rank.late_r5.json": the key with _ in place of what no file name holds.
+std::string TimelineName(const FoundCause& finding);
+
+/// A Chrome trace of one step: of the ranks of the finding and of a peer, the kernels, copies,
+/// collectives and launches of their graphs, all on one clock. The step is the one in which the
+/// finding costs most, the longest one where that is not known.
+std::string TimelineOf(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
+                       const FoundCause& finding);
+
+/// The names of the kernels that tuning may make shorter, as the tuning tools read them: of those
+/// that leave cores idle and of those without bound the ten that hold the longest kernels, on any
+/// rank. Empty where there is no such kernel.
+std::string TuningList(const std::vector<DiagnosedRank>& ranks);
+
+/// The chain of evidence of one finding of the diagnosis: what was measured, on which ranks and in
+/// which steps, where it shows (at most so many places), what hides it, and what to do.
+std::vector<std::string> WhyLines(const Diagnosis& diagnosis, const FoundCause& finding,
+                                  Language language, std::size_t places);
+
+}  // namespace mpa

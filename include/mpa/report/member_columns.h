@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mpa/report/report.h"
+
+/// Columns of sheets, each declared by the members that lead to its cells.
+namespace mpa {
+
+/// Of a sheet with a row for each item.
+template <typename Item>
+using SheetColumns = std::vector<ColumnOf<Item>>;
+
+template <typename Item, typename Value>
+Item ItemWith(Value Item::*member);
+
+/// The type that has the member, a variable or a function without arguments.
+template <auto Member>
+using ItemOf = decltype(ItemWith(Member));
+
+/// Empty for no number.
+inline Cell CellOf(const std::optional<double>& value) { return value ? Cell{*value} : Cell{}; }
+template <typename Value>
+Cell CellOf(const Value& value) {
+  if constexpr (std::integral<Value>) {
+    return std::int64_t{value};
+  } else {
+    return value;
+  }
+}
+
+/// The member of an item, or that of a member of it and so on.
+template <auto First, auto... Rest, typename Item>
+Cell CellAt(const Item& item) {
+  if constexpr (sizeof...(Rest) == 0) {
+    return CellOf(std::invoke(First, item));
+  } else {
+    return CellAt<Rest...>(std::invoke(First, item));
+  }
+}
+
+template <auto First, auto... Rest>
+ColumnOf<ItemOf<First>> ValueColumn(Column column) {
+  return {std::move(column),
+          [](const ItemOf<First>& item) { return CellAt<First, Rest...>(item); }};
+}
+
+template <auto... Path>
+auto TextColumn(std::string_view name, double width, std::string_view meaning) {
+  return ValueColumn<Path...>(NamedColumn(name, Format::kText, width, meaning));
+}
+
+template <auto... Path>
+auto CountColumn(std::string_view name, double width, std::string_view meaning) {
+  return ValueColumn<Path...>(NamedColumn(name, Format::kInteger, width, meaning));
+}
+
+template <auto... Path>
+auto NumberColumn(std::string_view name, Format format, double width, std::string_view meaning) {
+  return ValueColumn<Path...>(NamedColumn(name, format, width, meaning));
+}
+
+/// A time in ns, which people see in another unit.
+template <auto... Path>
+auto TimeColumn(std::string_view name, double width, Unit unit, std::string_view meaning) {
+  Column column = NamedColumn(name, Format::kDecimals3, width, meaning);
+  column.unit = unit;
+  return ValueColumn<Path...>(std::move(column));
+}
+
+}  // namespace mpa

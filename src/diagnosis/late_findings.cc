@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// A single step that takes much longer than the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "diagnose.h"
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/micro_batches.h"
+#include "mpa/measure/quantiles.h"
+
+namespace mpa {
+namespace {
+
+// What a rank does in a step beyond the median of its other steps, by class.
+struct StepExcess {
+  std::size_t rank = 0, step = 0;
+  double ratio = 0;  // of the lengths of the step and the others
+  std::array<TimeNs, kLeaves> by_leaf{};
+  std::array<TimeNs, kLeaves> all{};  // the whole time of the class in the step
+  TimeNs Sum() const {
+    TimeNs sum = 0;
+    for (const TimeNs time : by_leaf) sum += time;
+    return sum;
+  }
+};
+
+// The median of all values but the one at `place`; the values are in ascending order.
+TimeNs MedianOfOthers(const std::vector<TimeNs>& sorted, std::size_t place) {
+  const auto other = [&](std::size_t i) { return sorted[i < place ? i : i + 1]; };
+  const std::size_t count = sorted.size() - 1;
+  if (count == 0) return 0;
+  if (count % 2 == 1) return other(count / 2);
+  return Median(std::vector{other(count / 2 - 1), other(count / 2)});
+}
+
+// A time of each step, and what is usual for the others.
+class StepTimes {
+ public:
+  explicit StepTimes(std::vector<TimeNs> times) : times_(std::move(times)), sorted_(times_) {
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+  TimeNs At(std::size_t step) const { return times_[step]; }
+  TimeNs UsualOf(std::size_t step) const {
+    const auto place = std::lower_bound(sorted_.begin(), sorted_.end(), times_[step]);
+    return MedianOfOthers(sorted_, static_cast<std::size_t>(place - sorted_.begin()));
+  }
+
+ private:
+  std::vector<TimeNs> times_, sorted_;
+};
+
+// The times of the counted steps of a rank by class: of the host's work, or of the account where
+// kernels compute.
+struct RankTimes {
+  StepTimes lengths;
+  std::map<Leaf, StepTimes> by_leaf;
+};
+
+RankTimes TimesOf(const Job& job, std::size_t rank) {
+  const RankDiagnosis& part = job.Part(rank);
+  const std::size_t count = job.steps - job.first_step;
+  std::vector<TimeNs> lengths(count);
+  std::vector<std::vector<TimeNs>> times(kLeaves, std::vector<TimeNs>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t step = job.first_step + i;
+    if (step < part.steps.size()) lengths[i] = part.steps[step].end - part.steps[step].begin;
+    for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
+      if (IsFree(static_cast<Leaf>(leaf))) times[leaf][i] = job.work[rank][step].host[leaf];
+    }
+  }
+  for (const GraphNode& node : part.graph.nodes) {
+    const auto step = static_cast<std::size_t>(node.step);
+    if (node.kind != NodeKind::kKernel || IsFree(node.leaf) || node.step < 0 ||
+        step < job.first_step || step >= job.steps) {
+      continue;
+    }
+    times[static_cast<std::size_t>(node.leaf)][step - job.first_step] += node.dur;
+  }
+  RankTimes all{StepTimes(std::move(lengths)), {}};
+  for (std::size_t i = 0; i < kLeaves; ++i) {
+    const auto leaf = static_cast<Leaf>(i);
+    if (IsCompute(leaf) || (IsFree(leaf) && leaf != Leaf::kProfiler)) {
+      all.by_leaf.emplace(leaf, std::move(times[i]));
+    }
+  }
+  return all;
+}
+
+class LongSteps {
+ public:
+  explicit LongSteps(const Job& job) : job_(job) {}
+
+  // The step and rank with the largest excess, of steps that are much longer for it.
+  std::optional<StepExcess> Find() const {
+    std::optional<StepExcess> largest;
+    if (static_cast<double>(job_.CountedSteps()) < job_.rules.few_steps) return largest;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const RankTimes times = TimesOf(job_, rank);
+      for (std::size_t i = 0; i < job_.steps - job_.first_step; ++i) {
+        const TimeNs own = times.lengths.At(i), usual = times.lengths.UsualOf(i);
+        if (usual <= 0 ||
+            static_cast<double>(own) < job_.rules.long_ratio * static_cast<double>(usual))
+          continue;
+        StepExcess excess{.rank = rank, .step = job_.first_step + i};
+        excess.ratio = static_cast<double>(own) / static_cast<double>(usual);
+        for (const auto& [leaf, of_leaf] : times.by_leaf) {
+          const auto at = static_cast<std::size_t>(leaf);
+          excess.by_leaf[at] = std::max<TimeNs>(0, of_leaf.At(i) - of_leaf.UsualOf(i));
+          excess.all[at] = of_leaf.At(i);
+        }
+        // What waits for another rank is long as well, but not for what it does.
+        if (2 * excess.Sum() < own - usual || (largest && excess.Sum() <= largest->Sum())) continue;
+        largest = excess;
+      }
+    }
+    return largest;
+  }
+
+  // The excess out of the host's work and the kernels of the step, each class by its share.
+  Removal Without(const StepExcess& excess) const {
+    Removal removal;
+    const RankDiagnosis& part = job_.Part(excess.rank);
+    const auto step = static_cast<std::int32_t>(excess.step);
+    const auto less = [&](Leaf leaf, TimeNs time) {
+      const auto at = static_cast<std::size_t>(leaf);
+      return excess.all[at] <= 0 ? 0
+                                 : ShareOf(time, static_cast<double>(excess.by_leaf[at]) /
+                                                     static_cast<double>(excess.all[at]));
+    };
+    for (const HostShare& share : part.shares) {
+      if (job_.StepOfEdge(excess.rank, share.edge) != step || share.starts_up) continue;
+      const TimeNs time = less(share.leaf, share.time);
+      if (time > 0)
+        removal.waits.push_back({job_.graph.first_edge[excess.rank] + share.edge, time});
+    }
+    for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
+      const GraphNode& node = part.graph.nodes[i];
+      if (node.kind != NodeKind::kKernel || node.step != step) continue;
+      const TimeNs time = less(node.leaf, node.dur);
+      if (time > 0) removal.durations.push_back({job_.graph.first_node[excess.rank] + i, time});
+    }
+    return removal;
+  }
+
+ private:
+  const Job& job_;
+};
+
+}  // namespace
+
+void AddLongStep(const Job& job, const std::vector<const WhatIf*>& mended, StepReplays& replays,
+                 Diagnosis& diagnosis) {
+  const LongSteps steps(job);
+  const std::optional<StepExcess> excess = steps.Find();
+  if (!excess) return;
+  WhatIf what_if;
+  what_if.expect = steps.Without(*excess);
+  StepReplays::Removals made, with;
+  for (const WhatIf* other : mended) made.push_back(&other->expect);
+  with = made;
+  with.push_back(&what_if.expect);
+  const TimeNs gain = replays.Time(made) - replays.Time(with);
+  // A finding that has taken most of it tells the cause.
+  const TimeNs alone = diagnosis.step - replays.Time({&what_if.expect});
+  if (gain < LeastGain(job.rules, diagnosis.step) || 2 * gain < alone) return;
+  const std::int32_t id = job.Part(excess->rank).steps[excess->step].id;
+  const std::int64_t rank = job.ranks[excess->rank].rank;
+  FoundCause found = NewCause(job, "step.long", fmt::format("s{}/r{}", id, rank)).finding;
+  found.ranks = {rank};
+  found.steps = {id};
+  const auto largest = std::max_element(excess->by_leaf.begin(), excess->by_leaf.end());
+  found.leaf = NameOf(static_cast<Leaf>(largest - excess->by_leaf.begin()));
+  found.metrics.push_back({"slower_than_steps", excess->ratio, "ratio"});
+  found.gain = gain;
+  found.alone = alone;
+  found.gain_max = gain;
+  EvidenceFinder(job).Find(what_if, {}, found);
+  diagnosis.floor -= gain;
+  diagnosis.findings.push_back(std::move(found));
+}
+
+void PlaceLongStep(Diagnosis& diagnosis) {
+  auto& findings = diagnosis.findings;
+  const auto step = std::find_if(findings.begin(), findings.end(), [](const FoundCause& finding) {
+    return finding.id == "step.long";
+  });
+  if (step == findings.end()) return;
+  const auto at = std::find_if(findings.begin(), step, [](const FoundCause& finding) {
+    return finding.kind != FindingKind::kFault;
+  });
+  std::rotate(at, step, std::next(step));
+}
+
+// Pipelines that wait because a step has few micro-batches.
+
+namespace {
+
+// The share of the steps in which ranks wait for another stage.
+double MeasuredBubble(const Job& job) {
+  double bubble = 0, time = 0;
+  for (const DiagnosedRank& rank : job.ranks) {
+    for (std::size_t step = job.first_step; step < rank.part->steps.size(); ++step) {
+      const StepPart& of = rank.part->steps[step];
+      bubble += static_cast<double>(of.leaves[static_cast<std::size_t>(Leaf::kBubble)]);
+      time += static_cast<double>(of.end - of.begin);
+    }
+  }
+  return time > 0 ? bubble / time : 0;
+}
+
+}  // namespace
+
+void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnosis& diagnosis) {
+  const PipelineShape shape = ShapeOfPipeline(job);
+  const double ideal = std::min(shape.IdealBubble(), MeasuredBubble(job));
+  if (ideal < job.rules.bubble_share) return;
+  // Gradients hide behind the last micro-batch. Half of it hides less, which no replay of the
+  // recorded step shows: what overlapping saves is taken to be the same either way.
+  std::vector<const Removal*> made;
+  for (std::size_t i = 0; i < mended.size(); ++i) {
+    if (diagnosis.findings[i].id != "comm.not_overlapped") made.push_back(&mended[i]->expect);
+  }
+  const MicroBatches batches(job, shape);
+  FoundCause found = NewCause(job, "pp.bubble").finding;
+  found.gain = StepTime(job.graph.graph, job.graph.steps, made) - batches.DoubledStep(made);
+  found.alone = std::max<TimeNs>(0, diagnosis.step - batches.DoubledStep({}));
+  found.gain_max = std::max(found.gain, ShareOf(diagnosis.floor, ideal));
+  const TimeNs least = LeastGain(job.rules, diagnosis.step);
+  if (found.gain < least) {
+    const auto step_with = [&](const Removal& finding) {
+      const std::array<const Removal*, 1> fixed = {&finding};
+      return batches.DoubledStep(fixed);
+    };
+    if (found.alone >= least && !mended.empty())
+      AddHidden(mended, step_with, std::move(found), diagnosis);
+    return;
+  }
+  if (!shape.complete) found.confidence = Certainty::kLow;
+  found.metrics.push_back({"ideal_bubble", ideal, "share"});
+  found.metrics.push_back({"micro_batches", static_cast<double>(shape.micro_batches), "count"});
+  WhatIf waits;
+  for (std::size_t i = 0; i < job.operations.all.size(); ++i) {
+    const auto& members = job.operations.all[i].joint.members;
+    for (std::size_t member = 0; IsPairKind(job.operations.all[i].kind) && member < members.size();
+         ++member)
+      waits.expect.waits.push_back({job.graph.leaves[i][member], job.PartOf(members[member]).dur});
+  }
+  EvidenceFinder(job).Find(waits, {}, found);
+  diagnosis.floor -= found.gain;
+  diagnosis.findings.push_back(std::move(found));
+}
+
+void PlaceBubble(Diagnosis& diagnosis) {
+  auto& findings = diagnosis.findings;
+  const auto bubble = std::find_if(findings.begin(), findings.end(), [](const FoundCause& finding) {
+    return finding.id == "pp.bubble";
+  });
+  if (bubble == findings.end()) return;
+  auto at = bubble;
+  while (at != findings.begin() && std::prev(at)->kind == FindingKind::kOpportunity &&
+         std::prev(at)->gain < bubble->gain)
+    --at;
+  // What pays together stays together.
+  if (at != findings.begin() && at != bubble && std::prev(at)->with_next) --at;
+  std::rotate(at, bubble, std::next(bubble));
+}
+
+}  // namespace mpa

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chain_views.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/job/metric_names.h"
+#include "mpa/measure/leaf.h"
+
+namespace mpa {
+namespace {
+
+using ChainDocument = nlohmann::ordered_json;
+
+std::string_view NameOf(Explained explained) {
+  static constexpr std::string_view kNames[] = {"none", "mixed", "mainly", "cause"};
+  return kNames[static_cast<std::size_t>(explained)];
+}
+
+ChainDocument Ranks(const std::vector<TimeOfRank>& ranks, std::size_t most) {
+  ChainDocument list = ChainDocument::array();
+  for (std::size_t i = 0; i < std::min(most, ranks.size()); ++i)
+    list.push_back({{"rank", ranks[i].rank}, {"wait_ns", ranks[i].time}});
+  return list;
+}
+
+ChainDocument Late(const LateRank& late, std::size_t most_ranks) {
+  ChainDocument leaves = ChainDocument::array();
+  for (const LeafExcess& leaf : late.leaves) {
+    leaves.push_back({{"leaf", leaf.leaf},
+                      {"own_ns", leaf.own},
+                      {"usual_ns", leaf.usual},
+                      {"excess_ns", leaf.Excess()}});
+  }
+  ChainDocument json = {{"rank", late.rank},
+                        {"compared_ranks", late.compared},
+                        {"leaves", std::move(leaves)},
+                        {"lateness_ns", late.lateness},
+                        {"explained_share", late.share},
+                        {"explained", NameOf(late.explained)},
+                        {"waiting", Ranks(late.waiting, most_ranks)},
+                        {"waiting_ranks", late.waiting.size()}};
+  if (late.divergence) {
+    const Divergence& found = *late.divergence;
+    json["divergence"] = {{"rank", found.rank},       {"peer", found.peer},
+                          {"step", found.step},       {"kernel", found.kernel},
+                          {"shapes", found.shapes},   {"behind_ns", found.behind},
+                          {"operation", found.until}, {"late_ns", found.late}};
+    if (!found.op.empty()) json["divergence"]["op"] = found.op;
+    if (!found.line.empty()) json["divergence"]["source_line"] = found.line;
+  }
+  return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json ChainJson(const FindingChain& chain, std::size_t most_ranks) {
+  ChainDocument json = ChainDocument::object();
+  if (chain.late) json["late"] = Late(*chain.late, most_ranks);
+  if (!chain.arrivals.empty()) {
+    ChainDocument arrivals = ChainDocument::array();
+    for (const SeenArrival& arrival : chain.arrivals) {
+      ChainDocument row = {{"operation", arrival.operation},
+                           {"step", arrival.step},
+                           {"behind_ns", arrival.behind},
+                           {"observers", Ranks(arrival.observers, most_ranks)},
+                           {"since_first_ns", arrival.came}};
+      if (arrival.asked >= 0) row["asked_since_first_ns"] = arrival.asked;
+      arrivals.push_back(std::move(row));
+    }
+    json["arrivals"] = std::move(arrivals);
+  }
+  if (!chain.stalls.empty()) {
+    ChainDocument stalls = ChainDocument::array();
+    for (const StepStall& stall : chain.stalls) {
+      stalls.push_back({{"step", stall.step},
+                        {"rank", stall.rank},
+                        {"late_ns", stall.late},
+                        {"next_ns", stall.next}});
+    }
+    json["stalls"] = std::move(stalls);
+  }
+  ChainDocument path = ChainDocument::array();
+  for (const PathPiece& piece : chain.path) {
+    ChainDocument row = {{"rank", piece.rank}, {"name", piece.name}, {"less_ns", piece.less}};
+    if (piece.rank < 0) row["rank"] = nullptr;
+    path.push_back(std::move(row));
+  }
+  json["critical_path"] = std::move(path);
+  return json;
+}
+
+// The chain of evidence in words: work, lateness, who waits, what of the critical path a fix takes
+// out.
+
+namespace {
+
+constexpr std::size_t kMostLeaves = 5, kMostWaiting = 3, kMostStalls = 10, kLongestName = 40;
+
+class ChainText {
+ public:
+  ChainText(const FoundCause& finding, const MsText& ms, Language language, std::size_t columns)
+      : finding_(finding), ms_(ms), language_(language), columns_(columns) {}
+
+  std::vector<WhyLine> Make() && {
+    if (!finding_.chain) return {};
+    if (finding_.chain->late) AddLate(*finding_.chain->late);
+    AddStalls();
+    AddArrivals();
+    AddPath();
+    return std::move(lines_);
+  }
+
+ private:
+  template <typename... Values>
+  std::string Fill(const Wording& form, const Values&... values) const {
+    return fmt::format(fmt::runtime(form.In(language_)), values...);
+  }
+  std::string Time(TimeNs time) const { return TimeWithUnit(ms_, time); }
+  static std::string Name(const std::string& text) {
+    return ShortenMiddle(Printable(text), kLongestName);
+  }
+  std::string LeafOrName(const std::string& name) const {
+    return LeafNamed(name) ? LeafText(name, language_) : Name(name);
+  }
+  std::string Comma() const { return Fill({", ", "，"}); }
+
+  void Add(const Wording& label, const std::string& text) {
+    bool first = true;
+    for (std::string& line : Wrapped(text, 2, columns_)) {
+      lines_.push_back({first ? std::string(label.In(language_)) : "", std::move(line)});
+      first = false;
+    }
+  }
+
+  void AddRow(const Wording& label, const std::string& name, const std::string& own,
+              const std::string& usual, const std::string& excess) {
+    constexpr std::size_t kName = 28, kNumber = 12;
+    std::string text = CutEnd(name, kName);
+    text += std::string(kName - std::min(kName, ColumnsOf(text)), ' ');
+    for (const std::string& cell : {own, usual, excess})
+      text += std::string(kNumber - std::min(kNumber, ColumnsOf(cell)), ' ') + cell;
+    lines_.push_back({std::string(label.In(language_)), std::move(text)});
+  }
+
+  void AddLeaf(const std::string& name, TimeNs own, TimeNs usual) {
+    const TimeNs excess = own - usual;
+    AddRow({}, name, Time(own), Time(usual),
+           (excess < 0   ? "-"
+            : excess > 0 ? "+"
+                         : "") +
+               Time(std::abs(excess)));
+  }
+
+  void AddLate(const LateRank& late) {
+    AddRow({"work", "工作量"}, Fill({"rank {}, a step", "rank {}，每个 step"}, late.rank),
+           Fill({"own", "本卡"}), Fill({"usual of {}", "{} 卡通常"}, late.compared),
+           Fill({"excess", "超出"}));
+    LeafExcess other, all;
+    for (std::size_t i = 0; i < late.leaves.size(); ++i) {
+      const LeafExcess& leaf = late.leaves[i];
+      all.own += leaf.own;
+      all.usual += leaf.usual;
+      if (i >= kMostLeaves) {
+        other.own += leaf.own;
+        other.usual += leaf.usual;
+      } else {
+        AddLeaf(LeafText(leaf.leaf, language_), leaf.own, leaf.usual);
+      }
+    }
+    if (late.leaves.size() > kMostLeaves) AddLeaf(Fill({"other", "其他"}), other.own, other.usual);
+    if (late.leaves.size() > 1) AddLeaf(Fill({"together", "合计"}), all.own, all.usual);
+    AddLateness(late);
+    if (!late.waiting.empty()) Add({"waiting", "等待"}, RanksWithTimes(late.waiting));
+    if (late.divergence) AddDivergence(*late.divergence);
+  }
+
+  void AddLateness(const LateRank& late) {
+    const Wording label = {"late by", "迟到"};
+    if (late.lateness <= 0)
+      return Add(label,
+                 Fill({"nothing: no captured rank waits for it", "无：没有采集到的卡在等它"}));
+    const auto share_of = [&](std::size_t i) {
+      const double share =
+          static_cast<double>(late.leaves[i].Excess()) / static_cast<double>(late.lateness);
+      return Fill({"{} ({:.0f} %)", "{}（{:.0f} %）"}, LeafText(late.leaves[i].leaf, language_),
+                  100 * std::min(1.0, share));
+    };
+    std::string text = Fill({"{} a step; ", "每个 step {}；"}, Time(late.lateness));
+    switch (late.explained) {
+      case Explained::kNearlyAll:
+        text += Fill({"the cause is {}", "原因是{}"}, share_of(0));
+        break;
+      case Explained::kMainly:
+        text += Fill({"mainly {}", "主要是{}"}, share_of(0));
+        break;
+      case Explained::kMixed: {
+        const bool two = late.leaves.size() > 1 && late.leaves[1].Excess() > 0;
+        text += Fill({"mixed: {}{}", "多种原因：{}{}"}, share_of(0),
+                     two ? Fill({" and {}", "和{}"}, share_of(1)) : "");
+        break;
+      }
+      case Explained::kNothing:
+        text += Fill({"what was compared does not explain it", "所比较的工作不能解释"});
+    }
+    Add(label, text);
+  }
+
+  std::string RanksWithTimes(const std::vector<TimeOfRank>& ranks) const {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(kMostWaiting, ranks.size()); ++i) {
+      text +=
+          fmt::format("{}rank {} {}", i == 0 ? "" : Comma(), ranks[i].rank, Time(ranks[i].time));
+    }
+    if (ranks.size() > kMostWaiting)
+      text += Fill({"; {} more", "；另有 {} 卡"}, ranks.size() - kMostWaiting);
+    return text;
+  }
+
+  void AddDivergence(const Divergence& found) {
+    std::string shapes = found.shapes;
+    std::erase(shapes, '"');
+    std::string kernel = shapes.empty() ? Name(found.kernel)
+                                        : fmt::format("{} ({})", Name(found.kernel), Name(shapes));
+    if (!found.op.empty())
+      kernel +=
+          Fill({" of {}", "，算子 {}"}, AtLine(found.op, found.line, language_, kLongestName));
+    const std::string place = found.kernel.empty()
+                                  ? Fill({"behind the last kernel", "最后一个算子之后"})
+                                  : Fill({"first at {}", "首次出现于 {}"}, kernel);
+    const std::string step = found.step < 0 ? "" : Fill({", step {}", "，step {}"}, found.step);
+    Add({"differs", "偏离"},
+        Fill({"{}{}: {} behind rank {}; in the end {} late to {}",
+              "{0}{1}：比 rank {3} 晚 {2}，最终晚 {4} 到达 {5}"},
+             place, step, Time(found.behind), found.peer, Time(found.late), Name(found.until)));
+  }
+
+  void AddStalls() {
+    const auto& stalls = finding_.chain->stalls;
+    for (std::size_t i = 0; i < std::min(kMostStalls, stalls.size()); ++i) {
+      Add(i == 0 ? Wording{"stalls", "停顿"} : Wording{},
+          Fill({"step {}: rank {} takes {} more than usual, the next {}",
+                "step {}：rank {} 比通常多 {}，次之多 {}"},
+               stalls[i].step, stalls[i].rank, Time(stalls[i].late), Time(stalls[i].next)));
+    }
+    if (stalls.size() > kMostStalls)
+      Add({}, Fill({"{} more: --json lists them", "另有 {} 个 step，见 --json"},
+                   stalls.size() - kMostStalls));
+  }
+
+  void AddArrivals() {
+    const auto& arrivals = finding_.chain->arrivals;
+    for (std::size_t i = 0; i < arrivals.size(); ++i) {
+      const SeenArrival& arrival = arrivals[i];
+      const std::string step =
+          arrival.step < 0 ? "" : Fill({", step {}", "，step {}"}, arrival.step);
+      Add(i == 0 ? Wording{"arrivals", "到达"} : Wording{},
+          Fill({"{}{}: {} after the others", "{}{}：比其他卡晚 {}"}, Name(arrival.operation), step,
+               Time(arrival.behind)));
+      if (!arrival.observers.empty())
+        Add({}, Fill({"  waits: {}", "  等待：{}"}, RanksWithTimes(arrival.observers)));
+      if (i == 0) continue;
+      std::string later =
+          Fill({"  came {} after the first one", "  在第一次到达之后 {}"}, Time(arrival.came));
+      if (arrival.asked >= 0)
+        later += Fill({"; called for {} after it", "；下发相隔 {}"}, Time(arrival.asked));
+      Add({}, later);
+    }
+    if (finding_.chain->more_arrivals > 0)
+      Add({}, Fill({"{} more", "另有 {} 次"}, finding_.chain->more_arrivals));
+  }
+
+  void AddPath() {
+    const auto& path = finding_.chain->path;
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      const std::string rank = path[i].rank >= 0 ? fmt::format("rank {}", path[i].rank)
+                                                 : RanksText(finding_.ranks, language_);
+      const std::string who =
+          rank.empty() ? Fill({"a rank that was not captured", "未采集的卡"}) : rank;
+      Add(i == 0 ? Wording{"path", "关键路径"} : Wording{},
+          Fill({"{}: {} {} a step", "{}：{} 每个 step {}"}, who, LeafOrName(path[i].name),
+               Time(path[i].less)));
+    }
+    if (finding_.chain->more_path > 0)
+      Add({}, Fill({"{} shorter pieces", "另有 {} 个较短的部分"}, finding_.chain->more_path));
+  }
+
+  const FoundCause& finding_;
+  const MsText& ms_;
+  const Language language_;
+  const std::size_t columns_;
+  std::vector<WhyLine> lines_;
+};
+
+}  // namespace
+
+std::string TimeWithUnit(const MsText& ms, TimeNs time) {
+  constexpr TimeNs kInUs = 100'000;
+  if (time == 0 || std::abs(time) >= kInUs) return ms(time) + " ms";
+  return fmt::format("{:.1f} us", static_cast<double>(time) / 1e3);
+}
+
+std::vector<WhyLine> ChainLines(const FoundCause& finding, const MsText& ms, Language language,
+                                std::size_t columns) {
+  return ChainText(finding, ms, language, columns).Make();
+}
+
+}  // namespace mpa

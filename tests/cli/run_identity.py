@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Captures that share ranks: engines, roles, replicas and sessions are never mixed, and none is dropped silently.
+
+    run_identity.py --tool BINARY --testdata DIR identity [-v]
+
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import json
+import sys
+
+from cli import Cli, main
+from run_kineto import gpu_trace
+
+
+def slower(rank, factor):
+    """The trace of a rank whose product takes longer: 150 us in a step become 150 times the factor."""
+    trace = gpu_trace(rank)
+    for event in trace["traceEvents"]:
+        if event["name"] == "sgemm":
+            event["dur"] = round(event["dur"] * factor)
+    return trace
+
+
+class Identity(Cli):
+    def make(self, captures):
+        """Captures by name: the rank, and by how much it is slower."""
+        job = self.scratch / "job"
+        for name, (rank, factor) in captures.items():
+            path = job / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(slower(rank, factor)))
+        return job
+
+    def run_recipe(self, job, code):
+        result = self.run_tool("-m", "cluster_time_summary", "-d", job, "--json", "-o", self.out)
+        self.assertEqual(result.code, code, result.err)
+        return json.loads(result.out)["sheets"][0]["rows"], "\n".join(result.warnings)
+
+    def products(self, job, code):
+        """By rank, its time of products in us of a step, and the warnings."""
+        rows, said = self.run_recipe(job, code)
+        return {row["rank"]: row["computation"] for row in rows}, said
+
+    def products_of_groups(self, job):
+        """The same by group and rank."""
+        rows, said = self.run_recipe(job, 0)
+        self.assertIn("share ranks; each is analysed by itself", said)
+        return {(row["group"], row["rank"]): row["computation"] for row in rows}
+
+    def test_one_job(self):
+        job = self.make({f"worker{rank}.json": (rank, 1) for rank in range(4)})
+        rows, said = self.run_recipe(job, 0)
+        self.assertEqual({row["rank"]: row["computation"] for row in rows}, {0: 150, 1: 150, 2: 150, 3: 150})
+        self.assertNotIn("group", rows[0])
+        self.assertNotIn("share ranks", said)
+
+    def test_engines_in_directories(self):
+        job = self.make({f"{engine}/worker{rank}.json": (rank, factor) for rank in range(2)
+                         for engine, factor in (("decode", 1), ("prefill", 2))})
+        self.assertEqual(self.products_of_groups(job), {("decode", 0): 150, ("decode", 1): 150,
+                                                        ("prefill", 0): 300, ("prefill", 1): 300})
+        self.assertEqual(self.products(job / "prefill", 0)[0], {0: 300, 1: 300})
+
+    def test_roles_of_other_sizes(self):
+        job = self.make({**{f"rollout/a/worker{rank}.json": (rank, 1) for rank in range(2)},
+                         **{f"update/b/worker{rank}.json": (rank, 2) for rank in range(3)}})
+        self.assertEqual(self.products_of_groups(job), {**{("rollout", rank): 150 for rank in range(2)},
+                                                        **{("update", rank): 300 for rank in range(3)}})
+
+    def test_engines_of_one_rank(self):
+        job = self.make({"a/trace.json": (0, 1), "b/trace.json": (0, 2)})
+        self.assertEqual(self.products_of_groups(job), {("a", 0): 150, ("b", 0): 300})
+
+    def test_engines_by_name(self):
+        for names in (("decode", "prefill"), ("dp0", "dp1")):
+            with self.subTest(names=names):
+                job = self.make({f"{name}_rank{rank}.pt.trace.json": (rank, 1 + place) for rank in range(2)
+                                 for place, name in enumerate(names)})
+                rows = self.products_of_groups(job)
+                self.assertEqual(sorted((group[:3], rank, time) for (group, rank), time in rows.items()),
+                                 [(name[:3], rank, 150 * (1 + place)) for place, name in enumerate(names)
+                                  for rank in range(2)])
+                for path in job.iterdir():
+                    path.unlink()
+
+    def test_nothing_is_computed_across_engines(self):
+        """Collectives of one engine are no collectives of the other: rank 3 of each came 30 us late to its own."""
+        job = self.make({f"{engine}/worker{rank}.json": (rank, 1) for rank in range(4) for engine in ("a", "b")})
+        result = self.run_tool("-m", "slow_rank", "-d", job, "-o", self.out)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(result.out.count("late ranks in 9 collectives"), 2)
+        for engine in ("a:", "b:"):
+            self.assertIn(engine, result.out.split("\n"))
+
+    def test_files_of_groups(self):
+        job = self.make({f"{engine}/worker{rank}.json": (rank, 1) for rank in range(2) for engine in ("a", "b")})
+        result = self.run_tool("-m", "hccl_sum", "-d", job, "-o", self.out, "--export_type", "text")
+        self.assertEqual(result.code, 0, result.err)
+        table = next(self.out.rglob("*rank_stats*.csv")).read_text().splitlines()
+        self.assertTrue(table[0].endswith("group"), table[0])
+        self.assertEqual({line.rsplit(",", 1)[1] for line in table[1:]}, {"a", "b"})
+
+    def test_parts_and_advisor_take_one(self):
+        """Of equally large ones the first by name; the other is named with what to do."""
+        job = self.make({f"{engine}/worker{rank}.json": (rank, factor) for rank in range(2)
+                         for engine, factor in (("decode", 1), ("prefill", 2))})
+        saved = self.run_tool("-m", "cluster_time_summary", "-d", job, "--save_parts", self.scratch / "parts")
+        advised = self.run_tool("advisor", "all", "-d", job, "--json", "-o", self.out)
+        for result in (saved, advised):
+            self.assertEqual(result.code, 5, result.err)
+            said = "\n".join(result.warnings)
+            self.assertIn(f"{job}/prefill with ranks 0, 1 is left out", said)
+            self.assertIn(f"-d {job}/prefill", said)
+        products = {round(row["leaves"]["comp.matmul"] / 1000) for row in json.loads(advised.out)["accounting"]}
+        self.assertEqual(products, {150})
+
+    def test_sessions(self):
+        """The last one; a session that not all ranks wrote gives way to one that is whole."""
+        first, second = 1694128201545, 1694128901545  # ms
+        whole = {f"worker{rank}.{first + rank}.pt.trace.json": (rank, 1) for rank in range(3)}
+        again = {f"worker{rank}.{second + rank}.pt.trace.json": (rank, 2) for rank in range(3)}
+        products, said = self.products(self.make({**whole, **again}), 5)
+        self.assertEqual(products, {0: 300, 1: 300, 2: 300})
+        self.assertIn("(ranks 0, 1, 2) is left out: that of", said)
+        (self.scratch / "job" / f"worker1.{second + 1}.pt.trace.json").unlink()
+        self.assertEqual(self.products(self.scratch / "job", 5)[0], {0: 150, 1: 150, 2: 150})
+
+    def test_captures_that_nothing_tells_apart(self):
+        """Times in between each other: the latest of each rank, with what that may mean."""
+        job = self.make({"worker0.1694128201545.pt.trace.json": (0, 1), "worker1.1694128201546.pt.trace.json": (1, 1),
+                         "worker2.1694128201547.pt.trace.json": (0, 2), "worker3.1694128201548.pt.trace.json": (1, 2)})
+        products, said = self.products(job, 5)
+        self.assertEqual(products, {0: 300, 1: 300})
+        self.assertIn("is left out, because", said)
+        self.assertIn("give each a directory of its own", said)
+
+    def test_check_names_them(self):
+        job = self.make({f"{engine}/worker{rank}.json": (rank, 1) for rank in range(2) for engine in ("a", "b")})
+        self.assertIn("2 captures claim rank 0", " ".join(self.run_tool("check", job).out.split()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, Identity))
