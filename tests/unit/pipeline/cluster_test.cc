@@ -142,7 +142,7 @@ TEST_F(ClusterTest, TakesTheLatestOfSeveralCapturesOfARank) {
 TEST_F(ClusterTest, AnalysesTheSessionThatIsWhole) {
   WriteRank("one_1_20260101120000000", 0, 1);
   WriteRank("two_1_20260101120000000", 1, 1);
-  WriteRank("two_1_20260101130000000", 1, 2);
+  WriteRank("two_1_20260201120000000", 1, 2);
   const ClusterOutcome outcome = Outcome(Request());
   EXPECT_EQ(outcome.report.lines, (Texts{"0: 1", "1: 1"}));
   EXPECT_TRUE(outcome.partial);
