@@ -211,6 +211,10 @@ void SurveyContents(const io::Database& database, RankFacts& facts) {
       has_rows("TASK") == Recorded::kYes ? Recorded::kYes : recorded.communication;
   const std::string_view kernels = "COMPUTE_TASK_INFO";
   recorded.kernels = has_rows(kernels);
+  // Without the table some of the tasks may be kernels.
+  if (!database.HasTable(kernels) && recorded.device_tasks == Recorded::kYes) {
+    recorded.kernels = Recorded::kUnknown;
+  }
   recorded.kernel_types = YesIf(HasText(database, kernels, "opType"));
   recorded.kernel_cores =
       YesIf(recorded.kernels == Recorded::kYes &&

@@ -67,6 +67,8 @@ void NoteMissingFiles(const RankInput& input, const ReadRequest& request, Loaded
     if (!Overlap(request.wanted, file.fills) || input.Find(file.kind) != nullptr) continue;
     rank.notes.push_back(
         fmt::format("{}: no {} there, {}", input.path.string(), file.name, file.without));
+    // Another file of the capture can hold kernels only where there is a trace.
+    rank.partial |= file.kind == FileKind::kKernelDetails && rank.trace.source == "tables";
   }
 }
 

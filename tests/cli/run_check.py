@@ -124,7 +124,10 @@ class Judged(unittest.TestCase):
             else:
                 with tempfile.TemporaryDirectory(dir=self.scratch) as out:
                     works = clusters(name, directory, out)
-            if runs != works and not (works and name in ANSWER_WITH_NOTHING):
+            # Raw captures hold calls of graphs without host operators, too.
+            says_nothing = name in ANSWER_WITH_NOTHING and (
+                name != "head_overhead" or ranks[0]["kind"] == "npu_raw")
+            if runs != works and not (works and says_nothing):
                 yield (f"{analyzer['name']}: check says {analyzer['ability']}, but it "
                        f"{'works' if works else 'gives nothing'}: {analyzer['lacks']}")
 

@@ -26,6 +26,9 @@ using head::HeadPart;
 using head::Policy;
 
 constexpr double kMostMilliseconds = 1e12;  // fits into a time
+constexpr const char* kNoHostOperators =
+    "no host operators were recorded: the calls of compiled graphs are among them";
+constexpr const char* kWithCpu = "activities with ProfilerActivity.CPU";
 constexpr std::string_view kPolicies[] = {"auto", "entry", "step", "device_idle"};
 
 // The value of an option, empty when it was not given.
@@ -170,6 +173,11 @@ void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArgument
                   [](const RankHead& rank) { return rank.part.facts.of_gpu; })) {
     Fail(ErrorKind::kInput, "head_overhead: only graphs of NPUs are examined");
   }
+  if (std::all_of(ranks.begin(), ranks.end(), [](const RankHead& rank) {
+        return rank.part.facts.framework_events == 0 && rank.part.calls.empty();
+      })) {
+    Fail(ErrorKind::kInput, "head_overhead: {}; collect with {}", kNoHostOperators, kWithCpu);
+  }
   if (wanted.sheets) head::AddHeadSheets(ranks, report);
   if (wanted.screen != Detail::kNone) {
     AddScreen(ranks, Given(arguments, "policy"), wanted.screen == Detail::kAll, report);
@@ -185,8 +193,7 @@ Verdict JudgeHeadOverhead(const RankFacts& facts) {
   if (facts.kind == CaptureKind::kGpu) return CannotRun("only graphs of NPUs are examined", "");
   if (facts.kind == CaptureKind::kNpuKineto) return CannotRunOnKineto(facts, "do not name graphs");
   if (facts.recorded.host_ops == Recorded::kNo) {
-    return CannotRun("no host operators were recorded: the calls of compiled graphs are among them",
-                     "activities with ProfilerActivity.CPU");
+    return CannotRun(kNoHostOperators, kWithCpu);
   }
   verdict.AddLack(facts.recorded.device_tasks == Recorded::kNo,
                   "no device activity was recorded: what the device waits for is unknown",
