@@ -218,7 +218,8 @@ std::vector<FoundRank> TakeEarlierJobs(std::vector<FoundRank>& ranks) {
   }
   std::sort(times.begin(), times.end());
   const auto last_gap = std::adjacent_find(
-      times.rbegin(), times.rend(), [](auto later, auto time) { return later - time > kApart; });
+      times.rbegin(), times.rend(),
+      [](std::int64_t later, std::int64_t time) { return later - time > kApart; });
   if (last_gap == times.rend()) return {};
   const auto first_of_job = std::stable_partition(
       ranks.begin(), ranks.end(),
