@@ -174,7 +174,9 @@ void SurveySettings(const RankInput& input, RankFacts& facts) {
   if (name.ends_with("_ascend_ms")) facts.framework = "MindSpore";
   if (!facts.framework.empty()) facts.host = WorkerInName(name);
   FindSettings(input, capture, facts);
-  facts.rank = input.host_rank;
+  const CaptureFile* database = input.Find(FileKind::kProfilerDb);
+  facts.rank = database != nullptr ? NumberInName(database->path) : std::nullopt;
+  if (!facts.rank) facts.rank = input.host_rank;
   if (const auto& settings = facts.settings) {
     if (settings->rank) facts.rank = settings->rank;
     if (!settings->rank_problem.empty()) {

@@ -293,10 +293,21 @@ std::vector<Column> OverallColumns() {
   return columns;
 }
 
+// The reference's table has no groups of GPUs; the screen has them.
+OverallMetrics WithoutGpuGroups(OverallMetrics side) {
+  if (side.device == DeviceKind::kGpu) {
+    side.groups.clear();
+    side.group_overlaps.clear();
+  }
+  return side;
+}
+
 }  // namespace
 
-Sheet OverallSheet(const CompareInput& input, const OverallMetrics& base,
-                   const OverallMetrics& comparison) {
+Sheet OverallSheet(const CompareInput& input, const OverallMetrics& all_of_base,
+                   const OverallMetrics& all_of_comparison) {
+  const OverallMetrics base = WithoutGpuGroups(all_of_base);
+  const OverallMetrics comparison = WithoutGpuGroups(all_of_comparison);
   Sheet sheet = CompareSheet("OverallMetrics", OverallColumns(), input);
   const std::vector<GroupPair> groups = MatchGroups(base, comparison);
   for (const OverallRow& part : OverallRows(base, comparison, groups, input.options().compat)) {

@@ -154,10 +154,10 @@ def deep_modules(trace):
     """Paths of modules grow with each level."""
     events = json.loads(trace)
     known = next(event for event in events if event.get("cat") == "python_function")
-    levels = 1000
+    levels, begin = 1000, float(known["ts"])  # among the other events
     for level in range(levels):
         events.append({**known, "name": f"nn.Module: Level_{level}", "dur": 2 * (levels - level),
-                       "ts": str(10**12 + level)})
+                       "ts": str(begin + level)})
     return json.dumps(events).encode()
 
 
