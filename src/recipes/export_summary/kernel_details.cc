@@ -67,11 +67,10 @@ SummaryFile ApiStatistic(const RankTrace& trace) {
   for (const auto& [key, stats] : by_name) {
     const auto count = static_cast<double>(stats.count);
     const double deviation = stats.deviation.value_or(0) / 1000;
-    file.text +=
-        fmt::format("host,{},{},{},{},{},{},{},{:.3f}\n", key.second, CsvCell(key.first),
-                    Us(static_cast<double>(stats.sum)), stats.count, Us(stats.mean),
-                    Us(static_cast<double>(stats.min)), Us(static_cast<double>(stats.max)),
-                    deviation * deviation * (count - 1) / count);
+    file.text += fmt::format("host,{},{},{},{},{},{},{},{:.3f}\n", key.second, CsvCell(key.first),
+                             Us(static_cast<double>(stats.sum)), stats.count, Us(stats.mean),
+                             Us(static_cast<double>(stats.min)), Us(static_cast<double>(stats.max)),
+                             deviation * deviation * (count - 1) / count);
     ++file.rows;
   }
   return file;
