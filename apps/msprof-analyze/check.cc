@@ -197,8 +197,7 @@ Json ToJson(const RankFacts& facts, const std::vector<Verdict>& verdicts) {
           {"steps", OrNull(facts.steps)},
           {"recorded", ToJson(facts.recorded)},
           {"records", facts.kind == CaptureKind::kNpuRaw ? ToJson(facts.records) : Json()},
-          {"unread_tables",
-           facts.kind == CaptureKind::kNpuDb ? Json(UnreadTables(facts.path)) : Json()},
+          {"unread_tables", facts.kind == CaptureKind::kNpuDb ? Json(facts.unread_tables) : Json()},
           {"analyzers", ToJson(verdicts)},
           {"warnings", ToJson(facts.warnings)}};
 }

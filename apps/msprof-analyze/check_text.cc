@@ -218,7 +218,7 @@ std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
   if (facts.kind == CaptureKind::kNpuDb) {
-    page.AddLabelled("not read", Join(UnreadTables(facts.path)));
+    page.AddLabelled("not read", Join(facts.unread_tables));
   }
   AddVerdicts(verdicts, page);
   AddWarnings(facts.warnings, root, page);

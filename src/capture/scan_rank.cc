@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Determines the contents of a directory or file from the names of the files.
 #include "scan_rank.h"
 
 #include <algorithm>
@@ -21,8 +22,6 @@ bool IsArchive(const std::filesystem::path& path) {
          std::any_of(std::begin(kEndings), std::end(kEndings),
                      [&](std::string_view ending) { return name.ends_with(ending); });
 }
-
-// Determines the contents of a directory or file from the names of the files.
 
 namespace {
 
@@ -112,8 +111,7 @@ const char* ProblemOfKind(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.ends_with(".pickle") || name.ends_with(".pkl")) {
     return "a memory snapshot of PyTorch, which is not read; open it at pytorch.org/memory_viz, "
-           "and "
-           "give a trace or a capture directory";
+           "and give a trace or a capture directory";
   }
   if (!name.ends_with(".json")) return nullptr;
   constexpr std::size_t kBeginning = 4096;

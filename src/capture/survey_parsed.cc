@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text captures and GPU traces: the first lines of tables, the two ends of traces.
+// Parsed captures. Of text captures and GPU traces the first lines of tables and the two ends of
+// traces; of databases which tables have rows, and the contents of the small tables.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "json_members.h"
 #include "mpa/base/text.h"
@@ -177,8 +180,6 @@ void SurveyKineto(const RankInput& input, RankFacts& facts) {
   }
 }
 
-// Profiler databases: which tables have rows, and the contents of the small tables.
-
 namespace {
 
 // How many rows of large tables are examined. Tables are filled in order of time, so the first rows
@@ -277,6 +278,50 @@ void SurveySteps(const io::Database& database, RankFacts& facts) {
   if (has_table || !steps.empty()) facts.steps.emplace(steps.begin(), steps.end());
 }
 
+// Tables with rows that nothing reads, in alphabetical order.
+void SurveyUnreadTables(const io::Database& database, RankFacts& facts) {
+  constexpr std::string_view kRead[] = {"AICORE_FREQ",
+                                        "CANN_API",
+                                        "COMMUNICATION_OP",
+                                        "COMMUNICATION_SCHEDULE_TASK_INFO",
+                                        "COMMUNICATION_TASK_INFO",
+                                        "COMPUTE_TASK_INFO",
+                                        "CONNECTION_IDS",
+                                        "GC_RECORD",
+                                        "HOST_INFO",
+                                        "MEMCPY_INFO",
+                                        "MEMORY_RECORD",
+                                        "META_DATA",
+                                        "MSTX_EVENTS",
+                                        "NPU_INFO",
+                                        "OP_MEMORY",
+                                        "PYTORCH_API",
+                                        "PYTORCH_CALLCHAINS",
+                                        "RANK_DEVICE_MAP",
+                                        "SESSION_TIME_INFO",
+                                        "STEP_TIME",
+                                        "STRING_IDS",
+                                        "TASK",
+                                        "TASK_PMU_INFO"};
+  std::vector<std::string> unread;
+  try {
+    io::Statement tables =
+        database.Query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+    while (tables.Step()) {
+      const std::string name(tables.Text(0));
+      // The names of numbers, and what SQLite keeps for itself.
+      if (name.starts_with("ENUM_") || name.starts_with("sqlite_")) continue;
+      if (std::find(std::begin(kRead), std::end(kRead), name) != std::end(kRead)) continue;
+      const bool is_plain = std::all_of(name.begin(), name.end(), [](unsigned char character) {
+        return std::isalnum(character) != 0 || character == '_';
+      });
+      if (is_plain && HasRows(database, name) == Recorded::kYes) unread.push_back(name);
+    }
+    facts.unread_tables = std::move(unread);
+  } catch (const Error&) {  // reading one of them fails; the tables that count are whole
+  }
+}
+
 // The header of a database contains the number of pages; a truncated copy is shorter. The number is
 // valid only if the same writer wrote both change counters.
 bool IsWhole(const CaptureFile& file) {
@@ -296,56 +341,6 @@ bool IsWhole(const CaptureFile& file) {
 
 }  // namespace
 
-std::vector<std::string> UnreadTables(const std::filesystem::path& capture) {
-  static const std::set<std::string_view> kRead = {"AICORE_FREQ",
-                                                   "CANN_API",
-                                                   "COMMUNICATION_OP",
-                                                   "COMMUNICATION_SCHEDULE_TASK_INFO",
-                                                   "COMMUNICATION_TASK_INFO",
-                                                   "COMPUTE_TASK_INFO",
-                                                   "CONNECTION_IDS",
-                                                   "GC_RECORD",
-                                                   "HOST_INFO",
-                                                   "MEMCPY_INFO",
-                                                   "MEMORY_RECORD",
-                                                   "META_DATA",
-                                                   "MSTX_EVENTS",
-                                                   "NPU_INFO",
-                                                   "OP_MEMORY",
-                                                   "PYTORCH_API",
-                                                   "PYTORCH_CALLCHAINS",
-                                                   "RANK_DEVICE_MAP",
-                                                   "SESSION_TIME_INFO",
-                                                   "STEP_TIME",
-                                                   "STRING_IDS",
-                                                   "TASK",
-                                                   "TASK_PMU_INFO"};
-  std::vector<std::string> unread;
-  try {
-    for (const RankInput& input : Discover(capture, {}).ranks) {
-      const CaptureFile* file = input.Find(FileKind::kProfilerDb);
-      if (file == nullptr || !file->outside.empty()) continue;
-      const io::Database database(file->path);
-      io::Statement tables =
-          database.Query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
-      while (tables.Step()) {
-        const std::string name(tables.Text(0));
-        // The names of numbers, and what SQLite keeps for itself.
-        if (name.starts_with("ENUM_") || name.starts_with("sqlite_") || kRead.contains(name)) {
-          continue;
-        }
-        const bool is_plain = std::all_of(name.begin(), name.end(), [](unsigned char character) {
-          return std::isalnum(character) != 0 || character == '_';
-        });
-        if (is_plain && HasRows(database, name) == Recorded::kYes) unread.push_back(name);
-      }
-    }
-  } catch (const Error&) {
-    return {};  // the survey says that it cannot be read
-  }
-  return unread;
-}
-
 void SurveyDb(const RankInput& input, RankFacts& facts) {
   const CaptureFile& file = *input.Find(FileKind::kProfilerDb);
   const std::string name = ToLower(file.path.filename().string());
@@ -354,6 +349,7 @@ void SurveyDb(const RankInput& input, RankFacts& facts) {
   try {
     facts.complete = YesIf(IsWhole(file));
     const io::Database database(file.path);
+    SurveyUnreadTables(database, facts);
     SurveyContents(database, facts);
     SurveyPlaces(database, facts);
     SurveyJob(database, facts);

@@ -155,8 +155,7 @@ void CheckKernelTable(const RankInput& input, const ReadRequest& request, RankTr
     if (counted > 0 && counted != kernels && side.issues.Empty()) {
       trace.issues.Count(
           "kernel_details.csv and op_statistic.csv contradict each other, one of them was cut; "
-          "copy "
-          "both again",
+          "copy both again",
           fmt::format("{} and {} kernels", kernels, counted));
       return;
     }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "mpa/recipe/member_cell.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa {
 namespace {

@@ -63,7 +63,8 @@ struct RankFacts {
   Recorded complete{};                             ///< kNo: the data is cut off
   Recorded stopped{};                              ///< kNo: the profiler was not stopped properly
   Contents recorded;
-  RecordInventory records;  ///< of a raw capture
+  RecordInventory records;                 ///< of a raw capture
+  std::vector<std::string> unread_tables;  ///< of a database, by name; those with rows
   std::vector<Warning> warnings;
 };
 
@@ -80,9 +81,5 @@ RankFacts SurveyRank(RankInput input);
 /// Surveys what Discover() finds. Broken documents and databases become warnings or problems of
 /// their rank. Throws Error (kInput) when `path` does not exist.
 Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& options);
-
-/// The tables of the capture's profiler database that have rows and that nothing reads, in
-/// alphabetical order; none where there is no database, or it cannot be read.
-std::vector<std::string> UnreadTables(const std::filesystem::path& capture);
 
 }  // namespace mpa

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mpa/base/time.h"
-#include "mpa/recipe/member_cell.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa {
 

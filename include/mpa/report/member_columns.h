@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,34 +23,43 @@ template <typename Item, typename Value>
 Item ItemWith(Value Item::*member);
 
 /// The type that has the member, a variable or a function without arguments.
-template <auto Member>
-using ItemOf = decltype(ItemWith(Member));
+template <auto First>
+using ItemOf = decltype(ItemWith(First));
 
-/// Empty for no number.
-inline Cell CellOf(const std::optional<double>& value) { return value ? Cell{*value} : Cell{}; }
+/// The cell of a value.
 template <typename Value>
 Cell CellOf(const Value& value) {
   if constexpr (std::integral<Value>) {
-    return std::int64_t{value};
+    return static_cast<std::int64_t>(value);
+  } else if constexpr (std::floating_point<Value>) {
+    return static_cast<double>(value);
+  } else if constexpr (std::convertible_to<const Value&, std::string_view>) {
+    return std::string(std::string_view(value));
   } else {
     return value;
   }
 }
+/// Empty without a value.
+template <typename Value>
+Cell CellOf(const std::optional<Value>& value) {
+  return value ? CellOf(*value) : Cell();
+}
 
-/// The member of an item, or that of a member of it and so on.
+/// The cell of a member of an item, or of a member of that member: `Member<&Row::spread,
+/// &Spread::sum>`. Members may be functions and pointers, too.
 template <auto First, auto... Rest, typename Item>
-Cell CellAt(const Item& item) {
+Cell Member(const Item& item) {
   if constexpr (sizeof...(Rest) == 0) {
     return CellOf(std::invoke(First, item));
   } else {
-    return CellAt<Rest...>(std::invoke(First, item));
+    return Member<Rest...>(std::invoke(First, item));
   }
 }
 
 template <auto First, auto... Rest>
 ColumnOf<ItemOf<First>> ValueColumn(Column column) {
   return {std::move(column),
-          [](const ItemOf<First>& item) { return CellAt<First, Rest...>(item); }};
+          [](const ItemOf<First>& item) { return Member<First, Rest...>(item); }};
 }
 
 template <auto... Path>

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "mpa/recipe/member_cell.h"
+#include "mpa/report/member_columns.h"
 #include "screen.h"
 
 namespace mpa::communication {

@@ -13,9 +13,9 @@
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_collectives.h"
-#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa::recipes {
 namespace {

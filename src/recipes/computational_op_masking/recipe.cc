@@ -15,8 +15,8 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/chosen_step.h"
 #include "mpa/recipe/make_recipe.h"
-#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa::recipes {
 namespace {

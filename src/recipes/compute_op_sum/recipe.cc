@@ -10,8 +10,8 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/duration_sample.h"
 #include "mpa/recipe/make_recipe.h"
-#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_spread.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa::recipes {
 namespace {

@@ -14,8 +14,8 @@
 #include "mpa/measure/kernel_category.h"
 #include "mpa/mfu/flops.h"
 #include "mpa/recipe/make_recipe.h"
-#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa::recipes {
 namespace {

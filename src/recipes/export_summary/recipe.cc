@@ -9,7 +9,7 @@
 #include "files.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
-#include "mpa/recipe/member_cell.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa::recipes {
 namespace {

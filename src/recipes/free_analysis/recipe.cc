@@ -12,9 +12,9 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
-#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa::free_analysis {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "head_screen.h"
-#include "mpa/recipe/member_cell.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa::head {
 namespace {

@@ -15,9 +15,9 @@
 #include "mpa/mfu/module_mfu.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
-#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/module_columns.h"
 #include "mpa/recipe/module_parts.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa {
 

@@ -17,8 +17,8 @@
 #include "mpa/measure/collectives.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/make_recipe.h"
-#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa::recipes {
 namespace {

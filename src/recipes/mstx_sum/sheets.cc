@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "mpa/recipe/duration_sample.h"
-#include "mpa/recipe/member_cell.h"
+#include "mpa/report/member_columns.h"
 #include "spans.h"
 
 namespace mpa::recipes::mstx {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "mfu_screen.h"
-#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/module_columns.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa::operator_mfu {
 namespace {

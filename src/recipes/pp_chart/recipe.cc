@@ -12,8 +12,8 @@
 #include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/model/step_bounds.h"
-#include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa::recipes {
 namespace {

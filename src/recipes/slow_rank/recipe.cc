@@ -11,7 +11,7 @@
 #include "mpa/recipe/job_collectives.h"
 #include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
-#include "mpa/recipe/member_cell.h"
+#include "mpa/report/member_columns.h"
 #include "stragglers.h"
 
 namespace mpa::recipes {
