@@ -207,7 +207,7 @@ nlohmann::ordered_json ChangesJson(const std::vector<FindingChange>& changes) {
   return rows;
 }
 
-// Two runs beside each other, as the Python tool's advisor shows them.
+// Two runs side by side, as the Python tool's advisor shows them.
 
 namespace {
 
