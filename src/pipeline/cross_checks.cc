@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of a capture that contradict each other, and rows that were written twice.
-#include "cross_checks.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "load_rank.h"
 #include "mpa/base/error.h"
-#include "mpa/readers/reader.h"
 
 namespace mpa {
 namespace {

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "capture_groups.h"
-#include "cross_checks.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"

@@ -96,6 +96,14 @@ std::string SessionRows(const raw::Session& session);
 /// longer than that, and counts them in trace.issues. Before launches are linked.
 void DropFarRows(RankTrace& trace);
 
+/// Leaves out tasks and steps that are in the capture twice, and counts them, and steps that
+/// overlap, in trace.issues.
+void DropRepeatedRows(RankTrace& trace);
+
+/// Counts in trace.issues what kernel_details.csv lacks according to op_statistic.csv,
+/// step_trace_time.csv and the trace. Looks only where nothing else is wrong.
+void CheckKernelTable(const RankInput& input, const ReadRequest& request, RankTrace& trace);
+
 /// Counts what is impossible in the times of a rank's device work in trace.issues: times that span
 /// more than a day or lie outside of the session, kernels of a table that the trace has at other
 /// times, and kernels that run on under their successors on one stream.
