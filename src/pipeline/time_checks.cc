@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times that are valid one by one, and impossible together.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "load_rank.h"
+#include "mpa/base/printable.h"
+
+namespace mpa {
+namespace {
+
+constexpr TimeNs kSecond = 1'000'000'000;
+constexpr TimeNs kMicrosecond = 1'000;
+constexpr TimeNs kDay = 24 * 3600 * kSecond;
+
+struct Window {
+  TimeNs begin = std::numeric_limits<TimeNs>::max();
+  TimeNs end = std::numeric_limits<TimeNs>::min();
+
+  template <typename Table>
+  void Add(const Table& table) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      begin = std::min(begin, table.start[i]);
+      end = std::max(end, table.start[i] + table.dur[i]);
+    }
+  }
+  bool IsEmpty() const { return begin > end; }
+};
+
+std::string Seconds(TimeNs time) {
+  return fmt::format("{}.{:03} s", time / kSecond, time % kSecond / 1'000'000);
+}
+
+void CheckWindow(RankTrace& trace) {
+  Window work;
+  work.Add(trace.kernels);
+  work.Add(trace.device_tasks);
+  work.Add(trace.communications);
+  if (work.IsEmpty()) return;
+  if (work.end - work.begin > kDay) {
+    trace.issues.Count("times of the device span more than a day, some of them are damaged",
+                       fmt::format("{} to {}", Seconds(work.begin), Seconds(work.end)));
+  }
+  constexpr TimeNs kMargin = 60 * kSecond;
+  if (trace.session_start < 0 || trace.session_end < trace.session_start) return;
+  if (work.begin < trace.session_start - kMargin || work.end > trace.session_end + kMargin) {
+    trace.issues.Count(
+        "times of the device lie outside of the session, they are damaged",
+        fmt::format("{} to {}, session {} to {}", Seconds(work.begin), Seconds(work.end),
+                    Seconds(trace.session_start), Seconds(trace.session_end)));
+  }
+}
+
+TimeNs DurationOf(const auto& table, std::size_t row) {
+  if constexpr (requires { table.dur; }) {
+    return table.dur[row];
+  } else {
+    return table.end[row] - table.start[row];
+  }
+}
+
+// Tables whose times are of one clock, with what a row is called.
+template <typename Visit>
+void VisitTimed(RankTrace& trace, Visit visit) {
+  visit("step", trace.steps);
+  visit("operator", trace.host_ops);
+  visit("Python call", trace.python_calls);
+  visit("mark", trace.mstx);
+  visit("host call", trace.host_calls);
+  visit("device task", trace.device_tasks);
+  visit("collective", trace.communications);
+  visit("task of a collective", trace.comm_tasks);
+  visit("kernel", trace.schedule_kernels);
+  visit("device run", trace.device_runs);
+  visit("activity of the device", trace.overlaps);
+}
+
+template <typename Visit>
+void VisitKernels(RankTrace& trace, Visit visit) {
+  visit("kernel", trace.kernels);
+  visit("collective", trace.listed_collectives);
+  visit("kernel", trace.listed_kernels);
+}
+
+// The stretch of time without gaps of a day in which most different starts are, the last of equals.
+// Damage is mostly the same time over and over.
+Window MainStretch(std::vector<TimeNs> starts) {
+  std::sort(starts.begin(), starts.end());
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  Window best;
+  std::size_t most = 0;
+  for (std::size_t first = 0, i = 0; i < starts.size(); ++i) {
+    if (i + 1 < starts.size() && starts[i + 1] - starts[i] <= kDay) continue;
+    if (i + 1 - first >= most) {
+      most = i + 1 - first;
+      best.begin = starts[first];
+      best.end = starts[i];
+    }
+    first = i + 1;
+  }
+  return best;
+}
+
+// Leaves out single rows with times that cannot be: one such row would stretch steps over years.
+// `visit` calls its argument with each table of one clock.
+template <typename VisitTables>
+void DropFarRows(RankTrace& trace, VisitTables visit) {
+  Window all;
+  visit(trace, [&](const char*, const auto& table) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      all.begin = std::min(all.begin, table.start[i]);
+      all.end = std::max(all.end, table.start[i] + DurationOf(table, i));
+    }
+  });
+  if (all.IsEmpty() || all.end - all.begin <= kDay) return;
+  std::vector<TimeNs> starts;
+  visit(trace, [&](const char*, const auto& table) {
+    starts.insert(starts.end(), table.start.begin(), table.start.end());
+  });
+  const Window main = MainStretch(std::move(starts));
+  visit(trace, [&](const char* what, auto& table) {
+    std::vector<bool> kept(table.Size(), true);
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      const TimeNs start = table.start[i];
+      kept[i] = start >= main.begin && start <= main.end && DurationOf(table, i) <= kDay;
+      if (kept[i]) continue;
+      trace.issues.Count(
+          fmt::format("{} left out: times span more than a day, and its own is far from the others",
+                      what),
+          fmt::format("at {}, most begin between {} and {}", Seconds(start), Seconds(main.begin),
+                      Seconds(main.end)));
+    }
+    const auto keep = [&](std::size_t row) { return kept[row]; };
+    if constexpr (std::is_same_v<std::decay_t<decltype(table)>, Kernels>) {
+      if (&table == &trace.kernels && !trace.kernel_loads.Empty()) trace.kernel_loads.Filter(keep);
+    }
+    table.Filter(keep);
+  });
+}
+
+// Text captures list each kernel in a table and in the trace.
+void CheckClocks(RankTrace& trace) {
+  const Kernels& kernels = trace.kernels;
+  if (trace.source != "text" || trace.device == DeviceKind::kGpu) return;
+  if (kernels.Empty() || trace.device_tasks.Empty()) return;
+  Window of_kernels, of_tasks;
+  of_kernels.Add(kernels);
+  of_tasks.Add(trace.device_tasks);
+  if (of_kernels.end < of_tasks.begin || of_tasks.end < of_kernels.begin) {
+    trace.issues.Count(
+        "the clocks of kernel_details.csv and trace_view.json do not fit, operators have no "
+        "kernels",
+        fmt::format("{} and {}", Seconds(of_kernels.begin), Seconds(of_tasks.begin)));
+    return;
+  }
+  std::vector<TimeNs> starts = trace.device_tasks.start;
+  std::sort(starts.begin(), starts.end());
+  std::size_t both = 0, found = 0;  // a trace that breaks off lacks the last ones
+  for (const TimeNs start : kernels.start) {
+    if (start < of_tasks.begin || start > of_tasks.end) continue;
+    ++both;
+    const auto task = std::lower_bound(starts.begin(), starts.end(), start - kMicrosecond);
+    if (task != starts.end() && *task <= start + kMicrosecond) ++found;
+  }
+  constexpr std::size_t kEnough = 8;
+  if (both < kEnough || 2 * found >= both) return;
+  trace.issues.Count(
+      "times of kernel_details.csv are not those of trace_view.json; a spreadsheet may have "
+      "rounded them",
+      fmt::format("{} of {} kernels are in both", found, both));
+}
+
+struct StreamWork {
+  std::int64_t stream;
+  TimeNs start, end;
+  std::int64_t link;
+  StringId name;
+};
+
+// Work on a stream of a GPU runs one after the other, but for what one graph launched.
+void CheckStreams(RankTrace& trace) {
+  if (trace.device != DeviceKind::kGpu) return;
+  std::vector<StreamWork> works;
+  const auto add = [&](const auto& table) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      works.push_back({table.stream[i], table.start[i], table.start[i] + table.dur[i],
+                       table.link[i], table.name[i]});
+    }
+  };
+  add(trace.kernels);
+  add(trace.device_tasks);
+  std::sort(works.begin(), works.end(), [](const StreamWork& a, const StreamWork& b) {
+    return std::tie(a.stream, a.start, a.end) < std::tie(b.stream, b.start, b.end);
+  });
+  for (std::size_t i = 0; i + 1 < works.size(); ++i) {
+    const StreamWork &work = works[i], &next = works[i + 1];
+    const bool one_launch = work.link >= 0 && work.link == next.link;
+    if (work.stream != next.stream || one_launch || work.end <= next.end + kMicrosecond) continue;
+    trace.issues.Count("kernel runs on under its successor on the same stream, which is impossible",
+                       fmt::format("\"{}\" at {} us", Printable(trace.strings.View(work.name)),
+                                   work.start / kMicrosecond));
+  }
+}
+
+}  // namespace
+
+void DropFarRows(RankTrace& trace) {
+  if (trace.source == "text") {  // kernels come from a table, whose clock may be another
+    DropFarRows(trace, [](RankTrace& rank, auto visit) { VisitTimed(rank, visit); });
+    DropFarRows(trace, [](RankTrace& rank, auto visit) { VisitKernels(rank, visit); });
+  } else {
+    DropFarRows(trace, [](RankTrace& rank, auto visit) {
+      VisitTimed(rank, visit);
+      VisitKernels(rank, visit);
+    });
+  }
+}
+
+void CheckTimes(RankTrace& trace) {
+  CheckWindow(trace);
+  CheckClocks(trace);
+  CheckStreams(trace);
+}
+
+}  // namespace mpa
