@@ -97,8 +97,8 @@ class KinetoFiller {
         file_name_(file_name) {}
 
   void operator()(const TraceEvent& event) {
-    if (event.ph == "M") return;
-    if (event.ph == "B" || event.ph == "E") {
+    if (Is(event.ph, "M")) return;
+    if (Is(event.ph, "B") || Is(event.ph, "E")) {
       fragment_.begin_ends.Add(event, fragment_.part.issues, file_name_);
       return;
     }
@@ -106,7 +106,7 @@ class KinetoFiller {
     if (IsFlow(category)) {
       AddFlow(event, fragment_.rest.flows);
     } else if (category == "fwdbwd") {
-      if (event.ph == "f" && !fragment_.first_backward_tid) {
+      if (Is(event.ph, "f") && !fragment_.first_backward_tid) {
         fragment_.first_backward_tid = IdFrom(event.tid);
       }
       if (Wanted(Tables::kBackwardLinks)) AddFlow(event, fragment_.rest.backward_flows);
@@ -161,9 +161,9 @@ class KinetoFiller {
     HostEvent& op = events.back();
     if (details) op.shapes = op.types = op.stack = Intern(kNotRecorded);
     for (const EventArg& arg : event.args) {
-      if (details && arg.key == "Input Dims") op.shapes = Intern(PythonText(arg.value));
-      if (details && arg.key == "Input type") op.types = Intern(PythonText(arg.value));
-      if (arg.key == "Call stack") op.stack = texts_.Intern(arg);
+      if (details && Is(arg.key, "Input Dims")) op.shapes = Intern(PythonText(arg.value));
+      if (details && Is(arg.key, "Input type")) op.types = Intern(PythonText(arg.value));
+      if (Is(arg.key, "Call stack")) op.stack = texts_.Intern(arg);
     }
   }
 
@@ -181,8 +181,8 @@ class KinetoFiller {
     if (!is_npu_) return;
     NumberedOperator op{place};
     for (const EventArg& arg : event.args) {
-      if (arg.key == "Record function id") op.record = io::ParseInt(arg.value).value_or(-1);
-      if (arg.key == "External id") op.external = io::ParseInt(arg.value).value_or(-1);
+      if (Is(arg.key, "Record function id")) op.record = io::ParseInt(arg.value).value_or(-1);
+      if (Is(arg.key, "External id")) op.external = io::ParseInt(arg.value).value_or(-1);
     }
     fragment_.rest.numbered.push_back(op);
   }
@@ -198,7 +198,7 @@ class KinetoFiller {
     const auto time = io::NsFromMicros(event.ts);
     if (!time || (event.ph != "s" && event.ph != "f")) return;
     flows.push_back(
-        {IdFrom(event.id), event.ph == "f", *time, IdFrom(event.pid), IdFrom(event.tid)});
+        {IdFrom(event.id), Is(event.ph, "f"), *time, IdFrom(event.pid), IdFrom(event.tid)});
   }
 
   // Which table device work belongs to. The category decides, then the name.
@@ -224,9 +224,9 @@ class KinetoFiller {
     work.device = work.place.pid;
     StringId core{};
     for (const EventArg& arg : event.args) {
-      if (is_npu_ && arg.key == "type") core = Intern(arg.value);
-      if (arg.key == "correlation") work.correlation = io::ParseInt(arg.value).value_or(-1);
-      if (arg.key == "device") work.device = io::ParseInt(arg.value).value_or(work.device);
+      if (is_npu_ && Is(arg.key, "type")) core = Intern(arg.value);
+      if (Is(arg.key, "correlation")) work.correlation = io::ParseInt(arg.value).value_or(-1);
+      if (Is(arg.key, "device")) work.device = io::ParseInt(arg.value).value_or(work.device);
     }
     switch (kind) {
       case WorkKind::kCopy:
@@ -267,11 +267,12 @@ class KinetoFiller {
     MemoryEvent memory;
     constexpr std::int64_t kNoSize = std::numeric_limits<std::int64_t>::max();
     for (const EventArg& arg : event.args) {
-      if (arg.key == "Device Id") device = io::ParseInt(arg.value).value_or(-1);
-      if (arg.key == "Total Reserved") reserved = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
-      if (arg.key == "Total Allocated") allocated = io::ScaledDecimal(arg.value, 0).value_or(-1);
-      if (arg.key == "Bytes") memory.bytes = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
-      if (arg.key == "Addr") memory.address = IdFrom(arg.value);
+      if (Is(arg.key, "Device Id")) device = io::ParseInt(arg.value).value_or(-1);
+      if (Is(arg.key, "Total Reserved"))
+        reserved = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
+      if (Is(arg.key, "Total Allocated")) allocated = io::ScaledDecimal(arg.value, 0).value_or(-1);
+      if (Is(arg.key, "Bytes")) memory.bytes = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
+      if (Is(arg.key, "Addr")) memory.address = IdFrom(arg.value);
     }
     const auto time = io::NsFromMicros(event.ts);
     if (device < 0 || !time) return;  // memory of the host

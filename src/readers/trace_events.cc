@@ -63,14 +63,14 @@ bool ReadScalar(od::value value, std::string_view& text) {
 
 // The member of TraceEvent that a key names; null for keys that are not read.
 std::string_view TraceEvent::*ScalarOf(std::string_view key) {
-  if (key == "ph") return &TraceEvent::ph;
-  if (key == "cat") return &TraceEvent::cat;
-  if (key == "name") return &TraceEvent::name;
-  if (key == "pid") return &TraceEvent::pid;
-  if (key == "tid") return &TraceEvent::tid;
-  if (key == "ts") return &TraceEvent::ts;
-  if (key == "dur") return &TraceEvent::dur;
-  if (key == "id") return &TraceEvent::id;
+  if (Is(key, "ph")) return &TraceEvent::ph;
+  if (Is(key, "cat")) return &TraceEvent::cat;
+  if (Is(key, "name")) return &TraceEvent::name;
+  if (Is(key, "pid")) return &TraceEvent::pid;
+  if (Is(key, "tid")) return &TraceEvent::tid;
+  if (Is(key, "ts")) return &TraceEvent::ts;
+  if (Is(key, "dur")) return &TraceEvent::dur;
+  if (Is(key, "id")) return &TraceEvent::id;
   return nullptr;
 }
 
@@ -117,7 +117,7 @@ bool ReadEvent(od::object members, TraceEvent& event) {
     std::string_view key;
     if (std::move(member).get(field) != simdjson::SUCCESS || !ReadKey(field, key)) return false;
     od::value value = field.value();
-    if (key == "args") {
+    if (Is(key, "args")) {
       od::object args;
       if (value.get_object().get(args) != simdjson::SUCCESS) {  // null, or a text
         std::string_view unused;

@@ -28,15 +28,15 @@ class FragmentFiller {
       : fragment_(fragment), texts_(fragment.strings), request_(request), file_name_(file_name) {}
 
   void operator()(const TraceEvent& event) {
-    if (event.ph == "M") {
+    if (Is(event.ph, "M")) {
       AddMetadata(event);
-    } else if (event.ph == "X") {
+    } else if (Is(event.ph, "X")) {
       AddSpan(event);
-    } else if (event.ph == "s" || event.ph == "f") {
+    } else if (Is(event.ph, "s") || Is(event.ph, "f")) {
       AddFlow(event);
-    } else if (event.ph == "B" || event.ph == "E") {
+    } else if (Is(event.ph, "B") || Is(event.ph, "E")) {
       fragment_.begin_ends.Add(event, fragment_.issues, file_name_);
-    } else if (event.ph == "C" && event.name == "AI Core Freq" && Wanted(Tables::kCoreClocks)) {
+    } else if (Is(event.ph, "C") && event.name == "AI Core Freq" && Wanted(Tables::kCoreClocks)) {
       AddCoreClock(event);
     }
   }
@@ -98,32 +98,32 @@ class FragmentFiller {
   void ReadOpArgs(const std::vector<EventArg>& args, HostEvent& op) {
     op.shapes = op.types = op.stack = fragment_.strings.Intern(kNotRecorded);
     for (const EventArg& arg : args) {
-      if (arg.key == "Input Dims") op.shapes = texts_.Intern(arg);
-      if (arg.key == "Input type") op.types = texts_.Intern(arg);
-      if (arg.key == "Call stack") op.stack = texts_.Intern(arg);
+      if (Is(arg.key, "Input Dims")) op.shapes = texts_.Intern(arg);
+      if (Is(arg.key, "Input type")) op.types = texts_.Intern(arg);
+      if (Is(arg.key, "Call stack")) op.stack = texts_.Intern(arg);
     }
   }
 
   void ReadStack(const std::vector<EventArg>& args, HostEvent& op) {
     for (const EventArg& arg : args) {
-      if (arg.key == "Call stack") op.stack = texts_.Intern(arg);
+      if (Is(arg.key, "Call stack")) op.stack = texts_.Intern(arg);
     }
   }
 
   void AddDeviceEvent(const TraceEvent& event, DeviceEvent device) {
     device.stream = device.tid;
     for (const EventArg& arg : event.args) {
-      if (arg.key == "Task Type") {
+      if (Is(arg.key, "Task Type")) {
         device.type = texts_.Intern(arg);
-      } else if (arg.key == "Stream Id" || arg.key == "Physic Stream Id") {
+      } else if (Is(arg.key, "Stream Id") || Is(arg.key, "Physic Stream Id")) {
         device.stream = io::ParseInt(arg.value).value_or(device.tid);
-      } else if (arg.key == "Task Id") {
+      } else if (Is(arg.key, "Task Id")) {
         device.task_id = io::ParseInt(arg.value).value_or(-1);
-      } else if (arg.key == "connection_id") {
+      } else if (Is(arg.key, "connection_id")) {
         device.connection = NumberOrNone(arg.value);
-      } else if (arg.key == "Model Id") {
+      } else if (Is(arg.key, "Model Id")) {
         device.model = NumberOrNone(arg.value);
-      } else if (arg.key == "operation") {
+      } else if (Is(arg.key, "operation")) {
         device.direction = CopyDirectionNamed(arg.value);
       }
     }
@@ -143,24 +143,24 @@ class FragmentFiller {
     const auto number = [](const EventArg& arg) { return io::ParseInt(arg.value).value_or(-1); };
     bool has_any = false;
     for (const EventArg& arg : event.args) {
-      if (arg.key == "src rank") {
+      if (Is(arg.key, "src rank")) {
         args.own_rank = RankInGroup(number(arg));
-      } else if (arg.key == "dst rank") {
+      } else if (Is(arg.key, "dst rank")) {
         args.peer = RankInGroup(number(arg));
-      } else if (arg.key == "size(Byte)") {
+      } else if (Is(arg.key, "size(Byte)")) {
         args.bytes = number(arg);
-      } else if (arg.key == "transport type") {
+      } else if (Is(arg.key, "transport type")) {
         args.transport = kind(arg);
-      } else if (arg.key == "link type") {
+      } else if (Is(arg.key, "link type")) {
         args.link_type = kind(arg);
-      } else if (arg.key == "notify_id") {
+      } else if (Is(arg.key, "notify_id")) {
         // A number beyond the largest stands for none.
         args.notify = NotifyOrNone(static_cast<std::uint64_t>(number(arg)));
-      } else if (arg.key == "stream id") {
+      } else if (Is(arg.key, "stream id")) {
         args.stream = number(arg);
-      } else if (arg.key == "data_type") {
+      } else if (Is(arg.key, "data_type")) {
         args.data_type = kind(arg);
-      } else if (arg.key == "count") {
+      } else if (Is(arg.key, "count")) {
         args.count = number(arg);
       } else {
         continue;
@@ -178,7 +178,7 @@ class FragmentFiller {
   }
 
   void AddFlow(const TraceEvent& event) {
-    const bool is_end = event.ph == "f";
+    const bool is_end = Is(event.ph, "f");
     const bool is_launch = EqualsIgnoringCase(event.cat, "async_npu");
     const bool is_backward = !is_launch && EqualsIgnoringCase(event.cat, "fwdbwd");
     const bool is_runtime = !is_launch && !is_backward &&
