@@ -29,20 +29,6 @@ struct RankCollectives {
 };
 
 // Archives need mpa/recipe/job_info_fields.h, too.
-template <class Archive>
-void serialize(Archive& archive, SeenPeer& row) {
-  archive(row.operation, row.peer, row.time, row.waited, row.begin);
-}
-template <class Archive>
-void serialize(Archive& archive, LastArrival& row) {
-  archive(row.known, row.time, row.peer);
-}
-template <class Archive>
-void serialize(Archive& archive, RankCollectives& collectives) {
-  archive(collectives.rank, collectives.runs, collectives.seen, collectives.last,
-          collectives.own_rank_of_group, collectives.groups, collectives.longest_step);
-}
-
 /// Those of the ranks of a job, which have to outlive it.
 using JobCollectives = std::vector<std::reference_wrapper<const RankCollectives>>;
 

@@ -27,16 +27,6 @@ struct RankRuns {
   std::vector<Row> rows;
 };
 
-template <class Archive>
-void serialize(Archive& archive, RankRuns::Row& row) {
-  archive(row.group, row.name, row.type, row.data_type, row.start, row.dur, row.count,
-          row.operation, row.step, row.group_ranks, row.p2p);
-}
-template <class Archive>
-void serialize(Archive& archive, RankRuns& part) {
-  archive(part.texts, part.rows);
-}
-
 /// All communication operators. Those whose group is not recorded have an empty one.
 RankRuns CommunicationRuns(const RankTrace& trace);
 

@@ -8,16 +8,6 @@
 namespace mpa {
 
 template <class Archive>
-void serialize(Archive& archive, JobGroup& group) {
-  archive(group.id, group.name, group.ranks);
-}
-
-template <class Archive>
-void serialize(Archive& archive, DeviceOfRank& device) {
-  archive(device.rank, device.device);
-}
-
-template <class Archive>
 void serialize(Archive& archive, JobInfo& job) {
   archive(job.groups, job.distributed_args, job.host_uid, job.host_name, job.devices);
 }

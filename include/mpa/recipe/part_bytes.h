@@ -15,16 +15,18 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 #include "mpa/base/error.h"
+#include "mpa/base/fields.h"
 
-/// Parts of recipes as bytes, with the library cereal. A type takes part by a function
-/// `template <class Archive> void serialize(Archive& archive, Type& value)` that hands its fields
-/// to the archive. Enumerations go as EnumField, and have a function `constexpr Enum LastOf(Enum)`
-/// that returns their last value. Numbers are little-endian. What is read is checked: no list is
-/// longer than the bytes that follow, no truth value is neither, no value of an enumeration is
-/// unknown.
+/// Parts of recipes as bytes, with the library cereal. A plain struct is the list of its fields. A
+/// type that is not plain, or has more to check, has a function
+/// `template <class Archive> void serialize(Archive& archive, Type& value)`. Enumerations have a
+/// function `constexpr Enum LastOf(Enum)` that returns their last value. Numbers are little-endian.
+/// What is read is checked: no list is longer than the bytes that follow, no truth value is
+/// neither, no value of an enumeration is unknown.
 namespace mpa {
 
 static_assert(std::endian::native == std::endian::little);
@@ -80,10 +82,11 @@ inline void CEREAL_LOAD_FUNCTION_NAME(PartReader& reader, bool& value) {
   value = byte == 1;
 }
 
-/// A value of an enumeration, in the list of fields: `archive(EnumField{row.type})`.
+/// A value of an enumeration: `archive(EnumField{row.type})`.
 template <typename T>
 requires std::is_enum_v<T>
 struct EnumField {
+  explicit EnumField(T& field) : value(field) {}
   T& value;
 
   void save(PartWriter& writer) const { writer.Write(&value, sizeof(value)); }
@@ -96,8 +99,19 @@ struct EnumField {
     value = static_cast<T>(number);
   }
 };
-template <typename T>
-EnumField(T&) -> EnumField<T>;
+template <class Archive, typename T>
+void SerializeField(Archive& archive, T& field) {
+  if constexpr (std::is_enum_v<T>) {
+    archive(EnumField{field});
+  } else {
+    archive(field);
+  }
+}
+
+template <class Archive, PlainStruct T>
+void serialize(Archive& archive, T& record) {
+  std::apply([&](auto&... field) { (SerializeField(archive, field), ...); }, FieldsOf(record));
+}
 
 // Names, which cereal's types give some of their fields, are not written.
 template <class Archive, typename T>

@@ -34,11 +34,6 @@ struct NpuModules {
   std::vector<ModuleStatisticRow> rows;
 };
 
-template <class Archive>
-void serialize(Archive& archive, NpuModules& part) {
-  archive(part.rows);
-}
-
 NpuModules MapCalibrate(const RankTrace& trace, const RecipeArguments&) {
   NpuModules part;
   if (trace.device != DeviceKind::kNpu) return part;

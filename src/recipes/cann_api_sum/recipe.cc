@@ -19,11 +19,6 @@ struct ApiCalls {
   std::vector<std::pair<std::string, DurationSample>> by_name;
 };
 
-template <class Archive>
-void serialize(Archive& archive, ApiCalls& part) {
-  archive(part.by_name);
-}
-
 // "launch" of Node@launch.
 std::string_view WithoutLevel(std::string_view name) {
   const std::size_t at = name.find('@');

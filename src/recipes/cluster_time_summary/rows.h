@@ -48,20 +48,6 @@ struct TimesOfRank {
   RankCollectives collectives;
 };
 
-template <class Archive>
-void serialize(Archive& archive, StepSums& sums) {
-  archive(sums.step, sums.length, sums.computing, sums.exposed_communication, sums.exposed_copies,
-          sums.free, sums.waiting, sums.unsplit, sums.communication, sums.copies, sums.compiling);
-}
-template <class Archive>
-void serialize(Archive& archive, EarlierStep& step) {
-  archive(step.step, step.times, step.divided_otherwise);
-}
-template <class Archive>
-void serialize(Archive& archive, TimesOfRank& part) {
-  archive(part.is_base, part.earlier, part.steps, part.collectives);
-}
-
 using Ranks = std::vector<OfRank<TimesOfRank>>;
 
 TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments);

@@ -28,23 +28,7 @@ struct Part {
   std::vector<std::string> groups;
 };
 
-template <class Archive>
-void serialize(Archive& archive, Part& part) {
-  archive(part.steps, part.step_times, part.job, part.capture, part.groups);
-}
-
 }  // namespace communication
-
-template <class Archive>
-void serialize(Archive& archive, LinkUse& use) {
-  archive(use.megabytes, use.milliseconds, use.bandwidth, use.large_packet_ratio, use.sizes);
-}
-
-template <class Archive>
-void serialize(Archive& archive, CommunicationTime& time) {
-  archive(time.start_us, time.elapse, time.transit, time.wait, time.synchronization, time.idle,
-          time.wait_ratio, time.synchronization_ratio);
-}
 
 template <class Archive>
 void serialize(Archive& archive, CommunicationOp& op) {
@@ -58,23 +42,6 @@ void serialize(Archive& archive, CommunicationOp& op) {
     }
     op.links[static_cast<LinkKind>(kind)] = use;
   }
-}
-
-template <class Archive>
-void serialize(Archive& archive, MatrixEntry& entry) {
-  archive(entry.name, entry.group, entry.source, entry.destination, entry.transport,
-          entry.megabytes, entry.milliseconds, entry.bandwidth, entry.op);
-}
-
-template <class Archive>
-void serialize(Archive& archive, CommunicationStep& step) {
-  archive(step.step, step.p2p, step.collective, step.p2p_matrix, step.collective_matrix);
-}
-
-template <class Archive>
-void serialize(Archive& archive, StepTimes::Row& row) {
-  archive(row.step, row.computing, row.exposed_communication, row.communication, row.free,
-          row.overlapped, row.stage, row.bubble, row.exposed_without_receive, row.preparing);
 }
 
 }  // namespace mpa

@@ -59,16 +59,6 @@ struct RankEvents {
   PackedEvents device, framework, runtime;
 };
 
-template <class Archive>
-void serialize(Archive& archive, LaunchedTask& task) {
-  archive(task.start, task.end, task.host_wait, task.device_wait);
-}
-template <class Archive>
-void serialize(Archive& archive, RankEvents& part) {
-  archive(part.runs, part.collectives, part.is_looked_at, part.tasks, part.device, part.framework,
-          part.runtime);
-}
-
 using Ranks = std::vector<OfRank<RankEvents>>;
 
 RankEvents MapEvents(const RankTrace& trace, const RecipeArguments& arguments);

@@ -77,15 +77,6 @@ struct Masking {
   bool has_steps = false, has_groups = false;
 };
 
-template <class Archive>
-void serialize(Archive& archive, SetInStep& row) {
-  archive(row.set, row.step, row.begin, row.end, row.total, row.exposed);
-}
-template <class Archive>
-void serialize(Archive& archive, Masking& part) {
-  archive(part.rows, part.has_steps, part.has_groups);
-}
-
 std::map<std::string, Intervals, std::less<>> CommunicationByType(const RankTrace& trace) {
   const Communications& ops = trace.communications;
   std::map<std::string, std::vector<Interval>, std::less<>> rows;

@@ -27,11 +27,6 @@ struct ComputeOps {
   std::vector<std::pair<NameKey, DurationSample>> by_name;  // name, type, core, shapes
 };
 
-template <class Archive>
-void serialize(Archive& archive, ComputeOps& part) {
-  archive(part.by_type, part.by_name);
-}
-
 std::string OrNone(std::string_view text) { return std::string(text.empty() ? "N/A" : text); }
 
 ComputeOps MapComputeOpSum(const RankTrace& trace, const RecipeArguments& arguments) {

@@ -29,11 +29,6 @@ struct ExpertTokens {
   bool knows_group = false;
 };
 
-template <class Archive>
-void serialize(Archive& archive, ExpertTokens& part) {
-  archive(part.ep_ranks, part.tokens, part.kernels, part.skipped, part.knows_group);
-}
-
 std::string_view WithoutAround(std::string_view text, std::string_view characters) {
   const std::size_t begin = text.find_first_not_of(characters);
   if (begin == std::string_view::npos) return {};

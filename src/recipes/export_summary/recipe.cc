@@ -25,11 +25,6 @@ struct Summary {
   bool left_out = false;  // neither database nor text
 };
 
-template <class Archive>
-void serialize(Archive& archive, Summary& part) {
-  archive(part.kernels, part.calls, part.kernel_rows, part.call_rows, part.written, part.left_out);
-}
-
 Summary MapExportSummary(const RankTrace& trace, const RecipeArguments&) {
   Summary part;
   const bool is_text = trace.source == "text";

@@ -36,11 +36,6 @@ void serialize(Archive& archive, Idle& idle) {
   archive(idle.time.begin, idle.time.end, EnumField{reason.cause}, reason.framework_idle,
           reason.runtime_idle, reason.text, idle.account.causes, idle.account.place);
 }
-template <class Archive>
-void serialize(Archive& archive, IdleOfRank& part) {
-  archive(part.longest, part.leaves, part.collectives);
-}
-
 }  // namespace mpa::free_analysis
 
 namespace mpa::recipes {

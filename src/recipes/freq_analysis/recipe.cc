@@ -19,11 +19,6 @@ struct Clocks {
   std::int64_t nominal = 0;       // of the chip; 0: unknown
 };
 
-template <class Archive>
-void serialize(Archive& archive, Clocks& part) {
-  archive(part.mhz, part.nominal);
-}
-
 Clocks MapFreqAnalysis(const RankTrace& trace, const RecipeArguments&) {
   Clocks part;
   const std::set<std::int64_t> distinct(trace.core_clocks.mhz.begin(), trace.core_clocks.mhz.end());

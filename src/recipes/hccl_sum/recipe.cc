@@ -25,11 +25,6 @@ struct CollectiveOps {
   std::vector<std::pair<std::string, std::string>> groups;  // name, id
 };
 
-template <class Archive>
-void serialize(Archive& archive, CollectiveOps& part) {
-  archive(part.by_type, part.by_name, part.groups);
-}
-
 // "210" of hcom_allReduce__210_0_1; else the last digits of the group's hash.
 std::string GroupIdOf(std::string_view op, std::string_view group) {
   const std::size_t mark = op.find("__");

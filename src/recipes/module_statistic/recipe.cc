@@ -23,16 +23,6 @@ namespace mpa {
 
 constexpr ModuleSource LastOf(ModuleSource) { return ModuleSource::kPythonCalls; }
 
-template <class Archive>
-void serialize(Archive& archive, ModuleCoverage& coverage) {
-  archive(coverage.in_modules, coverage.outside_modules, coverage.without_op, coverage.collectives);
-}
-
-template <class Archive>
-void serialize(Archive& archive, ModuleStatistic& statistic) {
-  archive(EnumField{statistic.source}, statistic.rows, statistic.coverage, statistic.straddlers);
-}
-
 namespace recipes {
 namespace {
 

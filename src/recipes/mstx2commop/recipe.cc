@@ -38,16 +38,6 @@ struct MadeOps {
   std::int64_t broken = 0;          // marks that name no operator
 };
 
-template <class Archive>
-void serialize(Archive& archive, MadeOp& op) {
-  archive(op.name, op.type, op.group, op.data_type, op.count, op.start, op.end, op.link);
-}
-
-template <class Archive>
-void serialize(Archive& archive, MadeOps& part) {
-  archive(part.ops, part.has_records, part.without_device, part.broken);
-}
-
 // The tasks of a stream one after the other, without those that marks name themselves: a mark
 // stands for the first that begins behind it, and behind the task of the mark before.
 class StreamTasks {

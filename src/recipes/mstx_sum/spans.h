@@ -34,16 +34,6 @@ struct MarkedSpans {
   std::int64_t outside = 0;        ///< spans outside of every step, where there are steps
 };
 
-template <class Archive>
-void serialize(Archive& archive, MarkedSpan& span) {
-  archive(span.name, span.step, span.start, span.cann, span.device, span.framework);
-}
-
-template <class Archive>
-void serialize(Archive& archive, MarkedSpans& part) {
-  archive(part.names, part.spans, part.unpaired, part.unpaired_mark, part.left_out, part.outside);
-}
-
 /// The marks and ranges of a rank. `all_ranges`: with those that nothing on the device refers to.
 /// Ranges are nested within their thread and domain, by containment.
 MarkedSpans FindMarkedSpans(const RankTrace& trace, bool all_ranges);

@@ -40,17 +40,6 @@ struct P2pOps {
   std::int64_t foreign_tasks = 0;   // tasks of another group than their operator
 };
 
-template <class Archive>
-void serialize(Archive& archive, P2pOp& op) {
-  archive(op.name, op.group, op.id, op.start, op.end, op.receives, op.domain, op.from, op.to,
-          op.connection);
-}
-
-template <class Archive>
-void serialize(Archive& archive, P2pOps& part) {
-  archive(part.ops, part.contradictions, part.foreign_tasks);
-}
-
 bool TakeNumber(std::string_view& text) {
   const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
   text.remove_prefix(end);

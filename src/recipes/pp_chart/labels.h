@@ -42,16 +42,6 @@ struct PipelinePart {
   std::int64_t micro_batches = -1;
 };
 
-template <class Archive>
-void serialize(Archive& archive, PassBox& box) {
-  archive(box.start, box.end, box.step, box.forward);
-}
-
-template <class Archive>
-void serialize(Archive& archive, PipelinePart& part) {
-  archive(part.boxes, part.without_device, part.distributed_args, part.type, part.micro_batches);
-}
-
 using Ranks = std::vector<OfRank<PipelinePart>>;
 
 /// How the job is laid out as a pipeline; what the capture and the options do not say is empty.
