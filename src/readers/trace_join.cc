@@ -28,7 +28,7 @@ namespace {
 // The processes that hold device events, and the threads of the communication process.
 struct Processes {
   std::optional<std::int64_t> hardware, communication, overlap;
-  bool several_devices = false;
+  std::optional<std::int64_t> device;                     // the one read of several
   std::set<std::int64_t> other_owners;                    // the program's processes of other ranks
   std::map<std::int64_t, std::string> comm_thread_names;  // by tid
   std::map<std::int64_t, std::int64_t> comm_thread_places;  // sort index by tid
@@ -48,7 +48,7 @@ class ProcessChoice {
     if (pids_.empty()) return std::nullopt;
     const auto weight = [&](std::int64_t pid) {
       const bool is_beside = beside && pid >> kViewerBits == *beside >> kViewerBits;
-      return std::tuple{is_beside, beside && DeviceOf(pid) == DeviceOf(*beside), EventsOf(pid)};
+      return std::tuple{is_beside, is_beside && DeviceOf(pid) == DeviceOf(*beside), EventsOf(pid)};
     };
     const std::int64_t chosen =
         *std::max_element(pids_.begin(), pids_.end(),
@@ -61,9 +61,12 @@ class ProcessChoice {
     }
     return chosen;
   }
-  bool IsChoice() const {
-    return std::count_if(pids_.begin(), pids_.end(),
-                         [&](std::int64_t pid) { return EventsOf(pid) > 0; }) > 1;
+  // The device of the process that was chosen, where the program has others on other devices.
+  std::optional<std::int64_t> DeviceOfChoice(std::optional<std::int64_t> chosen) const {
+    const bool is_choice = std::any_of(pids_.begin(), pids_.end(), [&](std::int64_t pid) {
+      return EventsOf(pid) > 0 && pid != *chosen && pid >> kViewerBits == *chosen >> kViewerBits;
+    });
+    return is_choice ? std::optional(DeviceOf(*chosen)) : std::nullopt;
   }
   // Those of the program that belong to the processes that were not chosen.
   std::set<std::int64_t> OtherOwners(std::optional<std::int64_t> chosen) const {
@@ -101,7 +104,7 @@ Processes FindProcesses(const std::vector<Metadata>& metadata,
     if (runtime != RuntimeProcess::kNone) found.runtime[process.pid] = runtime;
   }
   found.hardware = hardware.Choose("Ascend Hardware", std::nullopt, issues);
-  found.several_devices = hardware.IsChoice();
+  found.device = hardware.DeviceOfChoice(found.hardware);
   found.communication = communication.Choose("Communication", found.hardware, issues);
   found.overlap = overlap.Choose("Overlap Analysis", found.hardware, issues);
   found.other_owners = hardware.OtherOwners(found.hardware);
@@ -437,7 +440,7 @@ void SortDeviceWork(RankTrace& trace) {
 
 void TraceJoin::Finish() {
   const Processes processes = FindProcesses(metadata_, device_, trace_.strings, trace_.issues);
-  if (processes.several_devices) trace_.device_id = DeviceOf(*processes.hardware);
+  if (processes.device) trace_.device_id = *processes.device;
   DropProcesses(processes.other_owners, trace_);
   const bool with_runtime = Overlap(wanted_, kRuntimeTables);
   const bool with_mstx = Overlap(wanted_, Tables::kMstx);
