@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "control_files.h"
@@ -30,25 +31,24 @@ std::string DevicesOf(const SessionInfo& info) {
 
 // Counts why `later` is not read together with `earlier`; false if it can be.
 bool IsApart(const SessionInfo& earlier, const SessionInfo& later, Issues& issues) {
-  const std::string name = later.prof.filename().string();
-  const std::string kept = earlier.prof.filename().string();
+  const auto count = [&](const char* why, std::string_view what) {
+    issues.Count(fmt::format("a PROF_* is left out, it is of {}; give each PROF_* alone", why),
+                 fmt::format("{}{}, after {}", later.prof.filename().string(), what,
+                             earlier.prof.filename().string()));
+    return true;
+  };
   if (DevicesOf(later) != DevicesOf(earlier)) {
-    issues.Count("a PROF_* is left out, it is of another device than the one before; give it alone",
-                 fmt::format("{}: device {}, {}: device {}", name, DevicesOf(later), kept,
-                             DevicesOf(earlier)));
-  } else if (later.process != earlier.process) {
-    issues.Count(
-        "a PROF_* is left out, it is of another process than the one before; give it alone",
-        fmt::format("{}: process {}, {}: process {}", name, later.process, kept, earlier.process));
-  } else if (later.begin < std::max(earlier.begin + 1, earlier.end)) {
-    issues.Count(
-        "a PROF_* is left out, it is of the same time as the one before: two profilers ran "
-        "at once, or it is a copy; give it alone",
-        fmt::format("{}, {}", name, kept));
-  } else {
-    return false;
+    return count("another device than the one before",
+                 fmt::format(": device {} in place of {}", DevicesOf(later), DevicesOf(earlier)));
   }
-  return true;
+  if (later.process != earlier.process) {
+    return count("another process than the one before",
+                 fmt::format(": process {} in place of {}", later.process, earlier.process));
+  }
+  if (later.begin < std::max(earlier.begin + 1, earlier.end)) {
+    return count("the time of the one before: two profilers ran at once, or it is a copy", "");
+  }
+  return false;
 }
 
 // Those whose control files can be read, in order of time.
@@ -67,6 +67,16 @@ std::vector<Found> ReadAll(const std::vector<fs::path>& directories, Issues& iss
     return a.collection.info.begin < b.collection.info.begin;
   });
   return all;
+}
+
+// Steps last until the next one begins, so the step before a pause contains it.
+void CountPause(const SessionInfo& earlier, const SessionInfo& later, Issues& issues) {
+  constexpr TimeNs kMillisecond = 1'000'000;
+  const TimeNs pause = later.begin - std::max(earlier.begin, earlier.end);
+  issues.Count(
+      "the profiler was started several times, all PROF_* are read; the time between them "
+      "counts as free, in the step before it and end to end; give each PROF_* alone",
+      fmt::format("{} ms before {}", pause / kMillisecond, later.prof.filename().string()));
 }
 
 // FRAMEWORK records all collections; the host's clocks are read anew for each.
@@ -88,6 +98,7 @@ std::vector<Collection> ReadCollections(const fs::path& path, Issues& issues) {
   kept[0].files = ReadControlFiles(path, first, kept[0].info, issues);
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (IsApart(kept.back().info, all[i].collection.info, issues)) continue;
+    CountPause(kept.back().info, all[i].collection.info, issues);
     issues.Merge(all[i].issues);
     AddAnchor(all[i].collection, kept[0].files.framework_clock);
     kept.push_back(std::move(all[i].collection));

@@ -118,7 +118,7 @@ void AppendCollection(Session later, Session& session) {
   session.issues.Merge(later.issues);
   if (StartsBefore(later.calls, session.calls) || StartsBefore(later.tasks, session.tasks)) {
     session.issues.Count(
-        "a PROF_* is left out, its records overlap those of another; give it alone",
+        "a PROF_* is left out, its records overlap those of another; give each PROF_* alone",
         later.info.prof.filename().string());
     return;
   }
