@@ -49,17 +49,19 @@ std::optional<std::int64_t> TakeNumber(std::string& name) {
   return number;
 }
 
-// Empty for files without a time in their name.
-std::optional<ExportedFile> ParseName(const fs::path& path) {
+ExportedFile ParseName(const fs::path& path) {
+  constexpr std::int64_t kFirstTime = 10'000'000'000'000;  // 14 digits: 20260225061530
   ExportedFile file;
   file.path = path;
   file.extension = path.extension().string();
   file.table = path.stem().string();
-  const std::optional<std::int64_t> time = TakeNumber(file.table);
-  if (!time) return std::nullopt;
-  file.time = *time;
-  constexpr std::string_view kSlice = "_slice";
   std::string before = file.table;
+  if (const auto time = TakeNumber(before); time && *time >= kFirstTime) {
+    file.time = *time;
+    file.table = before;
+  }
+  constexpr std::string_view kSlice = "_slice";
+  before = file.table;
   if (const auto slice = TakeNumber(before); slice && before.ends_with(kSlice)) {
     file.table = before.substr(0, before.size() - kSlice.size());
     file.slice = *slice;
@@ -104,12 +106,11 @@ void AddMsprofOutput(const fs::path& directory, RankInput& rank) {
   std::map<std::pair<const ReadKind*, std::string>, std::vector<ExportedFile>> tables;
   std::set<std::string> unread;
   for (const fs::path& entry : Entries(IsDirectory(output) ? output : directory)) {
-    std::optional<ExportedFile> file = ParseName(entry);
-    if (!file) continue;
-    if (const ReadKind* kind = KindOf(*file)) {
-      tables[{kind, file->table}].push_back(std::move(*file));
-    } else {
-      unread.insert(file->table);
+    ExportedFile file = ParseName(entry);
+    if (const ReadKind* kind = KindOf(file)) {
+      tables[{kind, file.table}].push_back(std::move(file));
+    } else if (file.extension == ".csv" || file.extension == ".json") {
+      unread.insert(file.table);
     }
   }
   if (tables.empty()) return;

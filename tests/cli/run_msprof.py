@@ -73,6 +73,14 @@ class Exported(Cli):
                          {f"{table}_20260101000000{ending}" for table, ending in
                           (("msprof", ".json"), ("op_summary", ".csv"), ("op_statistic", ".csv"))})
 
+    def test_names_of_early_versions(self):
+        """Numbers behind the table are no times: all of these files are read."""
+        rows = (self.prof / OUTPUT / f"op_summary_{TIME}.csv").read_text().splitlines(keepends=True)
+        for number, part in enumerate((rows[1:5], rows[5:])):
+            (self.prof / OUTPUT / f"op_summary_0_{number}.csv").write_text("".join([rows[0], *part]))
+        (self.prof / OUTPUT / f"op_summary_{TIME}.csv").unlink()
+        self.assertEqual(self.types(self.prof)[0], self.types(self.capture)[0])
+
     def test_check(self):
         facts = self.checked(self.prof)
         self.assertEqual((facts["kind"], facts["framework"], facts["complete"]), ("npu_text", "msprof", True))
