@@ -89,7 +89,11 @@ def groups(process):
 def train(process):
     """A small training run; returns when the collection ends."""
     raw_workload.start(process)
-    for number in range(FIRST_STEP, FIRST_STEP + STEPS):
+    first = FIRST_STEP
+    if process.setup.later:
+        first += STEPS
+        process.sequence, process.correlation = process.sequence + 1000, process.correlation + 1000
+    for number in range(first, first + STEPS):
         raw_workload.step(process, number, layers=2)
     if process.stars:
         process.core_frequencies([(2_000_000, 1800), (8_100_000, 1650), (8_400_000, 1800)])
@@ -132,6 +136,7 @@ def make(directory, setup, run):
 CASES = {
     "stars": (Setup("5", seed=1, streams=WRAPPING), train),
     "stars_odd_clock": (Setup("5", seed=2, rank=1, device_mhz="49.999001"), train),
+    "stars_again": (Setup("5", seed=5, later=10_000_000_000), train),
     "hwts": (Setup("1", seed=3), train),
     "no_queue": (Setup("5", seed=4, queue=False), train),
     "captured_graphs": (Setup("5", seed=None, details=False, framework=False),

@@ -21,9 +21,14 @@ CUBE_EVENTS = "0x416,0x417,0x9,0x302,0xc,0x303,0x54,0x55"
 
 class Setup:
     def __init__(self, chip, seed, rank=0, ranks=2, streams=None, device_mhz=None,
-                 begin=BEGIN, queue=True, details=True, framework=True):
+                 begin=BEGIN, queue=True, details=True, framework=True, later=0):
         self.chip, self.seed, self.rank, self.ranks = chip, seed, rank, ranks
-        self.begin, self.queue = begin, queue
+        self.begin, self.queue = begin + later // 1000, queue
+        self.later = later  # ns from the first collection of the process to this one
+        self.monotonic_count = MONOTONIC + later
+        # The counters run apart from the clocks: what one anchor says is wrong at the other.
+        self.host_count = HOST_COUNT + later // 10 + later // 1000
+        self.device_count = DEVICE_COUNT + later // 20 - later // 1000
         self.details = details  # counters, memory, stacks
         self.framework = framework  # operators are recorded
         self.device, self.process = rank, 4400 + 100 * rank
@@ -31,10 +36,10 @@ class Setup:
         self.stars = chip == "5"
         self.device_mhz = device_mhz or ("50.000000" if self.stars else "100.000000")
         # The HWTS machine has no host counter: its host times are monotonic nanoseconds.
-        host_mhz, host_count = (100, HOST_COUNT) if self.stars else (1000, MONOTONIC)
-        epoch = begin * 1000
+        host_mhz, host_count = (100, self.host_count) if self.stars else (1000, self.monotonic_count)
+        epoch = self.begin * 1000
         host = Clock(host_mhz, 0, host_count, epoch)
-        device = Clock(Fraction(self.device_mhz), DEVICE_ANCHOR, DEVICE_COUNT,
+        device = Clock(Fraction(self.device_mhz), DEVICE_ANCHOR, self.device_count,
                        epoch + DEVICE_ANCHOR - DEVICE_SHIFT)
         module = Clock(host_mhz, 0, host_count, epoch - DEVICE_SHIFT)
         self.clocks = host, device, module
@@ -44,22 +49,22 @@ class Setup:
         self.device_anchor, self.device_begin = DEVICE_ANCHOR, DEVICE_BEGIN
         self.device_anchor_epoch = epoch + DEVICE_ANCHOR - DEVICE_SHIFT
         self.capture = f"node-1_{self.process}_20250101000000000_ascend_pt"
-        self.prof = f"PROF_{rank + 1:06d}_20250101000000000_ABCDEFGHIJKLMNOP"
+        self.prof = f"PROF_{rank + 1 + bool(later):06d}_20250101000000000_ABCDEFGHIJKLMNOP"
 
     def ticks(self, time):
-        return HOST_COUNT + time // 10
+        return self.host_count + time // 10
 
     def truth(self):
         def side(anchor, shift, begin):
             return {"collectionTimeBegin": self.begin + begin // 1000,
-                    "clockMonotonicRaw": MONOTONIC + begin + shift,
-                    "monotonic": MONOTONIC + anchor, "count": self.ticks(anchor),
-                    "mhz": self.host_mhz, "offset_ns": self.begin * 1000 - MONOTONIC - shift}
+                    "clockMonotonicRaw": self.monotonic_count + begin + shift,
+                    "monotonic": self.monotonic_count + anchor, "count": self.ticks(anchor),
+                    "mhz": self.host_mhz, "offset_ns": self.begin * 1000 - self.monotonic_count - shift}
         return {"capture": self.capture, "prof": self.prof, "rank": self.rank,
                 "device": self.device, "pid": self.process,
                 "clocks": {"host": side(HOST_ANCHOR, 0, 0),
                            "device": {**side(DEVICE_ANCHOR, DEVICE_SHIFT, DEVICE_BEGIN),
-                                      "device_count": DEVICE_COUNT, "mhz": self.device_mhz}}}
+                                      "device_count": self.device_count, "mhz": self.device_mhz}}}
 
     def files(self, end, groups):
         """The control files, by path; `end`: of the collection, ns after its begin."""
@@ -73,20 +78,20 @@ class Setup:
             files[directory + "info.json" + number] = json.dumps(self.info(devices, bool(number)))
             files[directory + "sample.json"] = json.dumps(self.sample(devices))
             files[directory + "start_info" + number] = json.dumps({
-                "clockMonotonicRaw": str(MONOTONIC + begin + shift),
+                "clockMonotonicRaw": str(self.monotonic_count + begin + shift),
                 "collectionDateBegin": "2025-01-01 00:00:00.000000",
                 "collectionTimeBegin": str(self.begin + begin // 1000)})
             files[directory + "end_info" + number] = json.dumps({
-                "clockMonotonicRaw": str(MONOTONIC + end + shift),
+                "clockMonotonicRaw": str(self.monotonic_count + end + shift),
                 "collectionDateEnd": "2025-01-01 00:00:01.000000",
                 "collectionTimeEnd": str(self.begin + end // 1000)})
             files[directory + "host_start.log" + number] = (
                 f"[{title}]\nclock_realtime: {self.begin * 1000 + anchor}\n"
-                f"clock_monotonic_raw: {MONOTONIC + anchor}\ncntvct: {self.ticks(anchor)}\n"
+                f"clock_monotonic_raw: {self.monotonic_count + anchor}\ncntvct: {self.ticks(anchor)}\n"
                 "cntvct_diff: 0\n")
         files[device + f"dev_start.log.{self.device}"] = (
             f"clock_realtime: {self.begin * 1000}\n"
-            f"clock_monotonic_raw: {DEVICE_MONOTONIC}\ncntvct: {DEVICE_COUNT}\n")
+            f"clock_monotonic_raw: {DEVICE_MONOTONIC}\ncntvct: {self.device_count}\n")
         rank = self.rank
         files[f"profiler_info_{rank}.json"] = json.dumps(self.profiler_info(end))
         files["profiler_metadata.json"] = json.dumps({"parallel_group_info": {
@@ -135,7 +140,7 @@ class Setup:
                                                    "_export_type": ["text", "db"]}},
                 "start_info": {"syscnt_enable": self.stars, "freq": 100,
                                "start_cnt": self.ticks(HOST_ANCHOR),
-                               "start_monotonic": MONOTONIC + HOST_ANCHOR},
+                               "start_monotonic": self.monotonic_count + HOST_ANCHOR},
                 "end_info": {"collectionTimeEnd": self.begin * 1000 + end,
-                             "MonotonicTimeEnd": MONOTONIC + end},
+                             "MonotonicTimeEnd": self.monotonic_count + end},
                 "torch_npu_version": "2.1.0", "cann_version": "8.0.0", "rank_id": self.rank}

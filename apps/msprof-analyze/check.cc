@@ -179,6 +179,11 @@ Json ToJson(const std::vector<Verdict>& verdicts) {
   return list;
 }
 
+// Results of msprof consist of tables, as databases do.
+bool HasTables(const RankFacts& facts) {
+  return facts.kind == CaptureKind::kNpuDb || !facts.unread_tables.empty();
+}
+
 Json ToJson(const RankFacts& facts, const std::vector<Verdict>& verdicts) {
   return {{"rank", OrNull(facts.rank)},
           {"path", facts.path.string()},
@@ -197,7 +202,7 @@ Json ToJson(const RankFacts& facts, const std::vector<Verdict>& verdicts) {
           {"steps", OrNull(facts.steps)},
           {"recorded", ToJson(facts.recorded)},
           {"records", facts.kind == CaptureKind::kNpuRaw ? ToJson(facts.records) : Json()},
-          {"unread_tables", facts.kind == CaptureKind::kNpuDb ? Json(facts.unread_tables) : Json()},
+          {"unread_tables", HasTables(facts) ? Json(facts.unread_tables) : Json()},
           {"analyzers", ToJson(verdicts)},
           {"warnings", ToJson(facts.warnings)}};
 }

@@ -217,7 +217,7 @@ std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
   page.AddLabelled("steps", StepsText(facts));
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
-  if (facts.kind == CaptureKind::kNpuDb) {
+  if (facts.kind != CaptureKind::kNpuRaw) {
     page.AddLabelled("not read", Join(facts.unread_tables));
   }
   AddVerdicts(verdicts, page);

@@ -20,8 +20,8 @@ bool LooksLikeCapture(const fs::path& directory) {
   const bool msprof = name.starts_with(kMsprof) && name.size() > kMsprof.size() &&
                       name[kMsprof.size()] >= '0' && name[kMsprof.size()] <= '9';
   return msprof || name.ends_with("_ascend_pt") || name.ends_with("_ascend_ms") ||
-         name == kOutputDirectory || IsDirectory(directory / kOutputDirectory) ||
-         HoldsRawData(directory);
+         name == kOutputDirectory || name == kMsprofOutput ||
+         IsDirectory(directory / kOutputDirectory) || HoldsRawData(directory);
 }
 
 // A trace file among other files: a directory may contain any JSON, so the events decide.
@@ -149,6 +149,10 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
     LogWarning("{}; the collection settings stay unknown", rank.info_problem);
   }
   if (rank.info && !rank.info->rank_problem.empty()) LogWarning("{}", rank.info->rank_problem);
+  if (rank.msprof && !rank.msprof->earlier.empty()) {
+    LogWarning("{}: exported several times; the last export is read, {} is not", rank.path.string(),
+               rank.msprof->earlier.front().filename().string());
+  }
   for (const fs::path& unread : rank.unread_databases) {
     LogWarning("{}: several databases; reading {} and not {}", unread.parent_path().string(),
                rank.files.front().path.filename().string(), unread.filename().string());

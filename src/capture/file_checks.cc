@@ -96,10 +96,11 @@ void MarkLinksOut(RankInput& rank) {
   }
   for (CaptureFile& file : rank.files) {
     file.outside = Outside(rank, file.path);
+    const auto mark = [&](const fs::path& path) {
+      if (file.outside.empty()) file.outside = Outside(rank, path);
+    };
+    for (const fs::path& slice : file.slices) mark(slice);
     if (file.kind == FileKind::kRawCapture) {
-      const auto mark = [&](const fs::path& path) {
-        if (file.outside.empty()) file.outside = Outside(rank, path);
-      };
       for (const fs::path& path : Documents(file.path)) mark(path);
       for (const RawDirectory& directory : FindRawData(file.path)) {
         for (const fs::path& path : directory.files) mark(path);

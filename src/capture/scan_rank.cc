@@ -66,15 +66,6 @@ bool IsThere(const fs::path& path) {
   return fs::exists(path, error) || error;
 }
 
-// An unreadable file next to the main file only costs its own tables; the error is reported on
-// reading.
-void AddFile(RankInput& rank, FileKind kind, const fs::path& path) {
-  if (IsMain(kind)) CheckReadable(path);
-  std::error_code error;
-  const auto bytes = fs::file_size(path, error);
-  rank.files.push_back({kind, path, error ? 0 : static_cast<std::int64_t>(bytes)});
-}
-
 // info.json.<digits>.
 bool IsDeviceInfo(const fs::path& path) {
   const std::string name = path.filename().string();
@@ -87,7 +78,7 @@ bool IsDeviceInfo(const fs::path& path) {
 // report a missing one.
 void AddDeviceInfos(RankInput& rank) {
   // A single file in a folder of arbitrary files has no related files there.
-  if (!fs::is_directory(rank.path) && rank.path.parent_path().filename() != kOutputDirectory) {
+  if (!fs::is_directory(rank.path) && CaptureDirectory(rank.path) == rank.path.parent_path()) {
     return;
   }
   try {
@@ -143,18 +134,22 @@ void AddTrace(RankInput& rank, const fs::path& path) {
   }
 }
 
+// Of a table that was given without its capture.
+std::optional<FileKind> KindOfTable(const std::string& name) {
+  for (const NamedKind& named : kOutputFiles) {
+    if (named.name == name && named.kind != FileKind::kTraceView) return named.kind;
+  }
+  return KindOfMsprofTable(name);
+}
+
 ScannedRank ScanFile(const fs::path& path) {
   RankInput rank;
   rank.path = path;
   const std::string name = path.filename().string();
-  const auto table =
-      std::find_if(kOutputFiles.begin(), kOutputFiles.end(), [&](const NamedKind& named) {
-        return named.name == name && named.kind != FileKind::kTraceView;
-      });
-  if (table != kOutputFiles.end()) {
+  if (const std::optional<FileKind> table = KindOfTable(name)) {
     rank.kind = CaptureKind::kNpuText;
     CheckReadable(path);
-    AddFile(rank, table->kind, path);
+    AddFile(rank, *table, path);
     return {std::move(rank), ""};
   }
   if (const char* problem = ProblemOfKind(path)) return {std::move(rank), problem};
@@ -253,6 +248,7 @@ bool AddRawData(RankInput& rank) {
     for (const fs::path& file : directory.files) CheckReadable(file);
   }
   rank.kind = CaptureKind::kNpuRaw;
+  rank.msprof.reset();
   rank.files = {{FileKind::kRawCapture, capture, TotalBytes(data)}};
   if (!rank.info && !rank.host_rank) rank.host_rank = RankOfHost(capture);
   AddMetadata(rank, capture);
@@ -278,6 +274,7 @@ ScannedRank ScanDirectory(const fs::path& path, bool raw) {
     return {std::move(rank), ""};
   }
   AddTextFiles(rank, has_output ? output : path);
+  if (rank.kind != CaptureKind::kNpuText && !has_output) AddMsprofOutput(path, rank);
   if (rank.kind == CaptureKind::kNpuText) {
     AddMetadata(rank, path);
     return {std::move(rank), ""};
@@ -295,6 +292,13 @@ ScannedRank ScanDirectory(const fs::path& path, bool raw) {
 }
 
 }  // namespace
+
+void AddFile(RankInput& rank, FileKind kind, const fs::path& path) {
+  if (IsMain(kind)) CheckReadable(path);
+  std::error_code error;
+  const auto bytes = fs::file_size(path, error);
+  rank.files.push_back({kind, path, error ? 0 : static_cast<std::int64_t>(bytes)});
+}
 
 std::vector<fs::path> Entries(const fs::path& directory) {
   std::vector<fs::path> entries;
@@ -326,7 +330,8 @@ std::optional<fs::path> FindProfilerInfo(const fs::path& directory) {
 
 fs::path CaptureDirectory(const fs::path& path) {
   const fs::path directory = IsDirectory(path) ? path : path.parent_path();
-  return directory.filename() == kOutputDirectory ? directory.parent_path() : directory;
+  const fs::path name = directory.filename();
+  return name == kOutputDirectory || name == kMsprofOutput ? directory.parent_path() : directory;
 }
 
 std::vector<fs::path> MsprofDirectories(const fs::path& capture) {

@@ -37,6 +37,19 @@ std::vector<std::filesystem::path> FindCutFiles(const std::vector<RawDirectory>&
 /// The profiler's directory for parsed results, below the directory of a rank.
 inline constexpr std::string_view kOutputDirectory = "ASCEND_PROFILER_OUTPUT";
 
+/// The directory for the results of CANN's msprof, in PROF_*.
+inline constexpr std::string_view kMsprofOutput = "mindstudio_profiler_output";
+
+/// Adds a file. Throws Error (kInput) for an unreadable main file; an unreadable file next to it
+/// only costs its own tables, and the error is reported on reading.
+void AddFile(RankInput& rank, FileKind kind, const std::filesystem::path& path);
+
+/// Adds the files of the last export in that directory, or in such a directory below it.
+void AddMsprofOutput(const std::filesystem::path& directory, RankInput& rank);
+
+/// The kind of a table of msprof by its name, with any number or word in it; empty: another file.
+std::optional<FileKind> KindOfMsprofTable(std::string_view name);
+
 /// Facts about a capture from its file names, and why it cannot be read; empty when it can.
 struct ScannedRank {
   RankInput rank;

@@ -20,6 +20,19 @@
 namespace mpa {
 namespace {
 
+void SurveyMsprofOutput(const MsprofOutput& output, RankFacts& facts) {
+  facts.unread_tables = output.unread;
+  facts.framework = "msprof";
+  if (!output.earlier.empty()) {
+    facts.warnings.push_back({"several_exports", "exported several times: the last export is read",
+                              "delete earlier exports", output.earlier});
+  }
+  for (const std::string& slice : output.lost_slices) {
+    facts.complete = Recorded::kNo;
+    facts.warnings.push_back({"lost_slice", slice + kSliceIsLost, "copy the capture again", {}});
+  }
+}
+
 void WarnOfUnreadDatabases(const RankInput& input, RankFacts& facts) {
   if (input.unread_databases.empty()) return;
   facts.warnings.push_back({"several_databases",
@@ -54,6 +67,7 @@ RankFacts SurveyRank(RankInput input) {
     if (facts.kind == CaptureKind::kNpuText) SurveyText(input, facts);
     SurveyRaw(input, facts);
   }
+  if (input.msprof) SurveyMsprofOutput(*input.msprof, facts);
   WarnOfUnreadDatabases(input, facts);
   WarnOfCollection(facts);
   return facts;

@@ -14,6 +14,7 @@
 #include "json_members.h"
 #include "mpa/base/text.h"
 #include "mpa/capture/capture.h"
+#include "mpa/capture/kernel_columns.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/numbers.h"
@@ -29,9 +30,10 @@ bool IsRecorded(std::string_view cell) { return !cell.empty() && cell != "N/A"; 
 
 void SurveyKernels(const CaptureFile& file, Contents& recorded) {
   io::CsvFile csv(file.path, kFirstRows);
-  const auto type = csv.Find("Type");
-  const auto core = csv.Find("Accelerator Core");
-  const auto name = csv.Find("Name");
+  const KernelColumns columns = KernelColumnsOf(csv);
+  const auto type = csv.Find(columns.type);
+  const auto core = csv.Find(columns.core);
+  const auto name = csv.Find(columns.name);
   bool kernels = false, types = false, cores = false;
   constexpr int kRowsLookedAt = 64;  // enough to pass the first collectives and AI CPU kernels
   for (int i = 0; i < kRowsLookedAt && csv.Next(); ++i) {

@@ -148,7 +148,7 @@ void WarnOfCuts(const std::vector<RawDirectory>& data, RankFacts& facts) {
 void WarnOfUnfinishedParsing(const fs::path& capture, RankFacts& facts) {
   std::vector<fs::path> marks = {capture / kOutputDirectory};
   for (const fs::path& msprof : MsprofDirectories(capture)) {
-    marks.push_back(msprof / "mindstudio_profiler_output");
+    marks.push_back(msprof / kMsprofOutput);
   }
   const bool begun = std::any_of(marks.begin(), marks.end(), [](const fs::path& mark) {
     std::error_code ignored;

@@ -52,22 +52,32 @@ void NoteMissingFiles(const RankInput& input, const ReadRequest& request, Loaded
     FileKind kind;
     Tables fills;
     const char* name;
+    const char* of_msprof;
     const char* without;
   };
   constexpr SideFile kSideFiles[] = {
-      {FileKind::kKernelDetails, Tables::kKernels, "kernel_details.csv",
+      {FileKind::kKernelDetails, Tables::kKernels, "kernel_details.csv", "op_summary_*.csv",
        "kernel types and shapes are unknown"},
-      {FileKind::kMemoryRecord, Tables::kMemorySamples, "memory_record.csv",
+      {FileKind::kMemoryRecord, Tables::kMemorySamples, "memory_record.csv", "memory_record.csv",
        "the memory use is unknown"},
-      {FileKind::kCommunication, Tables::kTransfers, "communication.json",
+      {FileKind::kCommunication, Tables::kTransfers, "communication.json", "communication.json",
        "bandwidths are unknown"},
   };
   for (const SideFile& file : kSideFiles) {
     if (!Overlap(request.wanted, file.fills) || input.Find(file.kind) != nullptr) continue;
-    rank.notes.push_back(
-        fmt::format("{}: no {} there, {}", input.path.string(), file.name, file.without));
+    rank.notes.push_back(fmt::format("{}: no {} there, {}", input.path.string(),
+                                     input.msprof ? file.of_msprof : file.name, file.without));
     // Another file of the capture can hold kernels only where there is a trace.
     rank.partial |= file.kind == FileKind::kKernelDetails && rank.trace.source == "tables";
+  }
+}
+
+void NoteLostSlices(const RankInput& input, LoadedRank& rank) {
+  if (!input.msprof) return;
+  for (const std::string& slice : input.msprof->lost_slices) {
+    rank.notes.push_back(
+        fmt::format("{}: {}{}; copy the capture again", input.path.string(), slice, kSliceIsLost));
+    rank.partial = true;
   }
 }
 
@@ -150,6 +160,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
     rank.partial = true;
   }
   NoteMissingFiles(input, request, rank);
+  NoteLostSlices(input, rank);
   for (const Reader& reader : AllReaders()) {
     if (!Overlap(reader.fills, request.wanted)) continue;
     for (const CaptureFile& file : input.files) {

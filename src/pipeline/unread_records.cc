@@ -94,13 +94,16 @@ std::vector<std::string> DamageOf(const RankFacts& facts, bool read) {
   }
 }
 
-// Without the advice, which has a line of its own.
-std::string WithoutAdvice(std::string line) {
-  constexpr std::string_view kAdvice = "; copy the capture again";
-  if (const std::size_t at = line.find(kAdvice); at != std::string::npos) {
-    line.erase(at, kAdvice.size());
+// The advice of a line is shown apart from it.
+Warning DamageWarning(std::string line) {
+  std::string advice = "copy the capture again; if the job was killed, the rest is lost";
+  for (const std::string_view said : {"; copy the capture again", "; give each PROF_* alone"}) {
+    const std::size_t at = line.find(said);
+    if (at == std::string::npos) continue;
+    line.erase(at, said.size());
+    if (said.starts_with("; give")) advice = said.substr(2);
   }
-  return line;
+  return {"damaged_raw", std::move(line), std::move(advice), {}};
 }
 
 }  // namespace
@@ -119,10 +122,7 @@ void TellRawDamage(std::vector<RankFacts>& ranks) {
     if (facts.kind != CaptureKind::kNpuRaw || facts.bytes == 0 || !facts.problem.empty()) return;
     for (const std::string& line : DamageOf(facts, read[i] != 0)) {
       facts.complete = Recorded::kNo;
-      facts.warnings.push_back({"damaged_raw",
-                                WithoutAdvice(line),
-                                "copy the capture again; if the job was killed, the rest is lost",
-                                {}});
+      facts.warnings.push_back(DamageWarning(line));
     }
   });
 }

@@ -78,9 +78,14 @@ TimeNs Clock::FromDeviceMonotonic(std::uint64_t ns) const {
 }
 
 TimeNs FrameworkClock::Ns(std::int64_t stamp) const {
-  if (!counter || hertz <= 0) return Clamp(static_cast<Int128>(stamp) + offset);
-  const TimeNs since = TicksToNs(static_cast<Int128>(stamp) - count, hertz);
-  return Clamp(static_cast<Int128>(since) + monotonic + offset);
+  const bool ticks = counter && hertz > 0;
+  const FrameworkClock* anchor = this;
+  for (const FrameworkClock& next : later) {
+    if (stamp >= (ticks ? next.count : next.monotonic)) anchor = &next;
+  }
+  if (!ticks) return Clamp(static_cast<Int128>(stamp) + anchor->offset);
+  const TimeNs since = TicksToNs(static_cast<Int128>(stamp) - anchor->count, hertz);
+  return Clamp(static_cast<Int128>(since) + anchor->monotonic + anchor->offset);
 }
 
 // Whether the times of the framework are those of the collection.
@@ -130,6 +135,7 @@ FrameworkClock FittingClock(const FrameworkClock& clock, const SessionInfo& info
     return other;
   }
   other = clock;
+  other.later.clear();
   other.offset += info.begin - clock.Ns(Median(std::move(stamps)));
   issues.Count(
       "the clock of FRAMEWORK is estimated so that its first operators begin with the collection; "

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include "mpa/base/time.h"
 #include "mpa/model/issues.h"
@@ -61,6 +62,8 @@ struct FrameworkClock {
   TimeNs earliest = std::numeric_limits<TimeNs>::min();
   TimeNs latest = std::numeric_limits<TimeNs>::max();
   bool IsPlausible(TimeNs time) const { return time >= earliest && time <= latest; }
+  /// The anchors of later collections, in order; each holds for the stamps from it on.
+  std::vector<FrameworkClock> later = {};
 
   /// Nanoseconds since the epoch, rounded down.
   TimeNs Ns(std::int64_t stamp) const;

@@ -27,26 +27,6 @@ bool HoldsDriverData(const fs::path& path) {
   return IsDirectory(path / "host") || !EntriesWith(path, "device_").empty();
 }
 
-// PROF_* and FRAMEWORK of a capture, or a PROF_* directory alone.
-void FindDirectories(const fs::path& path, SessionInfo& info, Issues& issues) {
-  info.path = path;
-  if (IsDirectory(path / "FRAMEWORK")) info.framework = path / "FRAMEWORK";
-  if (HoldsDriverData(path)) {
-    info.prof = path;
-    return;
-  }
-  for (const fs::path& entry : EntriesWith(path, "")) {
-    const bool named = entry.filename().string().starts_with("PROF_");
-    if (!IsDirectory(entry) || (!named && !HoldsDriverData(entry))) continue;
-    if (!info.prof.empty()) {
-      issues.Count("directory left out, the capture has another PROF_* before it",
-                   entry.filename().string());
-      continue;
-    }
-    info.prof = entry;
-  }
-}
-
 // profiler_info.json or profiler_info_<rank>.json; empty: none.
 fs::path FindProfilerInfo(const fs::path& path) {
   for (const fs::path& entry : EntriesWith(path, "profiler_info")) {
@@ -324,8 +304,21 @@ class CaptureReader {
 
 }  // namespace
 
-ControlFiles ReadControlFiles(const fs::path& path, SessionInfo& info, Issues& issues) {
-  FindDirectories(path, info, issues);
+std::vector<fs::path> DriverDirectories(const fs::path& path) {
+  if (HoldsDriverData(path)) return {path};
+  std::vector<fs::path> found;
+  for (const fs::path& entry : EntriesWith(path, "")) {
+    const bool named = entry.filename().string().starts_with("PROF_");
+    if (IsDirectory(entry) && (named || HoldsDriverData(entry))) found.push_back(entry);
+  }
+  return found;
+}
+
+ControlFiles ReadControlFiles(const fs::path& path, const fs::path& prof, SessionInfo& info,
+                              Issues& issues) {
+  info.path = path;
+  info.prof = prof;
+  if (IsDirectory(path / "FRAMEWORK")) info.framework = path / "FRAMEWORK";
   if (info.prof.empty() && info.framework.empty()) {
     Fail(ErrorKind::kInput, "{}: neither PROF_* nor FRAMEWORK in it", path.string());
   }

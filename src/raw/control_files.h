@@ -30,9 +30,25 @@ struct ControlFiles {
   FrameworkClock framework_clock;
 };
 
-/// Reads the control files of the capture in `path` and fills `info`. Missing or damaged data is
-/// counted, and taken from other files that contain it too. Throws Error (kInput) when there is
-/// neither PROF_* nor FRAMEWORK, (kCorrupt) when a PROF_* alone has no file with the wall clock.
-ControlFiles ReadControlFiles(const std::filesystem::path& path, SessionInfo& info, Issues& issues);
+/// The PROF_* directories of a capture, under any name; the capture itself if it is one.
+std::vector<std::filesystem::path> DriverDirectories(const std::filesystem::path& path);
+
+/// Reads the control files of the capture in `path`, of which `prof` is a PROF_* directory or
+/// empty, and fills `info`. Missing or damaged data is counted, and taken from other files that
+/// contain it too. Throws Error (kInput) when there is neither PROF_* nor FRAMEWORK, (kCorrupt)
+/// when a PROF_* alone has no file with the wall clock.
+ControlFiles ReadControlFiles(const std::filesystem::path& path, const std::filesystem::path& prof,
+                              SessionInfo& info, Issues& issues);
+
+/// What the profiler recorded between a start and a stop: a PROF_* directory.
+struct Collection {
+  SessionInfo info;
+  ControlFiles files;
+};
+
+/// The collections of a capture that belong together, in order of time: of one process and its
+/// devices, one after the other. Others are counted. The first has FRAMEWORK, too, and the clock of
+/// FRAMEWORK goes by all of them. Throws as ReadControlFiles().
+std::vector<Collection> ReadCollections(const std::filesystem::path& path, Issues& issues);
 
 }  // namespace mpa::raw

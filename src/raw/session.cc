@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <tuple>
 #include <utility>
@@ -57,6 +58,90 @@ void TakeFramework(Session part, Session& session) {
   std::apply([&](auto&... table) { (mapping.Apply(table), ...); }, FrameworkTables(session));
 }
 
+auto CannTables(Session& session) {
+  Traffic& traffic = session.traffic;
+  return std::tie(session.calls, session.tasks, session.kernels, session.copies, session.ai_cpu,
+                  session.input_queue, session.collectives, session.parts, session.frequencies,
+                  session.device_memory, session.module_memory, session.op_memory, traffic.hccs,
+                  traffic.pcie, traffic.nic, traffic.roce, traffic.hbm, traffic.ddr, traffic.llc,
+                  session.l2_cache, session.marks, session.model_runs, session.activities);
+}
+
+// Rows of `table` that a column refers to, once those rows stand behind the ones there are.
+template <typename Table>
+void Shift(std::vector<std::int32_t>& rows, const Table& table) {
+  const auto first = static_cast<std::int32_t>(table.Size());
+  for (std::int32_t& row : rows) {
+    if (row >= 0) row += first;
+  }
+}
+
+void ShiftReferences(const Session& session, Session& later) {
+  Shift(later.tasks.call, session.calls);
+  Shift(later.collectives.call, session.calls);
+  for (std::vector<std::int32_t>* tasks :
+       {&later.kernels.task, &later.copies.task, &later.parts.task}) {
+    Shift(*tasks, session.tasks);
+  }
+  Shift(later.parts.collective, session.collectives);
+  Shift(later.kernels.counters, session.counters);
+  for (std::size_t i = 0; i < later.tasks.Size(); ++i) {
+    const bool is_kernel = later.tasks.kind[i] == TaskKind::kKernel;
+    if (later.tasks.detail[i] < 0) continue;
+    later.tasks.detail[i] +=
+        static_cast<std::int32_t>(is_kernel ? session.kernels.Size() : session.parts.Size());
+  }
+}
+
+void AppendCounters(Session& session, Session& later) {
+  Counters& all = session.counters;
+  Counters& more = later.counters;
+  if (all.names.empty()) {
+    all = std::move(more);
+  } else if (more.names == all.names) {
+    all.values.insert(all.values.end(), more.values.begin(), more.values.end());
+  } else if (more.Size() > 0) {
+    session.issues.Count("counters of kernels left out, another PROF_* has other metrics",
+                         later.info.prof.filename().string());
+    std::fill(later.kernels.counters.begin(), later.kernels.counters.end(), -1);
+  }
+}
+
+// True when the rows of `later` begin before those of `earlier` have.
+template <typename Table>
+bool StartsBefore(const Table& later, const Table& earlier) {
+  return !later.Empty() && !earlier.Empty() && later.start.front() < earlier.start.back();
+}
+
+// Appends what a later collection of the same devices holds.
+void AppendCollection(Session later, Session& session) {
+  session.issues.Merge(later.issues);
+  if (StartsBefore(later.calls, session.calls) || StartsBefore(later.tasks, session.tasks)) {
+    session.issues.Count(
+        "a PROF_* is left out, its records overlap those of another; give each PROF_* alone",
+        later.info.prof.filename().string());
+    return;
+  }
+  ShiftReferences(session, later);
+  AppendCounters(session, later);
+  const TextMapping mapping(later.strings, session.strings);
+  std::apply(
+      [&](auto&... to) {
+        std::apply([&](auto&... from) { ((mapping.Apply(from), to.AppendAll(from)), ...); },
+                   CannTables(later));
+      },
+      CannTables(session));
+  auto& streams = session.schedule_streams;
+  streams.insert(streams.end(), later.schedule_streams.begin(), later.schedule_streams.end());
+  std::sort(streams.begin(), streams.end());
+}
+
+// Each collection has times without work of its own.
+void ReadCollection(const ControlFiles& files, Parts wanted, Session& session) {
+  ReadCann(files, wanted, session);
+  if (Overlap(wanted, Parts::kCann)) FindActivities(session);
+}
+
 // Decided by the name of the directory, otherwise by the framework's files.
 bool IsOfMindSpore(const SessionInfo& info) {
   if (info.path.filename().string().ends_with("_ascend_ms")) return true;
@@ -76,12 +161,21 @@ constexpr Parts kFrameworkParts = Parts::kFramework | Parts::kDetails | Parts::k
 
 Session ReadSession(const std::filesystem::path& path, Parts wanted) {
   Session session;
-  const ControlFiles files = ReadControlFiles(path, session.info, session.issues);
+  std::vector<Collection> collections = ReadCollections(path, session.issues);
+  const ControlFiles& files = collections.front().files;
+  session.info = collections.front().info;
   session.info.mindspore = IsOfMindSpore(session.info);
   Session part;
   const std::array<std::function<void()>, 2> halves = {
       [&] {
-        if (!session.info.prof.empty()) ReadCann(files, wanted, session);
+        if (session.info.prof.empty()) return;
+        ReadCollection(files, wanted, session);
+        for (std::size_t i = 1; i < collections.size(); ++i) {
+          Session later;
+          later.info = collections[i].info;
+          ReadCollection(collections[i].files, wanted, later);
+          AppendCollection(std::move(later), session);
+        }
       },
       [&] {
         if (session.info.framework.empty() || !Overlap(wanted, kFrameworkParts)) return;
@@ -90,7 +184,7 @@ Session ReadSession(const std::filesystem::path& path, Parts wanted) {
       }};
   ParallelFor(halves.size(), [&](std::size_t i) { halves[i](); });
   TakeFramework(std::move(part), session);
-  if (Overlap(wanted, Parts::kCann)) FindActivities(session);
+  session.info.end = collections.back().info.end;
   if (Overlap(wanted, Parts::kFramework)) LinkDeviceWork(session);
   return session;
 }
@@ -103,9 +197,9 @@ bool SchedulesCollectives(const Session& session, std::size_t kernel) {
 }
 
 Issues FindDamage(const std::filesystem::path& path) {
-  SessionInfo info;
   Issues issues;
-  const ControlFiles files = ReadControlFiles(path, info, issues);
+  const std::vector<Collection> collections = ReadCollections(path, issues);
+  const auto& [info, files] = collections.front();
   if (!info.framework.empty()) FittingClock(files.framework_clock, info, issues);
   return issues;
 }

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "mpa/io/csv_file.h"
+#include "mpa/io/numbers.h"
 #include "mpa/model/issues.h"
+#include "mpa/model/rank_trace.h"
 
 namespace mpa::readers {
 
@@ -14,6 +21,20 @@ inline bool NextRow(io::CsvFile& csv, Issues& issues) {
   while (csv.Next()) {
     if (!csv.broke_off()) return true;
     issues.Count("row left out, it has fewer cells than the header", csv.Place());
+  }
+  return false;
+}
+
+/// The same, for tables that may hold several devices: that of the trace is read, else the first.
+/// `column` says the device.
+inline bool NextRowOfDevice(io::CsvFile& csv, std::optional<std::size_t> column, RankTrace& trace) {
+  while (NextRow(csv, trace.issues)) {
+    const std::int64_t device = io::ParseInt(csv[column]).value_or(-1);
+    if (trace.device_id < 0) trace.device_id = device;
+    if (device < 0 || device == trace.device_id) return true;
+    trace.issues.Count(
+        "row of another device left out, the table holds several",
+        fmt::format("{}: device {} in place of {}", csv.Place(), device, trace.device_id));
   }
   return false;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel_details.csv: every compute kernel of an NPU text capture with its counters. The set of
-// columns varies with the profiling level and the counters chosen.
+// kernel_details.csv, op_summary_*.csv: every compute kernel of an NPU text capture with its
+// counters. The set of columns varies with the profiling level and the counters chosen.
 #include <array>
 #include <limits>
 #include <string>
@@ -9,6 +9,7 @@
 #include "csv_rows.h"
 #include "kernel_load_columns.h"
 #include "mpa/base/text.h"
+#include "mpa/capture/kernel_columns.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
 #include "mpa/measure/kernel_class.h"
@@ -110,11 +111,12 @@ class LoadColumns {
 
 void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   io::CsvFile csv(file.path);
-  const auto name = csv.Require("Name");
-  const auto start = csv.Require("Start Time(us)");
-  const auto dur = csv.Require("Duration(us)");
-  const auto type = csv.Find("Type");
-  const auto core = csv.Find("Accelerator Core");
+  const KernelColumns columns = KernelColumnsOf(csv);
+  const auto name = csv.Require(columns.name);
+  const auto start = csv.Require(columns.start);
+  const auto dur = csv.Require(columns.dur);
+  const auto type = csv.Find(columns.type);
+  const auto core = csv.Find(columns.core);
   const auto stream = csv.Find("Stream ID");
   const auto shapes = csv.Find("Input Shapes");
   const auto device = csv.Find("Device_id");
@@ -129,8 +131,7 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
   const CounterColumn aiv_total(csv, "aiv_time(us)", "aiv_total_time(us)");
   const CounterColumn aiv_vec(csv, "aiv_vec_time(us)");
   const auto text = [&](const auto& column) { return trace.strings.Intern(Recorded(csv[column])); };
-  while (NextRow(csv, trace.issues)) {
-    if (trace.device_id < 0) trace.device_id = io::ParseInt(csv[device]).value_or(-1);
+  while (NextRowOfDevice(csv, device, trace)) {
     const auto start_ns = io::NsFromMicros(csv[start]);
     const auto dur_ns = io::NsFromMicros(csv[dur]);
     if (!start_ns || !dur_ns || !IsDuration(*dur_ns)) {

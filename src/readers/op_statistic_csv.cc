@@ -21,6 +21,7 @@ void ReadOpStatistic(const CaptureFile& file, const ReadRequest&, RankTrace& tra
   io::CsvFile csv(file.path);
   const auto type = csv.Require("OP Type");
   const auto core = csv.Find("Core Type");
+  const auto device = csv.Find("Device_id");
   const auto count = csv.Require("Count");
   const auto total = csv.Require("Total Time(us)");
   const auto min = csv.Find("Min Time(us)");
@@ -29,7 +30,7 @@ void ReadOpStatistic(const CaptureFile& file, const ReadRequest&, RankTrace& tra
   const auto time = [&](std::optional<std::size_t> column) {
     return SummedTime(csv, column, trace.issues);
   };
-  while (NextRow(csv, trace.issues)) {
+  while (NextRowOfDevice(csv, device, trace)) {
     trace.kernel_statistics.Append({.op_type = trace.strings.Intern(csv[type]),
                                     .core = trace.strings.Intern(csv[core]),
                                     .count = CountOf(csv, count, trace.issues),

@@ -33,6 +33,8 @@ class TrackNumbers {
 
 /// Exporters make process ids for the viewer from the program's: its number, 10 bits further up.
 inline constexpr int kViewerBits = 10;
+/// The device of a process of the viewer, in the lowest bits of its number.
+constexpr std::int64_t DeviceOf(std::int64_t viewer_pid) { return viewer_pid & 31; }
 
 /// The threads of the profiled program. Events of the runtime and marks are in processes that the
 /// viewer made up; their threads are those of the program. Built after all operators were read.

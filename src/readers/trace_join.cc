@@ -28,6 +28,7 @@ namespace {
 // The processes that hold device events, and the threads of the communication process.
 struct Processes {
   std::optional<std::int64_t> hardware, communication, overlap;
+  std::optional<std::int64_t> device;                     // the one read of several
   std::set<std::int64_t> other_owners;                    // the program's processes of other ranks
   std::map<std::int64_t, std::string> comm_thread_names;  // by tid
   std::map<std::int64_t, std::int64_t> comm_thread_places;  // sort index by tid
@@ -45,10 +46,10 @@ class ProcessChoice {
   std::optional<std::int64_t> Choose(std::string_view name, std::optional<std::int64_t> beside,
                                      Issues& issues) const {
     if (pids_.empty()) return std::nullopt;
-    const auto is_beside = [&](std::int64_t pid) {
-      return beside && pid >> kViewerBits == *beside >> kViewerBits;
+    const auto weight = [&](std::int64_t pid) {
+      const bool is_beside = beside && pid >> kViewerBits == *beside >> kViewerBits;
+      return std::tuple{is_beside, is_beside && DeviceOf(pid) == DeviceOf(*beside), EventsOf(pid)};
     };
-    const auto weight = [&](std::int64_t pid) { return std::pair{is_beside(pid), EventsOf(pid)}; };
     const std::int64_t chosen =
         *std::max_element(pids_.begin(), pids_.end(),
                           [&](std::int64_t a, std::int64_t b) { return weight(a) < weight(b); });
@@ -59,6 +60,13 @@ class ProcessChoice {
                                EventsOf(pid), chosen));
     }
     return chosen;
+  }
+  // The device of the process that was chosen, where the program has others on other devices.
+  std::optional<std::int64_t> DeviceOfChoice(std::optional<std::int64_t> chosen) const {
+    const bool is_choice = std::any_of(pids_.begin(), pids_.end(), [&](std::int64_t pid) {
+      return EventsOf(pid) > 0 && pid != *chosen && pid >> kViewerBits == *chosen >> kViewerBits;
+    });
+    return is_choice ? std::optional(DeviceOf(*chosen)) : std::nullopt;
   }
   // Those of the program that belong to the processes that were not chosen.
   std::set<std::int64_t> OtherOwners(std::optional<std::int64_t> chosen) const {
@@ -96,6 +104,7 @@ Processes FindProcesses(const std::vector<Metadata>& metadata,
     if (runtime != RuntimeProcess::kNone) found.runtime[process.pid] = runtime;
   }
   found.hardware = hardware.Choose("Ascend Hardware", std::nullopt, issues);
+  found.device = hardware.DeviceOfChoice(found.hardware);
   found.communication = communication.Choose("Communication", found.hardware, issues);
   found.overlap = overlap.Choose("Overlap Analysis", found.hardware, issues);
   found.other_owners = hardware.OtherOwners(found.hardware);
@@ -431,6 +440,7 @@ void SortDeviceWork(RankTrace& trace) {
 
 void TraceJoin::Finish() {
   const Processes processes = FindProcesses(metadata_, device_, trace_.strings, trace_.issues);
+  if (processes.device) trace_.device_id = *processes.device;
   DropProcesses(processes.other_owners, trace_);
   const bool with_runtime = Overlap(wanted_, kRuntimeTables);
   const bool with_mstx = Overlap(wanted_, Tables::kMstx);

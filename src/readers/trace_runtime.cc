@@ -138,7 +138,6 @@ void RuntimeTrace::Finish(const std::vector<FlowPoint>& flows, TrackNumbers& tra
   for (const Run& run : runs_) {
     const RuntimeEvent& event = run.event;
     const std::int64_t owner = threads.OwnerOf(event.place.pid);
-    constexpr std::int64_t kDeviceBits = 31;  // the lowest bits of the viewer's process ids
     trace_.device_runs.Append(
         {.start = event.place.start,
          .dur = event.dur,
@@ -147,7 +146,7 @@ void RuntimeTrace::Finish(const std::vector<FlowPoint>& flows, TrackNumbers& tra
          .connection = event.connection >= 0 ? event.connection : FlowAt(arrivals, event.place),
          .model = event.model,
          .pid = owner,
-         .device = threads.IsDerived(event.place.pid) ? event.place.pid & kDeviceBits : -1,
+         .device = threads.IsDerived(event.place.pid) ? DeviceOf(event.place.pid) : -1,
          .stream = run.kind == DeviceRunKind::kKernel ? event.place.tid : -1});
   }
 }

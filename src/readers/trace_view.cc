@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace_view.json: the whole timeline of an NPU text capture.
+// trace_view.json, msprof_*.json: the whole timeline of an NPU text capture.
 #include <string>
 #include <utility>
 
@@ -12,18 +12,23 @@ namespace mpa::readers {
 namespace {
 
 void ReadTraceView(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
-  const std::string file_name = file.path.filename().string();
   TraceJoin join(request.wanted, trace);
   BeginEnds begin_ends;
-  ReadPieces<TraceFragment>(
-      file, trace.issues,
-      [&](EventParser& parser, const io::EventPiece& piece, TraceFragment& fragment) {
-        return FillFragment(parser, piece, request, file_name, fragment);
-      },
-      [&](TraceFragment& fragment) {
-        join.Add(fragment);
-        begin_ends.Append(std::move(fragment.begin_ends));
-      });
+  std::string file_name;
+  const auto read = [&](const CaptureFile& slice) {
+    file_name = slice.path.filename().string();
+    ReadPieces<TraceFragment>(
+        slice, trace.issues,
+        [&](EventParser& parser, const io::EventPiece& piece, TraceFragment& fragment) {
+          return FillFragment(parser, piece, request, file_name, fragment);
+        },
+        [&](TraceFragment& fragment) {
+          join.Add(fragment);
+          begin_ends.Append(std::move(fragment.begin_ends));
+        });
+  };
+  read(file);
+  for (const std::filesystem::path& slice : file.slices) read({file.kind, slice});
   TraceFragment of_pairs;
   FillFragment(begin_ends, request, file_name, of_pairs);
   join.Add(of_pairs);

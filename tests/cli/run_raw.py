@@ -68,6 +68,127 @@ class Raw(unittest.TestCase):
         return {path.name for path in (capture / "ASCEND_PROFILER_OUTPUT").iterdir()}
 
 
+class SeveralCollections(Raw):
+    """Several PROF_* directories in one capture."""
+
+    def setUp(self):
+        super().setUp()
+        self.first, self.again = (self.capture(run) for run in ("stars", "stars_again"))
+        self.both = self.scratch / "both_ascend_pt"
+        shutil.copytree(self.first, self.both)
+        (self.prof,) = self.again.glob("PROF_*")
+        self.added = self.both / self.prof.name
+        shutil.copytree(self.prof, self.added)
+
+    def with_framework(self):
+        for file in (self.again / "FRAMEWORK").iterdir():
+            with open(self.both / "FRAMEWORK" / file.name, "ab") as both:
+                both.write(file.read_bytes())
+
+    def sheet(self, mode, capture, code=0):
+        done = self.tool("-m", mode, "-d", capture, "--json", "-o", self.scratch / "out", code=code)
+        return json.loads(done.stdout)["sheets"][0]["rows"], done.stderr
+
+    def kernels(self, capture, code=0):
+        """Of each type of operators the number and the time of its kernels."""
+        rows, told = self.sheet("compute_op_sum", capture, code)
+        return Counter({(row["op_type"], column): row[column] for row in rows for column in ("count", "sum_ns")}), told
+
+    def change(self, pattern, old, new):
+        found = [file for file in self.added.rglob(pattern) if file.is_file()]
+        self.assertTrue(found)
+        for file in found:
+            text = file.read_text()
+            self.assertIn(old, text)
+            file.write_text(text.replace(old, new))
+
+    def left_out(self, *said):
+        kernels, told = self.kernels(self.both, 5)
+        self.assertEqual(kernels, self.kernels(self.first)[0])
+        for words in ("give each PROF_* alone", self.added.name, *said):
+            self.assertIn(words, told)
+
+    def test_those_that_follow_each_other_are_read(self):
+        self.with_framework()
+        kernels, told = self.kernels(self.both, 5)
+        self.assertEqual(kernels, self.kernels(self.first)[0] + self.kernels(self.again)[0])
+        (end,) = self.first.glob("PROF_*/host/end_info")
+        begin = json.loads((self.prof / "host/start_info").read_text())["collectionTimeBegin"]
+        pause = (int(begin) - int(json.loads(end.read_text())["collectionTimeEnd"])) // 1000
+        self.assertRegex(told, r"the profiler was started several times, all PROF_\* are read; .* "
+                               rf"\({pause} ms before {self.prof.name}\)")
+        steps = {row["step"]: row for row in self.sheet("cluster_time_summary", self.both, 5)[0]}
+        self.assertEqual(set(steps), {3, 4, 5, 6})
+        apart = (row for capture in (self.first, self.again)
+                 for row in self.sheet("cluster_time_summary", capture)[0])
+        for row in apart:
+            for column in ("computation", "communication", "memory"):
+                self.assertEqual(steps[row["step"]][column], row[column], (row["step"], column))
+            if row["step"] != 4:  # after which the profiler was off
+                self.assertEqual(steps[row["step"]], row)
+
+    def test_modules_have_the_work_of_both(self):
+        self.with_framework()
+
+        def modules(capture, code=0):
+            done = self.tool("compare", "-d", capture, "-bp", capture, "--json", "-o", self.scratch / "out",
+                             "--enable_operator_compare", code=code)
+            rows = next(sheet["rows"] for sheet in json.loads(done.stdout)["sheets"]
+                        if sheet["name"] == "ModuleCompareStatistic")
+            return Counter({(row["module_name"], row["operator_name"]): round(1e6 * row["base_device_total_time_ms"])
+                            for row in rows if row["base_device_total_time_ms"]})
+        self.assertEqual(modules(self.both, 5), modules(self.first) + modules(self.again))
+
+    def test_the_order_of_the_names_does_not_matter(self):
+        self.with_framework()
+        whole = self.kernels(self.both, 5)[0]
+        self.added.rename(self.both / "PROF_000000_20250101000000000_A")
+        self.assertEqual(self.kernels(self.both, 5)[0], whole)
+
+    def test_parsed(self):
+        self.with_framework()
+        self.tool("parse", "-d", self.both, "-o", self.scratch / "parsed", "--export_type", "text", code=5)
+        output = self.scratch / "parsed" / self.both.name / "ASCEND_PROFILER_OUTPUT"
+        with open(output / "kernel_details.csv", newline="") as file:
+            times = [float(row["Start Time(us)"]) for row in csv.DictReader(file)]
+        self.assertEqual(times, sorted(times))
+        later = [time for time in times if time > times[0] + 5e6]
+        for capture, rows in ((self.first, len(times) - len(later)), (self.again, len(later))):
+            self.tool("parse", "-d", capture, "-o", self.scratch / "parsed", "--export_type", "text")
+            alone = self.scratch / "parsed" / capture.name / "ASCEND_PROFILER_OUTPUT/kernel_details.csv"
+            self.assertEqual(rows, len(alone.read_text().splitlines()) - 1)
+
+    def test_other_devices(self):
+        (device,) = self.added.glob("device_0")
+        for file in device.glob("*.0"):
+            file.rename(file.with_suffix(".1"))
+        device.rename(self.added / "device_1")
+        self.left_out("it is of another device", ": device 1 in place of 0")
+
+    def test_other_processes(self):
+        self.change("info.json*", '"pid": "4400"', '"pid": "4401"')
+        self.left_out("it is of another process", ": process 4401 in place of 4400")
+
+    def test_two_of_one_time(self):
+        shutil.rmtree(self.added)
+        (prof,) = self.first.glob("PROF_*")
+        shutil.copytree(prof, self.added)
+        self.left_out("it is of the time of the one before")
+
+    def test_damaged_control_files(self):
+        for name in ("start_info", "end_info", "info.json", "host_start.log"):
+            for file in self.added.rglob(f"{name}*"):
+                file.write_text("{")
+        kernels, told = self.kernels(self.both, 5)
+        self.assertEqual(kernels, self.kernels(self.first)[0])
+        self.assertIn(f"{self.added}: ", told)
+
+    def test_check_tells_the_same(self):
+        told = self.tool("check", self.both, code=0).stdout
+        self.assertIn("the profiler was started several times", " ".join(told.split()))
+        self.assertIn("-> give each PROF_* alone", told)
+
+
 class Parse(Raw):
     def test_writes_the_files_of_the_profiler(self):
         capture = self.capture("stars")

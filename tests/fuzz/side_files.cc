@@ -16,6 +16,12 @@ struct SideFile {
 constexpr const char* kDeviceInfo =
     R"({"DeviceInfo":[{"id":0,"ai_core_num":24,"aiv_num":48,"aic_frequency":"1800"}]})";
 
+// Kernels under the names that CANN's msprof has for the columns, of two devices.
+constexpr const char* kOpSummary =
+    "Device_id,Stream ID,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us)\n"
+    "0,2,MatMul_1,MatMulV2,AI_CORE,1700000000200000.000\t,30.5\n"
+    "1,2,Add_1,Add,AI_VECTOR_CORE,1700000000200100.000\t,2.5\n";
+
 void Read(const std::filesystem::path& path, FileKind kind, unsigned choice) {
   RankTrace trace;
   // The groups that profiler_metadata.json has names for.
@@ -45,6 +51,7 @@ std::vector<Target> Targets() {
     for (const char* capture : {"text_base_ascend_pt/", "twin_text_base_ascend_pt/"}) {
       target.seeds.push_back(Captured(std::string(capture) + file.folder + file.name));
     }
+    if (file.kind == FileKind::kKernelDetails) target.seeds.emplace_back(kOpSummary);
     targets.push_back(target);
   }
   targets.push_back({"info.json", {kDeviceInfo}, [](std::string_view content) {

@@ -76,13 +76,13 @@ inline constexpr std::string_view kArchiveProblem =
 
 /// The kinds of files in a capture, by content.
 enum class FileKind {
-  kTraceView,       ///< trace_view.json of an NPU capture
+  kTraceView,       ///< trace_view.json of an NPU capture, msprof_*.json
   kKinetoTrace,     ///< PyTorch trace of a GPU
   kNpuKinetoTrace,  ///< PyTorch trace of an NPU, by torch.profiler with torch_npu's plug-in
-  kKernelDetails,   ///< kernel_details.csv
+  kKernelDetails,   ///< kernel_details.csv, op_summary_*.csv; may be several
   kOperatorMemory,  ///< operator_memory.csv
   kMemoryRecord,    ///< memory_record.csv
-  kOpStatistic,     ///< op_statistic.csv
+  kOpStatistic,     ///< op_statistic.csv, op_statistic_*.csv; may be several
   kCommunication,   ///< communication.json
   kCommMatrix,      ///< communication_matrix.json
   kAnalysisDb,  ///< analysis.db beside a profiler database, communication_analyzer.db of MindSpore
@@ -96,7 +96,8 @@ enum class FileKind {
 struct CaptureFile {
   FileKind kind{};
   std::filesystem::path path;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;                          ///< with the slices
+  std::vector<std::filesystem::path> slices = {};  ///< of a trace in several files: the others
   std::filesystem::path outside = {};  ///< where a link leads that must not be followed; else empty
 };
 
@@ -119,6 +120,16 @@ constexpr bool IsKineto(CaptureKind kind) {
   return kind == CaptureKind::kGpu || kind == CaptureKind::kNpuKineto;
 }
 
+/// What lies in mindstudio_profiler_output in addition to the files that are read.
+struct MsprofOutput {
+  std::vector<std::filesystem::path> earlier;  ///< exports before the one that is read
+  std::vector<std::string> unread;             ///< tables by name: "task_time"
+  std::vector<std::string> lost_slices;        ///< "op_summary_slice_0_*.csv"
+};
+
+/// Follows the name of a lost slice.
+inline constexpr const char* kSliceIsLost = " is missing, what it holds is lost";
+
 /// What was captured on one rank: its files, and what the profiler's own settings say.
 struct RankInput {
   CaptureKind kind{};
@@ -131,6 +142,7 @@ struct RankInput {
   std::optional<std::int64_t> host_rank;
   std::optional<GpuTraceFacts> gpu;  ///< of a Kineto trace, once FindRanks() looked at it
   std::vector<std::filesystem::path> unread_databases;  ///< in addition to the one in `files`
+  std::optional<MsprofOutput> msprof;                   ///< of the results of CANN's msprof
   bool follow_links = false;                            ///< including those outside the capture
 
   const CaptureFile* Find(FileKind file_kind) const;
@@ -146,9 +158,10 @@ struct OpenOptions {
 };
 
 /// The capture of one rank at `path`: a *_ascend_pt or *_ascend_ms directory, an
-/// ASCEND_PROFILER_OUTPUT directory, or one trace (.json, .json.gz) or database (.db). Only names,
-/// sizes and small documents are read. A capture that was not parsed is opened as it is (kNpuRaw).
-/// Throws Error (kInput) that says what is missing there.
+/// ASCEND_PROFILER_OUTPUT directory, a PROF_* or mindstudio_profiler_output directory, or one trace
+/// (.json, .json.gz), database (.db) or table. Only names, sizes and small documents are read. A
+/// capture that was not parsed is opened as it is (kNpuRaw). Throws Error (kInput) that says what
+/// is missing there.
 RankInput OpenRank(const std::filesystem::path& path, const OpenOptions& options);
 
 /// The captures of all ranks below `path` (at most three levels down), ordered by path; only one if

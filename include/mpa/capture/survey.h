@@ -64,7 +64,7 @@ struct RankFacts {
   Recorded stopped{};                              ///< kNo: the profiler was not stopped properly
   Contents recorded;
   RecordInventory records;                 ///< of a raw capture
-  std::vector<std::string> unread_tables;  ///< of a database, by name; those with rows
+  std::vector<std::string> unread_tables;  ///< of a database, those with rows; of msprof
   std::vector<Warning> warnings;
 };
 

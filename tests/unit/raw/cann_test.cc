@@ -241,7 +241,7 @@ TEST(Cann, TheControlFilesDescribeTheCapture) {
   EXPECT_EQ(device.cube_events, (std::vector<std::uint32_t>{8, 10}));
 }
 
-TEST(Cann, OfSeveralCollectionsTheFirstIsRead) {
+TEST(Cann, OfTwoCollectionsOfOneTimeTheFirstIsRead) {
   test::TempDir directory;
   MadeCapture first, second;
   AddOperator(first);
@@ -253,7 +253,10 @@ TEST(Cann, OfSeveralCollectionsTheFirstIsRead) {
   copy(first, "PROF_000001_1_A");
   const Session session = ReadSession(directory.path(), Parts::kCann);
   EXPECT_EQ(session.calls.Size(), 2u);
-  EXPECT_EQ(session.issues.Lines().size(), 1u);
+  ASSERT_EQ(session.issues.Lines().size(), 1u);
+  EXPECT_NE(session.issues.Lines()[0].find("PROF_000002_2_B, after PROF_000001_1_A"),
+            std::string::npos)
+      << session.issues.Lines()[0];
 }
 
 TEST(Cann, ACallThatEndsBeforeItBeginsIsLeftOutAndNamed) {

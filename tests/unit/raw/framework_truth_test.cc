@@ -40,7 +40,8 @@ Lines Differences(Lines planted, Lines found) {
 
 Session ReadFrameworkOf(const PlantedCapture& capture) {
   Session session;
-  const ControlFiles files = ReadControlFiles(capture.path, session.info, session.issues);
+  const ControlFiles files = ReadControlFiles(capture.path, DriverDirectories(capture.path).front(),
+                                              session.info, session.issues);
   ReadFramework(session.info.framework, files.framework_clock, Parts::kAll, session);
   return session;
 }

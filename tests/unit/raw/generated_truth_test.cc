@@ -578,7 +578,8 @@ TEST_P(GeneratedGraphs, RunsOfModels) {
 INSTANTIATE_TEST_SUITE_P(Captures, GeneratedGraphs, testing::Values("head_steady", "head_hard"),
                          [](const auto& instance) { return instance.param; });
 INSTANTIATE_TEST_SUITE_P(Captures, GeneratedTruth,
-                         testing::Values("stars", "stars_odd_clock", "hwts", "no_queue"),
+                         testing::Values("stars", "stars_odd_clock", "stars_again", "hwts",
+                                         "no_queue"),
                          [](const auto& instance) { return instance.param; });
 
 }  // namespace
