@@ -43,7 +43,7 @@ double Rate(std::int64_t some, std::int64_t all) {
   return all == 0 ? 0 : static_cast<double>(some) / static_cast<double>(all);
 }
 
-void PutDirection(const raw::NetworkTraffic::Direction& direction, std::int64_t bandwidth,
+void PutDirection(const raw::PortDirection& direction, std::int64_t bandwidth,
                   std::string_view name, std::int64_t port, const TracePlace& place,
                   std::string& out) {
   const auto series = [&](std::string_view what) { return std::string(name) + std::string(what); };

@@ -65,7 +65,7 @@ void AppendPcie(std::int64_t device, std::string_view mode, double unit, std::si
                 std::string& out) {
   Spread min, max, avg;
   for (const std::size_t i : rows) {
-    const raw::PcieTraffic::Spread& spread = pcie.of[i][kind];
+    const raw::PcieSpread& spread = pcie.of[i][kind];
     min.Add(static_cast<double>(spread.min));
     max.Add(static_cast<double>(spread.max));
     avg.Add(static_cast<double>(spread.avg));
@@ -81,12 +81,11 @@ struct DirectionSum {
   Spread share, packets_per_second;
   double packets = 0, errors = 0, dropped = 0;  // sums of counts of a broken file have no bounds
 
-  void Add(const raw::NetworkTraffic::Direction& sample, std::int64_t bandwidth) {
+  void Add(const raw::PortDirection& sample, std::int64_t bandwidth) {
     share.Add(raw::ShareOfBandwidth(sample.byte_rate, bandwidth));
     packets_per_second.Add(sample.packet_rate);
   }
-  void AddGrowth(const raw::NetworkTraffic::Direction& from,
-                 const raw::NetworkTraffic::Direction& to) {
+  void AddGrowth(const raw::PortDirection& from, const raw::PortDirection& to) {
     // A counter that started again has not grown.
     if (to.packets < from.packets || to.errors < from.errors || to.dropped < from.dropped) return;
     packets += static_cast<double>(to.packets - from.packets);

@@ -31,8 +31,7 @@ void ReadAllocations(const fs::path& file, const FrameworkClock& clock, Session&
   constexpr std::size_t kSize = 77;
   const TlvFile records(file, part.issues);
   AllocatorEvents& events = part.allocations;
-  std::apply([&](auto&... column) { (column.reserve(records.Size()), ...); },
-             AllocatorEvents::Tie(events));
+  events.Reserve(records.Size());
   std::vector<RowTime> rows;
   rows.reserve(records.Size());
   for (const TlvFile::Run& run : records.runs()) {

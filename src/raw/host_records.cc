@@ -196,7 +196,7 @@ bool HeadJudge::Accepts(const HostRecordHead& head, const Slice& slice) {
 
 void ReadHostCalls(const HostInput& input, HostCalls& calls) {
   const std::vector<Api> ranges = ReadRanges(input);
-  std::apply([&](auto&... column) { (column.reserve(ranges.size()), ...); }, HostCalls::Tie(calls));
+  calls.Reserve(ranges.size());
   for (const Api& api : ranges) {
     const auto level = static_cast<Level>(api.level);
     const bool named = level == Level::kNode || level == Level::kCommunication;

@@ -64,7 +64,7 @@ void ReadHccs(const DataFiles& files, const Side& side, const Device& device, Se
 constexpr std::size_t kPcieSize = 96;
 
 // False where a record contradicts itself.
-bool ReadSpreads(const Record<kPcieSize>& record, PcieTraffic::Spreads& spreads) {
+bool ReadSpreads(const Record<kPcieSize>& record, PcieSpreads& spreads) {
   constexpr std::uint32_t kNothingPassed = 0xFFFFF;  // what a minimum starts with
   constexpr std::int64_t kPerMicrosecond = 1'000'000;
   for (std::size_t kind = 0; kind < kPcieKinds; ++kind) {
@@ -100,7 +100,7 @@ void ReadPcie(const DataFiles& files, const Side& side, const Device& device, Se
 // Columns: time, bandwidth, six of each direction, and in newer files port and kind of port.
 constexpr std::size_t kPortColumn = 14;
 
-bool ReadDirection(Columns columns, NetworkTraffic::Direction& direction) {
+bool ReadDirection(Columns columns, PortDirection& direction) {
   constexpr double kThousandths = 1000;
   const auto packet_rate = io::ScaledDecimal(columns[0], 3);
   const auto byte_rate = io::ScaledDecimal(columns[1], 3);
@@ -135,7 +135,7 @@ std::optional<NetworkTraffic::Row> ReadPort(Columns columns, const Clock& clock)
   return good ? std::optional(row) : std::nullopt;
 }
 
-bool RunsBackwards(const NetworkTraffic::Direction& before, const NetworkTraffic::Direction& now) {
+bool RunsBackwards(const PortDirection& before, const PortDirection& now) {
   return now.packets < before.packets || now.bytes < before.bytes || now.errors < before.errors ||
          now.dropped < before.dropped;
 }

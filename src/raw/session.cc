@@ -31,7 +31,7 @@ class TextMapping {
 
   template <typename Table>
   void Apply(Table& table) const {
-    std::apply([&](auto&... column) { (ApplyToColumn(column), ...); }, Table::Tie(table));
+    std::apply([&](auto&... column) { (ApplyToColumn(column), ...); }, table.Columns());
   }
 
  private:

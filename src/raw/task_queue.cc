@@ -116,8 +116,7 @@ class MarkPairing {
 };
 
 void PairMarks(const Marks& marks, Session& part) {
-  std::apply([&](auto&... column) { (column.reserve(marks.time.size() / 2), ...); },
-             QueueRanges::Tie(part.queue));
+  part.queue.Reserve(marks.time.size() / 2);
   MarkPairing pairing;
   for (const std::size_t row : ByTime(marks.time)) {
     const Mark& mark = marks.mark[row];

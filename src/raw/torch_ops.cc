@@ -96,7 +96,7 @@ void ReadOperators(const std::filesystem::path& file, const FrameworkClock& cloc
                    Session& part) {
   const TlvFile records(file, part.issues);
   TorchOps& ops = part.ops;
-  std::apply([&](auto&... column) { (column.resize(records.Size()), ...); }, TorchOps::Tie(ops));
+  std::apply([&](auto&... column) { (column.resize(records.Size()), ...); }, ops.Columns());
   ops.end.assign(records.Size(), -1);  // invalid range: rows of damaged records are left out
   RunTexts texts(records);
   DecodeRecords(records, kTorchOpRecord, texts, part.issues, Decoder(clock, wanted, ops));

@@ -27,7 +27,7 @@ class Promises {
       Expect(column.size() == rows.Size(), table, column.size(), "has columns of unequal length");
       Texts(table, column);
     };
-    std::apply([&](const auto&... column) { (check(column), ...); }, Table::Tie(rows));
+    std::apply([&](const auto&... column) { (check(column), ...); }, rows.Columns());
   }
 
   // Columns and spans of events.

@@ -2,73 +2,46 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
-#include <vector>
 
 #include "mpa/base/time.h"
 #include "mpa/model/string_pool.h"
-#include "mpa/model/table_base.h"
+#include "mpa/model/table.h"
 
 /// Memory of the devices (PROF_*).
 namespace mpa::raw {
 
 /// Memory of the device in use, sampled (npu_mem.data).
-struct DeviceMemory : TableBase<DeviceMemory> {
-  struct Row {
-    TimeNs time = 0;
-    bool whole_device = false;      ///< of all processes; else of this one ("APP")
-    std::int64_t ddr = 0, hbm = 0;  ///< bytes
-    std::int64_t device = 0;
-  };
-  std::vector<TimeNs> time;
-  std::vector<std::uint8_t> whole_device;
-  std::vector<std::int64_t> ddr, hbm, device;
-
-  template <typename T>
-  static auto Tie(T& t) {
-    return std::tie(t.time, t.whole_device, t.ddr, t.hbm, t.device);
-  }
+template <template <typename> class Of>
+struct DeviceMemoryFields {
+  Of<TimeNs> time{};
+  Of<bool> whole_device{};        ///< of all processes; else of this one ("APP")
+  Of<std::int64_t> ddr{}, hbm{};  ///< bytes
+  Of<std::int64_t> device{};
 };
+struct DeviceMemory : Table<DeviceMemoryFields> {};
 
 /// Memory that the parts of CANN reserved, sampled (npu_module_mem.data).
-struct ModuleMemory : TableBase<ModuleMemory> {
-  struct Row {
-    TimeNs time = 0;
-    std::int64_t module = -1;
-    std::int64_t reserved = 0;  ///< bytes; -1: beyond what the record holds
-    std::int64_t device = 0;
-  };
-  std::vector<TimeNs> time;
-  std::vector<std::int64_t> module, reserved, device;
-
-  template <typename T>
-  static auto Tie(T& t) {
-    return std::tie(t.time, t.module, t.reserved, t.device);
-  }
+template <template <typename> class Of>
+struct ModuleMemoryFields {
+  Of<TimeNs> time{};
+  Of<std::int64_t> module = Initially{-1};
+  Of<std::int64_t> reserved{};  ///< bytes; -1: beyond what the record holds
+  Of<std::int64_t> device{};
 };
+struct ModuleMemory : Table<ModuleMemoryFields> {};
 
 /// Memory that operators of CANN took and gave back (task_memory_info).
-struct OpMemory : TableBase<OpMemory> {
-  struct Row {
-    TimeNs time = 0;
-    StringId name{};
-    std::uint64_t address = 0;
-    std::int64_t bytes = 0;                    ///< negative: given back
-    std::int64_t allocated = 0, reserved = 0;  ///< bytes in all, after it
-    std::int64_t thread = -1;
-    std::int64_t device = 0;
-    std::int64_t device_type = 20;
-  };
-  std::vector<TimeNs> time;
-  std::vector<StringId> name;
-  std::vector<std::uint64_t> address;
-  std::vector<std::int64_t> bytes, allocated, reserved, thread, device, device_type;
-
-  template <typename T>
-  static auto Tie(T& t) {
-    return std::tie(t.time, t.name, t.address, t.bytes, t.allocated, t.reserved, t.thread, t.device,
-                    t.device_type);
-  }
+template <template <typename> class Of>
+struct OpMemoryFields {
+  Of<TimeNs> time{};
+  Of<StringId> name{};
+  Of<std::uint64_t> address{};
+  Of<std::int64_t> bytes{};                  ///< negative: given back
+  Of<std::int64_t> allocated{}, reserved{};  ///< bytes in all, after it
+  Of<std::int64_t> thread = Initially{-1};
+  Of<std::int64_t> device{};
+  Of<std::int64_t> device_type = Initially{20};
 };
+struct OpMemory : Table<OpMemoryFields> {};
 
 }  // namespace mpa::raw

@@ -9,7 +9,7 @@
 
 #include "mpa/base/time.h"
 #include "mpa/model/string_pool.h"
-#include "mpa/model/table_base.h"
+#include "mpa/model/table.h"
 
 /// What the device counted of its traffic, sampled: links to other chips and hosts, network ports,
 /// memory and caches. Samples of each device (and cache) are in order of time; times are
@@ -17,20 +17,13 @@
 namespace mpa::raw {
 
 /// Links to other chips (hccs.data).
-struct HccsTraffic : TableBase<HccsTraffic> {
-  struct Row {
-    TimeNs time = 0;              ///< end of the interval that the rates are of
-    std::int64_t tx = 0, rx = 0;  ///< bytes per second
-    std::int64_t device = 0;
-  };
-  std::vector<TimeNs> time;
-  std::vector<std::int64_t> tx, rx, device;
-
-  template <typename T>
-  static auto Tie(T& t) {
-    return std::tie(t.time, t.tx, t.rx, t.device);
-  }
+template <template <typename> class Of>
+struct HccsTrafficFields {
+  Of<TimeNs> time{};            ///< end of the interval that the rates are of
+  Of<std::int64_t> tx{}, rx{};  ///< bytes per second
+  Of<std::int64_t> device{};
 };
+struct HccsTraffic : Table<HccsTrafficFields> {};
 
 /// What passes through PCIe, in the order of the records.
 enum class PcieKind : std::uint8_t {
@@ -44,51 +37,37 @@ enum class PcieKind : std::uint8_t {
 };
 inline constexpr std::size_t kPcieKinds = 7;
 
-/// The link to the host (pcie.data).
-struct PcieTraffic : TableBase<PcieTraffic> {
-  struct Spread {
-    std::int64_t min = 0, max = 0, avg = 0;  ///< bytes per second; of kTxLatency ns
-  };
-  using Spreads = std::array<Spread, kPcieKinds>;
-  struct Row {
-    TimeNs time = 0;
-    Spreads of{};  ///< by PcieKind
-    std::int64_t device = 0;
-  };
-  std::vector<TimeNs> time;
-  std::vector<Spreads> of;
-  std::vector<std::int64_t> device;
+/// A rate of the link to the host between two samples.
+struct PcieSpread {
+  std::int64_t min = 0, max = 0, avg = 0;  ///< bytes per second; of kTxLatency ns
+};
+using PcieSpreads = std::array<PcieSpread, kPcieKinds>;
 
-  template <typename T>
-  static auto Tie(T& t) {
-    return std::tie(t.time, t.of, t.device);
-  }
+/// The link to the host (pcie.data).
+template <template <typename> class Of>
+struct PcieTrafficFields {
+  Of<TimeNs> time{};
+  Of<PcieSpreads> of{};  ///< by PcieKind
+  Of<std::int64_t> device{};
+};
+struct PcieTraffic : Table<PcieTrafficFields> {};
+
+/// What a network port received or sent.
+struct PortDirection {
+  double packet_rate = 0, byte_rate = 0;  ///< per second, as the driver says
+  std::int64_t packets = 0, bytes = 0;    ///< since the driver started, like the next two
+  std::int64_t errors = 0, dropped = 0;   ///< packets
 };
 
 /// Network ports (nic.data, roce.data).
-struct NetworkTraffic : TableBase<NetworkTraffic> {
-  struct Direction {
-    double packet_rate = 0, byte_rate = 0;  ///< per second, as the driver says
-    std::int64_t packets = 0, bytes = 0;    ///< since the driver started, like the next two
-    std::int64_t errors = 0, dropped = 0;   ///< packets
-  };
-  struct Row {
-    TimeNs time = 0;
-    std::int64_t bandwidth = 0;  ///< of the port, in 2^20 bits per second; 0: it is down
-    Direction rx{}, tx{};
-    std::int64_t port = 0;
-    std::int64_t device = 0;
-  };
-  std::vector<TimeNs> time;
-  std::vector<std::int64_t> bandwidth;
-  std::vector<Direction> rx, tx;
-  std::vector<std::int64_t> port, device;
-
-  template <typename T>
-  static auto Tie(T& t) {
-    return std::tie(t.time, t.bandwidth, t.rx, t.tx, t.port, t.device);
-  }
+template <template <typename> class Of>
+struct NetworkTrafficFields {
+  Of<TimeNs> time{};
+  Of<std::int64_t> bandwidth{};  ///< of the port, in 2^20 bits per second; 0: it is down
+  Of<PortDirection> rx{}, tx{};
+  Of<std::int64_t> port{}, device{};
 };
+struct NetworkTraffic : Table<NetworkTrafficFields> {};
 
 /// The share of `bandwidth` (as in NetworkTraffic) that `byte_rate` bytes per second take.
 inline double ShareOfBandwidth(double byte_rate, std::int64_t bandwidth) {
@@ -96,81 +75,47 @@ inline double ShareOfBandwidth(double byte_rate, std::int64_t bandwidth) {
 }
 
 /// Memory on the chip (hbm.data).
-struct HbmTraffic : TableBase<HbmTraffic> {
-  struct Row {
-    TimeNs time = 0;  ///< end of the interval that the rate is of
-    std::int64_t hbm = 0;
-    bool write = false;     ///< else read
-    std::int64_t rate = 0;  ///< bytes per second
-    std::int64_t device = 0;
-  };
-  std::vector<TimeNs> time;
-  std::vector<std::int64_t> hbm;
-  std::vector<std::uint8_t> write;
-  std::vector<std::int64_t> rate, device;
-
-  template <typename T>
-  static auto Tie(T& t) {
-    return std::tie(t.time, t.hbm, t.write, t.rate, t.device);
-  }
+template <template <typename> class Of>
+struct HbmTrafficFields {
+  Of<TimeNs> time{};  ///< end of the interval that the rate is of
+  Of<std::int64_t> hbm{};
+  Of<bool> write{};         ///< else read
+  Of<std::int64_t> rate{};  ///< bytes per second
+  Of<std::int64_t> device{};
 };
+struct HbmTraffic : Table<HbmTrafficFields> {};
 
 /// Memory beside the chip, all controllers together (ddr.data).
-struct DdrTraffic : TableBase<DdrTraffic> {
-  struct Row {
-    TimeNs time = 0;                   ///< end of the interval that the rates are of
-    std::int64_t read = 0, write = 0;  ///< bytes per second
-    std::int64_t device = 0;
-  };
-  std::vector<TimeNs> time;
-  std::vector<std::int64_t> read, write, device;
-
-  template <typename T>
-  static auto Tie(T& t) {
-    return std::tie(t.time, t.read, t.write, t.device);
-  }
+template <template <typename> class Of>
+struct DdrTrafficFields {
+  Of<TimeNs> time{};                 ///< end of the interval that the rates are of
+  Of<std::int64_t> read{}, write{};  ///< bytes per second
+  Of<std::int64_t> device{};
 };
+struct DdrTraffic : Table<DdrTrafficFields> {};
 
 /// The last cache before the memory (llc.data), by cache; one collection counts reads or writes.
-struct LlcTraffic : TableBase<LlcTraffic> {
-  struct Row {
-    TimeNs time = 0;
-    std::int64_t llc = 0;
-    bool write = false;      ///< else read
-    double hit_rate = 0;     ///< 0 to 1
-    std::int64_t rate = -1;  ///< bytes per second since the sample before; -1: there is none
-    std::int64_t device = 0;
-  };
-  std::vector<TimeNs> time;
-  std::vector<std::int64_t> llc;
-  std::vector<std::uint8_t> write;
-  std::vector<double> hit_rate;
-  std::vector<std::int64_t> rate, device;
-
-  template <typename T>
-  static auto Tie(T& t) {
-    return std::tie(t.time, t.llc, t.write, t.hit_rate, t.rate, t.device);
-  }
+template <template <typename> class Of>
+struct LlcTrafficFields {
+  Of<TimeNs> time{};
+  Of<std::int64_t> llc{};
+  Of<bool> write{};       ///< else read
+  Of<double> hit_rate{};  ///< 0 to 1
+  Of<std::int64_t> rate =
+      Initially{-1};  ///< bytes per second since the sample before; -1: there is none
+  Of<std::int64_t> device{};
 };
+struct LlcTraffic : Table<LlcTrafficFields> {};
 
 /// How tasks used the L2 cache (l2_cache.data), in the order of the records.
-struct L2CacheUse : TableBase<L2CacheUse> {
-  struct Row {
-    std::int64_t stream = 0, task = 0;
-    StringId name{};                       ///< of the kernel; empty: not known
-    double hit_rate = 0, victim_rate = 0;  ///< of all requests, with six decimals; 0 without any
-    std::int64_t device = 0;
-  };
-  std::vector<std::int64_t> stream, task;
-  std::vector<StringId> name;
-  std::vector<double> hit_rate, victim_rate;
-  std::vector<std::int64_t> device;
-
-  template <typename T>
-  static auto Tie(T& t) {
-    return std::tie(t.stream, t.task, t.name, t.hit_rate, t.victim_rate, t.device);
-  }
+template <template <typename> class Of>
+struct L2CacheUseFields {
+  Of<std::int64_t> stream{}, task{};
+  Of<StringId> name{};                   ///< of the kernel; empty: not known
+  Of<double> hit_rate{}, victim_rate{};  ///< of all requests, with six decimals; 0 without any
+  Of<std::int64_t> device{};
 };
+struct L2CacheUse : Table<L2CacheUseFields> {};
 
 struct Traffic {
   HccsTraffic hccs;

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "mpa/base/fields.h"
+#include "mpa/base/time.h"
+
+namespace mpa {
+
+/// What `Of<T>` is in the fields of a table: a value in its rows, a vector of them in the table.
+template <typename T>
+using InRow = T;
+template <typename T>
+using InTable = std::vector<std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>>;
+
+/// The value of a field of new rows where it is not zero or empty.
+template <typename Value>
+struct Initially {
+  Value value;
+
+  template <typename T>
+  constexpr operator T() const {
+    if constexpr (std::is_convertible_v<Value, T>) {
+      return static_cast<T>(value);
+    } else {
+      return T();  // a column has no rows yet
+    }
+  }
+};
+template <typename Value>
+Initially(Value) -> Initially<Value>;
+
+/// A table, which declares its columns once, in `Fields`:
+///
+///     template <template <typename> class Of>
+///     struct CopyFields {
+///       Of<std::int32_t> task = Initially{-1};  ///< row in Tasks
+///       Of<std::int64_t> bytes{};
+///     };
+///     struct Copies : Table<CopyFields> {};
+///
+/// Columns are plain vectors of equal length; row i is the i-th element of each. Times are
+/// nanoseconds. Missing values are -1 or the empty text unless said otherwise.
+template <template <template <typename> class> class Fields>
+struct Table : Fields<InTable> {
+  using Row = Fields<InRow>;
+
+  /// References to all columns, in the order of their declaration.
+  auto Columns() { return FieldsOf(static_cast<Fields<InTable>&>(*this)); }
+  auto Columns() const { return FieldsOf(static_cast<const Fields<InTable>&>(*this)); }
+
+  std::size_t Size() const { return std::get<0>(Columns()).size(); }
+  bool Empty() const { return Size() == 0; }
+
+  void Append(const Row& row) {
+    ForEachPair([](auto& column, const auto& cell) { column.push_back(cell); }, FieldsOf(row));
+  }
+
+  /// Makes room for so many rows in all, so that columns do not move as they grow.
+  void Reserve(std::size_t rows) {
+    std::apply([&](auto&... column) { (column.reserve(rows), ...); }, Columns());
+  }
+
+  /// Appends all rows of another table of the same kind; both must use the same string pool.
+  void AppendAll(const Table& other) {
+    ForEachPair([](auto& column,
+                   const auto& more) { column.insert(column.end(), more.begin(), more.end()); },
+                other.Columns());
+  }
+
+  /// Keeps the rows i with keep(i), in order.
+  template <typename Keep>
+  void Filter(Keep keep) {
+    std::vector<std::size_t> kept;
+    for (std::size_t i = 0; i < Size(); ++i) {
+      if (keep(i)) kept.push_back(i);
+    }
+    Reorder(kept);
+  }
+
+  /// The rows in order of start, those that start together in table order.
+  std::vector<std::size_t> RowsByStart() const {
+    const std::vector<TimeNs>& start = this->start;
+    std::vector<std::size_t> rows(start.size());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](std::size_t a, std::size_t b) { return start[a] < start[b]; });
+    return rows;
+  }
+
+  /// Makes row i the former row `rows[i]`.
+  void Reorder(const std::vector<std::size_t>& rows) {
+    std::apply([&](auto&... column) { (Gather(column, rows), ...); }, Columns());
+  }
+
+ private:
+  // Calls `act` with each column and what stands for it in `others`.
+  template <typename Act, typename Others>
+  void ForEachPair(Act act, const Others& others) {
+    const auto columns = Columns();
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (act(std::get<I>(columns), std::get<I>(others)), ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<Others>>());
+  }
+
+  template <typename T>
+  static void Gather(std::vector<T>& column, const std::vector<std::size_t>& rows) {
+    std::vector<T> gathered;
+    gathered.reserve(rows.size());
+    for (const std::size_t row : rows) gathered.push_back(column[row]);
+    column = std::move(gathered);
+  }
+};
+
+}  // namespace mpa
