@@ -10,6 +10,7 @@ truth. Either they come out, or exit code 5 and a warning say what is wrong; wha
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
+import csv
 import json
 import shutil
 import sqlite3
@@ -133,6 +134,42 @@ class OddRows(Changed):
                             self.assertNotIn("the part of a rank", result.all_err)
                             self.assertEqual(result.code, 5, result.err)
 
+    def test_numbers_that_tie_tables_together(self):
+        """What belongs to what is lost with a number that is NULL, or that no other table has."""
+        no_task = "TASK does not have its globalTaskId"
+        details, parts = "COMPUTE_TASK_INFO", "COMMUNICATION_TASK_INFO"
+        one_operator = "SELECT min(rowid) FROM PYTORCH_API WHERE type = 50001 AND connectionId IS NOT NULL"
+        for statement, said in (
+                ("UPDATE TASK SET globalTaskId = NULL WHERE globalTaskId = 4", no_task),
+                (f"UPDATE {details} SET globalTaskId = 987654 WHERE globalTaskId = 4", no_task),
+                (f"UPDATE {parts} SET globalTaskId = NULL WHERE rowid = 2", no_task),
+                (f"UPDATE {parts} SET globalTaskId = 987654 WHERE rowid = 2", no_task),
+                (f"UPDATE {parts} SET taskType = NULL WHERE rowid = 2", "its taskType is NULL"),
+                ("UPDATE TASK SET connectionId = NULL", "operator of a task is unknown, its connectionId is NULL"),
+                ("UPDATE COMMUNICATION_OP SET connectionId = NULL WHERE rowid = 2", "its connectionId is NULL"),
+                ("UPDATE COMMUNICATION_OP SET connectionId = 987654 WHERE rowid = 2",
+                 "TASK does not have its connectionId"),
+                ("UPDATE CONNECTION_IDS SET connectionId = NULL WHERE rowid = 2", "its connectionId is NULL"),
+                (f"UPDATE PYTORCH_API SET connectionId = 987654 WHERE rowid = ({one_operator})",
+                 "CONNECTION_IDS does not have its connectionId")):
+            with self.subTest(statement=statement):
+                result = self.compare(comparison=self.database(statement))
+                self.told(result, said, "ascend_pytorch_profiler_0.db")
+                self.assertEqual(sum(said in line for line in result.warnings), 1, result.err)
+
+    def test_names_of_kernels_that_are_none(self):
+        self.assertEqual(self.compare(comparison=self.text(), base="text_base_ascend_pt").code, 0)
+        for column in ("Type", "Accelerator Core"):
+            for cell in ("", "12.5", "-", "AI\x01CORE", "?"):
+                def change(folder, column=column, cell=cell):
+                    path = folder / "kernel_details.csv"
+                    rows = list(csv.reader(path.open()))
+                    rows[3][rows[0].index(column)] = cell
+                    with path.open("w", newline="") as table:
+                        csv.writer(table).writerows(rows)
+                with self.subTest(column=column, cell=cell):
+                    result = self.compare(comparison=self.text(change=change), base="text_base_ascend_pt")
+                    self.told(result, f'"{column}" names nothing', "kernel_details.csv:4")
 
     def test_bad_numbers_of_steps(self):
         for value in ("-7", "NULL", "'word'"):
