@@ -160,6 +160,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
   DropRepeatedRows(rank.trace);
   if (!rank.partial) CheckKernelTable(input, request, rank.trace);
   if (input.gpu) AddGroups(input.gpu->groups, rank.trace);
+  CheckGroups(input, rank.trace);
   LinkByTime(rank.trace);
   CheckTimes(rank.trace);
   DropEmptySteps(rank.trace);
@@ -352,7 +353,15 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     if (!input.info_problem.empty()) {
       result.notes.push_back(input.info_problem + "; the collection settings stay unknown");
     }
-    const std::int64_t rank = RankNumberOf(input);
+    std::int64_t rank = RankNumberOf(input);
+    if (rank >= kMostRanks) {
+      result.notes.push_back(
+          fmt::format("{}: no job has a rank {}, it is taken as unknown; correct "
+                      "the number in the name of profiler_info or the database",
+                      input.path.string(), rank));
+      result.partial = true;
+      rank = -1;
+    }
     seen.insert(rank);
     if (wanted && !wanted->contains(rank)) continue;
     found.push_back({rank, std::move(input)});

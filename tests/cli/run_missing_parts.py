@@ -108,6 +108,36 @@ class OddRanks(Changed):
                 self.assertEqual(asked["capture"]["ranks"], [3])
 
 
+    def test_numbers_that_no_job_has(self):
+        for number in (2**31, 2**63 - 1, 2**64):
+            capture = self.text()
+            info = capture / "profiler_info_0.json"
+            info.rename(capture / f"profiler_info_{number}.json")
+            result = self.run_tool("-m", "cluster_time_summary", "-d", capture, "--json", "-o", self.out)
+            self.told(result, f"no job has a rank {min(number, 2**63 - 1)}")
+            self.assertNotIn(f'"rank": {number}', result.out)
+            checked = json.loads(self.run_tool("check", "-d", capture, "--json").out)
+            self.assertEqual(checked["ranks"][0]["rank"], None)
+            self.assertEqual([warning["id"] for warning in checked["warnings"]], ["rank_impossible"])
+
+    def test_groups_that_no_job_has(self):
+        for ranks in ([0, 2**31], [-1, 0], [0, 0], list(range(5))):
+            def change(folder, ranks=ranks):
+                path = folder.parent / "profiler_metadata.json"
+                document = json.loads(path.read_text())
+                document["parallel_group_info"]["group_0"]["global_ranks"] = ranks
+                path.write_text(json.dumps({**document, "distributed_args": {"world_size": 4}}))
+            with self.subTest(ranks=ranks):
+                result = self.run_tool("-m", "communication_group_map", "-d", self.text(change=change), "-o", self.out)
+                self.told(result, "no job has such", f"group group_0: {len(ranks)} members in a job of 4")
+
+    def test_ranks_that_no_group_has(self):
+        for column in ("srcRank", "dstRank"):
+            capture = self.database(f"UPDATE COMMUNICATION_TASK_INFO SET {column} = 2147483648 WHERE rowid = 3")
+            result = self.run_tool("-m", "slow_link", "-d", capture, "-o", self.out)
+            self.told(result, "no group has it")
+
+
 class OddRows(Changed):
     def test_half_of_the_tasks_at_0(self):
         """The steps stay as long as they are."""
