@@ -334,11 +334,20 @@ void KeepAllGroups(CaptureGroups found, FoundRanks& result) {
 
 }  // namespace
 
+std::string FoundRanks::Share(std::size_t analysed) const {
+  if (analysed >= all) return {};
+  const bool traces = std::all_of(ranks.begin(), ranks.end(), [](const FoundRank& found) {
+    return found.input.FindKineto() != nullptr;
+  });
+  return fmt::format("{} of {} {} analysed", analysed, all, traces ? "traces" : "captures");
+}
+
 FoundRanks FindRanks(const std::filesystem::path& directory,
                      const std::optional<std::set<std::int64_t>>& wanted,
                      const OpenOptions& options, GroupsTaken taken) {
   FoundRanks result;
   Discovery discovery = Discover(directory, options);
+  if (!wanted) result.all = discovery.ranks.size() + discovery.unusable.size();
   for (const Discovery::Unusable& unusable : discovery.unusable) {
     result.notes.push_back(fmt::format("{}; it is left out", unusable.Told()));
     result.partial = true;
