@@ -37,6 +37,7 @@ int RunCheck(const CheckOptions& options) {
   CheckReport report;
   report.survey = SurveyCaptures(options.captures.Path("msprof-analyze check PATH"), options.open);
   TellRawDamage(report.survey.ranks);
+  report.groups = GroupCaptures(report.survey);
   report.verdicts = JudgeCaptures(options.open, report.survey.ranks);
   const std::string page =
       options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout));
@@ -214,11 +215,17 @@ std::string FormatCheckJson(const CheckReport& report) {
   for (std::size_t i = 0; i < report.survey.ranks.size(); ++i) {
     ranks.push_back(ToJson(report.survey.ranks[i], report.verdicts[i]));
   }
-  const Json document = {{"schema_version", 1},
-                         {"path", report.survey.path.string()},
-                         {"usable", report.Usable()},
-                         {"ranks", std::move(ranks)},
-                         {"warnings", ToJson(report.survey.warnings)}};
+  Json groups = Json::array();
+  for (const CheckedGroup& group : report.groups) {
+    Json paths = Json::array();
+    for (const auto& path : group.captures) paths.push_back(path.string());
+    groups.push_back(
+        {{"name", group.name}, {"ranks", group.ranks}, {"captures", std::move(paths)}});
+  }
+  const Json document = {
+      {"schema_version", 1},         {"path", report.survey.path.string()},
+      {"usable", report.Usable()},   {"ranks", std::move(ranks)},
+      {"groups", std::move(groups)}, {"warnings", ToJson(report.survey.warnings)}};
   // Names in captures need not be UTF-8.
   return PrintableJson(document.dump(2, ' ', false, Json::error_handler_t::replace)) + '\n';
 }

@@ -13,6 +13,7 @@ namespace mpa {
 struct CheckReport {
   Survey survey;
   std::vector<std::vector<Verdict>> verdicts;
+  std::vector<CheckedGroup> groups;
 
   /// Some analyzer runs on some rank.
   bool Usable() const;

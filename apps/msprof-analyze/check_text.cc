@@ -287,6 +287,21 @@ void AddBlock(const Block& block, const std::filesystem::path& root, WrappedText
                                              hosts.size()));
 }
 
+// Which captures belong together, where there are several jobs.
+void AddGroups(const std::vector<CheckedGroup>& groups, WrappedText& page) {
+  if (groups.empty()) return;
+  page.Add("", 0, fmt::format("{} groups, which commands never analyse together:", groups.size()));
+  for (const CheckedGroup& group : groups) {
+    page.Add("  - ", 4,
+             fmt::format("{}: {}{} capture{}", group.name,
+                         group.ranks.empty()
+                             ? ""
+                             : fmt::format("rank{} {}, ", group.ranks.size() == 1 ? "" : "s",
+                                           Ranges(group.ranks)),
+                         group.captures.size(), group.captures.size() == 1 ? "" : "s"));
+  }
+}
+
 // Sums up the blocks from `first` on, which do not fit.
 std::string OthersText(const std::vector<Block>& blocks, std::size_t first) {
   std::size_t captures = 0;
@@ -310,6 +325,7 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
   page.Add("", 0,
            fmt::format("{} capture{}, {}", count, count == 1 ? "" : "s",
                        report.Usable() ? "usable" : "nothing usable"));
+  AddGroups(report.groups, page);
   std::string text = page.text();
   const std::vector<Block> blocks = Fold(report, color);
   constexpr std::ptrdiff_t kMostLines = 40;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -85,7 +86,8 @@ std::optional<std::int64_t> NumberInName(const std::filesystem::path& path) {
   if (underscore == std::string::npos) return std::nullopt;
   const std::string digits = stem.substr(underscore + 1);
   if (digits.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
-  return io::ParseInt(digits);
+  if (digits.empty()) return std::nullopt;
+  return io::ParseInt(digits).value_or(std::numeric_limits<std::int64_t>::max());
 }
 
 ProfilerInfo ReadProfilerInfo(const std::filesystem::path& path) {

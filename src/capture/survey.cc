@@ -291,7 +291,14 @@ void WarnOfCollection(RankFacts& facts) {
 void WarnOfRanks(Survey& survey) {
   std::map<std::int64_t, std::vector<std::filesystem::path>> paths_of_rank;
   std::vector<std::filesystem::path> unknown;
-  for (const RankFacts& facts : survey.ranks) {
+  for (RankFacts& facts : survey.ranks) {
+    if (facts.rank && *facts.rank >= kMostRanks) {
+      survey.warnings.push_back({"rank_impossible",
+                                 fmt::format("no job has a rank {}", *facts.rank),
+                                 "correct the number in the name of profiler_info or the database",
+                                 {facts.path}});
+      facts.rank.reset();
+    }
     (facts.rank ? paths_of_rank[*facts.rank] : unknown).push_back(facts.path);
   }
   for (auto& [rank, paths] : paths_of_rank) {

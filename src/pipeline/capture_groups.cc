@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "mpa/io/numbers.h"
+#include "mpa/pipeline/analyzer_checks.h"
 
 namespace mpa {
 namespace {
@@ -206,6 +207,37 @@ CaptureGroups SeparateCaptures(const fs::path& directory, std::vector<FoundRank>
   if (const auto keys = SessionKeys(found); keys && Separates(found, *keys))
     return Made(ToldApart::kByTime, std::move(found), *keys);
   return Latest(std::move(found));
+}
+
+std::vector<CheckedGroup> GroupCaptures(const Survey& survey) {
+  std::vector<FoundRank> found;
+  for (const RankFacts& facts : survey.ranks) {
+    FoundRank& one = found.emplace_back();
+    one.rank = facts.rank.value_or(-1);
+    one.input.path = facts.path;
+  }
+  CaptureGroups separate = SeparateCaptures(survey.path, std::move(found));
+  if (separate.told_apart == ToldApart::kNot) return {};
+  std::vector<CheckedGroup> groups;
+  const auto add = [&](const std::string& name, const std::vector<FoundRank>& ranks) {
+    if (ranks.empty()) return;
+    CheckedGroup& group = groups.emplace_back();
+    group.name = name;
+    for (const FoundRank& one : ranks) {
+      if (one.rank >= 0) group.ranks.push_back(one.rank);
+      group.captures.push_back(one.input.path);
+    }
+  };
+  for (CaptureGroup& group : separate.groups) {
+    std::string name = group.name;
+    if (separate.told_apart == ToldApart::kByTime)
+      name = fmt::format("session {}", groups.size() + 1);
+    const std::vector<FoundRank> earlier = TakeEarlierJobs(group.ranks);
+    add(name.empty() ? "earlier job" : name + ", earlier job", earlier);
+    add(name.empty() ? "last job" : name, group.ranks);
+  }
+  if (groups.size() < 2) groups.clear();
+  return groups;
 }
 
 std::vector<FoundRank> TakeEarlierJobs(std::vector<FoundRank>& ranks) {

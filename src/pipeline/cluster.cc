@@ -125,6 +125,8 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
       Fail(ErrorKind::kInput, "no rank could be read: {}; see 'msprof-analyze check {}'",
            result.notes.back(), request.directory.string());
     }
+    if (const std::string share = found.Share(result.parts.size()); !share.empty())
+      result.notes.push_back(share);
   }
   return results;
 }

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <tuple>
 #include <vector>
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
+#include "mpa/io/json_document.h"
 
 namespace mpa {
 namespace {
@@ -135,7 +137,52 @@ void CheckComputing(RankTrace& trace, TimeNs computing, const char* said_by) {
       fmt::format("{} of {} us", kernels / 1000, computing / 1000));
 }
 
+// Of the whole job, as it says of itself.
+std::int64_t WorldSize(const RankInput& input, const RankTrace& trace) {
+  const auto args = nlohmann::json::parse(trace.job.distributed_args, nullptr, false);
+  const nlohmann::json& told = io::Member(args, "world_size");
+  std::int64_t world = told.is_number_integer() ? told.get<std::int64_t>() : 0;
+  if (world <= 0 && input.gpu) world = input.gpu->world_size.value_or(0);
+  return world > 0 ? std::min(world, kMostRanks) : kMostRanks;
+}
+
+bool IsPossible(std::vector<std::int64_t> ranks, std::int64_t world) {
+  std::sort(ranks.begin(), ranks.end());
+  return static_cast<std::int64_t>(ranks.size()) <= world &&
+         (ranks.empty() || (ranks.front() >= 0 && ranks.back() < kMostRanks)) &&
+         std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end();
+}
+
 }  // namespace
+
+void CheckGroups(const RankInput& input, RankTrace& trace) {
+  constexpr std::string_view kImpossible =
+      "members of a group left out, no job has such: its description is damaged; correct it, or "
+      "collect again";
+  const std::int64_t world = WorldSize(input, trace);
+  for (JobGroup& group : trace.job.groups) {
+    if (IsPossible(group.ranks, world)) continue;
+    trace.issues.Count(kImpossible, fmt::format("group {}: {} members in a job of {}", group.id,
+                                                group.ranks.size(), world));
+    group.ranks.clear();
+  }
+  for (std::size_t i = 0; i < trace.comm_groups.Size(); ++i) {
+    std::int32_t& ranks = trace.comm_groups.ranks[i];
+    if (ranks <= world) continue;
+    trace.issues.Count(kImpossible,
+                       fmt::format("group {}: {} members in a job of {}",
+                                   trace.strings.View(trace.comm_groups.name[i]), ranks, world));
+    ranks = 0;
+  }
+  for (auto* ends : {&trace.comm_tasks.own_rank, &trace.comm_tasks.peer}) {
+    for (std::int32_t& rank : *ends) {
+      if (rank < kMostRanks) continue;
+      trace.issues.Count("rank of a collective's task left out, no group has it; parse again",
+                         fmt::format("rank {}", rank));
+      rank = -1;
+    }
+  }
+}
 
 void DropRepeatedRows(RankTrace& trace) {
   if (trace.source == "database") DropRepeatedTasks(trace);

@@ -171,6 +171,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
   DropRepeatedRows(rank.trace);
   if (!rank.partial) CheckKernelTable(input, request, rank.trace);
   if (input.gpu) AddGroups(input.gpu->groups, rank.trace);
+  CheckGroups(input, rank.trace);
   LinkByTime(rank.trace);
   CheckTimes(rank.trace);
   DropEmptySteps(rank.trace);
@@ -344,11 +345,20 @@ void KeepAllGroups(CaptureGroups found, FoundRanks& result) {
 
 }  // namespace
 
+std::string FoundRanks::Share(std::size_t analysed) const {
+  if (analysed >= all) return {};
+  const bool traces = std::all_of(ranks.begin(), ranks.end(), [](const FoundRank& found) {
+    return found.input.FindKineto() != nullptr;
+  });
+  return fmt::format("{} of {} {} analysed", analysed, all, traces ? "traces" : "captures");
+}
+
 FoundRanks FindRanks(const std::filesystem::path& directory,
                      const std::optional<std::set<std::int64_t>>& wanted,
                      const OpenOptions& options, GroupsTaken taken) {
   FoundRanks result;
   Discovery discovery = Discover(directory, options);
+  if (!wanted) result.all = discovery.ranks.size() + discovery.unusable.size();
   for (const Discovery::Unusable& unusable : discovery.unusable) {
     result.notes.push_back(fmt::format("{}; it is left out", unusable.Told()));
     result.partial = true;
@@ -363,7 +373,15 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     if (!input.info_problem.empty()) {
       result.notes.push_back(input.info_problem + "; the collection settings stay unknown");
     }
-    const std::int64_t rank = RankNumberOf(input);
+    std::int64_t rank = RankNumberOf(input);
+    if (rank >= kMostRanks) {
+      result.notes.push_back(
+          fmt::format("{}: no job has a rank {}, it is taken as unknown; correct "
+                      "the number in the name of profiler_info or the database",
+                      input.path.string(), rank));
+      result.partial = true;
+      rank = -1;
+    }
     seen.insert(rank);
     if (wanted && !wanted->contains(rank)) continue;
     found.push_back({rank, std::move(input)});

@@ -104,6 +104,10 @@ void DropRepeatedRows(RankTrace& trace);
 /// step_trace_time.csv and the trace. Looks only where nothing else is wrong.
 void CheckKernelTable(const RankInput& input, const ReadRequest& request, RankTrace& trace);
 
+/// Empties groups that no job has, with more members than the world or numbers beyond kMostRanks,
+/// and counts them in trace.issues.
+void CheckGroups(const RankInput& input, RankTrace& trace);
+
 /// Counts what is impossible in the times of a rank's device work in trace.issues: times that span
 /// more than a day or lie outside of the session, kernels of a table that the trace has at other
 /// times, and kernels that run on under their successors on one stream.

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
@@ -64,11 +67,39 @@ void Fill(const RankTrace& trace, RankFacts& facts) {
   tell(!trace.mstx.Empty(), recorded.mstx);
 }
 
+constexpr const char* kExporterLeftOut =
+    "collect again, or export again with another version: the exporter did not write it";
+
+// What mends an issue: its own words, or what fits the reason. What exporters leave out, another
+// copy lacks as well.
+std::string MendOf(const std::string& issue) {
+  constexpr std::pair<std::string_view, const char*> kMends[] = {
+      {"the trace holds several", "record each device and rank in a file of its own"},
+      {"its category is not supported", "none: work of such devices is not read"},
+      {"whose operator the trace does not name", kCollectByTorchNpu},
+      {"holds no collectives of the device", kCollectByTorchNpu},
+      {"a spreadsheet may have rounded", "use the files as the profiler wrote them"},
+      {"do not fit", "use files of one capture, as the profiler wrote them"},
+      {"belong to several runs", "collect again, one run at a time"},
+      {"thread_sort_index", "parse again with a current version"},
+      {"it has no name", kExporterLeftOut},
+      {"its duration is missing", kExporterLeftOut},
+      {"(ph E) is missing", kExporterLeftOut},
+      {"(ph B) is missing", kExporterLeftOut}};
+  for (const auto& [words, mend] : kMends) {
+    if (issue.find(words) != std::string::npos) return mend;
+  }
+  for (const std::string_view mend : {"parse again", "copy the file again", "copy both again"}) {
+    if (issue.find(fmt::format("; {}", mend)) != std::string::npos) return std::string(mend);
+  }
+  return kCopyAgain;
+}
+
 // What the commands say of the events, too.
 void WarnOfIssues(const RankTrace& trace, RankFacts& facts) {
   if (!HasEvents(facts.kind)) return;
   for (const std::string& line : trace.issues.Lines()) {
-    facts.warnings.push_back({"events_damaged", line, kCopyAgain, {}});
+    facts.warnings.push_back({"events_damaged", line, MendOf(line), {}});
   }
 }
 

@@ -13,6 +13,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
+#include "mpa/model/step_bounds.h"
 
 namespace mpa::readers {
 namespace {
@@ -86,9 +87,10 @@ void BeginEnds::ForEachSpan(Issues& issues, std::string_view file_name,
         open.push_back(event);
         continue;
       }
-      const auto begin = std::find_if(open.rbegin(), open.rend(), [&](const Event* candidate) {
-        return !event->has_name || candidate->name == event->name;
-      });
+      const auto begin =
+          std::find_if(FirstToEnd(open, event->time), open.rend(), [&](const Event* candidate) {
+            return !event->has_name || candidate->name == event->name;
+          });
       if (begin == open.rend()) {
         count_alone("end of a span left out, its beginning (ph B) is missing", *event);
         continue;
@@ -100,6 +102,16 @@ void BeginEnds::ForEachSpan(Issues& issues, std::string_view file_name,
       count_alone("span left out, its end (ph E) is missing", *begin);
     }
   }
+}
+
+// A step does not lie within a step: where one has just begun, what ends is of the one before.
+std::vector<const BeginEnds::Event*>::reverse_iterator BeginEnds::FirstToEnd(
+    std::vector<const Event*>& open, TimeNs now) {
+  const auto is_step = [](const Event* event) { return IsStepMark(event->name); };
+  const auto step = std::find_if(open.rbegin(), open.rend(), is_step);
+  if (step == open.rend() || (*step)->time != now) return open.rbegin();
+  const auto before = std::next(step);
+  return std::any_of(before, open.rend(), is_step) ? before : open.rbegin();
 }
 
 // Where spans do not nest, or the file is not in the order of time, those that run end before

@@ -37,6 +37,8 @@ class BeginEnds {
     };
     std::vector<Arg> args;
   };
+  static std::vector<const Event*>::reverse_iterator FirstToEnd(std::vector<const Event*>& open,
+                                                                TimeNs now);
   static std::vector<const Event*> InOrder(std::vector<const Event*> events);
   static void Give(const Event& begin, const Event& end,
                    const std::function<void(const TraceEvent&)>& on_span);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -8,10 +9,12 @@
 /// How the formats write missing facts of a collective's pieces.
 namespace mpa::readers {
 
-/// A rank within a group; records without one hold the largest number of 32 bits.
+/// A rank within a group; records without one hold the largest number of 32 bits. Larger ones than
+/// fit are the largest that does: LoadRank() names those that no group has.
 constexpr std::int32_t RankInGroup(std::int64_t recorded) {
-  const bool is_rank = recorded >= 0 && recorded <= std::numeric_limits<std::int32_t>::max();
-  return is_rank ? static_cast<std::int32_t>(recorded) : -1;
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
+  const bool is_rank = recorded >= 0 && recorded < std::numeric_limits<std::uint32_t>::max();
+  return is_rank ? static_cast<std::int32_t>(std::min(recorded, kLargest)) : -1;
 }
 
 /// The number of a signal; records without one hold the largest number of 32 or 64 bits, which

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel_details.csv, op_summary_*.csv: every compute kernel of an NPU text capture with its
 // counters. The set of columns varies with the profiling level and the counters chosen.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <limits>
 #include <string>
 #include <vector>
@@ -19,6 +23,17 @@ namespace mpa::readers {
 namespace {
 
 std::string_view Recorded(std::string_view cell) { return IsRecorded(cell) ? cell : ""; }
+
+// Counts cells that name nothing: the profiler writes N/A for what it did not record.
+void CountUnlessName(std::string_view cell, const char* column, const io::CsvFile& csv,
+                     Issues& issues) {
+  const bool is_name =
+      !cell.empty() && (std::isalpha(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '_');
+  if (is_name && std::ranges::all_of(cell, [](char c) { return c > ' ' && c < '\x7f'; })) return;
+  issues.Count(
+      fmt::format("class of a kernel is unknown, \"{}\" names nothing; parse again", column),
+      csv.Place());
+}
 
 // The columns of a counter, under its names of different chips and versions.
 class CounterColumn {
@@ -138,6 +153,8 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
       trace.issues.Count("kernel left out, invalid start or duration", csv.Place());
       continue;
     }
+    if (type) CountUnlessName(csv[type], "Type", csv, trace.issues);
+    if (core) CountUnlessName(csv[core], "Accelerator Core", csv, trace.issues);
     const bool is_collective = IsHcclKernel(csv[core], csv[name]);
     Kernels& table = is_collective ? trace.listed_collectives : trace.kernels;
     if (loads && !is_collective) trace.kernel_loads.Append(loads->Read(csv, trace));

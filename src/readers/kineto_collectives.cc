@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -94,13 +95,13 @@ CollectiveFields CollectiveArgs::Read(const TraceEvent& event) {
   fields.kind = trace_.strings.Intern(kind);
   fields.count = kind == "reducescatter" ? out : in;
   if (name.empty()) return fields;
-  constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
   std::vector<std::int64_t> listed = RanksIn(ranks);
-  if (size <= 0 || size > kMostRanks) size = static_cast<std::int64_t>(listed.size());
+  if (size <= 0) size = static_cast<std::int64_t>(listed.size());
   const std::string label = LabelOf(name, ranks);
   fields.group = GroupOf({.name = trace_.strings.Intern(label),
                           .process_group = trace_.strings.Intern(description),
-                          .ranks = static_cast<std::int32_t>(size)},
+                          .ranks = static_cast<std::int32_t>(std::min<std::int64_t>(
+                              size, std::numeric_limits<std::int32_t>::max()))},
                          {label, std::string(description), std::move(listed)});
   return fields;
 }

@@ -45,6 +45,13 @@ std::int64_t Link(const io::Row& row, int column) {
   return id == 0 ? -1 : id;
 }
 
+void CountIfNull(DbInput& input, const io::Row& row, int column, const char* name,
+                 const char* table, const char* lost) {
+  if (!row.IsNull(column)) return;
+  input.trace.issues.Count(fmt::format("{} is unknown, its {} is NULL; parse again", lost, name),
+                           fmt::format("{}: table {}", input.database.name(), table));
+}
+
 namespace {
 
 // Ranges (mstx) by which programs mark their steps themselves.

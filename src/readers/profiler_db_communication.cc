@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "comm_task_facts.h"
 #include "mpa/base/log.h"
@@ -68,10 +69,13 @@ void ReadOperations(DbInput& input, Groups& groups) {
                   "FROM COMMUNICATION_OP ORDER BY opId",
                   ColumnOrNull(input.database, kTable, "dataType"),
                   ColumnOrNull(input.database, kTable, "count")));
+  std::unordered_set<std::int64_t> without_task;
   while (rows.Step()) {
     const io::Row row = rows.row();
     const auto span = ReadSpan(input, row, 0, 1, "COMMUNICATION_OP");
     if (!span) continue;
+    CountIfNull(input, row, 5, "connectionId", kTable, "the operator of a collective");
+    if (const std::int64_t link = Link(row, 5); link >= 0) without_task.insert(link);
     input.trace.communications.Append({.start = span->start,
                                        .dur = span->dur,
                                        .name = input.strings.Text(row, 2),
@@ -82,6 +86,14 @@ void ReadOperations(DbInput& input, Groups& groups) {
                                        .data_type = NameIn(data_types, row, 7),
                                        .count = CountOf(row, 8),
                                        .connection = RecordedNumber(Link(row, 5))});
+  }
+  if (!input.database.HasTable("TASK")) return;
+  input.database.Scan("connectionId", "TASK NOT INDEXED",
+                      [&](const io::Row& row) { without_task.erase(Link(row, 0)); });
+  for (std::size_t i = 0; i < without_task.size(); ++i) {
+    input.trace.issues.Count(
+        "collective has no tasks, TASK does not have its connectionId; parse again",
+        fmt::format("{}: table {}", input.database.name(), kTable));
   }
 }
 
@@ -105,9 +117,10 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
     columns += ", " + ColumnOrNull(input.database, kTable, column, "i");
   }
   input.trace.comm_tasks.Reserve(input.database.RowsAtMost(kTable));
-  input.database.Scan(columns, OfTasks(kTable), [&](const io::Row& row) {
+  ScanTasks(input, columns, kTable, [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
+    CountIfNull(input, row, 2, "taskType", kTable, "the kind of a collective's task");
     input.trace.comm_tasks.Append(
         {.start = span->start,
          .dur = span->dur,

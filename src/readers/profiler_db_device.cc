@@ -23,9 +23,21 @@ StringId RecordedText(StringId text, const StringPool& strings) {
 
 std::int64_t RecordedNumber(std::int64_t number) { return number == 4294967295 ? -1 : number; }
 
-std::string OfTasks(const char* table) {
-  return fmt::format("TASK t NOT INDEXED CROSS JOIN {} i ON i.globalTaskId = t.globalTaskId",
-                     table);
+void ScanTasks(DbInput& input, const std::string& columns, const char* table,
+               const std::function<void(const io::Row&)>& visit) {
+  std::int64_t found = 0;
+  input.database.Scan(
+      columns,
+      fmt::format("TASK t NOT INDEXED CROSS JOIN {} i ON i.globalTaskId = t.globalTaskId", table),
+      [&](const io::Row& row) {
+        ++found;
+        visit(row);
+      });
+  io::Statement rows = input.database.Query(fmt::format("SELECT COUNT(*) FROM {}", table));
+  for (std::int64_t row = rows.Step() ? rows.IntOr(0, 0) : 0; row > found; --row) {
+    input.trace.issues.Count("row left out, TASK does not have its globalTaskId; parse again",
+                             fmt::format("{}: table {}", input.database.name(), table));
+  }
 }
 
 namespace {
@@ -86,6 +98,7 @@ void ReadCounters(DbInput& input, bool with_loads) {
       columns->second = ColumnsOf(input.trace.strings.View(name), with_loads, input.trace);
     const auto [times, loads] = columns->second;
     if (times == nullptr && loads == nullptr) return;
+    CountIfNull(input, row, 0, "globalTaskId", "TASK_PMU_INFO", "the kernel of a counter");
     if (const std::int64_t of_row = row.IntOr(0, -1); of_row != task) {
       task = of_row;
       kernel = kernel_of_task.find(task);
@@ -194,7 +207,7 @@ void ReadKernels(DbInput& input, Tables wanted) {
       "t.startNs, t.endNs, i.name, i.opType, i.taskType, t.taskType, t.streamId, t.connectionId, "
       "t.globalTaskId, {}{}",
       optional("inputShapes"), tensors);
-  input.database.Scan(columns, OfTasks("COMPUTE_TASK_INFO"), [&](const io::Row& row) {
+  ScanTasks(input, columns, "COMPUTE_TASK_INFO", [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
     const auto text = [&](int column) {
@@ -204,6 +217,7 @@ void ReadKernels(DbInput& input, Tables wanted) {
     const StringId name = input.strings.Text(row, 2);
     const StringPool& strings = input.trace.strings;
     if (IsHcclKernel(strings.View(core), strings.View(name))) return;
+    CountIfNull(input, row, 7, "connectionId", "TASK", "the operator of a task");
     input.trace.kernels.Append({.start = span->start,
                                 .dur = span->dur,
                                 .name = name,
@@ -234,7 +248,7 @@ void ReadScheduleKernels(DbInput& input) {
   const std::string columns =
       fmt::format("t.startNs, t.endNs, i.name, {}, t.streamId, t.connectionId, t.globalTaskId",
                   ColumnOrNull(input.database, kTable, "opType", "i"));
-  input.database.Scan(columns, OfTasks(kTable), [&](const io::Row& row) {
+  ScanTasks(input, columns, kTable, [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
     input.trace.schedule_kernels.Append(
@@ -290,6 +304,7 @@ void ReadDeviceTasks(DbInput& input) {
     const std::int64_t link = Link(row, 4);
     const bool is_copy =
         IsCopy(input.trace.strings.View(type)) && !collective_tasks.Contains(task_id, link);
+    if (is_copy) CountIfNull(input, row, 4, "connectionId", "TASK", "the operator of a task");
     const auto direction = is_copy ? directions.find(task_id) : directions.end();
     input.trace.device_tasks.Append(
         {.start = span->start,

@@ -29,10 +29,14 @@ class ConnectionSets {
     std::int64_t set = 0, connection = 0;
   };
 
-  explicit ConnectionSets(const io::Database& database) {
-    if (!database.HasTable("CONNECTION_IDS")) return;
-    members_.reserve(database.RowsAtMost("CONNECTION_IDS"));
-    database.Scan("id, connectionId", "CONNECTION_IDS NOT INDEXED", [&](const io::Row& row) {
+  explicit ConnectionSets(DbInput& input) {
+    if (!input.database.HasTable("CONNECTION_IDS")) return;
+    members_.reserve(input.database.RowsAtMost("CONNECTION_IDS"));
+    input.database.Scan("id, connectionId", "CONNECTION_IDS NOT INDEXED", [&](const io::Row& row) {
+      for (const int column : {0, 1}) {
+        CountIfNull(input, row, column, column == 0 ? "id" : "connectionId", "CONNECTION_IDS",
+                    "what an operator launched");
+      }
       const auto set = row.Int(0);
       const auto connection = row.Int(1);
       if (set && connection) members_.push_back({*set, *connection});
@@ -221,7 +225,7 @@ class HostReader {
       : input_(input),
         wanted_(wanted),
         types_(input.database),
-        sets_(input.database),
+        sets_(input),
         has_sets_(input.database.HasTable("CONNECTION_IDS")),
         tracks_(input.trace.tracks) {
     if (Wanted(kWithStacks)) stacks_ = ReadCallStacks(input_);
@@ -282,10 +286,13 @@ class HostReader {
           {.start = span->start, .dur = span->dur, .name = name, .track = track});
       return;
     }
-    if (!row.IsNull(4) && !has_sets_ && Wanted(Tables::kLaunches)) {
+    if (!row.IsNull(4) && set.empty() && Wanted(Tables::kLaunches)) {
       input_.trace.issues.Count(
-          "operator has no device times, table CONNECTION_IDS is missing: what it launched is "
-          "unknown; parse again",
+          has_sets_
+              ? "operator has no device times, CONNECTION_IDS does not have its connectionId: "
+                "what it launched is unknown; parse again"
+              : "operator has no device times, table CONNECTION_IDS is missing: what it "
+                "launched is unknown; parse again",
           input_.database.name());
     }
     HostOps::Row op{.start = span->start, .dur = span->dur, .name = name, .track = track};

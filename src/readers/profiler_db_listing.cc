@@ -36,7 +36,7 @@ void ListTasks(DbInput& input, const char* table) {
       "t.connectionId, t.taskType, i.name{}",
       ColumnOrNull(database, "TASK", "contextId", "t"),
       ColumnOrNull(database, "TASK", "taskId", "t"), more);
-  database.Scan(columns, OfTasks(table), [&](const io::Row& row) {
+  ScanTasks(input, columns, table, [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
     const StringPool& strings = input.trace.strings;

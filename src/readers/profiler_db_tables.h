@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,8 +57,10 @@ void ReadGarbageCollections(DbInput& input);
 std::string ColumnOrNull(const io::Database& database, std::string_view table,
                          std::string_view column, std::string_view alias = "");
 
-/// For a scan: the tasks `t` in their order, each with its row `i` of the table.
-std::string OfTasks(const char* table);
+/// Scans the tasks `t` in their order, each with its row `i` of the table. Rows whose task is not
+/// there are counted as an issue.
+void ScanTasks(DbInput& input, const std::string& columns, const char* table,
+               const std::function<void(const io::Row&)>& visit);
 
 /// Without texts that stand for "not recorded".
 StringId RecordedText(StringId text, const StringPool& strings);
@@ -66,6 +69,10 @@ std::int64_t RecordedNumber(std::int64_t number);
 
 /// A connection of host and device; 0 and NULL both mean none, which is -1.
 std::int64_t Link(const io::Row& row, int column);
+
+/// Counts the row as an issue if the number is NULL without which `lost` is unknown.
+void CountIfNull(DbInput& input, const io::Row& row, int column, const char* name,
+                 const char* table, const char* lost);
 
 /// A point in time; -1 for NULL and for invalid times.
 TimeNs TimeOrNone(const io::Row& row, int column);

@@ -4,7 +4,7 @@
 
     run_documents.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is one of the classes below: schemas, columns. With MPA_UPDATE_DOCS=1, columns writes docs/output.md.
+GROUP is one of the classes below: examples, schemas, columns. With MPA_UPDATE_DOCS=1, columns writes docs/output.md.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
@@ -40,6 +40,18 @@ class Documents(Cli):
 
     def gate(self, *options, new="text_new_ascend_pt"):
         return self.compare("--fail_on", "computing>+3%", "--min_steps", "1", *options, comparison=new)
+
+
+class Examples(Documents):
+    def test_of_compare(self):
+        """The examples of docs/compare.md are what the program prints."""
+        shown = [block for block in (DOCS / "compare.md").read_text().split("```") if "\nend to end:" in block]
+        for block, base in zip(shown, ("text_base_ascend_pt", "twin_text_base_ascend_pt"), strict=True):
+            squeezed = lambda text: [" ".join(line.split()) for line in text.splitlines()]
+            printed = squeezed(self.compare(base=base).out)
+            for line in squeezed(block):
+                if line not in ("", "...") and not line.startswith(("Base: ", "Comparison: ")):
+                    self.assertIn(line, printed)
 
 
 class Schemas(Documents):
@@ -152,4 +164,4 @@ class Columns(Documents):
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, Schemas, Columns))
+    sys.exit(main(__doc__, Examples, Schemas, Columns))

@@ -138,7 +138,39 @@ class Identity(Cli):
 
     def test_check_names_them(self):
         job = self.make({f"{engine}/worker{rank}.json": (rank, 1) for rank in range(2) for engine in ("a", "b")})
-        self.assertIn("2 captures claim rank 0", " ".join(self.run_tool("check", job).out.split()))
+        page = " ".join(self.run_tool("check", job).out.split())
+        self.assertIn("2 captures claim rank 0", page)
+        self.assertIn("2 groups, which commands never analyse together: - a: ranks 0-1, 2 captures - b: ranks", page)
+        self.assertEqual(self.groups(job), {name: ([0, 1], [str(job / name / f"worker{rank}.json") for rank in range(2)])
+                                            for name in "ab"})
+        self.assertEqual(self.groups(job / "a"), {})
+
+    def groups(self, job):
+        groups = json.loads(self.run_tool("check", job, "--json").out)["groups"]
+        return {group["name"]: (group["ranks"], group["captures"]) for group in groups}
+
+    def test_check_names_sessions_and_earlier_jobs(self):
+        times = (1694128201545, 1694128901545)  # ms
+        job = self.make({f"worker{rank}.{time + rank}.pt.trace.json": (rank, 1) for time in times for rank in range(3)})
+        self.assertEqual({name: ranks for name, (ranks, _) in self.groups(job).items()},
+                         {"session 1": [0, 1, 2], "session 2": [0, 1, 2]})
+        days = self.make({f"../days/worker{rank}.{times[0] + rank * 5 * 86_400_000}.pt.trace.json": (rank, 1)
+                          for rank in range(2)}).parent / "days"
+        self.assertEqual({name: ranks for name, (ranks, _) in self.groups(days).items()},
+                         {"earlier job": [0], "last job": [1]})
+
+    def test_how_many_are_analysed(self):
+        """Also of traces that cannot be read; not where ranks were chosen."""
+        job = self.make({f"worker{rank}.pt.trace.json": (rank, 1) for rank in range(6)})
+        self.assertNotIn("analysed", self.run_recipe(job, 0)[1])
+        for rank in range(1, 6):
+            (job / f"worker{rank}.pt.trace.json").write_text("{")
+        self.assertIn("1 of 6 traces analysed", self.run_recipe(job, 5)[1])
+        chosen = self.run_tool("-m", "cluster_time_summary", "-d", job, "--rank_list", "0", "-o", self.out)
+        self.assertNotIn("analysed", chosen.all_err)
+        engines = self.make({f"../two/{engine}/worker{rank}.json": (rank, 1) for engine in "ab" for rank in range(2)})
+        advised = self.run_tool("advisor", "all", "-d", engines.parent / "two", "-o", self.out)
+        self.assertIn("2 of 4 traces analysed", advised.all_err)
 
 
 if __name__ == "__main__":

@@ -205,6 +205,22 @@ class Kineto(Cli):
         self.assertEqual({row["op_type_related_ranks_data_size"] for row in self.recipe("slow_link", job)["SlowLinkSum"]},
                          {f"allreduce4_{1000 * BYTES}"})
 
+    def test_no_level_tells_waits_of_a_gpu_job(self):
+        result = self.run_tool("-m", "cluster_time_summary", "-d", self.job(), "-o", self.out)
+        self.assertIn("the wait for other ranks is unknown", result.all_err)
+        self.assertNotIn("profiler_level", result.all_err)
+
+    def test_groups_that_no_gpu_job_has(self):
+        for key, value in (("Group size", 2**31), ("Group size", 5), ("Process Group Ranks", "[0, 4294967296]")):
+            trace = gpu_trace(0, pg_config=False)
+            for event in trace["traceEvents"]:
+                if event.get("args", {}).get("Process Group Name") == "1":
+                    event["args"][key] = value
+            path = self.write("odd/worker0.pt.trace.json", trace)
+            result = self.run_tool("-m", "hccl_sum", "-d", path.parent, "-o", self.out)
+            self.assertEqual(result.code, 5, (key, value, result.err))
+            self.assertIn("members of a group left out, no job has such", result.all_err)
+
     def test_late_ranks_of_a_gpu_job(self):
         result = self.run_tool("-m", "slow_rank", "-d", self.job(), "-o", self.out)
         self.assertEqual(result.code, 0, result.err)

@@ -10,6 +10,7 @@ truth. Either they come out, or exit code 5 and a warning say what is wrong; wha
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
+import csv
 import json
 import shutil
 import sqlite3
@@ -107,6 +108,36 @@ class OddRanks(Changed):
                 self.assertEqual(asked["capture"]["ranks"], [3])
 
 
+    def test_numbers_that_no_job_has(self):
+        for number in (2**31, 2**63 - 1, 2**64):
+            capture = self.text()
+            info = capture / "profiler_info_0.json"
+            info.rename(capture / f"profiler_info_{number}.json")
+            result = self.run_tool("-m", "cluster_time_summary", "-d", capture, "--json", "-o", self.out)
+            self.told(result, f"no job has a rank {min(number, 2**63 - 1)}")
+            self.assertNotIn(f'"rank": {number}', result.out)
+            checked = json.loads(self.run_tool("check", "-d", capture, "--json").out)
+            self.assertEqual(checked["ranks"][0]["rank"], None)
+            self.assertEqual([warning["id"] for warning in checked["warnings"]], ["rank_impossible"])
+
+    def test_groups_that_no_job_has(self):
+        for ranks in ([0, 2**31], [-1, 0], [0, 0], list(range(5))):
+            def change(folder, ranks=ranks):
+                path = folder.parent / "profiler_metadata.json"
+                document = json.loads(path.read_text())
+                document["parallel_group_info"]["group_0"]["global_ranks"] = ranks
+                path.write_text(json.dumps({**document, "distributed_args": {"world_size": 4}}))
+            with self.subTest(ranks=ranks):
+                result = self.run_tool("-m", "communication_group_map", "-d", self.text(change=change), "-o", self.out)
+                self.told(result, "no job has such", f"group group_0: {len(ranks)} members in a job of 4")
+
+    def test_ranks_that_no_group_has(self):
+        for column in ("srcRank", "dstRank"):
+            capture = self.database(f"UPDATE COMMUNICATION_TASK_INFO SET {column} = 2147483648 WHERE rowid = 3")
+            result = self.run_tool("-m", "slow_link", "-d", capture, "-o", self.out)
+            self.told(result, "no group has it")
+
+
 class OddRows(Changed):
     def test_half_of_the_tasks_at_0(self):
         """The steps stay as long as they are."""
@@ -133,6 +164,42 @@ class OddRows(Changed):
                             self.assertNotIn("the part of a rank", result.all_err)
                             self.assertEqual(result.code, 5, result.err)
 
+    def test_numbers_that_tie_tables_together(self):
+        """What belongs to what is lost with a number that is NULL, or that no other table has."""
+        no_task = "TASK does not have its globalTaskId"
+        details, parts = "COMPUTE_TASK_INFO", "COMMUNICATION_TASK_INFO"
+        one_operator = "SELECT min(rowid) FROM PYTORCH_API WHERE type = 50001 AND connectionId IS NOT NULL"
+        for statement, said in (
+                ("UPDATE TASK SET globalTaskId = NULL WHERE globalTaskId = 4", no_task),
+                (f"UPDATE {details} SET globalTaskId = 987654 WHERE globalTaskId = 4", no_task),
+                (f"UPDATE {parts} SET globalTaskId = NULL WHERE rowid = 2", no_task),
+                (f"UPDATE {parts} SET globalTaskId = 987654 WHERE rowid = 2", no_task),
+                (f"UPDATE {parts} SET taskType = NULL WHERE rowid = 2", "its taskType is NULL"),
+                ("UPDATE TASK SET connectionId = NULL", "operator of a task is unknown, its connectionId is NULL"),
+                ("UPDATE COMMUNICATION_OP SET connectionId = NULL WHERE rowid = 2", "its connectionId is NULL"),
+                ("UPDATE COMMUNICATION_OP SET connectionId = 987654 WHERE rowid = 2",
+                 "TASK does not have its connectionId"),
+                ("UPDATE CONNECTION_IDS SET connectionId = NULL WHERE rowid = 2", "its connectionId is NULL"),
+                (f"UPDATE PYTORCH_API SET connectionId = 987654 WHERE rowid = ({one_operator})",
+                 "CONNECTION_IDS does not have its connectionId")):
+            with self.subTest(statement=statement):
+                result = self.compare(comparison=self.database(statement))
+                self.told(result, said, "ascend_pytorch_profiler_0.db")
+                self.assertEqual(sum(said in line for line in result.warnings), 1, result.err)
+
+    def test_names_of_kernels_that_are_none(self):
+        self.assertEqual(self.compare(comparison=self.text(), base="text_base_ascend_pt").code, 0)
+        for column in ("Type", "Accelerator Core"):
+            for cell in ("", "12.5", "-", "AI\x01CORE", "?"):
+                def change(folder, column=column, cell=cell):
+                    path = folder / "kernel_details.csv"
+                    rows = list(csv.reader(path.open()))
+                    rows[3][rows[0].index(column)] = cell
+                    with path.open("w", newline="") as table:
+                        csv.writer(table).writerows(rows)
+                with self.subTest(column=column, cell=cell):
+                    result = self.compare(comparison=self.text(change=change), base="text_base_ascend_pt")
+                    self.told(result, f'"{column}" names nothing', "kernel_details.csv:4")
 
     def test_bad_numbers_of_steps(self):
         for value in ("-7", "NULL", "'word'"):

@@ -138,6 +138,33 @@ class OddTraces(Cli):
         self.told(self.document(as_pairs(two_steps()) + [{"ph": "B", "name": "x", "pid": 1, "tid": 1, "ts": 5}]),
                   "its end (ph E) is missing", '"x" at 5 us')
 
+    def test_a_step_begins_where_the_last_one_ends(self):
+        """In any order of the two, also when an operator begins with the step."""
+        events = two_steps() + [span("cpu_op", "aten::first", HOST, HOST, START + 500, 5)]
+        for order in ("BE", "EB"):
+            pairs = sorted(as_pairs(events), key=lambda event: (event["ts"], order.find(event["ph"])))
+            where = self.write(f"{order}/trace.json", self.document(pairs)).parent
+            result = self.run_tool("-m", "cluster_time_summary", "-d", where, "--json", "-o", self.out)
+            self.assertEqual(result.code, 0, result.err)
+            rows = json.loads(result.out)["sheets"][0]["rows"]
+            self.assertEqual([(row["step"], row["step_time"]) for row in rows], [(0, 500), (1, 500)])
+
+    def test_the_mend_fits_the_reason(self):
+        """Another copy of a trace lacks what the exporter did not write, too; what was damaged may be whole in it."""
+        endless = [{k: v for k, v in two_steps()[1].items() if k != "dur"}]
+        alone = [{"ph": "B", "name": "x", "pid": 1, "tid": 1, "ts": 5}]
+        for more, mend in ((endless, "collect again"), (alone, "collect again"),
+                           ([span("kernel", "k", 1, STREAM, START, 5, device=1)], "record each device")):
+            path = self.write("odd.json", self.document(two_steps() + more))
+            (rank,) = json.loads(self.run_tool("check", path, "--json").out)["ranks"]
+            damages = [warning for warning in rank["warnings"] if warning["id"] == "events_damaged"]
+            self.assertTrue(damages)
+            for warning in damages:
+                self.assertTrue(warning["advice"].startswith(mend), warning)
+        path = self.write("odd.json", self.document(two_steps())[:-400])
+        (rank,) = json.loads(self.run_tool("check", path, "--json").out)["ranks"]
+        self.assertIn("copy the capture again", [warning["advice"][:22] for warning in rank["warnings"]])
+
     def test_captured_graphs(self):
         """One call launches all four pieces of a step."""
         for turn in (1, -1):

@@ -47,6 +47,9 @@ ProfilerInfo ReadProfilerConfig(const std::filesystem::path& path);
 /// The number in profiler_info_<number>.json, ascend_pytorch_profiler_<number>.db and the like.
 std::optional<std::int64_t> NumberInName(const std::filesystem::path& path);
 
+/// More ranks than any job has: larger numbers and groups are damaged.
+inline constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
+
 /// A process group of the job: an entry of "pg_config" of "distributedInfo".
 struct ProcessGroup {
   std::string name, description;    ///< "0", "default_pg"

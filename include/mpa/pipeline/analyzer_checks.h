@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,17 @@ const std::vector<AnalyzerCheck>& AllAnalyzerChecks();
 /// Of larger ones the verdict follows from the facts alone.
 std::vector<std::vector<Verdict>> JudgeCaptures(const OpenOptions& options,
                                                 std::vector<RankFacts>& ranks);
+
+/// Captures of one job, engine, role or session.
+struct CheckedGroup {
+  std::string name;  ///< a directory, what the names of captures have in common, "session 1"
+  std::vector<std::int64_t> ranks;  ///< in order; without those that are unknown
+  std::vector<std::filesystem::path> captures;
+};
+
+/// The groups that commands tell apart and never analyse together; empty: all captures are of one
+/// job, or nothing tells them apart.
+std::vector<CheckedGroup> GroupCaptures(const Survey& survey);
 
 /// Adds to the facts of raw captures, as warnings, what commands that read them say is lost or
 /// damaged. Captures are read as long as they are small, so that this takes a moment; of larger

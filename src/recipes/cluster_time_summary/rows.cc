@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/host_timeline.h"
 #include "mpa/measure/memory_copies.h"
@@ -43,6 +44,7 @@ const std::array<Metric, kMetrics> kMetricsOfStep = {
 std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes) {
   std::vector<StepRow> rows;
   std::size_t not_split = 0, divided_otherwise = 0;
+  bool level_tells = false;
   for (const auto& [rank, part] : ranks) {
     for (const EarlierStep& step : part.earlier) {
       rows.push_back({rank, step.step, step.times});
@@ -66,6 +68,7 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
         times[kTransmit] = sums.exposed_communication - sums.waiting;
       } else {
         ++not_split;
+        level_tells = level_tells || sums.waiting >= 0;
       }
     }
   }
@@ -75,8 +78,9 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
   if (not_split > 0) {
     notes.push_back(fmt::format(
         "the wait for other ranks is unknown in {} step{} of ranks, where no tasks of an operation "
-        "of communication were recorded; collect with profiler_level=Level1",
-        not_split, not_split == 1 ? "" : "s"));
+        "of communication were recorded{}",
+        not_split, not_split == 1 ? "" : "s",
+        level_tells ? "; collect with profiler_level=Level1" : ""));
   }
   if (divided_otherwise > 0) {
     notes.push_back(
@@ -174,7 +178,12 @@ TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
   const RankTrace no_host;  // what the host did is not asked for
   const RankAccount account = AccountRank(trace, HostTimeline(no_host), {});
   const Intervals communication = CommunicationOf(trace);
-  for (const StepAccount& step : account.steps) part.steps.push_back(SumsOf(step, communication));
+  const bool level_tells = trace.device == DeviceKind::kNpu && trace.source != "torch.profiler" &&
+                           !IsOneOf(trace.profiler_level, {"Level1", "Level2"});
+  for (const StepAccount& step : account.steps) {
+    StepSums& sums = part.steps.emplace_back(SumsOf(step, communication));
+    if (sums.unsplit > 0 && !level_tells) sums.waiting = -1;
+  }
   if (part.steps.empty()) return part;
   AddCopies(trace, account.clock, part.steps);
   AddCompiling(trace, part.steps);

@@ -192,15 +192,19 @@ Verdict JudgeHeadOverhead(const RankFacts& facts) {
   if (verdict.CannotRun()) return verdict;
   if (facts.kind == CaptureKind::kGpu) return CannotRun("only graphs of NPUs are examined", "");
   if (facts.kind == CaptureKind::kNpuKineto) return CannotRunOnKineto(facts, "do not name graphs");
-  if (facts.recorded.host_ops == Recorded::kNo) {
-    return CannotRun(kNoHostOperators, kWithCpu);
-  }
+  const bool level0 = facts.settings && facts.settings->level == "Level0";
+  const bool no_cann_calls = facts.kind == CaptureKind::kNpuText && level0;
+  const bool no_operators = facts.recorded.host_ops == Recorded::kNo;
+  if (no_operators && no_cann_calls) return CannotRun(kNoHostOperators, kWithCpu);
+  verdict.AddLack(
+      no_operators,
+      "no host operators were recorded: of calls of graphs only those of the runtime are known",
+      kWithCpu);
   verdict.AddLack(facts.recorded.device_tasks == Recorded::kNo,
                   "no device activity was recorded: what the device waits for is unknown",
                   "activities with ProfilerActivity.NPU");
-  const bool level0 = facts.settings && facts.settings->level == "Level0";
   verdict.AddLack(
-      facts.kind == CaptureKind::kNpuText && level0,
+      no_cann_calls,
       "no CANN calls in text captures of Level0: GE is not split, first kernels are guessed",
       "profiler_level=Level1, or export_type=Db");
   verdict.AddLack(facts.steps && facts.steps->empty(),
