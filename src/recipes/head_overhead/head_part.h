@@ -8,7 +8,6 @@
 
 #include "advice.h"
 #include "call.h"
-#include "call_children.h"
 #include "mpa/recipe/part_bytes.h"
 #include "mpa/report/timeline.h"
 #include "summary.h"
@@ -94,7 +93,7 @@ constexpr CallKind LastOf(CallKind) { return CallKind::kA6; }
 constexpr Engine LastOf(Engine) { return Engine::kUnknown; }
 constexpr Phase LastOf(Phase) { return Phase::kCompile; }
 constexpr KernelSource LastOf(KernelSource) { return KernelSource::kTime; }
-constexpr ChildSegment LastOf(ChildSegment) { return ChildSegment::kEpilogue; }
+constexpr Measure LastOf(Measure) { return Measure::kEpilogue; }
 
 template <class Archive>
 void serialize(Archive& archive, CaptureFacts& facts) {
@@ -104,22 +103,23 @@ void serialize(Archive& archive, CaptureFacts& facts) {
 }
 
 template <class Archive>
+void serialize(Archive& archive, Call::Time& time) {
+  archive(time.total, time.idle);
+}
+
+template <class Archive>
 void serialize(Archive& archive, Call& call) {
   archive(EnumField{call.kind}, EnumField{call.engine}, EnumField{call.phase},
           EnumField{call.task_source}, EnumField{call.kernel_source}, call.flags, call.parent,
           call.step, call.track, call.pid, call.tid, call.device, call.graph, call.frame,
           call.variant, call.calls_of_region, call.in_nested_region, call.loads_graph);
-  archive(call.w0, call.e0, call.t1, call.t2, call.t3, call.t4, call.segments, call.platform_wait,
-          call.lookup, call.dynamo_compile, call.region_other, call.ge_exec, call.epilogue_cpp,
-          call.epilogue_py, call.compile, call.first_task, call.first_kernel, call.idle,
-          call.exposed, call.exposed_lag, call.exposed_wait, call.exposed_lookup,
-          call.exposed_ge_exec, call.exposed_compile);
-  archive(call.tensors_built, call.contiguous, call.clones, call.copies, call.launches);
+  archive(call.w0, call.e0, call.t1, call.t2, call.t3, call.t4, call.first_task, call.first_kernel,
+          call.times, call.tensors_built, call.contiguous, call.clones, call.copies, call.launches);
 }
 
 template <class Archive>
 void serialize(Archive& archive, StepRow& row) {
-  archive(row.step, row.tid, row.calls, row.compile_calls, row.segments, row.head, row.tail,
+  archive(row.step, row.tid, row.calls, row.compile_calls, row.parts, row.head, row.tail,
           row.outside, row.duration, row.exposed);
 }
 
@@ -130,13 +130,13 @@ void serialize(Archive& archive, Spread& spread) {
 
 template <class Archive>
 void serialize(Archive& archive, SummaryRow& row) {
-  archive(row.scope, EnumField{row.phase}, row.measure, row.spread, row.share, row.share_of_step,
-          row.exposed_sum, row.exposed_share);
+  archive(row.scope, EnumField{row.phase}, EnumField{row.measure}, row.spread, row.share,
+          row.share_of_step, row.exposed_sum, row.exposed_share);
 }
 
 template <class Archive>
 void serialize(Archive& archive, ChildRow& row) {
-  archive(row.scope, EnumField{row.segment}, row.kind, row.name, row.count, row.calls, row.total,
+  archive(row.scope, EnumField{row.part}, row.kind, row.name, row.count, row.calls, row.total,
           row.max, row.exposed, row.share);
   if (row.calls < 1) Fail(ErrorKind::kCorrupt, "a sum over no calls");
 }
