@@ -9,7 +9,7 @@
 
 #include "recipes/head_overhead/advice.h"
 #include "recipes/head_overhead/analyse.h"
-#include "recipes/head_overhead/call_children.h"
+#include "recipes/head_overhead/children.h"
 
 namespace mpa::test {
 
@@ -91,8 +91,8 @@ class HeadTrace {
   std::vector<std::string> Children(std::size_t call) const {
     const head::HeadAnalysis analysis = Analysis();
     std::vector<std::string> texts;
-    for (const head::Child& child : head::ChildFinder(trace, analysis).Of(call)) {
-      texts.push_back(fmt::format("{} {} {} {} {}", NameOf(child.segment), child.kind, child.name,
+    for (const head::Child& child : head::ChildFinder(analysis).Of(call)) {
+      texts.push_back(fmt::format("{} {} {} {} {}", NameOf(child.part), child.kind, child.name,
                                   child.count, child.total / 1000));
     }
     return texts;
@@ -100,11 +100,8 @@ class HeadTrace {
   std::vector<head::AdviceRow> Advice() const {
     head::HeadAnalysis analysis = Analysis();
     const std::vector<head::Scope> scopes = head::FindScopes(analysis.calls, analysis.graphs);
-    const head::ChildFinder finder(trace, analysis);
-    head::ChildSums sums(analysis.calls, scopes, head::Phase::kSteady);
-    for (std::size_t i = 0; i < analysis.calls.size(); ++i) sums.Add(i, finder.Of(i));
     const auto summary = head::Summarise(analysis.calls, scopes, analysis.steps);
-    const auto children = sums.Rows();
+    const auto children = head::SumChildren(scopes, head::Phase::kSteady, analysis);
     const head::Thresholds thresholds;
     return head::GiveAdvice(
         {analysis.calls, analysis.graphs, scopes, summary, children, thresholds, {}});
@@ -119,8 +116,8 @@ inline TimeNs Us(head::MaybeNs time) { return time ? *time / 1000 : -1; }
 /// The segments of a call in microseconds: "platform dynamo python c++ ge", "-" for unknown.
 inline std::string Segments(const head::Call& call) {
   std::string text;
-  for (const head::Segment segment : head::kAllSegments) {
-    const head::MaybeNs time = call.Of(segment);
+  for (const head::Measure part : call.Parts()) {
+    const head::MaybeNs time = call.Of(part);
     text += (text.empty() ? "" : " ") + (time ? std::to_string(*time / 1000) : "-");
   }
   return text;

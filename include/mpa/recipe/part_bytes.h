@@ -109,8 +109,13 @@ void SerializeField(Archive& archive, T& field) {
 }
 
 template <class Archive, PlainStruct T>
-void serialize(Archive& archive, T& record) {
+void SerializeFields(Archive& archive, T& record) {
   std::apply([&](auto&... field) { (SerializeField(archive, field), ...); }, FieldsOf(record));
+}
+
+template <class Archive, PlainStruct T>
+void serialize(Archive& archive, T& record) {
+  SerializeFields(archive, record);
 }
 
 // Names, which cereal's types give some of their fields, are not written.

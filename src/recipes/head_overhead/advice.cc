@@ -12,26 +12,25 @@
 #include <tuple>
 #include <utility>
 
-#include "call.h"
-#include "graph_advice.h"
 #include "mpa/base/text.h"
 
 namespace mpa::head {
 
-const std::vector<ThresholdName>& AllThresholds() {
-  static const std::vector<ThresholdName> all = {
-      {"segment_share", &Thresholds::segment_share},
-      {"segment_step_share", &Thresholds::segment_step_share},
-      {"exposed_step_share", &Thresholds::exposed_step_share},
-      {"lookup_us", &Thresholds::lookup_us},
-      {"calls_per_region", &Thresholds::calls_per_region},
-      {"built_tensors", &Thresholds::built_tensors},
-      {"built_us", &Thresholds::built_us},
-      {"contiguous_us", &Thresholds::contiguous_us},
-      {"outlier_ratio", &Thresholds::outlier_ratio},
-  };
-  return all;
-}
+namespace {
+
+constexpr std::pair<std::string_view, double Thresholds::*> kThresholds[] = {
+    {"segment_share", &Thresholds::segment_share},
+    {"segment_step_share", &Thresholds::segment_step_share},
+    {"exposed_step_share", &Thresholds::exposed_step_share},
+    {"lookup_us", &Thresholds::lookup_us},
+    {"calls_per_region", &Thresholds::calls_per_region},
+    {"built_tensors", &Thresholds::built_tensors},
+    {"built_us", &Thresholds::built_us},
+    {"contiguous_us", &Thresholds::contiguous_us},
+    {"outlier_ratio", &Thresholds::outlier_ratio},
+};
+
+}  // namespace
 
 std::string SetThresholds(std::string_view text, Thresholds& thresholds) {
   for (std::size_t from = 0; from < text.size();) {
@@ -39,13 +38,11 @@ std::string SetThresholds(std::string_view text, Thresholds& thresholds) {
     const std::string_view item = Trim(text.substr(from, comma - from));
     const std::size_t equals = std::min(item.find('='), item.size());
     const std::string_view name = Trim(item.substr(0, equals));
-    const auto& all = AllThresholds();
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const ThresholdName& known) { return known.name == name; });
-    if (found == all.end()) {
+    const auto* const found = std::find_if(std::begin(kThresholds), std::end(kThresholds),
+                                           [&](const auto& known) { return known.first == name; });
+    if (found == std::end(kThresholds)) {
       std::vector<std::string_view> names;
-      names.reserve(all.size());
-      for (const ThresholdName& known : all) names.push_back(known.name);
+      for (const auto& known : kThresholds) names.push_back(known.first);
       return fmt::format("unknown threshold '{}'; available: {}", name, fmt::join(names, ", "));
     }
     const std::string_view number = equals < item.size() ? Trim(item.substr(equals + 1)) : "";
@@ -55,7 +52,7 @@ std::string SetThresholds(std::string_view text, Thresholds& thresholds) {
         value < 0) {
       return fmt::format("invalid value '{}' for {}; give a number of 0 or more", number, name);
     }
-    thresholds.*found->value = value;
+    thresholds.*found->second = value;
     from = comma + 1;
   }
   return "";
@@ -75,16 +72,13 @@ std::span<const T> TakeScope(std::span<const T>& rows, const std::string& scope)
   return taken;
 }
 
-const SummaryRow* OfSteadyCalls(const AdviceInput& input, std::string_view measure) {
-  for (const SummaryRow& row : input.summary) {
-    if (row.scope == "all" && row.phase == Phase::kSteady && row.measure == measure) return &row;
-  }
-  return nullptr;
+const SummaryRow* OfSteadyCalls(const AdviceInput& input, Measure measure) {
+  return FindRow(input.summary, Phase::kSteady, measure);
 }
 
 // Of all steady calls: the idle time they leave the device, in % of the steps.
 std::optional<double> ExposedShareOfStep(const AdviceInput& input) {
-  const SummaryRow* head = OfSteadyCalls(input, "head");
+  const SummaryRow* head = OfSteadyCalls(input, Measure::kHead);
   if (head == nullptr || !head->exposed_sum || !head->share_of_step || head->spread.sum == 0) {
     return std::nullopt;
   }
@@ -96,8 +90,9 @@ std::optional<double> ExposedShareOfStep(const AdviceInput& input) {
 class Ranking {
  public:
   Ranking(const AdviceInput& input, std::vector<AdviceRow>& rows) : input_(input), rows_(rows) {
-    knows_device_ = std::any_of(input.calls.begin(), input.calls.end(),
-                                [](const Call& call) { return call.idle.has_value(); });
+    knows_device_ = std::any_of(input.calls.begin(), input.calls.end(), [](const Call& call) {
+      return call.IdleOf(Measure::kHead).has_value();
+    });
   }
 
   void Rank() {
@@ -140,63 +135,48 @@ class Ranking {
   void AddUnexplainedPart() {
     TimeNs most = 0;
     for (const auto& [rule, weight] : weight_of_rule_) most = std::max(most, weight);
-    const Part* unexplained = nullptr;
-    for (const Part& part : kParts) {
-      const SummaryRow* row = OfSteadyCalls(input_, part.measure);
+    const SummaryRow* unexplained = nullptr;
+    for (const Measure part : kParts) {
+      const SummaryRow* row = OfSteadyCalls(input_, part);
       if (row == nullptr) continue;
       TimeNs rest = Weight(*row).value_or(0);
       for (const AdviceRow& advice : rows_) {
-        if (advice.part == part.measure) rest -= Weight(advice).value_or(0);
+        if (advice.part == NameOf(part)) rest -= Weight(advice).value_or(0);
       }
       if (rest <= most) continue;
       most = rest;
-      unexplained = &part;
+      unexplained = row;
     }
     if (unexplained == nullptr) return;
-    const std::string kRule = "unexplained_part";
-    weight_of_rule_[kRule] = most;
-    const auto calls = OfSteadyCalls(input_, "head")->spread.count;
-    const double share = static_cast<double>(most) /
-                         static_cast<double>(*Weight(*OfSteadyCalls(input_, "head"))) * 100;
-    rows_.push_back(
-        {.rule = kRule,
-         .severity = Severity::kWarn,
-         .scope = "all",
-         .owner = std::string(unexplained->owner),
-         .text = fmt::format("{} {:.1f} us a call in {}, and no rule knows the cause: see what "
-                             "fills this part in HEAD_CHILD",
-                             knows_device_ ? "the device waits" : "a head spends",
-                             static_cast<double>(most) / 1e3 / static_cast<double>(calls),
-                             unexplained->title),
-         .metric = knows_device_ ? "share_of_device_idle_percent" : "share_of_head_percent",
-         .value = share,
-         .threshold = 0,
-         .part = std::string(unexplained->measure),
-         .cost = OfSteadyCalls(input_, unexplained->measure)->spread.sum,
-         .gain = knows_device_ ? MaybeNs(most) : std::nullopt,
-         .exposed_per_step = knows_device_ ? PerStep(input_, most) : std::nullopt,
-         .is_compilation = false,
-         .calls = calls});
+    weight_of_rule_["unexplained_part"] = most;
+    const SummaryRow& head = *OfSteadyCalls(input_, Measure::kHead);
+    const auto calls = head.spread.count;
+    const MeasureInfo& part = InfoOf(unexplained->measure);
+    AdviceRow& row = AddAdvice(
+        "unexplained_part", part.owner,
+        fmt::format("{} {:.1f} us a call in {}, and no rule knows the cause: see what fills this "
+                    "part in HEAD_CHILD",
+                    knows_device_ ? "the device waits" : "a head spends",
+                    static_cast<double>(most) / 1e3 / static_cast<double>(calls), part.title),
+        knows_device_ ? "share_of_device_idle_percent" : "share_of_head_percent",
+        static_cast<double>(most) / static_cast<double>(*Weight(head)) * 100, 0,
+        static_cast<std::size_t>(calls), rows_);
+    row.part = part.name;
+    row.cost = unexplained->spread.sum;
+    if (!knows_device_) return;
+    row.gain = most;
+    row.exposed_per_step = PerStep(input_, most);
   }
 
   void AddHidden(double exposed) {
+    AddAdvice("hidden", "nobody", "head overhead is hidden by device work; not the bottleneck",
+              "exposed_share_of_step_percent", exposed, input_.thresholds.exposed_step_share,
+              input_.scopes[0].calls.size(), rows_)
+        .severity = Severity::kInfo;
     const auto first_info = std::find_if(rows_.begin(), rows_.end(), [](const AdviceRow& row) {
       return row.severity == Severity::kInfo;
     });
-    rows_.insert(first_info, {.rule = "hidden",
-                              .severity = Severity::kInfo,
-                              .scope = "all",
-                              .owner = "nobody",
-                              .text = "head overhead is hidden by device work; not the bottleneck",
-                              .metric = "exposed_share_of_step_percent",
-                              .value = exposed,
-                              .threshold = input_.thresholds.exposed_step_share,
-                              .part = {},
-                              .cost = {},
-                              .gain = {},
-                              .exposed_per_step = {},
-                              .is_compilation = false,
-                              .calls = static_cast<std::int64_t>(input_.scopes[0].calls.size())});
+    std::rotate(first_info, rows_.end() - 1, rows_.end());
   }
 
   const AdviceInput& input_;
@@ -207,6 +187,20 @@ class Ranking {
 };
 
 }  // namespace
+
+AdviceRow& AddAdvice(std::string_view rule, std::string_view owner, std::string text,
+                     std::string_view metric, double value, double threshold, std::size_t calls,
+                     std::vector<AdviceRow>& rows) {
+  AdviceRow& row = rows.emplace_back();
+  row.rule = rule;
+  row.owner = owner;
+  row.text = std::move(text);
+  row.metric = metric;
+  row.value = value;
+  row.threshold = threshold;
+  row.calls = static_cast<std::int64_t>(calls);
+  return row;
+}
 
 MaybeNs PerStep(const AdviceInput& input, TimeNs sum) {
   std::set<std::pair<std::int32_t, std::int32_t>> steps;  // by thread
@@ -222,8 +216,10 @@ std::vector<AdviceRow> GiveAdvice(const AdviceInput& input) {
   std::span<const SummaryRow> summary = input.summary;
   std::span<const ChildRow> children = input.children;
   for (const Scope& scope : input.scopes) {
-    const ScopeRows of_scope{TakeScope(summary, scope.name), TakeScope(children, scope.name)};
-    if (&scope != &input.scopes.front()) GraphAdvice(input, scope, of_scope, rows).Give();
+    const auto its_summary = TakeScope(summary, scope.name);
+    const auto its_children = TakeScope(children, scope.name);
+    if (&scope == &input.scopes.front()) continue;
+    AdviseOnGraph(input, scope, its_summary, its_children, rows);
   }
   Ranking(input, rows).Rank();
   return rows;

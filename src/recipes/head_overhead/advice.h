@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "call_children.h"
 #include "mpa/report/report.h"
 #include "summary.h"
 
@@ -24,31 +24,29 @@ struct Thresholds {
   double outlier_ratio = 5;       ///< p90 of the head to its p50
 };
 
-/// A threshold by its name on the command line.
-struct ThresholdName {
-  std::string_view name;
-  double Thresholds::*value;
-};
-const std::vector<ThresholdName>& AllThresholds();
-
 /// Sets what "name=value,name=value" says; returns what is wrong with the text, or nothing.
 std::string SetThresholds(std::string_view text, Thresholds& thresholds);
 
 struct AdviceRow {
-  std::string rule;  ///< "non_contiguous_inputs"
-  Severity severity = Severity::kWarn;
-  std::string scope;
+  std::string rule;    ///< "non_contiguous_inputs"
   std::string owner;   ///< whom to ask
   std::string text;    ///< what was measured, and what to do
   std::string metric;  ///< what `value` and `threshold` are
   double value = 0, threshold = 0;
-  std::string part;             ///< the part of steady heads that it is about; empty: none of these
-  MaybeNs cost;                 ///< time of the host, in all calls
-  MaybeNs gain;                 ///< of it the device was idle: at most this can be gained
-  MaybeNs exposed_per_step;     ///< the gain, for each step with such calls
-  bool is_compilation = false;  ///< a cost of compiling or loading, not of steady calls
   std::int64_t calls = 0;
+  std::string scope = "all";
+  Severity severity = Severity::kWarn;
+  std::string part{};           ///< the part of steady heads that it is about; empty: none of these
+  MaybeNs cost{};               ///< time of the host, in all calls
+  MaybeNs gain{};               ///< of it the device was idle: at most this can be gained
+  MaybeNs exposed_per_step{};   ///< the gain, for each step with such calls
+  bool is_compilation = false;  ///< a cost of compiling or loading, not of steady calls
 };
+
+/// Appends advice on the whole capture; the caller may say more of it.
+AdviceRow& AddAdvice(std::string_view rule, std::string_view owner, std::string text,
+                     std::string_view metric, double value, double threshold, std::size_t calls,
+                     std::vector<AdviceRow>& rows);
 
 /// What advice is given from. Summary and children are those of `scopes`.
 struct AdviceInput {
@@ -72,5 +70,16 @@ MaybeNs PerStep(const AdviceInput& input, TimeNs sum);
 
 /// The rules on all calls of a rank together: compilations, reloads, graphs in pieces.
 void AdviseOnCapture(const AdviceInput& input, std::vector<AdviceRow>& rows);
+/// The rules on the steady calls of one graph, of which these rows are.
+void AdviseOnGraph(const AdviceInput& input, const Scope& scope,
+                   std::span<const SummaryRow> summary, std::span<const ChildRow> children,
+                   std::vector<AdviceRow>& rows);
+
+// Whom to ask.
+inline constexpr std::string_view kPlatform = InfoOf(Measure::kPlatform).owner;
+inline constexpr std::string_view kPyTorch = "PyTorch Dynamo";
+inline constexpr std::string_view kScript = "script";
+inline constexpr std::string_view kTorchAir = "TorchAir: Ascend technical support";
+inline constexpr std::string_view kGe = "GE: Ascend technical support";
 
 }  // namespace mpa::head

@@ -8,181 +8,134 @@
 #include <set>
 #include <utility>
 
-#include "device_timeline.h"
 #include "head_part.h"
-#include "segments.h"
 
 namespace mpa::head {
 namespace {
 
 constexpr TimeNs kCutMargin = 1'000'000;  // closer to an end of the capture a call may be cut
 
+// Tells calls whose graph runs operator by operator.
+class EagerRuns {
+ public:
+  explicit EagerRuns(const HeadAnalysis& analysis) : a_(analysis) {
+    const QueuedWork& work = a_.trace.queued_work;
+    for (std::size_t i = 0; i < work.Size(); ++i) {
+      queued_[work.queued_track[i]].push_back(work.queued[i]);
+    }
+    for (auto& [track, times] : queued_) std::sort(times.begin(), times.end());
+  }
+
+  bool Runs(CallKind kind, const CallParts& parts) const {
+    if (parts.eager_run != HostNode::kNone) return true;
+    const bool anchored = kind == CallKind::kA1 || kind == CallKind::kA2;
+    if (!anchored || parts.run != HostNode::kNone || parts.execution != HostNode::kNone ||
+        parts.replay != HostNode::kNone || !HasOperators(parts.node)) {
+      return false;
+    }
+    const HostNode& node = a_.forest.At(parts.node);
+    return Queues(node) &&
+           !a_.runtime.First(node.track, {node.start, node.end}, RuntimeCall::kReplay);
+  }
+
+ private:
+  bool HasOperators(std::int64_t node) const {
+    for (std::int64_t i = node + 1; i < a_.forest.At(node).subtree_end; ++i) {
+      if (IsOperator(a_.trace.strings.View(a_.forest.At(i).name))) return true;
+    }
+    return false;
+  }
+  // Whether it queues work. Captures without a queue do not tell.
+  bool Queues(const HostNode& node) const {
+    if (queued_.empty()) return true;
+    const auto times = queued_.find(node.track);
+    if (times == queued_.end()) return false;
+    const auto first = std::lower_bound(times->second.begin(), times->second.end(), node.start);
+    return first != times->second.end() && *first < node.end;
+  }
+
+  const HeadAnalysis& a_;
+  std::map<std::int32_t, std::vector<TimeNs>> queued_;
+};
+
 class Analyser {
  public:
-  Analyser(const RankTrace& trace, const HeadOptions& options, HeadAnalysis& analysis)
-      : trace_(trace), options_(options), a_(analysis), eager_(trace, analysis) {}
+  Analyser(const HeadOptions& options, HeadAnalysis& analysis)
+      : trace_(analysis.trace), options_(options), a_(analysis) {}
 
   void Run() {
     FindFramedCalls();
-    FindRuntimeParts(a_.forest, a_.runtime, a_.parts);
-    const std::vector<std::size_t> lone = FindLoneExecutions(a_.forest, a_.runtime, a_.parts);
+    const std::vector<std::size_t> lone = FindRuntimeParts(a_);
     for (std::size_t i = 0; i < a_.calls.size(); ++i) {
-      a_.calls[i].engine =
-          EngineOf(trace_, a_.forest, a_.runtime, a_.parts[i], eager_.Runs(a_.parts[i].found));
+      a_.calls[i].engine = EngineOf(a_, i, runs_eagerly_[i]);
     }
     for (const std::size_t row : lone) AddLoneExecution(row);
-    FindKernels();
-    const MarkedEvents marked(a_.forest);
+    FindFirstKernels(a_);
     for (std::size_t i = 0; i < a_.calls.size(); ++i) {
-      if (a_.calls[i].KnowsHead()) Measure(marked, i);
+      Call& call = a_.calls[i];
+      call.launches = static_cast<std::int64_t>(a_.parts[i].launches.size());
+      if (call.KnowsHead()) call.w0 = WindowBegin(i);
+      MeasureCall(a_, a_.parts[i], call);
     }
-    a_.graphs = NameGraphs(trace_, a_.forest, a_.runtime, a_.parts, a_.calls);
+    NameGraphs(a_);
     MarkCutCalls();
     if (options_.step) KeepStep(*options_.step);
   }
 
  private:
-  // Tells calls whose graph runs operator by operator.
-  class EagerRuns {
-   public:
-    EagerRuns(const RankTrace& trace, const HeadAnalysis& analysis)
-        : trace_(trace), forest_(analysis.forest), runtime_(analysis.runtime) {
-      const QueuedWork& work = trace.queued_work;
-      for (std::size_t i = 0; i < work.Size(); ++i) {
-        queued_[work.queued_track[i]].push_back(work.queued[i]);
-      }
-      for (auto& [track, times] : queued_) std::sort(times.begin(), times.end());
-    }
-
-    bool Runs(const FoundCall& call) const {
-      if (call.eager_run != HostNode::kNone) return true;
-      const bool anchored = call.kind == CallKind::kA1 || call.kind == CallKind::kA2;
-      return anchored && call.run == HostNode::kNone && call.execution == HostNode::kNone &&
-             call.replay == HostNode::kNone && HasOperators(call.node) &&
-             Queues(forest_.At(call.node)) && !Replays(forest_.At(call.node));
-    }
-
-   private:
-    bool HasOperators(std::int64_t node) const {
-      for (std::int64_t i = node + 1; i < forest_.At(node).subtree_end; ++i) {
-        const std::string_view name = trace_.strings.View(forest_.At(i).name);
-        if (name.starts_with("aten::") || name.starts_with("npu::")) return true;
-      }
-      return false;
-    }
-    // Whether it queues work. Captures without a queue do not tell.
-    bool Queues(const HostNode& node) const {
-      if (queued_.empty()) return true;
-      const auto times = queued_.find(node.track);
-      if (times == queued_.end()) return false;
-      const auto first = std::lower_bound(times->second.begin(), times->second.end(), node.start);
-      return first != times->second.end() && *first < node.end;
-    }
-
-    bool Replays(const HostNode& node) const {
-      const auto rows = runtime_.Starting(node.track, node.start, node.end);
-      return std::any_of(rows.begin(), rows.end(), [&](std::size_t row) {
-        return runtime_.Meaning(row) == RuntimeCall::kReplay;
-      });
-    }
-
-    const RankTrace& trace_;
-    const HostForest& forest_;
-    const RuntimeCalls& runtime_;
-    std::map<std::int32_t, std::vector<TimeNs>> queued_;
-  };
-
   void FindFramedCalls() {
-    const std::vector<FoundCall> found = FindCalls(a_.forest);
+    FindCalls(a_);
+    const EagerRuns eager(a_);
     std::vector<bool> is_call(a_.forest.Nodes().size(), false);
-    for (const FoundCall& call : found) is_call[static_cast<std::size_t>(call.node)] = true;
-    begin_.reserve(found.size());
-    std::map<std::int32_t, TimeNs> last_end;         // of the threads' outermost calls
-    std::vector<MaybeNs> last_nested(found.size());  // end of the last call within each
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const HostNode& node = a_.forest.At(found[i].node);
+    for (const CallParts& parts : a_.parts) is_call[static_cast<std::size_t>(parts.node)] = true;
+    std::map<std::int32_t, TimeNs> last_end;            // of the threads' outermost calls
+    std::vector<MaybeNs> last_nested(a_.calls.size());  // end of the last call within each
+    for (std::size_t i = 0; i < a_.calls.size(); ++i) {
+      Call& call = a_.calls[i];
+      const HostNode& node = a_.forest.At(a_.parts[i].node);
       const auto step = a_.steps.OfHostTime(node.start);
       MaybeNs begin;
-      if (found[i].parent >= 0) {
-        const auto parent = static_cast<std::size_t>(found[i].parent);
-        begin = std::max(last_nested[parent].value_or(a_.calls[parent].t1), a_.calls[parent].t1);
+      if (call.parent >= 0) {
+        const auto parent = static_cast<std::size_t>(call.parent);
+        const TimeNs t1 = a_.calls[parent].t1;
+        begin = std::max(last_nested[parent].value_or(t1), t1);
         last_nested[parent] = node.end;
       } else {
         const auto [last, is_first] = last_end.try_emplace(node.track, node.end);
         if (!is_first) begin = last->second;
-        if (step) {
-          const TimeNs step_begin = a_.steps.HostBegin(*step);
-          begin = std::max(begin.value_or(step_begin), step_begin);
-        }
+        if (step)
+          begin = std::max(begin.value_or(a_.steps.HostBegin(*step)), a_.steps.HostBegin(*step));
         last->second = node.end;
       }
       begin_.push_back(begin);
-      AddCall(
-          found[i],
-          FindBoundaries(a_.forest, a_.runtime, found[i], begin, is_call, eager_.Runs(found[i])),
-          step);
+      runs_eagerly_.push_back(eager.Runs(call.kind, a_.parts[i]));
+      FindBoundaries(a_, begin, is_call, runs_eagerly_[i], a_.parts[i], call);
+      SetPlace(node.start, call);
     }
   }
 
-  void AddCall(const FoundCall& found, const Boundaries& bounds, std::optional<std::size_t> step) {
-    Call call;
-    call.kind = found.kind;
-    call.parent = found.parent;
-    call.flags = bounds.flags;
-    call.track = a_.forest.At(found.node).track;
-    call.e0 = bounds.e0;
-    call.t1 = bounds.t1;
-    call.t2 = bounds.t2;
-    call.t3 = bounds.t3;
-    call.t4 = bounds.t4;
-    Add(call, {.found = found, .bounds = bounds}, step);
-  }
-
   void AddLoneExecution(std::size_t row) {
-    Call call;
+    Call& call = a_.calls.emplace_back();
     call.kind = CallKind::kA6;
     const bool replay = a_.runtime.Meaning(row) == RuntimeCall::kReplay;
     call.engine = replay ? Engine::kAclGraph : Engine::kGe;
-    call.track = a_.runtime.Table().track[row];
+    call.track = a_.runtime.TrackOf(row);
     call.t3 = a_.runtime.Start(row);
-    CallParts parts;
-    parts.execute = row;
-    begin_.push_back(std::nullopt);
-    Add(call, parts, a_.steps.OfHostTime(*call.t3));
+    a_.parts.emplace_back().execute = row;
+    SetPlace(*call.t3, call);
   }
 
-  void Add(Call& call, CallParts parts, std::optional<std::size_t> step) {
+  void SetPlace(TimeNs time, Call& call) const {
+    const auto step = a_.steps.OfHostTime(time);
     call.step = step ? a_.steps.Id(*step) : -1;
     call.pid = trace_.tracks.pid[static_cast<std::size_t>(call.track)];
     call.tid = trace_.tracks.tid[static_cast<std::size_t>(call.track)];
     if (const DeviceTimeline* device = a_.devices.Of(call.pid)) call.device = device->Device();
-    a_.calls.push_back(call);
-    a_.parts.push_back(std::move(parts));
-  }
-
-  void FindKernels() {
-    std::vector<KernelSearch> searches;
-    searches.reserve(a_.calls.size());
-    for (std::size_t i = 0; i < a_.calls.size(); ++i) {
-      const Call& call = a_.calls[i];
-      searches.push_back(
-          {call.pid, a_.devices.Of(call.pid), call.t3, a_.parts[i].launches, a_.parts[i].execute});
-    }
-    const std::vector<FirstKernel> kernels = FindFirstKernels(trace_, a_.runtime, searches);
-    for (std::size_t i = 0; i < a_.calls.size(); ++i) {
-      Call& call = a_.calls[i];
-      call.first_task = kernels[i].task;
-      call.first_kernel = kernels[i].kernel;
-      call.task_source = kernels[i].task_source;
-      call.kernel_source = kernels[i].kernel_source;
-      call.launches = static_cast<std::int64_t>(a_.parts[i].launches.size());
-      if (kernels[i].skewed) call.Set(Flag::kClockSkew);
-    }
   }
 
   TimeNs WindowBegin(std::size_t i) {
     Call& call = a_.calls[i];
-    const auto step = a_.steps.OfHostTime(a_.forest.At(a_.parts[i].found.node).start);
+    const auto step = a_.steps.OfHostTime(a_.forest.At(a_.parts[i].node).start);
     if (options_.policy == Policy::kEntry || !begin_[i]) return call.e0;
     const bool first_of_step =
         step && call.parent < 0 && seen_.emplace(call.track, call.step).second;
@@ -197,15 +150,6 @@ class Analyser {
       begin = std::clamp(device->LastBusyBefore(*call.first_task).value_or(begin), begin, call.t4);
     }
     return begin;
-  }
-
-  void Measure(const MarkedEvents& marked, std::size_t i) {
-    Call& call = a_.calls[i];
-    call.w0 = WindowBegin(i);
-    MeasureSegments(a_.forest, a_.runtime, marked, a_.parts[i].found, a_.parts[i].bounds, call);
-    if (const DeviceTimeline* device = a_.devices.Of(call.pid)) {
-      MeasureExposure(*device, a_.runtime, marked, call);
-    }
   }
 
   // What is left of a call whose outer events were not closed while the profiler ran.
@@ -225,7 +169,7 @@ class Analyser {
       if (call.kind != CallKind::kA3 && call.kind != CallKind::kA4 && call.kind != CallKind::kA5) {
         continue;
       }
-      const HostNode& node = a_.forest.At(a_.parts[i].found.node);
+      const HostNode& node = a_.forest.At(a_.parts[i].node);
       if (node.start - first < kCutMargin) call.Set(Flag::kPartialHead);
       // The last event that was recorded does not end the capture, but an execution is always in a
       // run, which then was still open.
@@ -253,16 +197,16 @@ class Analyser {
   const RankTrace& trace_;
   const HeadOptions& options_;
   HeadAnalysis& a_;
-  EagerRuns eager_;
-  std::vector<MaybeNs> begin_;  // of each call: nothing earlier belongs to it
+  std::vector<MaybeNs> begin_;      // of each call: nothing earlier belongs to it
+  std::vector<bool> runs_eagerly_;  // likewise
   std::set<std::pair<std::int32_t, std::int32_t>> seen_;  // threads and steps
 };
 
 }  // namespace
 
-HeadAnalysis::HeadAnalysis(const RankTrace& trace, const HeadOptions& options)
-    : forest(trace), runtime(trace), devices(trace), steps(trace.steps) {
-  Analyser(trace, options, *this).Run();
+HeadAnalysis::HeadAnalysis(const RankTrace& of_rank, const HeadOptions& options)
+    : trace(of_rank), forest(trace), runtime(trace), devices(trace), steps(trace.steps) {
+  Analyser(options, *this).Run();
 }
 
 CaptureFacts FactsOf(const RankTrace& trace, const HostForest& forest) {

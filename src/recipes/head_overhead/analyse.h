@@ -3,14 +3,13 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "call.h"
 #include "device_timeline.h"
 #include "host_forest.h"
+#include "mpa/measure/intervals.h"
 #include "mpa/model/step_bounds.h"
-#include "segments.h"
 
 namespace mpa::head {
 
@@ -29,10 +28,18 @@ struct HeadOptions {
   std::optional<std::int32_t> step;  ///< only calls of this step
 };
 
-/// What a call was made from, for those who look inside.
+/// What a call was made from, for those who look inside. Nodes are those of the forest, kNone where
+/// there is none.
 struct CallParts {
-  FoundCall found;
-  Boundaries bounds;
+  std::int64_t node = HostNode::kNone;
+  std::int64_t run = HostNode::kNone;
+  std::int64_t execution = HostNode::kNone;  ///< of the graph, by GE
+  std::int64_t replay = HostNode::kNone;
+  std::int64_t eager_run = HostNode::kNone;
+  std::int64_t assemble_inputs = HostNode::kNone;
+  std::int64_t region = HostNode::kNone;  ///< the innermost compiled region of the call
+  MaybeNs assembled{};  ///< the last end of AssembleInputs, AssembleOutputs and LoadGraph
+  MaybeNs executed{};   ///< the end of GE's execution
   std::vector<std::size_t> workers{};    ///< rows of runtime calls by which other threads take part
   std::vector<std::size_t> launches{};   ///< rows of the runtime's launches
   std::optional<std::size_t> execute{};  ///< row of the first Model@ModelExecute, or A6's own call
@@ -40,8 +47,10 @@ struct CallParts {
 
 /// The calls of a rank with all their numbers, and what these came from.
 struct HeadAnalysis {
-  HeadAnalysis(const RankTrace& trace, const HeadOptions& options);
+  /// Refers to the rank, which must outlive it.
+  HeadAnalysis(const RankTrace& of_rank, const HeadOptions& options);
 
+  const RankTrace& trace;
   HostForest forest;
   RuntimeCalls runtime;
   DeviceTimelines devices;
@@ -51,25 +60,33 @@ struct HeadAnalysis {
   std::vector<std::string> graphs;  ///< names, by Call::graph
 };
 
-/// Notes which launches and executions of the runtime each call made: on its own thread, and on
-/// other threads that execute its model for it.
-void FindRuntimeParts(const HostForest& forest, const RuntimeCalls& runtime,
-                      std::vector<CallParts>& parts);
+/// Finds the calls of all threads that a framework event shows (A1 to A5), each thread in order of
+/// time, a call before those nested in it.
+void FindCalls(HeadAnalysis& analysis);
 
-/// Executions and replays that belong to no call, in order of thread and time: all that is seen of
-/// graphs whose framework events are not in the capture. To be called behind FindRuntimeParts,
-/// which it completes by the workers.
-std::vector<std::size_t> FindLoneExecutions(const HostForest& forest, const RuntimeCalls& runtime,
-                                            std::vector<CallParts>& parts);
+/// Sets where a call is entered, and where TorchAir and GE take over: e0, t1, t2, t3 and t4 with
+/// their flags. Nothing before `begin` belongs to the call; `is_call[node]` tells the nodes of
+/// calls.
+void FindBoundaries(const HeadAnalysis& analysis, MaybeNs begin, const std::vector<bool>& is_call,
+                    bool runs_eagerly, CallParts& parts, Call& call);
+
+/// From where to where a part of the call's head lasts; empty where it is unknown.
+std::optional<Interval> SpanOf(const Call& call, Measure part);
+
+/// Fills the times of a call whose boundaries and first kernel are known.
+void MeasureCall(const HeadAnalysis& analysis, const CallParts& parts, Call& call);
+
+/// Notes which launches and executions of the runtime each call made: on its own thread, and on
+/// other threads that execute its model for it. Returns executions and replays that belong to no
+/// call, in order of thread and time: all that is seen of graphs whose framework events are not in
+/// the capture.
+std::vector<std::size_t> FindRuntimeParts(HeadAnalysis& analysis);
 
 /// Which machine runs the graph of a call.
-Engine EngineOf(const RankTrace& trace, const HostForest& forest, const RuntimeCalls& runtime,
-                const CallParts& parts, bool runs_eagerly);
+Engine EngineOf(const HeadAnalysis& analysis, std::size_t call, bool runs_eagerly);
 
 /// Gives every call the graph it runs: the compiled region, with the place in it where it runs
-/// several, else the model, else the number of the call in its step. Returns the names.
-std::vector<std::string> NameGraphs(const RankTrace& trace, const HostForest& forest,
-                                    const RuntimeCalls& runtime,
-                                    const std::vector<CallParts>& parts, std::vector<Call>& calls);
+/// several, else the model, else the number of the call in its step.
+void NameGraphs(HeadAnalysis& analysis);
 
 }  // namespace mpa::head

@@ -3,10 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <tuple>
 
 #include "mpa/base/time.h"
 
@@ -36,35 +37,104 @@ enum class KernelSource : std::uint8_t { kNone, kLaunch, kIteration, kModelFifo,
 
 /// What has to be known of a call to judge its numbers.
 enum class Flag : std::uint16_t {
-  kNoEntry = 1u << 0,         ///< no event of PyTorch: its time is in the platform's
-  kT1FromRegion = 1u << 1,    ///< TorchAir's start is that of the compiled region
-  kNoPyAnchor = 1u << 2,      ///< TorchAir's Python time is unknown, it is in the platform's
-  kT3FromCann = 1u << 3,      ///< GE begins at its first runtime call: a little late
-  kT3FromAssemble = 1u << 4,  ///< GE begins where the outputs are bound: early
-  kNoRun = 1u << 5,           ///< TorchAir's Python time holds its C++ time
-  kGapClipped = 1u << 6,      ///< a long wait before the call is left out
-  kClockSkew = 1u << 7,       ///< the clocks of host and device disagree
-  kDeviceBound = 1u << 8,     ///< the device was busy: its first kernel was not late by the host
-  kPartialHead = 1u << 9,     ///< cut by the begin of the capture, not in statistics
-  kPartialTail = 1u << 10,    ///< cut by the end of the capture, not in statistics
+  kNoEntry = 1u << 0,
+  kT1FromRegion = 1u << 1,
+  kNoPyAnchor = 1u << 2,
+  kT3FromCann = 1u << 3,
+  kT3FromAssemble = 1u << 4,
+  kNoRun = 1u << 5,
+  kGapClipped = 1u << 6,
+  kClockSkew = 1u << 7,
+  kDeviceBound = 1u << 8,
+  kPartialHead = 1u << 9,
+  kPartialTail = 1u << 10,
 };
-inline constexpr int kFlags = 11;
+struct FlagInfo {
+  Flag flag;
+  std::string_view name, meaning;  ///< for tables, and for people
+};
+inline constexpr FlagInfo kFlags[] = {
+    {Flag::kNoEntry, "NO_PYTORCH_EVENT", "no event of PyTorch, its time is in the platform's"},
+    {Flag::kT1FromRegion, "TORCHAIR_FROM_REGION",
+     "TorchAir begins where the compiled region does, it has no event of its own"},
+    {Flag::kNoPyAnchor, "NO_PYTHON_EVENT",
+     "no event of TorchAir's Python, its time is in the platform's"},
+    {Flag::kT3FromCann, "GE_FROM_CANN", "GE begins with its first call of CANN, a little late"},
+    {Flag::kT3FromAssemble, "GE_FROM_ASSEMBLE", "GE begins where the outputs are bound, early"},
+    {Flag::kNoRun, "NO_CPP_EVENT", "no event of TorchAir's C++, its time is in the Python's"},
+    {Flag::kGapClipped, "GAP_CLIPPED", "a long wait before the call is left out"},
+    {Flag::kClockSkew, "CLOCK_SKEW",
+     "the clocks of host and device disagree, the first kernel is not known"},
+    {Flag::kDeviceBound, "DEVICE_WAS_BUSY",
+     "the device was busy, so the host did not delay the first kernel"},
+    {Flag::kPartialHead, "CUT_AT_BEGIN", "cut by the begin of the capture, in no sum"},
+    {Flag::kPartialTail, "CUT_AT_END", "cut by the end of the capture, in no sum"}};
 
 std::string_view NameOf(CallKind kind);
 std::string_view NameOf(Engine engine);
 std::string_view NameOf(Phase phase);
 std::string_view NameOf(KernelSource source);
-std::string_view NameOf(Flag flag);
-/// For people: "no event of PyTorch, its time is in the platform's".
-std::string_view MeaningOf(Flag flag);
 
-/// The parts of the time of a call, in order.
-enum class Segment : std::uint8_t { kPlatform, kDynamo, kTorchairPy, kTorchairCpp, kGe };
-inline constexpr std::size_t kSegments = 5;
-inline constexpr std::array<Segment, kSegments> kAllSegments = {
-    Segment::kPlatform, Segment::kDynamo, Segment::kTorchairPy, Segment::kTorchairCpp,
-    Segment::kGe};
-constexpr std::size_t Index(Segment segment) { return static_cast<std::size_t>(segment); }
+/// What is measured of a call: parts of its time, and times to the first kernel.
+enum class Measure : std::uint8_t {
+  kPlatform,
+  kPlatformWait,  ///< of the platform's time: waiting for the device
+  kDynamo,
+  kLookup,  ///< parts of Dynamo's time
+  kDynamoCompile,
+  kRegionOther,
+  kFrontend,  ///< platform and Dynamo
+  kTorchairPy,
+  kTorchairCpp,
+  kGe,      ///< from the start of GE to the end of the call
+  kReplay,  ///< the same of a captured graph, where nothing is GE's
+  kGeExec,  ///< parts of GE's time
+  kEpilogueCpp,
+  kEpiloguePy,
+  kLag,  ///< from the end of the call to a later first kernel
+  kHead,
+  kCompile,  ///< of the head: compiling and loading
+  kHeadNet,  ///< the head without that
+  kFirstTaskLatency,
+  kFirstKernelLatency,
+  kHeadToFirstKernel,
+  kEpilogue,  ///< its C++ and its Python, for those who look inside
+};
+constexpr std::size_t Index(Measure measure) { return static_cast<std::size_t>(measure); }
+
+/// The name of a measure in tables, and of parts of the head for people. Parts have an owner.
+struct MeasureInfo {
+  std::string_view name, title{}, owner{};
+};
+inline constexpr MeasureInfo kMeasureInfos[] = {
+    {"platform", "platform", "serving framework / script"},
+    {"platform_wait"},
+    {"dynamo", "dynamo", "PyTorch"},
+    {"lookup"},
+    {"dynamo_compile"},
+    {"region_other"},
+    {"frontend"},
+    {"torchair_py", "torchair python", "TorchAir"},
+    {"torchair_cpp", "torchair C++", "TorchAir"},
+    {"ge", "GE and epilogue", "GE, TorchAir (epilogue)"},
+    {"aclgraph", "aclgraph replay", "TorchAir, CANN runtime"},
+    {"ge_exec"},
+    {"epilogue_cpp"},
+    {"epilogue_py"},
+    {"lag"},
+    {"head"},
+    {"compile"},
+    {"head_net"},
+    {"first_task_latency"},
+    {"first_kernel_latency"},
+    {"head_to_first_kernel"},
+    {"epilogue"}};
+inline constexpr std::size_t kMeasures = std::size(kMeasureInfos);
+constexpr const MeasureInfo& InfoOf(Measure measure) { return kMeasureInfos[Index(measure)]; }
+constexpr std::string_view NameOf(Measure measure) { return InfoOf(measure).name; }
+/// The parts of the head in order; a call has one of the last two.
+inline constexpr Measure kParts[] = {Measure::kPlatform,    Measure::kDynamo, Measure::kTorchairPy,
+                                     Measure::kTorchairCpp, Measure::kGe,     Measure::kReplay};
 
 /// A call of a compiled graph. Times are nanoseconds; empty is unknown, never 0.
 struct Call {
@@ -84,31 +154,25 @@ struct Call {
   bool loads_graph = false;               ///< it loads or captures its graph
 
   // Boundaries. Of A6 only t3 is known.
-  TimeNs w0 = 0;  ///< the front end's time begins
-  TimeNs e0 = 0;  ///< the compiled model is entered
-  TimeNs t1 = 0;  ///< TorchAir's Python begins
-  MaybeNs t2;     ///< TorchAir's C++ begins
-  MaybeNs t3;     ///< GE begins
-  TimeNs t4 = 0;  ///< the call ends
-
-  std::array<MaybeNs, kSegments> segments;
-  MaybeNs platform_wait;                         ///< of the platform's time: waiting for the device
-  MaybeNs lookup, dynamo_compile, region_other;  ///< parts of Dynamo's time
-  MaybeNs ge_exec, epilogue_cpp, epilogue_py;    ///< parts of GE's time
-  TimeNs compile = 0;
-
+  TimeNs w0 = 0;                     ///< the front end's time begins
+  TimeNs e0 = 0;                     ///< the compiled model is entered
+  TimeNs t1 = 0;                     ///< TorchAir's Python begins
+  MaybeNs t2;                        ///< TorchAir's C++ begins
+  MaybeNs t3;                        ///< GE begins
+  TimeNs t4 = 0;                     ///< the call ends
   MaybeNs first_task, first_kernel;  ///< when they start; the task may refresh arguments only
-  MaybeNs idle;                      ///< of the device, from w0 to the first kernel
-  std::array<MaybeNs, kSegments> exposed;
-  MaybeNs exposed_lag;  ///< idle between the end of the call and the first kernel
-  /// Likewise, of parts of segments and of what compiles.
-  MaybeNs exposed_wait, exposed_lookup, exposed_ge_exec, exposed_compile;
+
+  struct Time {
+    MaybeNs total;
+    MaybeNs idle;  ///< of it the device is idle, up to the first kernel
+  };
+  std::array<Time, kMeasures> times;
 
   std::int64_t tensors_built = 0, contiguous = 0, clones = 0, copies = 0, launches = 0;
 
   bool Has(Flag flag) const { return (flags & static_cast<std::uint16_t>(flag)) != 0; }
   void Set(Flag flag) { flags |= static_cast<std::uint16_t>(flag); }
-  /// No part of it is GE's: the last segment is the replay of a captured graph.
+  /// No part of it is GE's: the last part is the replay of a captured graph.
   bool Replays() const { return engine == Engine::kAclGraph; }
   bool KnowsHead() const { return kind != CallKind::kA6; }
   TimeNs Head() const { return t4 - w0; }
@@ -116,31 +180,17 @@ struct Call {
   bool Counts() const {
     return KnowsHead() && parent < 0 && !Has(Flag::kPartialHead) && !Has(Flag::kPartialTail);
   }
-  MaybeNs Of(Segment segment) const { return segments[Index(segment)]; }
-  MaybeNs ExposedOf(Segment segment) const { return exposed[Index(segment)]; }
+  MaybeNs Of(Measure measure) const { return times[Index(measure)].total; }
+  MaybeNs IdleOf(Measure measure) const { return times[Index(measure)].idle; }
+  /// The parts of its head, in order.
+  std::array<Measure, 5> Parts() const {
+    return {Measure::kPlatform, Measure::kDynamo, Measure::kTorchairPy, Measure::kTorchairCpp,
+            Replays() ? Measure::kReplay : Measure::kGe};
+  }
 };
+inline constexpr std::size_t kPartsOfCall = std::tuple_size_v<decltype(Call().Parts())>;
 
 /// "NO_PYTORCH_EVENT|GE_FROM_CANN".
 std::string FlagText(const Call& call);
-
-/// A part of the head for people.
-struct Part {
-  std::string_view measure;  ///< in SummaryRow
-  std::string_view title, owner;
-};
-inline constexpr Part kPlatformPart{"platform", "platform", "serving framework / script"};
-inline constexpr Part kDynamoPart{"dynamo", "dynamo", "PyTorch"};
-inline constexpr Part kPythonPart{"torchair_py", "torchair python", "TorchAir"};
-inline constexpr Part kCppPart{"torchair_cpp", "torchair C++", "TorchAir"};
-inline constexpr Part kGePart{"ge", "GE and epilogue", "GE, TorchAir (epilogue)"};
-/// Of aclgraph: the last segment has nothing of GE.
-inline constexpr Part kReplayPart{"aclgraph", "aclgraph replay", "TorchAir, CANN runtime"};
-inline constexpr Part kParts[] = {kPlatformPart, kDynamoPart, kPythonPart,
-                                  kCppPart,      kGePart,     kReplayPart};
-
-/// What the segment of the call is to people.
-inline const Part& PartOf(const Call& call, Segment segment) {
-  return segment == Segment::kGe && call.Replays() ? kReplayPart : kParts[Index(segment)];
-}
 
 }  // namespace mpa::head

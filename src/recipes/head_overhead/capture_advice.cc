@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "graph_advice.h"
+#include "advice.h"
 
 namespace mpa::head {
 namespace {
@@ -34,7 +34,8 @@ class Compilations {
   void Add(const Call& call, TimeNs cost) {
     calls_.push_back(&call);
     cost_ += cost;
-    if (call.exposed_compile) gain_ = gain_.value_or(0) + std::min(cost, *call.exposed_compile);
+    const MaybeNs idle = call.IdleOf(Measure::kCompile);
+    if (idle) gain_ = gain_.value_or(0) + std::min(cost, *idle);
   }
   std::size_t Count() const { return calls_.size(); }
 
@@ -67,39 +68,20 @@ class Compilations {
   MaybeNs gain_;
 };
 
-AdviceRow AdviceRowOf(std::string_view rule, std::string_view owner, std::string text,
-                      std::string_view metric, double value, double threshold, std::size_t calls) {
-  return {.rule = std::string(rule),
-          .severity = Severity::kWarn,
-          .scope = "all",
-          .owner = std::string(owner),
-          .text = std::move(text),
-          .metric = std::string(metric),
-          .value = value,
-          .threshold = threshold,
-          .part = {},
-          .cost = {},
-          .gain = {},
-          .exposed_per_step = {},
-          .is_compilation = false,
-          .calls = static_cast<std::int64_t>(calls)};
-}
-
 void AdviseLaterCapture(const AdviceInput& input, const std::vector<const Call*>& calls,
                         std::vector<AdviceRow>& rows) {
   const bool steady = std::any_of(calls.begin(), calls.end(),
                                   [](const Call* call) { return call->phase == Phase::kSteady; });
   if (steady || calls.empty()) return;
   Compilations all(input);
-  for (const Call* call : calls) all.Add(*call, call->compile);
-  rows.push_back(
-      AdviceRowOf("capture_later", kScript,
-                  fmt::format("all {} calls compile, so the numbers are the cost of compiling; "
-                              "capture later: at least 3 steps of warm-up, with skip_first and "
-                              "warmup of schedule()",
-                              calls.size()),
-                  "steady_calls", 0, 1, calls.size()));
-  all.Charge(rows.back());
+  for (const Call* call : calls) all.Add(*call, *call->Of(Measure::kCompile));
+  all.Charge(
+      AddAdvice("capture_later", kScript,
+                fmt::format("all {} calls compile, so the numbers are the cost of compiling; "
+                            "capture later: at least 3 steps of warm-up, with skip_first and "
+                            "warmup of schedule()",
+                            calls.size()),
+                "steady_calls", 0, 1, calls.size(), rows));
 }
 
 void AdviseOnRecompilation(const AdviceInput& input, const std::vector<const Call*>& calls,
@@ -109,8 +91,8 @@ void AdviseOnRecompilation(const AdviceInput& input, const std::vector<const Cal
   std::set<std::int64_t> frames;  // compiled again during the capture
   Compilations again(input);
   for (const Call* call : calls) {
-    if (call->dynamo_compile.value_or(0) > 0 && steady.contains(call->track)) {
-      again.Add(*call, call->compile);
+    if (call->Of(Measure::kDynamoCompile).value_or(0) > 0 && steady.contains(call->track)) {
+      again.Add(*call, *call->Of(Measure::kCompile));
       if (call->frame >= 0) frames.insert(call->frame);
     }
     if (call->phase == Phase::kSteady) steady.insert(call->track);
@@ -128,14 +110,14 @@ void AdviseOnRecompilation(const AdviceInput& input, const std::vector<const Cal
     texts.push_back(fmt::format("{} ({} variants)", frame, variants[frame].size()));
   }
   const std::size_t most = std::max(again.Count(), frames.size());
-  rows.push_back(AdviceRowOf(
-      "recompilation", kPyTorch,
-      fmt::format("compiled again during the capture: {}; frames: {}; mark dynamic "
-                  "dimensions, pad inputs, or use gears",
-                  again.Count() > 0 ? again.Text() : "the events of it are not recorded",
-                  texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, ", "))),
-      "recompilations", static_cast<double>(most), 1, again.Count()));
-  if (again.Count() > 0) again.Charge(rows.back());
+  AdviceRow& row =
+      AddAdvice("recompilation", kPyTorch,
+                fmt::format("compiled again during the capture: {}; frames: {}; mark dynamic "
+                            "dimensions, pad inputs, or use gears",
+                            again.Count() > 0 ? again.Text() : "the events of it are not recorded",
+                            texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, ", "))),
+                "recompilations", static_cast<double>(most), 1, again.Count(), rows);
+  if (again.Count() > 0) again.Charge(row);
 }
 
 void AdviseOnPieces(const AdviceInput& input, const std::vector<const Call*>& calls,
@@ -158,16 +140,15 @@ void AdviseOnPieces(const AdviceInput& input, const std::vector<const Call*>& ca
   const bool broken = nested && per_step > 1;
   if (!broken && most <= input.thresholds.calls_per_region) return;
   const auto pieces = std::max<std::int64_t>(static_cast<std::int64_t>(per_step), most);
-  rows.push_back(AdviceRowOf(
-      "graph_pieces", kScript,
-      fmt::format("{} calls of graphs {} at {:.1f} us each cost {:.1f} us: {}; compile with "
-                  "fullgraph=True to see why, and move what breaks the graph out of it",
-                  pieces, pieces > most ? "in a step" : "in one run of a region",
-                  static_cast<double>(spread->p50) / 1e3,
-                  static_cast<double>(pieces * spread->p50) / 1e3,
-                  broken ? "graph breaks" : "a region compiled in pieces"),
-      "calls_per_region", static_cast<double>(pieces), input.thresholds.calls_per_region,
-      calls.size()));
+  AddAdvice("graph_pieces", kScript,
+            fmt::format("{} calls of graphs {} at {:.1f} us each cost {:.1f} us: {}; compile with "
+                        "fullgraph=True to see why, and move what breaks the graph out of it",
+                        pieces, pieces > most ? "in a step" : "in one run of a region",
+                        static_cast<double>(spread->p50) / 1e3,
+                        static_cast<double>(pieces * spread->p50) / 1e3,
+                        broken ? "graph breaks" : "a region compiled in pieces"),
+            "calls_per_region", static_cast<double>(pieces), input.thresholds.calls_per_region,
+            calls.size(), rows);
 }
 
 void AdviseOnReloads(const AdviceInput& input, const std::vector<const Call*>& calls,
@@ -178,20 +159,20 @@ void AdviseOnReloads(const AdviceInput& input, const std::vector<const Call*>& c
   for (const Call* call : calls) {
     const std::pair key{call->graph, call->track};
     if (call->loads_graph && steady.contains(key)) {
-      again.Add(*call, call->compile - call->dynamo_compile.value_or(0));
+      again.Add(*call,
+                *call->Of(Measure::kCompile) - call->Of(Measure::kDynamoCompile).value_or(0));
       reloaded.insert(input.graphs[call->graph]);
     }
     if (call->phase == Phase::kSteady) steady.insert(key);
   }
   if (again.Count() == 0) return;
-  rows.push_back(
-      AdviceRowOf("graph_reload", kScript,
-                  fmt::format("a graph is loaded or captured again ({}): {}; changed addresses, "
-                              "limits of streams or cores, or too many shapes for the limit of "
-                              "captures",
-                              fmt::join(reloaded, ", "), again.Text()),
-                  "reloads", static_cast<double>(again.Count()), 1, again.Count()));
-  again.Charge(rows.back());
+  again.Charge(
+      AddAdvice("graph_reload", kScript,
+                fmt::format("a graph is loaded or captured again ({}): {}; changed addresses, "
+                            "limits of streams or cores, or too many shapes for the limit of "
+                            "captures",
+                            fmt::join(reloaded, ", "), again.Text()),
+                "reloads", static_cast<double>(again.Count()), 1, again.Count(), rows));
 }
 
 }  // namespace

@@ -1,196 +1,317 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens within a call: in the platform, TorchAir's Python and its C++, then from GE on.
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <span>
+#include <utility>
 
-#include "call_children.h"
-#include "mpa/base/text.h"
-#include "segments.h"
+#include "children.h"
 
 namespace mpa::head {
 
-std::vector<Child> ChildCollector::Collect() {
-  if (call_.KnowsHead()) {
-    AddPlatform();
-    AddPython();
-    AddCpp();
-    AddGe();
-    AddEpilogue();
-  }
-  return Joined();
-}
+// Collects the pieces of one call.
+class ChildCollector {
+ public:
+  ChildCollector(const ChildFinder& finder, std::size_t call)
+      : finder_(finder),
+        a_(finder.analysis_),
+        strings_(a_.trace.strings),
+        call_(a_.calls[call]),
+        parts_(a_.parts[call]),
+        graph_part_(call_.Parts().back()) {}
 
-void ChildCollector::AddRest(ChildSegment segment, std::string_view name, const Interval& span,
-                             std::vector<Interval> covered) {
-  Add(segment, kUnattributed, name, {span.begin, span.begin}, 0);  // there even if it is 0
-  for (const Interval& gap : Difference({span}, Union(std::move(covered)))) {
-    Add(segment, kUnattributed, name, gap, 0);
+  std::vector<Child> Collect() {
+    if (call_.KnowsHead()) {
+      AddPlatform();
+      AddPython();
+      AddCpp();
+      AddGe();
+      AddEpilogue();
+    }
+    return Joined();
   }
-}
 
-void ChildCollector::AddPlatform() {
-  const auto span = SpanOf(call_, Segment::kPlatform);
-  std::vector<Interval> covered;
-  ForEachNode(*span, parts_.found.node, [&](std::int64_t node, const Interval& time) {
-    const std::string_view name = NameOfNode(node);
-    const bool op = name.starts_with("aten::") || name.starts_with("npu::");
-    Add(ChildSegment::kPlatform, op ? "op" : "event", name, time);
-    covered.push_back(time);
-  });
-  AddRest(ChildSegment::kPlatform, "(no event)", *span, std::move(covered));
-  for (std::int64_t at = a_.forest.FirstFrom(call_.track, span->begin);
-       at < a_.forest.EndOf(call_.track) && a_.forest.At(at).start < span->end; ++at) {
-    const HostNode& node = a_.forest.At(at);
-    if (node.event != HostEvent::kBlocking) continue;
-    Add(ChildSegment::kPlatform, "of_which_waiting", NameOfNode(at),
-        {node.start, std::min(node.end, span->end)});
-  }
-  for (const std::size_t row : a_.runtime.Starting(call_.track, span->begin, span->end)) {
-    const RuntimeCall meaning = a_.runtime.Meaning(row);
-    if (meaning != RuntimeCall::kSync && meaning != RuntimeCall::kMemcpy) continue;
-    AddRuntime(ChildSegment::kPlatform, "of_which_waiting", row, *span);
-  }
-  const auto first =
-      std::partition_point(finder_.garbage_.begin(), finder_.garbage_.end(),
-                           [&](const Interval& garbage) { return garbage.end <= span->begin; });
-  for (auto at = first; at != finder_.garbage_.end() && at->begin < span->end; ++at) {
-    Add(ChildSegment::kPlatform, "of_which_gc", "GC",
-        {std::max(at->begin, span->begin), std::min(at->end, span->end)});
-  }
-}
-
-void ChildCollector::AddPython() {
-  const auto span = SpanOf(call_, Segment::kTorchairPy);
-  if (!span) return;
-  const FoundCall& found = parts_.found;
-  const std::int64_t inner = found.run != HostNode::kNone         ? found.run
-                             : found.execution != HostNode::kNone ? found.execution
-                             : found.replay != HostNode::kNone    ? found.replay
-                                                                  : found.eager_run;
-  std::vector<PyChild> nodes;
-  std::vector<Interval> covered;
-  ForEachNode(*span, inner, [&](std::int64_t node, const Interval& time) {
-    nodes.push_back({NameOfNode(node), a_.forest.At(node).event, time, {}, true});
-    covered.push_back(time);
-  });
-  ClassifyPyChildren(call_.engine, nodes);
-  for (const PyChild& node : nodes) {
-    Add(ChildSegment::kTorchairPy, node.kind, node.name, node.time, node.counts ? 1 : 0);
-  }
-  AddRest(ChildSegment::kTorchairPy, "Python", *span, std::move(covered));
-}
-
-void ChildCollector::AddCpp() {
-  const auto span = SpanOf(call_, Segment::kTorchairCpp);
-  if (!span || call_.engine == Engine::kAclGraph) return;
-  std::string_view gap_name = "gap_before_assemble";
-  std::vector<Piece> gaps;
-  TimeNs at = span->begin;
-  const auto close_gap = [&](TimeNs until, std::string_view name) {
-    if (until <= at) return;
-    gaps.push_back({{ChildSegment::kTorchairCpp, "gap", name}, {at, until}});
+ private:
+  struct Piece {
+    Child child;
+    Interval time;
   };
-  ForEachNode(*span, parts_.found.execution, [&](std::int64_t node, const Interval& time) {
-    const HostEvent event = a_.forest.At(node).event;
-    const bool binds = event == HostEvent::kAssembleOutputs && gap_name == "gap_after_inputs";
-    close_gap(time.begin, binds                            ? "gap_in_to_out"
-                          : gap_name == "gap_after_inputs" ? "gap_before_execute"
-                                                           : gap_name);
-    if (event == HostEvent::kAssembleInputs) gap_name = "gap_after_inputs";
-    if (event == HostEvent::kAssembleOutputs || event == HostEvent::kLoadGraph) {
-      gap_name = "gap_before_execute";
-    }
-    const bool known = event == HostEvent::kAssembleInputs ||
-                       event == HostEvent::kAssembleOutputs || event == HostEvent::kLoadGraph;
-    Add(ChildSegment::kTorchairCpp, known ? "event" : "other_op", NameOfNode(node), time);
-    if (event == HostEvent::kAssembleInputs) AddSync(ChildSegment::kTorchairCpp, time);
-    at = std::max(at, time.end);
-  });
-  if (gap_name == "gap_after_inputs") gap_name = "gap_before_execute";
-  close_gap(span->end, parts_.found.assembled ? gap_name : kUnattributed);
-  for (const Piece& gap : gaps) pieces_.push_back(gap);
-  AddQueueDrain(gaps);
-}
 
-void ChildCollector::AddSync(ChildSegment segment, const Interval& span) {
-  for (const std::size_t row : a_.runtime.Starting(call_.track, span.begin, span.end)) {
-    const RuntimeCall meaning = a_.runtime.Meaning(row);
-    if (meaning == RuntimeCall::kSync || meaning == RuntimeCall::kMemcpy ||
-        meaning == RuntimeCall::kMemcpyAsync) {
-      AddRuntime(segment, kOfWhichSync, row, span);
+  const HostNode& At(std::int64_t node) const { return a_.forest.At(node); }
+  std::string_view NameOfNode(std::int64_t node) const { return strings_.View(At(node).name); }
+  std::string_view NameOfCall(std::size_t row) const {
+    return strings_.View(a_.runtime.Table().name[row]);
+  }
+
+  void Add(Measure part, std::string_view kind, std::string_view name, const Interval& time,
+           std::int64_t count = 1) {
+    pieces_.push_back({{part, kind, name, count}, time});
+  }
+  void AddRuntime(Measure part, std::string_view kind, std::size_t row, const Interval& span) {
+    Add(part, kind, NameOfCall(row),
+        {a_.runtime.Start(row), std::min(a_.runtime.End(row), span.end)});
+  }
+  // What of `span` none of `covered` covers.
+  void AddRest(Measure part, std::string_view name, const Interval& span,
+               std::vector<Interval> covered) {
+    Add(part, kUnattributed, name, {span.begin, span.begin}, 0);  // there even if it is 0
+    for (const Interval& gap : Difference({span}, Union(std::move(covered)))) {
+      Add(part, kUnattributed, name, gap, 0);
     }
   }
-}
 
-void ChildCollector::AddQueueDrain(const std::vector<Piece>& gaps) {
-  const auto largest =
-      std::max_element(gaps.begin(), gaps.end(), [](const Piece& a, const Piece& b) {
-        return a.time.end - a.time.begin < b.time.end - b.time.begin;
+  // The outermost nodes of the call's thread that start within `span`, without those that hold
+  // `inner`, which are looked into.
+  template <typename OnNode>
+  void ForEachNode(const Interval& span, std::int64_t inner, OnNode on_node) const {
+    const std::int64_t end = a_.forest.EndOf(call_.track);
+    for (std::int64_t at = a_.forest.FirstFrom(call_.track, span.begin);
+         at < end && At(at).start < span.end;) {
+      const HostNode& node = At(at);
+      const bool holds_inner = at <= inner && inner < node.subtree_end;
+      const bool looked_into = at == parts_.node || at == parts_.run || holds_inner;
+      if (!looked_into) on_node(at, Interval{node.start, std::min(node.end, span.end)});
+      at = looked_into ? at + 1 : node.subtree_end;
+    }
+  }
+  // Those nodes as children of one part, with the time between them. `kind` tells the kind of one.
+  template <typename KindOf>
+  void AddNodes(Measure part, const Interval& span, std::int64_t inner, std::string_view rest,
+                KindOf kind) {
+    std::vector<Interval> covered;
+    ForEachNode(span, inner, [&](std::int64_t node, const Interval& time) {
+      Add(part, kind(node), NameOfNode(node), time);
+      covered.push_back(time);
+    });
+    AddRest(part, rest, span, std::move(covered));
+  }
+
+  void AddPlatform() {
+    const Interval span = *SpanOf(call_, Measure::kPlatform);
+    AddNodes(Measure::kPlatform, span, parts_.node, "(no event)",
+             [&](std::int64_t node) { return IsOperator(NameOfNode(node)) ? "op" : "event"; });
+    for (std::int64_t at = a_.forest.FirstFrom(call_.track, span.begin);
+         at < a_.forest.EndOf(call_.track) && At(at).start < span.end; ++at) {
+      if (At(at).event != HostEvent::kBlocking) continue;
+      Add(Measure::kPlatform, "of_which_waiting", NameOfNode(at),
+          {At(at).start, std::min(At(at).end, span.end)});
+    }
+    for (const std::size_t row : a_.runtime.Starting(call_.track, span)) {
+      if (!IsWait(a_.runtime.Meaning(row))) continue;
+      AddRuntime(Measure::kPlatform, "of_which_waiting", row, span);
+    }
+    const Intervals& garbage = finder_.garbage_;
+    auto at = std::partition_point(garbage.begin(), garbage.end(),
+                                   [&](const Interval& one) { return one.end <= span.begin; });
+    for (; at != garbage.end() && at->begin < span.end; ++at) {
+      Add(Measure::kPlatform, "of_which_gc", "GC",
+          {std::max(at->begin, span.begin), std::min(at->end, span.end)});
+    }
+  }
+
+  void AddPython() {
+    const auto span = SpanOf(call_, Measure::kTorchairPy);
+    if (!span) return;
+    const std::int64_t inner = parts_.run != HostNode::kNone         ? parts_.run
+                               : parts_.execution != HostNode::kNone ? parts_.execution
+                               : parts_.replay != HostNode::kNone    ? parts_.replay
+                                                                     : parts_.eager_run;
+    std::vector<PyChild> nodes;
+    std::vector<Interval> covered;
+    ForEachNode(*span, inner, [&](std::int64_t node, const Interval& time) {
+      nodes.push_back({NameOfNode(node), At(node).event, time, {}, true});
+      covered.push_back(time);
+    });
+    ClassifyPyChildren(call_.engine, nodes);
+    for (const PyChild& node : nodes) {
+      Add(Measure::kTorchairPy, node.kind, node.name, node.time, node.counts ? 1 : 0);
+    }
+    AddRest(Measure::kTorchairPy, "Python", *span, std::move(covered));
+  }
+
+  void AddCpp() {
+    const auto span = SpanOf(call_, Measure::kTorchairCpp);
+    if (!span || call_.Replays()) return;
+    std::string_view gap_name = "gap_before_assemble";
+    std::vector<Piece> gaps;
+    TimeNs at = span->begin;
+    const auto close_gap = [&](TimeNs until, std::string_view name) {
+      if (until > at) gaps.push_back({{Measure::kTorchairCpp, "gap", name}, {at, until}});
+    };
+    ForEachNode(*span, parts_.execution, [&](std::int64_t node, const Interval& time) {
+      const HostEvent event = At(node).event;
+      const bool is_input = event == HostEvent::kAssembleInputs;
+      const bool is_output = event == HostEvent::kAssembleOutputs;
+      const bool known = is_input || is_output || event == HostEvent::kLoadGraph;
+      const bool behind_inputs = gap_name == "gap_after_inputs";
+      close_gap(time.begin, !behind_inputs ? gap_name
+                            : is_output    ? "gap_in_to_out"
+                                           : "gap_before_execute");
+      if (known) gap_name = is_input ? "gap_after_inputs" : "gap_before_execute";
+      Add(Measure::kTorchairCpp, known ? "event" : "other_op", NameOfNode(node), time);
+      if (is_input) AddSync(Measure::kTorchairCpp, time);
+      at = std::max(at, time.end);
+    });
+    if (gap_name == "gap_after_inputs") gap_name = "gap_before_execute";
+    close_gap(span->end, parts_.assembled ? gap_name : kUnattributed);
+    pieces_.insert(pieces_.end(), gaps.begin(), gaps.end());
+    AddQueueDrain(gaps);
+  }
+
+  void AddSync(Measure part, const Interval& span) {
+    for (const std::size_t row : a_.runtime.Starting(call_.track, span)) {
+      const RuntimeCall meaning = a_.runtime.Meaning(row);
+      if (!IsWait(meaning) && meaning != RuntimeCall::kMemcpyAsync) continue;
+      AddRuntime(part, kOfWhichSync, row, span);
+    }
+  }
+
+  // The largest gap is a wait for eager operators when the thread that launches these was busy for
+  // at least half of it.
+  void AddQueueDrain(const std::vector<Piece>& gaps) {
+    const auto length = [](const Interval& time) { return time.end - time.begin; };
+    const auto largest = std::max_element(
+        gaps.begin(), gaps.end(),
+        [&](const Piece& a, const Piece& b) { return length(a.time) < length(b.time); });
+    const auto queue = finder_.queue_of_pid_.find(call_.pid);
+    if (largest == gaps.end() || queue == finder_.queue_of_pid_.end()) return;
+    const Interval gap = largest->time;
+    const QueuedWork& work = a_.trace.queued_work;
+    const auto end_of = [&](std::size_t row) { return work.start[row] + work.dur[row]; };
+    const std::vector<std::size_t>& rows = queue->second;
+    auto at = std::partition_point(rows.begin(), rows.end(),
+                                   [&](std::size_t row) { return end_of(row) <= gap.begin; });
+    const auto first_drained = static_cast<std::ptrdiff_t>(pieces_.size());
+    std::vector<Interval> covered;
+    for (; at != rows.end() && work.start[*at] < gap.end; ++at) {
+      const Interval time{std::max(work.start[*at], gap.begin), std::min(end_of(*at), gap.end)};
+      Add(Measure::kTorchairCpp, kQueueDrain, strings_.View(work.name[*at]), time);
+      covered.push_back(time);
+    }
+    if (2 * Length(Union(std::move(covered))) >= length(gap)) return;
+    pieces_.erase(pieces_.begin() + first_drained, pieces_.end());
+  }
+
+  void AddGe() {
+    if (!call_.t3) return;
+    const Interval span{std::max(*call_.t3, call_.w0),
+                        std::max(parts_.executed.value_or(call_.t4), call_.w0)};
+    std::vector<Interval> covered;
+    const auto add = [&](std::span<const std::size_t> rows) {
+      TimeNs counted_until = span.begin;  // by a call whose inner calls are parts of it
+      for (const std::size_t row : rows) {
+        AddGeRow(row, span, /*nested=*/a_.runtime.Start(row) < counted_until);
+        covered.push_back({a_.runtime.Start(row), std::min(a_.runtime.End(row), span.end)});
+        if (a_.runtime.Meaning(row) == RuntimeCall::kModelExecute) continue;
+        counted_until = std::max(counted_until, a_.runtime.End(row));
+      }
+    };
+    add(a_.runtime.Starting(call_.track, span));
+    for (const std::size_t worker : parts_.workers) {
+      add(a_.runtime.Starting(a_.runtime.TrackOf(worker), a_.runtime.Span(worker)));
+    }
+    // Without events of the runtime there is nothing to attribute.
+    if (covered.empty()) return;
+    AddRest(graph_part_, call_.Replays() ? "replay" : "GE", span, std::move(covered));
+  }
+
+  void AddGeRow(std::size_t row, const Interval& span, bool nested) {
+    const std::string_view name = NameOfCall(row);
+    const Interval time{a_.runtime.Start(row), std::min(a_.runtime.End(row), span.end)};
+    const auto add = [&](std::string_view kind, std::string_view of_which, std::string_view title) {
+      Add(graph_part_, nested ? of_which : kind, title, time);
+    };
+    switch (a_.runtime.Meaning(row)) {
+      case RuntimeCall::kLaunch:
+        return add(kLaunch, kOfWhichLaunch, "launch");
+      case RuntimeCall::kModelExecute:
+        return AddOwnTime(row, time);
+      case RuntimeCall::kInferShape:
+        return add("infer_shape", "of_which_infer_shape", "InferShape");
+      case RuntimeCall::kTiling:
+        return add("tiling", "of_which_tiling", "Tiling");
+      case RuntimeCall::kInputCopy:
+      case RuntimeCall::kStepInfo:
+      case RuntimeCall::kOutputCopy:
+        return add("event", "of_which_event", name.substr(name.find('@') + 1));
+      default:
+        return add("runtime", "of_which_runtime", name);
+    }
+  }
+
+  // An execution without what it calls.
+  void AddOwnTime(std::size_t row, const Interval& time) {
+    std::vector<Interval> inner;
+    for (const std::size_t other : a_.runtime.Starting(a_.runtime.TrackOf(row), time)) {
+      if (a_.runtime.Meaning(other) == RuntimeCall::kModelExecute) continue;
+      inner.push_back(a_.runtime.Span(other));
+    }
+    std::int64_t count = 1;  // of all its pieces
+    for (const Interval& own : Difference({time}, Union(std::move(inner)))) {
+      Add(graph_part_, "event", "ModelExecute (self)", own, std::exchange(count, 0));
+    }
+  }
+
+  void AddEpilogue() {
+    if (parts_.run == HostNode::kNone || !call_.t3) return;
+    const TimeNs run_end = std::max(At(parts_.run).end, call_.w0);
+    if (parts_.executed) {
+      const Interval cpp{std::max(*parts_.executed, call_.w0), run_end};
+      AddNodes(Measure::kEpilogue, cpp, HostNode::kNone, "other C++", [&](std::int64_t node) {
+        if (At(node).event != HostEvent::kRefreshOutputs) return "other_op";
+        AddOutputs(node);
+        return "refresh";
       });
-  const auto queue = finder_.queue_of_pid_.find(call_.pid);
-  if (largest == gaps.end() || queue == finder_.queue_of_pid_.end()) return;
-  const Interval gap = largest->time;
-  const auto first = std::partition_point(queue->second.begin(), queue->second.end(),
-                                          [&](const auto& work) { return work.end <= gap.begin; });
-  std::vector<Piece> drained;
-  std::vector<Interval> covered;
-  for (auto at = first; at != queue->second.end() && at->start < gap.end; ++at) {
-    const Interval time{std::max(at->start, gap.begin), std::min(at->end, gap.end)};
-    drained.push_back(
-        {{ChildSegment::kTorchairCpp, kQueueDrain, strings_.View(at->name), 1}, time});
-    covered.push_back(time);
-  }
-  if (2 * Length(Union(std::move(covered))) < gap.end - gap.begin) return;
-  for (const Piece& piece : drained) pieces_.push_back(piece);
-}
-
-std::vector<Child> ChildCollector::Joined() {
-  std::stable_sort(pieces_.begin(), pieces_.end(),
-                   [](const Piece& a, const Piece& b) { return a.child.Key() < b.child.Key(); });
-  const DeviceTimeline* device = a_.devices.Of(call_.pid);
-  std::vector<Child> children;
-  for (auto first = pieces_.begin(); first != pieces_.end();) {
-    Child child = first->child;
-    child.count = 0;
-    std::vector<Interval> times;
-    auto at = first;
-    for (; at != pieces_.end() && at->child.Key() == first->child.Key(); ++at) {
-      child.count += at->child.count;
-      times.push_back(at->time);
+      AddSync(Measure::kEpilogue, cpp);
     }
-    const Intervals covered = Union(std::move(times));
-    child.total = Length(covered);
-    if (device != nullptr && call_.first_kernel) {
-      child.exposed = device->Idle(covered, *call_.first_kernel);
-    }
-    children.push_back(child);
-    first = at;
+    if (!call_.Of(Measure::kEpiloguePy)) return;
+    AddNodes(Measure::kEpilogue, {run_end, call_.t4}, HostNode::kNone, "Python",
+             [&](std::int64_t node) {
+               return NameOfNode(node) == "aten::copy_" ? "write_back" : "other_op";
+             });
   }
-  return children;
-}
 
-// What happens within the segments of a call.
+  void AddOutputs(std::int64_t node) {
+    for (std::int64_t at = node + 1; at < At(node).subtree_end; at = At(at).subtree_end) {
+      Add(Measure::kEpilogue, "of_which_outputs", NameOfNode(at), {At(at).start, At(at).end});
+    }
+  }
 
-namespace {
+  // One child for each part, kind and name, with the time that its pieces cover together.
+  std::vector<Child> Joined() {
+    std::stable_sort(pieces_.begin(), pieces_.end(),
+                     [](const Piece& a, const Piece& b) { return a.child.Key() < b.child.Key(); });
+    const DeviceTimeline* device = a_.devices.Of(call_.pid);
+    std::vector<Child> children;
+    for (auto at = pieces_.begin(); at != pieces_.end();) {
+      Child& child = children.emplace_back(at->child);
+      child.count = 0;
+      std::vector<Interval> times;
+      for (; at != pieces_.end() && at->child.Key() == child.Key(); ++at) {
+        child.count += at->child.count;
+        times.push_back(at->time);
+      }
+      const Intervals covered = Union(std::move(times));
+      child.total = Length(covered);
+      if (call_.first_kernel) child.exposed = device->Idle(covered, *call_.first_kernel);
+    }
+    return children;
+  }
 
-constexpr std::array<std::string_view, kChildSegments> kSegmentNames = {
-    "platform", "torchair_py", "torchair_cpp", "ge", "aclgraph", "epilogue"};
+  const ChildFinder& finder_;
+  const HeadAnalysis& a_;
+  const StringPool& strings_;
+  const Call& call_;
+  const CallParts& parts_;
+  Measure graph_part_;  // where the execution of the graph belongs
+  std::vector<Piece> pieces_;
+};
 
-}  // namespace
-
-std::string_view NameOf(ChildSegment segment) {
-  return kSegmentNames[static_cast<std::size_t>(segment)];
-}
-
-ChildFinder::ChildFinder(const RankTrace& trace, const HeadAnalysis& analysis)
-    : trace_(trace), analysis_(analysis), garbage_(Covered(trace.garbage_collections)) {
-  const QueuedWork& work = trace.queued_work;
+ChildFinder::ChildFinder(const HeadAnalysis& analysis)
+    : analysis_(analysis), garbage_(Covered(analysis.trace.garbage_collections)) {
+  const QueuedWork& work = analysis.trace.queued_work;
   for (const std::size_t row : work.RowsByStart()) {
-    const std::int64_t pid = trace.tracks.pid[static_cast<std::size_t>(work.track[row])];
-    queue_of_pid_[pid].push_back(
-        {work.start[row], work.start[row] + work.dur[row], work.name[row]});
+    const auto track = static_cast<std::size_t>(work.track[row]);
+    queue_of_pid_[analysis.trace.tracks.pid[track]].push_back(row);
   }
 }
 
@@ -200,178 +321,11 @@ std::vector<Child> ChildFinder::Of(std::size_t call) const {
 
 void CountConversions(const std::vector<Child>& children, Call& call) {
   for (const Child& child : children) {
-    if (child.segment != ChildSegment::kTorchairPy) continue;
+    if (child.part != Measure::kTorchairPy) continue;
     if (child.kind == kTensorConstruct) call.tensors_built += child.count;
     if (child.kind == kContiguous) call.contiguous += child.count;
     if (child.kind == kClone) call.clones += child.count;
     if (child.kind == kToCopy) call.copies += child.count;
-  }
-}
-
-// What TorchAir's Python does before the graph runs: mostly conversions of inputs.
-
-namespace {
-
-// Building a tensor from a Python value takes several operators, among them one of this name; in
-// newer versions it is the only one.
-constexpr std::string_view kLift = "aten::lift_fresh";
-
-bool MayBuildTensor(std::string_view name) {
-  return IsOneOf(
-      name, {"aten::empty", "aten::to", "aten::_to_copy", "aten::copy_", kLift, "aten::detach_"});
-}
-
-std::string_view KindOfAlone(const PyChild& child, Engine engine) {
-  const std::string_view name = child.name;
-  if (child.event == HostEvent::kCompiledCall || child.event == HostEvent::kCachedCall) {
-    return "nested_call";
-  }
-  if (IsCompileEvent(child.event)) return "compile";
-  if (engine == Engine::kEagerFx) return "other_op";  // the graph itself
-  if (engine == Engine::kAclGraph &&
-      IsOneOf(name, {"aten::_foreach_copy_", "aten::copy_", "process_input"})) {
-    return "input_copy";
-  }
-  if (name == "aten::contiguous" || name.starts_with("contiguous_") ||
-      name.starts_with("cached_contiguous_") || name.starts_with("format_contiguous")) {
-    return kContiguous;
-  }
-  if (name == "aten::clone") return kClone;
-  if (IsOneOf(name, {"aten::to", "aten::_to_copy", "aten::copy_"}) ||
-      (name.starts_with("npu::") && name.find("copy") != std::string_view::npos)) {
-    return kToCopy;
-  }
-  return "other_op";
-}
-
-}  // namespace
-
-void ClassifyPyChildren(Engine engine, std::vector<PyChild>& children) {
-  std::size_t run = 0;  // where operators that may build the next tensor begin
-  for (std::size_t i = 0; i < children.size(); ++i) {
-    PyChild& child = children[i];
-    child.kind = KindOfAlone(child, engine);
-    if (child.kind == kContiguous) child.counts = child.name == "aten::contiguous";
-    if (!MayBuildTensor(child.name) || engine == Engine::kEagerFx) {
-      run = i + 1;
-      continue;
-    }
-    const bool ends = i > 0 && child.name == "aten::detach_" && children[i - 1].name == kLift;
-    if (ends) {
-      child.kind = kTensorConstruct;
-      child.counts = false;
-      run = i + 1;
-    }
-    if (child.name != kLift) continue;
-    for (; run <= i; ++run) {
-      children[run].kind = kTensorConstruct;
-      children[run].counts = run == i;
-    }
-  }
-}
-
-// What happens from the start of GE or of the replay on: the runtime's calls, then the handling of
-// outputs.
-
-void ChildCollector::AddGe() {
-  if (!call_.t3) return;
-  const Interval span{std::max(*call_.t3, call_.w0),
-                      std::max(parts_.bounds.executed.value_or(call_.t4), call_.w0)};
-  std::vector<Interval> covered;
-  const auto add = [&](std::span<const std::size_t> rows) {
-    TimeNs counted_until = span.begin;  // by a call whose inner calls are parts of it
-    for (const std::size_t row : rows) {
-      AddGeRow(row, span, /*nested=*/a_.runtime.Start(row) < counted_until);
-      covered.push_back({a_.runtime.Start(row), std::min(a_.runtime.End(row), span.end)});
-      if (a_.runtime.Meaning(row) == RuntimeCall::kModelExecute) continue;
-      counted_until = std::max(counted_until, a_.runtime.End(row));
-    }
-  };
-  add(a_.runtime.Starting(call_.track, span.begin, span.end));
-  for (const std::size_t worker : parts_.workers) {
-    add(a_.runtime.Starting(a_.runtime.Table().track[worker], a_.runtime.Start(worker),
-                            a_.runtime.End(worker)));
-  }
-  // Without events of the runtime there is nothing to attribute.
-  if (covered.empty()) return;
-  AddRest(GraphSegment(), call_.Replays() ? "replay" : "GE", span, std::move(covered));
-}
-
-void ChildCollector::AddGeRow(std::size_t row, const Interval& span, bool nested) {
-  const std::string_view name = strings_.View(a_.runtime.Table().name[row]);
-  const auto add = [&](std::string_view kind, std::string_view of_which, std::string_view title) {
-    AddRuntime(GraphSegment(), nested ? of_which : kind, row, span, title);
-  };
-  switch (a_.runtime.Meaning(row)) {
-    case RuntimeCall::kLaunch:
-      add(kLaunch, kOfWhichLaunch, "launch");
-      return;
-    case RuntimeCall::kModelExecute:
-      AddOwnTime(row, span);
-      return;
-    case RuntimeCall::kInferShape:
-      add("infer_shape", "of_which_infer_shape", "InferShape");
-      return;
-    case RuntimeCall::kTiling:
-      add("tiling", "of_which_tiling", "Tiling");
-      return;
-    case RuntimeCall::kInputCopy:
-    case RuntimeCall::kStepInfo:
-    case RuntimeCall::kOutputCopy:
-      add("event", "of_which_event", name.substr(name.find('@') + 1));
-      return;
-    default:
-      add("runtime", "of_which_runtime", name);
-  }
-}
-
-void ChildCollector::AddOwnTime(std::size_t row, const Interval& span) {
-  const Interval time{a_.runtime.Start(row), std::min(a_.runtime.End(row), span.end)};
-  std::vector<Interval> inner;
-  for (const std::size_t other :
-       a_.runtime.Starting(a_.runtime.Table().track[row], time.begin, time.end)) {
-    if (a_.runtime.Meaning(other) == RuntimeCall::kModelExecute) continue;
-    inner.push_back({a_.runtime.Start(other), a_.runtime.End(other)});
-  }
-  std::int64_t count = 1;  // of all its pieces
-  for (const Interval& own : Difference({time}, Union(std::move(inner)))) {
-    Add(GraphSegment(), "event", "ModelExecute (self)", own, count);
-    count = 0;
-  }
-}
-
-void ChildCollector::AddEpilogue() {
-  if (parts_.found.run == HostNode::kNone || !call_.t3) return;
-  const TimeNs run_end = std::max(a_.forest.At(parts_.found.run).end, call_.w0);
-  if (parts_.bounds.executed) {
-    const Interval cpp{std::max(*parts_.bounds.executed, call_.w0), run_end};
-    std::vector<Interval> covered;
-    ForEachNode(cpp, HostNode::kNone, [&](std::int64_t node, const Interval& time) {
-      AddOutputs(node, time);
-      covered.push_back(time);
-    });
-    AddRest(ChildSegment::kEpilogue, "other C++", cpp, std::move(covered));
-    AddSync(ChildSegment::kEpilogue, cpp);
-  }
-  if (!call_.epilogue_py) return;
-  const Interval py{run_end, call_.t4};
-  std::vector<Interval> covered;
-  ForEachNode(py, HostNode::kNone, [&](std::int64_t node, const Interval& time) {
-    const std::string_view name = NameOfNode(node);
-    Add(ChildSegment::kEpilogue, name == "aten::copy_" ? "write_back" : "other_op", name, time);
-    covered.push_back(time);
-  });
-  AddRest(ChildSegment::kEpilogue, "Python", py, std::move(covered));
-}
-
-void ChildCollector::AddOutputs(std::int64_t node, const Interval& time) {
-  const bool refresh = a_.forest.At(node).event == HostEvent::kRefreshOutputs;
-  Add(ChildSegment::kEpilogue, refresh ? "refresh" : "other_op", NameOfNode(node), time);
-  if (!refresh) return;
-  for (std::int64_t at = node + 1; at < a_.forest.At(node).subtree_end;
-       at = a_.forest.At(at).subtree_end) {
-    Add(ChildSegment::kEpilogue, "of_which_outputs", NameOfNode(at),
-        {a_.forest.At(at).start, a_.forest.At(at).end});
   }
 }
 

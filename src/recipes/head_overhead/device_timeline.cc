@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "host_forest.h"
+#include "analyse.h"
 
 namespace mpa::head {
 
@@ -13,15 +13,13 @@ DeviceTimeline::DeviceTimeline(std::vector<Run> runs, std::int64_t device)
     : runs_(std::move(runs)), device_(device) {
   std::stable_sort(runs_.begin(), runs_.end(),
                    [](const Run& a, const Run& b) { return a.start < b.start; });
-  next_kernel_.assign(runs_.size() + 1, runs_.size());
   std::vector<Interval> intervals;
-  for (std::size_t i = runs_.size(); i-- > 0;) {
-    next_kernel_[i] = runs_[i].is_update ? next_kernel_[i + 1] : i;
-  }
   for (std::size_t i = 0; i < runs_.size(); ++i) {
-    intervals.push_back({runs_[i].start, runs_[i].end});
-    if (runs_[i].connection >= 0) by_connection_.emplace_back(runs_[i].connection, i);
-    if (runs_[i].model >= 0) by_model_.emplace_back(runs_[i].model, i);
+    const Run& run = runs_[i];
+    intervals.push_back({run.start, run.end});
+    if (!run.is_update) kernel_starts_.push_back(run.start);
+    if (run.connection >= 0) by_connection_.emplace_back(run.connection, i);
+    if (run.model >= 0) by_model_.emplace_back(run.model, i);
   }
   // Runs are numbered in order of start, so the pairs are in order of key and start.
   std::sort(by_connection_.begin(), by_connection_.end());
@@ -44,51 +42,45 @@ TimeNs DeviceTimeline::BusyUntil(TimeNs time) const {
   return busy_before_[last] + std::min(time, busy_[last].end) - busy_[last].begin;
 }
 
-TimeNs DeviceTimeline::Idle(TimeNs from, TimeNs to) const {
-  if (to <= from) return 0;
-  return to - from - (BusyUntil(to) - BusyUntil(from));
-}
-
 TimeNs DeviceTimeline::Idle(const Intervals& spans, TimeNs until) const {
   TimeNs idle = 0;
-  for (const Interval& span : spans) idle += Idle(span.begin, std::min(span.end, until));
+  for (const Interval& span : spans) {
+    const TimeNs end = std::min(span.end, until);
+    if (end > span.begin) idle += end - span.begin - (BusyUntil(end) - BusyUntil(span.begin));
+  }
   return idle;
 }
 
-std::optional<TimeNs> DeviceTimeline::LastBusyBefore(TimeNs time) const {
+MaybeNs DeviceTimeline::LastBusyBefore(TimeNs time) const {
   const auto after = std::partition_point(busy_.begin(), busy_.end(),
                                           [&](const Interval& busy) { return busy.begin < time; });
   if (after == busy_.begin()) return std::nullopt;
   return std::min(std::prev(after)->end, time);
 }
 
-std::optional<std::size_t> DeviceTimeline::FirstFrom(TimeNs time, bool kernels_only) const {
-  const auto at = std::partition_point(runs_.begin(), runs_.end(),
-                                       [&](const Run& run) { return run.start < time; });
-  auto run = static_cast<std::size_t>(at - runs_.begin());
-  if (kernels_only) run = next_kernel_[run];
-  return run < runs_.size() ? std::optional(run) : std::nullopt;
+DeviceTimeline::First DeviceTimeline::FirstFrom(TimeNs time) const {
+  First first;
+  const auto task = std::partition_point(runs_.begin(), runs_.end(),
+                                         [&](const Run& run) { return run.start < time; });
+  if (task != runs_.end()) first.task = task->start;
+  const auto kernel = std::lower_bound(kernel_starts_.begin(), kernel_starts_.end(), time);
+  if (kernel != kernel_starts_.end()) first.kernel = *kernel;
+  return first;
 }
 
-std::optional<std::size_t> DeviceTimeline::FirstOf(const Keyed& keyed, std::int64_t key,
-                                                   TimeNs time, bool kernels_only) const {
+DeviceTimeline::First DeviceTimeline::FirstOf(const Keyed& keyed, std::int64_t key,
+                                              TimeNs time) const {
   auto at = std::partition_point(keyed.begin(), keyed.end(), [&](const auto& entry) {
     return entry.first < key || (entry.first == key && runs_[entry.second].start < time);
   });
   // Few runs of one key are refreshes, so this does not go far.
-  while (kernels_only && at != keyed.end() && at->first == key && runs_[at->second].is_update) ++at;
-  if (at == keyed.end() || at->first != key) return std::nullopt;
-  return at->second;
-}
-
-std::optional<std::size_t> DeviceTimeline::FirstOfModel(std::int64_t model, TimeNs time,
-                                                        bool kernels_only) const {
-  return FirstOf(by_model_, model, time, kernels_only);
-}
-
-std::optional<std::size_t> DeviceTimeline::FirstOfConnection(std::int64_t connection, TimeNs time,
-                                                             bool kernels_only) const {
-  return FirstOf(by_connection_, connection, time, kernels_only);
+  First first;
+  for (; at != keyed.end() && at->first == key && !first.kernel; ++at) {
+    const Run& run = runs_[at->second];
+    if (!first.task) first.task = run.start;
+    if (!run.is_update) first.kernel = run.start;
+  }
+  return first;
 }
 
 bool DeviceTimeline::HasConnection(std::int64_t connection) const {
@@ -98,29 +90,26 @@ bool DeviceTimeline::HasConnection(std::int64_t connection) const {
 }
 
 void DeviceTimeline::FindBursts() {
+  std::vector<TimeNs>& all = bursts_[-1];
   for (auto first = by_model_.begin(); first != by_model_.end();) {
     const std::int64_t model = first->first;
-    std::vector<std::size_t> kernels;
+    std::vector<const Run*> kernels;
     for (; first != by_model_.end() && first->first == model; ++first) {
-      if (!runs_[first->second].is_update) kernels.push_back(first->second);
+      if (!runs_[first->second].is_update) kernels.push_back(&runs_[first->second]);
     }
-    if (kernels.empty()) continue;
-    const StringId first_name = runs_[kernels.front()].name;
-    const StringId last_name = runs_[kernels.back()].name;
-    std::vector<std::size_t>& bursts = bursts_[model];
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-      const bool begins = runs_[kernels[i]].name == first_name &&
-                          (i == 0 || runs_[kernels[i - 1]].name == last_name);
-      if (begins) bursts.push_back(kernels[i]);
+      if (kernels[i]->name != kernels.front()->name) continue;
+      if (i > 0 && kernels[i - 1]->name != kernels.back()->name) continue;
+      bursts_[model].push_back(kernels[i]->start);
+      all.push_back(kernels[i]->start);
     }
-    all_bursts_.insert(all_bursts_.end(), bursts.begin(), bursts.end());
   }
-  std::sort(all_bursts_.begin(), all_bursts_.end());
+  std::sort(all.begin(), all.end());
 }
 
-const std::vector<std::size_t>& DeviceTimeline::BurstsOf(std::int64_t model) const {
-  static const std::vector<std::size_t> kNone;
-  const auto found = bursts_.find(model);
+const std::vector<TimeNs>& DeviceTimeline::BurstsOf(std::int64_t model) const {
+  static const std::vector<TimeNs> kNone;
+  const auto found = bursts_.find(std::max<std::int64_t>(model, -1));
   return found != bursts_.end() ? found->second : kNone;
 }
 
@@ -148,157 +137,140 @@ const DeviceTimeline* DeviceTimelines::Of(std::int64_t pid) const {
 
 namespace {
 
-using PidAndModel = std::pair<std::int64_t, std::int64_t>;
+using First = DeviceTimeline::First;
+using Pair = std::pair<std::int64_t, std::int64_t>;
 
 class FirstKernelFinder {
  public:
-  FirstKernelFinder(const RankTrace& trace, const RuntimeCalls& runtime) : runtime_(runtime) {
-    const ModelIterations& iterations = trace.model_iterations;
+  explicit FirstKernelFinder(HeadAnalysis& analysis) : a_(analysis) {
+    const ModelIterations& iterations = a_.trace.model_iterations;
     for (std::size_t i = 0; i < iterations.Size(); ++i) {
       iteration_start_.try_emplace({iterations.model[i], iterations.iteration[i]},
                                    iterations.start[i]);
     }
-    const HostCalls& calls = trace.host_calls;
-    std::vector<std::size_t> executes;
-    for (std::size_t row = 0; row < calls.Size(); ++row) {
-      if (runtime.Meaning(row) == RuntimeCall::kModelExecute) executes.push_back(row);
-    }
-    std::stable_sort(executes.begin(), executes.end(),
-                     [&](std::size_t a, std::size_t b) { return calls.start[a] < calls.start[b]; });
+    const HostCalls& calls = a_.trace.host_calls;
     position_.assign(calls.Size(), 0);
-    for (const std::size_t row : executes) {
-      const auto pid = trace.tracks.pid[static_cast<std::size_t>(calls.track[row])];
+    for (const std::size_t row : calls.RowsByStart()) {
+      if (a_.runtime.Meaning(row) != RuntimeCall::kModelExecute) continue;
+      const auto pid = a_.trace.tracks.pid[static_cast<std::size_t>(calls.track[row])];
       position_[row] = executes_[{pid, calls.model[row]}]++;
     }
   }
 
   // Everything but the search by time.
-  FirstKernel FindExactly(const KernelSearch& call) const {
-    FirstKernel found;
-    if (!call.t3 || call.device == nullptr) return found;
-    ByLaunch(call, found);
-    if (!found.kernel && !found.skewed) ByIteration(call, found);
-    if (!found.kernel && !found.skewed) ByOrder(call, found);
-    if (found.skewed) return {.skewed = true};
-    if (found.kernel && !found.task) {
-      found.task = found.kernel;
-      found.task_source = found.kernel_source;
+  void FindExactly(std::size_t i) const {
+    Call& call = a_.calls[i];
+    const DeviceTimeline* device = a_.devices.Of(call.pid);
+    if (!call.t3 || device == nullptr) return;
+    ByLaunch(*device, a_.parts[i], call);
+    if (const auto execute = a_.parts[i].execute) {
+      if (Open(call)) ByIteration(*device, *execute, call);
+      if (Open(call)) ByOrder(*device, *execute, call);
     }
-    return found;
+    if (call.Has(Flag::kClockSkew)) {
+      call.first_task = call.first_kernel = std::nullopt;
+      call.task_source = call.kernel_source = KernelSource::kNone;
+    } else if (call.first_kernel && !call.first_task) {
+      call.first_task = call.first_kernel;
+      call.task_source = call.kernel_source;
+    }
   }
 
  private:
-  void ByLaunch(const KernelSearch& call, FirstKernel& found) const {
-    MaybeNs task, kernel;
+  static bool Open(const Call& call) { return !call.first_kernel && !call.Has(Flag::kClockSkew); }
+
+  void ByLaunch(const DeviceTimeline& device, const CallParts& parts, Call& call) const {
+    First first;
     bool early = false;
-    const auto earlier = [&](MaybeNs& best, std::optional<std::size_t> run) {
-      if (!run) return;
-      const TimeNs start = call.device->At(*run).start;
-      best = std::min(best.value_or(start), start);
+    const auto take_earlier = [](MaybeNs& best, MaybeNs start) {
+      if (start) best = std::min(best.value_or(*start), *start);
     };
-    for (const std::size_t row : call.launches) {
-      const std::int64_t connection = runtime_.Table().connection[row];
-      if (connection < 0 || !call.device->HasConnection(connection)) continue;
-      const TimeNs start = runtime_.Start(row);
-      const auto first = call.device->FirstOfConnection(connection, start, false);
-      early = early || !first;
-      earlier(task, first);
-      earlier(kernel, call.device->FirstOfConnection(connection, start, true));
+    for (const std::size_t row : parts.launches) {
+      const std::int64_t connection = a_.runtime.Table().connection[row];
+      if (connection < 0 || !device.HasConnection(connection)) continue;
+      const First of_launch = device.FirstOfConnection(connection, a_.runtime.Start(row));
+      early = early || !of_launch.task;
+      take_earlier(first.task, of_launch.task);
+      take_earlier(first.kernel, of_launch.kernel);
     }
-    found.skewed = early && !task;
-    Take(task, kernel, KernelSource::kLaunch, found);
+    if (early && !first.task) call.Set(Flag::kClockSkew);
+    Take(first, KernelSource::kLaunch, call);
   }
 
-  void ByIteration(const KernelSearch& call, FirstKernel& found) const {
-    if (!call.execute) return;
-    const HostCalls& calls = runtime_.Table();
-    const std::int64_t model = calls.model[*call.execute];
-    const auto iteration = iteration_start_.find({model, calls.request[*call.execute]});
+  void ByIteration(const DeviceTimeline& device, std::size_t execute, Call& call) const {
+    const HostCalls& calls = a_.runtime.Table();
+    const std::int64_t model = calls.model[execute];
+    const auto iteration = iteration_start_.find({model, calls.request[execute]});
     if (model < 0 || iteration == iteration_start_.end()) return;
-    TakeRuns(call, call.device->FirstOfModel(model, iteration->second, false),
-             call.device->FirstOfModel(model, iteration->second, true), KernelSource::kIteration,
-             found);
+    Take(device.FirstOfModel(model, iteration->second), KernelSource::kIteration, call);
   }
 
-  void ByOrder(const KernelSearch& call, FirstKernel& found) const {
-    if (!call.execute) return;
-    const std::int64_t model = runtime_.Table().model[*call.execute];
-    const auto& bursts = model >= 0 ? call.device->BurstsOf(model) : call.device->AllBursts();
+  void ByOrder(const DeviceTimeline& device, std::size_t execute, Call& call) const {
+    const std::int64_t model = a_.runtime.Table().model[execute];
+    const std::vector<TimeNs>& bursts = device.BurstsOf(model);
     const auto count = executes_.find({call.pid, model});
     if (count == executes_.end() || count->second != bursts.size()) return;
-    const std::size_t burst = bursts[position_[*call.execute]];
-    TakeRuns(call, burst, burst, KernelSource::kModelFifo, found);
+    const TimeNs burst = bursts[position_[execute]];
+    Take({burst, burst}, KernelSource::kModelFifo, call);
   }
 
-  void TakeRuns(const KernelSearch& call, std::optional<std::size_t> task,
-                std::optional<std::size_t> kernel, KernelSource source, FirstKernel& found) const {
-    const auto start = [&](std::optional<std::size_t> run) {
-      return run ? MaybeNs(call.device->At(*run).start) : std::nullopt;
-    };
-    if (kernel && *start(kernel) < *call.t3) {
-      found.skewed = true;
+  // Device work before its cause: the clocks disagree.
+  static void Take(const First& first, KernelSource source, Call& call) {
+    if (source != KernelSource::kLaunch && first.kernel && *first.kernel < *call.t3) {
+      call.Set(Flag::kClockSkew);
       return;
     }
-    Take(start(task), start(kernel), source, found);
-  }
-
-  static void Take(MaybeNs task, MaybeNs kernel, KernelSource source, FirstKernel& found) {
-    if (!found.task && task) {
-      found.task = task;
-      found.task_source = source;
+    if (!call.first_task && first.task) {
+      call.first_task = first.task;
+      call.task_source = source;
     }
-    if (!found.kernel && kernel) {
-      found.kernel = kernel;
-      found.kernel_source = source;
+    if (!call.first_kernel && first.kernel) {
+      call.first_kernel = first.kernel;
+      call.kernel_source = source;
     }
   }
 
-  const RuntimeCalls& runtime_;
-  std::map<std::pair<std::int64_t, std::int64_t>, TimeNs> iteration_start_;
-  std::map<PidAndModel, std::size_t> executes_;  // how many
-  std::vector<std::size_t> position_;            // of each execution among those
+  HeadAnalysis& a_;
+  std::map<Pair, TimeNs> iteration_start_;  // by model and iteration
+  std::map<Pair, std::size_t> executes_;    // how many, by process and model
+  std::vector<std::size_t> position_;       // of each execution among those
 };
 
 // What was not found otherwise: the first work behind t3, unless it is that of the next call.
-void FindByTime(const std::vector<KernelSearch>& calls, std::vector<FirstKernel>& found) {
-  std::vector<std::size_t> order(calls.size());
+void FindByTime(HeadAnalysis& a) {
+  std::vector<std::size_t> order(a.calls.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::erase_if(order, [&](std::size_t i) { return !calls[i].t3 || calls[i].device == nullptr; });
+  std::erase_if(order, [&](std::size_t i) {
+    return !a.calls[i].t3 || a.devices.Of(a.calls[i].pid) == nullptr;
+  });
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return calls[a].t3 > calls[b].t3; });
+                   [&](std::size_t i, std::size_t k) { return a.calls[i].t3 > a.calls[k].t3; });
   std::map<const DeviceTimeline*, TimeNs> next_task;
   for (const std::size_t i : order) {
-    const DeviceTimeline& device = *calls[i].device;
-    FirstKernel& first = found[i];
-    if (first.skewed) continue;
-    TimeNs& next = next_task.try_emplace(&device, std::numeric_limits<TimeNs>::max()).first->second;
-    const auto start = [&](bool kernels_only) -> MaybeNs {
-      const auto run = device.FirstFrom(*calls[i].t3, kernels_only);
-      if (!run || device.At(*run).start >= next) return std::nullopt;
-      return device.At(*run).start;
-    };
-    if (!first.kernel) {
-      first.kernel = start(true);
-      if (first.kernel) first.kernel_source = KernelSource::kTime;
-      if (!first.task) first.task = start(false);
-      if (first.task && first.task_source == KernelSource::kNone) {
-        first.task_source = KernelSource::kTime;
-      }
+    Call& call = a.calls[i];
+    const DeviceTimeline* device = a.devices.Of(call.pid);
+    if (call.Has(Flag::kClockSkew)) continue;
+    TimeNs& next = next_task.try_emplace(device, std::numeric_limits<TimeNs>::max()).first->second;
+    if (!call.first_kernel) {
+      const First first = device->FirstFrom(*call.t3);
+      const auto take = [&](MaybeNs start, MaybeNs& known, KernelSource& source) {
+        if (known || !start || *start >= next) return;
+        known = start;
+        source = KernelSource::kTime;
+      };
+      take(first.kernel, call.first_kernel, call.kernel_source);
+      take(first.task, call.first_task, call.task_source);
     }
-    if (first.task) next = *first.task;
+    if (call.first_task) next = *call.first_task;
   }
 }
 
 }  // namespace
 
-std::vector<FirstKernel> FindFirstKernels(const RankTrace& trace, const RuntimeCalls& runtime,
-                                          const std::vector<KernelSearch>& calls) {
-  const FirstKernelFinder finder(trace, runtime);
-  std::vector<FirstKernel> found;
-  found.reserve(calls.size());
-  for (const KernelSearch& call : calls) found.push_back(finder.FindExactly(call));
-  FindByTime(calls, found);
-  return found;
+void FindFirstKernels(HeadAnalysis& analysis) {
+  const FirstKernelFinder finder(analysis);
+  for (std::size_t i = 0; i < analysis.calls.size(); ++i) finder.FindExactly(i);
+  FindByTime(analysis);
 }
 
 }  // namespace mpa::head

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice on a graph, up to its C++: the platform, PyTorch, conversions, queues.
-#include "graph_advice.h"
-
+// Advice on a graph: the platform, PyTorch, TorchAir and its causes in the script, GE, the handling
+// of outputs, stretched calls.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
-#include "call_children.h"
+#include "advice.h"
 
 namespace mpa::head {
 namespace {
@@ -15,342 +15,384 @@ namespace {
 // Of two times, what is known.
 MaybeNs Plus(MaybeNs a, MaybeNs b) { return a && b ? MaybeNs(*a + *b) : a ? a : b; }
 
+double Micros(TimeNs time) { return static_cast<double>(time) / 1e3; }
+
+// What a rule is about: in all its calls the time of the host, and of it the idle time of the
+// device; empty where that is unknown.
+struct Loss {
+  std::string_view part;
+  TimeNs cost = 0;
+  MaybeNs gain{};
+};
+Loss LossIn(Measure part, const ChildRow& row) { return {NameOf(part), row.total, row.exposed}; }
+Loss LossIn(Measure part, const SummaryRow& row) {
+  return {NameOf(part), row.spread.sum, row.exposed_sum};
+}
+
+// The rules on the steady calls of one graph.
+class GraphAdvice {
+ public:
+  GraphAdvice(const AdviceInput& input, const Scope& scope, std::span<const SummaryRow> summary,
+              std::span<const ChildRow> children, std::vector<AdviceRow>& rows)
+      : input_(input), limits_(input.thresholds), scope_(scope), children_(children), rows_(rows) {
+    std::set<std::pair<std::int32_t, std::int32_t>> steps;
+    for (const std::size_t i : scope.calls) {
+      const Call& call = input.calls[i];
+      if (call.phase != Phase::kSteady) continue;
+      calls_.push_back(&call);
+      if (call.step >= 0) steps.emplace(call.track, call.step);
+    }
+    steps_ = static_cast<std::int64_t>(steps.size());
+    for (const SummaryRow& row : summary) {
+      if (row.phase == Phase::kSteady) measured_[Index(row.measure)] = &row;
+    }
+    const SummaryRow* head = Measured(Measure::kHead);
+    if (head == nullptr) return;
+    head_ = head->spread;
+    if (head->share_of_step && head_.sum > 0) {
+      step_time_ = static_cast<double>(head_.sum) / *head->share_of_step;
+    }
+  }
+
+  void Give() {
+    if (calls_.empty()) return;
+    AdviseOnPlatform();
+    AdviseOnLookup();
+    if (AllOf(Engine::kEagerFx)) {
+      AdviseOnEagerRuns();
+      AdviseOnOutliers();
+      return;
+    }
+    const std::size_t before = rows_.size();
+    AdviseOnConversions();
+    AdviseOnQueue();
+    AdviseOnSync();
+    AdviseOnTorchAir(/*causes_known=*/rows_.size() > before || LoadsAgain());
+    AdviseOnGe();
+    AdviseOnEpilogue();
+    AdviseOnOutliers();
+  }
+
+ private:
+  const SummaryRow* Measured(Measure measure) const { return measured_[Index(measure)]; }
+  // All children of a kind, or of one name of it.
+  ChildRow Sum(Measure part, std::string_view kind, std::string_view name = {}) const {
+    ChildRow sum;
+    for (const ChildRow& row : children_) {
+      if (row.part != part || row.kind != kind || (!name.empty() && row.name != name)) continue;
+      sum.count += row.count;
+      sum.total += row.total;
+      sum.exposed = Plus(sum.exposed, row.exposed);
+    }
+    return sum;
+  }
+  double PerCall(TimeNs total) const { return Micros(total) / static_cast<double>(calls_.size()); }
+  // "3" or "2.5".
+  std::string CountPerCall(std::int64_t count) const {
+    std::string text =
+        fmt::format("{:.1f}", static_cast<double>(count) / static_cast<double>(calls_.size()));
+    if (text.ends_with(".0")) text.resize(text.size() - 2);
+    return text;
+  }
+
+  // Of the head, for one call, in %.
+  double ShareOfHead(double us) const { return head_.p50 > 0 ? us / Micros(head_.p50) * 100 : 0; }
+  bool Matters(double typical_us, TimeNs total) const {
+    const bool of_step = step_time_ > 0 && static_cast<double>(total) / step_time_ * 100 >=
+                                               limits_.segment_step_share;
+    return typical_us > 0 && (ShareOfHead(typical_us) >= limits_.segment_share || of_step);
+  }
+  bool Matters(Measure measure) const {
+    const SummaryRow* row = Measured(measure);
+    return row != nullptr && Matters(Micros(row->spread.p50), row->spread.sum);
+  }
+  bool AllOf(Engine engine) const {
+    return std::all_of(calls_.begin(), calls_.end(),
+                       [&](const Call* call) { return call->engine == engine; });
+  }
+
+  void Add(std::string_view rule, std::string_view owner, std::string text, std::string_view metric,
+           double value, double threshold, const Loss& loss) {
+    AdviceRow& row =
+        AddAdvice(rule, owner, std::move(text), metric, value, threshold, calls_.size(), rows_);
+    row.scope = scope_.name;
+    row.part = loss.part;
+    row.cost = loss.cost;
+    row.gain = loss.gain;
+    if (loss.gain && steps_ > 0) row.exposed_per_step = *loss.gain / steps_;
+  }
+
+  // The longest children of a part by name: "aten::index 120.0 us".
+  std::string Longest(Measure part) const {
+    constexpr std::size_t kMost = 3;
+    std::vector<std::string> names;
+    for (const ChildRow& row : children_) {
+      if (row.part != part || row.count == 0 || row.kind.starts_with("of_which")) continue;
+      if (names.size() < kMost) {
+        names.push_back(fmt::format("{} {:.1f} us", row.name, PerCall(row.total)));
+      }
+    }
+    return names.empty() ? "no events" : fmt::format("{}", fmt::join(names, ", "));
+  }
+
+  // Whether a graph is loaded or captured behind a steady call.
+  bool LoadsAgain() const {
+    bool steady = false;
+    for (const std::size_t i : scope_.calls) {
+      const Call& call = input_.calls[i];
+      if (steady && call.loads_graph) return true;
+      steady = steady || call.phase == Phase::kSteady;
+    }
+    return false;
+  }
+
+  void AdviseOnPlatform() {
+    std::vector<TimeNs> values;
+    Loss loss{NameOf(Measure::kPlatform), 0, {}};
+    for (const Call* call : calls_) {
+      values.push_back(*call->Of(Measure::kPlatform) - *call->Of(Measure::kPlatformWait));
+      loss.cost += values.back();
+      loss.gain = Plus(
+          loss.gain, Since(call->IdleOf(Measure::kPlatform), call->IdleOf(Measure::kPlatformWait)));
+    }
+    const Spread net = *SpreadOf(std::move(values));
+    if (!Matters(Micros(net.p50), loss.cost)) return;
+    const ChildRow silent = Sum(Measure::kPlatform, kUnattributed);
+    const ChildRow garbage = Sum(Measure::kPlatform, "of_which_gc");
+    const SummaryRow* platform = Measured(Measure::kPlatform);
+    const double silent_share = platform != nullptr && platform->spread.sum > 0
+                                    ? Micros(silent.total) / Micros(platform->spread.sum) * 100
+                                    : 0;
+    Add("platform_time", kPlatform,
+        fmt::format("{:.1f} us before the model is entered, waiting not counted: {}; {:.0f} % "
+                    "without any event{}; look at the loop, the scheduler and the preparation of "
+                    "inputs around the call",
+                    Micros(net.p50), Longest(Measure::kPlatform), silent_share,
+                    garbage.count > 0
+                        ? fmt::format("; garbage collected {} times, {:.3f} ms in all calls",
+                                      garbage.count, Micros(garbage.total) / 1e3)
+                        : ""),
+        "platform_net_share_of_head_percent", ShareOfHead(Micros(net.p50)), limits_.segment_share,
+        loss);
+  }
+
+  void AdviseOnLookup() {
+    const SummaryRow* lookup = Measured(Measure::kLookup);
+    if (lookup == nullptr) return;
+    const double p50 = Micros(lookup->spread.p50);
+    if (!Matters(Measure::kLookup) && p50 <= limits_.lookup_us) return;
+    Add("dynamo_lookup", kPyTorch,
+        fmt::format("looking up the compiled code takes {:.1f} us: it grows with the number of "
+                    "guards; use torchair's cache_compile (a loaded cache needs neither), "
+                    "guard_filter_fn, or after warm-up "
+                    "torch.compiler.set_stance(skip_guard_eval_unsafe=True), which is unsafe if "
+                    "inputs change",
+                    p50),
+        "lookup_p50_us", p50, limits_.lookup_us, LossIn(Measure::kDynamo, *lookup));
+  }
+
+  void AdviseOnConversions() {
+    const ChildRow built = Sum(Measure::kTorchairPy, kTensorConstruct);
+    const ChildRow contiguous = Sum(Measure::kTorchairPy, kContiguous);
+    const double n = static_cast<double>(built.count) / static_cast<double>(calls_.size());
+    const bool builds = n >= limits_.built_tensors || PerCall(built.total) >= limits_.built_us;
+    const bool copies = contiguous.count > 0 && PerCall(contiguous.total) >= limits_.contiguous_us;
+    if (builds) {
+      Add("tensors_built", kScript,
+          fmt::format("{} tensors are built from Python values in each call, {:.1f} us: pass "
+                      "tensors and keep them on the device, use fewer int, list and SymInt "
+                      "arguments; TorchAir 7.0 and newer build them cheaper",
+                      CountPerCall(built.count), PerCall(built.total)),
+          "built_tensors_per_call", n, limits_.built_tensors, LossIn(Measure::kTorchairPy, built));
+    }
+    if (copies) {
+      const bool mutated = Sum(Measure::kEpilogue, "write_back").count > 0;
+      Add("non_contiguous_inputs", kScript,
+          fmt::format("{} inputs that are not contiguous are copied in each call, {:.1f} us: "
+                      "call .contiguous() once outside, avoid transposed or sliced views{}",
+                      CountPerCall(contiguous.count), PerCall(contiguous.total),
+                      mutated ? "; they are written back behind the graph, which costs again" : ""),
+          "contiguous_us_per_call", PerCall(contiguous.total), limits_.contiguous_us,
+          LossIn(Measure::kTorchairPy, contiguous));
+    }
+    const ChildRow python = Sum(Measure::kTorchairPy, kUnattributed);
+    const ChildRow inputs = Sum(Measure::kTorchairCpp, "event", "AssembleInputs");
+    const TimeNs total = python.total + inputs.total;
+    if (builds || copies || !Matters(PerCall(total), total)) return;
+    Add("many_inputs", kScript,
+        fmt::format("{:.1f} us of Python without events and of AssembleInputs: many inputs; use "
+                    "experimental_config.frozen_parameter for weights, "
+                    "torch._dynamo.mark_static_address() where the versions support it, fewer "
+                    "inputs and outputs, or a newer TorchAir; its text log shows the number of "
+                    "inputs, the capture does not",
+                    PerCall(total)),
+        "inputs_share_of_head_percent", ShareOfHead(PerCall(total)), limits_.segment_share,
+        {NameOf(Measure::kTorchairPy), total, Plus(python.exposed, inputs.exposed)});
+  }
+
+  void AdviseOnQueue() {
+    const ChildRow drain = Sum(Measure::kTorchairCpp, kQueueDrain);
+    if (drain.count == 0) return;
+    std::vector<std::string> names;
+    for (const ChildRow& row : children_) {
+      if (row.kind == kQueueDrain) names.push_back(row.name);
+    }
+    constexpr std::size_t kMost = 5;
+    if (names.size() > kMost) names.resize(kMost);
+    Add("queued_operators", kScript,
+        fmt::format(
+            "{} queued eager operators hold a call up, {:.1f} us ({}): compile them into the "
+            "graph or move them; no defect of TorchAir",
+            CountPerCall(drain.count), PerCall(drain.total), fmt::join(names, ", ")),
+        "queue_drain_us_per_call", PerCall(drain.total), 0, LossIn(Measure::kTorchairCpp, drain));
+  }
+
+  void AdviseOnSync() {
+    const ChildRow inputs = Sum(Measure::kTorchairCpp, kOfWhichSync);
+    const ChildRow outputs = Sum(Measure::kEpilogue, kOfWhichSync);
+    if (inputs.count + outputs.count == 0) return;
+    const TimeNs total = inputs.total + outputs.total;
+    const Measure part = inputs.total >= outputs.total ? Measure::kTorchairCpp : Measure::kGe;
+    Add("host_tensors", kScript,
+        fmt::format(
+            "{} copies or waits for inputs and {} for outputs in a call, {:.1f} us: tensors "
+            "of the host go into or out of the graph; keep them on the device, or use CANN "
+            "8.2.RC1 or newer for static graphs",
+            CountPerCall(inputs.count), CountPerCall(outputs.count), PerCall(total)),
+        "sync_us_per_call", PerCall(total), 0,
+        {NameOf(part), total, Plus(inputs.exposed, outputs.exposed)});
+  }
+
+  void AdviseOnTorchAir(bool causes_known) {
+    if (causes_known) return;
+    for (const Measure part : {Measure::kTorchairPy, Measure::kTorchairCpp}) {
+      if (!Matters(part)) continue;
+      const SummaryRow* row = Measured(part);
+      Add("torchair_time", kTorchAir,
+          fmt::format("{} takes {:.1f} us and no cause in the script is seen; send these tables",
+                      InfoOf(part).title, Micros(row->spread.p50)),
+          "share_of_head_percent", ShareOfHead(Micros(row->spread.p50)), limits_.segment_share,
+          LossIn(part, *row));
+    }
+  }
+
+  void AdviseOnGe() {
+    const SummaryRow* exec = Measured(Measure::kGeExec);
+    if (exec == nullptr) return;
+    const double p50 = Micros(exec->spread.p50);
+    const double share = ShareOfHead(p50);
+    const Loss loss = LossIn(Measure::kGe, *exec);
+    const ChildRow copy = Sum(Measure::kGe, "event", "InputCopy");
+    const bool refreshes = AllOf(Engine::kGeStatic) && Matters(PerCall(copy.total), copy.total);
+    if (AllOf(Engine::kGeDynamic) && Matters(Measure::kGeExec)) {
+      const std::int64_t launches =
+          Sum(Measure::kGe, kLaunch).count + Sum(Measure::kGe, kOfWhichLaunch).count;
+      Add("operator_dispatch", kScript,
+          fmt::format(
+              "the host dispatches {} operators a call at {:.2f} us each: make the "
+              "graph static (mark_static, gears), use "
+              "experimental_config.tiling_schedule_optimize, "
+              "static_model_ops_lower_limit or several GE workers "
+              "(MAX_RUNTIME_CORE_NUMBER); collect with --ge-api of msprof to see InferShape "
+              "and Tiling",
+              CountPerCall(launches),
+              launches > 0 ? Micros(exec->spread.sum) / static_cast<double>(launches) : 0.0),
+          "ge_exec_share_of_head_percent", share, limits_.segment_share, loss);
+    } else if (refreshes) {
+      Add("argument_refresh", kScript,
+          fmt::format("refreshing the arguments takes {:.1f} us a call: keep addresses stable, use "
+                      "frozen_parameter",
+                      PerCall(copy.total)),
+          "input_copy_share_of_head_percent", ShareOfHead(PerCall(copy.total)),
+          limits_.segment_share, LossIn(Measure::kGe, copy));
+    } else if (Matters(Measure::kGeExec)) {
+      Add("ge_execution", kGe,
+          fmt::format("GE executes {:.1f} us on the host; send these tables", p50),
+          "ge_exec_share_of_head_percent", share, limits_.segment_share, loss);
+    }
+  }
+
+  void AdviseOnEpilogue() {
+    const SummaryRow* exec = Measured(Measure::kGeExec);
+    const SummaryRow* cpp = Measured(Measure::kEpilogueCpp);
+    const SummaryRow* py = Measured(Measure::kEpiloguePy);
+    if (exec == nullptr || (cpp == nullptr && py == nullptr)) return;
+    const TimeNs epilogue =
+        (cpp != nullptr ? cpp->spread.p50 : 0) + (py != nullptr ? py->spread.p50 : 0);
+    if (epilogue <= exec->spread.p50) return;
+    const ChildRow outputs = Sum(Measure::kEpilogue, "of_which_outputs", "aten::set_");
+    Loss loss{NameOf(Measure::kGe), 0, {}};
+    for (const Call* call : calls_) {
+      loss.cost += call->Of(Measure::kEpilogue).value_or(0);
+      loss.gain =
+          Plus(loss.gain, Since(call->IdleOf(Measure::kGe), call->IdleOf(Measure::kGeExec)));
+    }
+    Add("output_handling", kScript,
+        fmt::format("{:.1f} us of the time behind the start of GE are handling of outputs, {:.1f} "
+                    "us are GE: about {} outputs a call; look for outputs on the host, inputs that "
+                    "are changed, views; nothing for GE's support",
+                    Micros(epilogue), Micros(exec->spread.p50), CountPerCall(outputs.count)),
+        "epilogue_us", Micros(epilogue), Micros(exec->spread.p50), loss);
+  }
+
+  void AdviseOnEagerRuns() {
+    const SummaryRow* run = Measured(Measure::kTorchairPy);
+    Add("eager_graph", kScript,
+        "the graph runs operator by operator: check run_eagerly, force_eager and the limit of "
+        "captures; its time is not GE's",
+        "eager_calls", static_cast<double>(calls_.size()), 1,
+        run != nullptr ? LossIn(Measure::kTorchairPy, *run) : Loss());
+  }
+
+  void AdviseOnOutliers() {
+    const double ratio = head_.p50 > 0 ? Micros(head_.p90) / Micros(head_.p50) : 0;
+    if (ratio <= limits_.outlier_ratio) return;
+    Loss stretched;  // of no part, and whether the device waited longer is not known
+    std::vector<std::string> outliers;
+    constexpr std::size_t kMost = 5;
+    for (const Call* call : calls_) {
+      const double limit = limits_.outlier_ratio * static_cast<double>(head_.p50);
+      if (static_cast<double>(call->Head()) <= limit) continue;
+      stretched.cost += call->Head() - head_.p50;
+      if (outliers.size() == kMost) continue;
+      const auto parts = call->Parts();
+      const auto grown = std::max_element(parts.begin(), parts.end(), [&](Measure a, Measure b) {
+        return call->Of(a).value_or(0) < call->Of(b).value_or(0);
+      });
+      outliers.push_back(fmt::format("call {} {:.1f} us, {}, device {}", call - input_.calls.data(),
+                                     Micros(call->Head()), InfoOf(*grown).title,
+                                     DeviceText(*call)));
+    }
+    Add("stretched_calls", kPlatform,
+        fmt::format("some calls are stretched: {}; the cause is not known, trust the p50",
+                    fmt::join(outliers, "; ")),
+        "head_p90_to_p50", ratio, limits_.outlier_ratio, stretched);
+  }
+
+  static std::string_view DeviceText(const Call& call) {
+    const MaybeNs idle = call.IdleOf(Measure::kHead);
+    if (!idle) return "unknown";
+    return 2 * *idle < *call.first_kernel - call.w0 ? "busy" : "idle";
+  }
+
+  const AdviceInput& input_;
+  const Thresholds& limits_;
+  const Scope& scope_;
+  std::span<const ChildRow> children_;
+  std::vector<AdviceRow>& rows_;
+  std::vector<const Call*> calls_;  // steady ones
+  std::array<const SummaryRow*, kMeasures> measured_{};
+  Spread head_;
+  double step_time_ = 0;  // ns of all steps with such calls; 0: no steps
+  std::int64_t steps_ = 0;
+};
+
 }  // namespace
 
-std::string CountText(double count) {
-  std::string text = fmt::format("{:.1f}", count);
-  if (text.ends_with(".0")) text.resize(text.size() - 2);
-  return text;
-}
-
-GraphAdvice::GraphAdvice(const AdviceInput& input, const Scope& scope, const ScopeRows& of_scope,
-                         std::vector<AdviceRow>& rows)
-    : input_(input), limits_(input.thresholds), scope_(scope), rows_(rows) {
-  std::set<std::pair<std::int32_t, std::int32_t>> steps;
-  std::vector<TimeNs> heads;
-  for (const std::size_t i : scope.calls) {
-    const Call& call = input.calls[i];
-    if (call.phase != Phase::kSteady) continue;
-    calls_.push_back(i);
-    heads.push_back(call.Head());
-    if (call.step >= 0) steps.emplace(call.track, call.step);
-  }
-  steps_ = static_cast<std::int64_t>(steps.size());
-  if (const auto spread = SpreadOf(std::move(heads))) head_ = *spread;
-  for (const SummaryRow& row : of_scope.summary) {
-    if (row.phase != Phase::kSteady) continue;
-    if (row.measure == "head" && row.share_of_step && row.spread.sum > 0) {
-      step_time_ = static_cast<double>(row.spread.sum) / *row.share_of_step;
-    }
-    summary_.push_back(&row);
-  }
-  for (const ChildRow& row : of_scope.children) children_.push_back(&row);
-}
-
-void GraphAdvice::Add(std::string_view rule, std::string_view owner, std::string text,
-                      std::string_view metric, double value, double threshold, const Loss& loss) {
-  rows_.push_back(
-      {.rule = std::string(rule),
-       .severity = Severity::kWarn,
-       .scope = scope_.name,
-       .owner = std::string(owner),
-       .text = std::move(text),
-       .metric = std::string(metric),
-       .value = value,
-       .threshold = threshold,
-       .part = std::string(loss.part),
-       .cost = loss.cost,
-       .gain = loss.gain,
-       .exposed_per_step = loss.gain && steps_ > 0 ? MaybeNs(*loss.gain / steps_) : std::nullopt,
-       .is_compilation = false,
-       .calls = Count()});
-}
-
-ChildRow GraphAdvice::Sum(ChildSegment segment, std::string_view kind,
-                          std::string_view name) const {
-  ChildRow sum;
-  for (const ChildRow* row : children_) {
-    if (row->segment != segment || row->kind != kind || (!name.empty() && row->name != name)) {
-      continue;
-    }
-    sum.count += row->count;
-    sum.total += row->total;
-    sum.exposed = Plus(sum.exposed, row->exposed);
-  }
-  return sum;
-}
-
-std::string GraphAdvice::Longest(ChildSegment segment) const {
-  constexpr std::size_t kMost = 3;
-  std::vector<std::string> names;
-  for (const ChildRow* row : children_) {
-    if (row->segment != segment || row->count == 0 || row->kind.starts_with("of_which")) continue;
-    if (names.size() < kMost) {
-      names.push_back(fmt::format("{} {:.1f} us", row->name, PerCall(row->total)));
-    }
-  }
-  return names.empty() ? "no events" : fmt::format("{}", fmt::join(names, ", "));
-}
-
-void GraphAdvice::Give() {
-  if (calls_.empty()) return;
-  AdviseOnPlatform();
-  AdviseOnLookup();
-  if (AllOf(Engine::kEagerFx)) {
-    AdviseOnEagerRuns();
-    AdviseOnOutliers();
-    return;
-  }
-  const std::size_t before = rows_.size();
-  AdviseOnConversions();
-  AdviseOnQueue();
-  AdviseOnSync();
-  AdviseOnTorchAir(/*causes_known=*/rows_.size() > before || LoadsAgain());
-  AdviseOnGe();
-  AdviseOnEpilogue();
-  AdviseOnOutliers();
-}
-
-bool GraphAdvice::LoadsAgain() const {
-  bool steady = false;
-  for (const std::size_t i : scope_.calls) {
-    const Call& call = input_.calls[i];
-    if (steady && call.loads_graph) return true;
-    steady = steady || call.phase == Phase::kSteady;
-  }
-  return false;
-}
-
-void GraphAdvice::AdviseOnPlatform() {
-  std::vector<TimeNs> values;
-  Loss loss{kPlatformPart.measure};
-  for (const std::size_t i : calls_) {
-    const Call& call = input_.calls[i];
-    values.push_back(*call.Of(Segment::kPlatform) - call.platform_wait.value_or(0));
-    loss.cost += values.back();
-    if (const MaybeNs exposed = call.ExposedOf(Segment::kPlatform)) {
-      loss.gain = Plus(loss.gain, *exposed - call.exposed_wait.value_or(0));
-    }
-  }
-  const Spread net = *SpreadOf(std::move(values));
-  if (!Matters(Us(net.p50), loss.cost)) return;
-  const ChildRow silent = Sum(ChildSegment::kPlatform, kUnattributed);
-  const ChildRow garbage = Sum(ChildSegment::kPlatform, "of_which_gc");
-  const SummaryRow* platform = Measured("platform");
-  const double silent_share = platform != nullptr && platform->spread.sum > 0
-                                  ? Us(silent.total) / Us(platform->spread.sum) * 100
-                                  : 0;
-  Add("platform_time", kPlatform,
-      fmt::format("{:.1f} us before the model is entered, waiting not counted: {}; {:.0f} % "
-                  "without any event{}; look at the loop, the scheduler and the preparation of "
-                  "inputs around the call",
-                  Us(net.p50), Longest(ChildSegment::kPlatform), silent_share,
-                  garbage.count > 0
-                      ? fmt::format("; garbage collected {} times, {:.3f} ms in all calls",
-                                    garbage.count, Us(garbage.total) / 1e3)
-                      : ""),
-      "platform_net_share_of_head_percent", ShareOfHead(Us(net.p50)), limits_.segment_share, loss);
-}
-
-void GraphAdvice::AdviseOnLookup() {
-  const SummaryRow* lookup = Measured("lookup");
-  if (lookup == nullptr) return;
-  const double p50 = Us(lookup->spread.p50);
-  if (!Matters("lookup") && p50 <= limits_.lookup_us) return;
-  Add("dynamo_lookup", kPyTorch,
-      fmt::format("looking up the compiled code takes {:.1f} us: it grows with the number of "
-                  "guards; use torchair's cache_compile (a loaded cache needs neither), "
-                  "guard_filter_fn, or after warm-up "
-                  "torch.compiler.set_stance(skip_guard_eval_unsafe=True), which is unsafe if "
-                  "inputs change",
-                  p50),
-      "lookup_p50_us", p50, limits_.lookup_us, LossIn(kDynamoPart, *lookup));
-}
-
-void GraphAdvice::AdviseOnConversions() {
-  const ChildRow built = Sum(ChildSegment::kTorchairPy, kTensorConstruct);
-  const ChildRow contiguous = Sum(ChildSegment::kTorchairPy, kContiguous);
-  const double n = PerCallCount(built.count);
-  const bool builds = n >= limits_.built_tensors || PerCall(built.total) >= limits_.built_us;
-  const bool copies = contiguous.count > 0 && PerCall(contiguous.total) >= limits_.contiguous_us;
-  if (builds) {
-    Add("tensors_built", kScript,
-        fmt::format("{} tensors are built from Python values in each call, {:.1f} us: pass "
-                    "tensors and keep them on the device, use fewer int, list and SymInt "
-                    "arguments; TorchAir 7.0 and newer build them cheaper",
-                    CountText(n), PerCall(built.total)),
-        "built_tensors_per_call", n, limits_.built_tensors, LossIn(kPythonPart, built));
-  }
-  if (copies) {
-    const bool mutated = Sum(ChildSegment::kEpilogue, "write_back").count > 0;
-    Add("non_contiguous_inputs", kScript,
-        fmt::format("{} inputs that are not contiguous are copied in each call, {:.1f} us: "
-                    "call .contiguous() once outside, avoid transposed or sliced views{}",
-                    CountText(PerCallCount(contiguous.count)), PerCall(contiguous.total),
-                    mutated ? "; they are written back behind the graph, which costs again" : ""),
-        "contiguous_us_per_call", PerCall(contiguous.total), limits_.contiguous_us,
-        LossIn(kPythonPart, contiguous));
-  }
-  const ChildRow python = Sum(ChildSegment::kTorchairPy, kUnattributed);
-  const ChildRow inputs = Sum(ChildSegment::kTorchairCpp, "event", "AssembleInputs");
-  const TimeNs total = python.total + inputs.total;
-  if (builds || copies || !Matters(PerCall(total), total)) return;
-  Add("many_inputs", kScript,
-      fmt::format("{:.1f} us of Python without events and of AssembleInputs: many inputs; use "
-                  "experimental_config.frozen_parameter for weights, "
-                  "torch._dynamo.mark_static_address() where the versions support it, fewer "
-                  "inputs and outputs, or a newer TorchAir; its text log shows the number of "
-                  "inputs, the capture does not",
-                  PerCall(total)),
-      "inputs_share_of_head_percent", ShareOfHead(PerCall(total)), limits_.segment_share,
-      {kPythonPart.measure, total, Plus(python.exposed, inputs.exposed)});
-}
-
-void GraphAdvice::AdviseOnQueue() {
-  const ChildRow drain = Sum(ChildSegment::kTorchairCpp, kQueueDrain);
-  if (drain.count == 0) return;
-  std::vector<std::string> names;
-  for (const ChildRow* row : children_) {
-    if (row->kind == kQueueDrain) names.push_back(row->name);
-  }
-  constexpr std::size_t kMost = 5;
-  if (names.size() > kMost) names.resize(kMost);
-  Add("queued_operators", kScript,
-      fmt::format("{} queued eager operators hold a call up, {:.1f} us ({}): compile them into the "
-                  "graph or move them; no defect of TorchAir",
-                  CountText(PerCallCount(drain.count)), PerCall(drain.total),
-                  fmt::join(names, ", ")),
-      "queue_drain_us_per_call", PerCall(drain.total), 0, LossIn(kCppPart, drain));
-}
-
-void GraphAdvice::AdviseOnSync() {
-  const ChildRow inputs = Sum(ChildSegment::kTorchairCpp, kOfWhichSync);
-  const ChildRow outputs = Sum(ChildSegment::kEpilogue, kOfWhichSync);
-  if (inputs.count + outputs.count == 0) return;
-  const TimeNs total = inputs.total + outputs.total;
-  const Part& part = inputs.total >= outputs.total ? kCppPart : kGePart;
-  Add("host_tensors", kScript,
-      fmt::format("{} copies or waits for inputs and {} for outputs in a call, {:.1f} us: tensors "
-                  "of the host go into or out of the graph; keep them on the device, or use CANN "
-                  "8.2.RC1 or newer for static graphs",
-                  CountText(PerCallCount(inputs.count)), CountText(PerCallCount(outputs.count)),
-                  PerCall(total)),
-      "sync_us_per_call", PerCall(total), 0,
-      {part.measure, total, Plus(inputs.exposed, outputs.exposed)});
-}
-
-// Advice on a graph: TorchAir itself, GE, the handling of outputs, stretched calls.
-
-void GraphAdvice::AdviseOnTorchAir(bool causes_known) {
-  if (causes_known) return;
-  for (const Part& part : {kPythonPart, kCppPart}) {
-    if (!Matters(part.measure)) continue;
-    const SummaryRow* row = Measured(part.measure);
-    Add("torchair_time", kTorchAir,
-        fmt::format("{} takes {:.1f} us and no cause in the script is seen; send these tables",
-                    part.title, Us(row->spread.p50)),
-        "share_of_head_percent", ShareOfHead(Us(row->spread.p50)), limits_.segment_share,
-        LossIn(part, *row));
-  }
-}
-
-void GraphAdvice::AdviseOnGe() {
-  const SummaryRow* exec = Measured("ge_exec");
-  if (exec == nullptr) return;
-  const double p50 = Us(exec->spread.p50);
-  const double share = ShareOfHead(p50);
-  const Loss loss = LossIn(kGePart, *exec);
-  const ChildRow copy = Sum(ChildSegment::kGe, "event", "InputCopy");
-  const bool refreshes = AllOf(Engine::kGeStatic) && Matters(PerCall(copy.total), copy.total);
-  if (AllOf(Engine::kGeDynamic) && Matters("ge_exec")) {
-    const std::int64_t launches =
-        Sum(ChildSegment::kGe, kLaunch).count + Sum(ChildSegment::kGe, kOfWhichLaunch).count;
-    Add("operator_dispatch", kScript,
-        fmt::format("the host dispatches {} operators a call at {:.2f} us each: make the "
-                    "graph static (mark_static, gears), use "
-                    "experimental_config.tiling_schedule_optimize, "
-                    "static_model_ops_lower_limit or several GE workers "
-                    "(MAX_RUNTIME_CORE_NUMBER); collect with --ge-api of msprof to see InferShape "
-                    "and Tiling",
-                    CountText(PerCallCount(launches)),
-                    launches > 0 ? Us(exec->spread.sum) / static_cast<double>(launches) : 0.0),
-        "ge_exec_share_of_head_percent", share, limits_.segment_share, loss);
-  } else if (refreshes) {
-    Add("argument_refresh", kScript,
-        fmt::format("refreshing the arguments takes {:.1f} us a call: keep addresses stable, use "
-                    "frozen_parameter",
-                    PerCall(copy.total)),
-        "input_copy_share_of_head_percent", ShareOfHead(PerCall(copy.total)), limits_.segment_share,
-        LossIn(kGePart, copy));
-  } else if (Matters("ge_exec")) {
-    Add("ge_execution", kGe,
-        fmt::format("GE executes {:.1f} us on the host; send these tables", p50),
-        "ge_exec_share_of_head_percent", share, limits_.segment_share, loss);
-  }
-}
-
-void GraphAdvice::AdviseOnEpilogue() {
-  const SummaryRow* exec = Measured("ge_exec");
-  const SummaryRow* cpp = Measured("epilogue_cpp");
-  const SummaryRow* py = Measured("epilogue_py");
-  if (exec == nullptr || (cpp == nullptr && py == nullptr)) return;
-  const TimeNs epilogue =
-      (cpp != nullptr ? cpp->spread.p50 : 0) + (py != nullptr ? py->spread.p50 : 0);
-  if (epilogue <= exec->spread.p50) return;
-  const ChildRow outputs = Sum(ChildSegment::kEpilogue, "of_which_outputs", "aten::set_");
-  Loss loss{kGePart.measure, 0, {}};
-  for (const std::size_t i : calls_) {
-    const Call& call = input_.calls[i];
-    loss.cost += call.epilogue_cpp.value_or(0) + call.epilogue_py.value_or(0);
-    const MaybeNs all = call.ExposedOf(Segment::kGe);
-    if (all && call.exposed_ge_exec) {
-      loss.gain = loss.gain.value_or(0) + *all - *call.exposed_ge_exec;
-    }
-  }
-  Add("output_handling", kScript,
-      fmt::format("{:.1f} us of the time behind the start of GE are handling of outputs, {:.1f} "
-                  "us are GE: about {} outputs a call; look for outputs on the host, inputs that "
-                  "are changed, views; nothing for GE's support",
-                  Us(epilogue), Us(exec->spread.p50), CountText(PerCallCount(outputs.count))),
-      "epilogue_us", Us(epilogue), Us(exec->spread.p50), loss);
-}
-
-void GraphAdvice::AdviseOnEagerRuns() {
-  const SummaryRow* run = Measured(kPythonPart.measure);
-  Add("eager_graph", kScript,
-      "the graph runs operator by operator: check run_eagerly, force_eager and the limit of "
-      "captures; its time is not GE's",
-      "eager_calls", static_cast<double>(Count()), 1,
-      run != nullptr ? LossIn(kPythonPart, *run) : Loss());
-}
-
-void GraphAdvice::AdviseOnOutliers() {
-  const double ratio = head_.p50 > 0 ? Us(head_.p90) / Us(head_.p50) : 0;
-  if (ratio <= limits_.outlier_ratio) return;
-  Loss stretched;  // of no part, and whether the device waited longer is not known
-  std::vector<std::string> outliers;
-  constexpr std::size_t kMost = 5;
-  for (const std::size_t i : calls_) {
-    const Call& call = input_.calls[i];
-    const double limit = limits_.outlier_ratio * static_cast<double>(head_.p50);
-    if (static_cast<double>(call.Head()) <= limit) continue;
-    stretched.cost += call.Head() - head_.p50;
-    if (outliers.size() == kMost) continue;
-    const auto grown = std::max_element(
-        kAllSegments.begin(), kAllSegments.end(),
-        [&](Segment a, Segment b) { return call.Of(a).value_or(0) < call.Of(b).value_or(0); });
-    outliers.push_back(fmt::format("call {} {:.1f} us, {}, device {}", i, Us(call.Head()),
-                                   PartOf(call, *grown).title, DeviceText(call)));
-  }
-  Add("stretched_calls", kPlatform,
-      fmt::format("some calls are stretched: {}; the cause is not known, trust the p50",
-                  fmt::join(outliers, "; ")),
-      "head_p90_to_p50", ratio, limits_.outlier_ratio, stretched);
-}
-
-std::string_view GraphAdvice::DeviceText(const Call& call) {
-  if (!call.idle) return "unknown";
-  return 2 * *call.idle < *call.first_kernel - call.w0 ? "busy" : "idle";
+void AdviseOnGraph(const AdviceInput& input, const Scope& scope,
+                   std::span<const SummaryRow> summary, std::span<const ChildRow> children,
+                   std::vector<AdviceRow>& rows) {
+  GraphAdvice(input, scope, summary, children, rows).Give();
 }
 
 }  // namespace mpa::head

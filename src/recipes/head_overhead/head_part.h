@@ -8,7 +8,6 @@
 
 #include "advice.h"
 #include "call.h"
-#include "call_children.h"
 #include "mpa/recipe/part_bytes.h"
 #include "mpa/report/timeline.h"
 #include "summary.h"
@@ -48,29 +47,8 @@ namespace mpa {
 constexpr Severity LastOf(Severity) { return Severity::kHigh; }
 
 template <class Archive>
-void serialize(Archive& archive, TimelineKind& kind) {
-  archive(kind.colour, kind.meaning, kind.cells);
-}
-
-template <class Archive>
-void serialize(Archive& archive, TimelineSpan& span) {
-  archive(span.begin, span.end, span.kind, span.name, span.label);
-}
-
-template <class Archive>
-void serialize(Archive& archive, TimelineLane& lane) {
-  archive(lane.title, lane.spans);
-}
-
-template <class Archive>
-void serialize(Archive& archive, TimelineMark& mark) {
-  archive(mark.time, mark.label, mark.is_guess);
-}
-
-template <class Archive>
 void serialize(Archive& archive, Timeline& timeline) {
-  archive(timeline.title, timeline.text, timeline.begin, timeline.end, timeline.kinds,
-          timeline.lanes, timeline.marks, timeline.headers);
+  SerializeFields(archive, timeline);
   constexpr TimeNs kLatest = std::numeric_limits<TimeNs>::max() / 4;
   const auto require = [](bool holds) {
     if (!holds) Fail(ErrorKind::kCorrupt, "a timeline has a span without a time or a colour");
@@ -94,64 +72,17 @@ constexpr CallKind LastOf(CallKind) { return CallKind::kA6; }
 constexpr Engine LastOf(Engine) { return Engine::kUnknown; }
 constexpr Phase LastOf(Phase) { return Phase::kCompile; }
 constexpr KernelSource LastOf(KernelSource) { return KernelSource::kTime; }
-constexpr ChildSegment LastOf(ChildSegment) { return ChildSegment::kEpilogue; }
-
-template <class Archive>
-void serialize(Archive& archive, CaptureFacts& facts) {
-  archive(facts.source, facts.level, facts.framework_events, facts.runtime_calls, facts.device_runs,
-          facts.threads, facts.steps, facts.overhangs, facts.too_deep, facts.has_ge_api,
-          facts.of_gpu);
-}
-
-template <class Archive>
-void serialize(Archive& archive, Call& call) {
-  archive(EnumField{call.kind}, EnumField{call.engine}, EnumField{call.phase},
-          EnumField{call.task_source}, EnumField{call.kernel_source}, call.flags, call.parent,
-          call.step, call.track, call.pid, call.tid, call.device, call.graph, call.frame,
-          call.variant, call.calls_of_region, call.in_nested_region, call.loads_graph);
-  archive(call.w0, call.e0, call.t1, call.t2, call.t3, call.t4, call.segments, call.platform_wait,
-          call.lookup, call.dynamo_compile, call.region_other, call.ge_exec, call.epilogue_cpp,
-          call.epilogue_py, call.compile, call.first_task, call.first_kernel, call.idle,
-          call.exposed, call.exposed_lag, call.exposed_wait, call.exposed_lookup,
-          call.exposed_ge_exec, call.exposed_compile);
-  archive(call.tensors_built, call.contiguous, call.clones, call.copies, call.launches);
-}
-
-template <class Archive>
-void serialize(Archive& archive, StepRow& row) {
-  archive(row.step, row.tid, row.calls, row.compile_calls, row.segments, row.head, row.tail,
-          row.outside, row.duration, row.exposed);
-}
-
-template <class Archive>
-void serialize(Archive& archive, Spread& spread) {
-  archive(spread.count, spread.sum, spread.max, spread.mean, spread.p50, spread.p90);
-}
-
-template <class Archive>
-void serialize(Archive& archive, SummaryRow& row) {
-  archive(row.scope, EnumField{row.phase}, row.measure, row.spread, row.share, row.share_of_step,
-          row.exposed_sum, row.exposed_share);
-}
+constexpr Measure LastOf(Measure) { return Measure::kEpilogue; }
 
 template <class Archive>
 void serialize(Archive& archive, ChildRow& row) {
-  archive(row.scope, EnumField{row.segment}, row.kind, row.name, row.count, row.calls, row.total,
-          row.max, row.exposed, row.share);
+  SerializeFields(archive, row);
   if (row.calls < 1) Fail(ErrorKind::kCorrupt, "a sum over no calls");
 }
 
 template <class Archive>
-void serialize(Archive& archive, AdviceRow& row) {
-  archive(row.rule, EnumField{row.severity}, row.scope, row.owner, row.text, row.metric, row.value,
-          row.threshold, row.part, row.cost, row.gain, row.exposed_per_step, row.is_compilation,
-          row.calls);
-}
-
-template <class Archive>
 void serialize(Archive& archive, HeadPart& part) {
-  archive(part.facts, EnumField{part.phase}, part.graphs, part.calls, part.steps, part.summary,
-          part.children, part.advice, part.picture);
+  SerializeFields(archive, part);
   for (const Call& call : part.calls) {
     if (call.graph >= part.graphs.size()) Fail(ErrorKind::kCorrupt, "a call has no graph");
   }

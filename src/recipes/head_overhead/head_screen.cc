@@ -74,11 +74,8 @@ class Screen {
     std::move(lines.begin(), lines.end(), std::back_inserter(lines_));
   }
 
-  const SummaryRow* Find(std::string_view scope, std::string_view measure) const {
-    for (const SummaryRow& row : part_.summary) {
-      if (row.scope == scope && row.phase == part_.phase && row.measure == measure) return &row;
-    }
-    return nullptr;
+  const SummaryRow* Find(Measure measure) const {
+    return FindRow(part_.summary, part_.phase, measure);
   }
   // For each step, or without steps for each call.
   MaybeNs PerStep(MaybeNs sum, std::int64_t calls) const {
@@ -120,7 +117,7 @@ class Screen {
   }
 
   void Answer() {
-    const SummaryRow* head = Find("all", "head");
+    const SummaryRow* head = Find(Measure::kHead);
     if (head == nullptr) {
       Say("{}: {} calls of graphs are known from the runtime only: when they start, but not what "
           "took the time before",
@@ -158,11 +155,11 @@ class Screen {
   // Who has how much, in the order of the parts: what to do first is said by the advice alone.
   void Shares(std::int64_t calls, std::string_view unit) {
     std::vector<std::string> shares;
-    for (const Part& part : kParts) {
-      const SummaryRow* row = Find("all", part.measure);
+    for (const Measure part : kParts) {
+      const SummaryRow* row = Find(part);
       if (row == nullptr) continue;
       shares.push_back(fmt::format(
-          "{} {}{}", part.title, Us(PerStep(row->spread.sum, calls)),
+          "{} {}{}", InfoOf(part).title, Us(PerStep(row->spread.sum, calls)),
           row->exposed_sum ? fmt::format(" ({})", Us(PerStep(row->exposed_sum, calls))) : ""));
     }
     Say("  us for each {} (device idle): {}", unit, fmt::join(shares, ", "));
@@ -171,8 +168,8 @@ class Screen {
   // What the numbers of steady calls leave out.
   void Compilations() {
     if (part_.phase == Phase::kCompile) return;
-    for (const SummaryRow& row : part_.summary) {
-      if (row.scope != "all" || row.phase != Phase::kCompile || row.measure != "compile") continue;
+    if (const SummaryRow* found = FindRow(part_.summary, Phase::kCompile, Measure::kCompile)) {
+      const SummaryRow& row = *found;
       Say("  not in these numbers: {} a graph, {:.1f} ms for that{}",
           row.spread.count == 1 ? "1 call that compiles or loads"
                                 : fmt::format("{} calls that compile or load", row.spread.count),
@@ -206,30 +203,30 @@ class Screen {
   }
 
   void Summary() {
-    const SummaryRow* head = Find("all", "head");
+    const SummaryRow* head = Find(Measure::kHead);
     if (head == nullptr) return;
     static constexpr char kLine[] = "  {:<23}{:>9}{:>9}{:>9}{:>9} {:>8} {:>9}";
     Say(kLine, "us", "mean", "p50", "p90", "max", "share",
         steps_.empty() ? "idle/call" : "idle/step");
-    const auto line = [&](std::string_view measure, std::string_view title) {
-      const SummaryRow* row = Find("all", measure);
+    const auto line = [&](Measure measure, std::string_view title) {
+      const SummaryRow* row = Find(measure);
       if (row == nullptr) return;
       const Spread& spread = row->spread;
       Say(kLine, title, Us(spread.mean), Us(spread.p50), Us(spread.p90), Us(spread.max),
           Percent(row->share), Us(PerStep(row->exposed_sum, head->spread.count)));
     };
-    for (const Part& part : kParts) {
-      line(part.measure, part.title);
-      if (part.measure == "platform") line("platform_wait", "  of it waiting");
-      if (part.measure == "dynamo") line("lookup", "  of it lookup");
-      if (part.measure == "ge") {
-        line("ge_exec", "  of it GE");
-        line("epilogue_cpp", "  of it epilogue C++");
-        line("epilogue_py", "  of it epilogue python");
+    for (const Measure part : kParts) {
+      line(part, InfoOf(part).title);
+      if (part == Measure::kPlatform) line(Measure::kPlatformWait, "  of it waiting");
+      if (part == Measure::kDynamo) line(Measure::kLookup, "  of it lookup");
+      if (part == Measure::kGe) {
+        line(Measure::kGeExec, "  of it GE");
+        line(Measure::kEpilogueCpp, "  of it epilogue C++");
+        line(Measure::kEpiloguePy, "  of it epilogue python");
       }
     }
-    line("head", "head");
-    line("first_kernel_latency", "graph to first kernel");
+    line(Measure::kHead, "head");
+    line(Measure::kFirstKernelLatency, "graph to first kernel");
   }
 
   void Graphs() {
@@ -239,7 +236,7 @@ class Screen {
     };
     std::vector<Graph> graphs;
     for (const SummaryRow& row : part_.summary) {
-      if (row.scope == "all" || row.phase != part_.phase || row.measure != "head") continue;
+      if (row.scope == "all" || row.phase != part_.phase || row.measure != Measure::kHead) continue;
       graphs.push_back({&row, row.spread.sum});
     }
     if (graphs.empty()) return;
@@ -259,7 +256,7 @@ class Screen {
   }
 
   std::string ShareOfAll(const SummaryRow& row) const {
-    const SummaryRow* all = Find("all", "head");
+    const SummaryRow* all = Find(Measure::kHead);
     if (all == nullptr || all->spread.sum == 0) return "-";
     return Percent(static_cast<double>(row.spread.sum) / static_cast<double>(all->spread.sum));
   }
@@ -267,18 +264,18 @@ class Screen {
   // The longest of each segment on one line; "unattributed" is time without an event.
   void Children() {
     constexpr std::size_t kMost = 4;
-    std::map<ChildSegment, std::vector<std::string>> longest;
+    std::map<Measure, std::vector<std::string>> longest;
     for (const ChildRow& row : part_.children) {
       if (row.scope != "all" || row.total == 0 || row.kind.starts_with("of_which")) continue;
-      std::vector<std::string>& texts = longest[row.segment];
+      std::vector<std::string>& texts = longest[row.part];
       if (texts.size() == kMost) continue;
       texts.push_back(
           fmt::format("{}{} {}{}", row.kind == kUnattributed ? "unattributed " : "", row.name,
                       Us(row.total / row.calls),
                       row.count > row.calls ? fmt::format(" (n {})", row.count / row.calls) : ""));
     }
-    for (const auto& [segment, texts] : longest) {
-      Say("  in {:<13} us/call: {}", NameOf(segment), fmt::join(texts, ", "));
+    for (const auto& [part, texts] : longest) {
+      Say("  in {:<13} us/call: {}", NameOf(part), fmt::join(texts, ", "));
     }
   }
 
@@ -302,12 +299,10 @@ class Screen {
   }
 
   void Notes() {
-    for (int bit = 0; bit < kFlags; ++bit) {
-      const auto flag = static_cast<Flag>(1u << bit);
+    for (const FlagInfo& info : kFlags) {
       const auto count = std::count_if(part_.calls.begin(), part_.calls.end(),
-                                       [&](const Call& call) { return call.Has(flag); });
-      if (count == 1) Say("  1 call: {}", MeaningOf(flag));
-      if (count > 1) Say("  {} calls: {}", count, MeaningOf(flag));
+                                       [&](const Call& call) { return call.Has(info.flag); });
+      if (count > 0) Say("  {} {}: {}", count, count == 1 ? "call" : "calls", info.meaning);
     }
     const auto guessed =
         std::count_if(part_.calls.begin(), part_.calls.end(),

@@ -40,7 +40,6 @@ std::optional<std::size_t> CallToPicture(const std::vector<Call>& calls,
 
 /// One call: its segments and the framework's events above what the device did. Empty for a call of
 /// which only the start is known.
-std::optional<Timeline> PictureOf(const RankTrace& trace, const HeadAnalysis& analysis,
-                                  std::size_t call);
+std::optional<Timeline> PictureOf(const HeadAnalysis& analysis, std::size_t call);
 
 }  // namespace mpa::head

@@ -45,13 +45,13 @@ template <TimeNs Call::*kTime>
 Cell KnownTime(const CallItem& item) {
   return CellOf(Known(*item.call, item.call->*kTime));
 }
-template <Segment kSegment>
-Cell SegmentTime(const CallItem& item) {
-  return CellOf(item.call->Of(kSegment));
+template <Measure kMeasure>
+Cell TimeOf(const CallItem& item) {
+  return CellOf(item.call->Of(kMeasure));
 }
-template <Segment kSegment>
-Cell SegmentIdle(const CallItem& item) {
-  return CellOf(item.call->ExposedOf(kSegment));
+template <Measure kMeasure>
+Cell IdleOf(const CallItem& item) {
+  return CellOf(item.call->IdleOf(kMeasure));
 }
 template <auto kName>
 Cell NameInCall(const CallItem& item) {
@@ -73,7 +73,7 @@ Cell NameIn(const RowType& row) {
 }
 template <std::size_t kSegment>
 Cell StepSegment(const StepRow& row) {
-  return row.segments[kSegment];
+  return row.parts[kSegment];
 }
 template <auto kMember, typename RowType>
 Cell RatioIn(const RowType& row) {
@@ -111,65 +111,55 @@ std::vector<ColumnOf<CallItem>> CallColumns() {
       {Number("t3Ns", "When GE or the replay begins."), kOfCall<&Call::t3>},
       {Number("t4Ns", "When the call ends."), KnownTime<&Call::t4>},
       {Time("platform", "Time of the platform or script before the call."),
-       SegmentTime<Segment::kPlatform>},
-      {Time("platformWait", "Of it, waiting for the device."), kOfCall<&Call::platform_wait>},
-      {Time("dynamo", "Time of PyTorch Dynamo."), SegmentTime<Segment::kDynamo>},
-      {Time("lookup", "Of it, looking up the compiled graph."), kOfCall<&Call::lookup>},
-      {Time("dynamoCompile", "Of it, compiling."), kOfCall<&Call::dynamo_compile>},
+       TimeOf<Measure::kPlatform>},
+      {Time("platformWait", "Of it, waiting for the device."), TimeOf<Measure::kPlatformWait>},
+      {Time("dynamo", "Time of PyTorch Dynamo."), TimeOf<Measure::kDynamo>},
+      {Time("lookup", "Of it, looking up the compiled graph."), TimeOf<Measure::kLookup>},
+      {Time("dynamoCompile", "Of it, compiling."), TimeOf<Measure::kDynamoCompile>},
       {Time("regionOther", "Of it, the rest of the compiled region."),
-       kOfCall<&Call::region_other>},
+       TimeOf<Measure::kRegionOther>},
       {Time("frontend", "From w0Ns to t1Ns."),
        [](const Item& item) -> Cell {
          return CellOf(Known(*item.call, item.call->t1 - item.call->w0));
        }},
-      {Time("torchairPy", "Python part of TorchAir."), SegmentTime<Segment::kTorchairPy>},
-      {Time("torchairCpp", "C++ part of TorchAir."), SegmentTime<Segment::kTorchairCpp>},
+      {Time("torchairPy", "Python part of TorchAir."), TimeOf<Measure::kTorchairPy>},
+      {Time("torchairCpp", "C++ part of TorchAir."), TimeOf<Measure::kTorchairCpp>},
       {Time("ge", "From t3Ns to t4Ns: GE and the epilogue, or the replay."),
-       SegmentTime<Segment::kGe>},
-      {Time("geExec", "Of it, the execution of the graph by GE."), kOfCall<&Call::ge_exec>},
-      {Time("epilogueCpp", "Of it, the C++ epilogue of TorchAir."), kOfCall<&Call::epilogue_cpp>},
-      {Time("epiloguePy", "Of it, the Python epilogue of TorchAir."), kOfCall<&Call::epilogue_py>},
-      {Time("head", "From w0Ns to t4Ns."),
-       [](const Item& item) -> Cell {
-         return CellOf(Since(Known(*item.call, item.call->t4), Known(*item.call, item.call->w0)));
-       }},
-      {Time("compile", "Of the head, compiling or loading the graph."), KnownTime<&Call::compile>},
-      {Time("headNet", "The head without that."),
-       [](const Item& item) -> Cell {
-         return CellOf(Known(*item.call, item.call->Head() - item.call->compile));
-       }},
+
+       [](const Item& item) -> Cell { return CellOf(item.call->Of(item.call->Parts().back())); }},
+      {Time("geExec", "Of it, the execution of the graph by GE."), TimeOf<Measure::kGeExec>},
+      {Time("epilogueCpp", "Of it, the C++ epilogue of TorchAir."), TimeOf<Measure::kEpilogueCpp>},
+      {Time("epiloguePy", "Of it, the Python epilogue of TorchAir."), TimeOf<Measure::kEpiloguePy>},
+      {Time("head", "From w0Ns to t4Ns."), TimeOf<Measure::kHead>},
+      {Time("compile", "Of the head, compiling or loading the graph."), TimeOf<Measure::kCompile>},
+      {Time("headNet", "The head without that."), TimeOf<Measure::kHeadNet>},
       {Number("fk0Ns", "When the first task starts on the device."), kOfCall<&Call::first_task>},
       {Number("fk1Ns", "When the first kernel starts."), kOfCall<&Call::first_kernel>},
       {Words("fkSource", 16, "How task and kernel were found; time is a guess."),
        [](const Item& item) -> Cell { return SourceText(*item.call); }},
       {Time("firstTaskLatency", "From t3Ns to the first task."),
-       [](const Item& item) -> Cell {
-         return CellOf(Since(item.call->first_task, item.call->t3));
-       }},
+       TimeOf<Measure::kFirstTaskLatency>},
       {Time("firstKernelLatency", "From t3Ns to the first kernel."),
-       [](const Item& item) -> Cell {
-         return CellOf(Since(item.call->first_kernel, item.call->t3));
-       }},
+       TimeOf<Measure::kFirstKernelLatency>},
       {Time("headToFirstKernel", "From w0Ns to the first kernel."),
-       [](const Item& item) -> Cell {
-         return CellOf(Since(item.call->first_kernel, Known(*item.call, item.call->w0)));
-       }},
+       TimeOf<Measure::kHeadToFirstKernel>},
       {Time("entryToFirstKernel", "From e0Ns to the first kernel."),
        [](const Item& item) -> Cell {
          return CellOf(Since(item.call->first_kernel, Known(*item.call, item.call->e0)));
        }},
       {Time("deviceIdleBeforeFirstKernel",
             "Idle time of the device from w0Ns to the first kernel."),
-       kOfCall<&Call::idle>},
-      {Time("exposedPlatform", "Of platform, the device was idle."),
-       SegmentIdle<Segment::kPlatform>},
-      {Time("exposedDynamo", "Of dynamo, the device was idle."), SegmentIdle<Segment::kDynamo>},
-      {Time("exposedPy", "Of torchairPy, the device was idle."), SegmentIdle<Segment::kTorchairPy>},
-      {Time("exposedCpp", "Of torchairCpp, the device was idle."),
-       SegmentIdle<Segment::kTorchairCpp>},
-      {Time("exposedGe", "Of ge, the device was idle."), SegmentIdle<Segment::kGe>},
+       IdleOf<Measure::kHead>},
+      {Time("exposedPlatform", "Of platform, the device was idle."), IdleOf<Measure::kPlatform>},
+      {Time("exposedDynamo", "Of dynamo, the device was idle."), IdleOf<Measure::kDynamo>},
+      {Time("exposedPy", "Of torchairPy, the device was idle."), IdleOf<Measure::kTorchairPy>},
+      {Time("exposedCpp", "Of torchairCpp, the device was idle."), IdleOf<Measure::kTorchairCpp>},
+      {Time("exposedGe", "Of ge, the device was idle."),
+       [](const Item& item) -> Cell {
+         return CellOf(item.call->IdleOf(item.call->Parts().back()));
+       }},
       {Time("exposedLag", "Idle time of the device between t4Ns and the first kernel."),
-       kOfCall<&Call::exposed_lag>},
+       IdleOf<Measure::kLag>},
       {Number("nConstruct", "Tensors that TorchAir builds."), CountOf<&Call::tensors_built>},
       {Number("nContiguous", "Inputs made contiguous."), CountOf<&Call::contiguous>},
       {Number("nClone", "Inputs cloned."), CountOf<&Call::clones>},
@@ -209,7 +199,7 @@ std::vector<ColumnOf<SummaryRow>> SummaryColumns() {
   using Item = SummaryRow;
   return {{Words("scope", 24, "all, or a graph."), Member<&Item::scope>},
           {Words("phase", 10, "steady or compile."), NameIn<&Item::phase>},
-          {Words("segment", 20, "The time that the row describes."), Member<&Item::measure>},
+          {Words("segment", 20, "The time that the row describes."), NameIn<&Item::measure>},
           {Number("count", "Calls that have it."), Member<&Item::spread, &Spread::count>},
           {Time("mean", "Mean over the calls."), Member<&Item::spread, &Spread::mean>},
           {Time("p50", "Median over the calls."), Member<&Item::spread, &Spread::p50>},
@@ -233,7 +223,7 @@ std::vector<ColumnOf<ChildRow>> ChildColumns() {
   using Item = ChildRow;
   return {
       {Words("scope", 24, "all, or a graph."), Member<&Item::scope>},
-      {Words("segment", 14, "The part of the head."), NameIn<&Item::segment>},
+      {Words("segment", 14, "The part of the head."), NameIn<&Item::part>},
       {Words("class", 20, "Kind of work; of_which_... is counted in another row, too."),
        Member<&Item::kind>},
       {Words("name", 40, "The operator, call or gap."), Member<&Item::name>},

@@ -11,12 +11,8 @@ namespace {
 
 using Ranks = std::vector<OfRank<HeadPart>>;
 
-// Of all calls of the phase that is shown; null where there is none.
 const SummaryRow* HeadOf(const HeadPart& part) {
-  for (const SummaryRow& row : part.summary) {
-    if (row.scope == "all" && row.phase == part.phase && row.measure == "head") return &row;
-  }
-  return nullptr;
+  return FindRow(part.summary, part.phase, Measure::kHead);
 }
 
 std::string HeadText(double time) { return fmt::format("{:.1f} us", time / 1e3); }

@@ -64,6 +64,10 @@ HostEvent HostEventOf(std::string_view name) {
   return HostEvent::kOther;
 }
 
+bool IsOperator(std::string_view name) {
+  return name.starts_with("aten::") || name.starts_with("npu::");
+}
+
 bool IsCompileEvent(HostEvent event) {
   return event == HostEvent::kDynamoCompile || event == HostEvent::kCompileStep ||
          event == HostEvent::kLoadGraph || event == HostEvent::kCapture;
@@ -106,39 +110,24 @@ RuntimeCall RuntimeCallOf(std::string_view name) {
 
 bool IsParameterUpdate(std::string_view name) { return name.starts_with("UpdateModelParam"); }
 
-namespace {
-
-// The framework events as they are, without the steps.
-std::vector<HostNode> EventsOf(const RankTrace& trace) {
-  const HostOps& ops = trace.host_ops;
-  const auto events = MeaningOfTexts(trace.strings, ops.name, HostEventOf);
-  std::vector<HostNode> nodes;
-  nodes.reserve(ops.Size());
-  for (std::size_t i = 0; i < ops.Size(); ++i) {
-    const HostEvent event = events[Index(ops.name[i])];
-    if (event == HostEvent::kStep) continue;
-    nodes.push_back({.start = ops.start[i],
-                     .end = ops.start[i] + ops.dur[i],
-                     .name = ops.name[i],
-                     .track = ops.track[i],
-                     .event = event});
-  }
-  return nodes;
-}
-
-Nesting Nest(const std::vector<HostNode>& events) {
-  std::vector<NestSpan> spans;
-  spans.reserve(events.size());
-  for (const HostNode& event : events) spans.push_back({event.start, event.end, event.track});
-  return Nesting(std::move(spans), Overhang::kCut);
-}
-
-}  // namespace
-
 HostForest::HostForest(const RankTrace& trace) {
   constexpr TimeNs kRounding = 1000;  // what exporters round times by
-  const std::vector<HostNode> events = EventsOf(trace);
-  const Nesting nesting = Nest(events);
+  const HostOps& ops = trace.host_ops;
+  const auto meanings = MeaningOfTexts(trace.strings, ops.name, HostEventOf);
+  std::vector<HostNode> events;
+  std::vector<NestSpan> spans;
+  for (std::size_t i = 0; i < ops.Size(); ++i) {
+    const HostEvent event = meanings[Index(ops.name[i])];
+    if (event == HostEvent::kStep) continue;
+    const NestSpan& span =
+        spans.emplace_back(NestSpan{ops.start[i], ops.start[i] + ops.dur[i], ops.track[i]});
+    events.push_back({.start = span.start,
+                      .end = span.end,
+                      .name = ops.name[i],
+                      .track = span.track,
+                      .event = event});
+  }
+  const Nesting nesting(std::move(spans), Overhang::kCut);
   std::vector<std::size_t> level(events.size());
   std::vector<std::int64_t> node_of(events.size(), HostNode::kNone);
   std::vector<std::int64_t> last_child(events.size(), HostNode::kNone);
@@ -171,6 +160,11 @@ HostForest::HostForest(const RankTrace& trace) {
     std::int64_t& outer_end = nodes_[static_cast<std::size_t>(at.parent)].subtree_end;
     outer_end = std::max(outer_end, at.subtree_end);
   }
+  for (std::int64_t node = 0; node < static_cast<std::int64_t>(nodes_.size()); ++node) {
+    const HostEvent event = At(node).event;
+    const bool marked = event == HostEvent::kLookup || event == HostEvent::kBlocking;
+    if (marked || IsCompileEvent(event)) marked_.push_back(node);
+  }
 }
 
 std::int64_t HostForest::FirstFrom(std::int32_t track, TimeNs time) const {
@@ -179,6 +173,19 @@ std::int64_t HostForest::FirstFrom(std::int32_t track, TimeNs time) const {
                                           nodes_.begin() + begin_of_track_[at + 1],
                                           [&](const HostNode& node) { return node.start < time; });
   return first - nodes_.begin();
+}
+
+Intervals HostForest::Within(std::int32_t track, const Interval& window,
+                             bool (*wanted)(HostEvent)) const {
+  std::vector<Interval> spans;
+  const std::int64_t first = FirstFrom(track, window.begin);
+  for (auto at = std::lower_bound(marked_.begin(), marked_.end(), first);
+       at != marked_.end() && *at < EndOf(track); ++at) {
+    const HostNode& node = At(*at);
+    if (node.start > window.end) break;
+    if (wanted(node.event)) spans.push_back({node.start, std::min(node.end, window.end)});
+  }
+  return Union(std::move(spans));
 }
 
 std::int64_t HostForest::EndOf(std::int32_t track) const {
@@ -200,15 +207,15 @@ RuntimeCalls::RuntimeCalls(const RankTrace& trace)
   }
 }
 
-std::span<const std::size_t> RuntimeCalls::Starting(std::int32_t track, TimeNs from,
-                                                    TimeNs to) const {
+std::span<const std::size_t> RuntimeCalls::Starting(std::int32_t track,
+                                                    const Interval& window) const {
   const std::vector<std::size_t>& rows = OfTrack(track);
   const auto at = [&](TimeNs time) {
     return std::partition_point(rows.begin(), rows.end(),
                                 [&](std::size_t row) { return Start(row) < time; });
   };
-  if (to <= from) return {};
-  return {at(from), at(to)};
+  if (window.end <= window.begin) return {};
+  return {at(window.begin), at(window.end)};
 }
 
 }  // namespace mpa::head

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/measure/intervals.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/model/rank_trace.h"
 
@@ -40,6 +41,8 @@ enum class HostEvent : std::uint8_t {
 };
 
 HostEvent HostEventOf(std::string_view name);
+/// "aten::add", "npu::npu_fusion_attention".
+bool IsOperator(std::string_view name);
 /// True for what runs once per graph or captured shape.
 bool IsCompileEvent(HostEvent event);
 
@@ -67,6 +70,10 @@ enum class RuntimeCall : std::uint8_t {
 };
 
 RuntimeCall RuntimeCallOf(std::string_view name);
+/// Whether the host waits for the device in it.
+inline bool IsWait(RuntimeCall call) {
+  return call == RuntimeCall::kSync || call == RuntimeCall::kMemcpy;
+}
 /// True for the operator that refreshes the arguments of a static model.
 bool IsParameterUpdate(std::string_view name);
 
@@ -109,6 +116,9 @@ class HostForest {
   std::int64_t FirstFrom(std::int32_t track, TimeNs time) const;
   /// One beyond the last node of the thread.
   std::int64_t EndOf(std::int32_t track) const;
+  /// The time of events that compile, look compiled code up or wait for the device, for which
+  /// `wanted` holds, and that start on the thread within the window or at its end; cut to it.
+  Intervals Within(std::int32_t track, const Interval& window, bool (*wanted)(HostEvent)) const;
   /// Events that lasted more than a microsecond longer than the event around them.
   std::int64_t Overhangs() const { return overhangs_; }
   /// Events that were left out because they lie in more than kMostLevels others, as no program's
@@ -119,6 +129,7 @@ class HostForest {
  private:
   std::vector<HostNode> nodes_;
   std::vector<std::int64_t> begin_of_track_;  // with one more at the end
+  std::vector<std::int64_t> marked_;          // nodes that Within() may give
   std::int64_t overhangs_ = 0, too_deep_ = 0;
 };
 
@@ -128,13 +139,23 @@ class RuntimeCalls {
  public:
   explicit RuntimeCalls(const RankTrace& trace);
 
-  bool Empty() const { return calls_.Empty(); }
-  /// Those of a thread that start within [from, to).
-  std::span<const std::size_t> Starting(std::int32_t track, TimeNs from, TimeNs to) const;
+  /// Those of a thread that start within the window.
+  std::span<const std::size_t> Starting(std::int32_t track, const Interval& window) const;
   RuntimeCall Meaning(std::size_t row) const { return meanings_[Index(calls_.name[row])]; }
   TimeNs Start(std::size_t row) const { return calls_.start[row]; }
   TimeNs End(std::size_t row) const { return calls_.start[row] + calls_.dur[row]; }
+  Interval Span(std::size_t row) const { return {Start(row), End(row)}; }
+  /// The first of those that start on a thread within the window and mean one of these.
+  template <typename... Meanings>
+  std::optional<std::size_t> First(std::int32_t track, const Interval& window,
+                                   Meanings... wanted) const {
+    for (const std::size_t row : Starting(track, window)) {
+      if (((Meaning(row) == wanted) || ...)) return row;
+    }
+    return std::nullopt;
+  }
   const HostCalls& Table() const { return calls_; }
+  std::int32_t TrackOf(std::size_t row) const { return calls_.track[row]; }
   /// Threads that made calls.
   std::int32_t Tracks() const { return static_cast<std::int32_t>(rows_of_track_.size()); }
   /// All calls of a thread.

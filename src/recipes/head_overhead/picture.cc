@@ -9,13 +9,12 @@
 
 #include "call.h"
 #include "head_screen.h"
-#include "segments.h"
 
 namespace mpa::head {
 namespace {
 
-// What a span is; those before are the segments.
-enum SpanKind : std::size_t { kEvent = kSegments, kRuntime, kBusy, kKernel, kMark };
+// What a span is; those before are the parts of the head.
+enum SpanKind : std::size_t { kEvent = kPartsOfCall, kRuntime, kBusy, kKernel, kMark };
 
 constexpr std::string_view kColours[] = {"#f4a261", "#e9c46a", "#8ecae6", "#219ebc", "#90be6d",
                                          "#cfd8dc", "#d8c9e8", "#555e68", "#8d99ae", "#b00020"};
@@ -26,8 +25,8 @@ std::string UsText(TimeNs time) { return fmt::format("{:.1f}", static_cast<doubl
 
 class Picture {
  public:
-  Picture(const RankTrace& trace, const HeadAnalysis& analysis, std::size_t number)
-      : trace_(trace),
+  Picture(const HeadAnalysis& analysis, std::size_t number)
+      : trace_(analysis.trace),
         a_(analysis),
         number_(number),
         call_(analysis.calls[number]),
@@ -40,7 +39,7 @@ class Picture {
     picture_.begin = window_.begin;
     picture_.end = window_.end;
     AddKinds();
-    AddSegments();
+    AddParts();
     AddEvents();
     AddRuntime();
     AddDevice();
@@ -64,9 +63,8 @@ class Picture {
     text += fmt::format("{}, {}, thread {}", NameOf(call_.engine), NameOf(call_.phase), call_.tid);
     if (call_.step >= 0) text += fmt::format(", step {}", call_.step);
     text += fmt::format(": the head takes {} us", UsText(call_.Head()));
-    if (call_.idle) {
-      text += fmt::format("; the device is idle for {} us before its first kernel",
-                          UsText(*call_.idle));
+    if (const MaybeNs idle = call_.IdleOf(Measure::kHead)) {
+      text += fmt::format("; the device is idle for {} us before its first kernel", UsText(*idle));
     }
     text += '.';
     if (Guessed()) {
@@ -74,20 +72,17 @@ class Picture {
           " Which kernel is its first is a guess by time alone, and so is how long the device "
           "waits for it.";
     }
-    for (int bit = 0; bit < kFlags; ++bit) {
-      const auto flag = static_cast<Flag>(1u << bit);
-      if (call_.Has(flag)) text += fmt::format(" Note: {}.", MeaningOf(flag));
+    for (const FlagInfo& info : kFlags) {
+      if (call_.Has(info.flag)) text += fmt::format(" Note: {}.", info.meaning);
     }
     return text;
   }
 
-  void AddSegments() {
+  void AddParts() {
     picture_.Lane("who has the time");
-    for (const Segment segment : kAllSegments) {
-      if (const auto span = SpanOf(call_, segment)) {
-        const std::string_view title = PartOf(call_, segment).title;
-        Add(*span, Index(segment), title);
-      }
+    for (std::size_t kind = 0; kind < kPartsOfCall; ++kind) {
+      const Measure part = call_.Parts()[kind];
+      if (const auto span = SpanOf(call_, part)) Add(*span, kind, InfoOf(part).title);
     }
   }
 
@@ -111,22 +106,19 @@ class Picture {
       picture_.Lane(level == 0 ? "framework" : "");
       for (const std::int64_t at : levels[level]) {
         const HostNode& node = a_.forest.At(at);
-        const std::string_view name = trace_.strings.View(node.name);
-        Add({node.start, node.end}, kEvent, name);
+        Add({node.start, node.end}, kEvent, trace_.strings.View(node.name));
       }
     }
   }
 
   void AddRuntime() {
-    const auto rows = a_.runtime.Starting(call_.track, call_.w0, window_.end);
+    const auto rows = a_.runtime.Starting(call_.track, {call_.w0, window_.end});
     if (rows.empty()) return;
     picture_.Lane("CANN");
     std::size_t bars = 0;
     ForEachOutermost(a_.runtime, rows, [&](std::size_t row) {
       if (++bars > kMostBars) return;
-      const std::string_view name = trace_.strings.View(a_.runtime.Table().name[row]);
-      const Interval time{a_.runtime.Start(row), a_.runtime.End(row)};
-      Add(time, kRuntime, name);
+      Add(a_.runtime.Span(row), kRuntime, trace_.strings.View(a_.runtime.Table().name[row]));
     });
   }
 
@@ -141,15 +133,16 @@ class Picture {
     AddStreams(*device);
     if (!call_.first_kernel) return;
     picture_.Lane(Guessed() ? "waits for (guess)" : "device waits for");
-    for (const Segment segment : kAllSegments) {
-      const auto span = SpanOf(call_, segment);
-      const std::string_view title = PartOf(call_, segment).title;
+    for (std::size_t kind = 0; kind < kPartsOfCall; ++kind) {
+      const Measure part = call_.Parts()[kind];
+      const auto span = SpanOf(call_, part);
+      const std::string_view title = InfoOf(part).title;
       if (!span) continue;
       const Interval until{span->begin, std::min(span->end, *call_.first_kernel)};
       if (until.end <= until.begin) continue;
       for (const Interval& idle : Difference({until}, busy)) {
-        picture_.Add({idle.begin, idle.end, Index(segment), fmt::format("idle, {}", title),
-                      std::string(title)});
+        picture_.Add(
+            {idle.begin, idle.end, kind, fmt::format("idle, {}", title), std::string(title)});
       }
     }
   }
@@ -174,9 +167,7 @@ class Picture {
                     : stream >= 0            ? fmt::format("stream {}", stream)
                                              : "stream unknown");
       for (std::size_t i = 0; i < std::min(runs.size(), kMostBars); ++i) {
-        const std::string_view name = trace_.strings.View(runs[i]->name);
-        const Interval time{runs[i]->start, runs[i]->end};
-        Add(time, kKernel, name);
+        Add({runs[i]->start, runs[i]->end}, kKernel, trace_.strings.View(runs[i]->name));
       }
     }
   }
@@ -185,14 +176,14 @@ class Picture {
     picture_.kinds.push_back({std::string(kColours[kind]), std::string(meaning), std::move(cells)});
   }
 
-  // Segments are in the table with their times, the others in the legend.
+  // Parts are in the table with their times, the others in the legend.
   void AddKinds() {
     picture_.headers = {"part", "us", "device idle, us", "owner"};
     const auto cell = [](MaybeNs time) { return time ? UsText(*time) : std::string("-"); };
-    for (const Segment segment : kAllSegments) {
-      const Part& part = PartOf(call_, segment);
-      AddKind(Index(segment), part.title,
-              {cell(call_.Of(segment)), cell(call_.ExposedOf(segment)), std::string(part.owner)});
+    for (std::size_t kind = 0; kind < kPartsOfCall; ++kind) {
+      const Measure part = call_.Parts()[kind];
+      AddKind(kind, InfoOf(part).title,
+              {cell(call_.Of(part)), cell(call_.IdleOf(part)), std::string(InfoOf(part).owner)});
     }
     AddKind(kEvent, "event of the framework");
     AddKind(kRuntime, "call of CANN");
@@ -236,10 +227,9 @@ std::optional<std::size_t> CallToPicture(const std::vector<Call>& calls,
   return chosen;
 }
 
-std::optional<Timeline> PictureOf(const RankTrace& trace, const HeadAnalysis& analysis,
-                                  std::size_t call) {
+std::optional<Timeline> PictureOf(const HeadAnalysis& analysis, std::size_t call) {
   if (!analysis.calls[call].KnowsHead()) return std::nullopt;
-  return Picture(trace, analysis, call).Draw();
+  return Picture(analysis, call).Draw();
 }
 
 }  // namespace mpa::head

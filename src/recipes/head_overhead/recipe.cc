@@ -9,7 +9,6 @@
 
 #include "advice.h"
 #include "analyse.h"
-#include "call_children.h"
 #include "head_part.h"
 #include "head_screen.h"
 #include "mpa/base/columns.h"
@@ -83,14 +82,14 @@ std::string ProblemOfCall(const std::string& value) {
 }
 
 // The picture for --picture; empty when it was not asked for or there is no such call.
-std::optional<Timeline> Picture(const RankTrace& trace, const RecipeArguments& arguments,
+std::optional<Timeline> Picture(const RecipeArguments& arguments,
                                 const head::HeadAnalysis& analysis,
                                 const std::vector<head::Scope>& scopes, head::Phase phase) {
   if (!arguments.contains("picture")) return std::nullopt;
   const auto call = arguments.contains("call") ? NumberArgument<std::size_t>(arguments, "call")
                                                : CallToPicture(analysis.calls, scopes, phase);
   if (!call || *call >= analysis.calls.size()) return std::nullopt;
-  return PictureOf(trace, analysis, *call);
+  return PictureOf(analysis, *call);
 }
 
 HeadPart MapHeadOverhead(const RankTrace& trace, const RecipeArguments& arguments) {
@@ -100,21 +99,14 @@ HeadPart MapHeadOverhead(const RankTrace& trace, const RecipeArguments& argument
   part.facts = FactsOf(trace, analysis.forest);
   const std::vector<head::Scope> scopes = head::FindScopes(analysis.calls, analysis.graphs);
   part.phase = PhaseToShow(arguments, analysis.calls);
-  const head::ChildFinder finder(trace, analysis);
-  head::ChildSums sums(analysis.calls, scopes, part.phase);
-  for (std::size_t i = 0; i < analysis.calls.size(); ++i) {
-    const std::vector<head::Child> children = finder.Of(i);
-    CountConversions(children, analysis.calls[i]);
-    sums.Add(i, children);
-  }
-  part.children = sums.Rows();
+  part.children = head::SumChildren(scopes, part.phase, analysis);
   part.summary = head::Summarise(analysis.calls, scopes, analysis.steps);
   part.steps = head::SumSteps(analysis.calls, analysis.steps);
   head::Thresholds thresholds;
   head::SetThresholds(Given(arguments, "thresholds"), thresholds);
   part.advice = head::GiveAdvice({analysis.calls, analysis.graphs, scopes, part.summary,
                                   part.children, thresholds, TimeOf(part.steps)});
-  part.picture = Picture(trace, arguments, analysis, scopes, part.phase);
+  part.picture = Picture(arguments, analysis, scopes, part.phase);
   part.calls = std::move(analysis.calls);
   part.graphs = std::move(analysis.graphs);
   return part;

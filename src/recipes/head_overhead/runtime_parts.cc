@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "analyse.h"
@@ -15,31 +14,18 @@
 namespace mpa::head {
 namespace {
 
-// Where GE works for a call; empty when the begin is not known.
-std::optional<Interval> GraphSpan(const CallParts& parts) {
-  if (!parts.bounds.t3) return std::nullopt;
-  return Interval{*parts.bounds.t3, parts.bounds.executed.value_or(parts.bounds.t4)};
-}
-
-bool Executes(RuntimeCall meaning) {
-  return meaning == RuntimeCall::kModelExecute || meaning == RuntimeCall::kReplay;
-}
-
-void AddWorker(const RuntimeCalls& runtime, std::size_t row, CallParts& parts) {
-  parts.workers.push_back(row);
-  for (const std::size_t inner :
-       runtime.Starting(runtime.Table().track[row], runtime.Start(row), runtime.End(row))) {
-    if (runtime.Meaning(inner) == RuntimeCall::kLaunch) parts.launches.push_back(inner);
-  }
+// Where GE works for a call; nothing when the begin is not known.
+Interval GraphSpan(const CallParts& parts, const Call& call) {
+  if (!call.t3) return {};
+  return {*call.t3, parts.executed.value_or(call.t4)};
 }
 
 // The outermost calls of each thread by time.
 class CallsOfThreads {
  public:
-  CallsOfThreads(const HostForest& forest, std::vector<CallParts>& parts)
-      : forest_(forest), parts_(parts) {
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].found.parent < 0) of_track_[Node(i).track].push_back(i);
+  explicit CallsOfThreads(const HeadAnalysis& analysis) : a_(analysis) {
+    for (std::size_t i = 0; i < a_.calls.size(); ++i) {
+      if (a_.calls[i].parent < 0) of_track_[a_.calls[i].track].push_back(i);
     }
   }
 
@@ -50,19 +36,19 @@ class CallsOfThreads {
   }
 
   // A call of another thread whose model is executed on this one.
-  std::optional<std::size_t> WorkedFor(const RuntimeCalls& runtime, std::size_t row) const {
+  std::optional<std::size_t> WorkedFor(std::size_t row) const {
     for (const auto& [track, calls] : of_track_) {
-      if (track == runtime.Table().track[row]) continue;
-      for (const TimeNs time : {runtime.Start(row), runtime.End(row)}) {
+      if (track == a_.runtime.TrackOf(row)) continue;
+      for (const TimeNs time : {a_.runtime.Start(row), a_.runtime.End(row)}) {
         const auto call = LastBegun(calls, time);
-        if (call && IsWorkerOf(runtime, row, parts_[*call])) return call;
+        if (call && IsWorkerOf(row, *call)) return call;
       }
     }
     return std::nullopt;
   }
 
  private:
-  const HostNode& Node(std::size_t call) const { return forest_.At(parts_[call].found.node); }
+  const HostNode& Node(std::size_t call) const { return a_.forest.At(a_.parts[call].node); }
 
   std::optional<std::size_t> LastBegun(const std::vector<std::size_t>& calls, TimeNs time) const {
     const auto after = std::partition_point(
@@ -71,83 +57,75 @@ class CallsOfThreads {
     return *std::prev(after);
   }
 
-  static bool IsWorkerOf(const RuntimeCalls& runtime, std::size_t row, const CallParts& parts) {
-    if (!parts.bounds.t3 || !parts.execute) return false;
-    const bool overlaps =
-        runtime.Start(row) < parts.bounds.t4 && runtime.End(row) > *parts.bounds.t3;
-    const auto& model = runtime.Table().model;
-    return overlaps && model[row] == model[*parts.execute];
+  bool IsWorkerOf(std::size_t row, std::size_t i) const {
+    const Call& call = a_.calls[i];
+    const auto execute = a_.parts[i].execute;
+    if (!call.t3 || !execute) return false;
+    const bool overlaps = a_.runtime.Start(row) < call.t4 && a_.runtime.End(row) > *call.t3;
+    const auto& model = a_.runtime.Table().model;
+    return overlaps && model[row] == model[*execute];
   }
 
-  const HostForest& forest_;
-  const std::vector<CallParts>& parts_;
+  const HeadAnalysis& a_;
   std::map<std::int32_t, std::vector<std::size_t>> of_track_;
 };
 
-}  // namespace
-
-void FindRuntimeParts(const HostForest& forest, const RuntimeCalls& runtime,
-                      std::vector<CallParts>& parts) {
-  for (CallParts& call : parts) {
-    const HostNode& node = forest.At(call.found.node);
-    for (const std::size_t row : runtime.Starting(node.track, node.start, node.end)) {
-      if (Executes(runtime.Meaning(row)) && !call.execute) call.execute = row;
-    }
-    const auto span = GraphSpan(call);
-    if (!span) continue;
-    for (const std::size_t row : runtime.Starting(node.track, span->begin, span->end)) {
-      if (runtime.Meaning(row) == RuntimeCall::kLaunch) call.launches.push_back(row);
-    }
+void AddLaunches(const RuntimeCalls& runtime, std::int32_t track, const Interval& span,
+                 CallParts& parts) {
+  for (const std::size_t row : runtime.Starting(track, span)) {
+    if (runtime.Meaning(row) == RuntimeCall::kLaunch) parts.launches.push_back(row);
   }
 }
 
-std::vector<std::size_t> FindLoneExecutions(const HostForest& forest, const RuntimeCalls& runtime,
-                                            std::vector<CallParts>& parts) {
-  const CallsOfThreads calls(forest, parts);
+}  // namespace
+
+std::vector<std::size_t> FindRuntimeParts(HeadAnalysis& a) {
+  for (std::size_t i = 0; i < a.calls.size(); ++i) {
+    CallParts& parts = a.parts[i];
+    const HostNode& node = a.forest.At(parts.node);
+    parts.execute = a.runtime.First(node.track, {node.start, node.end}, RuntimeCall::kModelExecute,
+                                    RuntimeCall::kReplay);
+    AddLaunches(a.runtime, node.track, GraphSpan(parts, a.calls[i]), parts);
+  }
+  const CallsOfThreads calls(a);
   std::vector<std::size_t> lone;
-  for (std::int32_t track = 0; track < runtime.Tracks(); ++track) {
+  for (std::int32_t track = 0; track < a.runtime.Tracks(); ++track) {
     std::vector<std::size_t> executions;
-    for (const std::size_t row : runtime.OfTrack(track)) {
-      if (Executes(runtime.Meaning(row))) executions.push_back(row);
-    }
-    ForEachOutermost(runtime, executions, [&](std::size_t row) {
-      if (calls.At(track, runtime.Start(row))) return;
-      if (const auto call = calls.WorkedFor(runtime, row)) {
-        AddWorker(runtime, row, parts[*call]);
-      } else {
-        lone.push_back(row);
+    for (const std::size_t row : a.runtime.OfTrack(track)) {
+      const RuntimeCall meaning = a.runtime.Meaning(row);
+      if (meaning == RuntimeCall::kModelExecute || meaning == RuntimeCall::kReplay) {
+        executions.push_back(row);
       }
+    }
+    ForEachOutermost(a.runtime, executions, [&](std::size_t row) {
+      if (calls.At(track, a.runtime.Start(row))) return;
+      const auto call = calls.WorkedFor(row);
+      if (!call) return lone.push_back(row);
+      a.parts[*call].workers.push_back(row);
+      AddLaunches(a.runtime, track, a.runtime.Span(row), a.parts[*call]);
     });
   }
   return lone;
 }
 
-Engine EngineOf(const RankTrace& trace, const HostForest& forest, const RuntimeCalls& runtime,
-                const CallParts& parts, bool runs_eagerly) {
-  const FoundCall& found = parts.found;
+Engine EngineOf(const HeadAnalysis& a, std::size_t i, bool runs_eagerly) {
+  const CallParts& parts = a.parts[i];
+  const Call& call = a.calls[i];
   if (runs_eagerly) return Engine::kEagerFx;
-  if (found.run == HostNode::kNone && found.execution == HostNode::kNone) {
-    const bool replays = found.replay != HostNode::kNone || parts.bounds.t3;
+  if (parts.run == HostNode::kNone && parts.execution == HostNode::kNone) {
+    const bool replays = parts.replay != HostNode::kNone || call.t3;
     return replays ? Engine::kAclGraph : Engine::kUnknown;
   }
-  const auto span = GraphSpan(parts);
-  if (!span) return Engine::kGe;
-  const HostNode& node = forest.At(found.node);
-  bool any = !parts.workers.empty();
-  bool is_static = false;
-  for (const std::size_t row : runtime.Starting(node.track, span->begin, span->end)) {
-    any = true;
-    const RuntimeCall meaning = runtime.Meaning(row);
-    is_static =
-        is_static || meaning == RuntimeCall::kInputCopy || meaning == RuntimeCall::kStepInfo;
+  const Interval span = GraphSpan(parts, call);
+  if (a.runtime.Starting(call.track, span).empty() && parts.workers.empty()) return Engine::kGe;
+  if (a.runtime.First(call.track, span, RuntimeCall::kInputCopy, RuntimeCall::kStepInfo)) {
+    return Engine::kGeStatic;
   }
-  if (!any) return Engine::kGe;
-  if (is_static) return Engine::kGeStatic;
   // Two different operators are enough to know.
   std::set<std::pair<StringId, std::int64_t>> operators;
   for (const std::size_t row : parts.launches) {
-    const StringId item = runtime.Table().item[row];
-    if (IsParameterUpdate(trace.strings.View(item))) continue;
+    const StringId item = a.runtime.Table().item[row];
+    if (IsParameterUpdate(a.trace.strings.View(item))) continue;
     const bool named = item != StringId::kEmpty;
     operators.emplace(item, named ? 0 : static_cast<std::int64_t>(row));
     if (operators.size() >= 2) return Engine::kGeDynamic;
@@ -156,20 +134,6 @@ Engine EngineOf(const RankTrace& trace, const HostForest& forest, const RuntimeC
 }
 
 namespace {
-
-class Names {
- public:
-  std::size_t Of(const std::string& name) {
-    const auto [found, is_new] = positions_.try_emplace(name, names_.size());
-    if (is_new) names_.push_back(name);
-    return found->second;
-  }
-  std::vector<std::string> Take() { return std::move(names_); }
-
- private:
-  std::vector<std::string> names_;
-  std::unordered_map<std::string, std::size_t> positions_;
-};
 
 bool IsNested(const HostForest& forest, std::int64_t region) {
   std::int64_t at = forest.At(region).parent;
@@ -181,45 +145,34 @@ bool IsNested(const HostForest& forest, std::int64_t region) {
 
 }  // namespace
 
-std::vector<std::string> NameGraphs(const RankTrace& trace, const HostForest& forest,
-                                    const RuntimeCalls& runtime,
-                                    const std::vector<CallParts>& parts, std::vector<Call>& calls) {
-  std::unordered_map<std::int64_t, std::int64_t> calls_of_region;
-  for (const CallParts& part : parts) {
-    if (part.bounds.region != HostNode::kNone) ++calls_of_region[part.bounds.region];
-  }
-  Names names;
-  std::unordered_map<std::int64_t, std::int64_t> place_in_region;
+void NameGraphs(HeadAnalysis& a) {
+  std::map<std::int64_t, std::int64_t> calls_of_region, place_in_region;
+  for (const CallParts& parts : a.parts) ++calls_of_region[parts.region];
   std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> place_in_step;  // by thread too
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    Call& call = calls[i];
-    const CallParts& part = parts[i];
+  std::map<std::string, std::size_t> positions;
+  for (std::size_t i = 0; i < a.calls.size(); ++i) {
+    Call& call = a.calls[i];
     const std::int64_t ordinal =
         call.step >= 0 && call.parent < 0 ? ++place_in_step[{call.track, call.step}] : 0;
-    const std::int64_t region = part.bounds.region;
-    const auto id = region != HostNode::kNone
-                        ? RegionIdOf(trace.strings.View(forest.At(region).name))
-                        : std::nullopt;
-    if (region != HostNode::kNone) {
+    const auto execute = a.parts[i].execute;
+    const std::int64_t model = execute ? a.runtime.Table().model[*execute] : -1;
+    std::string name = model >= 0    ? fmt::format("model {}", model)
+                       : ordinal > 0 ? fmt::format("call {} of the step", ordinal)
+                                     : "unnamed";
+    if (const std::int64_t region = a.parts[i].region; region != HostNode::kNone) {
       call.calls_of_region = static_cast<std::int32_t>(calls_of_region[region]);
-      call.in_nested_region = IsNested(forest, region);
+      call.in_nested_region = IsNested(a.forest, region);
+      if (const auto id = RegionIdOf(a.trace.strings.View(a.forest.At(region).name))) {
+        call.frame = id->frame;
+        call.variant = id->variant;
+        name = fmt::format("region {}/{}", id->frame, id->variant);
+        if (call.calls_of_region > 1) name += fmt::format(" #{}", ++place_in_region[region]);
+      }
     }
-    const std::int64_t model = part.execute ? runtime.Table().model[*part.execute] : -1;
-    if (id) {
-      call.frame = id->frame;
-      call.variant = id->variant;
-      std::string name = fmt::format("region {}/{}", id->frame, id->variant);
-      if (calls_of_region[region] > 1) name += fmt::format(" #{}", ++place_in_region[region]);
-      call.graph = names.Of(name);
-    } else if (model >= 0) {
-      call.graph = names.Of(fmt::format("model {}", model));
-    } else if (ordinal > 0) {
-      call.graph = names.Of(fmt::format("call {} of the step", ordinal));
-    } else {
-      call.graph = names.Of("unnamed");
-    }
+    const auto [found, is_new] = positions.try_emplace(name, a.graphs.size());
+    if (is_new) a.graphs.push_back(name);
+    call.graph = found->second;
   }
-  return names.Take();
 }
 
 }  // namespace mpa::head

@@ -5,13 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "call.h"
-#include "mpa/base/time.h"
-#include "mpa/model/step_bounds.h"
-#include "segments.h"
+#include "analyse.h"
+#include "children.h"
 
 namespace mpa::head {
 
@@ -38,7 +35,7 @@ std::vector<Scope> FindScopes(const std::vector<Call>& calls,
 struct SummaryRow {
   std::string scope;
   Phase phase{};
-  std::string measure;
+  Measure measure{};
   Spread spread;
   std::optional<double> share;          ///< of the sum of heads
   std::optional<double> share_of_step;  ///< of the time of the steps with such calls
@@ -49,13 +46,15 @@ struct SummaryRow {
 /// A row for each scope, phase and measure that any call has.
 std::vector<SummaryRow> Summarise(const std::vector<Call>& calls, const std::vector<Scope>& scopes,
                                   const HostSteps& steps);
+/// The row of a measure of all calls of the phase; null where there is none.
+const SummaryRow* FindRow(const std::vector<SummaryRow>& rows, Phase phase, Measure measure);
 
 /// The calls of a thread in a step.
 struct StepRow {
   std::int32_t step = -1;
   std::int64_t tid = -1;
   std::int64_t calls = 0, compile_calls = 0;
-  std::array<TimeNs, kSegments> segments{};
+  std::array<TimeNs, kPartsOfCall> parts{};
   TimeNs head = 0;
   TimeNs tail = 0;     ///< from the end of the last call to the end of the step
   TimeNs outside = 0;  ///< of no call and not the tail: a call of the step before reaches into this
@@ -63,5 +62,22 @@ struct StepRow {
   MaybeNs exposed;
 };
 std::vector<StepRow> SumSteps(const std::vector<Call>& calls, const HostSteps& steps);
+
+/// A kind of child of all calls of a scope.
+struct ChildRow {
+  std::string scope;
+  Measure part{};
+  std::string kind, name;
+  std::int64_t count = 0;       ///< events; 0 for time without an event
+  std::int64_t calls = 0;       ///< of the scope
+  TimeNs total = 0, max = 0;    ///< max: in one call
+  MaybeNs exposed;              ///< of the total the device is idle
+  std::optional<double> share;  ///< of the time of the part
+};
+
+/// The children of the calls of one phase, by scope and part, the longest first. Fills the numbers
+/// of conversions of all calls.
+std::vector<ChildRow> SumChildren(const std::vector<Scope>& scopes, Phase phase,
+                                  HeadAnalysis& analysis);
 
 }  // namespace mpa::head

@@ -11,6 +11,7 @@ using head::Call;
 using head::CallKind;
 using head::Engine;
 using head::Flag;
+using head::Measure;
 using head::Phase;
 using test::HeadTrace;
 using test::Segments;
@@ -47,9 +48,9 @@ TEST_F(HeadAnchors, AllThereGiveAllParts) {
   const Call call = Only();
   EXPECT_EQ(call.kind, CallKind::kA1);
   EXPECT_EQ(Segments(call), "0 0 100 100 600");
-  EXPECT_EQ(Us(call.ge_exec), 400);
-  EXPECT_EQ(Us(call.epilogue_cpp), 150);
-  EXPECT_EQ(Us(call.epilogue_py), 50);
+  EXPECT_EQ(Us(call.Of(Measure::kGeExec)), 400);
+  EXPECT_EQ(Us(call.Of(Measure::kEpilogueCpp)), 150);
+  EXPECT_EQ(Us(call.Of(Measure::kEpiloguePy)), 50);
   EXPECT_EQ(FlagText(call), "NO_PYTORCH_EVENT");
 }
 
@@ -83,8 +84,8 @@ TEST_F(HeadAnchors, WithoutExecutionTheRuntimeTellsWhenGeBegins) {
   t.Runtime(thread, "Model@ModelExecute", 330, 360);
   const Call call = Only();
   EXPECT_EQ(Segments(call), "0 0 100 110 590");
-  EXPECT_EQ(Us(call.ge_exec), 50);
-  EXPECT_EQ(Us(call.epilogue_cpp), 490);
+  EXPECT_EQ(Us(call.Of(Measure::kGeExec)), 50);
+  EXPECT_EQ(Us(call.Of(Measure::kEpilogueCpp)), 490);
   EXPECT_TRUE(call.Has(Flag::kT3FromCann));
   EXPECT_EQ(call.engine, Engine::kGeStatic);
 }
@@ -94,9 +95,9 @@ TEST_F(HeadAnchors, WithoutExecutionAndRuntimeTheOutputsTellWhenGeBegins) {
   Graph(nullptr);
   const Call call = Only();
   EXPECT_EQ(Segments(call), "0 0 100 90 610");
-  EXPECT_EQ(call.ge_exec, std::nullopt);
-  EXPECT_EQ(call.epilogue_cpp, std::nullopt);
-  EXPECT_EQ(Us(call.epilogue_py), 50);
+  EXPECT_EQ(call.Of(Measure::kGeExec), std::nullopt);
+  EXPECT_EQ(call.Of(Measure::kEpilogueCpp), std::nullopt);
+  EXPECT_EQ(Us(call.Of(Measure::kEpiloguePy)), 50);
   EXPECT_TRUE(call.Has(Flag::kT3FromAssemble));
 }
 
@@ -112,8 +113,8 @@ TEST_F(HeadAnchors, WithoutRunTheInputsTellWhenCppBegins) {
   t.Event(thread, "ExecuteGraph", 300, 700);
   const Call call = Only();
   EXPECT_EQ(Segments(call), "0 0 120 80 600");
-  EXPECT_EQ(Us(call.ge_exec), 400);
-  EXPECT_EQ(call.epilogue_py, std::nullopt);
+  EXPECT_EQ(Us(call.Of(Measure::kGeExec)), 400);
+  EXPECT_EQ(call.Of(Measure::kEpiloguePy), std::nullopt);
 }
 
 TEST_F(HeadAnchors, WithoutRunAndInputsPythonHoldsTheCppTime) {
@@ -134,7 +135,7 @@ TEST_F(HeadAnchors, ReplaysOfACapturedGraph) {
   EXPECT_EQ(call.engine, Engine::kAclGraph);
   EXPECT_EQ(call.phase, Phase::kSteady);
   EXPECT_EQ(Segments(call), "0 0 100 30 670");
-  EXPECT_EQ(call.ge_exec, std::nullopt);
+  EXPECT_EQ(call.Of(Measure::kGeExec), std::nullopt);
   EXPECT_EQ(t.Children(0)[0], "platform (unattributed) (no event) 0 0");
   EXPECT_EQ(t.Children(0)[2], "torchair_py input_copy aten::_foreach_copy_ 1 30");
   EXPECT_EQ(t.Children(0)[3], "torchair_py input_copy process_input 1 10");
@@ -155,7 +156,7 @@ TEST_F(HeadAnchors, CapturingAGraphIsCompiling) {
   t.Event(thread, "acl_graph_replay", 600, 850);
   const Call call = Only();
   EXPECT_EQ(call.phase, Phase::kCompile);
-  EXPECT_EQ(call.compile, 380'000);
+  EXPECT_EQ(call.Of(Measure::kCompile), 380'000);
 }
 
 TEST_F(HeadAnchors, EagerRunsHaveNoGe) {
@@ -194,7 +195,7 @@ TEST_F(HeadAnchors, ARunAloneIsACall) {
   const Call call = Only();
   EXPECT_EQ(call.kind, CallKind::kA3);
   EXPECT_EQ(Segments(call), "0 0 - 100 550");
-  EXPECT_EQ(call.epilogue_py, std::nullopt);
+  EXPECT_EQ(call.Of(Measure::kEpiloguePy), std::nullopt);
   EXPECT_EQ(FlagText(call), "NO_PYTORCH_EVENT|NO_PYTHON_EVENT");
 }
 
@@ -229,8 +230,8 @@ TEST_F(HeadAnchors, AnExecutionAloneTellsGeOnly) {
   const Call call = Only();
   EXPECT_EQ(call.kind, CallKind::kA4);
   EXPECT_EQ(Segments(call), "0 0 - - 400");
-  EXPECT_EQ(Us(call.ge_exec), 400);
-  EXPECT_EQ(call.epilogue_cpp, std::nullopt);
+  EXPECT_EQ(Us(call.Of(Measure::kGeExec)), 400);
+  EXPECT_EQ(call.Of(Measure::kEpilogueCpp), std::nullopt);
   EXPECT_TRUE(call.Counts());
 }
 
@@ -277,7 +278,7 @@ TEST_F(HeadAnchors, CachedGraphsWhileTheCacheIsMade) {
   const Call call = Only();
   EXPECT_EQ(call.kind, CallKind::kA2);
   EXPECT_EQ(Segments(call), "0 30 70 100 650");
-  EXPECT_EQ(Us(call.lookup), 10);
+  EXPECT_EQ(Us(call.Of(Measure::kLookup)), 10);
 }
 
 TEST_F(HeadAnchors, TheCachesEventIsAnEntryToTheFirstCallBelowIt) {

@@ -14,6 +14,7 @@ using head::Engine;
 using head::Flag;
 using head::HeadOptions;
 using head::KernelSource;
+using head::Measure;
 using test::HeadTrace;
 using test::Segments;
 using test::Us;
@@ -67,7 +68,7 @@ TEST(HeadCalls, ProcessesWithEqualThreadsStayApart) {
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[1].device, 1);
   EXPECT_EQ(Us(calls[1].w0), 2100);
-  EXPECT_EQ(Us(calls[1].idle), 300);
+  EXPECT_EQ(Us(calls[1].IdleOf(Measure::kHead)), 300);
 }
 
 TEST(HeadCalls, ALookupBehindOtherWorkBelongsToSomethingElse) {
@@ -147,7 +148,7 @@ TEST(HeadCalls, StepsAddUpAlsoWhenACallReachesIntoTheNext) {
   EXPECT_EQ(rows[1].outside, 100'000);
   for (const head::StepRow& row : rows) {
     TimeNs sum = row.tail + row.outside;
-    for (const TimeNs segment : row.segments) sum += segment;
+    for (const TimeNs segment : row.parts) sum += segment;
     EXPECT_EQ(sum, row.duration);
   }
 }
@@ -178,8 +179,8 @@ TEST(HeadCalls, BusyDevicesWaitForNothing) {
   t.Run(5000, 5100);
   const Call call = t.Calls()[0];
   EXPECT_EQ(Us(call.first_kernel), 5000);
-  EXPECT_EQ(Us(call.idle), 0);
-  EXPECT_EQ(Us(call.exposed_lag), 0);
+  EXPECT_EQ(Us(call.IdleOf(Measure::kHead)), 0);
+  EXPECT_EQ(Us(call.IdleOf(Measure::kLag)), 0);
   EXPECT_TRUE(call.Has(Flag::kDeviceBound));
 }
 
@@ -189,8 +190,8 @@ TEST(HeadCalls, KernelsBehindTheCallLeaveALag) {
   AddCall(t, thread, 0);
   t.Run(1000, 1100);
   const Call call = t.Calls()[0];
-  EXPECT_EQ(Us(call.idle), 900);
-  EXPECT_EQ(Us(call.exposed_lag), 100);
+  EXPECT_EQ(Us(call.IdleOf(Measure::kHead)), 900);
+  EXPECT_EQ(Us(call.IdleOf(Measure::kLag)), 100);
 }
 
 TEST(HeadCalls, ByTimeAKernelBelongsToTheLastCallBeforeIt) {
@@ -201,7 +202,7 @@ TEST(HeadCalls, ByTimeAKernelBelongsToTheLastCallBeforeIt) {
   t.Run(1400, 1500);
   const std::vector<Call> calls = t.Calls();
   EXPECT_EQ(calls[0].first_kernel, std::nullopt);
-  EXPECT_EQ(calls[0].idle, std::nullopt);
+  EXPECT_EQ(calls[0].IdleOf(Measure::kHead), std::nullopt);
   EXPECT_EQ(Us(calls[1].first_kernel), 1400);
 }
 
@@ -235,8 +236,8 @@ TEST(HeadCalls, DeviceWorkBeforeItsLaunchMeansThatClocksDisagree) {
   const Call call = t.Calls()[0];
   EXPECT_TRUE(call.Has(Flag::kClockSkew));
   EXPECT_EQ(call.first_kernel, std::nullopt);
-  EXPECT_EQ(call.idle, std::nullopt);
-  EXPECT_EQ(call.exposed_lag, std::nullopt);
+  EXPECT_EQ(call.IdleOf(Measure::kHead), std::nullopt);
+  EXPECT_EQ(call.IdleOf(Measure::kLag), std::nullopt);
 }
 
 TEST(HeadCalls, WithoutDeviceNothingIsExposed) {
@@ -244,8 +245,8 @@ TEST(HeadCalls, WithoutDeviceNothingIsExposed) {
   AddCall(t, t.Thread(10), 0);
   const Call call = t.Calls()[0];
   EXPECT_EQ(call.first_task, std::nullopt);
-  EXPECT_EQ(call.idle, std::nullopt);
-  for (const auto exposed : call.exposed) EXPECT_EQ(exposed, std::nullopt);
+  EXPECT_EQ(call.IdleOf(Measure::kHead), std::nullopt);
+  for (const auto& time : call.times) EXPECT_EQ(time.idle, std::nullopt);
 }
 
 TEST(HeadCalls, WorkersOfOtherThreadsTakePartInACall) {
@@ -292,7 +293,7 @@ TEST(HeadCalls, EventsThatLastTooLongAreCutAndCounted) {
                            .stack = {}});
   const head::HeadAnalysis analysis = t.Analysis();
   EXPECT_EQ(analysis.forest.Overhangs(), 1);
-  EXPECT_EQ(Us(analysis.calls[0].ge_exec), 600);
+  EXPECT_EQ(Us(analysis.calls[0].Of(Measure::kGeExec)), 600);
 }
 
 TEST(HeadCalls, EventsThatLieTooDeepAreLeftOutAndCounted) {
@@ -318,7 +319,7 @@ TEST(HeadCalls, WaitingAndGarbageAreSeenInThePlatformsTime) {
   t.Runtime(thread, "AscendCL@aclrtSynchronizeStream", 30, 60);
   t.trace.garbage_collections.Append({.start = 70'000, .dur = 20'000});
   AddCall(t, thread, 0);
-  EXPECT_EQ(Us(t.Calls()[0].platform_wait), 50);
+  EXPECT_EQ(Us(t.Calls()[0].Of(Measure::kPlatformWait)), 50);
   const std::vector<std::string> children = t.Children(0);
   const auto has = [&](const char* text) {
     return std::find(children.begin(), children.end(), text) != children.end();
@@ -341,7 +342,7 @@ TEST(HeadCalls, TensorsBuiltByOlderVersionsAreCountedOnce) {
     at += 5;
   }
   head::HeadAnalysis analysis = t.Analysis();
-  CountConversions(head::ChildFinder(t.trace, analysis).Of(0), analysis.calls[0]);
+  CountConversions(head::ChildFinder(analysis).Of(0), analysis.calls[0]);
   const Call& call = analysis.calls[0];
   EXPECT_EQ(call.tensors_built, 2);
   EXPECT_EQ(call.copies, 1);

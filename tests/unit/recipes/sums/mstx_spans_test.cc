@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipes/mstx_sum/spans.h"
+#include "recipes/sums/mstx_spans.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/recipe/rank_lines.h"
-#include "spans.h"
+#include "mstx_spans.h"
 
 namespace mpa::recipes {
 namespace {
@@ -23,74 +22,60 @@ MarkedSpans MapMstxSum(const RankTrace& trace, const RecipeArguments& arguments)
   return FindMarkedSpans(trace, arguments.contains(kAllRanges));
 }
 
-// What has one name, on the device where it was recorded there.
-struct NameOnScreen {
-  std::string name;
-  std::int64_t count = 0;
-  double total = 0;
-  std::vector<RankValue> means;  // in ns, of each rank
-};
-
-std::vector<NameOnScreen> NamesOnScreen(const Ranks& ranks, bool device) {
-  std::map<std::string, NameOnScreen> names;
-  for (const auto& rank : ranks) {
-    std::map<std::uint32_t, std::pair<TimeNs, std::int64_t>> sums;
-    for (const MarkedSpan& span : rank.part.spans) {
-      const auto time = device ? span.device : std::optional(span.cann);
-      if (!time) continue;
-      sums[span.name].first += *time;
-      ++sums[span.name].second;
-    }
-    for (const auto& [id, sum] : sums) {
-      const std::string& name = rank.part.names[id];
-      NameOnScreen& shown = names[name];
-      shown.name = name;
-      shown.count += sum.second;
-      shown.total += static_cast<double>(sum.first);
-      shown.means.push_back(
-          {rank.rank, static_cast<double>(sum.first) / static_cast<double>(sum.second)});
-    }
-  }
-  std::vector<NameOnScreen> result;
-  for (auto& [name, shown] : names) result.push_back(std::move(shown));
-  std::stable_sort(result.begin(), result.end(),
-                   [](const NameOnScreen& a, const NameOnScreen& b) { return a.total > b.total; });
-  return result;
-}
-
-std::string MsText(double ns) { return fmt::format("{:.3f} ms", ns / 1e6); }
-
-void AddMstxLines(const Ranks& ranks, Report& report) {
-  const bool device = std::any_of(ranks.begin(), ranks.end(), [](const auto& rank) {
+// The screen is about the device, where anything was recorded there.
+bool HasDeviceTimes(const MarkedRanks& ranks) {
+  return std::any_of(ranks.begin(), ranks.end(), [](const auto& rank) {
     return std::any_of(rank.part.spans.begin(), rank.part.spans.end(),
                        [](const MarkedSpan& span) { return span.device.has_value(); });
   });
-  const std::vector<NameOnScreen> names = NamesOnScreen(ranks, device);
-  if (names.empty()) return;
-  report.lines.push_back(fmt::format("what the program marked, on {} rank{}: mean ms on the {}",
-                                     ranks.size(), ranks.size() == 1 ? "" : "s",
-                                     device ? "device" : "host"));
-  report.lines.push_back(fmt::format("  {:<30} {:>8} {:>10} {:>10} {:>10}", "name", "count", "min",
-                                     "median", "max (rank)"));
-  constexpr std::size_t kShown = 10;
-  OutlierLines outliers;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    outliers.Add(names[i].name, names[i].means, MsText);
-    if (i >= kShown) continue;
-    const RankSpread spread = SpreadOf(names[i].means);
-    report.lines.push_back(fmt::format("  {:<30} {:>8} {:>10.3f} {:>10.3f} {:>10.3f} ({})",
-                                       CutBeginning(Printable(names[i].name), 30), names[i].count,
-                                       spread.min.value / 1e6, spread.median / 1e6,
-                                       spread.max.value / 1e6, RankNumber(spread.max.rank)));
+}
+
+// By name alone, the largest sum first.
+std::vector<sums::GroupRow> NamesOnScreen(const MarkedRanks& ranks, bool device) {
+  std::vector<sums::Part> parts;
+  for (const auto& rank : ranks) {
+    sums::Durations durations;
+    for (const MarkedSpan& span : rank.part.spans) {
+      const auto time = device ? span.device : std::optional(span.cann);
+      if (time) durations[{0, {rank.part.names[span.name]}}].push_back(*time);
+    }
+    parts.push_back({{sums::GroupsOf(std::move(durations))}});
   }
-  if (names.size() > kShown) {
-    report.lines.push_back(fmt::format("  ... {} more names", names.size() - kShown));
+  sums::Ranks of_names;
+  for (std::size_t i = 0; i < ranks.size(); ++i) of_names.push_back({ranks[i].rank, parts[i]});
+  return RowsOf({.name = "", .each_rank = false, .before = sums::LargestSumFirst}, of_names);
+}
+
+std::string NameLine(const sums::GroupRow& row) {
+  const RankSpread spread = SpreadOf(row.means);
+  return fmt::format("  {:<30} {:>8} {:>10.3f} {:>10.3f} {:>10.3f} ({})",
+                     CutBeginning(Printable(row.key.texts[0]), 30), row.stats.count,
+                     sums::Ms(spread.min.value), sums::Ms(spread.median),
+                     sums::Ms(spread.max.value), RankNumber(spread.max.rank));
+}
+
+void AddMstxLines(const MarkedRanks& ranks, Report& report) {
+  const bool device = HasDeviceTimes(ranks);
+  const std::vector<sums::GroupRow> names = NamesOnScreen(ranks, device);
+  if (names.empty()) return;
+  AppendList({.heading = {fmt::format("what the program marked, on {}: mean ms on the {}",
+                                      sums::RanksText(ranks.size()), device ? "device" : "host"),
+                          fmt::format("  {:<30} {:>8} {:>10} {:>10} {:>10}", "name", "count", "min",
+                                      "median", "max (rank)")},
+              .shown = 10,
+              .line = NameLine,
+              .more = "  ... {} more names"},
+             names, report);
+  OutlierLines outliers;
+  for (const sums::GroupRow& row : names) {
+    outliers.Add(row.key.texts[0], row.means,
+                 [](double ns) { return fmt::format("{:.3f} ms", sums::Ms(ns)); });
   }
   outliers.AppendTo(report.lines);
 }
 
 // What was not counted, once for all ranks.
-void AddMstxNotes(const Ranks& ranks, Report& report) {
+void AddMstxNotes(const MarkedRanks& ranks, Report& report) {
   std::int64_t unpaired = 0, left_out = 0, outside = 0;
   std::string first;
   std::vector<std::int64_t> without;
@@ -125,7 +110,8 @@ void AddMstxNotes(const Ranks& ranks, Report& report) {
   }
 }
 
-void ReduceMstxSum(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+void ReduceMstxSum(const MarkedRanks& ranks, const RecipeArguments&, Wanted wanted,
+                   Report& report) {
   if (wanted.sheets) AddMstxSheets(ranks, report);
   if (wanted.screen != Detail::kNone) AddMstxLines(ranks, report);
   AddMstxNotes(ranks, report);

@@ -8,7 +8,7 @@
 
 #include "mpa/base/time.h"
 #include "mpa/model/rank_trace.h"
-#include "mpa/recipe/make_recipe.h"
+#include "sums.h"
 
 namespace mpa::recipes::mstx {
 
@@ -38,9 +38,10 @@ struct MarkedSpans {
 /// Ranges are nested within their thread and domain, by containment.
 MarkedSpans FindMarkedSpans(const RankTrace& trace, bool all_ranges);
 
-using Ranks = std::vector<OfRank<MarkedSpans>>;
+using MarkedRanks = std::vector<OfRank<MarkedSpans>>;
 
-/// MSTXMarkStats, and MSTXAllFrameworkStats, MSTXAllCannStats, MSTXAllDeviceStats.
-void AddMstxSheets(const Ranks& ranks, Report& report);
+/// MSTXMarkStats: every span. MSTXAllFrameworkStats, MSTXAllCannStats and MSTXAllDeviceStats: the
+/// spans of all ranks by name and step.
+void AddMstxSheets(const MarkedRanks& ranks, Report& report);
 
 }  // namespace mpa::recipes::mstx

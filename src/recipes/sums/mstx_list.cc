@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+// The sheets of mstx_sum. Repeated names are numbered, so spans are grouped when all ranks are
+// there.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 
-#include "mpa/recipe/duration_sample.h"
-#include "mpa/report/member_columns.h"
-#include "spans.h"
+#include "mstx_spans.h"
 
 namespace mpa::recipes::mstx {
 namespace {
 
-// A level at which a span has a duration.
-struct Level {
-  const char* sheet;
-  const char* file;
-  std::optional<TimeNs> (*of)(const MarkedSpan& span);
-};
 using Time = std::optional<TimeNs>;
-const Level kFramework = {"MSTXAllFrameworkStats", "all_fwk_stats",
-                          [](const MarkedSpan& span) -> Time { return span.framework; }};
-const Level kCann = {"MSTXAllCannStats", "all_cann_stats",
-                     [](const MarkedSpan& span) -> Time { return span.cann; }};
-const Level kDevice = {"MSTXAllDeviceStats", "all_device_stats",
-                       [](const MarkedSpan& span) -> Time { return span.device; }};
+using sums::GroupRow;
 
 double Percent(double part, double whole) { return whole != 0 ? 100 * part / whole : 0; }
 
@@ -43,7 +32,7 @@ using StepName = std::pair<std::int32_t, std::string>;
 
 // Names that occur more than once in a step of any rank are numbered there on every rank, so that
 // the number says which one it is.
-std::vector<SpanItem> NumberedSpans(const Ranks& ranks) {
+std::vector<SpanItem> NumberedSpans(const MarkedRanks& ranks) {
   std::map<StepName, int> most;
   const auto count = [](const MarkedSpans& part, const auto& visit) {
     std::map<std::pair<std::int32_t, std::uint32_t>, int> counts;
@@ -143,90 +132,78 @@ Sheet SpanSheet(const std::vector<SpanItem>& items) {
   return sheet;
 }
 
-// A name in a step, over all ranks.
-struct NameItem {
-  std::string name;
-  std::int32_t step = 0;
-  DurationStats stats;
-  std::int64_t min_rank = -1, max_rank = -1;
-
-  double Dispersion() const {
-    return Percent(static_cast<double>(stats.max) - stats.q3, static_cast<double>(stats.sum));
-  }
-};
-
-std::vector<NameItem> NamesAt(const std::vector<SpanItem>& spans, const Level& level) {
-  struct Values {
-    std::vector<TimeNs> times;
-    TimeNs min = 0, max = 0;
-    std::int64_t min_rank = -1, max_rank = -1;
-  };
-  std::map<StepName, Values> names;
-  for (const SpanItem& span : spans) {
-    const Time time = level.of(*span.span);
-    if (!time) continue;
-    const auto [found, is_new] = names.try_emplace({span.span->step, span.name});
-    Values& values = found->second;
-    if (is_new || *time < values.min)
-      std::tie(values.min, values.min_rank) = std::pair{*time, span.rank_id};
-    if (is_new || *time > values.max)
-      std::tie(values.max, values.max_rank) = std::pair{*time, span.rank_id};
-    values.times.push_back(*time);
-  }
-  std::vector<NameItem> items;
-  for (auto& [key, values] : names) {
-    items.push_back({key.second, key.first, StatsOf(DurationSample(std::move(values.times))),
-                     values.min_rank, values.max_rank});
-  }
-  std::stable_sort(items.begin(), items.end(), [](const NameItem& a, const NameItem& b) {
-    return a.step != b.step ? a.step < b.step : a.Dispersion() > b.Dispersion();
-  });
-  return items;
+// How far the longest is above the third quartile, as a share of the sum.
+double Dispersion(const GroupRow& row) {
+  const DurationStats& stats = row.stats;
+  return Percent(static_cast<double>(stats.max) - stats.q3, static_cast<double>(stats.sum));
 }
 
-std::vector<ColumnOf<NameItem>> NameColumns() {
-  using Item = NameItem;
-  std::vector<ColumnOf<Item>> stats;
-  AddStatsColumns(stats);
-  std::vector<ColumnOf<Item>> columns = {
-      {NamedColumn("Name", Format::kText, 40, "What was marked; see MSTXMarkStats."),
-       Member<&Item::name>}};
-  for (ColumnOf<Item>& column : stats) {
-    const bool is_min = column.column.name == "MinNs", is_max = column.column.name == "MaxNs";
-    columns.push_back(std::move(column));
-    if (is_min) {
-      columns.push_back(
-          {NamedColumn("MinRank", Format::kInteger, 10, "The first rank with the shortest."),
-           Member<&Item::min_rank>});
-    }
-    if (is_max) {
-      columns.push_back(
-          {NamedColumn("MaxRank", Format::kInteger, 10, "The first rank with the longest."),
-           Member<&Item::max_rank>});
+SheetColumns<GroupRow> NameColumns() {
+  auto columns = sums::WithStats(
+      {sums::KeyColumn<0>("Name", 40, "What was marked; see MSTXMarkStats.")},
+      {{NamedColumn(
+            "Dispersion(%)", Format::kDecimals2, 14,
+            "How far the longest is above the third quartile, as a share of the sum, in %."),
+        [](const GroupRow& row) -> Cell { return Dispersion(row); }},
+       CountColumn<&GroupRow::key, &sums::Key::step>("StepId", 10, "The step; 0: none.")});
+  const auto insert_behind = [&](std::string_view name, ColumnOf<GroupRow> column) {
+    const auto at = std::find_if(columns.begin(), columns.end(),
+                                 [&](const auto& known) { return known.column.name == name; });
+    columns.insert(at + 1, std::move(column));
+  };
+  insert_behind("MinNs", sums::MinRankColumn());
+  insert_behind("MaxNs", sums::MaxRankColumn());
+  return columns;
+}
+
+// By name and step, of each rank: at the framework, at CANN, on the device.
+std::vector<sums::Part> GroupsOfRanks(const std::vector<SpanItem>& items, std::size_t ranks) {
+  std::vector<std::array<sums::Durations, 3>> of_ranks(ranks);
+  for (const SpanItem& item : items) {
+    const MarkedSpan& span = *item.span;
+    const Time times[] = {span.framework, span.cann, span.device};
+    for (std::size_t level = 0; level < std::size(times); ++level) {
+      if (!times[level]) continue;
+      of_ranks[item.rank][level][{span.step, {item.name}}].push_back(*times[level]);
     }
   }
-  columns.push_back(
-      {NamedColumn("Dispersion(%)", Format::kDecimals2, 14,
-                   "How far the longest is above the third quartile, as a share of the sum, in %."),
-       Member<&Item::Dispersion>});
-  columns.push_back({NamedColumn("StepId", Format::kInteger, 10, "The step; 0: none."),
-                     [](const Item& item) -> Cell { return std::int64_t{item.step}; }});
-  return columns;
+  std::vector<sums::Part> parts(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    for (sums::Durations& level : of_ranks[rank]) {
+      parts[rank].by.push_back(sums::GroupsOf(std::move(level)));
+    }
+  }
+  return parts;
+}
+
+std::vector<sums::SumSheet> NameSheets() {
+  std::vector<sums::SumSheet> sheets;
+  const auto add = [&](const char* name, const char* file) {
+    sheets.push_back({name,
+                      {file, TextFile::Unit::kMilliseconds, /*without=*/""},
+                      sheets.size(),
+                      /*each_rank=*/false,
+                      NameColumns(),
+                      [](const GroupRow& a, const GroupRow& b) {
+                        return a.key.step != b.key.step ? a.key.step < b.key.step
+                                                        : Dispersion(a) > Dispersion(b);
+                      }});
+  };
+  add("MSTXAllFrameworkStats", "all_fwk_stats");
+  add("MSTXAllCannStats", "all_cann_stats");
+  add("MSTXAllDeviceStats", "all_device_stats");
+  return sheets;
 }
 
 }  // namespace
 
-void AddMstxSheets(const Ranks& ranks, Report& report) {
-  for (const auto& rank : ranks) BeginRank(rank.rank, report);
-  const std::vector<SpanItem> spans = NumberedSpans(ranks);
-  report.sheets.push_back(SpanSheet(spans));
-  const auto columns = NameColumns();
-  for (const Level& level : {kFramework, kCann, kDevice}) {
-    Sheet sheet =
-        SheetOf(level.sheet, columns, {level.file, TextFile::Unit::kMilliseconds, /*without=*/""});
-    for (const NameItem& item : NamesAt(spans, level)) AddRow(columns, item, 0, sheet);
-    report.sheets.push_back(std::move(sheet));
-  }
+void AddMstxSheets(const MarkedRanks& ranks, Report& report) {
+  const std::vector<SpanItem> items = NumberedSpans(ranks);
+  report.sheets.push_back(SpanSheet(items));
+  const std::vector<sums::Part> parts = GroupsOfRanks(items, ranks.size());
+  sums::Ranks of_names;
+  for (std::size_t i = 0; i < ranks.size(); ++i) of_names.push_back({ranks[i].rank, parts[i]});
+  sums::SumTables(NameSheets(), of_names).AddSheets(report);
 }
 
 }  // namespace mpa::recipes::mstx

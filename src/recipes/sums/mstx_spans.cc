@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spans.h"
+#include "mstx_spans.h"
 
 #include <algorithm>
 #include <map>

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long the host spent in calls of CANN, on every rank.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "sums.h"
+
+namespace mpa::recipes {
+namespace {
+
+using namespace sums;
+
+// "launch" of Node@launch.
+std::string WithoutLevel(std::string_view name) {
+  return std::string(name.substr(name.find('@') + 1));
+}
+
+Part MapCannApiSum(const RankTrace& trace, const RecipeArguments&) {
+  const HostCalls& calls = trace.host_calls;
+  return {{GroupBy(
+      calls.dur, [&](std::size_t i) { return calls.name[i]; },
+      [&](StringId name) { return std::vector{WithoutLevel(trace.strings.View(name))}; })}};
+}
+
+// The standard deviation of all values, as the reference gives it for one rank (n) and for several
+// (n - 1).
+Cell Deviation(const GroupRow& row) {
+  if (!row.stats.deviation) return 0.0;
+  const auto n = static_cast<double>(row.stats.count);
+  return row.ranks == 1 ? *row.stats.deviation * std::sqrt((n - 1) / n) : *row.stats.deviation;
+}
+
+ColumnOf<GroupRow> Real(const char* name, int decimals, const char* meaning,
+                        Cell (*cell)(const GroupRow&)) {
+  Column column = NamedColumn(name, Format::kDecimals2, 14, meaning);
+  column.decimals = decimals;
+  return {std::move(column), cell};
+}
+
+template <auto kMember>
+constexpr Cell (*kOfStats)(const GroupRow&) = Member<&GroupRow::stats, kMember>;
+
+// The columns of both sheets. The reference puts the shortest call before the quartiles in one and
+// behind them in the other.
+SheetColumns<GroupRow> SharedColumns(ColumnOf<GroupRow> ratio, bool min_first) {
+  using Stats = DurationStats;
+  const auto whole = [](const char* name, const char* meaning, Cell (*cell)(const GroupRow&)) {
+    return ColumnOf<GroupRow>{NamedColumn(name, Format::kInteger, 14, meaning), cell};
+  };
+  SheetColumns<GroupRow> columns = {
+      KeyColumn<0>("name", 40, "The call."),
+      std::move(ratio),
+      whole("totalTimeNs", "Time of all calls, in ns; calls within calls count in both.",
+            kOfStats<&Stats::sum>),
+      whole("totalCount", "Number of calls.", kOfStats<&Stats::count>),
+      Real("averageNs", 1, "Mean of a call, in ns.", kOfStats<&Stats::mean>),
+      Real("Q1Ns", 1, "First quartile, in ns.", kOfStats<&Stats::q1>),
+      Real("medNs", 1, "Median, in ns.", kOfStats<&Stats::median>),
+      Real("Q3Ns", 1, "Third quartile, in ns.", kOfStats<&Stats::q3>),
+      whole("maxNs", "Longest call, in ns.", kOfStats<&Stats::max>),
+      Real("stdev", 1, "Standard deviation, in ns.", Deviation)};
+  columns.insert(columns.begin() + (min_first ? 5 : 8),
+                 whole("minNs", "Shortest call, in ns.", kOfStats<&Stats::min>));
+  return columns;
+}
+
+template <std::vector<std::int64_t> GroupRow::*kRanks>
+Cell RankList(const GroupRow& row) {
+  return fmt::format("{}", fmt::join(row.*kRanks, ", "));
+}
+
+std::vector<SumSheet> CannApiSheets(const RecipeArguments&) {
+  auto of_rank =
+      SharedColumns(Real("durationRatio", 2, "Share of the time of the rank, in percent.",
+                         Member<&GroupRow::share>),
+                    /*min_first=*/true);
+  of_rank.push_back(RankColumn("rank", 14));
+  auto of_all = SharedColumns(
+      Real("timeRatio", 1, "Share of the time of all ranks, in percent.", Member<&GroupRow::share>),
+      /*min_first=*/false);
+  of_all.push_back({NamedColumn("minRank", Format::kText, 12,
+                                "The ranks with the shortest call, joined by ', '."),
+                    RankList<&GroupRow::min_ranks>});
+  of_all.push_back({NamedColumn("maxRank", Format::kText, 12,
+                                "The ranks with the longest call, joined by ', '."),
+                    RankList<&GroupRow::max_ranks>});
+  return {
+      {"CannApiSumRank",
+       {"rank_stats"},
+       0,
+       /*each_rank=*/true,
+       std::move(of_rank),
+       [](const GroupRow& a, const GroupRow& b) {
+         return std::tie(a.place, b.stats.sum) < std::tie(b.place, a.stats.sum);
+       }},
+      {"CannApiSum", {"all_stats"}, 0, /*each_rank=*/false, std::move(of_all), LargestSumFirst}};
+}
+
+void AddCannApiLines(SumTables& tables, Report& report) {
+  const std::vector<GroupRow>& all = tables.Rows(1);
+  if (all.empty()) return;
+  AppendList(
+      {.heading = {fmt::format("calls of CANN on {}: {:.3f} ms", tables.RanksText(), SumMs(all)),
+                   fmt::format("  {:<38} {:>7} {:>8} {:>11} {:>10}", "call", "share", "count",
+                               "sum ms", "median us")},
+       .shown = 10,
+       .line =
+           [](const GroupRow& row) {
+             return fmt::format("  {:<38.38} {:>5.1f} % {:>8} {:>11.3f} {:>10.1f}",
+                                row.key.texts[0], row.share, row.stats.count, SumMs({row}),
+                                row.stats.median / 1e3);
+           },
+       .more = "  ... {} more"},
+      all, report);
+}
+
+Verdict JudgeCannApiSum(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "have no calls of CANN");
+  if (facts.kind == CaptureKind::kNpuText && facts.settings && facts.settings->level == "Level0") {
+    return CannotRun("no CANN calls in text captures of Level0",
+                     "profiler_level=Level1, or export_type=Db");
+  }
+  return verdict;
+}
+
+}  // namespace
+
+Recipe CannApiSum() {
+  return SumRecipe<MapCannApiSum, CannApiSheets, AddCannApiLines>(
+      {.name = "cann_api_sum",
+       .folder = "CannApiSum",
+       .summary = "how long the host spent in calls of CANN",
+       .needs = Tables::kHostCalls,
+       .can_run = JudgeCannApiSum});
+}
+
+}  // namespace mpa::recipes

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long the compute kernels of every rank ran, by type and by name.
+#include <fmt/format.h>
+
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "mpa/recipe/rank_spread.h"
+#include "sums.h"
+
+namespace mpa::recipes {
+namespace {
+
+using namespace sums;
+
+constexpr std::string_view kWithoutNames = "exclude_op_name";
+
+Part MapComputeOpSum(const RankTrace& trace, const RecipeArguments& arguments) {
+  const Kernels& kernels = trace.kernels;
+  const auto texts = [&](const auto& ids) {
+    std::vector<std::string> result;
+    for (const StringId id : ids) {
+      const std::string_view text = trace.strings.View(id);
+      result.emplace_back(text.empty() ? "N/A" : text);
+    }
+    return result;
+  };
+  Part part;
+  part.by.push_back(GroupBy(
+      kernels.dur,
+      [&](std::size_t i) {
+        return std::array{kernels.op_type[i], kernels.core[i]};
+      },
+      texts));
+  if (arguments.contains(kWithoutNames)) return part;
+  part.by.push_back(GroupBy(
+      kernels.dur,
+      [&](std::size_t i) {
+        return std::array{kernels.name[i], kernels.op_type[i], kernels.core[i], kernels.shapes[i]};
+      },
+      texts));
+  return part;
+}
+
+// The largest sum first; of equal ones in order of key and rank.
+bool LargestFirst(const GroupRow& a, const GroupRow& b) {
+  return std::tie(b.stats.sum, a.key, a.rank) < std::tie(a.stats.sum, b.key, b.rank);
+}
+
+// The columns of type and core, whose texts of the key begin at `kFirst`.
+template <std::size_t kFirst>
+SheetColumns<GroupRow> TypeColumns() {
+  return {KeyColumn<kFirst>("OpType", 30, "Type of the operator."),
+          KeyColumn<kFirst + 1>("TaskType", 18, "The core that ran it, such as AI_CORE.")};
+}
+
+std::vector<SumSheet> ComputeOpSheets(const RecipeArguments& arguments) {
+  std::vector<SumSheet> sheets = {{"ComputeOpAllRankStats",
+                                   {"all_stats"},
+                                   0,
+                                   /*each_rank=*/false,
+                                   WithStats(TypeColumns<0>()),
+                                   LargestFirst},
+                                  {"ComputeOpPerRankStatsByOpType",
+                                   {"rank_stats_by_optype"},
+                                   0,
+                                   /*each_rank=*/true,
+                                   WithStats(TypeColumns<0>(), {RankColumn()}),
+                                   LargestFirst}};
+  if (arguments.contains(kWithoutNames)) return sheets;
+  SheetColumns<GroupRow> columns = TypeColumns<1>();
+  columns.insert(columns.begin(), KeyColumn<0>("OpName", 40, "The kernel."));
+  columns.push_back(KeyColumn<3>("InputShapes", 40, "Shapes of the inputs, joined by ';'."));
+  sheets.push_back({"ComputeOpPerRankStatsByOpName",
+                    {"rank_stats_by_opname"},
+                    1,
+                    /*each_rank=*/true,
+                    WithStats(std::move(columns), {RankColumn()}),
+                    LargestFirst});
+  return sheets;
+}
+
+// Where the time goes: the longest types, and how they spread over the ranks.
+void AddComputeOpLines(SumTables& tables, Report& report) {
+  const std::vector<GroupRow>& all = tables.Rows(0);
+  if (all.empty()) return;
+  report.lines.push_back(
+      fmt::format("compute kernels: {:.3f} ms on {}", SumMs(all), tables.RanksText()));
+  const std::vector<RankValue> sums = tables.SumsOfRanks(0);
+  if (sums.size() > 1) {
+    const RankSpread spread = SpreadOf(sums);
+    report.lines.push_back(fmt::format(
+        "of one rank: min {:.3f} ms ({}), median {:.3f} ms, max {:.3f} ms ({})", spread.min.value,
+        RankText(spread.min.rank), spread.median, spread.max.value, RankText(spread.max.rank)));
+  }
+  AppendList({.heading = {fmt::format("{:<32} {:<16} {:>8} {:>12} {:>7}", "type", "core", "kernels",
+                                      "ms", "share")},
+              .shown = 10,
+              .line =
+                  [](const GroupRow& row) {
+                    return fmt::format("{:<32.32} {:<16.16} {:>8} {:>12.3f} {:>5.1f} %",
+                                       row.key.texts[0], row.key.texts[1], row.stats.count,
+                                       SumMs({row}), row.share);
+                  },
+              .more = "... {} more"},
+             all, report);
+}
+
+Verdict JudgeComputeOpSum(const RankFacts& facts) {
+  return JudgeKernelTypes(facts, "only kernels of NPUs are summed");
+}
+
+}  // namespace
+
+Recipe ComputeOpSum() {
+  return SumRecipe<MapComputeOpSum, ComputeOpSheets, AddComputeOpLines>(
+      {.name = "compute_op_sum",
+       .folder = "ComputeOpSum",
+       .summary = "how long compute kernels ran, by type and by name",
+       .needs = Tables::kKernels,
+       .parameters = {{kWithoutNames, "", "Sum by type only: no table by name and shapes"}},
+       .can_run = JudgeComputeOpSum});
+}
+
+}  // namespace mpa::recipes

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long the communication operators of every rank ran, and which took longest.
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "mpa/measure/collectives.h"
+#include "sums.h"
+
+namespace mpa::recipes {
+namespace {
+
+using namespace sums;
+
+constexpr std::string_view kTopNum = "top_num";
+enum Grouping : std::size_t { kByType, kByName, kByGroup };
+
+// "210" of hcom_allReduce__210_0_1; else the last digits of the group's hash.
+std::string GroupIdOf(std::string_view op, std::string_view group) {
+  const std::size_t mark = op.find("__");
+  if (mark != std::string_view::npos) {
+    const std::string_view rest = op.substr(mark + 2);
+    const std::string_view id = rest.substr(0, rest.find('_'));
+    if (!id.empty() && id.find_first_not_of("0123456789") == std::string_view::npos) {
+      return std::string(id);
+    }
+  }
+  return fmt::format("{:03}", GroupHash(group) % 1000);
+}
+
+// The groups of ranks, by id and name, without durations.
+Groups CommGroups(const RankTrace& trace) {
+  const Communications& ops = trace.communications;
+  std::set<std::int32_t> seen;
+  std::map<Key, DurationSample> groups;
+  for (std::size_t i = 0; i < ops.Size(); ++i) {
+    if (ops.group[i] < 0 || !seen.insert(ops.group[i]).second) continue;
+    const auto row = static_cast<std::size_t>(ops.group[i]);
+    const std::string_view name = BareGroupName(trace.strings.View(trace.comm_groups.name[row]));
+    groups[{.texts = {GroupIdOf(trace.strings.View(ops.name[i]), name), std::string(name)}}];
+  }
+  return {groups.begin(), groups.end()};
+}
+
+Part MapHcclSum(const RankTrace& trace, const RecipeArguments&) {
+  const Communications& ops = trace.communications;
+  return {{GroupBy(
+               ops.dur, [&](std::size_t i) { return OperatorTypeOf(trace, i); },
+               [](const std::string& type) { return std::vector{type.empty() ? "N/A" : type}; }),
+           GroupBy(
+               ops.dur, [&](std::size_t i) { return ops.name[i]; },
+               [&](StringId name) { return std::vector{std::string(trace.strings.View(name))}; }),
+           CommGroups(trace)}};
+}
+
+Cell RanksOfGroup(const GroupRow& row) {
+  std::set<std::int64_t> ranks;
+  for (const RankValue& mean : row.means) ranks.insert(mean.rank);
+  return fmt::format("{}", fmt::join(ranks, ";"));
+}
+
+std::vector<SumSheet> HcclSheets(const RecipeArguments& arguments) {
+  constexpr std::int64_t kUsualTop = 15;
+  const auto most = static_cast<std::size_t>(
+      NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop));
+  const auto type = KeyColumn<0>("OpType", 36, "Type of the operator.");
+  return {
+      {"HcclAllRankStats",
+       {"all_stats"},
+       kByType,
+       /*each_rank=*/false,
+       WithStats({type}),
+       LargestSumFirst},
+      {"HcclPerRankStats",
+       {"rank_stats"},
+       kByType,
+       /*each_rank=*/true,
+       WithStats({type}, {RankColumn()})},
+      {"HcclTopOpStats",
+       {"top_op_stats"},
+       kByName,
+       /*each_rank=*/false,
+       WithStats({KeyColumn<0>("OpName", 36, "The operator.")}, {MinRankColumn(), MaxRankColumn()}),
+       [](const GroupRow& a, const GroupRow& b) { return a.stats.mean > b.stats.mean; },
+       most},
+      {"HcclGroupNameMap",
+       {"group_name_map"},
+       kByGroup,
+       /*each_rank=*/false,
+       {KeyColumn<1>("GroupName", 50, "The group."),
+        KeyColumn<0>("GroupId", 10, "The number of the group in the names of its operators."),
+        {NamedColumn("Ranks", Format::kText, 30, "Its ranks that were captured, joined by ';'."),
+         RanksOfGroup}}}};
+}
+
+void AddHcclLines(SumTables& tables, Report& report) {
+  const std::vector<GroupRow>& all = tables.Rows(0);
+  if (all.empty()) return;
+  AppendList({.heading = {fmt::format("communication operators of {}", tables.RanksText()),
+                          fmt::format("  {:<30} {:>8} {:>12} {:>12} {:>12}", "type", "count",
+                                      "median ms", "max ms", "sum ms")},
+              .shown = 8,
+              .line =
+                  [](const GroupRow& row) {
+                    return fmt::format("  {:<30.30} {:>8} {:>12.3f} {:>12.3f} {:>12.3f}",
+                                       row.key.texts[0], row.stats.count, Ms(row.stats.median),
+                                       Ms(static_cast<double>(row.stats.max)), SumMs({row}));
+                  },
+              .more = "  ... {} more types"},
+             all, report);
+  AppendList(
+      {.heading = {"the longest operators, and the ranks with the shortest and the longest:"},
+       .shown = 6,
+       .line =
+           [](const GroupRow& row) {
+             return fmt::format("  {:<34.34} {:>10.3f} ms ({}) to {:>10.3f} ms ({})",
+                                row.key.texts[0], Ms(static_cast<double>(row.stats.min)),
+                                row.min_ranks.front(), Ms(static_cast<double>(row.stats.max)),
+                                row.max_ranks.front());
+           },
+       .more = ""},
+      tables.Rows(2), report);
+}
+
+Verdict JudgeHcclSum(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.recorded.communication == Recorded::kNo) {
+    return CannotRun(NoCommunication(facts), "profiler_level=Level1");
+  }
+  verdict.AddUnknown(facts.recorded.communication, "communication");
+  return verdict;
+}
+
+}  // namespace
+
+Recipe HcclSum() {
+  return SumRecipe<MapHcclSum, HcclSheets, AddHcclLines>(
+      {.name = "hccl_sum",
+       .folder = "HcclSum",
+       .summary = "how long communication operators ran, and which took longest",
+       .needs = Tables::kCommunications,
+       .parameters = {{kTopNum, "N", "Operators with the longest mean to list [default: 15]",
+                       RecipeParameter::Value::kCount}},
+       .can_run = JudgeHcclSum});
+}
+
+}  // namespace mpa::recipes

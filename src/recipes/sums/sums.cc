@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sums.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace mpa::sums {
+namespace {
+
+// Shares are those of the rows from `first` on.
+void SetShares(std::vector<GroupRow>& rows, std::size_t first) {
+  TimeNs total = 0;
+  for (std::size_t i = first; i < rows.size(); ++i) total += rows[i].stats.sum;
+  for (std::size_t i = first; i < rows.size() && total > 0; ++i) {
+    rows[i].share = 100.0 * static_cast<double>(rows[i].stats.sum) / static_cast<double>(total);
+  }
+}
+
+std::vector<GroupRow> RowsOfRanks(std::size_t by, const Ranks& ranks) {
+  std::vector<GroupRow> rows;
+  for (std::size_t place = 0; place < ranks.size(); ++place) {
+    const std::size_t first = rows.size();
+    for (const auto& [key, sample] : ranks[place].part.by[by]) {
+      GroupRow& row = rows.emplace_back();
+      row.key = key;
+      row.stats = StatsOf(sample);
+      row.rank = ranks[place].rank;
+      row.place = place;
+    }
+    SetShares(rows, first);
+  }
+  return rows;
+}
+
+// Quartiles are those of all durations together.
+std::vector<GroupRow> RowsOfAll(std::size_t by, const Ranks& ranks) {
+  std::map<Key, std::pair<GroupRow, DurationSample>> groups;
+  for (const auto& [rank, part] : ranks) {
+    for (const auto& [key, sample] : part.by[by]) {
+      const auto [found, is_new] = groups.try_emplace(key);
+      auto& [row, all] = found->second;
+      const DurationStats stats = StatsOf(sample);
+      if (is_new || stats.min < row.stats.min) row.min_ranks.clear();
+      if (is_new || stats.max > row.stats.max) row.max_ranks.clear();
+      if (row.min_ranks.empty()) row.stats.min = stats.min;
+      if (row.max_ranks.empty()) row.stats.max = stats.max;
+      if (stats.min == row.stats.min) row.min_ranks.push_back(rank);
+      if (stats.max == row.stats.max) row.max_ranks.push_back(rank);
+      row.means.push_back({rank, stats.mean});
+      all.Merge(sample);
+    }
+  }
+  std::vector<GroupRow> rows;
+  for (auto& [key, group] : groups) {
+    GroupRow& row = rows.emplace_back(std::move(group.first));
+    row.key = key;
+    row.stats = StatsOf(group.second);
+    row.ranks = ranks.size();
+  }
+  SetShares(rows, 0);
+  return rows;
+}
+
+}  // namespace
+
+Groups GroupsOf(Durations durations) {
+  Groups groups;
+  groups.reserve(durations.size());
+  for (auto& [key, values] : durations) {
+    groups.emplace_back(key, DurationSample(std::move(values)));
+  }
+  return groups;
+}
+
+std::vector<GroupRow> RowsOf(const SumSheet& sheet, const Ranks& ranks) {
+  std::vector<GroupRow> rows =
+      sheet.each_rank ? RowsOfRanks(sheet.by, ranks) : RowsOfAll(sheet.by, ranks);
+  if (sheet.before != nullptr) std::stable_sort(rows.begin(), rows.end(), sheet.before);
+  if (rows.size() > sheet.most) rows.resize(sheet.most);
+  return rows;
+}
+
+Sheet SheetWith(const SumSheet& sheet, const std::vector<GroupRow>& rows) {
+  Sheet result = SheetOf(sheet.name, sheet.columns, sheet.text_file);
+  for (const GroupRow& row : rows) AddRow(sheet.columns, row, 0, result);
+  return result;
+}
+
+void AppendList(const ScreenList& list, const std::vector<GroupRow>& rows, Report& report) {
+  report.lines.insert(report.lines.end(), list.heading.begin(), list.heading.end());
+  const std::size_t shown = std::min(list.shown, rows.size());
+  for (std::size_t i = 0; i < shown; ++i) report.lines.push_back(list.line(rows[i]));
+  if (rows.size() > shown && *list.more != '\0') {
+    report.lines.push_back(fmt::format(fmt::runtime(list.more), rows.size() - shown));
+  }
+}
+
+std::string RanksText(std::size_t count) {
+  return fmt::format("{} rank{}", count, count == 1 ? "" : "s");
+}
+
+std::vector<RankValue> SumTables::SumsOfRanks(std::size_t by) const {
+  std::vector<RankValue> sums;
+  for (const auto& [rank, part] : ranks_) {
+    TimeNs sum = 0;
+    for (const auto& [key, sample] : part.by[by]) sum += StatsOf(sample).sum;
+    sums.push_back({rank, Ms(static_cast<double>(sum))});
+  }
+  return sums;
+}
+
+SheetColumns<GroupRow> WithStats(SheetColumns<GroupRow> front, SheetColumns<GroupRow> behind) {
+  AddStatsColumns(front);
+  std::move(behind.begin(), behind.end(), std::back_inserter(front));
+  return front;
+}
+
+ColumnOf<GroupRow> MinRankColumn() {
+  return {NamedColumn("MinRank", Format::kInteger, 10, "The first rank with the shortest."),
+          [](const GroupRow& row) -> Cell { return row.min_ranks.front(); }};
+}
+
+ColumnOf<GroupRow> MaxRankColumn() {
+  return {NamedColumn("MaxRank", Format::kInteger, 10, "The first rank with the longest."),
+          [](const GroupRow& row) -> Cell { return row.max_ranks.front(); }};
+}
+
+}  // namespace mpa::sums

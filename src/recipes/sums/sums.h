@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mpa/base/time.h"
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/duration_sample.h"
+#include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/rank_spread.h"
+#include "mpa/report/member_columns.h"
+
+/// Recipes that group durations by a key and summarise each group, of every rank by itself and of
+/// all ranks together. A recipe declares its groupings, its sheets and its lines for the screen.
+namespace mpa::sums {
+
+/// What the durations of a group have in common.
+struct Key {
+  std::int32_t step = 0;  ///< 0 where groups do not tell steps apart
+  std::vector<std::string> texts;
+  auto operator<=>(const Key&) const = default;
+};
+
+/// The groups of a rank, in order of key, each once. A group without durations only says that the
+/// rank has the key.
+using Groups = std::vector<std::pair<Key, DurationSample>>;
+
+/// What a rank comes to: its groups by each of the groupings of the recipe.
+struct Part {
+  std::vector<Groups> by;
+};
+using Ranks = std::vector<OfRank<Part>>;
+
+using Durations = std::map<Key, std::vector<TimeNs>>;
+Groups GroupsOf(Durations durations);
+
+/// Groups `durations`: `id` gives what is cheap to compare of a row, such as ids of texts, and
+/// `texts` the key of such an id. Ids with equal keys make one group.
+template <typename Id, typename Texts>
+Groups GroupBy(const std::vector<TimeNs>& durations, Id id, Texts texts) {
+  std::map<decltype(id(0)), std::vector<TimeNs>> by_id;
+  for (std::size_t i = 0; i < durations.size(); ++i) by_id[id(i)].push_back(durations[i]);
+  Durations by_key;
+  for (auto& [of, values] : by_id) {
+    std::vector<TimeNs>& known = by_key[{.step = 0, .texts = texts(of)}];
+    known.insert(known.end(), values.begin(), values.end());
+  }
+  return GroupsOf(std::move(by_key));
+}
+
+/// A group in a sheet.
+struct GroupRow {
+  Key key;
+  DurationStats stats;
+  double share = 0;              ///< of the sums of the rank, or of all ranks, in percent
+  std::int64_t rank = -1;        ///< of a sheet of each rank
+  std::size_t place = 0;         ///< of the rank among the others
+  std::size_t ranks = 1;         ///< that the row could be about, with or without the key
+  std::vector<RankValue> means;  ///< in ns, of each rank that has the key
+  std::vector<std::int64_t> min_ranks, max_ranks;  ///< with the shortest and the longest
+};
+
+/// How the rows of a sheet are ordered; rows that are equal stay in order of rank and key.
+using Before = bool (*)(const GroupRow& a, const GroupRow& b);
+inline bool LargestSumFirst(const GroupRow& a, const GroupRow& b) {
+  return a.stats.sum > b.stats.sum;
+}
+
+struct SumSheet {
+  const char* name;
+  TextFile text_file{};
+  std::size_t by = 0;  ///< which of the groupings
+  bool each_rank;      ///< else one row for a key of all ranks
+  SheetColumns<GroupRow> columns{};
+  Before before = nullptr;
+  std::size_t most = SIZE_MAX;  ///< rows
+};
+
+/// A list on the screen: the first rows of a sheet.
+struct ScreenList {
+  std::vector<std::string> heading;
+  std::size_t shown;
+  std::string (*line)(const GroupRow& row);
+  const char* more;  ///< "  ... {} more types"; empty: further rows go without saying
+};
+
+/// The rows of a sheet.
+std::vector<GroupRow> RowsOf(const SumSheet& sheet, const Ranks& ranks);
+/// A sheet with rows of RowsOf().
+Sheet SheetWith(const SumSheet& sheet, const std::vector<GroupRow>& rows);
+void AppendList(const ScreenList& list, const std::vector<GroupRow>& rows, Report& report);
+
+/// "3 ranks", "1 rank".
+std::string RanksText(std::size_t count);
+inline double Ms(double ns) { return ns / 1e6; }
+inline double SumMs(const std::vector<GroupRow>& rows) {
+  TimeNs sum = 0;
+  for (const GroupRow& row : rows) sum += row.stats.sum;
+  return Ms(static_cast<double>(sum));
+}
+
+/// The column of a text of the key.
+template <std::size_t kText>
+ColumnOf<GroupRow> KeyColumn(const char* name, double width, const char* meaning) {
+  return {NamedColumn(name, Format::kText, width, meaning),
+          [](const GroupRow& row) -> Cell { return row.key.texts[kText]; }};
+}
+/// The columns `front`, those of AddStatsColumns(), and `behind`.
+SheetColumns<GroupRow> WithStats(SheetColumns<GroupRow> front, SheetColumns<GroupRow> behind = {});
+/// "MinRank" and "MaxRank": the first with the shortest and with the longest.
+ColumnOf<GroupRow> MinRankColumn();
+ColumnOf<GroupRow> MaxRankColumn();
+inline ColumnOf<GroupRow> RankColumn(const char* name = "Rank", double width = 10) {
+  return CountColumn<&GroupRow::rank>(name, width, "The rank.");
+}
+
+/// The rows of the sheets of a recipe, each made when they are first asked for.
+class SumTables {
+ public:
+  SumTables(std::vector<SumSheet> sheets, const Ranks& ranks)
+      : sheets_(std::move(sheets)), ranks_(ranks), rows_(sheets_.size()) {}
+
+  const std::vector<GroupRow>& Rows(std::size_t sheet) {
+    if (!rows_[sheet]) rows_[sheet] = RowsOf(sheets_[sheet], ranks_);
+    return *rows_[sheet];
+  }
+  std::string RanksText() const { return sums::RanksText(ranks_.size()); }
+  /// In ms, of all groups of each rank.
+  std::vector<RankValue> SumsOfRanks(std::size_t by) const;
+  void AddSheets(Report& report) {
+    for (std::size_t i = 0; i < sheets_.size(); ++i) {
+      report.sheets.push_back(SheetWith(sheets_[i], Rows(i)));
+    }
+  }
+
+ private:
+  std::vector<SumSheet> sheets_;
+  const Ranks& ranks_;
+  std::vector<std::optional<std::vector<GroupRow>>> rows_;
+};
+
+/// A recipe of three functions:
+///   Part kMap(const RankTrace&, const RecipeArguments&);
+///   std::vector<SumSheet> kSheets(const RecipeArguments&);
+///   void kLines(SumTables&, Report&);
+template <auto kMap, auto kSheets, auto kLines>
+Recipe SumRecipe(RecipeInfo info) {
+  constexpr auto kReduce = [](const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
+                              Report& report) {
+    SumTables tables(kSheets(arguments), ranks);
+    if (wanted.sheets) tables.AddSheets(report);
+    if (wanted.screen != Detail::kNone) kLines(tables, report);
+  };
+  return MakeRecipe<kMap, kReduce>(std::move(info));
+}
+
+}  // namespace mpa::sums
