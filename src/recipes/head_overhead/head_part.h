@@ -32,7 +32,6 @@ struct HeadPart {
   CaptureFacts facts;
   Phase phase = Phase::kSteady;  ///< that the screen and the children are about
   std::vector<Call> calls;
-  std::vector<std::string> graphs;  ///< names, by Call::graph
   std::vector<StepRow> steps;
   std::vector<SummaryRow> summary;
   std::vector<ChildRow> children;
@@ -110,9 +109,9 @@ void serialize(Archive& archive, Call::Time& time) {
 template <class Archive>
 void serialize(Archive& archive, Call& call) {
   archive(EnumField{call.kind}, EnumField{call.engine}, EnumField{call.phase},
-          EnumField{call.task_source}, EnumField{call.kernel_source}, call.flags, call.parent,
-          call.step, call.track, call.pid, call.tid, call.device, call.graph, call.frame,
-          call.variant, call.calls_of_region, call.in_nested_region, call.loads_graph);
+          EnumField{call.task_source}, EnumField{call.kernel_source}, call.flags, call.id,
+          call.parent, call.step, call.track, call.pid, call.tid, call.device, call.graph,
+          call.frame, call.variant, call.calls_of_region, call.in_nested_region, call.loads_graph);
   archive(call.w0, call.e0, call.t1, call.t2, call.t3, call.t4, call.first_task, call.first_kernel,
           call.times, call.tensors_built, call.contiguous, call.clones, call.copies, call.launches);
 }
@@ -150,11 +149,8 @@ void serialize(Archive& archive, AdviceRow& row) {
 
 template <class Archive>
 void serialize(Archive& archive, HeadPart& part) {
-  archive(part.facts, EnumField{part.phase}, part.graphs, part.calls, part.steps, part.summary,
-          part.children, part.advice, part.picture);
-  for (const Call& call : part.calls) {
-    if (call.graph >= part.graphs.size()) Fail(ErrorKind::kCorrupt, "a call has no graph");
-  }
+  archive(part.facts, EnumField{part.phase}, part.calls, part.steps, part.summary, part.children,
+          part.advice, part.picture);
 }
 
 }  // namespace head
