@@ -9,7 +9,6 @@ them as text and as database). support/same_tables.py lists what may differ, wit
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
-import json
 import shutil
 import subprocess
 import sys
@@ -128,9 +127,8 @@ class Parsed(OneJob):
         jobs = {form: self.scratch / form for form in ("db", "text")}
         for form, job in jobs.items():
             shutil.copytree(RAW / "stars", job)
-            (sample,) = job.rglob("host/sample.json")
-            settings = json.loads(sample.read_text(encoding="utf-8"))
-            sample.write_text(json.dumps(settings | {"profLevel": "l0", "prof_level": "l0"}), encoding="utf-8")
+            for sample in job.rglob("sample.json"):
+                sample.write_text(sample.read_text(encoding="utf-8").replace('"l1"', '"l0"'), encoding="utf-8")
             for info in job.rglob("profiler_info*.json"):
                 info.write_text(info.read_text(encoding="utf-8").replace("Level1", "Level0"), encoding="utf-8")
             subprocess.run([TOOL, "parse", "-d", job, "--export_type", form, "-q"], check=True, stdout=subprocess.DEVNULL)
