@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
 
-#include "csv_text.h"
 #include "kernel_rules.h"
+#include "mpa/profiler_output/summary_files.h"
 #include "mpa/raw/enumerations.h"
 #include "mpa/raw/labels.h"
 #include "text_files.h"
@@ -49,28 +48,6 @@ std::string_view AclMode(std::uint32_t type) {
 
 namespace {
 
-/// Durations in µs. The mean runs along with the sum of squared distances from it, so that no
-/// second pass is needed.
-struct CallSum {
-  std::int64_t count = 0;
-  TimeNs total = 0, shortest = 0, longest = 0;
-  double mean = 0, squares = 0;
-
-  void Add(TimeNs dur) {
-    shortest = count == 0 ? dur : std::min(shortest, dur);
-    longest = std::max(longest, dur);
-    total += dur;
-    ++count;
-    const double us = static_cast<double>(dur) / 1000;
-    const double distance = us - mean;
-    mean += distance / static_cast<double>(count);
-    squares += distance * (us - mean);
-  }
-};
-
-/// By name, then level: the order of the table.
-using CallSums = std::map<std::pair<std::string_view, raw::Level>, CallSum>;
-
 CallSums SumByName(const raw::Session& session) {
   const raw::HostCalls& calls = session.calls;
   std::map<std::pair<StringId, raw::Level>, CallSum> by_id;
@@ -79,12 +56,10 @@ CallSums SumByName(const raw::Session& session) {
   }
   CallSums sums;
   for (const auto& [key, sum] : by_id) {
-    sums[{session.strings.View(key.first), key.second}] = sum;
+    sums[{session.strings.View(key.first), static_cast<std::int64_t>(key.second)}] = sum;
   }
   return sums;
 }
-
-double Micro(TimeNs ns) { return static_cast<double>(ns) / 1000; }
 
 }  // namespace
 
@@ -93,21 +68,8 @@ void WriteApiStatistic(const raw::Session& session, const std::filesystem::path&
   // Of HWTS chips the profiler shows the device that it looks at.
   const auto& devices = session.info.devices;
   const std::string place = HasMixedCores(session) ? "host" : std::to_string(devices.front().id);
-  std::string text = "Device_id,Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance\r\n";
-  for (const auto& [key, sum] : SumByName(session)) {
-    CsvRow row(text);
-    row.Cell(place);
-    row.Text(LevelName(key.second));
-    row.Text(key.first);
-    row.Cell(RoundedShort{Micro(sum.total)});
-    row.Cell(sum.count);
-    row.Cell(RoundedShort{Micro(sum.total) / static_cast<double>(sum.count)});
-    row.Cell(RoundedShort{Micro(sum.shortest)});
-    row.Cell(RoundedShort{Micro(sum.longest)});
-    row.Cell(RoundedShort{sum.squares / static_cast<double>(sum.count)});
-  }
   ChunkedFile file(path);
-  file.Write(text);
+  file.Write(ApiStatistic(SumByName(session), place));
   file.Close();
 }
 

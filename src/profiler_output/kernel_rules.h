@@ -4,13 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include "mpa/profiler_output/summary_files.h"
 #include "mpa/raw/session.h"
 
 /// Which columns and kernels the tables show.
 namespace mpa::profiler_output {
-
-/// What a cell without a value shows.
-inline constexpr std::string_view kNone = "N/A";
 
 /// Level 0 recorded no types and shapes; the profiler leaves those columns and tables out.
 inline bool IsLevel0(const raw::Session& session) { return session.info.level == 0; }

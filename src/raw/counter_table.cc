@@ -90,26 +90,6 @@ std::vector<CounterRecord> ReadCounterRecords(const DataFiles& files, Generation
   return records;
 }
 
-namespace {
-
-// Metrics that cannot occur on a kind of core are counted, but not shown.
-bool IsShown(std::string_view name) {
-  if (name.starts_with("aic_")) {
-    return !name.starts_with("aic_vec") && !name.starts_with("aic_ub_") &&
-           !IsOneOf(name, {"aic_l0c_read_bw", "aic_l0c_write_bw"});
-  }
-  if (name.starts_with("aiv_")) {
-    return !IsOneOf(
-        name.substr(4),
-        {"mac_time", "mac_ratio", "mte1_time", "mte1_ratio", "fixpipe_time", "fixpipe_ratio",
-         "l1_read_bw", "l1_write_bw", "l0a_read_bw", "l0a_write_bw", "l0b_read_bw", "l0b_write_bw",
-         "l0c_read_bw_cube", "l0c_write_bw_cube", "mac_fp16_ratio", "mac_int8_ratio", "cube_fops"});
-  }
-  return true;
-}
-
-}  // namespace
-
 CounterTable::CounterTable(const Session& session, const Device& device)
     : session_(session),
       device_(device),
@@ -125,7 +105,6 @@ CounterTable::CounterTable(const Session& session, const Device& device)
   if (vec_ratio_ && mac_ratio_ && mte2_ratio_) columns_.names.emplace_back("memory_bound");
   if (mac_ratio_) columns_.names.emplace_back("cube_utilization");
   columns_.in_database.resize(columns_.names.size());
-  for (const std::string& name : columns_.names) columns_.in_details.push_back(IsShown(name));
 
   const CoreFrequencies& changes = session.frequencies;
   for (std::size_t i = 0; i < changes.Size(); ++i) {

@@ -62,6 +62,21 @@ bool IsListedKernel(const Session& session, std::size_t kernel) {
   return !IsOneOf(core, {"WRITE_BACK", "INVALID", "HCCL_AI_CPU"});
 }
 
+bool IsListedCounter(std::string_view name) {
+  if (name.starts_with("aic_")) {
+    return !name.starts_with("aic_vec") && !name.starts_with("aic_ub_") &&
+           !IsOneOf(name, {"aic_l0c_read_bw", "aic_l0c_write_bw"});
+  }
+  if (name.starts_with("aiv_")) {
+    return !IsOneOf(
+        name.substr(4),
+        {"mac_time", "mac_ratio", "mte1_time", "mte1_ratio", "fixpipe_time", "fixpipe_ratio",
+         "l1_read_bw", "l1_write_bw", "l0a_read_bw", "l0a_write_bw", "l0b_read_bw", "l0b_write_bw",
+         "l0c_read_bw_cube", "l0c_write_bw_cube", "mac_fp16_ratio", "mac_int8_ratio", "cube_fops"});
+  }
+  return true;
+}
+
 StringId CallName(const HostCalls& calls, std::size_t call) {
   const bool is_piece = calls.level[call] == Level::kCommunication;
   return is_piece && calls.item[call] != StringId::kEmpty ? calls.item[call] : calls.name[call];

@@ -49,7 +49,7 @@ void ListTasks(DbInput& input, const char* table) {
                                        .dur = span->dur,
                                        .name = name,
                                        .op_type = text(11),
-                                       .core = core != StringId::kEmpty ? core : text(9),
+                                       .core = row.IsNull(12) ? text(9) : core,
                                        .state = text(13),
                                        .input_shapes = text(14),
                                        .input_types = text(15),
@@ -108,6 +108,7 @@ void ListCollectives(DbInput& input) {
          .core = core,
          .device = owner == owners.end() ? -1 : owner->second.device,
          .model = owner == owners.end() ? -1 : owner->second.model,
+         .blocks = 0,
          .link = link});
   };
   input.database.Scan("startNs, endNs, opName, opType, connectionId", "COMMUNICATION_OP", read);

@@ -101,6 +101,52 @@ class Parsed(OneJob):
             self.assert_agree(self.jobs(name), recipes)
         self.assertLessEqual({"all", "module_statistic", "operator_mfu", "mstx_sum", "pp_chart"}, with_results)
 
+    def exported(self, job):
+        """{file: content} that export_summary writes of the databases in the job, of its only rank."""
+        out = self.scratch / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        subprocess.run([TOOL, "-m", "export_summary", "-d", job, "-o", out, "-q"], check=True, stdout=subprocess.DEVNULL)
+        return {path.name: path.read_bytes() for path in out.rglob("ExportSummary/*/*.csv")}
+
+    def written(self, job):
+        """The same of the files that parse wrote as text."""
+        return {name: path.read_bytes() for name in ("kernel_details.csv", "api_statistic.csv")
+                for path in job.rglob(f"ASCEND_PROFILER_OUTPUT/{name}")}
+
+    def test_files_of_ranks_are_those_of_parse(self):
+        """Byte by byte: of chips with separate cores, without, and where nothing recorded states and counters."""
+        for name in ("stars", "hwts", "head_hard", "head_steady"):
+            with self.subTest(name):
+                jobs = self.jobs(name)
+                written = self.written(jobs["text"])
+                self.assertEqual(len(written), 2)
+                self.assertEqual(self.exported(jobs["db"]), written)
+
+    def test_files_of_ranks_at_level0(self):
+        """No types, shapes and counters; the calls of CANN are recorded in databases alone."""
+        jobs = {form: self.scratch / form for form in ("db", "text")}
+        for form, job in jobs.items():
+            shutil.copytree(RAW / "stars", job)
+            for sample in job.rglob("sample.json"):
+                sample.write_text(sample.read_text(encoding="utf-8").replace('"l1"', '"l0"'), encoding="utf-8")
+            for info in job.rglob("profiler_info*.json"):
+                info.write_text(info.read_text(encoding="utf-8").replace("Level1", "Level0"), encoding="utf-8")
+            subprocess.run([TOOL, "parse", "-d", job, "--export_type", form, "-q"], check=True, stdout=subprocess.DEVNULL)
+        written, exported = self.written(jobs["text"]), self.exported(jobs["db"])
+        self.assertEqual([*written], ["kernel_details.csv"])
+        self.assertNotIn(b"OP State", written["kernel_details.csv"])
+        self.assertEqual(exported["kernel_details.csv"], written["kernel_details.csv"])
+        self.assertIn("api_statistic.csv", exported)
+
+    def test_the_use_of_cubes_needs_the_chip(self):
+        """The database does not say how many cores the chip has: without info.json the column is left out."""
+        job = self.jobs("stars")["db"]
+        for info in job.rglob("info.json.*"):
+            info.unlink()
+        header = self.exported(job)["kernel_details.csv"].split(b"\r\n")[0]
+        self.assertIn(b",aic_mac_ratio,", header)
+        self.assertNotIn(b"cube_utilization", header)
+
     def test_files_of_ranks(self):
         """Raw captures have none: parse writes them."""
         jobs = self.jobs("stars")

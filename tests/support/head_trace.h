@@ -99,12 +99,11 @@ class HeadTrace {
   }
   std::vector<head::AdviceRow> Advice() const {
     head::HeadAnalysis analysis = Analysis();
-    const std::vector<head::Scope> scopes = head::FindScopes(analysis.calls, analysis.graphs);
+    const std::vector<head::Scope> scopes = head::FindScopes(analysis.calls);
     const auto summary = head::Summarise(analysis.calls, scopes, analysis.steps);
     const auto children = head::SumChildren(scopes, head::Phase::kSteady, analysis);
     const head::Thresholds thresholds;
-    return head::GiveAdvice(
-        {analysis.calls, analysis.graphs, scopes, summary, children, thresholds, {}});
+    return head::GiveAdvice({analysis.calls, scopes, summary, children, thresholds, {}});
   }
 
   RankTrace trace;

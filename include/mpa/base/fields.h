@@ -40,12 +40,12 @@ concept PlainStruct = std::is_class_v<T> && std::is_aggregate_v<T> && !fields::k
 template <PlainStruct T>
 inline constexpr std::size_t kFields = fields::Count<T>();
 
-/// References to all fields of `record`, in the order of their declaration; at most 32.
+/// References to all fields of `record`, in the order of their declaration; at most 36.
 template <typename T>
 requires PlainStruct<std::remove_const_t<T>>
 constexpr auto FieldsOf(T& record) {
   constexpr std::size_t kCount = kFields<std::remove_const_t<T>>;
-  static_assert(kCount >= 1 && kCount <= 32);
+  static_assert(kCount >= 1 && kCount <= 36);
 #define MPA_FIELDS(count, ...)       \
   if constexpr (kCount == (count)) { \
     auto& [__VA_ARGS__] = record;    \
@@ -89,6 +89,14 @@ constexpr auto FieldsOf(T& record) {
              bb, cc, dd, ee)
   MPA_FIELDS(32, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
              bb, cc, dd, ee, ff)
+  MPA_FIELDS(33, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
+             bb, cc, dd, ee, ff, gg)
+  MPA_FIELDS(34, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
+             bb, cc, dd, ee, ff, gg, hh)
+  MPA_FIELDS(35, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
+             bb, cc, dd, ee, ff, gg, hh, ii)
+  MPA_FIELDS(36, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
+             bb, cc, dd, ee, ff, gg, hh, ii, jj)
   {
     return std::tuple<>();
   }

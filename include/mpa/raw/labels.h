@@ -32,6 +32,10 @@ std::vector<std::int32_t> FirstCopiesOfCollectives(const Session& session);
 /// them out.
 bool IsListedKernel(const Session& session, std::size_t kernel);
 
+/// False for counters that cannot occur on their kind of core ("aiv_mac_ratio"); kernel_details.csv
+/// leaves them out.
+bool IsListedCounter(std::string_view name);
+
 /// The name of a call: of a piece of a collective its item, else its own.
 StringId CallName(const HostCalls& calls, std::size_t call);
 

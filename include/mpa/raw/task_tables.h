@@ -81,9 +81,8 @@ struct Counters {
   /// "aicore_time", "aic_total_cycles", "aic_mac_ratio", ..., "cube_utilization" in the order of
   /// the columns of kernel_details.csv, without the unit. Times are in ns.
   std::vector<std::string> names;
-  /// Whether kernel_details.csv and whether TASK_PMU_INFO has the metric.
-  std::vector<std::uint8_t> in_details, in_database;
-  std::vector<double> values;  ///< NaN: does not apply to the kernel
+  std::vector<std::uint8_t> in_database;  ///< whether TASK_PMU_INFO has the metric
+  std::vector<double> values;             ///< NaN: does not apply to the kernel
 
   std::size_t Size() const { return names.empty() ? 0 : values.size() / names.size(); }
 };

@@ -135,7 +135,7 @@ Recipe ExportSummary() {
        .folder = "ExportSummary",
        .summary = "kernel_details.csv and api_statistic.csv of every rank",
        .needs = Tables::kListedKernels | Tables::kHostCalls | Tables::kSteps | Tables::kLaunches |
-                Tables::kKernels | Tables::kCommunications,
+                Tables::kKernels | Tables::kCommunications | Tables::kChips | Tables::kJobInfo,
        .can_run = JudgeExportSummary,
        .documents_always = true});
   recipe.take_documents = TakeDocuments;

@@ -51,7 +51,6 @@ AdviceRow& AddAdvice(std::string_view rule, std::string_view owner, std::string 
 /// What advice is given from. Summary and children are those of `scopes`.
 struct AdviceInput {
   const std::vector<Call>& calls;
-  const std::vector<std::string>& graphs;
   const std::vector<Scope>& scopes;
   const std::vector<SummaryRow>& summary;
   const std::vector<ChildRow>& children;

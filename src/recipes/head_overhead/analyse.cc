@@ -79,7 +79,7 @@ class Analyser {
     }
     NameGraphs(a_);
     MarkCutCalls();
-    if (options_.step) KeepStep(*options_.step);
+    Number();
   }
 
  private:
@@ -178,17 +178,19 @@ class Analyser {
     }
   }
 
-  void KeepStep(std::int32_t step) {
-    std::vector<std::int64_t> position(a_.calls.size(), -1);
+  // Only the calls of one step, if it was chosen.
+  void Number() {
+    std::vector<std::int64_t> ids(a_.calls.size(), -1);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < a_.calls.size(); ++i) {
-      if (a_.calls[i].step != step) continue;
-      position[i] = static_cast<std::int64_t>(kept);
-      a_.calls[kept] = a_.calls[i];
-      a_.parts[kept] = std::move(a_.parts[i]);
-      std::int64_t& parent = a_.calls[kept].parent;
-      if (parent >= 0) parent = position[static_cast<std::size_t>(parent)];
-      ++kept;
+      if (options_.step && a_.calls[i].step != *options_.step) continue;
+      if (kept != i) {
+        a_.calls[kept] = std::move(a_.calls[i]);
+        a_.parts[kept] = std::move(a_.parts[i]);
+      }
+      Call& call = a_.calls[kept];
+      call.id = ids[i] = static_cast<std::int64_t>(kept++);
+      if (call.parent >= 0) call.parent = ids[static_cast<std::size_t>(call.parent)];
     }
     a_.calls.resize(kept);
     a_.parts.resize(kept);

@@ -56,8 +56,7 @@ struct HeadAnalysis {
   DeviceTimelines devices;
   HostSteps steps;
   std::vector<Call> calls;
-  std::vector<CallParts> parts;     ///< of each call
-  std::vector<std::string> graphs;  ///< names, by Call::graph
+  std::vector<CallParts> parts;  ///< of each call
 };
 
 /// Finds the calls of all threads that a framework event shows (A1 to A5), each thread in order of

@@ -143,11 +143,12 @@ struct Call {
   Phase phase = Phase::kSteady;
   KernelSource task_source = KernelSource::kNone, kernel_source = KernelSource::kNone;
   std::uint16_t flags = 0;
+  std::int64_t id = -1;      ///< its position
   std::int64_t parent = -1;  ///< position of the call it is nested in
   std::int32_t step = -1;    ///< id of its step
   std::int32_t track = -1;
   std::int64_t pid = -1, tid = -1, device = -1;
-  std::size_t graph = 0;                  ///< position of its graph's name
+  std::string graph;                      ///< its name
   std::int64_t frame = -1, variant = -1;  ///< i and j of its region i/j
   std::int32_t calls_of_region = 0;       ///< calls of the same run of its region
   bool in_nested_region = false;          ///< the region runs within another one

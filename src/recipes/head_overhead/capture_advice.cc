@@ -44,7 +44,7 @@ class Compilations {
     constexpr std::size_t kMost = 5;
     std::vector<std::string> ids;
     for (const Call* call : calls_) {
-      if (ids.size() < kMost) ids.push_back(std::to_string(call - input_.calls.data()));
+      if (ids.size() < kMost) ids.push_back(std::to_string(call->id));
     }
     if (calls_.size() > kMost) ids.emplace_back("...");
     return fmt::format(
@@ -153,7 +153,7 @@ void AdviseOnPieces(const AdviceInput& input, const std::vector<const Call*>& ca
 
 void AdviseOnReloads(const AdviceInput& input, const std::vector<const Call*>& calls,
                      std::vector<AdviceRow>& rows) {
-  std::set<std::pair<std::size_t, std::int32_t>> steady;
+  std::set<std::pair<std::string, std::int32_t>> steady;
   std::set<std::string> reloaded;
   Compilations again(input);
   for (const Call* call : calls) {
@@ -161,7 +161,7 @@ void AdviseOnReloads(const AdviceInput& input, const std::vector<const Call*>& c
     if (call->loads_graph && steady.contains(key)) {
       again.Add(*call,
                 *call->Of(Measure::kCompile) - call->Of(Measure::kDynamoCompile).value_or(0));
-      reloaded.insert(input.graphs[call->graph]);
+      reloaded.insert(call->graph);
     }
     if (call->phase == Phase::kSteady) steady.insert(key);
   }

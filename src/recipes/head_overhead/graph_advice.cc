@@ -359,7 +359,7 @@ class GraphAdvice {
       const auto grown = std::max_element(parts.begin(), parts.end(), [&](Measure a, Measure b) {
         return call->Of(a).value_or(0) < call->Of(b).value_or(0);
       });
-      outliers.push_back(fmt::format("call {} {:.1f} us, {}, device {}", call - input_.calls.data(),
+      outliers.push_back(fmt::format("call {} {:.1f} us, {}, device {}", call->id,
                                      Micros(call->Head()), InfoOf(*grown).title,
                                      DeviceText(*call)));
     }

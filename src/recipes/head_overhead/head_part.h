@@ -32,7 +32,6 @@ struct HeadPart {
   CaptureFacts facts;
   Phase phase = Phase::kSteady;  ///< that the screen and the children are about
   std::vector<Call> calls;
-  std::vector<std::string> graphs;  ///< names, by Call::graph
   std::vector<StepRow> steps;
   std::vector<SummaryRow> summary;
   std::vector<ChildRow> children;
@@ -78,14 +77,6 @@ template <class Archive>
 void serialize(Archive& archive, ChildRow& row) {
   SerializeFields(archive, row);
   if (row.calls < 1) Fail(ErrorKind::kCorrupt, "a sum over no calls");
-}
-
-template <class Archive>
-void serialize(Archive& archive, HeadPart& part) {
-  SerializeFields(archive, part);
-  for (const Call& call : part.calls) {
-    if (call.graph >= part.graphs.size()) Fail(ErrorKind::kCorrupt, "a call has no graph");
-  }
 }
 
 }  // namespace head

@@ -9,12 +9,6 @@
 namespace mpa::head {
 namespace {
 
-struct CallItem {
-  const HeadPart& part;
-  std::size_t position = 0;
-  const Call* call = &part.calls[position];
-};
-
 Cell IdOrEmpty(std::int64_t id) { return id >= 0 ? Cell(id) : Cell(); }
 
 Column Number(const char* name, const char* meaning) {
@@ -38,32 +32,26 @@ MaybeNs Known(const Call& call, TimeNs time) {
   return call.KnowsHead() ? MaybeNs(time) : std::nullopt;
 }
 
-// Cells of a call, by the member or the segment that they show.
-template <auto... kPath>
-constexpr Cell (*kOfCall)(const CallItem&) = Member<&CallItem::call, kPath...>;
+// Cells of a call, by the member or the measure that they show.
 template <TimeNs Call::*kTime>
-Cell KnownTime(const CallItem& item) {
-  return CellOf(Known(*item.call, item.call->*kTime));
+Cell KnownTime(const Call& item) {
+  return CellOf(Known(item, item.*kTime));
 }
 template <Measure kMeasure>
-Cell TimeOf(const CallItem& item) {
-  return CellOf(item.call->Of(kMeasure));
+Cell TimeOf(const Call& item) {
+  return CellOf(item.Of(kMeasure));
 }
 template <Measure kMeasure>
-Cell IdleOf(const CallItem& item) {
-  return CellOf(item.call->IdleOf(kMeasure));
-}
-template <auto kName>
-Cell NameInCall(const CallItem& item) {
-  return CellOf(NameOf(item.call->*kName));
+Cell IdleOf(const Call& item) {
+  return CellOf(item.IdleOf(kMeasure));
 }
 template <auto kId>
-Cell IdInCall(const CallItem& item) {
-  return IdOrEmpty(item.call->*kId);
+Cell IdInCall(const Call& item) {
+  return IdOrEmpty(item.*kId);
 }
 template <auto kCount>
-Cell CountOf(const CallItem& item) {
-  return item.call->KnowsHead() ? CellOf(item.call->*kCount) : Cell();
+Cell CountOf(const Call& item) {
+  return item.KnowsHead() ? CellOf(item.*kCount) : Cell();
 }
 
 // Cells of rows: the name of a value, and a ratio in few decimals.
@@ -89,26 +77,25 @@ std::string SourceText(const Call& call) {
   return text;
 }
 
-std::vector<ColumnOf<CallItem>> CallColumns() {
-  using Item = CallItem;
+SheetColumns<Call> CallColumns() {
+  using Item = Call;
   return {
-      {Number("callId", "Number of the call on the rank, from 0."), Member<&Item::position>},
+      {Number("callId", "Number of the call on the rank, from 0."), Member<&Item::id>},
       {Number("parentCallId", "The call that it is nested in."), IdInCall<&Call::parent>},
       {Number("step", "Its step."), IdInCall<&Call::step>},
-      {Number("pid", "Process."), kOfCall<&Call::pid>},
-      {Number("tid", "Thread."), kOfCall<&Call::tid>},
+      {Number("pid", "Process."), Member<&Call::pid>},
+      {Number("tid", "Thread."), Member<&Call::tid>},
       {Number("deviceId", "Device that ran the first kernel."), IdInCall<&Call::device>},
-      {Words("graphKey", 24, "Name of the graph."),
-       [](const Item& item) -> Cell { return item.part.graphs[item.call->graph]; }},
+      {Words("graphKey", 24, "Name of the graph."), Member<&Item::graph>},
       {Words("engine", 12, "What executes the graph, such as GE_STATIC or ACLGRAPH."),
-       NameInCall<&Call::engine>},
-      {Words("phase", 10, "steady or compile."), NameInCall<&Call::phase>},
-      {Words("kind", 8, "The event by which the call was found."), NameInCall<&Call::kind>},
+       NameIn<&Call::engine>},
+      {Words("phase", 10, "steady or compile."), NameIn<&Call::phase>},
+      {Words("kind", 8, "The event by which the call was found."), NameIn<&Call::kind>},
       {Number("w0Ns", "When the time of the platform begins."), KnownTime<&Call::w0>},
       {Number("e0Ns", "When the compiled model is entered."), KnownTime<&Call::e0>},
       {Number("t1Ns", "When the Python part of TorchAir begins."), KnownTime<&Call::t1>},
-      {Number("t2Ns", "When the C++ part of TorchAir begins."), kOfCall<&Call::t2>},
-      {Number("t3Ns", "When GE or the replay begins."), kOfCall<&Call::t3>},
+      {Number("t2Ns", "When the C++ part of TorchAir begins."), Member<&Call::t2>},
+      {Number("t3Ns", "When GE or the replay begins."), Member<&Call::t3>},
       {Number("t4Ns", "When the call ends."), KnownTime<&Call::t4>},
       {Time("platform", "Time of the platform or script before the call."),
        TimeOf<Measure::kPlatform>},
@@ -119,24 +106,22 @@ std::vector<ColumnOf<CallItem>> CallColumns() {
       {Time("regionOther", "Of it, the rest of the compiled region."),
        TimeOf<Measure::kRegionOther>},
       {Time("frontend", "From w0Ns to t1Ns."),
-       [](const Item& item) -> Cell {
-         return CellOf(Known(*item.call, item.call->t1 - item.call->w0));
-       }},
+       [](const Item& item) -> Cell { return CellOf(Known(item, item.t1 - item.w0)); }},
       {Time("torchairPy", "Python part of TorchAir."), TimeOf<Measure::kTorchairPy>},
       {Time("torchairCpp", "C++ part of TorchAir."), TimeOf<Measure::kTorchairCpp>},
       {Time("ge", "From t3Ns to t4Ns: GE and the epilogue, or the replay."),
 
-       [](const Item& item) -> Cell { return CellOf(item.call->Of(item.call->Parts().back())); }},
+       [](const Item& item) -> Cell { return CellOf(item.Of(item.Parts().back())); }},
       {Time("geExec", "Of it, the execution of the graph by GE."), TimeOf<Measure::kGeExec>},
       {Time("epilogueCpp", "Of it, the C++ epilogue of TorchAir."), TimeOf<Measure::kEpilogueCpp>},
       {Time("epiloguePy", "Of it, the Python epilogue of TorchAir."), TimeOf<Measure::kEpiloguePy>},
       {Time("head", "From w0Ns to t4Ns."), TimeOf<Measure::kHead>},
       {Time("compile", "Of the head, compiling or loading the graph."), TimeOf<Measure::kCompile>},
       {Time("headNet", "The head without that."), TimeOf<Measure::kHeadNet>},
-      {Number("fk0Ns", "When the first task starts on the device."), kOfCall<&Call::first_task>},
-      {Number("fk1Ns", "When the first kernel starts."), kOfCall<&Call::first_kernel>},
+      {Number("fk0Ns", "When the first task starts on the device."), Member<&Call::first_task>},
+      {Number("fk1Ns", "When the first kernel starts."), Member<&Call::first_kernel>},
       {Words("fkSource", 16, "How task and kernel were found; time is a guess."),
-       [](const Item& item) -> Cell { return SourceText(*item.call); }},
+       [](const Item& item) -> Cell { return SourceText(item); }},
       {Time("firstTaskLatency", "From t3Ns to the first task."),
        TimeOf<Measure::kFirstTaskLatency>},
       {Time("firstKernelLatency", "From t3Ns to the first kernel."),
@@ -145,7 +130,7 @@ std::vector<ColumnOf<CallItem>> CallColumns() {
        TimeOf<Measure::kHeadToFirstKernel>},
       {Time("entryToFirstKernel", "From e0Ns to the first kernel."),
        [](const Item& item) -> Cell {
-         return CellOf(Since(item.call->first_kernel, Known(*item.call, item.call->e0)));
+         return CellOf(Since(item.first_kernel, Known(item, item.e0)));
        }},
       {Time("deviceIdleBeforeFirstKernel",
             "Idle time of the device from w0Ns to the first kernel."),
@@ -155,18 +140,16 @@ std::vector<ColumnOf<CallItem>> CallColumns() {
       {Time("exposedPy", "Of torchairPy, the device was idle."), IdleOf<Measure::kTorchairPy>},
       {Time("exposedCpp", "Of torchairCpp, the device was idle."), IdleOf<Measure::kTorchairCpp>},
       {Time("exposedGe", "Of ge, the device was idle."),
-       [](const Item& item) -> Cell {
-         return CellOf(item.call->IdleOf(item.call->Parts().back()));
-       }},
+       [](const Item& item) -> Cell { return CellOf(item.IdleOf(item.Parts().back())); }},
       {Time("exposedLag", "Idle time of the device between t4Ns and the first kernel."),
        IdleOf<Measure::kLag>},
       {Number("nConstruct", "Tensors that TorchAir builds."), CountOf<&Call::tensors_built>},
       {Number("nContiguous", "Inputs made contiguous."), CountOf<&Call::contiguous>},
       {Number("nClone", "Inputs cloned."), CountOf<&Call::clones>},
       {Number("nTo", "Inputs copied to the device or another type."), CountOf<&Call::copies>},
-      {Number("nLaunch", "Launches within the call."), kOfCall<&Call::launches>},
+      {Number("nLaunch", "Launches within the call."), Member<&Call::launches>},
       {Words("flags", 30, "Notes on the numbers, joined by |."),
-       [](const Item& item) -> Cell { return FlagText(*item.call); }}};
+       [](const Item& item) -> Cell { return FlagText(item); }}};
 }
 
 std::optional<double> Coverage(const StepRow& step) {
@@ -174,7 +157,7 @@ std::optional<double> Coverage(const StepRow& step) {
   return static_cast<double>(step.head) / static_cast<double>(step.duration);
 }
 
-std::vector<ColumnOf<StepRow>> StepColumns() {
+SheetColumns<StepRow> StepColumns() {
   using Item = StepRow;
   return {
       {Number("step", "The step."), Member<&Item::step>},
@@ -195,7 +178,7 @@ std::vector<ColumnOf<StepRow>> StepColumns() {
        Member<&Item::outside>}};
 }
 
-std::vector<ColumnOf<SummaryRow>> SummaryColumns() {
+SheetColumns<SummaryRow> SummaryColumns() {
   using Item = SummaryRow;
   return {{Words("scope", 24, "all, or a graph."), Member<&Item::scope>},
           {Words("phase", 10, "steady or compile."), NameIn<&Item::phase>},
@@ -219,7 +202,7 @@ double PerCall(std::int64_t sum, const ChildRow& row) {
   return static_cast<double>(sum) / static_cast<double>(row.calls);
 }
 
-std::vector<ColumnOf<ChildRow>> ChildColumns() {
+SheetColumns<ChildRow> ChildColumns() {
   using Item = ChildRow;
   return {
       {Words("scope", 24, "all, or a graph."), Member<&Item::scope>},
@@ -242,7 +225,7 @@ std::vector<ColumnOf<ChildRow>> ChildColumns() {
        Member<&Item::exposed>}};
 }
 
-std::vector<ColumnOf<AdviceRow>> AdviceColumns() {
+SheetColumns<AdviceRow> AdviceColumns() {
   using Item = AdviceRow;
   return {{Words("ruleId", 10, "The rule."), Member<&Item::rule>},
           {Words("severity", 10, "info, warn or high."), NameIn<&Item::severity>},
@@ -261,53 +244,31 @@ std::vector<ColumnOf<AdviceRow>> AdviceColumns() {
 
 // A sheet of the rows of ranks, each behind its rank.
 template <typename Item>
-class HeadSheet {
- public:
-  HeadSheet(const char* name, std::vector<ColumnOf<Item>> columns)
-      : columns_(std::move(columns)), sheet_(SheetOf(name, columns_)) {
-    sheet_.of_rank = {"head_overhead", name};
-    sheet_.columns.insert(sheet_.columns.begin(),
-                          Number("rankId", "The rank; empty where the capture does not say."));
-  }
-
-  void Add(std::int64_t id, const std::vector<Item>& items, std::size_t rank) {
-    for (const Item& item : items) {
-      AddRow(columns_, item, rank, sheet_);
-      std::vector<Cell>& cells = sheet_.rows.back().cells;
-      cells.insert(cells.begin(), IdOrEmpty(id));
+void AddSheet(const char* name, const SheetColumns<Item>& columns,
+              std::vector<Item> HeadPart::*rows, const std::vector<OfRank<HeadPart>>& ranks,
+              Report& report) {
+  Sheet& sheet = report.sheets.emplace_back(SheetOf(name, columns));
+  sheet.of_rank = {"head_overhead", name};
+  sheet.columns.insert(sheet.columns.begin(),
+                       Number("rankId", "The rank; empty where the capture does not say."));
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (const Item& item : ranks[rank].part.*rows) {
+      AddRow(columns, item, rank, sheet);
+      std::vector<Cell>& cells = sheet.rows.back().cells;
+      cells.insert(cells.begin(), IdOrEmpty(ranks[rank].rank));
     }
   }
-  Sheet Take() { return std::move(sheet_); }
-
- private:
-  std::vector<ColumnOf<Item>> columns_;
-  Sheet sheet_;
-};
-
-std::vector<CallItem> CallItems(const HeadPart& part) {
-  std::vector<CallItem> items;
-  items.reserve(part.calls.size());
-  for (std::size_t i = 0; i < part.calls.size(); ++i) items.push_back({part, i});
-  return items;
 }
 
 }  // namespace
 
 void AddHeadSheets(const std::vector<OfRank<HeadPart>>& ranks, Report& report) {
-  HeadSheet calls("HEAD_CALL", CallColumns());
-  HeadSheet steps("HEAD_STEP", StepColumns());
-  HeadSheet summary("HEAD_SUMMARY", SummaryColumns());
-  HeadSheet children("HEAD_CHILD", ChildColumns());
-  HeadSheet advice("HEAD_ADVICE", AdviceColumns());
-  for (const auto& [id, part] : ranks) {
-    const std::size_t rank = BeginRank(id, report);
-    calls.Add(id, CallItems(part), rank);
-    steps.Add(id, part.steps, rank);
-    summary.Add(id, part.summary, rank);
-    children.Add(id, part.children, rank);
-    advice.Add(id, part.advice, rank);
-  }
-  report.sheets = {calls.Take(), steps.Take(), summary.Take(), children.Take(), advice.Take()};
+  for (const auto& rank : ranks) BeginRank(rank.rank, report);
+  AddSheet("HEAD_CALL", CallColumns(), &HeadPart::calls, ranks, report);
+  AddSheet("HEAD_STEP", StepColumns(), &HeadPart::steps, ranks, report);
+  AddSheet("HEAD_SUMMARY", SummaryColumns(), &HeadPart::summary, ranks, report);
+  AddSheet("HEAD_CHILD", ChildColumns(), &HeadPart::children, ranks, report);
+  AddSheet("HEAD_ADVICE", AdviceColumns(), &HeadPart::advice, ranks, report);
 }
 
 }  // namespace mpa::head

@@ -33,7 +33,7 @@ class Picture {
         window_(Window()) {}
 
   Timeline Draw() {
-    picture_.title = fmt::format("Call {} of {}{}", number_, a_.graphs[call_.graph],
+    picture_.title = fmt::format("Call {} of {}{}", number_, call_.graph,
                                  trace_.rank >= 0 ? fmt::format(", rank {}", trace_.rank) : "");
     picture_.text = Sentence();
     picture_.begin = window_.begin;

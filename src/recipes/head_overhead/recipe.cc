@@ -97,18 +97,17 @@ HeadPart MapHeadOverhead(const RankTrace& trace, const RecipeArguments& argument
   head::HeadAnalysis analysis(trace, options);
   HeadPart part;
   part.facts = FactsOf(trace, analysis.forest);
-  const std::vector<head::Scope> scopes = head::FindScopes(analysis.calls, analysis.graphs);
+  const std::vector<head::Scope> scopes = head::FindScopes(analysis.calls);
   part.phase = PhaseToShow(arguments, analysis.calls);
   part.children = head::SumChildren(scopes, part.phase, analysis);
   part.summary = head::Summarise(analysis.calls, scopes, analysis.steps);
   part.steps = head::SumSteps(analysis.calls, analysis.steps);
   head::Thresholds thresholds;
   head::SetThresholds(Given(arguments, "thresholds"), thresholds);
-  part.advice = head::GiveAdvice({analysis.calls, analysis.graphs, scopes, part.summary,
-                                  part.children, thresholds, TimeOf(part.steps)});
+  part.advice = head::GiveAdvice(
+      {analysis.calls, scopes, part.summary, part.children, thresholds, TimeOf(part.steps)});
   part.picture = Picture(arguments, analysis, scopes, part.phase);
   part.calls = std::move(analysis.calls);
-  part.graphs = std::move(analysis.graphs);
   return part;
 }
 

@@ -149,29 +149,25 @@ void NameGraphs(HeadAnalysis& a) {
   std::map<std::int64_t, std::int64_t> calls_of_region, place_in_region;
   for (const CallParts& parts : a.parts) ++calls_of_region[parts.region];
   std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> place_in_step;  // by thread too
-  std::map<std::string, std::size_t> positions;
   for (std::size_t i = 0; i < a.calls.size(); ++i) {
     Call& call = a.calls[i];
     const std::int64_t ordinal =
         call.step >= 0 && call.parent < 0 ? ++place_in_step[{call.track, call.step}] : 0;
     const auto execute = a.parts[i].execute;
     const std::int64_t model = execute ? a.runtime.Table().model[*execute] : -1;
-    std::string name = model >= 0    ? fmt::format("model {}", model)
-                       : ordinal > 0 ? fmt::format("call {} of the step", ordinal)
-                                     : "unnamed";
+    call.graph = model >= 0    ? fmt::format("model {}", model)
+                 : ordinal > 0 ? fmt::format("call {} of the step", ordinal)
+                               : "unnamed";
     if (const std::int64_t region = a.parts[i].region; region != HostNode::kNone) {
       call.calls_of_region = static_cast<std::int32_t>(calls_of_region[region]);
       call.in_nested_region = IsNested(a.forest, region);
       if (const auto id = RegionIdOf(a.trace.strings.View(a.forest.At(region).name))) {
         call.frame = id->frame;
         call.variant = id->variant;
-        name = fmt::format("region {}/{}", id->frame, id->variant);
-        if (call.calls_of_region > 1) name += fmt::format(" #{}", ++place_in_region[region]);
+        call.graph = fmt::format("region {}/{}", id->frame, id->variant);
+        if (call.calls_of_region > 1) call.graph += fmt::format(" #{}", ++place_in_region[region]);
       }
     }
-    const auto [found, is_new] = positions.try_emplace(name, a.graphs.size());
-    if (is_new) a.graphs.push_back(name);
-    call.graph = found->second;
   }
 }
 

@@ -101,25 +101,24 @@ class Summary {
 
 }  // namespace
 
-std::vector<Scope> FindScopes(const std::vector<Call>& calls,
-                              const std::vector<std::string>& graphs) {
-  std::map<std::size_t, std::set<std::int32_t>> threads;
+std::vector<Scope> FindScopes(const std::vector<Call>& calls) {
+  std::map<std::string, std::set<std::int32_t>> threads;
   for (const Call& call : calls) {
     if (call.Counts()) threads[call.graph].insert(call.track);
   }
   std::vector<Scope> scopes = {{"all", {}}};
-  std::map<std::pair<std::size_t, std::int32_t>, std::size_t> scope_of;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    const Call& call = calls[i];
+  std::map<std::pair<std::string, std::int32_t>, std::size_t> scope_of;
+  for (const Call& call : calls) {
     if (!call.Counts()) continue;
     const auto [scope, is_new] = scope_of.try_emplace({call.graph, call.track}, scopes.size());
     if (is_new) {
-      std::string name = graphs[call.graph];
+      std::string name = call.graph;
       if (threads[call.graph].size() > 1) name += fmt::format(" (thread {})", call.tid);
       scopes.push_back({std::move(name), {}});
     }
-    scopes[0].calls.push_back(i);
-    scopes[scope->second].calls.push_back(i);
+    for (const std::size_t of : {std::size_t{0}, scope->second}) {
+      scopes[of].calls.push_back(static_cast<std::size_t>(call.id));
+    }
   }
   return scopes;
 }

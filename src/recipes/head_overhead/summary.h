@@ -29,8 +29,7 @@ struct Scope {
 };
 /// All calls together, then each graph in order of its first call. A graph that runs on several
 /// threads has a scope for each.
-std::vector<Scope> FindScopes(const std::vector<Call>& calls,
-                              const std::vector<std::string>& graphs);
+std::vector<Scope> FindScopes(const std::vector<Call>& calls);
 
 struct SummaryRow {
   std::string scope;

@@ -33,60 +33,54 @@ Cell Deviation(const GroupRow& row) {
   return row.ranks == 1 ? *row.stats.deviation * std::sqrt((n - 1) / n) : *row.stats.deviation;
 }
 
-ColumnOf<GroupRow> Real(const char* name, int decimals, const char* meaning,
-                        Cell (*cell)(const GroupRow&)) {
-  Column column = NamedColumn(name, Format::kDecimals2, 14, meaning);
-  column.decimals = decimals;
-  return {std::move(column), cell};
+template <auto... kPath>
+ColumnOf<GroupRow> Real(const char* name, int decimals, const char* meaning) {
+  ColumnOf<GroupRow> column = NumberColumn<kPath...>(name, Format::kDecimals2, 14, meaning);
+  column.column.decimals = decimals;
+  return column;
 }
-
-template <auto kMember>
-constexpr Cell (*kOfStats)(const GroupRow&) = Member<&GroupRow::stats, kMember>;
 
 // The columns of both sheets. The reference puts the shortest call before the quartiles in one and
 // behind them in the other.
 SheetColumns<GroupRow> SharedColumns(ColumnOf<GroupRow> ratio, bool min_first) {
   using Stats = DurationStats;
-  const auto whole = [](const char* name, const char* meaning, Cell (*cell)(const GroupRow&)) {
-    return ColumnOf<GroupRow>{NamedColumn(name, Format::kInteger, 14, meaning), cell};
-  };
+  constexpr auto kStats = &GroupRow::stats;
   SheetColumns<GroupRow> columns = {
       KeyColumn<0>("name", 40, "The call."),
       std::move(ratio),
-      whole("totalTimeNs", "Time of all calls, in ns; calls within calls count in both.",
-            kOfStats<&Stats::sum>),
-      whole("totalCount", "Number of calls.", kOfStats<&Stats::count>),
-      Real("averageNs", 1, "Mean of a call, in ns.", kOfStats<&Stats::mean>),
-      Real("Q1Ns", 1, "First quartile, in ns.", kOfStats<&Stats::q1>),
-      Real("medNs", 1, "Median, in ns.", kOfStats<&Stats::median>),
-      Real("Q3Ns", 1, "Third quartile, in ns.", kOfStats<&Stats::q3>),
-      whole("maxNs", "Longest call, in ns.", kOfStats<&Stats::max>),
-      Real("stdev", 1, "Standard deviation, in ns.", Deviation)};
+      CountColumn<kStats, &Stats::sum>(
+          "totalTimeNs", 14, "Time of all calls, in ns; calls within calls count in both."),
+      CountColumn<kStats, &Stats::count>("totalCount", 14, "Number of calls."),
+      Real<kStats, &Stats::mean>("averageNs", 1, "Mean of a call, in ns."),
+      Real<kStats, &Stats::q1>("Q1Ns", 1, "First quartile, in ns."),
+      Real<kStats, &Stats::median>("medNs", 1, "Median, in ns."),
+      Real<kStats, &Stats::q3>("Q3Ns", 1, "Third quartile, in ns."),
+      CountColumn<kStats, &Stats::max>("maxNs", 14, "Longest call, in ns."),
+      Real<kStats, &Stats::deviation>("stdev", 1, "Standard deviation, in ns.")};
+  columns.back().cell = Deviation;
   columns.insert(columns.begin() + (min_first ? 5 : 8),
-                 whole("minNs", "Shortest call, in ns.", kOfStats<&Stats::min>));
+                 CountColumn<kStats, &Stats::min>("minNs", 14, "Shortest call, in ns."));
   return columns;
 }
 
-template <std::vector<std::int64_t> GroupRow::*kRanks>
-Cell RankList(const GroupRow& row) {
-  return fmt::format("{}", fmt::join(row.*kRanks, ", "));
+std::string RankList(const std::vector<std::int64_t>& ranks) {
+  return fmt::format("{}", fmt::join(ranks, ", "));
 }
 
 std::vector<SumSheet> CannApiSheets(const RecipeArguments&) {
-  auto of_rank =
-      SharedColumns(Real("durationRatio", 2, "Share of the time of the rank, in percent.",
-                         Member<&GroupRow::share>),
-                    /*min_first=*/true);
+  auto of_rank = SharedColumns(
+      Real<&GroupRow::share>("durationRatio", 2, "Share of the time of the rank, in percent."),
+      /*min_first=*/true);
   of_rank.push_back(RankColumn("rank", 14));
   auto of_all = SharedColumns(
-      Real("timeRatio", 1, "Share of the time of all ranks, in percent.", Member<&GroupRow::share>),
+      Real<&GroupRow::share>("timeRatio", 1, "Share of the time of all ranks, in percent."),
       /*min_first=*/false);
   of_all.push_back({NamedColumn("minRank", Format::kText, 12,
                                 "The ranks with the shortest call, joined by ', '."),
-                    RankList<&GroupRow::min_ranks>});
+                    [](const GroupRow& row) -> Cell { return RankList(row.min_ranks); }});
   of_all.push_back({NamedColumn("maxRank", Format::kText, 12,
                                 "The ranks with the longest call, joined by ', '."),
-                    RankList<&GroupRow::max_ranks>});
+                    [](const GroupRow& row) -> Cell { return RankList(row.max_ranks); }});
   return {
       {"CannApiSumRank",
        {"rank_stats"},

@@ -19,13 +19,21 @@ using sums::GroupRow;
 
 double Percent(double part, double whole) { return whole != 0 ? 100 * part / whole : 0; }
 
+enum Level : std::size_t { kFramework, kCann, kDevice, kLevels };
+
 // A span with the name that all ranks have for it.
 struct SpanItem {
   std::size_t rank = 0;  // position
-  std::int64_t rank_id = -1;
-  const MarkedSpan* span = nullptr;
+  std::int64_t index = 0, rank_id = -1;
+  std::int32_t step = 0;
   std::string name;
-  TimeNs framework_total = 0, cann_total = 0, device_total = 0;  // of the rank
+  std::array<Time, kLevels> times;
+  std::array<TimeNs, kLevels> totals{};  // of the rank
+
+  double Share(std::size_t level) const {
+    return Percent(static_cast<double>(times[level].value_or(0)),
+                   static_cast<double>(totals[level]));
+  }
 };
 
 using StepName = std::pair<std::int32_t, std::string>;
@@ -47,88 +55,72 @@ std::vector<SpanItem> NumberedSpans(const MarkedRanks& ranks) {
   std::vector<SpanItem> items;
   for (std::size_t position = 0; position < ranks.size(); ++position) {
     const MarkedSpans& part = ranks[position].part;
-    SpanItem item{.rank = position, .rank_id = ranks[position].rank, .name = {}};
+    std::array<TimeNs, kLevels> totals{};
     for (const MarkedSpan& span : part.spans) {
-      item.framework_total += span.framework.value_or(0);
-      item.cann_total += span.cann;
-      item.device_total += span.device.value_or(0);
+      totals[kFramework] += span.framework.value_or(0);
+      totals[kCann] += span.cann;
+      totals[kDevice] += span.device.value_or(0);
     }
     count(part, [&](const MarkedSpan& span, int before) {
       const std::string& name = part.names[span.name];
-      item.span = &span;
+      SpanItem& item = items.emplace_back();
+      item.rank = position;
+      item.rank_id = ranks[position].rank;
+      item.step = span.step;
       item.name = most[{span.step, name}] > 1 ? fmt::format("{}_{}", name, before) : name;
-      items.push_back(item);
+      item.times = {span.framework, span.cann, span.device};
+      item.totals = totals;
     });
   }
   return items;
 }
 
-Cell TimeCell(const Time& time) { return time ? Cell(*time) : Cell(NoNumber::kUnknown); }
-
-Cell ShareCell(const Time& time, TimeNs total) {
-  if (!time) return NoNumber::kUnknown;
-  return Percent(static_cast<double>(*time), static_cast<double>(total));
+template <Level kLevel>
+void AddLevel(const std::string& name, const char* meaning, SheetColumns<SpanItem>& columns) {
+  columns.push_back({NamedColumn(name + "DurationNs", Format::kInteger, 14, meaning),
+                     [](const SpanItem& item) -> Cell {
+                       const Time& time = item.times[kLevel];
+                       return time ? Cell(*time) : Cell(NoNumber::kUnknown);
+                     }});
+  columns.push_back({NamedColumn(name + "DurationRatio(%)", Format::kDecimals2, 14,
+                                 "Its share of all those of the rank, in %."),
+                     [](const SpanItem& item) -> Cell {
+                       return item.times[kLevel] ? Cell(item.Share(kLevel))
+                                                 : Cell(NoNumber::kUnknown);
+                     }});
 }
 
-double CannShare(const SpanItem& item) {
-  return Percent(static_cast<double>(item.span->cann), static_cast<double>(item.cann_total));
-}
-
-struct IndexedSpan {
-  std::int64_t index = 0;
-  const SpanItem& item;
-};
-
-std::vector<ColumnOf<IndexedSpan>> SpanColumns() {
-  using Item = IndexedSpan;
-  std::vector<ColumnOf<Item>> columns;
-  const auto add = [&](const char* name, Format format, const char* meaning,
-                       Cell (*cell)(const Item&)) {
-    columns.push_back(
-        {NamedColumn(name, format, format == Format::kText ? 40 : 14, meaning), cell});
-  };
-  add("index", Format::kInteger, "The number of the row.", Member<&Item::index>);
-  add("Name", Format::kText,
-      "What was marked, within the ranges around it; repetitions in a step are numbered.",
-      [](const Item& row) -> Cell { return row.item.name; });
-  add("FrameworkDurationNs", Format::kInteger,
-      "From the operator that set the first mark to the one that set the second, in ns; 0 of "
-      "ranges.",
-      [](const Item& row) -> Cell { return TimeCell(row.item.span->framework); });
-  add("FrameworkDurationRatio(%)", Format::kDecimals2, "Its share of all those of the rank, in %.",
-      [](const Item& row) -> Cell {
-        return ShareCell(row.item.span->framework, row.item.framework_total);
-      });
-  add("CannDurationNs", Format::kInteger, "Duration on the host, in ns.",
-      [](const Item& row) -> Cell { return row.item.span->cann; });
-  add("CannDurationRatio(%)", Format::kDecimals2, "Its share of all those of the rank, in %.",
-      [](const Item& row) -> Cell { return CannShare(row.item); });
-  add("DeviceDurationNs", Format::kInteger,
-      "Duration on the stream, in ns; empty where nothing was recorded there.",
-      [](const Item& row) -> Cell { return TimeCell(row.item.span->device); });
-  add("DeviceDurationRatio(%)", Format::kDecimals2, "Its share of all those of the rank, in %.",
-      [](const Item& row) -> Cell {
-        return ShareCell(row.item.span->device, row.item.device_total);
-      });
-  add("Rank", Format::kInteger, "The rank.",
-      [](const Item& row) -> Cell { return row.item.rank_id; });
-  add("StepId", Format::kInteger, "The step in which it began; 0: none.",
-      [](const Item& row) -> Cell { return std::int64_t{row.item.span->step}; });
+SheetColumns<SpanItem> SpanColumns() {
+  SheetColumns<SpanItem> columns = {
+      CountColumn<&SpanItem::index>("index", 14, "The number of the row."),
+      TextColumn<&SpanItem::name>(
+          "Name", 40,
+          "What was marked, within the ranges around it; repetitions in a step are numbered.")};
+  AddLevel<kFramework>("Framework",
+                       "From the operator that set the first mark to the one that set the second, "
+                       "in ns; 0 of ranges.",
+                       columns);
+  AddLevel<kCann>("Cann", "Duration on the host, in ns.", columns);
+  AddLevel<kDevice>(
+      "Device", "Duration on the stream, in ns; empty where nothing was recorded there.", columns);
+  columns.push_back(CountColumn<&SpanItem::rank_id>("Rank", 14, "The rank."));
+  columns.push_back(
+      CountColumn<&SpanItem::step>("StepId", 14, "The step in which it began; 0: none."));
   return columns;
 }
 
 // The largest share of its rank first.
-Sheet SpanSheet(const std::vector<SpanItem>& items) {
-  std::vector<const SpanItem*> rows;
-  for (const SpanItem& item : items) rows.push_back(&item);
-  std::stable_sort(rows.begin(), rows.end(), [](const SpanItem* a, const SpanItem* b) {
-    return CannShare(*a) > CannShare(*b);
+Sheet SpanSheet(std::vector<SpanItem> items) {
+  std::stable_sort(items.begin(), items.end(), [](const SpanItem& a, const SpanItem& b) {
+    return a.Share(kCann) > b.Share(kCann);
   });
   const auto columns = SpanColumns();
   Sheet sheet = SheetOf("MSTXMarkStats", columns,
                         {"mark_stats", TextFile::Unit::kMilliseconds, /*without=*/"index"});
-  std::int64_t index = 0;
-  for (const SpanItem* item : rows) AddRow(columns, {index++, *item}, item->rank, sheet);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    items[i].index = static_cast<std::int64_t>(i);
+    AddRow(columns, items[i], items[i].rank, sheet);
+  }
   return sheet;
 }
 
@@ -158,13 +150,11 @@ SheetColumns<GroupRow> NameColumns() {
 
 // By name and step, of each rank: at the framework, at CANN, on the device.
 std::vector<sums::Part> GroupsOfRanks(const std::vector<SpanItem>& items, std::size_t ranks) {
-  std::vector<std::array<sums::Durations, 3>> of_ranks(ranks);
+  std::vector<std::array<sums::Durations, kLevels>> of_ranks(ranks);
   for (const SpanItem& item : items) {
-    const MarkedSpan& span = *item.span;
-    const Time times[] = {span.framework, span.cann, span.device};
-    for (std::size_t level = 0; level < std::size(times); ++level) {
-      if (!times[level]) continue;
-      of_ranks[item.rank][level][{span.step, {item.name}}].push_back(*times[level]);
+    for (std::size_t level = 0; level < kLevels; ++level) {
+      if (!item.times[level]) continue;
+      of_ranks[item.rank][level][{item.step, {item.name}}].push_back(*item.times[level]);
     }
   }
   std::vector<sums::Part> parts(ranks);
@@ -198,9 +188,9 @@ std::vector<sums::SumSheet> NameSheets() {
 }  // namespace
 
 void AddMstxSheets(const MarkedRanks& ranks, Report& report) {
-  const std::vector<SpanItem> items = NumberedSpans(ranks);
-  report.sheets.push_back(SpanSheet(items));
+  std::vector<SpanItem> items = NumberedSpans(ranks);
   const std::vector<sums::Part> parts = GroupsOfRanks(items, ranks.size());
+  report.sheets.push_back(SpanSheet(std::move(items)));
   sums::Ranks of_names;
   for (std::size_t i = 0; i < ranks.size(); ++i) of_names.push_back({ranks[i].rank, parts[i]});
   sums::SumTables(NameSheets(), of_names).AddSheets(report);

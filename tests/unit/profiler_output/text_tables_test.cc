@@ -151,7 +151,6 @@ TEST_F(TextTables, CountersHaveUnitsAndTheirOwnForms) {
   AddKernel(2000, 500, "Add", "AI_CPU");
   session_.counters.names = {"aicore_time", "aic_total_cycles", "aic_mac_ratio",
                              "cube_utilization"};
-  session_.counters.in_details = {1, 1, 1, 1};
   session_.counters.values = {69780, 2763288, 0.5134, std::numeric_limits<double>::quiet_NaN(),
                               0,     0,       0,      91.5};
   session_.kernels.counters[0] = 1;

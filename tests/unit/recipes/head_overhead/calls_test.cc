@@ -38,8 +38,8 @@ TEST(HeadCalls, OfARegionInPiecesOnlyTheFirstHasPyTorchsTime) {
   for (std::size_t i = 1; i < 25; ++i) {
     EXPECT_EQ(Segments(analysis.calls[i]), "200 0 100 100 600");
   }
-  EXPECT_EQ(analysis.graphs[analysis.calls[0].graph], "region 3/1 #1");
-  EXPECT_EQ(analysis.graphs[analysis.calls[24].graph], "region 3/1 #25");
+  EXPECT_EQ(analysis.calls[0].graph, "region 3/1 #1");
+  EXPECT_EQ(analysis.calls[24].graph, "region 3/1 #25");
 }
 
 TEST(HeadCalls, EachThreadHasItsOwnTimeBefore) {
