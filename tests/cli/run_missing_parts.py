@@ -201,6 +201,13 @@ class OddRows(Changed):
                     result = self.compare(comparison=self.text(change=change), base="text_base_ascend_pt")
                     self.told(result, f'"{column}" names nothing', "kernel_details.csv:4")
 
+    def test_frequencies_that_make_no_sense(self):
+        for row in ("0, 1700000000000000000, 0", "0, 'word', 1500"):
+            capture = self.database("CREATE TABLE AICORE_FREQ (deviceId INTEGER, timestampNs NUMERIC, freq INTEGER)",
+                                    f"INSERT INTO AICORE_FREQ VALUES (0, 1700000000100000000, 1800), ({row})")
+            result = self.run_tool("-m", "freq_analysis", "-d", capture, "--json", "-o", self.out)
+            self.told(result, "core frequency left out", "AICORE_FREQ")
+
     def test_bad_numbers_of_steps(self):
         for value in ("-7", "NULL", "'word'"):
             capture = self.database(f"UPDATE STEP_TIME SET id = {value} WHERE rowid = 2")
