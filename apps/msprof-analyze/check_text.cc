@@ -209,7 +209,8 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, WrappedText& page) {
 
 // What is said of a rank, apart from what differs from rank to rank anyway.
 std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
-                 const std::filesystem::path& root, bool color) {
+                 const std::vector<std::string>& unread_tables, const std::filesystem::path& root,
+                 bool color) {
   WrappedText page(color);
   page.AddLabelled("capture", CaptureText(facts));
   page.AddLabelled("framework", FrameworkText(facts));
@@ -218,31 +219,38 @@ std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
   if (facts.kind != CaptureKind::kNpuRaw) {
-    page.AddLabelled("not read", Join(facts.unread_tables));
+    page.AddLabelled("not read", Join(unread_tables));
   }
   AddVerdicts(verdicts, page);
   AddWarnings(facts.warnings, root, page);
   return page.text();
 }
 
-// Ranks with the same body.
+// Ranks with the same body, but for the tables that nothing reads.
 struct Block {
   std::string body;
   std::vector<const RankFacts*> ranks;
+  const std::vector<Verdict>* verdicts = nullptr;
+  std::set<std::string> unread_tables;  // of any of the ranks
 };
 
 std::vector<Block> Fold(const CheckReport& report, bool color) {
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < report.survey.ranks.size(); ++i) {
     const RankFacts& facts = report.survey.ranks[i];
-    std::string body = Body(facts, report.verdicts[i], report.survey.path, color);
-    const auto same = std::find_if(blocks.begin(), blocks.end(),
-                                   [&](const Block& block) { return block.body == body; });
-    if (same != blocks.end()) {
-      same->ranks.push_back(&facts);
-    } else {
-      blocks.push_back({std::move(body), {&facts}});
-    }
+    std::string body = Body(facts, report.verdicts[i], {}, report.survey.path, color);
+    auto block = std::find_if(blocks.begin(), blocks.end(),
+                              [&](const Block& known) { return known.body == body; });
+    if (block == blocks.end())
+      block = blocks.insert(block, {std::move(body), {}, &report.verdicts[i], {}});
+    block->ranks.push_back(&facts);
+    if (facts.kind == CaptureKind::kNpuDb)
+      block->unread_tables.insert(facts.unread_tables.begin(), facts.unread_tables.end());
+  }
+  for (Block& block : blocks) {
+    block.body =
+        Body(*block.ranks.front(), *block.verdicts,
+             {block.unread_tables.begin(), block.unread_tables.end()}, report.survey.path, color);
   }
   return blocks;
 }

@@ -111,6 +111,8 @@ std::vector<Sample> ReadSamples(const DataFiles& files, const Clock& clock, Issu
   ForEachDeviceRecord<kFrequencyRecordSize>(
       files, kStem, kNoMagic, issues, [&](const Record<kFrequencyRecordSize>& record) {
         const std::uint32_t count = std::min(record.U32(0), kSamplesOfRecord);
+        if (count != record.U32(0))
+          issues.Count("core frequency left out, a record has too many", kStem);
         for (std::uint32_t i = 0; i < count; ++i) {
           const std::size_t at = 8 + std::size_t{i} * 16;
           const Sample sample{.count = record.U64(at), .mhz = record.U32(at + 8)};

@@ -21,26 +21,31 @@ std::optional<Number> WholeNumber(std::string_view text) {
   return number;
 }
 
-// Calls entry(key, text) for the parts before and after the first colon of each line.
+// Calls entry(key, text) for the parts before and after the first colon of each line; false: some
+// are no entries.
 template <typename Entry>
-void ForEachLine(std::string_view content, Entry entry) {
+bool ForEachLine(std::string_view content, Entry entry) {
+  bool whole = true;
   while (!content.empty()) {
     std::string_view line = content.substr(0, content.find('\n'));
     content.remove_prefix(std::min(line.size() + 1, content.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     const std::size_t colon = line.find(':');
-    if (colon != std::string_view::npos) entry(line.substr(0, colon), line.substr(colon + 1));
+    whole = whole && (line.empty() || colon != std::string_view::npos);
+    if (colon != std::string_view::npos)
+      whole = entry(line.substr(0, colon), line.substr(colon + 1)) && whole;
   }
+  return whole;
 }
 
 }  // namespace
 
 Dictionary::Dictionary(const DataFiles& host, StringPool& strings) : strings_(strings) {
   for (const Slice& slice : host.Of("additional.type_info_dic")) {
-    ReadTypes(Open(slice));
+    if (!ReadTypes(Open(slice))) NoteDamage(slice);
   }
   for (const Slice& slice : host.Of("additional.hash_dic")) {
-    ReadTexts(Open(slice));
+    if (!ReadTexts(Open(slice))) NoteDamage(slice);
   }
 }
 
@@ -55,25 +60,31 @@ std::string_view Dictionary::Open(const Slice& slice) {
   LogInfo("{}: its texts are read", slice.path.string());
   const std::string_view text = files_.emplace_back(slice.path, io::Content::kAsIs).text();
   const bool whole = text.ends_with('\n') && text.find('\0') == std::string_view::npos;
-  if (!text.empty() && !whole) damaged_.push_back(slice);
+  if (!text.empty() && !whole) NoteDamage(slice);
   return text;
 }
 
-void Dictionary::ReadTypes(std::string_view text) {
-  ForEachLine(text, [&](std::string_view key, std::string_view name) {
+void Dictionary::NoteDamage(const Slice& slice) {
+  const bool known = !damaged_.empty() && damaged_.back().path == slice.path;
+  if (!known) damaged_.push_back(slice);
+}
+
+bool Dictionary::ReadTypes(std::string_view text) {
+  return ForEachLine(text, [&](std::string_view key, std::string_view name) {
     const std::size_t bar = key.find('_');
-    if (bar == std::string_view::npos) return;
+    if (bar == std::string_view::npos) return false;
     const auto level = WholeNumber<std::uint32_t>(key.substr(0, bar));
     const auto type = WholeNumber<std::uint32_t>(key.substr(bar + 1));
     if (level && type) types_.try_emplace(TypeKey(*level, *type), Entry{.text = name});
+    return level && type;
   });
 }
 
-void Dictionary::ReadTexts(std::string_view text) {
-  ForEachLine(text, [&](std::string_view key, std::string_view value) {
-    if (const auto hash = WholeNumber<std::uint64_t>(key)) {
-      texts_.try_emplace(*hash, Entry{.text = value});
-    }
+bool Dictionary::ReadTexts(std::string_view text) {
+  return ForEachLine(text, [&](std::string_view key, std::string_view value) {
+    const auto hash = WholeNumber<std::uint64_t>(key);
+    if (hash) texts_.try_emplace(*hash, Entry{.text = value});
+    return hash.has_value();
   });
 }
 

@@ -270,7 +270,11 @@ void ReadCoreClocks(DbInput& input) {
   while (rows.Step()) {
     const auto time = rows.Int(0);
     const auto mhz = rows.Int(1);
-    if (!time || !IsTime(*time) || !mhz || !IsClock(*mhz)) continue;
+    if (!time || !IsTime(*time) || !mhz || !IsClock(*mhz)) {
+      input.trace.issues.Count("core frequency left out, it makes no sense",
+                               fmt::format("{}: table AICORE_FREQ", input.database.name()));
+      continue;
+    }
     if (device < 0 || rows.IntOr(2, device) == device) {
       input.trace.core_clocks.Append({.start = *time, .mhz = *mhz});
     }

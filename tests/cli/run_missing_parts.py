@@ -201,6 +201,13 @@ class OddRows(Changed):
                     result = self.compare(comparison=self.text(change=change), base="text_base_ascend_pt")
                     self.told(result, f'"{column}" names nothing', "kernel_details.csv:4")
 
+    def test_frequencies_that_make_no_sense(self):
+        for row in ("0, 1700000000000000000, 0", "0, 'word', 1500"):
+            capture = self.database("CREATE TABLE AICORE_FREQ (deviceId INTEGER, timestampNs NUMERIC, freq INTEGER)",
+                                    f"INSERT INTO AICORE_FREQ VALUES (0, 1700000000100000000, 1800), ({row})")
+            result = self.run_tool("-m", "freq_analysis", "-d", capture, "--json", "-o", self.out)
+            self.told(result, "core frequency left out", "AICORE_FREQ")
+
     def test_bad_numbers_of_steps(self):
         for value in ("-7", "NULL", "'word'"):
             capture = self.database(f"UPDATE STEP_TIME SET id = {value} WHERE rowid = 2")
@@ -305,6 +312,17 @@ class TablesAlone(Changed):
             self.assertIn(said, self.compare(comparison=path).all_err)
             self.assertIn(said, self.run_tool("check", path).out.replace("\n", " ").replace("  ", " "))
 
+    def test_tables_that_nothing_reads_set_no_ranks_apart(self):
+        job = self.scratch / "job"
+        for rank in (0, 1):
+            capture = self.database("CREATE TABLE QOS (value)", f"INSERT INTO QOS SELECT 1 WHERE {rank}")
+            (file,) = capture.rglob("ascend_pytorch_profiler*.db")
+            file.rename(file.with_name(f"ascend_pytorch_profiler_{rank}.db"))
+            shutil.move(capture, job / f"rank{rank}_ascend_pt")
+        page = self.run_tool("check", job).out
+        self.assertIn("(2 captures)", page)
+        self.assertRegex(page, "not read .*QOS")
+
     def test_tables_that_nothing_reads(self):
         capture = self.database("CREATE TABLE HBM (deviceId INTEGER)", "INSERT INTO HBM VALUES (0)",
                                 "CREATE TABLE LLC (deviceId INTEGER)")
@@ -320,7 +338,6 @@ class TwoJobs(Changed):
         for rank, date in ((0, 20250109101616137), (1, 20250109101716137), (2, 20250112101616137)):
             capture = job / f"node_1{rank}_{date}_ascend_pt"
             shutil.copytree(self.CAPTURES / "text_base_ascend_pt", capture)
-            (capture / "profiler_info_0.json").rename(capture / f"profiler_info_{rank}.json")
             (capture / f"profiler_info_{rank}.json").write_text(json.dumps({"rank_id": rank}))
         result = self.run_tool("-m", "cluster_time_summary", "-d", job, "--json", "-o", self.out)
         self.told(result, "belongs to another job")

@@ -282,6 +282,17 @@ class Parse(Raw):
         self.assertIn("api_event", done.stderr)
         self.assertEqual(self.names(capture), TEXT_FILES | DATABASES | {DONE_MARK})
 
+    def test_lines_of_dictionaries_that_are_no_entries_are_told(self):
+        for name in ("hash_dic", "type_info_dic"):
+            capture = self.capture("stars")
+            (texts,) = capture.glob(f"PROF_*/host/data/*{name}.slice_0")
+            content = bytearray(texts.read_bytes())
+            begin = content.index(b"\n", len(content) // 2) + 1
+            content[begin:begin + 3] = b"\xff" * 3
+            texts.write_bytes(content)
+            self.assertIn("texts are lost", self.tool("parse", "-d", capture, code=5).stderr)
+            shutil.rmtree(capture)
+
     def test_broken_samples_are_told(self):
         for name, told in (("hccs", "cut off inside a line"), ("nic", "cut off inside a line"),
                            ("pcie", "cut off inside a record"), ("hbm", "cut off inside a record")):
