@@ -178,8 +178,8 @@ class OddRows(Changed):
                 ("UPDATE TASK SET connectionId = NULL", "operator of a task is unknown, its connectionId is NULL"),
                 ("UPDATE COMMUNICATION_OP SET connectionId = NULL WHERE rowid = 2", "its connectionId is NULL"),
                 ("UPDATE COMMUNICATION_OP SET connectionId = 987654 WHERE rowid = 2",
-                 "TASK does not have its connectionId"),
-                ("UPDATE CONNECTION_IDS SET connectionId = NULL WHERE rowid = 2", "its connectionId is NULL"),
+                 "TASK lacks its connectionId"),
+                ("UPDATE CONNECTION_IDS SET connectionId = NULL WHERE rowid = 2", "launches of an operator are lost"),
                 (f"UPDATE PYTORCH_API SET connectionId = 987654 WHERE rowid = ({one_operator})",
                  "CONNECTION_IDS does not have its connectionId")):
             with self.subTest(statement=statement):
@@ -199,7 +199,7 @@ class OddRows(Changed):
                         csv.writer(table).writerows(rows)
                 with self.subTest(column=column, cell=cell):
                     result = self.compare(comparison=self.text(change=change), base="text_base_ascend_pt")
-                    self.told(result, f'"{column}" names nothing', "kernel_details.csv:4")
+                    self.told(result, f"its {column} names nothing", "kernel_details.csv:4")
 
     def test_frequencies_that_make_no_sense(self):
         for row in ("0, 1700000000000000000, 0", "0, 'word', 1500"):
