@@ -338,6 +338,7 @@ class TwoJobs(Changed):
         for rank, date in ((0, 20250109101616137), (1, 20250109101716137), (2, 20250112101616137)):
             capture = job / f"node_1{rank}_{date}_ascend_pt"
             shutil.copytree(self.CAPTURES / "text_base_ascend_pt", capture)
+            (capture / "profiler_info_0.json").rename(capture / f"profiler_info_{rank}.json")
             (capture / f"profiler_info_{rank}.json").write_text(json.dumps({"rank_id": rank}))
         result = self.run_tool("-m", "cluster_time_summary", "-d", job, "--json", "-o", self.out)
         self.told(result, "belongs to another job")
