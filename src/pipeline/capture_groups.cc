@@ -210,33 +210,29 @@ CaptureGroups SeparateCaptures(const fs::path& directory, std::vector<FoundRank>
 }
 
 std::vector<CheckedGroup> GroupCaptures(const Survey& survey) {
-  std::vector<FoundRank> found;
-  for (const RankFacts& facts : survey.ranks) {
-    FoundRank& one = found.emplace_back();
-    one.rank = facts.rank.value_or(-1);
-    one.input.path = facts.path;
+  std::vector<FoundRank> found(survey.ranks.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    found[i].rank = survey.ranks[i].rank.value_or(-1);
+    found[i].input.path = survey.ranks[i].path;
   }
   CaptureGroups separate = SeparateCaptures(survey.path, std::move(found));
-  if (separate.told_apart == ToldApart::kNot) return {};
   std::vector<CheckedGroup> groups;
-  const auto add = [&](const std::string& name, const std::vector<FoundRank>& ranks) {
-    if (ranks.empty()) return;
-    CheckedGroup& group = groups.emplace_back();
-    group.name = name;
-    for (const FoundRank& one : ranks) {
-      if (one.rank >= 0) group.ranks.push_back(one.rank);
-      group.captures.push_back(one.input.path);
-    }
-  };
   for (CaptureGroup& group : separate.groups) {
-    std::string name = group.name;
+    std::string name = group.name.empty() ? "job" : group.name;
     if (separate.told_apart == ToldApart::kByTime)
       name = fmt::format("session {}", groups.size() + 1);
     const std::vector<FoundRank> earlier = TakeEarlierJobs(group.ranks);
-    add(name.empty() ? "earlier job" : name + ", earlier job", earlier);
-    add(name.empty() ? "last job" : name, group.ranks);
+    for (const auto* ranks : {&earlier, &std::as_const(group.ranks)}) {
+      if (ranks->empty()) continue;
+      CheckedGroup& made = groups.emplace_back();
+      made.name = (ranks == &earlier ? "earlier " : "") + name;
+      for (const FoundRank& one : *ranks) {
+        if (one.rank >= 0) made.ranks.push_back(one.rank);
+        made.captures.push_back(one.input.path);
+      }
+    }
   }
-  if (groups.size() < 2) groups.clear();
+  if (groups.size() < 2 || separate.told_apart == ToldApart::kNot) groups.clear();
   return groups;
 }
 

@@ -125,8 +125,12 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
       Fail(ErrorKind::kInput, "no rank could be read: {}; see 'msprof-analyze check {}'",
            result.notes.back(), request.directory.string());
     }
-    if (const std::string share = found.Share(result.parts.size()); !share.empty())
-      result.notes.push_back(share);
+    if (result.parts.size() >= found.all) continue;
+    const bool traces = std::all_of(ranks.begin(), ranks.end(), [](const FoundRank& one) {
+      return one.input.FindKineto() != nullptr;
+    });
+    result.notes.push_back(fmt::format("{} of {} {} analysed", result.parts.size(), found.all,
+                                       traces ? "traces" : "captures"));
   }
   return results;
 }

@@ -141,8 +141,8 @@ void CheckComputing(RankTrace& trace, TimeNs computing, const char* said_by) {
 std::int64_t WorldSize(const RankInput& input, const RankTrace& trace) {
   const auto args = nlohmann::json::parse(trace.job.distributed_args, nullptr, false);
   const nlohmann::json& told = io::Member(args, "world_size");
-  std::int64_t world = told.is_number_integer() ? told.get<std::int64_t>() : 0;
-  if (world <= 0 && input.gpu) world = input.gpu->world_size.value_or(0);
+  std::int64_t world = input.gpu ? input.gpu->world_size.value_or(0) : 0;
+  if (told.is_number_integer()) world = told.get<std::int64_t>();
   return world > 0 ? std::min(world, kMostRanks) : kMostRanks;
 }
 
@@ -157,21 +157,21 @@ bool IsPossible(std::vector<std::int64_t> ranks, std::int64_t world) {
 
 void CheckGroups(const RankInput& input, RankTrace& trace) {
   constexpr std::string_view kImpossible =
-      "members of a group left out, no job has such: its description is damaged; correct it, or "
-      "collect again";
+      "members of a group left out, no job has such; correct its description, or collect again";
   const std::int64_t world = WorldSize(input, trace);
+  const auto count = [&](std::string_view group, std::size_t members) {
+    trace.issues.Count(kImpossible,
+                       fmt::format("group {}: {} members in a job of {}", group, members, world));
+  };
   for (JobGroup& group : trace.job.groups) {
     if (IsPossible(group.ranks, world)) continue;
-    trace.issues.Count(kImpossible, fmt::format("group {}: {} members in a job of {}", group.id,
-                                                group.ranks.size(), world));
+    count(group.id, group.ranks.size());
     group.ranks.clear();
   }
   for (std::size_t i = 0; i < trace.comm_groups.Size(); ++i) {
     std::int32_t& ranks = trace.comm_groups.ranks[i];
     if (ranks <= world) continue;
-    trace.issues.Count(kImpossible,
-                       fmt::format("group {}: {} members in a job of {}",
-                                   trace.strings.View(trace.comm_groups.name[i]), ranks, world));
+    count(trace.strings.View(trace.comm_groups.name[i]), static_cast<std::size_t>(ranks));
     ranks = 0;
   }
   for (auto* ends : {&trace.comm_tasks.own_rank, &trace.comm_tasks.peer}) {

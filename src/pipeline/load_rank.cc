@@ -259,27 +259,17 @@ std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
     if (how == ToldApart::kByName) return fmt::format("{}/{}", directory.string(), one.name);
     return one.ranks.front().input.path.string();
   };
-  switch (how) {
-    case ToldApart::kByDirectory:
-      return fmt::format(
-          "{} with {} is left out: another job, engine or role than {}; analyse it "
-          "with -d {}",
-          shown(group), rank_text, shown(kept), shown(group));
-    case ToldApart::kByName:
-      return fmt::format(
-          "{} with {} is left out: another job, engine or role than {}; give each a "
-          "directory of its own",
-          shown(group), rank_text, shown(kept));
-    case ToldApart::kByTime:
-      return fmt::format(
-          "the session of {} ({}) is left out: that of {} is analysed; give each a directory "
-          "of its own",
-          shown(group), rank_text, shown(kept));
-    case ToldApart::kNeedNot:
-    case ToldApart::kNot:
-      break;
+  if (how == ToldApart::kByTime) {
+    return fmt::format(
+        "the session of {} ({}) is left out: that of {} is analysed; give each a directory "
+        "of its own",
+        shown(group), rank_text, shown(kept));
   }
-  return {};
+  return fmt::format("{} with {} is left out: another job, engine or role than {}; {}",
+                     shown(group), rank_text, shown(kept),
+                     how == ToldApart::kByDirectory
+                         ? fmt::format("analyse it with -d {}", shown(group))
+                         : "give each a directory of its own");
 }
 
 // Several captures of one rank that are not known to be of different jobs: one note for each.
@@ -344,14 +334,6 @@ void KeepAllGroups(CaptureGroups found, FoundRanks& result) {
 }
 
 }  // namespace
-
-std::string FoundRanks::Share(std::size_t analysed) const {
-  if (analysed >= all) return {};
-  const bool traces = std::all_of(ranks.begin(), ranks.end(), [](const FoundRank& found) {
-    return found.input.FindKineto() != nullptr;
-  });
-  return fmt::format("{} of {} {} analysed", analysed, all, traces ? "traces" : "captures");
-}
 
 FoundRanks FindRanks(const std::filesystem::path& directory,
                      const std::optional<std::set<std::int64_t>>& wanted,

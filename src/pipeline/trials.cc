@@ -70,27 +70,20 @@ void Fill(const RankTrace& trace, RankFacts& facts) {
 constexpr const char* kExporterLeftOut =
     "collect again, or export again with another version: the exporter did not write it";
 
-// What mends an issue: its own words, or what fits the reason. What exporters leave out, another
-// copy lacks as well.
-std::string MendOf(const std::string& issue) {
+// What mends an issue. What exporters leave out, another copy lacks as well.
+const char* MendOf(const std::string& issue) {
   constexpr std::pair<std::string_view, const char*> kMends[] = {
       {"the trace holds several", "record each device and rank in a file of its own"},
       {"its category is not supported", "none: work of such devices is not read"},
       {"whose operator the trace does not name", kCollectByTorchNpu},
       {"holds no collectives of the device", kCollectByTorchNpu},
-      {"a spreadsheet may have rounded", "use the files as the profiler wrote them"},
-      {"do not fit", "use files of one capture, as the profiler wrote them"},
-      {"belong to several runs", "collect again, one run at a time"},
-      {"thread_sort_index", "parse again with a current version"},
+      {"s of kernel_details.csv", "use files of one capture, as the profiler wrote them"},
       {"it has no name", kExporterLeftOut},
       {"its duration is missing", kExporterLeftOut},
-      {"(ph E) is missing", kExporterLeftOut},
-      {"(ph B) is missing", kExporterLeftOut}};
+      {"(ph ", kExporterLeftOut},
+      {"no job has such", "correct the description of the groups, or collect again"}};
   for (const auto& [words, mend] : kMends) {
     if (issue.find(words) != std::string::npos) return mend;
-  }
-  for (const std::string_view mend : {"parse again", "copy the file again", "copy both again"}) {
-    if (issue.find(fmt::format("; {}", mend)) != std::string::npos) return std::string(mend);
   }
   return kCopyAgain;
 }

@@ -21,31 +21,26 @@ std::optional<Number> WholeNumber(std::string_view text) {
   return number;
 }
 
-// Calls entry(key, text) for the parts before and after the first colon of each line; false: some
-// are no entries.
+// Calls entry(key, text) for the parts before and after the first colon of each line.
 template <typename Entry>
-bool ForEachLine(std::string_view content, Entry entry) {
-  bool whole = true;
+void ForEachLine(std::string_view content, Entry entry) {
   while (!content.empty()) {
     std::string_view line = content.substr(0, content.find('\n'));
     content.remove_prefix(std::min(line.size() + 1, content.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     const std::size_t colon = line.find(':');
-    whole = whole && (line.empty() || colon != std::string_view::npos);
-    if (colon != std::string_view::npos)
-      whole = entry(line.substr(0, colon), line.substr(colon + 1)) && whole;
+    if (colon != std::string_view::npos) entry(line.substr(0, colon), line.substr(colon + 1));
   }
-  return whole;
 }
 
 }  // namespace
 
 Dictionary::Dictionary(const DataFiles& host, StringPool& strings) : strings_(strings) {
   for (const Slice& slice : host.Of("additional.type_info_dic")) {
-    if (!ReadTypes(Open(slice))) NoteDamage(slice);
+    ReadTypes(Open(slice));
   }
   for (const Slice& slice : host.Of("additional.hash_dic")) {
-    if (!ReadTexts(Open(slice))) NoteDamage(slice);
+    ReadTexts(Open(slice));
   }
 }
 
@@ -59,32 +54,28 @@ void Dictionary::CountDamage(Issues& issues) const {
 std::string_view Dictionary::Open(const Slice& slice) {
   LogInfo("{}: its texts are read", slice.path.string());
   const std::string_view text = files_.emplace_back(slice.path, io::Content::kAsIs).text();
-  const bool whole = text.ends_with('\n') && text.find('\0') == std::string_view::npos;
-  if (!text.empty() && !whole) NoteDamage(slice);
+  bool whole = text.ends_with('\n') && text.find('\0') == std::string_view::npos;
+  for (std::size_t at = 0; whole && at < text.size(); at = text.find('\n', at) + 1)
+    whole = text[at] == '\n' || text[at] == '\r' || (text[at] >= '0' && text[at] <= '9');
+  if (!text.empty() && !whole) damaged_.push_back(slice);
   return text;
 }
 
-void Dictionary::NoteDamage(const Slice& slice) {
-  const bool known = !damaged_.empty() && damaged_.back().path == slice.path;
-  if (!known) damaged_.push_back(slice);
-}
-
-bool Dictionary::ReadTypes(std::string_view text) {
-  return ForEachLine(text, [&](std::string_view key, std::string_view name) {
+void Dictionary::ReadTypes(std::string_view text) {
+  ForEachLine(text, [&](std::string_view key, std::string_view name) {
     const std::size_t bar = key.find('_');
-    if (bar == std::string_view::npos) return false;
+    if (bar == std::string_view::npos) return;
     const auto level = WholeNumber<std::uint32_t>(key.substr(0, bar));
     const auto type = WholeNumber<std::uint32_t>(key.substr(bar + 1));
     if (level && type) types_.try_emplace(TypeKey(*level, *type), Entry{.text = name});
-    return level && type;
   });
 }
 
-bool Dictionary::ReadTexts(std::string_view text) {
-  return ForEachLine(text, [&](std::string_view key, std::string_view value) {
-    const auto hash = WholeNumber<std::uint64_t>(key);
-    if (hash) texts_.try_emplace(*hash, Entry{.text = value});
-    return hash.has_value();
+void Dictionary::ReadTexts(std::string_view text) {
+  ForEachLine(text, [&](std::string_view key, std::string_view value) {
+    if (const auto hash = WholeNumber<std::uint64_t>(key)) {
+      texts_.try_emplace(*hash, Entry{.text = value});
+    }
   });
 }
 

@@ -44,10 +44,8 @@ class Dictionary {
     return std::uint64_t{level} << 32 | type;
   }
   std::string_view Open(const Slice& slice);
-  void NoteDamage(const Slice& slice);
-  /// False: some lines are no entries.
-  bool ReadTypes(std::string_view text);
-  bool ReadTexts(std::string_view text);
+  void ReadTypes(std::string_view text);
+  void ReadTexts(std::string_view text);
   StringId Find(Entries& known, Ids& unknown, std::uint64_t key, std::uint64_t number);
 
   StringPool& strings_;

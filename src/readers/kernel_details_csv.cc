@@ -30,9 +30,8 @@ void CountUnlessName(std::string_view cell, const char* column, const io::CsvFil
   const bool is_name =
       !cell.empty() && (std::isalpha(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '_');
   if (is_name && std::ranges::all_of(cell, [](char c) { return c > ' ' && c < '\x7f'; })) return;
-  issues.Count(
-      fmt::format("class of a kernel is unknown, \"{}\" names nothing; parse again", column),
-      csv.Place());
+  issues.Count(fmt::format("kernel without class, its {} names nothing; parse again", column),
+               csv.Place());
 }
 
 // The columns of a counter, under its names of different chips and versions.

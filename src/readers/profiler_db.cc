@@ -24,14 +24,17 @@ std::string ColumnOrNull(const io::Database& database, std::string_view table,
   return alias.empty() ? std::string(column) : fmt::format("{}.{}", alias, column);
 }
 
+void CountRow(DbInput& input, std::string_view what, std::string_view table) {
+  input.trace.issues.Count(what, fmt::format("{}: table {}", input.database.name(), table));
+}
+
 std::optional<DbSpan> ReadSpan(DbInput& input, const io::Row& row, int start_column, int end_column,
                                std::string_view table) {
   const auto start = row.Int(start_column);
   const auto end = row.Int(end_column);
   if (start && end && *start >= 0 && *end >= *start && IsTime(*end) && IsDuration(*end - *start))
     return DbSpan{*start, *end - *start};
-  input.trace.issues.Count("row left out, invalid start or end",
-                           fmt::format("{}: table {}", input.database.name(), table));
+  CountRow(input, "row left out, invalid start or end", table);
   return std::nullopt;
 }
 
@@ -48,8 +51,7 @@ std::int64_t Link(const io::Row& row, int column) {
 void CountIfNull(DbInput& input, const io::Row& row, int column, const char* name,
                  const char* table, const char* lost) {
   if (!row.IsNull(column)) return;
-  input.trace.issues.Count(fmt::format("{} is unknown, its {} is NULL; parse again", lost, name),
-                           fmt::format("{}: table {}", input.database.name(), table));
+  CountRow(input, fmt::format("{} is unknown, its {} is NULL; parse again", lost, name), table);
 }
 
 namespace {
@@ -74,8 +76,7 @@ void ReadSteps(DbInput& input) {
     const auto span = ReadSpan(input, row, 1, 2, "STEP_TIME");
     if (!span) return;
     if (id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
-      input.trace.issues.Count("step left out, its number is invalid",
-                               fmt::format("{}: table STEP_TIME", input.database.name()));
+      CountRow(input, "step left out, its number is invalid", "STEP_TIME");
       return;
     }
     input.trace.steps.Append({.id = static_cast<std::int32_t>(id),
@@ -103,8 +104,7 @@ void ReadMemorySamples(DbInput& input) {
     const auto reserved = row.Int(2);
     if (!reserved) return;
     if (!IsMemorySize(*reserved)) {
-      input.trace.issues.Count("memory sample left out, invalid size",
-                               fmt::format("{}: table MEMORY_RECORD", input.database.name()));
+      CountRow(input, "memory sample left out, invalid size", "MEMORY_RECORD");
       return;
     }
     const std::int64_t allocated = row.Int(3).value_or(-1);
@@ -124,8 +124,7 @@ void ReadAllocations(DbInput& input) {
   const auto read = [&](const io::Row& row) {
     const std::int64_t bytes = row.IntOr(1, 0);
     if (!IsMemorySize(bytes)) {
-      input.trace.issues.Count("allocation left out, invalid size",
-                               fmt::format("{}: table OP_MEMORY", input.database.name()));
+      CountRow(input, "allocation left out, invalid size", "OP_MEMORY");
       return;
     }
     input.trace.allocations.Append({.name = input.strings.Text(row, 0),

@@ -90,11 +90,8 @@ void ReadOperations(DbInput& input, Groups& groups) {
   if (!input.database.HasTable("TASK")) return;
   input.database.Scan("connectionId", "TASK NOT INDEXED",
                       [&](const io::Row& row) { without_task.erase(Link(row, 0)); });
-  for (std::size_t i = 0; i < without_task.size(); ++i) {
-    input.trace.issues.Count(
-        "collective has no tasks, TASK does not have its connectionId; parse again",
-        fmt::format("{}: table {}", input.database.name(), kTable));
-  }
+  for (std::size_t i = 0; i < without_task.size(); ++i)
+    CountRow(input, "collective without tasks, TASK lacks its connectionId; parse again", kTable);
 }
 
 void ReadCommTasks(DbInput& input, Groups& groups) {

@@ -21,23 +21,19 @@ StringId RecordedText(StringId text, const StringPool& strings) {
   return strings.View(text) == "N/A" ? StringId::kEmpty : text;
 }
 
-std::int64_t RecordedNumber(std::int64_t number) { return number == 4294967295 ? -1 : number; }
-
 void ScanTasks(DbInput& input, const std::string& columns, const char* table,
                const std::function<void(const io::Row&)>& visit) {
-  std::int64_t found = 0;
+  io::Statement rows = input.database.Query(fmt::format("SELECT COUNT(*) FROM {}", table));
+  std::int64_t lost = rows.Step() ? rows.IntOr(0, 0) : 0;
   input.database.Scan(
       columns,
       fmt::format("TASK t NOT INDEXED CROSS JOIN {} i ON i.globalTaskId = t.globalTaskId", table),
       [&](const io::Row& row) {
-        ++found;
+        --lost;
         visit(row);
       });
-  io::Statement rows = input.database.Query(fmt::format("SELECT COUNT(*) FROM {}", table));
-  for (std::int64_t row = rows.Step() ? rows.IntOr(0, 0) : 0; row > found; --row) {
-    input.trace.issues.Count("row left out, TASK does not have its globalTaskId; parse again",
-                             fmt::format("{}: table {}", input.database.name(), table));
-  }
+  for (; lost > 0; --lost)
+    CountRow(input, "row left out, TASK does not have its globalTaskId; parse again", table);
 }
 
 namespace {
@@ -113,8 +109,7 @@ void ReadCounters(DbInput& input, bool with_loads) {
     if (IsDuration(*value)) {
       (*times)[kernel->second] = *value;
     } else {
-      input.trace.issues.Count("counter left out, invalid value",
-                               fmt::format("{}: table TASK_PMU_INFO", input.database.name()));
+      CountRow(input, "counter left out, invalid value", "TASK_PMU_INFO");
     }
   });
 }
@@ -271,8 +266,7 @@ void ReadCoreClocks(DbInput& input) {
     const auto time = rows.Int(0);
     const auto mhz = rows.Int(1);
     if (!time || !IsTime(*time) || !mhz || !IsClock(*mhz)) {
-      input.trace.issues.Count("core frequency left out, it makes no sense",
-                               fmt::format("{}: table AICORE_FREQ", input.database.name()));
+      CountRow(input, "core frequency left out, it makes no sense", "AICORE_FREQ");
       continue;
     }
     if (device < 0 || rows.IntOr(2, device) == device) {

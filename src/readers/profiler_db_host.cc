@@ -33,13 +33,13 @@ class ConnectionSets {
     if (!input.database.HasTable("CONNECTION_IDS")) return;
     members_.reserve(input.database.RowsAtMost("CONNECTION_IDS"));
     input.database.Scan("id, connectionId", "CONNECTION_IDS NOT INDEXED", [&](const io::Row& row) {
-      for (const int column : {0, 1}) {
-        CountIfNull(input, row, column, column == 0 ? "id" : "connectionId", "CONNECTION_IDS",
-                    "what an operator launched");
-      }
       const auto set = row.Int(0);
       const auto connection = row.Int(1);
-      if (set && connection) members_.push_back({*set, *connection});
+      if (set && connection)
+        members_.push_back({*set, *connection});
+      else
+        CountRow(input, "launches of an operator are lost, a number is NULL; parse again",
+                 "CONNECTION_IDS");
     });
     std::ranges::stable_sort(members_, {}, &Member::set);
   }
@@ -288,11 +288,9 @@ class HostReader {
     }
     if (!row.IsNull(4) && set.empty() && Wanted(Tables::kLaunches)) {
       input_.trace.issues.Count(
-          has_sets_
-              ? "operator has no device times, CONNECTION_IDS does not have its connectionId: "
-                "what it launched is unknown; parse again"
-              : "operator has no device times, table CONNECTION_IDS is missing: what it "
-                "launched is unknown; parse again",
+          fmt::format("operator has no device times, {}: what it launched is unknown; parse again",
+                      has_sets_ ? "CONNECTION_IDS does not have its connectionId"
+                                : "table CONNECTION_IDS is missing"),
           input_.database.name());
     }
     HostOps::Row op{.start = span->start, .dur = span->dur, .name = name, .track = track};
@@ -360,8 +358,7 @@ void ReadCopyLaunches(DbInput& input) {
   TrackNumbers tracks(trace.tracks);
   const auto append = [&](std::int64_t link, TimeNs time, std::int64_t global_tid) {
     if (time < 0) {
-      trace.issues.Count("row left out, invalid start or end",
-                         fmt::format("{}: table CANN_API", input.database.name()));
+      CountRow(input, "row left out, invalid start or end", "CANN_API");
       return;
     }
     std::int32_t track = tracks.Of(global_tid >> 32, global_tid & 0xffffffff);

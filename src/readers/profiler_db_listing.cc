@@ -10,13 +10,6 @@
 namespace mpa::readers {
 namespace {
 
-constexpr std::int64_t kNoNumber = 4294967295;  // what exporters write for "none"
-
-std::int64_t IdOrNone(const io::Row& row, int column) {
-  const std::int64_t number = row.IntOr(column, -1);
-  return number == kNoNumber ? -1 : number;
-}
-
 // `table` contains what each task ran. Columns that it lacks are empty.
 void ListTasks(DbInput& input, const char* table) {
   const io::Database& database = input.database;
@@ -61,9 +54,9 @@ void ListTasks(DbInput& input, const char* table) {
                                        .id = row.IntOr(2, -1),
                                        .device = row.IntOr(3, -1),
                                        .model = row.IntOr(4, -1),
-                                       .stream = IdOrNone(row, 5),
-                                       .context = IdOrNone(row, 6),
-                                       .task = IdOrNone(row, 7),
+                                       .stream = NumberOrNone(row, 5),
+                                       .context = NumberOrNone(row, 6),
+                                       .task = NumberOrNone(row, 7),
                                        // If both columns exist, blockDim is a text of graphs.
                                        .blocks = row.IntOr(21, row.IntOr(22, -1)),
                                        .mix_blocks = row.IntOr(23, row.IntOr(24, -1)),

@@ -55,13 +55,6 @@ class CallNames {
   std::map<std::pair<std::int64_t, StringId>, StringId> names_;
 };
 
-constexpr std::int64_t kNone = 4294967295;
-
-std::int64_t NumberOrNone(const io::Row& row, int column) {
-  const std::int64_t number = row.IntOr(column, -1);
-  return number == kNone ? -1 : number;
-}
-
 void ReadSession(DbInput& input) {
   if (!input.database.HasTable("SESSION_TIME_INFO")) return;
   io::Statement rows = input.database.Query("SELECT startTimeNs, endTimeNs FROM SESSION_TIME_INFO");

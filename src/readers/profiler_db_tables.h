@@ -65,11 +65,18 @@ void ScanTasks(DbInput& input, const std::string& columns, const char* table,
 /// Without texts that stand for "not recorded".
 StringId RecordedText(StringId text, const StringPool& strings);
 /// -1 for the largest 32-bit value, which stands for "not recorded".
-std::int64_t RecordedNumber(std::int64_t number);
+constexpr std::int64_t RecordedNumber(std::int64_t number) {
+  return number == 4294967295 ? -1 : number;
+}
+inline std::int64_t NumberOrNone(const io::Row& row, int column) {
+  return RecordedNumber(row.IntOr(column, -1));
+}
 
 /// A connection of host and device; 0 and NULL both mean none, which is -1.
 std::int64_t Link(const io::Row& row, int column);
 
+/// Counts a problem of a row as an issue.
+void CountRow(DbInput& input, std::string_view what, std::string_view table);
 /// Counts the row as an issue if the number is NULL without which `lost` is unknown.
 void CountIfNull(DbInput& input, const io::Row& row, int column, const char* name,
                  const char* table, const char* lost);

@@ -157,7 +157,7 @@ class Identity(Cli):
         days = self.make({f"../days/worker{rank}.{times[0] + rank * 5 * 86_400_000}.pt.trace.json": (rank, 1)
                           for rank in range(2)}).parent / "days"
         self.assertEqual({name: ranks for name, (ranks, _) in self.groups(days).items()},
-                         {"earlier job": [0], "last job": [1]})
+                         {"earlier job": [0], "job": [1]})
 
     def test_how_many_are_analysed(self):
         """Also of traces that cannot be read; not where ranks were chosen."""

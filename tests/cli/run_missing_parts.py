@@ -178,8 +178,8 @@ class OddRows(Changed):
                 ("UPDATE TASK SET connectionId = NULL", "operator of a task is unknown, its connectionId is NULL"),
                 ("UPDATE COMMUNICATION_OP SET connectionId = NULL WHERE rowid = 2", "its connectionId is NULL"),
                 ("UPDATE COMMUNICATION_OP SET connectionId = 987654 WHERE rowid = 2",
-                 "TASK does not have its connectionId"),
-                ("UPDATE CONNECTION_IDS SET connectionId = NULL WHERE rowid = 2", "its connectionId is NULL"),
+                 "TASK lacks its connectionId"),
+                ("UPDATE CONNECTION_IDS SET connectionId = NULL WHERE rowid = 2", "launches of an operator are lost"),
                 (f"UPDATE PYTORCH_API SET connectionId = 987654 WHERE rowid = ({one_operator})",
                  "CONNECTION_IDS does not have its connectionId")):
             with self.subTest(statement=statement):
@@ -199,7 +199,7 @@ class OddRows(Changed):
                         csv.writer(table).writerows(rows)
                 with self.subTest(column=column, cell=cell):
                     result = self.compare(comparison=self.text(change=change), base="text_base_ascend_pt")
-                    self.told(result, f'"{column}" names nothing', "kernel_details.csv:4")
+                    self.told(result, f"its {column} names nothing", "kernel_details.csv:4")
 
     def test_frequencies_that_make_no_sense(self):
         for row in ("0, 1700000000000000000, 0", "0, 'word', 1500"):
@@ -338,6 +338,7 @@ class TwoJobs(Changed):
         for rank, date in ((0, 20250109101616137), (1, 20250109101716137), (2, 20250112101616137)):
             capture = job / f"node_1{rank}_{date}_ascend_pt"
             shutil.copytree(self.CAPTURES / "text_base_ascend_pt", capture)
+            (capture / "profiler_info_0.json").rename(capture / f"profiler_info_{rank}.json")
             (capture / f"profiler_info_{rank}.json").write_text(json.dumps({"rank_id": rank}))
         result = self.run_tool("-m", "cluster_time_summary", "-d", job, "--json", "-o", self.out)
         self.told(result, "belongs to another job")

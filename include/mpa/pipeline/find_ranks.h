@@ -25,10 +25,7 @@ struct FoundRanks {
   std::vector<FoundRank> ranks;    ///< by group, then in order of their numbers
   std::vector<std::string> notes;  ///< what was left out, kinds of records that are not read
   bool partial = false;            ///< captures or wanted ranks could not be had
-  std::size_t all = 0;             ///< captures that are there, also those that are left out
-
-  /// "1 of 6 traces analysed"; empty: `analysed` are all, or ranks were asked for.
-  std::string Share(std::size_t analysed) const;
+  std::size_t all = 0;             ///< captures that are there; 0: ranks were asked for
 };
 
 /// Which captures to take where several share ranks (engines, roles, sessions of one job or more).

@@ -24,8 +24,7 @@ struct StepSums {
   TimeNs length = 0;       ///< of its window on the device: the sum of the next three and `free`
   TimeNs computing = 0, exposed_communication = 0, exposed_copies = 0;
   TimeNs free = 0;
-  /// Of the exposed communication: until the last member came; -1: no profiler_level would tell.
-  TimeNs waiting = 0;
+  TimeNs waiting = 0;  ///< of the exposed communication: until the last came; -1: no level tells
   TimeNs unsplit = 0;  ///< of the exposed communication: the capture does not tell what it was
   TimeNs communication = 0;  ///< also what kernels hide
   TimeNs copies = 0;         ///< copies between memories, each by itself

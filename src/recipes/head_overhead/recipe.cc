@@ -187,10 +187,8 @@ Verdict JudgeHeadOverhead(const RankFacts& facts) {
   const bool no_cann_calls = facts.kind == CaptureKind::kNpuText && level0;
   const bool no_operators = facts.recorded.host_ops == Recorded::kNo;
   if (no_operators && no_cann_calls) return CannotRun(kNoHostOperators, kWithCpu);
-  verdict.AddLack(
-      no_operators,
-      "no host operators were recorded: of calls of graphs only those of the runtime are known",
-      kWithCpu);
+  verdict.AddLack(no_operators,
+                  "no host operators were recorded: only calls of the runtime are known", kWithCpu);
   verdict.AddLack(facts.recorded.device_tasks == Recorded::kNo,
                   "no device activity was recorded: what the device waits for is unknown",
                   "activities with ProfilerActivity.NPU");

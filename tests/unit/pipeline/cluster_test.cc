@@ -114,7 +114,8 @@ TEST_F(ClusterTest, TakesTheLatestOfSeveralGpuTracesOfARank) {
   WriteGpuRank("a_1.1694128209999.pt.trace.json", 3, 2);
   const ClusterOutcome outcome = Outcome(Request());
   EXPECT_EQ(outcome.report.lines, Texts{"3: 2"});
-  EXPECT_EQ(outcome.report.notes.size(), 1u);
+  ASSERT_EQ(outcome.report.notes.size(), 2u);
+  EXPECT_EQ(outcome.report.notes[1], "1 of 2 traces analysed");
 }
 
 TEST_F(ClusterTest, LosesOnlyTheRankThatIsBroken) {
@@ -135,7 +136,8 @@ TEST_F(ClusterTest, TakesTheLatestOfSeveralCapturesOfARank) {
   const ClusterOutcome outcome = Outcome(Request());
   EXPECT_EQ(outcome.report.lines, Texts{"0: 3"});
   EXPECT_TRUE(outcome.partial);  // what is left out is said
-  EXPECT_EQ(outcome.report.notes.size(), 2u);
+  ASSERT_EQ(outcome.report.notes.size(), 3u);
+  EXPECT_EQ(outcome.report.notes[2], "1 of 3 captures analysed");
 }
 
 // A later capture of one rank alone is no reason to mix its session with the one before.
@@ -146,7 +148,7 @@ TEST_F(ClusterTest, AnalysesTheSessionThatIsWhole) {
   const ClusterOutcome outcome = Outcome(Request());
   EXPECT_EQ(outcome.report.lines, (Texts{"0: 1", "1: 1"}));
   EXPECT_TRUE(outcome.partial);
-  ASSERT_EQ(outcome.report.notes.size(), 1u);
+  ASSERT_EQ(outcome.report.notes.size(), 2u);
   const std::string& note = outcome.report.notes[0];
   EXPECT_LT(note.find("two_1_20260201120000000"), note.find("(rank 1) is left out")) << note;
 }
@@ -158,7 +160,7 @@ TEST_F(ClusterTest, ComputesNothingAcrossJobsThatAreDaysApart) {
   const ClusterOutcome outcome = Outcome(Request());
   EXPECT_EQ(outcome.report.lines, Texts{"2: 3"});
   EXPECT_TRUE(outcome.partial);
-  ASSERT_EQ(outcome.report.notes.size(), 2u);
+  ASSERT_EQ(outcome.report.notes.size(), 3u);
   EXPECT_HAS_TEXT(outcome.report.notes[0], "belongs to another job");
 }
 

@@ -154,8 +154,9 @@ TEST(ProfilerDbDevice, CountsTasksWhoseTimesMakeNoSense) {
 TEST(ProfilerDbDevice, LeavesOutNumbersThatWouldOverflowSums) {
   const RankTrace trace =
       ReadDeviceDb(kTexts + test::kTasks + test::kComputeTasks + test::kCounters + R"(
-      INSERT INTO TASK (startNs, endNs, globalTaskId) VALUES
-          (0, 9000000000000000000, 1), (8999999999999999999, 9000000000000000000, 2), (1, 2, 3);
+      INSERT INTO TASK (startNs, endNs, globalTaskId, connectionId) VALUES
+          (0, 9000000000000000000, 1, 1), (8999999999999999999, 9000000000000000000, 2, 1),
+          (1, 2, 3, 1);
       INSERT INTO COMPUTE_TASK_INFO (globalTaskId) VALUES (3);
       INSERT INTO TASK_PMU_INFO VALUES (3, 6, 9000000000000000000), (3, 7, -5), (3, 9, 1);
       CREATE TABLE MEMORY_RECORD (component INTEGER, timestamp INTEGER, totalReserved INTEGER);
