@@ -24,6 +24,9 @@ PERMITTED = {
     ("ClusterStepTraceTime", "stage"): FREE_TIME,
     ("COMMUNICATION_OP", "opId"): "only databases number operators",
     ("kernel_details.csv", "Accelerator Core"): "the profiler calls collectives HCCL in some versions",
+    ("kernel_details.csv", "OP State"): "older databases do not record it",
+    ("kernel_details.csv", "HF32 Eligible"): "older databases do not record it",
+    ("kernel_details.csv", "cube_utilization(%)"): "databases do not record it, and the simulator writes one number",
     ("api_statistic.csv", "Level"): "the profiler calls the level of collectives hccl in some versions",
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "mpa/raw/labels.h"
 #include "raw/cann_stages.h"
 #include "raw/made_capture.h"
 #include "raw/metric_sets.h"
