@@ -24,14 +24,18 @@ namespace {
 
 std::string_view Recorded(std::string_view cell) { return IsRecorded(cell) ? cell : ""; }
 
-// Counts cells that name nothing: the profiler writes N/A for what it did not record.
-void CountUnlessName(std::string_view cell, const char* column, const io::CsvFile& csv,
-                     Issues& issues) {
-  const bool is_name =
-      !cell.empty() && (std::isalpha(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '_');
-  if (is_name && std::ranges::all_of(cell, [](char c) { return c > ' ' && c < '\x7f'; })) return;
+void CountNameless(const char* column, const io::CsvFile& csv, Issues& issues) {
   issues.Count(fmt::format("kernel without class, its {} names nothing; parse again", column),
                csv.Place());
+}
+
+// Types are whatever operators are called; the profiler writes N/A for what it did not record.
+bool IsType(std::string_view cell) { return !cell.empty() && !io::ParseReal(cell); }
+
+// Cores have names of the vendor's: AI_CORE, MIX_AIC, COMMUNICATION.
+bool IsCore(std::string_view cell) {
+  return !cell.empty() && std::isalpha(static_cast<unsigned char>(cell[0])) != 0 &&
+         std::ranges::all_of(cell, [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
 // The columns of a counter, under its names of different chips and versions.
@@ -152,8 +156,8 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
       trace.issues.Count("kernel left out, invalid start or duration", csv.Place());
       continue;
     }
-    if (type) CountUnlessName(csv[type], "Type", csv, trace.issues);
-    if (core) CountUnlessName(csv[core], "Accelerator Core", csv, trace.issues);
+    if (type && !IsType(csv[type])) CountNameless("Type", csv, trace.issues);
+    if (core && !IsCore(csv[core])) CountNameless("Accelerator Core", csv, trace.issues);
     const bool is_collective = IsHcclKernel(csv[core], csv[name]);
     Kernels& table = is_collective ? trace.listed_collectives : trace.kernels;
     if (loads && !is_collective) trace.kernel_loads.Append(loads->Read(csv, trace));
