@@ -218,9 +218,7 @@ std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
   page.AddLabelled("steps", StepsText(facts));
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
-  if (facts.kind != CaptureKind::kNpuRaw) {
-    page.AddLabelled("not read", Join(unread_tables));
-  }
+  page.AddLabelled("not read", Join(unread_tables));
   AddVerdicts(verdicts, page);
   AddWarnings(facts.warnings, root, page);
   return page.text();
@@ -244,7 +242,7 @@ std::vector<Block> Fold(const CheckReport& report, bool color) {
     if (block == blocks.end())
       block = blocks.insert(block, {std::move(body), {}, &report.verdicts[i], {}});
     block->ranks.push_back(&facts);
-    if (facts.kind == CaptureKind::kNpuDb)
+    if (facts.kind != CaptureKind::kNpuRaw)
       block->unread_tables.insert(facts.unread_tables.begin(), facts.unread_tables.end());
   }
   for (Block& block : blocks) {
