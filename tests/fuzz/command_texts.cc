@@ -2,11 +2,13 @@
 // Texts of the command line that the program takes apart itself.
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "../../apps/msprof-analyze/command.h"
 #include "../../apps/msprof-analyze/compare_config.h"
 #include "fuzz/fuzzing.h"
+#include "mpa/base/fields.h"
 #include "recipes/head_overhead/advice.h"
 
 namespace mpa::test {
@@ -45,9 +47,9 @@ void Memory(std::string_view text) {
 void Thresholds(std::string_view text) {
   head::Thresholds thresholds;
   head::SetThresholds(text, thresholds);
-  for (const head::ThresholdName& known : head::AllThresholds()) {
-    if (!(thresholds.*known.value >= 0)) Die("a threshold below 0");
-  }
+  const bool is_valid =
+      std::apply([](auto... values) { return ((values >= 0) && ...); }, FieldsOf(thresholds));
+  if (!is_valid) Die("a threshold below 0");
 }
 
 // Arguments, one a line.
