@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "comm_task_facts.h"
 #include "mpa/base/log.h"
@@ -69,13 +70,11 @@ void ReadOperations(DbInput& input, Groups& groups) {
                   "FROM COMMUNICATION_OP ORDER BY opId",
                   ColumnOrNull(input.database, kTable, "dataType"),
                   ColumnOrNull(input.database, kTable, "count")));
-  std::unordered_set<std::int64_t> without_task;
   while (rows.Step()) {
     const io::Row row = rows.row();
     const auto span = ReadSpan(input, row, 0, 1, "COMMUNICATION_OP");
     if (!span) continue;
     CountIfNull(input, row, 5, "connectionId", kTable, "the operator of a collective");
-    if (const std::int64_t link = Link(row, 5); link >= 0) without_task.insert(link);
     input.trace.communications.Append({.start = span->start,
                                        .dur = span->dur,
                                        .name = input.strings.Text(row, 2),
@@ -87,11 +86,18 @@ void ReadOperations(DbInput& input, Groups& groups) {
                                        .count = CountOf(row, 8),
                                        .connection = RecordedNumber(Link(row, 5))});
   }
+}
+
+// Of tasks that were read anyway: TASK is by far larger than COMMUNICATION_OP.
+void CountWithoutTasks(DbInput& input) {
   if (!input.database.HasTable("TASK")) return;
-  input.database.Scan("connectionId", "TASK NOT INDEXED",
-                      [&](const io::Row& row) { without_task.erase(Link(row, 0)); });
+  const std::vector<std::int64_t>& links = input.trace.communications.link;
+  std::unordered_set<std::int64_t> without_task(links.begin(), links.end());
+  std::erase_if(without_task, [](std::int64_t link) { return link < 0; });
+  for (const std::int64_t link : input.trace.device_tasks.link) without_task.erase(link);
   for (std::size_t i = 0; i < without_task.size(); ++i)
-    CountRow(input, "collective without tasks, TASK lacks its connectionId; parse again", kTable);
+    CountRow(input, "collective without tasks, TASK lacks its connectionId; parse again",
+             "COMMUNICATION_OP");
 }
 
 void ReadCommTasks(DbInput& input, Groups& groups) {
@@ -157,6 +163,7 @@ void ReadGroupNames(DbInput& input) {
 void ReadCommunications(DbInput& input, Tables wanted) {
   Groups groups(input);
   ReadOperations(input, groups);
+  if (Overlap(wanted, Tables::kDeviceTasks)) CountWithoutTasks(input);
   if (Overlap(wanted, Tables::kCommTasks)) ReadCommTasks(input, groups);
   ReadGroupNames(input);
 }

@@ -41,7 +41,8 @@ void ReadDeviceId(DbInput& input);
 void ReadCoreClocks(DbInput& input);
 /// TASK.
 void ReadDeviceTasks(DbInput& input);
-/// COMMUNICATION_OP, and COMMUNICATION_TASK_INFO if wanted; groups are named from META_DATA.
+/// COMMUNICATION_OP, and COMMUNICATION_TASK_INFO if wanted; groups are named from META_DATA. After
+/// ReadDeviceTasks(), if these are wanted.
 void ReadCommunications(DbInput& input, Tables wanted);
 /// META_DATA, HOST_INFO, RANK_DEVICE_MAP.
 void ReadJobInfo(DbInput& input);
