@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mpa/measure/collectives.h"
+#include "mpa/recipe/job_collectives.h"
 #include "sums.h"
 
 namespace mpa::recipes {
@@ -123,16 +124,6 @@ void AddHcclLines(SumTables& tables, Report& report) {
       tables.Rows(2), report);
 }
 
-Verdict JudgeHcclSum(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.recorded.communication == Recorded::kNo) {
-    return CannotRun(NoCommunication(facts), "profiler_level=Level1");
-  }
-  verdict.AddUnknown(facts.recorded.communication, "communication");
-  return verdict;
-}
-
 }  // namespace
 
 Recipe HcclSum() {
@@ -143,7 +134,7 @@ Recipe HcclSum() {
        .needs = Tables::kCommunications,
        .parameters = {{kTopNum, "N", "Operators with the longest mean to list [default: 15]",
                        RecipeParameter::Value::kCount}},
-       .can_run = JudgeHcclSum});
+       .can_run = JudgeCommunication});
 }
 
 }  // namespace mpa::recipes
