@@ -38,7 +38,7 @@ struct KernelSpan {
   TimeNs start, end;
   std::int64_t device;
   std::size_t row;   ///< of the caller
-  TimeNs wait = -1;  ///< since the end of the row before on the device; -1: there is none
+  TimeNs wait = -1;  ///< since the end of the row before on the device; -1 for the first
 };
 
 /// Brings rows into the order of the file, that of device and start, and sets their waits.

@@ -29,7 +29,7 @@ enum class TaskKind : std::uint8_t {
 template <template <typename> class Of>
 struct TaskFields {
   Of<TimeNs> start{}, end{};
-  Of<double> dur{};            ///< ns, exact: where a tick is no whole ns, end - start is not
+  Of<double> dur{};  ///< ns, exact; end - start is rounded where a tick is a fraction of a ns
   Of<StringId> host_type{};    ///< "KERNEL_AICORE", "MEMCPY_ASYNC"; empty: no host record
   Of<StringId> device_type{};  ///< "AI_CORE", "SDMA_SQE", of an FFTS+ context "AIC", "MIX_AIC"
   Of<StringId> function{};     ///< name of the kernel function in the host record, or empty

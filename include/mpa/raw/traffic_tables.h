@@ -102,7 +102,7 @@ struct LlcTrafficFields {
   Of<bool> write{};       ///< else read
   Of<double> hit_rate{};  ///< 0 to 1
   Of<std::int64_t> rate =
-      Initially{-1};  ///< bytes per second since the sample before; -1: there is none
+      Initially{-1};  ///< bytes per second since the sample before; -1 for the first
   Of<std::int64_t> device{};
 };
 struct LlcTraffic : Table<LlcTrafficFields> {};

@@ -23,7 +23,7 @@ class DeviceTimeline {
     bool is_update = false;  ///< refreshes the arguments of a static model
     bool is_collective = false;
   };
-  /// When the first run starts, and the first that is no argument refresh.
+  /// When the first run starts, and the first apart from refreshes of arguments.
   struct First {
     MaybeNs task{}, kernel{};
   };
@@ -61,7 +61,7 @@ class DeviceTimeline {
   void FindBursts();
 
   std::vector<Run> runs_;
-  std::vector<TimeNs> kernel_starts_;  // of runs that are no argument refresh
+  std::vector<TimeNs> kernel_starts_;  // of runs other than refreshes of arguments
   Intervals busy_;
   std::vector<TimeNs> busy_before_;  // of each busy interval: the sum of those before it
   Keyed by_connection_, by_model_;

@@ -45,7 +45,7 @@ struct SummaryRow {
 /// A row for each scope, phase and measure that any call has.
 std::vector<SummaryRow> Summarise(const std::vector<Call>& calls, const std::vector<Scope>& scopes,
                                   const HostSteps& steps);
-/// The row of a measure of all calls of the phase; null where there is none.
+/// The row of a measure of all calls of the phase; null if it does not exist.
 const SummaryRow* FindRow(const std::vector<SummaryRow>& rows, Phase phase, Measure measure);
 
 /// The calls of a thread in a step.
