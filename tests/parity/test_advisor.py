@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "support"))
 sys.dont_write_bytecode = True
 
-from test_diagnosis import SKIPPED, python_with_numpy  # noqa: E402: found only now
+from test_diagnosis import SKIPPED  # noqa: E402: found only now
 from workbook import Workbook  # noqa: E402
 
 FORMS = [f"npu/{form}/level{level}" for form in ("text", "db") for level in (0, 1)]
@@ -470,10 +470,10 @@ def main():
         print(f"SKIPPED: no captures in {args.shared / 'data' / 'npu'}")
         return SKIPPED
     objections = []
-    python, scaler = python_with_numpy(), args.shared / "tools" / "scale_capture.py"
-    scale = [python, "-B", scaler] if python and scaler.is_file() else None
+    scaler = args.shared / "tools" / "scale_capture.py"
+    scale = [sys.executable, "-B", scaler] if scaler.is_file() else None
     if not scale:
-        print(f"not compared: more steps, which need numpy and {scaler}")
+        print(f"not compared: more steps, which need {scaler}")
     for job in jobs:
         with tempfile.TemporaryDirectory() as scratch:
             compared = waits_of_compare(args.tool, job, Path(scratch, "compare"))

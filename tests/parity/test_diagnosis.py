@@ -44,14 +44,6 @@ JOBS = {
 }
 
 
-def python_with_numpy():
-    """The simulator needs numpy, which may be there for another Python than the one that runs the tests."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", "import numpy"], capture_output=True, check=False).returncode == 0:
-            return python
-    return None
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
@@ -61,18 +53,14 @@ def main():
     if not (simulator / "score.py").is_file():
         print(f"SKIPPED: no simulator in {simulator}")
         return SKIPPED
-    python = python_with_numpy()
-    if python is None:
-        print("SKIPPED: the simulator needs numpy (in Debian the package python3-numpy)")
-        return SKIPPED
     with tempfile.TemporaryDirectory() as scratch:
         for name, options in JOBS.items():
-            subprocess.run([python, "-B", simulator / "simulate_job.py", "--dst", Path(scratch, name), *options],
+            subprocess.run([sys.executable, "-B", simulator / "simulate_job.py", "--dst", Path(scratch, name), *options],
                            check=True, stdout=subprocess.DEVNULL)
         # Without calls of CANN nothing says when work was launched.
-        subprocess.run([python, "-B", simulator / "degrade.py", "--src", Path(scratch, "tensor_parallel"), "--dst", scratch,
+        subprocess.run([sys.executable, "-B", simulator / "degrade.py", "--src", Path(scratch, "tensor_parallel"), "--dst", scratch,
                         "--variant", "no_cann"], check=True, stdout=subprocess.DEVNULL)
-        return subprocess.run([python, "-B", simulator / "score.py", "--tool", args.tool, "--suite", scratch,
+        return subprocess.run([sys.executable, "-B", simulator / "score.py", "--tool", args.tool, "--suite", scratch,
                                "--format", "both", "--s7", "2", "--verbose"], check=False).returncode
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from perturb import Perturbation, perturb  # noqa: E402
-from test_diagnosis import SKIPPED, python_with_numpy  # noqa: E402
+from test_diagnosis import SKIPPED  # noqa: E402
 
 
 def settings(*pairs):
@@ -95,13 +95,9 @@ def main():
     if not simulator.is_file():
         print(f"SKIPPED: no simulator in {simulator.parent}")
         return SKIPPED
-    python = python_with_numpy()
-    if python is None:
-        print("SKIPPED: the simulator needs numpy (in Debian the package python3-numpy)")
-        return SKIPPED
     with tempfile.TemporaryDirectory() as scratch:
         def simulate(name):
-            subprocess.run([python, "-B", simulator, "--dst", Path(scratch, name), *JOBS[name]], check=True,
+            subprocess.run([sys.executable, "-B", simulator, "--dst", Path(scratch, name), *JOBS[name]], check=True,
                            stdout=subprocess.DEVNULL)
 
         def judge(number):

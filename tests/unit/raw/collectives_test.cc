@@ -13,7 +13,7 @@ using test::Put;
 
 constexpr unsigned kNodeLevel = 10000, kCommunication = 5500, kLaunchCall = 5;
 constexpr unsigned kMaster = 0x010001, kSlave = 0x010002;
-constexpr unsigned kFftsPlus = 52, kCopyTask = 5, kSdma = 11, kContextSdma = 8;
+constexpr unsigned kFftsPlus = 52, kCopyTask = 5, kSdmaTask = 11, kSdmaContext = 8;
 constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
 /// A capture that knows the names of collectives.
@@ -70,7 +70,7 @@ struct Capture : MadeCapture {
     Call(kCommunication, type, begin, begin + 100, name);
     Launch(begin + 50, 5, task, kCopyTask);
     Info(begin + 100, plane, kNone, bytes, name, rdma);
-    Task(5, task, kSdma, start, end);
+    Task(5, task, kSdmaTask, start, end);
   }
 
   Session ReadAll() { return ReadSession(Write(), Parts::kCann); }
@@ -127,9 +127,9 @@ TEST(Collectives, OfAGroupOfContextsHaveAPartForEach) {
   capture.Info(1800, 0, 0, 100);
   capture.Info(1800, 1, 1, 200);
   capture.Task(2, 9, 0, 100, 500);
-  capture.Context(2, 9, 0, kContextSdma, 110, 200);
-  capture.Context(2, 9, 1, kContextSdma, 120, 300);
-  capture.Context(2, 9, 2, kContextSdma, 130, 400);  // beyond the range
+  capture.Context(2, 9, 0, kSdmaContext, 110, 200);
+  capture.Context(2, 9, 1, kSdmaContext, 120, 300);
+  capture.Context(2, 9, 2, kSdmaContext, 130, 400);  // beyond the range
   const Session session = capture.ReadAll();
   ASSERT_EQ(session.collectives.Size(), 1u);
   EXPECT_EQ(session.collectives.start[0], MadeCapture::kBegin + 2200);
@@ -146,10 +146,10 @@ TEST(Collectives, ARangeOfContextsHidesNoneOfALongerOneBeforeIt) {
   capture.ContextRange(1800, 0, 5);
   capture.ContextRange(1800, 2, 3);
   capture.Task(2, 9, 0, 100, 500);
-  capture.Context(2, 9, 1, kContextSdma, 110, 200);
-  capture.Context(2, 9, 3, kContextSdma, 120, 300);
-  capture.Context(2, 9, 4, kContextSdma, 130, 400);  // behind the second range, within the first
-  capture.Context(2, 9, 6, kContextSdma, 140, 450);  // beyond both
+  capture.Context(2, 9, 1, kSdmaContext, 110, 200);
+  capture.Context(2, 9, 3, kSdmaContext, 120, 300);
+  capture.Context(2, 9, 4, kSdmaContext, 130, 400);  // behind the second range, within the first
+  capture.Context(2, 9, 6, kSdmaContext, 140, 450);  // beyond both
   EXPECT_EQ(capture.ReadAll().parts.Size(), 3u);
 }
 
@@ -158,7 +158,7 @@ TEST(Collectives, WithoutInfoHaveOneNamelessPart) {
   capture.Collective(1000, 2000);
   capture.Call(kCommunication, kMaster, 1100, 1900, 300);
   capture.Launch(1500, 5, 1, kCopyTask);
-  capture.Task(5, 1, kSdma, 200, 300);
+  capture.Task(5, 1, kSdmaTask, 200, 300);
   const Session session = capture.ReadAll();
   ASSERT_EQ(session.parts.Size(), 1u);
   EXPECT_EQ(TextOf(session, session.parts.name[0]), "N/A");
@@ -173,7 +173,7 @@ TEST(Collectives, AreNumberedWithinTheirGroupAndByRun) {
   capture.Part(1100, kMaster, 1, 200, 300);
   capture.Collective(3000, 4000);
   capture.Part(3100, kMaster, 2, 400, 500);
-  capture.Task(5, 2, kSdma, 600, 700);  // the second is run again
+  capture.Task(5, 2, kSdmaTask, 600, 700);  // the second is run again
   const Session session = capture.ReadAll();
   std::vector<std::string> names;
   for (const StringId name : session.collectives.name) names.push_back(TextOf(session, name));
