@@ -18,13 +18,8 @@ namespace {
 constexpr std::string_view kOpen = "{", kClose = "}", kCloseOfList = "}...";
 
 std::vector<std::string> SplitWords(std::string_view text, char separator) {
-  std::vector<std::string> words;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, from), text.size());
-    words.emplace_back(text.substr(from, end - from));
-    from = end + 1;
-  }
-  return words;
+  const std::vector<std::string_view> words = Split(text, separator);
+  return {words.begin(), words.end()};
 }
 
 CLI::Validator Described(std::span<const std::string_view> values, std::string_view close) {

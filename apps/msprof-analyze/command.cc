@@ -36,6 +36,10 @@ bool IsShortOption(const std::string& argument) {
 
 }  // namespace
 
+bool MayStandBeforeCommand(const std::string& word) {
+  return IsOneOf(word, {"-v", "-vv", "--verbose", "-q", "--quiet"});
+}
+
 std::function<void()> AddCommonOptions(CLI::App& command) {
   struct Common {
     int jobs = 0;
@@ -191,9 +195,8 @@ std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::
   constexpr std::int64_t kMostRanks = 100'000;
   std::set<std::int64_t> ranks;
   std::int64_t named = 0;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', from), text.size());
-    const std::string item(Trim(std::string_view(text).substr(from, comma - from)));
+  for (const std::string_view piece : Split(text, ',')) {
+    const std::string item(Trim(piece));
     const std::size_t dash = std::min(item.find('-', 1), item.size());
     const auto first = io::ParseInt(item.substr(0, dash));
     const auto last = dash == item.size() ? first : io::ParseInt(item.substr(dash + 1));
@@ -206,7 +209,6 @@ std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::
       Fail(ErrorKind::kUsage, "{}: more than {} ranks; give fewer, or leave {} out for all", option,
            kMostRanks, option);
     for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.insert(rank);
-    from = comma + 1;
   }
   return ranks;
 }

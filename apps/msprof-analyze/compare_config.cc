@@ -105,11 +105,9 @@ class Parser {
 
   // The end of a line ends a word like a comma.
   void AddWords(std::string_view list) {
-    for (std::size_t from = 0; from <= list.size();) {
-      const std::size_t comma = std::min(list.find(',', from), list.size());
-      const std::string_view word = Trim(list.substr(from, comma - from));
+    for (const std::string_view piece : Split(list, ',')) {
+      const std::string_view word = Trim(piece);
       if (!word.empty()) (masks_.*key_->mask).push_back(ToLower(word));
-      from = comma + 1;
     }
   }
 

@@ -95,13 +95,11 @@ void ExportOptions::AddTo(CLI::App& command, const std::vector<ReportKind>& kind
 std::vector<std::string> ExportOptions::Names() const {
   std::vector<std::string> names;
   if (types_.empty()) return names;
-  for (std::size_t from = 0; from <= types_.size();) {
-    const std::size_t comma = std::min(types_.find(',', from), types_.size());
-    std::string name = ToLower(Trim(types_.substr(from, comma - from)));
+  for (const std::string_view piece : Split(types_, ',')) {
+    std::string name = ToLower(Trim(piece));
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       names.push_back(std::move(name));
     }
-    from = comma + 1;
   }
   return names;
 }

@@ -20,11 +20,7 @@ constexpr const char* kDefaultRule = "step_time>+3%";
 std::vector<std::string> Words(const std::vector<std::string>& lists) {
   std::vector<std::string> words;
   for (const std::string& list : lists) {
-    for (std::size_t from = 0; from <= list.size();) {
-      const std::size_t comma = std::min(list.find(',', from), list.size());
-      words.emplace_back(Trim(std::string_view(list).substr(from, comma - from)));
-      from = comma + 1;
-    }
+    for (const std::string_view word : Split(list, ',')) words.emplace_back(Trim(word));
   }
   return words;
 }

@@ -74,15 +74,13 @@ const Recipe& FindRecipe(const std::string& name) {
 
 std::vector<RecipeRun> RunsOf(const std::string& names, const RecipeArguments& arguments) {
   std::vector<RecipeRun> runs;
-  for (std::size_t from = 0; from <= names.size();) {
-    const std::size_t comma = std::min(names.find(',', from), names.size());
-    const std::string name(Trim(std::string_view(names).substr(from, comma - from)));
+  for (const std::string_view piece : Split(names, ',')) {
+    const std::string name(Trim(piece));
     if (name.empty() && !names.empty()) FailUnknownRecipe(name);
     const Recipe& recipe = FindRecipe(name);
     const bool is_new = std::none_of(runs.begin(), runs.end(),
                                      [&](const RecipeRun& run) { return run.recipe == &recipe; });
     if (is_new) runs.push_back({&recipe, {}});
-    from = comma + 1;
   }
   for (const auto& [name, value] : arguments) {
     bool known = false;

@@ -57,6 +57,14 @@ std::string ToLower(std::string_view text) {
   return out;
 }
 
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (std::size_t from = 0; from <= text.size(); from += pieces.back().size() + 1) {
+    pieces.push_back(text.substr(from, text.find(separator, from) - from));
+  }
+  return pieces;
+}
+
 bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
   return text.size() == lower.size() && StartsWithIgnoringCase(text, lower);
 }

@@ -152,9 +152,8 @@ void ApplyGateFile(const json& document, GateSettings& settings) {
 }
 
 void ApplyMinAbs(std::string_view text, GateSettings& settings) {
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', from), text.size());
-    const std::string_view part = Trim(text.substr(from, comma - from));
+  for (const std::string_view piece : Split(text, ',')) {
+    const std::string_view part = Trim(piece);
     if (const auto ns = ParseAmount(part, Quantity::kTime)) {
       settings.min_abs_ns = *ns;
     } else if (const auto bytes = ParseAmount(part, Quantity::kBytes)) {
@@ -162,7 +161,6 @@ void ApplyMinAbs(std::string_view text, GateSettings& settings) {
     } else {
       Fail(ErrorKind::kUsage, "invalid amount '{}'; give 20us or 16MB, or both as 20us,16MB", part);
     }
-    from = comma + 1;
   }
 }
 

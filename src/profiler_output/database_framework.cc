@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "connections.h"
+#include "mpa/base/text.h"
 #include "profiler_database.h"
 
 namespace mpa::profiler_output {
@@ -49,18 +50,16 @@ class CallChains {
 
   void Write(DatabaseWriter& database) {
     if (stacks_.empty()) return;
-    database.WriteTable("PYTORCH_CALLCHAINS", "id INTEGER, stack INTEGER, stackDepth INTEGER",
-                        [&](TableWriter& table) {
-                          for (std::size_t id = 0; id < stacks_.size(); ++id) {
-                            std::string_view rest = strings_.View(stacks_[id]);
-                            for (std::int64_t depth = 0;; ++depth) {
-                              const std::size_t end = rest.find(';');
-                              table.Add(id, strings_.Id(rest.substr(0, end)), depth);
-                              if (end == std::string_view::npos) break;
-                              rest.remove_prefix(end + 1);
-                            }
-                          }
-                        });
+    database.WriteTable(
+        "PYTORCH_CALLCHAINS", "id INTEGER, stack INTEGER, stackDepth INTEGER",
+        [&](TableWriter& table) {
+          for (std::size_t id = 0; id < stacks_.size(); ++id) {
+            std::int64_t depth = 0;
+            for (const std::string_view frame : Split(strings_.View(stacks_[id]), ';')) {
+              table.Add(id, strings_.Id(frame), depth++);
+            }
+          }
+        });
   }
 
  private:

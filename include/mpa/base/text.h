@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mpa {
 
@@ -19,6 +20,9 @@ bool StartsWithIgnoringCase(std::string_view text, std::string_view lower);
 std::string_view Trim(std::string_view text);
 /// `text` without the mark that some programs put before UTF-8.
 std::string_view WithoutByteOrderMark(std::string_view text);
+
+/// The pieces of `text` between separators, as they are; of an empty text one, which is empty.
+std::vector<std::string_view> Split(std::string_view text, char separator);
 
 /// `text` without "_<digits>" at its end.
 std::string_view WithoutNumber(std::string_view text);

@@ -44,11 +44,8 @@ NpuModules MapCalibrate(const RankTrace& trace, const RecipeArguments&) {
 
 std::vector<std::string> MarkersOf(std::string_view list) {
   std::vector<std::string> markers;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    const std::string_view marker = Trim(list.substr(0, comma));
-    if (!marker.empty()) markers.emplace_back(marker);
-    list.remove_prefix(std::min(comma + 1, list.size()));
+  for (const std::string_view piece : Split(list, ',')) {
+    if (const std::string_view marker = Trim(piece); !marker.empty()) markers.emplace_back(marker);
   }
   return markers;
 }

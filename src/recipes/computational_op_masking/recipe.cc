@@ -27,20 +27,13 @@ constexpr std::string_view kUsualTypes = "dp,edp;edp;dp;ep;pp;mp;tp";
 // Names of process groups that count together.
 using TypeSet = std::vector<std::string>;
 
-std::vector<std::string> Split(std::string_view text, char separator) {
-  std::vector<std::string> pieces;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    pieces.emplace_back(Trim(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return pieces;
-}
-
 // "dp,edp;tp" is two sets.
 std::vector<TypeSet> ParseTypeSets(std::string_view text) {
   std::vector<TypeSet> sets;
-  for (const std::string& set : Split(text, ';')) sets.push_back(Split(set, ','));
+  for (const std::string_view set : Split(text, ';')) {
+    TypeSet& types = sets.emplace_back();
+    for (const std::string_view type : Split(set, ',')) types.emplace_back(Trim(type));
+  }
   return sets;
 }
 

@@ -11,6 +11,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/measure/kernel_category.h"
 #include "mpa/mfu/flops.h"
 #include "mpa/recipe/make_recipe.h"
@@ -48,11 +49,8 @@ std::optional<std::int64_t> FirstDimension(std::string_view shape) {
 // a shape do not count. Empty where the shapes do not tell.
 std::optional<std::int64_t> TokensOf(std::string_view shapes) {
   std::vector<std::string_view> inputs;
-  shapes = WithoutAround(shapes, "\"");
-  while (!shapes.empty()) {
-    const std::size_t end = std::min(shapes.find(';'), shapes.size());
-    if (end > 0) inputs.push_back(shapes.substr(0, end));
-    shapes.remove_prefix(std::min(end + 1, shapes.size()));
+  for (const std::string_view input : Split(WithoutAround(shapes, "\""), ';')) {
+    if (!input.empty()) inputs.push_back(input);
   }
   if (inputs.size() < 2) return std::nullopt;
   std::int64_t tokens = 0;

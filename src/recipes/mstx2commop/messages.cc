@@ -53,15 +53,8 @@ std::optional<MarkedOperator> FromJson(std::string_view message) {
 std::optional<MarkedOperator> FromFields(std::string_view message) {
   message.remove_prefix(kOldPrefix.size());
   if (message.starts_with(kOldLibrary)) message.remove_prefix(kOldLibrary.size());
-  std::array<std::string_view, 4> fields;
-  std::size_t count = 0;
-  for (std::size_t begin = 0; begin <= message.size(); ++count) {
-    if (count == fields.size()) return std::nullopt;
-    const std::size_t end = std::min(message.find(',', begin), message.size());
-    fields[count] = message.substr(begin, end - begin);
-    begin = end + 1;
-  }
-  if (count != fields.size()) return std::nullopt;
+  const std::vector<std::string_view> fields = Split(message, ',');
+  if (fields.size() != 4) return std::nullopt;
   return MarkedOperator{"hcom_" + std::string(fields[0]) + "_", std::string(fields[1]),
                         InCapitals(fields[2]), std::string(fields[3]), -1};
 }

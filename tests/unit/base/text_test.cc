@@ -44,6 +44,13 @@ TEST(Trim, TakesBlanksTabsAndLineEndsFromBothEnds) {
   EXPECT_EQ(Trim(""), "");
 }
 
+TEST(Split, GivesEveryPieceAsItIs) {
+  EXPECT_EQ(Split("a, b,,c", ','), (std::vector<std::string_view>{"a", " b", "", "c"}));
+  EXPECT_EQ(Split(",", ','), (std::vector<std::string_view>{"", ""}));
+  EXPECT_EQ(Split("a;b", ','), (std::vector<std::string_view>{"a;b"}));
+  EXPECT_EQ(Split("", ','), (std::vector<std::string_view>{""}));
+}
+
 TEST(WithoutNumber, TakesOneNumberBehindAnUnderscoreFromTheEnd) {
   EXPECT_EQ(WithoutNumber("Linear_12"), "Linear");
   EXPECT_EQ(WithoutNumber("Linear_1_2"), "Linear_1");
