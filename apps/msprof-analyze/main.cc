@@ -50,10 +50,7 @@ bool IsOption(const std::string& word) { return word.starts_with("-"); }
 // Puts the command first: `cluster` may be left out, as in "msprof-analyze -m RECIPE -d DIR", and
 // the options that every command has may stand before it.
 void PutCommandFirst(const CLI::App& program, std::vector<std::string>& arguments) {
-  const auto is_common = [](const std::string& word) {
-    return IsOneOf(word, {"-v", "-vv", "--verbose", "-q", "--quiet"});
-  };
-  const auto first = std::find_if_not(arguments.begin(), arguments.end(), is_common);
+  const auto first = std::find_if_not(arguments.begin(), arguments.end(), MayStandBeforeCommand);
   if (first == arguments.end()) {
     if (arguments.size() == 1 && arguments[0] == "-v") arguments[0] = "--version";
     if (arguments.empty()) arguments.emplace_back("--help");

@@ -119,6 +119,17 @@ class Completion(Cli):
         self.assert_completed("msprof-analyze -m hccl", "hccl_sum")
         self.assert_completed("msprof-analyze cluster --mode slow_", "slow_rank", "slow_link")
 
+    def test_values_behind_equals(self):
+        self.assertEqual(self.completed("msprof-analyze compare --screen=f"), ["--screen=fit"])
+        self.assertEqual(self.completed("msprof-analyze --mode=hccl"), ["--mode=hccl_sum"])
+
+    def test_lists(self):
+        self.assertEqual(self.completed("msprof-analyze -m hccl_sum,slow_r"), ["hccl_sum,slow_rank"])
+        self.assertEqual(self.completed("msprof-analyze compare --export_type xlsx,js"), ["xlsx,json"])
+
+    def test_hyphens(self):
+        self.assertEqual(self.completed("msprof-analyze compare --disable-d"), ["--disable-details"])
+
     def test_findings(self):
         self.assert_completed("msprof-analyze advisor why rank.late_h", "rank.late_host")
         self.assert_completed("msprof-analyze advisor timeline pp.", "pp.bubble", "pp.stage_imbalance")
@@ -166,17 +177,6 @@ bind '"\\C-xa": insert-completions'
 bind -x '"\\C-xt": printf "LINE<%s>\\n" "$READLINE_LINE"'
 """)
         return Terminal(["bash", "--noprofile", "--rcfile", "bashrc", "-i"], self.environment(), self.scratch)
-
-    def test_values_behind_equals(self):
-        self.assertEqual(self.completed("msprof-analyze compare --screen=f"), ["--screen=fit"])
-        self.assertEqual(self.completed("msprof-analyze --mode=hccl"), ["--mode=hccl_sum"])
-
-    def test_lists(self):
-        self.assertEqual(self.completed("msprof-analyze -m hccl_sum,slow_r"), ["hccl_sum,slow_rank"])
-        self.assertEqual(self.completed("msprof-analyze compare --export_type xlsx,js"), ["xlsx,json"])
-
-    def test_hyphens(self):
-        self.assertEqual(self.completed("msprof-analyze compare --disable-d"), ["--disable-details"])
 
     def test_the_line_that_activates_it(self):
         for shell in ("Bash", "bash", "Zsh", "fish"):
