@@ -14,7 +14,7 @@
 #include "help.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/catalogue.h"
 #include "mpa/recipe/recipe.h"
 #include "printing.h"
 
@@ -63,7 +63,7 @@ CompletionTable CompletionOf(const CLI::App& program) {
     }
     table.commands.push_back(std::move(command));
   }
-  for (const CatalogueEntry& entry : Catalogue()) table.findings.push_back(entry.id);
+  for (const FindingInfo* finding : Catalogue()) table.findings.push_back(finding->id);
   return table;
 }
 
