@@ -24,7 +24,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
-#include "mpa/diagnosis/findings/rules.h"
+#include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"

@@ -18,7 +18,7 @@
 #include "command.h"
 #include "help.h"
 #include "mpa/base/text.h"
-#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/catalogue.h"
 #include "mpa/recipe/recipe.h"
 #include "printing.h"
 
@@ -269,7 +269,7 @@ bool TellFollowers(const CLI::App& program, const Line& line) {
     return TellWords("described", words);
   }
   if (command.get_name() == "advisor" && IsOneOf(line.before, {"why", "timeline"})) {
-    for (const CatalogueEntry& entry : Catalogue()) words.emplace_back(entry.id);
+    for (const FindingInfo* finding : Catalogue()) words.emplace_back(finding->id);
     return TellWords("words", words);
   }
   for (const CLI::Option* option : command.get_options()) {

@@ -10,7 +10,8 @@
 
 #include "diagnose.h"
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/job/variables.h"
+#include "mpa/diagnosis/causes/variables.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
@@ -21,9 +22,9 @@ using RanksByValue = std::map<std::string, std::vector<std::int64_t>>;
 
 // The finding that a variable adds to; empty: there is none.
 std::string ServedBy(const Variable& variable, const Diagnosis& diagnosis) {
-  for (const std::string_view id : variable.serves) {
+  for (const FindingInfo* finding : variable.serves) {
     for (const FoundCause& found : diagnosis.findings) {
-      if (found.id == id) return found.key;
+      if (found.Is(*finding)) return found.key;
     }
   }
   return "";
@@ -31,7 +32,7 @@ std::string ServedBy(const Variable& variable, const Diagnosis& diagnosis) {
 
 void AddSetting(const Job& job, const Variable& variable, const RanksByValue& by_value,
                 bool differs, Diagnosis& diagnosis) {
-  FoundCause found = NewCause(job, "env.check", variable.name).finding;
+  FoundCause found = NewCause(job, kEnvCheck, variable.name).finding;
   FoundSetting setting{.variable = std::string(variable.name),
                        .values = {by_value.begin(), by_value.end()},
                        .differs = differs,
@@ -75,21 +76,19 @@ void CheckSettings(const Job& job, Diagnosis& diagnosis) {
 // What the profiler keeps of each call takes the host time, which matters where the host is slow.
 void CheckOverhead(const Job& job, Diagnosis& diagnosis) {
   const bool host_is_slow = std::any_of(
-      diagnosis.findings.begin(), diagnosis.findings.end(), [](const FoundCause& found) {
-        return found.id == "host.launch_bound" || found.id == "host.python";
-      });
+      diagnosis.findings.begin(), diagnosis.findings.end(),
+      [](const FoundCause& found) { return found.Is(kHostLaunchBound) || found.Is(kHostPython); });
   const auto& settings = job.Part(0).settings;
   const bool costs = settings.contains("profiler.stack") || settings.contains("profiler.memory") ||
                      settings.contains("profiler.modules") || job.Part(0).level == "Level2";
-  if (host_is_slow && costs)
-    diagnosis.findings.push_back(NewCause(job, "capture.overhead").finding);
+  if (host_is_slow && costs) diagnosis.findings.push_back(NewCause(job, kCaptureOverhead).finding);
 }
 
 void CheckSteps(const Job& job, Diagnosis& diagnosis) {
   if (std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), IsOfStep) ||
       diagnosis.steps.empty() || static_cast<double>(job.CountedSteps()) >= job.rules.few_steps)
     return;
-  FoundCause found = NewCause(job, "capture.warmup").finding;
+  FoundCause found = NewCause(job, kCaptureWarmup).finding;
   found.metrics.push_back({"steps_captured", static_cast<double>(job.CountedSteps()), "count"});
   diagnosis.findings.push_back(std::move(found));
 }
@@ -110,7 +109,7 @@ void CheckStartUp(const Job& job, Diagnosis& diagnosis) {
     }
   }
   if (starting == 0 || 2 * starting < all) return;
-  FoundCause found = NewCause(job, "capture.warmup").finding;
+  FoundCause found = NewCause(job, kCaptureWarmup).finding;
   found.metrics.push_back({"start_up",
                            std::min(1.0, static_cast<double>(starting) / static_cast<double>(all)),
                            "share"});
@@ -121,7 +120,7 @@ void CheckStartUp(const Job& job, Diagnosis& diagnosis) {
 // that costs is the matter of host.memory. Where it holds much more than its tensors take, there is
 // room, but in pieces.
 void CheckMemory(const Job& job, Diagnosis& diagnosis) {
-  FoundCause found = NewCause(job, "mem.pressure").finding;
+  FoundCause found = NewCause(job, kMemPressure).finding;
   double most = 0;
   std::int64_t peak = 0;
   double in_pieces = 0;
@@ -163,13 +162,14 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
 // Causes of which nothing is recorded, although it could be. They are listed one by one beside the
 // findings.
 void CheckMissing(const Job& job, Diagnosis& diagnosis) {
-  const auto missing = std::count_if(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
-                                     [](const NotJudged& row) { return row.hint != kNotOnGpus; });
+  const auto missing =
+      std::count_if(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
+                    [](const NotJudged& row) { return row.hint.english != kNotOnGpus.english; });
   if (missing == 0) return;
-  FoundCause found = NewCause(job, "capture.missing").finding;
+  FoundCause found = NewCause(job, kCaptureMissing).finding;
   found.metrics.push_back({"causes_not_judged", static_cast<double>(missing), "count"});
   const auto needs_level = [](const NotJudged& row) {
-    return row.hint.starts_with(kProfilerLevel);
+    return row.hint.english.starts_with(kProfilerLevel);
   };
   if (std::none_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(), needs_level))
     found.done.emplace_back(kProfilerLevel);
@@ -203,7 +203,7 @@ void AddFacts(const Job& job, FoundCause& found) {
   facts.reading = found.facts.reading;
   facts.synchronising = found.facts.synchronising;
   found.facts = facts;
-  if (!found.id.starts_with("rank.")) return;
+  if (found.finding->area != Area::kRanks) return;
   for (const DiagnosedRank& rank : ranks) {
     for (const BlockedPart& call : rank.part->blocked) {
       if (NameOf(call.leaf) == found.leaf) AddWait(*rank.part, call, found.facts);
@@ -246,5 +246,87 @@ void AddCaptureFindings(const Job& job, Diagnosis& diagnosis) {
     LeaveOutDone(job, found);
   }
 }
+
+namespace {
+
+AdvicePart ShardOptimizer() {
+  return {{"shard the optimizer over the ranks", "优化器在各卡间分片"},
+          Change("optimizer", "sharded over the ranks")};
+}
+AdvicePart CaptureWithout(Fits fits, Wording text, std::string_view option, Action::Value value) {
+  return If(fits, {text, Capture({{option, std::move(value)}})});
+}
+AdvicePart CaptureSkipped() {
+  return {{"capture what --json lists as skipped", "采集 --json 中 skipped 所列的数据"},
+          Capture({{"what", std::string("skipped")}})};
+}
+
+}  // namespace
+
+const FindingInfo kEnvCheck =
+    Fault("env.check", {"framework"}, {"a setting costs time", "存在影响性能的环境变量"},
+          {.area = Area::kSettings,
+           .category = {"Environment Variable Issues", "环境变量分析"},
+           .npu_alone = true});
+
+const FindingInfo kMemPressure =
+    Fault("mem.pressure", {"model", "framework"}, {"the device memory is full", "设备内存不足"},
+          {.area = Area::kSettings,
+           .leaves = {Leaf::kMemory},
+           .needs = {Record::kCalls},
+           .applies = [](const Coverage& job) { return !job.on_gpu; },
+           .advice = {{ExpandSegments({"PYTORCH_NPU_ALLOC_CONF=expandable_segments:True",
+                                       "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"},
+                                      "PYTORCH_NPU_ALLOC_CONF"),
+                       Recompute(), ShardOptimizer()},
+                      {ExpandSegments({"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+                                       "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+                                      "PYTORCH_CUDA_ALLOC_CONF"),
+                       Recompute(), ShardOptimizer()}},
+           .thresholds = {{"retries", &Rules::memory_retries, 0.01, kMostCalls,
+                           "allocations free memory and ask again this many times per step"},
+                          {"in_pieces", &Rules::memory_in_pieces, 1, 1e6,
+                           "the memory is in pieces if the allocator holds this many times what "
+                           "its tensors take"}}});
+
+const FindingInfo kCaptureOverhead = Opportunity(
+    "capture.overhead", {"platform"},
+    {"the profiler itself may slow the host", "采集本身可能拖慢 host"},
+    {.area = Area::kCapture,
+     .advice = {{CaptureWithout([](const AdviceFacts& facts) { return facts.has_stacks; },
+                                {"set with_stack=False before changing host code",
+                                 "修改 host 代码前先设置 with_stack=False"},
+                                "with_stack", false),
+                 CaptureWithout([](const AdviceFacts& facts) { return facts.has_modules; },
+                                {"set with_modules=False before changing host code",
+                                 "修改 host 代码前先设置 with_modules=False"},
+                                "with_modules", false),
+                 CaptureWithout([](const AdviceFacts& facts) { return facts.has_memory; },
+                                {"set profile_memory=False", "设置 profile_memory=False"},
+                                "profile_memory", false),
+                 CaptureWithout([](const AdviceFacts& facts) { return facts.has_level2; },
+                                {"set profiler_level=Level1", "设置 profiler_level=Level1"},
+                                "level", std::string("Level1"))}}});
+
+const FindingInfo kCaptureWarmup = Opportunity(
+    "capture.warmup", {"platform"},
+    {"too few steps to tell a habit from an accident", "step 太少，无法区分常态和偶发"},
+    {.area = Area::kCapture,
+     .advice = {{{{"capture 3 steps or more (warmup=1, active=3)",
+                   "至少采集 3 个 step（warmup=1, active=3）"},
+                  Capture({{"warmup_steps", 1}, {"active_steps", 3}})}}},
+     .thresholds = {{"steps", &Rules::few_steps, 1, kMostCalls,
+                     "with fewer steps, a habit cannot be distinguished from an accident"}}});
+
+const FindingInfo kCaptureMissing = Opportunity(
+    "capture.missing", {"platform"},
+    {"the captures do not show all causes", "采集数据不足以判断全部原因"},
+    {.area = Area::kCapture,
+     .advice = {{If([](const AdviceFacts& facts) { return !facts.has_level1; },
+                    {{"profiler_level=Level1 on all ranks", "所有卡用 profiler_level=Level1 采集"},
+                     Capture({{"level", std::string("Level1")}}),
+                     kProfilerLevel}),
+                 CaptureSkipped()},
+                {CaptureSkipped()}}});
 
 }  // namespace mpa

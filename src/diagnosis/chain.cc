@@ -7,6 +7,7 @@
 
 #include "diagnose.h"
 #include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
 namespace {
@@ -134,7 +135,7 @@ void AddChain(const Job& job, const Cause& cause, const std::vector<const WhatIf
   FindingChain chain;
   if (cause.late) chain.late = ExplainLateRank(job, *cause.late, found);
   chain.stalls = cause.stalls;
-  if (found.id == "rank.late") ExplainUncaptured(job, found, chain);
+  if (found.Is(kRankLate)) ExplainUncaptured(job, found, chain);
   AddPath(job, cause.late ? cause.late->leaves : LeavesOf(found), what_ifs, finding, chain);
   found.chain = std::move(chain);
 }

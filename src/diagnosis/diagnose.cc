@@ -3,13 +3,16 @@
 #include "diagnose.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "mpa/base/parallel.h"
+#include "mpa/diagnosis/catalogue.h"
+#include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/job/steps.h"
-#include "mpa/diagnosis/job/variables.h"
 
 namespace mpa {
 namespace {
@@ -90,13 +93,13 @@ bool DemoteUsual(const Job& job, const Waterfall& waterfall, std::vector<Cause>&
 // Two ranks whose clocks contradict each other do not show who of them is late by less.
 TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
   TimeNs most = 0;
-  if (!finding.id.starts_with("rank.")) return most;
+  if (finding.finding->area != Area::kRanks) return most;
   for (const ClockDoubt& doubt : job.operations.lateness.doubts) {
     const auto is_named = [&](std::int64_t rank) {
       return std::find(finding.ranks.begin(), finding.ranks.end(), rank) != finding.ranks.end();
     };
     // Who was not captured is seen by all others, and a rank that changes may be any.
-    const bool rests_on_it = finding.id == "rank.late" || finding.ranks.empty() ||
+    const bool rests_on_it = finding.Is(kRankLate) || finding.ranks.empty() ||
                              is_named(doubt.first) || is_named(doubt.second);
     if (rests_on_it) most = std::max(most, doubt.residual);
   }
@@ -119,7 +122,7 @@ void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<Wh
                 std::vector<Cause>& causes, Diagnosis& diagnosis) {
   const bool waits_for_others =
       std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                  [](const FoundCause& finding) { return finding.id == "rank.late"; });
+                  [](const FoundCause& finding) { return finding.Is(kRankLate); });
   const Removal arrivals = ArrivalsOfOthers(job);
   StepReplays::Removals others = {&arrivals};
   for (const WhatIf* what_if : of_findings) others.push_back(&what_if->expect);
@@ -160,13 +163,35 @@ Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Rules& ru
   }
   diagnosis.formats.assign(formats.begin(), formats.end());
   diagnosis.world = static_cast<std::int64_t>(ranks.size());
-  const std::string hint = formats.contains(std::string(kGpuSource)) ? "activities=[CPU, CUDA]"
-                                                                     : "activities=[CPU, NPU]";
-  for (const CatalogueEntry& entry : Catalogue()) {
-    if (!entry.id.starts_with("capture."))
-      diagnosis.not_judged.push_back({std::string(entry.id), "work of the device", hint});
+  const std::string_view needs = "work of the device";
+  const std::string_view hint = formats.contains(std::string(kGpuSource)) ? "activities=[CPU, CUDA]"
+                                                                          : "activities=[CPU, NPU]";
+  for (const FindingInfo* finding : Catalogue()) {
+    if (finding->area != Area::kCapture)
+      diagnosis.not_judged.push_back({finding, {needs, needs}, {hint, hint}});
   }
   return diagnosis;
+}
+
+// All causes of a job that may be findings. Those of an area are looked for in turn, as one may
+// look at what those before it found, and areas at the same time; the order is always the same.
+std::vector<Cause> FindCauses(const Job& job) {
+  static constexpr Area kSearched[] = {Area::kRanks, Area::kBalance, Area::kCommunication,
+                                       Area::kHosts, Area::kDevices};
+  IssuingOfRanks issuing(job.ranks);
+  std::vector<CauseSearch> searches;
+  for (std::size_t i = 0; i < std::size(kSearched); ++i) searches.push_back({job, issuing});
+  ParallelFor(searches.size(), [&](std::size_t i) {
+    for (const FindingInfo* finding : Catalogue()) {
+      if (finding->area == kSearched[i] && finding->find != nullptr) finding->find(searches[i]);
+    }
+  });
+  std::vector<Cause> causes;
+  for (CauseSearch& search : searches) {
+    causes.insert(causes.end(), std::make_move_iterator(search.causes.begin()),
+                  std::make_move_iterator(search.causes.end()));
+  }
+  return causes;
 }
 
 Certainty LessSure(Certainty certainty) {

@@ -59,7 +59,7 @@ void FindNotCauses(const Job& job, const std::vector<const WhatIf*>& what_ifs, S
                    Diagnosis& diagnosis);
 
 /// NotJudged::hint of what no capture of a GPU can hold.
-inline constexpr std::string_view kNotOnGpus = "traces of GPUs do not hold it";
+inline constexpr Wording kNotOnGpus{"traces of GPUs do not hold it", "GPU 采集不含此数据"};
 
 /// What the captures do not hold, and which causes could not be judged without it. The findings are
 /// there.

@@ -8,6 +8,7 @@
 
 #include "diagnose.h"
 #include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
 namespace {
@@ -322,7 +323,7 @@ void AddHiddenBehindOthers(StepReplays& replays, const StepReplays::Removals& ot
   if (cause.alone < LeastGain(diagnosis.rules, diagnosis.step)) return;
   cause.if_others_do = true;
   for (const FoundCause& finding : diagnosis.findings) {
-    if (finding.id == "rank.late") cause.after.push_back(finding.key);
+    if (finding.Is(kRankLate)) cause.after.push_back(finding.key);
   }
   Insert(std::move(cause), diagnosis);
 }

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <initializer_list>
 #include <string_view>
 
 #include "diagnose.h"
 #include "mpa/base/text.h"
+#include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/micro_batches.h"
-#include "mpa/diagnosis/findings/catalogue.h"
-#include "mpa/diagnosis/job/variables.h"
+#include "mpa/diagnosis/causes/variables.h"
 
 namespace mpa {
 namespace {
 
-constexpr std::string_view kChip = "what the chip and its links move at most";
-constexpr std::string_view kChipHint = "info.json of the device, or numbers with --rules";
+constexpr Wording kChip{"what the chip and its links move at most", "芯片及其链路的最大带宽"},
+    kChipHint{"info.json of the device, or numbers with --rules",
+              "保留设备的 info.json，或用 --rules 给出数值"},
+    kMoreRanks{"captures of more ranks", "采集更多的卡"};
+
+// Of a text that both languages have.
+constexpr Wording Same(std::string_view text) { return {text, text}; }
 
 class JudgedCauses {
  public:
@@ -26,19 +30,19 @@ class JudgedCauses {
     FindMissingTransfers();
     FindMissingKernels();
     if (!ShapeOfPipeline(job_).complete)
-      Miss({"pp.stage_imbalance"}, "a rank of every pipeline stage", "captures of more ranks");
+      Miss(Record::kStages, {"a rank of every pipeline stage", "每个流水级至少一张卡"}, kMoreRanks);
     FindMissingRanks();
   }
 
   void FindOthers() {
-    for (const CatalogueEntry& entry : Catalogue()) {
-      const std::string_view id = entry.id;
-      const auto is_of = [id](const auto& row) { return row.id == id; };
+    const Coverage coverage = CoverageOf();
+    for (const FindingInfo* finding : Catalogue()) {
+      const auto is_of = [&](const auto& row) { return row.finding == finding; };
       const bool is_told =
           std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), is_of) ||
           std::any_of(diagnosis_.hidden.begin(), diagnosis_.hidden.end(), is_of) ||
           std::any_of(diagnosis_.not_judged.begin(), diagnosis_.not_judged.end(), is_of);
-      if (!is_told && !id.starts_with("capture.") && Applies(id)) diagnosis_.fine.emplace_back(id);
+      if (!is_told && Applies(*finding, coverage)) diagnosis_.fine.push_back(finding);
     }
   }
 
@@ -50,8 +54,9 @@ class JudgedCauses {
   }
   bool IsGpu() const { return facts_.on_gpu; }
   // A capture of the level that lacks what it records has lost it since.
-  std::string_view LevelHint() const {
-    return facts_.has_level1 ? "all files of the capture" : "profiler_level=Level1";
+  Wording LevelHint() const {
+    if (!facts_.has_level1) return Same("profiler_level=Level1");
+    return {"all files of the capture", "采集目录中的全部文件"};
   }
   bool HasOperations() const { return !job_.operations.all.empty(); }
   bool HasTransfers() const {
@@ -65,43 +70,46 @@ class JudgedCauses {
                        [&](const auto& role) { return CanCompare(job_, role.second.size()); });
   }
 
-  bool IsFound(std::string_view id) const {
+  bool IsFound(const FindingInfo& finding) const {
     return std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
-                       [&](const FoundCause& finding) { return finding.id == id; });
+                       [&](const FoundCause& found) { return found.Is(finding); });
   }
 
-  void Miss(std::initializer_list<std::string_view> ids, std::string_view needs,
-            std::string_view hint) {
-    for (const std::string_view id : ids)
-      diagnosis_.not_judged.push_back({std::string(id), std::string(needs), std::string(hint)});
+  // Of all findings that need the record.
+  void Miss(Record record, const Wording& needs, const Wording& hint) {
+    for (const FindingInfo* finding : Catalogue()) {
+      const auto& records = finding->needs;
+      const bool is_needed = std::find(records.begin(), records.end(), record) != records.end();
+      if (is_needed && !(finding->npu_alone && IsGpu()))
+        diagnosis_.not_judged.push_back({finding, needs, hint});
+    }
   }
 
   void FindMissingCalls() {
     if (!HasCalls() && IsGpu())
-      Miss({"host.compile", "host.memory", "mem.pressure"}, "calls of the CUDA runtime",
-           "ProfilerActivity.CPU");
+      Miss(Record::kCalls, {"calls of the CUDA runtime", "CUDA 运行时调用"},
+           Same("ProfilerActivity.CPU"));
     if (!HasCalls() && !IsGpu())
-      Miss({"host.compile", "host.aclop", "host.memory", "mem.pressure"},
-           "calls of the runtime (CANN)", LevelHint());
+      Miss(Record::kCalls, {"calls of the runtime (CANN)", "CANN 接口调用"}, LevelHint());
     if (!Any([](const RankDiagnosis& part) { return part.knows_garbage; })) {
-      Miss({"host.gc"}, "records of garbage collections",
-           IsGpu() ? kNotOnGpus : "gc_detect_threshold=1");
+      Miss(Record::kGarbage, {"records of garbage collections", "垃圾回收记录"},
+           IsGpu() ? kNotOnGpus : Same("gc_detect_threshold=1"));
     }
     if (!Any([](const RankDiagnosis& part) { return part.has_stacks; }))
-      Miss({"host.python"}, "stacks of Python, for source lines", "with_stack=True");
+      Miss(Record::kStacks,
+           {"stacks of Python, for source lines", "Python 调用栈（用于定位源码行）"},
+           Same("with_stack=True"));
   }
 
   void FindMissingTransfers() {
     const bool knows_links = job_.rules.card_gbs > 0 && job_.rules.port_gbs > 0;
-    if (HasTransfers() && !knows_links && !IsFound("link.slow"))
-      Miss({"link.slow"}, kChip, kChipHint);
+    if (HasTransfers() && !knows_links && !IsFound(kLinkSlow))
+      Miss(Record::kLinkLimits, kChip, kChipHint);
     if (!HasOperations() || HasTransfers()) return;
+    static constexpr Wording kSizes{"sizes and peers of transfers", "传输的大小和对端"};
+    Miss(Record::kTransfers, kSizes, IsGpu() ? kNotOnGpus : LevelHint());
     // How many operations a group makes is known without their sizes.
-    if (IsGpu()) {
-      Miss({"link.slow"}, "sizes and peers of transfers", kNotOnGpus);
-    } else {
-      Miss({"link.slow", "comm.small"}, "sizes and peers of transfers", LevelHint());
-    }
+    if (!IsGpu()) Miss(Record::kSizes, kSizes, LevelHint());
   }
 
   void FindMissingKernels() {
@@ -111,22 +119,24 @@ class JudgedCauses {
       });
     });
     if (!has_shapes) {
-      Miss({"op.slow", "op.variance", "op.unfused", "data.imbalance", "ep.imbalance"},
-           "shapes of kernels", IsGpu() ? "record_shapes=True" : LevelHint());
+      for (const Record record : {Record::kShapes, Record::kShapesOfRanks})
+        Miss(record, {"shapes of kernels", "算子的 shape"},
+             IsGpu() ? Same("record_shapes=True") : LevelHint());
     } else if (IsGpu()) {
-      Miss({"op.slow", "op.unfused"}, "tensors of kernels", kNotOnGpus);
-    } else if (job_.rules.memory_gbs <= 0 && !IsFound("op.slow")) {
-      Miss({"op.slow"}, kChip, kChipHint);
+      Miss(Record::kTensors, {"tensors of kernels", "算子读写的张量"}, kNotOnGpus);
+    } else if (job_.rules.memory_gbs <= 0 && !IsFound(kOpSlow)) {
+      Miss(Record::kMemoryLimits, kChip, kChipHint);
     }
     const bool has_clock = Any([](const RankDiagnosis& part) {
       return std::any_of(part.steps.begin(), part.steps.end(),
                          [](const StepPart& step) { return step.mhz > 0; });
     });
     if (!has_clock) {
-      Miss({"dev.clock"}, "the clock of the cores", IsGpu() ? kNotOnGpus : LevelHint());
+      Miss(Record::kClock, {"the clock of the cores", "AI Core 频率"},
+           IsGpu() ? kNotOnGpus : LevelHint());
     } else if (!Any([](const RankDiagnosis& part) { return part.rated_mhz > 0; })) {
-      Miss({"dev.clock"}, "the rated clock of the cores",
-           "info.json of the device, in its PROF folder");
+      Miss(Record::kRatedClock, {"the rated clock of the cores", "AI Core 额定频率"},
+           {"info.json of the device, in its PROF folder", "保留 PROF 目录下设备的 info.json"});
     }
   }
 
@@ -136,40 +146,50 @@ class JudgedCauses {
     if (compares && std::none_of(operations.begin(), operations.end(),
                                  [](const JobOperation& row) { return row.is_apart; }))
       return;
-    for (const std::string_view id : {"rank.late_compute", "rank.late_host", "rank.late_input"}) {
-      // Some work of the host is compared across roles, too.
-      if (IsFound(id)) continue;
-      if (compares) {
-        Miss({id}, "the same operations of a group on all of its ranks",
-             "captures of the same steps");
-      } else {
-        Miss({id}, "three ranks of the same role, or two and more steps",
-             "captures of more ranks or steps");
-      }
+    if (compares) {
+      Miss(Record::kPeers,
+           {"the same operations of a group on all of its ranks",
+            "通信组的所有卡上有相同的通信算子"},
+           {"captures of the same steps", "采集相同的 step"});
+    } else {
+      Miss(Record::kPeers,
+           {"three ranks of the same role, or two and more steps",
+            "同一角色的三张卡，或两张卡和更多的 step"},
+           {"captures of more ranks or steps", "采集更多的卡或 step"});
     }
+    // Some work of the host is compared across roles, too.
+    std::erase_if(diagnosis_.not_judged, [&](const NotJudged& row) {
+      return row.finding->area == Area::kRanks && IsFound(*row.finding);
+    });
+  }
+
+  Coverage CoverageOf() const {
+    return {.rules = job_.rules,
+            .on_gpu = IsGpu(),
+            .operations = HasOperations(),
+            .transfers = HasTransfers(),
+            .calls = HasCalls(),
+            .compares = ComparesRanks(),
+            .steps = static_cast<double>(job_.CountedSteps()),
+            .ranks = job_.ranks.size(),
+            .stages = ShapeOfPipeline(job_).stages};
   }
 
   // False for what this job cannot have, and what is not looked for here.
-  bool Applies(std::string_view id) const {
-    if (id.starts_with("pp.")) return ShapeOfPipeline(job_).stages > 1;
-    if (id.starts_with("comm.") || id == "link.slow" || id == "rank.late") {
-      if (IsOneOf(id, {"comm.unaligned", "comm.contention", "comm.retransmit", "comm.inner",
-                       "comm.buffer"}) &&
-          !HasTransfers())
+  static bool Applies(const FindingInfo& finding, const Coverage& job) {
+    if (finding.npu_alone && job.on_gpu) return false;
+    if (finding.applies != nullptr) return finding.applies(job);
+    switch (finding.area) {
+      case Area::kRanks:
+      case Area::kBalance:
+        return job.compares;
+      case Area::kCommunication:
+        return job.operations;
+      case Area::kCapture:
         return false;
-      if (id == "comm.exposed" && job_.ranks.size() > 1) return false;
-      return HasOperations();
+      default:
+        return true;
     }
-    if (id == "step.long") return static_cast<double>(job_.CountedSteps()) >= job_.rules.few_steps;
-    if (id == "rank.jitter")
-      return ComparesRanks() && static_cast<double>(job_.CountedSteps()) >= job_.rules.jitter_steps;
-    if (id.starts_with("rank.") || IsOneOf(id, {"data.imbalance", "ep.imbalance"}))
-      return ComparesRanks();
-    if (id == "host.cpu_contention")
-      return HasCalls() && !IsGpu() &&
-             static_cast<double>(job_.CountedSteps()) >= job_.rules.cpu_steps;
-    return !IsGpu() || !IsOneOf(id, {"host.aclop", "host.launch_blocking", "op.aicpu",
-                                     "mem.pressure", "env.check"});
   }
 
   const Job& job_;

@@ -13,6 +13,7 @@
 #include "diagnose.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/micro_batches.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -172,7 +173,7 @@ void AddLongStep(const Job& job, const std::vector<const WhatIf*>& mended, StepR
   if (gain < LeastGain(job.rules, diagnosis.step) || 2 * gain < alone) return;
   const std::int32_t id = job.Part(excess->rank).steps[excess->step].id;
   const std::int64_t rank = job.ranks[excess->rank].rank;
-  FoundCause found = NewCause(job, "step.long", fmt::format("s{}/r{}", id, rank)).finding;
+  FoundCause found = NewCause(job, kStepLong, fmt::format("s{}/r{}", id, rank)).finding;
   found.ranks = {rank};
   found.steps = {id};
   const auto largest = std::max_element(excess->by_leaf.begin(), excess->by_leaf.end());
@@ -188,9 +189,8 @@ void AddLongStep(const Job& job, const std::vector<const WhatIf*>& mended, StepR
 
 void PlaceLongStep(Diagnosis& diagnosis) {
   auto& findings = diagnosis.findings;
-  const auto step = std::find_if(findings.begin(), findings.end(), [](const FoundCause& finding) {
-    return finding.id == "step.long";
-  });
+  const auto step = std::find_if(findings.begin(), findings.end(),
+                                 [](const FoundCause& finding) { return finding.Is(kStepLong); });
   if (step == findings.end()) return;
   const auto at = std::find_if(findings.begin(), step, [](const FoundCause& finding) {
     return finding.kind != FindingKind::kFault;
@@ -225,10 +225,10 @@ void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnos
   // recorded step shows: what overlapping saves is taken to be the same either way.
   std::vector<const Removal*> made;
   for (std::size_t i = 0; i < mended.size(); ++i) {
-    if (diagnosis.findings[i].id != "comm.not_overlapped") made.push_back(&mended[i]->expect);
+    if (!diagnosis.findings[i].Is(kCommNotOverlapped)) made.push_back(&mended[i]->expect);
   }
   const MicroBatches batches(job, shape);
-  FoundCause found = NewCause(job, "pp.bubble").finding;
+  FoundCause found = NewCause(job, kPpBubble).finding;
   found.gain = StepTime(job.graph.graph, job.graph.steps, made) - batches.DoubledStep(made);
   found.alone = std::max<TimeNs>(0, diagnosis.step - batches.DoubledStep({}));
   found.gain_max = std::max(found.gain, ShareOf(diagnosis.floor, ideal));
@@ -259,9 +259,8 @@ void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnos
 
 void PlaceBubble(Diagnosis& diagnosis) {
   auto& findings = diagnosis.findings;
-  const auto bubble = std::find_if(findings.begin(), findings.end(), [](const FoundCause& finding) {
-    return finding.id == "pp.bubble";
-  });
+  const auto bubble = std::find_if(findings.begin(), findings.end(),
+                                   [](const FoundCause& finding) { return finding.Is(kPpBubble); });
   if (bubble == findings.end()) return;
   auto at = bubble;
   while (at != findings.begin() && std::prev(at)->kind == FindingKind::kOpportunity &&
@@ -271,5 +270,27 @@ void PlaceBubble(Diagnosis& diagnosis) {
   if (at != findings.begin() && at != bubble && std::prev(at)->with_next) --at;
   std::rotate(at, bubble, std::next(bubble));
 }
+
+const FindingInfo kStepLong =
+    Fault("step.long", {"platform", "framework"},
+          {"one step takes much longer than the others", "个别 step 明显更长"},
+          {.area = Area::kRanks,
+           .applies = [](const Coverage& job) { return job.steps >= job.rules.few_steps; },
+           .advice = {{{{"look what runs on the node then (logs, other processes)",
+                         "查看此时该节点上运行的任务（日志、其他进程）"},
+                        Check("what else runs in that step")}}},
+           .thresholds = {{"ratio", &Rules::long_ratio, 1, 1000,
+                           "the step takes at least this many times the median of the others"}}});
+
+const FindingInfo kPpBubble = Opportunity(
+    "pp.bubble", {"model"},
+    {"too few micro-batches fill the pipeline", "micro-batch 过少导致流水线气泡"},
+    {.area = Area::kCommunication,
+     .applies = HasStages,
+     .advice = {{{{"use more micro-batches", "增加 micro-batch"}, Change("micro-batches", "more")},
+                 {{"use an interleaved schedule", "使用交织流水"},
+                  Change("schedule", "interleaved")}}},
+     .thresholds = {
+         {"share", &Rules::bubble_share, 0, 1, "a smaller ideal bubble is not reported"}}});
 
 }  // namespace mpa

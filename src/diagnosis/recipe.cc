@@ -14,9 +14,8 @@
 #include "diagnose.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
-#include "mpa/diagnosis/findings/rules.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/diagnosis/part/part_fields.h"
 #include "mpa/diagnosis/report/finding_text.h"
@@ -50,13 +49,22 @@ Rules RulesOf(const RecipeArguments& arguments) {
   return rules == arguments.end() ? Rules() : ParseRules(rules->second);
 }
 
-bool IsOfDimension(std::string_view id, std::string_view dimension) {
-  const bool computes =
-      id.starts_with("op.") || IsOneOf(id, {"rank.late_compute", "ep.imbalance", "data.imbalance",
-                                            "pp.stage_imbalance", "dev.clock"});
-  const bool schedules =
-      id.starts_with("host.") || IsOneOf(id, {"rank.late_host", "rank.late_input"});
-  return dimension == "computation" ? computes : dimension == "schedule" ? schedules : true;
+Dimension DimensionOf(const FindingInfo& finding) {
+  if (finding.dimension != Dimension::kOfArea) return finding.dimension;
+  switch (finding.area) {
+    case Area::kHosts:
+      return Dimension::kSchedule;
+    case Area::kDevices:
+    case Area::kBalance:
+      return Dimension::kComputation;
+    default:
+      return Dimension::kNone;
+  }
+}
+
+bool IsOfDimension(const FindingInfo& finding, std::string_view dimension) {
+  if (dimension == "computation") return DimensionOf(finding) == Dimension::kComputation;
+  return dimension != "schedule" || DimensionOf(finding) == Dimension::kSchedule;
 }
 
 // What hides some findings, and what hides that, among those that are left out. Of two that pay
@@ -85,15 +93,17 @@ std::vector<NeededFinding> HidingFindings(const std::vector<FoundCause>& shown,
 void KeepDimension(const RecipeArguments& arguments, Diagnosis& diagnosis) {
   const auto dimension = arguments.find("dimension");
   if (dimension == arguments.end() || arguments.contains("key")) return;
-  const auto leaves = [&](const auto& finding) {
-    return !IsOfDimension(finding, dimension->second);
+  const auto leaves = [&](const FoundCause& found) {
+    return !IsOfDimension(*found.finding, dimension->second);
   };
   std::vector<FoundCause> left_out;
   std::copy_if(diagnosis.findings.begin(), diagnosis.findings.end(), std::back_inserter(left_out),
-               [&](const FoundCause& finding) { return leaves(finding.id); });
-  std::erase_if(diagnosis.findings, [&](const FoundCause& finding) { return leaves(finding.id); });
-  std::erase_if(diagnosis.hidden, [&](const FoundCause& finding) { return leaves(finding.id); });
-  std::erase_if(diagnosis.fine, leaves);
+               leaves);
+  std::erase_if(diagnosis.findings, leaves);
+  std::erase_if(diagnosis.hidden, leaves);
+  std::erase_if(diagnosis.fine, [&](const FindingInfo* finding) {
+    return !IsOfDimension(*finding, dimension->second);
+  });
   diagnosis.needed = HidingFindings(diagnosis.findings, left_out);
   for (const FoundCause& finding : left_out) {
     diagnosis.floor += finding.gain;
@@ -121,7 +131,7 @@ std::optional<std::string> NearestKey(const std::string& key,
 
 [[noreturn]] void FailWithoutFindings(const std::string& key, const Rules& rules) {
   std::vector<std::string> ids;
-  for (const CatalogueEntry& entry : Catalogue()) ids.emplace_back(entry.id);
+  for (const FindingInfo* finding : Catalogue()) ids.emplace_back(finding->id);
   const std::string id = key.substr(0, key.find('/'));
   const auto nearest =
       std::find(ids.begin(), ids.end(), id) == ids.end() ? Closest(id, ids) : std::nullopt;
@@ -138,7 +148,7 @@ const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& ke
     keys.push_back(finding.key);
   }
   for (const FoundCause& hidden : diagnosis.hidden) {
-    if (hidden.key != key && hidden.id != key) continue;
+    if (hidden.key != key && hidden.finding->id != key) continue;
     Fail(ErrorKind::kUsage,
          "no finding '{}': alone it saves {} ms, but hardly anything more once others are fixed; "
          "ask for {}",

@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/diagnosis/causes/cause.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
-#include <functional>
-#include <iterator>
-
-#include "finders.h"
-#include "mpa/base/parallel.h"
-#include "mpa/diagnosis/causes/bandwidths.h"
-#include "mpa/diagnosis/findings/catalogue.h"
-#include "mpa/diagnosis/job/issuing.h"
 
 namespace mpa {
 
-Cause NewCause(const Job& job, std::string_view id, std::string_view place) {
+Cause NewCause(const Job& job, const FindingInfo& finding, std::string_view place) {
   Cause cause;
-  const CatalogueEntry& entry = EntryOf(id);
-  cause.finding.id = id;
-  cause.finding.key = place.empty() ? std::string(id) : fmt::format("{}/{}", id, place);
-  cause.finding.kind = entry.kind;
-  cause.finding.steps = job.CountedIds();
-  cause.finding.confidence = job.CountedSteps() >= 3 ? Certainty::kHigh : Certainty::kMedium;
-  cause.what_if.opportunity = entry.kind == FindingKind::kOpportunity;
+  FoundCause& found = cause.finding;
+  found.finding = &finding;
+  found.key = finding.id;
+  if (!place.empty()) found.key.append("/").append(place);
+  found.kind = finding.kind;
+  found.steps = job.CountedIds();
+  found.confidence = job.CountedSteps() >= 3 ? Certainty::kHigh : Certainty::kMedium;
+  cause.what_if.opportunity = finding.kind == FindingKind::kOpportunity;
   return cause;
 }
 
@@ -84,45 +74,6 @@ TimeNs LeastGain(const Rules& rules, TimeNs step) {
 
 TimeNs PerStep(const Job& job, TimeNs time) {
   return time / static_cast<TimeNs>(std::max<std::size_t>(1, job.CountedSteps()));
-}
-
-std::vector<Cause> FindCauses(const Job& job) {
-  using Causes = std::vector<Cause>;
-  IssuingOfRanks issuing(job.ranks);
-  // Those of a group run in turn: one may look at what those before it found.
-  const std::array<std::function<void(Causes&)>, 4> groups = {
-      [&](Causes& found) {
-        FindRankCauses(job, found);
-        FindUncapturedCauses(job, found);
-      },
-      [&](Causes& found) {
-        const LinkSpeeds speeds(job);
-        FindSlowLinks(job, speeds, found);
-        FindCommunicationCauses(job, speeds, issuing, found);
-        FindDataParallelCauses(job, issuing, found);
-        FindSlowPorts(job, found);
-        FindSlowGroups(job, found);
-        FindPipelineCauses(job, found);
-      },
-      [&](Causes& found) {
-        FindHostCauses(job, found);
-        FindLaunchCauses(job, found);
-        FindHostHabits(job, found);
-      },
-      [&](Causes& found) {
-        FindTransferCauses(job, found);
-        FindDeviceCauses(job, issuing, found);
-        FindFusionCauses(job, issuing, found);
-        FindOperatorCauses(job, found);
-      }};
-  std::array<Causes, groups.size()> of_group;
-  ParallelFor(groups.size(), [&](std::size_t group) { groups[group](of_group[group]); });
-  Causes causes;
-  for (Causes& found : of_group) {
-    causes.insert(causes.end(), std::make_move_iterator(found.begin()),
-                  std::make_move_iterator(found.end()));
-  }
-  return causes;
 }
 
 }  // namespace mpa

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "finders.h"
+#include "finder.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "small_operations.h"
@@ -16,16 +16,9 @@
 namespace mpa {
 namespace {
 
-class CommunicationCauses {
+class CommunicationCauses : Finder {
  public:
-  CommunicationCauses(const Job& job, const LinkSpeeds& speeds, IssuingOfRanks& issuing,
-                      std::vector<Cause>& causes)
-      : job_(job),
-        speeds_(speeds),
-        issuing_(issuing),
-        causes_(causes),
-        exposure_(job),
-        micro_batches_(MicroBatches(job)) {}
+  using Finder::Finder;
 
   void Find() {
     AddSmall();
@@ -52,7 +45,7 @@ class CommunicationCauses {
   // once, and the hosts would issue fewer.
   void AddSmall() {
     for (const auto& [group, operations] : ReductionsByGroup()) {
-      Cause cause = NewCause(job_, "comm.small", group);
+      Cause cause = NewCause(job_, kCommSmall, group);
       std::vector<std::size_t> small;
       std::map<std::pair<std::int32_t, std::size_t>, Small> merged;  // by step and lane
       std::int64_t all_bytes = 0;
@@ -107,7 +100,7 @@ class CommunicationCauses {
     for (const auto& [group, operations] : ReductionsByGroup()) {
       std::map<std::int32_t, std::vector<std::size_t>> by_step;
       for (const std::size_t i : operations) by_step[job_.operations.all[i].step].push_back(i);
-      Cause cause = NewCause(job_, "comm.not_overlapped", group);
+      Cause cause = NewCause(job_, kCommNotOverlapped, group);
       double exposed_of_all = 0, post_of_all = 0;
       for (auto& [step, of_step] : by_step) {
         const auto start = [&](std::size_t i) {
@@ -245,7 +238,7 @@ class CommunicationCauses {
     if (!sizes_known) return;
     const double waits = MeanOf({Leaf::kInnerWait});
     if (!IsMuch(waits)) return;
-    Cause cause = NewCause(job_, "comm.inner", "peer");
+    Cause cause = NewCause(job_, kCommInner, "peer");
     cause.finding.kind = FindingKind::kFault;
     cause.what_if.opportunity = false;
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
@@ -262,7 +255,7 @@ class CommunicationCauses {
   void AddInner() {
     const double idle = MeanOf({Leaf::kInnerWait, Leaf::kInnerIdle});
     if (!IsMuch(idle)) return;
-    Cause cause = NewCause(job_, "comm.inner");
+    Cause cause = NewCause(job_, kCommInner);
     // There the profiler adds tasks of its own to every operation.
     const auto is_level2 = [](const DiagnosedRank& rank) { return rank.part->level == "Level2"; };
     if (std::any_of(job_.ranks.begin(), job_.ranks.end(), is_level2))
@@ -281,20 +274,74 @@ class CommunicationCauses {
     causes_.push_back(std::move(cause));
   }
 
-  const Job& job_;
-  const LinkSpeeds& speeds_;
-  IssuingOfRanks& issuing_;
-  std::vector<Cause>& causes_;
-  const Exposure exposure_;
-  const double micro_batches_;
+  const LinkSpeeds& speeds_ = search_.Speeds();
+  const Exposure exposure_{job_};
+  const double micro_batches_ = MicroBatches(job_);
   mutable std::map<std::size_t, KernelsOfSteps> kernels_;  // by rank, of those that were asked for
 };
 
+AdvicePart AnyOrder() {
+  AdvicePart part = Setting({"HCCL_DETERMINISTIC=false unless results must repeat",
+                             "无需复现结果时设置 HCCL_DETERMINISTIC=false"},
+                            "HCCL_DETERMINISTIC", "false");
+  part.against_poor = true;
+  return part;
+}
+
 }  // namespace
 
-void FindCommunicationCauses(const Job& job, const LinkSpeeds& speeds, IssuingOfRanks& issuing,
-                             std::vector<Cause>& causes) {
-  CommunicationCauses(job, speeds, issuing, causes).Find();
-}
+const FindingInfo kCommNotOverlapped = Opportunity(
+    "comm.not_overlapped", {"framework", "model"},
+    {"transfers could overlap computing", "通信可以与计算重叠"},
+    {.area = Area::kCommunication,
+     .find = FindBy<CommunicationCauses>,
+     .advice = {{{{"overlap gradient reduction with the backward pass", "梯度规约与反向计算重叠"},
+                  Change("gradient reduction", "during the backward pass")},
+                 {{"tune bucket sizes", "调整 bucket 大小"}, Change("bucket size", "tuned")}}},
+     .thresholds = {
+         {"gain", &Rules::overlap_share, 0, 1,
+          "a good schedule hides at most this share of the transfers"},
+         {"beside_ns", &Rules::beside_ns, 0, kLongestTime,
+          "an operation stands between kernels if they end and start within this time of it"},
+         {"alone_share", &Rules::alone_share, 0, 1,
+          "what is computed needs an operation between kernels if nothing is computed for this "
+          "share "
+          "of it"}}});
+
+const FindingInfo kCommSmall = Opportunity(
+    "comm.small", {"model", "framework"}, {"many collectives are small", "小包集合通信过多"},
+    {.area = Area::kCommunication,
+     .category = {"Packet Analysis", "包分析"},
+     .needs = {Record::kSizes},
+     .advice = {{{{"use larger buckets", "增大 bucket"}, Change("bucket size", "larger")},
+                 {{"accumulate gradients", "梯度累积"}, Change("gradients", "accumulated")}}},
+     .thresholds = {
+         {"latency_ratio", &Rules::small_latency_ratio, 1, 1000,
+          "a small operation takes this many times what its data take"},
+         {"count_share", &Rules::small_count_share, 0, 1,
+          "this share of a group's operations is small"},
+         {"calls", &Rules::small_calls, 1, kMostCalls,
+          "a group has at least this many small operations per step"},
+         {"bytes", &Rules::small_bytes, 1, kMostBytes, "larger operations do not count as small"},
+         {"vector_gain", &Rules::small_vector_gain, 0, 1,
+          "in inference, vector cores remove this share of the latency of small operations"},
+         {"buckets", &Rules::bucket_calls, 2, kMostCalls,
+          "without recorded transfers, a group reduces at least this often per step"}}});
+
+const FindingInfo kCommInner = Opportunity(
+    "comm.inner", {"communication"},
+    {"collectives idle between their transfers", "集合通信内部空闲"},
+    {.area = Area::kCommunication,
+     .applies = HasTransfers,
+     .advice = {{AnyOrder(),
+                 {{"compare the modes of HCCL_OP_EXPANSION_MODE",
+                   "对比 HCCL_OP_EXPANSION_MODE 的各种模式"},
+                  Check("HCCL_OP_EXPANSION_MODE")},
+                 {{"HCCL_BUFFSIZE above the message", "HCCL_BUFFSIZE 大于消息"},
+                  Check("HCCL_BUFFSIZE")}},
+                {CompareNccl()}},
+     .thresholds = {{"share", &Rules::inner_share, 0, 1,
+                     "idle time within operations takes at least this share of the step"},
+                    {"gain", &Rules::inner_gain, 0, 1, "a fix removes this share of it"}}});
 
 }  // namespace mpa

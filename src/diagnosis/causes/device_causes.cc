@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "finders.h"
+#include "finder.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/mfu/shapes.h"
@@ -11,14 +11,13 @@
 namespace mpa {
 namespace {
 
-class DeviceCauses {
+class DeviceCauses : Finder {
  public:
-  DeviceCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes)
-      : job_(job), issuing_(issuing), causes_(causes) {}
+  using Finder::Finder;
 
   void Find() {
-    AddLeaves("op.aicpu", {Leaf::kAiCpu}, job_.rules.aicpu_gain, false);
-    AddLeaves("op.format", {Leaf::kFormat, Leaf::kMove}, job_.rules.format_gain, true);
+    AddLeaves(kOpAicpu, job_.rules.aicpu_gain, false);
+    AddLeaves(kOpFormat, job_.rules.format_gain, true);
     AddAttention();
   }
 
@@ -63,8 +62,8 @@ class DeviceCauses {
 
   // A fix removes a share of their time. `gone`: by doing without as many of them, not by faster
   // ones.
-  void AddLeaves(std::string_view id, const std::vector<Leaf>& leaves, double share, bool gone) {
-    Cause cause = NewCause(job_, id);
+  void AddLeaves(const FindingInfo& finding, double share, bool gone) {
+    Cause cause = NewCause(job_, finding);
     TimeNs time = 0;
     std::int64_t count = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
@@ -74,7 +73,7 @@ class DeviceCauses {
         if (node.kind != NodeKind::kKernel || node.step < 0 ||
             static_cast<std::size_t>(node.step) >= job_.steps)
           continue;
-        if (!IsOf(leaves, node.leaf) || !IsCommon(rank, node)) continue;
+        if (!IsOf(finding.leaves, node.leaf) || !IsCommon(rank, node)) continue;
         Remove(rank, i, share, cause);
         if (gone) RemoveCall(rank, i, share, cause.what_if.expect);
         RemoveCall(rank, i, 1, cause.what_if.bound);
@@ -106,7 +105,7 @@ class DeviceCauses {
   // A softmax between two batched products, and what lies around it: a fused kernel reads and
   // writes none of what they exchange.
   void AddAttention() {
-    Cause cause = NewCause(job_, "op.attention");
+    Cause cause = NewCause(job_, kOpAttention);
     TimeNs time = 0;
     std::int64_t count = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
@@ -139,16 +138,57 @@ class DeviceCauses {
     Finish(time, count, cause);
     causes_.push_back(std::move(cause));
   }
-
-  const Job& job_;
-  IssuingOfRanks& issuing_;
-  std::vector<Cause>& causes_;
 };
+
+AdvicePart ContiguousTensors() {
+  return {{"keep tensors contiguous", "使用连续张量"}, Change("tensors", "contiguous")};
+}
 
 }  // namespace
 
-void FindDeviceCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes) {
-  DeviceCauses(job, issuing, causes).Find();
-}
+const FindingInfo kOpAicpu = Fault(
+    "op.aicpu", {"model", "operator"}, {"operators run on the AI CPU", "算子运行在 AI CPU 上"},
+    {.area = Area::kDevices,
+     .category = {"AICPU Issues", "AICPU算子"},
+     .leaves = {Leaf::kAiCpu},
+     .npu_alone = true,
+     .find = FindBy<DeviceCauses>,
+     .advice = {{{{"avoid int64 and double tensors", "避免 int64 和 double 张量"},
+                  Change("int64 and double tensors", "int32 and float")},
+                 {{"replace nonzero, index and sort", "替换 nonzero、index、sort"},
+                  Change("nonzero, index, sort", "operators of the cores")}}},
+     .thresholds = {
+         {"gain", &Rules::aicpu_gain, 0, 1, "a fix removes this share of the kernels' time"}}});
+
+const FindingInfo kOpFormat = Opportunity(
+    "op.format", {"model", "framework"}, {"layouts and types are converted", "存在格式和类型转换"},
+    {.area = Area::kDevices,
+     .leaves = {Leaf::kFormat, Leaf::kMove},
+     .advice = {{{{"torch.npu.config.allow_internal_format=False",
+                   "torch.npu.config.allow_internal_format=False"},
+                  SetOption("torch.npu.config.allow_internal_format", false)},
+                 ContiguousTensors()},
+                {ContiguousTensors(),
+                 {{"use one memory format for the whole model", "整个模型统一内存格式"},
+                  Change("memory formats", "one for the whole model")}}},
+     .thresholds = {
+         {"gain", &Rules::format_gain, 0, 1, "a fix removes this share of the kernels' time"}}});
+
+const FindingInfo kOpAttention = Opportunity(
+    "op.attention", {"model"}, {"attention is not fused", "attention 未融合"},
+    {.area = Area::kDevices,
+     .category = kFusibleCategory,
+     .leaves = {Leaf::kVector},
+     .advice = {{{{"use torch_npu.npu_fusion_attention or scaled_dot_product_attention",
+                   "使用 torch_npu.npu_fusion_attention 或 scaled_dot_product_attention"},
+                  Change("attention", "torch_npu.npu_fusion_attention")}},
+                {{{"use scaled_dot_product_attention", "使用 scaled_dot_product_attention"},
+                  Change("attention", "scaled_dot_product_attention")}}},
+     .thresholds = {{"gain", &Rules::attention_gain, 0, 1,
+                     "a fix removes this share of the kernels between the products"},
+                    {"reach", &Rules::attention_reach, 1, 1000,
+                     "at most this many kernels are between the products"},
+                    {"sequence", &Rules::attention_sequence, 0, 1e9,
+                     "shorter sequences gain little from a fused kernel"}}});
 
 }  // namespace mpa

@@ -189,8 +189,7 @@ namespace {
 
 // A rank does more than its peers: only what it does more is the finding.
 bool IsExcess(const FoundCause& finding) {
-  return finding.id.starts_with("rank.") || finding.id == "step.long" ||
-         finding.id.ends_with("imbalance");
+  return finding.finding->area == Area::kRanks || finding.finding->area == Area::kBalance;
 }
 
 // Adds the work of ranks that a fix takes out.
@@ -374,6 +373,8 @@ class WorkOfOperations {
   Places& places_;
 };
 
+}  // namespace
+
 std::vector<Leaf> ComputeLeaves() {
   std::vector<Leaf> leaves;
   for (std::size_t leaf = 0; leaf < kLeaves && IsCompute(static_cast<Leaf>(leaf)); ++leaf)
@@ -381,38 +382,10 @@ std::vector<Leaf> ComputeLeaves() {
   return leaves;
 }
 
-}  // namespace
-
 std::vector<Leaf> LeavesOf(const FoundCause& finding) {
-  static const std::map<std::string_view, std::vector<Leaf>> leaves = {
-      {"host.dataloader", {Leaf::kDataLoader}},
-      {"host.h2d", {Leaf::kHostCopy}},
-      {"host.sync", {Leaf::kScalarSync, Leaf::kExplicitSync}},
-      {"host.compile", {Leaf::kCompile}},
-      {"host.aclop", {Leaf::kAclOp}},
-      {"host.gc", {Leaf::kGarbage}},
-      {"host.memory", {Leaf::kMemory}},
-      {"host.checkpoint", {Leaf::kCheckpoint}},
-      {"host.launch_bound", {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm}},
-      {"op.aicpu", {Leaf::kAiCpu}},
-      {"op.format", {Leaf::kFormat, Leaf::kMove}},
-      {"op.attention", {Leaf::kVector}},
-      {"op.slow", ComputeLeaves()},
-      {"op.variance", ComputeLeaves()},
-      {"pp.stage_imbalance", ComputeLeaves()},
-      {"mem.pressure", {Leaf::kMemory}},
-      {"op.fp32", ComputeLeaves()},
-      {"op.optimizer", ComputeLeaves()},
-      {"op.unfused", ComputeLeaves()},
-      {"dev.clock", {Leaf::kMatmul}},
-      {"host.python", {Leaf::kPython, Leaf::kHostIdle}},
-      {"host.launch_blocking", {Leaf::kExplicitSync}},
-      {"host.cpu_contention", {Leaf::kDispatchCann}},
-      {"rank.late_input", {Leaf::kDataLoader, Leaf::kHostCopy}},
-  };
-  if (const auto found = leaves.find(finding.id); found != leaves.end()) return found->second;
   const auto named = LeafNamed(finding.leaf);
-  return named ? std::vector<Leaf>{*named} : std::vector<Leaf>{};
+  if (!finding.finding->leaves.empty() || !named) return finding.finding->leaves;
+  return {*named};
 }
 
 EvidenceFinder::EvidenceFinder(const Job& job)

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "finders.h"
+#include "finder.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/rules.h"
@@ -176,14 +176,13 @@ std::map<std::string_view, std::vector<FusibleRun>> FindFusible(
   return found;
 }
 
-class FusionCauses {
+class FusionCauses : Finder {
  public:
-  FusionCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes)
-      : job_(job), issuing_(issuing), causes_(causes) {}
+  using Finder::Finder;
 
   void Find() {
     for (const auto& [place, runs] : FindFusible(job_.ranks, job_.rules, job_.step_time)) {
-      Cause cause = NewCause(job_, "op.unfused", place);
+      Cause cause = NewCause(job_, kOpUnfused, place);
       AddMetrics(runs, cause);
       if (place == kElementwise) {
         TakeChains(runs, cause.what_if);
@@ -267,16 +266,32 @@ class FusionCauses {
       }
     }
   }
-
-  const Job& job_;
-  IssuingOfRanks& issuing_;
-  std::vector<Cause>& causes_;
 };
 
 }  // namespace
 
-void FindFusionCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes) {
-  FusionCauses(job, issuing, causes).Find();
-}
+const FindingInfo kOpUnfused = Opportunity(
+    "op.unfused", {"model"}, {"operators run unfused", "可融合的算子分散执行"},
+    {.area = Area::kDevices,
+     .category = kFusibleCategory,
+     .leaves = ComputeLeaves(),
+     .needs = {Record::kShapes, Record::kTensors},
+     .find = FindBy<FusionCauses>,
+     .advice = {{{{"use npu_rms_norm, npu_swiglu or the like (check the precision)",
+                   "使用 npu_rms_norm、npu_swiglu 等融合算子（注意验证精度）"},
+                  Change("operators in pieces", "fused operators of torch_npu")},
+                 If(IsNotCompiled, {{"else torch.compile", "否则使用 torch.compile"},
+                                    Change("other operators in pieces", "torch.compile")})},
+                {If(IsNotCompiled,
+                    {{"use torch.compile or fused operators (check the precision)",
+                      "使用 torch.compile 或融合算子（注意验证精度）"},
+                     Change("operators in pieces", "torch.compile or fused operators")}),
+                 If(IsCompiled,
+                    {{"use fused operators (check the precision)", "使用融合算子（注意验证精度）"},
+                     Change("operators in pieces", "fused operators")})}},
+     .thresholds = {
+         {"share", &Rules::unfused_share, 0, 1, "the pieces take at least this share of the step"},
+         {"chain", &Rules::unfused_chain, 2, kMostCalls,
+          "at least this many vector kernels in a row on equal tensors could be one"}}});
 
 }  // namespace mpa

@@ -4,30 +4,28 @@
 #include <algorithm>
 #include <set>
 
-#include "finders.h"
+#include "finder.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
 namespace {
 
 struct HostCauseOf {
-  std::string_view id;
-  std::vector<Leaf> leaves, blocks;
+  const FindingInfo& finding;
+  std::vector<Leaf> blocks;  ///< of the calls that wait for the device
   bool of_any_rank = false;  ///< rare, and on few ranks by nature: all of it is one cause
 };
 
 const std::vector<HostCauseOf>& HostCauseList() {
   static const std::vector<HostCauseOf> causes = {
-      {"host.dataloader", {Leaf::kDataLoader}, {}},
-      {"host.h2d", {Leaf::kHostCopy}, {Leaf::kHostCopy}},
-      {"host.sync",
-       {Leaf::kScalarSync, Leaf::kExplicitSync},
-       {Leaf::kScalarSync, Leaf::kExplicitSync}},
-      {"host.compile", {Leaf::kCompile}, {}},
-      {"host.aclop", {Leaf::kAclOp}, {}},
-      {"host.gc", {Leaf::kGarbage}, {}, true},
-      {"host.memory", {Leaf::kMemory}, {Leaf::kMemory}},
-      {"host.checkpoint", {Leaf::kCheckpoint}, {Leaf::kCheckpoint}, true},
+      {kHostDataloader, {}},
+      {kHostH2d, {Leaf::kHostCopy}},
+      {kHostSync, {Leaf::kScalarSync, Leaf::kExplicitSync}},
+      {kHostCompile, {}},
+      {kHostAclop, {}},
+      {kHostGc, {}, true},
+      {kHostMemory, {Leaf::kMemory}},
+      {kHostCheckpoint, {Leaf::kCheckpoint}, true},
   };
   return causes;
 }
@@ -57,9 +55,9 @@ class UsualCalls {
   std::vector<std::vector<TimeNs>> starts_;  // by step
 };
 
-class HostCauses {
+class HostCauses : Finder {
  public:
-  HostCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+  using Finder::Finder;
 
   void Find() {
     for (const HostCauseOf& of : HostCauseList()) Add(of);
@@ -68,20 +66,21 @@ class HostCauses {
 
  private:
   void Add(const HostCauseOf& of) {
-    Cause cause = NewCause(job_, of.id);
+    const bool of_syncs = &of.finding == &kHostSync;
+    Cause cause = NewCause(job_, of.finding);
     Removal& removal = cause.what_if.expect;
     std::set<std::int64_t> ranks;
     std::set<std::int32_t> steps;
     TimeNs time = 0;
     std::int64_t calls = 0;
-    const auto usual = job_.UsualHost(of.leaves, of.blocks);
+    const auto usual = job_.UsualHost(of.finding.leaves, of.blocks);
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       std::vector<double> share(job_.steps, 1);
       std::vector<bool> cut(job_.steps, true);
       const bool compares = !of.of_any_rank && job_.RoleOf(rank).size() > 1;
       for (std::size_t step = 0; compares && step < job_.steps; ++step) {
         const HostAmount& normal = usual.at(job_.role[rank])[step];
-        const TimeNs own = job_.work[rank][step].HostOf(of.leaves, {}).time;
+        const TimeNs own = job_.work[rank][step].HostOf(of.finding.leaves, {}).time;
         share[step] =
             own > 0 ? static_cast<double>(std::min(own, normal.time)) / static_cast<double>(own)
                     : 0;
@@ -90,7 +89,7 @@ class HostCauses {
       const RankDiagnosis& part = job_.Part(rank);
       for (const HostShare& row : part.shares) {
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
-        if (step < 0 || row.starts_up || !IsOf(of.leaves, row.leaf)) continue;
+        if (step < 0 || row.starts_up || !IsOf(of.finding.leaves, row.leaf)) continue;
         const auto less = static_cast<TimeNs>(share[static_cast<std::size_t>(step)] *
                                               static_cast<double>(row.time));
         if (less <= 0) continue;
@@ -106,8 +105,7 @@ class HostCauses {
             !IsOf(of.blocks, row.leaf))
           continue;
         if (!cut[static_cast<std::size_t>(row.step)]) continue;
-        if (of.id == "host.sync" &&
-            (usual_calls.Holds(row) || (blocks_launches && row.behind_launch)))
+        if (of_syncs && (usual_calls.Holds(row) || (blocks_launches && row.behind_launch)))
           continue;
         DropWait(job_, rank, row, removal);
         Note(rank, row.step, ranks, steps);
@@ -117,12 +115,12 @@ class HostCauses {
         ++calls;
         AddWait(part, row, cause.finding.facts);
         // A read of a scalar waits for what the device does anyhow.
-        if (of.id != "host.sync") time += row.dur;
+        if (!of_syncs) time += row.dur;
       }
-      if (of.id == "host.sync") RemoveReads(rank, share, removal);
+      if (of_syncs) RemoveReads(rank, share, removal);
     }
-    if (of.id == "host.h2d") RemoveCopies(usual, removal);
-    if (of.id == "host.checkpoint") RemoveSavedCopies(removal);
+    if (&of.finding == &kHostH2d) RemoveCopies(usual, removal);
+    if (&of.finding == &kHostCheckpoint) RemoveSavedCopies(removal);
     if (removal.waits.empty() && removal.cuts.empty() && removal.durations.empty()) return;
     if (ranks.size() < job_.ranks.size() || of.of_any_rank)
       cause.finding.ranks.assign(ranks.begin(), ranks.end());
@@ -139,7 +137,8 @@ class HostCauses {
       cause.finding.metrics.push_back(
           {"time_per_step", static_cast<double>(PerStep(job_, time) / count), "ns"});
     cause.finding.steps.assign(steps.begin(), steps.end());
-    if (of.id == "host.dataloader" && PerStep(job_, time) / count < Whole(job_.rules.loader_ns)) {
+    if (&of.finding == &kHostDataloader &&
+        PerStep(job_, time) / count < Whole(job_.rules.loader_ns)) {
       cause.finding.kind = FindingKind::kOpportunity;
       cause.what_if.opportunity = true;
     }
@@ -224,13 +223,13 @@ class HostCauses {
   // waited for it. What makes a rank late beside its peers is a matter of that rank.
   void AddConjecture() {
     if (std::any_of(causes_.begin(), causes_.end(),
-                    [](const Cause& cause) { return cause.finding.id == "host.gc"; }))
+                    [](const Cause& cause) { return cause.finding.Is(kHostGc); }))
       return;
     std::set<ReplayGraph::Edge> of_ranks;
     for (const Cause& cause : causes_) {
       for (const Removal::Edge& wait : cause.what_if.expect.waits) of_ranks.insert(wait.edge);
     }
-    Cause cause = NewCause(job_, "host.gc");
+    Cause cause = NewCause(job_, kHostGc);
     cause.finding.confidence = Certainty::kLow;
     std::set<std::int64_t> ranks;
     std::set<std::int32_t> steps;
@@ -259,13 +258,152 @@ class HostCauses {
     cause.finding.steps.assign(steps.begin(), steps.end());
     causes_.push_back(std::move(cause));
   }
-
-  const Job& job_;
-  std::vector<Cause>& causes_;
 };
+
+AdvicePart NoEmptyCache() {
+  return {{"no empty_cache in the loop", "循环内不要 empty_cache"},
+          Change("empty_cache in the loop", "none")};
+}
+AdvicePart NoReads() {
+  return {{"no .item(), nonzero or printing of tensors in the loop",
+           "循环内避免 .item()、nonzero 和打印张量"},
+          Change("scalar reads and synchronisations in the loop", "none")};
+}
+bool MostlySynchronises(const AdviceFacts& facts) { return facts.synchronising > facts.reading; }
+AdvicePart TimeWithEvents() {
+  return If(MostlySynchronises, {{"measure times with events, and read them after the step",
+                                  "使用 event 计时，在 step 之后读取"},
+                                 Change("measurements of time", "events, read after the step")});
+}
+AdvicePart NoSynchronisation(Wording text) {
+  return If(MostlySynchronises, {text, Change("synchronisations in the loop", "none")});
+}
+bool MostlyReads(const AdviceFacts& facts) { return !MostlySynchronises(facts); }
+AdvicePart LogSeldom() {
+  return If(MostlyReads, {{"log every n steps", "每 n 个 step 记录一次"},
+                          Change("logging of tensors", "every n steps")});
+}
+AdvicePart FixedShapes() {
+  return {{"use fixed or bucketed shapes", "使用固定或分桶的 shape"},
+          Change("shapes", "fixed or bucketed")};
+}
+bool MostlyCopiesOut(const AdviceFacts& facts) { return facts.copying_out > facts.copying_in; }
+bool MostlyCopiesIn(const AdviceFacts& facts) { return !MostlyCopiesOut(facts); }
+Action MoreOf(std::string_view option) { return SetOption(option, std::string("more")); }
 
 }  // namespace
 
-void FindHostCauses(const Job& job, std::vector<Cause>& causes) { HostCauses(job, causes).Find(); }
+const FindingInfo kHostDataloader =
+    Fault("host.dataloader", {"data"}, {"the device waits for the data loader", "设备等待数据加载"},
+          {.area = Area::kHosts,
+           .category = {"Slow Dataloader Issues", "Slow Dataloader Issues"},
+           .leaves = {Leaf::kDataLoader},
+           .find = FindBy<HostCauses>,
+           .advice = {{{{"use more workers (num_workers)", "增加 num_workers"},
+                        MoreOf("DataLoader.num_workers")},
+                       {{"persistent_workers=True", "persistent_workers=True"},
+                        SetOption("DataLoader.persistent_workers", true)}}},
+           .thresholds = {{"usual_ns", &Rules::loader_ns, 0, kLongestTime,
+                           "an iterator that takes less than this time per step is normal"}}});
+
+const FindingInfo kHostH2d = Fault(
+    "host.h2d", {"data", "model"}, {"blocking copies stop the host", "阻塞式拷贝使 host 停顿"},
+    {.area = Area::kHosts,
+     .leaves = {Leaf::kHostCopy},
+     .advice = {{If(MostlyCopiesIn, {{"pin_memory=True", "pin_memory=True"},
+                                     SetOption("DataLoader.pin_memory", true)}),
+                 If(MostlyCopiesIn,
+                    {{".to(device, non_blocking=True)", "使用 .to(device, non_blocking=True)"},
+                     SetOption("Tensor.to.non_blocking", true)}),
+                 If(MostlyCopiesOut, {{"copy to the host every n steps", "每 n 个 step 拷回一次"},
+                                      Change("copies to the host", "every n steps")}),
+                 If(MostlyCopiesOut,
+                    {{"copy without blocking into pinned tensors, and wait before they are read",
+                      "非阻塞拷贝到锁页张量，读取前再同步"},
+                     Change("copies to the host", "non_blocking=True into pinned tensors")})}}});
+
+const FindingInfo kHostSync =
+    Fault("host.sync", {"model"}, {"synchronisations drain the device", "同步操作使设备空转"},
+          {.area = Area::kHosts,
+           .category = {"Synchronize Stream Issues", "Synchronize Stream Issues"},
+           .leaves = {Leaf::kScalarSync, Leaf::kExplicitSync},
+           .advice = {{NoSynchronisation({"no torch.npu.synchronize() or the like in the loop",
+                                          "循环内避免 torch.npu.synchronize() 等同步"}),
+                       TimeWithEvents(), LogSeldom(), NoReads()},
+                      {NoSynchronisation({"no torch.cuda.synchronize() or the like in the loop",
+                                          "循环内避免 torch.cuda.synchronize() 等同步"}),
+                       TimeWithEvents(), LogSeldom(), NoReads()}},
+           .thresholds = {{"usual_calls", &Rules::usual_syncs, 0, kMostCalls,
+                           "this many synchronisations at the end of a step are usual"}}});
+
+const FindingInfo kHostCompile = Fault(
+    "host.compile", {"framework", "model"},
+    {"operators are compiled in the step", "step 内编译算子"},
+    {.area = Area::kHosts,
+     .category = kDispatchCategory,
+     .leaves = {Leaf::kCompile},
+     .needs = {Record::kCalls},
+     .advice = {{{{"set_compile_mode(jit_compile=False)", "set_compile_mode(jit_compile=False)"},
+                  SetOption("torch_npu.npu.set_compile_mode.jit_compile", false)},
+                 FixedShapes()},
+                {FixedShapes(),
+                 {{"warm up before the steps", "step 之前先预热"},
+                  Change("compilation", "before the steps")}}}});
+
+const FindingInfo kHostAclop = Fault(
+    "host.aclop", {"framework"},
+    {"operators take the slow legacy path", "算子走旧的下发路径（aclop）"},
+    {.area = Area::kHosts,
+     .category = kDispatchCategory,
+     .leaves = {Leaf::kAclOp},
+     .needs = {Record::kCalls},
+     .npu_alone = true,
+     .advice = {{{{"allow_internal_format=False", "allow_internal_format=False"},
+                  SetOption("torch.npu.config.allow_internal_format", false)},
+                 {{"use a newer torch_npu and CANN (aclnn)", "升级 torch_npu 和 CANN（aclnn）"},
+                  Change("torch_npu and CANN", "newer")}}}});
+
+const FindingInfo kHostGc =
+    Fault("host.gc", {"model", "framework"},
+          {"Python collects garbage in the step", "step 内 Python 垃圾回收"},
+          {.area = Area::kHosts,
+           .category = {"GC Analysis", "GC分析"},
+           .leaves = {Leaf::kGarbage},
+           .needs = {Record::kGarbage},
+           .advice = {{{{"gc.freeze() after the start", "启动后 gc.freeze()"},
+                        Change("garbage collection", "gc.freeze() after the start")},
+                       {{"collect every n steps on all ranks together",
+                         "gc.disable() 并在所有卡上每 n 个 step 回收一次"},
+                        Change("garbage collection", "every n steps on all ranks together")}}},
+           .thresholds = {{"gap_ns", &Rules::gap_ns, 1'000'000, kLongestTime,
+                           "where collections are not recorded, the host may collect garbage while "
+                           "it records nothing "
+                           "for this time"}}});
+
+const FindingInfo kHostMemory =
+    Fault("host.memory", {"framework", "model"},
+          {"memory allocations stall the host", "内存分配使 host 停顿"},
+          {.area = Area::kHosts,
+           .category = {"Memory Operator Issues", "Memory Operator Issues"},
+           .leaves = {Leaf::kMemory},
+           .needs = {Record::kCalls},
+           .advice = {{ExpandSegments({"PYTORCH_NPU_ALLOC_CONF=expandable_segments:True",
+                                       "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"},
+                                      "PYTORCH_NPU_ALLOC_CONF"),
+                       NoEmptyCache(), Recompute()},
+                      {ExpandSegments({"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+                                       "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+                                      "PYTORCH_CUDA_ALLOC_CONF"),
+                       NoEmptyCache(), Recompute()}}});
+
+const FindingInfo kHostCheckpoint = Fault(
+    "host.checkpoint", {"model", "platform"},
+    {"saving a checkpoint stops the step", "保存 checkpoint 使 step 停顿"},
+    {.area = Area::kHosts,
+     .leaves = {Leaf::kCheckpoint},
+     .advice = {{{{"save less often", "降低保存频率"}, Change("checkpoint interval", "longer")},
+                 {{"save asynchronously", "异步保存"}, Change("checkpoint", "asynchronous")}}},
+     .thresholds = {{"least_copy_ns", &Rules::checkpoint_copy_ns, 0, kLongestTime,
+                     "shorter copies to the host are single numbers, not a checkpoint"}}});
 
 }  // namespace mpa

@@ -38,7 +38,8 @@ bool IsSure(const Job& job, const Excess& excess);
 
 /// What may make the host of a rank late, with the name of the leaf that stands for it.
 struct HostFamily {
-  std::string_view id, place;
+  const FindingInfo& finding;
+  std::string_view place;
   Leaf named{};
   std::vector<Leaf> leaves, blocks;
   /// Whose ranks define what is normal where there are too few of the role: nobody's; those of all

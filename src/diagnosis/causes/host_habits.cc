@@ -5,16 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "finders.h"
+#include "finder.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
 namespace {
 
-class HostHabits {
+class HostHabits : Finder {
  public:
-  HostHabits(const Job& job, std::vector<Cause>& causes)
-      : job_(job), rules_(job.rules), causes_(causes) {}
+  using Finder::Finder;
 
   void Find() {
     AddBlocking();
@@ -29,7 +28,7 @@ class HostHabits {
   }
 
   void AddBlocking() {
-    Cause cause = NewCause(job_, "host.launch_blocking");
+    Cause cause = NewCause(job_, kHostLaunchBlocking);
     double worst = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const double waits = WaitsOfLaunches(job_, rank);
@@ -49,7 +48,7 @@ class HostHabits {
   // One call of equal kind takes many times another: something else has the core.
   void AddContention() {
     if (static_cast<double>(job_.CountedSteps()) < rules_.cpu_steps) return;
-    Cause cause = NewCause(job_, "host.cpu_contention");
+    Cause cause = NewCause(job_, kHostCpuContention);
     cause.finding.confidence = Certainty::kLow;
     double worst = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
@@ -86,11 +85,11 @@ class HostHabits {
   }
 
   void AddPython() {
-    Cause cause = NewCause(job_, "host.python");
+    Cause cause = NewCause(job_, kHostPython);
     // What may be garbage collection is not sold again.
     std::set<ReplayGraph::Edge> collects;
     for (const Cause& other : causes_) {
-      if (other.finding.id != "host.gc" || other.finding.confidence != Certainty::kLow) continue;
+      if (!other.finding.Is(kHostGc) || other.finding.confidence != Certainty::kLow) continue;
       for (const Removal::Edge& wait : other.what_if.expect.waits) collects.insert(wait.edge);
     }
     double time = 0;
@@ -110,10 +109,6 @@ class HostHabits {
     cause.finding.metrics.push_back({"time_per_step", time, "ns"});
     causes_.push_back(std::move(cause));
   }
-
-  const Job& job_;
-  const Rules& rules_;
-  std::vector<Cause>& causes_;
 };
 
 bool IsOn(const std::map<std::string, std::string>& settings, const char* name) {
@@ -137,6 +132,50 @@ bool BlocksLaunches(const Job& job, std::size_t rank) {
          IsOn(settings, "ASCEND_LAUNCH_BLOCKING") || IsOn(settings, "CUDA_LAUNCH_BLOCKING");
 }
 
-void FindHostHabits(const Job& job, std::vector<Cause>& causes) { HostHabits(job, causes).Find(); }
+const FindingInfo kHostLaunchBlocking =
+    Fault("host.launch_blocking", {"framework"},
+          {"every launch waits for the device", "每次下发都同步等待设备"},
+          {.area = Area::kHosts,
+           .category = {"Synchronize Stream Issues", "Synchronize Stream Issues"},
+           .leaves = {Leaf::kExplicitSync},
+           .npu_alone = true,
+           .find = FindBy<HostHabits>,
+           .advice = {{Setting({"unset ASCEND_LAUNCH_BLOCKING", "取消 ASCEND_LAUNCH_BLOCKING"},
+                               "ASCEND_LAUNCH_BLOCKING", "0"),
+                       {{"do not synchronise behind every operator", "不要在每个算子后同步"},
+                        Change("synchronisations behind operators", "none")}},
+                      {Setting({"unset CUDA_LAUNCH_BLOCKING", "取消 CUDA_LAUNCH_BLOCKING"},
+                               "CUDA_LAUNCH_BLOCKING", "0"),
+                       {{"do not synchronise behind every operator", "不要在每个算子后同步"},
+                        Change("synchronisations behind operators", "none")}}},
+           .thresholds = {{"share", &Rules::blocking_share, 0, 1,
+                           "this share of the launches is followed by a wait"}}});
+
+const FindingInfo kHostCpuContention = Fault(
+    "host.cpu_contention", {"platform"}, {"launches are held up now and then", "算子下发时快时慢"},
+    {.area = Area::kHosts,
+     .leaves = {Leaf::kDispatchCann},
+     .applies =
+         [](const Coverage& job) {
+           return job.calls && !job.on_gpu && job.steps >= job.rules.cpu_steps;
+         },
+     .advice = {{BindCores(), KeepOthersOff()}, {BindProcesses(), KeepOthersOff()}},
+     .thresholds = {{"ratio", &Rules::cpu_ratio, 1, 1000,
+                     "the upper decile of the launches takes this many times the median"},
+                    {"launches", &Rules::cpu_launches, 1, kMostCalls,
+                     "fewer launches per step are not judged"},
+                    {"steps", &Rules::cpu_steps, 1, kMostCalls, "fewer steps are not judged"}}});
+
+const FindingInfo kHostPython = Opportunity(
+    "host.python", {"model"}, {"Python delays the next operators", "算子之间的 Python 耗时"},
+    {.area = Area::kHosts,
+     .leaves = {Leaf::kPython, Leaf::kHostIdle},
+     .needs = {Record::kStacks},
+     .advice = {{{{"move logging, metrics and locks out of the step",
+                   "把日志、指标统计和锁移出 step"},
+                  Change("logging, metrics and locks", "out of the step")}}},
+     .thresholds = {{"share", &Rules::python_share, 0, 1,
+                     "Python between operators takes at least this share of the step"},
+                    {"gain", &Rules::python_gain, 0, 1, "a fix removes this share of it"}}});
 
 }  // namespace mpa

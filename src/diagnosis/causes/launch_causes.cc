@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "finders.h"
+#include "finder.h"
 #include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/variables.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -144,9 +145,9 @@ struct Stalls {
   std::int64_t calls = 0;
 };
 
-class LaunchCauses {
+class LaunchCauses : Finder {
  public:
-  LaunchCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+  using Finder::Finder;
 
   void Find() {
     AddStalledLaunches();
@@ -158,7 +159,8 @@ class LaunchCauses {
   // operators and launches take many times as long as the others is a fault all the same, unless
   // its peers show that the rank is late.
   void AddStalledLaunches() {
-    Cause cause = NewCause(job_, "host.launch_bound", "stalls");
+    Cause cause = NewCause(job_, kHostLaunchBound, "stalls");
+    cause.finding.variant = &kHostStalls;
     cause.finding.kind = FindingKind::kFault;
     cause.what_if.opportunity = false;
     std::vector<Stalls> stalls;
@@ -261,7 +263,7 @@ class LaunchCauses {
   // All hosts would have to launch faster. Launches come in bursts, so only those for which the
   // device waited tell how long one takes.
   void AddLaunchBound() {
-    Cause cause = NewCause(job_, "host.launch_bound");
+    Cause cause = NewCause(job_, kHostLaunchBound);
     StarvedRuns runs;
     std::vector<double> shares;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
@@ -290,15 +292,51 @@ class LaunchCauses {
     cause.finding.metrics.push_back({"mean_kernel", mean_kernel, "ns"});
     causes_.push_back(std::move(cause));
   }
-
-  const Job& job_;
-  std::vector<Cause>& causes_;
 };
+
+AdvicePart MendBreaks() {
+  return If(IsCompiled, {{"find what breaks compiled functions apart (TORCH_LOGS=graph_breaks)",
+                          "查找编译中断的位置（TORCH_LOGS=graph_breaks）"},
+                         Check("breaks of compiled functions", "TORCH_LOGS=graph_breaks")});
+}
 
 }  // namespace
 
-void FindLaunchCauses(const Job& job, std::vector<Cause>& causes) {
-  LaunchCauses(job, causes).Find();
-}
+const FindingInfo kHostLaunchBound = Opportunity(
+    "host.launch_bound", {"framework", "model"},
+    {"the host feeds the device too slowly", "host 下发跟不上设备计算"},
+    {.area = Area::kHosts,
+     .leaves = {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm},
+     .find = FindBy<LaunchCauses>,
+     .advice = {{Setting(kTaskQueueAdvice, "TASK_QUEUE_ENABLE", "2"), BindCores(),
+                 If(IsNotCompiled, {{"use fused operators or graphs", "使用融合算子或图模式"},
+                                    Change("operators", "fused, or captured as a graph")}),
+                 MendBreaks()},
+                {BindProcesses(),
+                 If(IsNotCompiled,
+                    {{"use CUDA graphs or torch.compile", "使用 CUDA graph 或 torch.compile"},
+                     Change("operators", "CUDA graphs or torch.compile")}),
+                 MendBreaks()}},
+     .thresholds = {
+         {"gain", &Rules::launch_gain, 0, 1, "a fix removes this share of the host's work"},
+         {"kernels", &Rules::launch_run, 1, kMostCalls,
+          "at least this many kernels in a row start late because they are launched late"},
+         {"share", &Rules::launch_share, 0, 1,
+          "the device waits for such launches for this share of the step"},
+         {"stall_ratio", &Rules::stall_ratio, 2, 1e6,
+          "without calls of the runtime, an operator or a launch stalls that takes this many times "
+          "the median"}}});
+
+const FindingVariant kHostStalls{
+    {"single calls of the host stand still", "host 个别调用长时间停顿"},
+    {{If([](const AdviceFacts& facts) { return !facts.has_stacks; },
+         {{"capture with stacks (with_stack=True), which show what the calls do",
+           "用 with_stack=True 采集，查看这些调用在做什么"},
+          Capture({{"with_stack", true}})}),
+      If([](const AdviceFacts& facts) { return facts.has_stacks; },
+         {{"see in their stacks what the calls do", "查看调用栈，了解这些调用在做什么"},
+          Check("stacks of the calls")}),
+      {{"capture later steps", "采集更靠后的 step"},
+       Capture({{"skip_first", std::string("more")}})}}}};
 
 }  // namespace mpa

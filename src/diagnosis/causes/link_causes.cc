@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "finders.h"
+#include "finder.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
@@ -18,11 +18,16 @@
 namespace mpa {
 namespace {
 
-class LinkCauses {
+class LinkCauses : Finder {
  public:
-  LinkCauses(const Job& job, const LinkSpeeds& speeds, std::vector<Cause>& causes)
-      : job_(job), speeds_(speeds), causes_(causes) {}
+  using Finder::Finder;
 
+  void Find() {
+    AddSlowLinks();
+    AddSlowMembers();
+  }
+
+ private:
   // All slow links that share an end are one cause: its card or its port.
   void AddSlowLinks() {
     std::set<std::int64_t> ends;
@@ -40,7 +45,7 @@ class LinkCauses {
     if (slow.empty()) return;
     const std::string place = slow.size() == 1 ? fmt::format("{}-{}", slow[0].low, slow[0].high)
                                                : fmt::format("r{}", fmt::join(ends, "+"));
-    Cause cause = NewCause(job_, "link.slow", place);
+    Cause cause = NewCause(job_, kLinkSlow, place);
     cause.finding.ranks.assign(ends.begin(), ends.end());
     cause.finding.metrics.push_back({"bandwidth", slowest, "GB/s"});
     if (std::any_of(slow.begin(), slow.end(),
@@ -139,7 +144,7 @@ class LinkCauses {
     if (slow.empty()) return;
     std::vector<std::int64_t> ranks;
     for (const auto& [rank, count] : slow) ranks.push_back(rank);
-    Cause cause = NewCause(job_, "link.slow", fmt::format("r{}", fmt::join(ranks, "+")));
+    Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", fmt::join(ranks, "+")));
     cause.finding.ranks = std::move(ranks);
     cause.finding.metrics.push_back({"slower_than_peers", worst, "ratio"});
     for (const auto& [operation, time] : less)
@@ -147,32 +152,19 @@ class LinkCauses {
     causes_.push_back(std::move(cause));
   }
 
-  const Job& job_;
-  const LinkSpeeds& speeds_;
-  std::vector<Cause>& causes_;
+  const LinkSpeeds& speeds_ = search_.Speeds();
 };
-
-}  // namespace
-
-void FindSlowLinks(const Job& job, const LinkSpeeds& speeds, std::vector<Cause>& causes) {
-  LinkCauses found(job, speeds, causes);
-  found.AddSlowLinks();
-  found.AddSlowMembers();
-}
 
 // A network between hosts that is slow everywhere: no link shows what is usual, but the speed of
 // the ports is known.
-
-namespace {
-
-class PortCauses {
+class PortCauses : Finder {
  public:
-  explicit PortCauses(const Job& job) : job_(job) {}
+  using Finder::Finder;
 
-  void Find(std::vector<Cause>& causes) const {
+  void Find() {
     const double usual = UsualBandwidth();
     if (usual <= 0 || usual >= job_.rules.port_share * job_.rules.port_gbs) return;
-    Cause cause = NewCause(job_, "link.slow", "ports");
+    Cause cause = NewCause(job_, kLinkSlow, "ports");
     cause.finding.confidence = Certainty::kMedium;  // their speed is not recorded
     cause.finding.ranks = Ends();
     cause.finding.metrics.push_back({"bandwidth", usual, "GB/s"});
@@ -187,7 +179,7 @@ class PortCauses {
       }
       if (less > 0) ShortenOperation(job_, i, less, cause.what_if.expect);
     }
-    causes.push_back(std::move(cause));
+    causes_.push_back(std::move(cause));
   }
 
  private:
@@ -223,22 +215,13 @@ class PortCauses {
     }
     return {ends.begin(), ends.end()};
   }
-
-  const Job& job_;
 };
-
-}  // namespace
-
-void FindSlowPorts(const Job& job, std::vector<Cause>& causes) { PortCauses(job).Find(causes); }
 
 // Where no links are recorded, groups of one kind are compared: all do the same operations, and the
 // one with a slow link takes longer after its last arrival.
-
-namespace {
-
-class SlowGroups {
+class SlowGroups : Finder {
  public:
-  SlowGroups(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+  using Finder::Finder;
 
   void Find() {
     for (const DiagnosedRank& rank : job_.ranks) {
@@ -305,7 +288,7 @@ class SlowGroups {
         job_.rules.link_slow_share * static_cast<double>(operations.size()))
       return;
     const std::vector<std::int64_t>& ranks = job_.operations.all[operations[0]].members;
-    Cause cause = NewCause(job_, "link.slow", fmt::format("r{}", fmt::join(ranks, "+")));
+    Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", fmt::join(ranks, "+")));
     cause.finding.ranks = ranks;
     std::sort(cause.finding.ranks.begin(), cause.finding.ranks.end());
     cause.finding.metrics.push_back(
@@ -318,13 +301,53 @@ class SlowGroups {
     causes_.push_back(std::move(cause));
   }
 
-  const Job& job_;
-  std::vector<Cause>& causes_;
   std::map<Kind, std::map<std::size_t, Operations>> kinds_;  // by kind and group
 };
 
+AdvicePart CheckCabling() {
+  return {{"check its cabling and switch ports", "检查线缆和交换机端口"},
+          Check("cabling and switch ports")};
+}
+
+void FindSlowLinks(CauseSearch& search) {
+  FindBy<LinkCauses>(search);
+  FindBy<PortCauses>(search);
+  FindBy<SlowGroups>(search);
+}
+
 }  // namespace
 
-void FindSlowGroups(const Job& job, std::vector<Cause>& causes) { SlowGroups(job, causes).Find(); }
+const FindingInfo kLinkSlow =
+    Fault("link.slow", {"communication", "hardware"}, {"a link of {} is slow", "{} 的链路慢"},
+          {.area = Area::kCommunication,
+           .category = {"slow link", "慢链路分析"},
+           .needs = {Record::kLinkLimits, Record::kTransfers},
+           .find = FindSlowLinks,
+           .advice = {{{{"check the state of the link (hccn_tool)", "用 hccn_tool 检查链路状态"},
+                        Check("state of the link", "hccn_tool")},
+                       CheckCabling()},
+                      {{{"check the state of the link (nvidia-smi nvlink, ibstat)",
+                         "检查链路状态（nvidia-smi nvlink、ibstat）"},
+                        Check("state of the link", "nvidia-smi nvlink")},
+                       CheckCabling()}},
+           .thresholds = {
+               {"bandwidth_ratio", &Rules::link_bandwidth_ratio, 0, 1,
+                "a link is slow below this share of the usual bandwidth of its kind"},
+               {"least_bytes", &Rules::link_least_bytes, 1, kMostBytes,
+                "smaller transfers do not show the bandwidth"},
+               {"share", &Rules::link_slow_share, 0, 1,
+                "a group or a rank is slow in at least this share of its operations"},
+               {"members", &Rules::link_members, 2, kMostCalls,
+                "operations of fewer ranks do not show which of them is slow"},
+               {"card_gbs", &Rules::card_gbs, 0, 1e6,
+                "what a link between cards of a host moves, in GB/s; 0: as the chip's entry says"},
+               {"card_share", &Rules::card_share, 0, 1,
+                "where all such links are equally slow, they are slow below this share of it"},
+               {"port_gbs", &Rules::port_gbs, 0, 1e6,
+                "what a port to other hosts moves, in GB/s; 0: as the chip's entry says"},
+               {"port_share", &Rules::port_share, 0, 1,
+                "ports are slow when the faster operations reach less than this share of it"},
+               {"port_bytes", &Rules::port_bytes, 1, kMostBytes,
+                "operations that move less through a port do not show its speed"}}});
 
 }  // namespace mpa

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "finders.h"
+#include "finder.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/kernel_class.h"
@@ -15,10 +15,9 @@
 namespace mpa {
 namespace {
 
-class OperatorCauses {
+class OperatorCauses : Finder {
  public:
-  OperatorCauses(const Job& job, std::vector<Cause>& causes)
-      : job_(job), rules_(job.rules), causes_(causes) {
+  explicit OperatorCauses(CauseSearch& search) : Finder(search) {
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) uses_.push_back(UsesOf(rank));
   }
 
@@ -140,7 +139,7 @@ class OperatorCauses {
     order.resize(std::min(order.size(), kMostTypes));
     for (const auto& [time, type] : order) {
       const Slow& slow = by_type.at(type);
-      Cause cause = NewCause(job_, "op.slow", type);
+      Cause cause = NewCause(job_, kOpSlow, type);
       for (std::size_t rank = 0; rank < slow.use.size(); ++rank) {
         if (slow.use[rank].empty()) continue;
         const auto used = [&](const GraphNode& node) {
@@ -218,7 +217,7 @@ class OperatorCauses {
     }
     for (auto& [type, uneven] : by_type) {
       if (!IsShare(uneven.time, rules_.variance_share)) continue;
-      Cause cause = NewCause(job_, "op.variance", type);
+      Cause cause = NewCause(job_, kOpVariance, type);
       cause.finding.metrics.push_back({"slowest_tenth", uneven.worst, "ratio"});
       AddSums(uneven.count, uneven.time, cause);
       cause.what_if.expect = std::move(uneven.removal);
@@ -228,7 +227,7 @@ class OperatorCauses {
 
   void AddFp32() {
     double time = 0, count = 0;
-    Cause cause = NewCause(job_, "op.fp32");
+    Cause cause = NewCause(job_, kOpFp32);
     for (std::size_t rank = 0; rank < uses_.size(); ++rank) {
       const auto& kinds = job_.Part(rank).kinds;
       for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -254,7 +253,7 @@ class OperatorCauses {
   // Fused optimizers update all tensors of a type in one kernel.
   void AddOptimizer() {
     double time = 0, count = 0, fused = 0;
-    Cause cause = NewCause(job_, "op.optimizer");
+    Cause cause = NewCause(job_, kOpOptimizer);
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       for (const GraphNode& node : part.graph.nodes) {
@@ -296,7 +295,7 @@ class OperatorCauses {
 
   // Most devices run slower than they could. A single one is a slow rank.
   void AddClock() {
-    Cause cause = NewCause(job_, "dev.clock");
+    Cause cause = NewCause(job_, kDevClock);
     std::vector<double> clocks;
     std::size_t recorded = 0;
     double rated = 0;
@@ -323,16 +322,112 @@ class OperatorCauses {
     causes_.push_back(std::move(cause));
   }
 
-  const Job& job_;
-  const Rules& rules_;
-  std::vector<Cause>& causes_;
   std::vector<std::vector<KindUse>> uses_;  // by rank and kind
 };
 
+AdvicePart FittingShapes() {
+  return {{"use shapes in multiples of 16 or 128", "shape 取 16 或 128 的倍数"},
+          Change("shapes", "multiples of 16 or 128")};
+}
+AdvicePart LowPrecision() {
+  return {{"autocast to bf16 or fp16", "autocast 到 bf16 或 fp16"},
+          Change("matrix products", "bf16 or fp16")};
+}
+
 }  // namespace
 
-void FindOperatorCauses(const Job& job, std::vector<Cause>& causes) {
-  OperatorCauses(job, causes).Find();
-}
+const FindingInfo kOpSlow = Opportunity(
+    "op.slow", {"operator", "model"},
+    {"kernels run far below the chip's limit", "算子远低于芯片能力"},
+    {.area = Area::kDevices,
+     .leaves = ComputeLeaves(),
+     .needs = {Record::kShapes, Record::kTensors, Record::kMemoryLimits},
+     .find = FindBy<OperatorCauses>,
+     .advice = {{FittingShapes(),
+                 {{"tune the tiling (AOE)", "AOE 调优 tiling"},
+                  Check("tiling of the operator", "AOE")}},
+                {FittingShapes()}},
+     .thresholds = {
+         {"share", &Rules::slow_share, 0, 1,
+          "kernels of a kind take at least this share of the step"},
+         {"use", &Rules::slow_use, 0, 1,
+          "a kernel is slow below this share of what the chip can do"},
+         {"reach", &Rules::slow_reach, 0.01, 1, "a fix reaches this share of it"},
+         {"least_ns", &Rules::slow_kernel_ns, 0, kLongestTime,
+          "shorter kernels spend most of their time on starting"},
+         {"memory_gbs", &Rules::memory_gbs, 0, 1e6,
+          "highest bandwidth of the device memory, in GB/s; 0: as the chip's entry says"},
+         {"cache_bytes", &Rules::cache_bytes, 0, kMostBytes,
+          "smaller tensors fit the cache, and do not show that bandwidth; 0: as the chip's entry "
+          "says"}}});
+
+const FindingInfo kOpVariance =
+    Fault("op.variance", {"operator", "hardware"},
+          {"equal kernels take different times", "相同算子耗时波动大"},
+          {.area = Area::kDevices,
+           .leaves = ComputeLeaves(),
+           .needs = {Record::kShapes},
+           .advice = {{{{"compare the slow ones in the timeline: contention, cache, clock",
+                         "在时间线上对比慢的算子：资源竞争、缓存、频率"},
+                        Check("contention, cache and clock while the slow ones run")}}},
+           .thresholds = {{"share", &Rules::variance_share, 0, 1,
+                           "kernels of a kind take at least this share of the step"},
+                          {"ratio", &Rules::variance_ratio, 1, 1000,
+                           "their upper decile takes this many times the median"},
+                          {"calls", &Rules::variance_calls, 2, kMostCalls,
+                           "fewer kernels per step are not judged"}}});
+
+const FindingInfo kOpFp32 = Opportunity(
+    "op.fp32", {"model"}, {"matrices are multiplied in FP32", "矩阵乘使用 FP32"},
+    {.area = Area::kDevices,
+     .leaves = ComputeLeaves(),
+     .advice = {{LowPrecision(),
+                 {{"else allow HF32 (torch.npu.matmul.allow_hf32)",
+                   "或开启 HF32（torch.npu.matmul.allow_hf32）"},
+                  SetOption("torch.npu.matmul.allow_hf32", true)}},
+                {LowPrecision(),
+                 {{"else allow TF32", "或开启 TF32"},
+                  SetOption("torch.backends.cuda.matmul.allow_tf32", true)}}},
+     .thresholds = {
+         {"share", &Rules::fp32_share, 0, 1,
+          "products of FP32 take at least this share of the step"},
+         {"gain", &Rules::fp32_gain, 0, 1, "a fix removes this share of the kernels' time"},
+         {"most", &Rules::fp32_most, 0, 1, "no fix removes more than this share"}}});
+
+const FindingInfo kOpOptimizer = Opportunity(
+    "op.optimizer", {"model"},
+    {"the optimizer runs in many small kernels", "优化器由大量小算子组成"},
+    {.area = Area::kDevices,
+     .category = kFusibleCategory,
+     .leaves = ComputeLeaves(),
+     .advice = {{{{"use torch_npu.optim.NpuFusedAdamW or the like",
+                   "使用 torch_npu.optim.NpuFusedAdamW 等融合优化器"},
+                  Change("optimizer", "torch_npu.optim.NpuFused*")},
+                 {{"clip with its clip_grad_norm_fused_", "用其 clip_grad_norm_fused_ 裁剪梯度"},
+                  Change("clipping of gradients", "clip_grad_norm_fused_")}},
+                {{{"fused=True in the optimizer", "优化器设置 fused=True"},
+                  SetOption("optimizer.fused", true)}}},
+     .thresholds = {
+         {"share", &Rules::optimizer_share, 0, 1,
+          "the optimizer takes at least this share of the step"},
+         {"launches", &Rules::optimizer_launches, 1, kMostCalls,
+          "it launches more kernels per step than this"},
+         {"gain", &Rules::optimizer_gain, 0, 1, "a fix removes this share of its time"}}});
+
+const FindingInfo kDevClock =
+    Fault("dev.clock", {"hardware", "platform"},
+          {"the cores run below their rated clock", "AI Core 频率低于额定值"},
+          {.area = Area::kDevices,
+           .category = {"AI Core Frequency Issues", "AIcore频率"},
+           .leaves = {Leaf::kMatmul},
+           .needs = {Record::kClock, Record::kRatedClock},
+           .advice = {{{{"check power cap, temperature and cooling (npu-smi)",
+                         "检查功耗上限、温度和散热（npu-smi）"},
+                        Check("power cap, temperature and cooling", "npu-smi")}},
+                      {{{"check power cap, temperature and cooling (nvidia-smi)",
+                         "检查功耗上限、温度和散热（nvidia-smi）"},
+                        Check("power cap, temperature and cooling", "nvidia-smi")}}},
+           .thresholds = {{"ratio", &Rules::clock_ratio, 0, 1,
+                           "a device is throttled below this share of its rated clock"}}});
 
 }  // namespace mpa

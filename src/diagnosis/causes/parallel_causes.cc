@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "finders.h"
+#include "finder.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/micro_batches.h"
 #include "small_operations.h"
@@ -17,9 +17,9 @@
 namespace mpa {
 namespace {
 
-class PipelineCauses {
+class PipelineCauses : Finder {
  public:
-  PipelineCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+  using Finder::Finder;
 
   void Find() {
     for (const std::int32_t role : job_.stage) stages_.insert(role);
@@ -77,7 +77,7 @@ class PipelineCauses {
         load.begin(), load.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     // Less is another mixture of operators.
     if (heaviest->second < job_.rules.stage_ratio) return;
-    Cause cause = NewCause(job_, "pp.stage_imbalance", "s" + std::to_string(heaviest->first));
+    Cause cause = NewCause(job_, kPpStageImbalance, "s" + std::to_string(heaviest->first));
     cause.finding.metrics.push_back({"imbalance", heaviest->second, "ratio"});
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       if (job_.stage[rank] == heaviest->first) cause.finding.ranks.push_back(job_.ranks[rank].rank);
@@ -121,26 +121,19 @@ class PipelineCauses {
     }
   }
 
-  const Job& job_;
-  std::vector<Cause>& causes_;
   std::set<std::int32_t> stages_;
 };
 
 }  // namespace
-
-void FindPipelineCauses(const Job& job, std::vector<Cause>& causes) {
-  PipelineCauses(job, causes).Find();
-}
 
 // What data-parallel training asks of its ranks beside the model: how often gradients and buffers
 // are exchanged, how long the device waits for that, how gradients are cleared.
 
 namespace {
 
-class DataParallelCauses {
+class DataParallelCauses : Finder {
  public:
-  DataParallelCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes)
-      : job_(job), issuing_(issuing), causes_(causes) {}
+  using Finder::Finder;
 
   void Find() {
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
@@ -192,7 +185,7 @@ class DataParallelCauses {
       const double per_step = mean * calls;
       const double left = std::max(per_step / job_.rules.small_bytes, 1.0);
       const double gone = std::max(0.0, 1 - left / calls);
-      Cause cause = NewCause(job_, "comm.small", group);
+      Cause cause = NewCause(job_, kCommSmall, group);
       for (const std::size_t i : reductions) {
         ShortenOperation(job_, i, ShareOf(start, gone), cause.what_if.expect);
         DropCall(i, gone, cause.what_if.expect);
@@ -214,7 +207,7 @@ class DataParallelCauses {
       const std::vector<std::size_t> broadcasts = OfKind(operations, "broadcast");
       const double calls = CallsPerStep(job_, broadcasts);
       if (calls < 1 || OfKind(operations, "allreduce").empty()) continue;
-      Cause cause = NewCause(job_, "comm.broadcast", group);
+      Cause cause = NewCause(job_, kCommBroadcast, group);
       cause.finding.confidence = Certainty::kLow;  // the capture does not say what is sent
       for (const std::size_t i : broadcasts) {
         ShortenOperation(job_, i, PostOf(job_, i), cause.what_if.expect);
@@ -241,7 +234,7 @@ class DataParallelCauses {
       return;
     const Exposure exposure(job_);
     for (const auto& [group, operations] : by_group_) {
-      Cause cause = NewCause(job_, "comm.exposed", group);
+      Cause cause = NewCause(job_, kCommExposed, group);
       TimeNs time = 0;
       for (const std::size_t i : operations) {
         const TimeNs exposed = exposure.Of(i);
@@ -261,7 +254,7 @@ class DataParallelCauses {
 
   // Gradients that are filled with zeros, one by one, instead of being dropped.
   void AddClearing() {
-    Cause cause = NewCause(job_, "op.zero_grad");
+    Cause cause = NewCause(job_, kOpZeroGrad);
     double calls = 0, time = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const auto& nodes = job_.Part(rank).graph.nodes;
@@ -281,16 +274,57 @@ class DataParallelCauses {
     causes_.push_back(std::move(cause));
   }
 
-  const Job& job_;
-  IssuingOfRanks& issuing_;
-  std::vector<Cause>& causes_;
   std::map<std::string, std::vector<std::size_t>> by_group_;
 };
 
 }  // namespace
 
-void FindDataParallelCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes) {
-  DataParallelCauses(job, issuing, causes).Find();
-}
+const FindingInfo kPpStageImbalance =
+    Fault("pp.stage_imbalance", {"model"},
+          {"the pipeline stage of {} has more work", "{} 所在的流水线 stage 负载过重"},
+          {.area = Area::kBalance,
+           .leaves = ComputeLeaves(),
+           .needs = {Record::kStages},
+           .applies = HasStages,
+           .find = FindBy<PipelineCauses>,
+           .advice = {{{{"move layers to other stages", "把部分层移到其他 stage"},
+                        Change("layers of the pipeline stages", "even")},
+                       {{"give the stages of embedding and logits fewer layers",
+                         "embedding/logits 所在 stage 少放层"},
+                        Change("layers beside embedding and logits", "fewer")}}},
+           .thresholds = {{"ratio", &Rules::stage_ratio, 1, 1000,
+                           "a stage has too many layers from this multiple of the mean on"}}});
+
+const FindingInfo kCommExposed = Opportunity(
+    "comm.exposed", {"framework", "communication"},
+    {"nothing is computed beside the collectives", "集合通信期间没有计算"},
+    {.area = Area::kCommunication,
+     .applies = [](const Coverage& job) { return job.operations && job.ranks == 1; },
+     .find = FindBy<DataParallelCauses>,
+     .advice = {{{{"capture all ranks, which shows whether they wait or transfer",
+                   "采集所有卡，以区分等待与传输"},
+                  Capture({{"ranks", std::string("all")}})},
+                 {{"reduce less often (accumulate gradients) or less data",
+                   "减少通信次数（梯度累积）或数据量"},
+                  Change("gradients", "accumulated")}}},
+     .thresholds = {{"share", &Rules::exposed_share, 0, 1,
+                     "exposed communication takes at least this share of the step"},
+                    {"gain", &Rules::exposed_gain, 0, 1, "a fix removes this share of it"}}});
+
+const FindingInfo kCommBroadcast = Opportunity(
+    "comm.broadcast", {"model", "framework"},
+    {"buffers of the model are broadcast in every step", "每个 step 广播模型缓冲区"},
+    {.area = Area::kCommunication,
+     .advice = {{{{"DistributedDataParallel(broadcast_buffers=False) if ranks may differ in them",
+                   "若各卡缓冲区可以不同，设置 DistributedDataParallel(broadcast_buffers=False)"},
+                  SetOption("DistributedDataParallel.broadcast_buffers", false)}}}});
+
+const FindingInfo kOpZeroGrad = Opportunity(
+    "op.zero_grad", {"model"}, {"gradients are filled with zeros one by one", "逐个张量清零梯度"},
+    {.area = Area::kDevices,
+     .advice = {{{{"zero_grad(set_to_none=True)", "zero_grad(set_to_none=True)"},
+                  SetOption("zero_grad.set_to_none", true)}}},
+     .thresholds = {{"calls", &Rules::zero_calls, 1, kMostCalls,
+                     "clearing gradients runs at least this many kernels per step"}}});
 
 }  // namespace mpa

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "finders.h"
+#include "finder.h"
 #include "host_comparison.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
@@ -16,10 +16,9 @@
 namespace mpa {
 namespace {
 
-class RankCauses {
+class RankCauses : Finder {
  public:
-  RankCauses(const Job& job, std::vector<Cause>& causes)
-      : job_(job), causes_(causes), hosts_(job) {}
+  using Finder::Finder;
 
   void Find() {
     FindCompute();
@@ -46,15 +45,15 @@ class RankCauses {
                                             : larger)
           .push_back(std::move(excess));
     }
-    AddAlike("rank.late_compute", "", Leaf::kMatmul, late, [&](const Excess& first, Cause& cause) {
+    AddAlike(kRankLateCompute, "", Leaf::kMatmul, late, [&](const Excess& first, Cause& cause) {
       cause.finding.leaf = LargestComputeLeaf(first.rank);
       AddClock(first.rank, cause);
     });
-    AddAlike("ep.imbalance", "", Leaf::kGroupedMatmul, uneven, [&](const Excess&, Cause& cause) {
+    AddAlike(kEpImbalance, "", Leaf::kGroupedMatmul, uneven, [&](const Excess&, Cause& cause) {
       // A few tokens fall on some experts by chance, and on others in the next step.
       if (Infers(job_)) cause.finding.confidence = Certainty::kLow;
     });
-    AddAlike("data.imbalance", "", Leaf::kMatmul, larger, [&](const Excess& first, Cause& cause) {
+    AddAlike(kDataImbalance, "", Leaf::kMatmul, larger, [&](const Excess& first, Cause& cause) {
       cause.finding.leaf = LargestComputeLeaf(first.rank);
     });
   }
@@ -148,11 +147,12 @@ class RankCauses {
       const bool matters = Matters(job_, excess) || !excess.removal.cuts.empty();
       if (matters && IsSure(job_, excess)) late.push_back(std::move(excess));
     }
-    AddAlike(family.id, family.place, family.named, late, [&](const Excess& worst, Cause& cause) {
-      cause.finding.leaf = NameOf(hosts_.LeafOf(family, worst));
-      cause.late->leaves = family.leaves;
-      cause.late->copies = family.copies;
-    });
+    AddAlike(family.finding, family.place, family.named, late,
+             [&](const Excess& worst, Cause& cause) {
+               cause.finding.leaf = NameOf(hosts_.LeafOf(family, worst));
+               cause.late->leaves = family.leaves;
+               cause.late->copies = family.copies;
+             });
   }
 
   // Another rank is late in each step, by far: nothing is wrong with any of them alone.
@@ -188,7 +188,7 @@ class RankCauses {
         top > job_.rules.jitter_top_share * steps)
       return false;
     if (cost / steps < job_.rules.jitter_share * static_cast<double>(job_.step_time)) return false;
-    Cause cause = NewCause(job_, "rank.jitter", std::string(NameOf(leaf)));
+    Cause cause = NewCause(job_, kRankJitter, std::string(NameOf(leaf)));
     for (const Excess& excess : excesses) Append(excess.removal, cause.what_if.expect);
     cause.stalls = std::move(found);
     cause.finding.leaf = NameOf(leaf);
@@ -224,8 +224,8 @@ class RankCauses {
 
   // Ranks that are about equally late are one cause: mending one of them wins nothing.
   template <typename Describe>
-  void AddAlike(std::string_view id, std::string_view place, Leaf leaf, std::vector<Excess>& late,
-                Describe describe) {
+  void AddAlike(const FindingInfo& finding, std::string_view place, Leaf leaf,
+                std::vector<Excess>& late, Describe describe) {
     std::stable_sort(late.begin(), late.end(),
                      [](const Excess& a, const Excess& b) { return a.time > b.time; });
     for (std::size_t first = 0; first < late.size();) {
@@ -243,8 +243,9 @@ class RankCauses {
         Append(late[i].removal, removal);
       }
       std::sort(ranks.begin(), ranks.end());
-      Cause cause = NewCause(
-          job_, id, fmt::format("r{}{}{}", fmt::join(ranks, "+"), place.empty() ? "" : "/", place));
+      Cause cause =
+          NewCause(job_, finding,
+                   fmt::format("r{}{}{}", fmt::join(ranks, "+"), place.empty() ? "" : "/", place));
       cause.finding.ranks = std::move(ranks);
       cause.finding.steps = job_.IdsOf(steps);
       cause.finding.leaf = NameOf(leaf);
@@ -257,9 +258,7 @@ class RankCauses {
     }
   }
 
-  const Job& job_;
-  std::vector<Cause>& causes_;
-  HostComparison hosts_;
+  HostComparison hosts_{job_};
 };
 
 }  // namespace
@@ -269,6 +268,102 @@ bool CanCompare(const Job& job, std::size_t ranks) {
          (ranks > kPairOfRanks || IsAtLeast(job.CountedSteps(), job.rules.late_pair_steps));
 }
 
-void FindRankCauses(const Job& job, std::vector<Cause>& causes) { RankCauses(job, causes).Find(); }
+namespace {
+
+AdvicePart CheckLoad() {
+  return {{"check the CPU load of the node", "检查该节点 CPU 负载"}, Check("CPU load of the node")};
+}
+AdvicePart SwapCard() { return {{"swap the card", "必要时换卡"}, Change("card", "another")}; }
+Action MoreOf(std::string_view option) { return SetOption(option, std::string("more")); }
+
+}  // namespace
+
+const FindingInfo kRankLateCompute =
+    Fault("rank.late_compute", {"hardware", "operator", "data"},
+          {"kernels run slowly on {}", "{} 计算慢"},
+          {.area = Area::kRanks,
+           .dimension = Dimension::kComputation,
+           .category = kSlowRankCategory,
+           .needs = {Record::kPeers},
+           .find = FindBy<RankCauses>,
+           .advice = {{{{"check clock, power and temperature of the device (npu-smi)",
+                         "用 npu-smi 检查该卡频率、功耗和温度"},
+                        Check("clock, power and temperature of the device", "npu-smi")},
+                       SwapCard()},
+                      {{{"check clock, power and temperature of the device (nvidia-smi)",
+                         "用 nvidia-smi 检查该卡频率、功耗和温度"},
+                        Check("clock, power and temperature of the device", "nvidia-smi")},
+                       SwapCard()}},
+           .thresholds = {{"clock_ratio", &Rules::late_clock_ratio, 0, 1,
+                           "a clock below this share of that of the peers is named"}}});
+
+const FindingInfo kRankLateHost = Fault(
+    "rank.late_host", {"platform", "framework"},
+    {"the host launches late on {}", "{} 的 host 下发慢"},
+    {.area = Area::kRanks,
+     .dimension = Dimension::kSchedule,
+     .category = kSlowRankCategory,
+     .needs = {Record::kPeers},
+     .advice = {{CheckLoad(),
+                 Setting({"CPU_AFFINITY_CONF=2 on all ranks", "所有卡设置 CPU_AFFINITY_CONF=2"},
+                         "CPU_AFFINITY_CONF", "2"),
+                 KeepOthersOff()},
+                {CheckLoad(), BindProcesses()}},
+     .mended_as = {&kHostCompile, &kHostAclop, &kHostMemory, &kHostSync, &kHostH2d}});
+
+const FindingInfo kRankLateInput =
+    Fault("rank.late_input", {"data"}, {"input arrives late on {}", "{} 等待输入数据"},
+          {.area = Area::kRanks,
+           .dimension = Dimension::kSchedule,
+           .category = kSlowRankCategory,
+           .leaves = {Leaf::kDataLoader, Leaf::kHostCopy},
+           .needs = {Record::kPeers},
+           .advice = {{{{"check the storage of that node and the sizes of its shards",
+                         "检查该节点存储和数据分片大小"},
+                        Check("storage of the node and sizes of its shards")},
+                       {{"use more workers", "增加 worker"}, MoreOf("DataLoader.num_workers")}}},
+           .mended_as = {&kHostCompile, &kHostAclop, &kHostMemory, &kHostSync, &kHostH2d}});
+
+const FindingInfo kRankJitter = Fault(
+    "rank.jitter", {"platform", "framework"},
+    {"a different rank stalls in each step", "每个 step 由不同的卡拖慢"},
+    {.area = Area::kRanks,
+     .category = kSlowRankCategory,
+     .applies =
+         [](const Coverage& job) { return job.compares && job.steps >= job.rules.jitter_steps; },
+     .advice = {{{{"collect garbage on all ranks together (gc.freeze)",
+                   "所有卡同时垃圾回收（gc.freeze）"},
+                  Change("garbage collection", "every n steps on all ranks together")},
+                 {{"check CPU load and storage", "检查 CPU 负载和共享存储"},
+                  Check("CPU load and shared storage")}}},
+     .thresholds = {
+         {"steps", &Rules::jitter_steps, 2, kMostCalls, "fewer steps do not show a habit"},
+         {"ranks", &Rules::jitter_ranks, 2, kMostCalls,
+          "at least this many ranks are the worst in turn"},
+         {"share", &Rules::jitter_share, 0, 1,
+          "stalls of changing ranks cost at least this share of the step"},
+         {"top_share", &Rules::jitter_top_share, 0, 1,
+          "no rank is the worst in more of the steps"}}});
+
+const FindingInfo kDataImbalance =
+    Fault("data.imbalance", {"data"}, {"the batches of {} are larger", "{} 的数据量更大"},
+          {.area = Area::kBalance,
+           .needs = {Record::kShapesOfRanks},
+           .advice = {{{{"sort or pack samples by length", "按长度排序或打包样本"},
+                        Change("samples", "sorted or packed by length")},
+                       {{"balance the tokens of the ranks", "均衡各卡的 token 数"},
+                        Change("tokens of the ranks", "even")}}}});
+
+const FindingInfo kEpImbalance = Fault(
+    "ep.imbalance", {"model"}, {"the experts of {} get more tokens", "{} 的专家分到的 token 过多"},
+    {.area = Area::kBalance,
+     .needs = {Record::kShapesOfRanks},
+     .advice = {{{{"balance the experts: auxiliary loss, capacity, placement or replicas",
+                   "均衡专家负载：辅助损失、容量上限、专家放置或副本"},
+                  Change("tokens of the experts",
+                         "auxiliary loss, capacity, placement or replicas")}}},
+     .thresholds = {{"foreign_share", &Rules::foreign_share, 0, 1,
+                     "if this share of the excess has shapes of its own, it is more work and not "
+                     "slower work"}}});
 
 }  // namespace mpa

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/job/variables.h"
+#include "mpa/diagnosis/causes/variables.h"
 #include "mpa/measure/kernel_class.h"
 
 namespace mpa {
@@ -163,10 +163,10 @@ void FindSmallOnTheWay(const Job& job, const LinkSpeeds& speeds, const Exposure&
   }
   for (const auto& [group, operations] : by_group) {
     if (group != "tp" && !exposure.OnTheWay(operations)) continue;
-    Cause cause = NewCause(job, "comm.small", group);
+    Cause cause = NewCause(job, kCommSmall, group);
     cause.finding.confidence =
         Certainty::kLow;  // how much sooner they start depends on the chip and on CANN
-    cause.finding.on_the_way = true;
+    cause.finding.variant = &kCommSmallOnTheWay;
     std::vector<std::size_t> small;
     double bytes = 0;
     for (const std::size_t i : operations) {
@@ -187,6 +187,12 @@ void FindSmallOnTheWay(const Job& job, const LinkSpeeds& speeds, const Exposure&
     causes.push_back(std::move(cause));
   }
 }
+
+const FindingVariant kCommSmallOnTheWay{
+    .advice = {{Setting({"HCCL_OP_EXPANSION_MODE=AIV (the vector cores start them sooner)",
+                         "HCCL_OP_EXPANSION_MODE=AIV（由 Vector 核启动，时延更低）"},
+                        "HCCL_OP_EXPANSION_MODE", "AIV")},
+               {CompareNccl()}}};
 
 KernelsOfSteps::KernelsOfSteps(const RankDiagnosis& part) : of_step_(part.steps.size()) {
   for (const GraphNode& node : part.graph.nodes) {

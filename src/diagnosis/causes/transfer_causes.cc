@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "finders.h"
+#include "finder.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
@@ -17,14 +17,13 @@
 namespace mpa {
 namespace {
 
-class TransferCauses {
+class TransferCauses : Finder {
  public:
-  TransferCauses(const Job& job, std::vector<Cause>& causes)
-      : job_(job), rules_(job.rules), causes_(causes) {}
+  using Finder::Finder;
 
   void Find() {
-    AddCompared("comm.unaligned", &PeerTransfer::odd, rules_.odd_ratio, "bandwidth_aligned");
-    AddCompared("comm.contention", &PeerTransfer::beside, rules_.beside_ratio, "bandwidth_alone");
+    AddCompared(kCommUnaligned, &PeerTransfer::odd, rules_.odd_ratio, "bandwidth_aligned");
+    AddCompared(kCommContention, &PeerTransfer::beside, rules_.beside_ratio, "bandwidth_alone");
     AddRetransmit();
     AddBuffer();
   }
@@ -35,12 +34,12 @@ class TransferCauses {
   }
 
   // Tasks that have something in common against those of the same transport that have it not.
-  void AddCompared(std::string_view id, TaskSum PeerTransfer::*part, double ratio,
+  void AddCompared(const FindingInfo& finding, TaskSum PeerTransfer::*part, double ratio,
                    const char* metric) {
     for (const auto& [transport, tasks] : CompareTasks(job_.ranks, part)) {
       if (!tasks.AreSlower(ratio, rules_)) continue;
       const double own = tasks.with.Bandwidth(), usual = tasks.without.Bandwidth();
-      Cause cause = NewCause(job_, id, transport);
+      Cause cause = NewCause(job_, finding, transport);
       std::vector<TimeNs> less(job_.operations.all.size(), 0);
       for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
         for (const PeerTransfer& transfer : job_.Part(rank).transfers) {
@@ -98,7 +97,7 @@ class TransferCauses {
       }
     }
     if (less.empty()) return;
-    Cause cause = NewCause(job_, "comm.retransmit", fmt::format("r{}", fmt::join(ends, "+")));
+    Cause cause = NewCause(job_, kCommRetransmit, fmt::format("r{}", fmt::join(ends, "+")));
     for (const auto& [operation, time] : less)
       ShortenOperation(job_, operation, time, cause.what_if.expect);
     cause.finding.ranks.assign(ends.begin(), ends.end());
@@ -134,7 +133,7 @@ class TransferCauses {
       const double own = sizes.exceeds.Bandwidth(), usual = sizes.fits.Bandwidth();
       const auto fewest = static_cast<double>(std::min(sizes.exceeds.count, sizes.fits.count));
       if (fewest < rules_.compared_tasks || own >= rules_.buffer_ratio * usual) continue;
-      Cause cause = NewCause(job_, "comm.buffer", kind);
+      Cause cause = NewCause(job_, kCommBuffer, kind);
       if (said == settings.end()) cause.finding.confidence = Certainty::kLow;
       for (const std::size_t i : sizes.large)
         ShortenOperation(job_, i, ShareOf(PostOf(job_, i), 1 - own / usual), cause.what_if.expect);
@@ -144,19 +143,7 @@ class TransferCauses {
       causes_.push_back(std::move(cause));
     }
   }
-
-  const Job& job_;
-  const Rules& rules_;
-  std::vector<Cause>& causes_;
 };
-
-}  // namespace
-
-void FindTransferCauses(const Job& job, std::vector<Cause>& causes) {
-  TransferCauses(job, causes).Find();
-}
-
-namespace {
 
 TaskSum Less(const PeerTransfer& transfer, const TaskSum& part) {
   return {transfer.count - part.count, transfer.bytes - part.bytes, transfer.time - part.time};
@@ -266,5 +253,61 @@ LinkSpeeds::Data LinkSpeeds::DataOf(std::size_t operation) const {
   }
   return data;
 }
+
+const FindingInfo kCommUnaligned = Opportunity(
+    "comm.unaligned", {"framework"},
+    {"message sizes are not multiples of 512 bytes", "通信数据未按 512 字节对齐"},
+    {.area = Area::kCommunication,
+     .category = {"Byte Alignment Analysis", "字节对齐分析"},
+     .applies = HasTransfers,
+     .find = FindBy<TransferCauses>,
+     .advice = {{{{"pad the buckets to multiples of 512 bytes",
+                   "将 bucket 补齐到 512 字节的整数倍"},
+                  Change("buckets", "multiples of 512 bytes")}}},
+     .thresholds = {
+         {"ratio", &Rules::odd_ratio, 0, 1,
+          "tasks of odd sizes reach less than this share of the bandwidth of the others"}}});
+
+const FindingInfo kCommContention = Opportunity(
+    "comm.contention", {"framework"},
+    {"computing slows concurrent transfers", "计算与通信争用带宽"},
+    {.area = Area::kCommunication,
+     .category = {"Bandwidth Contention Analysis", "带宽分析"},
+     .applies = HasTransfers,
+     .advice = {{{{"compare the step with and without the overlap, and keep the faster one",
+                   "对比开启和关闭重叠时的 step 耗时，取更短者"},
+                  Check("the step with and without the overlap")}}},
+     .thresholds = {
+         {"ratio", &Rules::beside_ratio, 0, 1,
+          "tasks beside computing reach less than this share of the bandwidth of the others"}}});
+
+const FindingInfo kCommRetransmit =
+    Fault("comm.retransmit", {"hardware", "communication"},
+          {"transfers of {} time out", "{} 的传输超时重传"},
+          {.area = Area::kCommunication,
+           .category = {"Communication Retransmission Analysis", "通信重传分析"},
+           .applies = HasTransfers,
+           .advice = {{{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
+                        Check("optics and PFC/ECN of the network", "hccn_tool")},
+                       {{"check HCCL_RDMA_TIMEOUT", "检查 HCCL_RDMA_TIMEOUT"},
+                        Check("HCCL_RDMA_TIMEOUT")}},
+                      {{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
+                        Check("optics and PFC/ECN of the network", "ibstat")}}},
+           .thresholds = {{"ratio", &Rules::retransmit_ratio, kLongTaskRatio, 1e6,
+                           "a task takes this many times what is usual for its size"}}});
+
+const FindingInfo kCommBuffer = Opportunity(
+    "comm.buffer", {"framework"}, {"messages exceed the buffer of HCCL", "消息超过 HCCL 缓冲区"},
+    {.area = Area::kCommunication,
+     .applies = HasTransfers,
+     .advice = {{{{"raise HCCL_BUFFSIZE (each group takes twice its size of device memory)",
+                   "增大 HCCL_BUFFSIZE（每个通信域占用两倍显存）"},
+                  Change("HCCL_BUFFSIZE", "above the message")}}},
+     .thresholds = {
+         {"bytes", &Rules::buffer_bytes, 1, kMostBytes, "HCCL_BUFFSIZE where it is not recorded"},
+         {"ratio", &Rules::buffer_ratio, 0, 1,
+          "messages beyond it reach less than this share of the bandwidth"},
+         {"reach", &Rules::buffer_reach, 1, 1e6,
+          "they are compared with messages down to one in this many of it"}}});
 
 }  // namespace mpa

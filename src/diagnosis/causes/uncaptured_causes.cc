@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "finders.h"
+#include "finder.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
@@ -28,9 +28,9 @@ bool Intersects(const std::set<std::size_t>& a, const std::set<std::size_t>& b) 
   return std::any_of(a.begin(), a.end(), [&](std::size_t value) { return b.contains(value); });
 }
 
-class UncapturedCauses {
+class UncapturedCauses : Finder {
  public:
-  UncapturedCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+  using Finder::Finder;
 
   void Find() {
     std::map<std::vector<std::int64_t>, LateUncaptured> by_ranks;
@@ -87,7 +87,7 @@ class UncapturedCauses {
 
  private:
   void AddLate(const std::string& place, std::vector<std::int64_t> ranks, LateUncaptured late) {
-    Cause cause = NewCause(job_, "rank.late", place);
+    Cause cause = NewCause(job_, kRankLate, place);
     cause.finding.ranks = std::move(ranks);
     std::vector<std::int32_t> steps;
     for (const std::int32_t id : cause.finding.steps) {
@@ -108,16 +108,9 @@ class UncapturedCauses {
                                     [&](const StepPart& step) { return step.id == id; });
     return static_cast<std::int32_t>(found - steps.begin());
   }
-
-  const Job& job_;
-  std::vector<Cause>& causes_;
 };
 
 }  // namespace
-
-void FindUncapturedCauses(const Job& job, std::vector<Cause>& causes) {
-  UncapturedCauses(job, causes).Find();
-}
 
 // When ranks that were not captured came, as those saw it that waited for them.
 
@@ -205,5 +198,38 @@ class UncapturedChain {
 void ExplainUncaptured(const Job& job, const FoundCause& finding, FindingChain& chain) {
   UncapturedChain(job, finding).Add(chain);
 }
+
+namespace {
+
+AdvicePart CaptureThatRank(Fits fits, Wording text,
+                           std::vector<std::pair<std::string_view, Action::Value>> options) {
+  return If(fits, {text, Capture(std::move(options), true)});
+}
+bool HasSteps(const AdviceFacts& facts) { return facts.has_steps; }
+bool LacksSteps(const AdviceFacts& facts) { return !facts.has_steps; }
+
+constexpr Wording kThatRank{"capture that rank and its node", "采集该卡及其节点"},
+    kThatRankAndSteps{"capture that rank and its node, 3 steps or more (warmup=1, active=3)",
+                      "采集该卡及其节点，至少 3 个 step（warmup=1, active=3）"};
+
+}  // namespace
+
+const FindingInfo kRankLate = Fault(
+    "rank.late", {"platform"}, {"collectives wait for {}", "集合通信等待 {}"},
+    {.area = Area::kRanks,
+     .category = kSlowRankCategory,
+     .applies = HasOperations,
+     .find = FindBy<UncapturedCauses>,
+     .advice = {{CaptureThatRank(
+                     LacksSteps, kThatRankAndSteps,
+                     {{"level", std::string("Level1")}, {"warmup_steps", 1}, {"active_steps", 3}}),
+                 CaptureThatRank(HasSteps, kThatRank, {{"level", std::string("Level1")}})},
+                {CaptureThatRank(LacksSteps, kThatRankAndSteps,
+                                 {{"warmup_steps", 1}, {"active_steps", 3}}),
+                 CaptureThatRank(HasSteps, kThatRank, {})}},
+     .thresholds = {{"share", &Rules::outsider_share, 0, 1,
+                     "a rank that was not captured is late by at least this share of the step"},
+                    {"least_ns", &Rules::outsider_ns, 0, kLongestTime,
+                     "a rank that was not captured is late by at least this time"}}});
 
 }  // namespace mpa

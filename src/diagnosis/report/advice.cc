@@ -3,9 +3,8 @@
 #include "mpa/diagnosis/report/advice.h"
 
 #include <algorithm>
-#include <map>
 
-#include "mpa/diagnosis/job/variables.h"
+#include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/measure/leaf.h"
 
@@ -34,20 +33,6 @@ std::vector<const AdvicePart*> FirstOf(const Advice& advice, const AdviceFacts& 
   return first;
 }
 
-// What keeps a single rank busy is mended as on all of them, where it is not just slower.
-std::string_view AdvisedAs(const FoundCause& finding) {
-  if (finding.key == kStallsKey) return kStallsKey;
-  if (finding.on_the_way) return kSmallOnTheWay;
-  if (!finding.id.starts_with("rank.late_")) return finding.id;
-  static const std::map<std::string_view, std::string_view> ids = {
-      {NameOf(Leaf::kCompile), "host.compile"},   {NameOf(Leaf::kAclOp), "host.aclop"},
-      {NameOf(Leaf::kMemory), "host.memory"},     {NameOf(Leaf::kScalarSync), "host.sync"},
-      {NameOf(Leaf::kExplicitSync), "host.sync"}, {NameOf(Leaf::kHostCopy), "host.h2d"},
-  };
-  const auto found = ids.find(finding.leaf);
-  return found == ids.end() ? std::string_view(finding.id) : found->second;
-}
-
 // A variable that costs time has a better value; one that differs has none that is known.
 Action ActionOn(const FoundSetting& setting) {
   const Variable* variable = VariableNamed(setting.variable);
@@ -60,7 +45,16 @@ Action ActionOn(const FoundSetting& setting) {
 
 }  // namespace
 
-const Advice& AdviceOn(const FoundCause& finding) { return AdviceOn(AdvisedAs(finding)); }
+// What keeps a single rank busy is mended as on all of them, where it is not just slower.
+const Advice& AdviceOn(const FoundCause& found) {
+  if (found.variant != nullptr) return found.variant->advice;
+  for (const FindingInfo* of_work : found.finding->mended_as) {
+    for (const Leaf leaf : of_work->leaves) {
+      if (NameOf(leaf) == found.leaf) return of_work->advice;
+    }
+  }
+  return found.finding->advice;
+}
 
 std::vector<const AdvicePart*> PartsOf(const FoundCause& finding) {
   return FirstOf(AdviceOn(finding), finding.facts, finding.done);
@@ -80,12 +74,12 @@ std::string AdviceOf(const FoundCause& finding, Language language) {
       (finding.setting->differs || variable == nullptr ? kAgree : variable->advice).In(language));
 }
 
-std::string UsualAdvice(std::string_view id, const AdviceFacts& facts, Language language) {
+std::string UsualAdvice(const FindingInfo& finding, const AdviceFacts& facts, Language language) {
   std::vector<std::string> unknown;
-  for (const AdvicePart& part : AdviceOn(id).parts) {
+  for (const AdvicePart& part : finding.advice.parts) {
     if (part.against_poor) unknown.emplace_back(part.setting);
   }
-  return JoinedText(FirstOf(AdviceOn(id), facts, unknown), language);
+  return JoinedText(FirstOf(finding.advice, facts, unknown), language);
 }
 
 }  // namespace mpa

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpa/diagnosis/causes/bandwidths.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "sheet_maker.h"
 
@@ -16,15 +17,6 @@ constexpr std::int64_t kSmallSdma = 16'000'000, kSmallRdma = 1'000'000;
 constexpr double kSmallShare = 0.2;
 // Longer transfers by RDMA were sent again.
 constexpr TimeNs kResent = 4'000'000'000;
-
-constexpr Wording kSlowRank{"slow rank", "慢卡分析"}, kSlowLink{"slow link", "慢链路分析"},
-    kAiCpuIssues{"AICPU Issues", "AICPU算子"}, kDispatch{"Operator Dispatch Issues", "算子下发"},
-    kCollections{"GC Analysis", "GC分析"},
-    kAlignmentSheet{"Byte Alignment Analysis", "字节对齐分析"},
-    kPackets{"Packet Analysis", "包分析"},
-    kResentSheet{"Communication Retransmission Analysis", "通信重传分析"},
-    kContention{"Bandwidth Contention Analysis", "带宽分析"},
-    kFusible{"Affinity API Issues", "亲和API接口"};
 
 struct SlowRankRow {
   std::int32_t step = -1;
@@ -97,7 +89,7 @@ class AnalyzerSheetMaker : private SheetMaker {
                                                 "Communication that no kernel hid"),
         TimeColumn<&SlowRankRow::free>("free(us)", 16, Unit::kNsShownAsUs, "The rest of the step"),
     };
-    AddSheet(kSlowRank, columns, [&](const RankDiagnosis& part, auto add) {
+    AddSheet(kRankLate.category, columns, [&](const RankDiagnosis& part, auto add) {
       for (const StepPart& step : part.steps) {
         SlowRankRow row{.step = step.id};
         for (std::size_t i = 0; i < kLeaves; ++i) {
@@ -130,7 +122,7 @@ class AnalyzerSheetMaker : private SheetMaker {
         TimeColumn<&Row::sdma, &Moved::time>("SDMA time(ms)", 16, Unit::kNsShownAsMs,
                                              "Time of these tasks"),
     };
-    AddSheet(kSlowLink, columns, [&](const RankDiagnosis& part, auto add) {
+    AddSheet(kLinkSlow.category, columns, [&](const RankDiagnosis& part, auto add) {
       std::map<std::int32_t, Row> of_step;
       const auto sum = [](Moved& into, const Moved& moved) {
         into.bytes += moved.bytes;
@@ -154,8 +146,9 @@ class AnalyzerSheetMaker : private SheetMaker {
         TextColumn<&AiCpuRow::shapes>("input_shapes", 40, "Shapes of its inputs"),
         RankColumn<AiCpuRow>(12),
     };
-    const auto [rows, time] = AddList(kAiCpuIssues, columns, &AnalyzerRows::ai_cpu, &AiCpuRow::dur);
-    NoteAsFinding("op.aicpu", kAiCpuIssues, rows, time,
+    const auto [rows, time] =
+        AddList(kOpAicpu.category, columns, &AnalyzerRows::ai_cpu, &AiCpuRow::dur);
+    NoteAsFinding(kOpAicpu, rows, time,
                   {"{} kernels run on the AI CPU", "{} 个算子运行在 AI CPU 上"});
   }
 
@@ -170,13 +163,13 @@ class AnalyzerSheetMaker : private SheetMaker {
     };
     std::int64_t count = 0;
     TimeNs time = 0;
-    AddSheet(kDispatch, columns, [&](const RankDiagnosis& part, auto add) {
+    AddSheet(kHostAclop.category, columns, [&](const RankDiagnosis& part, auto add) {
       if (part.analyzers.compiles == 0) return;
       count += part.analyzers.compiles;
       time += part.analyzers.compile_time;
       add({.count = part.analyzers.compiles, .time = part.analyzers.compile_time});
     });
-    NoteAsFinding("host.aclop", kDispatch, count, time,
+    NoteAsFinding(kHostAclop, count, time,
                   {"{} calls of aclopCompileAndExecute", "{} 次 aclopCompileAndExecute 调用"});
   }
 
@@ -188,8 +181,8 @@ class AnalyzerSheetMaker : private SheetMaker {
         TimeColumn<&CollectedRow::dur>("duration(us)", 16, Unit::kNsShownAsUs, "How long it took"),
     };
     const auto [rows, time] =
-        AddList(kCollections, columns, &AnalyzerRows::collected, &CollectedRow::dur);
-    NoteAsFinding("host.gc", kCollections, rows, time,
+        AddList(kHostGc.category, columns, &AnalyzerRows::collected, &CollectedRow::dur);
+    NoteAsFinding(kHostGc, rows, time,
                   {"{} garbage collections of 1 ms or more", "{} 次 1 ms 以上的垃圾回收"});
   }
 
@@ -209,10 +202,10 @@ class AnalyzerSheetMaker : private SheetMaker {
         RankColumn<MovedRow>(12),
     };
     const auto [rows, time] = AddList(
-        kAlignmentSheet, columns, &AnalyzerRows::moved,
+        kCommUnaligned.category, columns, &AnalyzerRows::moved,
         [](const MovedRow& row) { return row.sdma.unaligned; },
         [](const MovedRow& row) { return row.sdma.unaligned_tasks > 0; });
-    Note(kAlignmentSheet, rows, time,
+    Note(kCommUnaligned.category, rows, time,
          {"{} communication operators move sizes that are not multiples of 512 bytes",
           "{} 个通信算子的数据量不是 512 字节的整数倍"},
          {"pad the buckets of gradients to multiples of 512 bytes",
@@ -241,7 +234,7 @@ class AnalyzerSheetMaker : private SheetMaker {
         RankColumn<Row>(12),
     };
     Packets sum;
-    AddSheet(kPackets, columns, [&](const RankDiagnosis& part, auto add) {
+    AddSheet(kCommSmall.category, columns, [&](const RankDiagnosis& part, auto add) {
       Row row;
       for (const MovedRow& moved : part.analyzers.moved) {
         row.sdma.Add(moved.sdma, kSmallSdma);
@@ -252,7 +245,7 @@ class AnalyzerSheetMaker : private SheetMaker {
       sum.small_time += row.sdma.small_time + row.rdma.small_time;
       add(row);
     });
-    NoteAsFinding("comm.small", kPackets, sum.small, sum.small_time,
+    NoteAsFinding(kCommSmall, sum.small, sum.small_time,
                   {"{} communication operators move little data", "{} 个通信算子的数据量过小"});
   }
 
@@ -270,10 +263,10 @@ class AnalyzerSheetMaker : private SheetMaker {
                                                          "Size over time, GB/s"),
     };
     const auto [rows, time] = AddList(
-        kResentSheet, columns, &AnalyzerRows::moved,
+        kCommRetransmit.category, columns, &AnalyzerRows::moved,
         [](const MovedRow& row) { return row.rdma.time; },
         [](const MovedRow& row) { return row.rdma.time > kResent; });
-    Note(kResentSheet, rows, time,
+    Note(kCommRetransmit.category, rows, time,
          {"{} operators sent by RDMA for more than 4 s", "{} 个算子 RDMA 发送超过 4 s"},
          {"check optics, flow control (PFC, ECN) and HCCL_RDMA_TIMEOUT",
           "检查光模块、流控（PFC、ECN）和 HCCL_RDMA_TIMEOUT"},
@@ -300,7 +293,7 @@ class AnalyzerSheetMaker : private SheetMaker {
         CompareTasks(ranks_, &PeerTransfer::beside);
     TimeNs time = 0;
     const std::int64_t rows =
-        AddSheet(kContention, columns, [&](const RankDiagnosis& part, auto add) {
+        AddSheet(kCommContention.category, columns, [&](const RankDiagnosis& part, auto add) {
           std::map<std::pair<std::uint32_t, NameId>, TaskSum> beside;  // by operation and transport
           for (const PeerTransfer& transfer : part.transfers)
             Add(transfer.beside, beside[{transfer.operation, transfer.transport}]);
@@ -315,7 +308,7 @@ class AnalyzerSheetMaker : private SheetMaker {
             add({part.names[part.operations[of.first].name], transport, sum, alone});
           }
         });
-    NoteAsFinding("comm.contention", kContention, rows, time,
+    NoteAsFinding(kCommContention, rows, time,
                   {"{} communication operators lose bandwidth to computing at the same time",
                    "{} 个通信算子与计算并行时带宽下降"});
   }
@@ -327,13 +320,13 @@ class AnalyzerSheetMaker : private SheetMaker {
         RankColumn<FusibleRow>(12),
     };
     std::int64_t count = 0;
-    AddSheet(kFusible, columns, [&](const RankDiagnosis& part, auto add) {
+    AddSheet(kOpUnfused.category, columns, [&](const RankDiagnosis& part, auto add) {
       for (const FusibleRow& fusible : part.analyzers.fusible) {
         count += fusible.count;
         add(fusible);
       }
     });
-    Note(kFusible, count, 0,
+    Note(kOpUnfused.category, count, 0,
          {"operators that one call could replace ran {} times",
           "可由一个亲和接口替代的算子出现 {} 次"},
          {"use the calls of the sheet; check the precision", "使用表中的接口，并验证精度"}, count);
@@ -353,35 +346,9 @@ std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ra
   return notes;
 }
 
-std::string CategoryOf(const FoundCause& finding, Language language) {
-  static const std::map<std::string_view, Wording> categories = {
-      {"rank.late_compute", kSlowRank},
-      {"rank.late_host", kSlowRank},
-      {"rank.late_input", kSlowRank},
-      {"rank.late", kSlowRank},
-      {"rank.jitter", kSlowRank},
-      {"link.slow", kSlowLink},
-      {"host.compile", kDispatch},
-      {"host.aclop", kDispatch},
-      {"host.gc", kCollections},
-      {"host.sync", {"Synchronize Stream Issues", "Synchronize Stream Issues"}},
-      {"host.launch_blocking", {"Synchronize Stream Issues", "Synchronize Stream Issues"}},
-      {"host.dataloader", {"Slow Dataloader Issues", "Slow Dataloader Issues"}},
-      {"host.memory", {"Memory Operator Issues", "Memory Operator Issues"}},
-      {"comm.small", kPackets},
-      {"comm.unaligned", kAlignmentSheet},
-      {"comm.retransmit", kResentSheet},
-      {"comm.contention", kContention},
-      {"op.aicpu", kAiCpuIssues},
-      {"op.attention", kFusible},
-      {"op.unfused", kFusible},
-      {"op.optimizer", kFusible},
-      {"dev.clock", kClockSheet},
-      {"env.check", {"Environment Variable Issues", "环境变量分析"}},
-  };
-  const auto found = categories.find(finding.id);
-  return found == categories.end() ? TitleOf(finding, language)
-                                   : std::string(found->second.In(language));
+std::string CategoryOf(const FoundCause& found, Language language) {
+  const Wording& category = found.finding->category;
+  return category.english.empty() ? TitleOf(found, language) : std::string(category.In(language));
 }
 
 }  // namespace mpa

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/report/report.h"
@@ -34,8 +33,6 @@ std::string CategoryOf(const FoundCause& finding, Language language);
 std::vector<AnalyzerNote> AddEnvironmentSheet(const std::vector<DiagnosedRank>& ranks,
                                               const Diagnosis& diagnosis, Language language,
                                               Report& report);
-
-inline constexpr Wording kClockSheet{"AI Core Frequency Issues", "AIcore频率"};
 
 /// Adds the lists of kernels: those that make little use of their cores or ran while the clock was
 /// low; products of matrices, attention and vector kernels that could use their units better, or

@@ -56,7 +56,7 @@ class DocumentMaker {
     document["not_causes"] = Innocents();
     document["skipped"] = Skipped();
     if (!of_.hidden.empty() && extent_.skipped) document["hidden"] = Hidden();
-    if (!of_.fine.empty() && extent_.skipped) document["fine"] = of_.fine;
+    if (!of_.fine.empty() && extent_.skipped) document["fine"] = Fine();
     if (!of_.needed.empty() && extent_.innocents) document["needed"] = Needed();
     if (!extent_.skipped) Omit("hidden", of_.hidden.size());
     if (!extent_.skipped) Omit("fine", of_.fine.size());
@@ -154,7 +154,7 @@ class DocumentMaker {
     const double share =
         of_.step > 0 ? static_cast<double>(finding.gain) / static_cast<double>(of_.step) : 0.0;
     Json json = {
-        {"id", finding.id},
+        {"id", finding.finding->id},
         {"key", finding.key},
         {"kind", NameOf(finding.kind)},
         {"severity", mpa::NameOf(ImpactOf(of_, finding))},
@@ -166,7 +166,7 @@ class DocumentMaker {
         {"ranks", List(finding.ranks, "ranks")},
         {"steps", List(finding.steps, "steps")},
         {"persistence", PersistenceOf(finding)},
-        {"owner", EntryOf(finding.id).owners},
+        {"owner", finding.finding->owners},
         {"cause_leaf", finding.leaf.empty() ? Json(nullptr) : Json(finding.leaf)},
         {"after", finding.after},
         {"hides", HiddenBy(finding)},
@@ -293,16 +293,23 @@ class DocumentMaker {
     Json rows = Json::array();
     for (const NotJudged& row : of_.not_judged) {
       if (!extent_.skipped) break;
-      rows.push_back({{"id", row.id}, {"needs", row.needs}, {"hint", row.hint}});
+      rows.push_back(
+          {{"id", row.finding->id}, {"needs", row.needs.english}, {"hint", row.hint.english}});
     }
     Omit("skipped", of_.not_judged.size() - rows.size());
     return rows;
   }
 
+  Json Fine() const {
+    Json ids = Json::array();
+    for (const FindingInfo* finding : of_.fine) ids.push_back(finding->id);
+    return ids;
+  }
+
   Json Hidden() const {
     Json rows = Json::array();
     for (const FoundCause& cause : of_.hidden) {
-      rows.push_back({{"id", cause.id},
+      rows.push_back({{"id", cause.finding->id},
                       {"key", cause.key},
                       {"kind", NameOf(cause.kind)},
                       {"alone_ns", cause.alone},

@@ -179,7 +179,8 @@ class DiagnosisPageMaker {
     table.headers = {Text({"finding", "问题"}), Text({"needs", "需要的数据"}),
                      Text({"how to record it", "获取方式"})};
     for (const NotJudged& row : of_.not_judged) {
-      table.rows.push_back({row.id, NeedText(row.needs, language_), NeedText(row.hint, language_)});
+      table.rows.push_back({std::string(row.finding->id), std::string(row.needs.In(language_)),
+                            std::string(row.hint.In(language_))});
     }
     page_.sections.push_back(
         {.heading = Text({"Not judged", "无法判断"}), .tables = {std::move(table)}});

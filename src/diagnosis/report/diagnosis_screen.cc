@@ -81,8 +81,8 @@ class Screen {
                                             "：未采集到设备任务，不作任何判断"}),
         2);
     if (!of_.not_judged.empty())
-      lines.push_back(
-          Fill({"    -> capture with {}", "    -> 采集时设置 {}"}, of_.not_judged.front().hint));
+      lines.push_back(Fill({"    -> capture with {}", "    -> 采集时设置 {}"},
+                           of_.not_judged.front().hint.english));
     return lines;
   }
 

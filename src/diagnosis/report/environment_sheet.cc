@@ -3,8 +3,8 @@
 #include <set>
 
 #include "analyzer_sheets.h"
+#include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/findings/catalogue.h"
-#include "mpa/diagnosis/job/variables.h"
 #include "sheet_maker.h"
 
 namespace mpa {

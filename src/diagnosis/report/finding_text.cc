@@ -14,8 +14,8 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/job/metric_names.h"
-#include "mpa/diagnosis/job/variables.h"
 #include "mpa/measure/leaf.h"
 
 namespace mpa {
@@ -60,7 +60,7 @@ std::string FactOf(const FoundCause& finding, const Metric& metric, Language lan
   }
   if (metric.name != "time_per_step") return MetricText(metric, language);
   // Of an operation the capture does not tell how much of it is exposed.
-  if (finding.id.starts_with("comm.") && place.of_all > 0) {
+  if (finding.finding->area == Area::kCommunication && place.of_all > 0) {
     const std::int64_t percent = (200 * place.time + place.of_all) / (2 * place.of_all);
     return fmt::format(fmt::runtime(InChinese(language) ? "占 {1} 的 {0} %" : "{} % of {}"),
                        percent, MetricText(metric, language));
@@ -126,9 +126,8 @@ void AddPercents(std::vector<StepShare>& shares) {
 }  // namespace
 
 FindingSection SectionOf(const FoundCause& finding) {
-  if (finding.id.starts_with("capture.")) return FindingSection::kCapture;
-  if (finding.id.starts_with("env.") || finding.id.starts_with("mem."))
-    return FindingSection::kSettings;
+  if (finding.finding->area == Area::kCapture) return FindingSection::kCapture;
+  if (finding.finding->area == Area::kSettings) return FindingSection::kSettings;
   return finding.kind == FindingKind::kFault ? FindingSection::kFaults
                                              : FindingSection::kOpportunities;
 }
@@ -151,7 +150,7 @@ std::string MsText::operator()(TimeNs time) const {
 
 std::string TitleOf(const FoundCause& finding, Language language) {
   if (finding.setting) return SettingTitle(*finding.setting, language);
-  const std::string_view title = TitleWordsOf(finding).In(language);
+  const std::string_view title = finding.Title().In(language);
   const std::string ranks = RanksText(finding.ranks, language);
   std::string text = fmt::format(fmt::runtime(title), ranks);
   const bool names_ranks = title.find("{}") != std::string_view::npos;
@@ -317,35 +316,6 @@ std::string LeafText(std::string_view leaf, Language language) {
   const auto found = chinese.find(leaf);
   return std::string(InChinese(language) && found != chinese.end() ? found->second
                                                                    : TitleOf(*known));
-}
-
-std::string NeedText(const std::string& english, Language language) {
-  static const std::map<std::string_view, std::string_view> chinese = {
-      {"calls of the runtime (CANN)", "CANN 接口调用"},
-      {"sizes and peers of transfers", "传输的大小和对端"},
-      {"three ranks of the same role, or two and more steps",
-       "同一角色的三张卡，或两张卡和更多的 step"},
-      {"the same operations of a group on all of its ranks", "通信组的所有卡上有相同的通信算子"},
-      {"a rank of every pipeline stage", "每个流水级至少一张卡"},
-      {"captures of more ranks", "采集更多的卡"},
-      {"captures of more ranks or steps", "采集更多的卡或 step"},
-      {"captures of the same steps", "采集相同的 step"},
-      {"calls of the CUDA runtime", "CUDA 运行时调用"},
-      {"records of garbage collections", "垃圾回收记录"},
-      {"stacks of Python, for source lines", "Python 调用栈（用于定位源码行）"},
-      {"shapes of kernels", "算子的 shape"},
-      {"tensors of kernels", "算子读写的张量"},
-      {"the clock of the cores", "AI Core 频率"},
-      {"the rated clock of the cores", "AI Core 额定频率"},
-      {"info.json of the device, in its PROF folder", "保留 PROF 目录下设备的 info.json"},
-      {"traces of GPUs do not hold it", "GPU 采集不含此数据"},
-      {"all files of the capture", "采集目录中的全部文件"},
-      {"what the chip and its links move at most", "芯片及其链路的最大带宽"},
-      {"info.json of the device, or numbers with --rules",
-       "保留设备的 info.json，或用 --rules 给出数值"},
-  };
-  const auto found = chinese.find(english);
-  return found == chinese.end() || !InChinese(language) ? english : std::string(found->second);
 }
 
 std::vector<StepShare> SharesOf(const AccountRow& row) {

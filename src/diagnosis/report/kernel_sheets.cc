@@ -284,7 +284,7 @@ class KernelSheetMaker : private SheetMaker {
     };
     TimeNs time = 0;
     const std::int64_t rows =
-        AddSheet(kClockSheet, columns, [&](const RankDiagnosis& part, auto add) {
+        AddSheet(kDevClock.category, columns, [&](const RankDiagnosis& part, auto add) {
           const auto rated = static_cast<double>(part.rated_mhz);
           for (const ClockRow& clock : part.analyzers.clocks) {
             if (clock.mhz >= of_.rules.clock_ratio * rated) continue;
@@ -293,7 +293,7 @@ class KernelSheetMaker : private SheetMaker {
           }
         });
     NoteAsFinding(
-        "dev.clock", kClockSheet, rows, time,
+        kDevClock, rows, time,
         {"kernels of {} names ran while the clock was low", "{} 种算子运行时 AI Core 降频"});
   }
 

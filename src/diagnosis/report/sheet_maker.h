@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "analyzer_sheets.h"
-#include "mpa/diagnosis/findings/catalogue.h"
-#include "mpa/diagnosis/job/variables.h"
+#include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/report/member_columns.h"
 
@@ -84,11 +83,12 @@ class SheetMaker {
             fmt::format(fmt::runtime(suggestion.In(language_)), values...));
   }
 
-  /// With the advice of the catalogue. `description` names the count.
-  void NoteAsFinding(std::string_view id, const Wording& category, std::int64_t count, TimeNs time,
+  /// With the advice of the finding. `description` names the count.
+  void NoteAsFinding(const FindingInfo& finding, std::int64_t count, TimeNs time,
                      const Wording& description) {
-    AddNote(category, count, time, fmt::format(fmt::runtime(description.In(language_)), count),
-            UsualAdvice(id, FactsOf(ranks_, of_.rules), language_));
+    AddNote(finding.category, count, time,
+            fmt::format(fmt::runtime(description.In(language_)), count),
+            UsualAdvice(finding, FactsOf(ranks_, of_.rules), language_));
   }
 
   std::vector<AnalyzerNote> TakeNotes() { return std::move(notes_); }

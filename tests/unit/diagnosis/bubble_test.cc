@@ -73,7 +73,7 @@ Diagnosis DiagnoseParts(const std::vector<RankDiagnosis>& parts) {
 
 const FoundCause* BubbleOf(const Diagnosis& diagnosis) {
   for (const FoundCause& finding : diagnosis.findings) {
-    if (finding.id == "pp.bubble") return &finding;
+    if (finding.Is(kPpBubble)) return &finding;
   }
   return nullptr;
 }
@@ -129,8 +129,8 @@ TEST(Bubble, WhatArrivesKeepsAStageBusy) {
 TEST(Bubble, StandsWhereOpportunitiesOfItsSizeDo) {
   const Diagnosis diagnosis = DiagnoseBoth({.host = 800 * kUs, .host_leaf = Leaf::kDataLoader});
   ASSERT_GE(diagnosis.findings.size(), 2u);
-  EXPECT_EQ(diagnosis.findings[0].id, "pp.bubble");
-  EXPECT_EQ(diagnosis.findings[1].id, "host.dataloader") << "0.8 ms";
+  EXPECT_TRUE(diagnosis.findings[0].Is(kPpBubble));
+  EXPECT_TRUE(diagnosis.findings[1].Is(kHostDataloader)) << "0.8 ms";
   EXPECT_GT(diagnosis.findings[0].gain, diagnosis.findings[1].gain);
 }
 
@@ -149,7 +149,7 @@ TEST(Bubble, OfAStageThatWasNotCaptured) {
   EXPECT_NEAR(static_cast<double>(found->gain), 12'010e3 - 6'029.97e3 - 3'015e3, 100);
   EXPECT_EQ(found->confidence, Certainty::kLow);
   EXPECT_TRUE(std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
-                          [](const NotJudged& row) { return row.id == "pp.stage_imbalance"; }));
+                          [](const NotJudged& row) { return row.finding == &kPpStageImbalance; }));
 }
 
 // Two stages, the second of which computes twice as much; of a pipeline of `stages`.
@@ -171,7 +171,7 @@ Diagnosis Uneven(std::int64_t stages) {
 
 bool SaysImbalance(const Diagnosis& diagnosis) {
   return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                     [](const FoundCause& finding) { return finding.id == "pp.stage_imbalance"; });
+                     [](const FoundCause& finding) { return finding.Is(kPpStageImbalance); });
 }
 
 TEST(Bubble, AStageThatWasNotCapturedMayBeTheHeaviest) {

@@ -311,7 +311,7 @@ TEST(Hidden, WhatAllCapturedRanksDoIsListedBehindTheLateOne) {
   EXPECT_EQ(diagnosis.hidden[0].alone, 2 * kMs) << "all of it, if the others do the same";
   EXPECT_TRUE(diagnosis.hidden[0].if_others_do);
   EXPECT_EQ(diagnosis.hidden[0].after, (std::vector<std::string>{"rank.late/r2"}));
-  EXPECT_EQ(std::count(diagnosis.fine.begin(), diagnosis.fine.end(), "host.dataloader"), 0);
+  EXPECT_EQ(std::count(diagnosis.fine.begin(), diagnosis.fine.end(), &kHostDataloader), 0);
 }
 
 TEST(Evidence, AWaitForARankIsTheTaskThatWaits) {
@@ -338,7 +338,7 @@ TEST(Evidence, OfAWaitWithoutATaskItIsTheOperation) {
   WhatIf what_if;
   what_if.expect.cuts.push_back(job.graph.late[0][0]);
   FoundCause found;
-  found.id = "rank.late";  // of a rank whose number is not known
+  found.finding = &kRankLate;  // of a rank whose number is not known
   EvidenceFinder(job).Find(what_if, {}, found);
   ASSERT_EQ(found.evidence.size(), 1u);
   EXPECT_EQ(found.evidence[0].name, "hcom_allReduce__1_0");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "diagnosis/diagnose.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What only looks guilty, what was not judged, and what was looked at and is fine.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -67,7 +68,7 @@ TEST(NotJudged, ShapesOfAGpuThatAreRecordedAreNotMissed) {
     builder.Part().source = kGpuSource;
     builder.Kind("gemm").shapes = builder.NameOf(shapes);
     for (const NotJudged& row : DiagnoseJob({builder.Build()}).not_judged) {
-      if (row.id == id) return row.needs + "; " + row.hint;
+      if (row.finding->id == id) return fmt::format("{}; {}", row.needs.english, row.hint.english);
     }
     return "";
   };
@@ -138,7 +139,7 @@ TEST(Advice, IsNotToRecordWhatTheLevelRecords) {
   part.has_calls = false;
   const auto hints = [&] {
     std::set<std::string> found;
-    for (const NotJudged& row : DiagnoseJob({part}).not_judged) found.insert(row.hint);
+    for (const NotJudged& row : DiagnoseJob({part}).not_judged) found.emplace(row.hint.english);
     return found;
   };
   EXPECT_TRUE(hints().contains("profiler_level=Level1"));
@@ -157,7 +158,7 @@ TEST(Advice, IsNotToCaptureWhatGpusDoNotHave) {
   const FoundCause* missing = FindingWith(diagnosis, "capture.missing");
   std::int64_t capturable = 0;
   for (const NotJudged& row : diagnosis.not_judged)
-    capturable += row.hint == "traces of GPUs do not hold it" ? 0 : 1;
+    capturable += row.hint.english == "traces of GPUs do not hold it" ? 0 : 1;
   EXPECT_LT(capturable, static_cast<std::int64_t>(diagnosis.not_judged.size()));
   if (capturable == 0) {
     EXPECT_EQ(missing, nullptr);
@@ -321,11 +322,12 @@ TEST(World, CountsRanksThatWereOnlyMet) {
 
 bool IsNotJudged(const Diagnosis& diagnosis, std::string_view id) {
   return std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
-                     [&](const NotJudged& row) { return row.id == id; });
+                     [&](const NotJudged& row) { return row.finding->id == id; });
 }
 
 bool IsFine(const Diagnosis& diagnosis, std::string_view id) {
-  return std::find(diagnosis.fine.begin(), diagnosis.fine.end(), id) != diagnosis.fine.end();
+  return std::any_of(diagnosis.fine.begin(), diagnosis.fine.end(),
+                     [&](const FindingInfo* finding) { return finding->id == id; });
 }
 
 // 0.9 of 10 ms run on the AI CPU, and 90 % of it goes. Half of it would go with another type, but
@@ -418,8 +420,8 @@ TEST(Judged, OfGpusNamesNoOptionsOfNpus) {
   EXPECT_TRUE(IsNotJudged(diagnosis, "host.compile"));
   EXPECT_FALSE(IsNotJudged(diagnosis, "host.aclop"));
   for (const NotJudged& row : diagnosis.not_judged) {
-    EXPECT_EQ(row.needs.find("CANN"), std::string::npos) << row.id;
-    EXPECT_EQ(row.hint.find("Level1"), std::string::npos) << row.id;
+    EXPECT_EQ(row.needs.english.find("CANN"), std::string::npos) << row.finding->id;
+    EXPECT_EQ(row.hint.english.find("Level1"), std::string::npos) << row.finding->id;
   }
   part.has_calls = true;
   EXPECT_TRUE(IsFine(DiagnoseJob({part}), "host.memory"));
@@ -431,7 +433,7 @@ TEST(Judged, EveryNeedHasWordsInChinese) {
   for (const char* source : {"text", kGpuSource}) {
     part.source = source;
     for (const NotJudged& row : DiagnoseJob({part}).not_judged)
-      EXPECT_NE(NeedText(row.needs, Language::kChinese), row.needs);
+      EXPECT_NE(row.needs.chinese, row.needs.english);
   }
 }
 

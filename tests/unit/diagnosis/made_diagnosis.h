@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
-#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 
 namespace mpa {
@@ -29,10 +30,17 @@ inline Diagnosis MadeDiagnosis() {
   return diagnosis;
 }
 
+/// The finding of that id, which must be there.
+inline const FindingInfo& FindingNamed(std::string_view id) {
+  return **std::find_if(Catalogue().begin(), Catalogue().end(),
+                        [&](const FindingInfo* finding) { return finding->id == id; });
+}
+
 inline FoundCause MadeFinding(std::string_view id, TimeNs gain) {
   FoundCause finding;
-  finding.id = finding.key = id;
-  finding.kind = EntryOf(id).kind;
+  finding.finding = &FindingNamed(id);
+  finding.key = id;
+  finding.kind = finding.finding->kind;
   finding.gain = finding.alone = finding.gain_max = gain;
   finding.steps = {50};
   finding.metrics = {{"calls_per_step", 3, "count"}, {"time_per_step", 5e6, "ns"}};

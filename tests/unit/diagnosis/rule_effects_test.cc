@@ -62,7 +62,7 @@ TEST(RuleEffects, UnknownChipsAreNotJudgedByTheLimitsOfKnownOnes) {
   };
   const auto is_not_judged = [](const Diagnosis& diagnosis) {
     return std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
-                       [](const NotJudged& row) { return row.id == "op.slow"; });
+                       [](const NotJudged& row) { return row.finding == &kOpSlow; });
   };
   const Diagnosis known = diagnose("Ascend910B", 0);
   ASSERT_NE(FindingWith(known, "op.slow/Mul"), nullptr);

@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/diagnosis/job/issuing.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/replay/what_if.h"
 
@@ -40,12 +42,22 @@ struct Cause {
 /// True if so many ranks that do the same show which of them is slow: more than two in a single
 /// step, two only over several steps.
 bool CanCompare(const Job& job, std::size_t ranks);
-/// All causes of a job that may be findings. Groups of them are searched at the same time; their
-/// order is always the same.
-std::vector<Cause> FindCauses(const Job& job);
 
-/// A cause of the catalogue with its key: the id and what tells it from others.
-Cause NewCause(const Job& job, std::string_view id, std::string_view place = "");
+/// What the finders of an area share.
+struct CauseSearch {
+  const Job& job;
+  IssuingOfRanks& issuing;
+  std::vector<Cause> causes = {};  ///< those that were found so far
+  std::optional<LinkSpeeds> speeds = {};
+
+  const LinkSpeeds& Speeds() {
+    if (!speeds) speeds.emplace(job);
+    return *speeds;
+  }
+};
+
+/// A cause with its key: the id and what tells it from others.
+Cause NewCause(const Job& job, const FindingInfo& finding, std::string_view place = "");
 /// Takes time out of an operation of all its members, behind the last arrival.
 void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Removal& removal);
 /// Takes out a share of what the host of a rank does to issue a piece of device work, a node of its

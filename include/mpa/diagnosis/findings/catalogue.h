@@ -1,37 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
-#include <vector>
+#include "mpa/diagnosis/findings/finding.h"
 
-#include "mpa/diagnosis/findings/diagnosis.h"
+/// Every finding, in the order in which findings are listed. Each is declared in the file that
+/// looks for it.
+#define MPA_FINDINGS(X)  \
+  X(kRankLateCompute)    \
+  X(kRankLateHost)       \
+  X(kRankLateInput)      \
+  X(kRankLate)           \
+  X(kRankJitter)         \
+  X(kStepLong)           \
+  X(kDataImbalance)      \
+  X(kLinkSlow)           \
+  X(kPpStageImbalance)   \
+  X(kEpImbalance)        \
+  X(kHostDataloader)     \
+  X(kHostH2d)            \
+  X(kHostSync)           \
+  X(kHostCompile)        \
+  X(kHostAclop)          \
+  X(kHostGc)             \
+  X(kHostMemory)         \
+  X(kHostCheckpoint)     \
+  X(kHostLaunchBlocking) \
+  X(kHostCpuContention)  \
+  X(kHostPython)         \
+  X(kHostLaunchBound)    \
+  X(kOpAicpu)            \
+  X(kOpFormat)           \
+  X(kOpAttention)        \
+  X(kOpSlow)             \
+  X(kOpVariance)         \
+  X(kOpFp32)             \
+  X(kOpOptimizer)        \
+  X(kOpZeroGrad)         \
+  X(kOpUnfused)          \
+  X(kDevClock)           \
+  X(kCommNotOverlapped)  \
+  X(kCommSmall)          \
+  X(kCommExposed)        \
+  X(kCommBroadcast)      \
+  X(kCommUnaligned)      \
+  X(kCommContention)     \
+  X(kCommRetransmit)     \
+  X(kCommInner)          \
+  X(kCommBuffer)         \
+  X(kPpBubble)           \
+  X(kEnvCheck)           \
+  X(kMemPressure)        \
+  X(kCaptureOverhead)    \
+  X(kCaptureWarmup)      \
+  X(kCaptureMissing)
 
 namespace mpa {
 
-/// A text in every language.
-struct Wording {
-  std::string_view english, chinese;
-  std::string_view In(Language language) const {
-    return language == Language::kEnglish ? english : chinese;
-  }
-};
+#define MPA_FINDING(name) extern const FindingInfo name;
+MPA_FINDINGS(MPA_FINDING)
+#undef MPA_FINDING
 
-/// What the catalogue says of a finding; advice.h has what to do about it.
-struct CatalogueEntry {
-  std::string_view id;
-  FindingKind kind = FindingKind::kFault;
-  std::vector<std::string_view>
-      owners;     ///< who can fix it: "model", "data", "framework", "operator", ...
-  Wording title;  ///< with "{}" for the ranks or the link, where it has any
-};
-
-/// Of every id that a finding may have, in the order of the catalogue.
-const std::vector<CatalogueEntry>& Catalogue();
-/// The entry of an id. Throws std::out_of_range for an id that is not in the catalogue.
-const CatalogueEntry& EntryOf(std::string_view id);
-/// The key of calls that stand still, whose id is that of hosts that launch too slowly.
-inline constexpr std::string_view kStallsKey = "host.launch_bound/stalls";
-/// The title of a finding: that of its id, unless its key has one of its own.
-const Wording& TitleWordsOf(const FoundCause& finding);
+/// Single calls of the host that stand still, where all of them should be quick.
+extern const FindingVariant kHostStalls;
+/// Small operations that cannot become fewer.
+extern const FindingVariant kCommSmallOnTheWay;
 
 }  // namespace mpa

@@ -11,6 +11,7 @@
 
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
+#include "mpa/diagnosis/findings/finding.h"
 #include "mpa/diagnosis/findings/rules.h"
 
 /// What a diagnosis says: where the time of a step goes, what slows it down, and how much a fix
@@ -96,12 +97,6 @@ struct FindingChain {
 
 // The diagnosis itself.
 
-enum class Language : std::uint8_t { kEnglish, kChinese };
-
-/// A deviation from what is normal for the job, or work that is as it was written and could be
-/// faster.
-enum class FindingKind : std::uint8_t { kFault, kOpportunity };
-
 /// How sure a finding is.
 enum class Certainty : std::uint8_t { kLow, kMedium, kHigh };
 
@@ -142,32 +137,16 @@ struct FoundSetting {
   std::string serves{};  ///< key of the finding that it adds to
 };
 
-/// What advice on a finding has to fit: how its ranks ran and were captured, and what its calls
-/// did.
-struct AdviceFacts {
-  bool on_gpu = false;       ///< settings of an NPU do not apply
-  bool is_compiled = false;  ///< compiled functions or captured graphs run
-  /// What the profiler recorded.
-  bool has_stacks = false, has_shapes = false, has_memory = false, has_modules = false;
-  bool has_level1 = false;  ///< Level1 or more
-  bool has_level2 = false;
-  bool has_steps = false;  ///< enough of them to tell a habit from an accident
-  /// How long calls waited, by what they did: copies in either direction; synchronisations that the
-  /// program asks for, and operators that read numbers or sizes from the device.
-  TimeNs copying_out = 0, copying_in = 0, synchronising = 0, reading = 0;
-};
-
 struct FoundCause {
-  std::string id;   ///< of the catalogue: "rank.late_host"
-  std::string key;  ///< with what tells it from others of its id: "rank.late_host/r5"
+  const FindingInfo* finding = nullptr;     ///< of the catalogue
+  const FindingVariant* variant = nullptr;  ///< what is said of this case instead
+  std::string key;  ///< the id and what tells it from others of it: "rank.late_host/r5"
   FindingKind kind = FindingKind::kFault;
   Certainty confidence = Certainty::kMedium;
-  TimeNs gain = 0;         ///< per step, once all before it are fixed
-  TimeNs alone = 0;        ///< per step, if nothing else is fixed
-  TimeNs gain_max = 0;     ///< as `gain`, if it were gone completely
-  bool with_next = false;  ///< pays only together with the next one
-  bool on_the_way =
-      false;  ///< of collectives: what is computed next needs them, so they cannot become fewer
+  TimeNs gain = 0;                  ///< per step, once all before it are fixed
+  TimeNs alone = 0;                 ///< per step, if nothing else is fixed
+  TimeNs gain_max = 0;              ///< as `gain`, if it were gone completely
+  bool with_next = false;           ///< pays only together with the next one
   std::vector<std::int64_t> ranks;  ///< the culprits; empty: all
   std::vector<std::int32_t> steps;  ///< those in which it was seen
   std::string leaf;                 ///< of the accounting, where it is the cause of a late rank
@@ -180,6 +159,11 @@ struct FoundCause {
   std::vector<std::string> done{};
   AdviceFacts facts{};
   std::optional<FindingChain> chain{};  ///< only of one that is to be explained
+
+  bool Is(const FindingInfo& other) const { return finding == &other; }
+  const Wording& Title() const {
+    return variant != nullptr && !variant->title.english.empty() ? variant->title : finding->title;
+  }
 };
 
 /// How the time of one step of one rank is spent, by leaf; the leaves add up to the window.
@@ -202,9 +186,8 @@ struct NotACause {
 
 /// What could not be judged, and what would have to be recorded.
 struct NotJudged {
-  std::string id;
-  std::string needs;
-  std::string hint;
+  const FindingInfo* finding = nullptr;
+  Wording needs, hint;
 };
 
 /// A finding that is not shown, although what is shown saves its time only once it is fixed.
@@ -230,11 +213,10 @@ struct Diagnosis {
   /// Causes that save much alone, but hardly anything more once findings are fixed: their keys are
   /// `after`. The largest first.
   std::vector<FoundCause> hidden;
-  std::vector<std::string>
-      fine;  ///< ids of the catalogue that were looked at and cost nothing in this job
-  std::vector<NeededFinding> needed;   ///< fixed as well, where only some findings are shown
-  std::vector<std::int64_t> culprits;  ///< ranks of faults that are not shown
-  Lateness lateness;                   ///< of all collectives, whatever causes it
+  std::vector<const FindingInfo*> fine;  ///< were looked at and cost nothing in this job
+  std::vector<NeededFinding> needed;     ///< fixed as well, where only some findings are shown
+  std::vector<std::int64_t> culprits;    ///< ranks of faults that are not shown
+  Lateness lateness;                     ///< of all collectives, whatever causes it
   /// Captured, but not compared: see common_steps.h.
   std::vector<std::int64_t> ranks_left_out;
   std::vector<std::int64_t> ranks_without_work;  ///< of which no device work was recorded

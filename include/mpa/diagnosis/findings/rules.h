@@ -12,8 +12,8 @@
 /// The thresholds of the diagnosis, which a file may replace.
 namespace mpa {
 
-/// Shares are parts of 1, times are ns. RuleList() says what each one means. Facts of the chip are
-/// 0 unless a file gives them: its entry has them then (ChipLimits).
+/// Shares are parts of 1, times are ns. Threshold::meaning says what each one means. Facts of the
+/// chip are 0 unless a file gives them: its entry has them then (ChipLimits).
 struct Rules {
   // All findings.
   double least_share = 0.01, least_ns = 10'000, search_share = 0.002, pair_share = 0.03,
@@ -69,24 +69,8 @@ struct Rules {
   double few_steps = 3, long_ratio = 2;
 };
 
-/// A threshold as people and files call it.
-struct RuleEntry {
-  std::string_view
-      finding;  ///< id of the catalogue, "rank" and the like for several, "all" for all
-  std::string_view name;
-  double Rules::*value;
-  double least, most;  ///< what a file may say
-  std::string_view meaning;
-};
-
-/// Every threshold, in the order of the catalogue.
-const std::vector<RuleEntry>& RuleList();
-
-/// The rules of a document of schema mpa.rules/1; what it leaves out keeps its usual value. Throws
-/// Error (kUsage) that names the rule: one that is not known, or a value that is out of its range.
-Rules ParseRules(std::string_view text);
-/// The document, with every rule.
-std::string RulesText(const Rules& rules);
+// What files may set them to at most.
+inline constexpr double kLongestTime = 1e12, kMostBytes = 1e12, kMostCalls = 1e6;
 
 /// A whole number or a time among the rules.
 inline std::int64_t Whole(double rule) { return static_cast<std::int64_t>(rule); }

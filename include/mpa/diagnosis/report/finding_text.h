@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 
 namespace mpa {
@@ -61,9 +60,6 @@ std::string AtLine(const std::string& name, const std::string& line, Language la
                    std::size_t columns);
 /// "data loader" of "free.dataloader"; the leaf itself where it has no words.
 std::string LeafText(std::string_view leaf, Language language);
-
-/// A text of NotJudged in the language, or in English if it has no translation.
-std::string NeedText(const std::string& english, Language language);
 
 /// That clocks of ranks contradict each other; empty where they do not.
 std::string ClockText(const Diagnosis& diagnosis, Language language);

@@ -70,7 +70,7 @@ auto SlowAmong(std::vector<std::pair<std::int32_t, std::int32_t>> slow) {
 
 bool NamesALink(const Diagnosis& diagnosis) {
   return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                     [](const FoundCause& finding) { return finding.id == "link.slow"; });
+                     [](const FoundCause& finding) { return finding.Is(kLinkSlow); });
 }
 
 TEST(CardLinks, AllOfAHostAreSlow) {

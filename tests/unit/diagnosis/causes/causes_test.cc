@@ -217,7 +217,7 @@ TEST(Causes, DataThatTakeLongOnAllRanksWaitForALateOne) {
   const auto is_found = [&] {
     const Diagnosis diagnosis = DiagnoseJob(parts);
     return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                       [](const FoundCause& found) { return found.id == "comm.retransmit"; });
+                       [](const FoundCause& found) { return found.Is(kCommRetransmit); });
   };
   EXPECT_FALSE(is_found());
   parts[2].long_tasks.clear();
@@ -772,7 +772,7 @@ TEST(Causes, SeveralThatComeTogetherAreLateTogether) {
     return std::vector<std::int32_t>{1, 2, 3};
   });
   for (const FoundCause& finding : most.findings)
-    EXPECT_NE(finding.id, "rank.late") << "rank 0 is early";
+    EXPECT_FALSE(finding.Is(kRankLate)) << "rank 0 is early";
 }
 
 // Rank 2 comes 4 ms late, and rank 3 3 ms after it: two causes, although they cost about the same.
@@ -804,7 +804,7 @@ TEST(Causes, LittleLatenessAddsUpWhereItIsAHabit) {
   const Diagnosis turns = SeesOthersComeLate(
       10, 40 * kUs, [](std::int32_t number) { return std::vector<std::int32_t>{2 + number % 2}; });
   for (const FoundCause& finding : turns.findings)
-    EXPECT_NE(finding.id, "rank.late") << "each in half of the operations";
+    EXPECT_FALSE(finding.Is(kRankLate)) << "each in half of the operations";
 }
 
 TEST(Causes, LatenessIsSeenInItsSteps) {
@@ -899,8 +899,9 @@ std::ptrdiff_t LateNotJudged(std::size_t ranks, int steps) {
         .Kernel("MatMulV3", kMs)
         .Collective("hcom_allReduce__1_" + std::to_string(step), kMs);
   const auto rows = DiagnoseJob(std::vector<RankDiagnosis>(ranks, builder.Build())).not_judged;
-  return std::count_if(rows.begin(), rows.end(),
-                       [](const NotJudged& row) { return row.id.starts_with("rank.late_"); });
+  return std::count_if(rows.begin(), rows.end(), [](const NotJudged& row) {
+    return row.finding->id.starts_with("rank.late_");
+  });
 }
 
 TEST(Causes, WhatCannotBeJudgedIsTold) {
@@ -911,7 +912,7 @@ TEST(Causes, WhatCannotBeJudgedIsTold) {
   const auto part = ThreeSteps([](PartBuilder& step) { step.Kernel("MatMulV3", kMs); });
   const Diagnosis diagnosis = DiagnoseJob({part, part, part});
   ASSERT_FALSE(diagnosis.findings.empty());
-  EXPECT_EQ(diagnosis.findings.back().id, "capture.missing") << "the last of all";
+  EXPECT_TRUE(diagnosis.findings.back().Is(kCaptureMissing)) << "the last of all";
   EXPECT_EQ(MetricIn(diagnosis.findings.back(), "causes_not_judged"), 4)
       << "ranks that never meet are not compared, and no clock is recorded";
   EXPECT_EQ(diagnosis.not_judged.size(), 4u);
@@ -979,7 +980,7 @@ TEST(Causes, RanksThatHaveNothingToDoWithEachOtherAreNotCompared) {
     parts.push_back(builder.Build());
   }
   for (const FoundCause& finding : DiagnoseJob(parts).findings)
-    EXPECT_NE(finding.id, "rank.late_host");
+    EXPECT_FALSE(finding.Is(kRankLateHost));
 }
 
 TEST(Causes, CapturesOfOtherDaysBeginTogether) {

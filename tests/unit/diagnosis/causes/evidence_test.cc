@@ -7,6 +7,7 @@
 
 #include "diagnosis/part_builder.h"
 #include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
 namespace {
@@ -46,10 +47,10 @@ class EvidenceTest : public ::testing::Test {
       ranks.push_back({static_cast<std::int64_t>(i), &parts_[i]});
     job_ = MakeJob(std::move(ranks), {});
   }
-  std::vector<Evidence> Find(std::string_view id, const WhatIf& what_if,
+  std::vector<Evidence> Find(const FindingInfo& info, const WhatIf& what_if,
                              const std::vector<Leaf>& about, std::vector<std::int64_t> ranks = {}) {
     FoundCause finding;
-    finding.id = id;
+    finding.finding = &info;
     finding.ranks = std::move(ranks);
     EvidenceFinder(job_).Find(what_if, about, finding);
     return finding.evidence;
@@ -75,7 +76,7 @@ class EvidenceTest : public ::testing::Test {
 TEST_F(EvidenceTest, KernelsOfANameAreOnePlaceWithTheirOwnTime) {
   MakeJobOf({TwoSteps().Build()});
   // What a fix is likely to take is a part of it; the place has all of its time.
-  const auto places = Find("op.format", WithoutKernels(Leaf::kFormat, 0.7), {Leaf::kFormat});
+  const auto places = Find(kOpFormat, WithoutKernels(Leaf::kFormat, 0.7), {Leaf::kFormat});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].name, "TransData");
   EXPECT_EQ(places[0].source, "kernel_details.csv");
@@ -96,7 +97,7 @@ TEST_F(EvidenceTest, ThePlaceWithMostTimeIsFirstNotTheOneWithTheLongestEvent) {
   const HostShare& share = parts_[0].shares.back();
   what_if.expect.waits.push_back({job_.graph.first_edge[0] + share.edge, share.time / 2});
   what_if.bound.waits.push_back({job_.graph.first_edge[0] + share.edge, share.time});
-  const auto places = Find("host.python", what_if, {Leaf::kPython});
+  const auto places = Find(kHostPython, what_if, {Leaf::kPython});
   ASSERT_EQ(places.size(), 2u);
   EXPECT_EQ(places[0].name, "main.py(20): often");
   EXPECT_EQ(places[0].line, "main.py:20");
@@ -119,7 +120,7 @@ TEST_F(EvidenceTest, WhatTheFixLeavesIsNoPlace) {
   WhatIf what_if;
   const HostShare& stall = parts_[0].shares[parts_[0].shares.size() - 2];
   what_if.expect.waits.push_back({job_.graph.first_edge[0] + stall.edge, 7 * kMs});
-  const auto places = Find("host.launch_bound", what_if, {Leaf::kDispatchOp});
+  const auto places = Find(kHostLaunchBound, what_if, {Leaf::kDispatchOp});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].name, "aten::stalls");
 }
@@ -136,7 +137,7 @@ TEST_F(EvidenceTest, OfSeveralSharesOnAnEdgeItIsTheOneOfTheClass) {
   MakeJobOf({builder.Build()});
   WhatIf what_if;
   what_if.expect.waits.push_back({job_.graph.first_edge[0] + other.edge, other.time});
-  const auto places = Find("host.memory", what_if, {Leaf::kMemory});
+  const auto places = Find(kHostMemory, what_if, {Leaf::kMemory});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].name, "cudaMalloc");
 }
@@ -149,7 +150,7 @@ TEST_F(EvidenceTest, GarbageCollectionsAreThoseOfTheirTable) {
   WhatIf what_if;
   what_if.expect.waits.push_back(
       {job_.graph.first_edge[0] + parts_[0].shares.back().edge, 3 * kMs});
-  const auto places = Find("host.gc", what_if, {Leaf::kGarbage});
+  const auto places = Find(kHostGc, what_if, {Leaf::kGarbage});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].table, "garbage_collections");
   EXPECT_EQ(places[0].start, 12);
@@ -157,7 +158,7 @@ TEST_F(EvidenceTest, GarbageCollectionsAreThoseOfTheirTable) {
 
 TEST_F(EvidenceTest, OnlyRanksThatShowIt) {
   MakeJobOf({TwoSteps().Build(), TwoSteps().Build()});
-  const auto places = Find("op.format", WithoutKernels(Leaf::kFormat), {Leaf::kFormat}, {1});
+  const auto places = Find(kOpFormat, WithoutKernels(Leaf::kFormat), {Leaf::kFormat}, {1});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].rank, 1);
 }
@@ -165,7 +166,7 @@ TEST_F(EvidenceTest, OnlyRanksThatShowIt) {
 // What a rank does beyond its peers is its finding, not all that it does.
 TEST_F(EvidenceTest, OfALateRankItIsTheExcess) {
   MakeJobOf({TwoSteps().Build()});
-  const auto places = Find("rank.late_compute", WithoutKernels(Leaf::kMatmul, 0.25), {}, {0});
+  const auto places = Find(kRankLateCompute, WithoutKernels(Leaf::kMatmul, 0.25), {}, {0});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].name, "MatMulV2");
   EXPECT_EQ(places[0].time, kMs);
@@ -190,7 +191,7 @@ TEST_F(EvidenceTest, CallsHaveTheLineOfTheProgram) {
   MakeJobOf({std::move(part)});
   WhatIf what_if;
   what_if.expect.cuts.push_back(job_.graph.first_edge[0] + edge);
-  const auto places = Find("host.sync", what_if, {Leaf::kScalarSync});
+  const auto places = Find(kHostSync, what_if, {Leaf::kScalarSync});
   ASSERT_EQ(places.size(), 2u);
   EXPECT_EQ(places[0].line, "train.py:90");
   EXPECT_EQ(places[0].op, "aten::item");
@@ -208,7 +209,7 @@ TEST_F(EvidenceTest, OfManyPlacesTheLargestAreKept) {
   for (TimeNs i = 0; i < 90; ++i)
     builder.Kernel("K" + std::to_string(i), (1 + i * 37 % 90) * kUs, Leaf::kFormat);
   MakeJobOf({builder.Build()});
-  const auto places = Find("op.format", WithoutKernels(Leaf::kFormat), {Leaf::kFormat});
+  const auto places = Find(kOpFormat, WithoutKernels(Leaf::kFormat), {Leaf::kFormat});
   ASSERT_EQ(places.size(), 50u);
   for (std::size_t i = 0; i < places.size(); ++i)
     EXPECT_EQ(places[i].time, (90 - static_cast<TimeNs>(i)) * kUs) << i;

@@ -44,7 +44,7 @@ Diagnosis WithLinks(std::int32_t ranks, std::int64_t bytes, TimeNs time) {
 
 const FoundCause* SlowLink(const Diagnosis& diagnosis) {
   for (const FoundCause& finding : diagnosis.findings) {
-    if (finding.id == "link.slow") return &finding;
+    if (finding.Is(kLinkSlow)) return &finding;
   }
   return nullptr;
 }
@@ -98,9 +98,8 @@ TEST(LinkCauses, SmallOperationsCostTheirHosts) {
     builder.Kernel("MatMulV3", kMs);
   }
   const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
-  const auto found =
-      std::find_if(diagnosis.findings.begin(), diagnosis.findings.end(),
-                   [](const FoundCause& finding) { return finding.id == "comm.small"; });
+  const auto found = std::find_if(diagnosis.findings.begin(), diagnosis.findings.end(),
+                                  [](const FoundCause& finding) { return finding.Is(kCommSmall); });
   ASSERT_NE(found, diagnosis.findings.end());
   // The four operations of a step have 4 MB, which fit into one: three of four are not issued.
   EXPECT_NEAR(static_cast<double>(found->alone), 4 * (200e3 + 100e3 * 3 / 4), 10);

@@ -57,8 +57,9 @@ std::vector<PairStep> LastAreLate(std::size_t late, std::size_t count) {
 }
 
 bool NamesARank(const Diagnosis& diagnosis) {
-  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                     [](const FoundCause& finding) { return finding.id.starts_with("rank."); });
+  return std::any_of(
+      diagnosis.findings.begin(), diagnosis.findings.end(),
+      [](const FoundCause& finding) { return finding.finding->id.starts_with("rank."); });
 }
 
 TEST(PairCauses, TheHostThatIsSlowerInEachStepIsLate) {
@@ -278,7 +279,7 @@ TEST(PairCauses, TwoStagesOfOneRankNeedSteps) {
 std::vector<std::string> LateNotJudgedOf(const Diagnosis& diagnosis) {
   std::vector<std::string> ids;
   for (const NotJudged& row : diagnosis.not_judged) {
-    if (row.id.starts_with("rank.")) ids.emplace_back(row.id);
+    if (row.finding->id.starts_with("rank.")) ids.emplace_back(row.finding->id);
   }
   return ids;
 }
@@ -365,11 +366,8 @@ TEST(PairCauses, WhatWasNotJudgedIsSaidInChinese) {
        {DiagnoseJob(PairWithWork(EvenSteps(1), Leaf::kPython)), WithLostOperations()}) {
     EXPECT_EQ(LateNotJudgedOf(diagnosis), LateRanks());
     for (const NotJudged& row : diagnosis.not_judged) {
-      if (!row.id.starts_with("rank.")) continue;
-      for (const std::string& text : {row.needs, row.hint}) {
-        EXPECT_NE(NeedText(text, Language::kChinese), text);
-        EXPECT_EQ(NeedText(text, Language::kEnglish), text);
-      }
+      if (!row.finding->id.starts_with("rank.")) continue;
+      for (const Wording& text : {row.needs, row.hint}) EXPECT_NE(text.chinese, text.english);
     }
   }
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/findings/rules.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include <string>
 
 #include "diagnosis/made_diagnosis.h"
+#include "mpa/diagnosis/catalogue.h"
 #include "support/failures.h"
 #include "support/files.h"
 
@@ -22,7 +21,7 @@ TEST(Rules, ListsEveryThresholdOnce) {
   std::set<const double*> places;
   const Rules rules;
   for (const RuleEntry& entry : RuleList()) {
-    names.insert(std::string(entry.finding) + "/" + std::string(entry.name));
+    names.insert(std::string(entry.of) + "/" + std::string(entry.name));
     places.insert(&(rules.*entry.value));
     EXPECT_FALSE(entry.meaning.empty());
     EXPECT_GE(rules.*entry.value, entry.least) << entry.name;
@@ -36,7 +35,7 @@ TEST(Rules, ListsEveryThresholdOnce) {
 TEST(Rules, TheGuideHasTheSameWords) {
   std::string guide = test::ReadAll(std::filesystem::path(MPA_SOURCE_DIR) / "docs" / "advisor.md");
   for (const RuleEntry& entry : RuleList()) {
-    const std::string row = fmt::format("| `{}` | `{}` | ", entry.finding, entry.name);
+    const std::string row = fmt::format("| `{}` | `{}` | ", entry.of, entry.name);
     const std::size_t begin = guide.find(row);
     ASSERT_NE(begin, std::string::npos) << row;
     const std::string line = guide.substr(begin, guide.find('\n', begin) - begin);

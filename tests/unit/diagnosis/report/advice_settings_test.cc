@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "diagnosis/made_diagnosis.h"
+#include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/findings/catalogue.h"
-#include "mpa/diagnosis/job/variables.h"
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
@@ -105,11 +105,11 @@ std::vector<FoundCause> FindingsOf(std::string_view id) {
   }
   if (id == "host.launch_bound") {
     findings.push_back(findings.front());
-    findings.back().key = kStallsKey;
+    findings.back().variant = &kHostStalls;
   }
   if (id == "comm.small") {
     findings.push_back(findings.front());
-    findings.back().on_the_way = true;
+    findings.back().variant = &kCommSmallOnTheWay;
   }
   if (id == "rank.late_host" || id == "rank.late_input") {
     for (const std::string_view leaf :
@@ -128,10 +128,10 @@ std::vector<FoundCause> FindingsOf(std::string_view id) {
 
 // False for findings that captures with these facts do not have.
 bool CanBe(const FoundCause& finding, const AdviceFacts& facts) {
-  if (facts.on_gpu && IsOfNpusAlone(finding.id)) return false;
-  if (finding.id == "capture.overhead")
+  if (facts.on_gpu && IsOfNpusAlone(finding.finding->id)) return false;
+  if (finding.Is(kCaptureOverhead))
     return facts.has_stacks || facts.has_memory || facts.has_modules || facts.has_level2;
-  if (finding.id == "capture.warmup") return !facts.has_steps;
+  if (finding.Is(kCaptureWarmup)) return !facts.has_steps;
   // The leaf says what the calls did.
   if (finding.leaf == "free.sync.scalar") return facts.reading > facts.synchronising;
   if (finding.leaf == "free.sync.explicit") return facts.synchronising > facts.reading;
@@ -161,8 +161,8 @@ class Mistakes {
 TEST(AllAdvice, FitsAllSettings) {
   Mistakes mistakes;
   const std::vector<AdviceFacts> all_facts = AllFacts();
-  for (const CatalogueEntry& entry : Catalogue()) {
-    for (FoundCause finding : FindingsOf(entry.id)) {
+  for (const FindingInfo* entry : Catalogue()) {
+    for (FoundCause finding : FindingsOf(entry->id)) {
       for (const AdviceFacts& facts : all_facts) {
         if (!CanBe(finding, facts)) continue;
         finding.facts = facts;
@@ -194,8 +194,8 @@ TEST(AllAdvice, FitsAllSettings) {
 
 // The actions are what programs read: they switch on nothing that is on.
 TEST(AllAdvice, ActionsSwitchOnNothingThatIsOn) {
-  for (const CatalogueEntry& entry : Catalogue()) {
-    for (FoundCause finding : FindingsOf(entry.id)) {
+  for (const FindingInfo* entry : Catalogue()) {
+    for (FoundCause finding : FindingsOf(entry->id)) {
       for (const AdviceFacts& facts : AllFacts()) {
         if (!CanBe(finding, facts)) continue;
         finding.facts = facts;

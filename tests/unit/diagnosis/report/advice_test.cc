@@ -20,28 +20,28 @@ FoundCause OnGpu(FoundCause finding) {
 }
 
 TEST(Actions, EveryFindingHasOneAndAtMostTwo) {
-  for (const CatalogueEntry& entry : Catalogue()) {
-    FoundCause finding = MadeFinding(entry.id, 0);
-    if (entry.id == "env.check") finding.setting = FoundSetting{"TASK_QUEUE_ENABLE", {{"0", {0}}}};
+  for (const FindingInfo* entry : Catalogue()) {
+    FoundCause finding = MadeFinding(entry->id, 0);
+    if (entry->id == "env.check") finding.setting = FoundSetting{"TASK_QUEUE_ENABLE", {{"0", {0}}}};
     finding.facts.has_stacks = true;
     for (const FoundCause& found : {finding, OnGpu(finding)}) {
-      EXPECT_FALSE(ActionsOf(found).empty()) << entry.id;
-      EXPECT_LE(ActionsOf(found).size(), 2u) << entry.id;
-      EXPECT_FALSE(AdviceOf(found, Language::kEnglish).empty()) << entry.id;
-      EXPECT_FALSE(AdviceOf(found, Language::kChinese).empty()) << entry.id;
+      EXPECT_FALSE(ActionsOf(found).empty()) << entry->id;
+      EXPECT_LE(ActionsOf(found).size(), 2u) << entry->id;
+      EXPECT_FALSE(AdviceOf(found, Language::kEnglish).empty()) << entry->id;
+      EXPECT_FALSE(AdviceOf(found, Language::kChinese).empty()) << entry->id;
       EXPECT_EQ(ActionsOf(found).size(), PartsOf(found).size() + (found.setting ? 1 : 0))
-          << entry.id;
+          << entry->id;
     }
   }
 }
 
 TEST(Actions, SettingsAreThoseOfTheAdvice) {
-  for (const CatalogueEntry& entry : Catalogue()) {
-    for (const AdvicePart& part : AdviceOn(entry.id).parts) {
+  for (const FindingInfo* entry : Catalogue()) {
+    for (const AdvicePart& part : entry->advice.parts) {
       if (part.action.what != "set_env") continue;
-      EXPECT_EQ(std::get<std::string>(part.action.args.at(0).second), part.setting) << entry.id;
-      EXPECT_NE(part.text.english.find(part.setting), std::string_view::npos) << entry.id;
-      EXPECT_NE(part.text.chinese.find(part.setting), std::string_view::npos) << entry.id;
+      EXPECT_EQ(std::get<std::string>(part.action.args.at(0).second), part.setting) << entry->id;
+      EXPECT_NE(part.text.english.find(part.setting), std::string_view::npos) << entry->id;
+      EXPECT_NE(part.text.chinese.find(part.setting), std::string_view::npos) << entry->id;
     }
   }
 }
@@ -66,7 +66,9 @@ TEST(Actions, LateRanksHaveTheAdviceOfWhatMakesThemLate) {
     finding.leaf = leaf;
     return AdviceOf(finding, Language::kEnglish);
   };
-  const auto usual = [](std::string_view id) { return UsualAdvice(id, {}, Language::kEnglish); };
+  const auto usual = [](std::string_view id) {
+    return UsualAdvice(FindingNamed(id), {}, Language::kEnglish);
+  };
   EXPECT_EQ(advice("rank.late_host", "free.compile"), usual("host.compile"));
   EXPECT_EQ(advice("rank.late_host", "free.sync.scalar"), usual("host.sync"));
   EXPECT_EQ(advice("rank.late_host", "free.memory"), usual("host.memory"));
@@ -85,16 +87,16 @@ TEST(Actions, AGpuHasNoLevelsOfTheProfiler) {
 }
 
 TEST(Actions, SomethingIsLeftWhereAllSettingsAreMade) {
-  for (const CatalogueEntry& entry : Catalogue()) {
-    FoundCause finding = MadeFinding(entry.id, 0);
+  for (const FindingInfo* entry : Catalogue()) {
+    FoundCause finding = MadeFinding(entry->id, 0);
     finding.facts.has_stacks = true;
-    if (entry.id == "env.check") continue;
-    for (const AdvicePart& part : AdviceOn(entry.id).parts)
+    if (entry->id == "env.check") continue;
+    for (const AdvicePart& part : entry->advice.parts)
       finding.done.emplace_back(part.setting.empty() ? "none" : part.setting);
-    for (const AdvicePart& part : AdviceOn(entry.id).of_gpu)
+    for (const AdvicePart& part : entry->advice.of_gpu)
       finding.done.emplace_back(part.setting.empty() ? "none" : part.setting);
-    EXPECT_FALSE(AdviceOf(finding, Language::kEnglish).empty()) << entry.id;
-    EXPECT_FALSE(AdviceOf(OnGpu(finding), Language::kEnglish).empty()) << entry.id;
+    EXPECT_FALSE(AdviceOf(finding, Language::kEnglish).empty()) << entry->id;
+    EXPECT_FALSE(AdviceOf(OnGpu(finding), Language::kEnglish).empty()) << entry->id;
   }
 }
 

@@ -22,7 +22,7 @@ TEST(DiagnosisPage, ShowsFindingsAndWhatIsNotACause) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000), MadeFinding("op.format", 9'000'000)};
   diagnosis.not_causes = {{"aten::item", 9'000'000, "host.h2d"}};
-  diagnosis.not_judged = {{"host.gc", "gc_detect_threshold", "set it"}};
+  diagnosis.not_judged = {{&kHostGc, {"gc_detect_threshold", ""}, {"set it", ""}}};
   diagnosis.hidden = {MadeFinding("host.memory", 0)};
   diagnosis.hidden[0].alone = 7'000'000;
   diagnosis.hidden[0].after = {"host.h2d", "op.format"};
@@ -39,8 +39,8 @@ TEST(DiagnosisPage, ShowsFindingsAndWhatIsNotACause) {
 TEST(DiagnosisPage, SpeaksChinese) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
-  diagnosis.not_judged = {{"rank.late_host", "three ranks of the same role, or two and more steps",
-                           "captures of more ranks or steps"}};
+  diagnosis.not_judged = {
+      {&kRankLateHost, {"three ranks", "三张卡"}, {"more steps", "采集更多的卡或 step"}}};
   const std::string page = HtmlOf(diagnosis, Language::kChinese);
   ExpectWellFormed(page);
   EXPECT_HAS_TEXT(page, "lang=\"zh\"");

@@ -263,7 +263,7 @@ TEST(DiagnosisScreen, CountsWhatItLeavesOut) {
 
 TEST(DiagnosisScreen, CountsWhatIsFine) {
   Diagnosis diagnosis = MadeDiagnosis();
-  diagnosis.fine = {"host.gc", "op.fp32", "dev.clock"};
+  diagnosis.fine = {&kHostGc, &kOpFp32, &kDevClock};
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
                           "\n3 others looked at and fine\n"));
   for (int i = 0; i < 7; ++i) diagnosis.findings.push_back(MadeFinding("host.h2d", 8'000'000));
@@ -354,8 +354,8 @@ Diagnosis LargeDiagnosis() {
     row.leaves.emplace_back(leaf, 9'000'000'000'000);
   }
   const std::string wild = "\x1b[31m" + std::string(300, 'x') + "\n\xff";
-  for (const CatalogueEntry& entry : Catalogue()) {
-    FoundCause finding = MadeFinding(entry.id, 9'876'543'210'000);
+  for (const FindingInfo* entry : Catalogue()) {
+    FoundCause finding = MadeFinding(entry->id, 9'876'543'210'000);
     finding.alone = 1;
     for (std::int64_t rank = 0; rank < 2048; rank += 2) finding.ranks.push_back(rank);
     finding.evidence[0].name = wild;

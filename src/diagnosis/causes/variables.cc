@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of the variables of torch_npu and CANN, as their environment references describe
 // them.
-#include "mpa/diagnosis/job/variables.h"
+#include "mpa/diagnosis/causes/variables.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
+#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/io/numbers.h"
 
@@ -33,7 +34,7 @@ const std::vector<Variable>& Variables() {
        .costs = {"the host waits for the device at every launch", "每次下发都等待设备完成"},
        .advice = {"ASCEND_LAUNCH_BLOCKING=0", "ASCEND_LAUNCH_BLOCKING=0"},
        .better = "0",
-       .serves = {"host.launch_blocking", "host.launch_bound", "host.sync"}},
+       .serves = {&kHostLaunchBlocking, &kHostLaunchBound, &kHostSync}},
       // 3 is "errors only", 4 nothing.
       {.name = "ASCEND_GLOBAL_LOG_LEVEL",
        .must_agree = true,
@@ -43,7 +44,7 @@ const std::vector<Variable>& Variables() {
        .costs = {"the host writes a log of what it does", "host 输出大量日志"},
        .advice = {"ASCEND_GLOBAL_LOG_LEVEL=3", "ASCEND_GLOBAL_LOG_LEVEL=3"},
        .better = "3",
-       .serves = {"host.launch_bound"}},
+       .serves = {&kHostLaunchBound}},
       {.name = "TASK_QUEUE_ENABLE",
        .must_agree = true,
        .is_finding = true,
@@ -51,7 +52,7 @@ const std::vector<Variable>& Variables() {
        .costs = {"the thread that calls operators launches them, too", "算子调用线程同时负责下发"},
        .advice = kTaskQueueAdvice,
        .better = "2",
-       .serves = {"host.launch_bound", "rank.late_host"}},
+       .serves = {&kHostLaunchBound, &kRankLateHost}},
       {.name = "HCCL_DETERMINISTIC",
        .must_agree = true,
        .is_finding = true,
@@ -63,7 +64,7 @@ const std::vector<Variable>& Variables() {
        .advice = {"HCCL_DETERMINISTIC=false unless results must repeat",
                   "无需复现结果时设置 HCCL_DETERMINISTIC=false"},
        .better = "false",
-       .serves = {"comm.inner", "comm.not_overlapped"}},
+       .serves = {&kCommInner, &kCommNotOverlapped}},
       // The default of 10000 is what the vendor advises to leave.
       {.name = "ACLNN_CACHE_LIMIT",
        .is_poor =
@@ -81,18 +82,18 @@ const std::vector<Variable>& Variables() {
        .advice = {"PYTORCH_NPU_ALLOC_CONF=expandable_segments:True",
                   "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"},
        .better = "expandable_segments:True",
-       .serves = {"host.memory"}},
-      {.name = "HCCL_BUFFSIZE", .must_agree = true, .serves = {"comm.buffer", "comm.inner"}},
-      {.name = "HCCL_OP_EXPANSION_MODE", .must_agree = true, .serves = {"comm.inner"}},
-      {.name = "HCCL_ALGO", .must_agree = true, .serves = {"comm.inner"}},
-      {.name = "HCCL_RDMA_TC", .must_agree = true, .serves = {"link.slow", "comm.retransmit"}},
-      {.name = "HCCL_RDMA_SL", .must_agree = true, .serves = {"link.slow", "comm.retransmit"}},
-      {.name = "HCCL_RDMA_TIMEOUT", .must_agree = true, .serves = {"comm.retransmit"}},
-      {.name = "HCCL_RDMA_RETRY_CNT", .must_agree = true, .serves = {"comm.retransmit"}},
-      {.name = "HCCL_RDMA_QPS_PER_CONNECTION", .must_agree = true, .serves = {"link.slow"}},
+       .serves = {&kHostMemory}},
+      {.name = "HCCL_BUFFSIZE", .must_agree = true, .serves = {&kCommBuffer, &kCommInner}},
+      {.name = "HCCL_OP_EXPANSION_MODE", .must_agree = true, .serves = {&kCommInner}},
+      {.name = "HCCL_ALGO", .must_agree = true, .serves = {&kCommInner}},
+      {.name = "HCCL_RDMA_TC", .must_agree = true, .serves = {&kLinkSlow, &kCommRetransmit}},
+      {.name = "HCCL_RDMA_SL", .must_agree = true, .serves = {&kLinkSlow, &kCommRetransmit}},
+      {.name = "HCCL_RDMA_TIMEOUT", .must_agree = true, .serves = {&kCommRetransmit}},
+      {.name = "HCCL_RDMA_RETRY_CNT", .must_agree = true, .serves = {&kCommRetransmit}},
+      {.name = "HCCL_RDMA_QPS_PER_CONNECTION", .must_agree = true, .serves = {&kLinkSlow}},
       {.name = "CPU_AFFINITY_CONF",
        .must_agree = true,
-       .serves = {"rank.late_host", "host.cpu_contention", "host.launch_bound"}},
+       .serves = {&kRankLateHost, &kHostCpuContention, &kHostLaunchBound}},
       {.name = "OMP_NUM_THREADS"},
       {.name = "CUDA_LAUNCH_BLOCKING"},
       {.name = "PYTORCH_CUDA_ALLOC_CONF"},

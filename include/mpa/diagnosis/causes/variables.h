@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/job/operations.h"
 
@@ -25,8 +24,7 @@ struct Variable {
   Wording costs = {};                                   ///< what a poor value does
   Wording advice = {};                                  ///< what to set instead
   std::string_view better = {};                         ///< that value
-  std::vector<std::string_view> serves =
-      {};  ///< ids of findings that it adds to, the nearest first
+  std::vector<const FindingInfo*> serves = {};  ///< findings that it adds to, the nearest first
 };
 
 /// In the order in which they are judged.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "mpa/base/time.h"
+
+/// What to do about findings. The settings are those of torch_npu and CANN as their environment
+/// references describe them.
+namespace mpa {
+
+enum class Language : std::uint8_t { kEnglish, kChinese };
+
+/// A text in every language.
+struct Wording {
+  std::string_view english, chinese;
+  std::string_view In(Language language) const {
+    return language == Language::kEnglish ? english : chinese;
+  }
+};
+
+/// What advice on a finding has to fit: how its ranks ran and were captured, and what its calls
+/// did.
+struct AdviceFacts {
+  bool on_gpu = false;       ///< settings of an NPU do not apply
+  bool is_compiled = false;  ///< compiled functions or captured graphs run
+  /// What the profiler recorded.
+  bool has_stacks = false, has_shapes = false, has_memory = false, has_modules = false;
+  bool has_level1 = false;  ///< Level1 or more
+  bool has_level2 = false;
+  bool has_steps = false;  ///< enough of them to tell a habit from an accident
+  /// How long calls waited, by what they did: copies in either direction; synchronisations that the
+  /// program asks for, and operators that read numbers or sizes from the device.
+  TimeNs copying_out = 0, copying_in = 0, synchronising = 0, reading = 0;
+};
+
+/// Something to do about a finding, for programs.
+struct Action {
+  using Value = std::variant<std::string, int, bool>;
+  std::string_view what;  ///< "capture", "set_env", "set_option", "check", "change"
+  std::vector<std::pair<std::string_view, Value>> args;
+  bool of_ranks = false;  ///< the ranks of the finding are an argument, too
+};
+
+/// The setting of the profiler that captures more.
+inline constexpr std::string_view kProfilerLevel = "profiler_level";
+
+using Fits = bool (*)(const AdviceFacts& facts);
+
+/// The same for people and for programs.
+struct AdvicePart {
+  Wording text;
+  Action action;
+  std::string_view setting = {};  ///< what it sets; empty: nothing that captures record
+  bool against_poor =
+      false;  ///< only where a rank has a value that costs time; else the default is as good
+  Fits fits = nullptr;  ///< null: always
+};
+
+/// What to do about a finding, the cheapest first.
+struct Advice {
+  std::vector<AdvicePart> parts;
+  std::vector<AdvicePart> of_gpu = {};  ///< the same for a GPU; empty: no other
+};
+
+// Actions by name.
+
+inline Action Check(std::string_view subject, std::string_view tool = "") {
+  Action action{"check", {{"subject", std::string(subject)}}, true};
+  if (!tool.empty()) action.args.emplace_back("tool", std::string(tool));
+  return action;
+}
+inline Action Change(std::string_view subject, std::string_view to) {
+  return {"change", {{"subject", std::string(subject)}, {"to", std::string(to)}}};
+}
+inline Action SetOption(std::string_view option, Action::Value value) {
+  return {"set_option", {{"option", std::string(option)}, {"value", std::move(value)}}};
+}
+inline Action Capture(std::vector<std::pair<std::string_view, Action::Value>> options,
+                      bool of_ranks = false) {
+  return {"capture", std::move(options), of_ranks};
+}
+
+// Parts that several findings have.
+
+inline AdvicePart If(Fits fits, AdvicePart part) {
+  part.fits = fits;
+  return part;
+}
+inline bool IsCompiled(const AdviceFacts& facts) { return facts.is_compiled; }
+inline bool IsNotCompiled(const AdviceFacts& facts) { return !facts.is_compiled; }
+
+/// Of an environment variable.
+inline AdvicePart Setting(Wording text, std::string_view variable, std::string_view value) {
+  return {text,
+          {"set_env", {{"variable", std::string(variable)}, {"value", std::string(value)}}},
+          variable};
+}
+inline AdvicePart BindCores() {
+  return Setting({"CPU_AFFINITY_CONF=2", "CPU_AFFINITY_CONF=2"}, "CPU_AFFINITY_CONF", "2");
+}
+inline AdvicePart BindProcesses() {
+  return {{"bind the processes to cores", "进程绑核"}, Change("processes", "bound to cores")};
+}
+inline AdvicePart KeepOthersOff() {
+  return {{"keep other processes and data workers off these cores",
+           "让其他进程和数据加载进程避开这些核"},
+          Change("other processes and data workers", "other cores")};
+}
+inline AdvicePart Recompute() {
+  return {{"recompute activations", "激活重计算"}, Change("activations", "recomputed")};
+}
+inline AdvicePart ExpandSegments(Wording text, std::string_view variable) {
+  return Setting(text, variable, "expandable_segments:True");
+}
+inline AdvicePart CompareNccl() {
+  return {{"compare the algorithms and protocols of NCCL (NCCL_ALGO, NCCL_PROTO)",
+           "对比 NCCL 的算法和协议（NCCL_ALGO、NCCL_PROTO）"},
+          Check("NCCL_ALGO and NCCL_PROTO")};
+}
+
+}  // namespace mpa

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mpa/diagnosis/findings/advice.h"
+#include "mpa/diagnosis/findings/rules.h"
+#include "mpa/measure/leaf.h"
+
+/// What a finding is: all that is said of it on whichever job it is found. The declaration stands
+/// in the file that looks for it; catalogue.h lists all.
+namespace mpa {
+
+/// A deviation from what is normal for the job, or work that is as it was written and could be
+/// faster.
+enum class FindingKind : std::uint8_t { kFault, kOpportunity };
+
+/// Where findings show. Those of one area are looked for one after the other, in the order of the
+/// catalogue.
+enum class Area : std::uint8_t {
+  kRanks,    ///< what a rank does more than its peers
+  kBalance,  ///< work that is divided unevenly
+  kCommunication,
+  kHosts,
+  kDevices,
+  kSettings,  ///< of the job and its memory
+  kCapture,   ///< what the captures can tell
+};
+
+/// The commands of the Python tool that tell only some findings.
+enum class Dimension : std::uint8_t { kOfArea, kNone, kComputation, kSchedule };
+
+/// What captures may lack, in the order in which it is told.
+enum class Record : std::uint8_t {
+  kCalls,    ///< of the runtime
+  kGarbage,  ///< collections of garbage
+  kStacks,
+  kLinkLimits,  ///< what links and ports move at most
+  kTransfers,
+  kSizes,  ///< of transfers, where nothing else tells small operations
+  kShapes,
+  kShapesOfRanks,  ///< by which work of ranks is compared
+  kTensors,
+  kMemoryLimits,  ///< what the memory of the device moves at most
+  kClock,
+  kRatedClock,
+  kStages,  ///< a rank of every stage of the pipeline
+  kPeers,   ///< ranks to compare with
+};
+
+/// What the captures of a job hold, by which a finding can be looked for.
+struct Coverage {
+  const Rules& rules;
+  bool on_gpu = false, operations = false, transfers = false, calls = false;
+  bool compares = false;  ///< enough ranks have a role in common
+  double steps = 0;       ///< that count
+  std::size_t ranks = 0;
+  std::int64_t stages = 1;
+};
+inline bool HasOperations(const Coverage& job) { return job.operations; }
+inline bool HasTransfers(const Coverage& job) { return job.operations && job.transfers; }
+inline bool ComparesRanks(const Coverage& job) { return job.compares; }
+inline bool HasStages(const Coverage& job) { return job.stages > 1; }
+
+/// A threshold as people and files call it.
+struct Threshold {
+  std::string_view name;
+  double Rules::*value;
+  double least, most;  ///< a file may set it to a number between these
+  std::string_view meaning;
+};
+
+struct CauseSearch;
+struct FindingInfo;
+
+struct FindingDetails {
+  Area area = Area::kHosts;
+  Dimension dimension = Dimension::kOfArea;
+  Wording category = {};           ///< in the words of the Python tool; empty: its title
+  std::vector<Leaf> leaves = {};   ///< of the accounting that it is about
+  std::vector<Record> needs = {};  ///< without them it cannot be judged
+  bool npu_alone = false;          ///< GPUs cannot have it
+  /// True for jobs that can have it, and in which it is looked for; null: as its area has it.
+  bool (*applies)(const Coverage& job) = nullptr;
+  /// Adds it, and others that show in the same work; null: one of these looks for it, or it is
+  /// added once all others are known.
+  void (*find)(CauseSearch& search) = nullptr;
+  Advice advice = {};
+  /// Of a rank that is late by work that one of these is about, that one's advice is given.
+  std::vector<const FindingInfo*> mended_as = {};
+  std::vector<Threshold> thresholds = {};
+};
+
+struct FindingInfo : FindingDetails {
+  std::string_view id;  ///< "rank.late_host"
+  FindingKind kind = FindingKind::kFault;
+  std::vector<std::string_view>
+      owners;     ///< who can fix it: "model", "data", "framework", "operator", ...
+  Wording title;  ///< with "{}" for the ranks or the link, where it has any
+};
+
+using Owners = std::vector<std::string_view>;
+inline FindingInfo Fault(std::string_view id, Owners owners, Wording title,
+                         FindingDetails details) {
+  return {std::move(details), id, FindingKind::kFault, std::move(owners), title};
+}
+inline FindingInfo Opportunity(std::string_view id, Owners owners, Wording title,
+                               FindingDetails details) {
+  return {std::move(details), id, FindingKind::kOpportunity, std::move(owners), title};
+}
+
+/// What is said of some cases of a finding instead.
+struct FindingVariant {
+  Wording title = {};  ///< empty: as the finding
+  Advice advice;
+};
+
+/// All leaves of kernels.
+std::vector<Leaf> ComputeLeaves();
+
+}  // namespace mpa

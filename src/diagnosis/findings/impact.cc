@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much a finding matters.
+#include "mpa/diagnosis/findings/diagnosis.h"
+
+namespace mpa {
+
+Impact ImpactOf(const Diagnosis& diagnosis, const FoundCause& finding) {
+  const auto from = [&](double share) {
+    return finding.gain >= ShareOf(diagnosis.step, share) && diagnosis.step > 0;
+  };
+  const Rules& rules = diagnosis.rules;
+  if (from(rules.critical_share)) return Impact::kCritical;
+  if (from(rules.high_share)) return Impact::kHigh;
+  if (from(rules.medium_share)) return Impact::kMedium;
+  return from(rules.low_share) ? Impact::kLow : Impact::kInfo;
+}
+
+std::string_view NameOf(Impact impact) {
+  static constexpr std::string_view kNames[] = {"info", "low", "medium", "high", "critical"};
+  return kNames[static_cast<std::size_t>(impact)];
+}
+
+}  // namespace mpa
