@@ -8,6 +8,7 @@
 
 #include "diagnosis/diagnose.h"
 #include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
 namespace {

@@ -8,6 +8,7 @@
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/made_diagnosis.h"
 #include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "diagnosis/made_diagnosis.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {

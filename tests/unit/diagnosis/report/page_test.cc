@@ -4,6 +4,7 @@
 #include <string>
 
 #include "diagnosis/made_diagnosis.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/outputs.h"
 #include "mpa/writers/pages.h"
 #include "support/failures.h"
