@@ -3,8 +3,10 @@
 // by a quarter of a microsecond.
 #include "mpa/io/numbers.h"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "mpa/base/text.h"
@@ -40,32 +42,50 @@ std::optional<int> ReadExponent(std::string_view text, std::size_t at) {
   return negative ? -exponent : exponent;
 }
 
+// Eight characters at a time; characters are bytes of `word`, the first one the lowest.
+bool AreDigits(std::uint64_t word) {
+  return ((word & (word + 0x0606060606060606u)) & 0xf0f0f0f0f0f0f0f0u) == 0x3030303030303030u;
+}
+std::uint64_t ValueOfDigits(std::uint64_t word) {
+  word = (word & 0x0f0f0f0f0f0f0f0fu) * 2561 >> 8;
+  word = (word & 0x00ff00ff00ff00ffu) * 6553601 >> 16;
+  return (word & 0x0000ffff0000ffffu) * 42949672960001 >> 32;
+}
+
 // The value in the form of nearly all numbers: some digits, and no more decimals than wanted.
-std::optional<std::int64_t> PlainDecimal(std::string_view text, int decimals) {
+bool ReadPlainDecimal(std::string_view text, int decimals, std::int64_t& result) {
   constexpr int kDigitsThatFit = 19;  // in 64 bits without sign
   std::uint64_t value = 0;
   std::size_t at = 0;
   const auto take_digit = [&] {
     value = value * 10 + static_cast<std::uint64_t>(text[at++] - '0');
   };
+  if constexpr (std::endian::native == std::endian::little) {
+    for (std::uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
+      std::memcpy(&word, text.data() + at, sizeof word);
+      if (!AreDigits(word)) break;
+      value = value * 100'000'000 + ValueOfDigits(word);
+    }
+  }
   while (at < text.size() && IsDigit(text[at])) take_digit();
   if (at == 0 || decimals < 0 || at + static_cast<std::size_t>(decimals) > kDigitsThatFit) {
-    return std::nullopt;
+    return false;
   }
   int missing = decimals;
   if (at < text.size() && text[at] == '.') {
     for (++at; at < text.size() && missing > 0 && IsDigit(text[at]); --missing) take_digit();
   }
-  if (at < text.size()) return std::nullopt;
+  if (at < text.size()) return false;
   for (; missing > 0; --missing) value *= 10;
-  if (value > static_cast<std::uint64_t>(kMax)) return std::nullopt;
-  return static_cast<std::int64_t>(value);
+  if (value > static_cast<std::uint64_t>(kMax)) return false;
+  result = static_cast<std::int64_t>(value);
+  return true;
 }
 
 }  // namespace
 
-std::optional<std::int64_t> ScaledDecimal(std::string_view text, int decimals) {
-  if (const auto value = PlainDecimal(text, decimals)) return value;
+bool ReadScaledDecimal(std::string_view text, int decimals, std::int64_t& result) {
+  if (ReadPlainDecimal(text, decimals, result)) return true;
   text = Trim(text);
   std::size_t at = 0;
   bool negative = false;
@@ -74,15 +94,15 @@ std::optional<std::int64_t> ScaledDecimal(std::string_view text, int decimals) {
   std::size_t point = std::string_view::npos;
   for (; at < text.size() && (IsDigit(text[at]) || text[at] == '.'); ++at) {
     if (text[at] != '.') continue;
-    if (point != std::string_view::npos) return std::nullopt;
+    if (point != std::string_view::npos) return false;
     point = at;
   }
   const std::size_t digits_to = at;
   const bool has_point = point != std::string_view::npos;
   const std::size_t digit_count = digits_to - digits_from - (has_point ? 1 : 0);
-  if (digit_count == 0) return std::nullopt;
+  if (digit_count == 0) return false;
   const std::optional<int> exponent = ReadExponent(text, at);
-  if (!exponent) return std::nullopt;
+  if (!exponent) return false;
 
   // How many digits, counted from the left, form the whole part of the scaled value.
   const auto whole_digits =
@@ -94,10 +114,10 @@ std::optional<std::int64_t> ScaledDecimal(std::string_view text, int decimals) {
     if (i == point) continue;
     const int digit = text[i] - '0';
     if (index < kept) {
-      if (!AppendDigit(value, digit)) return std::nullopt;
+      if (!AppendDigit(value, digit)) return false;
     } else {
       if (index == kept && digit >= 5) {
-        if (value == kMax) return std::nullopt;
+        if (value == kMax) return false;
         ++value;
       }
       break;
@@ -105,14 +125,10 @@ std::optional<std::int64_t> ScaledDecimal(std::string_view text, int decimals) {
     ++index;
   }
   for (; index < kept && value != 0; ++index) {
-    if (!AppendDigit(value, 0)) return std::nullopt;
+    if (!AppendDigit(value, 0)) return false;
   }
-  return negative ? -value : value;
-}
-
-std::optional<TimeNs> NsFromMicros(std::string_view text) {
-  const auto time = ScaledDecimal(text, 3);
-  return time && IsTime(*time) ? time : std::nullopt;
+  result = negative ? -value : value;
+  return true;
 }
 
 float MicrosBeyondNs(std::string_view text) {

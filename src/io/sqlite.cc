@@ -95,6 +95,27 @@ std::int64_t SizeWithWrites(const fs::path& path) {
   return bytes;
 }
 
+Row::Cell CellOf(sqlite3_value* value) {
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+      return {value, sqlite3_value_int64(value), Row::Kind::kInteger};
+    case SQLITE_NULL:
+      return {value, 0, Row::Kind::kNull};
+    default:
+      return {value, 0, Row::Kind::kOther};
+  }
+}
+
+std::string_view TextOf(sqlite3_value* value) {
+  const unsigned char* text = sqlite3_value_text(value);
+  if (text == nullptr) {
+    if (sqlite3_value_type(value) == SQLITE_TEXT) throw std::bad_alloc();
+    return {};
+  }
+  return {reinterpret_cast<const char*>(text),
+          static_cast<std::size_t>(sqlite3_value_bytes(value))};
+}
+
 }  // namespace
 
 // How many steps of its virtual machine SQLite may need for a query: a join by ids that are not
@@ -119,13 +140,16 @@ struct Database::Effort {
 
 // The aggregate function visit(cells...): one call for each row.
 struct Database::RunningScan {
-  const std::function<void(const Row&)>& visit;
+  Visitor visitor;
+  std::vector<Row::Cell> cells;
   std::exception_ptr failure;
 
-  static void VisitRow(sqlite3_context* context, int, sqlite3_value** values) {
+  static void VisitRow(sqlite3_context* context, int count, sqlite3_value** values) {
     RunningScan& scan = **static_cast<RunningScan**>(sqlite3_user_data(context));
     try {
-      scan.visit(Row(values));
+      scan.cells.resize(static_cast<std::size_t>(count));
+      for (Row::Cell& cell : scan.cells) cell = CellOf(*values++);
+      scan.visitor.call(scan.visitor.visitor, Row(scan.cells.data()));
     } catch (...) {  // must not pass through SQLite
       scan.failure = std::current_exception();
       sqlite3_result_error(context, "", 0);
@@ -135,61 +159,49 @@ struct Database::RunningScan {
   static void Finish(sqlite3_context*) {}
 };
 
-bool Row::IsNull(int column) const { return sqlite3_value_type(values_[column]) == SQLITE_NULL; }
-
-bool Row::IsInteger(int column) const {
-  return sqlite3_value_type(values_[column]) == SQLITE_INTEGER;
-}
-
-std::optional<std::int64_t> Row::Int(int column) const {
-  sqlite3_value* value = values_[column];
+bool Row::IsNumber(sqlite3_value* value, std::int64_t& number) {
   switch (sqlite3_value_type(value)) {
-    case SQLITE_INTEGER:
-      return sqlite3_value_int64(value);
     case SQLITE_FLOAT: {  // not as text, which has 15 digits only
-      const double number = sqlite3_value_double(value);
-      if (!(std::fabs(number) < 9.2e18)) return std::nullopt;
-      return std::llround(number);
+      const double real = sqlite3_value_double(value);
+      if (!(std::fabs(real) < 9.2e18)) return false;
+      number = std::llround(real);
+      return true;
     }
     case SQLITE_TEXT:
-      return ScaledDecimal(Text(column), 0);
+      return ReadScaledDecimal(TextOf(value), 0, number);
     default:
-      return std::nullopt;
+      return false;
   }
 }
 
 double Row::RealOr(int column, double fallback) const {
-  sqlite3_value* value = values_[column];
-  if (sqlite3_value_type(value) == SQLITE_TEXT) return ParseReal(Text(column)).value_or(fallback);
-  if (sqlite3_value_numeric_type(value) != SQLITE_INTEGER &&
-      sqlite3_value_type(value) != SQLITE_FLOAT) {
-    return fallback;
+  const auto& [value, number, kind] = cells_[column];
+  if (kind == Kind::kInteger) return static_cast<double>(number);
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_TEXT:
+      return ParseReal(TextOf(value)).value_or(fallback);
+    case SQLITE_FLOAT: {
+      const double real = sqlite3_value_double(value);
+      return std::isfinite(real) ? real : fallback;
+    }
+    default:
+      return fallback;
   }
-  const double real = sqlite3_value_double(value);
-  return std::isfinite(real) ? real : fallback;
 }
 
-std::string_view Row::Text(int column) const {
-  const unsigned char* text = sqlite3_value_text(values_[column]);
-  if (text == nullptr) {
-    if (sqlite3_value_type(values_[column]) == SQLITE_TEXT) throw std::bad_alloc();
-    return {};
-  }
-  return {reinterpret_cast<const char*>(text),
-          static_cast<std::size_t>(sqlite3_value_bytes(values_[column]))};
-}
+std::string_view Row::Text(int column) const { return TextOf(cells_[column].value); }
 
 Statement::Statement(sqlite3* database, sqlite3_stmt* statement, std::string name)
     : database_(database),
       statement_(statement),
       name_(std::move(name)),
-      values_(static_cast<std::size_t>(sqlite3_column_count(statement))) {}
+      cells_(static_cast<std::size_t>(sqlite3_column_count(statement))) {}
 
 Statement::Statement(Statement&& other) noexcept
     : database_(other.database_),
       statement_(std::exchange(other.statement_, nullptr)),
       name_(std::move(other.name_)),
-      values_(std::move(other.values_)) {}
+      cells_(std::move(other.cells_)) {}
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
@@ -209,7 +221,7 @@ bool Statement::Step() {
   // Valid also after the last row, where the values are NULL. A connection without a mutex has no
   // protected values, so no distinction is needed.
   int column = 0;
-  for (sqlite3_value*& value : values_) value = sqlite3_column_value(statement_, column++);
+  for (Row::Cell& cell : cells_) cell = CellOf(sqlite3_column_value(statement_, column++));
   return status == SQLITE_ROW;
 }
 
@@ -310,17 +322,26 @@ bool Database::IsPrimaryKey(std::string_view table, std::string_view column) con
   return query.Step();
 }
 
-std::size_t Database::RowsAtMost(std::string_view table) const {
+std::size_t Database::ApproximateRows(std::string_view table) const {
   constexpr std::int64_t kBytesOfRow = 8;  // at least: its number, its header and some cells
+  constexpr std::int64_t kSample = 4096;   // rows that show how many numbers are left out
   if (!HasTable(table)) return 0;
   sqlite3_stmt* statement = nullptr;
-  const std::string sql = fmt::format("SELECT MAX(rowid) FROM {}", table);
+  const std::string sql = fmt::format(
+      "SELECT (SELECT MIN(rowid) FROM {0}), (SELECT MAX(rowid) FROM {0}), "
+      "(SELECT rowid FROM {0} NOT INDEXED LIMIT 1 OFFSET {1})",
+      table, kSample);
   // A table WITHOUT ROWID has no such number.
   if (sqlite3_prepare_v2(database_, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) return 0;
   Statement query(database_, statement, name_);
   query.Step();
-  const std::int64_t last = query.IntOr(0, 0);
-  return static_cast<std::size_t>(std::clamp<std::int64_t>(last, 0, bytes_ / kBytesOfRow));
+  const auto first = query.Int(0), last = query.Int(1), sampled = query.Int(2);
+  if (!first || !last) return 0;
+  if (!sampled) return kSample;
+  const auto per_row = (static_cast<double>(*sampled) - static_cast<double>(*first)) / kSample;
+  const double rows = (static_cast<double>(*last) - static_cast<double>(*first)) / per_row + 1;
+  const auto most = static_cast<double>(bytes_) / kBytesOfRow;
+  return static_cast<std::size_t>(rows >= 0 ? std::min(rows, most) : most);
 }
 
 Statement Database::Query(std::string_view sql) const {
@@ -340,10 +361,9 @@ Statement Database::Query(std::string_view sql) const {
   return query;
 }
 
-void Database::Scan(std::string_view columns, std::string_view source,
-                    const std::function<void(const Row&)>& visit) const {
+void Database::ScanRows(std::string_view columns, std::string_view source, Visitor visitor) const {
   Statement query = Query(fmt::format("SELECT visit({}) FROM {}", columns, source));
-  RunningScan scan{visit, nullptr};
+  RunningScan scan{visitor, {}, nullptr};
   RunningScan* const outer = std::exchange(scan_, &scan);
   const int status = sqlite3_step(query.statement_);
   scan_ = outer;

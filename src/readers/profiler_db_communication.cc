@@ -119,7 +119,7 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
                              "rdmaType", "notifyId"}) {
     columns += ", " + ColumnOrNull(input.database, kTable, column, "i");
   }
-  input.trace.comm_tasks.Reserve(input.database.RowsAtMost(kTable));
+  input.trace.comm_tasks.Reserve(input.database.ApproximateRows(kTable));
   ScanTasks(input, columns, kTable, [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;

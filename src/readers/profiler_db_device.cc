@@ -133,7 +133,7 @@ class CollectiveTasks {
                                            const char* column) {
     std::vector<std::int64_t> numbers;
     if (!database.HasTable(table)) return numbers;
-    numbers.reserve(database.RowsAtMost(table));
+    numbers.reserve(database.ApproximateRows(table));
     database.Scan(column, table, [&](const io::Row& row) { numbers.push_back(row.IntOr(0, 0)); });
     if (!std::is_sorted(numbers.begin(), numbers.end())) std::sort(numbers.begin(), numbers.end());
     return numbers;
@@ -191,7 +191,7 @@ void ReadKernels(DbInput& input, Tables wanted) {
     tensors += ", " + (with_tensors ? optional(column) : "NULL");
   }
   const bool with_loads = Overlap(wanted, Tables::kKernelLoads);
-  const std::size_t rows = input.database.RowsAtMost("COMPUTE_TASK_INFO");
+  const std::size_t rows = input.database.ApproximateRows("COMPUTE_TASK_INFO");
   input.trace.kernels.Reserve(rows);
   if (with_loads) input.trace.kernel_loads.Reserve(rows);
   for (const char* column :
@@ -293,7 +293,7 @@ void ReadDeviceTasks(DbInput& input) {
   if (!input.database.HasTable("TASK")) return;
   const CollectiveTasks collective_tasks(input.database);
   const auto directions = ReadCopyDirections(input.database);
-  input.trace.device_tasks.Reserve(input.database.RowsAtMost("TASK"));
+  input.trace.device_tasks.Reserve(input.database.ApproximateRows("TASK"));
   const auto read = [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;

@@ -31,7 +31,7 @@ class ConnectionSets {
 
   explicit ConnectionSets(DbInput& input) {
     if (!input.database.HasTable("CONNECTION_IDS")) return;
-    members_.reserve(input.database.RowsAtMost("CONNECTION_IDS"));
+    members_.reserve(input.database.ApproximateRows("CONNECTION_IDS"));
     input.database.Scan("id, connectionId", "CONNECTION_IDS NOT INDEXED", [&](const io::Row& row) {
       const auto set = row.Int(0);
       const auto connection = row.Int(1);
@@ -46,15 +46,25 @@ class ConnectionSets {
 
   std::size_t Size() const { return members_.size(); }
 
-  std::span<const Member> Of(std::int64_t set) const {
-    // Not equal_range(): clang 14 cannot compile it here.
-    const auto begin = std::ranges::lower_bound(members_, set, {}, &Member::set);
-    const auto end = std::ranges::upper_bound(begin, members_.end(), set, {}, &Member::set);
+  // Mostly that of the next operator: sets are numbered in the order of the operators.
+  std::span<const Member> Of(std::int64_t set) {
+    auto begin = members_.begin() + next_;
+    if (begin == members_.end() || begin->set != set) {
+      begin = std::ranges::lower_bound(members_, set, {}, &Member::set);
+    }
+    auto end = begin;
+    if (end != members_.end() && end->set == set) ++end;
+    if (end != members_.end() && end->set == set) {
+      // Not equal_range(): clang 14 cannot compile it here.
+      end = std::ranges::upper_bound(end, members_.end(), set, {}, &Member::set);
+    }
+    next_ = end - members_.begin();
     return {begin, end};
   }
 
  private:
   std::vector<Member> members_;
+  std::ptrdiff_t next_ = 0;  // behind the set of the operator before
 };
 
 // The ids that ENUM_API_TYPE gives to the kinds of host activity; usually these.
@@ -236,15 +246,15 @@ class HostReader {
     const auto column = [&](Tables tables, const char* name) {
       return Wanted(tables) ? ColumnOrNull(input_.database, "PYTORCH_API", name) : "NULL";
     };
-    std::string kinds = std::to_string(types_.op);
-    if (Wanted(Tables::kPythonCalls)) kinds += fmt::format(", {}", types_.python);
-    if (Wanted(Tables::kQueuedWork)) kinds += fmt::format(", {}", types_.queue);
+    // Not IN, which looks into a table; most rows are of Python.
+    std::string kinds = fmt::format("type = {}", types_.op);
+    if (Wanted(Tables::kPythonCalls)) kinds = fmt::format("type = {} OR ", types_.python) + kinds;
+    if (Wanted(Tables::kQueuedWork)) kinds += fmt::format(" OR type = {}", types_.queue);
     input_.database.Scan(
         fmt::format("startNs, endNs, name, globalTid, connectionId, type, {}, {}, {}",
                     column(Tables::kOpDetails, "inputShapes"),
                     column(Tables::kOpDetails, "inputDtypes"), column(kWithStacks, "callchainId")),
-        fmt::format("PYTORCH_API NOT INDEXED WHERE type IN ({})", kinds),
-        [&](const io::Row& row) { ReadRow(row); });
+        "PYTORCH_API NOT INDEXED WHERE " + kinds, [&](const io::Row& row) { ReadRow(row); });
     backward_.Finish(Wanted(Tables::kBackwardLinks), input_.trace);
     AppendQueuedWork(queue_, tracks_, input_.trace);
   }
@@ -256,7 +266,7 @@ class HostReader {
 
   // All rows may be of one kind; what is not filled takes no memory.
   void Reserve() {
-    const std::size_t rows = input_.database.RowsAtMost("PYTORCH_API");
+    const std::size_t rows = input_.database.ApproximateRows("PYTORCH_API");
     input_.trace.host_ops.Reserve(rows);
     input_.trace.launches.Reserve(sets_.Size());
     if (Wanted(Tables::kPythonCalls)) input_.trace.python_calls.Reserve(rows);

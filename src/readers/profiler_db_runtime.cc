@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "profiler_db_tables.h"
 #include "trace_builder.h"
@@ -39,20 +40,29 @@ class CallNames {
   StringId Of(const io::Row& row, int level_column, int name_column) {
     const StringId name = input_.strings.Text(row, name_column);
     const std::int64_t level = row.IntOr(level_column, -1);
-    const auto [found, is_new] = names_.try_emplace({level, name}, name);
-    if (!is_new) return found->second;
-    const auto known = levels_.find(level);
-    if (known != levels_.end()) {
-      StringPool& pool = input_.trace.strings;
-      found->second = pool.Intern(fmt::format("{}@{}", known->second, pool.View(name)));
-    }
-    return found->second;
+    if (Index(name) >= last_.size()) last_.resize(Index(name) + 1);
+    Call& last = last_[Index(name)];  // a function is nearly always called on one level
+    if (!last.known || last.level != level) last = {true, level, Find(level, name)};
+    return last.name;
   }
 
  private:
+  struct Call {
+    bool known = false;
+    std::int64_t level = 0;
+    StringId name{};
+  };
+
+  StringId Find(std::int64_t level, StringId name) {
+    const auto known = levels_.find(level);
+    if (known == levels_.end()) return name;
+    StringPool& pool = input_.trace.strings;
+    return pool.Intern(fmt::format("{}@{}", known->second, pool.View(name)));
+  }
+
   DbInput& input_;
   std::map<std::int64_t, std::string> levels_;
-  std::map<std::pair<std::int64_t, StringId>, StringId> names_;
+  std::vector<Call> last_;  // by the name
 };
 
 void ReadSession(DbInput& input) {
@@ -130,7 +140,7 @@ void ReadCollectiveRuns(DbInput& input, const Owners& owners) {
 void ReadHostCalls(DbInput& input) {
   ReadSession(input);
   if (!input.database.HasTable("CANN_API")) return;
-  input.trace.host_calls.Reserve(input.database.RowsAtMost("CANN_API"));
+  input.trace.host_calls.Reserve(input.database.ApproximateRows("CANN_API"));
   CallNames names(input);
   TrackNumbers tracks(input.trace.tracks);
   const auto read = [&](const io::Row& row) {

@@ -17,10 +17,12 @@ TrackNumbers::TrackNumbers(Tracks& tracks) : tracks_(tracks) {
 }
 
 std::int32_t TrackNumbers::Of(std::int64_t pid, std::int64_t tid) {
+  if (number_of_last_ >= 0 && last_ == Key(pid, tid)) return number_of_last_;
   const auto [found, is_new] =
       numbers_.try_emplace({pid, tid}, static_cast<std::int32_t>(tracks_.Size()));
   if (is_new) tracks_.Append({.pid = pid, .tid = tid});
-  return found->second;
+  last_ = found->first;
+  return number_of_last_ = found->second;
 }
 
 HostThreads::HostThreads(const RankTrace& trace) {

@@ -27,8 +27,13 @@ class TrackNumbers {
   std::int32_t Of(std::int64_t pid, std::int64_t tid);
 
  private:
+  using Key = std::pair<std::int64_t, std::int64_t>;
+
   Tracks& tracks_;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> numbers_;
+  std::map<Key, std::int32_t> numbers_;
+  // Most events are of the thread of the one before.
+  Key last_;
+  std::int32_t number_of_last_ = -1;
 };
 
 /// Exporters make process ids for the viewer from the program's: its number, 10 bits further up.

@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 struct sqlite3;
@@ -21,14 +21,29 @@ namespace mpa::io {
 /// A row of a query, at most until the next one.
 class Row {
  public:
-  explicit Row(sqlite3_value* const* values) : values_(values) {}
+  enum class Kind : std::uint8_t { kNull, kInteger, kOther };
 
-  bool IsNull(int column) const;
+  /// A cell, looked at once: nearly all are whole numbers, which readers take without a call.
+  struct Cell {
+    sqlite3_value* value = nullptr;
+    std::int64_t number = 0;  ///< of kInteger
+    Kind kind = Kind::kNull;
+  };
+
+  explicit Row(const Cell* cells) : cells_(cells) {}
+
+  bool IsNull(int column) const { return cells_[column].kind == Kind::kNull; }
   /// True for a cell that is stored as a whole number.
-  bool IsInteger(int column) const;
+  bool IsInteger(int column) const { return cells_[column].kind == Kind::kInteger; }
   /// A whole number, also from TEXT and REAL cells; empty for NULL and for text that is not a
   /// number.
-  std::optional<std::int64_t> Int(int column) const;
+  std::optional<std::int64_t> Int(int column) const {
+    const Cell& cell = cells_[column];
+    std::int64_t number = cell.number;
+    if (cell.kind == Kind::kInteger || (cell.kind == Kind::kOther && IsNumber(cell.value, number)))
+      return number;
+    return std::nullopt;
+  }
   std::int64_t IntOr(int column, std::int64_t fallback) const {
     return Int(column).value_or(fallback);
   }
@@ -38,7 +53,10 @@ class Row {
   std::string_view Text(int column) const;
 
  private:
-  sqlite3_value* const* values_;
+  /// Sets `number` if the cell, which is not a whole one, contains a number.
+  static bool IsNumber(sqlite3_value* value, std::int64_t& number);
+
+  const Cell* cells_;
 };
 
 /// A query that runs row by row; its cells are those of the row that Step() moved to.
@@ -55,7 +73,7 @@ class Statement {
   /// Moves to the next row; false at the end. Throws Error (kCorrupt) when the database is broken.
   bool Step();
 
-  Row row() const { return Row(values_.data()); }
+  Row row() const { return Row(cells_.data()); }
   bool IsNull(int column) const { return row().IsNull(column); }
   std::optional<std::int64_t> Int(int column) const { return row().Int(column); }
   std::int64_t IntOr(int column, std::int64_t fallback) const {
@@ -71,7 +89,7 @@ class Statement {
   sqlite3* database_;
   sqlite3_stmt* statement_;
   std::string name_;
-  std::vector<sqlite3_value*> values_;
+  std::vector<Row::Cell> cells_;
 };
 
 /// A database opened read-only: neither the file nor its directory is touched, even if the last
@@ -93,24 +111,35 @@ class Database {
   bool HasColumn(std::string_view table, std::string_view column) const;
   /// True when rows are found by `column` without a scan: it is the table's INTEGER PRIMARY KEY.
   bool IsPrimaryKey(std::string_view table, std::string_view column) const;
-  /// An upper bound for the rows of a table, found without a scan; 0: unknown. It says how much to
-  /// reserve and nothing else: in a damaged database it may be wrong.
-  std::size_t RowsAtMost(std::string_view table) const;
+  /// About how many rows a table has, found without a scan; 0: unknown. It says how much to reserve
+  /// and nothing else: where the numbers of the rows have gaps, or are damaged, it is far off.
+  std::size_t ApproximateRows(std::string_view table) const;
   /// Throws Error (kInput) when the query does not fit the schema (a column is missing).
   Statement Query(std::string_view sql) const;
   /// Calls visit() with each row of "SELECT columns FROM source", without leaving SQLite's loop in
   /// between: about half the time of Step(). An ORDER BY has no effect; the rows come in the order
   /// in which SQLite finds them, that of the rowids in a table that is NOT INDEXED, alone or to the
   /// left of a CROSS JOIN. Throws what visit() throws, and Error like Query() and Step().
-  void Scan(std::string_view columns, std::string_view source,
-            const std::function<void(const Row&)>& visit) const;
+  template <typename Visit>
+  void Scan(std::string_view columns, std::string_view source, Visit&& visit) const {
+    using Visitor = std::remove_reference_t<Visit>;
+    const auto call = [](const void* visitor, const Row& row) {
+      (*static_cast<Visitor*>(const_cast<void*>(visitor)))(row);
+    };
+    ScanRows(columns, source, {call, &visit});
+  }
 
   const std::string& name() const { return name_; }
 
  private:
   struct RunningScan;
   struct Effort;
+  struct Visitor {
+    void (*call)(const void* visitor, const Row& row);
+    const void* visitor;
+  };
 
+  void ScanRows(std::string_view columns, std::string_view source, Visitor visitor) const;
   /// Throws Error: kInput or kCorrupt.
   void ReadSchema();
   bool HasGeneratedColumns(std::string_view table) const;

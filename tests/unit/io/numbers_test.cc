@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 
 namespace mpa::io {
 namespace {
@@ -72,6 +73,22 @@ TEST(ScaledDecimal, MovesThePointByTheWantedNumberOfDigits) {
 TEST(ScaledDecimal, KeepsTheLargestNumber) {
   EXPECT_EQ(ScaledDecimal("9223372036854775.807", 3), std::numeric_limits<std::int64_t>::max());
   EXPECT_EQ(ScaledDecimal("9223372036854775.808", 3), std::nullopt);
+}
+
+TEST(ScaledDecimal, ReadsAnyNumberOfDigitsAndStopsAtAnyOtherCharacter) {
+  EXPECT_EQ(ScaledDecimal("12345678", 0), 12345678);
+  EXPECT_EQ(ScaledDecimal("123456789", 0), 123456789);
+  EXPECT_EQ(ScaledDecimal("1736412474721331650", 0), 1736412474721331650);
+  EXPECT_EQ(ScaledDecimal("00000000000000000000017", 0), 17);
+  const std::string digits = "12345678";
+  for (std::size_t at = 0; at < digits.size(); ++at) {
+    for (const char other : {'/', ':', ' ', '\0', '\xff', '\xfa', 'p'}) {
+      std::string text = digits + digits;
+      text[at] = other;
+      if (at == 0 && other == ' ') continue;
+      EXPECT_EQ(ScaledDecimal(text, 0), std::nullopt) << text;
+    }
+  }
 }
 
 TEST(ScaledDecimal, ReadsWhatIsSmallerThanTheLastDigitAsZero) {

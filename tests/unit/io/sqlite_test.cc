@@ -79,6 +79,24 @@ TEST(Database, RunsAQueryAgainWithAnotherParameter) {
   EXPECT_FALSE(query.Step());
 }
 
+TEST(Database, TellsAboutHowManyRowsATableHas) {
+  const TempDir dir;
+  const Database database(BuildDatabase(
+      dir / "a.db",
+      "CREATE TABLE none (id INTEGER PRIMARY KEY, v);"
+      "CREATE TABLE apart (id PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO apart VALUES (1, 2);"
+      "CREATE TABLE gaps (id INTEGER PRIMARY KEY, v);"
+      "WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM row WHERE i < 19999) "
+      "INSERT INTO gaps SELECT 1000000000000 + i * 700, 12345678 FROM row;"
+      "CREATE TABLE wide (id INTEGER PRIMARY KEY);"
+      "INSERT INTO wide VALUES (-9223372036854775808), (9223372036854775807);"));
+  EXPECT_EQ(database.ApproximateRows("missing"), 0u);
+  EXPECT_EQ(database.ApproximateRows("none"), 0u);
+  EXPECT_EQ(database.ApproximateRows("apart"), 0u);
+  EXPECT_EQ(database.ApproximateRows("gaps"), 20000u);
+  EXPECT_LE(database.ApproximateRows("wide"), 100000u);
+}
+
 TEST(Database, ScansInOrderOfTheRowsAlsoWhereAnIndexHoldsTheColumns) {
   const TempDir dir;
   const Database database(BuildDatabase(dir / "a.db",
