@@ -9,6 +9,7 @@
 #include "check_report.h"
 #include "help.h"
 #include "mpa/base/log.h"
+#include "mpa/base/text.h"
 
 namespace mpa {
 namespace {
@@ -259,8 +260,7 @@ std::string Title(const Block& block) {
     if (facts->rank) ranks.insert(*facts->rank);
   }
   if (ranks.empty()) return "Rank unknown";
-  return fmt::format("Rank{} {}", ranks.size() == 1 ? "" : "s",
-                     Ranges({ranks.begin(), ranks.end()}));
+  return fmt::format("{} {}", Plural(ranks.size(), "Rank"), Ranges({ranks.begin(), ranks.end()}));
 }
 
 void AddBlock(const Block& block, const std::filesystem::path& root, WrappedText& page) {
@@ -298,13 +298,13 @@ void AddGroups(const std::vector<CheckedGroup>& groups, WrappedText& page) {
   if (groups.empty()) return;
   page.Add("", 0, fmt::format("{} groups, which commands never analyse together:", groups.size()));
   for (const CheckedGroup& group : groups) {
-    page.Add("  - ", 4,
-             fmt::format("{}: {}{} capture{}", group.name,
-                         group.ranks.empty()
-                             ? ""
-                             : fmt::format("rank{} {}, ", group.ranks.size() == 1 ? "" : "s",
-                                           Ranges(group.ranks)),
-                         group.captures.size(), group.captures.size() == 1 ? "" : "s"));
+    page.Add(
+        "  - ", 4,
+        fmt::format("{}: {}{}", group.name,
+                    group.ranks.empty() ? ""
+                                        : fmt::format("{} {}, ", Plural(group.ranks.size(), "rank"),
+                                                      Ranges(group.ranks)),
+                    Counted(group.captures.size(), "capture")));
   }
 }
 
@@ -329,7 +329,7 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
   page.AddColored(kBold, survey.path.string());
   const std::size_t count = survey.ranks.size();
   page.Add("", 0,
-           fmt::format("{} capture{}, {}", count, count == 1 ? "" : "s",
+           fmt::format("{}, {}", Counted(count, "capture"),
                        report.Usable() ? "usable" : "nothing usable"));
   AddGroups(report.groups, page);
   std::string text = page.text();

@@ -57,6 +57,14 @@ std::string ToLower(std::string_view text) {
   return out;
 }
 
+std::string Plural(std::int64_t count, std::string_view noun) {
+  return std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::string Counted(std::int64_t count, std::string_view noun) {
+  return std::to_string(count) + ' ' + Plural(count, noun);
+}
+
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> pieces;
   for (std::size_t from = 0; from <= text.size(); from += pieces.back().size() + 1) {

@@ -7,6 +7,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/report/amount.h"
 
@@ -14,10 +15,6 @@ namespace mpa {
 namespace {
 
 std::string TimeText(TimeNs time) { return AmountText(Quantity::kTime, time); }
-
-std::string CollectivesText(std::size_t count) {
-  return fmt::format("{} collective{}", count, count == 1 ? "" : "s");
-}
 
 // The members before the late ones.
 std::string_view BeforeText(const Lateness& lateness, const LateRanks& late) {
@@ -40,9 +37,9 @@ void AddLateRanks(const Lateness& lateness, const LateRanks& late,
 std::string CoverageText(const Lateness& lateness) {
   if (!lateness.IsPartial()) return "";
   const std::string captured =
-      fmt::format("{}{} rank{} captured", lateness.captured,
+      fmt::format("{}{} {} captured", lateness.captured,
                   lateness.of_job > lateness.captured ? fmt::format(" of {}", lateness.of_job) : "",
-                  std::max(lateness.of_job, lateness.captured) == 1 ? "" : "s");
+                  Plural(std::max(lateness.of_job, lateness.captured), "rank"));
   return lateness.of_job > lateness.captured ? captured : captured + ", not all of the job";
 }
 
@@ -55,7 +52,7 @@ std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured)
     return fmt::format("{} ranks ({}, ...){}", ranks.size(),
                        fmt::join(ranks.begin(), ranks.begin() + kShown, ", "), which);
   }
-  return fmt::format("rank{} {}{}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "), which);
+  return fmt::format("{} {}{}", Plural(ranks.size(), "rank"), fmt::join(ranks, ", "), which);
 }
 
 std::string LateArrivalText(const Lateness& lateness, const LateRanks& late) {
@@ -65,7 +62,7 @@ std::string LateArrivalText(const Lateness& lateness, const LateRanks& late) {
 
 std::string LateSumText(const LateRanks& late) {
   if (late.times == 1) return "";
-  return fmt::format("{} late in {}", TimeText(late.sum), CollectivesText(late.times));
+  return fmt::format("{} late in {}", TimeText(late.sum), Counted(late.times, "collective"));
 }
 
 std::string ClockDoubtText(const Lateness& lateness) {
@@ -88,17 +85,17 @@ void AddLatenessLines(const Lateness& lateness, std::size_t most, std::vector<st
   if (const std::string coverage = CoverageText(lateness); !coverage.empty())
     lines.push_back(coverage);
   if (!lateness.ranks.empty()) {
-    lines.push_back(fmt::format("late ranks in {}:", CollectivesText(lateness.known)));
+    lines.push_back(fmt::format("late ranks in {}:", Counted(lateness.known, "collective")));
     const std::size_t shown = std::min(most, lateness.ranks.size());
     for (std::size_t i = 0; i < shown; ++i) AddLateRanks(lateness, lateness.ranks[i], lines);
     if (shown < lateness.ranks.size())
       lines.push_back(fmt::format("  ... and {} more", lateness.ranks.size() - shown));
   } else if (lateness.known > 0) {
-    lines.push_back(fmt::format("no rank came late to {}", CollectivesText(lateness.known)));
+    lines.push_back(fmt::format("no rank came late to {}", Counted(lateness.known, "collective")));
   }
   if (lateness.unknown > 0) {
-    lines.push_back(
-        fmt::format("{}: which rank came last cannot be known", CollectivesText(lateness.unknown)));
+    lines.push_back(fmt::format("{}: which rank came last cannot be known",
+                                Counted(lateness.unknown, "collective")));
   }
   AddClockLines(lateness, lines);
 }

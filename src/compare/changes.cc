@@ -12,6 +12,7 @@
 
 #include "group_pairs.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/text.h"
 #include "mpa/change/account_change.h"
 #include "mpa/change/account_names.h"
 #include "mpa/change/step_account.h"
@@ -101,7 +102,7 @@ SideAccount AccountSide(const RankTrace& trace, const GroupNames& groups, bool b
 
 std::string StepsText(std::size_t base, std::size_t comparison) {
   const auto text = [](std::size_t steps) -> std::string {
-    return steps == 0 ? "all device work" : fmt::format("{} step{}", steps, steps == 1 ? "" : "s");
+    return steps == 0 ? "all device work" : Counted(steps, "step");
   };
   if (std::max(base, comparison) <= 1 || std::min(base, comparison) == 0) {
     return base == comparison ? (base == 1 ? "step" : text(base))
@@ -162,7 +163,7 @@ std::string OneSidedOps(const CompareInput& input) {
     const auto count = std::count_if(names.begin(), names.end(),
                                      [&](std::string_view name) { return !others.contains(name); });
     if (count == 0) return;
-    const std::string_view word = !text.empty() ? "" : count == 1 ? " operator" : " operators";
+    const std::string word = !text.empty() ? "" : " " + Plural(count, "operator");
     text += fmt::format("{}{}{} only in the {}", text.empty() ? "" : ", ", count, word, side);
   };
   add(comparison, base, "comparison");

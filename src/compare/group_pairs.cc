@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 #include "mpa/measure/collectives.h"
 
@@ -42,9 +43,7 @@ std::string_view Parallelism(std::string_view process_group) {
   return {};
 }
 
-std::string RanksText(std::int32_t ranks) {
-  return ranks == 0 ? "" : fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s");
-}
+std::string RanksText(std::int32_t ranks) { return ranks == 0 ? "" : Counted(ranks, "rank"); }
 
 std::string NamedGroup(const GroupTime& group) {
   const std::string_view parallelism = Parallelism(group.process_group);

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "mpa/base/text.h"
+
 namespace mpa::gate {
 namespace {
 
@@ -78,8 +80,8 @@ std::string Missing(const Floors& floors, const Runs& base, const Runs& comparis
     const std::size_t fewest = FewestSamples(*runs);
     if (fewest == 0) return fmt::format("the {} has no values for it", side);
     if (fewest < floors.min_samples) {
-      return fmt::format("{} step{} in a run of the {} {} too few, {} are needed (--min_steps)",
-                         fewest, fewest == 1 ? "" : "s", side, fewest == 1 ? "is" : "are",
+      return fmt::format("{} in a run of the {} {} too few, {} are needed (--min_steps)",
+                         Counted(fewest, "step"), side, fewest == 1 ? "is" : "are",
                          floors.min_samples);
     }
   }

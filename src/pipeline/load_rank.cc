@@ -13,6 +13,7 @@
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/progress.h"
+#include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
@@ -251,9 +252,8 @@ std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
     if (found.rank >= 0) ranks.push_back(found.rank);
   }
   const std::string rank_text =
-      ranks.empty()
-          ? "captures of unknown rank"
-          : fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+      ranks.empty() ? "captures of unknown rank"
+                    : fmt::format("{} {}", Plural(ranks.size(), "rank"), fmt::join(ranks, ", "));
   const auto shown = [&](const CaptureGroup& one) {
     if (how == ToldApart::kByDirectory) return (directory / one.name).string();
     if (how == ToldApart::kByName) return fmt::format("{}/{}", directory.string(), one.name);

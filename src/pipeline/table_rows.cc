@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "load_rank.h"
+#include "mpa/base/text.h"
 #include "mpa/raw/session.h"
 
 namespace mpa {
@@ -48,7 +49,7 @@ void VisitTables(const RankTrace& trace, Visit visit) {
 
 void AddRows(const char* name, std::size_t rows, std::string& text) {
   if (rows == 0) return;
-  text += fmt::format("{}{} {} row{}", text.empty() ? "" : ", ", name, rows, rows == 1 ? "" : "s");
+  text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, Counted(rows, "row"));
 }
 
 }  // namespace

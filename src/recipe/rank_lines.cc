@@ -9,6 +9,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/report/report.h"
 
 namespace mpa {
 
@@ -56,9 +57,7 @@ void OutlierLines::AppendTo(std::vector<std::string>& lines) const {
     lines.push_back(
         fmt::format("stands out: {}, {}", RankText(farthest[i].rank), farthest[i].text));
   }
-  if (farthest.size() > kMost) {
-    lines.push_back(fmt::format("... and {} more ranks", farthest.size() - kMost));
-  }
+  AddMoreLine(farthest.size(), kMost, "rank", lines);
 }
 
 }  // namespace mpa

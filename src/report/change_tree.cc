@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 
 namespace mpa {
@@ -110,9 +111,7 @@ std::string WithCause(const ChangeNode& node) {
 }
 
 std::string CountText(const ChangeNode& node) {
-  const auto kernels = [](std::int64_t count) {
-    return fmt::format("{} kernel{}", count, count == 1 ? "" : "s");
-  };
+  const auto kernels = [](std::int64_t count) { return Counted(count, "kernel"); };
   if (node.base_count == 0) return kernels(node.comparison_count) + ", new";
   if (node.comparison_count == 0) return kernels(node.base_count) + ", gone";
   const std::string before = node.base_count == node.comparison_count
@@ -172,9 +171,7 @@ class Summary {
     }
     const std::size_t smaller = parts.changed - shown;
     if (smaller > 0 && (sum != 0 || shows(shown))) {
-      const char* plural = smaller == 1 ? "" : "s";
-      lines_.push_back(
-          {level, sum, fmt::format("in {} smaller change{}", smaller, plural), "", ""});
+      lines_.push_back({level, sum, "in " + Counted(smaller, "smaller change"), "", ""});
     } else if (sum != 0) {  // they are all shown
       lines_.push_back({level, sum, "by rounding", "", ""});
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mpa/base/text.h"
 #include "mpa/report/report.h"
 
 namespace mpa {
@@ -19,6 +20,11 @@ std::string_view NameOf(Severity severity) {
 Column NamedColumn(std::string_view name, Format format, double width, std::string_view meaning) {
   return {
       .name = std::string(name), .format = format, .width = width, .meaning = std::string(meaning)};
+}
+
+void AddMoreLine(std::size_t all, std::size_t shown, std::string_view noun,
+                 std::vector<std::string>& lines) {
+  if (all > shown) lines.push_back("  ... " + Counted(all - shown, fmt::format("more {}", noun)));
 }
 
 double Rounded(double value, int decimals) {

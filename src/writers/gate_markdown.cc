@@ -10,6 +10,7 @@
 
 #include "markup_text.h"
 #include "mpa/base/error.h"
+#include "mpa/base/text.h"
 #include "mpa/writers/gate_writers.h"
 
 namespace mpa {
@@ -110,7 +111,7 @@ void AddParts(const std::string& title, const std::vector<ChangeNode>& parts, Do
   };
   const auto add_folded = [&] {
     if (folded != 0) {
-      row(folded, fmt::format("{} smaller change{} | | |", count, count == 1 ? "" : "s"));
+      row(folded, Counted(count, "smaller change") + " | | |");
     }
     folded = 0;
     count = 0;

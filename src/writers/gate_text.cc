@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "mpa/base/text.h"
 #include "mpa/writers/gate_writers.h"
 
 namespace mpa {
@@ -85,8 +86,8 @@ void AddParts(const std::string& title, const std::vector<ChangeNode>& parts,
   std::size_t count = 0;
   const auto add_folded = [&] {
     if (const std::int64_t rounded = scale.Rounded(std::exchange(folded, 0)); rounded != 0) {
-      lines.push_back(fmt::format("  {:>10} {} in {} smaller change{}", scale.Signed(rounded),
-                                  scale.unit(), count, count == 1 ? "" : "s"));
+      lines.push_back(fmt::format("  {:>10} {} in {}", scale.Signed(rounded), scale.unit(),
+                                  Counted(count, "smaller change")));
     }
     count = 0;
   };

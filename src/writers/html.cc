@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats.h"
+#include "mpa/base/text.h"
 #include "mpa/io/output_file.h"
 #include "mpa/io/scratch_directory.h"
 #include "mpa/writers/gate_writers.h"
@@ -30,7 +31,7 @@ PageTable TableOfSheet(const Sheet& sheet) {
   const std::size_t shown = std::min(sheet.rows.size(), kRowsOfPage);
   const std::string count = WithThousands(std::to_string(sheet.rows.size()));
   table.title = sheet.rows.size() == shown
-                    ? fmt::format("{} ({} row{})", sheet.name, count, shown == 1 ? "" : "s")
+                    ? fmt::format("{} ({} {})", sheet.name, count, Plural(shown, "row"))
                     : fmt::format("{} (the first {} of {} rows)", sheet.name, shown, count);
   for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
     table.headers.push_back(SidedName(sheet.columns[i]));

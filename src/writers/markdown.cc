@@ -4,6 +4,7 @@
 
 #include "formats.h"
 #include "markup_text.h"
+#include "mpa/base/text.h"
 #include "mpa/io/output_file.h"
 #include "sheet_values.h"
 
@@ -60,8 +61,8 @@ void PrintSheet(const Sheet& sheet, std::FILE* stream) {
     PrintRow(cells, stream);
   }
   if (const std::size_t more = sheet.rows.size() - shown; more > 0) {
-    Print(stream, "\n\xE2\x80\xA6 and {} more row{}\n", WithThousands(std::to_string(more)),
-          more == 1 ? "" : "s");
+    Print(stream, "\n\xE2\x80\xA6 and {} more {}\n", WithThousands(std::to_string(more)),
+          Plural(more, "row"));
   }
   Print(stream, "\n");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -35,6 +36,11 @@ std::string WithoutAddresses(std::string_view text);
 /// and the namespaces of template arguments. "f<Add<float>>" for "void f<at::Add<float>>(int)".
 /// Other names stay as they are.
 std::string ShortFunctionName(std::string_view name);
+
+/// What so many things are called: "rank" of one, "ranks" of any other number.
+std::string Plural(std::int64_t count, std::string_view noun);
+/// "1 rank", "3 ranks".
+std::string Counted(std::int64_t count, std::string_view noun);
 
 /// True when `text` is one of `words`.
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words);

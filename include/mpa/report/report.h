@@ -199,6 +199,10 @@ struct Report {
   std::optional<GateReport> gate;
 };
 
+/// "  ... 3 more kinds" for a list of which only some are shown; nothing if all are.
+void AddMoreLine(std::size_t all, std::size_t shown, std::string_view noun,
+                 std::vector<std::string>& lines);
+
 /// The value rounded to so many decimals, halves away from zero, never negative zero. Meant for
 /// values that stand for decimal numbers: 2.155 is 2.16, although its double lies below.
 double Rounded(double value, int decimals);

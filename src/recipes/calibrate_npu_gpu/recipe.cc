@@ -17,6 +17,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/module_parts.h"
 #include "mpa/report/amount.h"
+#include "mpa/report/report.h"
 
 namespace mpa::recipes {
 namespace {
@@ -214,12 +215,9 @@ void AddModuleLines(std::int64_t rank, const std::vector<MatchedRow>& rows, Time
         "  {:<34} {:>10.3f} {:>10.3f} {:>+10.3f}  {}", CutBeginning(Printable(row.key), 34),
         ms(*row.npu_module), ms(*row.gpu_module), ms(growth(&row)), TextOfMatch(row.kind)));
   }
-  if (modules.size() > kShown) {
-    report.lines.push_back(fmt::format("  ... and {} more modules", modules.size() - kShown));
-  }
+  AddMoreLine(modules.size(), kShown, "module", report.lines);
   if (alone > 0) {
-    report.lines.push_back(
-        fmt::format("  {} module{} without a partner", alone, alone == 1 ? "" : "s"));
+    report.lines.push_back(fmt::format("  {} without a partner", Counted(alone, "module")));
   }
 }
 

@@ -77,10 +77,9 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
   }
   if (not_split > 0) {
     notes.push_back(fmt::format(
-        "the wait for other ranks is unknown in {} step{} of ranks, where no tasks of an operation "
-        "of communication were recorded{}",
-        not_split, not_split == 1 ? "" : "s",
-        level_tells ? "; collect with profiler_level=Level1" : ""));
+        "the wait for other ranks is unknown in {} of ranks, where no tasks of an operation of "
+        "communication were recorded{}",
+        Counted(not_split, "step"), level_tells ? "; collect with profiler_level=Level1" : ""));
   }
   if (divided_otherwise > 0) {
     notes.push_back(

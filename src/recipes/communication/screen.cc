@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpa/base/text.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/rank_spread.h"
+#include "mpa/report/report.h"
 
 namespace mpa::communication {
 namespace {
@@ -77,8 +79,7 @@ void AddStepLines(const std::vector<StepTraceRow>& rows, Report& report) {
 
 void AddGroupLines(const std::vector<Group>& groups, Report& report) {
   if (groups.empty()) return;
-  report.lines.push_back(
-      fmt::format("  {} communication group{}", groups.size(), groups.size() == 1 ? "" : "s"));
+  report.lines.push_back("  " + Counted(groups.size(), "communication group"));
   // Type, name in the job, number of ranks.
   std::map<std::tuple<std::string, std::string, std::size_t>, std::size_t> kinds;
   for (const Group& group : groups) {
@@ -87,14 +88,12 @@ void AddGroupLines(const std::vector<Group>& groups, Report& report) {
   std::size_t shown = 0;
   for (const auto& [kind, count] : kinds) {
     const auto& [type, name, ranks] = kind;
-    if (shown++ == kKindsOfGroups) {
-      report.lines.push_back(fmt::format("    ... {} more kinds", kinds.size() - kKindsOfGroups));
-      break;
-    }
-    report.lines.push_back(fmt::format("    {:<10}  {:<16.16}  {} group{} of {} rank{}", type,
-                                       name.empty() ? "(no name)" : name, count,
-                                       count == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s"));
+    if (shown++ == kKindsOfGroups) break;
+    report.lines.push_back(fmt::format("    {:<10}  {:<16.16}  {} of {}", type,
+                                       name.empty() ? "(no name)" : name, Counted(count, "group"),
+                                       Counted(ranks, "rank")));
   }
+  AddMoreLine(kinds.size(), kKindsOfGroups, "kind", report.lines);
 }
 
 void AddOperatorLines(const OpSums& ops, Report& report) {

@@ -16,6 +16,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/report.h"
 
 namespace mpa::recipes {
 namespace {
@@ -158,17 +159,13 @@ void AddLines(const LastRanks& last, std::int64_t target, const std::vector<Slow
     report.lines.push_back(fmt::format("  {} came last in {}, which took {}{}", text, late.times,
                                        time_text(late.duration), bound));
   }
-  if (order.size() > kShownRanks) {
-    report.lines.push_back(fmt::format("  ... and {} more ranks", order.size() - kShownRanks));
-  }
+  AddMoreLine(order.size(), kShownRanks, "rank", report.lines);
   for (std::size_t i = 0; i < std::min(kShownOps, found.size()); ++i) {
     const SlowRun& item = found[i];
     report.lines.push_back(fmt::format("  {:<34.34} {:>10}  {}", Printable(item.name),
                                        time_text(item.dur), last.TextOf(item)));
   }
-  if (found.size() > kShownOps) {
-    report.lines.push_back(fmt::format("  ... and {} more operators", found.size() - kShownOps));
-  }
+  AddMoreLine(found.size(), kShownOps, "operator", report.lines);
   AddClockLines(last.Of(), report.lines);
 }
 

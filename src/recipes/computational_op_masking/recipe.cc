@@ -17,6 +17,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/report.h"
 
 namespace mpa::recipes {
 namespace {
@@ -198,9 +199,7 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
   const std::size_t shown = std::min(kShown, lines.size());
   report.lines.insert(report.lines.end(), lines.begin(),
                       lines.begin() + static_cast<std::ptrdiff_t>(shown));
-  if (lines.size() > shown) {
-    report.lines.push_back(fmt::format("  ... and {} more sets", lines.size() - shown));
-  }
+  AddMoreLine(lines.size(), shown, "set", report.lines);
   outliers.AppendTo(report.lines);
 }
 

@@ -17,6 +17,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/report.h"
 
 namespace mpa::recipes {
 namespace {
@@ -159,9 +160,9 @@ std::string GroupText(const ExpertGroup& group) {
 
 void AddEpLines(const std::vector<ExpertGroup>& groups, Report& report) {
   if (groups.empty()) return;
-  report.lines.push_back(fmt::format(
-      "tokens of {} group{} of ranks that share experts; the least even first:", groups.size(),
-      groups.size() == 1 ? "" : "s"));
+  report.lines.push_back(
+      fmt::format("tokens of {} of ranks that share experts; the least even first:",
+                  Counted(groups.size(), "group")));
   report.lines.push_back(fmt::format("  {:<22} {:>11} {:>11} {:>11} {:>16}", "ranks", "min",
                                      "median", "max (rank)", "max / median"));
   constexpr std::size_t kShown = 10;
@@ -178,9 +179,7 @@ void AddEpLines(const std::vector<ExpertGroup>& groups, Report& report) {
         fmt::format("({})", RankNumber(spread.max.rank)),
         spread.median > 0 ? fmt::format("{:.2f}", spread.max.value / spread.median) : "-"));
   }
-  if (groups.size() > kShown) {
-    report.lines.push_back(fmt::format("  ... {} more groups", groups.size() - kShown));
-  }
+  AddMoreLine(groups.size(), kShown, "group", report.lines);
   outliers.AppendTo(report.lines);
 }
 

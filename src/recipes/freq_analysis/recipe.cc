@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "mpa/base/text.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/member_columns.h"
@@ -93,9 +94,9 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
   }
   if (!unknown.empty()) {
     report.notes.push_back(
-        fmt::format("the clock of {} rank{} was not measured (rank {}); collect with "
+        fmt::format("the clock of {} was not measured (rank {}); collect with "
                     "profiler_level=Level1 and aic_metrics",
-                    unknown.size(), unknown.size() == 1 ? "" : "s", unknown.front()));
+                    Counted(unknown.size(), "rank"), unknown.front()));
   }
   if (wanted.screen != Detail::kNone) {
     report.lines.push_back(fmt::format(

@@ -14,11 +14,13 @@
 #include "messages.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/report.h"
 
 namespace mpa::recipes {
 namespace {
@@ -174,9 +176,8 @@ void AddMadeLines(const Ranks& ranks, Report& report) {
     }
   }
   if (types.empty()) return;
-  report.lines.push_back(
-      fmt::format("communication operators from the marks of {} rank{}: ms of a rank", ranks.size(),
-                  ranks.size() == 1 ? "" : "s"));
+  report.lines.push_back(fmt::format("communication operators from the marks of {}: ms of a rank",
+                                     Counted(ranks.size(), "rank")));
   report.lines.push_back(fmt::format("  {:<28} {:>8} {:>10} {:>10} {:>10}", "type", "count", "min",
                                      "median", "max (rank)"));
   constexpr std::size_t kShown = 12;
@@ -189,9 +190,7 @@ void AddMadeLines(const Ranks& ranks, Report& report) {
                                        spread.min.value / 1e6, spread.median / 1e6,
                                        spread.max.value / 1e6, RankNumber(spread.max.rank)));
   }
-  if (types.size() > kShown) {
-    report.lines.push_back(fmt::format("  ... {} more types", types.size() - kShown));
-  }
+  AddMoreLine(types.size(), kShown, "type", report.lines);
 }
 
 void AddMadeNotes(const Ranks& ranks, Report& report) {

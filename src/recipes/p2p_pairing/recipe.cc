@@ -17,6 +17,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/report.h"
 
 namespace mpa::recipes {
 namespace {
@@ -233,9 +234,7 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
   for (std::size_t i = 0; i < std::min(kShown, lines.size()); ++i) {
     report.lines.push_back(std::move(lines[i].second));
   }
-  if (lines.size() > kShown) {
-    report.lines.push_back(fmt::format("  ... {} more ways", lines.size() - kShown));
-  }
+  AddMoreLine(lines.size(), kShown, "way", report.lines);
 }
 
 void AddP2pNotes(const Ranks& ranks, Report& report) {

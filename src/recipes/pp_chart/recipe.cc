@@ -14,6 +14,7 @@
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/report.h"
 
 namespace mpa::recipes {
 namespace {
@@ -129,9 +130,7 @@ void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& rep
     if (shown++ == kShown) break;
     report.lines.push_back(SpreadLine(fmt::format("stage {}", stage), values));
   }
-  if (stages.size() > kShown) {
-    report.lines.push_back(fmt::format("  ... {} more stages", stages.size() - kShown));
-  }
+  AddMoreLine(stages.size(), kShown, "stage", report.lines);
 }
 
 void AddChartNotes(const Ranks& ranks, const PipelineLayout& layout, const Misfit& misfit,

@@ -8,12 +8,14 @@
 #include "link_classes.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/report.h"
 
 namespace mpa::recipes {
 namespace {
@@ -122,8 +124,7 @@ std::string BytesText(std::int64_t bytes) { return AmountText(Quantity::kBytes, 
 
 void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*>& top,
                   Report& report) {
-  const std::string kinds = fmt::format("{} kind{} of collectives (type, bytes, ranks)",
-                                        classes.count, classes.count == 1 ? "" : "s");
+  const std::string kinds = Counted(classes.count, "kind") + " of collectives (type, bytes, ranks)";
   if (top.empty()) {
     report.lines.push_back(classes.count == 0
                                ? "no collectives can be compared: their sizes are not recorded"
@@ -145,9 +146,7 @@ void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*
     report.lines.push_back(
         fmt::format("    the longest: {}", CutBeginning(Printable(same.Longest().op->name), 60)));
   }
-  if (top.size() > kShown) {
-    report.lines.push_back(fmt::format("  ... and {} more kinds", top.size() - kShown));
-  }
+  AddMoreLine(top.size(), kShown, "kind", report.lines);
 }
 
 // The shortest time of the captured ranks is that of the transfer only if one of them came last.

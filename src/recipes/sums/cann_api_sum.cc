@@ -107,7 +107,7 @@ void AddCannApiLines(SumTables& tables, Report& report) {
                                 row.key.texts[0], row.share, row.stats.count, SumMs({row}),
                                 row.stats.median / 1e3);
            },
-       .more = "  ... {} more"},
+       .noun = "call"},
       all, report);
 }
 

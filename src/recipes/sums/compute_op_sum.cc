@@ -103,7 +103,7 @@ void AddComputeOpLines(SumTables& tables, Report& report) {
                                        row.key.texts[0], row.key.texts[1], row.stats.count,
                                        SumMs({row}), row.share);
                   },
-              .more = "... {} more"},
+              .noun = "operator"},
              all, report);
 }
 

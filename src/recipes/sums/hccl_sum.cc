@@ -108,7 +108,7 @@ void AddHcclLines(SumTables& tables, Report& report) {
                                        row.key.texts[0], row.stats.count, Ms(row.stats.median),
                                        Ms(static_cast<double>(row.stats.max)), SumMs({row}));
                   },
-              .more = "  ... {} more types"},
+              .noun = "type"},
              all, report);
   AppendList(
       {.heading = {"the longest operators, and the ranks with the shortest and the longest:"},
@@ -120,7 +120,7 @@ void AddHcclLines(SumTables& tables, Report& report) {
                                 row.min_ranks.front(), Ms(static_cast<double>(row.stats.max)),
                                 row.max_ranks.front());
            },
-       .more = ""},
+       .noun = ""},
       tables.Rows(2), report);
 }
 

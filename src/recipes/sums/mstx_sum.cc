@@ -8,6 +8,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mstx_spans.h"
 
@@ -59,12 +60,12 @@ void AddMstxLines(const MarkedRanks& ranks, Report& report) {
   const std::vector<sums::GroupRow> names = NamesOnScreen(ranks, device);
   if (names.empty()) return;
   AppendList({.heading = {fmt::format("what the program marked, on {}: mean ms on the {}",
-                                      sums::RanksText(ranks.size()), device ? "device" : "host"),
+                                      Counted(ranks.size(), "rank"), device ? "device" : "host"),
                           fmt::format("  {:<30} {:>8} {:>10} {:>10} {:>10}", "name", "count", "min",
                                       "median", "max (rank)")},
               .shown = 10,
               .line = NameLine,
-              .more = "  ... {} more names"},
+              .noun = "name"},
              names, report);
   OutlierLines outliers;
   for (const sums::GroupRow& row : names) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "mpa/report/report.h"
+
 namespace mpa::sums {
 namespace {
 
@@ -92,13 +94,7 @@ void AppendList(const ScreenList& list, const std::vector<GroupRow>& rows, Repor
   report.lines.insert(report.lines.end(), list.heading.begin(), list.heading.end());
   const std::size_t shown = std::min(list.shown, rows.size());
   for (std::size_t i = 0; i < shown; ++i) report.lines.push_back(list.line(rows[i]));
-  if (rows.size() > shown && *list.more != '\0') {
-    report.lines.push_back(fmt::format(fmt::runtime(list.more), rows.size() - shown));
-  }
-}
-
-std::string RanksText(std::size_t count) {
-  return fmt::format("{} rank{}", count, count == 1 ? "" : "s");
+  if (!list.noun.empty()) AddMoreLine(rows.size(), shown, list.noun, report.lines);
 }
 
 std::vector<RankValue> SumTables::SumsOfRanks(std::size_t by) const {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/duration_sample.h"
@@ -88,7 +89,7 @@ struct ScreenList {
   std::vector<std::string> heading;
   std::size_t shown;
   std::string (*line)(const GroupRow& row);
-  const char* more;  ///< "  ... {} more types"; empty: further rows go without saying
+  std::string_view noun;  ///< of a row: "... 3 more types"; empty: further rows go without saying
 };
 
 /// The rows of a sheet.
@@ -97,8 +98,6 @@ std::vector<GroupRow> RowsOf(const SumSheet& sheet, const Ranks& ranks);
 Sheet SheetWith(const SumSheet& sheet, const std::vector<GroupRow>& rows);
 void AppendList(const ScreenList& list, const std::vector<GroupRow>& rows, Report& report);
 
-/// "3 ranks", "1 rank".
-std::string RanksText(std::size_t count);
 inline double Ms(double ns) { return ns / 1e6; }
 inline double SumMs(const std::vector<GroupRow>& rows) {
   TimeNs sum = 0;
@@ -131,7 +130,7 @@ class SumTables {
     if (!rows_[sheet]) rows_[sheet] = RowsOf(sheets_[sheet], ranks_);
     return *rows_[sheet];
   }
-  std::string RanksText() const { return sums::RanksText(ranks_.size()); }
+  std::string RanksText() const { return Counted(ranks_.size(), "rank"); }
   /// In ms, of all groups of each rank.
   std::vector<RankValue> SumsOfRanks(std::size_t by) const;
   void AddSheets(Report& report) {
