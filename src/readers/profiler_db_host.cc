@@ -243,18 +243,19 @@ class HostReader {
 
   void Read() {
     Reserve();
-    const auto column = [&](Tables tables, const char* name) {
-      return Wanted(tables) ? ColumnOrNull(input_.database, "PYTORCH_API", name) : "NULL";
+    std::string columns = "startNs, endNs, name, globalTid, connectionId, type";
+    const auto add = [&](Tables tables, const char* name) {
+      if (Wanted(tables)) columns += ", " + ColumnOrNull(input_.database, "PYTORCH_API", name);
     };
+    add(kWithStacks, "callchainId");
+    add(Tables::kOpDetails, "inputShapes");
+    add(Tables::kOpDetails, "inputDtypes");
     // Not IN, which looks into a table; most rows are of Python.
     std::string kinds = fmt::format("type = {}", types_.op);
     if (Wanted(Tables::kPythonCalls)) kinds = fmt::format("type = {} OR ", types_.python) + kinds;
     if (Wanted(Tables::kQueuedWork)) kinds += fmt::format(" OR type = {}", types_.queue);
-    input_.database.Scan(
-        fmt::format("startNs, endNs, name, globalTid, connectionId, type, {}, {}, {}",
-                    column(Tables::kOpDetails, "inputShapes"),
-                    column(Tables::kOpDetails, "inputDtypes"), column(kWithStacks, "callchainId")),
-        "PYTORCH_API NOT INDEXED WHERE " + kinds, [&](const io::Row& row) { ReadRow(row); });
+    input_.database.Scan(columns, "PYTORCH_API NOT INDEXED WHERE " + kinds,
+                         [&](const io::Row& row) { ReadRow(row); });
     backward_.Finish(Wanted(Tables::kBackwardLinks), input_.trace);
     AppendQueuedWork(queue_, tracks_, input_.trace);
   }
@@ -305,8 +306,10 @@ class HostReader {
     }
     HostOps::Row op{.start = span->start, .dur = span->dur, .name = name, .track = track};
     if (Wanted(Tables::kOpDetails)) ReadDetails(row, op);
-    const auto stack = row.IsNull(8) ? stacks_.end() : stacks_.find(row.IntOr(8, -1));
-    if (stack != stacks_.end()) op.stack = stack->second;
+    if (!stacks_.empty() && !row.IsNull(6)) {
+      const auto stack = stacks_.find(row.IntOr(6, -1));
+      if (stack != stacks_.end()) op.stack = stack->second;
+    }
     input_.trace.host_ops.Append(op);
     if (!set.empty() &&
         input_.trace.launches.Size() > MostPairs(sets_.Size() + input_.trace.host_ops.Size())) {
@@ -327,8 +330,8 @@ class HostReader {
     const auto text = [&](int column) {
       return row.IsNull(column) ? none : input_.strings.Text(row, column);
     };
-    op.shapes = text(6);
-    op.types = text(7);
+    op.shapes = text(7);
+    op.types = text(8);
     if (IsShapes(strings.View(op.types)) && !IsShapes(strings.View(op.shapes))) {
       std::swap(op.shapes, op.types);
     }
