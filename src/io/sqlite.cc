@@ -20,6 +20,13 @@ namespace mpa::io {
 
 namespace fs = std::filesystem;
 
+void FailForDuplicates(const std::string& name) {
+  Fail(ErrorKind::kCorrupt,
+       "{}: a query would take far too long for a database of this size; ids that must be unique "
+       "occur many times",
+       name);
+}
+
 void Distrust(sqlite3* database) {
   constexpr int kLongestCell = 64 << 20, kLongestStatement = 1'000'000;
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
@@ -57,10 +64,7 @@ std::string ReadOnlyUri(const fs::path& path, bool has_writes) {
     case SQLITE_FULL:  // of sorted intermediate results; nothing else is written
       Fail(ErrorKind::kResource, "{}: no room for temporary files, see TMPDIR", name);
     case SQLITE_INTERRUPT:
-      Fail(ErrorKind::kCorrupt,
-           "{}: a query would take far too long for a database of this size; ids that must be "
-           "unique occur many times",
-           name);
+      FailForDuplicates(name);
     case SQLITE_CORRUPT:
       Fail(ErrorKind::kCorrupt, "{}: the database is damaged or incomplete; copy it again", name);
     default:
@@ -107,6 +111,7 @@ Row::Cell CellOf(sqlite3_value* value) {
 }
 
 std::string_view TextOf(sqlite3_value* value) {
+  if (value == nullptr) return {};  // of a row that was kept
   const unsigned char* text = sqlite3_value_text(value);
   if (text == nullptr) {
     if (sqlite3_value_type(value) == SQLITE_TEXT) throw std::bad_alloc();
@@ -160,6 +165,7 @@ struct Database::RunningScan {
 };
 
 bool Row::IsNumber(sqlite3_value* value, std::int64_t& number) {
+  if (value == nullptr) return false;  // of a row that was kept
   switch (sqlite3_value_type(value)) {
     case SQLITE_FLOAT: {  // not as text, which has 15 digits only
       const double real = sqlite3_value_double(value);

@@ -114,22 +114,22 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
   const auto transports = ReadNames(input, "ENUM_HCCL_TRANSPORT_TYPE");
   const auto links = ReadNames(input, "ENUM_HCCL_LINK_TYPE");
   const auto rdma_types = ReadNames(input, "ENUM_HCCL_RDMA_TYPE");
-  std::string columns = "t.startNs, t.endNs, i.taskType, i.groupName, i.planeId, t.streamId";
+  std::string columns = "i.taskType, i.groupName, i.planeId";
   for (const char* column : {"opId", "srcRank", "dstRank", "size", "transportType", "linkType",
                              "rdmaType", "notifyId"}) {
     columns += ", " + ColumnOrNull(input.database, kTable, column, "i");
   }
   input.trace.comm_tasks.Reserve(input.database.ApproximateRows(kTable));
-  ScanTasks(input, columns, kTable, [&](const io::Row& row) {
+  const auto read = [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
-    CountIfNull(input, row, 2, "taskType", kTable, "the kind of a collective's task");
+    CountIfNull(input, row, 3, "taskType", kTable, "the kind of a collective's task");
     input.trace.comm_tasks.Append(
         {.start = span->start,
          .dur = span->dur,
-         .name = RecordedText(input.strings.Text(row, 2), input.trace.strings),
-         .group = groups.Of(row, 3),
-         .plane = row.IntOr(4, -1),
+         .name = RecordedText(input.strings.Text(row, 3), input.trace.strings),
+         .group = groups.Of(row, 4),
+         .plane = row.IntOr(5, -1),
          .op_id = row.IntOr(6, -1),
          .own_rank = RankInGroup(row.IntOr(7, -1)),
          .peer = RankInGroup(row.IntOr(8, -1)),
@@ -138,8 +138,9 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
          .link_type = NameIn(links, row, 11),
          .rdma_type = NameIn(rdma_types, row, 12),
          .notify = NotifyOrNone(static_cast<std::uint64_t>(row.IntOr(13, -1))),
-         .stream = row.IntOr(5, -1)});
-  });
+         .stream = row.IntOr(2, -1)});
+  };
+  ScanTasks(input, "t.startNs, t.endNs, t.streamId", kTable, columns, read);
 }
 
 void ReadGroupNames(DbInput& input) {

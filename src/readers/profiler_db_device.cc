@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,17 +22,7 @@ StringId RecordedText(StringId text, const StringPool& strings) {
   return strings.View(text) == "N/A" ? StringId::kEmpty : text;
 }
 
-void ScanTasks(DbInput& input, const std::string& columns, const char* table,
-               const std::function<void(const io::Row&)>& visit) {
-  io::Statement rows = input.database.Query(fmt::format("SELECT COUNT(*) FROM {}", table));
-  std::int64_t lost = rows.Step() ? rows.IntOr(0, 0) : 0;
-  input.database.Scan(
-      columns,
-      fmt::format("TASK t NOT INDEXED CROSS JOIN {} i ON i.globalTaskId = t.globalTaskId", table),
-      [&](const io::Row& row) {
-        --lost;
-        visit(row);
-      });
+void CountLostRows(DbInput& input, const char* table, std::size_t lost) {
   for (; lost > 0; --lost)
     CountRow(input, "row left out, TASK does not have its globalTaskId; parse again", table);
 }
@@ -181,80 +172,80 @@ void ReadKernels(DbInput& input, Tables wanted) {
     ReadKernelsWithoutDetails(input, Overlap(wanted, Tables::kKernelLoads));
     return;
   }
-  const auto optional = [&](const char* column) {
-    return ColumnOrNull(input.database, "COMPUTE_TASK_INFO", column, "i");
+  std::string columns = "i.name, i.opType, i.taskType";
+  const auto add = [&](std::initializer_list<const char*> names) {
+    for (const char* name : names)
+      columns += ", " + ColumnOrNull(input.database, "COMPUTE_TASK_INFO", name, "i");
   };
+  add({"inputShapes"});
   const bool with_tensors = Overlap(wanted, Tables::kKernelTensors);
-  std::string tensors;
-  for (const char* column :
-       {"inputDataTypes", "inputFormats", "outputShapes", "outputFormats", "hf32Eligible"}) {
-    tensors += ", " + (with_tensors ? optional(column) : "NULL");
-  }
   const bool with_loads = Overlap(wanted, Tables::kKernelLoads);
+  if (with_tensors)
+    add({"inputDataTypes", "inputFormats", "outputShapes", "outputFormats", "hf32Eligible"});
+  const int load = with_tensors ? 15 : 10;  // its first column
+  if (with_loads) add({"outputDataTypes", "blockNum", "blockDim", "mixBlockNum", "mixBlockDim"});
   const std::size_t rows = input.database.ApproximateRows("COMPUTE_TASK_INFO");
   input.trace.kernels.Reserve(rows);
   if (with_loads) input.trace.kernel_loads.Reserve(rows);
-  for (const char* column :
-       {"outputDataTypes", "blockNum", "blockDim", "mixBlockNum", "mixBlockDim"}) {
-    tensors += ", " + (with_loads ? optional(column) : "NULL");
-  }
-  const std::string columns = fmt::format(
-      "t.startNs, t.endNs, i.name, i.opType, i.taskType, t.taskType, t.streamId, t.connectionId, "
-      "t.globalTaskId, {}{}",
-      optional("inputShapes"), tensors);
-  ScanTasks(input, columns, "COMPUTE_TASK_INFO", [&](const io::Row& row) {
+  const auto read = [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
     const auto text = [&](int column) {
       return RecordedText(input.strings.Text(row, column), input.trace.strings);
     };
-    const StringId core = text(4);
-    const StringId name = input.strings.Text(row, 2);
+    const StringId core = text(8);
+    const StringId name = input.strings.Text(row, 6);
     const StringPool& strings = input.trace.strings;
     if (IsHcclKernel(strings.View(core), strings.View(name))) return;
-    CountIfNull(input, row, 7, "connectionId", "TASK", "the operator of a task");
-    input.trace.kernels.Append({.start = span->start,
-                                .dur = span->dur,
-                                .name = name,
-                                .op_type = text(3),
-                                .core = core != StringId::kEmpty ? core : text(5),
-                                .shapes = input.strings.Text(row, 9),
-                                .input_types = text(10),
-                                .input_formats = text(11),
-                                .output_shapes = text(12),
-                                .output_formats = text(13),
-                                .hf32 = text(14),
-                                .task_id = row.IntOr(8, -1),
-                                .stream = row.IntOr(6, -1),
-                                .link = Link(row, 7)});
+    CountIfNull(input, row, 4, "connectionId", "TASK", "the operator of a task");
+    Kernels::Row kernel{.start = span->start,
+                        .dur = span->dur,
+                        .name = name,
+                        .op_type = text(7),
+                        .core = core != StringId::kEmpty ? core : text(2),
+                        .shapes = input.strings.Text(row, 9),
+                        .task_id = row.IntOr(5, -1),
+                        .stream = row.IntOr(3, -1),
+                        .link = Link(row, 4)};
+    if (with_tensors) {
+      kernel.input_types = text(10);
+      kernel.input_formats = text(11);
+      kernel.output_shapes = text(12);
+      kernel.output_formats = text(13);
+      kernel.hf32 = text(14);
+    }
+    input.trace.kernels.Append(kernel);
     if (!with_loads) return;
     // If both columns exist, blockDim is a text of graphs.
+    const auto count = [&](int column) {
+      return BlockCount(row.Int(column) ? row.Int(column) : row.Int(column + 1));
+    };
     input.trace.kernel_loads.Append(
-        {.output_types = text(15),
-         .blocks = BlockCount(row.Int(16) ? row.Int(16) : row.Int(17)),
-         .mix_blocks = BlockCount(row.Int(18) ? row.Int(18) : row.Int(19))});
-  });
+        {.output_types = text(load), .blocks = count(load + 1), .mix_blocks = count(load + 3)});
+  };
+  ScanTasks(input, "t.startNs, t.endNs, t.taskType, t.streamId, t.connectionId, t.globalTaskId",
+            "COMPUTE_TASK_INFO", columns, read);
   if (Overlap(wanted, Tables::kKernelCounters)) ReadCounters(input, with_loads);
 }
 
 void ReadScheduleKernels(DbInput& input) {
   constexpr const char* kTable = "COMMUNICATION_SCHEDULE_TASK_INFO";
   if (!input.database.HasTable(kTable) || !input.database.HasTable("TASK")) return;
-  const std::string columns =
-      fmt::format("t.startNs, t.endNs, i.name, {}, t.streamId, t.connectionId, t.globalTaskId",
-                  ColumnOrNull(input.database, kTable, "opType", "i"));
-  ScanTasks(input, columns, kTable, [&](const io::Row& row) {
+  const std::string columns = "i.name, " + ColumnOrNull(input.database, kTable, "opType", "i");
+  const auto read = [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
     input.trace.schedule_kernels.Append(
         {.start = span->start,
          .dur = span->dur,
-         .name = input.strings.Text(row, 2),
-         .op_type = RecordedText(input.strings.Text(row, 3), input.trace.strings),
-         .task_id = row.IntOr(6, -1),
-         .stream = row.IntOr(4, -1),
-         .link = Link(row, 5)});
-  });
+         .name = input.strings.Text(row, 5),
+         .op_type = RecordedText(input.strings.Text(row, 6), input.trace.strings),
+         .task_id = row.IntOr(4, -1),
+         .stream = row.IntOr(2, -1),
+         .link = Link(row, 3)});
+  };
+  ScanTasks(input, "t.startNs, t.endNs, t.streamId, t.connectionId, t.globalTaskId", kTable,
+            columns, read);
 }
 
 void ReadCoreClocks(DbInput& input) {

@@ -5,16 +5,15 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "mpa/model/launches.h"
 #include "mpa/model/queue_index.h"
+#include "profiler_db_stacks.h"
 #include "profiler_db_tables.h"
 #include "trace_builder.h"
 
@@ -144,91 +143,6 @@ bool IsShapes(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789,;\r\n []-") == std::string_view::npos;
 }
 
-using CallStacks = std::unordered_map<std::int64_t, StringId>;
-
-// Assembles call stacks from their frames, which come one stack after the other. Most stacks are
-// the same over and over: a text is made once.
-class CallStackJoiner {
- public:
-  explicit CallStackJoiner(DbInput& input) : input_(input) {}
-
-  void Add(std::int64_t stack, const io::Row& row, int frame_column) {
-    if (stack != current_) Finish();
-    current_ = stack;
-    frames_.push_back(input_.strings.Text(row, frame_column));
-  }
-
-  CallStacks Take() {
-    Finish();
-    return std::move(stacks_);
-  }
-
- private:
-  struct HashOfFrames {
-    std::size_t operator()(const std::vector<StringId>& frames) const {
-      std::size_t hash = frames.size();
-      for (const StringId frame : frames) hash = hash * 1'000'003 + static_cast<std::size_t>(frame);
-      return hash;
-    }
-  };
-
-  void Finish() {
-    if (current_) {
-      const auto [found, is_new] = texts_.try_emplace(frames_);
-      if (is_new) found->second = input_.trace.strings.Intern(Joined());
-      stacks_[*current_] = found->second;
-    }
-    frames_.clear();
-  }
-
-  std::string Joined() const {
-    std::string text;
-    for (const StringId frame : frames_) {
-      if (!text.empty()) text += ";\r\n";
-      text += input_.trace.strings.View(frame);
-    }
-    return text;
-  }
-
-  DbInput& input_;
-  CallStacks stacks_;
-  std::unordered_map<std::vector<StringId>, StringId, HashOfFrames> texts_;
-  std::optional<std::int64_t> current_;
-  std::vector<StringId> frames_;
-};
-
-// The stacks if the table holds their frames in order, as exporters write them: to sort a large
-// table SQLite writes it to a file.
-std::optional<CallStacks> ReadOrderedStacks(DbInput& input) {
-  CallStackJoiner joiner(input);
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-  std::pair last{kLeast, kLeast};
-  bool ordered = true;
-  input.database.Scan("id, stack, stackDepth", "PYTORCH_CALLCHAINS NOT INDEXED",
-                      [&](const io::Row& row) {
-                        if (!ordered || row.IsNull(0)) return;
-                        const std::pair place{row.IntOr(0, -1), row.IntOr(2, -1)};
-                        ordered = row.IsInteger(0) && row.IsInteger(2) && last <= place;
-                        last = place;
-                        if (ordered) joiner.Add(place.first, row, 1);
-                      });
-  if (!ordered) return std::nullopt;
-  return joiner.Take();
-}
-
-// Call stacks by their id.
-CallStacks ReadCallStacks(DbInput& input) {
-  if (!input.database.HasTable("PYTORCH_CALLCHAINS")) return {};
-  if (auto stacks = ReadOrderedStacks(input)) return std::move(*stacks);
-  CallStackJoiner joiner(input);
-  io::Statement rows =
-      input.database.Query("SELECT id, stack FROM PYTORCH_CALLCHAINS ORDER BY id, stackDepth");
-  while (rows.Step()) {
-    if (const auto id = rows.Int(0)) joiner.Add(*id, rows.row(), 1);
-  }
-  return joiner.Take();
-}
-
 class HostReader {
  public:
   HostReader(DbInput& input, Tables wanted)
@@ -243,18 +157,19 @@ class HostReader {
 
   void Read() {
     Reserve();
-    const auto column = [&](Tables tables, const char* name) {
-      return Wanted(tables) ? ColumnOrNull(input_.database, "PYTORCH_API", name) : "NULL";
+    std::string columns = "startNs, endNs, name, globalTid, connectionId, type";
+    const auto add = [&](Tables tables, const char* name) {
+      if (Wanted(tables)) columns += ", " + ColumnOrNull(input_.database, "PYTORCH_API", name);
     };
+    add(kWithStacks, "callchainId");
+    add(Tables::kOpDetails, "inputShapes");
+    add(Tables::kOpDetails, "inputDtypes");
     // Not IN, which looks into a table; most rows are of Python.
     std::string kinds = fmt::format("type = {}", types_.op);
     if (Wanted(Tables::kPythonCalls)) kinds = fmt::format("type = {} OR ", types_.python) + kinds;
     if (Wanted(Tables::kQueuedWork)) kinds += fmt::format(" OR type = {}", types_.queue);
-    input_.database.Scan(
-        fmt::format("startNs, endNs, name, globalTid, connectionId, type, {}, {}, {}",
-                    column(Tables::kOpDetails, "inputShapes"),
-                    column(Tables::kOpDetails, "inputDtypes"), column(kWithStacks, "callchainId")),
-        "PYTORCH_API NOT INDEXED WHERE " + kinds, [&](const io::Row& row) { ReadRow(row); });
+    input_.database.Scan(columns, "PYTORCH_API NOT INDEXED WHERE " + kinds,
+                         [&](const io::Row& row) { ReadRow(row); });
     backward_.Finish(Wanted(Tables::kBackwardLinks), input_.trace);
     AppendQueuedWork(queue_, tracks_, input_.trace);
   }
@@ -305,8 +220,9 @@ class HostReader {
     }
     HostOps::Row op{.start = span->start, .dur = span->dur, .name = name, .track = track};
     if (Wanted(Tables::kOpDetails)) ReadDetails(row, op);
-    const auto stack = row.IsNull(8) ? stacks_.end() : stacks_.find(row.IntOr(8, -1));
-    if (stack != stacks_.end()) op.stack = stack->second;
+    if (!stacks_.Empty() && !row.IsNull(6)) {
+      if (const auto stack = stacks_.Find(row.IntOr(6, -1))) op.stack = *stack;
+    }
     input_.trace.host_ops.Append(op);
     if (!set.empty() &&
         input_.trace.launches.Size() > MostPairs(sets_.Size() + input_.trace.host_ops.Size())) {
@@ -327,8 +243,8 @@ class HostReader {
     const auto text = [&](int column) {
       return row.IsNull(column) ? none : input_.strings.Text(row, column);
     };
-    op.shapes = text(6);
-    op.types = text(7);
+    op.shapes = text(7);
+    op.types = text(8);
     if (IsShapes(strings.View(op.types)) && !IsShapes(strings.View(op.shapes))) {
       std::swap(op.shapes, op.types);
     }

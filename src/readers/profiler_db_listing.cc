@@ -14,22 +14,19 @@ namespace {
 void ListTasks(DbInput& input, const char* table) {
   const io::Database& database = input.database;
   if (!database.HasTable(table) || !database.HasTable("TASK")) return;
-  const auto optional = [&](const char* column) {
-    return ColumnOrNull(database, table, column, "i");
-  };
-  std::string more;
+  std::string columns = "i.name";
   for (const char* column :
        {"opType", "taskType", "opState", "inputShapes", "inputDataTypes", "inputFormats",
         "outputShapes", "outputDataTypes", "outputFormats", "hf32Eligible", "blockNum", "blockDim",
         "mixBlockNum", "mixBlockDim"}) {
-    more += ", " + optional(column);
+    columns += ", " + ColumnOrNull(database, table, column, "i");
   }
-  const std::string columns = fmt::format(
+  const std::string task_columns = fmt::format(
       "t.startNs, t.endNs, t.globalTaskId, t.deviceId, t.modelId, t.streamId, {}, {}, "
-      "t.connectionId, t.taskType, i.name{}",
+      "t.connectionId, t.taskType",
       ColumnOrNull(database, "TASK", "contextId", "t"),
-      ColumnOrNull(database, "TASK", "taskId", "t"), more);
-  ScanTasks(input, columns, table, [&](const io::Row& row) {
+      ColumnOrNull(database, "TASK", "taskId", "t"));
+  const auto read = [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
     const StringPool& strings = input.trace.strings;
@@ -61,7 +58,8 @@ void ListTasks(DbInput& input, const char* table) {
                                        .blocks = row.IntOr(21, row.IntOr(22, -1)),
                                        .mix_blocks = row.IntOr(23, row.IntOr(24, -1)),
                                        .link = Link(row, 8)});
-  });
+  };
+  ScanTasks(input, task_columns, table, columns, read);
 }
 
 // The device and the model of the tasks of a connection; -1 where they differ.

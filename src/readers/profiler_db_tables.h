@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,10 +58,22 @@ void ReadGarbageCollections(DbInput& input);
 std::string ColumnOrNull(const io::Database& database, std::string_view table,
                          std::string_view column, std::string_view alias = "");
 
-/// Scans the tasks `t` in their order, each with its row `i` of the table. Rows whose task is not
-/// there are counted as an issue.
-void ScanTasks(DbInput& input, const std::string& columns, const char* table,
-               const std::function<void(const io::Row&)>& visit);
+/// Counts rows of the table whose task is not there as an issue.
+void CountLostRows(DbInput& input, const char* table, std::size_t lost);
+
+/// Scans the tasks `t` in their order, each with its row `i` of the table: the columns of the task,
+/// then those of the row. Rows whose task is not there are counted as an issue.
+template <typename Visit>
+void ScanTasks(DbInput& input, std::string_view task_columns, const char* table,
+               std::string_view columns, Visit visit) {
+  std::size_t found = 0;
+  const std::size_t rows = input.database.Join({"TASK", "t", task_columns}, {table, "i", columns},
+                                               "globalTaskId", [&](const io::Row& row) {
+                                                 ++found;
+                                                 visit(row);
+                                               });
+  if (rows > found) CountLostRows(input, table, rows - found);
+}
 
 /// Without texts that stand for "not recorded".
 StringId RecordedText(StringId text, const StringPool& strings);

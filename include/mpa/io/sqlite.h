@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 struct sqlite3;
@@ -32,6 +31,7 @@ class Row {
 
   explicit Row(const Cell* cells) : cells_(cells) {}
 
+  const Cell& At(int column) const { return cells_[column]; }
   bool IsNull(int column) const { return cells_[column].kind == Kind::kNull; }
   /// True for a cell that is stored as a whole number.
   bool IsInteger(int column) const { return cells_[column].kind == Kind::kInteger; }
@@ -92,6 +92,11 @@ class Statement {
   std::vector<Row::Cell> cells_;
 };
 
+/// A side of a join: the columns and the name of a table, with its alias in the columns.
+struct JoinSide {
+  std::string_view table, alias, columns;
+};
+
 /// A database opened read-only: neither the file nor its directory is touched, even if the last
 /// writes are still in a -wal file; these writes are visible. Views and other computed contents are
 /// refused, and so are queries with an excessively large result (Error, kCorrupt). Only one thread
@@ -122,11 +127,16 @@ class Database {
   /// left of a CROSS JOIN. Throws what visit() throws, and Error like Query() and Step().
   template <typename Visit>
   void Scan(std::string_view columns, std::string_view source, Visit&& visit) const {
-    using Visitor = std::remove_reference_t<Visit>;
-    const auto call = [](const void* visitor, const Row& row) {
-      (*static_cast<Visitor*>(const_cast<void*>(visitor)))(row);
-    };
-    ScanRows(columns, source, {call, &visit});
+    ScanRows(columns, source, VisitorOf(visit));
+  }
+  /// Calls visit() with each pair of rows with the same number in `key`, in the order of the rows
+  /// of `left` and, for one of these, of `right`: the columns of `left`, then those of `right`, of
+  /// which only numbers are kept. SQLite would look every row up, or make an index for the query.
+  /// Returns how many rows `right` has. Throws like Scan().
+  template <typename Visit>
+  std::size_t Join(const JoinSide& left, const JoinSide& right, std::string_view key,
+                   Visit&& visit) const {
+    return JoinRows(left, right, key, VisitorOf(visit));
   }
 
   const std::string& name() const { return name_; }
@@ -139,7 +149,16 @@ class Database {
     const void* visitor;
   };
 
+  template <typename Visit>
+  static Visitor VisitorOf(Visit& visit) {
+    const auto call = [](const void* visitor, const Row& row) {
+      (*static_cast<Visit*>(const_cast<void*>(visitor)))(row);
+    };
+    return {call, &visit};
+  }
   void ScanRows(std::string_view columns, std::string_view source, Visitor visitor) const;
+  std::size_t JoinRows(const JoinSide& left, const JoinSide& right, std::string_view key,
+                       Visitor visitor) const;
   /// Throws Error: kInput or kCorrupt.
   void ReadSchema();
   bool HasGeneratedColumns(std::string_view table) const;
@@ -159,6 +178,9 @@ class Database {
 /// (views, triggers, virtual tables, functions) are not run, and no cell may be larger than the
 /// texts of the profiler.
 void Distrust(sqlite3* database);
+
+/// Throws the error for a database whose ids make a query excessive: Error (kCorrupt).
+[[noreturn]] void FailForDuplicates(const std::string& name);
 
 /// Throws the error for a failed write to `database`: Error (kOutput) or std::bad_alloc.
 [[noreturn]] void FailToWrite(sqlite3* database);

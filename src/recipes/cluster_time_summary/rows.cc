@@ -11,6 +11,8 @@
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/host_timeline.h"
+#include "mpa/measure/launch_chain.h"
+#include "mpa/measure/leaf.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/chosen_step.h"
@@ -149,10 +151,26 @@ void AddCopies(const RankTrace& trace, const HostClock& clock, std::vector<StepS
   }
 }
 
+// Without such names no piece of a HostTimeline is of compiling, and making one takes long.
+bool HasCompilingNames(const RankTrace& trace) {
+  const auto has = [&](const std::vector<StringId>& names, Leaf (*class_of)(std::string_view)) {
+    NamedClasses classes(trace.strings, class_of);
+    return std::ranges::any_of(names, [&](StringId name) {
+      const Leaf leaf = classes.Of(name);
+      return leaf == Leaf::kCompile || leaf == Leaf::kAclOp;
+    });
+  };
+  const auto class_of_call = [](std::string_view name) {
+    return IsOpCompileAndExecute(name) ? Leaf::kAclOp : ClassOfCall(name);
+  };
+  return has(trace.host_ops.name, ClassOfOp) || has(trace.host_calls.name, class_of_call) ||
+         has(trace.python_calls.name, ClassOfPython);
+}
+
 // What the threads of the host compiled during each step.
 void AddCompiling(const RankTrace& trace, std::vector<StepSums>& steps) {
   const HostSteps on_host(trace.steps);
-  if (on_host.Count() != steps.size()) return;
+  if (on_host.Count() != steps.size() || !HasCompilingNames(trace)) return;
   const HostTimeline timeline(trace);
   const auto nothing = [](TimeNs, TimeNs) {};
   for (std::size_t step = 0; step < steps.size(); ++step) {

@@ -122,6 +122,43 @@ TEST(Database, ScansWithinAScan) {
   EXPECT_EQ(seen, "11 12 21 22 ");
 }
 
+TEST(Database, JoinsInTheOrderOfTheLeftRows) {
+  const TempDir dir;
+  const Database database(
+      BuildDatabase(dir / "a.db",
+                    "CREATE TABLE l (id INTEGER, v); CREATE TABLE r (id INTEGER, w, x);"
+                    "INSERT INTO l VALUES (7, 'text'), (NULL, 0), (5, '31'), (6, NULL), (7, 2.6);"
+                    "INSERT INTO r VALUES (9, 0, 0), (7, '12', NULL), (5, 1, 'name'), (7, 3.4, 4), "
+                    "(NULL, 8, 8);"));
+  std::vector<std::string> rows;
+  const auto show = [](const Row& row, int column) {
+    if (row.IsNull(column)) return std::string("-");
+    const auto number = row.Int(column);
+    return number ? std::to_string(*number) : "no number";
+  };
+  const std::size_t count =
+      database.Join({"l", "a", "a.v"}, {"r", "b", "b.w, b.x"}, "id", [&](const Row& row) {
+        rows.push_back(show(row, 0) + " " + show(row, 1) + " " + show(row, 2));
+      });
+  EXPECT_EQ(count, 5u);
+  EXPECT_EQ(rows, (std::vector<std::string>{"no number 12 -", "no number 3 4", "31 1 no number",
+                                            "3 12 -", "3 3 4"}));
+}
+
+TEST(Database, RefusesAJoinByIdsThatOccurFarTooOften) {
+  const TempDir dir;
+  const Database database(BuildDatabase(
+      dir / "a.db",
+      "CREATE TABLE t (id INTEGER);"
+      "WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM row WHERE i < 1999) "
+      "INSERT INTO t SELECT 1 FROM row;"));
+  const Error error = ErrorOf([&] {
+    database.Join({"t", "a", "a.id"}, {"t", "b", "b.id"}, "id", [](const Row&) {});
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "unique");
+}
+
 TEST(Database, PassesOnWhatTheVisitorOfAScanThrows) {
   const TempDir dir;
   const Database database(

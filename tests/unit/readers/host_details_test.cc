@@ -223,10 +223,14 @@ TEST(ProfilerDbDetails, ReadsShapesAndTypesWhicheverColumnTheyAreIn) {
 }
 
 TEST(ProfilerDbDetails, PutsCallStacksTogetherFromTheInside) {
-  const RankTrace trace = ReadDb(DbOp("10", "11", R"(
-      CREATE TABLE PYTORCH_CALLCHAINS (id INTEGER, stack INTEGER, stackDepth INTEGER);
-      INSERT INTO PYTORCH_CALLCHAINS VALUES (3, 21, 1), (3, 20, 0), (4, 1, 0);)"));
-  EXPECT_EQ(ColumnTexts(trace, trace.host_ops.stack), Names{"f;\r\ng"});
+  for (const char* frames : {"(1, 1, 0), (3, 21, 1), (3, 20, 0), (4, 1, 0)",
+                             "(4, 1, 0), (3, 21, 1), (1, 1, 0), (3, 20, 0)"}) {
+    const RankTrace trace = ReadDb(DbOp("10", "11", R"(
+        CREATE TABLE PYTORCH_CALLCHAINS (id INTEGER, stack INTEGER, stackDepth INTEGER);
+        INSERT INTO PYTORCH_CALLCHAINS VALUES )") +
+                                   frames + ";");
+    EXPECT_EQ(ColumnTexts(trace, trace.host_ops.stack), Names{"f;\r\ng"}) << frames;
+  }
   const RankTrace none = ReadDb(DbOp("10", "11"));
   EXPECT_EQ(ColumnTexts(none, none.host_ops.stack), Names{"N/A"});
 }
