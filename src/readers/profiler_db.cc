@@ -54,6 +54,13 @@ void CountIfNull(DbInput& input, const io::Row& row, int column, const char* nam
   CountRow(input, fmt::format("{} is unknown, its {} is NULL; parse again", lost, name), table);
 }
 
+StringId FilledText(DbInput& input, const io::Row& row, int column, const char* name,
+                    const char* table) {
+  if (row.IsNull(column))
+    CountRow(input, fmt::format("text left empty, {} is NULL; parse again", name), table);
+  return input.strings.Text(row, column);
+}
+
 namespace {
 
 // Ranges (mstx) by which programs mark their steps themselves.

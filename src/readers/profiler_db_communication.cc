@@ -75,10 +75,11 @@ void ReadOperations(DbInput& input, Groups& groups) {
     const auto span = ReadSpan(input, row, 0, 1, "COMMUNICATION_OP");
     if (!span) continue;
     CountIfNull(input, row, 5, "connectionId", kTable, "the operator of a collective");
+    CountIfNull(input, row, 4, "groupName", kTable, "the group of a collective");
     input.trace.communications.Append({.start = span->start,
                                        .dur = span->dur,
-                                       .name = input.strings.Text(row, 2),
-                                       .op_type = input.strings.Text(row, 3),
+                                       .name = FilledText(input, row, 2, "opName", kTable),
+                                       .op_type = FilledText(input, row, 3, "opType", kTable),
                                        .group = groups.Of(row, 4),
                                        .link = Link(row, 5),
                                        .op_id = row.IntOr(6, -1),

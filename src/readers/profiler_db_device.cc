@@ -193,15 +193,19 @@ void ReadKernels(DbInput& input, Tables wanted) {
     const auto text = [&](int column) {
       return RecordedText(input.strings.Text(row, column), input.trace.strings);
     };
-    const StringId core = text(8);
-    const StringId name = input.strings.Text(row, 6);
+    const auto filled = [&](int column, const char* title) {
+      return RecordedText(FilledText(input, row, column, title, "COMPUTE_TASK_INFO"),
+                          input.trace.strings);
+    };
+    const StringId core = filled(8, "taskType");
+    const StringId name = FilledText(input, row, 6, "name", "COMPUTE_TASK_INFO");
     const StringPool& strings = input.trace.strings;
     if (IsHcclKernel(strings.View(core), strings.View(name))) return;
     CountIfNull(input, row, 4, "connectionId", "TASK", "the operator of a task");
     Kernels::Row kernel{.start = span->start,
                         .dur = span->dur,
                         .name = name,
-                        .op_type = text(7),
+                        .op_type = filled(7, "opType"),
                         .core = core != StringId::kEmpty ? core : text(2),
                         .shapes = input.strings.Text(row, 9),
                         .task_id = row.IntOr(5, -1),
@@ -288,7 +292,8 @@ void ReadDeviceTasks(DbInput& input) {
   const auto read = [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
-    const StringId type = input.strings.Text(row, 2);
+    const StringId type = FilledText(input, row, 2, "taskType", "TASK");
+    CountIfNull(input, row, 3, "streamId", "TASK", "the stream of a task");
     const std::int64_t task_id = row.IntOr(5, -1);
     const std::int64_t link = Link(row, 4);
     const bool is_copy =

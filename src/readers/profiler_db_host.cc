@@ -168,7 +168,7 @@ class HostReader {
     std::string kinds = fmt::format("type = {}", types_.op);
     if (Wanted(Tables::kPythonCalls)) kinds = fmt::format("type = {} OR ", types_.python) + kinds;
     if (Wanted(Tables::kQueuedWork)) kinds += fmt::format(" OR type = {}", types_.queue);
-    input_.database.Scan(columns, "PYTORCH_API NOT INDEXED WHERE " + kinds,
+    input_.database.Scan(columns, "PYTORCH_API NOT INDEXED WHERE type IS NULL OR " + kinds,
                          [&](const io::Row& row) { ReadRow(row); });
     backward_.Finish(Wanted(Tables::kBackwardLinks), input_.trace);
     AppendQueuedWork(queue_, tracks_, input_.trace);
@@ -191,6 +191,9 @@ class HostReader {
   void ReadRow(const io::Row& row) {
     const auto span = ReadSpan(input_, row, 0, 1, "PYTORCH_API");
     if (!span) return;
+    CountIfNull(input_, row, 5, "type", "PYTORCH_API", "what a row is of");
+    if (row.IsNull(5)) return;
+    CountIfNull(input_, row, 3, "globalTid", "PYTORCH_API", "the thread of an operator");
     const std::int64_t global_tid = row.IntOr(3, 0);
     const std::int64_t pid = global_tid >> 32;
     const std::int64_t tid = global_tid & 0xffffffff;
@@ -205,7 +208,7 @@ class HostReader {
       return;
     }
     const std::int32_t track = tracks_.Of(pid, tid);
-    const StringId name = input_.strings.Text(row, 2);
+    const StringId name = FilledText(input_, row, 2, "name", "PYTORCH_API");
     if (type == types_.python) {
       input_.trace.python_calls.Append(
           {.start = span->start, .dur = span->dur, .name = name, .track = track});

@@ -94,6 +94,10 @@ void CountRow(DbInput& input, std::string_view what, std::string_view table);
 void CountIfNull(DbInput& input, const io::Row& row, int column, const char* name,
                  const char* table, const char* lost);
 
+/// The text of a column that profilers always fill; NULL is counted as an issue.
+StringId FilledText(DbInput& input, const io::Row& row, int column, const char* name,
+                    const char* table);
+
 /// A point in time; -1 for NULL and for invalid times.
 TimeNs TimeOrNone(const io::Row& row, int column);
 

@@ -175,6 +175,15 @@ class OddRows(Changed):
                 (f"UPDATE {parts} SET globalTaskId = NULL WHERE rowid = 2", no_task),
                 (f"UPDATE {parts} SET globalTaskId = 987654 WHERE rowid = 2", no_task),
                 (f"UPDATE {parts} SET taskType = NULL WHERE rowid = 2", "its taskType is NULL"),
+                *((f"UPDATE {details} SET {column} = NULL WHERE globalTaskId = 4", f"text left empty, {column} is NULL")
+                  for column in ("name", "opType", "taskType")),
+                ("UPDATE TASK SET taskType = NULL WHERE rowid = 3", "text left empty, taskType is NULL"),
+                ("UPDATE TASK SET streamId = NULL WHERE rowid = 3", "stream of a task is unknown"),
+                ("UPDATE COMMUNICATION_OP SET opName = NULL WHERE rowid = 2", "text left empty, opName is NULL"),
+                ("UPDATE COMMUNICATION_OP SET groupName = NULL WHERE rowid = 2", "group of a collective is unknown"),
+                *((f"UPDATE PYTORCH_API SET {column} = NULL WHERE rowid = ({one_operator})", said)
+                  for column, said in (("name", "text left empty, name is NULL"), ("type", "its type is NULL"),
+                                       ("globalTid", "thread of an operator is unknown"))),
                 ("UPDATE TASK SET connectionId = NULL", "operator of a task is unknown, its connectionId is NULL"),
                 ("UPDATE COMMUNICATION_OP SET connectionId = NULL WHERE rowid = 2", "its connectionId is NULL"),
                 ("UPDATE COMMUNICATION_OP SET connectionId = 987654 WHERE rowid = 2",

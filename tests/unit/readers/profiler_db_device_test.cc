@@ -128,23 +128,24 @@ TEST(ProfilerDbDevice, TakesMissingTablesForNotRecorded) {
   EXPECT_TRUE(trace.host_ops.Empty());
   EXPECT_TRUE(trace.communications.Empty());
   EXPECT_TRUE(trace.steps.Empty());
-  EXPECT_TRUE(trace.issues.Empty());
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "taskType is NULL");
 }
 
 TEST(ProfilerDbDevice, CountsTextsThatAreNotThere) {
   const RankTrace trace = ReadDeviceDb(kTexts + test::kTasks + R"(
       INSERT INTO STRING_IDS VALUES (77, NULL);
-      INSERT INTO TASK (startNs, endNs, taskType) VALUES
-          (1, 2, 77), (2, 3, 78), (3, 4, 78), (4, 5, NULL);)");
-  EXPECT_EQ(trace.device_tasks.Size(), 4u);
+      INSERT INTO TASK (startNs, endNs, taskType, streamId) VALUES
+          (1, 2, 77, 7), (2, 3, 78, 7), (3, 4, 78, 7);)");
+  EXPECT_EQ(trace.device_tasks.Size(), 3u);
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
   EXPECT_HAS_TEXT(trace.issues.Lines()[0], "STRING_IDS does not have it, 2 times");
 }
 
 TEST(ProfilerDbDevice, CountsTasksWhoseTimesMakeNoSense) {
-  const RankTrace trace = ReadDeviceDb(std::string(test::kTasks) + R"(
-      INSERT INTO TASK (startNs, endNs) VALUES
-          (5, 4), (NULL, 4), (-3, 4), (5, 'x'), (5, 5);)");
+  const RankTrace trace = ReadDeviceDb(kTexts + test::kTasks + R"(
+      INSERT INTO TASK (startNs, endNs, taskType, streamId) VALUES
+          (5, 4, 1, 7), (NULL, 4, 1, 7), (-3, 4, 1, 7), (5, 'x', 1, 7), (5, 5, 1, 7);)");
   EXPECT_EQ(trace.device_tasks.start, Times{5});
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
   EXPECT_HAS_TEXT(trace.issues.Lines()[0], "4 times");
@@ -154,10 +155,10 @@ TEST(ProfilerDbDevice, CountsTasksWhoseTimesMakeNoSense) {
 TEST(ProfilerDbDevice, LeavesOutNumbersThatWouldOverflowSums) {
   const RankTrace trace =
       ReadDeviceDb(kTexts + test::kTasks + test::kComputeTasks + test::kCounters + R"(
-      INSERT INTO TASK (startNs, endNs, globalTaskId, connectionId) VALUES
-          (0, 9000000000000000000, 1, 1), (8999999999999999999, 9000000000000000000, 2, 1),
-          (1, 2, 3, 1);
-      INSERT INTO COMPUTE_TASK_INFO (globalTaskId) VALUES (3);
+      INSERT INTO TASK (startNs, endNs, globalTaskId, connectionId, taskType, streamId) VALUES
+          (0, 9000000000000000000, 1, 1, 1, 7), (8999999999999999999, 9000000000000000000, 2, 1, 1, 7),
+          (1, 2, 3, 1, 1, 7);
+      INSERT INTO COMPUTE_TASK_INFO (globalTaskId, name, opType, taskType) VALUES (3, 1, 1, 1);
       INSERT INTO TASK_PMU_INFO VALUES (3, 6, 9000000000000000000), (3, 7, -5), (3, 9, 1);
       CREATE TABLE MEMORY_RECORD (component INTEGER, timestamp INTEGER, totalReserved INTEGER);
       INSERT INTO MEMORY_RECORD VALUES (1, 5, 9000000000000000000), (1, 5, -1), (1, 9e18, 4);
