@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,21 +17,18 @@
 namespace mpa::io {
 namespace {
 
-// The numbers of the right side, to be found by their key.
+// The rows of the right side, to be found by their key.
 class KeyedRows {
  public:
-  void Add(const Row& row, std::size_t columns) {
+  explicit KeyedRows(std::size_t columns) : rows_(columns) {}
+
+  // The first column is the key.
+  void Add(const Row& row) {
     ++count_;
     const auto key = row.Int(0);
     if (!key) return;  // NULL equals nothing
     keys_.push_back(*key);
-    for (std::size_t column = 1; column <= columns; ++column) {
-      const auto number = row.Int(static_cast<int>(column));
-      const bool is_null = row.IsNull(static_cast<int>(column));
-      numbers_.push_back(number.value_or(0));
-      kinds_.push_back(number ? Row::Kind::kInteger
-                              : (is_null ? Row::Kind::kNull : Row::Kind::kOther));
-    }
+    rows_.Append(row, 1);
   }
 
   // After the last row.
@@ -44,7 +42,9 @@ class KeyedRows {
 
   // Calls act(place) with each row of the key. Mostly it is the one behind the last that was found.
   template <typename Act>
-  void ForEach(std::int64_t key, Act act) {
+  void ForEach(std::optional<std::int64_t> of, Act act) {
+    if (!of) return;
+    const std::int64_t key = *of;
     const bool is_next =
         (next_ == keys_.size() || keys_[next_] >= key) && (next_ == 0 || keys_[next_ - 1] < key);
     if (!is_next) {
@@ -55,60 +55,69 @@ class KeyedRows {
     }
   }
 
-  void Copy(std::size_t place, std::size_t columns, Row::Cell* cells) const {
-    for (std::size_t column = 0; column < columns; ++column) {
-      const std::size_t at = place * columns + column;
-      cells[column] = {nullptr, numbers_[at], kinds_[at]};
-    }
-  }
+  void Copy(std::size_t place, Row::Cell* cells) const { rows_.Copy(place, cells); }
 
   std::size_t Count() const { return count_; }
 
  private:
   std::size_t count_ = 0;
-  std::vector<std::int64_t> keys_, numbers_;
-  std::vector<Row::Kind> kinds_;
+  KeptRows rows_;
+  std::vector<std::int64_t> keys_;
   std::vector<std::size_t> places_;  // by the order of the keys; empty: that of the rows
   std::size_t next_ = 0;
 };
 
-std::size_t ColumnsIn(std::string_view list) {
-  return static_cast<std::size_t>(std::ranges::count(list, ',')) + 1;
-}
-
 }  // namespace
 
-std::size_t Database::JoinRows(const JoinSide& left, const JoinSide& right, std::string_view key,
+void KeptRows::Reserve(std::size_t rows) {
+  numbers_.reserve(rows * columns_);
+  kinds_.reserve(rows * columns_);
+}
+
+void KeptRows::Append(const Row& row, int first) {
+  for (int column = first; column < first + static_cast<int>(columns_); ++column) {
+    const auto number = row.Int(column);
+    numbers_.push_back(number.value_or(0));
+    kinds_.push_back(number               ? Row::Kind::kInteger
+                     : row.IsNull(column) ? Row::Kind::kNull
+                                          : Row::Kind::kOther);
+  }
+}
+
+void KeptRows::Copy(std::size_t row, Row::Cell* cells) const {
+  for (std::size_t at = row * columns_; at < (row + 1) * columns_; ++at) {
+    *cells++ = {nullptr, numbers_[at], kinds_[at]};
+  }
+}
+
+KeptRows Database::Keep(const std::vector<std::string>& columns, std::string_view table) const {
+  KeptRows rows(columns.size());
+  rows.Reserve(ApproximateRows(table));
+  Scan(fmt::format("{}", fmt::join(columns, ", ")), fmt::format("{} NOT INDEXED", table),
+       [&](const Row& row) { rows.Append(row); });
+  return rows;
+}
+
+std::size_t Database::JoinRows(const KeptRows& left, const std::vector<std::string>& columns,
+                               std::string_view table, std::string_view key,
                                Visitor visitor) const {
-  // Says what is missing of both tables.
-  Query(fmt::format("SELECT {}, {} FROM {} {} CROSS JOIN {} {} ON {}.{} = {}.{}", left.columns,
-                    right.columns, left.table, left.alias, right.table, right.alias, left.alias,
-                    key, right.alias, key));
-  const auto scan = [&](const JoinSide& side, const auto& visit) {
-    Scan(fmt::format("{}.{}, {}", side.alias, key, side.columns),
-         fmt::format("{} {} NOT INDEXED", side.table, side.alias), visit);
-  };
-  const std::size_t own = ColumnsIn(left.columns), others = ColumnsIn(right.columns);
-  KeyedRows rows;
-  scan(right, [&](const Row& row) { rows.Add(row, others); });
-  rows.Sort();
+  KeyedRows others(columns.size());
+  Scan(fmt::format("{}, {}", key, fmt::join(columns, ", ")), fmt::format("{} NOT INDEXED", table),
+       [&](const Row& row) { others.Add(row); });
+  others.Sort();
   constexpr std::size_t kPairsAlways = 1'000'000;
-  std::size_t most = kPairsAlways + rows.Count(), pairs = 0;
-  std::vector<Row::Cell> cells(own + others);
-  scan(left, [&](const Row& row) {
-    ++most;
-    const auto id = row.Int(0);
-    if (!id) return;
-    rows.ForEach(*id, [&](std::size_t place) {
+  const std::size_t most = kPairsAlways + left.Size() + others.Count();
+  std::size_t pairs = 0;
+  std::vector<Row::Cell> cells(left.Columns() + columns.size());
+  for (std::size_t row = 0; row < left.Size(); ++row) {
+    others.ForEach(left.Last(row), [&](std::size_t place) {
       if (++pairs > most) FailForDuplicates(name_);
-      for (std::size_t column = 0; column < own; ++column) {
-        cells[column] = row.At(static_cast<int>(column) + 1);
-      }
-      rows.Copy(place, others, cells.data() + own);
+      left.Copy(row, cells.data());
+      others.Copy(place, cells.data() + left.Columns());
       visitor.call(visitor.visitor, Row(cells.data()));
     });
-  });
-  return rows.Count();
+  }
+  return others.Count();
 }
 
 }  // namespace mpa::io

@@ -115,33 +115,35 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
   const auto transports = ReadNames(input, "ENUM_HCCL_TRANSPORT_TYPE");
   const auto links = ReadNames(input, "ENUM_HCCL_LINK_TYPE");
   const auto rdma_types = ReadNames(input, "ENUM_HCCL_RDMA_TYPE");
-  std::string columns = "i.taskType, i.groupName, i.planeId";
+  RequireColumns(input, "TASK", {"startNs", "endNs", "streamId", "globalTaskId"});
+  std::vector<std::string> columns = {"taskType", "groupName", "planeId"};
   for (const char* column : {"opId", "srcRank", "dstRank", "size", "transportType", "linkType",
                              "rdmaType", "notifyId"}) {
-    columns += ", " + ColumnOrNull(input.database, kTable, column, "i");
+    columns.push_back(ColumnOrNull(input.database, kTable, column));
   }
   input.trace.comm_tasks.Reserve(input.database.ApproximateRows(kTable));
+  constexpr int kRow = kTaskColumns;  // the first column of the row
   const auto read = [&](const io::Row& row) {
-    const auto span = ReadSpan(input, row, 0, 1, "TASK");
+    const auto span = ReadSpan(input, row, kTaskStart, kTaskEnd, "TASK");
     if (!span) return;
-    CountIfNull(input, row, 3, "taskType", kTable, "the kind of a collective's task");
+    CountIfNull(input, row, kRow, "taskType", kTable, "the kind of a collective's task");
     input.trace.comm_tasks.Append(
         {.start = span->start,
          .dur = span->dur,
-         .name = RecordedText(input.strings.Text(row, 3), input.trace.strings),
-         .group = groups.Of(row, 4),
-         .plane = row.IntOr(5, -1),
-         .op_id = row.IntOr(6, -1),
-         .own_rank = RankInGroup(row.IntOr(7, -1)),
-         .peer = RankInGroup(row.IntOr(8, -1)),
-         .bytes = row.IntOr(9, -1),
-         .transport = NameIn(transports, row, 10),
-         .link_type = NameIn(links, row, 11),
-         .rdma_type = NameIn(rdma_types, row, 12),
-         .notify = NotifyOrNone(static_cast<std::uint64_t>(row.IntOr(13, -1))),
-         .stream = row.IntOr(2, -1)});
+         .name = RecordedText(input.strings.Text(row, kRow), input.trace.strings),
+         .group = groups.Of(row, kRow + 1),
+         .plane = row.IntOr(kRow + 2, -1),
+         .op_id = row.IntOr(kRow + 3, -1),
+         .own_rank = RankInGroup(row.IntOr(kRow + 4, -1)),
+         .peer = RankInGroup(row.IntOr(kRow + 5, -1)),
+         .bytes = row.IntOr(kRow + 6, -1),
+         .transport = NameIn(transports, row, kRow + 7),
+         .link_type = NameIn(links, row, kRow + 8),
+         .rdma_type = NameIn(rdma_types, row, kRow + 9),
+         .notify = NotifyOrNone(static_cast<std::uint64_t>(row.IntOr(kRow + 10, -1))),
+         .stream = row.IntOr(kTaskStream, -1)});
   };
-  ScanTasks(input, "t.startNs, t.endNs, t.streamId", kTable, columns, read);
+  ScanTasks(input, TasksOf(input), kTable, columns, read);
 }
 
 void ReadGroupNames(DbInput& input) {

@@ -22,6 +22,22 @@ StringId RecordedText(StringId text, const StringPool& strings) {
   return strings.View(text) == "N/A" ? StringId::kEmpty : text;
 }
 
+const io::KeptRows& TasksOf(DbInput& input) {
+  if (!input.tasks) {
+    std::vector<std::string> columns;
+    for (const char* column :
+         {"startNs", "endNs", "taskType", "streamId", "connectionId", "modelId", "globalTaskId"})
+      columns.push_back(ColumnOrNull(input.database, "TASK", column));
+    input.tasks = input.database.Keep(columns, "TASK");
+  }
+  return *input.tasks;
+}
+
+void RequireColumns(const DbInput& input, const char* table,
+                    const std::vector<std::string>& columns) {
+  input.database.Query(fmt::format("SELECT {} FROM {}", fmt::join(columns, ", "), table));
+}
+
 void CountLostRows(DbInput& input, const char* table, std::size_t lost) {
   for (; lost > 0; --lost)
     CountRow(input, "row left out, TASK does not have its globalTaskId; parse again", table);
@@ -139,15 +155,21 @@ bool IsComputeTask(std::string_view type) {
          IsOneOf(type, {"AI_CPU", "KERNEL_AICPU", "DSA", "DSA_SQE", "STARS_COMMON"});
 }
 
+void RequireColumnsOfWork(const DbInput& input) {
+  RequireColumns(input, "TASK",
+                 {"startNs", "endNs", "taskType", "streamId", "connectionId", "globalTaskId"});
+}
+
 // The kernels of a database whose table of details is lost: times alone, their classes are unknown.
 void ReadKernelsWithoutDetails(DbInput& input, bool with_loads) {
   const CollectiveTasks collective_tasks(input.database);
+  RequireColumnsOfWork(input);
   const auto read = [&](const io::Row& row) {
-    const StringId type = input.strings.Text(row, 2);
-    const std::int64_t task_id = row.IntOr(5, -1), link = Link(row, 4);
+    const StringId type = input.strings.Text(row, kTaskType);
+    const std::int64_t task_id = row.IntOr(kTaskId, -1), link = Link(row, kTaskConnection);
     if (!IsComputeTask(input.trace.strings.View(type)) || collective_tasks.Contains(task_id, link))
       return;
-    const auto span = ReadSpan(input, row, 0, 1, "TASK");
+    const auto span = ReadSpan(input, row, kTaskStart, kTaskEnd, "TASK");
     if (!span) return;
     input.trace.issues.Count(
         "kernel has no name, type and shapes, table COMPUTE_TASK_INFO is missing: its class is "
@@ -156,39 +178,40 @@ void ReadKernelsWithoutDetails(DbInput& input, bool with_loads) {
     input.trace.kernels.Append({.start = span->start,
                                 .dur = span->dur,
                                 .task_id = task_id,
-                                .stream = row.IntOr(3, -1),
+                                .stream = row.IntOr(kTaskStream, -1),
                                 .link = link});
     if (with_loads) input.trace.kernel_loads.Append({});
   };
-  input.database.Scan("startNs, endNs, taskType, streamId, connectionId, globalTaskId",
-                      "TASK NOT INDEXED", read);
+  TasksOf(input).ForEach(read);
 }
 
 }  // namespace
 
 void ReadKernels(DbInput& input, Tables wanted) {
+  constexpr int kRow = kTaskColumns;  // the first column of the row
   if (!input.database.HasTable("TASK")) return;
   if (!input.database.HasTable("COMPUTE_TASK_INFO")) {
     ReadKernelsWithoutDetails(input, Overlap(wanted, Tables::kKernelLoads));
     return;
   }
-  std::string columns = "i.name, i.opType, i.taskType";
+  RequireColumnsOfWork(input);
+  std::vector<std::string> columns = {"name", "opType", "taskType"};
   const auto add = [&](std::initializer_list<const char*> names) {
     for (const char* name : names)
-      columns += ", " + ColumnOrNull(input.database, "COMPUTE_TASK_INFO", name, "i");
+      columns.push_back(ColumnOrNull(input.database, "COMPUTE_TASK_INFO", name));
   };
   add({"inputShapes"});
   const bool with_tensors = Overlap(wanted, Tables::kKernelTensors);
   const bool with_loads = Overlap(wanted, Tables::kKernelLoads);
   if (with_tensors)
     add({"inputDataTypes", "inputFormats", "outputShapes", "outputFormats", "hf32Eligible"});
-  const int load = with_tensors ? 15 : 10;  // its first column
+  const int load = with_tensors ? kRow + 9 : kRow + 4;  // its first column
   if (with_loads) add({"outputDataTypes", "blockNum", "blockDim", "mixBlockNum", "mixBlockDim"});
   const std::size_t rows = input.database.ApproximateRows("COMPUTE_TASK_INFO");
   input.trace.kernels.Reserve(rows);
   if (with_loads) input.trace.kernel_loads.Reserve(rows);
   const auto read = [&](const io::Row& row) {
-    const auto span = ReadSpan(input, row, 0, 1, "TASK");
+    const auto span = ReadSpan(input, row, kTaskStart, kTaskEnd, "TASK");
     if (!span) return;
     const auto text = [&](int column) {
       return RecordedText(input.strings.Text(row, column), input.trace.strings);
@@ -197,26 +220,26 @@ void ReadKernels(DbInput& input, Tables wanted) {
       return RecordedText(FilledText(input, row, column, title, "COMPUTE_TASK_INFO"),
                           input.trace.strings);
     };
-    const StringId core = filled(8, "taskType");
-    const StringId name = FilledText(input, row, 6, "name", "COMPUTE_TASK_INFO");
+    const StringId core = filled(kRow + 2, "taskType");
+    const StringId name = FilledText(input, row, kRow, "name", "COMPUTE_TASK_INFO");
     const StringPool& strings = input.trace.strings;
     if (IsHcclKernel(strings.View(core), strings.View(name))) return;
-    CountIfNull(input, row, 4, "connectionId", "TASK", "the operator of a task");
+    CountIfNull(input, row, kTaskConnection, "connectionId", "TASK", "the operator of a task");
     Kernels::Row kernel{.start = span->start,
                         .dur = span->dur,
                         .name = name,
-                        .op_type = filled(7, "opType"),
-                        .core = core != StringId::kEmpty ? core : text(2),
-                        .shapes = input.strings.Text(row, 9),
-                        .task_id = row.IntOr(5, -1),
-                        .stream = row.IntOr(3, -1),
-                        .link = Link(row, 4)};
+                        .op_type = filled(kRow + 1, "opType"),
+                        .core = core != StringId::kEmpty ? core : text(kTaskType),
+                        .shapes = input.strings.Text(row, kRow + 3),
+                        .task_id = row.IntOr(kTaskId, -1),
+                        .stream = row.IntOr(kTaskStream, -1),
+                        .link = Link(row, kTaskConnection)};
     if (with_tensors) {
-      kernel.input_types = text(10);
-      kernel.input_formats = text(11);
-      kernel.output_shapes = text(12);
-      kernel.output_formats = text(13);
-      kernel.hf32 = text(14);
+      kernel.input_types = text(kRow + 4);
+      kernel.input_formats = text(kRow + 5);
+      kernel.output_shapes = text(kRow + 6);
+      kernel.output_formats = text(kRow + 7);
+      kernel.hf32 = text(kRow + 8);
     }
     input.trace.kernels.Append(kernel);
     if (!with_loads) return;
@@ -227,29 +250,28 @@ void ReadKernels(DbInput& input, Tables wanted) {
     input.trace.kernel_loads.Append(
         {.output_types = text(load), .blocks = count(load + 1), .mix_blocks = count(load + 3)});
   };
-  ScanTasks(input, "t.startNs, t.endNs, t.taskType, t.streamId, t.connectionId, t.globalTaskId",
-            "COMPUTE_TASK_INFO", columns, read);
+  ScanTasks(input, TasksOf(input), "COMPUTE_TASK_INFO", columns, read);
   if (Overlap(wanted, Tables::kKernelCounters)) ReadCounters(input, with_loads);
 }
 
 void ReadScheduleKernels(DbInput& input) {
   constexpr const char* kTable = "COMMUNICATION_SCHEDULE_TASK_INFO";
   if (!input.database.HasTable(kTable) || !input.database.HasTable("TASK")) return;
-  const std::string columns = "i.name, " + ColumnOrNull(input.database, kTable, "opType", "i");
+  RequireColumns(input, "TASK", {"startNs", "endNs", "streamId", "connectionId", "globalTaskId"});
+  const std::vector<std::string> columns = {"name", ColumnOrNull(input.database, kTable, "opType")};
   const auto read = [&](const io::Row& row) {
-    const auto span = ReadSpan(input, row, 0, 1, "TASK");
+    const auto span = ReadSpan(input, row, kTaskStart, kTaskEnd, "TASK");
     if (!span) return;
     input.trace.schedule_kernels.Append(
         {.start = span->start,
          .dur = span->dur,
-         .name = input.strings.Text(row, 5),
-         .op_type = RecordedText(input.strings.Text(row, 6), input.trace.strings),
-         .task_id = row.IntOr(4, -1),
-         .stream = row.IntOr(2, -1),
-         .link = Link(row, 3)});
+         .name = input.strings.Text(row, kTaskColumns),
+         .op_type = RecordedText(input.strings.Text(row, kTaskColumns + 1), input.trace.strings),
+         .task_id = row.IntOr(kTaskId, -1),
+         .stream = row.IntOr(kTaskStream, -1),
+         .link = Link(row, kTaskConnection)});
   };
-  ScanTasks(input, "t.startNs, t.endNs, t.streamId, t.connectionId, t.globalTaskId", kTable,
-            columns, read);
+  ScanTasks(input, TasksOf(input), kTable, columns, read);
 }
 
 void ReadCoreClocks(DbInput& input) {
@@ -286,19 +308,22 @@ std::unordered_map<std::int64_t, CopyDirection> ReadCopyDirections(const io::Dat
 
 void ReadDeviceTasks(DbInput& input) {
   if (!input.database.HasTable("TASK")) return;
+  RequireColumnsOfWork(input);
+  const io::KeptRows& tasks = TasksOf(input);
   const CollectiveTasks collective_tasks(input.database);
   const auto directions = ReadCopyDirections(input.database);
-  input.trace.device_tasks.Reserve(input.database.ApproximateRows("TASK"));
+  input.trace.device_tasks.Reserve(tasks.Size());
   const auto read = [&](const io::Row& row) {
-    const auto span = ReadSpan(input, row, 0, 1, "TASK");
+    const auto span = ReadSpan(input, row, kTaskStart, kTaskEnd, "TASK");
     if (!span) return;
-    const StringId type = FilledText(input, row, 2, "taskType", "TASK");
-    CountIfNull(input, row, 3, "streamId", "TASK", "the stream of a task");
-    const std::int64_t task_id = row.IntOr(5, -1);
-    const std::int64_t link = Link(row, 4);
+    const StringId type = FilledText(input, row, kTaskType, "taskType", "TASK");
+    CountIfNull(input, row, kTaskStream, "streamId", "TASK", "the stream of a task");
+    const std::int64_t task_id = row.IntOr(kTaskId, -1);
+    const std::int64_t link = Link(row, kTaskConnection);
     const bool is_copy =
         IsCopy(input.trace.strings.View(type)) && !collective_tasks.Contains(task_id, link);
-    if (is_copy) CountIfNull(input, row, 4, "connectionId", "TASK", "the operator of a task");
+    if (is_copy)
+      CountIfNull(input, row, kTaskConnection, "connectionId", "TASK", "the operator of a task");
     const auto direction = is_copy ? directions.find(task_id) : directions.end();
     input.trace.device_tasks.Append(
         {.start = span->start,
@@ -306,15 +331,13 @@ void ReadDeviceTasks(DbInput& input) {
          .name = is_copy ? type : StringId::kEmpty,
          .type = type,
          .task_id = task_id,
-         .stream = row.IntOr(3, -1),
+         .stream = row.IntOr(kTaskStream, -1),
          .link = link,
          .connection = RecordedNumber(link),
-         .model = RecordedNumber(row.IntOr(6, -1)),
+         .model = RecordedNumber(row.IntOr(kTaskModel, -1)),
          .direction = direction != directions.end() ? direction->second : CopyDirection::kUnknown});
   };
-  const std::string model = ColumnOrNull(input.database, "TASK", "modelId");
-  input.database.Scan("startNs, endNs, taskType, streamId, connectionId, globalTaskId, " + model,
-                      "TASK NOT INDEXED", read);
+  tasks.ForEach(read);
 }
 
 }  // namespace mpa::readers

@@ -2,7 +2,9 @@
 // Kernels of a profiler database with all their recorded details, for lists of kernels.
 #include <fmt/format.h>
 
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "mpa/measure/kernel_class.h"
 #include "profiler_db_tables.h"
@@ -10,22 +12,25 @@
 namespace mpa::readers {
 namespace {
 
-// `table` contains what each task ran. Columns that it lacks are empty.
-void ListTasks(DbInput& input, const char* table) {
+io::KeptRows TasksWithDetails(const DbInput& input) {
   const io::Database& database = input.database;
-  if (!database.HasTable(table) || !database.HasTable("TASK")) return;
-  std::string columns = "i.name";
+  return database.Keep(
+      {"startNs", "endNs", "deviceId", "modelId", "streamId",
+       ColumnOrNull(database, "TASK", "contextId"), ColumnOrNull(database, "TASK", "taskId"),
+       "connectionId", "taskType", "globalTaskId"},
+      "TASK");
+}
+
+// `table` contains what each task ran. Columns that it lacks are empty.
+void ListTasks(DbInput& input, const io::KeptRows& tasks, const char* table) {
+  if (!input.database.HasTable(table)) return;
+  std::vector<std::string> columns = {"name"};
   for (const char* column :
        {"opType", "taskType", "opState", "inputShapes", "inputDataTypes", "inputFormats",
         "outputShapes", "outputDataTypes", "outputFormats", "hf32Eligible", "blockNum", "blockDim",
         "mixBlockNum", "mixBlockDim"}) {
-    columns += ", " + ColumnOrNull(database, table, column, "i");
+    columns.push_back(ColumnOrNull(input.database, table, column));
   }
-  const std::string task_columns = fmt::format(
-      "t.startNs, t.endNs, t.globalTaskId, t.deviceId, t.modelId, t.streamId, {}, {}, "
-      "t.connectionId, t.taskType",
-      ColumnOrNull(database, "TASK", "contextId", "t"),
-      ColumnOrNull(database, "TASK", "taskId", "t"));
   const auto read = [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
@@ -39,7 +44,7 @@ void ListTasks(DbInput& input, const char* table) {
                                        .dur = span->dur,
                                        .name = name,
                                        .op_type = text(11),
-                                       .core = row.IsNull(12) ? text(9) : core,
+                                       .core = row.IsNull(12) ? text(8) : core,
                                        .state = text(13),
                                        .input_shapes = text(14),
                                        .input_types = text(15),
@@ -48,18 +53,18 @@ void ListTasks(DbInput& input, const char* table) {
                                        .output_types = text(18),
                                        .output_formats = text(19),
                                        .hf32 = text(20),
-                                       .id = row.IntOr(2, -1),
-                                       .device = row.IntOr(3, -1),
-                                       .model = row.IntOr(4, -1),
-                                       .stream = NumberOrNone(row, 5),
-                                       .context = NumberOrNone(row, 6),
-                                       .task = NumberOrNone(row, 7),
+                                       .id = row.IntOr(9, -1),
+                                       .device = row.IntOr(2, -1),
+                                       .model = row.IntOr(3, -1),
+                                       .stream = NumberOrNone(row, 4),
+                                       .context = NumberOrNone(row, 5),
+                                       .task = NumberOrNone(row, 6),
                                        // If both columns exist, blockDim is a text of graphs.
                                        .blocks = row.IntOr(21, row.IntOr(22, -1)),
                                        .mix_blocks = row.IntOr(23, row.IntOr(24, -1)),
-                                       .link = Link(row, 8)});
+                                       .link = Link(row, 7)});
   };
-  ScanTasks(input, task_columns, table, columns, read);
+  ScanTasks(input, tasks, table, columns, read);
 }
 
 // The device and the model of the tasks of a connection; -1 where they differ.
@@ -117,8 +122,13 @@ void ListCounters(DbInput& input) {
 }  // namespace
 
 void ReadListedKernels(DbInput& input) {
-  ListTasks(input, "COMPUTE_TASK_INFO");
-  ListTasks(input, "COMMUNICATION_SCHEDULE_TASK_INFO");
+  constexpr const char* kTables[] = {"COMPUTE_TASK_INFO", "COMMUNICATION_SCHEDULE_TASK_INFO"};
+  const io::Database& database = input.database;
+  if (database.HasTable("TASK") &&
+      (database.HasTable(kTables[0]) || database.HasTable(kTables[1]))) {
+    const io::KeptRows tasks = TasksWithDetails(input);
+    for (const char* table : kTables) ListTasks(input, tasks, table);
+  }
   ListCollectives(input);
   ListCounters(input);
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mpa/io/sqlite.h"
 #include "mpa/model/rank_trace.h"
@@ -17,6 +18,7 @@ struct DbInput {
   const io::Database& database;
   DbStrings& strings;
   RankTrace& trace;
+  std::optional<io::KeptRows> tasks{};  ///< see TasksOf()
 };
 
 /// PYTORCH_API, CONNECTION_IDS, PYTORCH_CALLCHAINS: host operators and launches, and the thread of
@@ -58,20 +60,37 @@ void ReadGarbageCollections(DbInput& input);
 std::string ColumnOrNull(const io::Database& database, std::string_view table,
                          std::string_view column, std::string_view alias = "");
 
+/// The columns of TasksOf(). NULL where TASK lacks the column.
+enum TaskColumn {
+  kTaskStart,
+  kTaskEnd,
+  kTaskType,
+  kTaskStream,
+  kTaskConnection,
+  kTaskModel,
+  kTaskId,
+  kTaskColumns
+};
+/// All rows of TASK, read once for all who ask.
+const io::KeptRows& TasksOf(DbInput& input);
+
+/// Throws Error (kInput) if a column is missing.
+void RequireColumns(const DbInput& input, const char* table,
+                    const std::vector<std::string>& columns);
 /// Counts rows of the table whose task is not there as an issue.
 void CountLostRows(DbInput& input, const char* table, std::size_t lost);
 
-/// Scans the tasks `t` in their order, each with its row `i` of the table: the columns of the task,
-/// then those of the row. Rows whose task is not there are counted as an issue.
+/// Visits `tasks` in their order, each with its row of the table: the columns of the task, the last
+/// of which is its id, then those of the row. Rows whose task is not there are counted as an issue.
 template <typename Visit>
-void ScanTasks(DbInput& input, std::string_view task_columns, const char* table,
-               std::string_view columns, Visit visit) {
+void ScanTasks(DbInput& input, const io::KeptRows& tasks, const char* table,
+               const std::vector<std::string>& columns, Visit visit) {
   std::size_t found = 0;
-  const std::size_t rows = input.database.Join({"TASK", "t", task_columns}, {table, "i", columns},
-                                               "globalTaskId", [&](const io::Row& row) {
-                                                 ++found;
-                                                 visit(row);
-                                               });
+  const std::size_t rows =
+      input.database.Join(tasks, columns, table, "globalTaskId", [&](const io::Row& row) {
+        ++found;
+        visit(row);
+      });
   if (rows > found) CountLostRows(input, table, rows - found);
 }
 

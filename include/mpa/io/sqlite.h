@@ -37,7 +37,7 @@ class Row {
   bool IsInteger(int column) const { return cells_[column].kind == Kind::kInteger; }
   /// A whole number, also from TEXT and REAL cells; empty for NULL and for text that is not a
   /// number.
-  std::optional<std::int64_t> Int(int column) const {
+  [[gnu::always_inline]] std::optional<std::int64_t> Int(int column) const {
     const Cell& cell = cells_[column];
     std::int64_t number = cell.number;
     if (cell.kind == Kind::kInteger || (cell.kind == Kind::kOther && IsNumber(cell.value, number)))
@@ -92,9 +92,37 @@ class Statement {
   std::vector<Row::Cell> cells_;
 };
 
-/// A side of a join: the columns and the name of a table, with its alias in the columns.
-struct JoinSide {
-  std::string_view table, alias, columns;
+/// Rows of a query, of which only numbers are kept.
+class KeptRows {
+ public:
+  explicit KeptRows(std::size_t columns) : columns_(columns) {}
+
+  std::size_t Columns() const { return columns_; }
+  std::size_t Size() const { return kinds_.size() / columns_; }
+  void Reserve(std::size_t rows);
+  /// `row` without the columns before `first`.
+  void Append(const Row& row, int first = 0);
+  void Copy(std::size_t row, Row::Cell* cells) const;
+  /// The number in the last column.
+  std::optional<std::int64_t> Last(std::size_t row) const {
+    const std::size_t at = (row + 1) * columns_ - 1;
+    if (kinds_[at] != Row::Kind::kInteger) return std::nullopt;
+    return numbers_[at];
+  }
+
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    std::vector<Row::Cell> cells(columns_);
+    for (std::size_t row = 0; row < Size(); ++row) {
+      Copy(row, cells.data());
+      visit(Row(cells.data()));
+    }
+  }
+
+ private:
+  std::size_t columns_;
+  std::vector<std::int64_t> numbers_;
+  std::vector<Row::Kind> kinds_;
 };
 
 /// A database opened read-only: neither the file nor its directory is touched, even if the last
@@ -129,14 +157,17 @@ class Database {
   void Scan(std::string_view columns, std::string_view source, Visit&& visit) const {
     ScanRows(columns, source, VisitorOf(visit));
   }
-  /// Calls visit() with each pair of rows with the same number in `key`, in the order of the rows
-  /// of `left` and, for one of these, of `right`: the columns of `left`, then those of `right`, of
-  /// which only numbers are kept. SQLite would look every row up, or make an index for the query.
-  /// Returns how many rows `right` has. Throws like Scan().
+  /// The numbers of all rows of a table, in their order.
+  KeptRows Keep(const std::vector<std::string>& columns, std::string_view table) const;
+  /// Calls visit() with each pair of rows with the same number in the last column of `left` and in
+  /// `key` of the table, in the order of the left rows and, for one of these, of the table: the
+  /// columns of `left`, then those of the table, of which only numbers are kept. SQLite would look
+  /// every row up, or make an index for the query. Returns how many rows the table has. Throws like
+  /// Scan().
   template <typename Visit>
-  std::size_t Join(const JoinSide& left, const JoinSide& right, std::string_view key,
-                   Visit&& visit) const {
-    return JoinRows(left, right, key, VisitorOf(visit));
+  std::size_t Join(const KeptRows& left, const std::vector<std::string>& columns,
+                   std::string_view table, std::string_view key, Visit&& visit) const {
+    return JoinRows(left, columns, table, key, VisitorOf(visit));
   }
 
   const std::string& name() const { return name_; }
@@ -157,8 +188,9 @@ class Database {
     return {call, &visit};
   }
   void ScanRows(std::string_view columns, std::string_view source, Visitor visitor) const;
-  std::size_t JoinRows(const JoinSide& left, const JoinSide& right, std::string_view key,
-                       Visitor visitor) const;
+  std::size_t JoinRows(const KeptRows& left, const std::vector<std::string>& columns,
+                       std::string_view table, std::string_view key, Visitor visitor) const;
+
   /// Throws Error: kInput or kCorrupt.
   void ReadSchema();
   bool HasGeneratedColumns(std::string_view table) const;

@@ -137,8 +137,8 @@ TEST(Database, JoinsInTheOrderOfTheLeftRows) {
     return number ? std::to_string(*number) : "no number";
   };
   const std::size_t count =
-      database.Join({"l", "a", "a.v"}, {"r", "b", "b.w, b.x"}, "id", [&](const Row& row) {
-        rows.push_back(show(row, 0) + " " + show(row, 1) + " " + show(row, 2));
+      database.Join(database.Keep({"v", "id"}, "l"), {"w", "x"}, "r", "id", [&](const Row& row) {
+        rows.push_back(show(row, 0) + " " + show(row, 2) + " " + show(row, 3));
       });
   EXPECT_EQ(count, 5u);
   EXPECT_EQ(rows, (std::vector<std::string>{"no number 12 -", "no number 3 4", "31 1 no number",
@@ -152,9 +152,8 @@ TEST(Database, RefusesAJoinByIdsThatOccurFarTooOften) {
       "CREATE TABLE t (id INTEGER);"
       "WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM row WHERE i < 1999) "
       "INSERT INTO t SELECT 1 FROM row;"));
-  const Error error = ErrorOf([&] {
-    database.Join({"t", "a", "a.id"}, {"t", "b", "b.id"}, "id", [](const Row&) {});
-  });
+  const Error error = ErrorOf(
+      [&] { database.Join(database.Keep({"id"}, "t"), {"id"}, "t", "id", [](const Row&) {}); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_HAS_TEXT(error.what(), "unique");
 }
