@@ -21,14 +21,12 @@ class Finder {
         causes_(search.causes) {}
 
  protected:
-  /// True for the position of a step that counts.
-  bool Counts(std::int32_t step) const {
-    return step >= static_cast<std::int32_t>(job_.first_step) &&
-           static_cast<std::size_t>(step) < job_.steps;
-  }
-  /// Names all ranks by naming none.
-  void NameRanks(std::vector<std::int64_t> ranks, Cause& cause) const {
-    if (ranks.size() < job_.ranks.size()) cause.finding.ranks = std::move(ranks);
+  /// Steps that count, of all ranks.
+  double RankSteps() const { return static_cast<double>(job_.ranks.size() * job_.CountedSteps()); }
+  /// Tells the calls and the time of all ranks, of the mean rank and step.
+  void MeasureSums(double calls, double time, Cause& cause) const {
+    cause.finding.Measure(kCallsPerStep, calls / RankSteps());
+    cause.finding.Measure(kTimePerStep, time / RankSteps());
   }
 
   CauseSearch& search_;
