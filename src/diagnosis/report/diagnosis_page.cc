@@ -70,7 +70,7 @@ class DiagnosisPageMaker : Speaker {
 
   PageTable LeavesOf(const AccountRow& row) const {
     auto leaves = row.leaves;
-    std::ranges::stable_sort(leaves, std::greater{}, [](const auto& row) { return row.second; });
+    std::ranges::stable_sort(leaves, std::greater{}, [](const auto& leaf) { return leaf.second; });
     PageTable table{.title = Text({"All parts", "全部明细"}), .numbers = {2, 3}};
     for (const auto& [leaf, time] : leaves) {
       const double share = row.window > 0 ? 100 * Ratio(time, row.window) : 0;

@@ -111,7 +111,7 @@ class Screen : Speaker {
     for (const auto& leaf : row.leaves) {
       if (leaf.first.starts_with("free.") && leaf.second > 0) leaves.push_back(leaf);
     }
-    std::ranges::stable_sort(leaves, std::greater{}, [](const auto& row) { return row.second; });
+    std::ranges::stable_sort(leaves, std::greater{}, [](const auto& leaf) { return leaf.second; });
     std::vector<std::string> items;
     TimeNs rest = 0;
     for (const auto& [leaf, time] : leaves) {
