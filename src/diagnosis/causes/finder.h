@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "mpa/diagnosis/causes/bandwidths.h"
@@ -44,7 +43,6 @@ void FindBy(CauseSearch& search) {
 /// What the Python tool calls several findings.
 inline constexpr Wording kSlowRankCategory{"slow rank", "慢卡分析"},
     kDispatchCategory{"Operator Dispatch Issues", "算子下发"},
-    kFusibleCategory{"Affinity API Issues", "亲和API接口"},
-    kSynchronisesCategory{"Synchronize Stream Issues", "Synchronize Stream Issues"};
+    kFusibleCategory{"Affinity API Issues", "亲和API接口"};
 
 }  // namespace mpa

@@ -9,7 +9,6 @@
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
 
 #include "mpa/measure/collective_phases.h"
 

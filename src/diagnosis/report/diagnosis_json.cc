@@ -8,7 +8,6 @@
 #include "chain_views.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/finding_text.h"

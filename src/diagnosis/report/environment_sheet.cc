@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <set>
 
 #include "analyzer_sheets.h"
 #include "mpa/diagnosis/causes/variables.h"
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "sheet_maker.h"
 
 namespace mpa {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "analyzer_sheets.h"
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 #include "mpa/report/member_columns.h"

@@ -7,7 +7,6 @@
 #include "chain_views.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
