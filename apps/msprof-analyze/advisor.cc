@@ -261,7 +261,7 @@ std::optional<FindingChanges> ChangesSince(const RecipeArguments& arguments,
                                            const std::optional<nlohmann::json>& earlier,
                                            const Report& report) {
   if (!earlier) return std::nullopt;
-  return ChangesOf(*earlier, WholeOf(report), RulesOf(arguments).grown_ratio);
+  return ChangesOf(*earlier, WholeOf(report), RulesOf(arguments)[kGrownRatio]);
 }
 
 int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {

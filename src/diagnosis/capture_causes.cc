@@ -18,6 +18,26 @@
 namespace mpa {
 namespace {
 
+constexpr Threshold kMemoryRetries{
+    "retries", 0.5, 0.01, kMostCalls,
+    "allocations free memory and ask again this many times per step"},
+    kMemoryInPieces{
+        "in_pieces", 1.4, 1, 1e6,
+        "the memory is in pieces if the allocator holds this many times what its tensors take"};
+
+constexpr MetricInfo kDifferentValues{
+    "different_values", "count", {"{} different values", "{} 种不同取值"}},
+    kRanksWithValue{
+        "ranks_with_value", "count", {"ranks with this value: {}", "取该值的卡：{} 个"}},
+    kStepsCaptured{"steps_captured", "count", {"steps captured: {}", "采集 step 数：{}"}},
+    kStartUp{"start_up", "share", {"start of the program: {}", "程序启动占 {}"}},
+    kRetriesPerStep{"retries_per_step", "count", {"{} retries a step", "每个 step 重试 {} 次"}},
+    kPeakReserved{"peak_reserved", "bytes", {"at most {} reserved", "最多占用 {}"}},
+    kReservedOfAllocated{
+        "reserved_of_allocated", "ratio", {"{} times what tensors take", "是张量占用的 {} 倍"}},
+    kCausesNotJudged{
+        "causes_not_judged", "count", {"causes not judged: {}", "无法判断的原因：{} 项"}};
+
 using RanksByValue = std::map<std::string, std::vector<std::int64_t>>;
 
 // The finding that a variable adds to; empty: there is none.
@@ -44,12 +64,12 @@ void AddSetting(const Job& job, const Variable& variable, const RanksByValue& by
     const auto has_fewer = [](const auto& a, const auto& b) {
       return a.second.size() < b.second.size();
     };
-    found.ranks = std::min_element(by_value.begin(), by_value.end(), has_fewer)->second;
-    found.metrics.push_back({"different_values", static_cast<double>(by_value.size()), "count"});
+    found.ranks = std::ranges::min_element(by_value, has_fewer)->second;
+    found.Measure(kDifferentValues, by_value.size());
   } else {
-    found.metrics.push_back({"ranks_with_value", static_cast<double>(found.ranks.size()), "count"});
+    found.Measure(kRanksWithValue, found.ranks.size());
   }
-  std::sort(found.ranks.begin(), found.ranks.end());
+  std::ranges::sort(found.ranks);
   if (found.ranks.size() == job.ranks.size()) found.ranks.clear();
   found.setting = std::move(setting);
   diagnosis.findings.push_back(std::move(found));
@@ -75,9 +95,9 @@ void CheckSettings(const Job& job, Diagnosis& diagnosis) {
 
 // What the profiler keeps of each call takes the host time, which matters where the host is slow.
 void CheckOverhead(const Job& job, Diagnosis& diagnosis) {
-  const bool host_is_slow = std::any_of(
-      diagnosis.findings.begin(), diagnosis.findings.end(),
-      [](const FoundCause& found) { return found.Is(kHostLaunchBound) || found.Is(kHostPython); });
+  const bool host_is_slow = std::ranges::any_of(diagnosis.findings, [](const FoundCause& found) {
+    return found.Is(kHostLaunchBound) || found.Is(kHostPython);
+  });
   const auto& settings = job.Part(0).settings;
   const bool costs = settings.contains("profiler.stack") || settings.contains("profiler.memory") ||
                      settings.contains("profiler.modules") || job.Part(0).level == "Level2";
@@ -85,11 +105,11 @@ void CheckOverhead(const Job& job, Diagnosis& diagnosis) {
 }
 
 void CheckSteps(const Job& job, Diagnosis& diagnosis) {
-  if (std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), IsOfStep) ||
-      diagnosis.steps.empty() || static_cast<double>(job.CountedSteps()) >= job.rules.few_steps)
+  if (std::ranges::none_of(diagnosis.findings, IsOfStep) || diagnosis.steps.empty() ||
+      static_cast<double>(job.CountedSteps()) >= job.rules[kFewSteps])
     return;
   FoundCause found = NewCause(job, kCaptureWarmup).finding;
-  found.metrics.push_back({"steps_captured", static_cast<double>(job.CountedSteps()), "count"});
+  found.Measure(kStepsCaptured, job.CountedSteps());
   diagnosis.findings.push_back(std::move(found));
 }
 
@@ -110,9 +130,7 @@ void CheckStartUp(const Job& job, Diagnosis& diagnosis) {
   }
   if (starting == 0 || 2 * starting < all) return;
   FoundCause found = NewCause(job, kCaptureWarmup).finding;
-  found.metrics.push_back({"start_up",
-                           std::min(1.0, static_cast<double>(starting) / static_cast<double>(all)),
-                           "share"});
+  found.Measure(kStartUp, std::min(1.0, Ratio(starting, all)));
   diagnosis.findings.push_back(std::move(found));
 }
 
@@ -133,9 +151,8 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
       if (call.leaf == Leaf::kMemory && call.step >= static_cast<std::int32_t>(job.first_step))
         retries.emplace(call.step, call.start);
     }
-    const double per_step = static_cast<double>(retries.size()) /
-                            static_cast<double>(std::max<std::size_t>(1, job.CountedSteps()));
-    if (per_step < job.rules.memory_retries) continue;
+    const double per_step = Ratio(retries.size(), std::max<std::size_t>(1, job.CountedSteps()));
+    if (per_step < job.rules[kMemoryRetries]) continue;
     found.ranks.push_back(job.ranks[rank].rank);
     for (const BlockedPart& call : part.blocked) {
       if (call.leaf == Leaf::kMemory)
@@ -144,16 +161,15 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
     most = std::max(most, per_step);
     peak = std::max(peak, part.peak_reserved);
     if (part.pool_allocated > 0)
-      in_pieces = std::max(in_pieces, static_cast<double>(part.pool_reserved) /
-                                          static_cast<double>(part.pool_allocated));
+      in_pieces = std::max(in_pieces, Ratio(part.pool_reserved, part.pool_allocated));
   }
   if (found.ranks.empty()) return;
   if (found.ranks.size() == job.ranks.size()) found.ranks.clear();
-  found.metrics.push_back({"retries_per_step", most, "count"});
-  if (peak > 0) found.metrics.push_back({"peak_reserved", static_cast<double>(peak), "bytes"});
-  if (in_pieces > 0) found.metrics.push_back({"reserved_of_allocated", in_pieces, "ratio"});
+  found.Measure(kRetriesPerStep, most);
+  if (peak > 0) found.Measure(kPeakReserved, peak);
+  if (in_pieces > 0) found.Measure(kReservedOfAllocated, in_pieces);
   // The tensors themselves fill the memory: segments that grow leave no more room.
-  if (in_pieces < job.rules.memory_in_pieces)
+  if (in_pieces < job.rules[kMemoryInPieces])
     found.done = {"PYTORCH_NPU_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"};
   EvidenceFinder(job).Find(retrying, {Leaf::kMemory}, found);
   diagnosis.findings.push_back(std::move(found));
@@ -162,22 +178,22 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
 // Causes of which nothing is recorded, although it could be. They are listed one by one beside the
 // findings.
 void CheckMissing(const Job& job, Diagnosis& diagnosis) {
-  const auto missing =
-      std::count_if(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
-                    [](const NotJudged& row) { return row.hint.english != kNotOnGpus.english; });
+  const auto missing = std::ranges::count_if(diagnosis.not_judged, [](const NotJudged& row) {
+    return row.hint.english != kNotOnGpus.english;
+  });
   if (missing == 0) return;
   FoundCause found = NewCause(job, kCaptureMissing).finding;
-  found.metrics.push_back({"causes_not_judged", static_cast<double>(missing), "count"});
+  found.Measure(kCausesNotJudged, missing);
   const auto needs_level = [](const NotJudged& row) {
     return row.hint.english.starts_with(kProfilerLevel);
   };
-  if (std::none_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(), needs_level))
+  if (std::ranges::none_of(diagnosis.not_judged, needs_level))
     found.done.emplace_back(kProfilerLevel);
   diagnosis.findings.push_back(std::move(found));
 }
 
 bool IsPoorOnAny(const Job& job, std::string_view variable) {
-  return std::any_of(job.ranks.begin(), job.ranks.end(), [&](const DiagnosedRank& rank) {
+  return std::ranges::any_of(job.ranks, [&](const DiagnosedRank& rank) {
     return IsPoor(*VariableNamed(variable), rank.part->settings);
   });
 }
@@ -185,9 +201,7 @@ bool IsPoorOnAny(const Job& job, std::string_view variable) {
 std::vector<DiagnosedRank> RanksOf(const Job& job, const FoundCause& found) {
   std::vector<DiagnosedRank> ranks;
   for (const DiagnosedRank& rank : job.ranks) {
-    if (found.ranks.empty() ||
-        std::find(found.ranks.begin(), found.ranks.end(), rank.rank) != found.ranks.end())
-      ranks.push_back(rank);
+    if (found.Concerns(rank.rank)) ranks.push_back(rank);
   }
   // Nothing is known of ranks that were not captured but that they are of the same job.
   return ranks.empty() ? job.ranks : ranks;
@@ -223,10 +237,9 @@ void LeaveOutDone(const Job& job, FoundCause& found) {
         continue;
       }
       const std::string& value = std::get<std::string>(part.action.args.back().second);
-      const bool done =
-          std::all_of(of_finding.begin(), of_finding.end(), [&](const DiagnosedRank& rank) {
-            return IsDone(part.setting, value, rank.part->settings);
-          });
+      const bool done = std::ranges::all_of(of_finding, [&](const DiagnosedRank& rank) {
+        return IsDone(part.setting, value, rank.part->settings);
+      });
       if (done) found.done.emplace_back(part.setting);
     }
   }
@@ -263,37 +276,26 @@ AdvicePart CaptureSkipped() {
 
 }  // namespace
 
-const FindingInfo kEnvCheck =
-    Fault("env.check", {"framework"}, {"a setting costs time", "存在影响性能的环境变量"},
-          {.area = Area::kSettings,
-           .category = {"Environment Variable Issues", "环境变量分析"},
-           .npu_alone = true});
+const FindingInfo kEnvCheck = Fault(
+    Area::kSettings, "env.check", {"framework"}, {"a setting costs time", "存在影响性能的环境变量"},
+    {.category = {"Environment Variable Issues", "环境变量分析"}, .npu_alone = true});
 
 const FindingInfo kMemPressure =
-    Fault("mem.pressure", {"model", "framework"}, {"the device memory is full", "设备内存不足"},
-          {.area = Area::kSettings,
-           .leaves = {Leaf::kMemory},
+    Fault(Area::kSettings, "mem.pressure", {"model", "framework"},
+          {"the device memory is full", "设备内存不足"},
+          {.leaves = {Leaf::kMemory},
            .needs = {Record::kCalls},
            .applies = [](const Coverage& job) { return !job.on_gpu; },
-           .advice = {{ExpandSegments({"PYTORCH_NPU_ALLOC_CONF=expandable_segments:True",
-                                       "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"},
-                                      "PYTORCH_NPU_ALLOC_CONF"),
-                       Recompute(), ShardOptimizer()},
-                      {ExpandSegments({"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-                                       "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
-                                      "PYTORCH_CUDA_ALLOC_CONF"),
-                       Recompute(), ShardOptimizer()}},
-           .thresholds = {{"retries", &Rules::memory_retries, 0.01, kMostCalls,
-                           "allocations free memory and ask again this many times per step"},
-                          {"in_pieces", &Rules::memory_in_pieces, 1, 1e6,
-                           "the memory is in pieces if the allocator holds this many times what "
-                           "its tensors take"}}});
+           .advice = {{Setting("PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"), Recompute(),
+                       ShardOptimizer()},
+                      {Setting("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), Recompute(),
+                       ShardOptimizer()}},
+           .thresholds = {&kMemoryRetries, &kMemoryInPieces}});
 
 const FindingInfo kCaptureOverhead = Opportunity(
-    "capture.overhead", {"platform"},
+    Area::kCapture, "capture.overhead", {"platform"},
     {"the profiler itself may slow the host", "采集本身可能拖慢 host"},
-    {.area = Area::kCapture,
-     .advice = {{CaptureWithout([](const AdviceFacts& facts) { return facts.has_stacks; },
+    {.advice = {{CaptureWithout([](const AdviceFacts& facts) { return facts.has_stacks; },
                                 {"set with_stack=False before changing host code",
                                  "修改 host 代码前先设置 with_stack=False"},
                                 "with_stack", false),
@@ -308,21 +310,18 @@ const FindingInfo kCaptureOverhead = Opportunity(
                                 {"set profiler_level=Level1", "设置 profiler_level=Level1"},
                                 "level", std::string("Level1"))}}});
 
-const FindingInfo kCaptureWarmup = Opportunity(
-    "capture.warmup", {"platform"},
-    {"too few steps to tell a habit from an accident", "step 太少，无法区分常态和偶发"},
-    {.area = Area::kCapture,
-     .advice = {{{{"capture 3 steps or more (warmup=1, active=3)",
-                   "至少采集 3 个 step（warmup=1, active=3）"},
-                  Capture({{"warmup_steps", 1}, {"active_steps", 3}})}}},
-     .thresholds = {{"steps", &Rules::few_steps, 1, kMostCalls,
-                     "with fewer steps, a habit cannot be distinguished from an accident"}}});
+const FindingInfo kCaptureWarmup =
+    Opportunity(Area::kCapture, "capture.warmup", {"platform"},
+                {"too few steps to tell a habit from an accident", "step 太少，无法区分常态和偶发"},
+                {.advice = {{{{"capture 3 steps or more (warmup=1, active=3)",
+                               "至少采集 3 个 step（warmup=1, active=3）"},
+                              Capture({{"warmup_steps", 1}, {"active_steps", 3}})}}},
+                 .thresholds = {&kFewSteps}});
 
 const FindingInfo kCaptureMissing = Opportunity(
-    "capture.missing", {"platform"},
+    Area::kCapture, "capture.missing", {"platform"},
     {"the captures do not show all causes", "采集数据不足以判断全部原因"},
-    {.area = Area::kCapture,
-     .advice = {{If([](const AdviceFacts& facts) { return !facts.has_level1; },
+    {.advice = {{If([](const AdviceFacts& facts) { return !facts.has_level1; },
                     {{"profiler_level=Level1 on all ranks", "所有卡用 profiler_level=Level1 采集"},
                      Capture({{"level", std::string("Level1")}}),
                      kProfilerLevel}),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chain of evidence of a finding.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -73,7 +74,7 @@ class PlaceNamer {
     const JointOperation::Member& first = job_.operations.all[operation].joint.members[0];
     PathPiece piece{-1, job_.Part(first.rank).names[job_.PartOf(first).name], cut.less};
     const auto& late = job_.graph.late[operation];
-    if (std::find(late.begin(), late.end(), cut.edge) == late.end())
+    if (std::ranges::find(late, cut.edge) == late.end())
       piece.rank = job_.ranks[RankOf(cut.node)].rank;
     return piece;
   }
@@ -121,8 +122,7 @@ void AddPath(const Job& job, const std::vector<Leaf>& about,
   const auto steps = static_cast<TimeNs>(job.CountedSteps());
   for (const auto& [place, less] : pieces)
     chain.path.push_back({place.first, place.second, less / steps});
-  std::stable_sort(chain.path.begin(), chain.path.end(),
-                   [](const PathPiece& a, const PathPiece& b) { return a.less > b.less; });
+  std::ranges::stable_sort(chain.path, std::greater{}, &PathPiece::less);
   chain.more_path = chain.path.size() - std::min(chain.path.size(), kMostPieces);
   chain.path.resize(chain.path.size() - chain.more_path);
 }

@@ -81,7 +81,7 @@ bool DemoteUsual(const Job& job, const Waterfall& waterfall, std::vector<Cause>&
                  std::vector<WhatIf>& what_ifs) {
   bool any = false;
   for (const Gain& gain : waterfall.gains) {
-    const bool is_small = gain.gain < ShareOf(waterfall.step, job.rules.fault_share);
+    const bool is_small = gain.gain < ShareOf(waterfall.step, job.rules[kFaultShare]);
     if (!is_small || what_ifs[gain.cause].opportunity || !causes[gain.cause].finding.ranks.empty())
       continue;
     what_ifs[gain.cause].opportunity = any = true;
@@ -96,7 +96,7 @@ TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
   if (finding.finding->area != Area::kRanks) return most;
   for (const ClockDoubt& doubt : job.operations.lateness.doubts) {
     const auto is_named = [&](std::int64_t rank) {
-      return std::find(finding.ranks.begin(), finding.ranks.end(), rank) != finding.ranks.end();
+      return std::ranges::find(finding.ranks, rank) != finding.ranks.end();
     };
     // Who was not captured is seen by all others, and a rank that changes may be any.
     const bool rests_on_it = finding.Is(kRankLate) || finding.ranks.empty() ||
@@ -120,16 +120,14 @@ Removal ArrivalsOfOthers(const Job& job) {
 void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<WhatIf>& what_ifs,
                 const std::vector<const WhatIf*>& of_findings, StepReplays& replays,
                 std::vector<Cause>& causes, Diagnosis& diagnosis) {
-  const bool waits_for_others =
-      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                  [](const FoundCause& finding) { return finding.Is(kRankLate); });
+  const bool waits_for_others = std::ranges::any_of(
+      diagnosis.findings, [](const FoundCause& finding) { return finding.Is(kRankLate); });
   const Removal arrivals = ArrivalsOfOthers(job);
   StepReplays::Removals others = {&arrivals};
   for (const WhatIf* what_if : of_findings) others.push_back(&what_if->expect);
   for (std::size_t i = 0; i < causes.size() && !of_findings.empty(); ++i) {
     const TimeNs alone = waterfall.alone[i];
-    const bool is_told =
-        std::find(of_findings.begin(), of_findings.end(), &what_ifs[i]) != of_findings.end();
+    const bool is_told = std::ranges::find(of_findings, &what_ifs[i]) != of_findings.end();
     if (is_told) continue;
     if (alone < LeastGain(job.rules, waterfall.step) || alone < DoubtOf(job, causes[i].finding)) {
       if (waits_for_others && causes[i].finding.ranks.empty())
@@ -167,8 +165,7 @@ Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Rules& ru
   const std::string_view hint = formats.contains(std::string(kGpuSource)) ? "activities=[CPU, CUDA]"
                                                                           : "activities=[CPU, NPU]";
   for (const FindingInfo* finding : Catalogue()) {
-    if (finding->area != Area::kCapture)
-      diagnosis.not_judged.push_back({finding, {needs, needs}, {hint, hint}});
+    if (finding->area != Area::kCapture) diagnosis.not_judged.push_back({finding, {needs}, {hint}});
   }
   return diagnosis;
 }
@@ -222,8 +219,8 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
     return std::max<TimeNs>(1, ShareOf(job.step_time, share));
   };
   StepReplays replays(job.graph.graph, job.graph.steps);
-  WaterfallSearch search(replays, what_ifs, share_of_step(rules.search_share),
-                         share_of_step(rules.pair_share));
+  WaterfallSearch search(replays, what_ifs, share_of_step(rules[kSearchShare]),
+                         share_of_step(rules[kPairShare]));
   Waterfall waterfall = search.Run();
   if (DemoteUsual(job, waterfall, causes, what_ifs)) waterfall = search.Run();
   diagnosis.step = waterfall.step;

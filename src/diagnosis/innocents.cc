@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -38,11 +39,11 @@ class InnocentFinder {
     std::vector<Candidate> largest;
     for (const auto& [name, ranks] : calls_) {
       const TimeNs time = PerStep(job_, LongestOf(ranks).second);
-      if (!concerned_.contains(name) && time >= ShareOf(diagnosis_.step, job_.rules.innocent_share))
+      if (!concerned_.contains(name) &&
+          time >= ShareOf(diagnosis_.step, job_.rules[kInnocentShare]))
         largest.emplace_back(time, name);
     }
-    std::stable_sort(largest.begin(), largest.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(largest, std::greater{}, [](const auto& row) { return row.first; });
     // A few at a time: a replay tells all calls how long they wait then.
     constexpr std::size_t kTogether = 2 * kMostNotCauses;
     for (std::size_t first = 0; first < largest.size(); first += kTogether) {
@@ -68,8 +69,7 @@ class InnocentFinder {
   void Collect(std::size_t rank) {
     const RankDiagnosis& part = job_.Part(rank);
     for (const BlockedPart& call : part.blocked) {
-      const bool counts = call.step >= static_cast<std::int32_t>(job_.first_step) &&
-                          static_cast<std::size_t>(call.step) < job_.steps;
+      const bool counts = job_.Counts(call.step);
       if (counts && call.edge < part.graph.edges.size())
         calls_[NameOf(part, call)][rank].dur[part.graph.edges[call.edge].node] = call.dur;
     }
@@ -99,13 +99,9 @@ class InnocentFinder {
   }
 
   bool IsAbout(std::size_t rank, Leaf leaf) const {
-    return std::any_of(
-        diagnosis_.findings.begin(), diagnosis_.findings.end(), [&](const FoundCause& finding) {
-          const bool is_culprit =
-              finding.ranks.empty() || std::find(finding.ranks.begin(), finding.ranks.end(),
-                                                 job_.ranks[rank].rank) != finding.ranks.end();
-          return is_culprit && IsOf(LeavesOf(finding), leaf);
-        });
+    return std::ranges::any_of(diagnosis_.findings, [&](const FoundCause& finding) {
+      return finding.Concerns(job_.ranks[rank].rank) && IsOf(LeavesOf(finding), leaf);
+    });
   }
 
   void Add(const std::string& name, TimeNs time, const std::string& explained_by) {
@@ -167,7 +163,7 @@ class InnocentFinder {
   }
 
   std::string KeyOf(const std::vector<TimeNs>& waits) const {
-    TimeNs best = std::max<TimeNs>(1, ShareOf(waits.front(), job_.rules.explained_share));
+    TimeNs best = std::max<TimeNs>(1, ShareOf(waits.front(), job_.rules[kExplainedShare]));
     std::string key;
     for (std::size_t i = 1; i < waits.size(); ++i) {
       const TimeNs less = waits.front() - waits[i];
@@ -237,8 +233,8 @@ using TimeOfLines = std::map<std::string, TimeNs>;
 std::string LineOfNearlyAll(const TimeOfLines& lines) {
   TimeNs whole = 0;
   for (const auto& [line, time] : lines) whole += time;
-  const auto found = std::find_if(lines.begin(), lines.end(),
-                                  [&](const auto& line) { return line.second * 5 >= whole * 4; });
+  const auto found =
+      std::ranges::find_if(lines, [&](const auto& line) { return line.second * 5 >= whole * 4; });
   return found == lines.end() ? "" : found->first;
 }
 
@@ -263,15 +259,14 @@ namespace {
 constexpr std::size_t kMostHiding = 4;
 
 void Insert(FoundCause cause, Diagnosis& diagnosis) {
-  const auto place =
-      std::find_if(diagnosis.hidden.begin(), diagnosis.hidden.end(),
-                   [&](const FoundCause& other) { return other.alone < cause.alone; });
+  const auto place = std::ranges::find_if(
+      diagnosis.hidden, [&](const FoundCause& other) { return other.alone < cause.alone; });
   diagnosis.hidden.insert(place, std::move(cause));
 }
 
 // A gain is clearly larger than what is saved alone.
 bool IsMore(TimeNs gain, const FoundCause& finding, const Rules& rules) {
-  return gain - finding.alone > ShareOf(finding.gain, rules.hidden_share);
+  return gain - finding.alone > ShareOf(finding.gain, rules[kHiddenShare]);
 }
 
 }  // namespace
@@ -306,7 +301,7 @@ void AddHidden(const std::vector<const WhatIf*>& what_ifs,
   for (std::size_t other = 0; other < ahead; ++other) {
     const FoundCause& finding = diagnosis.findings[other];
     const TimeNs then = diagnosis.step - finding.alone - step_with(what_ifs[other]->expect);
-    if (cause.alone - then > ShareOf(cause.alone, diagnosis.rules.hidden_share))
+    if (cause.alone - then > ShareOf(cause.alone, diagnosis.rules[kHiddenShare]))
       cause.after.push_back(finding.key);
   }
   const bool several = cause.after.empty();  // it takes more than one of them

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <string_view>
 
 #include "diagnose.h"
 #include "mpa/base/text.h"
@@ -16,9 +15,6 @@ constexpr Wording kChip{"what the chip and its links move at most", "芯片及�
     kChipHint{"info.json of the device, or numbers with --rules",
               "保留设备的 info.json，或用 --rules 给出数值"},
     kMoreRanks{"captures of more ranks", "采集更多的卡"};
-
-// Of a text that both languages have.
-constexpr Wording Same(std::string_view text) { return {text, text}; }
 
 class JudgedCauses {
  public:
@@ -38,10 +34,9 @@ class JudgedCauses {
     const Coverage coverage = CoverageOf();
     for (const FindingInfo* finding : Catalogue()) {
       const auto is_of = [&](const auto& row) { return row.finding == finding; };
-      const bool is_told =
-          std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), is_of) ||
-          std::any_of(diagnosis_.hidden.begin(), diagnosis_.hidden.end(), is_of) ||
-          std::any_of(diagnosis_.not_judged.begin(), diagnosis_.not_judged.end(), is_of);
+      const bool is_told = std::ranges::any_of(diagnosis_.findings, is_of) ||
+                           std::ranges::any_of(diagnosis_.hidden, is_of) ||
+                           std::ranges::any_of(diagnosis_.not_judged, is_of);
       if (!is_told && Applies(*finding, coverage)) diagnosis_.fine.push_back(finding);
     }
   }
@@ -49,13 +44,13 @@ class JudgedCauses {
  private:
   template <typename Holds>
   bool Any(Holds holds) const {
-    return std::any_of(job_.ranks.begin(), job_.ranks.end(),
-                       [&](const DiagnosedRank& rank) { return holds(*rank.part); });
+    return std::ranges::any_of(job_.ranks,
+                               [&](const DiagnosedRank& rank) { return holds(*rank.part); });
   }
   bool IsGpu() const { return facts_.on_gpu; }
   // A capture of the level that lacks what it records has lost it since.
   Wording LevelHint() const {
-    if (!facts_.has_level1) return Same("profiler_level=Level1");
+    if (!facts_.has_level1) return {"profiler_level=Level1"};
     return {"all files of the capture", "采集目录中的全部文件"};
   }
   bool HasOperations() const { return !job_.operations.all.empty(); }
@@ -66,20 +61,20 @@ class JudgedCauses {
     return Any([](const RankDiagnosis& part) { return part.has_calls; });
   }
   bool ComparesRanks() const {
-    return std::any_of(job_.ranks_of_role.begin(), job_.ranks_of_role.end(),
-                       [&](const auto& role) { return CanCompare(job_, role.second.size()); });
+    return std::ranges::any_of(
+        job_.ranks_of_role, [&](const auto& role) { return CanCompare(job_, role.second.size()); });
   }
 
   bool IsFound(const FindingInfo& finding) const {
-    return std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
-                       [&](const FoundCause& found) { return found.Is(finding); });
+    return std::ranges::any_of(diagnosis_.findings,
+                               [&](const FoundCause& found) { return found.Is(finding); });
   }
 
   // Of all findings that need the record.
   void Miss(Record record, const Wording& needs, const Wording& hint) {
     for (const FindingInfo* finding : Catalogue()) {
       const auto& records = finding->needs;
-      const bool is_needed = std::find(records.begin(), records.end(), record) != records.end();
+      const bool is_needed = std::ranges::find(records, record) != records.end();
       if (is_needed && !(finding->npu_alone && IsGpu()))
         diagnosis_.not_judged.push_back({finding, needs, hint});
     }
@@ -88,21 +83,21 @@ class JudgedCauses {
   void FindMissingCalls() {
     if (!HasCalls() && IsGpu())
       Miss(Record::kCalls, {"calls of the CUDA runtime", "CUDA 运行时调用"},
-           Same("ProfilerActivity.CPU"));
+           {"ProfilerActivity.CPU"});
     if (!HasCalls() && !IsGpu())
       Miss(Record::kCalls, {"calls of the runtime (CANN)", "CANN 接口调用"}, LevelHint());
     if (!Any([](const RankDiagnosis& part) { return part.knows_garbage; })) {
       Miss(Record::kGarbage, {"records of garbage collections", "垃圾回收记录"},
-           IsGpu() ? kNotOnGpus : Same("gc_detect_threshold=1"));
+           IsGpu() ? kNotOnGpus : Wording{"gc_detect_threshold=1"});
     }
     if (!Any([](const RankDiagnosis& part) { return part.has_stacks; }))
       Miss(Record::kStacks,
            {"stacks of Python, for source lines", "Python 调用栈（用于定位源码行）"},
-           Same("with_stack=True"));
+           {"with_stack=True"});
   }
 
   void FindMissingTransfers() {
-    const bool knows_links = job_.rules.card_gbs > 0 && job_.rules.port_gbs > 0;
+    const bool knows_links = job_.rules[kCardGbs] > 0 && job_.rules[kPortGbs] > 0;
     if (HasTransfers() && !knows_links && !IsFound(kLinkSlow))
       Miss(Record::kLinkLimits, kChip, kChipHint);
     if (!HasOperations() || HasTransfers()) return;
@@ -114,22 +109,21 @@ class JudgedCauses {
 
   void FindMissingKernels() {
     const bool has_shapes = Any([](const RankDiagnosis& part) {
-      return std::any_of(part.kinds.begin(), part.kinds.end(), [&](const KernelKind& kind) {
+      return std::ranges::any_of(part.kinds, [&](const KernelKind& kind) {
         return !IsOneOf(part.names[kind.shapes], {"", "N/A"});
       });
     });
     if (!has_shapes) {
       for (const Record record : {Record::kShapes, Record::kShapesOfRanks})
         Miss(record, {"shapes of kernels", "算子的 shape"},
-             IsGpu() ? Same("record_shapes=True") : LevelHint());
+             IsGpu() ? Wording{"record_shapes=True"} : LevelHint());
     } else if (IsGpu()) {
       Miss(Record::kTensors, {"tensors of kernels", "算子读写的张量"}, kNotOnGpus);
-    } else if (job_.rules.memory_gbs <= 0 && !IsFound(kOpSlow)) {
+    } else if (job_.rules[kMemoryGbs] <= 0 && !IsFound(kOpSlow)) {
       Miss(Record::kMemoryLimits, kChip, kChipHint);
     }
     const bool has_clock = Any([](const RankDiagnosis& part) {
-      return std::any_of(part.steps.begin(), part.steps.end(),
-                         [](const StepPart& step) { return step.mhz > 0; });
+      return std::ranges::any_of(part.steps, [](const StepPart& step) { return step.mhz > 0; });
     });
     if (!has_clock) {
       Miss(Record::kClock, {"the clock of the cores", "AI Core 频率"},
@@ -143,8 +137,8 @@ class JudgedCauses {
   void FindMissingRanks() {
     const auto& operations = job_.operations.all;
     const bool compares = ComparesRanks();
-    if (compares && std::none_of(operations.begin(), operations.end(),
-                                 [](const JobOperation& row) { return row.is_apart; }))
+    if (compares &&
+        std::ranges::none_of(operations, [](const JobOperation& row) { return row.is_apart; }))
       return;
     if (compares) {
       Miss(Record::kPeers,

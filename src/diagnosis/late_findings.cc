@@ -19,6 +19,15 @@
 namespace mpa {
 namespace {
 
+constexpr Threshold kBubbleShare{"share", 0.05, 0, 1, "a smaller ideal bubble is not reported"},
+    kLongRatio{"ratio", 2, 1, 1000,
+               "the step takes at least this many times the median of the others"};
+
+constexpr MetricInfo kSlowerThanSteps{
+    "slower_than_steps", "ratio", {"{} times the length of the others", "是其他 step 的 {} 倍"}},
+    kIdealBubble{"ideal_bubble", "share", {"ideal bubble {}", "理论气泡 {}"}},
+    kMicroBatches{"micro_batches", "count", {"{} micro-batches", "{} 个 micro-batch"}};
+
 // What a rank does in a step beyond the median of its other steps, by class.
 struct StepExcess {
   std::size_t rank = 0, step = 0;
@@ -45,7 +54,7 @@ TimeNs MedianOfOthers(const std::vector<TimeNs>& sorted, std::size_t place) {
 class StepTimes {
  public:
   explicit StepTimes(std::vector<TimeNs> times) : times_(std::move(times)), sorted_(times_) {
-    std::sort(sorted_.begin(), sorted_.end());
+    std::ranges::sort(sorted_);
   }
   TimeNs At(std::size_t step) const { return times_[step]; }
   TimeNs UsualOf(std::size_t step) const {
@@ -101,16 +110,16 @@ class LongSteps {
   // The step and rank with the largest excess, of steps that are much longer for it.
   std::optional<StepExcess> Find() const {
     std::optional<StepExcess> largest;
-    if (static_cast<double>(job_.CountedSteps()) < job_.rules.few_steps) return largest;
+    if (static_cast<double>(job_.CountedSteps()) < job_.rules[kFewSteps]) return largest;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const RankTimes times = TimesOf(job_, rank);
       for (std::size_t i = 0; i < job_.steps - job_.first_step; ++i) {
         const TimeNs own = times.lengths.At(i), usual = times.lengths.UsualOf(i);
         if (usual <= 0 ||
-            static_cast<double>(own) < job_.rules.long_ratio * static_cast<double>(usual))
+            static_cast<double>(own) < job_.rules[kLongRatio] * static_cast<double>(usual))
           continue;
         StepExcess excess{.rank = rank, .step = job_.first_step + i};
-        excess.ratio = static_cast<double>(own) / static_cast<double>(usual);
+        excess.ratio = Ratio(own, usual);
         for (const auto& [leaf, of_leaf] : times.by_leaf) {
           const auto at = static_cast<std::size_t>(leaf);
           excess.by_leaf[at] = std::max<TimeNs>(0, of_leaf.At(i) - of_leaf.UsualOf(i));
@@ -131,9 +140,7 @@ class LongSteps {
     const auto step = static_cast<std::int32_t>(excess.step);
     const auto less = [&](Leaf leaf, TimeNs time) {
       const auto at = static_cast<std::size_t>(leaf);
-      return excess.all[at] <= 0 ? 0
-                                 : ShareOf(time, static_cast<double>(excess.by_leaf[at]) /
-                                                     static_cast<double>(excess.all[at]));
+      return excess.all[at] <= 0 ? 0 : ShareOf(time, Ratio(excess.by_leaf[at], excess.all[at]));
     };
     for (const HostShare& share : part.shares) {
       if (job_.StepOfEdge(excess.rank, share.edge) != step || share.starts_up) continue;
@@ -176,9 +183,9 @@ void AddLongStep(const Job& job, const std::vector<const WhatIf*>& mended, StepR
   FoundCause found = NewCause(job, kStepLong, fmt::format("s{}/r{}", id, rank)).finding;
   found.ranks = {rank};
   found.steps = {id};
-  const auto largest = std::max_element(excess->by_leaf.begin(), excess->by_leaf.end());
+  const auto largest = std::ranges::max_element(excess->by_leaf);
   found.leaf = NameOf(static_cast<Leaf>(largest - excess->by_leaf.begin()));
-  found.metrics.push_back({"slower_than_steps", excess->ratio, "ratio"});
+  found.Measure(kSlowerThanSteps, excess->ratio);
   found.gain = gain;
   found.alone = alone;
   found.gain_max = gain;
@@ -189,8 +196,8 @@ void AddLongStep(const Job& job, const std::vector<const WhatIf*>& mended, StepR
 
 void PlaceLongStep(Diagnosis& diagnosis) {
   auto& findings = diagnosis.findings;
-  const auto step = std::find_if(findings.begin(), findings.end(),
-                                 [](const FoundCause& finding) { return finding.Is(kStepLong); });
+  const auto step = std::ranges::find_if(
+      findings, [](const FoundCause& finding) { return finding.Is(kStepLong); });
   if (step == findings.end()) return;
   const auto at = std::find_if(findings.begin(), step, [](const FoundCause& finding) {
     return finding.kind != FindingKind::kFault;
@@ -220,7 +227,7 @@ double MeasuredBubble(const Job& job) {
 void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnosis& diagnosis) {
   const PipelineShape shape = ShapeOfPipeline(job);
   const double ideal = std::min(shape.IdealBubble(), MeasuredBubble(job));
-  if (ideal < job.rules.bubble_share) return;
+  if (ideal < job.rules[kBubbleShare]) return;
   // Gradients hide behind the last micro-batch. Half of it hides less, which no replay of the
   // recorded step shows: what overlapping saves is taken to be the same either way.
   std::vector<const Removal*> made;
@@ -243,8 +250,8 @@ void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnos
     return;
   }
   if (!shape.complete) found.confidence = Certainty::kLow;
-  found.metrics.push_back({"ideal_bubble", ideal, "share"});
-  found.metrics.push_back({"micro_batches", static_cast<double>(shape.micro_batches), "count"});
+  found.Measure(kIdealBubble, ideal);
+  found.Measure(kMicroBatches, shape.micro_batches);
   WhatIf waits;
   for (std::size_t i = 0; i < job.operations.all.size(); ++i) {
     const auto& members = job.operations.all[i].joint.members;
@@ -259,8 +266,8 @@ void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnos
 
 void PlaceBubble(Diagnosis& diagnosis) {
   auto& findings = diagnosis.findings;
-  const auto bubble = std::find_if(findings.begin(), findings.end(),
-                                   [](const FoundCause& finding) { return finding.Is(kPpBubble); });
+  const auto bubble = std::ranges::find_if(
+      findings, [](const FoundCause& finding) { return finding.Is(kPpBubble); });
   if (bubble == findings.end()) return;
   auto at = bubble;
   while (at != findings.begin() && std::prev(at)->kind == FindingKind::kOpportunity &&
@@ -272,25 +279,21 @@ void PlaceBubble(Diagnosis& diagnosis) {
 }
 
 const FindingInfo kStepLong =
-    Fault("step.long", {"platform", "framework"},
+    Fault(Area::kRanks, "step.long", {"platform", "framework"},
           {"one step takes much longer than the others", "个别 step 明显更长"},
-          {.area = Area::kRanks,
-           .applies = [](const Coverage& job) { return job.steps >= job.rules.few_steps; },
+          {.applies = [](const Coverage& job) { return job.steps >= job.rules[kFewSteps]; },
            .advice = {{{{"look what runs on the node then (logs, other processes)",
                          "查看此时该节点上运行的任务（日志、其他进程）"},
                         Check("what else runs in that step")}}},
-           .thresholds = {{"ratio", &Rules::long_ratio, 1, 1000,
-                           "the step takes at least this many times the median of the others"}}});
+           .thresholds = {&kLongRatio}});
 
 const FindingInfo kPpBubble = Opportunity(
-    "pp.bubble", {"model"},
+    Area::kCommunication, "pp.bubble", {"model"},
     {"too few micro-batches fill the pipeline", "micro-batch 过少导致流水线气泡"},
-    {.area = Area::kCommunication,
-     .applies = HasStages,
+    {.applies = HasStages,
      .advice = {{{{"use more micro-batches", "增加 micro-batch"}, Change("micro-batches", "more")},
                  {{"use an interleaved schedule", "使用交织流水"},
                   Change("schedule", "interleaved")}}},
-     .thresholds = {
-         {"share", &Rules::bubble_share, 0, 1, "a smaller ideal bubble is not reported"}}});
+     .thresholds = {&kBubbleShare}});
 
 }  // namespace mpa

@@ -97,8 +97,7 @@ void KeepDimension(const RecipeArguments& arguments, Diagnosis& diagnosis) {
     return !IsOfDimension(*found.finding, dimension->second);
   };
   std::vector<FoundCause> left_out;
-  std::copy_if(diagnosis.findings.begin(), diagnosis.findings.end(), std::back_inserter(left_out),
-               leaves);
+  std::ranges::copy_if(diagnosis.findings, std::back_inserter(left_out), leaves);
   std::erase_if(diagnosis.findings, leaves);
   std::erase_if(diagnosis.hidden, leaves);
   std::erase_if(diagnosis.fine, [&](const FindingInfo* finding) {
@@ -119,22 +118,21 @@ std::optional<std::string> NearestKey(const std::string& key,
                                       const std::vector<std::string>& keys) {
   if (auto closest = Closest(key, keys)) return closest;
   const std::string id = key.substr(0, key.find('/'));
-  const auto same = std::find_if(keys.begin(), keys.end(),
-                                 [&](const std::string& known) { return known.starts_with(id); });
+  const auto same =
+      std::ranges::find_if(keys, [&](const std::string& known) { return known.starts_with(id); });
   if (same != keys.end() && !id.empty()) return *same;
   std::vector<std::string> ids;
   for (const std::string& known : keys) ids.push_back(known.substr(0, known.find('/')));
   const auto closest = Closest(id, ids);
   if (!closest) return std::nullopt;
-  return keys[static_cast<std::size_t>(std::find(ids.begin(), ids.end(), *closest) - ids.begin())];
+  return keys[static_cast<std::size_t>(std::ranges::find(ids, *closest) - ids.begin())];
 }
 
 [[noreturn]] void FailWithoutFindings(const std::string& key, const Rules& rules) {
   std::vector<std::string> ids;
   for (const FindingInfo* finding : Catalogue()) ids.emplace_back(finding->id);
   const std::string id = key.substr(0, key.find('/'));
-  const auto nearest =
-      std::find(ids.begin(), ids.end(), id) == ids.end() ? Closest(id, ids) : std::nullopt;
+  const auto nearest = std::ranges::find(ids, id) == ids.end() ? Closest(id, ids) : std::nullopt;
   Fail(ErrorKind::kUsage,
        "no finding '{}'{}; this job has no findings: no cause costs {} of the step", key,
        nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "", LeastShareText(rules));
@@ -176,8 +174,7 @@ void Explain(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis,
 
 // Captures of unknown ranks are not known to be of one job.
 void RequireRanks(const std::vector<OfRank<RankDiagnosis>>& parts) {
-  const auto unknown =
-      std::count_if(parts.begin(), parts.end(), [](const auto& part) { return part.rank < 0; });
+  const auto unknown = std::ranges::count_if(parts, [](const auto& part) { return part.rank < 0; });
   if (unknown < 2) return;
   Fail(ErrorKind::kUsage,
        "{} captures do not say which rank they are from, so they cannot be distinguished; give one "

@@ -12,7 +12,8 @@ namespace mpa {
 /// All findings, in the order of the catalogue.
 const std::vector<const FindingInfo*>& Catalogue();
 
-struct RuleEntry : Threshold {
+struct RuleEntry {
+  const Threshold* threshold = nullptr;
   std::string_view of;  ///< id of a finding, "rank" or "comm" for several, "all" for all
 };
 

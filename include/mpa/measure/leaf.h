@@ -67,6 +67,8 @@ std::string_view NameOf(Leaf leaf);
 std::optional<Leaf> LeafNamed(std::string_view name);
 /// "scalar reads"
 std::string_view TitleOf(Leaf leaf);
+/// "标量读取"
+std::string_view ChineseTitleOf(Leaf leaf);
 
 constexpr bool IsCompute(Leaf leaf) { return leaf <= Leaf::kOtherKernel; }
 constexpr bool IsCommunication(Leaf leaf) {

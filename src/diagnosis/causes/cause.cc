@@ -69,7 +69,7 @@ TimeNs PostOf(const Job& job, std::size_t operation) {
 }
 
 TimeNs LeastGain(const Rules& rules, TimeNs step) {
-  return std::max(Whole(rules.least_ns), ShareOf(step, rules.least_share));
+  return std::max(Whole(rules[kLeastNs]), ShareOf(step, rules[kLeastShare]));
 }
 
 TimeNs PerStep(const Job& job, TimeNs time) {

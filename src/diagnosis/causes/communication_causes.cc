@@ -16,6 +16,14 @@
 namespace mpa {
 namespace {
 
+constexpr Threshold kOverlapShare{"gain", 0.65, 0, 1,
+                                  "a good schedule hides at most this share of the transfers"},
+    kInnerShare{"share", 0.03, 0, 1,
+                "idle time within operations takes at least this share of the step"},
+    kInnerGain{"gain", 0.5, 0, 1, "a fix removes this share of it"};
+
+constexpr MetricInfo kOverlapped{"overlapped", "share", {"{} overlapped", "已重叠 {}"}};
+
 class CommunicationCauses : Finder {
  public:
   using Finder::Finder;
@@ -60,12 +68,11 @@ class CommunicationCauses : Finder {
         ShortenOperation(job_, i, OwnTimeOf(job_, i) - data.time, cause.what_if.expect);
       }
       const double calls = CallsPerStep(job_, small), count = static_cast<double>(small.size());
-      if (small.empty() || calls < job_.rules.small_calls ||
-          count < job_.rules.small_count_share * static_cast<double>(operations.size()))
+      if (small.empty() || calls < job_.rules[kSmallCalls] ||
+          count < job_.rules[kSmallCountShare] * static_cast<double>(operations.size()))
         continue;
-      cause.finding.metrics.push_back({"calls_per_step", calls, "count"});
-      cause.finding.metrics.push_back(
-          {"mean_size", static_cast<double>(all_bytes) / count, "bytes"});
+      cause.finding.Measure(kCallsPerStep, calls);
+      cause.finding.Measure(kMeanSize, static_cast<double>(all_bytes) / count);
       for (const std::size_t i : small) {
         const double gone = merged.at(MergedWith(i)).ShareGone(job_.rules);
         for (const auto& member : job_.operations.all[i].joint.members) {
@@ -88,7 +95,7 @@ class CommunicationCauses : Finder {
   struct Small {
     std::int64_t bytes = 0, count = 0;
     double ShareGone(const Rules& rules) const {
-      const double left = std::max(static_cast<double>(bytes) / rules.small_bytes, 1.0);
+      const double left = std::max(static_cast<double>(bytes) / rules[kSmallBytes], 1.0);
       return std::max(0.0, 1 - left / static_cast<double>(count));
     }
   };
@@ -106,8 +113,7 @@ class CommunicationCauses : Finder {
         const auto start = [&](std::size_t i) {
           return job_.graph.graph.Start(job_.graph.joints[i]);
         };
-        std::stable_sort(of_step.begin(), of_step.end(),
-                         [&](std::size_t a, std::size_t b) { return start(a) < start(b); });
+        std::ranges::stable_sort(of_step, {}, start);
         // One group of several with that name at a time: they work side by side.
         std::map<std::size_t, std::vector<std::size_t>> by_lane;
         for (const std::size_t i : of_step) by_lane[job_.operations.all[i].joint.lane].push_back(i);
@@ -118,7 +124,7 @@ class CommunicationCauses : Finder {
             exposed += exposure_.Of(i);
           }
           const double must = std::max(LeastExposed(row, step),
-                                       (1 - job_.rules.overlap_share) * static_cast<double>(post));
+                                       (1 - job_.rules[kOverlapShare]) * static_cast<double>(post));
           const double share =
               exposed <= 0 ? 0 : std::max(0.0, 1 - must / static_cast<double>(exposed));
           for (std::size_t at = 0; at < row.size(); ++at) {
@@ -127,16 +133,14 @@ class CommunicationCauses : Finder {
             if (at + 1 < row.size())
               ShortenOperation(job_, row[at], of_operation, cause.what_if.bound);
           }
-          exposed_of_all += static_cast<double>(exposed) / static_cast<double>(by_lane.size());
-          post_of_all += static_cast<double>(post) / static_cast<double>(by_lane.size());
+          exposed_of_all += Ratio(exposed, by_lane.size());
+          post_of_all += Ratio(post, by_lane.size());
         }
       }
       if (post_of_all <= 0 || exposed_of_all <= 0) continue;
-      cause.finding.metrics.push_back(
-          {"time_per_step",
-           exposed_of_all / static_cast<double>(std::max<std::size_t>(1, job_.steps)), "ns"});
-      cause.finding.metrics.push_back(
-          {"overlapped", std::max(0.0, 1 - exposed_of_all / post_of_all), "share"});
+      cause.finding.Measure(
+          kTimePerStep, exposed_of_all / static_cast<double>(std::max<std::size_t>(1, job_.steps)));
+      cause.finding.Measure(kOverlapped, std::max(0.0, 1 - exposed_of_all / post_of_all));
       causes_.push_back(std::move(cause));
     }
   }
@@ -145,7 +149,7 @@ class CommunicationCauses : Finder {
   // full. Where it is not recorded when they are made, it makes them evenly, in two thirds of what
   // a micro-batch computes.
   double LeastExposed(const std::vector<std::size_t>& row, std::int32_t step) const {
-    if (step < 0 || static_cast<std::size_t>(step) >= job_.steps) return 0;
+    if (!job_.Holds(step)) return 0;
     const std::size_t rank = job_.operations.all[row[0]].joint.members[0].rank;
     const double backward =
         static_cast<double>(job_.work[rank][static_cast<std::size_t>(step)].compute) * 2 / 3 /
@@ -167,8 +171,8 @@ class CommunicationCauses : Finder {
   // make these.
   std::optional<GradientCurve> CurveOf(const std::vector<std::size_t>& row, std::int32_t step,
                                        double bytes) const {
-    if (std::any_of(row.begin(), row.end(),
-                    [&](std::size_t i) { return job_.operations.all[i].kind == "allgather"; }))
+    if (std::ranges::any_of(
+            row, [&](std::size_t i) { return job_.operations.all[i].kind == "allgather"; }))
       return {};
     const JointOperation::Member& last = job_.operations.all[row.back()].joint.members[0];
     const RankDiagnosis& part = job_.Part(last.rank);
@@ -225,16 +229,15 @@ class CommunicationCauses : Finder {
 
   // True for time that is more than what starts and ends of operations take.
   bool IsMuch(double time) const {
-    return time > 0 && time >= job_.rules.inner_share * static_cast<double>(job_.step_time);
+    return time > 0 && time >= job_.rules[kInnerShare] * static_cast<double>(job_.step_time);
   }
 
   // A member that was not captured, or a link to it, holds up all that were. Data on their way to
   // another node look like such a wait: who sends to several members through one port takes longer
   // than they do. So do all data without recorded sizes.
   void AddHeldUp() {
-    const bool sizes_known =
-        std::all_of(job_.ranks.begin(), job_.ranks.end(),
-                    [](const DiagnosedRank& rank) { return !rank.part->transfers.empty(); });
+    const bool sizes_known = std::ranges::all_of(
+        job_.ranks, [](const DiagnosedRank& rank) { return !rank.part->transfers.empty(); });
     if (!sizes_known) return;
     const double waits = MeanOf({Leaf::kInnerWait});
     if (!IsMuch(waits)) return;
@@ -247,7 +250,7 @@ class CommunicationCauses : Finder {
         ShortenOperation(job_, i, held_up, cause.what_if.expect);
     }
     if (cause.what_if.expect.waits.empty()) return;
-    cause.finding.metrics.push_back({"time_per_step", waits, "ns"});
+    cause.finding.Measure(kTimePerStep, waits);
     causes_.push_back(std::move(cause));
   }
 
@@ -258,19 +261,18 @@ class CommunicationCauses : Finder {
     Cause cause = NewCause(job_, kCommInner);
     // There the profiler adds tasks of its own to every operation.
     const auto is_level2 = [](const DiagnosedRank& rank) { return rank.part->level == "Level2"; };
-    if (std::any_of(job_.ranks.begin(), job_.ranks.end(), is_level2))
-      cause.finding.confidence = Certainty::kLow;
+    if (std::ranges::any_of(job_.ranks, is_level2)) cause.finding.confidence = Certainty::kLow;
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const LinkSpeeds::Data data = speeds_.DataOf(i);
       if (data.bytes == 0 || IsSmallOperation(job_, i, data)) continue;
       const TimeNs within =
           std::min(LeastOfMembers(job_, i, &OperationPart::idle), PostOf(job_, i));
       if (within == 0) continue;
-      ShortenOperation(job_, i, ShareOf(within, job_.rules.inner_gain), cause.what_if.expect);
+      ShortenOperation(job_, i, ShareOf(within, job_.rules[kInnerGain]), cause.what_if.expect);
       ShortenOperation(job_, i, within, cause.what_if.bound);
     }
     if (cause.what_if.expect.waits.empty()) return;
-    cause.finding.metrics.push_back({"time_per_step", idle, "ns"});
+    cause.finding.Measure(kTimePerStep, idle);
     causes_.push_back(std::move(cause));
   }
 
@@ -291,57 +293,35 @@ AdvicePart AnyOrder() {
 }  // namespace
 
 const FindingInfo kCommNotOverlapped = Opportunity(
-    "comm.not_overlapped", {"framework", "model"},
+    Area::kCommunication, "comm.not_overlapped", {"framework", "model"},
     {"transfers could overlap computing", "通信可以与计算重叠"},
-    {.area = Area::kCommunication,
-     .find = FindBy<CommunicationCauses>,
+    {.find = FindBy<CommunicationCauses>,
      .advice = {{{{"overlap gradient reduction with the backward pass", "梯度规约与反向计算重叠"},
                   Change("gradient reduction", "during the backward pass")},
                  {{"tune bucket sizes", "调整 bucket 大小"}, Change("bucket size", "tuned")}}},
-     .thresholds = {
-         {"gain", &Rules::overlap_share, 0, 1,
-          "a good schedule hides at most this share of the transfers"},
-         {"beside_ns", &Rules::beside_ns, 0, kLongestTime,
-          "an operation stands between kernels if they end and start within this time of it"},
-         {"alone_share", &Rules::alone_share, 0, 1,
-          "what is computed needs an operation between kernels if nothing is computed for this "
-          "share "
-          "of it"}}});
+     .thresholds = {&kOverlapShare, &kBesideNs, &kAloneShare}});
 
 const FindingInfo kCommSmall = Opportunity(
-    "comm.small", {"model", "framework"}, {"many collectives are small", "小包集合通信过多"},
-    {.area = Area::kCommunication,
-     .category = {"Packet Analysis", "包分析"},
+    Area::kCommunication, "comm.small", {"model", "framework"},
+    {"many collectives are small", "小包集合通信过多"},
+    {.category = {"Packet Analysis", "包分析"},
      .needs = {Record::kSizes},
      .advice = {{{{"use larger buckets", "增大 bucket"}, Change("bucket size", "larger")},
                  {{"accumulate gradients", "梯度累积"}, Change("gradients", "accumulated")}}},
-     .thresholds = {
-         {"latency_ratio", &Rules::small_latency_ratio, 1, 1000,
-          "a small operation takes this many times what its data take"},
-         {"count_share", &Rules::small_count_share, 0, 1,
-          "this share of a group's operations is small"},
-         {"calls", &Rules::small_calls, 1, kMostCalls,
-          "a group has at least this many small operations per step"},
-         {"bytes", &Rules::small_bytes, 1, kMostBytes, "larger operations do not count as small"},
-         {"vector_gain", &Rules::small_vector_gain, 0, 1,
-          "in inference, vector cores remove this share of the latency of small operations"},
-         {"buckets", &Rules::bucket_calls, 2, kMostCalls,
-          "without recorded transfers, a group reduces at least this often per step"}}});
+     .thresholds = {&kSmallLatencyRatio, &kSmallCountShare, &kSmallCalls, &kSmallBytes,
+                    &kSmallVectorGain, &kBucketCalls}});
 
-const FindingInfo kCommInner = Opportunity(
-    "comm.inner", {"communication"},
-    {"collectives idle between their transfers", "集合通信内部空闲"},
-    {.area = Area::kCommunication,
-     .applies = HasTransfers,
-     .advice = {{AnyOrder(),
-                 {{"compare the modes of HCCL_OP_EXPANSION_MODE",
-                   "对比 HCCL_OP_EXPANSION_MODE 的各种模式"},
-                  Check("HCCL_OP_EXPANSION_MODE")},
-                 {{"HCCL_BUFFSIZE above the message", "HCCL_BUFFSIZE 大于消息"},
-                  Check("HCCL_BUFFSIZE")}},
-                {CompareNccl()}},
-     .thresholds = {{"share", &Rules::inner_share, 0, 1,
-                     "idle time within operations takes at least this share of the step"},
-                    {"gain", &Rules::inner_gain, 0, 1, "a fix removes this share of it"}}});
+const FindingInfo kCommInner =
+    Opportunity(Area::kCommunication, "comm.inner", {"communication"},
+                {"collectives idle between their transfers", "集合通信内部空闲"},
+                {.applies = HasTransfers,
+                 .advice = {{AnyOrder(),
+                             {{"compare the modes of HCCL_OP_EXPANSION_MODE",
+                               "对比 HCCL_OP_EXPANSION_MODE 的各种模式"},
+                              Check("HCCL_OP_EXPANSION_MODE")},
+                             {{"HCCL_BUFFSIZE above the message", "HCCL_BUFFSIZE 大于消息"},
+                              Check("HCCL_BUFFSIZE")}},
+                            {CompareNccl()}},
+                 .thresholds = {&kInnerShare, &kInnerGain}});
 
 }  // namespace mpa

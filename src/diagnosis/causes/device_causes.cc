@@ -11,13 +11,21 @@
 namespace mpa {
 namespace {
 
+constexpr Threshold kAicpuGain{"gain", 0.9, 0, 1, "a fix removes this share of the kernels' time"},
+    kFormatGain{"gain", 0.7, 0, 1, "a fix removes this share of the kernels' time"},
+    kAttentionGain{"gain", 0.9, 0, 1,
+                   "a fix removes this share of the kernels between the products"},
+    kAttentionReach{"reach", 8, 1, 1000, "at most this many kernels are between the products"},
+    kAttentionSequence{"sequence", 128, 0, 1e9,
+                       "shorter sequences gain little from a fused kernel"};
+
 class DeviceCauses : Finder {
  public:
   using Finder::Finder;
 
   void Find() {
-    AddLeaves(kOpAicpu, job_.rules.aicpu_gain, false);
-    AddLeaves(kOpFormat, job_.rules.format_gain, true);
+    AddLeaves(kOpAicpu, job_.rules[kAicpuGain], false);
+    AddLeaves(kOpFormat, job_.rules[kFormatGain], true);
     AddAttention();
   }
 
@@ -70,9 +78,7 @@ class DeviceCauses : Finder {
       const auto& nodes = job_.Part(rank).graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         const GraphNode& node = nodes[i];
-        if (node.kind != NodeKind::kKernel || node.step < 0 ||
-            static_cast<std::size_t>(node.step) >= job_.steps)
-          continue;
+        if (node.kind != NodeKind::kKernel || !job_.Holds(node.step)) continue;
         if (!IsOf(finding.leaves, node.leaf) || !IsCommon(rank, node)) continue;
         Remove(rank, i, share, cause);
         if (gone) RemoveCall(rank, i, share, cause.what_if.expect);
@@ -83,15 +89,8 @@ class DeviceCauses : Finder {
       }
     }
     if (count == 0) return;
-    Finish(time, count, cause);
+    MeasureSums(static_cast<double>(count), static_cast<double>(time), cause);
     causes_.push_back(std::move(cause));
-  }
-
-  void Finish(TimeNs time, std::int64_t count, Cause& cause) const {
-    const double steps = static_cast<double>(job_.CountedSteps() * job_.ranks.size());
-    cause.finding.metrics.push_back(
-        {"calls_per_step", static_cast<double>(count) / steps, "count"});
-    cause.finding.metrics.push_back({"time_per_step", static_cast<double>(time) / steps, "ns"});
   }
 
   // Over so few elements at a time that a fused kernel gains little. Unknown shapes may be of any
@@ -99,7 +98,7 @@ class DeviceCauses : Finder {
   bool IsOfShortRows(std::size_t rank, const GraphNode& softmax) const {
     const Shapes shapes = ParseShapes(job_.Part(rank).names[KindOf(rank, softmax).shapes]);
     return !shapes.empty() && !shapes[0].empty() &&
-           static_cast<double>(shapes[0].back()) < job_.rules.attention_sequence;
+           static_cast<double>(shapes[0].back()) < job_.rules[kAttentionSequence];
   }
 
   // A softmax between two batched products, and what lies around it: a fused kernel reads and
@@ -121,9 +120,9 @@ class DeviceCauses : Finder {
         softmax = softmax || (IsSoftmax(type) && !IsOfShortRows(rank, nodes[kernels[at]]));
         if (!IsBatchedProduct(type)) continue;
         if (softmax && product < at &&
-            static_cast<double>(at - product) <= job_.rules.attention_reach) {
+            static_cast<double>(at - product) <= job_.rules[kAttentionReach]) {
           for (std::size_t i = product + 1; i < at; ++i) {
-            Remove(rank, kernels[i], job_.rules.attention_gain, cause);
+            Remove(rank, kernels[i], job_.rules[kAttentionGain], cause);
             JoinToBefore(rank, kernels[i], cause);
             time += nodes[kernels[i]].dur;
           }
@@ -135,7 +134,7 @@ class DeviceCauses : Finder {
       }
     }
     if (count == 0) return;
-    Finish(time, count, cause);
+    MeasureSums(static_cast<double>(count), static_cast<double>(time), cause);
     causes_.push_back(std::move(cause));
   }
 };
@@ -146,49 +145,41 @@ AdvicePart ContiguousTensors() {
 
 }  // namespace
 
-const FindingInfo kOpAicpu = Fault(
-    "op.aicpu", {"model", "operator"}, {"operators run on the AI CPU", "算子运行在 AI CPU 上"},
-    {.area = Area::kDevices,
-     .category = {"AICPU Issues", "AICPU算子"},
-     .leaves = {Leaf::kAiCpu},
-     .npu_alone = true,
-     .find = FindBy<DeviceCauses>,
-     .advice = {{{{"avoid int64 and double tensors", "避免 int64 和 double 张量"},
-                  Change("int64 and double tensors", "int32 and float")},
-                 {{"replace nonzero, index and sort", "替换 nonzero、index、sort"},
-                  Change("nonzero, index, sort", "operators of the cores")}}},
-     .thresholds = {
-         {"gain", &Rules::aicpu_gain, 0, 1, "a fix removes this share of the kernels' time"}}});
+const FindingInfo kOpAicpu =
+    Fault(Area::kDevices, "op.aicpu", {"model", "operator"},
+          {"operators run on the AI CPU", "算子运行在 AI CPU 上"},
+          {.category = {"AICPU Issues", "AICPU算子"},
+           .leaves = {Leaf::kAiCpu},
+           .npu_alone = true,
+           .find = FindBy<DeviceCauses>,
+           .advice = {{{{"avoid int64 and double tensors", "避免 int64 和 double 张量"},
+                        Change("int64 and double tensors", "int32 and float")},
+                       {{"replace nonzero, index and sort", "替换 nonzero、index、sort"},
+                        Change("nonzero, index, sort", "operators of the cores")}}},
+           .thresholds = {&kAicpuGain}});
 
-const FindingInfo kOpFormat = Opportunity(
-    "op.format", {"model", "framework"}, {"layouts and types are converted", "存在格式和类型转换"},
-    {.area = Area::kDevices,
-     .leaves = {Leaf::kFormat, Leaf::kMove},
-     .advice = {{{{"torch.npu.config.allow_internal_format=False",
-                   "torch.npu.config.allow_internal_format=False"},
-                  SetOption("torch.npu.config.allow_internal_format", false)},
-                 ContiguousTensors()},
-                {ContiguousTensors(),
-                 {{"use one memory format for the whole model", "整个模型统一内存格式"},
-                  Change("memory formats", "one for the whole model")}}},
-     .thresholds = {
-         {"gain", &Rules::format_gain, 0, 1, "a fix removes this share of the kernels' time"}}});
+const FindingInfo kOpFormat =
+    Opportunity(Area::kDevices, "op.format", {"model", "framework"},
+                {"layouts and types are converted", "存在格式和类型转换"},
+                {.leaves = {Leaf::kFormat, Leaf::kMove},
+                 .advice = {{{{"torch.npu.config.allow_internal_format=False",
+                               "torch.npu.config.allow_internal_format=False"},
+                              SetOption("torch.npu.config.allow_internal_format", false)},
+                             ContiguousTensors()},
+                            {ContiguousTensors(),
+                             {{"use one memory format for the whole model", "整个模型统一内存格式"},
+                              Change("memory formats", "one for the whole model")}}},
+                 .thresholds = {&kFormatGain}});
 
 const FindingInfo kOpAttention = Opportunity(
-    "op.attention", {"model"}, {"attention is not fused", "attention 未融合"},
-    {.area = Area::kDevices,
-     .category = kFusibleCategory,
+    Area::kDevices, "op.attention", {"model"}, {"attention is not fused", "attention 未融合"},
+    {.category = kFusibleCategory,
      .leaves = {Leaf::kVector},
      .advice = {{{{"use torch_npu.npu_fusion_attention or scaled_dot_product_attention",
                    "使用 torch_npu.npu_fusion_attention 或 scaled_dot_product_attention"},
                   Change("attention", "torch_npu.npu_fusion_attention")}},
                 {{{"use scaled_dot_product_attention", "使用 scaled_dot_product_attention"},
                   Change("attention", "scaled_dot_product_attention")}}},
-     .thresholds = {{"gain", &Rules::attention_gain, 0, 1,
-                     "a fix removes this share of the kernels between the products"},
-                    {"reach", &Rules::attention_reach, 1, 1000,
-                     "at most this many kernels are between the products"},
-                    {"sequence", &Rules::attention_sequence, 0, 1e9,
-                     "shorter sequences gain little from a fused kernel"}}});
+     .thresholds = {&kAttentionGain, &kAttentionReach, &kAttentionSequence}});
 
 }  // namespace mpa

@@ -52,15 +52,7 @@ class Places {
  public:
   Places(const Job& job, const FoundCause& finding) : job_(job), finding_(finding) {}
 
-  bool IsCulprit(std::int64_t rank) const {
-    return finding_.ranks.empty() ||
-           std::find(finding_.ranks.begin(), finding_.ranks.end(), rank) != finding_.ranks.end();
-  }
-  /// True for the step at this position if it counts.
-  bool Counts(std::int32_t step) const {
-    return step >= static_cast<std::int32_t>(job_.first_step) &&
-           static_cast<std::size_t>(step) < job_.steps;
-  }
+  bool IsCulprit(std::int64_t rank) const { return finding_.Concerns(rank); }
 
   struct Event {
     std::string_view name{}, op{}, line{};
@@ -101,7 +93,7 @@ class Places {
       place.of_all = PerStep(job_, whole_.at(std::get<0>(key)));
       largest.push_back(std::move(place));
     }
-    std::stable_sort(largest.begin(), largest.end(), [](const Evidence& a, const Evidence& b) {
+    std::ranges::stable_sort(largest, [](const Evidence& a, const Evidence& b) {
       return std::pair{a.time, a.dur} > std::pair{b.time, b.dur};
     });
     largest.resize(std::min(largest.size(), kMostPlaces));
@@ -123,7 +115,7 @@ class RowsByEdge {
  public:
   explicit RowsByEdge(const std::vector<Row>& rows) {
     for (std::uint32_t i = 0; i < rows.size(); ++i) rows_.emplace_back(rows[i].edge, i);
-    std::sort(rows_.begin(), rows_.end());
+    std::ranges::sort(rows_);
   }
   template <typename Visit>
   void ForEach(std::uint32_t edge, Visit visit) const {
@@ -219,7 +211,7 @@ class WorkOfRanks {
         std::upper_bound(first.begin(), first.end(), removed.node) - first.begin() - 1);
     const RankDiagnosis& part = job_.Part(rank);
     const GraphNode& node = part.graph.nodes[removed.node - first[rank]];
-    if (node.kind != NodeKind::kKernel || removed.less <= 0 || !places_.Counts(node.step) ||
+    if (node.kind != NodeKind::kKernel || removed.less <= 0 || !job_.Counts(node.step) ||
         !IsAbout(node.leaf) || !places_.IsCulprit(job_.ranks[rank].rank))
       return;
     const KernelKind& kind = part.KindOf(node);
@@ -233,7 +225,7 @@ class WorkOfRanks {
   // Several shares may lie on an edge: a fix that takes less than all of one takes it from the
   // shortest that has so much.
   void AddHostWork(std::size_t rank, std::uint32_t edge, TimeNs less) {
-    if (!places_.Counts(job_.StepOfEdge(rank, edge)) || !places_.IsCulprit(job_.ranks[rank].rank))
+    if (!job_.Counts(job_.StepOfEdge(rank, edge)) || !places_.IsCulprit(job_.ranks[rank].rank))
       return;
     const RankDiagnosis& part = job_.Part(rank);
     std::optional<std::uint32_t> found;
@@ -256,8 +248,7 @@ class WorkOfRanks {
   void AddShare(std::size_t rank, std::uint32_t number, TimeNs less) {
     const RankDiagnosis& part = job_.Part(rank);
     const HostShare& share = part.shares[number];
-    const double of_share =
-        is_excess_ ? static_cast<double>(less) / static_cast<double>(share.time) : 1;
+    const double of_share = is_excess_ ? Ratio(less, share.time) : 1;
     TimeNs rest = ShareOf(share.time, of_share);
     auto place = std::lower_bound(
         part.places.begin(), part.places.end(), number,
@@ -281,7 +272,7 @@ class WorkOfRanks {
     const RankDiagnosis& part = job_.Part(rank);
     index_.Of(rank).blocked.ForEach(edge, [&](std::uint32_t i) {
       const BlockedPart& call = part.blocked[i];
-      if (!places_.Counts(call.step) || !places_.IsCulprit(job_.ranks[rank].rank) ||
+      if (!job_.Counts(call.step) || !places_.IsCulprit(job_.ranks[rank].rank) ||
           !calls_.emplace(rank, call.start, call.name).second)
         return;
       places_.Add(rank, "calls",
@@ -311,7 +302,7 @@ class WorkOfOperations {
   void Shorten(std::size_t operation, std::size_t member, TimeNs less) {
     const JointOperation::Member& of = job_.operations.all[operation].joint.members[member];
     const OperationPart& row = job_.PartOf(of);
-    if (!places_.Counts(row.step) || !places_.IsCulprit(job_.ranks[of.rank].rank)) return;
+    if (!job_.Counts(row.step) || !places_.IsCulprit(job_.ranks[of.rank].rank)) return;
     places_.Add(of.rank, "collectives",
                 {.name = job_.Part(of.rank).names[row.name],
                  .peer = OtherEnd(job_.ranks[of.rank].rank),
@@ -326,7 +317,7 @@ class WorkOfOperations {
     const std::int64_t culprit = finding_.ranks.empty() ? kNoPeer : finding_.ranks[0];
     for (const JointOperation::Member& member : of.joint.members) {
       const OperationPart& row = job_.PartOf(member);
-      if (!places_.Counts(row.step) || AddWait(of, member, culprit)) continue;
+      if (!job_.Counts(row.step) || AddWait(of, member, culprit)) continue;
       places_.Add(member.rank, "collectives",
                   {.name = job_.Part(member.rank).names[row.name],
                    .peer = culprit,
@@ -349,9 +340,8 @@ class WorkOfOperations {
     const RankDiagnosis& part = job_.Part(member.rank);
     const std::int32_t wanted = part.graph.collectives[member.collective].row;
     const auto& rows = part.collectives.runs.rows;
-    const auto met = std::find_if(rows.begin(), rows.end(), [wanted](const RankRuns::Row& row) {
-      return row.operation == wanted;
-    });
+    const auto met = std::ranges::find_if(
+        rows, [wanted](const RankRuns::Row& row) { return row.operation == wanted; });
     if (peer == kNoPeer || met == rows.end()) return false;
     for (const SeenPeer& seen :
          part.collectives.seen[static_cast<std::size_t>(met - rows.begin())]) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "mpa/diagnosis/causes/bandwidths.h"
@@ -21,14 +20,12 @@ class Finder {
         causes_(search.causes) {}
 
  protected:
-  /// True for the position of a step that counts.
-  bool Counts(std::int32_t step) const {
-    return step >= static_cast<std::int32_t>(job_.first_step) &&
-           static_cast<std::size_t>(step) < job_.steps;
-  }
-  /// Names all ranks by naming none.
-  void NameRanks(std::vector<std::int64_t> ranks, Cause& cause) const {
-    if (ranks.size() < job_.ranks.size()) cause.finding.ranks = std::move(ranks);
+  /// Steps that count, of all ranks.
+  double RankSteps() const { return static_cast<double>(job_.ranks.size() * job_.CountedSteps()); }
+  /// Tells the calls and the time of all ranks, of the mean rank and step.
+  void MeasureSums(double calls, double time, Cause& cause) const {
+    cause.finding.Measure(kCallsPerStep, calls / RankSteps());
+    cause.finding.Measure(kTimePerStep, time / RankSteps());
   }
 
   CauseSearch& search_;
@@ -46,7 +43,6 @@ void FindBy(CauseSearch& search) {
 /// What the Python tool calls several findings.
 inline constexpr Wording kSlowRankCategory{"slow rank", "慢卡分析"},
     kDispatchCategory{"Operator Dispatch Issues", "算子下发"},
-    kFusibleCategory{"Affinity API Issues", "亲和API接口"},
-    kSynchronisesCategory{"Synchronize Stream Issues", "Synchronize Stream Issues"};
+    kFusibleCategory{"Affinity API Issues", "亲和API接口"};
 
 }  // namespace mpa

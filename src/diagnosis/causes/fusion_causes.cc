@@ -21,6 +21,11 @@
 namespace mpa {
 namespace {
 
+constexpr Threshold kUnfusedShare{"share", 0.02, 0, 1,
+                                  "the pieces take at least this share of the step"},
+    kUnfusedChain{"chain", 3, 2, kMostCalls,
+                  "at least this many vector kernels in a row on equal tensors could be one"};
+
 constexpr std::string_view kElementwise = "elementwise";
 
 // Kernels in the order of a rank that one kernel could replace: nodes of its graph.
@@ -30,8 +35,8 @@ struct FusibleRun {
 };
 
 bool IsPiece(const FusionPiece& piece, std::string_view type) {
-  return std::any_of(piece.begin(), piece.end(),
-                     [&](std::string_view begin) { return type.starts_with(begin); });
+  return std::ranges::any_of(piece,
+                             [&](std::string_view begin) { return type.starts_with(begin); });
 }
 
 // The kernels of one rank.
@@ -83,8 +88,8 @@ class FusibleKernels {
     std::int32_t of_chain = -1, step = -1;
     const auto type_of = [&](std::uint32_t i) { return part_.KindOf(nodes_[i]).type; };
     const auto end_chain = [&] {
-      const bool is_one = IsAtLeast(chain.size(), rules_.unfused_chain) &&
-                          std::any_of(chain.begin(), chain.end(), [&](std::uint32_t i) {
+      const bool is_one = IsAtLeast(chain.size(), rules_[kUnfusedChain]) &&
+                          std::ranges::any_of(chain, [&](std::uint32_t i) {
                             return type_of(i) != type_of(chain[0]);
                           });
       if (is_one) runs.push_back({rank_, chain});
@@ -160,7 +165,7 @@ std::map<std::string_view, std::vector<FusibleRun>> FindFusible(
       for (const std::uint32_t kernel : run.kernels)
         time += static_cast<double>(ranks[run.rank].part->graph.nodes[kernel].dur);
     }
-    return !runs.empty() && time >= rules.unfused_share * static_cast<double>(step) * steps;
+    return !runs.empty() && time >= rules[kUnfusedShare] * static_cast<double>(step) * steps;
   };
   for (const FusionTarget& target : FusionTargets()) {
     if (target.kernels.empty()) continue;
@@ -206,16 +211,14 @@ class FusionCauses : Finder {
       for (const std::uint32_t kernel : run.kernels)
         time += static_cast<double>(NodesOf(run)[kernel].dur);
     }
-    cause.finding.metrics.push_back(
-        {"calls_per_step", static_cast<double>(runs.size()) / steps, "count"});
-    cause.finding.metrics.push_back({"time_per_step", time / steps, "ns"});
+    cause.finding.Measure(kCallsPerStep, static_cast<double>(runs.size()) / steps);
+    cause.finding.Measure(kTimePerStep, time / steps);
   }
 
   std::uint32_t LongestOf(const FusibleRun& run) const {
     const auto& nodes = NodesOf(run);
-    return *std::max_element(
-        run.kernels.begin(), run.kernels.end(),
-        [&](std::uint32_t a, std::uint32_t b) { return nodes[a].dur < nodes[b].dur; });
+    return *std::ranges::max_element(run.kernels, {},
+                                     [&](std::uint32_t a) { return nodes[a].dur; });
   }
 
   // The fused kernel takes as long as the longest piece: it reads and writes once.
@@ -271,9 +274,8 @@ class FusionCauses : Finder {
 }  // namespace
 
 const FindingInfo kOpUnfused = Opportunity(
-    "op.unfused", {"model"}, {"operators run unfused", "可融合的算子分散执行"},
-    {.area = Area::kDevices,
-     .category = kFusibleCategory,
+    Area::kDevices, "op.unfused", {"model"}, {"operators run unfused", "可融合的算子分散执行"},
+    {.category = kFusibleCategory,
      .leaves = ComputeLeaves(),
      .needs = {Record::kShapes, Record::kTensors},
      .find = FindBy<FusionCauses>,
@@ -289,9 +291,6 @@ const FindingInfo kOpUnfused = Opportunity(
                  If(IsCompiled,
                     {{"use fused operators (check the precision)", "使用融合算子（注意验证精度）"},
                      Change("operators in pieces", "fused operators")})}},
-     .thresholds = {
-         {"share", &Rules::unfused_share, 0, 1, "the pieces take at least this share of the step"},
-         {"chain", &Rules::unfused_chain, 2, kMostCalls,
-          "at least this many vector kernels in a row on equal tensors could be one"}}});
+     .thresholds = {&kUnfusedShare, &kUnfusedChain}});
 
 }  // namespace mpa

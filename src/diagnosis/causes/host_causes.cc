@@ -10,6 +10,21 @@
 namespace mpa {
 namespace {
 
+constexpr Threshold kLoaderNs{"usual_ns", 1'000'000, 0, kLongestTime,
+                              "an iterator that takes less than this time per step is normal"},
+    kUsualSyncs{"usual_calls", 2, 0, kMostCalls,
+                "this many synchronisations at the end of a step are usual"},
+    kCheckpointCopyNs{"least_copy_ns", 20'000, 0, kLongestTime,
+                      "shorter copies to the host are single numbers, not a checkpoint"},
+    kGapNs{"gap_ns", 20'000'000, 1'000'000, kLongestTime,
+           "where collections are not recorded, the host may collect garbage while it records "
+           "nothing for this time"};
+
+constexpr MetricInfo kSilentGapsPerStep{
+    "silent_gaps_per_step",
+    "count",
+    {"{} times a step nothing is recorded of the host", "每个 step 有 {} 次 host 无任何记录"}};
+
 struct HostCauseOf {
   const FindingInfo& finding;
   std::vector<Leaf> blocks;  ///< of the calls that wait for the device
@@ -41,7 +56,7 @@ class UsualCalls {
     }
     // A call that waits for several streams is there once for each.
     for (auto& starts : starts_) {
-      std::sort(starts.begin(), starts.end());
+      std::ranges::sort(starts);
       starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
     }
   }
@@ -81,9 +96,7 @@ class HostCauses : Finder {
       for (std::size_t step = 0; compares && step < job_.steps; ++step) {
         const HostAmount& normal = usual.at(job_.role[rank])[step];
         const TimeNs own = job_.work[rank][step].HostOf(of.finding.leaves, {}).time;
-        share[step] =
-            own > 0 ? static_cast<double>(std::min(own, normal.time)) / static_cast<double>(own)
-                    : 0;
+        share[step] = own > 0 ? Ratio(std::min(own, normal.time), own) : 0;
         cut[step] = normal.blocks > 0;
       }
       const RankDiagnosis& part = job_.Part(rank);
@@ -99,11 +112,9 @@ class HostCauses : Finder {
       }
       const bool blocks_launches = BlocksLaunches(job_, rank);
       std::set<std::uint32_t> ends;
-      const UsualCalls usual_calls(part, job_.steps, job_.rules.usual_syncs);
+      const UsualCalls usual_calls(part, job_.steps, job_.rules[kUsualSyncs]);
       for (const BlockedPart& row : part.blocked) {
-        if (row.step < 0 || static_cast<std::size_t>(row.step) >= job_.steps ||
-            !IsOf(of.blocks, row.leaf))
-          continue;
+        if (!job_.Holds(row.step) || !IsOf(of.blocks, row.leaf)) continue;
         if (!cut[static_cast<std::size_t>(row.step)]) continue;
         if (of_syncs && (usual_calls.Holds(row) || (blocks_launches && row.behind_launch)))
           continue;
@@ -128,17 +139,12 @@ class HostCauses : Finder {
     const auto count = static_cast<TimeNs>(
         std::max<std::size_t>(1, ranks.empty() ? job_.ranks.size() : ranks.size()));
     if (calls > 0)
-      cause.finding.metrics.push_back(
-          {"calls_per_step",
-           static_cast<double>(calls) /
-               static_cast<double>(static_cast<TimeNs>(job_.CountedSteps()) * count),
-           "count"});
-    if (time > 0)
-      cause.finding.metrics.push_back(
-          {"time_per_step", static_cast<double>(PerStep(job_, time) / count), "ns"});
+      cause.finding.Measure(kCallsPerStep,
+                            Ratio(calls, static_cast<TimeNs>(job_.CountedSteps()) * count));
+    if (time > 0) cause.finding.Measure(kTimePerStep, PerStep(job_, time) / count);
     cause.finding.steps.assign(steps.begin(), steps.end());
     if (&of.finding == &kHostDataloader &&
-        PerStep(job_, time) / count < Whole(job_.rules.loader_ns)) {
+        PerStep(job_, time) / count < Whole(job_.rules[kLoaderNs])) {
       cause.finding.kind = FindingKind::kOpportunity;
       cause.what_if.opportunity = true;
     }
@@ -153,17 +159,14 @@ class HostCauses : Finder {
       const bool compares = job_.RoleOf(rank).size() > 1;
       const auto& nodes = job_.Part(rank).graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-        if (nodes[i].leaf != Leaf::kCopyIn || nodes[i].step < 0 ||
-            static_cast<std::size_t>(nodes[i].step) >= job_.steps)
-          continue;
+        if (nodes[i].leaf != Leaf::kCopyIn || !job_.Holds(nodes[i].step)) continue;
         const auto step = static_cast<std::size_t>(nodes[i].step);
         const TimeNs own = job_.work[rank][step].copied_in;
         const TimeNs normal =
             compares ? std::min(own, usual.at(job_.role[rank])[step].copies) : own;
         if (own <= 0 || normal <= 0) continue;
         const auto less =
-            static_cast<TimeNs>(static_cast<double>(nodes[i].dur) * static_cast<double>(normal) /
-                                static_cast<double>(own));
+            static_cast<TimeNs>(static_cast<double>(nodes[i].dur) * Ratio(normal, own));
         removal.durations.push_back({job_.graph.first_node[rank] + i, less});
       }
     }
@@ -176,17 +179,15 @@ class HostCauses : Finder {
     std::vector<std::vector<std::uint32_t>> reads(job_.steps);
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       const auto step = static_cast<std::size_t>(nodes[i].step);
-      if (nodes[i].leaf != Leaf::kCopyOut || nodes[i].dur >= Whole(job_.rules.checkpoint_copy_ns) ||
+      if (nodes[i].leaf != Leaf::kCopyOut || nodes[i].dur >= Whole(job_.rules[kCheckpointCopyNs]) ||
           nodes[i].step < 0 || step >= job_.steps)
         continue;
       if (share[step] > 0 && job_.work[rank][step].HostOf({Leaf::kScalarSync}, {}).time > 0)
         reads[step].push_back(i);
     }
     for (auto& of_step : reads) {
-      std::stable_sort(of_step.begin(), of_step.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return nodes[a].start < nodes[b].start;
-      });
-      const auto usual = static_cast<std::size_t>(Whole(job_.rules.usual_syncs));
+      std::ranges::stable_sort(of_step, {}, [&](std::uint32_t a) { return nodes[a].start; });
+      const auto usual = static_cast<std::size_t>(Whole(job_.rules[kUsualSyncs]));
       for (std::size_t i = 0; i + usual < of_step.size(); ++i)
         DropDeviceWork(job_, rank, of_step[i], removal);
     }
@@ -198,8 +199,8 @@ class HostCauses : Finder {
       const auto& nodes = job_.Part(rank).graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         const GraphNode& node = nodes[i];
-        if (node.leaf != Leaf::kCopyOut || node.dur < Whole(job_.rules.checkpoint_copy_ns) ||
-            node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps)
+        if (node.leaf != Leaf::kCopyOut || node.dur < Whole(job_.rules[kCheckpointCopyNs]) ||
+            !job_.Holds(node.step))
           continue;
         if (job_.work[rank][static_cast<std::size_t>(node.step)]
                 .HostOf({Leaf::kCheckpoint}, {})
@@ -222,8 +223,7 @@ class HostCauses : Finder {
   // Where collections are not recorded: the whole process stood still for long, and the device
   // waited for it. What makes a rank late beside its peers is a matter of that rank.
   void AddConjecture() {
-    if (std::any_of(causes_.begin(), causes_.end(),
-                    [](const Cause& cause) { return cause.finding.Is(kHostGc); }))
+    if (std::ranges::any_of(causes_, [](const Cause& cause) { return cause.finding.Is(kHostGc); }))
       return;
     std::set<ReplayGraph::Edge> of_ranks;
     for (const Cause& cause : causes_) {
@@ -239,7 +239,7 @@ class HostCauses : Finder {
       for (const SilentGap& gap : job_.Part(rank).gaps) {
         const ReplayGraph::Edge edge = job_.graph.first_edge[rank] + gap.edge;
         const std::int32_t step = job_.StepOfEdge(rank, gap.edge);
-        if (gap.dur < Whole(job_.rules.gap_ns) || step < 0 || of_ranks.contains(edge)) continue;
+        if (gap.dur < Whole(job_.rules[kGapNs]) || step < 0 || of_ranks.contains(edge)) continue;
         cause.what_if.expect.waits.push_back({edge, gap.dur});
         Note(rank, step, ranks, steps);
         if (static_cast<std::size_t>(step) < job_.first_step) continue;
@@ -251,9 +251,8 @@ class HostCauses : Finder {
     if (gaps == 0 || 2 * PerStep(job_, time) > job_.step_time * static_cast<TimeNs>(ranks.size()))
       return;
     const auto count = static_cast<double>(job_.CountedSteps() * ranks.size());
-    cause.finding.metrics.push_back(
-        {"silent_gaps_per_step", static_cast<double>(gaps) / count, "count"});
-    cause.finding.metrics.push_back({"time_per_step", static_cast<double>(time) / count, "ns"});
+    cause.finding.Measure(kSilentGapsPerStep, static_cast<double>(gaps) / count);
+    cause.finding.Measure(kTimePerStep, static_cast<double>(time) / count);
     cause.finding.ranks.assign(ranks.begin(), ranks.end());
     cause.finding.steps.assign(steps.begin(), steps.end());
     causes_.push_back(std::move(cause));
@@ -293,39 +292,37 @@ Action MoreOf(std::string_view option) { return SetOption(option, std::string("m
 
 }  // namespace
 
-const FindingInfo kHostDataloader =
-    Fault("host.dataloader", {"data"}, {"the device waits for the data loader", "设备等待数据加载"},
-          {.area = Area::kHosts,
-           .category = {"Slow Dataloader Issues", "Slow Dataloader Issues"},
-           .leaves = {Leaf::kDataLoader},
-           .find = FindBy<HostCauses>,
-           .advice = {{{{"use more workers (num_workers)", "增加 num_workers"},
-                        MoreOf("DataLoader.num_workers")},
-                       {{"persistent_workers=True", "persistent_workers=True"},
-                        SetOption("DataLoader.persistent_workers", true)}}},
-           .thresholds = {{"usual_ns", &Rules::loader_ns, 0, kLongestTime,
-                           "an iterator that takes less than this time per step is normal"}}});
+const FindingInfo kHostDataloader = Fault(
+    Area::kHosts, "host.dataloader", {"data"},
+    {"the device waits for the data loader", "设备等待数据加载"},
+    {.category = {"Slow Dataloader Issues"},
+     .leaves = {Leaf::kDataLoader},
+     .find = FindBy<HostCauses>,
+     .advice = {{{{"use more workers (num_workers)", "增加 num_workers"},
+                  MoreOf("DataLoader.num_workers")},
+                 {{"persistent_workers=True"}, SetOption("DataLoader.persistent_workers", true)}}},
+     .thresholds = {&kLoaderNs}});
 
-const FindingInfo kHostH2d = Fault(
-    "host.h2d", {"data", "model"}, {"blocking copies stop the host", "阻塞式拷贝使 host 停顿"},
-    {.area = Area::kHosts,
-     .leaves = {Leaf::kHostCopy},
-     .advice = {{If(MostlyCopiesIn, {{"pin_memory=True", "pin_memory=True"},
-                                     SetOption("DataLoader.pin_memory", true)}),
-                 If(MostlyCopiesIn,
-                    {{".to(device, non_blocking=True)", "使用 .to(device, non_blocking=True)"},
-                     SetOption("Tensor.to.non_blocking", true)}),
-                 If(MostlyCopiesOut, {{"copy to the host every n steps", "每 n 个 step 拷回一次"},
-                                      Change("copies to the host", "every n steps")}),
-                 If(MostlyCopiesOut,
-                    {{"copy without blocking into pinned tensors, and wait before they are read",
-                      "非阻塞拷贝到锁页张量，读取前再同步"},
-                     Change("copies to the host", "non_blocking=True into pinned tensors")})}}});
+const FindingInfo kHostH2d =
+    Fault(Area::kHosts, "host.h2d", {"data", "model"},
+          {"blocking copies stop the host", "阻塞式拷贝使 host 停顿"},
+          {.leaves = {Leaf::kHostCopy},
+           .advice = {
+               {If(MostlyCopiesIn, {{"pin_memory=True"}, SetOption("DataLoader.pin_memory", true)}),
+                If(MostlyCopiesIn,
+                   {{".to(device, non_blocking=True)", "使用 .to(device, non_blocking=True)"},
+                    SetOption("Tensor.to.non_blocking", true)}),
+                If(MostlyCopiesOut, {{"copy to the host every n steps", "每 n 个 step 拷回一次"},
+                                     Change("copies to the host", "every n steps")}),
+                If(MostlyCopiesOut,
+                   {{"copy without blocking into pinned tensors, and wait before they are read",
+                     "非阻塞拷贝到锁页张量，读取前再同步"},
+                    Change("copies to the host", "non_blocking=True into pinned tensors")})}}});
 
 const FindingInfo kHostSync =
-    Fault("host.sync", {"model"}, {"synchronisations drain the device", "同步操作使设备空转"},
-          {.area = Area::kHosts,
-           .category = {"Synchronize Stream Issues", "Synchronize Stream Issues"},
+    Fault(Area::kHosts, "host.sync", {"model"},
+          {"synchronisations drain the device", "同步操作使设备空转"},
+          {.category = {"Synchronize Stream Issues"},
            .leaves = {Leaf::kScalarSync, Leaf::kExplicitSync},
            .advice = {{NoSynchronisation({"no torch.npu.synchronize() or the like in the loop",
                                           "循环内避免 torch.npu.synchronize() 等同步"}),
@@ -333,41 +330,37 @@ const FindingInfo kHostSync =
                       {NoSynchronisation({"no torch.cuda.synchronize() or the like in the loop",
                                           "循环内避免 torch.cuda.synchronize() 等同步"}),
                        TimeWithEvents(), LogSeldom(), NoReads()}},
-           .thresholds = {{"usual_calls", &Rules::usual_syncs, 0, kMostCalls,
-                           "this many synchronisations at the end of a step are usual"}}});
+           .thresholds = {&kUsualSyncs}});
 
-const FindingInfo kHostCompile = Fault(
-    "host.compile", {"framework", "model"},
-    {"operators are compiled in the step", "step 内编译算子"},
-    {.area = Area::kHosts,
-     .category = kDispatchCategory,
-     .leaves = {Leaf::kCompile},
-     .needs = {Record::kCalls},
-     .advice = {{{{"set_compile_mode(jit_compile=False)", "set_compile_mode(jit_compile=False)"},
-                  SetOption("torch_npu.npu.set_compile_mode.jit_compile", false)},
-                 FixedShapes()},
-                {FixedShapes(),
-                 {{"warm up before the steps", "step 之前先预热"},
-                  Change("compilation", "before the steps")}}}});
+const FindingInfo kHostCompile =
+    Fault(Area::kHosts, "host.compile", {"framework", "model"},
+          {"operators are compiled in the step", "step 内编译算子"},
+          {.category = kDispatchCategory,
+           .leaves = {Leaf::kCompile},
+           .needs = {Record::kCalls},
+           .advice = {{{{"set_compile_mode(jit_compile=False)"},
+                        SetOption("torch_npu.npu.set_compile_mode.jit_compile", false)},
+                       FixedShapes()},
+                      {FixedShapes(),
+                       {{"warm up before the steps", "step 之前先预热"},
+                        Change("compilation", "before the steps")}}}});
 
 const FindingInfo kHostAclop = Fault(
-    "host.aclop", {"framework"},
+    Area::kHosts, "host.aclop", {"framework"},
     {"operators take the slow legacy path", "算子走旧的下发路径（aclop）"},
-    {.area = Area::kHosts,
-     .category = kDispatchCategory,
+    {.category = kDispatchCategory,
      .leaves = {Leaf::kAclOp},
      .needs = {Record::kCalls},
      .npu_alone = true,
-     .advice = {{{{"allow_internal_format=False", "allow_internal_format=False"},
+     .advice = {{{{"allow_internal_format=False"},
                   SetOption("torch.npu.config.allow_internal_format", false)},
                  {{"use a newer torch_npu and CANN (aclnn)", "升级 torch_npu 和 CANN（aclnn）"},
                   Change("torch_npu and CANN", "newer")}}}});
 
 const FindingInfo kHostGc =
-    Fault("host.gc", {"model", "framework"},
+    Fault(Area::kHosts, "host.gc", {"model", "framework"},
           {"Python collects garbage in the step", "step 内 Python 垃圾回收"},
-          {.area = Area::kHosts,
-           .category = {"GC Analysis", "GC分析"},
+          {.category = {"GC Analysis", "GC分析"},
            .leaves = {Leaf::kGarbage},
            .needs = {Record::kGarbage},
            .advice = {{{{"gc.freeze() after the start", "启动后 gc.freeze()"},
@@ -375,35 +368,25 @@ const FindingInfo kHostGc =
                        {{"collect every n steps on all ranks together",
                          "gc.disable() 并在所有卡上每 n 个 step 回收一次"},
                         Change("garbage collection", "every n steps on all ranks together")}}},
-           .thresholds = {{"gap_ns", &Rules::gap_ns, 1'000'000, kLongestTime,
-                           "where collections are not recorded, the host may collect garbage while "
-                           "it records nothing "
-                           "for this time"}}});
+           .thresholds = {&kGapNs}});
 
-const FindingInfo kHostMemory =
-    Fault("host.memory", {"framework", "model"},
-          {"memory allocations stall the host", "内存分配使 host 停顿"},
-          {.area = Area::kHosts,
-           .category = {"Memory Operator Issues", "Memory Operator Issues"},
-           .leaves = {Leaf::kMemory},
-           .needs = {Record::kCalls},
-           .advice = {{ExpandSegments({"PYTORCH_NPU_ALLOC_CONF=expandable_segments:True",
-                                       "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"},
-                                      "PYTORCH_NPU_ALLOC_CONF"),
-                       NoEmptyCache(), Recompute()},
-                      {ExpandSegments({"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-                                       "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
-                                      "PYTORCH_CUDA_ALLOC_CONF"),
-                       NoEmptyCache(), Recompute()}}});
+const FindingInfo kHostMemory = Fault(
+    Area::kHosts, "host.memory", {"framework", "model"},
+    {"memory allocations stall the host", "内存分配使 host 停顿"},
+    {.category = {"Memory Operator Issues"},
+     .leaves = {Leaf::kMemory},
+     .needs = {Record::kCalls},
+     .advice = {
+         {Setting("PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"), NoEmptyCache(), Recompute()},
+         {Setting("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), NoEmptyCache(),
+          Recompute()}}});
 
 const FindingInfo kHostCheckpoint = Fault(
-    "host.checkpoint", {"model", "platform"},
+    Area::kHosts, "host.checkpoint", {"model", "platform"},
     {"saving a checkpoint stops the step", "保存 checkpoint 使 step 停顿"},
-    {.area = Area::kHosts,
-     .leaves = {Leaf::kCheckpoint},
+    {.leaves = {Leaf::kCheckpoint},
      .advice = {{{{"save less often", "降低保存频率"}, Change("checkpoint interval", "longer")},
                  {{"save asynchronously", "异步保存"}, Change("checkpoint", "asynchronous")}}},
-     .thresholds = {{"least_copy_ns", &Rules::checkpoint_copy_ns, 0, kLongestTime,
-                     "shorter copies to the host are single numbers, not a checkpoint"}}});
+     .thresholds = {&kCheckpointCopyNs}});
 
 }  // namespace mpa

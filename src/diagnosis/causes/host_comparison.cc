@@ -95,9 +95,8 @@ HostComparison::UsualElsewhere HostComparison::FindElsewhere(std::size_t rank,
     const auto does_it = [&](const StepWork& step) {
       return step.HostOf(family.leaves, {}).time > 0;
     };
-    std::erase_if(peers, [&](std::size_t peer) {
-      return std::none_of(job_.work[peer].begin(), job_.work[peer].end(), does_it);
-    });
+    std::erase_if(peers,
+                  [&](std::size_t peer) { return std::ranges::none_of(job_.work[peer], does_it); });
   }
   std::vector<HostAmount> amounts;
   if (!peers.empty()) amounts = job_.UsualHost(peers, family.leaves, family.blocks);
@@ -129,11 +128,10 @@ Excess HostComparison::ExcessOf(std::size_t rank, const HostFamily& family,
     const TimeNs over = std::max<TimeNs>(0, own - normal);
     const TimeNs copied = family.copies ? amount.copies : 0;
     const TimeNs over_copied = std::max<TimeNs>(0, copied - usual[step].copies);
-    if (own > 0) less[step] = static_cast<double>(over) / static_cast<double>(own);
-    if (copied > 0)
-      less_copied[step] = static_cast<double>(over_copied) / static_cast<double>(copied);
+    if (own > 0) less[step] = Ratio(over, own);
+    if (copied > 0) less_copied[step] = Ratio(over_copied, copied);
     excess.blocked_more[step] =
-        amount.blocks > ShareOf(usual[step].blocks, job_.rules.late_blocks_ratio) + 1;
+        amount.blocks > ShareOf(usual[step].blocks, job_.rules[kLateBlocksRatio]) + 1;
     if (step < job_.first_step) continue;
     time += over + over_copied;
     excess.by_step[step] = over + over_copied;
@@ -152,15 +150,13 @@ Excess HostComparison::ExcessOf(std::size_t rank, const HostFamily& family,
   }
   for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
     const GraphNode& node = part.graph.nodes[i];
-    if (node.leaf != Leaf::kCopyIn || node.step < 0 ||
-        static_cast<std::size_t>(node.step) >= job_.steps)
-      continue;
+    if (node.leaf != Leaf::kCopyIn || !job_.Holds(node.step)) continue;
     const auto removed = static_cast<TimeNs>(less_copied[static_cast<std::size_t>(node.step)] *
                                              static_cast<double>(node.dur));
     if (removed > 0) excess.removal.durations.push_back({job_.graph.first_node[rank] + i, removed});
   }
   for (const BlockedPart& blocked : part.blocked) {
-    if (blocked.step < 0 || static_cast<std::size_t>(blocked.step) >= job_.steps) continue;
+    if (!job_.Holds(blocked.step)) continue;
     if (IsOf(family.blocks, blocked.leaf) &&
         excess.blocked_more[static_cast<std::size_t>(blocked.step)]) {
       DropWait(job_, rank, blocked, excess.removal);
@@ -175,22 +171,22 @@ namespace {
 // steps is the one to look at.
 bool IsHabit(const Job& job, const Excess& excess) {
   const std::size_t seen = LateSteps(job, excess).size();
-  return IsAtLeast(seen, job.rules.late_pair_steps) &&
+  return IsAtLeast(seen, job.rules[kLatePairSteps]) &&
          static_cast<double>(seen) >=
-             job.rules.systematic_share * static_cast<double>(job.CountedSteps());
+             job.rules[kSystematicShare] * static_cast<double>(job.CountedSteps());
 }
 
 }  // namespace
 
 bool Matters(const Job& job, const Excess& excess) {
   return static_cast<double>(excess.time) >=
-             job.rules.late_share * static_cast<double>(job.step_time) &&
+             job.rules[kLateShare] * static_cast<double>(job.step_time) &&
          static_cast<double>(excess.time) >=
-             job.rules.late_of_peers * static_cast<double>(excess.normal);
+             job.rules[kLateOfPeers] * static_cast<double>(excess.normal);
 }
 
 std::vector<std::size_t> LateSteps(const Job& job, const Excess& excess) {
-  const TimeNs least = ShareOf(job.step_time, job.rules.late_share);
+  const TimeNs least = ShareOf(job.step_time, job.rules[kLateShare]);
   std::vector<std::size_t> steps;
   for (std::size_t step = job.first_step; step < job.steps; ++step) {
     const bool blocked = step < excess.blocked_more.size() && excess.blocked_more[step];

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/replay/replay.h"
 

@@ -11,6 +11,18 @@
 namespace mpa {
 namespace {
 
+constexpr Threshold kPythonShare{"share", 0.02, 0, 1,
+                                 "Python between operators takes at least this share of the step"},
+    kPythonGain{"gain", 0.5, 0, 1, "a fix removes this share of it"},
+    kBlockingShare{"share", 0.5, 0, 1, "this share of the launches is followed by a wait"},
+    kCpuRatio{"ratio", 3, 1, 1000,
+              "the upper decile of the launches takes this many times the median"},
+    kCpuLaunches{"launches", 50, 1, kMostCalls, "fewer launches per step are not judged"},
+    kCpuSteps{"steps", 3, 1, kMostCalls, "fewer steps are not judged"};
+
+constexpr MetricInfo kWaitsOfLaunches{
+    "waits_of_launches", "share", {"{} of the launches wait", "{} 的下发在等待"}};
+
 class HostHabits : Finder {
  public:
   using Finder::Finder;
@@ -22,11 +34,6 @@ class HostHabits : Finder {
   }
 
  private:
-  bool Counts(std::int32_t step) const {
-    return step >= static_cast<std::int32_t>(job_.first_step) &&
-           static_cast<std::size_t>(step) < job_.steps;
-  }
-
   void AddBlocking() {
     Cause cause = NewCause(job_, kHostLaunchBlocking);
     double worst = 0;
@@ -41,13 +48,13 @@ class HostHabits : Finder {
     }
     if (cause.finding.ranks.empty()) return;
     if (cause.finding.ranks.size() == job_.ranks.size()) cause.finding.ranks.clear();
-    cause.finding.metrics.push_back({"waits_of_launches", worst, "share"});
+    cause.finding.Measure(kWaitsOfLaunches, worst);
     causes_.push_back(std::move(cause));
   }
 
   // One call of equal kind takes many times another: something else has the core.
   void AddContention() {
-    if (static_cast<double>(job_.CountedSteps()) < rules_.cpu_steps) return;
+    if (static_cast<double>(job_.CountedSteps()) < rules_[kCpuSteps]) return;
     Cause cause = NewCause(job_, kHostCpuContention);
     cause.finding.confidence = Certainty::kLow;
     double worst = 0;
@@ -58,21 +65,19 @@ class HostHabits : Finder {
       for (std::size_t step = job_.first_step; step < std::min(job_.steps, part.steps.size());
            ++step) {
         const StepPart& of = part.steps[step];
-        if (static_cast<double>(of.launches) < rules_.cpu_launches || of.launch_median <= 0)
+        if (static_cast<double>(of.launches) < rules_[kCpuLaunches] || of.launch_median <= 0)
           continue;
-        const double ratio =
-            static_cast<double>(of.launch_decile) / static_cast<double>(of.launch_median);
-        if (ratio < rules_.cpu_ratio) continue;
+        const double ratio = Ratio(of.launch_decile, of.launch_median);
+        if (ratio < rules_[kCpuRatio]) continue;
         ++held_up;
         worst = std::max(worst, ratio);
-        share[step] = std::max(0.0, 1 - static_cast<double>(of.launch_median * of.launches) /
-                                            static_cast<double>(of.launch_time));
+        share[step] = std::max(0.0, 1 - Ratio(of.launch_median * of.launches, of.launch_time));
       }
       if (2 * held_up <= job_.CountedSteps()) continue;
       cause.finding.ranks.push_back(job_.ranks[rank].rank);
       for (const HostShare& row : part.shares) {
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
-        if (!Counts(step) || row.leaf != Leaf::kDispatchCann) continue;
+        if (!job_.Counts(step) || row.leaf != Leaf::kDispatchCann) continue;
         const TimeNs less = ShareOf(row.time, share[static_cast<std::size_t>(step)]);
         if (less > 0)
           cause.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + row.edge, less});
@@ -80,7 +85,7 @@ class HostHabits : Finder {
     }
     if (cause.finding.ranks.empty()) return;
     if (cause.finding.ranks.size() == job_.ranks.size()) cause.finding.ranks.clear();
-    cause.finding.metrics.push_back({"slowest_tenth", worst, "ratio"});
+    cause.finding.Measure(kSlowestTenth, worst);
     causes_.push_back(std::move(cause));
   }
 
@@ -99,14 +104,14 @@ class HostHabits : Finder {
         if (row.starts_up || (row.leaf != Leaf::kPython && row.leaf != Leaf::kHostIdle)) continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
         if (collects.contains(edge)) continue;
-        cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, rules_.python_gain)});
+        cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, rules_[kPythonGain])});
         cause.what_if.bound.waits.push_back({edge, row.time});
-        if (Counts(job_.StepOfEdge(rank, row.edge))) time += static_cast<double>(row.time);
+        if (job_.Counts(job_.StepOfEdge(rank, row.edge))) time += static_cast<double>(row.time);
       }
     }
     time /= static_cast<double>(job_.ranks.size() * job_.CountedSteps());
-    if (time < rules_.python_share * static_cast<double>(job_.step_time)) return;
-    cause.finding.metrics.push_back({"time_per_step", time, "ns"});
+    if (time < rules_[kPythonShare] * static_cast<double>(job_.step_time)) return;
+    cause.finding.Measure(kTimePerStep, time);
     causes_.push_back(std::move(cause));
   }
 };
@@ -123,20 +128,19 @@ double WaitsOfLaunches(const Job& job, std::size_t rank) {
   std::int64_t launches = 0, waits = 0;
   for (const StepPart& step : part.steps) launches += step.launches;
   for (const BlockedPart& call : part.blocked) waits += call.behind_launch ? 1 : 0;
-  return launches == 0 ? 0 : static_cast<double>(waits) / static_cast<double>(launches);
+  return launches == 0 ? 0 : Ratio(waits, launches);
 }
 
 bool BlocksLaunches(const Job& job, std::size_t rank) {
   const auto& settings = job.Part(rank).settings;
-  return WaitsOfLaunches(job, rank) >= job.rules.blocking_share ||
+  return WaitsOfLaunches(job, rank) >= job.rules[kBlockingShare] ||
          IsOn(settings, "ASCEND_LAUNCH_BLOCKING") || IsOn(settings, "CUDA_LAUNCH_BLOCKING");
 }
 
 const FindingInfo kHostLaunchBlocking =
-    Fault("host.launch_blocking", {"framework"},
+    Fault(Area::kHosts, "host.launch_blocking", {"framework"},
           {"every launch waits for the device", "每次下发都同步等待设备"},
-          {.area = Area::kHosts,
-           .category = {"Synchronize Stream Issues", "Synchronize Stream Issues"},
+          {.category = {"Synchronize Stream Issues"},
            .leaves = {Leaf::kExplicitSync},
            .npu_alone = true,
            .find = FindBy<HostHabits>,
@@ -148,34 +152,27 @@ const FindingInfo kHostLaunchBlocking =
                                "CUDA_LAUNCH_BLOCKING", "0"),
                        {{"do not synchronise behind every operator", "不要在每个算子后同步"},
                         Change("synchronisations behind operators", "none")}}},
-           .thresholds = {{"share", &Rules::blocking_share, 0, 1,
-                           "this share of the launches is followed by a wait"}}});
+           .thresholds = {&kBlockingShare}});
 
-const FindingInfo kHostCpuContention = Fault(
-    "host.cpu_contention", {"platform"}, {"launches are held up now and then", "算子下发时快时慢"},
-    {.area = Area::kHosts,
-     .leaves = {Leaf::kDispatchCann},
-     .applies =
-         [](const Coverage& job) {
-           return job.calls && !job.on_gpu && job.steps >= job.rules.cpu_steps;
-         },
-     .advice = {{BindCores(), KeepOthersOff()}, {BindProcesses(), KeepOthersOff()}},
-     .thresholds = {{"ratio", &Rules::cpu_ratio, 1, 1000,
-                     "the upper decile of the launches takes this many times the median"},
-                    {"launches", &Rules::cpu_launches, 1, kMostCalls,
-                     "fewer launches per step are not judged"},
-                    {"steps", &Rules::cpu_steps, 1, kMostCalls, "fewer steps are not judged"}}});
+const FindingInfo kHostCpuContention =
+    Fault(Area::kHosts, "host.cpu_contention", {"platform"},
+          {"launches are held up now and then", "算子下发时快时慢"},
+          {.leaves = {Leaf::kDispatchCann},
+           .applies =
+               [](const Coverage& job) {
+                 return job.calls && !job.on_gpu && job.steps >= job.rules[kCpuSteps];
+               },
+           .advice = {{BindCores(), KeepOthersOff()}, {BindProcesses(), KeepOthersOff()}},
+           .thresholds = {&kCpuRatio, &kCpuLaunches, &kCpuSteps}});
 
-const FindingInfo kHostPython = Opportunity(
-    "host.python", {"model"}, {"Python delays the next operators", "算子之间的 Python 耗时"},
-    {.area = Area::kHosts,
-     .leaves = {Leaf::kPython, Leaf::kHostIdle},
-     .needs = {Record::kStacks},
-     .advice = {{{{"move logging, metrics and locks out of the step",
-                   "把日志、指标统计和锁移出 step"},
-                  Change("logging, metrics and locks", "out of the step")}}},
-     .thresholds = {{"share", &Rules::python_share, 0, 1,
-                     "Python between operators takes at least this share of the step"},
-                    {"gain", &Rules::python_gain, 0, 1, "a fix removes this share of it"}}});
+const FindingInfo kHostPython =
+    Opportunity(Area::kHosts, "host.python", {"model"},
+                {"Python delays the next operators", "算子之间的 Python 耗时"},
+                {.leaves = {Leaf::kPython, Leaf::kHostIdle},
+                 .needs = {Record::kStacks},
+                 .advice = {{{{"move logging, metrics and locks out of the step",
+                               "把日志、指标统计和锁移出 step"},
+                              Change("logging, metrics and locks", "out of the step")}}},
+                 .thresholds = {&kPythonShare, &kPythonGain}});
 
 }  // namespace mpa

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a rank's excess of work becomes the lateness for which others wait.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -20,13 +21,11 @@ class LateRankChain {
       const auto& of_first = job.Part(0).steps;
       const std::int32_t id = step < of_first.size() ? of_first[step].id : -1;
       const bool is_seen =
-          finding.steps.empty() ||
-          std::find(finding.steps.begin(), finding.steps.end(), id) != finding.steps.end();
+          finding.steps.empty() || std::ranges::find(finding.steps, id) != finding.steps.end();
       if (is_seen) steps_.insert(step);
     }
     for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
-      if (std::find(finding.ranks.begin(), finding.ranks.end(), job.ranks[rank].rank) !=
-          finding.ranks.end())
+      if (std::ranges::find(finding.ranks, job.ranks[rank].rank) != finding.ranks.end())
         late_.insert(rank);
     }
   }
@@ -63,9 +62,7 @@ class LateRankChain {
       if (sum.own > 0 || sum.usual > 0)
         leaves.push_back({std::string(NameOf(leaf)), Mean(sum.own), Mean(sum.usual)});
     }
-    std::stable_sort(leaves.begin(), leaves.end(), [](const LeafExcess& a, const LeafExcess& b) {
-      return a.Excess() > b.Excess();
-    });
+    std::ranges::stable_sort(leaves, std::greater{}, &LeafExcess::Excess);
     return leaves;
   }
 
@@ -91,8 +88,7 @@ class LateRankChain {
       return job_.work[rank][step].HostOf(work_.leaves, {}).time;
     };
     std::vector<std::size_t> peers = work_.peers;
-    std::stable_sort(peers.begin(), peers.end(),
-                     [&](std::size_t a, std::size_t b) { return time_of(a) < time_of(b); });
+    std::ranges::stable_sort(peers, {}, time_of);
     const std::size_t usual = peers[NearestRankAbove(peers.size(), 25)];
     const std::size_t like = time_of(work_.rank) > time_of(usual) ? usual : work_.rank;
     for (const Leaf leaf : work_.leaves) {
@@ -142,14 +138,13 @@ class LateRankChain {
     TimeNs lateness = 0;
     for (const auto& [of, sum] : sums) lateness = std::max(lateness, sum);
     // Less may be an error of the clocks.
-    if (Mean(lateness) <
-        std::max(Whole(job_.rules.lateness_ns), ShareOf(job_.step_time, job_.rules.lateness_share)))
+    if (Mean(lateness) < std::max(Whole(job_.rules[kLatenessNs]),
+                                  ShareOf(job_.step_time, job_.rules[kLatenessShare])))
       return;
     late.lateness = Mean(lateness);
     for (const auto& [rank, time] : waiting)
       late.waiting.push_back({job_.ranks[rank].rank, Mean(time)});
-    std::stable_sort(late.waiting.begin(), late.waiting.end(),
-                     [](const TimeOfRank& a, const TimeOfRank& b) { return a.time > b.time; });
+    std::ranges::stable_sort(late.waiting, std::greater{}, &TimeOfRank::time);
     if (worst.operation != nullptr) late.divergence = DivergenceIn(worst);
   }
 
@@ -179,8 +174,7 @@ class LateRankChain {
         peers.push_back(member);
     }
     if (peers.empty()) return std::nullopt;
-    std::stable_sort(peers.begin(), peers.end(),
-                     [&](const auto& a, const auto& b) { return ArrivalOf(a) < ArrivalOf(b); });
+    std::ranges::stable_sort(peers, {}, [&](const auto& a) { return ArrivalOf(a); });
     return peers[(peers.size() - 1) / 2];
   }
 
@@ -221,9 +215,7 @@ class LateRankChain {
       if (nodes[i].kind == NodeKind::kKernel && nodes[i].start >= begin && nodes[i].start < end)
         kernels.push_back(i);
     }
-    std::stable_sort(kernels.begin(), kernels.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return nodes[a].start < nodes[b].start;
-    });
+    std::ranges::stable_sort(kernels, {}, [&](std::uint32_t a) { return nodes[a].start; });
     std::vector<Work> work;
     for (const std::uint32_t kernel : kernels) {
       const KernelKind& kind = part.KindOf(nodes[kernel]);
@@ -235,9 +227,8 @@ class LateRankChain {
 
   // The operator that asked for a kernel of the rank, as far as it is recorded.
   static void AddOrigin(const RankDiagnosis& part, std::uint32_t node, Divergence& found) {
-    const auto origin =
-        std::partition_point(part.origins.begin(), part.origins.end(),
-                             [node](const KernelOrigin& row) { return row.node < node; });
+    const auto origin = std::ranges::partition_point(
+        part.origins, [node](const KernelOrigin& row) { return row.node < node; });
     if (origin == part.origins.end() || origin->node != node) return;
     found.op = part.names[origin->op];
     found.line = part.names[origin->line];
@@ -273,7 +264,7 @@ class LateRankChain {
       if (equal == ends.end() || number >= equal->second.size()) continue;
       found.behind = work.end - equal->second[number];
       if (static_cast<double>(found.behind) <
-          job_.rules.late_behind_share * static_cast<double>(late.by))
+          job_.rules[kLateBehindShare] * static_cast<double>(late.by))
         continue;
       found.kernel = std::move(work.type);
       found.shapes = std::move(work.shapes);
@@ -287,10 +278,9 @@ class LateRankChain {
 
   void Judge(LateRank& late) const {
     if (late.lateness <= 0 || late.leaves.empty() || late.leaves[0].Excess() <= 0) return;
-    late.share = std::min(
-        1.0, static_cast<double>(late.leaves[0].Excess()) / static_cast<double>(late.lateness));
-    late.explained = late.share >= job_.rules.late_cause_share  ? Explained::kNearlyAll
-                     : late.share >= job_.rules.late_main_share ? Explained::kMainly
+    late.share = std::min(1.0, Ratio(late.leaves[0].Excess(), late.lateness));
+    late.explained = late.share >= job_.rules[kLateCauseShare]  ? Explained::kNearlyAll
+                     : late.share >= job_.rules[kLateMainShare] ? Explained::kMainly
                                                                 : Explained::kMixed;
   }
 

@@ -14,6 +14,19 @@
 namespace mpa {
 namespace {
 
+constexpr Threshold kStallRatio{"stall_ratio", 20, 2, 1e6,
+                                "without calls of the runtime, an operator or a launch stalls that "
+                                "takes this many times the median"},
+    kLaunchGain{"gain", 0.2, 0, 1, "a fix removes this share of the host's work"},
+    kLaunchRun{"kernels", 10, 1, kMostCalls,
+               "at least this many kernels in a row start late because they are launched late"},
+    kLaunchShare{"share", 0.05, 0, 1,
+                 "the device waits for such launches for this share of the step"};
+
+constexpr MetricInfo kTimePerLaunch{
+    "time_per_launch", "ns", {"one launch per {}", "平均每 {} 下发一次"}},
+    kMeanKernel{"mean_kernel", "ns", {"mean kernel {}", "算子平均 {}"}};
+
 const std::vector<Leaf>& DispatchLeaves() {
   static const std::vector<Leaf> leaves = {Leaf::kDispatchOp, Leaf::kDispatchCann,
                                            Leaf::kDispatchComm};
@@ -51,12 +64,12 @@ class StarvedKernels {
     std::vector<TimeNs> left;  // when collectives ended
     for (const RankCollective& collective : part_.graph.collectives)
       left.push_back(nodes[collective.leave].start);
-    std::sort(left.begin(), left.end());
+    std::ranges::sort(left);
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       if (nodes[i].kind == NodeKind::kKernel || nodes[i].kind == NodeKind::kCopy)
         order.emplace_back(nodes[i].start, i);
     }
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     TimeNs busy = kNever;
     std::size_t collective = 0;
     for (const auto& [start, node] : order) {
@@ -67,8 +80,7 @@ class StarvedKernels {
       busy = std::max(busy, start + nodes[node].dur);
       if (nodes[node].kind != NodeKind::kKernel) continue;
       const TimeNs launched = launched_[node];
-      const bool counts = nodes[node].step >= static_cast<std::int32_t>(job_.first_step) &&
-                          static_cast<std::size_t>(nodes[node].step) < job_.steps;
+      const bool counts = job_.Counts(nodes[node].step);
       if (!counts || launched == kNever || launched <= before) {
         EndRun();
         continue;
@@ -120,7 +132,7 @@ class StarvedKernels {
   }
 
   void EndRun() {
-    if (static_cast<double>(run_.kernels) >= job_.rules.launch_run) {
+    if (static_cast<double>(run_.kernels) >= job_.rules[kLaunchRun]) {
       found_.kernels += run_.kernels;
       found_.launches += run_.launches;
       found_.host += run_.host;
@@ -179,9 +191,7 @@ class LaunchCauses : Finder {
       calls += common * static_cast<double>(stalls[rank].calls);
     }
     if (cause.what_if.expect.waits.empty()) return;
-    const double steps = static_cast<double>(job_.CountedSteps() * job_.ranks.size());
-    cause.finding.metrics.push_back({"calls_per_step", calls / steps, "count"});
-    cause.finding.metrics.push_back({"time_per_step", time / steps, "ns"});
+    MeasureSums(calls, time, cause);
     causes_.push_back(std::move(cause));
   }
 
@@ -195,7 +205,7 @@ class LaunchCauses : Finder {
       for (std::uint32_t i = 0; i < part.shares.size(); ++i) {
         const HostShare& row = part.shares[i];
         if (row.leaf != leaf || row.starts_up ||
-            static_cast<double>(row.time) < job_.rules.stall_ratio * static_cast<double>(usual) ||
+            static_cast<double>(row.time) < job_.rules[kStallRatio] * static_cast<double>(usual) ||
             !IsSingleCall(part, i))
           continue;
         const TimeNs done = part.graph.nodes[part.graph.edges[row.edge].node].start;
@@ -234,15 +244,15 @@ class LaunchCauses : Finder {
   }
 
   static bool IsWithin(const std::vector<Interval>& times, TimeNs time) {
-    return std::any_of(times.begin(), times.end(),
-                       [time](const Interval& of) { return of.begin < time && time <= of.end; });
+    return std::ranges::any_of(
+        times, [time](const Interval& of) { return of.begin < time && time <= of.end; });
   }
 
   // The part of the stalls of a rank that its peers have as well.
   double CommonShare(std::size_t rank, const std::vector<Stalls>& stalls) const {
     const std::vector<std::size_t>& peers = job_.RoleOf(rank);
     const TimeNs own = stalls[rank].time;
-    if (static_cast<double>(peers.size()) < job_.rules.late_peers || own == 0) return 1;
+    if (static_cast<double>(peers.size()) < job_.rules[kLatePeers] || own == 0) return 1;
     std::vector<TimeNs> times;
     for (const std::size_t peer : peers) times.push_back(stalls[peer].time);
     return static_cast<double>(std::min(own, Normal(std::move(times)))) / static_cast<double>(own);
@@ -268,8 +278,7 @@ class LaunchCauses : Finder {
     std::vector<double> shares;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const StarvedRuns of_rank = StarvedKernels(job_, rank).Find();
-      shares.push_back(static_cast<double>(of_rank.starved) /
-                       static_cast<double>(job_.CountedSteps()));
+      shares.push_back(Ratio(of_rank.starved, job_.CountedSteps()));
       runs.kernels += of_rank.kernels;
       runs.launches += of_rank.launches;
       runs.host += of_rank.host;
@@ -277,19 +286,19 @@ class LaunchCauses : Finder {
       for (const HostShare& row : job_.Part(rank).shares) {
         if (!IsOf(DispatchLeaves(), row.leaf) || row.starts_up) continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
-        cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, job_.rules.launch_gain)});
+        cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, job_.rules[kLaunchGain])});
         cause.what_if.bound.waits.push_back({edge, row.time});
       }
     }
     // A single rank that is starved is late.
     const bool is_common =
-        Median(std::move(shares)) >= job_.rules.launch_share * static_cast<double>(job_.step_time);
+        Median(std::move(shares)) >= job_.rules[kLaunchShare] * static_cast<double>(job_.step_time);
     if (!is_common || runs.launches == 0) return;
-    const double per_launch = static_cast<double>(runs.host) / static_cast<double>(runs.launches);
-    const double mean_kernel = static_cast<double>(runs.device) / static_cast<double>(runs.kernels);
+    const double per_launch = Ratio(runs.host, runs.launches);
+    const double mean_kernel = Ratio(runs.device, runs.kernels);
     if (per_launch <= mean_kernel) return;
-    cause.finding.metrics.push_back({"time_per_launch", per_launch, "ns"});
-    cause.finding.metrics.push_back({"mean_kernel", mean_kernel, "ns"});
+    cause.finding.Measure(kTimePerLaunch, per_launch);
+    cause.finding.Measure(kMeanKernel, mean_kernel);
     causes_.push_back(std::move(cause));
   }
 };
@@ -303,10 +312,9 @@ AdvicePart MendBreaks() {
 }  // namespace
 
 const FindingInfo kHostLaunchBound = Opportunity(
-    "host.launch_bound", {"framework", "model"},
+    Area::kHosts, "host.launch_bound", {"framework", "model"},
     {"the host feeds the device too slowly", "host 下发跟不上设备计算"},
-    {.area = Area::kHosts,
-     .leaves = {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm},
+    {.leaves = {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm},
      .find = FindBy<LaunchCauses>,
      .advice = {{Setting(kTaskQueueAdvice, "TASK_QUEUE_ENABLE", "2"), BindCores(),
                  If(IsNotCompiled, {{"use fused operators or graphs", "使用融合算子或图模式"},
@@ -317,15 +325,7 @@ const FindingInfo kHostLaunchBound = Opportunity(
                     {{"use CUDA graphs or torch.compile", "使用 CUDA graph 或 torch.compile"},
                      Change("operators", "CUDA graphs or torch.compile")}),
                  MendBreaks()}},
-     .thresholds = {
-         {"gain", &Rules::launch_gain, 0, 1, "a fix removes this share of the host's work"},
-         {"kernels", &Rules::launch_run, 1, kMostCalls,
-          "at least this many kernels in a row start late because they are launched late"},
-         {"share", &Rules::launch_share, 0, 1,
-          "the device waits for such launches for this share of the step"},
-         {"stall_ratio", &Rules::stall_ratio, 2, 1e6,
-          "without calls of the runtime, an operator or a launch stalls that takes this many times "
-          "the median"}}});
+     .thresholds = {&kLaunchGain, &kLaunchRun, &kLaunchShare, &kStallRatio}});
 
 const FindingVariant kHostStalls{
     {"single calls of the host stand still", "host 个别调用长时间停顿"},

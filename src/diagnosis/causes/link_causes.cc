@@ -18,6 +18,18 @@
 namespace mpa {
 namespace {
 
+constexpr Threshold kLinkSlowShare{
+    "share", 0.6, 0, 1, "a group or a rank is slow in at least this share of its operations"},
+    kLinkMembers{"members", 3, 2, kMostCalls,
+                 "operations of fewer ranks do not show which of them is slow"},
+    kPortShare{"port_share", 0.6, 0, 1,
+               "ports are slow when the faster operations reach less than this share of it"};
+
+constexpr MetricInfo kBandwidthOfLinks{
+    "bandwidth_of_links", "GB/s", {"such links move {}", "同类链路 {}"}},
+    kBandwidthOfOthers{"bandwidth_of_others", "GB/s", {"other links {}", "其他链路 {}"}},
+    kBandwidthOfPorts{"bandwidth_of_ports", "GB/s", {"ports of {}", "端口 {}"}};
+
 class LinkCauses : Finder {
  public:
   using Finder::Finder;
@@ -47,13 +59,13 @@ class LinkCauses : Finder {
                                                : fmt::format("r{}", fmt::join(ends, "+"));
     Cause cause = NewCause(job_, kLinkSlow, place);
     cause.finding.ranks.assign(ends.begin(), ends.end());
-    cause.finding.metrics.push_back({"bandwidth", slowest, "GB/s"});
-    if (std::any_of(slow.begin(), slow.end(),
-                    [&](const Link& link) { return speeds_.IsSlowEverywhere(link); })) {
+    cause.finding.Measure(kBandwidth, slowest);
+    if (std::ranges::any_of(slow,
+                            [&](const Link& link) { return speeds_.IsSlowEverywhere(link); })) {
       cause.finding.confidence = Certainty::kMedium;  // their speed is not recorded
-      cause.finding.metrics.push_back({"bandwidth_of_links", usual, "GB/s"});
+      cause.finding.Measure(kBandwidthOfLinks, usual);
     } else {
-      cause.finding.metrics.push_back({"bandwidth_of_others", usual, "GB/s"});
+      cause.finding.Measure(kBandwidthOfOthers, usual);
     }
     std::vector<LinkTimes> times(job_.operations.all.size());
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) NoteLinks(rank, times);
@@ -71,7 +83,7 @@ class LinkCauses : Finder {
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const JobOperation& operation = job_.operations.all[i];
       if (IsReduction(operation) &&
-          IsAtLeast(operation.joint.members.size(), job_.rules.link_members))
+          IsAtLeast(operation.joint.members.size(), job_.rules[kLinkMembers]))
         by_group[operation.group].push_back(i);
     }
     for (const auto& [group, operations] : by_group) AddSlowMembersOf(operations);
@@ -124,29 +136,29 @@ class LinkCauses : Finder {
       }
       if (has_peers) return;
       const std::vector<TimeNs> unsorted = moved;
-      std::sort(moved.begin(), moved.end());
+      std::ranges::sort(moved);
       const TimeNs usual = moved[NearestRank(moved.size(), 50)];  // half of them may be slow
       const auto is_slow = [&](TimeNs time) {
         return static_cast<double>(usual) <
-               job_.rules.link_bandwidth_ratio * static_cast<double>(time);
+               job_.rules[kLinkBandwidthRatio] * static_cast<double>(time);
       };
       if (usual <= 0 || !is_slow(moved.back())) continue;
       for (std::size_t at = 0; at < members.size(); ++at) {
         if (is_slow(unsorted[at])) ++slow[job_.ranks[members[at].rank].rank];
       }
       less.emplace_back(i, moved.back() - usual);
-      worst = std::max(worst, static_cast<double>(moved.back()) / static_cast<double>(usual));
+      worst = std::max(worst, Ratio(moved.back(), usual));
     }
     std::erase_if(slow, [&](const auto& rank) {
       return static_cast<double>(rank.second) <
-             job_.rules.link_slow_share * static_cast<double>(operations.size());
+             job_.rules[kLinkSlowShare] * static_cast<double>(operations.size());
     });
     if (slow.empty()) return;
     std::vector<std::int64_t> ranks;
     for (const auto& [rank, count] : slow) ranks.push_back(rank);
     Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", fmt::join(ranks, "+")));
     cause.finding.ranks = std::move(ranks);
-    cause.finding.metrics.push_back({"slower_than_peers", worst, "ratio"});
+    cause.finding.Measure(kSlowerThanPeers, worst);
     for (const auto& [operation, time] : less)
       ShortenOperation(job_, operation, time, cause.what_if.expect);
     causes_.push_back(std::move(cause));
@@ -163,18 +175,18 @@ class PortCauses : Finder {
 
   void Find() {
     const double usual = UsualBandwidth();
-    if (usual <= 0 || usual >= job_.rules.port_share * job_.rules.port_gbs) return;
+    if (usual <= 0 || usual >= job_.rules[kPortShare] * job_.rules[kPortGbs]) return;
     Cause cause = NewCause(job_, kLinkSlow, "ports");
     cause.finding.confidence = Certainty::kMedium;  // their speed is not recorded
     cause.finding.ranks = Ends();
-    cause.finding.metrics.push_back({"bandwidth", usual, "GB/s"});
-    cause.finding.metrics.push_back({"bandwidth_of_ports", job_.rules.port_gbs, "GB/s"});
+    cause.finding.Measure(kBandwidth, usual);
+    cause.finding.Measure(kBandwidthOfPorts, job_.rules[kPortGbs]);
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       TimeNs less = 0;
       for (const auto& member : job_.operations.all[i].joint.members) {
         const OperationPart& part = job_.PartOf(member);
         const auto least =
-            static_cast<TimeNs>(static_cast<double>(part.port_bytes) / job_.rules.port_gbs);
+            static_cast<TimeNs>(static_cast<double>(part.port_bytes) / job_.rules[kPortGbs]);
         less = std::max(less, part.port_time - least);
       }
       if (less > 0) ShortenOperation(job_, i, less, cause.what_if.expect);
@@ -189,13 +201,12 @@ class PortCauses : Finder {
     std::vector<double> values;
     for (const DiagnosedRank& rank : job_.ranks) {
       for (const OperationPart& part : rank.part->operations) {
-        if (part.port_time <= 0 || static_cast<double>(part.port_bytes) < job_.rules.port_bytes)
+        if (part.port_time <= 0 || static_cast<double>(part.port_bytes) < job_.rules[kPortBytes])
           continue;
-        values.push_back(static_cast<double>(part.port_bytes) /
-                         static_cast<double>(part.port_time));
+        values.push_back(Ratio(part.port_bytes, part.port_time));
       }
     }
-    if (!IsAtLeast(values.size(), job_.rules.least_operations)) return 0;
+    if (!IsAtLeast(values.size(), job_.rules[kLeastOperations])) return 0;
     return ValueOfRank(values, NearestRankAbove(values.size(), 75));
   }
 
@@ -271,7 +282,7 @@ class SlowGroups : Finder {
     }
     // Groups that do not do the same cannot be compared.
     if (groups.size() < 2 || counts.size() > 1 ||
-        !IsAtLeast(*counts.begin(), job_.rules.least_operations))
+        !IsAtLeast(*counts.begin(), job_.rules[kLeastOperations]))
       return;
     const TimeNs usual = Normal(std::move(usual_times));
     if (usual <= 0) return;
@@ -281,19 +292,17 @@ class SlowGroups : Finder {
   void AddSlow(const Operations& operations, TimeNs usual) {
     const auto is_slow = [&](std::size_t i) {
       return static_cast<double>(usual) <
-             job_.rules.link_bandwidth_ratio * static_cast<double>(PostOf(job_, i));
+             job_.rules[kLinkBandwidthRatio] * static_cast<double>(PostOf(job_, i));
     };
-    const auto slow = std::count_if(operations.begin(), operations.end(), is_slow);
+    const auto slow = std::ranges::count_if(operations, is_slow);
     if (static_cast<double>(slow) <
-        job_.rules.link_slow_share * static_cast<double>(operations.size()))
+        job_.rules[kLinkSlowShare] * static_cast<double>(operations.size()))
       return;
     const std::vector<std::int64_t>& ranks = job_.operations.all[operations[0]].members;
     Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", fmt::join(ranks, "+")));
     cause.finding.ranks = ranks;
-    std::sort(cause.finding.ranks.begin(), cause.finding.ranks.end());
-    cause.finding.metrics.push_back(
-        {"slower_than_peers", static_cast<double>(UsualOf(operations)) / static_cast<double>(usual),
-         "ratio"});
+    std::ranges::sort(cause.finding.ranks);
+    cause.finding.Measure(kSlowerThanPeers, Ratio(UsualOf(operations), usual));
     for (const std::size_t i : operations) {
       const TimeNs more = PostOf(job_, i) - usual;
       if (more > 0) ShortenOperation(job_, i, more, cause.what_if.expect);
@@ -318,9 +327,9 @@ void FindSlowLinks(CauseSearch& search) {
 }  // namespace
 
 const FindingInfo kLinkSlow =
-    Fault("link.slow", {"communication", "hardware"}, {"a link of {} is slow", "{} 的链路慢"},
-          {.area = Area::kCommunication,
-           .category = {"slow link", "慢链路分析"},
+    Fault(Area::kCommunication, "link.slow", {"communication", "hardware"},
+          {"a link of {} is slow", "{} 的链路慢"},
+          {.category = {"slow link", "慢链路分析"},
            .needs = {Record::kLinkLimits, Record::kTransfers},
            .find = FindSlowLinks,
            .advice = {{{{"check the state of the link (hccn_tool)", "用 hccn_tool 检查链路状态"},
@@ -330,24 +339,7 @@ const FindingInfo kLinkSlow =
                          "检查链路状态（nvidia-smi nvlink、ibstat）"},
                         Check("state of the link", "nvidia-smi nvlink")},
                        CheckCabling()}},
-           .thresholds = {
-               {"bandwidth_ratio", &Rules::link_bandwidth_ratio, 0, 1,
-                "a link is slow below this share of the usual bandwidth of its kind"},
-               {"least_bytes", &Rules::link_least_bytes, 1, kMostBytes,
-                "smaller transfers do not show the bandwidth"},
-               {"share", &Rules::link_slow_share, 0, 1,
-                "a group or a rank is slow in at least this share of its operations"},
-               {"members", &Rules::link_members, 2, kMostCalls,
-                "operations of fewer ranks do not show which of them is slow"},
-               {"card_gbs", &Rules::card_gbs, 0, 1e6,
-                "what a link between cards of a host moves, in GB/s; 0: as the chip's entry says"},
-               {"card_share", &Rules::card_share, 0, 1,
-                "where all such links are equally slow, they are slow below this share of it"},
-               {"port_gbs", &Rules::port_gbs, 0, 1e6,
-                "what a port to other hosts moves, in GB/s; 0: as the chip's entry says"},
-               {"port_share", &Rules::port_share, 0, 1,
-                "ports are slow when the faster operations reach less than this share of it"},
-               {"port_bytes", &Rules::port_bytes, 1, kMostBytes,
-                "operations that move less through a port do not show its speed"}}});
+           .thresholds = {&kLinkBandwidthRatio, &kLinkLeastBytes, &kLinkSlowShare, &kLinkMembers,
+                          &kCardGbs, &kCardShare, &kPortGbs, &kPortShare, &kPortBytes}});
 
 }  // namespace mpa

@@ -104,12 +104,11 @@ TimeNs MicroBatches::DoubledStep(std::span<const Removal* const> made) const {
   if (!shape_.complete) {
     const Load before = BusiestStage(made);
     if (before.busy <= 0) return StepTime(job_.graph.graph, job_.graph.steps, made);
-    const double left = static_cast<double>(load.busy) / static_cast<double>(before.busy);
+    const double left = Ratio(load.busy, before.busy);
     ShortenWaits(1 - left, half);
     // Even stages wait no longer than it takes to fill and drain the pipeline; the rest is a busier
     // stage.
-    const double fill =
-        static_cast<double>(shape_.stages - 1) / static_cast<double>(shape_.micro_batches);
+    const double fill = Ratio(shape_.stages - 1, shape_.micro_batches);
     unseen = ShareOf(std::max<TimeNs>(0, before.waits - ShareOf(before.busy, fill)), left);
   }
   return StepTime(job_.graph.graph, job_.graph.steps, removals) + load.busy + unseen;
@@ -233,11 +232,10 @@ MicroBatches::Load MicroBatches::LoadOf(std::size_t rank, std::size_t step,
   const Intervals waited =
       Difference(Union(std::move(waits)), Union(Union(std::move(work)), Union(std::move(moving))));
   const TimeNs busy = phase.end - phase.begin - LengthWithin(waited, phase);
-  const bool blocks =
-      std::any_of(part.blocked.begin(), part.blocked.end(), [&](const BlockedPart& call) {
-        const TimeNs time = start[first_node + part.graph.edges[call.edge].node];
-        return time > launched.begin && time < launched.end;
-      });
+  const bool blocks = std::ranges::any_of(part.blocked, [&](const BlockedPart& call) {
+    const TimeNs time = start[first_node + part.graph.edges[call.edge].node];
+    return time > launched.begin && time < launched.end;
+  });
   return {blocks ? busy : std::max(busy, launched.end - launched.begin), Length(waited)};
 }
 
@@ -259,8 +257,8 @@ PipelineShape ShapeOfPipeline(const Job& job) {
     const RankDiagnosis& part = job.Part(rank);
     const bool is_end = job.stage[rank] == 0 || job.stage[rank] + 1 == shape.stages;
     const std::int64_t neighbours = is_end ? 1 : 2;
-    const std::int64_t sends = std::count_if(
-        part.operations.begin(), part.operations.end(),
+    const std::int64_t sends = std::ranges::count_if(
+        part.operations,
         [&](const OperationPart& operation) { return part.names[operation.kind] == "send"; });
     shape.micro_batches =
         sends / (neighbours * static_cast<std::int64_t>(std::max<std::size_t>(1, job.steps)));

@@ -15,6 +15,28 @@
 namespace mpa {
 namespace {
 
+constexpr Threshold kSlowShare{"share", 0.02, 0, 1,
+                               "kernels of a kind take at least this share of the step"},
+    kSlowUse{"use", 0.5, 0, 1, "a kernel is slow below this share of what the chip can do"},
+    kSlowReach{"reach", 0.6, 0.01, 1, "a fix reaches this share of it"},
+    kSlowKernelNs{"least_ns", 20'000, 0, kLongestTime,
+                  "shorter kernels spend most of their time on starting"},
+    kVarianceShare{"share", 0.02, 0, 1, "kernels of a kind take at least this share of the step"},
+    kVarianceRatio{"ratio", 2, 1, 1000, "their upper decile takes this many times the median"},
+    kVarianceCalls{"calls", 10, 2, kMostCalls, "fewer kernels per step are not judged"},
+    kFp32Share{"share", 0.05, 0, 1, "products of FP32 take at least this share of the step"},
+    kFp32Gain{"gain", 0.5, 0, 1, "a fix removes this share of the kernels' time"},
+    kFp32Most{"most", 0.75, 0, 1, "no fix removes more than this share"},
+    kOptimizerShare{"share", 0.03, 0, 1, "the optimizer takes at least this share of the step"},
+    kOptimizerLaunches{"launches", 50, 1, kMostCalls,
+                       "it launches more kernels per step than this"},
+    kOptimizerGain{"gain", 0.6, 0, 1, "a fix removes this share of its time"};
+
+constexpr MetricInfo kUseOfChip{
+    "use_of_chip", "share", {"{} of what the chip can do", "达到芯片能力的 {}"}},
+    kLaunchesPerStep{"launches_per_step", "count", {"{} launches a step", "每个 step 下发 {} 次"}},
+    kClockRated{"clock_rated", "MHz", {"rated {}", "额定 {}"}};
+
 class OperatorCauses : Finder {
  public:
   explicit OperatorCauses(CauseSearch& search) : Finder(search) {
@@ -38,9 +60,7 @@ class OperatorCauses : Finder {
   };
 
   bool Counts(const GraphNode& node) const {
-    return node.kind == NodeKind::kKernel &&
-           node.step >= static_cast<std::int32_t>(job_.first_step) &&
-           static_cast<std::size_t>(node.step) < job_.steps;
+    return node.kind == NodeKind::kKernel && job_.Counts(node.step);
   }
 
   // Of the counted steps, by kind.
@@ -57,7 +77,6 @@ class OperatorCauses : Finder {
     return uses;
   }
 
-  double RankSteps() const { return static_cast<double>(job_.ranks.size() * job_.CountedSteps()); }
   // Of the mean rank and step.
   bool IsShare(double time, double share) const {
     return time / RankSteps() >= share * static_cast<double>(job_.step_time);
@@ -77,18 +96,18 @@ class OperatorCauses : Finder {
   // What works element by element shows how fast the memory is, at least. 0: nothing is known of
   // it.
   double MemoryBandwidth() const {
-    if (rules_.memory_gbs <= 0) return 0;
+    if (rules_[kMemoryGbs] <= 0) return 0;
     std::vector<double> seen;
     for (std::size_t rank = 0; rank < uses_.size(); ++rank) {
       for (std::size_t kind = 0; kind < uses_[rank].size(); ++kind) {
         const KernelKind& of = job_.Part(rank).kinds[kind];
         const TimeNs mean = uses_[rank][kind].Mean();
-        if (of.streams && static_cast<double>(of.bytes) >= rules_.cache_bytes && mean > 0)
-          seen.push_back(static_cast<double>(of.bytes) / static_cast<double>(mean));
+        if (of.streams && static_cast<double>(of.bytes) >= rules_[kCacheBytes] && mean > 0)
+          seen.push_back(Ratio(of.bytes, mean));
       }
     }
-    if (seen.empty()) return rules_.memory_gbs / 2;
-    return std::min(ValueOfRank(seen, NearestRank(seen.size(), 90)), rules_.memory_gbs);
+    if (seen.empty()) return rules_[kMemoryGbs] / 2;
+    return std::min(ValueOfRank(seen, NearestRank(seen.size(), 90)), rules_[kMemoryGbs]);
   }
 
   // The share of the chip that a kind uses; 1 where it is not known. Only products whose operations
@@ -118,10 +137,10 @@ class OperatorCauses : Finder {
       for (std::size_t i = 0; i < part.kinds.size(); ++i) {
         const KernelKind& kind = part.kinds[i];
         const KindUse& use = uses_[rank][i];
-        if (kind.multiplies_fp32 || static_cast<double>(use.Mean()) < rules_.slow_kernel_ns)
+        if (kind.multiplies_fp32 || static_cast<double>(use.Mean()) < rules_[kSlowKernelNs])
           continue;
         const double used = UseOf(kind, use, bandwidth);
-        if (used >= rules_.slow_use) continue;
+        if (used >= rules_[kSlowUse]) continue;
         Slow& slow = by_type[part.names[kind.type]];
         slow.use.resize(uses_.size());
         slow.use[rank].resize(part.kinds.size(), 1);
@@ -133,9 +152,9 @@ class OperatorCauses : Finder {
     }
     std::vector<std::pair<double, std::string>> order;
     for (const auto& [type, slow] : by_type) {
-      if (IsShare(slow.time, rules_.slow_share)) order.emplace_back(-slow.time, type);
+      if (IsShare(slow.time, rules_[kSlowShare])) order.emplace_back(-slow.time, type);
     }
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     order.resize(std::min(order.size(), kMostTypes));
     for (const auto& [time, type] : order) {
       const Slow& slow = by_type.at(type);
@@ -148,21 +167,16 @@ class OperatorCauses : Finder {
         Remove(
             rank,
             [&](const GraphNode& node) {
-              return used(node) < 1 ? std::max(0.0, 1 - used(node) / rules_.slow_reach) : 0;
+              return used(node) < 1 ? std::max(0.0, 1 - used(node) / rules_[kSlowReach]) : 0;
             },
             cause.what_if.expect);
         Remove(
             rank, [&](const GraphNode& node) { return 1 - used(node); }, cause.what_if.bound);
       }
-      cause.finding.metrics.push_back({"use_of_chip", slow.used / slow.time, "share"});
-      AddSums(slow.count, slow.time, cause);
+      cause.finding.Measure(kUseOfChip, slow.used / slow.time);
+      MeasureSums(slow.count, slow.time, cause);
       causes_.push_back(std::move(cause));
     }
-  }
-
-  void AddSums(double count, double time, Cause& cause) const {
-    cause.finding.metrics.push_back({"calls_per_step", count / RankSteps(), "count"});
-    cause.finding.metrics.push_back({"time_per_step", time / RankSteps(), "ns"});
   }
 
   // Kernels of one kind in one step that differ much. Attention and grouped products may have other
@@ -191,21 +205,19 @@ class OperatorCauses : Finder {
         groups[{node.step, node.row}].push_back(i);
       }
       for (auto& [place, nodes] : groups) {
-        if (static_cast<double>(nodes.size()) < rules_.variance_calls) continue;
+        if (static_cast<double>(nodes.size()) < rules_[kVarianceCalls]) continue;
         const auto dur = [&](std::uint32_t node) { return part.graph.nodes[node].dur; };
-        std::stable_sort(nodes.begin(), nodes.end(),
-                         [&](std::uint32_t a, std::uint32_t b) { return dur(a) < dur(b); });
+        std::ranges::stable_sort(nodes, {}, dur);
         std::vector<TimeNs> durations;
         for (const std::uint32_t node : nodes) durations.push_back(dur(node));
         const TimeNs median = Percentile(durations, 50),
                      decile = durations[NearestRank(durations.size(), 90)];
         if (median <= 0 ||
-            static_cast<double>(decile) < rules_.variance_ratio * static_cast<double>(median))
+            static_cast<double>(decile) < rules_[kVarianceRatio] * static_cast<double>(median))
           continue;
         Uneven& uneven =
             by_type[part.names[part.kinds[static_cast<std::size_t>(place.second)].type]];
-        uneven.worst =
-            std::max(uneven.worst, static_cast<double>(decile) / static_cast<double>(median));
+        uneven.worst = std::max(uneven.worst, Ratio(decile, median));
         for (const std::uint32_t node : nodes) {
           uneven.time += static_cast<double>(dur(node));
           ++uneven.count;
@@ -216,10 +228,10 @@ class OperatorCauses : Finder {
       }
     }
     for (auto& [type, uneven] : by_type) {
-      if (!IsShare(uneven.time, rules_.variance_share)) continue;
+      if (!IsShare(uneven.time, rules_[kVarianceShare])) continue;
       Cause cause = NewCause(job_, kOpVariance, type);
-      cause.finding.metrics.push_back({"slowest_tenth", uneven.worst, "ratio"});
-      AddSums(uneven.count, uneven.time, cause);
+      cause.finding.Measure(kSlowestTenth, uneven.worst);
+      MeasureSums(uneven.count, uneven.time, cause);
       cause.what_if.expect = std::move(uneven.removal);
       causes_.push_back(std::move(cause));
     }
@@ -239,14 +251,14 @@ class OperatorCauses : Finder {
         return kinds[static_cast<std::size_t>(node.row)].multiplies_fp32;
       };
       Remove(
-          rank, [&](const GraphNode& node) { return is_fp32(node) ? rules_.fp32_gain : 0; },
+          rank, [&](const GraphNode& node) { return is_fp32(node) ? rules_[kFp32Gain] : 0; },
           cause.what_if.expect);
       Remove(
-          rank, [&](const GraphNode& node) { return is_fp32(node) ? rules_.fp32_most : 0; },
+          rank, [&](const GraphNode& node) { return is_fp32(node) ? rules_[kFp32Most] : 0; },
           cause.what_if.bound);
     }
-    if (count == 0 || !IsShare(time, rules_.fp32_share)) return;
-    AddSums(count, time, cause);
+    if (count == 0 || !IsShare(time, rules_[kFp32Share])) return;
+    MeasureSums(count, time, cause);
     causes_.push_back(std::move(cause));
   }
 
@@ -264,7 +276,7 @@ class OperatorCauses : Finder {
       }
       Remove(
           rank,
-          [&](const GraphNode& node) { return node.in_optimizer ? rules_.optimizer_gain : 0; },
+          [&](const GraphNode& node) { return node.in_optimizer ? rules_[kOptimizerGain] : 0; },
           cause.what_if.expect);
       for (const HostShare& row : part.shares) {
         if (!row.in_optimizer) continue;
@@ -272,14 +284,14 @@ class OperatorCauses : Finder {
         if (step >= static_cast<std::int32_t>(job_.first_step))
           time += static_cast<double>(row.time);
         cause.what_if.expect.waits.push_back(
-            {job_.graph.first_edge[rank] + row.edge, ShareOf(row.time, rules_.optimizer_gain)});
+            {job_.graph.first_edge[rank] + row.edge, ShareOf(row.time, rules_[kOptimizerGain])});
       }
     }
-    if (2 * fused > time || count / RankSteps() <= rules_.optimizer_launches ||
-        !IsShare(time, rules_.optimizer_share))
+    if (2 * fused > time || count / RankSteps() <= rules_[kOptimizerLaunches] ||
+        !IsShare(time, rules_[kOptimizerShare]))
       return;
-    cause.finding.metrics.push_back({"launches_per_step", count / RankSteps(), "count"});
-    cause.finding.metrics.push_back({"time_per_step", time / RankSteps(), "ns"});
+    cause.finding.Measure(kLaunchesPerStep, count / RankSteps());
+    cause.finding.Measure(kTimePerStep, time / RankSteps());
     causes_.push_back(std::move(cause));
   }
 
@@ -304,7 +316,7 @@ class OperatorCauses : Finder {
       const auto at_best = static_cast<double>(job_.Part(rank).rated_mhz);
       if (clock <= 0 || at_best <= 0) continue;
       ++recorded;
-      if (clock >= rules_.clock_ratio * at_best) continue;
+      if (clock >= rules_[kClockRatio] * at_best) continue;
       clocks.push_back(clock);
       rated = at_best;
       const auto on_cores = [](Leaf leaf) {
@@ -317,8 +329,8 @@ class OperatorCauses : Finder {
           cause.what_if.expect);
     }
     if (clocks.empty() || 2 * clocks.size() <= recorded) return;
-    cause.finding.metrics.push_back({"clock", Median(std::move(clocks)), "MHz"});
-    cause.finding.metrics.push_back({"clock_rated", rated, "MHz"});
+    cause.finding.Measure(kMeanClock, Median(std::move(clocks)));
+    cause.finding.Measure(kClockRated, rated);
     causes_.push_back(std::move(cause));
   }
 
@@ -336,51 +348,32 @@ AdvicePart LowPrecision() {
 
 }  // namespace
 
-const FindingInfo kOpSlow = Opportunity(
-    "op.slow", {"operator", "model"},
-    {"kernels run far below the chip's limit", "算子远低于芯片能力"},
-    {.area = Area::kDevices,
-     .leaves = ComputeLeaves(),
-     .needs = {Record::kShapes, Record::kTensors, Record::kMemoryLimits},
-     .find = FindBy<OperatorCauses>,
-     .advice = {{FittingShapes(),
-                 {{"tune the tiling (AOE)", "AOE 调优 tiling"},
-                  Check("tiling of the operator", "AOE")}},
-                {FittingShapes()}},
-     .thresholds = {
-         {"share", &Rules::slow_share, 0, 1,
-          "kernels of a kind take at least this share of the step"},
-         {"use", &Rules::slow_use, 0, 1,
-          "a kernel is slow below this share of what the chip can do"},
-         {"reach", &Rules::slow_reach, 0.01, 1, "a fix reaches this share of it"},
-         {"least_ns", &Rules::slow_kernel_ns, 0, kLongestTime,
-          "shorter kernels spend most of their time on starting"},
-         {"memory_gbs", &Rules::memory_gbs, 0, 1e6,
-          "highest bandwidth of the device memory, in GB/s; 0: as the chip's entry says"},
-         {"cache_bytes", &Rules::cache_bytes, 0, kMostBytes,
-          "smaller tensors fit the cache, and do not show that bandwidth; 0: as the chip's entry "
-          "says"}}});
+const FindingInfo kOpSlow =
+    Opportunity(Area::kDevices, "op.slow", {"operator", "model"},
+                {"kernels run far below the chip's limit", "算子远低于芯片能力"},
+                {.leaves = ComputeLeaves(),
+                 .needs = {Record::kShapes, Record::kTensors, Record::kMemoryLimits},
+                 .find = FindBy<OperatorCauses>,
+                 .advice = {{FittingShapes(),
+                             {{"tune the tiling (AOE)", "AOE 调优 tiling"},
+                              Check("tiling of the operator", "AOE")}},
+                            {FittingShapes()}},
+                 .thresholds = {&kSlowShare, &kSlowUse, &kSlowReach, &kSlowKernelNs, &kMemoryGbs,
+                                &kCacheBytes}});
 
 const FindingInfo kOpVariance =
-    Fault("op.variance", {"operator", "hardware"},
+    Fault(Area::kDevices, "op.variance", {"operator", "hardware"},
           {"equal kernels take different times", "相同算子耗时波动大"},
-          {.area = Area::kDevices,
-           .leaves = ComputeLeaves(),
+          {.leaves = ComputeLeaves(),
            .needs = {Record::kShapes},
            .advice = {{{{"compare the slow ones in the timeline: contention, cache, clock",
                          "在时间线上对比慢的算子：资源竞争、缓存、频率"},
                         Check("contention, cache and clock while the slow ones run")}}},
-           .thresholds = {{"share", &Rules::variance_share, 0, 1,
-                           "kernels of a kind take at least this share of the step"},
-                          {"ratio", &Rules::variance_ratio, 1, 1000,
-                           "their upper decile takes this many times the median"},
-                          {"calls", &Rules::variance_calls, 2, kMostCalls,
-                           "fewer kernels per step are not judged"}}});
+           .thresholds = {&kVarianceShare, &kVarianceRatio, &kVarianceCalls}});
 
 const FindingInfo kOpFp32 = Opportunity(
-    "op.fp32", {"model"}, {"matrices are multiplied in FP32", "矩阵乘使用 FP32"},
-    {.area = Area::kDevices,
-     .leaves = ComputeLeaves(),
+    Area::kDevices, "op.fp32", {"model"}, {"matrices are multiplied in FP32", "矩阵乘使用 FP32"},
+    {.leaves = ComputeLeaves(),
      .advice = {{LowPrecision(),
                  {{"else allow HF32 (torch.npu.matmul.allow_hf32)",
                    "或开启 HF32（torch.npu.matmul.allow_hf32）"},
@@ -388,17 +381,12 @@ const FindingInfo kOpFp32 = Opportunity(
                 {LowPrecision(),
                  {{"else allow TF32", "或开启 TF32"},
                   SetOption("torch.backends.cuda.matmul.allow_tf32", true)}}},
-     .thresholds = {
-         {"share", &Rules::fp32_share, 0, 1,
-          "products of FP32 take at least this share of the step"},
-         {"gain", &Rules::fp32_gain, 0, 1, "a fix removes this share of the kernels' time"},
-         {"most", &Rules::fp32_most, 0, 1, "no fix removes more than this share"}}});
+     .thresholds = {&kFp32Share, &kFp32Gain, &kFp32Most}});
 
 const FindingInfo kOpOptimizer = Opportunity(
-    "op.optimizer", {"model"},
+    Area::kDevices, "op.optimizer", {"model"},
     {"the optimizer runs in many small kernels", "优化器由大量小算子组成"},
-    {.area = Area::kDevices,
-     .category = kFusibleCategory,
+    {.category = kFusibleCategory,
      .leaves = ComputeLeaves(),
      .advice = {{{{"use torch_npu.optim.NpuFusedAdamW or the like",
                    "使用 torch_npu.optim.NpuFusedAdamW 等融合优化器"},
@@ -407,18 +395,12 @@ const FindingInfo kOpOptimizer = Opportunity(
                   Change("clipping of gradients", "clip_grad_norm_fused_")}},
                 {{{"fused=True in the optimizer", "优化器设置 fused=True"},
                   SetOption("optimizer.fused", true)}}},
-     .thresholds = {
-         {"share", &Rules::optimizer_share, 0, 1,
-          "the optimizer takes at least this share of the step"},
-         {"launches", &Rules::optimizer_launches, 1, kMostCalls,
-          "it launches more kernels per step than this"},
-         {"gain", &Rules::optimizer_gain, 0, 1, "a fix removes this share of its time"}}});
+     .thresholds = {&kOptimizerShare, &kOptimizerLaunches, &kOptimizerGain}});
 
 const FindingInfo kDevClock =
-    Fault("dev.clock", {"hardware", "platform"},
+    Fault(Area::kDevices, "dev.clock", {"hardware", "platform"},
           {"the cores run below their rated clock", "AI Core 频率低于额定值"},
-          {.area = Area::kDevices,
-           .category = {"AI Core Frequency Issues", "AIcore频率"},
+          {.category = {"AI Core Frequency Issues", "AIcore频率"},
            .leaves = {Leaf::kMatmul},
            .needs = {Record::kClock, Record::kRatedClock},
            .advice = {{{{"check power cap, temperature and cooling (npu-smi)",
@@ -427,7 +409,6 @@ const FindingInfo kDevClock =
                       {{{"check power cap, temperature and cooling (nvidia-smi)",
                          "检查功耗上限、温度和散热（nvidia-smi）"},
                         Check("power cap, temperature and cooling", "nvidia-smi")}}},
-           .thresholds = {{"ratio", &Rules::clock_ratio, 0, 1,
-                           "a device is throttled below this share of its rated clock"}}});
+           .thresholds = {&kClockRatio}});
 
 }  // namespace mpa

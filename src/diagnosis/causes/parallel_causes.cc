@@ -17,6 +17,16 @@
 namespace mpa {
 namespace {
 
+constexpr Threshold kExposedShare{"share", 0.1, 0, 1,
+                                  "exposed communication takes at least this share of the step"},
+    kExposedGain{"gain", 0.5, 0, 1, "a fix removes this share of it"},
+    kStageRatio{"ratio", 1.05, 1, 1000,
+                "a stage has too many layers from this multiple of the mean on"},
+    kZeroCalls{"calls", 20, 1, kMostCalls,
+               "clearing gradients runs at least this many kernels per step"};
+
+constexpr MetricInfo kImbalance{"imbalance", "ratio", {"{} times the mean", "是均值的 {} 倍"}};
+
 class PipelineCauses : Finder {
  public:
   using Finder::Finder;
@@ -73,12 +83,12 @@ class PipelineCauses : Finder {
                        ratios.end());
       load[stage] = ratios[ratios.size() / 2];
     }
-    const auto heaviest = std::max_element(
-        load.begin(), load.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto heaviest =
+        std::ranges::max_element(load, {}, [](const auto& a) { return a.second; });
     // Less is another mixture of operators.
-    if (heaviest->second < job_.rules.stage_ratio) return;
+    if (heaviest->second < job_.rules[kStageRatio]) return;
     Cause cause = NewCause(job_, kPpStageImbalance, "s" + std::to_string(heaviest->first));
-    cause.finding.metrics.push_back({"imbalance", heaviest->second, "ratio"});
+    cause.finding.Measure(kImbalance, heaviest->second);
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       if (job_.stage[rank] == heaviest->first) cause.finding.ranks.push_back(job_.ranks[rank].rank);
       Balance(rank, mean, load[job_.stage[rank]], cause.what_if.expect);
@@ -150,8 +160,8 @@ class DataParallelCauses : Finder {
   std::vector<std::size_t> OfKind(const std::vector<std::size_t>& operations,
                                   std::string_view kind) const {
     std::vector<std::size_t> found;
-    std::copy_if(operations.begin(), operations.end(), std::back_inserter(found),
-                 [&](std::size_t i) { return job_.operations.all[i].kind == kind; });
+    std::ranges::copy_if(operations, std::back_inserter(found),
+                         [&](std::size_t i) { return job_.operations.all[i].kind == kind; });
     return found;
   }
 
@@ -169,29 +179,28 @@ class DataParallelCauses : Finder {
   void AddUnbucketed() {
     for (const auto& [group, operations] : by_group_) {
       const std::vector<std::size_t> reductions = OfKind(operations, "allreduce");
-      const bool sizes_known =
-          std::any_of(job_.ranks.begin(), job_.ranks.end(),
-                      [](const DiagnosedRank& rank) { return !rank.part->transfers.empty(); });
+      const bool sizes_known = std::ranges::any_of(
+          job_.ranks, [](const DiagnosedRank& rank) { return !rank.part->transfers.empty(); });
       const double calls = CallsPerStep(job_, reductions);
-      if (sizes_known || calls < job_.rules.bucket_calls) continue;
+      if (sizes_known || calls < job_.rules[kBucketCalls]) continue;
       std::int64_t bytes = 0;
       TimeNs start = std::numeric_limits<TimeNs>::max();
       for (const std::size_t i : reductions) {
         bytes += BytesOf(i);
         start = std::min(start, PostOf(job_, i));
       }
-      const double mean = static_cast<double>(bytes) / static_cast<double>(reductions.size());
-      if (mean > job_.rules.small_bytes) continue;
+      const double mean = Ratio(bytes, reductions.size());
+      if (mean > job_.rules[kSmallBytes]) continue;
       const double per_step = mean * calls;
-      const double left = std::max(per_step / job_.rules.small_bytes, 1.0);
+      const double left = std::max(per_step / job_.rules[kSmallBytes], 1.0);
       const double gone = std::max(0.0, 1 - left / calls);
       Cause cause = NewCause(job_, kCommSmall, group);
       for (const std::size_t i : reductions) {
         ShortenOperation(job_, i, ShareOf(start, gone), cause.what_if.expect);
         DropCall(i, gone, cause.what_if.expect);
       }
-      cause.finding.metrics.push_back({"calls_per_step", calls, "count"});
-      if (bytes > 0) cause.finding.metrics.push_back({"mean_size", mean, "bytes"});
+      cause.finding.Measure(kCallsPerStep, calls);
+      if (bytes > 0) cause.finding.Measure(kMeanSize, mean);
       causes_.push_back(std::move(cause));
     }
   }
@@ -213,7 +222,7 @@ class DataParallelCauses : Finder {
         ShortenOperation(job_, i, PostOf(job_, i), cause.what_if.expect);
         DropCall(i, 1, cause.what_if.expect);
       }
-      cause.finding.metrics.push_back({"calls_per_step", calls, "count"});
+      cause.finding.Measure(kCallsPerStep, calls);
       causes_.push_back(std::move(cause));
     }
   }
@@ -230,7 +239,7 @@ class DataParallelCauses : Finder {
       }
     }
     if (job_.ranks.size() > 1 || steps == 0 ||
-        unsplit / steps < job_.rules.exposed_share * static_cast<double>(job_.step_time))
+        unsplit / steps < job_.rules[kExposedShare] * static_cast<double>(job_.step_time))
       return;
     const Exposure exposure(job_);
     for (const auto& [group, operations] : by_group_) {
@@ -239,15 +248,14 @@ class DataParallelCauses : Finder {
       for (const std::size_t i : operations) {
         const TimeNs exposed = exposure.Of(i);
         if (exposed <= 0) continue;
-        ShortenOperation(job_, i, ShareOf(exposed, job_.rules.exposed_gain), cause.what_if.expect);
+        ShortenOperation(job_, i, ShareOf(exposed, job_.rules[kExposedGain]), cause.what_if.expect);
         ShortenOperation(job_, i, exposed, cause.what_if.bound);
         if (job_.operations.all[i].step >= static_cast<std::int32_t>(job_.first_step))
           time += exposed;
       }
       if (cause.what_if.expect.waits.empty()) continue;
       cause.finding.confidence = Certainty::kLow;
-      cause.finding.metrics.push_back(
-          {"time_per_step", static_cast<double>(PerStep(job_, time)), "ns"});
+      cause.finding.Measure(kTimePerStep, PerStep(job_, time));
       causes_.push_back(std::move(cause));
     }
   }
@@ -267,10 +275,8 @@ class DataParallelCauses : Finder {
         time += static_cast<double>(nodes[i].dur);
       }
     }
-    const auto steps = static_cast<double>(job_.CountedSteps() * job_.ranks.size());
-    if (calls / steps < job_.rules.zero_calls) return;
-    cause.finding.metrics.push_back({"calls_per_step", calls / steps, "count"});
-    cause.finding.metrics.push_back({"time_per_step", time / steps, "ns"});
+    if (calls / RankSteps() < job_.rules[kZeroCalls]) return;
+    MeasureSums(calls, time, cause);
     causes_.push_back(std::move(cause));
   }
 
@@ -280,10 +286,9 @@ class DataParallelCauses : Finder {
 }  // namespace
 
 const FindingInfo kPpStageImbalance =
-    Fault("pp.stage_imbalance", {"model"},
+    Fault(Area::kBalance, "pp.stage_imbalance", {"model"},
           {"the pipeline stage of {} has more work", "{} 所在的流水线 stage 负载过重"},
-          {.area = Area::kBalance,
-           .leaves = ComputeLeaves(),
+          {.leaves = ComputeLeaves(),
            .needs = {Record::kStages},
            .applies = HasStages,
            .find = FindBy<PipelineCauses>,
@@ -292,39 +297,32 @@ const FindingInfo kPpStageImbalance =
                        {{"give the stages of embedding and logits fewer layers",
                          "embedding/logits 所在 stage 少放层"},
                         Change("layers beside embedding and logits", "fewer")}}},
-           .thresholds = {{"ratio", &Rules::stage_ratio, 1, 1000,
-                           "a stage has too many layers from this multiple of the mean on"}}});
+           .thresholds = {&kStageRatio}});
 
-const FindingInfo kCommExposed = Opportunity(
-    "comm.exposed", {"framework", "communication"},
-    {"nothing is computed beside the collectives", "集合通信期间没有计算"},
-    {.area = Area::kCommunication,
-     .applies = [](const Coverage& job) { return job.operations && job.ranks == 1; },
-     .find = FindBy<DataParallelCauses>,
-     .advice = {{{{"capture all ranks, which shows whether they wait or transfer",
-                   "采集所有卡，以区分等待与传输"},
-                  Capture({{"ranks", std::string("all")}})},
-                 {{"reduce less often (accumulate gradients) or less data",
-                   "减少通信次数（梯度累积）或数据量"},
-                  Change("gradients", "accumulated")}}},
-     .thresholds = {{"share", &Rules::exposed_share, 0, 1,
-                     "exposed communication takes at least this share of the step"},
-                    {"gain", &Rules::exposed_gain, 0, 1, "a fix removes this share of it"}}});
+const FindingInfo kCommExposed =
+    Opportunity(Area::kCommunication, "comm.exposed", {"framework", "communication"},
+                {"nothing is computed beside the collectives", "集合通信期间没有计算"},
+                {.applies = [](const Coverage& job) { return job.operations && job.ranks == 1; },
+                 .find = FindBy<DataParallelCauses>,
+                 .advice = {{{{"capture all ranks, which shows whether they wait or transfer",
+                               "采集所有卡，以区分等待与传输"},
+                              Capture({{"ranks", std::string("all")}})},
+                             {{"reduce less often (accumulate gradients) or less data",
+                               "减少通信次数（梯度累积）或数据量"},
+                              Change("gradients", "accumulated")}}},
+                 .thresholds = {&kExposedShare, &kExposedGain}});
 
 const FindingInfo kCommBroadcast = Opportunity(
-    "comm.broadcast", {"model", "framework"},
+    Area::kCommunication, "comm.broadcast", {"model", "framework"},
     {"buffers of the model are broadcast in every step", "每个 step 广播模型缓冲区"},
-    {.area = Area::kCommunication,
-     .advice = {{{{"DistributedDataParallel(broadcast_buffers=False) if ranks may differ in them",
+    {.advice = {{{{"DistributedDataParallel(broadcast_buffers=False) if ranks may differ in them",
                    "若各卡缓冲区可以不同，设置 DistributedDataParallel(broadcast_buffers=False)"},
                   SetOption("DistributedDataParallel.broadcast_buffers", false)}}}});
 
 const FindingInfo kOpZeroGrad = Opportunity(
-    "op.zero_grad", {"model"}, {"gradients are filled with zeros one by one", "逐个张量清零梯度"},
-    {.area = Area::kDevices,
-     .advice = {{{{"zero_grad(set_to_none=True)", "zero_grad(set_to_none=True)"},
-                  SetOption("zero_grad.set_to_none", true)}}},
-     .thresholds = {{"calls", &Rules::zero_calls, 1, kMostCalls,
-                     "clearing gradients runs at least this many kernels per step"}}});
+    Area::kDevices, "op.zero_grad", {"model"},
+    {"gradients are filled with zeros one by one", "逐个张量清零梯度"},
+    {.advice = {{{{"zero_grad(set_to_none=True)"}, SetOption("zero_grad.set_to_none", true)}}},
+     .thresholds = {&kZeroCalls}});
 
 }  // namespace mpa

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,6 +16,22 @@
 
 namespace mpa {
 namespace {
+
+constexpr Threshold kLateClockRatio{"clock_ratio", 0.97, 0, 1,
+                                    "a clock below this share of that of the peers is named"},
+    kForeignShare{
+        "foreign_share", 0.5, 0, 1,
+        "if this share of the excess has shapes of its own, it is more work and not slower work"},
+    kJitterSteps{"steps", 5, 2, kMostCalls, "fewer steps do not show a habit"},
+    kJitterRanks{"ranks", 3, 2, kMostCalls, "at least this many ranks are the worst in turn"},
+    kJitterShare{"share", 0.03, 0, 1,
+                 "stalls of changing ranks cost at least this share of the step"},
+    kJitterTopShare{"top_share", 0.4, 0, 1, "no rank is the worst in more of the steps"};
+
+constexpr MetricInfo kClockOfPeers{"clock_of_peers", "MHz", {"peers at {}", "其他卡 {}"}},
+    kDifferentRanks{"different_ranks", "count", {"{} different ranks", "{} 个不同的卡"}},
+    kExcessPerStep{
+        "excess_per_step", "ns", {"{} a step more than its peers", "每个 step 比其他卡多 {}"}};
 
 class RankCauses : Finder {
  public:
@@ -39,7 +56,7 @@ class RankCauses : Finder {
       if (!Matters(job_, excess) || !IsSure(job_, excess)) continue;
       // Work of other shapes than the peers have is more work, not slower work.
       const bool more_work = static_cast<double>(excess.foreign) >
-                             job_.rules.foreign_share * static_cast<double>(excess.time);
+                             job_.rules[kForeignShare] * static_cast<double>(excess.time);
       (!more_work                           ? late
        : 2 * excess.tokens > excess.foreign ? uneven
                                             : larger)
@@ -73,8 +90,7 @@ class RankCauses : Finder {
         // Of a type that others do not have at all it is not more, but other work.
         const bool shared = usual.ranks > 1;
         const TimeNs over = std::max<TimeNs>(0, own.time - normal);
-        if (own.time > 0)
-          less[step][type] = static_cast<double>(over) / static_cast<double>(own.time);
+        if (own.time > 0) less[step][type] = Ratio(over, own.time);
         if (step < job_.first_step) continue;
         time += over;
         excess.by_step[step] += over;
@@ -90,9 +106,7 @@ class RankCauses : Finder {
     excess.tokens = PerStep(job_, tokens);
     for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
       const GraphNode& node = part.graph.nodes[i];
-      if (node.kind != NodeKind::kKernel || node.step < 0 ||
-          static_cast<std::size_t>(node.step) >= job_.steps)
-        continue;
+      if (node.kind != NodeKind::kKernel || !job_.Holds(node.step)) continue;
       const auto& shares = less[static_cast<std::size_t>(node.step)];
       const auto share = shares.find(part.TypeOf(node));
       if (share == shares.end() || share->second <= 0) continue;
@@ -133,11 +147,11 @@ class RankCauses : Finder {
     };
     std::vector<double> peers;
     for (const std::size_t peer : job_.RoleOf(rank)) peers.push_back(mean(peer));
-    std::sort(peers.begin(), peers.end());
+    std::ranges::sort(peers);
     const double usual = peers[peers.size() / 2], own = mean(rank);
-    if (own <= 0 || own >= job_.rules.late_clock_ratio * usual) return;
-    cause.finding.metrics.push_back({"clock", own, "MHz"});
-    cause.finding.metrics.push_back({"clock_of_peers", usual, "MHz"});
+    if (own <= 0 || own >= job_.rules[kLateClockRatio] * usual) return;
+    cause.finding.Measure(kMeanClock, own);
+    cause.finding.Measure(kClockOfPeers, usual);
   }
 
   void FindHost(const HostFamily& family) {
@@ -158,7 +172,7 @@ class RankCauses : Finder {
   // Another rank is late in each step, by far: nothing is wrong with any of them alone.
   bool AddJitter(std::vector<Excess>& excesses, Leaf leaf) {
     const auto steps = static_cast<double>(job_.CountedSteps());
-    if (steps < job_.rules.jitter_steps || excesses.size() < 2) return false;
+    if (steps < job_.rules[kJitterSteps] || excesses.size() < 2) return false;
     std::map<std::size_t, double> worst_in;  // steps, by rank
     double cost = 0;
     std::vector<StepStall> found;
@@ -171,7 +185,7 @@ class RankCauses : Finder {
       for (const Excess& excess : excesses)
         others = &excess == worst ? others : std::max(others, excess.by_step[step]);
       // A moment more than the others is noise, whoever has it.
-      const bool stalls = worst->by_step[step] >= ShareOf(job_.step_time, job_.rules.jitter_share);
+      const bool stalls = worst->by_step[step] >= ShareOf(job_.step_time, job_.rules[kJitterShare]);
       if (!stalls || 2 * others > worst->by_step[step]) continue;
       ++worst_in[worst->rank];
       cost += static_cast<double>(worst->by_step[step] - others);
@@ -184,17 +198,16 @@ class RankCauses : Finder {
       top = std::max(top, count);
     }
     // A stall in a single step is an accident of a rank.
-    if (!IsAtLeast(worst_in.size(), job_.rules.jitter_ranks) || 2 * seen <= steps ||
-        top > job_.rules.jitter_top_share * steps)
+    if (!IsAtLeast(worst_in.size(), job_.rules[kJitterRanks]) || 2 * seen <= steps ||
+        top > job_.rules[kJitterTopShare] * steps)
       return false;
-    if (cost / steps < job_.rules.jitter_share * static_cast<double>(job_.step_time)) return false;
+    if (cost / steps < job_.rules[kJitterShare] * static_cast<double>(job_.step_time)) return false;
     Cause cause = NewCause(job_, kRankJitter, std::string(NameOf(leaf)));
     for (const Excess& excess : excesses) Append(excess.removal, cause.what_if.expect);
     cause.stalls = std::move(found);
     cause.finding.leaf = NameOf(leaf);
-    cause.finding.metrics.push_back(
-        {"different_ranks", static_cast<double>(worst_in.size()), "count"});
-    cause.finding.metrics.push_back({"excess_per_step", cost / steps, "ns"});
+    cause.finding.Measure(kDifferentRanks, worst_in.size());
+    cause.finding.Measure(kExcessPerStep, cost / steps);
     causes_.push_back(std::move(cause));
     return true;
   }
@@ -214,25 +227,22 @@ class RankCauses : Finder {
       normal += worst.normal_by_step[step];
     }
     if (normal > 0) {
-      cause.finding.metrics.push_back(
-          {"slower_than_peers", static_cast<double>(normal + time) / static_cast<double>(normal),
-           "ratio"});
+      cause.finding.Measure(kSlowerThanPeers, Ratio(normal + time, normal));
     }
     const auto count = static_cast<TimeNs>(std::max<std::size_t>(1, steps.size()));
-    cause.finding.metrics.push_back({"excess_per_step", static_cast<double>(time / count), "ns"});
+    cause.finding.Measure(kExcessPerStep, time / count);
   }
 
   // Ranks that are about equally late are one cause: mending one of them wins nothing.
   template <typename Describe>
   void AddAlike(const FindingInfo& finding, std::string_view place, Leaf leaf,
                 std::vector<Excess>& late, Describe describe) {
-    std::stable_sort(late.begin(), late.end(),
-                     [](const Excess& a, const Excess& b) { return a.time > b.time; });
+    std::ranges::stable_sort(late, std::greater{}, &Excess::time);
     for (std::size_t first = 0; first < late.size();) {
       std::size_t last = first;
       while (last + 1 < late.size() &&
              static_cast<double>(late[first].time) <=
-                 job_.rules.late_alike * static_cast<double>(late[last + 1].time))
+                 job_.rules[kLateAlike] * static_cast<double>(late[last + 1].time))
         ++last;
       std::vector<std::int64_t> ranks;
       std::set<std::size_t> steps;
@@ -242,7 +252,7 @@ class RankCauses : Finder {
         for (const std::size_t step : LateSteps(job_, late[i])) steps.insert(step);
         Append(late[i].removal, removal);
       }
-      std::sort(ranks.begin(), ranks.end());
+      std::ranges::sort(ranks);
       Cause cause =
           NewCause(job_, finding,
                    fmt::format("r{}{}{}", fmt::join(ranks, "+"), place.empty() ? "" : "/", place));
@@ -264,8 +274,8 @@ class RankCauses : Finder {
 }  // namespace
 
 bool CanCompare(const Job& job, std::size_t ranks) {
-  return IsAtLeast(ranks, job.rules.late_peers) &&
-         (ranks > kPairOfRanks || IsAtLeast(job.CountedSteps(), job.rules.late_pair_steps));
+  return IsAtLeast(ranks, job.rules[kLatePeers]) &&
+         (ranks > kPairOfRanks || IsAtLeast(job.CountedSteps(), job.rules[kLatePairSteps]));
 }
 
 namespace {
@@ -279,10 +289,9 @@ Action MoreOf(std::string_view option) { return SetOption(option, std::string("m
 }  // namespace
 
 const FindingInfo kRankLateCompute =
-    Fault("rank.late_compute", {"hardware", "operator", "data"},
+    Fault(Area::kRanks, "rank.late_compute", {"hardware", "operator", "data"},
           {"kernels run slowly on {}", "{} 计算慢"},
-          {.area = Area::kRanks,
-           .dimension = Dimension::kComputation,
+          {.dimension = Dimension::kComputation,
            .category = kSlowRankCategory,
            .needs = {Record::kPeers},
            .find = FindBy<RankCauses>,
@@ -294,14 +303,12 @@ const FindingInfo kRankLateCompute =
                          "用 nvidia-smi 检查该卡频率、功耗和温度"},
                         Check("clock, power and temperature of the device", "nvidia-smi")},
                        SwapCard()}},
-           .thresholds = {{"clock_ratio", &Rules::late_clock_ratio, 0, 1,
-                           "a clock below this share of that of the peers is named"}}});
+           .thresholds = {&kLateClockRatio}});
 
 const FindingInfo kRankLateHost = Fault(
-    "rank.late_host", {"platform", "framework"},
+    Area::kRanks, "rank.late_host", {"platform", "framework"},
     {"the host launches late on {}", "{} 的 host 下发慢"},
-    {.area = Area::kRanks,
-     .dimension = Dimension::kSchedule,
+    {.dimension = Dimension::kSchedule,
      .category = kSlowRankCategory,
      .needs = {Record::kPeers},
      .advice = {{CheckLoad(),
@@ -311,59 +318,47 @@ const FindingInfo kRankLateHost = Fault(
                 {CheckLoad(), BindProcesses()}},
      .mended_as = {&kHostCompile, &kHostAclop, &kHostMemory, &kHostSync, &kHostH2d}});
 
-const FindingInfo kRankLateInput =
-    Fault("rank.late_input", {"data"}, {"input arrives late on {}", "{} 等待输入数据"},
-          {.area = Area::kRanks,
-           .dimension = Dimension::kSchedule,
-           .category = kSlowRankCategory,
-           .leaves = {Leaf::kDataLoader, Leaf::kHostCopy},
-           .needs = {Record::kPeers},
-           .advice = {{{{"check the storage of that node and the sizes of its shards",
-                         "检查该节点存储和数据分片大小"},
-                        Check("storage of the node and sizes of its shards")},
-                       {{"use more workers", "增加 worker"}, MoreOf("DataLoader.num_workers")}}},
-           .mended_as = {&kHostCompile, &kHostAclop, &kHostMemory, &kHostSync, &kHostH2d}});
+const FindingInfo kRankLateInput = Fault(
+    Area::kRanks, "rank.late_input", {"data"}, {"input arrives late on {}", "{} 等待输入数据"},
+    {.dimension = Dimension::kSchedule,
+     .category = kSlowRankCategory,
+     .leaves = {Leaf::kDataLoader, Leaf::kHostCopy},
+     .needs = {Record::kPeers},
+     .advice = {{{{"check the storage of that node and the sizes of its shards",
+                   "检查该节点存储和数据分片大小"},
+                  Check("storage of the node and sizes of its shards")},
+                 {{"use more workers", "增加 worker"}, MoreOf("DataLoader.num_workers")}}},
+     .mended_as = {&kHostCompile, &kHostAclop, &kHostMemory, &kHostSync, &kHostH2d}});
 
 const FindingInfo kRankJitter = Fault(
-    "rank.jitter", {"platform", "framework"},
+    Area::kRanks, "rank.jitter", {"platform", "framework"},
     {"a different rank stalls in each step", "每个 step 由不同的卡拖慢"},
-    {.area = Area::kRanks,
-     .category = kSlowRankCategory,
+    {.category = kSlowRankCategory,
      .applies =
-         [](const Coverage& job) { return job.compares && job.steps >= job.rules.jitter_steps; },
+         [](const Coverage& job) { return job.compares && job.steps >= job.rules[kJitterSteps]; },
      .advice = {{{{"collect garbage on all ranks together (gc.freeze)",
                    "所有卡同时垃圾回收（gc.freeze）"},
                   Change("garbage collection", "every n steps on all ranks together")},
                  {{"check CPU load and storage", "检查 CPU 负载和共享存储"},
                   Check("CPU load and shared storage")}}},
-     .thresholds = {
-         {"steps", &Rules::jitter_steps, 2, kMostCalls, "fewer steps do not show a habit"},
-         {"ranks", &Rules::jitter_ranks, 2, kMostCalls,
-          "at least this many ranks are the worst in turn"},
-         {"share", &Rules::jitter_share, 0, 1,
-          "stalls of changing ranks cost at least this share of the step"},
-         {"top_share", &Rules::jitter_top_share, 0, 1,
-          "no rank is the worst in more of the steps"}}});
+     .thresholds = {&kJitterSteps, &kJitterRanks, &kJitterShare, &kJitterTopShare}});
 
-const FindingInfo kDataImbalance =
-    Fault("data.imbalance", {"data"}, {"the batches of {} are larger", "{} 的数据量更大"},
-          {.area = Area::kBalance,
-           .needs = {Record::kShapesOfRanks},
-           .advice = {{{{"sort or pack samples by length", "按长度排序或打包样本"},
-                        Change("samples", "sorted or packed by length")},
-                       {{"balance the tokens of the ranks", "均衡各卡的 token 数"},
-                        Change("tokens of the ranks", "even")}}}});
+const FindingInfo kDataImbalance = Fault(
+    Area::kBalance, "data.imbalance", {"data"}, {"the batches of {} are larger", "{} 的数据量更大"},
+    {.needs = {Record::kShapesOfRanks},
+     .advice = {{{{"sort or pack samples by length", "按长度排序或打包样本"},
+                  Change("samples", "sorted or packed by length")},
+                 {{"balance the tokens of the ranks", "均衡各卡的 token 数"},
+                  Change("tokens of the ranks", "even")}}}});
 
-const FindingInfo kEpImbalance = Fault(
-    "ep.imbalance", {"model"}, {"the experts of {} get more tokens", "{} 的专家分到的 token 过多"},
-    {.area = Area::kBalance,
-     .needs = {Record::kShapesOfRanks},
-     .advice = {{{{"balance the experts: auxiliary loss, capacity, placement or replicas",
-                   "均衡专家负载：辅助损失、容量上限、专家放置或副本"},
-                  Change("tokens of the experts",
-                         "auxiliary loss, capacity, placement or replicas")}}},
-     .thresholds = {{"foreign_share", &Rules::foreign_share, 0, 1,
-                     "if this share of the excess has shapes of its own, it is more work and not "
-                     "slower work"}}});
+const FindingInfo kEpImbalance =
+    Fault(Area::kBalance, "ep.imbalance", {"model"},
+          {"the experts of {} get more tokens", "{} 的专家分到的 token 过多"},
+          {.needs = {Record::kShapesOfRanks},
+           .advice = {{{{"balance the experts: auxiliary loss, capacity, placement or replicas",
+                         "均衡专家负载：辅助损失、容量上限、专家放置或副本"},
+                        Change("tokens of the experts",
+                               "auxiliary loss, capacity, placement or replicas")}}},
+           .thresholds = {&kForeignShare}});
 
 }  // namespace mpa

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/measure/kernel_class.h"
 
@@ -38,7 +39,7 @@ void Exposure::Measure(const Job& job, std::size_t operation,
                        const std::vector<Intervals>& computes) {
   const auto& members = job.operations.all[operation].joint.members;
   const ReplayGraph& graph = job.graph.graph;
-  const TimeNs beside = Whole(job.rules.beside_ns);
+  const TimeNs beside = Whole(job.rules[kBesideNs]);
   TimeNs sum = 0;
   std::size_t between = 0;
   for (const auto& member : members) {
@@ -47,8 +48,8 @@ void Exposure::Measure(const Job& job, std::size_t operation,
     const TimeNs end = graph.Start(job.graph.first_node[member.rank] + row.leave);
     const TimeNs begin = std::min(end, std::max(arrive, graph.Start(job.graph.joints[operation])));
     const Intervals& computed = computes[member.rank];
-    auto next = std::partition_point(computed.begin(), computed.end(),
-                                     [&](const Interval& piece) { return piece.end <= arrive; });
+    auto next = std::ranges::partition_point(
+        computed, [&](const Interval& piece) { return piece.end <= arrive; });
     const bool is_preceded = next != computed.begin() && arrive - std::prev(next)->end <= beside;
     TimeNs exposed = end - begin, alone = end - arrive;
     for (; next != computed.end() && next->begin < end; ++next) {
@@ -58,7 +59,7 @@ void Exposure::Measure(const Job& job, std::size_t operation,
     const bool is_followed = next != computed.end() && next->begin - end <= beside;
     sum += std::max<TimeNs>(0, exposed);
     const bool is_alone =
-        static_cast<double>(alone) >= job.rules.alone_share * static_cast<double>(end - arrive);
+        static_cast<double>(alone) >= job.rules[kAloneShare] * static_cast<double>(end - arrive);
     between += is_preceded && is_followed && is_alone ? 1 : 0;
   }
   if (members.empty()) return;
@@ -67,8 +68,8 @@ void Exposure::Measure(const Job& job, std::size_t operation,
 }
 
 bool Exposure::OnTheWay(const std::vector<std::size_t>& operations) const {
-  const auto between = std::count_if(operations.begin(), operations.end(),
-                                     [&](std::size_t i) { return between_kernels_[i]; });
+  const auto between =
+      std::ranges::count_if(operations, [&](std::size_t i) { return between_kernels_[i]; });
   return 2 * static_cast<std::size_t>(between) > operations.size();
 }
 
@@ -89,7 +90,7 @@ bool TakesTurns(const RankDiagnosis& part) {
 // The vector cores serve one group at a time, and sums in no fixed order.
 bool FitsVectorCores(const Job& job) {
   const Variable& fixed_order = *VariableNamed("HCCL_DETERMINISTIC");
-  return std::all_of(job.ranks.begin(), job.ranks.end(), [&](const DiagnosedRank& rank) {
+  return std::ranges::all_of(job.ranks, [&](const DiagnosedRank& rank) {
     const RankDiagnosis& part = *rank.part;
     return part.source != kGpuSource && !IsPoor(fixed_order, part.settings) &&
            ValueIn(part.settings, "HCCL_OP_EXPANSION_MODE") != "AIV" && TakesTurns(part);
@@ -102,13 +103,12 @@ bool Infers(const Job& job) {
   bool infers = false;
   for (const DiagnosedRank& rank : job.ranks) {
     const RankDiagnosis& part = *rank.part;
-    if (std::any_of(part.graph.nodes.begin(), part.graph.nodes.end(),
-                    [](const GraphNode& node) { return node.in_optimizer; }))
+    if (std::ranges::any_of(part.graph.nodes,
+                            [](const GraphNode& node) { return node.in_optimizer; }))
       return false;
-    infers =
-        infers || std::any_of(part.kinds.begin(), part.kinds.end(), [&](const KernelKind& kind) {
-          return IsInference(part.names[kind.type]);
-        });
+    infers = infers || std::ranges::any_of(part.kinds, [&](const KernelKind& kind) {
+               return IsInference(part.names[kind.type]);
+             });
   }
   return infers;
 }
@@ -128,14 +128,14 @@ TimeNs OwnTimeOf(const Job& job, std::size_t operation) {
 }
 
 bool IsSmallOperation(const Job& job, std::size_t operation, const LinkSpeeds::Data& data) {
-  return data.bytes > 0 && static_cast<double>(data.bytes) <= job.rules.small_bytes &&
+  return data.bytes > 0 && static_cast<double>(data.bytes) <= job.rules[kSmallBytes] &&
          static_cast<double>(OwnTimeOf(job, operation)) >=
-             job.rules.small_latency_ratio * static_cast<double>(data.time);
+             job.rules[kSmallLatencyRatio] * static_cast<double>(data.time);
 }
 
 bool CrossesPort(const Job& job, std::size_t operation) {
   const auto& members = job.operations.all[operation].joint.members;
-  return std::any_of(members.begin(), members.end(), [&](const JointOperation::Member& member) {
+  return std::ranges::any_of(members, [&](const JointOperation::Member& member) {
     return job.PartOf(member).port_bytes > 0;
   });
 }
@@ -175,15 +175,15 @@ void FindSmallOnTheWay(const Job& job, const LinkSpeeds& speeds, const Exposure&
       small.push_back(i);
       bytes += static_cast<double>(data.bytes);
       const TimeNs latency = OwnTimeOf(job, i) - data.time;
-      ShortenOperation(job, i, ShareOf(latency, job.rules.small_vector_gain), cause.what_if.expect);
+      ShortenOperation(job, i, ShareOf(latency, job.rules[kSmallVectorGain]), cause.what_if.expect);
       ShortenOperation(job, i, latency, cause.what_if.bound);
     }
     const double calls = CallsPerStep(job, small), count = static_cast<double>(small.size());
-    if (small.empty() || calls < job.rules.small_calls ||
-        count < job.rules.small_count_share * static_cast<double>(operations.size()))
+    if (small.empty() || calls < job.rules[kSmallCalls] ||
+        count < job.rules[kSmallCountShare] * static_cast<double>(operations.size()))
       continue;
-    cause.finding.metrics.push_back({"calls_per_step", calls, "count"});
-    cause.finding.metrics.push_back({"mean_size", bytes / count, "bytes"});
+    cause.finding.Measure(kCallsPerStep, calls);
+    cause.finding.Measure(kMeanSize, bytes / count);
     causes.push_back(std::move(cause));
   }
 }
@@ -200,8 +200,8 @@ KernelsOfSteps::KernelsOfSteps(const RankDiagnosis& part) : of_step_(part.steps.
     if (node.kind == NodeKind::kKernel && step < of_step_.size()) of_step_[step].push_back(&node);
   }
   for (auto& kernels : of_step_) {
-    std::stable_sort(kernels.begin(), kernels.end(),
-                     [](const GraphNode* a, const GraphNode* b) { return a->start < b->start; });
+    std::ranges::stable_sort(
+        kernels, [](const GraphNode* a, const GraphNode* b) { return a->start < b->start; });
   }
 }
 
@@ -214,11 +214,11 @@ std::span<const GraphNode* const> KernelsOfSteps::Of(std::int32_t step) const {
 GradientCurve::GradientCurve(const RankDiagnosis& part, std::span<const GraphNode* const> step,
                              double bytes, std::int64_t passes, TimeNs until)
     : slack_(bytes / 100) {
-  const auto behind = std::partition_point(
-      step.begin(), step.end(), [&](const GraphNode* node) { return node->start < until; });
+  const auto behind = std::ranges::partition_point(
+      step, [&](const GraphNode* node) { return node->start < until; });
   const std::span<const GraphNode* const> kernels(step.begin(), behind);
-  const auto adding = std::count_if(kernels.begin(), kernels.end(),
-                                    [](const GraphNode* node) { return node->adds_gradients; });
+  const auto adding =
+      std::ranges::count_if(kernels, [](const GraphNode* node) { return node->adds_gradients; });
   // The first pass of a step need not add anything; then all that was added is more than one pass.
   auto left =
       static_cast<std::size_t>(passes > 0 && adding % passes == 0 ? adding / passes : adding);
@@ -236,13 +236,13 @@ GradientCurve::GradientCurve(const RankDiagnosis& part, std::span<const GraphNod
     lead += node->dur;
   }
   if (2 * sum < bytes) made_.clear();
-  std::reverse(made_.begin(), made_.end());
+  std::ranges::reverse(made_);
   for (std::size_t i = 1; i < made_.size(); ++i) made_[i].bytes += made_[i - 1].bytes;
 }
 
 TimeNs GradientCurve::LeadOf(double bytes) const {
-  const auto found = std::partition_point(
-      made_.begin(), made_.end(), [&](const Made& made) { return made.bytes + slack_ < bytes; });
+  const auto found = std::ranges::partition_point(
+      made_, [&](const Made& made) { return made.bytes + slack_ < bytes; });
   return found == made_.end() ? 0 : found->lead;
 }
 

@@ -17,13 +17,30 @@
 namespace mpa {
 namespace {
 
+constexpr Threshold kOddRatio{
+    "ratio", 0.7, 0, 1,
+    "tasks of odd sizes reach less than this share of the bandwidth of the others"},
+    kRetransmitRatio{"ratio", 20, kLongTaskRatio, 1e6,
+                     "a task takes this many times what is usual for its size"},
+    kBufferBytes{"bytes", 200 << 20, 1, kMostBytes, "HCCL_BUFFSIZE where it is not recorded"},
+    kBufferRatio{"ratio", 0.85, 0, 1,
+                 "messages beyond it reach less than this share of the bandwidth"},
+    kBufferReach{"reach", 8, 1, 1e6,
+                 "they are compared with messages down to one in this many of it"};
+
+constexpr MetricInfo kBeyondUsual{
+    "beyond_usual", "ratio", {"{} times the usual time", "是通常耗时的 {} 倍"}},
+    kBandwidthBelow{"bandwidth_below", "GB/s", {"smaller ones {}", "较小的消息 {}"}},
+    kBandwidthAligned{"bandwidth_aligned", "GB/s", {"aligned ones {}", "对齐时 {}"}},
+    kBandwidthAlone{"bandwidth_alone", "GB/s", {"alone {}", "单独时 {}"}};
+
 class TransferCauses : Finder {
  public:
   using Finder::Finder;
 
   void Find() {
-    AddCompared(kCommUnaligned, &PeerTransfer::odd, rules_.odd_ratio, "bandwidth_aligned");
-    AddCompared(kCommContention, &PeerTransfer::beside, rules_.beside_ratio, "bandwidth_alone");
+    AddCompared(kCommUnaligned, &PeerTransfer::odd, rules_[kOddRatio], kBandwidthAligned);
+    AddCompared(kCommContention, &PeerTransfer::beside, rules_[kBesideRatio], kBandwidthAlone);
     AddRetransmit();
     AddBuffer();
   }
@@ -35,7 +52,7 @@ class TransferCauses : Finder {
 
   // Tasks that have something in common against those of the same transport that have it not.
   void AddCompared(const FindingInfo& finding, TaskSum PeerTransfer::*part, double ratio,
-                   const char* metric) {
+                   const MetricInfo& metric) {
     for (const auto& [transport, tasks] : CompareTasks(job_.ranks, part)) {
       if (!tasks.AreSlower(ratio, rules_)) continue;
       const double own = tasks.with.Bandwidth(), usual = tasks.without.Bandwidth();
@@ -51,19 +68,19 @@ class TransferCauses : Finder {
       for (std::size_t i = 0; i < less.size(); ++i) {
         if (less[i] > 0) ShortenOperation(job_, i, less[i], cause.what_if.expect);
       }
-      cause.finding.metrics.push_back({"bandwidth", own, "GB/s"});
-      cause.finding.metrics.push_back({metric, usual, "GB/s"});
-      cause.finding.metrics.push_back({"mean_size", MeanSize(tasks.with), "bytes"});
+      cause.finding.Measure(kBandwidth, own);
+      cause.finding.Measure(metric, usual);
+      cause.finding.Measure(kMeanSize, MeanSize(tasks.with));
       causes_.push_back(std::move(cause));
     }
   }
 
   static double RatioOf(const LongTask& task) {
-    return static_cast<double>(task.dur) / static_cast<double>(std::max<TimeNs>(1, task.usual));
+    return Ratio(task.dur, std::max<TimeNs>(1, task.usual));
   }
   bool IsResent(std::size_t rank, const LongTask& task) const {
     return job_.Part(rank).names[task.transport] == kPortTransport &&
-           RatioOf(task) >= rules_.retransmit_ratio;
+           RatioOf(task) >= rules_[kRetransmitRatio];
   }
 
   // By operation.
@@ -101,7 +118,7 @@ class TransferCauses : Finder {
     for (const auto& [operation, time] : less)
       ShortenOperation(job_, operation, time, cause.what_if.expect);
     cause.finding.ranks.assign(ends.begin(), ends.end());
-    cause.finding.metrics.push_back({"beyond_usual", worst, "ratio"});
+    cause.finding.Measure(kBeyondUsual, worst);
     causes_.push_back(std::move(cause));
   }
 
@@ -109,7 +126,7 @@ class TransferCauses : Finder {
   void AddBuffer() {
     const auto& settings = job_.Part(0).settings;
     const auto said = settings.find("HCCL_BUFFSIZE");
-    double buffer = rules_.buffer_bytes;
+    double buffer = rules_[kBufferBytes];
     if (said != settings.end()) buffer = std::strtod(said->second.c_str(), nullptr) * (1 << 20);
     if (buffer <= 0) return;
     struct Sizes {
@@ -123,7 +140,7 @@ class TransferCauses : Finder {
       const auto& member = operation.joint.members[0];
       const auto bytes = job_.Part(member.rank).operations[member.collective].bytes;
       // Smaller messages are held up by their start.
-      if (static_cast<double>(bytes) * rules_.buffer_reach < buffer) continue;
+      if (static_cast<double>(bytes) * rules_[kBufferReach] < buffer) continue;
       Sizes& sizes = by_kind[operation.kind + "/" + operation.group];
       const bool is_large = static_cast<double>(bytes) > buffer;
       Add({1, bytes, PostOf(job_, i)}, is_large ? sizes.exceeds : sizes.fits);
@@ -132,14 +149,14 @@ class TransferCauses : Finder {
     for (const auto& [kind, sizes] : by_kind) {
       const double own = sizes.exceeds.Bandwidth(), usual = sizes.fits.Bandwidth();
       const auto fewest = static_cast<double>(std::min(sizes.exceeds.count, sizes.fits.count));
-      if (fewest < rules_.compared_tasks || own >= rules_.buffer_ratio * usual) continue;
+      if (fewest < rules_[kComparedTasks] || own >= rules_[kBufferRatio] * usual) continue;
       Cause cause = NewCause(job_, kCommBuffer, kind);
       if (said == settings.end()) cause.finding.confidence = Certainty::kLow;
       for (const std::size_t i : sizes.large)
         ShortenOperation(job_, i, ShareOf(PostOf(job_, i), 1 - own / usual), cause.what_if.expect);
-      cause.finding.metrics.push_back({"mean_size", MeanSize(sizes.exceeds), "bytes"});
-      cause.finding.metrics.push_back({"bandwidth", own, "GB/s"});
-      cause.finding.metrics.push_back({"bandwidth_below", usual, "GB/s"});
+      cause.finding.Measure(kMeanSize, MeanSize(sizes.exceeds));
+      cause.finding.Measure(kBandwidth, own);
+      cause.finding.Measure(kBandwidthBelow, usual);
       causes_.push_back(std::move(cause));
     }
   }
@@ -151,15 +168,13 @@ TaskSum Less(const PeerTransfer& transfer, const TaskSum& part) {
 
 }  // namespace
 
-double MeanSize(const TaskSum& sum) {
-  return sum.count == 0 ? 0 : static_cast<double>(sum.bytes) / static_cast<double>(sum.count);
-}
+double MeanSize(const TaskSum& sum) { return sum.count == 0 ? 0 : Ratio(sum.bytes, sum.count); }
 
 bool ComparedTasks::AreSlower(double ratio, const Rules& rules) const {
   const double size = MeanSize(with), own = with.Bandwidth();
   const auto fewest = static_cast<double>(std::min(with.count, without.count));
-  if (fewest < rules.compared_tasks || size < rules.link_least_bytes ||
-      MeanSize(without) > rules.alike_sizes * size)
+  if (fewest < rules[kComparedTasks] || size < rules[kLinkLeastBytes] ||
+      MeanSize(without) > rules[kAlikeSizes] * size)
     return false;
   return own > 0 && own < ratio * without.Bandwidth();
 }
@@ -191,11 +206,11 @@ LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
   for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
     for (const PeerTransfer& transfer : job_.Part(rank).transfers) {
       // A small transfer shows the latency and not the bandwidth.
-      if (transfer.bytes < Whole(job_.rules.link_least_bytes)) continue;
+      if (transfer.bytes < Whole(job_.rules[kLinkLeastBytes])) continue;
       const Link link = LinkOf(rank, transfer);
       Add(transfer, links_[link]);
       if (link.transport == kCardTransport &&
-          static_cast<double>(transfer.bytes) >= job_.rules.port_bytes)
+          static_cast<double>(transfer.bytes) >= job_.rules[kPortBytes])
         Add(transfer, large);
     }
   }
@@ -207,10 +222,10 @@ LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
     usual_[transport] = ValueOfRank(values, NearestRankAbove(values.size(), 75));
   }
   const auto cards = usual_.find(std::string(kCardTransport));
-  const double least = job_.rules.card_share * job_.rules.card_gbs;
+  const double least = job_.rules[kCardShare] * job_.rules[kCardGbs];
   if (cards != usual_.end() && cards->second < least && large.time > 0 &&
       large.GigabytesPerSecond() < least) {
-    cards->second = job_.rules.card_gbs;
+    cards->second = job_.rules[kCardGbs];
     slow_everywhere_.emplace(kCardTransport);
   }
 }
@@ -227,7 +242,7 @@ Link LinkSpeeds::LinkOf(std::size_t rank, const PeerTransfer& transfer) const {
 bool LinkSpeeds::IsSlow(const Link& link) const {
   const auto use = links_.find(link);
   return use != links_.end() && use->second.time > 0 &&
-         use->second.GigabytesPerSecond() < job_.rules.link_bandwidth_ratio * UsualOf(link);
+         use->second.GigabytesPerSecond() < job_.rules[kLinkBandwidthRatio] * UsualOf(link);
 }
 
 // Links within a node work side by side, those between nodes share the port of their card.
@@ -235,9 +250,8 @@ LinkSpeeds::Data LinkSpeeds::DataOf(std::size_t operation) const {
   Data data;
   for (const auto& member : job_.operations.all[operation].joint.members) {
     const RankDiagnosis& part = job_.Part(member.rank);
-    auto at = std::partition_point(
-        part.transfers.begin(), part.transfers.end(),
-        [&](const PeerTransfer& row) { return row.operation < member.collective; });
+    auto at = std::ranges::partition_point(
+        part.transfers, [&](const PeerTransfer& row) { return row.operation < member.collective; });
     TimeNs through_port = 0;
     for (; at != part.transfers.end() && at->operation == member.collective; ++at) {
       data.bytes = std::max(data.bytes, at->bytes);
@@ -254,38 +268,31 @@ LinkSpeeds::Data LinkSpeeds::DataOf(std::size_t operation) const {
   return data;
 }
 
-const FindingInfo kCommUnaligned = Opportunity(
-    "comm.unaligned", {"framework"},
-    {"message sizes are not multiples of 512 bytes", "通信数据未按 512 字节对齐"},
-    {.area = Area::kCommunication,
-     .category = {"Byte Alignment Analysis", "字节对齐分析"},
-     .applies = HasTransfers,
-     .find = FindBy<TransferCauses>,
-     .advice = {{{{"pad the buckets to multiples of 512 bytes",
-                   "将 bucket 补齐到 512 字节的整数倍"},
-                  Change("buckets", "multiples of 512 bytes")}}},
-     .thresholds = {
-         {"ratio", &Rules::odd_ratio, 0, 1,
-          "tasks of odd sizes reach less than this share of the bandwidth of the others"}}});
+const FindingInfo kCommUnaligned =
+    Opportunity(Area::kCommunication, "comm.unaligned", {"framework"},
+                {"message sizes are not multiples of 512 bytes", "通信数据未按 512 字节对齐"},
+                {.category = {"Byte Alignment Analysis", "字节对齐分析"},
+                 .applies = HasTransfers,
+                 .find = FindBy<TransferCauses>,
+                 .advice = {{{{"pad the buckets to multiples of 512 bytes",
+                               "将 bucket 补齐到 512 字节的整数倍"},
+                              Change("buckets", "multiples of 512 bytes")}}},
+                 .thresholds = {&kOddRatio}});
 
 const FindingInfo kCommContention = Opportunity(
-    "comm.contention", {"framework"},
+    Area::kCommunication, "comm.contention", {"framework"},
     {"computing slows concurrent transfers", "计算与通信争用带宽"},
-    {.area = Area::kCommunication,
-     .category = {"Bandwidth Contention Analysis", "带宽分析"},
+    {.category = {"Bandwidth Contention Analysis", "带宽分析"},
      .applies = HasTransfers,
      .advice = {{{{"compare the step with and without the overlap, and keep the faster one",
                    "对比开启和关闭重叠时的 step 耗时，取更短者"},
                   Check("the step with and without the overlap")}}},
-     .thresholds = {
-         {"ratio", &Rules::beside_ratio, 0, 1,
-          "tasks beside computing reach less than this share of the bandwidth of the others"}}});
+     .thresholds = {&kBesideRatio}});
 
 const FindingInfo kCommRetransmit =
-    Fault("comm.retransmit", {"hardware", "communication"},
+    Fault(Area::kCommunication, "comm.retransmit", {"hardware", "communication"},
           {"transfers of {} time out", "{} 的传输超时重传"},
-          {.area = Area::kCommunication,
-           .category = {"Communication Retransmission Analysis", "通信重传分析"},
+          {.category = {"Communication Retransmission Analysis", "通信重传分析"},
            .applies = HasTransfers,
            .advice = {{{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
                         Check("optics and PFC/ECN of the network", "hccn_tool")},
@@ -293,21 +300,15 @@ const FindingInfo kCommRetransmit =
                         Check("HCCL_RDMA_TIMEOUT")}},
                       {{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
                         Check("optics and PFC/ECN of the network", "ibstat")}}},
-           .thresholds = {{"ratio", &Rules::retransmit_ratio, kLongTaskRatio, 1e6,
-                           "a task takes this many times what is usual for its size"}}});
+           .thresholds = {&kRetransmitRatio}});
 
 const FindingInfo kCommBuffer = Opportunity(
-    "comm.buffer", {"framework"}, {"messages exceed the buffer of HCCL", "消息超过 HCCL 缓冲区"},
-    {.area = Area::kCommunication,
-     .applies = HasTransfers,
+    Area::kCommunication, "comm.buffer", {"framework"},
+    {"messages exceed the buffer of HCCL", "消息超过 HCCL 缓冲区"},
+    {.applies = HasTransfers,
      .advice = {{{{"raise HCCL_BUFFSIZE (each group takes twice its size of device memory)",
                    "增大 HCCL_BUFFSIZE（每个通信域占用两倍显存）"},
                   Change("HCCL_BUFFSIZE", "above the message")}}},
-     .thresholds = {
-         {"bytes", &Rules::buffer_bytes, 1, kMostBytes, "HCCL_BUFFSIZE where it is not recorded"},
-         {"ratio", &Rules::buffer_ratio, 0, 1,
-          "messages beyond it reach less than this share of the bandwidth"},
-         {"reach", &Rules::buffer_reach, 1, 1e6,
-          "they are compared with messages down to one in this many of it"}}});
+     .thresholds = {&kBufferBytes, &kBufferRatio, &kBufferReach}});
 
 }  // namespace mpa

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -15,6 +16,14 @@
 namespace mpa {
 namespace {
 
+constexpr MetricInfo kLateBy{
+    "late_by", "ns", {"arrived {} after the second-to-last rank", "比倒数第二个到达的卡晚 {}"}},
+    kLateByCaptured{
+        "late_by_captured", "ns", {"arrived {} after the captured ranks", "比已采集的卡晚 {}"}},
+    kLateByBeforeLast{"late_by_before_last",
+                      "ns",
+                      {"arrived {} after the ranks before it", "比更早到达的卡晚 {}"}};
+
 struct LateUncaptured {
   std::vector<std::int64_t> ranks;
   TimeNs worst = 0, sum = 0;  // behind the last of the others
@@ -25,7 +34,7 @@ struct LateUncaptured {
 };
 
 bool Intersects(const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
-  return std::any_of(a.begin(), a.end(), [&](std::size_t value) { return b.contains(value); });
+  return std::ranges::any_of(a, [&](std::size_t value) { return b.contains(value); });
 }
 
 class UncapturedCauses : Finder {
@@ -59,16 +68,14 @@ class UncapturedCauses : Finder {
     }
     // As with captured ranks, those that are about equally late are one cause, unless they came to
     // an operation one after the other.
-    std::stable_sort(
-        known.begin(), known.end(),
-        [](const LateUncaptured& a, const LateUncaptured& b) { return a.sum > b.sum; });
+    std::ranges::stable_sort(known, std::greater{}, &LateUncaptured::sum);
     for (std::size_t first = 0; first < known.size();) {
       LateUncaptured together;
       std::set<std::int64_t> ranks;
       std::size_t next = first;
       for (; next < known.size() &&
              static_cast<double>(known[first].sum) <=
-                 job_.rules.late_alike * static_cast<double>(known[next].sum) &&
+                 job_.rules[kLateAlike] * static_cast<double>(known[next].sum) &&
              !Intersects(together.operations, known[next].operations);
            ++next) {
         together.was_last = together.was_last || known[next].was_last;
@@ -94,18 +101,17 @@ class UncapturedCauses : Finder {
       if (late.steps.contains(PositionOf(id))) steps.push_back(id);
     }
     if (!steps.empty()) cause.finding.steps = std::move(steps);
-    const char* const metric = cause.finding.ranks.empty() ? "late_by_captured"
-                               : late.was_last             ? "late_by"
-                                                           : "late_by_before_last";
-    cause.finding.metrics.push_back({metric, static_cast<double>(late.worst), "ns"});
+    cause.finding.Measure(cause.finding.ranks.empty() ? kLateByCaptured
+                          : late.was_last             ? kLateBy
+                                                      : kLateByBeforeLast,
+                          late.worst);
     cause.what_if.expect = std::move(late.removal);
     causes_.push_back(std::move(cause));
   }
 
   std::int32_t PositionOf(std::int32_t id) const {
     const auto& steps = job_.Part(0).steps;
-    const auto found = std::find_if(steps.begin(), steps.end(),
-                                    [&](const StepPart& step) { return step.id == id; });
+    const auto found = std::ranges::find(steps, id, &StepPart::id);
     return static_cast<std::int32_t>(found - steps.begin());
   }
 };
@@ -128,14 +134,12 @@ class UncapturedChain {
       if (LateIn(i) != nullptr && !Of(i).joint.members.empty()) late.push_back(i);
     }
     const auto behind = [&](std::size_t i) { return LateIn(i)->Behind(); };
-    std::stable_sort(late.begin(), late.end(),
-                     [&](std::size_t a, std::size_t b) { return behind(a) > behind(b); });
+    std::ranges::stable_sort(late, std::greater{}, behind);
     const std::size_t shown = std::min(kMostArrivals, late.size());
     chain.more_arrivals = late.size() - shown;
     late.resize(shown);
-    std::stable_sort(late.begin(), late.end(), [&](std::size_t a, std::size_t b) {
-      return LateIn(a)->time < LateIn(b)->time;
-    });
+    std::ranges::stable_sort(
+        late, [&](std::size_t a, std::size_t b) { return LateIn(a)->time < LateIn(b)->time; });
     for (const std::size_t i : late) {
       SeenArrival& arrival = chain.arrivals.emplace_back();
       const JointOperation::Member& first = Of(i).joint.members[0];
@@ -162,16 +166,15 @@ class UncapturedChain {
       const RankDiagnosis& part = job_.Part(member.rank);
       const std::int32_t row = part.graph.collectives[member.collective].row;
       const auto& rows = part.collectives.runs.rows;
-      const auto found = std::find_if(
-          rows.begin(), rows.end(), [&](const RankRuns::Row& met) { return met.operation == row; });
+      const auto found = std::ranges::find_if(
+          rows, [&](const RankRuns::Row& met) { return met.operation == row; });
       if (found == rows.end()) continue;
       const LastArrival& last =
           part.collectives.last[static_cast<std::size_t>(found - rows.begin())];
       if (last.known && last.time > found->start)
         arrival.observers.push_back({job_.ranks[member.rank].rank, last.time - found->start});
     }
-    std::stable_sort(arrival.observers.begin(), arrival.observers.end(),
-                     [](const TimeOfRank& a, const TimeOfRank& b) { return a.time > b.time; });
+    std::ranges::stable_sort(arrival.observers, std::greater{}, &TimeOfRank::time);
   }
 
   // When the host of a rank called for the operation; -1: not recorded.
@@ -180,10 +183,9 @@ class UncapturedChain {
     for (const JointOperation::Member& member : Of(operation).joint.members) {
       if (member.rank != rank) continue;
       const std::uint32_t arrive = graph.collectives[member.collective].arrive;
-      const auto call =
-          std::find_if(graph.edges.begin(), graph.edges.end(), [&](const GraphEdge& edge) {
-            return edge.node == arrive && graph.nodes[edge.on].kind == NodeKind::kLaunch;
-          });
+      const auto call = std::ranges::find_if(graph.edges, [&](const GraphEdge& edge) {
+        return edge.node == arrive && graph.nodes[edge.on].kind == NodeKind::kLaunch;
+      });
       return call == graph.edges.end() ? -1 : graph.nodes[call->on].start;
     }
     return -1;
@@ -215,9 +217,8 @@ constexpr Wording kThatRank{"capture that rank and its node", "采集该卡及�
 }  // namespace
 
 const FindingInfo kRankLate = Fault(
-    "rank.late", {"platform"}, {"collectives wait for {}", "集合通信等待 {}"},
-    {.area = Area::kRanks,
-     .category = kSlowRankCategory,
+    Area::kRanks, "rank.late", {"platform"}, {"collectives wait for {}", "集合通信等待 {}"},
+    {.category = kSlowRankCategory,
      .applies = HasOperations,
      .find = FindBy<UncapturedCauses>,
      .advice = {{CaptureThatRank(
@@ -227,9 +228,6 @@ const FindingInfo kRankLate = Fault(
                 {CaptureThatRank(LacksSteps, kThatRankAndSteps,
                                  {{"warmup_steps", 1}, {"active_steps", 3}}),
                  CaptureThatRank(HasSteps, kThatRank, {})}},
-     .thresholds = {{"share", &Rules::outsider_share, 0, 1,
-                     "a rank that was not captured is late by at least this share of the step"},
-                    {"least_ns", &Rules::outsider_ns, 0, kLongestTime,
-                     "a rank that was not captured is late by at least this time"}}});
+     .thresholds = {&kOutsiderShare, &kOutsiderNs}});
 
 }  // namespace mpa

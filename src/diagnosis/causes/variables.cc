@@ -32,7 +32,7 @@ const std::vector<Variable>& Variables() {
        .is_finding = true,
        .is_poor = IsOn,
        .costs = {"the host waits for the device at every launch", "每次下发都等待设备完成"},
-       .advice = {"ASCEND_LAUNCH_BLOCKING=0", "ASCEND_LAUNCH_BLOCKING=0"},
+       .advice = {"ASCEND_LAUNCH_BLOCKING=0"},
        .better = "0",
        .serves = {&kHostLaunchBlocking, &kHostLaunchBound, &kHostSync}},
       // 3 is "errors only", 4 nothing.
@@ -42,7 +42,7 @@ const std::vector<Variable>& Variables() {
        .is_poor =
            [](const std::string& value) { return value == "0" || value == "1" || value == "2"; },
        .costs = {"the host writes a log of what it does", "host 输出大量日志"},
-       .advice = {"ASCEND_GLOBAL_LOG_LEVEL=3", "ASCEND_GLOBAL_LOG_LEVEL=3"},
+       .advice = {"ASCEND_GLOBAL_LOG_LEVEL=3"},
        .better = "3",
        .serves = {&kHostLaunchBound}},
       {.name = "TASK_QUEUE_ENABLE",
@@ -135,15 +135,14 @@ AdviceFacts FactsOf(const std::vector<DiagnosedRank>& ranks, const Rules& rules)
   AdviceFacts facts;
   const auto all = [&](auto holds) {
     return !ranks.empty() &&
-           std::all_of(ranks.begin(), ranks.end(),
-                       [&](const DiagnosedRank& rank) { return holds(*rank.part); });
+           std::ranges::all_of(ranks, [&](const DiagnosedRank& rank) { return holds(*rank.part); });
   };
   const auto switched_on = [&](const char* name) {
     return all([&](const RankDiagnosis& part) { return part.settings.contains(name); });
   };
   facts.on_gpu = all([](const RankDiagnosis& part) { return part.source == kGpuSource; });
-  facts.is_compiled = std::any_of(ranks.begin(), ranks.end(),
-                                  [](const DiagnosedRank& rank) { return rank.part->is_compiled; });
+  facts.is_compiled =
+      std::ranges::any_of(ranks, [](const DiagnosedRank& rank) { return rank.part->is_compiled; });
   facts.has_stacks = all([](const RankDiagnosis& part) { return part.has_stacks; });
   facts.has_shapes = switched_on("profiler.shapes");
   facts.has_memory = switched_on("profiler.memory");
@@ -152,7 +151,7 @@ AdviceFacts FactsOf(const std::vector<DiagnosedRank>& ranks, const Rules& rules)
   facts.has_level1 = all(
       [](const RankDiagnosis& part) { return part.level == "Level1" || part.level == "Level2"; });
   facts.has_steps = all([&](const RankDiagnosis& part) {
-    return static_cast<double>(part.steps.size()) >= rules.few_steps;
+    return static_cast<double>(part.steps.size()) >= rules[kFewSteps];
   });
   return facts;
 }

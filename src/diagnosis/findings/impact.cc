@@ -9,10 +9,10 @@ Impact ImpactOf(const Diagnosis& diagnosis, const FoundCause& finding) {
     return finding.gain >= ShareOf(diagnosis.step, share) && diagnosis.step > 0;
   };
   const Rules& rules = diagnosis.rules;
-  if (from(rules.critical_share)) return Impact::kCritical;
-  if (from(rules.high_share)) return Impact::kHigh;
-  if (from(rules.medium_share)) return Impact::kMedium;
-  return from(rules.low_share) ? Impact::kLow : Impact::kInfo;
+  if (from(rules[kCriticalShare])) return Impact::kCritical;
+  if (from(rules[kHighShare])) return Impact::kHigh;
+  if (from(rules[kMediumShare])) return Impact::kMedium;
+  return from(rules[kLowShare]) ? Impact::kLow : Impact::kInfo;
 }
 
 std::string_view NameOf(Impact impact) {

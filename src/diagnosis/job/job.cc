@@ -81,7 +81,7 @@ double RolePace::OfRank(std::size_t rank, const std::string& type) const {
     own += sum.time;
     normal += usual->second * sum.count;
   }
-  return normal > 0 && 2 * own > all ? static_cast<double>(own) / static_cast<double>(normal) : 1;
+  return normal > 0 && 2 * own > all ? Ratio(own, normal) : 1;
 }
 
 std::vector<TimeNs> StepLengths(const JobGraph& graph) {
@@ -103,7 +103,7 @@ std::vector<std::int32_t> StagesOf(const std::vector<DiagnosedRank>& ranks) {
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     for (const JobGroup& group : ranks[i].part->collectives.groups) {
       if (group.name != "pp") continue;
-      const auto place = std::find(group.ranks.begin(), group.ranks.end(), ranks[i].rank);
+      const auto place = std::ranges::find(group.ranks, ranks[i].rank);
       if (place != group.ranks.end())
         stages[i] = static_cast<std::int32_t>(place - group.ranks.begin());
     }
@@ -174,7 +174,7 @@ void FindSlowRoles(Job& job) {
       for (auto& [type, usual] : step) {
         const auto [found, is_new] = of_type.try_emplace(type, 1);
         if (is_new) found->second = pace.Of(job.ranks_of_role.at(role), type);
-        if (found->second < 1 + job.rules.late_of_peers) continue;
+        if (found->second < 1 + job.rules[kLateOfPeers]) continue;
         usual.time = static_cast<TimeNs>(static_cast<double>(usual.time) / found->second);
         job.slow_roles.insert(role);
       }
@@ -223,7 +223,7 @@ bool FirstIsWarmUp(const Job& job) {
   }
   return FirstStepIsWarmUp(
       lengths, compiling, job.work.size(),
-      {job.rules.warm_up_ratio, job.rules.warm_up_compiling, job.rules.warm_up_rest});
+      {job.rules[kWarmUpRatio], job.rules[kWarmUpCompiling], job.rules[kWarmUpRest]});
 }
 
 JobGraph GraphOf(const Job& job) {
@@ -313,16 +313,16 @@ namespace {
 // What no file gives is taken from the entry of the chip, if all ranks have the same.
 Rules WithLimitsOfChip(Rules rules, const std::vector<DiagnosedRank>& ranks) {
   const ChipLimits limits = ranks.empty() ? ChipLimits() : LimitsOf(ranks.front().part->chip);
-  if (!std::all_of(ranks.begin(), ranks.end(),
-                   [&](const DiagnosedRank& rank) { return LimitsOf(rank.part->chip) == limits; }))
+  if (!std::ranges::all_of(
+          ranks, [&](const DiagnosedRank& rank) { return LimitsOf(rank.part->chip) == limits; }))
     return rules;
-  const auto fill = [](double& rule, double limit) {
-    if (rule == 0) rule = limit;
+  const auto fill = [&](const Threshold& rule, double limit) {
+    if (rules[rule] == 0) rules.Set(rule, limit);
   };
-  fill(rules.card_gbs, limits.card_gbs);
-  fill(rules.port_gbs, limits.port_gbs);
-  fill(rules.memory_gbs, limits.memory_gbs);
-  fill(rules.cache_bytes, limits.cache_bytes);
+  fill(kCardGbs, limits.card_gbs);
+  fill(kPortGbs, limits.port_gbs);
+  fill(kMemoryGbs, limits.memory_gbs);
+  fill(kCacheBytes, limits.cache_bytes);
   return rules;
 }
 

@@ -151,7 +151,7 @@ class IssuingFinder {
       if (issued_[node] == kNoNode) issued_[node] = work;
       if (Node(work).kind == NodeKind::kArrive) collectives_.emplace_back(Node(node).start, work);
     }
-    std::sort(collectives_.begin(), collectives_.end());
+    std::ranges::sort(collectives_);
   }
 
   // The call for a collective begins with what makes the streams wait for each other.
@@ -189,8 +189,7 @@ IssuingWork::IssuingWork(const RankDiagnosis& part) {
     if (node != kNoNode && CountsAsIssuing(share.leaf))
       found.push_back({node, {share.edge, share.time}});
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(found, {}, [](const auto& row) { return row.first; });
   for (const auto& [node, work] : found) {
     issued_.push_back(node);
     work_.push_back(work);

@@ -106,7 +106,7 @@ class OperationJoiner {
     for (const auto& [key, operations] : matched) {
       const Places& of_group = places[std::get<0>(key)];
       const bool is_apart = static_cast<double>(of_group.all - of_group.taken) >
-                            rules_.unmatched_share * static_cast<double>(of_group.all);
+                            rules_[kUnmatchedShare] * static_cast<double>(of_group.all);
       std::size_t number = 0;
       for (const JointRanks& operation : is_apart ? Alone(runs_.at(key)) : operations) {
         AddJoined(key, number++, operation, is_apart);
@@ -131,7 +131,8 @@ class OperationJoiner {
       run.time = {clock.line.Convert(run.time.begin), clock.line.Convert(run.time.end)};
     }
     const bool is_complete = matched.size() * ranks == runs.size();
-    if (is_complete && (is_pair || ShareTogether(MatchInOrder(runs)) >= 1 - rules_.unmatched_share))
+    if (is_complete &&
+        (is_pair || ShareTogether(MatchInOrder(runs)) >= 1 - rules_[kUnmatchedShare]))
       return matched;
     return MatchInTime(runs);
   }
@@ -222,8 +223,8 @@ class OperationJoiner {
     };
     for (auto& [group, of_group] : receives) {
       std::vector<JobOperation*>& others = sends[group];
-      std::stable_sort(of_group.begin(), of_group.end(), by_end);
-      std::stable_sort(others.begin(), others.end(), by_end);
+      std::ranges::stable_sort(of_group, by_end);
+      std::ranges::stable_sort(others, by_end);
       std::size_t next = 0;
       for (JobOperation* receive : of_group) {
         const TimeNs end = EndOf(*receive);
@@ -246,10 +247,9 @@ class OperationJoiner {
       operation.joint.lane = lanes.try_emplace(std::get<0>(key.first), lanes.size()).first->second;
       in_order.push_back(&operation);
     }
-    std::stable_sort(in_order.begin(), in_order.end(),
-                     [&](const JobOperation* a, const JobOperation* b) {
-                       return Of(a->joint.members[0]).start < Of(b->joint.members[0]).start;
-                     });
+    std::ranges::stable_sort(in_order, [&](const JobOperation* a, const JobOperation* b) {
+      return Of(a->joint.members[0]).start < Of(b->joint.members[0]).start;
+    });
     for (const DiagnosedRank& rank : ranks_)
       result_.of_rank.emplace_back(rank.part->operations.size());
     for (JobOperation* operation : in_order) {
@@ -264,9 +264,9 @@ class OperationJoiner {
     TimeNs longest = 0;
     for (const StepPart& step : Part(0).steps) longest = std::max(longest, step.end - step.begin);
     LatenessLimits limits;
-    limits.least = std::max(Whole(rules_.outsider_ns), ShareOf(longest, rules_.outsider_share));
-    limits.least_operations = rules_.least_operations;
-    limits.systematic_share = rules_.systematic_share;
+    limits.least = std::max(Whole(rules_[kOutsiderNs]), ShareOf(longest, rules_[kOutsiderShare]));
+    limits.least_operations = rules_[kLeastOperations];
+    limits.systematic_share = rules_[kSystematicShare];
     const auto steps = static_cast<TimeNs>(std::max<std::size_t>(1, Part(0).steps.size()));
     limits.least_of_habit = steps * limits.least;
     return limits;
@@ -351,7 +351,7 @@ const LateMembers* FindLate(const JobOperation& operation, const std::vector<std
                               ranks.end()) != members.ranks.end();
   };
   const std::vector<LateMembers>& late = operation.joint.late;
-  const auto found = std::find_if(late.begin(), late.end(), is_meant);
+  const auto found = std::ranges::find_if(late, is_meant);
   return found == late.end() ? nullptr : &*found;
 }
 

@@ -9,7 +9,6 @@
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
 
 #include "mpa/measure/collective_phases.h"
 
@@ -42,8 +41,8 @@ Ids UsualIds(const std::vector<DiagnosedRank>& ranks) {
 std::size_t CountOf(const Ids& wanted, const DiagnosedRank& rank) {
   const Ids own = IdsOf(*rank.part);
   const std::unordered_set<std::int32_t> ids(own.begin(), own.end());
-  return static_cast<std::size_t>(std::count_if(wanted.begin(), wanted.end(),
-                                                [&](std::int32_t id) { return ids.contains(id); }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(wanted, [&](std::int32_t id) { return ids.contains(id); }));
 }
 
 // The longest row of `usual` that all ranks have, the first of equal ones. What lies between two
@@ -95,13 +94,13 @@ CommonSteps FindCommonSteps(const std::vector<DiagnosedRank>& all) {
   CommonSteps common;
   const auto breaks_off = [](const DiagnosedRank& rank) { return rank.part->breaks_off; };
   std::vector<DiagnosedRank> ranks = all;
-  if (!std::all_of(all.begin(), all.end(), breaks_off)) std::erase_if(ranks, breaks_off);
+  if (!std::ranges::all_of(all, breaks_off)) std::erase_if(ranks, breaks_off);
   const Ids usual = UsualIds(ranks);
   Ids row = usual;
   const auto same = [&](const DiagnosedRank& rank) {
     return IdsOf(*rank.part) == IdsOf(*ranks[0].part);
   };
-  const bool all_same = std::all_of(ranks.begin(), ranks.end(), same);
+  const bool all_same = std::ranges::all_of(ranks, same);
   const auto count = [&](const DiagnosedRank& rank) { return CountOf(usual, rank); };
   for (const DiagnosedRank& rank : ranks) {
     if (all_same || 2 * count(rank) >= usual.size()) common.ranks.push_back(rank);
@@ -109,9 +108,7 @@ CommonSteps FindCommonSteps(const std::vector<DiagnosedRank>& all) {
   if (!all_same) row = LongestRow(usual, common.ranks);
   if (!all_same &&
       row.empty()) {  // all lack some, but not the same ones: the rank with the most has its way
-    const auto most =
-        std::max_element(ranks.begin(), ranks.end(),
-                         [&](const auto& a, const auto& b) { return count(a) < count(b); });
+    const auto most = std::ranges::max_element(ranks, {}, count);
     row = LongestRow(usual, {*most});
     common.ranks = ranks;
     std::erase_if(common.ranks,

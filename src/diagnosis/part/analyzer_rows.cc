@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -70,7 +71,7 @@ class AnalyzerRowsMaker {
     std::vector<std::pair<TimeNs, std::int64_t>> order;
     for (const auto& [operation, row] : moved)
       order.emplace_back(comms.start[static_cast<std::size_t>(operation)], operation);
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     for (const auto& [start, operation] : order) {
       MovedRow& row = moved[operation];
       const Rests& rest = rests[operation];
@@ -90,8 +91,7 @@ class AnalyzerRowsMaker {
     for (std::size_t i = 0; i < kernels.Size(); ++i) {
       if (IsAiCpu(View(kernels.core[i]))) found.push_back(i);
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [&](std::size_t a, std::size_t b) { return kernels.dur[a] > kernels.dur[b]; });
+    std::ranges::stable_sort(found, std::greater{}, [&](std::size_t a) { return kernels.dur[a]; });
     found.resize(std::min(found.size(), kMostKernels));
     for (const std::size_t i : found) {
       rows_.ai_cpu.push_back({std::string(View(kernels.name[i])),
@@ -121,7 +121,7 @@ class AnalyzerRowsMaker {
     const HostOps& ops = trace_.host_ops;
     std::vector<std::size_t> order(ops.Size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
       return ops.start[a] != ops.start[b] ? ops.start[a] < ops.start[b] : ops.dur[a] > ops.dur[b];
     });
     std::map<std::int32_t, std::pair<TimeNs, std::vector<std::string_view>>> of_track;

@@ -140,9 +140,7 @@ class DevicePart {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       if (items_[i].launched >= 0) order.push_back(i);
     }
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return items_[a].launched < items_[b].launched;
-    });
+    std::ranges::stable_sort(order, {}, [&](std::size_t a) { return items_[a].launched; });
     return order;
   }
 
@@ -196,7 +194,7 @@ class DevicePart {
       for (std::size_t i = 0; i < items_.size(); ++i) {
         if (!items_[i].waits) by_end_.emplace_back(items_[i].work.end, i);
       }
-      std::sort(by_end_.begin(), by_end_.end());
+      std::ranges::sort(by_end_);
     }
     auto at = std::upper_bound(by_end_.begin(), by_end_.end(), std::pair{end, items_.size()});
     while (at != by_end_.begin() && (--at)->first >= end - reach) {
@@ -218,9 +216,8 @@ class DevicePart {
     std::set<std::uint32_t> waiting;  // edges
     std::vector<std::size_t> order(chain_.blocks.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return draft_.StartOf(chain_.blocks[a].begin) < draft_.StartOf(chain_.blocks[b].begin);
-    });
+    std::ranges::stable_sort(order, {},
+                             [&](std::size_t a) { return draft_.StartOf(chain_.blocks[a].begin); });
     for (const std::size_t number : order) {
       const HostBlock& block = chain_.blocks[number];
       const BlockedCall& call = chain_.waiting[static_cast<std::size_t>(block.call)];

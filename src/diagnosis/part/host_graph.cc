@@ -90,7 +90,7 @@ class HostPart {
     }
     for (auto& [track, moments] : threads) {
       queue_tracks_.insert(track);
-      std::stable_sort(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
+      std::ranges::stable_sort(moments, [](const Moment& a, const Moment& b) {
         return std::pair{a.time, a.kind} < std::pair{b.time, b.kind};
       });
       std::uint32_t previous = kNoNode;
@@ -112,7 +112,7 @@ class HostPart {
         previous = node;
       }
     }
-    std::sort(queue_ends_.begin(), queue_ends_.end());
+    std::ranges::sort(queue_ends_);
   }
 
   template <typename Table>
@@ -153,7 +153,7 @@ class HostPart {
   // A call of one layer waits in calls of the layers below it, which is one wait: the outermost.
   void DropNestedWaits() {
     std::vector<BlockedCall>& calls = chain_.waiting;
-    std::stable_sort(calls.begin(), calls.end(), [](const BlockedCall& a, const BlockedCall& b) {
+    std::ranges::stable_sort(calls, [](const BlockedCall& a, const BlockedCall& b) {
       return std::tuple{a.track, a.begin, -a.dur} < std::tuple{b.track, b.begin, -b.dur};
     });
     std::int32_t track = -1;
@@ -190,7 +190,7 @@ class HostPart {
       moments.push_back({call.begin, Kind::kBlockBegin, row, call.track});
       moments.push_back({call.begin + call.dur, Kind::kBlockEnd, row, call.track});
     }
-    std::stable_sort(moments.begin(), moments.end(), [](const HostMoment& a, const HostMoment& b) {
+    std::ranges::stable_sort(moments, [](const HostMoment& a, const HostMoment& b) {
       return std::pair{a.time, a.kind} < std::pair{b.time, b.kind};
     });
     return moments;

@@ -261,7 +261,7 @@ class PerfJudge {
     const auto weight = [](const PerfRow& row) {
       return static_cast<double>(row.time) * (row.verdict == PerfVerdict::kRoom ? row.room : 1);
     };
-    std::sort(rows.begin(), rows.end(), [&](const PerfRow& a, const PerfRow& b) {
+    std::ranges::sort(rows, [&](const PerfRow& a, const PerfRow& b) {
       if (std::tie(a.family, a.verdict) != std::tie(b.family, b.verdict))
         return std::tie(a.family, a.verdict) < std::tie(b.family, b.verdict);
       if (weight(a) != weight(b)) return weight(a) > weight(b);

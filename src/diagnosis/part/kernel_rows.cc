@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string_view>
 
@@ -62,8 +63,7 @@ class KernelLister {
     KernelList list;
     list.count = static_cast<std::int64_t>(found.size());
     for (const std::size_t row : found) list.time += kernels.dur[row];
-    std::stable_sort(found.begin(), found.end(),
-                     [&](std::size_t a, std::size_t b) { return kernels.dur[a] > kernels.dur[b]; });
+    std::ranges::stable_sort(found, std::greater{}, [&](std::size_t a) { return kernels.dur[a]; });
     found.resize(std::min(found.size(), kMostListed));
     for (const std::size_t row : found) list.rows.push_back(RowOf(row));
     return list;
@@ -145,8 +145,7 @@ std::vector<ClockRow> ClocksOfKernels(const RankTrace& trace) {
     row.mhz /= static_cast<double>(row.time);
     rows.push_back(std::move(row));
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const ClockRow& a, const ClockRow& b) { return a.time > b.time; });
+  std::ranges::stable_sort(rows, std::greater{}, &ClockRow::time);
   rows.resize(std::min(rows.size(), kMostListed));
   return rows;
 }

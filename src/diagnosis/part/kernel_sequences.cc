@@ -142,15 +142,13 @@ class KernelsInOrder {
       }
     }
     span_ = last > first ? last - first : 0;
-    std::stable_sort(rows_.begin(), rows_.end(), [&](std::size_t a, std::size_t b) {
-      return kernels_.start[a] < kernels_.start[b];
-    });
+    std::ranges::stable_sort(rows_, {}, [&](std::size_t a) { return kernels_.start[a]; });
     for (const std::size_t row : rows_) {
       start_.push_back(kernels_.start[row]);
       stop_.push_back(kernels_.start[row] + kernels_.dur[row]);
     }
-    std::sort(others.begin(), others.end());
-    std::sort(cuts_.begin(), cuts_.end());
+    std::ranges::sort(others);
+    std::ranges::sort(cuts_);
     position_.reserve(Size());
     std::size_t before = 0;
     for (std::size_t at = 0; at < Size(); ++at) {
@@ -235,7 +233,7 @@ class SequenceLister {
 
   SequenceList List() && {
     Collect();
-    std::sort(candidates_.begin(), candidates_.end(), IsLonger);
+    std::ranges::sort(candidates_, IsLonger);
     SequenceList list;
     for (const CandidateSequence& candidate : candidates_) {
       const RunsOfSequence runs = FreeRuns(candidate.starts, candidate.length);
@@ -248,10 +246,9 @@ class SequenceLister {
       list.moving += runs.times.moving;
     }
     list.count = static_cast<std::int64_t>(list.rows.size());
-    std::sort(list.rows.begin(), list.rows.end(),
-              [](const KernelSequence& a, const KernelSequence& b) {
-                return a.total != b.total ? a.total > b.total : a.first < b.first;
-              });
+    std::ranges::sort(list.rows, [](const KernelSequence& a, const KernelSequence& b) {
+      return a.total != b.total ? a.total > b.total : a.first < b.first;
+    });
     list.rows.resize(std::min(list.rows.size(), kMostSequences));
     return list;
   }

@@ -83,8 +83,8 @@ class PartMaker {
 
   // Traces of GPUs list the calls of the runtime among the operators.
   bool HasHostOps(bool (*is_one)(std::string_view name)) const {
-    return std::any_of(trace_.host_ops.name.begin(), trace_.host_ops.name.end(),
-                       [&](StringId name) { return is_one(View(name)); });
+    return std::ranges::any_of(trace_.host_ops.name,
+                               [&](StringId name) { return is_one(View(name)); });
   }
 
   // Functions of torch.compile, with the kernels that it generates, or graphs that were captured.

@@ -43,8 +43,8 @@ class ShapesOfOperators {
  public:
   explicit ShapesOfOperators(const RankTrace& trace) : trace_(trace), launches_(trace) {
     const auto& shapes = trace.host_ops.shapes;
-    const bool has_any = std::any_of(shapes.begin(), shapes.end(),
-                                     [](StringId text) { return text != StringId::kEmpty; });
+    const bool has_any =
+        std::ranges::any_of(shapes, [](StringId text) { return text != StringId::kEmpty; });
     if (trace.device == DeviceKind::kGpu && has_any) ops_.emplace(SpansOf(trace.host_ops));
   }
 
@@ -274,15 +274,13 @@ void AddLaunches(const RankTrace& trace, const HostSteps& steps, RankDiagnosis& 
     of.launch_decile = ValueOfRank(durations[step], NearestRank(durations[step].size(), 90));
   }
   for (auto& [track, of_track] : events) {
-    std::stable_sort(of_track.begin(), of_track.end(),
-                     [](const Event& a, const Event& b) { return a.start < b.start; });
+    std::ranges::stable_sort(of_track, {}, &Event::start);
   }
   for (std::size_t i = 0; i < part.blocked.size() && i < part.graph.blocked.size(); ++i) {
     const auto of_track = events.find(part.graph.blocked[i].track);
     if (of_track == events.end()) continue;
-    const auto at = std::partition_point(
-        of_track->second.begin(), of_track->second.end(),
-        [&](const Event& event) { return event.start < part.blocked[i].start; });
+    const auto at = std::ranges::partition_point(
+        of_track->second, [&](const Event& event) { return event.start < part.blocked[i].start; });
     part.blocked[i].behind_launch = at != of_track->second.begin() && std::prev(at)->launches;
   }
 }

@@ -44,7 +44,7 @@ class ShareMaker {
               [&](const HostPiece& piece) { AddPiece(piece, stretch.before, -1); }, add_idle);
         });
     AddGarbage({stretch.begin, stretch.end});
-    std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+    std::ranges::stable_sort(found_, [](const Found& a, const Found& b) {
       return std::pair{a.leaf, a.place.name} < std::pair{b.leaf, b.place.name};
     });
     auto next = found_.begin();
@@ -93,8 +93,8 @@ class ShareMaker {
   }
 
   void AddGarbage(const Interval& within) {
-    auto at = std::partition_point(garbage_.begin(), garbage_.end(),
-                                   [&](const Interval& row) { return row.end <= within.begin; });
+    auto at = std::ranges::partition_point(
+        garbage_, [&](const Interval& row) { return row.end <= within.begin; });
     for (; at != garbage_.end() && at->begin < within.end; ++at) {
       const TimeNs begin = std::max(within.begin, at->begin), end = std::min(within.end, at->end);
       times_[static_cast<std::size_t>(Leaf::kGarbage)] += end - begin;

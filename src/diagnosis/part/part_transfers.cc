@@ -100,8 +100,7 @@ class TransferFinder {
         of_operation[*operation].push_back(i);
     }
     for (auto& [number, tasks] : of_operation) {
-      std::stable_sort(tasks.begin(), tasks.end(),
-                       [&](std::size_t a, std::size_t b) { return EndOf(a) < EndOf(b); });
+      std::ranges::stable_sort(tasks, {}, [&](std::size_t a) { return EndOf(a); });
       OperationPart& part = part_.operations[number];
       std::vector<Interval> busy;  // the port, up to the task
       for (const std::size_t i : tasks) {

@@ -112,10 +112,9 @@ class ItemFinder {
            .model = tasks.model[i]},
           true);
     }
-    std::stable_sort(
-        found_.items.begin(), found_.items.end(), [](const GraphItem& a, const GraphItem& b) {
-          return std::pair{a.work.begin, a.work.end} < std::pair{b.work.begin, b.work.end};
-        });
+    std::ranges::stable_sort(found_.items, [](const GraphItem& a, const GraphItem& b) {
+      return std::pair{a.work.begin, a.work.end} < std::pair{b.work.begin, b.work.end};
+    });
     GuessLaunched();
     return std::move(found_);
   }

@@ -51,8 +51,7 @@ void ReplayGraph::Order() {
   }
   std::vector<Node> by_start(Nodes());
   std::iota(by_start.begin(), by_start.end(), 0U);
-  std::stable_sort(by_start.begin(), by_start.end(),
-                   [&](Node a, Node b) { return start_[a] < start_[b]; });
+  std::ranges::stable_sort(by_start, {}, [&](Node a) { return start_[a]; });
   std::vector<bool> placed(Nodes(), false);
   order_.clear();
   order_.reserve(Nodes());

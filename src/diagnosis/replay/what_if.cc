@@ -2,6 +2,7 @@
 #include "mpa/diagnosis/replay/what_if.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 namespace mpa {
@@ -55,7 +56,7 @@ std::vector<TimeNs> WaterfallSearch::TimesWith(const std::vector<Causes>& sets) 
   for (std::size_t i = 0; i < sets.size(); ++i) {
     Causes& key = keys.emplace_back(sets[i]);
     key.insert(key.end(), made_.begin(), made_.end());
-    std::sort(key.begin(), key.end());
+    std::ranges::sort(key);
     if (times_.contains(key)) continue;
     of_unknown.push_back(i);
     Removals& removals = unknown.emplace_back();
@@ -79,8 +80,7 @@ std::vector<TimeNs> WaterfallSearch::GainsOf(const std::vector<Causes>& sets) {
 WaterfallSearch::Causes WaterfallSearch::OpenCauses(bool opportunities) const {
   Causes open;
   for (std::size_t i = 0; i < causes_.size(); ++i) {
-    if (causes_[i].opportunity == opportunities &&
-        std::find(made_.begin(), made_.end(), i) == made_.end())
+    if (causes_[i].opportunity == opportunities && std::ranges::find(made_, i) == made_.end())
       open.push_back(i);
   }
   return open;
@@ -106,8 +106,7 @@ bool WaterfallSearch::TakeBest(bool opportunities) {
 bool WaterfallSearch::TakePair(bool opportunities) {
   Causes largest = OpenCauses(opportunities);
   std::erase_if(largest, [&](std::size_t cause) { return taken_[cause] <= 0; });
-  std::stable_sort(largest.begin(), largest.end(),
-                   [&](std::size_t a, std::size_t b) { return taken_[a] > taken_[b]; });
+  std::ranges::stable_sort(largest, std::greater{}, [&](std::size_t a) { return taken_[a]; });
   largest.resize(std::min(largest.size(), kPaired));
   std::vector<Causes> pairs;
   for (std::size_t a = 0; a < largest.size(); ++a) {

@@ -27,8 +27,7 @@ std::vector<const AdvicePart*> FirstOf(const Advice& advice, const AdviceFacts& 
        facts.on_gpu && !advice.of_gpu.empty() ? advice.of_gpu : advice.parts) {
     if (first.size() == kMostActions) break;
     const bool fits = part.fits == nullptr || part.fits(facts);
-    if (fits && std::find(done.begin(), done.end(), part.setting) == done.end())
-      first.push_back(&part);
+    if (fits && std::ranges::find(done, part.setting) == done.end()) first.push_back(&part);
   }
   return first;
 }

@@ -44,9 +44,7 @@ struct Packets {
     ++small;
     small_time += moved.time;
   }
-  double Share() const {
-    return total > 0 ? static_cast<double>(small) / static_cast<double>(total) : 0;
-  }
+  double Share() const { return total > 0 ? Ratio(small, total) : 0; }
 };
 
 struct PacketsRow {
@@ -288,7 +286,7 @@ class AnalyzerSheetMaker : private SheetMaker {
         TextColumn<&Row::transport>("transport", 12, "SDMA, RDMA"),
         RankColumn<Row>(12),
     };
-    const double ratio = of_.rules.beside_ratio;
+    const double ratio = of_.rules[kBesideRatio];
     const std::map<std::string, ComparedTasks> compared =
         CompareTasks(ranks_, &PeerTransfer::beside);
     TimeNs time = 0;

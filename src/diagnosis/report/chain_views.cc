@@ -12,7 +12,6 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/measure/leaf.h"
 
@@ -106,10 +105,10 @@ namespace {
 
 constexpr std::size_t kMostLeaves = 5, kMostWaiting = 3, kMostStalls = 10, kLongestName = 40;
 
-class ChainText {
+class ChainText : Speaker {
  public:
   ChainText(const FoundCause& finding, const MsText& ms, Language language, std::size_t columns)
-      : finding_(finding), ms_(ms), language_(language), columns_(columns) {}
+      : Speaker(language), finding_(finding), ms_(ms), columns_(columns) {}
 
   std::vector<WhyLine> Make() && {
     if (!finding_.chain) return {};
@@ -121,10 +120,6 @@ class ChainText {
   }
 
  private:
-  template <typename... Values>
-  std::string Fill(const Wording& form, const Values&... values) const {
-    return fmt::format(fmt::runtime(form.In(language_)), values...);
-  }
   std::string Time(TimeNs time) const { return TimeWithUnit(ms_, time); }
   static std::string Name(const std::string& text) {
     return ShortenMiddle(Printable(text), kLongestName);
@@ -190,8 +185,7 @@ class ChainText {
       return Add(label,
                  Fill({"nothing: no captured rank waits for it", "无：没有采集到的卡在等它"}));
     const auto share_of = [&](std::size_t i) {
-      const double share =
-          static_cast<double>(late.leaves[i].Excess()) / static_cast<double>(late.lateness);
+      const double share = Ratio(late.leaves[i].Excess(), late.lateness);
       return Fill({"{} ({:.0f} %)", "{}（{:.0f} %）"}, LeafText(late.leaves[i].leaf, language_),
                   100 * std::min(1.0, share));
     };
@@ -296,7 +290,6 @@ class ChainText {
 
   const FoundCause& finding_;
   const MsText& ms_;
-  const Language language_;
   const std::size_t columns_;
   std::vector<WhyLine> lines_;
 };

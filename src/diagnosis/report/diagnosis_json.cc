@@ -8,7 +8,6 @@
 #include "chain_views.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/finding_text.h"
@@ -113,9 +112,9 @@ class DocumentMaker {
     } else if (!of_.accounting.empty() && extent_.innocents) {
       std::vector<const AccountRow*> by_length;
       for (const AccountRow& row : of_.accounting) by_length.push_back(&row);
-      std::stable_sort(
-          by_length.begin(), by_length.end(),
-          [](const AccountRow* a, const AccountRow* b) { return a->window < b->window; });
+      std::ranges::stable_sort(by_length, [](const AccountRow* a, const AccountRow* b) {
+        return a->window < b->window;
+      });
       rows.push_back(Account(*by_length[NearestRankAbove(by_length.size(), 50)]));
     }
     Omit("accounting", of_.accounting.size() - rows.size());
@@ -151,8 +150,7 @@ class DocumentMaker {
   }
 
   Json FindingOf(const FoundCause& finding) {
-    const double share =
-        of_.step > 0 ? static_cast<double>(finding.gain) / static_cast<double>(of_.step) : 0.0;
+    const double share = of_.step > 0 ? Ratio(finding.gain, of_.step) : 0.0;
     Json json = {
         {"id", finding.finding->id},
         {"key", finding.key},
@@ -196,8 +194,7 @@ class DocumentMaker {
   Json HiddenBy(const FoundCause& finding) const {
     Json keys = Json::array();
     for (const FoundCause& other : of_.findings) {
-      const bool hidden =
-          std::find(other.after.begin(), other.after.end(), finding.key) != other.after.end();
+      const bool hidden = std::ranges::find(other.after, finding.key) != other.after.end();
       if (hidden && keys.size() < extent_.list) keys.push_back(other.key);
     }
     return keys;
@@ -231,7 +228,8 @@ class DocumentMaker {
   static Json MetricsOf(const FoundCause& finding) {
     Json metrics = Json::array();
     for (const Metric& metric : finding.metrics) {
-      metrics.push_back({{"name", metric.name}, {"value", metric.value}, {"unit", metric.unit}});
+      metrics.push_back(
+          {{"name", metric.info->name}, {"value", metric.value}, {"unit", metric.info->unit}});
     }
     return metrics;
   }
@@ -265,10 +263,10 @@ class DocumentMaker {
     const std::size_t seen = std::min(finding.steps.size(), total);
     std::string_view name = "unknown";
     if (total >= 3) {
-      const double share = static_cast<double>(seen) / static_cast<double>(total);
-      name = share >= of_.rules.systematic_share     ? "systematic"
-             : share >= of_.rules.intermittent_share ? "intermittent"
-                                                     : "one-off";
+      const double share = Ratio(seen, total);
+      name = share >= of_.rules[kSystematicShare]     ? "systematic"
+             : share >= of_.rules[kIntermittentShare] ? "intermittent"
+                                                      : "one-off";
       if (seen == 1) name = "one-off";
     }
     return {{"class", name}, {"steps_seen", seen}, {"steps_total", total}};

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -17,10 +17,10 @@ namespace {
 // Of a finding; programs get all of them.
 constexpr std::size_t kMostPlacesOfPage = 5;
 
-class DiagnosisPageMaker {
+class DiagnosisPageMaker : Speaker {
  public:
   DiagnosisPageMaker(const Diagnosis& diagnosis, Language language)
-      : of_(diagnosis), language_(language), ms_(diagnosis.step) {}
+      : Speaker(language), of_(diagnosis), ms_(diagnosis.step) {}
 
   Page Make() && {
     page_.language = language_ == Language::kChinese ? "zh" : "en";
@@ -28,7 +28,7 @@ class DiagnosisPageMaker {
     AddFacts();
     AddAccount();
     for (const FindingSection section : kSections) AddFindings(section);
-    if (std::none_of(of_.findings.begin(), of_.findings.end(), IsOfStep)) {
+    if (std::ranges::none_of(of_.findings, IsOfStep)) {
       page_.sections.push_back({.heading = NoFindingText(of_, language_)});
     }
     AddHidden();
@@ -38,8 +38,6 @@ class DiagnosisPageMaker {
   }
 
  private:
-  std::string Text(const Wording& text) const { return std::string(text.In(language_)); }
-
   void AddFacts() {
     std::string answer = fmt::format("{}: {} ms", Text({"Step", "step 耗时"}), ms_(of_.step));
     if (of_.accounting.empty())
@@ -71,12 +69,10 @@ class DiagnosisPageMaker {
 
   PageTable LeavesOf(const AccountRow& row) const {
     auto leaves = row.leaves;
-    std::stable_sort(leaves.begin(), leaves.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::ranges::stable_sort(leaves, std::greater{}, [](const auto& leaf) { return leaf.second; });
     PageTable table{.title = Text({"All parts", "全部明细"}), .numbers = {2, 3}};
     for (const auto& [leaf, time] : leaves) {
-      const double share =
-          row.window > 0 ? 100 * static_cast<double>(time) / static_cast<double>(row.window) : 0;
+      const double share = row.window > 0 ? 100 * Ratio(time, row.window) : 0;
       table.rows.push_back({LeafText(leaf, language_), std::string(leaf), ms_(time) + " ms",
                             fmt::format("{:.1f} %", share)});
     }
@@ -121,9 +117,7 @@ class DiagnosisPageMaker {
                      Text({"file", "文件"})};
     for (std::size_t i = 0; i < std::min(kMostPlacesOfPage, finding.evidence.size()); ++i) {
       const Evidence& place = finding.evidence[i];
-      const double share = place.of_all > 0 ? 100 * static_cast<double>(place.time) /
-                                                  static_cast<double>(place.of_all)
-                                            : 0;
+      const double share = place.of_all > 0 ? 100 * Ratio(place.time, place.of_all) : 0;
       table.rows.push_back({fmt::format("{}", place.rank), NameAndLine(place.name, place.line),
                             fmt::format("{:.1f}", place.calls), ms_(place.time),
                             fmt::format("{:.0f}", share), ms_(place.dur),
@@ -144,9 +138,7 @@ class DiagnosisPageMaker {
     for (const FoundCause& cause : of_.hidden) {
       const std::string alone =
           cause.if_others_do
-              ? fmt::format(
-                    fmt::runtime(Text({"{} if the others do the same", "{}（若其他卡相同）"})),
-                    ms_(cause.alone))
+              ? Fill({"{} if the others do the same", "{}（若其他卡相同）"}, ms_(cause.alone))
               : ms_(cause.alone);
       table.rows.push_back(
           {TitleOf(cause, language_), alone, fmt::format("{}", fmt::join(cause.after, ", "))});
@@ -179,15 +171,13 @@ class DiagnosisPageMaker {
     table.headers = {Text({"finding", "问题"}), Text({"needs", "需要的数据"}),
                      Text({"how to record it", "获取方式"})};
     for (const NotJudged& row : of_.not_judged) {
-      table.rows.push_back({std::string(row.finding->id), std::string(row.needs.In(language_)),
-                            std::string(row.hint.In(language_))});
+      table.rows.push_back({std::string(row.finding->id), Text(row.needs), Text(row.hint)});
     }
     page_.sections.push_back(
         {.heading = Text({"Not judged", "无法判断"}), .tables = {std::move(table)}});
   }
 
   const Diagnosis& of_;
-  const Language language_;
   const MsText ms_;
   Page page_;
 };

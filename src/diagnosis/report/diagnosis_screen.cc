@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <utility>
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -22,10 +22,10 @@ constexpr std::size_t kMostInnocents = 2;
 // Leaves of the free time that have a place of their own.
 constexpr std::size_t kMostFree = 6;
 
-class Screen {
+class Screen : Speaker {
  public:
   Screen(const Diagnosis& diagnosis, Language language)
-      : of_(diagnosis), language_(language), ms_(diagnosis.step) {}
+      : Speaker(language), of_(diagnosis), ms_(diagnosis.step) {}
 
   std::vector<std::string> Make(std::size_t most) && {
     if (!of_.ranks.empty() && of_.accounting.empty()) return NothingJudged();
@@ -35,7 +35,7 @@ class Screen {
       if (text.empty()) continue;
       for (std::string& part : Wrapped("  " + text, 4)) lines_.push_back(std::move(part));
     }
-    if (std::none_of(of_.findings.begin(), of_.findings.end(), IsOfStep)) AddNoFinding();
+    if (std::ranges::none_of(of_.findings, IsOfStep)) AddNoFinding();
     std::size_t shown = 0;
     FindingSection section = FindingSection::kFaults;  // needs no heading
     for (const FoundCause& finding : of_.findings) {
@@ -53,13 +53,6 @@ class Screen {
   }
 
  private:
-  bool English() const { return language_ == Language::kEnglish; }
-  std::string Text(const Wording& texts) const { return std::string(texts.In(language_)); }
-  template <typename... Values>
-  std::string Fill(const Wording& texts, const Values&... values) const {
-    return fmt::format(fmt::runtime(texts.In(language_)), values...);
-  }
-
   // Items with commas between, none of them broken.
   void AddItems(std::string line, const std::vector<std::string>& items, std::size_t indent) {
     const std::string comma = English() ? "," : "，";
@@ -117,8 +110,7 @@ class Screen {
     for (const auto& leaf : row.leaves) {
       if (leaf.first.starts_with("free.") && leaf.second > 0) leaves.push_back(leaf);
     }
-    std::stable_sort(leaves.begin(), leaves.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::ranges::stable_sort(leaves, std::greater{}, [](const auto& leaf) { return leaf.second; });
     std::vector<std::string> items;
     TimeNs rest = 0;
     for (const auto& [leaf, time] : leaves) {
@@ -139,8 +131,7 @@ class Screen {
     const std::optional<AccountRow> row = ShownAccount(of_);
     if (!row || row->window <= 0) return;
     const auto largest =
-        std::max_element(row->leaves.begin(), row->leaves.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+        std::ranges::max_element(row->leaves, {}, [](const auto& a) { return a.second; });
     if (largest == row->leaves.end()) return;
     lines_.push_back(
         Fill({"Next limit: {}, {} ms ({} % of the step)", "下一个瓶颈：{}，{} ms（占 step {} %）"},
@@ -220,8 +211,7 @@ class Screen {
 
   // The number that a finding has on the screen; its key where it has none.
   std::string NumberOf(const std::string& key) const {
-    const auto found = std::find_if(of_.findings.begin(), of_.findings.end(),
-                                    [&](const FoundCause& finding) { return finding.key == key; });
+    const auto found = std::ranges::find(of_.findings, key, &FoundCause::key);
     return found == of_.findings.end() ? Printable(key)
                                        : fmt::format("{}", found - of_.findings.begin() + 1);
   }
@@ -279,7 +269,6 @@ class Screen {
   }
 
   const Diagnosis& of_;
-  const Language language_;
   const MsText ms_;
   std::vector<std::string> lines_;
 };

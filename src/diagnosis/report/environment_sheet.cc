@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <set>
 
 #include "analyzer_sheets.h"
 #include "mpa/diagnosis/causes/variables.h"
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "sheet_maker.h"
 
 namespace mpa {
@@ -48,10 +46,7 @@ class EnvironmentSheetMaker : private SheetMaker {
   std::set<std::string> PoorOf(std::int64_t rank, const RankDiagnosis& part) const {
     std::set<std::string> names;
     for (const FoundCause& finding : of_.findings) {
-      const bool is_of_rank =
-          finding.ranks.empty() ||
-          std::find(finding.ranks.begin(), finding.ranks.end(), rank) != finding.ranks.end();
-      if (finding.setting && is_of_rank) names.insert(finding.setting->variable);
+      if (finding.setting && finding.Concerns(rank)) names.insert(finding.setting->variable);
     }
     for (const Variable& variable : Variables()) {
       if (!variable.is_finding && IsPoor(variable, part.settings))
@@ -64,9 +59,8 @@ class EnvironmentSheetMaker : private SheetMaker {
     static constexpr Wording kDiffers{"the ranks have different values", "各卡取值不一致"};
     const Variable* variable = VariableNamed(name);
     const bool costs = variable != nullptr && IsPoor(*variable, part.settings);
-    return {name, ValueIn(part.settings, name),
-            std::string((costs ? variable->costs : kDiffers).In(language_)),
-            std::string((costs ? variable->advice : kAgree).In(language_))};
+    return {name, ValueIn(part.settings, name), Text(costs ? variable->costs : kDiffers),
+            Text(costs ? variable->advice : kAgree)};
   }
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -23,11 +24,13 @@ namespace {
 
 bool InChinese(Language language) { return language == Language::kChinese; }
 
+std::string Text(Language language, const Wording& text) { return std::string(text.In(language)); }
+
 double InMs(TimeNs time) { return static_cast<double>(time) / 1e6; }
 
 // Gains that differ by less are said once.
 bool WinsLessAlone(const Rules& rules, const FoundCause& finding) {
-  return std::abs(finding.alone - finding.gain) > ShareOf(finding.gain, rules.hidden_share);
+  return std::abs(finding.alone - finding.gain) > ShareOf(finding.gain, rules[kHiddenShare]);
 }
 
 std::string PlaceOf(const FoundCause& finding, Language language) {
@@ -55,18 +58,16 @@ std::string FactOf(const FoundCause& finding, const Metric& metric, Language lan
   if (finding.evidence.empty() || finding.evidence.front().time == 0)
     return MetricText(metric, language);
   const Evidence& place = finding.evidence.front();
-  if (metric.name == "calls_per_step") {
-    return place.calls > 0 ? MetricText({metric.name, place.calls, metric.unit}, language) : "";
+  if (metric.info == &kCallsPerStep) {
+    return place.calls > 0 ? MetricText({metric.info, place.calls}, language) : "";
   }
-  if (metric.name != "time_per_step") return MetricText(metric, language);
+  if (metric.info != &kTimePerStep) return MetricText(metric, language);
   // Of an operation the capture does not tell how much of it is exposed.
   if (finding.finding->area == Area::kCommunication && place.of_all > 0) {
     const std::int64_t percent = (200 * place.time + place.of_all) / (2 * place.of_all);
-    return fmt::format(fmt::runtime(InChinese(language) ? "占 {1} 的 {0} %" : "{} % of {}"),
-                       percent, MetricText(metric, language));
+    return Fill(language, {"{} % of {}", "占 {1} 的 {0} %"}, percent, MetricText(metric, language));
   }
-  return fmt::format(fmt::runtime(InChinese(language) ? "每个 step {}" : "{} a step"),
-                     PartText(place));
+  return Fill(language, {"{} a step", "每个 step {}"}, PartText(place));
 }
 
 // "TASK_QUEUE_ENABLE=0: the thread that calls operators launches them, too"
@@ -74,31 +75,27 @@ std::string SettingTitle(const FoundSetting& setting, Language language) {
   const std::string name = Printable(setting.variable);
   const Variable* variable = VariableNamed(setting.variable);
   if (setting.differs || variable == nullptr) {
-    return fmt::format(fmt::runtime(InChinese(language) ? "各卡的 {} 取值不一致"
-                                                        : "the ranks have different values of {}"),
-                       name);
+    return Fill(language, {"the ranks have different values of {}", "各卡的 {} 取值不一致"}, name);
   }
   const std::string value = setting.values.size() == 1
                                 ? "=" + ShortenMiddle(Printable(setting.values.front().first), 16)
                                 : "";
-  return fmt::format(fmt::runtime(InChinese(language) ? "{}{}：{}" : "{}{}: {}"), name, value,
-                     variable->costs.In(language));
+  return Fill(language, {"{}{}: {}", "{}{}：{}"}, name, value, variable->costs.In(language));
 }
 
 // "0 on rank 3, 2 on ranks 0-2, adds to host.launch_bound": as much as fits into the columns.
 std::string SettingFacts(const FoundSetting& setting, Language language, std::size_t columns) {
   std::vector<std::string> facts;
   for (const auto& [value, ranks] : setting.values) {
-    const std::string shown = value.empty() ? (InChinese(language) ? "未设置" : "no value")
+    const std::string shown = value.empty() ? Text(language, {"no value", "未设置"})
                                             : ShortenMiddle(Printable(value), 40);
-    facts.push_back(fmt::format(fmt::runtime(InChinese(language) ? "{}：{}" : "{} on {}"), shown,
-                                RanksText(ranks, language)));
+    facts.push_back(Fill(language, {"{} on {}", "{}：{}"}, shown, RanksText(ranks, language)));
   }
   if (!setting.serves.empty())
-    facts.push_back((InChinese(language) ? "影响 " : "adds to ") + Printable(setting.serves));
+    facts.push_back(Text(language, {"adds to ", "影响 "}) + Printable(setting.serves));
   std::string text;
   for (const std::string& fact : facts) {
-    const std::string before = text.empty() ? "" : InChinese(language) ? "，" : ", ";
+    const std::string before = text.empty() ? "" : Text(language, {", ", "，"});
     if (ColumnsOf(text) + ColumnsOf(before) + ColumnsOf(fact) > columns) break;
     text += before + fact;
   }
@@ -118,8 +115,7 @@ void AddPercents(std::vector<StepShare>& shares) {
     share.percent = static_cast<int>(share.time * 100 / whole);
     given += share.percent;
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return rest(a) > rest(b); });
+  std::ranges::stable_sort(order, std::greater{}, rest);
   for (std::size_t i = 0; i < order.size() && given < 100; ++i, ++given) ++shares[order[i]].percent;
 }
 
@@ -155,10 +151,10 @@ std::string TitleOf(const FoundCause& finding, Language language) {
   std::string text = fmt::format(fmt::runtime(title), ranks);
   const bool names_ranks = title.find("{}") != std::string_view::npos;
   if (!names_ranks && !finding.ranks.empty()) {
-    text += fmt::format(fmt::runtime(InChinese(language) ? "（{}）" : " ({})"), ranks);
+    text += Fill(language, {" ({})", "（{}）"}, ranks);
   }
   if (finding.confidence != Certainty::kLow) return text;
-  return (InChinese(language) ? "可能：" : "probably: ") + text;
+  return Text(language, {"probably: ", "可能："}) + text;
 }
 
 std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language) {
@@ -166,20 +162,18 @@ std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Lang
   if (finding.gain_max == 0 && !finding.with_next)
     return "";  // it says something about the capture
   if (finding.with_next)
-    return InChinese(language) ? "与下一项同时解决才有收益" : "pays only with the next finding";
+    return Text(language, {"pays only with the next finding", "与下一项同时解决才有收益"});
   if (WinsLessAlone(diagnosis.rules, finding)) {
-    return fmt::format(
-        fmt::runtime(InChinese(language) ? "可省 {} ms（单独 {}）" : "saves {} ms (alone {})"),
-        ms(finding.gain), ms(finding.alone));
+    return Fill(language, {"saves {} ms (alone {})", "可省 {} ms（单独 {}）"}, ms(finding.gain),
+                ms(finding.alone));
   }
   const double share = diagnosis.step > 0 ? 100 * InMs(finding.gain) / InMs(diagnosis.step) : 0;
-  return fmt::format(
-      fmt::runtime(InChinese(language) ? "可省 {} ms（{:.0f} %）" : "saves {} ms ({:.0f} %)"),
-      ms(finding.gain), share);
+  return Fill(language, {"saves {} ms ({:.0f} %)", "可省 {} ms（{:.0f} %）"}, ms(finding.gain),
+              share);
 }
 
 std::string LeastShareText(const Rules& rules) {
-  return fmt::format("{:g} %", 100 * rules.least_share);
+  return fmt::format("{:g} %", 100 * rules[kLeastShare]);
 }
 
 std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding) {
@@ -191,9 +185,9 @@ std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding) 
 
 std::string FactsText(const FoundCause& finding, Language language, std::size_t columns) {
   if (finding.setting) return SettingFacts(*finding.setting, language, columns);
-  const std::string comma = InChinese(language) ? "，" : ", ";
+  const std::string comma = Text(language, {", ", "，"});
   std::string facts = PlaceOf(finding, language);
-  const auto is_time = [](const Metric& metric) { return metric.name == "time_per_step"; };
+  const auto is_time = [](const Metric& metric) { return metric.info == &kTimePerStep; };
   std::vector<Metric> metrics = finding.metrics;
   std::stable_partition(metrics.begin(), metrics.end(), is_time);
   if ((metrics.empty() || !is_time(metrics.front())) && !finding.evidence.empty() &&
@@ -208,9 +202,7 @@ std::string FactsText(const FoundCause& finding, Language language, std::size_t 
   for (const Metric& metric : metrics) {
     const std::string fact = FactOf(finding, metric, language);
     if (fact.empty()) continue;
-    const std::string before = facts.empty() ? ""
-                               : first       ? (InChinese(language) ? "：" : ": ")
-                                             : comma;
+    const std::string before = facts.empty() ? "" : first ? Text(language, {": ", "："}) : comma;
     if (ColumnsOf(facts) + ColumnsOf(before) + ColumnsOf(fact) > columns) break;
     facts += before + fact;
     first = false;
@@ -219,34 +211,30 @@ std::string FactsText(const FoundCause& finding, Language language, std::size_t 
 }
 
 std::string CaptureText(const Diagnosis& diagnosis, Language language) {
-  const auto fill = [&](const Wording& texts, const auto&... values) {
-    return fmt::format(fmt::runtime(texts.In(language)), values...);
-  };
   const std::size_t count = diagnosis.ranks.size();
   std::string text = fmt::format("{}", count);
   if (diagnosis.world > static_cast<std::int64_t>(count))
-    text = fill({"{} of {}", "共 {1} 卡，采集 {0}"}, count, diagnosis.world);
+    text = Fill(language, {"{} of {}", "共 {1} 卡，采集 {0}"}, count, diagnosis.world);
   text += InChinese(language) ? " 卡" : text == "1" ? " rank" : " ranks";
   if (diagnosis.world > static_cast<std::int64_t>(count) && !InChinese(language))
     text += " captured";
   const auto& steps = diagnosis.steps;
-  if (steps.size() == 1) text += fill({", step {}", "，step {}"}, steps[0]);
+  if (steps.size() == 1) text += Fill(language, {", step {}", "，step {}"}, steps[0]);
   if (steps.size() > 1)
-    text += fill({", steps {}-{}", "，step {}-{}"}, steps.front(), steps.back());
+    text += Fill(language, {", steps {}-{}", "，step {}-{}"}, steps.front(), steps.back());
   const auto& dropped = diagnosis.dropped_steps;
   if (dropped.size() == 1)
-    text += fill({" ({} left out: warm-up)", "（{} 为预热，不计）"}, dropped[0]);
+    text += Fill(language, {" ({} left out: warm-up)", "（{} 为预热，不计）"}, dropped[0]);
   if (dropped.size() > 1)
-    text += fill({" ({} steps left out: warm-up)", "（{} 个 step 为预热，不计）"}, dropped.size());
-  if (!diagnosis.level.empty())
-    text += (InChinese(language) ? "，" : ", ") + Printable(diagnosis.level);
+    text += Fill(language, {" ({} steps left out: warm-up)", "（{} 个 step 为预热，不计）"},
+                 dropped.size());
+  if (!diagnosis.level.empty()) text += Text(language, {", ", "，"}) + Printable(diagnosis.level);
   return text;
 }
 
 std::string NoFindingText(const Diagnosis& diagnosis, Language language) {
-  return fmt::format(fmt::runtime(InChinese(language) ? "没有超过 step {} 的问题。"
-                                                      : "No finding above {} of the step."),
-                     LeastShareText(diagnosis.rules));
+  return Fill(language, {"No finding above {} of the step.", "没有超过 step {} 的问题。"},
+              LeastShareText(diagnosis.rules));
 }
 
 bool NamesLine(const std::string& name, const std::string& line) {
@@ -261,61 +249,15 @@ std::string AtLine(const std::string& name, const std::string& line, Language la
   const std::string behind =
       line.empty() || NamesLine(name, line)
           ? ""
-          : fmt::format(fmt::runtime(InChinese(language) ? "（{}）" : " at {}"),
-                        ShortenMiddle(Printable(line), kLongestLine));
+          : Fill(language, {" at {}", "（{}）"}, ShortenMiddle(Printable(line), kLongestLine));
   const std::size_t room = std::max(kShortestName, columns - std::min(columns, ColumnsOf(behind)));
   return CutEnd(ShortenMiddle(Printable(name), room), room) + behind;
 }
 
 std::string LeafText(std::string_view leaf, Language language) {
-  static const std::map<std::string_view, std::string_view> chinese = {
-      {"comp.attention", "注意力"},
-      {"comp.conv", "卷积"},
-      {"comp.matmul", "矩阵乘"},
-      {"comp.gmm", "分组矩阵乘"},
-      {"comp.mc2", "通算融合"},
-      {"comp.vector", "向量"},
-      {"comp.format", "格式转换"},
-      {"comp.move", "搬运算子"},
-      {"comp.aicpu", "AI CPU"},
-      {"comp.other", "其他算子"},
-      {"comm.transfer", "传输"},
-      {"comm.slow", "慢链路"},
-      {"comm.inner_wait", "内部等待"},
-      {"comm.inner_idle", "内部空闲"},
-      {"comm.unsplit", "通信"},
-      {"comm.bubble", "气泡"},
-      {"comm.wait_peer", "等待其他卡"},
-      {"copy.h2d", "拷入"},
-      {"copy.d2h", "拷出"},
-      {"copy.d2d", "设备内拷贝"},
-      {"free.gc", "垃圾回收"},
-      {"free.profiler", "profiler 自身"},
-      {"free.checkpoint", "保存 checkpoint"},
-      {"free.dataloader", "数据加载"},
-      {"free.sync.scalar", "标量读取"},
-      {"free.copy", "阻塞拷贝"},
-      {"free.sync.explicit", "同步"},
-      {"free.compile", "编译"},
-      {"free.aclop", "旧算子路径"},
-      {"free.memory", "内存分配"},
-      {"free.dispatch.comm", "集合通信下发"},
-      {"free.dispatch.cann", "CANN 接口"},
-      {"free.dispatch.op", "算子下发"},
-      {"free.python", "Python"},
-      {"free.queue", "任务队列"},
-      {"free.launch_latency", "启动延迟"},
-      {"free.stream_wait", "流等待"},
-      {"free.device_queue", "设备队列"},
-      {"free.host_idle", "host 空闲"},
-      {"free.unrecorded", "未采集"},
-      {"free.unknown", "未知"},
-  };
   const auto known = LeafNamed(leaf);
   if (!known) return std::string(leaf);
-  const auto found = chinese.find(leaf);
-  return std::string(InChinese(language) && found != chinese.end() ? found->second
-                                                                   : TitleOf(*known));
+  return std::string(InChinese(language) ? ChineseTitleOf(*known) : TitleOf(*known));
 }
 
 std::vector<StepShare> SharesOf(const AccountRow& row) {
@@ -352,16 +294,15 @@ std::string LateText(const Diagnosis& diagnosis, Language language) {
   if (lateness.ranks.empty() || !lateness.ranks.front().captured) return "";
   const LateRanks& late = lateness.ranks.front();
   const auto steps = static_cast<TimeNs>(diagnosis.steps.size() + diagnosis.dropped_steps.size());
-  const bool is_named = std::any_of(
-      diagnosis.findings.begin(), diagnosis.findings.end(), [&](const FoundCause& finding) {
-        return std::find_first_of(finding.ranks.begin(), finding.ranks.end(), late.ranks.begin(),
-                                  late.ranks.end()) != finding.ranks.end();
-      });
+  const bool is_named = std::ranges::any_of(diagnosis.findings, [&](const FoundCause& finding) {
+    return std::find_first_of(finding.ranks.begin(), finding.ranks.end(), late.ranks.begin(),
+                              late.ranks.end()) != finding.ranks.end();
+  });
   if (is_named ||
       late.as_last < std::max<TimeNs>(1, steps) * LeastGain(diagnosis.rules, diagnosis.step))
     return "";
   const std::string sum = LateSumText(late);
-  return fmt::format("{}{}{}{}", InChinese(language) ? "最晚到达通信的卡：" : "late: ",
+  return fmt::format("{}{}{}{}", Text(language, {"late: ", "最晚到达通信的卡："}),
                      LateArrivalText(lateness, late), sum.empty() ? "" : "; ", sum);
 }
 
@@ -391,15 +332,11 @@ namespace {
 
 // Ranks that a fault is about. Their steps show the cause, and those of the others what it does.
 bool IsBlamed(const Diagnosis& diagnosis, std::int64_t rank) {
-  if (std::find(diagnosis.culprits.begin(), diagnosis.culprits.end(), rank) !=
-      diagnosis.culprits.end())
-    return true;
-  return std::any_of(
-      diagnosis.findings.begin(), diagnosis.findings.end(), [&](const FoundCause& finding) {
-        const bool is_fault = SectionOf(finding) == FindingSection::kFaults;
-        return is_fault &&
-               std::find(finding.ranks.begin(), finding.ranks.end(), rank) != finding.ranks.end();
-      });
+  if (std::ranges::find(diagnosis.culprits, rank) != diagnosis.culprits.end()) return true;
+  return std::ranges::any_of(diagnosis.findings, [&](const FoundCause& finding) {
+    const bool is_fault = SectionOf(finding) == FindingSection::kFaults;
+    return is_fault && std::ranges::find(finding.ranks, rank) != finding.ranks.end();
+  });
 }
 
 }  // namespace
@@ -413,7 +350,7 @@ std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis) {
   std::map<std::int64_t, Sum> of_rank;
   const auto& dropped = diagnosis.dropped_steps;
   for (const AccountRow& row : diagnosis.accounting) {
-    if (std::find(dropped.begin(), dropped.end(), row.step) != dropped.end()) continue;
+    if (std::ranges::find(dropped, row.step) != dropped.end()) continue;
     Sum& sum = of_rank[row.rank];
     sum.window += row.window;
     ++sum.count;
@@ -424,9 +361,7 @@ std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis) {
     return std::pair{IsBlamed(diagnosis, of.first),
                      std::abs(of.second.Mean(of.second.window) - diagnosis.step)};
   };
-  const auto nearest =
-      std::min_element(of_rank.begin(), of_rank.end(),
-                       [&](const auto& a, const auto& b) { return away(a) < away(b); });
+  const auto nearest = std::ranges::min_element(of_rank, {}, away);
   const Sum& sum = nearest->second;
   AccountRow mean;
   mean.rank = nearest->first;

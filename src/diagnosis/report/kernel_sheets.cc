@@ -287,7 +287,7 @@ class KernelSheetMaker : private SheetMaker {
         AddSheet(kDevClock.category, columns, [&](const RankDiagnosis& part, auto add) {
           const auto rated = static_cast<double>(part.rated_mhz);
           for (const ClockRow& clock : part.analyzers.clocks) {
-            if (clock.mhz >= of_.rules.clock_ratio * rated) continue;
+            if (clock.mhz >= of_.rules[kClockRatio] * rated) continue;
             time += clock.time;
             add({clock, 1 - clock.mhz / rated});
           }
@@ -307,8 +307,7 @@ class KernelSheetMaker : private SheetMaker {
           count += kernel.count;
           time += kernel.time;
         }
-        add({kernel, std::string(TypeOf(kernel.verdict).In(language_)),
-             fmt::format(fmt::runtime(DescriptionOf(kernel).In(language_)), kernel.what)});
+        add({kernel, Text(TypeOf(kernel.verdict)), Fill(DescriptionOf(kernel), kernel.what)});
       }
     });
     Note(SheetNameOf(family), count, time,
@@ -336,12 +335,9 @@ class KernelSheetMaker : private SheetMaker {
       sum.moving += list.moving;
     }
     constexpr double kMillisecond = 1e6;
-    const auto share = [&](TimeNs time) {
-      return sum.total > 0 ? static_cast<double>(time) / static_cast<double>(sum.total) : 0;
-    };
+    const auto share = [&](TimeNs time) { return sum.total > 0 ? Ratio(time, sum.total) : 0; };
     // Without counters nothing is known of loads and stores.
-    const std::string moving =
-        sum.moving > 0 ? fmt::format(fmt::runtime(kMoving.In(language_)), share(sum.moving)) : "";
+    const std::string moving = sum.moving > 0 ? Fill(kMoving, share(sum.moving)) : "";
     Note(kSequences, sum.count, sum.total, kDescription, kSuggestion, sum.count,
          static_cast<double>(sum.total) / kMillisecond,
          static_cast<double>(sum.busy) / kMillisecond,
@@ -364,7 +360,7 @@ constexpr std::size_t kMostTuned = 10;
 using TunedNames = std::vector<std::string>;
 
 bool IsTuned(const TunedNames& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 TunedNames LongestOf(const std::vector<DiagnosedRank>& ranks, KernelList AnalyzerRows::*list) {
@@ -372,8 +368,8 @@ TunedNames LongestOf(const std::vector<DiagnosedRank>& ranks, KernelList Analyze
   for (const DiagnosedRank& rank : ranks) {
     for (const KernelRow& kernel : (rank.part->analyzers.*list).rows) kernels.push_back(&kernel);
   }
-  std::stable_sort(kernels.begin(), kernels.end(),
-                   [](const KernelRow* a, const KernelRow* b) { return a->dur > b->dur; });
+  std::ranges::stable_sort(kernels,
+                           [](const KernelRow* a, const KernelRow* b) { return a->dur > b->dur; });
   TunedNames names;
   for (const KernelRow* kernel : kernels) {
     if (names.size() == kMostTuned) break;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "analyzer_sheets.h"
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 #include "mpa/report/member_columns.h"
@@ -44,9 +43,7 @@ const SheetColumns<ProblemRow>& ProblemColumns() {
   return columns;
 }
 
-double ShareOfStep(TimeNs time, TimeNs step) {
-  return step > 0 ? static_cast<double>(time) / static_cast<double>(step) : 0;
-}
+double ShareOfStep(TimeNs time, TimeNs step) { return step > 0 ? Ratio(time, step) : 0; }
 
 ProblemRow RowOf(const Diagnosis& diagnosis, const FoundCause& finding, Language language) {
   ProblemRow row;
@@ -56,8 +53,8 @@ ProblemRow RowOf(const Diagnosis& diagnosis, const FoundCause& finding, Language
   if (!facts.empty()) row.description += "\n" + facts;
   row.suggestion = "1. " + AdviceOf(finding, language);
   for (const Metric& metric : finding.metrics) {
-    if (metric.name == "calls_per_step") row.count = metric.value;
-    if (metric.name != "time_per_step") continue;
+    if (metric.info == &kCallsPerStep) row.count = metric.value;
+    if (metric.info != &kTimePerStep) continue;
     row.time = static_cast<TimeNs>(metric.value);
     row.ratio = ShareOfStep(static_cast<TimeNs>(metric.value), diagnosis.step);
   }

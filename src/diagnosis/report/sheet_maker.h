@@ -13,6 +13,7 @@
 #include "analyzer_sheets.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/report/advice.h"
+#include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/report/member_columns.h"
 
 namespace mpa {
@@ -24,11 +25,11 @@ ColumnOf<Item> RankColumn(double width, std::string_view name = "rank_id") {
 }
 
 /// Makes sheets with the rows of all ranks, and the rows of "problems" for them.
-class SheetMaker {
+class SheetMaker : protected Speaker {
  public:
   SheetMaker(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis, Language language,
              Report& report)
-      : ranks_(ranks), of_(diagnosis), language_(language), report_(report) {}
+      : Speaker(language), ranks_(ranks), of_(diagnosis), report_(report) {}
 
  protected:
   /// Rows of a sheet, and their time.
@@ -79,15 +80,13 @@ class SheetMaker {
   template <typename... Values>
   void Note(const Wording& category, std::int64_t count, TimeNs time, const Wording& description,
             const Wording& suggestion, const Values&... values) {
-    AddNote(category, count, time, fmt::format(fmt::runtime(description.In(language_)), values...),
-            fmt::format(fmt::runtime(suggestion.In(language_)), values...));
+    AddNote(category, count, time, Fill(description, values...), Fill(suggestion, values...));
   }
 
   /// With the advice of the finding. `description` names the count.
   void NoteAsFinding(const FindingInfo& finding, std::int64_t count, TimeNs time,
                      const Wording& description) {
-    AddNote(finding.category, count, time,
-            fmt::format(fmt::runtime(description.In(language_)), count),
+    AddNote(finding.category, count, time, Fill(description, count),
             UsualAdvice(finding, FactsOf(ranks_, of_.rules), language_));
   }
 
@@ -95,7 +94,6 @@ class SheetMaker {
 
   const std::vector<DiagnosedRank>& ranks_;
   const Diagnosis& of_;
-  const Language language_;
 
  private:
   void AddNote(const Wording& category, std::int64_t count, TimeNs time, std::string description,
@@ -104,9 +102,8 @@ class SheetMaker {
       return CategoryOf(finding, language_) == category.In(language_);
     };
     // Those that cost something are priced.
-    if (count == 0 || std::any_of(of_.findings.begin(), of_.findings.end(), is_finding)) return;
-    notes_.push_back({std::string(category.In(language_)), std::move(description),
-                      std::move(suggestion), count, time});
+    if (count == 0 || std::ranges::any_of(of_.findings, is_finding)) return;
+    notes_.push_back({Text(category), std::move(description), std::move(suggestion), count, time});
   }
 
   Report& report_;

@@ -70,7 +70,7 @@ class TimelineMaker {
   }
 
   bool IsCulprit(std::int64_t rank) const {
-    return std::find(finding_.ranks.begin(), finding_.ranks.end(), rank) != finding_.ranks.end();
+    return std::ranges::find(finding_.ranks, rank) != finding_.ranks.end();
   }
 
   // The step in which the leaves of the finding take most on its ranks; of equal ones the longest.
@@ -86,8 +86,8 @@ class TimelineMaker {
         if (!finding_.ranks.empty() && !IsCulprit(rank.rank)) continue;
         for (const Leaf leaf : leaves_) cost.first += part.leaves[static_cast<std::size_t>(leaf)];
       }
-      const bool counts = std::find(of_.dropped_steps.begin(), of_.dropped_steps.end(),
-                                    IdOf(step)) == of_.dropped_steps.end();
+      const bool counts =
+          std::ranges::find(of_.dropped_steps, IdOf(step)) == of_.dropped_steps.end();
       if (counts && cost > most) {
         most = cost;
         worst = step;
@@ -108,12 +108,11 @@ class TimelineMaker {
     std::vector<std::size_t> shown;
     std::optional<std::size_t> peer;
     const auto is_place = [&](std::int64_t rank) {
-      return std::any_of(finding_.evidence.begin(), finding_.evidence.end(),
-                         [&](const Evidence& place) { return place.rank == rank; });
+      return std::ranges::any_of(finding_.evidence,
+                                 [&](const Evidence& place) { return place.rank == rank; });
     };
-    const bool captured = std::any_of(ranks_.begin(), ranks_.end(), [&](const DiagnosedRank& rank) {
-      return IsCulprit(rank.rank);
-    });
+    const bool captured = std::ranges::any_of(
+        ranks_, [&](const DiagnosedRank& rank) { return IsCulprit(rank.rank); });
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       const bool wanted = captured ? IsCulprit(ranks_[i].rank) : is_place(ranks_[i].rank);
       if (wanted && shown.size() < kMostRanks) {

@@ -7,7 +7,6 @@
 #include "chain_views.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -15,10 +14,10 @@
 namespace mpa {
 namespace {
 
-class Why {
+class Why : Speaker {
  public:
   Why(const Diagnosis& diagnosis, const FoundCause& finding, Language language)
-      : of_(diagnosis), finding_(finding), language_(language), ms_(diagnosis.step) {}
+      : Speaker(language), of_(diagnosis), finding_(finding), ms_(diagnosis.step) {}
 
   std::vector<std::string> Make(std::size_t places) && {
     const std::string gain = GainText(of_, finding_, language_);
@@ -46,13 +45,10 @@ class Why {
   }
 
  private:
-  std::string Text(const Wording& text) const { return std::string(text.In(language_)); }
-
   template <typename... Values>
   void Add(const Wording& form, const Values&... values) {
     constexpr std::size_t kIndent = 13;
-    for (std::string& line :
-         Wrapped(fmt::format(fmt::runtime(form.In(language_)), values...), kIndent)) {
+    for (std::string& line : Wrapped(Fill(form, values...), kIndent)) {
       lines_.push_back(std::move(line));
     }
   }
@@ -69,8 +65,7 @@ class Why {
         "{}", fmt::join(finding_.steps.begin(),
                         finding_.steps.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
     if (shown < finding_.steps.size()) text += ", ...";
-    const std::string of = fmt::format(fmt::runtime(Text({"{} of {}: ", "{}/{}："})),
-                                       finding_.steps.size(), of_.steps.size());
+    const std::string of = Fill({"{} of {}: ", "{}/{}："}, finding_.steps.size(), of_.steps.size());
     return (finding_.steps.empty() ? Text({"the whole capture", "整个采集"}) : of) + text;
   }
 
@@ -97,13 +92,11 @@ class Why {
     for (const std::string& key : finding_.after)
       Add({"  hidden by  {}", "  被掩盖于   {}"}, Printable(key));
     for (const FoundCause& other : of_.findings) {
-      const bool hides =
-          std::find(other.after.begin(), other.after.end(), finding_.key) != other.after.end();
+      const bool hides = std::ranges::find(other.after, finding_.key) != other.after.end();
       if (hides) Add({"  hides      {}", "  掩盖了     {}"}, Printable(other.key));
     }
     for (const FoundCause& other : of_.hidden) {
-      const bool covers =
-          std::find(other.after.begin(), other.after.end(), finding_.key) != other.after.end();
+      const bool covers = std::ranges::find(other.after, finding_.key) != other.after.end();
       if (covers && other.if_others_do)
         Add({"  covers     {}: up to {} ms if the other ranks do the same",
              "  覆盖了     {}：若其他卡相同，最多可省 {} ms"},
@@ -137,27 +130,21 @@ class Why {
       captures[place.rank] = place.capture;
       const std::string label = i == 0 ? Text({"where", "位置"}) : "";
       const std::string peer =
-          place.peer < 0
-              ? ""
-              : fmt::format(fmt::runtime(Text({" for rank {}", "，对端 rank {}"})), place.peer);
+          place.peer < 0 ? "" : Fill({" for rank {}", "，对端 rank {}"}, place.peer);
       const std::string rank = fmt::format("rank {}: ", place.rank);
       const std::string name = place.op.empty() ? place.name : place.op + ": " + place.name;
       AddLine(
           label,
           rank + AtLine(name, place.line, language_, kRoom - rank.size() - ColumnsOf(peer)) + peer);
-      AddLine("", fmt::format(fmt::runtime(Text({"  {} of {} a step, {:.1f} calls",
-                                                 "  每个 step {1} 中的 {0}，{2:.1f} 次"})),
-                              TimeWithUnit(ms_, place.time), TimeWithUnit(ms_, place.of_all),
-                              place.calls));
       AddLine("",
-              fmt::format(fmt::runtime(Text(
-                              {"  longest {} at {} ns, {}: {}", "  最长 {}，起始 {} ns，{}：{}"})),
-                          TimeWithUnit(ms_, place.dur), place.start, place.source, place.table));
+              Fill({"  {} of {} a step, {:.1f} calls", "  每个 step {1} 中的 {0}，{2:.1f} 次"},
+                   TimeWithUnit(ms_, place.time), TimeWithUnit(ms_, place.of_all), place.calls));
+      AddLine("", Fill({"  longest {} at {} ns, {}: {}", "  最长 {}，起始 {} ns，{}：{}"},
+                       TimeWithUnit(ms_, place.dur), place.start, place.source, place.table));
     }
     if (finding_.evidence.size() > shown) {
-      AddLine("", fmt::format(
-                      fmt::runtime(Text({"{} more: --evidence N", "另有 {} 处，见 --evidence N"})),
-                      finding_.evidence.size() - shown));
+      AddLine("", Fill({"{} more: --evidence N", "另有 {} 处，见 --evidence N"},
+                       finding_.evidence.size() - shown));
     }
     for (const auto& [rank, capture] : captures)
       AddLine("", fmt::format("rank {}: {}", rank, Printable(capture)));
@@ -173,7 +160,6 @@ class Why {
 
   const Diagnosis& of_;
   const FoundCause& finding_;
-  const Language language_;
   const MsText ms_;
   std::vector<std::string> lines_;
 };

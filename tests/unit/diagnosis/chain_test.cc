@@ -84,8 +84,8 @@ TEST(Chain, TheSharesHaveTheirWords) {
 TEST(Chain, RulesSayWhatTheCauseIs) {
   const auto explained = [](double cause_share, double main_share) {
     Rules rules;
-    rules.late_cause_share = cause_share;
-    rules.late_main_share = main_share;
+    SetRule("rank", "cause_share", cause_share, rules);
+    SetRule("rank", "main_share", main_share, rules);
     return ChainOf(FourRanks(3 * kMs, kMs, 0), "rank.late_host/r3", rules).late->explained;
   };
   EXPECT_EQ(explained(0.75, 0.6), Explained::kNearlyAll) << "3 of 4 ms";
@@ -97,7 +97,7 @@ TEST(Chain, RulesSayWhatTheCauseIs) {
 TEST(Chain, RulesSayWhereARankHasFallenBehind) {
   const auto kernel = [](double share) {
     Rules rules;
-    rules.late_behind_share = share;
+    SetRule("rank", "behind_share", share, rules);
     return ChainOf(FourRanks(kMs, 0, 3 * kMs), "rank.late_compute/r3", rules)
         .late->divergence->kernel;
   };
@@ -235,11 +235,11 @@ TEST(Chain, AMomentIsNoLateness) {
   EXPECT_FALSE(late.divergence);
   EXPECT_EQ(late.explained, Explained::kNothing);
   Rules rules;
-  rules.lateness_ns = 30'000;
+  SetRule("rank", "lateness_ns", 30'000, rules);
   EXPECT_EQ(explain(rules).lateness, 0) << "0.2 % of 16 ms are 32 us";
-  rules.lateness_share = 0.001;
+  SetRule("rank", "lateness_share", 0.001, rules);
   EXPECT_EQ(explain(rules).lateness, 30 * kUs);
-  rules.lateness_ns = 30'001;
+  SetRule("rank", "lateness_ns", 30'001, rules);
   EXPECT_EQ(explain(rules).lateness, 0);
 }
 

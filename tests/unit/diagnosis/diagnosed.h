@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "diagnosis/diagnose.h"
-#include "mpa/diagnosis/findings/catalogue.h"
+#include "diagnosis/set_rule.h"
 
 namespace mpa {
 
@@ -31,7 +31,7 @@ inline const FoundCause* FindingWith(const Diagnosis& diagnosis, std::string_vie
 /// The value of a metric of the finding; -1: it has none of that name.
 inline double MetricIn(const FoundCause& finding, std::string_view name) {
   for (const Metric& metric : finding.metrics) {
-    if (metric.name == name) return metric.value;
+    if (metric.info->name == name) return metric.value;
   }
   return -1;
 }

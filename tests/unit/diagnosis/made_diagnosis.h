@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "mpa/diagnosis/catalogue.h"
+#include "diagnosis/set_rule.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 
 namespace mpa {
@@ -43,7 +43,7 @@ inline FoundCause MadeFinding(std::string_view id, TimeNs gain) {
   finding.kind = finding.finding->kind;
   finding.gain = finding.alone = finding.gain_max = gain;
   finding.steps = {50};
-  finding.metrics = {{"calls_per_step", 3, "count"}, {"time_per_step", 5e6, "ns"}};
+  finding.metrics = {{&kCallsPerStep, 3}, {&kTimePerStep, 5e6}};
   finding.evidence.push_back({.rank = 0,
                               .source = "trace_view.json",
                               .table = "host_ops",

@@ -20,7 +20,7 @@ TEST(RuleEffects, HowMuchOfFp32GoesAtMost) {
   for (int step = 0; step < 3; ++step) builder.Step().Kernel("MatMulV3", 4 * kMs);
   builder.Kind("MatMulV3").multiplies_fp32 = true;
   Rules rules;
-  rules.fp32_most = 1;
+  SetRule("op.fp32", "most", 1, rules);
   const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
   ASSERT_NE(FindingWith(diagnosis, "op.fp32"), nullptr);
   EXPECT_EQ(FindingWith(diagnosis, "op.fp32")->gain_max, 4 * kMs);
@@ -37,7 +37,7 @@ TEST(RuleEffects, WhichTensorsShowTheBandwidth) {
   }
   const auto use_of_add = [&](double cache_bytes) {
     Rules rules;
-    rules.cache_bytes = cache_bytes;
+    SetRule("op.slow", "cache_bytes", cache_bytes, rules);
     const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
     const FoundCause* found = FindingWith(diagnosis, "op.slow/Add");
     return found == nullptr ? -1 : MetricIn(*found, "use_of_chip");
@@ -56,9 +56,9 @@ TEST(RuleEffects, UnknownChipsAreNotJudgedByTheLimitsOfKnownOnes) {
     builder.Kind("Mul").bytes = 64'000'000;
     builder.Part().chip = chip;
     Rules rules;
-    rules.memory_gbs = memory_gbs;
+    SetRule("op.slow", "memory_gbs", memory_gbs, rules);
     // Larger than the tensors, so that these do not show what the memory moves.
-    rules.cache_bytes = 65'000'000;
+    SetRule("op.slow", "cache_bytes", 65'000'000, rules);
     return DiagnoseJob({builder.Build()}, rules);
   };
   const auto is_not_judged = [](const Diagnosis& diagnosis) {
@@ -90,7 +90,7 @@ TEST(RuleEffects, HowSmallMessagesAreCompared) {
   }
   const auto is_found = [&](double reach) {
     Rules rules;
-    rules.buffer_reach = reach;
+    SetRule("comm.buffer", "reach", reach, rules);
     const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
     return FindingWith(diagnosis, "comm.buffer/allreduce/g") != nullptr;
   };
@@ -113,7 +113,7 @@ TEST(RuleEffects, HowLargeComparedTasksAre) {
   }
   const auto is_found = [&](double sizes) {
     Rules rules;
-    rules.alike_sizes = sizes;
+    SetRule("comm", "alike_sizes", sizes, rules);
     const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
     return FindingWith(diagnosis, "comm.unaligned/SDMA") != nullptr;
   };
@@ -128,7 +128,7 @@ TEST(RuleEffects, HowMuchLaterStepsCompile) {
     builder.Step().Host(Leaf::kCompile, time).Kernel("MatMulV3", 10 * kMs);
   const auto dropped = [&](double rest) {
     Rules rules;
-    rules.warm_up_rest = rest;
+    SetRule("all", "warm_up_rest", rest, rules);
     return DiagnoseJob({builder.Build()}, rules).dropped_steps.size();
   };
   EXPECT_EQ(dropped(0.2), 1u);
@@ -159,7 +159,7 @@ TEST(RuleEffects, HowManyRanksJitter) {
                                     {0, 0, 0, 0, 0, 0}});
   const auto is_found = [&](double ranks) {
     Rules rules;
-    rules.jitter_ranks = ranks;
+    SetRule("rank.jitter", "ranks", ranks, rules);
     return FindingWith(DiagnoseJob(parts, rules), "rank.jitter/free.dispatch.op") != nullptr;
   };
   EXPECT_TRUE(is_found(3));
@@ -172,7 +172,7 @@ TEST(RuleEffects, HowMuchAFindingHides) {
       RanksWithMore({{0, 0, 0}, {4 * kMs, 4 * kMs, 4 * kMs}, {2 * kMs, 2 * kMs, 2 * kMs}});
   const auto hidden_by = [&](double share) {
     Rules rules;
-    rules.hidden_share = share;
+    SetRule("all", "hidden_share", share, rules);
     const Diagnosis diagnosis = DiagnoseJob(parts, rules);
     const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r2");
     return found == nullptr ? std::vector<std::string>{"no finding"} : found->after;
@@ -185,7 +185,7 @@ TEST(RuleEffects, HowMuchAFindingHides) {
   finding.gain = finding.gain_max = 10 * kMs;
   finding.alone = 7 * kMs;
   EXPECT_EQ(GainText(diagnosis, finding, Language::kEnglish), "saves 10.0 ms (alone 7.0)");
-  diagnosis.rules.hidden_share = 0.3;
+  SetRule("all", "hidden_share", 0.3, diagnosis.rules);
   EXPECT_EQ(GainText(diagnosis, finding, Language::kEnglish), "saves 10.0 ms (10 %)");
 }
 
@@ -210,10 +210,10 @@ bool IsNotOverlapped(const RankDiagnosis& part, const Rules& rules) {
 
 TEST(RuleEffects, WhichOperationsStandBetweenKernels) {
   Rules rules;
-  rules.beside_ns = 20'000;
+  SetRule("comm.not_overlapped", "beside_ns", 20'000, rules);
   EXPECT_FALSE(IsNotOverlapped(OperationsBetweenKernels().Build(), rules))
       << "what is computed needs it";
-  rules.beside_ns = 19'999;
+  SetRule("comm.not_overlapped", "beside_ns", 19'999, rules);
   EXPECT_TRUE(IsNotOverlapped(OperationsBetweenKernels().Build(), rules));
 }
 
@@ -230,9 +230,9 @@ TEST(RuleEffects, WhichOperationsStandAlone) {
     part.graph.nodes.push_back(beside);
   }
   Rules rules;
-  rules.alone_share = 0.8;
+  SetRule("comm.not_overlapped", "alone_share", 0.8, rules);
   EXPECT_FALSE(IsNotOverlapped(part, rules));
-  rules.alone_share = 0.81;
+  SetRule("comm.not_overlapped", "alone_share", 0.81, rules);
   EXPECT_TRUE(IsNotOverlapped(part, rules));
 }
 

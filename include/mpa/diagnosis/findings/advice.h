@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,9 +19,9 @@ enum class Language : std::uint8_t { kEnglish, kChinese };
 
 /// A text in every language.
 struct Wording {
-  std::string_view english, chinese;
+  std::string_view english, chinese = {};  ///< empty: the same
   std::string_view In(Language language) const {
-    return language == Language::kEnglish ? english : chinese;
+    return language == Language::kEnglish || chinese.empty() ? english : chinese;
   }
 };
 
@@ -100,9 +102,12 @@ inline AdvicePart Setting(Wording text, std::string_view variable, std::string_v
           {"set_env", {{"variable", std::string(variable)}, {"value", std::string(value)}}},
           variable};
 }
-inline AdvicePart BindCores() {
-  return Setting({"CPU_AFFINITY_CONF=2", "CPU_AFFINITY_CONF=2"}, "CPU_AFFINITY_CONF", "2");
+/// "VARIABLE=value", which says it in any language.
+inline AdvicePart Setting(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  return Setting({text}, text.substr(0, equals), text.substr(equals + 1));
 }
+inline AdvicePart BindCores() { return Setting("CPU_AFFINITY_CONF=2"); }
 inline AdvicePart BindProcesses() {
   return {{"bind the processes to cores", "进程绑核"}, Change("processes", "bound to cores")};
 }
@@ -113,9 +118,6 @@ inline AdvicePart KeepOthersOff() {
 }
 inline AdvicePart Recompute() {
   return {{"recompute activations", "激活重计算"}, Change("activations", "recomputed")};
-}
-inline AdvicePart ExpandSegments(Wording text, std::string_view variable) {
-  return Setting(text, variable, "expandable_segments:True");
 }
 inline AdvicePart CompareNccl() {
   return {{"compare the algorithms and protocols of NCCL (NCCL_ALGO, NCCL_PROTO)",

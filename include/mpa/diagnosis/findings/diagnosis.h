@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -104,11 +105,31 @@ enum class Certainty : std::uint8_t { kLow, kMedium, kHigh };
 enum class Impact : std::uint8_t { kInfo, kLow, kMedium, kHigh, kCritical };
 std::string_view NameOf(Impact impact);
 
-/// A measured number behind a finding; the name says what it is.
+/// What a metric is: its name for programs, with the unit "ns", "count", "ratio", "share", "bytes",
+/// "GB/s" or "MHz", and what it says to people, where "{}" stands for the value; without words only
+/// programs read it.
+struct MetricInfo {
+  std::string_view name, unit;
+  Wording form = {};
+};
+
+// Those of several findings.
+inline constexpr MetricInfo kCallsPerStep{
+    "calls_per_step", "count", {"{} calls a step", "每个 step {} 次"}},
+    kTimePerStep{"time_per_step", "ns", {"{} a step", "每个 step {}"}},
+    kSlowerThanPeers{
+        "slower_than_peers", "ratio", {"{} times the time of its peers", "是其他卡的 {} 倍"}},
+    kMeanClock{"clock", "MHz", {"cores at {}", "AI Core 频率 {}"}},
+    kBandwidth{"bandwidth", "GB/s", {"{} over the link", "链路带宽 {}"}},
+    kSlowestTenth{"slowest_tenth",
+                  "ratio",
+                  {"the slowest tenth takes {} times the median", "最慢的一成是中位数的 {} 倍"}},
+    kMeanSize{"mean_size", "bytes", {"mean size {}", "平均大小 {}"}};
+
+/// A measured number behind a finding.
 struct Metric {
-  std::string name;
+  const MetricInfo* info = nullptr;
   double value = 0;
-  std::string unit;  ///< "ns", "count", "ratio", "bytes", "GB/s", "MHz"
 };
 
 /// A place in the capture that shows it: all events of one name and line on a rank in the steps
@@ -160,7 +181,15 @@ struct FoundCause {
   AdviceFacts facts{};
   std::optional<FindingChain> chain{};  ///< only of one that is to be explained
 
+  /// True if it is about the rank.
+  bool Concerns(std::int64_t rank) const {
+    return ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
+  }
   bool Is(const FindingInfo& other) const { return finding == &other; }
+  template <typename Number>
+  void Measure(const MetricInfo& info, Number value) {
+    metrics.push_back({&info, static_cast<double>(value)});
+  }
   const Wording& Title() const {
     return variant != nullptr && !variant->title.english.empty() ? variant->title : finding->title;
   }

@@ -66,19 +66,10 @@ inline bool HasTransfers(const Coverage& job) { return job.operations && job.tra
 inline bool ComparesRanks(const Coverage& job) { return job.compares; }
 inline bool HasStages(const Coverage& job) { return job.stages > 1; }
 
-/// A threshold as people and files call it.
-struct Threshold {
-  std::string_view name;
-  double Rules::*value;
-  double least, most;  ///< a file may set it to a number between these
-  std::string_view meaning;
-};
-
 struct CauseSearch;
 struct FindingInfo;
 
 struct FindingDetails {
-  Area area = Area::kHosts;
   Dimension dimension = Dimension::kOfArea;
   Wording category = {};           ///< in the words of the Python tool; empty: its title
   std::vector<Leaf> leaves = {};   ///< of the accounting that it is about
@@ -92,10 +83,11 @@ struct FindingDetails {
   Advice advice = {};
   /// Of a rank that is late by work that one of these is about, that one's advice is given.
   std::vector<const FindingInfo*> mended_as = {};
-  std::vector<Threshold> thresholds = {};
+  std::vector<const Threshold*> thresholds = {};
 };
 
 struct FindingInfo : FindingDetails {
+  Area area = Area::kHosts;
   std::string_view id;  ///< "rank.late_host"
   FindingKind kind = FindingKind::kFault;
   std::vector<std::string_view>
@@ -104,13 +96,13 @@ struct FindingInfo : FindingDetails {
 };
 
 using Owners = std::vector<std::string_view>;
-inline FindingInfo Fault(std::string_view id, Owners owners, Wording title,
+inline FindingInfo Fault(Area area, std::string_view id, Owners owners, Wording title,
                          FindingDetails details) {
-  return {std::move(details), id, FindingKind::kFault, std::move(owners), title};
+  return {std::move(details), area, id, FindingKind::kFault, std::move(owners), title};
 }
-inline FindingInfo Opportunity(std::string_view id, Owners owners, Wording title,
+inline FindingInfo Opportunity(Area area, std::string_view id, Owners owners, Wording title,
                                FindingDetails details) {
-  return {std::move(details), id, FindingKind::kOpportunity, std::move(owners), title};
+  return {std::move(details), area, id, FindingKind::kOpportunity, std::move(owners), title};
 }
 
 /// What is said of some cases of a finding instead.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpa/base/time.h"
@@ -12,66 +13,148 @@
 /// The thresholds of the diagnosis, which a file may replace.
 namespace mpa {
 
-/// Shares are parts of 1, times are ns. Threshold::meaning says what each one means. Facts of the
-/// chip are 0 unless a file gives them: its entry has them then (ChipLimits).
-struct Rules {
-  // All findings.
-  double least_share = 0.01, least_ns = 10'000, search_share = 0.002, pair_share = 0.03,
-         fault_share = 0.03;
-  double low_share = 0.01, medium_share = 0.03, high_share = 0.1, critical_share = 0.2;
-  double warm_up_ratio = 1.2, warm_up_compiling = 0.03, warm_up_rest = 0.1, systematic_share = 0.6,
-         intermittent_share = 0.2;
-  double innocent_share = 0.05, explained_share = 0.5, hidden_share = 0.2;
-  double grown_ratio = 1.2, least_operations = 5;
-  // Ranks.
-  double late_share = 0.005, late_of_peers = 0.05, late_peers = 2, late_pair_steps = 2,
-         late_alike = 1.35;
-  double unmatched_share = 0.05, late_blocks_ratio = 1.5, late_clock_ratio = 0.97,
-         foreign_share = 0.5;
-  double late_cause_share = 0.8, late_main_share = 0.6, late_behind_share = 0.2,
-         lateness_share = 0.002, lateness_ns = 50'000;
-  double outsider_share = 0.02, outsider_ns = 50'000;
-  double jitter_steps = 5, jitter_ranks = 3, jitter_share = 0.03, jitter_top_share = 0.4;
-  // Communication.
-  double link_bandwidth_ratio = 0.7, link_least_bytes = 32'768;
-  double link_slow_share = 0.6, link_members = 3;
-  double card_gbs = 0, card_share = 0.4;
-  double port_gbs = 0, port_share = 0.6, port_bytes = 1 << 20;
-  double small_latency_ratio = 2, small_count_share = 0.2, small_calls = 4;
-  double small_bytes = 16 << 20, small_vector_gain = 0.5, bucket_calls = 20;
-  double exposed_share = 0.1, exposed_gain = 0.5;
-  double overlap_share = 0.65, beside_ns = 30'000, alone_share = 0.9;
-  double odd_ratio = 0.7, beside_ratio = 0.7, compared_tasks = 5, alike_sizes = 4;
-  double retransmit_ratio = 20;
-  double inner_share = 0.03, inner_gain = 0.5;
-  double buffer_bytes = 200 << 20, buffer_ratio = 0.85, buffer_reach = 8;
-  // Pipelines.
-  double stage_ratio = 1.05, bubble_share = 0.05;
-  // Hosts.
-  double loader_ns = 1'000'000, usual_syncs = 2, stall_ratio = 20, checkpoint_copy_ns = 20'000,
-         launch_gain = 0.2;
-  double launch_run = 10, launch_share = 0.05, gap_ns = 20'000'000;
-  double python_share = 0.02, python_gain = 0.5;
-  double blocking_share = 0.5;
-  double cpu_ratio = 3, cpu_launches = 50, cpu_steps = 3;
-  // Devices.
-  double aicpu_gain = 0.9, format_gain = 0.7, attention_gain = 0.9, attention_reach = 8,
-         attention_sequence = 128;
-  double slow_share = 0.02, slow_use = 0.5, slow_reach = 0.6, slow_kernel_ns = 20'000,
-         memory_gbs = 0, cache_bytes = 0;
-  double variance_share = 0.02, variance_ratio = 2, variance_calls = 10;
-  double fp32_share = 0.05, fp32_gain = 0.5, fp32_most = 0.75;
-  double optimizer_share = 0.03, optimizer_launches = 50, optimizer_gain = 0.6;
-  double zero_calls = 20;
-  double unfused_share = 0.02, unfused_chain = 3;
-  double clock_ratio = 0.95;
-  double memory_retries = 0.5, memory_in_pieces = 1.4;
-  double few_steps = 3, long_ratio = 2;
+/// A threshold as people and files call it. Shares are parts of 1, times are ns.
+struct Threshold {
+  std::string_view name;
+  double usual;
+  double least, most;  ///< a file may set it to a number between these
+  std::string_view meaning;
+};
+
+/// The thresholds in force: the usual ones unless something else was said.
+class Rules {
+ public:
+  double operator[](const Threshold& threshold) const {
+    const auto said = std::ranges::find(said_, &threshold, &Said::first);
+    return said == said_.end() ? threshold.usual : said->second;
+  }
+  void Set(const Threshold& threshold, double value) {
+    std::erase_if(said_, [&](const Said& said) { return said.first == &threshold; });
+    said_.emplace_back(&threshold, value);
+  }
+
+ private:
+  using Said = std::pair<const Threshold*, double>;
+  std::vector<Said> said_;  // few
 };
 
 // What files may set them to at most.
 inline constexpr double kLongestTime = 1e12, kMostBytes = 1e12, kMostCalls = 1e6;
 
+// Those that more than one file needs. Facts of the chip are 0 unless a file gives them: its entry
+// has them then (ChipLimits).
+inline constexpr Threshold kLeastShare{"least_share", 0.01, 0, 1,
+                                       "a finding saves at least this share of the step"},
+    kLeastNs{"least_ns", 10'000, 0, kLongestTime, "a finding saves at least this time"},
+    kSearchShare{"search_share", 0.002, 0, 1, "gains below this share end the search for more"},
+    kPairShare{"pair_share", 0.03, 0, 1,
+               "two findings that pay only together save at least this share"},
+    kFaultShare{"fault_share", 0.03, 0, 1,
+                "what all ranks lose below this share is an opportunity, not a fault"},
+    kLowShare{"low_share", 0.01, 0, 1, "severity low from this share on"},
+    kMediumShare{"medium_share", 0.03, 0, 1, "severity medium from this share on"},
+    kHighShare{"high_share", 0.1, 0, 1, "severity high from this share on"},
+    kCriticalShare{"critical_share", 0.2, 0, 1, "severity critical from this share on"},
+    kWarmUpRatio{"warm_up_ratio", 1.2, 1, 1000,
+                 "a first step this many times as long as the others is warm-up"},
+    kWarmUpCompiling{"warm_up_compiling", 0.03, 0, 1,
+                     "a first step is warm-up if compiling takes this share of it, and hardly any "
+                     "time of the others"},
+    kWarmUpRest{"warm_up_rest", 0.1, 0, 1,
+                "hardly any time: the others compile for at most this share of what the first step "
+                "compiles"},
+    kSystematicShare{"systematic_share", 0.6, 0, 1,
+                     "a finding seen in this share of the steps is systematic"},
+    kIntermittentShare{"intermittent_share", 0.2, 0, 1,
+                       "a finding seen in this share of the steps is intermittent"},
+    kInnocentShare{"innocent_share", 0.05, 0, 1,
+                   "a call that waits for this share of the step looks guilty"},
+    kExplainedShare{"explained_share", 0.5, 0, 1,
+                    "a finding explains a wait that is shorter by this share without it"},
+    kHiddenShare{
+        "hidden_share", 0.2, 0, 1,
+        "a finding hides behind others if its gain alone is smaller by more than this share"},
+    kGrownRatio{"grown_ratio", 1.2, 1, 1000,
+                "a finding has grown when it costs this many times what it cost in the baseline"},
+    kLeastOperations{"operations", 5, 1, kMostCalls, "fewer operations do not show what is usual"},
+    kLateShare{"share", 0.005, 0, 1, "a rank is late by at least this share of the step"},
+    kLateOfPeers{"of_peers", 0.05, 0, 1000,
+                 "a late rank takes longer than its peers by at least this share of their time"},
+    kLatePeers{"peers", 2, 2, kMostCalls,
+               "ranks of a role, with the late one, that define what is normal"},
+    kLatePairSteps{"pair_steps", 2, 1, kMostCalls,
+                   "of the two ranks of a role, the late one is slower in at least this many "
+                   "steps, and in most of them"},
+    kLateAlike{"alike", 1.35, 1, 1000,
+               "late ranks whose excess differs by less than this ratio are one finding"},
+    kUnmatchedShare{"unmatched_share", 0.05, 0, 1,
+                    "above this share of operations that ranks lack, a group whose names have no "
+                    "number is not compared"},
+    kLateBlocksRatio{
+        "blocks_ratio", 1.5, 1, 1000,
+        "a rank waits for its device more often than its peers by more than this ratio"},
+    kLateCauseShare{"cause_share", 0.8, 0, 1,
+                    "work that explains this share of the lateness is the cause of it"},
+    kLateMainShare{"main_share", 0.6, 0, 1,
+                   "work that explains this share is mainly the cause; less is one of several"},
+    kLateBehindShare{
+        "behind_share", 0.2, 0, 1,
+        "a rank has fallen behind at the first kernel that is late by this share of the lateness"},
+    kLatenessShare{"lateness_share", 0.002, 0, 1,
+                   "the wait for a rank is explained from this share of the step on"},
+    kLatenessNs{"lateness_ns", 50'000, 0, kLongestTime,
+                "the wait for a rank is explained from this time on"},
+    kOutsiderShare{"share", 0.02, 0, 1,
+                   "a rank that was not captured is late by at least this share of the step"},
+    kOutsiderNs{"least_ns", 50'000, 0, kLongestTime,
+                "a rank that was not captured is late by at least this time"},
+    kLinkBandwidthRatio{"bandwidth_ratio", 0.7, 0, 1,
+                        "a link is slow below this share of the usual bandwidth of its kind"},
+    kLinkLeastBytes{"least_bytes", 32'768, 1, kMostBytes,
+                    "smaller transfers do not show the bandwidth"},
+    kCardGbs{"card_gbs", 0, 0, 1e6,
+             "what a link between cards of a host moves, in GB/s; 0: as the chip's entry says"},
+    kCardShare{"card_share", 0.4, 0, 1,
+               "where all such links are equally slow, they are slow below this share of it"},
+    kPortGbs{"port_gbs", 0, 0, 1e6,
+             "what a port to other hosts moves, in GB/s; 0: as the chip's entry says"},
+    kPortBytes{"port_bytes", 1 << 20, 1, kMostBytes,
+               "operations that move less through a port do not show its speed"},
+    kSmallLatencyRatio{"latency_ratio", 2, 1, 1000,
+                       "a small operation takes this many times what its data take"},
+    kSmallCountShare{"count_share", 0.2, 0, 1, "this share of a group's operations is small"},
+    kSmallCalls{"calls", 4, 1, kMostCalls,
+                "a group has at least this many small operations per step"},
+    kSmallBytes{"bytes", 16 << 20, 1, kMostBytes, "larger operations do not count as small"},
+    kSmallVectorGain{
+        "vector_gain", 0.5, 0, 1,
+        "in inference, vector cores remove this share of the latency of small operations"},
+    kBucketCalls{"buckets", 20, 2, kMostCalls,
+                 "without recorded transfers, a group reduces at least this often per step"},
+    kBesideNs{"beside_ns", 30'000, 0, kLongestTime,
+              "an operation stands between kernels if they end and start within this time of it"},
+    kAloneShare{"alone_share", 0.9, 0, 1,
+                "what is computed needs an operation between kernels if nothing is computed for "
+                "this share of it"},
+    kBesideRatio{
+        "ratio", 0.7, 0, 1,
+        "tasks beside computing reach less than this share of the bandwidth of the others"},
+    kComparedTasks{"tasks", 5, 1, kMostCalls, "fewer tasks of a kind are not compared with others"},
+    kAlikeSizes{"alike_sizes", 4, 1, 1e6,
+                "tasks are compared with others that are at most this many times as large"},
+    kMemoryGbs{"memory_gbs", 0, 0, 1e6,
+               "highest bandwidth of the device memory, in GB/s; 0: as the chip's entry says"},
+    kCacheBytes{"cache_bytes", 0, 0, kMostBytes,
+                "smaller tensors fit the cache, and do not show that bandwidth; 0: as the chip's "
+                "entry says"},
+    kClockRatio{"ratio", 0.95, 0, 1, "a device is throttled below this share of its rated clock"},
+    kFewSteps{"steps", 3, 1, kMostCalls,
+              "with fewer steps, a habit cannot be distinguished from an accident"};
+
+template <typename Part, typename Of>
+double Ratio(Part part, Of whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
 /// A whole number or a time among the rules.
 inline std::int64_t Whole(double rule) { return static_cast<std::int64_t>(rule); }
 /// A count and the least one that a rule wants.

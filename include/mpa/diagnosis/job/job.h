@@ -37,7 +37,7 @@ struct HostAmount {
 
 /// True if the leaf is one of these.
 inline bool IsOf(const std::vector<Leaf>& leaves, Leaf leaf) {
-  return std::find(leaves.begin(), leaves.end(), leaf) != leaves.end();
+  return std::ranges::find(leaves, leaf) != leaves.end();
 }
 
 /// What a rank did in a step, in sums that compare with those of other ranks.
@@ -73,6 +73,14 @@ struct Job {
   const RankDiagnosis& Part(std::size_t rank) const { return *ranks[rank].part; }
   const OperationPart& PartOf(const JointOperation::Member& member) const {
     return Part(member.rank).operations[member.collective];
+  }
+  /// True for the position of a step.
+  bool Holds(std::int32_t step) const {
+    return step >= 0 && static_cast<std::size_t>(step) < steps;
+  }
+  /// True for that of a step that counts.
+  bool Counts(std::int32_t step) const {
+    return Holds(step) && static_cast<std::size_t>(step) >= first_step;
   }
   std::size_t CountedSteps() const { return steps - first_step; }
   /// Ranks of the same role, the rank itself among them.

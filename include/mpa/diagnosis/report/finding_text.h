@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +12,28 @@
 #include "mpa/diagnosis/findings/diagnosis.h"
 
 namespace mpa {
+
+/// The form in the language, with its values.
+template <typename... Values>
+std::string Fill(Language language, const Wording& form, const Values&... values) {
+  return fmt::format(fmt::runtime(form.In(language)), values...);
+}
+
+/// What says something in a language.
+class Speaker {
+ public:
+  explicit Speaker(Language language) : language_(language) {}
+
+ protected:
+  std::string Text(const Wording& text) const { return std::string(text.In(language_)); }
+  template <typename... Values>
+  std::string Fill(const Wording& form, const Values&... values) const {
+    return mpa::Fill(language_, form, values...);
+  }
+  bool English() const { return language_ == Language::kEnglish; }
+
+  const Language language_;
+};
 
 /// What findings stand under, in the order of the lists.
 enum class FindingSection : std::uint8_t { kFaults, kOpportunities, kSettings, kCapture };

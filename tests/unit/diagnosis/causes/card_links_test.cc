@@ -149,12 +149,12 @@ TEST(CardLinks, PortsSayNothingOfThem) {
 
 TEST(CardLinks, RulesSayWhatSuchLinksMove) {
   Rules rules;
-  rules.card_gbs = 8;  // 40 % are 3.2 GB/s
+  SetRule("link.slow", "card_gbs", 8, rules);  // 40 % are 3.2 GB/s
   EXPECT_FALSE(NamesALink(OfCards(3, AllLinksTake(9 * kMs), rules)));
   rules = {};
-  rules.card_share = 0.2;  // 3.6 GB/s
+  SetRule("link.slow", "card_share", 0.2, rules);  // 3.6 GB/s
   EXPECT_FALSE(NamesALink(OfCards(3, AllLinksTake(9 * kMs), rules)));
-  rules.card_gbs = 36;  // 7.2 GB/s; 1 ms for 36 MB
+  SetRule("link.slow", "card_gbs", 36, rules);  // 7.2 GB/s; 1 ms for 36 MB
   const Diagnosis diagnosis = OfCards(3, AllLinksTake(9 * kMs), rules);
   const FoundCause* found = FindingWith(diagnosis, "link.slow/r0+1+2");
   ASSERT_NE(found, nullptr);

@@ -87,7 +87,7 @@ TEST(Causes, AttentionOfShortSequencesIsNotWorthAFusedKernel) {
   EXPECT_FALSE(IsAttention("\"4,16,128,127\""));
   EXPECT_TRUE(IsAttention("N/A")) << "not known";
   Rules rules;
-  rules.attention_sequence = 64;
+  SetRule("op.attention", "sequence", 64, rules);
   EXPECT_TRUE(IsAttention("\"4,16,128,64\"", rules));
 }
 
@@ -869,7 +869,7 @@ TEST(Causes, MemoryInPiecesNeedsSegmentsThatGrow) {
   EXPECT_EQ(MetricIn(RetriesWith(1.5), "reserved_of_allocated"), 1.5);
   EXPECT_EQ(MetricIn(RetriesWith(0), "reserved_of_allocated"), -1);
   Rules rules;
-  rules.memory_in_pieces = 1.6;
+  SetRule("mem.pressure", "in_pieces", 1.6, rules);
   EXPECT_EQ(advice(RetriesWith(1.5, rules)), full);
 }
 

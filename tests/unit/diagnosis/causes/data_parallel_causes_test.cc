@@ -24,7 +24,7 @@ RankDiagnosis ExposedRank(TimeNs compute = 4 * kMs) {
 
 TEST(DataParallelCauses, ExposedCommunicationOfOneRankIsAFinding) {
   Rules rules;
-  rules.overlap_share = 0;  // what could be hidden is another finding
+  SetRule("comm.not_overlapped", "gain", 0, rules);  // what could be hidden is another finding
   const Diagnosis diagnosis = DiagnoseJob({ExposedRank()}, rules);
   const FoundCause* found = FindingWith(diagnosis, "comm.exposed/g");
   ASSERT_NE(found, nullptr);

@@ -213,9 +213,9 @@ TEST(ElementwiseChains, WhatTakesLittleOfTheStepIsLeft) {
 
 TEST(ElementwiseChains, RulesSayHowManyMakeOne) {
   Rules rules;
-  rules.unfused_chain = 4;
+  SetRule("op.unfused", "chain", 4, rules);
   EXPECT_EQ(FindChain(DiagnoseJob({StepsWithChain(AddSubExp)}, rules)), nullptr);
-  rules.unfused_chain = 2;
+  SetRule("op.unfused", "chain", 2, rules);
   const auto two = [](PartBuilder& builder) {
     VectorKernel(builder, "Add", 100 * kUs);
     VectorKernel(builder, "Exp", 100 * kUs);

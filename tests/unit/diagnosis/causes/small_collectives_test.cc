@@ -138,7 +138,7 @@ TEST(SmallCollectives, OfInferenceStartSoonerOnTheVectorCores) {
   EXPECT_EQ(AdviceOf(*found, Language::kEnglish),
             "HCCL_OP_EXPANSION_MODE=AIV (the vector cores start them sooner)");
   Rules rules;
-  rules.small_vector_gain = 1;
+  SetRule("comm.small", "vector_gain", 1, rules);
   EXPECT_EQ(FindingWith(DiagnoseJob({Answers()}, rules), "comm.small/g")->alone, 4 * 200 * kUs);
 }
 
@@ -171,7 +171,7 @@ TEST(SmallCollectives, VectorCoresHaveLimits) {
 
 TEST(SmallCollectives, WhatFillsTheLargestSizeIsNotMerged) {
   Rules rules;
-  rules.small_bytes = static_cast<double>(kSmallMessage);
+  SetRule("comm.small", "bytes", static_cast<double>(kSmallMessage), rules);
   const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(Leaf::kDispatchComm)}, rules);
   const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
   ASSERT_NE(found, nullptr);

@@ -41,7 +41,8 @@ TEST(Actions, SettingsAreThoseOfTheAdvice) {
       if (part.action.what != "set_env") continue;
       EXPECT_EQ(std::get<std::string>(part.action.args.at(0).second), part.setting) << entry->id;
       EXPECT_NE(part.text.english.find(part.setting), std::string_view::npos) << entry->id;
-      EXPECT_NE(part.text.chinese.find(part.setting), std::string_view::npos) << entry->id;
+      EXPECT_NE(part.text.In(Language::kChinese).find(part.setting), std::string_view::npos)
+          << entry->id;
     }
   }
 }

@@ -10,6 +10,8 @@
 namespace mpa {
 namespace {
 
+constexpr MetricInfo kLateBy{"late_by", "ns", {"arrived {} after the second-to-last rank", ""}};
+
 using ScreenLines = std::vector<std::string>;
 
 std::string JoinedScreen(const ScreenLines& lines) {
@@ -71,7 +73,7 @@ TEST(DiagnosisScreen, WithoutFindingsTheLargestPartIsTheLimit) {
 TEST(DiagnosisScreen, APlaceHasItsOwnTimeBesideThatOfTheFinding) {
   Diagnosis diagnosis = MadeDiagnosis();
   FoundCause finding = MadeFinding("host.python", 8'000'000);
-  finding.metrics = {{"calls_per_step", 40, "count"}, {"time_per_step", 7.4e6, "ns"}};
+  finding.metrics = {{&kCallsPerStep, 40}, {&kTimePerStep, 7.4e6}};
   Evidence& place = finding.evidence[0];
   place.name = "train.py(90): log";
   place.line = "train.py:90";
@@ -85,7 +87,7 @@ TEST(DiagnosisScreen, APlaceHasItsOwnTimeBesideThatOfTheFinding) {
   EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 1.5 calls a step");
   diagnosis.findings[0].evidence[0].time = 7'360'000;  // the others do not count
   EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 1.5 calls a step");
-  diagnosis.findings[0].metrics = {{"late_by", 2e6, "ns"}};
+  diagnosis.findings[0].metrics = {{&kLateBy, 2e6}};
   diagnosis.findings[0].evidence[0].time = 1'200'000;
   diagnosis.findings[0].evidence[0].line.clear();
   diagnosis.findings[0].evidence[0].name = "hcom_allReduce_";
@@ -99,7 +101,7 @@ TEST(DiagnosisScreen, APlaceHasItsOwnTimeBesideThatOfTheFinding) {
 TEST(DiagnosisScreen, AnOperationHasItsShareOfTheFinding) {
   Diagnosis diagnosis = MadeDiagnosis();
   FoundCause finding = MadeFinding("comm.not_overlapped", 8'000'000);
-  finding.metrics = {{"time_per_step", 5.1e6, "ns"}};
+  finding.metrics = {{&kTimePerStep, 5.1e6}};
   finding.evidence[0].name = "hcom_allReduce__868_2_1";
   finding.evidence[0].time = 470'000;
   finding.evidence[0].of_all = 1'000'000;
@@ -188,7 +190,7 @@ TEST(DiagnosisScreen, SaysThatAFindingNeedsTheNext) {
 
 TEST(DiagnosisScreen, TheLeastShareIsThatOfTheRules) {
   Diagnosis diagnosis = MadeDiagnosis();
-  diagnosis.rules.least_share = 0.025;
+  SetRule("all", "least_share", 0.025, diagnosis.rules);
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
                           "No finding above 2.5 % of the step.\n"));
 }
@@ -359,7 +361,7 @@ Diagnosis LargeDiagnosis() {
     finding.alone = 1;
     for (std::int64_t rank = 0; rank < 2048; rank += 2) finding.ranks.push_back(rank);
     finding.evidence[0].name = wild;
-    finding.metrics.assign(12, {"slower_than_peers", 1.5, "ratio"});
+    finding.metrics.assign(12, {&kSlowerThanPeers, 1.5});
     diagnosis.findings.push_back(std::move(finding));
   }
   diagnosis.not_causes = {{wild, 1'000'000'000, diagnosis.findings[0].key},
