@@ -12,6 +12,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/time.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/io/json_document.h"
 #include "mpa/pipeline/compare.h"
@@ -158,7 +159,6 @@ std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, st
   static const std::map<std::string_view, std::string_view> words = {
       {"new", "新增"}, {"grown", "变大"}, {"gone", "消失"}};
   constexpr std::size_t kWord = 6;
-  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
   std::vector<std::string> lines;
   AddStep(changes.step, chinese, width, lines);
   const std::size_t before_findings = lines.size();
@@ -169,8 +169,8 @@ std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, st
         fmt::format("{}{} {}{}", word, blanks, Printable(change.key), chinese ? "：" : ": ");
     const bool grown = change.what == "grown";
     lines.push_back(
-        grown ? fmt::format("{}{:.1f} -> {:.1f} ms", start, ms(change.before), ms(change.now))
-              : fmt::format("{}{:.1f} ms", start, ms(change.before + change.now)));
+        grown ? fmt::format("{}{:.1f} -> {:.1f} ms", start, InMs(change.before), InMs(change.now))
+              : fmt::format("{}{:.1f} ms", start, InMs(change.before + change.now)));
   }
   if (changes.untold > 0) {
     lines.push_back(fmt::format(

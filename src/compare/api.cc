@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time that the host spends in operators, by name.
 #include "compare_sheet.h"
+#include "mpa/base/time.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/op_tree.h"
 #include "op_groups.h"
@@ -77,7 +78,7 @@ void CompareApis(const CompareInput& input, Report& report) {
     const ApiTimes comparison = TimesOf(input.Ops(Side::kComparison), group.comparison);
     Row row{{Cell(), group.name}};
     for (const ApiTimes& times : {base, comparison}) {
-      AppendCells(row, Ms(times.total), Ms(times.self), times.AverageNs() / 1e6, times.calls);
+      AppendCells(row, InMs(times.total), InMs(times.self), times.AverageNs() / 1e6, times.calls);
     }
     const auto ratio = [&](std::int64_t ApiTimes::*number) {
       return Ratio(static_cast<double>(base.*number), static_cast<double>(comparison.*number));

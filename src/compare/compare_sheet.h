@@ -43,7 +43,5 @@ void AppendCells(Row& row, Values&&... values) {
 }
 
 /// The edge at which times become what a column says.
-inline double Us(TimeNs time) { return static_cast<double>(time) / 1e3; }
-inline double Ms(TimeNs time) { return static_cast<double>(time) / 1e6; }
 
 }  // namespace mpa

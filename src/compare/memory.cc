@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compare_sheet.h"
+#include "mpa/base/time.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/model/queue_index.h"
@@ -72,7 +73,7 @@ class OpMemory {
         "{}, ({}, {}), [duration: {}], [size: {}]\n", trace_.strings.View(name),
         Microseconds(allocations.allocated[row]),
         allocations.released[row] > 0 ? Microseconds(allocations.released[row]) : never,
-        PythonFloat(Us(Lifetime(row))),
+        PythonFloat(InUs(Lifetime(row))),
         PythonFloat(static_cast<double>(allocations.bytes[row]) / 1024));
   }
 
@@ -156,7 +157,7 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
           bytes += memory.Bytes(allocation);
         });
       }
-      row.cells.emplace_back(Ms(lifetime));
+      row.cells.emplace_back(InMs(lifetime));
       row.cells.emplace_back(Megabytes(bytes));
       row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
     }

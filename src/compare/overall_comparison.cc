@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compare_sheet.h"
+#include "mpa/base/time.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/accounting.h"
 #include "overall_report.h"
@@ -49,8 +50,8 @@ void CompareOverall(const CompareInput& input, Report& report) {
           "OverallMetrics: the trace of {} comes from an older exporter, whose overlap analysis "
           "begins {} ms after the first device task and ends {} ms before the end of the last one; "
           "E2E Time and Free Time do not include them",
-          input.Path(side), Fixed(Ms(metrics.left_out_before), 3),
-          Fixed(Ms(metrics.left_out_behind), 3)));
+          input.Path(side), Fixed(InMs(metrics.left_out_before), 3),
+          Fixed(InMs(metrics.left_out_behind), 3)));
     }
     if (metrics.has_too_many_groups) {
       report.notes.push_back(fmt::format(

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compare_sheet.h"
+#include "mpa/base/time.h"
 #include "overall_report.h"
 
 namespace mpa {
@@ -317,7 +318,7 @@ Sheet OverallSheet(const CompareInput& input, const OverallMetrics& all_of_base,
     AppendOverallSide(row, part.comparison, comparison.e2e);
     if (part.base.known && part.comparison.known) {
       AppendCells(
-          row, Ms(part.comparison.time - part.base.time),
+          row, InMs(part.comparison.time - part.base.time),
           Ratio(static_cast<double>(part.base.time), static_cast<double>(part.comparison.time)));
     } else {
       row.cells.insert(row.cells.end(), 2, NoNumber::kUnknown);

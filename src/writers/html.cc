@@ -10,6 +10,7 @@
 
 #include "formats.h"
 #include "mpa/base/text.h"
+#include "mpa/base/time.h"
 #include "mpa/io/output_file.h"
 #include "mpa/io/scratch_directory.h"
 #include "mpa/writers/gate_writers.h"
@@ -67,8 +68,7 @@ PageCard CardOf(const Finding& finding) {
       .severity = looks, .label = std::string(NameOf(finding.severity)), .title = finding.scope};
   card.facts = finding.text;
   if (!finding.owner.empty()) card.title += fmt::format(" ({})", finding.owner);
-  if (finding.gain)
-    card.gain = fmt::format("wins up to {:.3f} ms", static_cast<double>(*finding.gain) / 1e6);
+  if (finding.gain) card.gain = fmt::format("wins up to {:.3f} ms", InMs(*finding.gain));
   return card;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "markup_text.h"
+#include "mpa/base/time.h"
 #include "mpa/writers/pages.h"
 
 namespace mpa {
@@ -18,7 +19,7 @@ constexpr double kLeft = 150, kWidth = 1000, kRight = 20;
 constexpr double kTop = 46, kLaneHeight = 30, kBarHeight = 22;
 constexpr double kLetter = 6.6;
 
-std::string UsText(TimeNs time) { return fmt::format("{:.1f}", static_cast<double>(time) / 1e3); }
+std::string UsText(TimeNs time) { return fmt::format("{:.1f}", InUs(time)); }
 
 // Lanes of bars over a time axis, as an SVG element.
 class Drawing {
@@ -106,7 +107,7 @@ class Drawing {
       axis += fmt::format(
           "<line x1=\"{0:.2f}\" x2=\"{0:.2f}\" y1=\"{1:.0f}\" y2=\"{2:.0f}\" stroke=\"#ddd\"/>"
           "<text x=\"{0:.2f}\" y=\"{3:.0f}\" text-anchor=\"middle\" fill=\"#555\">{4:g}</text>\n",
-          X(timeline_.begin + at), kTop, bottom, bottom + 16, static_cast<double>(at) / 1e3);
+          X(timeline_.begin + at), kTop, bottom, bottom + 16, InUs(at));
     }
     return axis + fmt::format(
                       "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\" "

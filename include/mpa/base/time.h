@@ -23,4 +23,8 @@ constexpr bool IsDuration(TimeNs dur) {
   return dur >= 0 && dur <= kLongest;
 }
 
+/// For display.
+constexpr double InUs(TimeNs time) { return static_cast<double>(time) / 1e3; }
+constexpr double InMs(TimeNs time) { return static_cast<double>(time) / 1e6; }
+
 }  // namespace mpa

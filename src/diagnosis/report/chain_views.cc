@@ -11,6 +11,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/time.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/measure/leaf.h"
@@ -299,7 +300,7 @@ class ChainText : Speaker {
 std::string TimeWithUnit(const MsText& ms, TimeNs time) {
   constexpr TimeNs kInUs = 100'000;
   if (time == 0 || std::abs(time) >= kInUs) return ms(time) + " ms";
-  return fmt::format("{:.1f} us", static_cast<double>(time) / 1e3);
+  return fmt::format("{:.1f} us", InUs(time));
 }
 
 std::vector<WhyLine> ChainLines(const FoundCause& finding, const MsText& ms, Language language,

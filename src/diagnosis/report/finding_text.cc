@@ -13,6 +13,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/time.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/variables.h"
@@ -25,8 +26,6 @@ namespace {
 bool InChinese(Language language) { return language == Language::kChinese; }
 
 std::string Text(Language language, const Wording& text) { return std::string(text.In(language)); }
-
-double InMs(TimeNs time) { return static_cast<double>(time) / 1e6; }
 
 // Gains that differ by less are said once.
 bool WinsLessAlone(const Rules& rules, const FoundCause& finding) {

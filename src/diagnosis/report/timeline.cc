@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mpa/base/printable.h"
+#include "mpa/base/time.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -126,7 +127,6 @@ class TimelineMaker {
   }
 
   // Times of a trace are in us, with parts.
-  static double InUs(TimeNs time) { return static_cast<double>(time) / 1e3; }
 
   void Add(std::size_t rank, TraceRow row, std::string_view name, TimeNs start, TimeNs dur,
            TraceJson args) {

@@ -11,6 +11,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
+#include "mpa/base/time.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/recipe/arguments.h"
@@ -51,15 +52,13 @@ std::vector<std::string> MarkersOf(std::string_view list) {
   return markers;
 }
 
-double Us(TimeNs ns) { return static_cast<double>(ns) / 1000; }
-
 // The columns of an operator on one side, by their names without it.
 Cell OpCell(const ModuleOp* op, std::string_view column, TimeNs total) {
   if (op == nullptr) return std::string(" ");
   if (column == "Op Name") return op->op;
   if (column == "Op Count") return op->count;
   if (column == "Kernel List") return op->kernels;
-  if (column == "Total Kernel Duration(us)") return Us(op->total);
+  if (column == "Total Kernel Duration(us)") return InUs(op->total);
   if (column == "Avg Kernel Duration(us)") return op->Average() / 1000;
   const double share =
       total > 0 ? 100 * static_cast<double>(op->total) / static_cast<double>(total) : 0;
@@ -155,7 +154,7 @@ Sheet CompareRank(std::int64_t rank, std::size_t position, const std::vector<Mat
                                ? fmt::format("{:.2f}", static_cast<double>(*matched.npu_module) /
                                                            static_cast<double>(*matched.gpu_module))
                                : std::string(" "));
-    row.cells.push_back(both ? Cell(Us(*matched.npu_module - *matched.gpu_module))
+    row.cells.push_back(both ? Cell(InUs(*matched.npu_module - *matched.gpu_module))
                              : Cell(std::string(" ")));
   }
   return sheet;
@@ -188,7 +187,6 @@ Sheet ProfileSheet(const char* side, std::int64_t rank, std::size_t position,
 // The modules that the NPU is slowest at, beside the GPU.
 void AddModuleLines(std::int64_t rank, const std::vector<MatchedRow>& rows, TimeNs npu_total,
                     TimeNs gpu_total, Report& report) {
-  const auto ms = [](TimeNs time) { return static_cast<double>(time) / 1e6; };
   std::vector<const MatchedRow*> modules;
   std::size_t alone = 0;
   std::set<std::string> seen;
@@ -206,14 +204,14 @@ void AddModuleLines(std::int64_t rank, const std::vector<MatchedRow>& rows, Time
   constexpr std::size_t kShown = 10;
   report.lines.push_back(
       fmt::format("{}: {:.3f} ms of kernels in modules on the NPU, {:.3f} ms on the GPU",
-                  RankText(rank), ms(npu_total), ms(gpu_total)));
+                  RankText(rank), InMs(npu_total), InMs(gpu_total)));
   report.lines.push_back(fmt::format("  {:<34} {:>10} {:>10} {:>10}  {}", "module", "NPU ms",
                                      "GPU ms", "+ms", "match"));
   for (std::size_t i = 0; i < std::min(kShown, modules.size()); ++i) {
     const MatchedRow& row = *modules[i];
     report.lines.push_back(fmt::format(
         "  {:<34} {:>10.3f} {:>10.3f} {:>+10.3f}  {}", CutBeginning(Printable(row.key), 34),
-        ms(*row.npu_module), ms(*row.gpu_module), ms(growth(&row)), TextOfMatch(row.kind)));
+        InMs(*row.npu_module), InMs(*row.gpu_module), InMs(growth(&row)), TextOfMatch(row.kind)));
   }
   AddMoreLine(modules.size(), kShown, "module", report.lines);
   if (alone > 0) {

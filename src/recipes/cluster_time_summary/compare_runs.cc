@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/time.h"
 #include "mpa/io/sqlite.h"
 #include "rows.h"
 
@@ -130,15 +131,12 @@ std::vector<Column> KeyColumns() {
   return {std::move(rank), std::move(step)};
 }
 
-Cell Microseconds(const std::optional<TimeNs>& time) {
-  return time ? Cell(static_cast<double>(*time) / 1000) : Cell();
-}
+Cell Microseconds(const std::optional<TimeNs>& time) { return time ? Cell(InUs(*time)) : Cell(); }
 
 std::vector<RankValue> MeansOfRanks(const std::vector<StepRow>& rows, std::size_t metric) {
   std::vector<RankValue> values;
   for (const StepRow& row : rows) {
-    if (row.times[metric])
-      values.push_back({row.rank, static_cast<double>(*row.times[metric]) / 1e6});
+    if (row.times[metric]) values.push_back({row.rank, InMs(*row.times[metric])});
   }
   return mpa::MeansOfRanks(values);
 }

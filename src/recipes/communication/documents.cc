@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "mpa/base/time.h"
 #include "screen.h"
 
 namespace mpa::communication {
@@ -157,7 +158,7 @@ TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indic
   if (with_indices) text += ",DP Index,PP Index,TP Index";
   text += "\r\n";
   const auto us = [](TimeNs time) {
-    std::string number = fmt::format("{}", static_cast<double>(time) / 1e3);
+    std::string number = fmt::format("{}", InUs(time));
     if (number.find_first_of(".e") == std::string::npos) number += ".0";
     return number;
   };

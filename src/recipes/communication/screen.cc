@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/base/text.h"
+#include "mpa/base/time.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/rank_spread.h"
@@ -59,7 +60,7 @@ void AddStepLines(const std::vector<StepTraceRow>& rows, Report& report) {
   const auto of_ranks = [&](TimeNs StepTimes::Row::*time, const char* name) {
     std::vector<RankValue> values;
     for (const auto& row : rows) {
-      if (!row.stage) values.push_back({row.rank, static_cast<double>(row.times.*time) / 1e6});
+      if (!row.stage) values.push_back({row.rank, InMs(row.times.*time)});
     }
     if (values.empty()) return;
     const RankSpread spread = SpreadOf(MeansOfRanks(values));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "mpa/base/time.h"
 #include "mpa/report/member_columns.h"
 #include "screen.h"
 
@@ -127,7 +128,7 @@ std::vector<ColumnOf<RankLink>> LinkColumns() {
 // In us.
 template <TimeNs StepTimes::Row::*kTime>
 Cell TimeCell(const StepTraceRow& row) {
-  return static_cast<double>(row.times.*kTime) / 1e3;
+  return InUs(row.times.*kTime);
 }
 
 std::string IndexText(const StepTraceRow& row) {

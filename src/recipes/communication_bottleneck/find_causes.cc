@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mpa/base/time.h"
 #include "mpa/measure/device_work.h"
 #include "mpa/report/amount.h"
 
@@ -66,7 +67,7 @@ std::optional<Lags> FindLags(const PackedEvents& slow, TimeNs slow_end, const Pa
 
 namespace {
 
-std::string Us(TimeNs time) { return PythonFloat(static_cast<double>(time) / 1000); }
+std::string Us(TimeNs time) { return PythonFloat(InUs(time)); }
 
 std::string LagText(const char* level, const Lags& lags) {
   return fmt::format(

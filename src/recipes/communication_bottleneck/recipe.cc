@@ -10,6 +10,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_collectives.h"
@@ -76,7 +77,7 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
        [](const SlowRun& item) -> Cell { return MicrosecondsText(item.End()); }},
       {ColumnWithTitle("duration(us)", "Duration(us)", Format::kDecimals3,
                        "How long it took there."),
-       [](const SlowRun& item) -> Cell { return static_cast<double>(item.dur) / 1000; }},
+       [](const SlowRun& item) -> Cell { return InUs(item.dur); }},
       {ColumnWithTitle("communicationOp", "Communication Op", Format::kText, "The operator."),
        Member<&SlowRun::name>},
       {ColumnWithTitle("slowRankId", "Slow Rank ID", Format::kInteger,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mpa/base/first_seen.h"
+#include "mpa/base/time.h"
 #include "mpa/measure/activities.h"
 #include "mpa/measure/device_work.h"
 #include "mpa/measure/launch_chain.h"
@@ -130,7 +131,7 @@ namespace {
 // A call may wait that much longer behind its operator than the one before.
 constexpr TimeNs kUsualWait = 50'000;
 
-std::string Us(TimeNs time) { return PythonFloat(static_cast<double>(time) / 1000); }
+std::string Us(TimeNs time) { return PythonFloat(InUs(time)); }
 
 std::string TasksText(const Gap& gap) {
   std::string text = "Device task running: ";
@@ -200,7 +201,7 @@ std::string TextOf(const LeafTimes& leaves) {
   std::string text;
   for (const auto& [time, leaf] : largest) {
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} {} us", NameOf(leaf), PythonFloat(static_cast<double>(time) / 1000));
+    text += fmt::format("{} {} us", NameOf(leaf), PythonFloat(InUs(time)));
   }
   return text;
 }

@@ -8,6 +8,7 @@
 
 #include "gaps.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_info_fields.h"
@@ -70,8 +71,7 @@ struct IdleItem {
   const Idle* idle = nullptr;
 };
 
-Cell Microseconds(TimeNs time) { return static_cast<double>(time) / 1000; }
-Cell Microseconds(const std::optional<TimeNs>& time) { return time ? Microseconds(*time) : Cell(); }
+Cell Microseconds(const std::optional<TimeNs>& time) { return time ? InUs(*time) : Cell(); }
 
 std::vector<ColumnOf<IdleItem>> IdleColumns() {
   using Item = IdleItem;
@@ -87,9 +87,7 @@ std::vector<ColumnOf<IdleItem>> IdleColumns() {
       {column("endTime(us)", "End Time(us)", Format::kText, "When it worked again."),
        [](const Item& item) -> Cell { return MicrosecondsText(item.idle->time.end); }},
       {column("duration(us)", "Duration(us)", Format::kDecimals3, "How long it was idle."),
-       [](const Item& item) -> Cell {
-         return Microseconds(item.idle->time.end - item.idle->time.begin);
-       }},
+       [](const Item& item) -> Cell { return InUs(item.idle->time.end - item.idle->time.begin); }},
       {column("pytorchIdleTime(us)", "Pytorch Idle Time(us)", Format::kDecimals3,
               "Between the ends of the operators that launched the work before and behind; empty "
               "where the capture does not say, or other tasks ran."),
@@ -140,8 +138,8 @@ void AddCauses(const LeafTimes& leaves, Report& report) {
   const TimeNs all = leaves.SumOf(IsFree);
   report.lines.push_back("causes, by their share of the free time of all ranks");
   const auto add = [&](std::string_view name, TimeNs time) {
-    report.lines.push_back(fmt::format("  {:<34} {:>6.1f} %  {:>12.3f} ms", name,
-                                       PercentOf(time, all), static_cast<double>(time) / 1e6));
+    report.lines.push_back(
+        fmt::format("  {:<34} {:>6.1f} %  {:>12.3f} ms", name, PercentOf(time, all), InMs(time)));
   };
   TimeNs rest = all;
   for (std::size_t i = 0; i < std::min(kMost, causes.size()); ++i) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "advice.h"
+#include "mpa/base/time.h"
 
 namespace mpa::head {
 namespace {
@@ -144,8 +145,7 @@ void AdviseOnPieces(const AdviceInput& input, const std::vector<const Call*>& ca
             fmt::format("{} calls of graphs {} at {:.1f} us each cost {:.1f} us: {}; compile with "
                         "fullgraph=True to see why, and move what breaks the graph out of it",
                         pieces, pieces > most ? "in a step" : "in one run of a region",
-                        static_cast<double>(spread->p50) / 1e3,
-                        static_cast<double>(pieces * spread->p50) / 1e3,
+                        InUs(spread->p50), InUs(pieces * spread->p50),
                         broken ? "graph breaks" : "a region compiled in pieces"),
             "calls_per_region", static_cast<double>(pieces), input.thresholds.calls_per_region,
             calls.size(), rows);

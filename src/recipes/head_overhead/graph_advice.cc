@@ -8,14 +8,13 @@
 #include <utility>
 
 #include "advice.h"
+#include "mpa/base/time.h"
 
 namespace mpa::head {
 namespace {
 
 // Of two times, what is known.
 MaybeNs Plus(MaybeNs a, MaybeNs b) { return a && b ? MaybeNs(*a + *b) : a ? a : b; }
-
-double Micros(TimeNs time) { return static_cast<double>(time) / 1e3; }
 
 // What a rule is about: in all its calls the time of the host, and of it the idle time of the
 // device; empty where that is unknown.
@@ -86,7 +85,7 @@ class GraphAdvice {
     }
     return sum;
   }
-  double PerCall(TimeNs total) const { return Micros(total) / static_cast<double>(calls_.size()); }
+  double PerCall(TimeNs total) const { return InUs(total) / static_cast<double>(calls_.size()); }
   // "3" or "2.5".
   std::string CountPerCall(std::int64_t count) const {
     std::string text =
@@ -96,7 +95,7 @@ class GraphAdvice {
   }
 
   // Of the head, for one call, in %.
-  double ShareOfHead(double us) const { return head_.p50 > 0 ? us / Micros(head_.p50) * 100 : 0; }
+  double ShareOfHead(double us) const { return head_.p50 > 0 ? us / InUs(head_.p50) * 100 : 0; }
   bool Matters(double typical_us, TimeNs total) const {
     const bool of_step = step_time_ > 0 && static_cast<double>(total) / step_time_ * 100 >=
                                                limits_.segment_step_share;
@@ -104,7 +103,7 @@ class GraphAdvice {
   }
   bool Matters(Measure measure) const {
     const SummaryRow* row = Measured(measure);
-    return row != nullptr && Matters(Micros(row->spread.p50), row->spread.sum);
+    return row != nullptr && Matters(InUs(row->spread.p50), row->spread.sum);
   }
   bool AllOf(Engine engine) const {
     return std::all_of(calls_.begin(), calls_.end(),
@@ -156,30 +155,30 @@ class GraphAdvice {
           loss.gain, Since(call->IdleOf(Measure::kPlatform), call->IdleOf(Measure::kPlatformWait)));
     }
     const Spread net = *SpreadOf(std::move(values));
-    if (!Matters(Micros(net.p50), loss.cost)) return;
+    if (!Matters(InUs(net.p50), loss.cost)) return;
     const ChildRow silent = Sum(Measure::kPlatform, kUnattributed);
     const ChildRow garbage = Sum(Measure::kPlatform, "of_which_gc");
     const SummaryRow* platform = Measured(Measure::kPlatform);
     const double silent_share = platform != nullptr && platform->spread.sum > 0
-                                    ? Micros(silent.total) / Micros(platform->spread.sum) * 100
+                                    ? InUs(silent.total) / InUs(platform->spread.sum) * 100
                                     : 0;
     Add("platform_time", kPlatform,
         fmt::format("{:.1f} us before the model is entered, waiting not counted: {}; {:.0f} % "
                     "without any event{}; look at the loop, the scheduler and the preparation of "
                     "inputs around the call",
-                    Micros(net.p50), Longest(Measure::kPlatform), silent_share,
+                    InUs(net.p50), Longest(Measure::kPlatform), silent_share,
                     garbage.count > 0
                         ? fmt::format("; garbage collected {} times, {:.3f} ms in all calls",
-                                      garbage.count, Micros(garbage.total) / 1e3)
+                                      garbage.count, InUs(garbage.total) / 1e3)
                         : ""),
-        "platform_net_share_of_head_percent", ShareOfHead(Micros(net.p50)), limits_.segment_share,
+        "platform_net_share_of_head_percent", ShareOfHead(InUs(net.p50)), limits_.segment_share,
         loss);
   }
 
   void AdviseOnLookup() {
     const SummaryRow* lookup = Measured(Measure::kLookup);
     if (lookup == nullptr) return;
-    const double p50 = Micros(lookup->spread.p50);
+    const double p50 = InUs(lookup->spread.p50);
     if (!Matters(Measure::kLookup) && p50 <= limits_.lookup_us) return;
     Add("dynamo_lookup", kPyTorch,
         fmt::format("looking up the compiled code takes {:.1f} us: it grows with the number of "
@@ -270,8 +269,8 @@ class GraphAdvice {
       const SummaryRow* row = Measured(part);
       Add("torchair_time", kTorchAir,
           fmt::format("{} takes {:.1f} us and no cause in the script is seen; send these tables",
-                      InfoOf(part).title, Micros(row->spread.p50)),
-          "share_of_head_percent", ShareOfHead(Micros(row->spread.p50)), limits_.segment_share,
+                      InfoOf(part).title, InUs(row->spread.p50)),
+          "share_of_head_percent", ShareOfHead(InUs(row->spread.p50)), limits_.segment_share,
           LossIn(part, *row));
     }
   }
@@ -279,7 +278,7 @@ class GraphAdvice {
   void AdviseOnGe() {
     const SummaryRow* exec = Measured(Measure::kGeExec);
     if (exec == nullptr) return;
-    const double p50 = Micros(exec->spread.p50);
+    const double p50 = InUs(exec->spread.p50);
     const double share = ShareOfHead(p50);
     const Loss loss = LossIn(Measure::kGe, *exec);
     const ChildRow copy = Sum(Measure::kGe, "event", "InputCopy");
@@ -296,7 +295,7 @@ class GraphAdvice {
               "(MAX_RUNTIME_CORE_NUMBER); collect with --ge-api of msprof to see InferShape "
               "and Tiling",
               CountPerCall(launches),
-              launches > 0 ? Micros(exec->spread.sum) / static_cast<double>(launches) : 0.0),
+              launches > 0 ? InUs(exec->spread.sum) / static_cast<double>(launches) : 0.0),
           "ge_exec_share_of_head_percent", share, limits_.segment_share, loss);
     } else if (refreshes) {
       Add("argument_refresh", kScript,
@@ -331,8 +330,8 @@ class GraphAdvice {
         fmt::format("{:.1f} us of the time behind the start of GE are handling of outputs, {:.1f} "
                     "us are GE: about {} outputs a call; look for outputs on the host, inputs that "
                     "are changed, views; nothing for GE's support",
-                    Micros(epilogue), Micros(exec->spread.p50), CountPerCall(outputs.count)),
-        "epilogue_us", Micros(epilogue), Micros(exec->spread.p50), loss);
+                    InUs(epilogue), InUs(exec->spread.p50), CountPerCall(outputs.count)),
+        "epilogue_us", InUs(epilogue), InUs(exec->spread.p50), loss);
   }
 
   void AdviseOnEagerRuns() {
@@ -345,7 +344,7 @@ class GraphAdvice {
   }
 
   void AdviseOnOutliers() {
-    const double ratio = head_.p50 > 0 ? Micros(head_.p90) / Micros(head_.p50) : 0;
+    const double ratio = head_.p50 > 0 ? InUs(head_.p90) / InUs(head_.p50) : 0;
     if (ratio <= limits_.outlier_ratio) return;
     Loss stretched;  // of no part, and whether the device waited longer is not known
     std::vector<std::string> outliers;
@@ -360,8 +359,7 @@ class GraphAdvice {
         return call->Of(a).value_or(0) < call->Of(b).value_or(0);
       });
       outliers.push_back(fmt::format("call {} {:.1f} us, {}, device {}", call->id,
-                                     Micros(call->Head()), InfoOf(*grown).title,
-                                     DeviceText(*call)));
+                                     InUs(call->Head()), InfoOf(*grown).title, DeviceText(*call)));
     }
     Add("stretched_calls", kPlatform,
         fmt::format("some calls are stretched: {}; the cause is not known, trust the p50",

@@ -12,6 +12,7 @@
 #include "call.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/time.h"
 
 namespace mpa::head {
 namespace {
@@ -23,7 +24,7 @@ constexpr std::size_t kMostAdvice = 8;
 std::string Us(MaybeNs time) {
   if (!time) return "-";
   constexpr TimeNs kLong = 100'000'000;
-  return fmt::format("{:.{}f}", static_cast<double>(*time) / 1e3, *time < kLong ? 1 : 0);
+  return fmt::format("{:.{}f}", InUs(*time), *time < kLong ? 1 : 0);
 }
 std::string Percent(const std::optional<double>& ratio) {
   return ratio ? fmt::format("{:.1f} %", *ratio * 100) : "-";
@@ -173,10 +174,10 @@ class Screen {
       Say("  not in these numbers: {} a graph, {:.1f} ms for that{}",
           row.spread.count == 1 ? "1 call that compiles or loads"
                                 : fmt::format("{} calls that compile or load", row.spread.count),
-          static_cast<double>(row.spread.sum) / 1e6,
-          row.exposed_sum ? fmt::format(", the device is idle for {:.1f} ms of it",
-                                        static_cast<double>(*row.exposed_sum) / 1e6)
-                          : "");
+          InMs(row.spread.sum),
+          row.exposed_sum
+              ? fmt::format(", the device is idle for {:.1f} ms of it", InMs(*row.exposed_sum))
+              : "");
     }
   }
 

@@ -9,6 +9,7 @@
 
 #include "call.h"
 #include "head_screen.h"
+#include "mpa/base/time.h"
 
 namespace mpa::head {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::string_view kColours[] = {"#f4a261", "#e9c46a", "#8ecae6", "#219e
 constexpr std::size_t kMostBars = 3000;   // of a lane: more cannot be seen
 constexpr std::size_t kMostStreams = 12;  // likewise
 
-std::string UsText(TimeNs time) { return fmt::format("{:.1f}", static_cast<double>(time) / 1e3); }
+std::string UsText(TimeNs time) { return fmt::format("{:.1f}", InUs(time)); }
 
 class Picture {
  public:
