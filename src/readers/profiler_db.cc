@@ -191,7 +191,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kAllocations, ReadAllocations);
   read(Tables::kSteps, ReadSteps);
   read(Tables::kDeviceTasks, CountUnreadWork);
-  read(Tables::kHostCalls, ReadHostCalls);
+  read_some(Tables::kHostCalls, ReadHostCalls);
   read(Tables::kDeviceRuns, ReadDeviceRuns);
   read(Tables::kGarbageCollections, ReadGarbageCollections);
   read(Tables::kJobInfo, ReadJobInfo);

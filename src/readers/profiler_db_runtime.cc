@@ -137,24 +137,28 @@ void ReadCollectiveRuns(DbInput& input, const Owners& owners) {
 
 }  // namespace
 
-void ReadHostCalls(DbInput& input) {
+void ReadHostCalls(DbInput& input, Tables wanted) {
   ReadSession(input);
   if (!input.database.HasTable("CANN_API")) return;
+  // Threads and connections tie calls to other tables, which others do not want to have.
+  const bool alone = (wanted & (Tables::kHostCalls | Tables::kSteps)) == wanted;
   input.trace.host_calls.Reserve(input.database.ApproximateRows("CANN_API"));
   CallNames names(input);
   TrackNumbers tracks(input.trace.tracks);
   const auto read = [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "CANN_API");
     if (!span) return;
-    const std::int64_t thread = row.IntOr(4, 0);
-    input.trace.host_calls.Append({.start = span->start,
-                                   .dur = span->dur,
-                                   .name = names.Of(row, 2, 3),
-                                   .track = tracks.Of(thread >> 32, thread & 0xffffffff),
-                                   .connection = Link(row, 5)});
+    HostCalls::Row call{.start = span->start, .dur = span->dur, .name = names.Of(row, 2, 3)};
+    if (!alone) {
+      const std::int64_t thread = row.IntOr(4, 0);
+      call.track = tracks.Of(thread >> 32, thread & 0xffffffff);
+      call.connection = Link(row, 5);
+    }
+    input.trace.host_calls.Append(call);
   };
-  input.database.Scan("startNs, endNs, type, name, globalTid, connectionId", "CANN_API NOT INDEXED",
-                      read);
+  input.database.Scan(
+      fmt::format("startNs, endNs, type, name{}", alone ? "" : ", globalTid, connectionId"),
+      "CANN_API NOT INDEXED", read);
 }
 
 void ReadDeviceRuns(DbInput& input) {

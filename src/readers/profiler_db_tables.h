@@ -48,8 +48,8 @@ void ReadDeviceTasks(DbInput& input);
 void ReadCommunications(DbInput& input, Tables wanted);
 /// META_DATA, HOST_INFO, RANK_DEVICE_MAP.
 void ReadJobInfo(DbInput& input);
-/// CANN_API, SESSION_TIME_INFO.
-void ReadHostCalls(DbInput& input);
+/// CANN_API, SESSION_TIME_INFO; threads and connections if other tables are wanted, too.
+void ReadHostCalls(DbInput& input, Tables wanted);
 /// TASK with COMPUTE_TASK_INFO, COMMUNICATION_OP.
 void ReadDeviceRuns(DbInput& input);
 /// GC_RECORD.

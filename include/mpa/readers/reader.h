@@ -12,7 +12,9 @@ namespace mpa {
 
 /// The request to a reader.
 struct ReadRequest {
-  Tables wanted{};           ///< tables outside this set may be left empty
+  /// Tables outside this set may be left empty. Of kHostCalls without any but kSteps the threads
+  /// and connections may be missing.
+  Tables wanted{};
   std::string gpu_flow_cat;  ///< category of a GPU trace's launch flows; empty: the usual ones
   KernelMasks masks{};       ///< which kernels of a GPU trace communicate
 };
