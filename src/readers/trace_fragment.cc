@@ -76,7 +76,13 @@ class FragmentFiller {
     } else if (kind == Kind::kPython) {
       fragment_.python.push_back({start, dur, name, pid, tid});
     } else if (kind == Kind::kDevice) {
-      AddDeviceEvent(event, {start, dur, name, pid, tid, io::MicrosBeyondNs(event.dur)});
+      AddDeviceEvent(event, {{.start = start,
+                              .dur = dur,
+                              .name = name,
+                              .stream = tid,
+                              .dur_rest = io::MicrosBeyondNs(event.dur)},
+                             pid,
+                             tid});
     } else if (kind == Kind::kGarbage) {
       fragment_.garbage_collections.Append({.start = start, .dur = dur});
     } else {
@@ -111,7 +117,6 @@ class FragmentFiller {
   }
 
   void AddDeviceEvent(const TraceEvent& event, DeviceEvent device) {
-    device.stream = device.tid;
     for (const EventArg& arg : event.args) {
       if (Is(arg.key, "Task Type")) {
         device.type = texts_.Intern(arg);
@@ -136,7 +141,7 @@ class FragmentFiller {
   }
 
   void ReadCommArgs(const TraceEvent& event) {
-    CommArgs args{.event = fragment_.device.size() - 1};
+    CommArgs args{.event = fragment_.device.size() - 1, .piece = {}};
     const auto kind = [&](const EventArg& arg) {
       return fragment_.strings.Intern(KindOrNone(arg.value));
     };
@@ -144,20 +149,19 @@ class FragmentFiller {
     bool has_any = false;
     for (const EventArg& arg : event.args) {
       if (Is(arg.key, "src rank")) {
-        args.own_rank = RankInGroup(number(arg));
+        args.piece.own_rank = RankInGroup(number(arg));
       } else if (Is(arg.key, "dst rank")) {
-        args.peer = RankInGroup(number(arg));
+        args.piece.peer = RankInGroup(number(arg));
       } else if (Is(arg.key, "size(Byte)")) {
-        args.bytes = number(arg);
+        args.piece.bytes = number(arg);
       } else if (Is(arg.key, "transport type")) {
-        args.transport = kind(arg);
+        args.piece.transport = kind(arg);
       } else if (Is(arg.key, "link type")) {
-        args.link_type = kind(arg);
+        args.piece.link_type = kind(arg);
       } else if (Is(arg.key, "notify_id")) {
-        // A number beyond the largest stands for none.
-        args.notify = NotifyOrNone(static_cast<std::uint64_t>(number(arg)));
+        args.piece.notify = NotifyOrNone(static_cast<std::uint64_t>(number(arg)));
       } else if (Is(arg.key, "stream id")) {
-        args.stream = number(arg);
+        args.piece.stream = number(arg);
       } else if (Is(arg.key, "data_type")) {
         args.data_type = kind(arg);
       } else if (Is(arg.key, "count")) {
