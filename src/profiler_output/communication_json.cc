@@ -132,9 +132,7 @@ void WriteSteps(const raw::Session& session, const std::filesystem::path& path, 
       put(step, kinds);
     }
   }
-  ChunkedFile file(path);
-  file.Write(text);
-  file.Close();
+  WriteTextFile(path, text);
 }
 
 }  // namespace

@@ -123,16 +123,11 @@ void WriteOpStatistic(const raw::Session& session, const std::filesystem::path& 
     row.Cell(sum.device);
     row.Text(session.strings.View(sum.op_type));
     row.Text(session.strings.View(sum.core));
-    row.Cell(sum.count);
-    row.Cell(RoundedShort{sum.total / 1000});
-    row.Cell(RoundedShort{sum.shortest / 1000});
-    row.Cell(RoundedShort{sum.average / 1000});
-    row.Cell(RoundedShort{sum.longest / 1000});
-    row.Cell(RoundedShort{total > 0 ? sum.total / total * 100 : 0});
+    row.Cells(sum.count, RoundedShort{sum.total / 1000}, RoundedShort{sum.shortest / 1000},
+              RoundedShort{sum.average / 1000}, RoundedShort{sum.longest / 1000},
+              RoundedShort{total > 0 ? sum.total / total * 100 : 0});
   }
-  ChunkedFile file(path);
-  file.Write(text);
-  file.Close();
+  WriteTextFile(path, text);
 }
 
 }  // namespace mpa::profiler_output
