@@ -5,8 +5,8 @@
 #include "csv_text.h"
 #include "kernel_rules.h"
 #include "mpa/profiler_output/summary_files.h"
-#include "mpa/raw/kernel_sums.h"
 #include "mpa/raw/labels.h"
+#include "mpa/raw/summaries.h"
 #include "text_files.h"
 
 namespace mpa::profiler_output {

@@ -5,7 +5,7 @@
 
 #include "csv_text.h"
 #include "mpa/raw/enumerations.h"
-#include "mpa/raw/memory_rows.h"
+#include "mpa/raw/summaries.h"
 #include "text_files.h"
 
 namespace mpa::profiler_output {

@@ -7,8 +7,7 @@
 #include "kernel_rules.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/raw/labels.h"
-#include "mpa/raw/operator_times.h"
-#include "mpa/raw/step_times.h"
+#include "mpa/raw/summaries.h"
 #include "text_files.h"
 
 namespace mpa::profiler_output {
