@@ -141,7 +141,7 @@ class FragmentFiller {
   }
 
   void ReadCommArgs(const TraceEvent& event) {
-    CommArgs args{.event = fragment_.device.size() - 1, .piece = {}};
+    CommArgs args{.event = fragment_.device.size() - 1};
     const auto kind = [&](const EventArg& arg) {
       return fragment_.strings.Intern(KindOrNone(arg.value));
     };
@@ -149,19 +149,19 @@ class FragmentFiller {
     bool has_any = false;
     for (const EventArg& arg : event.args) {
       if (Is(arg.key, "src rank")) {
-        args.piece.own_rank = RankInGroup(number(arg));
+        args.own_rank = RankInGroup(number(arg));
       } else if (Is(arg.key, "dst rank")) {
-        args.piece.peer = RankInGroup(number(arg));
+        args.peer = RankInGroup(number(arg));
       } else if (Is(arg.key, "size(Byte)")) {
-        args.piece.bytes = number(arg);
+        args.bytes = number(arg);
       } else if (Is(arg.key, "transport type")) {
-        args.piece.transport = kind(arg);
+        args.transport = kind(arg);
       } else if (Is(arg.key, "link type")) {
-        args.piece.link_type = kind(arg);
+        args.link_type = kind(arg);
       } else if (Is(arg.key, "notify_id")) {
-        args.piece.notify = NotifyOrNone(static_cast<std::uint64_t>(number(arg)));
+        args.notify = NotifyOrNone(static_cast<std::uint64_t>(number(arg)));
       } else if (Is(arg.key, "stream id")) {
-        args.piece.stream = number(arg);
+        args.stream = number(arg);
       } else if (Is(arg.key, "data_type")) {
         args.data_type = kind(arg);
       } else if (Is(arg.key, "count")) {

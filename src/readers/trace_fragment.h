@@ -25,7 +25,10 @@ struct DeviceEvent : DeviceTasks::Row {
 /// The args of a device event that is a collective or a piece of one.
 struct CommArgs {
   std::size_t event = 0;  ///< its place among the device events
-  CommTasks::Row piece;
+  std::int32_t own_rank = -1, peer = -1;
+  std::int64_t bytes = -1;
+  StringId transport{}, link_type{};
+  std::int64_t notify = -1, stream = -1;
   StringId data_type{};  ///< of a collective, with
   std::int64_t count = -1;
 };

@@ -317,14 +317,19 @@ class DeviceJoin {
                          event.name, runtime_args);
       }
     } else {
-      CommTasks::Row piece = comm_args.piece;
-      piece.start = event.start;
-      piece.dur = event.dur;
-      piece.name = event.name;
-      piece.group = place.group;
-      piece.plane = event.tid;
-      piece.dur_rest = event.dur_rest;
-      trace_.comm_tasks.Append(piece);
+      trace_.comm_tasks.Append({.start = event.start,
+                                .dur = event.dur,
+                                .name = event.name,
+                                .group = place.group,
+                                .plane = event.tid,
+                                .dur_rest = event.dur_rest,
+                                .own_rank = comm_args.own_rank,
+                                .peer = comm_args.peer,
+                                .bytes = comm_args.bytes,
+                                .transport = comm_args.transport,
+                                .link_type = comm_args.link_type,
+                                .notify = comm_args.notify,
+                                .stream = comm_args.stream});
     }
   }
 
@@ -357,18 +362,15 @@ void TraceJoin::Add(const TraceFragment& fragment) {
   StringMapping texts(fragment.strings, trace_.strings);
   AppendHostOps(fragment.host, texts, tracks_, trace_);
   AppendPythonCalls(fragment.python, texts, tracks_, trace_);
-  for (CommArgs args : fragment.comm_args) {
-    args.event += device_.size();
-    MapTexts(args.piece, texts);
-    args.data_type = texts[args.data_type];
-    comm_args_.push_back(args);
-  }
   const auto add = [&](const auto& from, auto& to) {
     for (auto record : from) {
       MapTexts(record, texts);
       to.push_back(record);
     }
   };
+  const std::size_t first_event = device_.size(), first_args = comm_args_.size();
+  add(fragment.comm_args, comm_args_);
+  for (std::size_t i = first_args; i < comm_args_.size(); ++i) comm_args_[i].event += first_event;
   for (DeviceEvent event : fragment.device) {
     MapTexts<DeviceTasks::Row>(event, texts);
     device_.push_back(event);
