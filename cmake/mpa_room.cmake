@@ -37,7 +37,7 @@ function(mpa_unity target)
     "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;-Wno-maybe-uninitialized>")
 endfunction()
 
-# mpa_room(<name> ROOMS <room>... LIBS <target>... THIRD_PARTY <header prefix>... SOURCES <file>...)
+# mpa_room(<name> ROOMS <room>... LIBS <target>... THIRD_PARTY <header prefix>...)
 #
 # A room is a static library mpa_<name> (alias mpa::<name>, with "::" for "/") made of the files in src/<name>/ and
 # include/mpa/<name>/; folders within are rooms of their own, named recipes/<recipe>. ROOMS are the
@@ -45,7 +45,7 @@ endfunction()
 # layers.<name> fails on any other include. Rooms stand above all that they use, so no two use each
 # other, whatever lies between them.
 function(mpa_room name)
-  cmake_parse_arguments(ROOM "" "" "ROOMS;LIBS;THIRD_PARTY;SOURCES" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "ROOMS;LIBS;THIRD_PARTY" ${ARGN})
   get_property(rooms GLOBAL PROPERTY mpa_rooms)
   foreach(used ${ROOM_ROOMS})
     if(NOT used IN_LIST rooms)
@@ -53,9 +53,9 @@ function(mpa_room name)
     endif()
   endforeach()
   set_property(GLOBAL APPEND PROPERTY mpa_rooms ${name})
-  list(TRANSFORM ROOM_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${name}/)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   string(REPLACE "/" "_" target mpa_${name})
-  add_library(${target} STATIC ${ROOM_SOURCES})
+  add_library(${target} STATIC ${sources})
   string(REPLACE "/" "::" alias mpa::${name})
   add_library(${alias} ALIAS ${target})
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/include)

@@ -9,15 +9,11 @@
 
 #include "mpa/base/error.h"
 #include "mpa/io/scratch_directory.h"
-#include "mpa/raw/communication_summary.h"
-#include "mpa/raw/step_times.h"
+#include "mpa/raw/summaries.h"
 #include "profiler_database.h"
 
 namespace mpa::profiler_output {
 namespace {
-
-using raw::CommunicationOp;
-using raw::CommunicationStep;
 
 // Tables of MindSpore know neither steps nor types.
 std::string Columns(const raw::Session& session, std::string columns) {
@@ -77,7 +73,7 @@ void WriteTimes(const raw::Session& session, const std::vector<CommunicationStep
               "idle_time NUMERIC"),
       [&](TableWriter& table) {
         ForEachOp(steps, [&](const std::string& step, const char* type, const CommunicationOp& op) {
-          const raw::CommunicationTime& time = op.time;
+          const CommunicationTime& time = op.time;
           AddRow(session, step, type, table, op.name, op.group, time.start_us, time.elapse,
                  time.transit, time.wait, time.synchronization, time.idle);
         });
@@ -86,8 +82,7 @@ void WriteTimes(const raw::Session& session, const std::vector<CommunicationStep
 
 // One row for each size of packets; one without size for a link that is a sum of others.
 void AddLink(const raw::Session& session, std::string_view step, std::string_view type,
-             const CommunicationOp& op, LinkKind kind, const raw::LinkUse& use,
-             TableWriter& table) {
+             const CommunicationOp& op, LinkKind kind, const LinkUse& use, TableWriter& table) {
   if (use.megabytes + use.milliseconds + use.bandwidth + use.large_packet_ratio == 0) return;
   const auto add = [&](double size, double count, double milliseconds) {
     AddRow(session, step, type, table, op.name, op.group, NameOf(kind), use.megabytes,
@@ -124,8 +119,8 @@ void WriteMatrix(const raw::Session& session, const std::vector<CommunicationSte
           (session.info.mindspore ? "" : ", op_name TEXT"),
       [&](TableWriter& table) {
         const auto add = [&](const CommunicationStep& step, const char* type,
-                             const std::vector<raw::MatrixEntry>& entries) {
-          for (const raw::MatrixEntry& entry : entries) {
+                             const std::vector<MatrixEntry>& entries) {
+          for (const MatrixEntry& entry : entries) {
             // The column holds the name alone, the group has its own.
             const std::string_view op = std::string_view(entry.op).substr(0, entry.op.find('@'));
             const auto row = [&](const auto&... more) {

@@ -68,9 +68,7 @@ void WriteApiStatistic(const raw::Session& session, const std::filesystem::path&
   // Of HWTS chips the profiler shows the device that it looks at.
   const auto& devices = session.info.devices;
   const std::string place = HasMixedCores(session) ? "host" : std::to_string(devices.front().id);
-  ChunkedFile file(path);
-  file.Write(ApiStatistic(SumByName(session), place));
-  file.Close();
+  WriteTextFile(path, ApiStatistic(SumByName(session), place));
 }
 
 }  // namespace mpa::profiler_output

@@ -2,7 +2,7 @@
 // communication.json and communication_matrix.json: what the collectives of each step moved.
 #include <optional>
 
-#include "mpa/raw/communication_summary.h"
+#include "mpa/raw/summaries.h"
 #include "text_files.h"
 #include "trace_view.h"
 
@@ -51,10 +51,10 @@ class JsonObject {
 };
 
 /// The totals of a step have no start and no rates.
-bool IsTotal(const raw::CommunicationOp& op) { return op.group.empty(); }
+bool IsTotal(const CommunicationOp& op) { return op.group.empty(); }
 
-void PutOpTimes(const raw::CommunicationOp& op, std::string& out) {
-  const raw::CommunicationTime& time = op.time;
+void PutOpTimes(const CommunicationOp& op, std::string& out) {
+  const CommunicationTime& time = op.time;
   JsonObject times(out);
   if (!IsTotal(op)) times.Number("Start Timestamp(us)", time.start_us);
   times.Number("Elapse Time(ms)", time.elapse);
@@ -66,7 +66,7 @@ void PutOpTimes(const raw::CommunicationOp& op, std::string& out) {
   times.Number("Synchronization Time Ratio", time.synchronization_ratio);
 }
 
-void PutLink(const raw::LinkUse& use, bool is_total, std::string& out) {
+void PutLink(const LinkUse& use, bool is_total, std::string& out) {
   JsonObject link(out);
   link.Number("Transit Size(MB)", use.megabytes);
   link.Number("Transit Time(ms)", use.milliseconds);
@@ -81,9 +81,9 @@ void PutLink(const raw::LinkUse& use, bool is_total, std::string& out) {
   }
 }
 
-void PutOps(const std::vector<raw::CommunicationOp>& ops, std::string& out) {
+void PutOps(const std::vector<CommunicationOp>& ops, std::string& out) {
   JsonObject all(out);
-  for (const raw::CommunicationOp& op : ops) {
+  for (const CommunicationOp& op : ops) {
     if (IsTotal(op)) {
       all.Key("Total Op Info");
     } else {
@@ -94,17 +94,17 @@ void PutOps(const std::vector<raw::CommunicationOp>& ops, std::string& out) {
     JsonObject links(members.Key("Communication Bandwidth Info"));
     for (const LinkKind kind : kAllLinkKinds) {
       const auto use = op.links.find(kind);
-      PutLink(use == op.links.end() ? raw::LinkUse{} : use->second, IsTotal(op),
+      PutLink(use == op.links.end() ? LinkUse{} : use->second, IsTotal(op),
               links.Key(NameOf(kind)));
     }
   }
 }
 
-void PutMatrix(const std::vector<raw::MatrixEntry>& entries, std::string& out) {
+void PutMatrix(const std::vector<MatrixEntry>& entries, std::string& out) {
   JsonObject ops(out);
   std::optional<JsonObject> pairs;  // of the operation at hand
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    const raw::MatrixEntry& entry = entries[i];
+    const MatrixEntry& entry = entries[i];
     if (i == 0 || entry.name != entries[i - 1].name || entry.group != entries[i - 1].group) {
       pairs.reset();
       pairs.emplace(ops.Key(entry.name, "@", entry.group));
@@ -123,31 +123,29 @@ void PutMatrix(const std::vector<raw::MatrixEntry>& entries, std::string& out) {
 template <typename PutSteps>
 void WriteSteps(const raw::Session& session, const std::filesystem::path& path, PutSteps put) {
   if (session.collectives.Empty()) return;
-  const std::vector<raw::CommunicationStep> steps = raw::SummariseCommunication(session);
+  const std::vector<CommunicationStep> steps = raw::SummariseCommunication(session);
   std::string text;
   {
     JsonObject document(text);
-    for (const raw::CommunicationStep& step : steps) {
+    for (const CommunicationStep& step : steps) {
       JsonObject kinds(document.Key(step.step));
       put(step, kinds);
     }
   }
-  ChunkedFile file(path);
-  file.Write(text);
-  file.Close();
+  WriteTextFile(path, text);
 }
 
 }  // namespace
 
 void WriteCommunication(const raw::Session& session, const std::filesystem::path& path) {
-  WriteSteps(session, path, [](const raw::CommunicationStep& step, JsonObject& kinds) {
+  WriteSteps(session, path, [](const CommunicationStep& step, JsonObject& kinds) {
     PutOps(step.p2p, kinds.Key("p2p"));
     PutOps(step.collective, kinds.Key("collective"));
   });
 }
 
 void WriteCommunicationMatrix(const raw::Session& session, const std::filesystem::path& path) {
-  WriteSteps(session, path, [](const raw::CommunicationStep& step, JsonObject& kinds) {
+  WriteSteps(session, path, [](const CommunicationStep& step, JsonObject& kinds) {
     PutMatrix(step.p2p_matrix, kinds.Key("p2p"));
     PutMatrix(step.collective_matrix, kinds.Key("collective"));
   });

@@ -115,14 +115,4 @@ void AppendCsvText(std::string& out, std::string_view text) {
   }
 }
 
-std::string ListLines(std::string_view list) {
-  std::string lines;
-  lines.reserve(list.size() * 2);
-  for (const char c : list) {
-    lines += c;
-    if (c == ';') lines += "\r\n";
-  }
-  return lines;
-}
-
 }  // namespace mpa::profiler_output

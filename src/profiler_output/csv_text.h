@@ -81,6 +81,11 @@ class CsvRow {
     Separate();
     Put(out_, parts...);
   }
+  /// A cell for each value.
+  template <typename... Values>
+  void Cells(const Values&... values) {
+    (Cell(values), ...);
+  }
   /// A point in time in µs. The tab keeps spreadsheets from rounding it.
   void Time(TimeNs time) { Cell(Micros{time}, "\t"); }
 
@@ -96,8 +101,5 @@ class CsvRow {
 
 /// `text`, in quotes where a CSV cell needs them, with U+FFFD for bytes that are not UTF-8.
 void AppendCsvText(std::string& out, std::string_view text);
-
-/// Lists of the framework are shown one entry a line: ";" becomes ";" CR LF.
-std::string ListLines(std::string_view list);
 
 }  // namespace mpa::profiler_output

@@ -6,6 +6,7 @@
 
 #include "connections.h"
 #include "mpa/base/text.h"
+#include "mpa/raw/labels.h"
 #include "profiler_database.h"
 
 namespace mpa::profiler_output {
@@ -13,17 +14,6 @@ namespace {
 
 // The kinds of rows in PYTORCH_API, as ENUM_API_TYPE names them.
 constexpr std::int64_t kApiOfOp = 50001, kApiOfQueue = 50002, kApiOfPython = 50003;
-
-// The parts of a recorded text are on lines of their own in the database.
-std::string OnLines(std::string_view text) {
-  std::string lines;
-  lines.reserve(text.size() + text.size() / 4);
-  for (const char c : text) {
-    lines += c;
-    if (c == ';') lines += "\r\n";
-  }
-  return lines;
-}
 
 std::string EnqueueName(std::string_view work) {
   return work.empty() ? "Enqueue" : std::string("Enqueue@").append(work);
@@ -102,7 +92,7 @@ void AddQueue(const raw::QueueRanges& queue, bool dequeue, DatabaseStrings& stri
 void AddOps(const raw::Session& session, const std::vector<OpConnection>& connections,
             DatabaseStrings& strings, CallChains& chains, TableWriter& table) {
   const raw::TorchOps& ops = session.ops;
-  DerivedTexts lines(strings, OnLines);
+  DerivedTexts lines(strings, raw::ListLines);
   const auto text = [&](StringId id) -> std::optional<std::int64_t> {
     if (id == StringId::kEmpty) return std::nullopt;
     return lines.Id(id);

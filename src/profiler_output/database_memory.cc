@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "mpa/raw/memory_rows.h"
+#include "mpa/raw/summaries.h"
 #include "profiler_database.h"
 
 namespace mpa::profiler_output {

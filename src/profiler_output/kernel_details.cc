@@ -5,8 +5,8 @@
 #include "csv_text.h"
 #include "kernel_rules.h"
 #include "mpa/profiler_output/summary_files.h"
-#include "mpa/raw/kernel_sums.h"
 #include "mpa/raw/labels.h"
+#include "mpa/raw/summaries.h"
 #include "text_files.h"
 
 namespace mpa::profiler_output {
@@ -123,16 +123,11 @@ void WriteOpStatistic(const raw::Session& session, const std::filesystem::path& 
     row.Cell(sum.device);
     row.Text(session.strings.View(sum.op_type));
     row.Text(session.strings.View(sum.core));
-    row.Cell(sum.count);
-    row.Cell(RoundedShort{sum.total / 1000});
-    row.Cell(RoundedShort{sum.shortest / 1000});
-    row.Cell(RoundedShort{sum.average / 1000});
-    row.Cell(RoundedShort{sum.longest / 1000});
-    row.Cell(RoundedShort{total > 0 ? sum.total / total * 100 : 0});
+    row.Cells(sum.count, RoundedShort{sum.total / 1000}, RoundedShort{sum.shortest / 1000},
+              RoundedShort{sum.average / 1000}, RoundedShort{sum.longest / 1000},
+              RoundedShort{total > 0 ? sum.total / total * 100 : 0});
   }
-  ChunkedFile file(path);
-  file.Write(text);
-  file.Close();
+  WriteTextFile(path, text);
 }
 
 }  // namespace mpa::profiler_output

@@ -5,7 +5,7 @@
 
 #include "csv_text.h"
 #include "mpa/raw/enumerations.h"
-#include "mpa/raw/memory_rows.h"
+#include "mpa/raw/summaries.h"
 #include "text_files.h"
 
 namespace mpa::profiler_output {
@@ -60,12 +60,11 @@ void AppendLife(const raw::AllocationLife& life, const StringPool& strings, std:
   PutTime(life.active_released, row);
   PutLifetime(life, life.released, row);
   PutLifetime(life, life.active_released, row);
-  PutMegabytes(life.allocated_total, row);
-  PutMegabytes(life.reserved_total, row);
-  PutMegabytes(life.active_total, row);
-  PutMegabytes(life.released_total, row);
-  PutMegabytes(life.released_reserved, row);
-  PutMegabytes(life.released_active, row);
+  for (const std::int64_t bytes :
+       {life.allocated_total, life.reserved_total, life.active_total, life.released_total,
+        life.released_reserved, life.released_active}) {
+    PutMegabytes(bytes, row);
+  }
   if (life.cann) {
     row.Cell();
   } else {
@@ -78,9 +77,9 @@ void AppendRecord(const raw::MemoryRecord& record, std::string& out) {
   CsvRow row(out);
   row.Text(record.component);
   PutTime(record.time, row);
-  PutMegabytes(record.allocated, row);
-  PutMegabytes(record.reserved, row);
-  PutMegabytes(record.active, row);
+  for (const std::int64_t bytes : {record.allocated, record.reserved, record.active}) {
+    PutMegabytes(bytes, row);
+  }
   if (record.has_stream) {
     row.Cell(record.stream);
   } else {

@@ -7,8 +7,7 @@
 #include "kernel_rules.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/raw/labels.h"
-#include "mpa/raw/operator_times.h"
-#include "mpa/raw/step_times.h"
+#include "mpa/raw/summaries.h"
 #include "text_files.h"
 
 namespace mpa::profiler_output {
@@ -16,6 +15,15 @@ namespace mpa::profiler_output {
 // task_time.csv: every device task; of an FFTS+ group one task stands for all.
 
 namespace {
+
+/// ns as µs; "0" for nothing.
+void PutDeviceTime(double ns, CsvRow& row) {
+  if (ns == 0) {
+    row.Cell("0");
+  } else {
+    row.Cell(ShortMicros{ns});
+  }
+}
 
 /// The tasks of the table, in order of start. Of tasks that differ in their context only, those of
 /// context 0 are listed; when there are none, all.
@@ -60,9 +68,8 @@ void WriteTaskTime(const raw::Session& session, const std::filesystem::path& pat
                    row.Cell(tasks.device[task]);
                    row.Text(function.empty() ? kNone : function);
                    row.Text(session.strings.View(raw::TaskType(session, task)));
-                   row.Cell(tasks.stream[task]);
-                   row.Cell(tasks.task[task]);
-                   row.Cell(Micros{static_cast<TimeNs>(tasks.dur[task])});
+                   row.Cells(tasks.stream[task], tasks.task[task],
+                             Micros{static_cast<TimeNs>(tasks.dur[task])});
                    row.Time(tasks.start[task]);
                    row.Time(tasks.end[task]);
                  });
@@ -88,16 +95,10 @@ void WriteStepTraceTime(const raw::Session& session, const std::filesystem::path
     for (const double ns :
          {step.computing, step.exposed_communication, step.overlapped, step.communication,
           step.free, step.stage, step.bubble, step.exposed_without_receive, step.preparing}) {
-      if (ns == 0) {
-        row.Cell("0");
-      } else {
-        row.Cell(ShortMicros{ns});
-      }
+      PutDeviceTime(ns, row);
     }
   }
-  ChunkedFile file(path);
-  file.Write(text);
-  file.Close();
+  WriteTextFile(path, text);
 }
 
 // l2_cache.csv: how each task used the L2 cache.
@@ -119,9 +120,7 @@ void WriteL2Cache(const raw::Session& session, const std::filesystem::path& path
                  [&](std::size_t i, std::string& out) {
                    const std::string_view name = session.strings.View(use.name[i]);
                    CsvRow row(out);
-                   row.Cell(use.device[i]);
-                   row.Cell(use.stream[i]);
-                   row.Cell(use.task[i]);
+                   row.Cells(use.device[i], use.stream[i], use.task[i]);
                    // Other chips count hits of the whole device; a metric set of the cores has
                    // those of a task.
                    if (IsHwts(session.info, use.device[i])) {
@@ -137,15 +136,6 @@ void WriteL2Cache(const raw::Session& session, const std::filesystem::path& path
 // operator_details.csv: one row an operator of the framework, with its times on host and device.
 
 namespace {
-
-/// ns as µs; "0" for nothing.
-void PutDeviceTime(double ns, CsvRow& row) {
-  if (ns == 0) {
-    row.Cell("0");
-  } else {
-    row.Cell(ShortMicros{ns});
-  }
-}
 
 void PutHostTime(TimeNs ns, CsvRow& row) { row.Cell(ShortMicros{static_cast<double>(ns)}); }
 
@@ -165,14 +155,14 @@ void WriteOperatorDetails(const raw::Session& session, const std::filesystem::pa
         if (IsStepMark(name)) return;
         CsvRow row(out);
         row.Text(name);
-        row.Text(ListLines(session.strings.View(ops.shapes[i])));
-        row.Text(ListLines(session.strings.View(ops.stack[i])));
+        row.Text(raw::ListLines(session.strings.View(ops.shapes[i])));
+        row.Text(raw::ListLines(session.strings.View(ops.stack[i])));
         PutHostTime(times.host_self[i], row);
         PutHostTime(times.host_total[i], row);
-        PutDeviceTime(times.device_self[i], row);
-        PutDeviceTime(times.device_total[i], row);
-        PutDeviceTime(times.cube_self[i], row);
-        PutDeviceTime(times.cube_total[i], row);
+        for (const auto* ns :
+             {&times.device_self, &times.device_total, &times.cube_self, &times.cube_total}) {
+          PutDeviceTime((*ns)[i], row);
+        }
       });
 }
 
@@ -192,13 +182,9 @@ void WriteDataPreprocess(const raw::Session& session, const std::filesystem::pat
         row.Cell(kernels.device[i]);
         row.Time(kernels.start[i]);
         row.Text(session.strings.View(kernels.name[i]));
-        row.Cell(micros(kernels.compute[i]));
-        row.Cell(micros(kernels.copy[i]));
-        row.Cell(nanos(kernels.dur[i]));
-        row.Cell(micros(kernels.dispatch[i]));
-        row.Cell(nanos(kernels.total[i]));
-        row.Cell(kernels.stream[i]);
-        row.Cell(kernels.task[i]);
+        row.Cells(micros(kernels.compute[i]), micros(kernels.copy[i]), nanos(kernels.dur[i]),
+                  micros(kernels.dispatch[i]), nanos(kernels.total[i]), kernels.stream[i],
+                  kernels.task[i]);
       });
 }
 
@@ -210,8 +196,7 @@ void WriteInputQueue(const raw::Session& session, const std::filesystem::path& p
   WriteTextTable(path, "Device_id,Timestamp(us),Action,Source,Cached Buffer Size\r\n", queue.Size(),
                  [&](std::size_t i, std::string& out) {
                    CsvRow row(out);
-                   row.Cell(queue.device[i]);
-                   row.Cell(Micros{queue.time[i]});
+                   row.Cells(queue.device[i], Micros{queue.time[i]});
                    row.Text(session.strings.View(queue.action[i]));
                    row.Text(session.strings.View(queue.source[i]));
                    row.Cell(queue.size[i]);

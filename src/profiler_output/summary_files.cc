@@ -146,12 +146,10 @@ std::string ApiStatistic(const CallSums& sums, std::string_view place) {
     row.Cell(place);
     row.Text(LevelName(static_cast<raw::Level>(key.second)));
     row.Text(key.first);
-    row.Cell(RoundedShort{micro(sum.total)});
-    row.Cell(sum.count);
-    row.Cell(RoundedShort{micro(sum.total) / static_cast<double>(sum.count)});
-    row.Cell(RoundedShort{micro(sum.shortest)});
-    row.Cell(RoundedShort{micro(sum.longest)});
-    row.Cell(RoundedShort{sum.squares / static_cast<double>(sum.count)});
+    const auto count = static_cast<double>(sum.count);
+    row.Cells(RoundedShort{micro(sum.total)}, sum.count, RoundedShort{micro(sum.total) / count},
+              RoundedShort{micro(sum.shortest)}, RoundedShort{micro(sum.longest)},
+              RoundedShort{sum.squares / count});
   }
   return text;
 }

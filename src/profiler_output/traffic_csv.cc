@@ -12,14 +12,6 @@
 namespace mpa::profiler_output {
 namespace {
 
-void WriteFile(const std::filesystem::path& path, std::string_view header,
-               const std::string& rows) {
-  ChunkedFile file(path);
-  file.Write(header);
-  file.Write(rows);
-  file.Close();
-}
-
 struct Spread {
   double least = 0, most = 0, sum = 0;
   std::int64_t count = 0;
@@ -94,10 +86,8 @@ struct DirectionSum {
   }
   double PercentOfPackets(double some) const { return packets == 0 ? 0 : 100 * some / packets; }
   void AppendTo(CsvRow& row) const {
-    row.Cell(Rounded{100 * share.Mean()});
-    row.Cell(Rounded{packets_per_second.Mean()});
-    row.Cell(Rounded{PercentOfPackets(errors)});
-    row.Cell(Rounded{PercentOfPackets(dropped)});
+    row.Cells(Rounded{100 * share.Mean()}, Rounded{packets_per_second.Mean()},
+              Rounded{PercentOfPackets(errors)}, Rounded{PercentOfPackets(dropped)});
   }
 };
 
@@ -119,9 +109,12 @@ void WriteNetwork(const raw::NetworkTraffic& network, const std::filesystem::pat
     }
     port.last = i;
   }
-  std::string rows;
+  std::string text =
+      "Device_id,Timestamp(us),Bandwidth(MB/s),Rx Bandwidth efficiency(%),rxPacket/s,"
+      "rxError rate(%),rxDropped rate(%),Tx Bandwidth efficiency(%),txPacket/s,"
+      "txError rate(%),txDropped rate(%),funcId\r\n";
   for (const auto& [key, port] : ports) {
-    CsvRow row(rows);
+    CsvRow row(text);
     row.Cell(key.first);
     row.Time(network.time[port.last]);
     row.Cell(Rounded{static_cast<double>(network.bandwidth[port.last])});
@@ -129,11 +122,7 @@ void WriteNetwork(const raw::NetworkTraffic& network, const std::filesystem::pat
     port.tx.AppendTo(row);
     row.Cell(key.second);
   }
-  WriteFile(path,
-            "Device_id,Timestamp(us),Bandwidth(MB/s),Rx Bandwidth efficiency(%),rxPacket/s,"
-            "rxError rate(%),rxDropped rate(%),Tx Bandwidth efficiency(%),txPacket/s,"
-            "txError rate(%),txDropped rate(%),funcId\r\n",
-            rows);
+  WriteTextFile(path, text);
 }
 
 }  // namespace
@@ -147,12 +136,12 @@ void WriteHccs(const raw::Session& session, const std::filesystem::path& path) {
     tx.Add(static_cast<double>(hccs.tx[i]));
     rx.Add(static_cast<double>(hccs.rx[i]));
   }
-  std::string rows;
+  std::string text = "Device_id,Mode,Max,Min,Average\r\n";
   for (const auto& [device, rates] : devices) {
-    AppendHccs(device, "Tx (MB/s)", rates.first, rows);
-    AppendHccs(device, "Rx (MB/s)", rates.second, rows);
+    AppendHccs(device, "Tx (MB/s)", rates.first, text);
+    AppendHccs(device, "Rx (MB/s)", rates.second, text);
   }
-  WriteFile(path, "Device_id,Mode,Max,Min,Average\r\n", rows);
+  WriteTextFile(path, text);
 }
 
 void WritePcie(const raw::Session& session, const std::filesystem::path& path) {
@@ -163,14 +152,14 @@ void WritePcie(const raw::Session& session, const std::filesystem::path& path) {
       {"Rx_p_avg(MB/s)", kBytesPerMegabyte},   {"Rx_np_avg(MB/s)", kBytesPerMegabyte},
       {"Rx_cpl_avg(MB/s)", kBytesPerMegabyte}};
   if (session.traffic.pcie.Empty()) return;
-  std::string out;
+  std::string text = "Device_id,Mode,Min,Max,Avg\r\n";
   for (const auto& [device, rows] : RowsOfPcie(session)) {
     for (std::size_t kind = 0; kind < raw::kPcieKinds; ++kind) {
       const auto& [mode, unit] = kModes[kind];
-      AppendPcie(device, mode, unit, kind, rows, session.traffic.pcie, out);
+      AppendPcie(device, mode, unit, kind, rows, session.traffic.pcie, text);
     }
   }
-  WriteFile(path, "Device_id,Mode,Min,Max,Avg\r\n", out);
+  WriteTextFile(path, text);
 }
 
 void WriteNic(const raw::Session& session, const std::filesystem::path& path) {

@@ -64,7 +64,7 @@ std::map<std::int64_t, DeviceTimes> CollectWork(const Session& session) {
   return devices;
 }
 
-void AppendAll(const Intervals& intervals, DeviceActivity activity, std::int64_t device,
+void AppendAll(const Intervals& intervals, Activity activity, std::int64_t device,
                Activities& activities) {
   for (const Interval& interval : intervals) {
     if (interval.end <= interval.begin) continue;
@@ -83,12 +83,11 @@ void FindActivities(Session& session) {
     if (!busy.empty()) work.Span(busy.front().begin, busy.back().end);
 
     Activities& activities = session.activities;
-    AppendAll(computing, DeviceActivity::kComputing, device, activities);
-    AppendAll(communication, DeviceActivity::kCommunication, device, activities);
-    AppendAll(Difference(communication, computing), DeviceActivity::kExposedCommunication, device,
+    AppendAll(computing, Activity::kComputing, device, activities);
+    AppendAll(communication, Activity::kCommunication, device, activities);
+    AppendAll(Difference(communication, computing), Activity::kExposedCommunication, device,
               activities);
-    AppendAll(Difference({{work.begin, work.end}}, busy), DeviceActivity::kFree, device,
-              activities);
+    AppendAll(Difference({{work.begin, work.end}}, busy), Activity::kFree, device, activities);
   }
 }
 

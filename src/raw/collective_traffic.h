@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "mpa/raw/communication_summary.h"
 #include "mpa/raw/session.h"
+#include "mpa/raw/summaries.h"
 
 /// The amounts that the parts of a collective move over each link.
 namespace mpa::raw {

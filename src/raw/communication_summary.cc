@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times, bandwidths and links of collectives. Sums are computed in the profiler's order, so that
 // the doubles are equal to the last digit.
-#include "mpa/raw/communication_summary.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "collective_traffic.h"
 #include "mpa/base/text.h"
+#include "mpa/raw/summaries.h"
 #include "round_decimal.h"
 
 namespace mpa::raw {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/raw/kernel_sums.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,6 +6,7 @@
 #include <tuple>
 
 #include "mpa/base/text.h"
+#include "mpa/raw/summaries.h"
 
 namespace mpa::raw {
 namespace {

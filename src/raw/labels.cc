@@ -82,6 +82,16 @@ StringId CallName(const HostCalls& calls, std::size_t call) {
   return is_piece && calls.item[call] != StringId::kEmpty ? calls.item[call] : calls.name[call];
 }
 
+std::string ListLines(std::string_view list) {
+  std::string lines;
+  lines.reserve(list.size() + list.size() / 4);
+  for (const char c : list) {
+    lines += c;
+    if (c == ';') lines += "\r\n";
+  }
+  return lines;
+}
+
 std::string_view LevelPrefix(Level level) {
   switch (level) {
     case Level::kAcl:

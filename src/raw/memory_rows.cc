@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of operator_memory.csv and memory_record.csv.
-#include "mpa/raw/memory_rows.h"
-
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
 
 #include "allocation_names.h"
+#include "mpa/raw/summaries.h"
 #include "time_order.h"
 
 namespace mpa::raw {

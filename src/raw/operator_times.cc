@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time that operators take on the host and on the device.
-#include "mpa/raw/operator_times.h"
+#include "mpa/raw/summaries.h"
 
 namespace mpa::raw {
 namespace {

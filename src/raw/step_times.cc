@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The times of steps on the device.
-#include "mpa/raw/step_times.h"
-
 #include <algorithm>
 #include <limits>
 #include <map>
 
+#include "mpa/raw/summaries.h"
 #include "step_ranges.h"
 
 namespace mpa::raw {
@@ -162,15 +161,15 @@ void ForEachReceive(const Session& session, Visit visit) {
   }
 }
 
-double* SumOf(DeviceActivity activity, StepTime& time) {
+double* SumOf(Activity activity, StepTime& time) {
   switch (activity) {
-    case DeviceActivity::kComputing:
+    case Activity::kComputing:
       return &time.computing;
-    case DeviceActivity::kCommunication:
+    case Activity::kCommunication:
       return &time.communication;
-    case DeviceActivity::kExposedCommunication:
+    case Activity::kExposedCommunication:
       return &time.exposed_communication;
-    case DeviceActivity::kFree:
+    case Activity::kFree:
       break;
   }
   return &time.free;
@@ -184,11 +183,10 @@ std::vector<StepTime> FromActivities(const Session& session) {
   for (std::size_t i = 0; i < activities.Size(); ++i) {
     StepWork* work = table.At(activities.device[i], activities.start[i]);
     if (work == nullptr) continue;
-    const DeviceActivity activity = activities.activity[i];
+    const Activity activity = activities.activity[i];
     *SumOf(activity, work->time) += static_cast<double>(activities.end[i] - activities.start[i]);
     work->extent.Add(activities.start[i], activities.end[i]);
-    const bool is_work =
-        activity == DeviceActivity::kComputing || activity == DeviceActivity::kCommunication;
+    const bool is_work = activity == Activity::kComputing || activity == Activity::kCommunication;
     if (is_work) work->Begin(activities.start[i]);
   }
   const Collectives& collectives = session.collectives;

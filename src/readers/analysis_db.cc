@@ -11,7 +11,6 @@
 #include "mpa/io/sqlite.h"
 #include "mpa/readers/reader.h"
 #include "profiler_db_tables.h"
-#include "step_name.h"
 
 namespace mpa::readers {
 namespace {

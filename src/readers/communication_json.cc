@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// communication.json: how much each step's collectives moved, and at which bandwidth.
+// communication.json and communication_matrix.json: what each step's collectives moved, at which
+// bandwidth, and between which ranks.
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -10,7 +11,6 @@
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
 #include "mpa/readers/reader.h"
-#include "step_name.h"
 
 namespace mpa::readers {
 namespace {
@@ -124,11 +124,69 @@ void ReadTransfers(const CaptureFile& file, const ReadRequest& request, RankTrac
   }
 }
 
+// communication_matrix.json: the amounts moved between the ranks of a group.
+
+std::string TextOf(const Json& object, const char* key) {
+  const Json& value = Member(object, key);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+double RealOf(const Json& object, const char* key) {
+  const Json& value = Member(object, key);
+  return value.is_number() ? value.get<double>() : 0;
+}
+
+// `links`: "<source>-<destination>" -> the amounts moved.
+void AddLinks(const std::string& key, const Json& links, std::vector<MatrixEntry>& matrix,
+              Issues& issues) {
+  if (!links.is_object() || key.find('@') == std::string::npos) return;
+  const auto [name, group] = NameAndGroup(key);
+  for (const auto& [ends, info] : links.items()) {
+    const std::size_t dash = ends.find('-');
+    const auto source = io::ParseInt(std::string_view(ends).substr(0, dash));
+    const auto destination = dash == std::string::npos
+                                 ? std::nullopt
+                                 : io::ParseInt(std::string_view(ends).substr(dash + 1));
+    if (!source || !destination) {
+      issues.Count("link left out, its ends are no ranks", "communication_matrix.json");
+      continue;
+    }
+    matrix.push_back({.name = name,
+                      .group = group,
+                      .source = *source,
+                      .destination = *destination,
+                      .transport = TextOf(info, "Transport Type"),
+                      .megabytes = RealOf(info, "Transit Size(MB)"),
+                      .milliseconds = RealOf(info, "Transit Time(ms)"),
+                      .bandwidth = RealOf(info, "Bandwidth(GB/s)"),
+                      .op = TextOf(info, "Op Name")});
+  }
+}
+
+void ReadMatrix(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+  const Json document = io::ReadJson(file.path);
+  if (!document.is_object()) return;
+  for (const auto& [key, kinds] : document.items()) {
+    CommunicationStep& step = SummaryOf(key, trace);
+    const auto add = [&, &of_step = kinds](const char* kind, std::vector<MatrixEntry>& matrix) {
+      const Json& ops = Member(of_step, kind);
+      if (!ops.is_object()) return;
+      for (const auto& [name, links] : ops.items()) AddLinks(name, links, matrix, trace.issues);
+    };
+    add("p2p", step.p2p_matrix);
+    add("collective", step.collective_matrix);
+  }
+}
+
 }  // namespace
 
 Reader CommunicationJson() {
   return {"communication.json", FileKind::kCommunication, Tables::kTransfers | Tables::kCommSummary,
           ReadTransfers};
+}
+
+Reader CommunicationMatrixJson() {
+  return {"communication_matrix.json", FileKind::kCommMatrix, Tables::kCommSummary, ReadMatrix};
 }
 
 }  // namespace mpa::readers

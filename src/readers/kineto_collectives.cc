@@ -77,8 +77,8 @@ std::string LabelOf(std::string_view name, std::string_view ranks) {
 
 }  // namespace
 
-CollectiveFields CollectiveArgs::Read(const TraceEvent& event) {
-  CollectiveFields fields;
+Communications::Row CollectiveArgs::Read(const TraceEvent& event) {
+  Communications::Row fields;
   std::string_view name, description, ranks;
   std::int64_t size = 0, in = -1, out = -1;
   std::string kind;
@@ -92,7 +92,7 @@ CollectiveFields CollectiveArgs::Read(const TraceEvent& event) {
     if (arg.key == "Out msg nelems") out = io::ParseInt(arg.value).value_or(-1);
     if (arg.key == "dtype") fields.data_type = trace_.strings.Intern(DataTypeOf(arg.value));
   }
-  fields.kind = trace_.strings.Intern(kind);
+  fields.op_type = trace_.strings.Intern(kind);
   fields.count = kind == "reducescatter" ? out : in;
   if (name.empty()) return fields;
   std::vector<std::int64_t> listed = RanksIn(ranks);
@@ -116,21 +116,17 @@ std::int32_t CollectiveArgs::GroupOf(const CommGroups::Row& group, const JobGrou
   return found->second;
 }
 
-CollectiveFields CollectiveArgs::Adopt(const CollectiveFields& fields, const RankTrace& from,
-                                       StringMapping& texts) {
-  CollectiveFields own = fields;
-  own.kind = texts[fields.kind];
-  own.data_type = texts[fields.data_type];
-  if (fields.group < 0) return own;
-  const auto row = static_cast<std::size_t>(fields.group);
-  const std::string_view label = from.strings.View(from.comm_groups.name[row]);
+Communications::Row CollectiveArgs::Adopt(Communications::Row row, const RankTrace& from,
+                                          StringMapping& texts) {
+  MapTexts(row, texts);
+  if (row.group < 0) return row;
+  CommGroups::Row group = from.comm_groups.At(static_cast<std::size_t>(row.group));
+  const std::string_view label = from.strings.View(group.name);
   const auto of_job = std::find_if(from.job.groups.begin(), from.job.groups.end(),
-                                   [&](const JobGroup& group) { return group.id == label; });
-  own.group = GroupOf({.name = texts[from.comm_groups.name[row]],
-                       .process_group = texts[from.comm_groups.process_group[row]],
-                       .ranks = from.comm_groups.ranks[row]},
-                      of_job == from.job.groups.end() ? JobGroup() : *of_job);
-  return own;
+                                   [&](const JobGroup& of) { return of.id == label; });
+  MapTexts(group, texts);
+  row.group = GroupOf(group, of_job == from.job.groups.end() ? JobGroup() : *of_job);
+  return row;
 }
 
 void TakeFromOperators(std::vector<CollectiveOperator> operators, TrackNumbers& tracks,
@@ -151,11 +147,11 @@ void TakeFromOperators(std::vector<CollectiveOperator> operators, TrackNumbers& 
         std::upper_bound(thread->second.begin(), thread->second.end(), time,
                          [](TimeNs at, const auto* op) { return at < op->place.start; });
     if (later == thread->second.begin() || (*std::prev(later))->end < time) continue;
-    const CollectiveFields& fields = (*std::prev(later))->fields;
-    collectives.group[i] = fields.group;
-    if (fields.kind != StringId::kEmpty) collectives.op_type[i] = fields.kind;
-    collectives.data_type[i] = fields.data_type;
-    collectives.count[i] = fields.count;
+    const Communications::Row& asked = (*std::prev(later))->asked;
+    collectives.group[i] = asked.group;
+    if (asked.op_type != StringId::kEmpty) collectives.op_type[i] = asked.op_type;
+    collectives.data_type[i] = asked.data_type;
+    collectives.count[i] = asked.count;
   }
 }
 

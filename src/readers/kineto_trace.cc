@@ -241,15 +241,12 @@ class KinetoFiller {
         fragment_.rest.work.tasks.push_back(work);
         break;
       case WorkKind::kCollective: {
-        const CollectiveFields fields = collective_args_.Read(event);
-        fragment_.part.communications.Append(
-            {.start = span->start,
-             .dur = span->dur,
-             .name = name,
-             .op_type = fields.kind == StringId::kEmpty ? name : fields.kind,
-             .group = fields.group,
-             .data_type = fields.data_type,
-             .count = fields.count});
+        Communications::Row collective = collective_args_.Read(event);
+        collective.start = span->start;
+        collective.dur = span->dur;
+        collective.name = name;
+        if (collective.op_type == StringId::kEmpty) collective.op_type = name;
+        fragment_.part.communications.Append(collective);
         fragment_.rest.work.communications.push_back(work);
         break;
       }
@@ -343,7 +340,7 @@ class KinetoTraceJoin {
     AppendPythonCalls(fragment.python, texts, tracks_, trace_);
     AddDeviceWork(part, texts);
     for (const CollectiveOperator& op : fragment.collective_operators) {
-      operators_.push_back({op.place, op.end, collective_args_.Adopt(op.fields, part, texts)});
+      operators_.push_back({op.place, op.end, collective_args_.Adopt(op.asked, part, texts)});
     }
     trace_.memory_samples.AppendAll(part.memory_samples);
     if (trace_.backward_tid == -1 && fragment.first_backward_tid) {
@@ -364,35 +361,11 @@ class KinetoTraceJoin {
 
  private:
   void AddDeviceWork(const RankTrace& part, StringMapping& texts) {
-    for (std::size_t i = 0; i < part.kernels.Size(); ++i) {
-      trace_.kernels.Append({.start = part.kernels.start[i],
-                             .dur = part.kernels.dur[i],
-                             .name = texts[part.kernels.name[i]],
-                             .core = texts[part.kernels.core[i]],
-                             .stream = part.kernels.stream[i]});
+    trace_.kernels.AppendAll(part.kernels, texts);
+    for (std::size_t i = 0; i < part.communications.Size(); ++i) {
+      trace_.communications.Append(collective_args_.Adopt(part.communications.At(i), part, texts));
     }
-    const Communications& collectives = part.communications;
-    for (std::size_t i = 0; i < collectives.Size(); ++i) {
-      const CollectiveFields fields =
-          collective_args_.Adopt({collectives.group[i], collectives.op_type[i],
-                                  collectives.data_type[i], collectives.count[i]},
-                                 part, texts);
-      trace_.communications.Append({.start = collectives.start[i],
-                                    .dur = collectives.dur[i],
-                                    .name = texts[collectives.name[i]],
-                                    .op_type = fields.kind,
-                                    .group = fields.group,
-                                    .data_type = fields.data_type,
-                                    .count = fields.count});
-    }
-    for (std::size_t i = 0; i < part.device_tasks.Size(); ++i) {
-      trace_.device_tasks.Append({.start = part.device_tasks.start[i],
-                                  .dur = part.device_tasks.dur[i],
-                                  .name = texts[part.device_tasks.name[i]],
-                                  .type = texts[part.device_tasks.type[i]],
-                                  .stream = part.device_tasks.stream[i],
-                                  .direction = part.device_tasks.direction[i]});
-    }
+    trace_.device_tasks.AppendAll(part.device_tasks, texts);
   }
 
   void LinkLaunches(const ReadRequest& request, std::string_view file_name) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 #include <string_view>
@@ -300,15 +299,11 @@ void FillCollectives(Session& session, const LaunchOf& launch, RankTrace& trace)
 }
 
 void FillActivities(const Session& session, RankTrace& trace) {
-  constexpr std::array<Activity, 4> kActivities = {Activity::kComputing, Activity::kCommunication,
-                                                   Activity::kExposedCommunication,
-                                                   Activity::kFree};
   const raw::Activities& activities = session.activities;
   for (std::size_t i = 0; i < activities.Size(); ++i) {
-    trace.overlaps.Append(
-        {.start = activities.start[i],
-         .dur = activities.end[i] - activities.start[i],
-         .activity = kActivities[static_cast<std::size_t>(activities.activity[i])]});
+    trace.overlaps.Append({.start = activities.start[i],
+                           .dur = activities.end[i] - activities.start[i],
+                           .activity = activities.activity[i]});
   }
 }
 

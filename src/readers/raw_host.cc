@@ -36,13 +36,7 @@ class Rewriter {
 
 // "a;b" as the timeline writes it, one entry a line.
 std::string OnLines(std::string_view text) {
-  if (text.empty()) return std::string(kNotRecorded);
-  std::string lines;
-  for (const char c : text) {
-    lines += c;
-    if (c == ';') lines += "\r\n";
-  }
-  return lines;
+  return text.empty() ? std::string(kNotRecorded) : raw::ListLines(text);
 }
 
 std::int32_t TrackOf(const raw::TorchOps& ops, std::size_t op, TrackNumbers& tracks) {

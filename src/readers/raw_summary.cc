@@ -7,13 +7,10 @@
 #include <limits>
 #include <string>
 
+#include "communication_steps.h"
 #include "megabytes.h"
-#include "mpa/raw/communication_summary.h"
-#include "mpa/raw/kernel_sums.h"
-#include "mpa/raw/memory_rows.h"
-#include "mpa/raw/step_times.h"
+#include "mpa/raw/summaries.h"
 #include "raw_tables.h"
-#include "step_name.h"
 
 namespace mpa::readers {
 namespace {
@@ -74,12 +71,11 @@ void FillStepTimes(const Session& session, RankTrace& trace) {
 }
 
 void FillTransfers(const Session& session, RankTrace& trace) {
-  for (const raw::CommunicationStep& step : raw::SummariseCommunication(session)) {
-    const auto total =
-        std::find_if(step.collective.begin(), step.collective.end(),
-                     [](const raw::CommunicationOp& op) { return op.group.empty(); });
+  for (const CommunicationStep& step : raw::SummariseCommunication(session)) {
+    const auto total = std::find_if(step.collective.begin(), step.collective.end(),
+                                    [](const CommunicationOp& op) { return op.group.empty(); });
     if (total == step.collective.end()) continue;
-    const auto add = [&](Transport transport, raw::LinkKind kind) {
+    const auto add = [&](Transport transport, LinkKind kind) {
       const auto use = total->links.find(kind);
       if (use == total->links.end()) return;
       trace.transfers.Append({.step = StepOfName(step.step),
@@ -87,8 +83,8 @@ void FillTransfers(const Session& session, RankTrace& trace) {
                               .bytes = std::llround(use->second.megabytes * 1e6),
                               .time = std::llround(use->second.milliseconds * 1e6)});
     };
-    add(Transport::kRdma, raw::LinkKind::kRdma);
-    add(Transport::kSdma, raw::LinkKind::kSdma);
+    add(Transport::kRdma, LinkKind::kRdma);
+    add(Transport::kSdma, LinkKind::kSdma);
   }
 }
 

@@ -76,7 +76,13 @@ class FragmentFiller {
     } else if (kind == Kind::kPython) {
       fragment_.python.push_back({start, dur, name, pid, tid});
     } else if (kind == Kind::kDevice) {
-      AddDeviceEvent(event, {start, dur, name, pid, tid, io::MicrosBeyondNs(event.dur)});
+      AddDeviceEvent(event, {{.start = start,
+                              .dur = dur,
+                              .name = name,
+                              .stream = tid,
+                              .dur_rest = io::MicrosBeyondNs(event.dur)},
+                             pid,
+                             tid});
     } else if (kind == Kind::kGarbage) {
       fragment_.garbage_collections.Append({.start = start, .dur = dur});
     } else {
@@ -111,7 +117,6 @@ class FragmentFiller {
   }
 
   void AddDeviceEvent(const TraceEvent& event, DeviceEvent device) {
-    device.stream = device.tid;
     for (const EventArg& arg : event.args) {
       if (Is(arg.key, "Task Type")) {
         device.type = texts_.Intern(arg);
@@ -154,7 +159,6 @@ class FragmentFiller {
       } else if (Is(arg.key, "link type")) {
         args.link_type = kind(arg);
       } else if (Is(arg.key, "notify_id")) {
-        // A number beyond the largest stands for none.
         args.notify = NotifyOrNone(static_cast<std::uint64_t>(number(arg)));
       } else if (Is(arg.key, "stream id")) {
         args.stream = number(arg);

@@ -18,16 +18,8 @@ namespace mpa::readers {
 
 /// A span of a process that is not the program's: of a device, of the runtime, a mark. The name of
 /// the process, which may come last, says which.
-struct DeviceEvent {
-  TimeNs start, dur;
-  StringId name;
-  std::int64_t pid, tid;
-  double dur_rest = 0;
-  StringId type{};
-  std::int64_t stream = -1, task_id = -1;
-  std::int64_t connection = -1;  ///< the call of CANN that launched it
-  std::int64_t model = -1;       ///< it is part of
-  CopyDirection direction{};     ///< of a copy
+struct DeviceEvent : DeviceTasks::Row {
+  std::int64_t pid = 0, tid = 0;
 };
 
 /// The args of a device event that is a collective or a piece of one.

@@ -302,16 +302,7 @@ class DeviceJoin {
   void AddTask(const DeviceEvent& event) {
     if (IsLcclKernel(trace_.strings.View(event.name)))
       AppendOperation(event, CommArgs(), /*group=*/-1);
-    trace_.device_tasks.Append({.start = event.start,
-                                .dur = event.dur,
-                                .name = event.name,
-                                .type = event.type,
-                                .task_id = event.task_id,
-                                .stream = event.stream,
-                                .dur_rest = event.dur_rest,
-                                .connection = event.connection,
-                                .model = event.model,
-                                .direction = event.direction});
+    trace_.device_tasks.Append(event);
     task_places_.push_back({event.pid, event.tid, event.start});
   }
 
@@ -322,8 +313,8 @@ class DeviceJoin {
       collectives_.Add(event.connection, event.start, trace_.communications.Size());
       AppendOperation(event, comm_args, place.group);
       if (runtime_ != nullptr) {
-        runtime_->AddCollective({event.pid, event.tid, event.start}, event.dur, event.name,
-                                runtime_args);
+        runtime_->AddRun(DeviceRunKind::kCollective, {event.pid, event.tid, event.start}, event.dur,
+                         event.name, runtime_args);
       }
     } else {
       trace_.comm_tasks.Append({.start = event.start,
@@ -371,34 +362,23 @@ void TraceJoin::Add(const TraceFragment& fragment) {
   StringMapping texts(fragment.strings, trace_.strings);
   AppendHostOps(fragment.host, texts, tracks_, trace_);
   AppendPythonCalls(fragment.python, texts, tracks_, trace_);
-  for (CommArgs args : fragment.comm_args) {
-    args.event += device_.size();
-    args.transport = texts[args.transport];
-    args.link_type = texts[args.link_type];
-    args.data_type = texts[args.data_type];
-    comm_args_.push_back(args);
-  }
+  const auto add = [&](const auto& from, auto& to) {
+    for (auto record : from) {
+      MapTexts(record, texts);
+      to.push_back(record);
+    }
+  };
+  const std::size_t first_event = device_.size(), first_args = comm_args_.size();
+  add(fragment.comm_args, comm_args_);
+  for (std::size_t i = first_args; i < comm_args_.size(); ++i) comm_args_[i].event += first_event;
   for (DeviceEvent event : fragment.device) {
-    event.name = texts[event.name];
-    event.type = texts[event.type];
+    MapTexts<DeviceTasks::Row>(event, texts);
     device_.push_back(event);
   }
-  for (RuntimeArgs args : fragment.runtime_args) {
-    args.item = texts[args.item];
-    runtime_args_.push_back(args);
-  }
-  for (MstxArgs args : fragment.mstx_args) {
-    args.domain = texts[args.domain];
-    mstx_args_.push_back(args);
-  }
-  for (Metadata metadata : fragment.metadata) {
-    metadata.value = texts[metadata.value];
-    metadata_.push_back(metadata);
-  }
-  for (QueueEvent event : fragment.queue) {
-    event.name = texts[event.name];
-    queue_.push_back(event);
-  }
+  add(fragment.runtime_args, runtime_args_);
+  add(fragment.mstx_args, mstx_args_);
+  add(fragment.metadata, metadata_);
+  add(fragment.queue, queue_);
   trace_.core_clocks.AppendAll(fragment.core_clocks);
   trace_.garbage_collections.AppendAll(fragment.garbage_collections);
   if (fragment.backward_tid != -1) trace_.backward_tid = fragment.backward_tid;

@@ -87,7 +87,6 @@ RuntimeArgs ReadRuntimeArgs(const TraceEvent& event, EscapedTexts& texts) {
 void RuntimeTrace::Add(RuntimeProcess process, const EventPlace& place, TimeNs dur, StringId name,
                        const RuntimeArgs& args) {
   const std::string_view text = trace_.strings.View(name);
-  RuntimeEvent event{.place = place, .dur = dur, .name = name, .connection = args.connection};
   const auto known = [](std::int64_t model) { return model == kNoModel ? -1 : model; };
   if (process == RuntimeProcess::kIterations) {
     constexpr std::string_view kName = "Iteration ";
@@ -99,55 +98,49 @@ void RuntimeTrace::Add(RuntimeProcess process, const EventPlace& place, TimeNs d
                                     .model = place.tid - kFirstIterationThread,
                                     .iteration = iteration});
   } else if (process == RuntimeProcess::kHostCalls) {
-    event.item = args.item;
-    event.model = known(args.ran_model);
-    event.request = args.request;
-    calls_.push_back(event);
+    calls_.push_back({place,
+                      {.start = place.start,
+                       .dur = dur,
+                       .name = name,
+                       .item = args.item,
+                       .model = known(args.ran_model),
+                       .request = args.request,
+                       .connection = args.connection}});
   } else if (process == RuntimeProcess::kDevice && !args.waits && !IsNoRun(text)) {
-    event.model = known(args.model);
-    runs_.push_back({event, DeviceRunKind::kKernel});
+    AddRun(DeviceRunKind::kKernel, place, dur, name, args);
+    runs_.back().second.model = known(args.model);
+    runs_.back().second.stream = place.tid;
   }
 }
 
-void RuntimeTrace::AddCollective(const EventPlace& place, TimeNs dur, StringId name,
-                                 const RuntimeArgs& args) {
-  runs_.push_back({{.place = place, .dur = dur, .name = name, .connection = args.connection},
-                   DeviceRunKind::kCollective});
+void RuntimeTrace::AddRun(DeviceRunKind kind, const EventPlace& place, TimeNs dur, StringId name,
+                          const RuntimeArgs& args) {
+  runs_.push_back({place,
+                   {.start = place.start,
+                    .dur = dur,
+                    .name = name,
+                    .kind = kind,
+                    .connection = args.connection}});
 }
 
 void RuntimeTrace::Finish(const std::vector<FlowPoint>& flows, TrackNumbers& tracks) {
   const HostThreads threads(trace_);
   const auto launches = FlowEnds(flows, /*is_end=*/false);
-  for (const RuntimeEvent& call : calls_) {
-    std::int32_t track = threads.Find(call.place.pid, call.place.tid);
-    if (track < 0) {
-      const std::int64_t owner = threads.OwnerOf(call.place.pid);
-      track = tracks.Of(owner >= 0 ? owner : call.place.pid, call.place.tid);
+  for (auto& [place, call] : calls_) {
+    call.track = threads.Find(place.pid, place.tid);
+    if (call.track < 0) {
+      const std::int64_t owner = threads.OwnerOf(place.pid);
+      call.track = tracks.Of(owner >= 0 ? owner : place.pid, place.tid);
     }
-    trace_.host_calls.Append(
-        {.start = call.place.start,
-         .dur = call.dur,
-         .name = call.name,
-         .track = track,
-         .item = call.item,
-         .model = call.model,
-         .request = call.request,
-         .connection = call.connection >= 0 ? call.connection : FlowAt(launches, call.place)});
+    if (call.connection < 0) call.connection = FlowAt(launches, place);
+    trace_.host_calls.Append(call);
   }
   const auto arrivals = FlowEnds(flows, /*is_end=*/true);
-  for (const Run& run : runs_) {
-    const RuntimeEvent& event = run.event;
-    const std::int64_t owner = threads.OwnerOf(event.place.pid);
-    trace_.device_runs.Append(
-        {.start = event.place.start,
-         .dur = event.dur,
-         .name = event.name,
-         .kind = run.kind,
-         .connection = event.connection >= 0 ? event.connection : FlowAt(arrivals, event.place),
-         .model = event.model,
-         .pid = owner,
-         .device = threads.IsDerived(event.place.pid) ? DeviceOf(event.place.pid) : -1,
-         .stream = run.kind == DeviceRunKind::kKernel ? event.place.tid : -1});
+  for (auto& [place, run] : runs_) {
+    if (run.connection < 0) run.connection = FlowAt(arrivals, place);
+    run.pid = threads.OwnerOf(place.pid);
+    if (threads.IsDerived(place.pid)) run.device = DeviceOf(place.pid);
+    trace_.device_runs.Append(run);
   }
 }
 

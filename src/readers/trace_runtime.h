@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpa/model/rank_trace.h"
@@ -32,14 +33,6 @@ struct RuntimeArgs {
 
 RuntimeArgs ReadRuntimeArgs(const TraceEvent& event, EscapedTexts& texts);
 
-/// An event of such a process.
-struct RuntimeEvent {
-  EventPlace place;
-  TimeNs dur = 0;
-  StringId name{}, item{};
-  std::int64_t model = -1, request = -1, connection = -1;
-};
-
 /// Brings the runtime's events of all fragments into the tables of the rank.
 class RuntimeTrace {
  public:
@@ -49,22 +42,19 @@ class RuntimeTrace {
   /// copies or marks is dropped.
   void Add(RuntimeProcess process, const EventPlace& place, TimeNs dur, StringId name,
            const RuntimeArgs& args);
-  /// A collective of the communication process.
-  void AddCollective(const EventPlace& place, TimeNs dur, StringId name, const RuntimeArgs& args);
+  /// Work of the device; collectives are in a process of their own.
+  void AddRun(DeviceRunKind kind, const EventPlace& place, TimeNs dur, StringId name,
+              const RuntimeArgs& args);
   /// Fills the tables and links calls with device work by the flows between them; must be called
   /// after all operators were read. The processes are the viewer's own, the threads are those of
   /// the program.
   void Finish(const std::vector<FlowPoint>& flows, TrackNumbers& tracks);
 
  private:
-  struct Run {
-    RuntimeEvent event;
-    DeviceRunKind kind{};
-  };
-
   RankTrace& trace_;
-  std::vector<RuntimeEvent> calls_;
-  std::vector<Run> runs_;
+  // Rows that wait for the threads and the flows.
+  std::vector<std::pair<EventPlace, HostCalls::Row>> calls_;
+  std::vector<std::pair<EventPlace, DeviceRuns::Row>> runs_;
 };
 
 /// Appends the beginnings of the flows if the trace contains no runtime calls, which would have

@@ -12,6 +12,7 @@
 
 #include "mpa/base/fields.h"
 #include "mpa/base/time.h"
+#include "mpa/model/string_pool.h"
 
 namespace mpa {
 
@@ -38,6 +39,15 @@ struct Initially {
 template <typename Value>
 Initially(Value) -> Initially<Value>;
 
+/// Gives the texts of a row, or of another plain struct, their ids in another pool: texts[id].
+template <typename Row, typename Texts>
+void MapTexts(Row& row, Texts& texts) {
+  const auto map = [&](auto& cell) {
+    if constexpr (std::is_same_v<decltype(cell), StringId&>) cell = texts[cell];
+  };
+  std::apply([&](auto&... cell) { (map(cell), ...); }, FieldsOf(row));
+}
+
 /// A table, which declares its columns once, in `Fields`:
 ///
 ///     template <template <typename> class Of>
@@ -61,7 +71,8 @@ struct Table : Fields<InTable> {
   bool Empty() const { return Size() == 0; }
 
   void Append(const Row& row) {
-    ForEachPair([](auto& column, const auto& cell) { column.push_back(cell); }, FieldsOf(row));
+    ForEachPair(Columns(), FieldsOf(row),
+                [](auto& column, const auto& cell) { column.push_back(cell); });
   }
 
   /// Makes room for so many rows in all, so that columns do not move as they grow.
@@ -71,9 +82,27 @@ struct Table : Fields<InTable> {
 
   /// Appends all rows of another table of the same kind; both must use the same string pool.
   void AppendAll(const Table& other) {
-    ForEachPair([](auto& column,
-                   const auto& more) { column.insert(column.end(), more.begin(), more.end()); },
-                other.Columns());
+    ForEachPair(Columns(), other.Columns(), [](auto& column, const auto& more) {
+      column.insert(column.end(), more.begin(), more.end());
+    });
+  }
+
+  /// The same for a table whose texts are those of another pool: texts[id] gives them here.
+  template <typename Texts>
+  void AppendAll(const Table& other, Texts& texts) {
+    for (std::size_t i = 0; i < other.Size(); ++i) {
+      Row row = other.At(i);
+      MapTexts(row, texts);
+      Append(row);
+    }
+  }
+
+  /// A copy of row i.
+  Row At(std::size_t i) const {
+    Row row;
+    ForEachPair(Columns(), FieldsOf(row),
+                [i](const auto& column, auto& cell) { cell = column[i]; });
+    return row;
   }
 
   /// Keeps the rows i with keep(i), in order.
@@ -103,9 +132,8 @@ struct Table : Fields<InTable> {
 
  private:
   // Calls `act` with each column and what stands for it in `others`.
-  template <typename Act, typename Others>
-  void ForEachPair(Act act, const Others& others) {
-    const auto columns = Columns();
+  template <typename Own, typename Others, typename Act>
+  static void ForEachPair(const Own& columns, const Others& others, Act act) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (act(std::get<I>(columns), std::get<I>(others)), ...);
     }

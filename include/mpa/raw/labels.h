@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,9 @@ bool IsListedCounter(std::string_view name);
 
 /// The name of a call: of a piece of a collective its item, else its own.
 StringId CallName(const HostCalls& calls, std::size_t call);
+
+/// Lists of the framework are shown one entry a line: ";" becomes ";" CR LF.
+std::string ListLines(std::string_view list);
 
 /// "AscendCL", "Node", "Communication": before the "@" of a call on the timeline.
 std::string_view LevelPrefix(Level level);

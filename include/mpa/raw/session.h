@@ -12,7 +12,6 @@
 #include "mpa/model/issues.h"
 #include "mpa/model/string_pool.h"
 #include "mpa/raw/call_tables.h"
-#include "mpa/raw/collective_tables.h"
 #include "mpa/raw/framework_tables.h"
 #include "mpa/raw/memory_tables.h"
 #include "mpa/raw/task_tables.h"

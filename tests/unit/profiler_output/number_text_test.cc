@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "mpa/raw/labels.h"
 #include "profiler_output/csv_text.h"
 
 namespace mpa::profiler_output {
@@ -64,7 +65,7 @@ TEST(CsvRow, QuotesWhatNeedsIt) {
     row.Text("plain");
     row.Text("a,b");
     row.Text("\"8192,2048;1\"");
-    row.Text(ListLines("2,3;4"));
+    row.Text(raw::ListLines("2,3;4"));
     row.Text("");
     row.Cell("NPU:", 1);
     row.Time(1500);

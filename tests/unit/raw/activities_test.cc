@@ -23,7 +23,7 @@ void AddKernel(Session& session, std::string_view name, TimeNs start, TimeNs end
           static_cast<std::int32_t>(session.kernels.Size()) - 1);
 }
 
-std::vector<std::pair<TimeNs, TimeNs>> Found(const Session& session, DeviceActivity activity) {
+std::vector<std::pair<TimeNs, TimeNs>> Found(const Session& session, Activity activity) {
   std::vector<std::pair<TimeNs, TimeNs>> found;
   for (std::size_t i = 0; i < session.activities.Size(); ++i) {
     if (session.activities.activity[i] != activity) continue;
@@ -41,8 +41,8 @@ TEST(FindActivities, KernelsThatTouchAreOneIntervalOfComputing) {
   AddKernel(session, "Sub", 300, 310);
   AddKernel(session, "Div", 320, 330);
   FindActivities(session);
-  EXPECT_EQ(Found(session, DeviceActivity::kComputing), (Times{{100, 310}, {320, 330}}));
-  EXPECT_EQ(Found(session, DeviceActivity::kFree), (Times{{310, 320}}));
+  EXPECT_EQ(Found(session, Activity::kComputing), (Times{{100, 310}, {320, 330}}));
+  EXPECT_EQ(Found(session, Activity::kFree), (Times{{310, 320}}));
 }
 
 TEST(FindActivities, CommunicationIsExposedWhereNothingIsComputed) {
@@ -52,9 +52,9 @@ TEST(FindActivities, CommunicationIsExposedWhereNothingIsComputed) {
   session.collectives.Append({.start = 150, .end = 400});
   session.collectives.Append({.start = 260, .end = 280});
   FindActivities(session);
-  EXPECT_EQ(Found(session, DeviceActivity::kCommunication), (Times{{150, 400}}));
-  EXPECT_EQ(Found(session, DeviceActivity::kExposedCommunication), (Times{{200, 250}, {300, 400}}));
-  EXPECT_EQ(Found(session, DeviceActivity::kFree), Times{});
+  EXPECT_EQ(Found(session, Activity::kCommunication), (Times{{150, 400}}));
+  EXPECT_EQ(Found(session, Activity::kExposedCommunication), (Times{{200, 250}, {300, 400}}));
+  EXPECT_EQ(Found(session, Activity::kFree), Times{});
 }
 
 TEST(FindActivities, CopiesBoundTheFreeTimeAndTheSwitchesOfTheProfilerDoNot) {
@@ -65,7 +65,7 @@ TEST(FindActivities, CopiesBoundTheFreeTimeAndTheSwitchesOfTheProfilerDoNot) {
   AddTask(session, "EVENT_RECORD", 250, 260);
   AddTask(session, "PROFILING_DISABLE", 900, 910);
   FindActivities(session);
-  EXPECT_EQ(Found(session, DeviceActivity::kFree), (Times{{50, 100}, {200, 260}}));
+  EXPECT_EQ(Found(session, Activity::kFree), (Times{{50, 100}, {200, 260}}));
 }
 
 TEST(FindActivities, KernelsOfCollectivesDoNotCompute) {
@@ -74,8 +74,8 @@ TEST(FindActivities, KernelsOfCollectivesDoNotCompute) {
   AddKernel(session, "allReduceAivKernel", 200, 300);
   session.collectives.Append({.start = 100, .end = 300});
   FindActivities(session);
-  EXPECT_EQ(Found(session, DeviceActivity::kComputing), Times{});
-  EXPECT_EQ(Found(session, DeviceActivity::kExposedCommunication), (Times{{100, 300}}));
+  EXPECT_EQ(Found(session, Activity::kComputing), Times{});
+  EXPECT_EQ(Found(session, Activity::kExposedCommunication), (Times{{100, 300}}));
 }
 
 TEST(FindActivities, DevicesAreApart) {
@@ -85,8 +85,8 @@ TEST(FindActivities, DevicesAreApart) {
   session.tasks.device[1] = 1;
   session.collectives.Append({.start = 100, .end = 200, .device = 1});
   FindActivities(session);
-  EXPECT_EQ(Found(session, DeviceActivity::kFree), (Times{{200, 300}}));
-  EXPECT_EQ(Found(session, DeviceActivity::kExposedCommunication), (Times{{100, 200}}));
+  EXPECT_EQ(Found(session, Activity::kFree), (Times{{200, 300}}));
+  EXPECT_EQ(Found(session, Activity::kExposedCommunication), (Times{{100, 200}}));
 }
 
 TEST(FindActivities, NothingComesOfNothing) {

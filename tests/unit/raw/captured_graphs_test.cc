@@ -74,7 +74,7 @@ TEST_P(CapturedGraphs, KernelsThatArrangeCollectivesDoNotCompute) {
   std::int64_t computing = 0, planted = 0;
   const Activities& activities = Found().activities;
   for (std::size_t i = 0; i < activities.Size(); ++i) {
-    if (activities.activity[i] != DeviceActivity::kComputing) continue;
+    if (activities.activity[i] != Activity::kComputing) continue;
     computing += activities.end[i] - activities.start[i];
   }
   // No two kernels touch.

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "mpa/raw/communication_summary.h"
+#include "mpa/raw/summaries.h"
 #include "raw/raw_captures.h"
 
 namespace mpa::raw {

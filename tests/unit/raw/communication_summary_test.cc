@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/raw/communication_summary.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "mpa/raw/summaries.h"
 
 namespace mpa::raw {
 namespace {

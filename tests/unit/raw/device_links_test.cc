@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "mpa/raw/operator_times.h"
+#include "mpa/raw/summaries.h"
 #include "raw/stages.h"
 
 namespace mpa::raw {

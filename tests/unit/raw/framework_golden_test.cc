@@ -10,9 +10,7 @@
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
 #include "mpa/io/sqlite.h"
-#include "mpa/raw/memory_rows.h"
-#include "mpa/raw/operator_times.h"
-#include "mpa/raw/step_times.h"
+#include "mpa/raw/summaries.h"
 #include "raw/raw_captures.h"
 
 namespace mpa::raw {

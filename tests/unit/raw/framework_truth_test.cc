@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "mpa/raw/memory_rows.h"
+#include "mpa/raw/summaries.h"
 #include "raw/control_files.h"
 #include "raw/raw_captures.h"
 #include "raw/stages.h"

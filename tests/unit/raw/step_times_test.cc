@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/raw/step_times.h"
-
 #include <gtest/gtest.h>
+
+#include "mpa/raw/summaries.h"
 
 namespace mpa::raw {
 namespace {
 
-using enum DeviceActivity;
+using enum mpa::Activity;
 
 // Step 4 launches what runs from 100 to 200, step 5 what runs from 250 to 300.
 class StepTimesOfSession : public testing::Test {
@@ -17,7 +17,7 @@ class StepTimesOfSession : public testing::Test {
     s_.steps.Append({.id = 5, .start = 120, .end = 240, .device_start = 250, .device_end = 300});
   }
 
-  void Activity(DeviceActivity activity, TimeNs start, TimeNs end) {
+  void Activity(mpa::Activity activity, TimeNs start, TimeNs end) {
     s_.activities.Append({.start = start, .end = end, .activity = activity, .device = 3});
   }
 

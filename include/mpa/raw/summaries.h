@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "mpa/model/communication_summary.h"
+#include "mpa/raw/session.h"
+
+/// What the profiler's parser sums up of a session in tables beside the timeline.
+namespace mpa::raw {
+
+/// One row of step_trace_time.csv; times in ns. The profiler sums epoch microseconds as doubles,
+/// here they are exact.
+struct StepTime {
+  std::int64_t device = 0;
+  std::int64_t step = -1;  ///< number of the step; -1: the capture has no steps, all of it
+  double computing = 0;
+  double exposed_communication = 0;
+  double overlapped = 0;
+  double communication = 0;
+  double free = 0;
+  double stage = 0;   ///< extent of the busy and free intervals of the step, without `bubble`
+  double bubble = 0;  ///< waiting to receive
+  double exposed_without_receive = 0;
+  double preparing = 0;  ///< start of the step on the host to its first device work
+};
+
+/// kText sums the intervals of Session.activities, as step_trace_time.csv does; kDatabase those of
+/// the operations, as the table StepTraceTime of analysis.db does. They differ in free and stage.
+enum class StepTimeForm { kText, kDatabase };
+
+/// In order of the steps.
+std::vector<StepTime> StepTimes(const Session& session, StepTimeForm form);
+
+/// The durations of operator_details.csv in ns; element i belongs to row i of Session.ops. "Self"
+/// excludes the time of the operators inside.
+struct OperatorTimes {
+  std::vector<TimeNs> host_self, host_total;
+  std::vector<double> device_self, device_total;
+  /// Only of kernels whose core is AI_CORE.
+  std::vector<double> cube_self, cube_total;
+};
+
+OperatorTimes SumOperatorTimes(const Session& session);
+
+/// The kernels of one type on one kind of core of a device: a row of op_statistic.csv. Times in ns.
+struct KernelSum {
+  std::int64_t device = 0;
+  StringId op_type{}, core{};
+  std::int64_t count = 0;
+  double total = 0, shortest = 0, longest = 0;
+  double average = 0;  ///< whole where all durations are whole, rounded down
+};
+
+/// By device, the longest total first. Kernels without a type and pieces of collectives are left
+/// out.
+std::vector<KernelSum> SumKernels(const Session& session);
+
+/// One row of operator_memory.csv: the life of an allocation. Times in ns, sizes in bytes; -1: it
+/// was not given back while the capture ran.
+struct AllocationLife {
+  StringId name{};    ///< in the strings of the session; empty: unknown
+  bool cann = false;  ///< of an operator of CANN: named "cann::<name>", without active numbers
+  std::int64_t bytes = 0;
+  TimeNs allocated = -1, released = -1, active_released = -1;
+  std::int64_t allocated_total = -1, reserved_total = -1, active_total = -1;  ///< when allocated
+  std::int64_t released_total = -1, released_reserved = -1, released_active = -1;
+  std::uint64_t stream = 0;
+  std::int64_t device = 0;
+};
+
+/// In the order of the profiler's table.
+std::vector<AllocationLife> AllocationLives(const Session& session);
+
+/// One row of memory_record.csv. Sizes in bytes, -1: empty cell.
+struct MemoryRecord {
+  std::string_view component;  ///< PTA, GE, PTA+GE, WORKSPACE, APP, or a module of CANN
+  TimeNs time = -1;
+  std::int64_t allocated = -1, reserved = -1, active = -1;
+  std::uint64_t stream = 0;
+  bool has_stream = false;
+  std::int64_t device = 0;
+};
+
+/// In the order of the profiler's table.
+std::vector<MemoryRecord> MemoryRecords(const Session& session);
+
+/// The future contents of communication.json, communication_matrix.json and the tables
+/// CommAnalyzer* of analysis.db, before they are written.
+std::vector<CommunicationStep> SummariseCommunication(const Session& session);
+
+}  // namespace mpa::raw
