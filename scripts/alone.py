@@ -30,6 +30,7 @@ def commands() -> dict[str, list[str]]:
     subprocess.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", BUILD, "-DMPA_BUILD_TESTS=OFF",
                     "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON",
                     "-DCMAKE_CXX_COMPILER_LAUNCHER="], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", BUILD, "--target", "mpa_commit"], check=True, stdout=subprocess.DEVNULL)
     found = {}
     for entry in json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8")):
         words = shlex.split(entry["command"])

@@ -192,7 +192,7 @@ CLI::Option* AddMemoryOption(CLI::App& command, std::string& limit) {
 std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::string& text) {
   if (text == "all" || text.empty()) return std::nullopt;
   constexpr std::int64_t kMostRank = 1'000'000;
-  constexpr std::int64_t kMostRanks = 100'000;
+  constexpr std::int64_t kMostNamed = 100'000;
   std::set<std::int64_t> ranks;
   std::int64_t named = 0;
   for (const std::string_view piece : Split(text, ',')) {
@@ -205,9 +205,9 @@ std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::
            option, text, item);
     }
     named += *last - *first;
-    if (named > kMostRanks)
+    if (named > kMostNamed)
       Fail(ErrorKind::kUsage, "{}: more than {} ranks; give fewer, or leave {} out for all", option,
-           kMostRanks, option);
+           kMostNamed, option);
     for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.insert(rank);
   }
   return ranks;

@@ -117,11 +117,11 @@ struct Table : Fields<InTable> {
 
   /// The rows in order of start, those that start together in table order.
   std::vector<std::size_t> RowsByStart() const {
-    const std::vector<TimeNs>& start = this->start;
-    std::vector<std::size_t> rows(start.size());
+    const std::vector<TimeNs>& starts = this->start;
+    std::vector<std::size_t> rows(starts.size());
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     std::stable_sort(rows.begin(), rows.end(),
-                     [&](std::size_t a, std::size_t b) { return start[a] < start[b]; });
+                     [&](std::size_t a, std::size_t b) { return starts[a] < starts[b]; });
     return rows;
   }
 
