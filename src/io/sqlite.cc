@@ -183,6 +183,7 @@ bool Row::IsNumber(sqlite3_value* value, std::int64_t& number) {
 double Row::RealOr(int column, double fallback) const {
   const auto& [value, number, kind] = cells_[column];
   if (kind == Kind::kInteger) return static_cast<double>(number);
+  if (value == nullptr) return fallback;  // of a row that was kept
   switch (sqlite3_value_type(value)) {
     case SQLITE_TEXT:
       return ParseReal(TextOf(value)).value_or(fallback);

@@ -148,7 +148,7 @@ void AddLinks(const std::string& key, const Json& links, std::vector<MatrixEntry
                                  ? std::nullopt
                                  : io::ParseInt(std::string_view(ends).substr(dash + 1));
     if (!source || !destination) {
-      issues.Count("link left out, its ends are no ranks", "communication_matrix.json");
+      issues.Count("link left out, its ends are not ranks", "communication_matrix.json");
       continue;
     }
     matrix.push_back({.name = name,

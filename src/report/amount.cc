@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <span>
 
+#include "mpa/base/time.h"
+
 namespace mpa {
 namespace {
 
@@ -87,6 +89,8 @@ std::string MicrosecondsText(std::int64_t ns) {
   if (text.back() == '.') text.pop_back();
   return text;
 }
+
+std::string UsText(std::int64_t ns) { return fmt::format("{:.1f}", InUs(ns)); }
 
 std::string PlainNumber(double value) { return fmt::format("{:.6g}", value); }
 

@@ -7,6 +7,7 @@
 
 #include "markup_text.h"
 #include "mpa/base/time.h"
+#include "mpa/report/amount.h"
 #include "mpa/writers/pages.h"
 
 namespace mpa {
@@ -18,8 +19,6 @@ using writers::EscapedHtml;
 constexpr double kLeft = 150, kWidth = 1000, kRight = 20;
 constexpr double kTop = 46, kLaneHeight = 30, kBarHeight = 22;
 constexpr double kLetter = 6.6;
-
-std::string UsText(TimeNs time) { return fmt::format("{:.1f}", InUs(time)); }
 
 // Lanes of bars over a time axis, as an SVG element.
 class Drawing {

@@ -9,7 +9,7 @@
 
 namespace mpa::io {
 
-/// Sets `value` to the number in the text times 10^decimals; false where there is none, see
+/// Sets `value` to the number in the text times 10^decimals; false if the text is not a number, see
 /// ScaledDecimal(). (An optional that a function returns costs a stall of the processor.)
 bool ReadScaledDecimal(std::string_view text, int decimals, std::int64_t& value);
 

@@ -31,7 +31,6 @@ class Row {
 
   explicit Row(const Cell* cells) : cells_(cells) {}
 
-  const Cell& At(int column) const { return cells_[column]; }
   bool IsNull(int column) const { return cells_[column].kind == Kind::kNull; }
   /// True for a cell that is stored as a whole number.
   bool IsInteger(int column) const { return cells_[column].kind == Kind::kInteger; }

@@ -78,5 +78,7 @@ std::string DescribeWork(const RankTrace& trace, const DeviceWork& work);
 
 /// A number as Python prints a float, the form of the numbers within texts: "12.0", "12.5".
 std::string PythonFloat(double value);
+/// The same of a time in microseconds.
+inline std::string PythonUs(TimeNs time) { return PythonFloat(InUs(time)); }
 
 }  // namespace mpa

@@ -49,6 +49,9 @@ std::string AmountText(Quantity quantity, std::int64_t value);
 /// Microseconds with all digits of the nanoseconds, none lost to a double: "1736410576409657.78".
 std::string MicrosecondsText(std::int64_t ns);
 
+/// Microseconds with one decimal, for pictures: "12.3".
+std::string UsText(std::int64_t ns);
+
 /// Percent without needless zeros: "3", "4.5", "0.25".
 std::string PlainNumber(double value);
 

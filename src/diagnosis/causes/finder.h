@@ -22,7 +22,7 @@ class Finder {
  protected:
   /// Steps that count, of all ranks.
   double RankSteps() const { return static_cast<double>(job_.ranks.size() * job_.CountedSteps()); }
-  /// Tells the calls and the time of all ranks, of the mean rank and step.
+  /// Measures the calls and the time of all ranks as those of the mean rank and step.
   void MeasureSums(double calls, double time, Cause& cause) const {
     cause.finding.Measure(kCallsPerStep, calls / RankSteps());
     cause.finding.Measure(kTimePerStep, time / RankSteps());

@@ -67,12 +67,10 @@ std::optional<Lags> FindLags(const PackedEvents& slow, TimeNs slow_end, const Pa
 
 namespace {
 
-std::string Us(TimeNs time) { return PythonFloat(InUs(time)); }
-
 std::string LagText(const char* level, const Lags& lags) {
   return fmt::format(
       "{}: max duration-diff op {}, diff {} us, max start-time-diff op {}, diff {} us.", level,
-      lags.duration.name, Us(lags.duration.diff), lags.start.name, Us(lags.start.diff));
+      lags.duration.name, PythonUs(lags.duration.diff), lags.start.name, PythonUs(lags.start.diff));
 }
 
 // A run of the operator on one rank.

@@ -131,8 +131,6 @@ namespace {
 // A call may wait that much longer behind its operator than the one before.
 constexpr TimeNs kUsualWait = 50'000;
 
-std::string Us(TimeNs time) { return PythonFloat(InUs(time)); }
-
 std::string TasksText(const Gap& gap) {
   std::string text = "Device task running: ";
   for (std::size_t i = 0; i < gap.tasks.size(); ++i) {
@@ -140,7 +138,7 @@ std::string TasksText(const Gap& gap) {
         fmt::format("{}{} {} tasks", i > 0 ? ", " : "", gap.tasks[i].second, gap.tasks[i].first);
   }
   if (gap.longest_rest == 0) return text + ".";
-  return text + fmt::format(", max remaining free {} us", Us(gap.longest_rest));
+  return text + fmt::format(", max remaining free {} us", PythonUs(gap.longest_rest));
 }
 
 // What took longest: one of the two launches, or the time between them.
@@ -148,9 +146,9 @@ std::string LaunchText(const Interval& before, const Interval& behind) {
   const TimeNs between = behind.begin - before.end;
   const TimeNs launch = std::max(before.end - before.begin, behind.end - behind.begin);
   if (between >= launch) {
-    return fmt::format("long time between two node@launch {} us", Us(between));
+    return fmt::format("long time between two node@launch {} us", PythonUs(between));
   }
-  return fmt::format("long node@launch {} us", Us(launch));
+  return fmt::format("long node@launch {} us", PythonUs(launch));
 }
 
 }  // namespace
@@ -179,8 +177,8 @@ Reason ReasonOf(const Gap& gap) {
   const TimeNs waited_behind = behind.call->begin - *behind.op_end;
   if (waited_behind - waited_before < kUsualWait) {
     reason.cause = Cause::kFramework;
-    reason.text =
-        fmt::format("Idle Pytorch layer: no task dispatched in {} us", Us(*reason.framework_idle));
+    reason.text = fmt::format("Idle Pytorch layer: no task dispatched in {} us",
+                              PythonUs(*reason.framework_idle));
     return reason;
   }
   reason.cause = Cause::kRuntime;
@@ -201,7 +199,7 @@ std::string TextOf(const LeafTimes& leaves) {
   std::string text;
   for (const auto& [time, leaf] : largest) {
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} {} us", NameOf(leaf), PythonFloat(InUs(time)));
+    text += fmt::format("{} {} us", NameOf(leaf), PythonUs(time));
   }
   return text;
 }

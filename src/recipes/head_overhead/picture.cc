@@ -10,6 +10,7 @@
 #include "call.h"
 #include "head_screen.h"
 #include "mpa/base/time.h"
+#include "mpa/report/amount.h"
 
 namespace mpa::head {
 namespace {
@@ -21,8 +22,6 @@ constexpr std::string_view kColours[] = {"#f4a261", "#e9c46a", "#8ecae6", "#219e
                                          "#cfd8dc", "#d8c9e8", "#555e68", "#8d99ae", "#b00020"};
 constexpr std::size_t kMostBars = 3000;   // of a lane: more cannot be seen
 constexpr std::size_t kMostStreams = 12;  // likewise
-
-std::string UsText(TimeNs time) { return fmt::format("{:.1f}", InUs(time)); }
 
 class Picture {
  public:

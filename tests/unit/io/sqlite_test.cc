@@ -134,6 +134,7 @@ TEST(Database, JoinsInTheOrderOfTheLeftRows) {
   const auto show = [](const Row& row, int column) {
     if (row.IsNull(column)) return std::string("-");
     const auto number = row.Int(column);
+    EXPECT_EQ(row.RealOr(column, -0.5), number ? static_cast<double>(*number) : -0.5);
     return number ? std::to_string(*number) : "no number";
   };
   const std::size_t count =
