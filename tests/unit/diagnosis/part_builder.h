@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +13,7 @@
 namespace mpa {
 
 inline constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
+inline constexpr std::int64_t kMb = 1'000'000;
 
 /// Builds a rank by hand. Its host works for a while, then kernels and collectives of one stream
 /// follow each other without a gap. A new step begins where the one before ends.
@@ -122,5 +126,32 @@ class PartBuilder {
   std::uint32_t last_ = kNone;
   TimeNs now_ = 1'000'000'000;
 };
+
+/// Three equal steps.
+template <typename Fill>
+RankDiagnosis ThreeSteps(Fill fill) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) fill(builder.Step());
+  return builder.Build();
+}
+
+/// Four ranks that meet at the end of each of eight steps. `extra` tells what a rank's host takes
+/// more.
+template <typename Extra>
+std::vector<RankDiagnosis> EightSteps(Leaf leaf, Extra extra) {
+  std::vector<RankDiagnosis> parts;
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (std::size_t step = 0; step < 8; ++step) {
+      const TimeNs more = extra(rank, step);
+      TimeNs last = 0;
+      for (std::size_t other = 0; other < 4; ++other) last = std::max(last, extra(other, step));
+      builder.Step().Host(leaf, mpa::kMs + more).Kernel("MatMulV3", 4 * mpa::kMs);
+      builder.Collective("hcom_allReduce__1_" + std::to_string(step), mpa::kMs + last - more);
+    }
+    parts.push_back(builder.Build());
+  }
+  return parts;
+}
 
 }  // namespace mpa

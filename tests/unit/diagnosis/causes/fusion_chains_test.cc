@@ -73,5 +73,19 @@ TEST(FusionChains, AKernelBetweenThemEndsTheChain) {
       nullptr);
 }
 
+TEST(FusionCauses, OperatorsInPieces) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    step.Kernel("MatMulV3", kMs)
+        .Kernel("Swish", 300 * kUs, Leaf::kVector)
+        .Kernel("Cast", 50 * kUs, Leaf::kFormat);
+    step.Kernel("Mul", 200 * kUs, Leaf::kVector).Kernel("MatMulV3", kMs);
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "op.unfused/swiglu");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 250 * kUs);  // all but the longest piece
+  EXPECT_EQ(FindingWith(diagnosis, "op.unfused/rms_norm"), nullptr);
+}
+
 }  // namespace
 }  // namespace mpa

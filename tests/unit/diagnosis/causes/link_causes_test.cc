@@ -15,8 +15,6 @@
 namespace mpa {
 namespace {
 
-constexpr std::int64_t kMillion = 1'000'000;
-
 // `ranks` ranks reduce once a step, and send `bytes` to each other in `time`; ranks 0 and 1 in 20
 // ms.
 Diagnosis WithLinks(std::int32_t ranks, std::int64_t bytes, TimeNs time) {
@@ -51,14 +49,14 @@ const FoundCause* SlowLink(const Diagnosis& diagnosis) {
 }
 
 TEST(LinkCauses, TheOnlyLinkIsSlowByWhatSuchLinksMove) {
-  const Diagnosis diagnosis = WithLinks(2, 90 * kMillion, 0);  // 4.5 GB/s; 5 ms at 18 GB/s
+  const Diagnosis diagnosis = WithLinks(2, 90 * kMb, 0);  // 4.5 GB/s; 5 ms at 18 GB/s
   const FoundCause* found = SlowLink(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->key, "link.slow/0-1");
   EXPECT_EQ(found->gain, 15 * kMs);
   EXPECT_EQ(found->confidence, Certainty::kMedium) << "what the link can move is not recorded";
   EXPECT_EQ(MetricIn(*found, "bandwidth_of_links"), 18);
-  EXPECT_EQ(SlowLink(WithLinks(2, 144 * kMillion, 0)), nullptr) << "7.2 GB/s, 40 %";
+  EXPECT_EQ(SlowLink(WithLinks(2, 144 * kMb, 0)), nullptr) << "7.2 GB/s, 40 %";
 }
 
 TEST(LinkCauses, SmallTransfersDoNotShowTheBandwidth) {
@@ -66,7 +64,7 @@ TEST(LinkCauses, SmallTransfersDoNotShowTheBandwidth) {
 }
 
 TEST(LinkCauses, OtherLinksShowWhatIsUsual) {
-  const Diagnosis diagnosis = WithLinks(3, 90 * kMillion, 10 * kMs);  // 9 GB/s
+  const Diagnosis diagnosis = WithLinks(3, 90 * kMb, 10 * kMs);  // 9 GB/s
   const FoundCause* found = SlowLink(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 10 * kMs) << "as long as the others, whatever such links move elsewhere";
@@ -92,7 +90,7 @@ TEST(LinkCauses, SmallOperationsCostTheirHosts) {
       builder.Part().transfers.push_back({.operation = number,
                                           .peer = 1,
                                           .transport = builder.NameOf("SDMA"),
-                                          .bytes = large ? 100 * kMillion : kMillion,
+                                          .bytes = large ? 100 * kMb : kMb,
                                           .time = large ? 10 * kMs : 100 * kUs,
                                           .count = 1});
     }
@@ -104,6 +102,75 @@ TEST(LinkCauses, SmallOperationsCostTheirHosts) {
   ASSERT_NE(found, diagnosis.findings.end());
   // The four operations of a step have 4 MB, which fit into one: three of four are not issued.
   EXPECT_NEAR(static_cast<double>(found->alone), 4 * (200e3 + 100e3 * 3 / 4), 10);
+}
+
+// Two ranks of two hosts reduce once a step for 10 ms, in which `bytes` go through the port in 8
+// ms.
+Diagnosis WithPorts(std::int64_t bytes) {
+  std::vector<RankDiagnosis> parts;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    PartBuilder builder;
+    for (std::uint32_t step = 0; step < 3; ++step) {
+      builder.Step()
+          .Kernel("MatMulV3", 10 * kMs)
+          .Collective("hcom_allReduce__1_" + std::to_string(step), 10 * kMs);
+      builder.Part().operations.back().port_bytes = bytes;
+      builder.Part().operations.back().port_time = 8 * kMs;
+      builder.Part().transfers.push_back({.operation = step,
+                                          .peer = 1 - rank,
+                                          .transport = builder.NameOf("RDMA"),
+                                          .bytes = bytes,
+                                          .time = 8 * kMs,
+                                          .count = 1});
+    }
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+TEST(LinkCauses, ANetworkThatIsSlowEverywhere) {
+  const Diagnosis diagnosis = WithPorts(25 * kMb);  // 3.125 GB/s; 2 ms at 12.5
+  const FoundCause* found = FindingWith(diagnosis, "link.slow/ports");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 6 * kMs);
+  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1})) << "either may be the slow one";
+  EXPECT_EQ(found->confidence, Certainty::kMedium);
+  EXPECT_EQ(MetricIn(*found, "bandwidth"), 3.125);
+  EXPECT_NE(FindingWith(WithPorts(59 * kMb), "link.slow/ports"), nullptr)
+      << "7.375 GB/s, 59 % of the port";
+  EXPECT_EQ(FindingWith(WithPorts(60 * kMb), "link.slow/ports"), nullptr) << "60 % of the port";
+  EXPECT_EQ(FindingWith(WithPorts(1'048'575), "link.slow/ports"), nullptr) << "too little to tell";
+}
+
+// Two groups called "tp" of two ranks each, with `count` operations of 1 ms; those of the first
+// group take `slow`.
+Diagnosis TwoGroups(int count, TimeNs slow) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 4; ++rank) {
+    const bool is_first = rank < 2;
+    PartBuilder builder;
+    for (int step = 0; step < count; ++step) {
+      builder.Step().Kernel("MatMulV3", 10 * kMs);
+      builder.Collective("hcom_allReduce__1_" + std::to_string(step), is_first ? slow : kMs,
+                         "allreduce", is_first ? "a" : "b");
+    }
+    builder.Part().collectives.groups = {{"a", "tp", {0, 1}}, {"b", "tp", {2, 3}}};
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+TEST(LinkCauses, ASlowGroupShowsWithoutPeers) {
+  const Diagnosis diagnosis = TwoGroups(5, 3 * kMs);
+  const FoundCause* found = FindingWith(diagnosis, "link.slow/r0+1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 2 * kMs);
+  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(MetricIn(*found, "slower_than_peers"), 3);
+  EXPECT_EQ(FindingWith(TwoGroups(4, 3 * kMs), "link.slow/r0+1"), nullptr)
+      << "four operations are no habit";
+  EXPECT_EQ(FindingWith(TwoGroups(5, 1'400 * kUs), "link.slow/r0+1"), nullptr)
+      << "0.71 of the speed";
 }
 
 }  // namespace

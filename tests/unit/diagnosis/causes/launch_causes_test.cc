@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches that stall. The gains are worked out by hand.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "diagnosis/diagnosed.h"
+#include "diagnosis/part_builder.h"
+
+namespace mpa {
+namespace {
+
+// Ten launches of 10 us in each step, `stalls` of them of `stall`.
+Diagnosis WithStalls(int stalls, TimeNs stall, bool has_calls, Leaf leaf = Leaf::kDispatchCann) {
+  RankDiagnosis part = ThreeSteps([&](PartBuilder& step) {
+    for (int i = 0; i < 10; ++i)
+      step.Host(leaf, i < stalls ? stall : 10 * kUs).Kernel("MatMulV3", 100 * kUs);
+  });
+  part.has_calls = has_calls;
+  return DiagnoseJob({part});
+}
+
+TEST(LaunchCauses, LaunchesThatStall) {
+  const Diagnosis diagnosis = WithStalls(2, 210 * kUs, false);
+  const FoundCause* found = FindingWith(diagnosis, "host.launch_bound/stalls");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 400 * kUs);  // twice what is beyond the median
+  EXPECT_EQ(found->kind, FindingKind::kFault);
+  EXPECT_EQ(MetricIn(*found, "calls_per_step"), 2);
+  EXPECT_EQ(FindingWith(WithStalls(2, 199 * kUs, false), "host.launch_bound/stalls"), nullptr)
+      << "below 20 times the median";
+  EXPECT_EQ(FindingWith(WithStalls(2, 210 * kUs, true), "host.launch_bound/stalls"), nullptr)
+      << "the calls tell why";
+}
+
+TEST(LaunchCauses, OperatorsThatStall) {
+  const Diagnosis diagnosis = WithStalls(3, 210 * kUs, false, Leaf::kDispatchOp);
+  const FoundCause* found = FindingWith(diagnosis, "host.launch_bound/stalls");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 600 * kUs);
+  EXPECT_EQ(MetricIn(*found, "time_per_step"), 600 * kUs);
+}
+
+// The longest of the calls in a stall tells whether it is one that stands still.
+TEST(LaunchCauses, ManyShortCallsDoNotStandStill) {
+  const auto is_found = [](TimeNs longest) {
+    RankDiagnosis part = ThreeSteps([&](PartBuilder& step) {
+      for (int i = 0; i < 10; ++i) {
+        step.Host(Leaf::kDispatchOp, i == 0 ? 210 * kUs : 10 * kUs);
+        HostPlace place;
+        place.share = static_cast<std::uint32_t>(step.Part().shares.size() - 1);
+        place.name = step.NameOf("aten::view");
+        place.count = i == 0 ? 20 : 1;
+        place.time = i == 0 ? 210 * kUs : 10 * kUs;
+        place.longest = i == 0 ? longest : 10 * kUs;
+        step.Part().places.push_back(place);
+        step.Kernel("MatMulV3", 100 * kUs);
+      }
+    });
+    part.has_calls = false;
+    return FindingWith(DiagnoseJob({part}), "host.launch_bound/stalls") != nullptr;
+  };
+  EXPECT_TRUE(is_found(105 * kUs)) << "half of it";
+  EXPECT_FALSE(is_found(104 * kUs));
+}
+
+// Four ranks that meet at the end of a step. Launches of 10 us, of which one on the first
+// `stalling` ranks takes 2 ms.
+Diagnosis StallsOnRanks(std::size_t stalling) {
+  std::vector<RankDiagnosis> parts;
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    const bool stalls = rank < stalling;
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      builder.Step();
+      for (int i = 0; i < 10; ++i)
+        builder.Host(Leaf::kDispatchOp, stalls && i == 5 ? 2 * kMs : 10 * kUs)
+            .Kernel("MatMulV3", 100 * kUs);
+      builder.Collective("hcom_allReduce__1_" + std::to_string(step),
+                         kMs + (stalls ? 0 : 1'990 * kUs));
+    }
+    builder.Part().has_calls = false;
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+TEST(LaunchCauses, StallsOfOneRankMakeItLate) {
+  const Diagnosis one = StallsOnRanks(1);
+  EXPECT_EQ(FindingWith(one, "host.launch_bound/stalls"), nullptr);
+  const FoundCause* late = FindingWith(one, "rank.late_host/r0");
+  ASSERT_NE(late, nullptr);
+  EXPECT_NEAR(static_cast<double>(late->gain), 1'990e3, 10);
+  const Diagnosis every = StallsOnRanks(4);
+  const FoundCause* all = FindingWith(every, "host.launch_bound/stalls");
+  ASSERT_NE(all, nullptr);
+  EXPECT_EQ(all->gain, 1'990 * kUs);
+}
+
+}  // namespace
+}  // namespace mpa

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that take longer than the chip or their likes need. The gains are worked out by hand.
+#include <gtest/gtest.h>
+
+#include "diagnosis/diagnosed.h"
+#include "diagnosis/part_builder.h"
+
+namespace mpa {
+namespace {
+
+TEST(OperatorCauses, KernelsOfUnequalLength) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    for (int i = 0; i < 10; ++i) step.Kernel("MatMulV3", i < 8 ? kMs : 3 * kMs);
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "op.variance/MatMulV3");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(diagnosis.step, 14 * kMs);
+  EXPECT_EQ(found->gain, 4 * kMs);  // two of three times the median
+  EXPECT_EQ(MetricIn(*found, "slowest_tenth"), 3);
+}
+
+TEST(OperatorCauses, NineEqualKernelsTellNothing) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    for (int i = 0; i < 9; ++i) step.Kernel("MatMulV3", i < 5 ? kMs : 3 * kMs);
+  });
+  EXPECT_EQ(FindingWith(DiagnoseJob({part}), "op.variance/MatMulV3"), nullptr);
+}
+
+TEST(OperatorCauses, AProductFarBelowTheChip) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    step.Kernel("MatMulV3", kMs).Kernel("BatchMatMulV2", kMs);
+    step.Kind("MatMulV3").least = 240 * kUs;       // a quarter of the chip, roughly
+    step.Kind("BatchMatMulV2").least = 500 * kUs;  // half of it is well
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "op.slow/MatMulV3");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 600 * kUs);      // 1 ms - 240 us / 0.6
+  EXPECT_EQ(found->gain_max, 760 * kUs);  // 1 ms - 240 us
+  EXPECT_EQ(MetricIn(*found, "use_of_chip"), 0.24);
+  EXPECT_EQ(FindingWith(diagnosis, "op.slow/BatchMatMulV2"), nullptr);
+}
+
+TEST(OperatorCauses, AnOptimizerOfManyKernels) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    step.Kernel("MatMulV3", 400 * kUs);
+    for (int i = 0; i < 60; ++i) step.Kernel("Mul", 10 * kUs, Leaf::kVector, true);
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "op.optimizer");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 360 * kUs);  // 0.6 of 60 x 10 us
+  EXPECT_EQ(MetricIn(*found, "launches_per_step"), 60);
+}
+
+TEST(OperatorCauses, AFusedOptimizerIsNone) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    for (int i = 0; i < 30; ++i) step.Kernel("ApplyFusedEmaAdam", 10 * kUs, Leaf::kVector, true);
+    for (int i = 0; i < 30; ++i)
+      step.Kernel("void multi_tensor_apply_kernel<AdamFunctor<float>>", 10 * kUs, Leaf::kVector,
+                  true);
+  });
+  EXPECT_EQ(FindingWith(DiagnoseJob({part}), "op.optimizer"), nullptr);
+}
+
+TEST(OperatorCauses, AllDevicesThrottled) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Kernel("MatMulV3", 2 * kMs);
+    builder.Part().steps.back().mhz = 900;
+  }
+  builder.Part().rated_mhz = 1800;
+  const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
+  const FoundCause* found = FindingWith(diagnosis, "dev.clock");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, kMs);
+  EXPECT_EQ(MetricIn(*found, "clock_rated"), 1800);
+}
+
+}  // namespace
+}  // namespace mpa
