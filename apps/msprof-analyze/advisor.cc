@@ -49,8 +49,8 @@ namespace fs = std::filesystem;
 using AdvisorJson = nlohmann::ordered_json;
 
 const std::string& DocumentOf(const Report& report, std::string_view name) {
-  const auto found = std::find_if(report.documents.begin(), report.documents.end(),
-                                  [&](const TextDocument& row) { return row.file_name == name; });
+  const auto found = std::ranges::find_if(
+      report.documents, [&](const TextDocument& row) { return row.file_name == name; });
   if (found == report.documents.end()) Fail(ErrorKind::kInternal, "the report has no {}", name);
   return found->text;
 }
@@ -64,7 +64,7 @@ nlohmann::json WholeOf(const Report& report) {
 bool FailsOn(const std::string& fail_on, const nlohmann::json& document) {
   static const std::vector<std::string> order = {"info", "low", "medium", "high", "critical"};
   const auto place = [&](const std::string& name) {
-    return std::find(order.begin(), order.end(), name) - order.begin();
+    return std::ranges::find(order, name) - order.begin();
   };
   return std::any_of(document.at("findings").begin(), document.at("findings").end(),
                      [&](const nlohmann::json& finding) {
@@ -153,8 +153,7 @@ struct Question {
 Question QuestionOf(const AdvisorOptions& options) {
   Question question;
   std::vector<std::string> words = options.words;
-  if (!words.empty() &&
-      std::find(std::begin(kQuestions), std::end(kQuestions), words[0]) != std::end(kQuestions)) {
+  if (!words.empty() && std::ranges::find(kQuestions, words[0]) != std::end(kQuestions)) {
     question.what = words[0];
     words.erase(words.begin());
   }

@@ -62,7 +62,7 @@ std::map<std::string, std::int64_t> GainsOf(const nlohmann::json& document) {
 
 bool IsDropped(const nlohmann::json& diagnosis, const nlohmann::json& row) {
   const nlohmann::json& dropped = io::Member(io::Member(diagnosis, "capture"), "dropped_steps");
-  return std::find(dropped.begin(), dropped.end(), io::Member(row, "step")) != dropped.end();
+  return std::ranges::find(dropped, io::Member(row, "step")) != dropped.end();
 }
 
 ChangeNode StepChange(const nlohmann::json& before, const nlohmann::json& now) {
@@ -240,7 +240,7 @@ std::optional<RankPair> LargestLoss(const FoundRanks& targets, const Times& targ
   std::int64_t most = 0;
   for (const FoundRank& of_target : targets.ranks) {
     const auto same = [&](const FoundRank& other) { return other.rank == of_target.rank; };
-    const auto found = std::find_if(benchmarks.ranks.begin(), benchmarks.ranks.end(), same);
+    const auto found = std::ranges::find_if(benchmarks.ranks, same);
     const auto own = target.find(of_target.rank), other = benchmark.find(of_target.rank);
     if (found == benchmarks.ranks.end() || own == target.end() || other == benchmark.end())
       continue;
@@ -277,8 +277,8 @@ Sheet AsBenchmarkSheet(Sheet sheet, std::string name) {
   const auto loss = [own = own, other = other](const Row& row) {
     return NumberIn(row, own) - NumberIn(row, other);
   };
-  std::stable_sort(sheet.rows.begin(), sheet.rows.end(),
-                   [&](const Row& a, const Row& b) { return loss(a) > loss(b); });
+  std::ranges::stable_sort(sheet.rows,
+                           [&](const Row& a, const Row& b) { return loss(a) > loss(b); });
   for (std::size_t i = 0; i < sheet.rows.size(); ++i) {
     sheet.rows[i].cells[0] = static_cast<std::int64_t>(i + 1);
   }
@@ -329,7 +329,7 @@ class BenchmarkComparison {
           AsBenchmarkSheet(std::move(sheet), fmt::format("{} of {}", title, whose)));
     }
     for (const std::string& note : outcome.report.notes) {
-      if (std::find(report_.notes.begin(), report_.notes.end(), note) == report_.notes.end())
+      if (std::ranges::find(report_.notes, note) == report_.notes.end())
         report_.notes.push_back(note);
     }
   }

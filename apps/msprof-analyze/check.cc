@@ -49,10 +49,9 @@ int RunCheck(const CheckOptions& options) {
 }  // namespace
 
 bool CheckReport::Usable() const {
-  return std::any_of(verdicts.begin(), verdicts.end(), [](const std::vector<Verdict>& of_rank) {
-    return std::any_of(of_rank.begin(), of_rank.end(), [](const Verdict& verdict) {
-      return verdict.ability != Ability::kCannotRun;
-    });
+  return std::ranges::any_of(verdicts, [](const std::vector<Verdict>& of_rank) {
+    return std::ranges::any_of(
+        of_rank, [](const Verdict& verdict) { return verdict.ability != Ability::kCannotRun; });
   });
 }
 

@@ -148,8 +148,8 @@ const Lack* CommonLack(const std::vector<Verdict>& verdicts) {
     return verdict.ability == Ability::kCannotRun && verdict.lacks.size() == 1 &&
            verdict.lacks[0].reason == verdicts[0].lacks[0].reason;
   };
-  const bool one = !verdicts.empty() && !verdicts[0].lacks.empty() &&
-                   std::all_of(verdicts.begin(), verdicts.end(), same);
+  const bool one =
+      !verdicts.empty() && !verdicts[0].lacks.empty() && std::ranges::all_of(verdicts, same);
   return one ? &verdicts[0].lacks[0] : nullptr;
 }
 
@@ -238,8 +238,8 @@ std::vector<Block> Fold(const CheckReport& report, bool color) {
   for (std::size_t i = 0; i < report.survey.ranks.size(); ++i) {
     const RankFacts& facts = report.survey.ranks[i];
     std::string body = Body(facts, report.verdicts[i], {}, report.survey.path, color);
-    auto block = std::find_if(blocks.begin(), blocks.end(),
-                              [&](const Block& known) { return known.body == body; });
+    auto block =
+        std::ranges::find_if(blocks, [&](const Block& known) { return known.body == body; });
     if (block == blocks.end())
       block = blocks.insert(block, {std::move(body), {}, &report.verdicts[i], {}});
     block->ranks.push_back(&facts);
@@ -340,8 +340,7 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
     head.AddBlank();
     AddBlock(blocks[i], survey.path, head);
     const std::string told = head.text() + blocks[i].body;
-    const auto lines =
-        std::count(text.begin(), text.end(), '\n') + std::count(told.begin(), told.end(), '\n');
+    const auto lines = std::ranges::count(text, '\n') + std::ranges::count(told, '\n');
     if (i > 0 && lines > kMostLines && !LogEnabled(LogLevel::kInfo)) {
       text += OthersText(blocks, i);
       break;

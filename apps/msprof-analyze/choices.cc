@@ -42,7 +42,7 @@ CLI::Validator OneOf(std::vector<std::string> values) {
   std::string description = fmt::format("{}{}{}", kOpen, fmt::join(values, ","), kClose);
   return CLI::Validator(
       [values = std::move(values)](const std::string& value) {
-        const bool known = std::find(values.begin(), values.end(), value) != values.end();
+        const bool known = std::ranges::find(values, value) != values.end();
         return known ? std::string()
                      : fmt::format("'{}' is unknown; give {}", value, Alternatives(values));
       },
@@ -92,7 +92,7 @@ std::vector<std::string> OptionNames(const CLI::App& app) {
 std::optional<std::string> Nearest(const std::string& name, const std::vector<std::string>& known) {
   if (auto closest = Closest(name, known)) return closest;
   constexpr std::size_t kFewestLetters = 4;
-  const auto begun = std::find_if(known.begin(), known.end(), [&](const std::string& candidate) {
+  const auto begun = std::ranges::find_if(known, [&](const std::string& candidate) {
     return name.size() >= kFewestLetters && candidate.starts_with(name);
   });
   return begun == known.end() ? std::nullopt : std::optional(*begun);

@@ -81,8 +81,8 @@ int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
   if (!from_parts) {
     ClusterRequest writing = request;
     if (!types.front().empty()) writing.write_documents = early.Writer();
-    writing.each_group = std::all_of(baselines.begin(), baselines.end(),
-                                     [](const fs::path& baseline) { return baseline.empty(); });
+    writing.each_group =
+        std::ranges::all_of(baselines, [](const fs::path& baseline) { return baseline.empty(); });
     mapped = MapRanks(runs, writing);
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -156,10 +156,9 @@ HelpPage PageOfRecipe(CLI::App& app, const Recipe& recipe) {
 bool IsOfRecipes(const CLI::Option& option) { return option.get_group() == kOfRecipes; }
 
 bool IsOfRecipe(const CLI::Option& option, const Recipe& recipe) {
-  return std::any_of(recipe.parameters.begin(), recipe.parameters.end(),
-                     [&](const RecipeParameter& parameter) {
-                       return option.check_lname(std::string(parameter.name));
-                     });
+  return std::ranges::any_of(recipe.parameters, [&](const RecipeParameter& parameter) {
+    return option.check_lname(std::string(parameter.name));
+  });
 }
 
 std::vector<std::string_view> RecipeNames() {

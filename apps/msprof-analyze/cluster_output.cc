@@ -29,7 +29,7 @@ std::vector<fs::path> FilesAt(const fs::path& path) {
   for (const auto& entry : fs::recursive_directory_iterator(path)) {
     if (entry.is_regular_file()) files.push_back(entry.path());
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
@@ -69,9 +69,9 @@ std::string_view StandardType(const Recipe& recipe, const fs::path& directory,
   if (!fs::is_directory(directory, ignored)) return kRecipeType;  // which is said later
   const Discovery found = Discover(directory, open);
   const bool all_text =
-      !found.ranks.empty() &&
-      std::all_of(found.ranks.begin(), found.ranks.end(),
-                  [](const RankInput& rank) { return rank.kind == CaptureKind::kNpuText; });
+      !found.ranks.empty() && std::ranges::all_of(found.ranks, [](const RankInput& rank) {
+        return rank.kind == CaptureKind::kNpuText;
+      });
   return all_text ? "text" : kRecipeType;
 }
 
@@ -101,8 +101,7 @@ void PrepareTargets(const Recipe& recipe, const std::vector<ExportType>& types,
 }
 
 bool WritesDocuments(const Recipe& recipe, const std::vector<ExportType>& types) {
-  return recipe.documents_always ||
-         std::any_of(types.begin(), types.end(), [](const ExportType& type) {
+  return recipe.documents_always || std::ranges::any_of(types, [](const ExportType& type) {
            return type.name == "text" || type.name == "notebook";
          });
 }

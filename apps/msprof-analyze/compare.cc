@@ -53,8 +53,7 @@ namespace fs = std::filesystem;
 std::vector<Comparison> Chosen(const CompareCommandOptions& options) {
   std::vector<Comparison> chosen;
   for (const Comparison& comparison : AllComparisons()) {
-    const bool named = std::find(options.enabled.begin(), options.enabled.end(), comparison.name) !=
-                       options.enabled.end();
+    const bool named = std::ranges::find(options.enabled, comparison.name) != options.enabled.end();
     if (named || options.enabled.empty()) chosen.push_back(comparison);
   }
   return chosen;
@@ -76,9 +75,8 @@ CompareOptions SheetOptions(const CompareCommandOptions& options) {
   sheets.wide_screen = options.screen == "wide";
   // Documents say the same, however wide the terminal is.
   const std::vector<std::string> names = options.exports.Names();
-  const bool screen_only =
-      !options.exports.json() &&
-      std::all_of(names.begin(), names.end(), [](auto& name) { return name == "xlsx"; });
+  const bool screen_only = !options.exports.json() &&
+                           std::ranges::all_of(names, [](auto& name) { return name == "xlsx"; });
   if (screen_only) sheets.screen_width = std::max(sheets.screen_width, ScreenWidth(stdout));
   sheets.max_kernels = static_cast<std::size_t>(options.max_kernels);
   if (!options.op_name_map.empty()) sheets.op_names = ParseOpNameMap(options.op_name_map);
@@ -93,8 +91,8 @@ CompareOptions SheetOptions(const CompareCommandOptions& options) {
 void WarnOfIdleOptions(const CompareCommandOptions& options,
                        const std::vector<Comparison>& chosen) {
   const auto enabled = [&](std::string_view name) {
-    return std::any_of(chosen.begin(), chosen.end(),
-                       [&](const Comparison& comparison) { return comparison.name == name; });
+    return std::ranges::any_of(
+        chosen, [&](const Comparison& comparison) { return comparison.name == name; });
   };
   if (options.use_kernel_type && !enabled("kernel")) {
     LogWarning("--use_kernel_type has no effect without --enable_kernel_compare");

@@ -92,9 +92,8 @@ class Parser {
     }
     const std::string_view name = Trim(content.substr(0, delimiter));
     if (section_line_ == 0) Complain(line_, "expected [{}] before the keys", kSection);
-    key_ = std::find_if(std::begin(kKeys), std::end(kKeys), [&](const Key& known) {
-      return EqualsIgnoringCase(name, ToLower(known.name));
-    });
+    key_ = std::ranges::find_if(
+        kKeys, [&](const Key& known) { return EqualsIgnoringCase(name, ToLower(known.name)); });
     if (key_ == std::end(kKeys)) Complain(line_, "unknown key '{}'", Shown(name));
     int& key_line = key_lines_[static_cast<std::size_t>(key_ - kKeys)];
     if (key_line != 0) Complain(line_, "{} is already in line {}", key_->name, key_line);

@@ -195,11 +195,9 @@ std::string WithUnderscores(std::string name) {
 }
 
 bool IsWanted(const CLI::Option& option, const std::vector<std::string>& recipes) {
-  return !IsOfRecipes(option) ||
-         std::any_of(AllRecipes().begin(), AllRecipes().end(), [&](const Recipe& recipe) {
-           return IsOfRecipe(option, recipe) &&
-                  std::find(recipes.begin(), recipes.end(), recipe.name) != recipes.end();
-         });
+  return !IsOfRecipes(option) || std::ranges::any_of(AllRecipes(), [&](const Recipe& recipe) {
+    return IsOfRecipe(option, recipe) && std::ranges::find(recipes, recipe.name) != recipes.end();
+  });
 }
 
 void AddOptions(const CLI::App& app, const Line& line, std::vector<std::string>& words) {
@@ -258,8 +256,8 @@ bool TellFollowers(const CLI::App& program, const Line& line) {
   for (const CLI::Option* option : command.get_options()) {
     const std::vector<std::string> spellings = SpellingsOf(*option);
     const OptionValues values = ValuesOf(*option);
-    const bool is_before = std::find(spellings.begin(), spellings.end(),
-                                     WithUnderscores(line.before)) != spellings.end();
+    const bool is_before =
+        std::ranges::find(spellings, WithUnderscores(line.before)) != spellings.end();
     if (is_before && values.kind != OptionValues::Kind::kNone)
       return TellValues(values, line.current);
   }

@@ -23,7 +23,7 @@ namespace {
 std::vector<std::string_view> NamesOf(const std::vector<ReportKind>& kinds) {
   std::vector<std::string_view> names;
   for (const ExportType& type : AllExportTypes()) {
-    if (std::any_of(kinds.begin(), kinds.end(), [&](ReportKind kind) { return type.IsFor(kind); }))
+    if (std::ranges::any_of(kinds, [&](ReportKind kind) { return type.IsFor(kind); }))
       names.push_back(type.name);
   }
   return names;
@@ -35,8 +35,8 @@ std::string TextOfNames(ReportKind kind) {
 
 const ExportType* FindType(std::string_view name) {
   const auto& all = AllExportTypes();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const ExportType& type) { return type.name == name; });
+  const auto found =
+      std::ranges::find_if(all, [&](const ExportType& type) { return type.name == name; });
   return found != all.end() ? &*found : nullptr;
 }
 
@@ -97,7 +97,7 @@ std::vector<std::string> ExportOptions::Names() const {
   if (types_.empty()) return names;
   for (const std::string_view piece : Split(types_, ',')) {
     std::string name = ToLower(Trim(piece));
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
+    if (std::ranges::find(names, name) == names.end()) {
       names.push_back(std::move(name));
     }
   }

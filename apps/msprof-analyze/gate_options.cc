@@ -98,9 +98,9 @@ bool GateOptions::Asked(const ExportOptions& exports, const std::vector<std::str
   const auto only_of_gates = [](const std::string& name) {
     return IsOneOf(name, {"junit", "openmetrics", "github"});
   };
-  return Given() || std::any_of(names.begin(), names.end(), only_of_gates) ||
-         std::any_of(base.begin(), base.end(),
-                     [](const std::string& path) { return IsBaselineFile(ExpandHome(path)); });
+  return Given() || std::ranges::any_of(names, only_of_gates) ||
+         std::ranges::any_of(
+             base, [](const std::string& path) { return IsBaselineFile(ExpandHome(path)); });
 }
 
 gate::GateSettings GateOptions::Settings() const {
@@ -112,9 +112,8 @@ gate::GateSettings GateOptions::Settings() const {
   std::vector<gate::Rule> from_options;
   for (const std::string& expression : fail_on_) {
     gate::Rule rule = InContext("--fail_on", [&] { return gate::ParseRule(expression); });
-    const bool twice =
-        std::any_of(from_options.begin(), from_options.end(),
-                    [&](const gate::Rule& other) { return other.metric == rule.metric; });
+    const bool twice = std::ranges::any_of(
+        from_options, [&](const gate::Rule& other) { return other.metric == rule.metric; });
     if (twice) {
       Fail(ErrorKind::kUsage,
            "--fail_on {}: {} already has a limit; give one limit, '&' joins a share and an amount",

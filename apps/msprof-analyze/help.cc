@@ -102,8 +102,8 @@ HelpPage::List ExitCodeList(std::vector<std::pair<std::string, std::string>> mor
                        {"6", "output cannot be written"},
                        {"7", "memory or disk exhausted"}}};
   for (auto& [code, text] : more) {
-    const auto at = std::find_if(list.terms.begin(), list.terms.end(),
-                                 [&code = code](const auto& term) { return term.first >= code; });
+    const auto at = std::ranges::find_if(
+        list.terms, [&code = code](const auto& term) { return term.first >= code; });
     if (at != list.terms.end() && at->first == code) {
       at->second = std::move(text);
     } else {
@@ -136,9 +136,8 @@ std::vector<OptionGroup> OptionGroups(const CLI::App& app, const OptionFilter& s
     return option->nonpositional() && !option->get_group().empty() && shown(*option);
   });
   for (const CLI::Option* option : options) {
-    const auto known = std::find_if(groups.begin(), groups.end(), [&](const OptionGroup& group) {
-      return group.heading == option->get_group();
-    });
+    const auto known = std::ranges::find_if(
+        groups, [&](const OptionGroup& group) { return group.heading == option->get_group(); });
     if (known != groups.end()) {
       known->options.push_back(option);
     } else {
@@ -149,8 +148,8 @@ std::vector<OptionGroup> OptionGroups(const CLI::App& app, const OptionFilter& s
   const auto place = [](const OptionGroup& group) {
     return group.heading == kMostUsed ? 0 : group.heading == kCommon ? 2 : 1;
   };
-  std::stable_sort(groups.begin(), groups.end(),
-                   [&](const OptionGroup& a, const OptionGroup& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(
+      groups, [&](const OptionGroup& a, const OptionGroup& b) { return place(a) < place(b); });
   return groups;
 }
 

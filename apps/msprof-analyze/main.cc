@@ -50,14 +50,14 @@ bool IsOption(const std::string& word) { return word.starts_with("-"); }
 // Puts the command first: `cluster` may be left out, as in "msprof-analyze -m RECIPE -d DIR", and
 // the options that every command has may stand before it.
 void PutCommandFirst(const CLI::App& program, std::vector<std::string>& arguments) {
-  const auto first = std::find_if_not(arguments.begin(), arguments.end(), MayStandBeforeCommand);
+  const auto first = std::ranges::find_if_not(arguments, MayStandBeforeCommand);
   if (first == arguments.end()) {
     if (arguments.size() == 1 && arguments[0] == "-v") arguments[0] = "--version";
     if (arguments.empty()) arguments.emplace_back("--help");
     return;
   }
   const std::vector<std::string> commands = CommandNames(program);
-  if (std::find(commands.begin(), commands.end(), *first) != commands.end()) {
+  if (std::ranges::find(commands, *first) != commands.end()) {
     std::rotate(arguments.begin(), first, first + 1);
     return;
   }
@@ -66,8 +66,8 @@ void PutCommandFirst(const CLI::App& program, std::vector<std::string>& argument
     FailUnknownCommand(program, *first);
   }
   const auto given = [&](std::initializer_list<std::string_view> names) {
-    return std::any_of(arguments.begin(), arguments.end(),
-                       [&](const std::string& word) { return IsOneOf(word, names); });
+    return std::ranges::any_of(arguments,
+                               [&](const std::string& word) { return IsOneOf(word, names); });
   };
   const bool of_program =
       given({"--version", "-V"}) || (given({"-h", "--help"}) && !given({"-m", "--mode"}));
@@ -101,9 +101,8 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
                                    AddCheck(program),          AddParse(program),
                                    AddAdvisor(program, agent), AddAutoCompletion(program)};
   commands.push_back(AddManual(program, [&](const std::string& name) {
-    const auto found = std::find_if(commands.begin(), commands.end(), [&](const Command& command) {
-      return command.app->get_name() == name;
-    });
+    const auto found = std::ranges::find_if(
+        commands, [&](const Command& command) { return command.app->get_name() == name; });
     return found == commands.end() ? ManualPart{&program, ProgramPage(program)}
                                    : ManualPart{found->app, found->page()};
   }));
@@ -115,10 +114,10 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
 
   std::vector<std::string> normalized = NormalizeArguments(count, arguments);
   PutCommandFirst(program, normalized);
-  std::reverse(normalized.begin(), normalized.end());  // the order in which CLI11 wants them
+  std::ranges::reverse(normalized);  // the order in which CLI11 wants them
   const auto chosen = [&] {
-    return std::find_if(commands.begin(), commands.end(),
-                        [](const Command& command) { return command.app->parsed(); });
+    return std::ranges::find_if(commands,
+                                [](const Command& command) { return command.app->parsed(); });
   };
   try {
     program.parse(normalized);

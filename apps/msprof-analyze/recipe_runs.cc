@@ -37,9 +37,8 @@ bool IsPositiveNumber(const std::string& text) {
 }
 
 const RecipeParameter* FindParameter(const Recipe& recipe, std::string_view name) {
-  const auto found =
-      std::find_if(recipe.parameters.begin(), recipe.parameters.end(),
-                   [&](const RecipeParameter& parameter) { return parameter.name == name; });
+  const auto found = std::ranges::find_if(
+      recipe.parameters, [&](const RecipeParameter& parameter) { return parameter.name == name; });
   return found == recipe.parameters.end() ? nullptr : &*found;
 }
 
@@ -53,8 +52,7 @@ void CheckArgument(const RecipeParameter& parameter, const std::string& name,
     Fail(ErrorKind::kUsage, "--{} {}: give a number above 0", name, value);
   }
   if (parameter.value == Value::kChoice &&
-      std::find(parameter.choices.begin(), parameter.choices.end(), value) ==
-          parameter.choices.end()) {
+      std::ranges::find(parameter.choices, value) == parameter.choices.end()) {
     Fail(ErrorKind::kUsage, "--{} {}: give one of {}", name, value,
          fmt::join(parameter.choices, ", "));
   }
@@ -78,8 +76,8 @@ std::vector<RecipeRun> RunsOf(const std::string& names, const RecipeArguments& a
     const std::string name(Trim(piece));
     if (name.empty() && !names.empty()) FailUnknownRecipe(name);
     const Recipe& recipe = FindRecipe(name);
-    const bool is_new = std::none_of(runs.begin(), runs.end(),
-                                     [&](const RecipeRun& run) { return run.recipe == &recipe; });
+    const bool is_new =
+        std::ranges::none_of(runs, [&](const RecipeRun& run) { return run.recipe == &recipe; });
     if (is_new) runs.push_back({&recipe, {}});
   }
   for (const auto& [name, value] : arguments) {
@@ -204,8 +202,8 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, Wanted wanted,
   std::vector<std::string> fresh = notes.Of(outcome.report.notes);
   LogNotes(fresh);
   const std::vector<Sheet>& sheets = outcome.report.sheets;
-  const bool empty = std::all_of(sheets.begin(), sheets.end(),
-                                 [](const Sheet& sheet) { return sheet.rows.empty(); });
+  const bool empty =
+      std::ranges::all_of(sheets, [](const Sheet& sheet) { return sheet.rows.empty(); });
   if (empty && !recipe.empty_is_answer) {
     Fail(ErrorKind::kInput,
          "{}: no results; no files written; see what the captures hold with 'msprof-analyze check'",

@@ -23,9 +23,8 @@ bool IsWide(char32_t code) {
       {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},  {0xac00, 0xd7a3},
       {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},  {0xffe0, 0xffe6},
       {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
-  return std::any_of(std::begin(kRanges), std::end(kRanges), [&](const auto& range) {
-    return range.first <= code && code <= range.second;
-  });
+  return std::ranges::any_of(
+      kRanges, [&](const auto& range) { return range.first <= code && code <= range.second; });
 }
 
 FirstCharacter FirstOf(std::string_view text) {

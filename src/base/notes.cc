@@ -29,8 +29,7 @@ Parts Split(std::string_view note) {
   const std::size_t colon = note.find(": ");
   if (!note.starts_with(kRank) || colon == std::string_view::npos) return {{}, note};
   const std::string_view rank = note.substr(kRank.size(), colon - kRank.size());
-  const bool is_rank =
-      rank == kUnknown || (!rank.empty() && std::all_of(rank.begin(), rank.end(), IsNumeral));
+  const bool is_rank = rank == kUnknown || (!rank.empty() && std::ranges::all_of(rank, IsNumeral));
   return is_rank ? Parts{rank, note.substr(colon + 2)} : Parts{{}, note};
 }
 
@@ -77,7 +76,7 @@ std::string Told(const std::vector<std::string_view>& notes) {
     if (!parts.rank.empty()) ranks.push_back(parts.rank);
   }
   const bool distinct = std::set(ranks.begin(), ranks.end()).size() == ranks.size() ||
-                        std::count(ranks.begin(), ranks.end(), kUnknown) > 1;
+                        std::ranges::count(ranks, kUnknown) > 1;
   if (ranks.empty() || !distinct) return fmt::format("{} times, first {}", notes.size(), first);
   if (equal) return fmt::format("{}: {}", RanksText(ranks), Split(first).text);
   return fmt::format("{}, first {}", RanksText(ranks), first);

@@ -30,7 +30,7 @@ bool IsHidden(char32_t character) {
 }
 
 std::string Printable(std::string_view text, Breaks breaks) {
-  if (std::all_of(text.begin(), text.end(), IsSeen)) return std::string(text);
+  if (std::ranges::all_of(text, IsSeen)) return std::string(text);
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {

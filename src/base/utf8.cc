@@ -43,7 +43,7 @@ char32_t CodePoint(std::string_view text) {
 }
 
 std::size_t CountCharacters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), BeginsCharacter));
+  return static_cast<std::size_t>(std::ranges::count_if(text, BeginsCharacter));
 }
 
 std::string ShortenMiddle(std::string_view text, std::size_t characters) {

@@ -122,8 +122,8 @@ fs::path Resolve(const fs::path& path) {
 }  // namespace
 
 const CaptureFile* RankInput::Find(FileKind file_kind) const {
-  const auto found = std::find_if(files.begin(), files.end(),
-                                  [&](const CaptureFile& file) { return file.kind == file_kind; });
+  const auto found =
+      std::ranges::find_if(files, [&](const CaptureFile& file) { return file.kind == file_kind; });
   return found == files.end() ? nullptr : &*found;
 }
 

@@ -73,7 +73,7 @@ const ReadKind* KindOf(const ExportedFile& file) {
   std::string table = file.table;
   while (TakeNumber(table)) {
   }
-  const auto found = std::find_if(kReadKinds.begin(), kReadKinds.end(), [&](const ReadKind& kind) {
+  const auto found = std::ranges::find_if(kReadKinds, [&](const ReadKind& kind) {
     return kind.table == table && kind.extension == file.extension;
   });
   return found == kReadKinds.end() ? nullptr : &*found;
@@ -82,8 +82,7 @@ const ReadKind* KindOf(const ExportedFile& file) {
 // The slices of the last export among the files of one table. Those of one export may have
 // different times; their numbers rise.
 std::vector<ExportedFile> LastExport(std::vector<ExportedFile> files, MsprofOutput& output) {
-  std::sort(files.begin(), files.end(),
-            [](const auto& a, const auto& b) { return a.Order() < b.Order(); });
+  std::ranges::sort(files, [](const auto& a, const auto& b) { return a.Order() < b.Order(); });
   auto first = files.end() - 1;
   while (first != files.begin() && (first - 1)->slice < first->slice) --first;
   for (auto file = files.begin(); file != first; ++file) output.earlier.push_back(file->path);

@@ -77,7 +77,7 @@ void ReadRank(const Json& document, ProfilerInfo& info) {
 }  // namespace
 
 bool ProfilerInfo::HasActivity(const std::string& name) const {
-  return std::find(activities.begin(), activities.end(), name) != activities.end();
+  return std::ranges::find(activities, name) != activities.end();
 }
 
 std::optional<std::int64_t> NumberInName(const std::filesystem::path& path) {

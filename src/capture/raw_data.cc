@@ -104,10 +104,9 @@ bool IsCutTagged(const fs::path& file) {
 // Null: another kind.
 const RecordSize* SizeOfRecords(RecordSide side, const fs::path& file) {
   const std::string name = file.filename().string();
-  const auto found =
-      std::find_if(kRecordSizes.begin(), kRecordSizes.end(), [&](const RecordSize& size) {
-        return size.side == side && name.find(size.word) != std::string::npos;
-      });
+  const auto found = std::ranges::find_if(kRecordSizes, [&](const RecordSize& size) {
+    return size.side == side && name.find(size.word) != std::string::npos;
+  });
   return found == kRecordSizes.end() ? nullptr : &*found;
 }
 

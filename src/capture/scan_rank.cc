@@ -18,9 +18,9 @@ bool IsArchive(const std::filesystem::path& path) {
   constexpr std::string_view kEndings[] = {".tar", ".tgz", ".gz",  ".zip", ".bz2",
                                            ".xz",  ".zst", ".rar", ".7z"};
   const std::string name = ToLower(path.filename().string());
-  return !name.ends_with(".json.gz") &&
-         std::any_of(std::begin(kEndings), std::end(kEndings),
-                     [&](std::string_view ending) { return name.ends_with(ending); });
+  return !name.ends_with(".json.gz") && std::ranges::any_of(kEndings, [&](std::string_view ending) {
+    return name.ends_with(ending);
+  });
 }
 
 namespace {
@@ -306,7 +306,7 @@ std::vector<fs::path> Entries(const fs::path& directory) {
   for (const auto& entry : fs::directory_iterator(directory, error))
     entries.push_back(entry.path());
   if (error) Fail(ErrorKind::kInput, "{}: {}", directory.string(), error.message());
-  std::sort(entries.begin(), entries.end());
+  std::ranges::sort(entries);
   return entries;
 }
 
@@ -317,14 +317,14 @@ bool IsDirectory(const fs::path& path) {
 
 bool IsProfilerDb(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name.ends_with(".db") &&
-         std::any_of(kDbPrefixes.begin(), kDbPrefixes.end(),
-                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+  return name.ends_with(".db") && std::ranges::any_of(kDbPrefixes, [&](std::string_view prefix) {
+           return name.starts_with(prefix);
+         });
 }
 
 std::optional<fs::path> FindProfilerInfo(const fs::path& directory) {
   const std::vector<fs::path> entries = Entries(directory);
-  const auto found = std::find_if(entries.begin(), entries.end(), IsProfilerInfo);
+  const auto found = std::ranges::find_if(entries, IsProfilerInfo);
   return found == entries.end() ? std::nullopt : std::optional(*found);
 }
 

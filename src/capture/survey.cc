@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
@@ -85,7 +86,7 @@ Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& opti
     survey.ranks[i] = SurveyRank(inputs[i].rank);
     if (survey.ranks[i].problem.empty()) survey.ranks[i].problem = inputs[i].reason;
   });
-  std::sort(survey.ranks.begin(), survey.ranks.end(), [](const RankFacts& a, const RankFacts& b) {
+  std::ranges::sort(survey.ranks, [](const RankFacts& a, const RankFacts& b) {
     constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
     const std::int64_t rank_a = a.rank.value_or(kLast), rank_b = b.rank.value_or(kLast);
     return std::tie(rank_a, a.path) < std::tie(rank_b, b.path);

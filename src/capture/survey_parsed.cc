@@ -313,8 +313,8 @@ void SurveyUnreadTables(const io::Database& database, RankFacts& facts) {
       const std::string name(tables.Text(0));
       // The names of numbers, and what SQLite keeps for itself.
       if (name.starts_with("ENUM_") || name.starts_with("sqlite_")) continue;
-      if (std::find(std::begin(kRead), std::end(kRead), name) != std::end(kRead)) continue;
-      const bool is_plain = std::all_of(name.begin(), name.end(), [](unsigned char character) {
+      if (std::ranges::find(kRead, name) != std::end(kRead)) continue;
+      const bool is_plain = std::ranges::all_of(name, [](unsigned char character) {
         return std::isalnum(character) != 0 || character == '_';
       });
       if (is_plain && HasRows(database, name) == Recorded::kYes) unread.push_back(name);

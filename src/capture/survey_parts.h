@@ -34,7 +34,7 @@ inline Recorded YesIf(bool condition) { return condition ? Recorded::kYes : Reco
 
 inline void AddDevice(std::int64_t id, RankFacts& facts) {
   auto& devices = facts.devices;
-  if (id < 0 || std::find(devices.begin(), devices.end(), id) != devices.end()) return;
+  if (id < 0 || std::ranges::find(devices, id) != devices.end()) return;
   devices.insert(std::upper_bound(devices.begin(), devices.end(), id), id);
 }
 

@@ -48,8 +48,8 @@ void TakeIfUnknown(std::string& known, std::string found) {
 // The records of some chips are read only by their description.
 void WarnOfUntriedChip(const std::string& platform, RankFacts& facts) {
   constexpr const char* kId = "experimental";
-  const bool told = std::any_of(facts.warnings.begin(), facts.warnings.end(),
-                                [](const Warning& warning) { return warning.id == kId; });
+  const bool told =
+      std::ranges::any_of(facts.warnings, [](const Warning& warning) { return warning.id == kId; });
   if (facts.kind != CaptureKind::kNpuRaw || told || platform.empty() ||
       IsOneOf(platform, {"1", "5"})) {
     return;
@@ -91,7 +91,7 @@ void ReadMsprofDirectory(const RankInput& input, const fs::path& msprof, RankFac
     ReadInfo(input, side, facts);
     any = true;
     const std::vector<fs::path> entries = Entries(side);
-    ended = ended && std::any_of(entries.begin(), entries.end(), [](const fs::path& entry) {
+    ended = ended && std::ranges::any_of(entries, [](const fs::path& entry) {
               return entry.filename().string().starts_with("end_info");
             });
   }
@@ -150,7 +150,7 @@ void WarnOfUnfinishedParsing(const fs::path& capture, RankFacts& facts) {
   for (const fs::path& msprof : MsprofDirectories(capture)) {
     marks.push_back(msprof / kMsprofOutput);
   }
-  const bool begun = std::any_of(marks.begin(), marks.end(), [](const fs::path& mark) {
+  const bool begun = std::ranges::any_of(marks, [](const fs::path& mark) {
     std::error_code ignored;
     return fs::exists(mark, ignored);
   });

@@ -102,9 +102,8 @@ std::vector<ChangeNode> Grown(std::vector<ChangeNode> nodes, double noise) {
   std::erase_if(nodes, [&](const ChangeNode& node) {
     return node.Change() <= 0 || static_cast<double>(node.Change()) <= noise;
   });
-  std::stable_sort(nodes.begin(), nodes.end(), [](const ChangeNode& a, const ChangeNode& b) {
-    return a.Change() > b.Change();
-  });
+  std::ranges::stable_sort(
+      nodes, [](const ChangeNode& a, const ChangeNode& b) { return a.Change() > b.Change(); });
   return nodes;
 }
 

@@ -48,8 +48,8 @@ class GroupRanks {
     if (known == known_.end()) return -1;
     const auto rank = known->second.find(group_rank);
     if (rank != known->second.end()) return rank->second;
-    const bool identical = std::all_of(known->second.begin(), known->second.end(),
-                                       [](const auto& pair) { return pair.first == pair.second; });
+    const bool identical = std::ranges::all_of(
+        known->second, [](const auto& pair) { return pair.first == pair.second; });
     return identical ? group_rank : -1;
   }
 
@@ -162,7 +162,7 @@ InstanceArrivals ArrivalsOf(const JobCollectives& ranks, const CollectiveInstanc
     arrival.rank = rank;
     found.all.push_back(arrival);
   }
-  std::stable_sort(found.all.begin(), found.all.end(), [](const Arrival& a, const Arrival& b) {
+  std::ranges::stable_sort(found.all, [](const Arrival& a, const Arrival& b) {
     return std::tie(a.time, a.group_rank, a.position) < std::tie(b.time, b.group_rank, b.position);
   });
   const auto [first, latest] = std::minmax_element(ends.begin(), ends.end());

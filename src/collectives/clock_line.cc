@@ -54,7 +54,7 @@ ClockLine ClockLine::Then(const ClockLine& next) const {
 }
 
 ClockFit FitClockLine(std::vector<ClockSample> samples) {
-  std::sort(samples.begin(), samples.end(), [](const ClockSample& a, const ClockSample& b) {
+  std::ranges::sort(samples, [](const ClockSample& a, const ClockSample& b) {
     return std::pair{a.own, a.difference} < std::pair{b.own, b.difference};
   });
   ClockFit fit;

@@ -57,10 +57,9 @@ class LatenessFinder {
       Add(i, found);
     }
     for (auto& [key, ranks] : late_) result_.ranks.push_back(std::move(ranks));
-    std::stable_sort(result_.ranks.begin(), result_.ranks.end(),
-                     [](const LateRanks& a, const LateRanks& b) {
-                       return std::pair{a.as_last, a.sum} > std::pair{b.as_last, b.sum};
-                     });
+    std::ranges::stable_sort(result_.ranks, [](const LateRanks& a, const LateRanks& b) {
+      return std::pair{a.as_last, a.sum} > std::pair{b.as_last, b.sum};
+    });
     return std::move(result_);
   }
 
@@ -83,7 +82,7 @@ class LatenessFinder {
       if (next.Behind() <= unsure) {
         found.known = found.known && next.Behind() < limits_.least;
       } else if (found.late.empty() || next.Behind() >= limits_.least) {
-        std::sort(late.ranks.begin(), late.ranks.end());
+        std::ranges::sort(late.ranks);
         found.late.push_back(std::exchange(late, {}));
       }
     }
@@ -97,8 +96,7 @@ class LatenessFinder {
       return clocks_.clocks[member.rank].known;
     };
     return !instance.group.empty() ||
-           (arrivals.apart <= kTogether &&
-            std::all_of(instance.members.begin(), instance.members.end(), is_known));
+           (arrivals.apart <= kTogether && std::ranges::all_of(instance.members, is_known));
   }
 
   // Every member was captured, or others saw it come.
@@ -114,7 +112,7 @@ class LatenessFinder {
 
   // A captured member did not wait, so nobody came after it.
   bool SawNobodyLater(const CollectiveInstance& instance) const {
-    return std::any_of(instance.members.begin(), instance.members.end(), [&](const auto& member) {
+    return std::ranges::any_of(instance.members, [&](const auto& member) {
       const RankCollectives& rank = ranks_[member.rank];
       const LastArrival& last = rank.last[member.row];
       return last.known && last.time <= rank.runs.rows[member.row].start + tolerance_;
@@ -126,9 +124,9 @@ class LatenessFinder {
     TimeNs most = 0;
     for (const ClockDoubt& doubt : result_.doubts) {
       const auto takes_part = [&](std::int64_t rank) {
-        return std::any_of(
-            instance.members.begin(), instance.members.end(),
-            [&](const auto& member) { return ranks_[member.rank].get().rank == rank; });
+        return std::ranges::any_of(instance.members, [&](const auto& member) {
+          return ranks_[member.rank].get().rank == rank;
+        });
       };
       if (takes_part(doubt.first) || takes_part(doubt.second))
         most = std::max(most, doubt.residual);
@@ -161,8 +159,8 @@ class LatenessFinder {
 }  // namespace
 
 bool Lateness::IsPartial() const {
-  return of_job > captured || std::any_of(ranks.begin(), ranks.end(),
-                                          [](const LateRanks& late) { return !late.captured; });
+  return of_job > captured ||
+         std::ranges::any_of(ranks, [](const LateRanks& late) { return !late.captured; });
 }
 
 std::optional<std::size_t> FindInstance(const Lateness& lateness, const JobCollectives& ranks,

@@ -45,8 +45,8 @@ void JoinClocksOfPairs(const std::vector<PairEnd>& ends, RankClocks& clocks) {
     if (fit.sigma <= kMostSpread)
       pairs.push_back({ranks.first, ranks.second, fit.line, fit.sigma, samples.size()});
   }
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [](const ClockPair& a, const ClockPair& b) { return a.sigma < b.sigma; });
+  std::ranges::stable_sort(
+      pairs, [](const ClockPair& a, const ClockPair& b) { return a.sigma < b.sigma; });
   ClockIslands islands(clocks);
   for (const ClockPair& pair : pairs) {
     const std::size_t first = islands.Of(pair.first), second = islands.Of(pair.second);

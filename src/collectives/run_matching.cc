@@ -37,9 +37,8 @@ void AddUneven(const RunsOfRanks& ranks, Uneven uneven, std::vector<JointRanks>&
 // Every rank ran it as often as the others: the n-th runs are one operation.
 void AddInOrder(const RunsOfRanks& ranks, Uneven uneven, std::vector<JointRanks>& operations) {
   const std::size_t count = ranks.begin()->second.size();
-  const bool is_even = std::all_of(ranks.begin(), ranks.end(), [&](const auto& of_rank) {
-    return of_rank.second.size() == count;
-  });
+  const bool is_even = std::ranges::all_of(
+      ranks, [&](const auto& of_rank) { return of_rank.second.size() == count; });
   if (!is_even) {
     const std::size_t before = operations.size();
     AddUneven(ranks, uneven, operations);
@@ -66,7 +65,7 @@ std::vector<JointRanks> MatchOrdered(const std::vector<RankRun>& runs, Uneven un
   const RunsOfRanks ranks = ByRank(runs);
   const bool repeats = ranks.size() < runs.size();
   const bool has_steps =
-      std::all_of(runs.begin(), runs.end(), [](const RankRun& run) { return run.step >= 0; });
+      std::ranges::all_of(runs, [](const RankRun& run) { return run.step >= 0; });
   if (!repeats || !has_steps) {
     AddInOrder(ranks, uneven, operations);
     return operations;
@@ -97,7 +96,7 @@ std::vector<JointRanks> MatchMostly(const std::vector<RankRun>& runs) {
 
 std::vector<JointRanks> MatchInTime(const std::vector<RankRun>& runs) {
   std::vector<RankRun> by_end = runs;
-  std::stable_sort(by_end.begin(), by_end.end(), [](const RankRun& a, const RankRun& b) {
+  std::ranges::stable_sort(by_end, [](const RankRun& a, const RankRun& b) {
     return std::pair{a.time.end, a.rank} < std::pair{b.time.end, b.rank};
   });
   const RunsOfRanks ranks = ByRank(by_end);
@@ -122,14 +121,12 @@ std::vector<JointRanks> MatchInTime(const std::vector<RankRun>& runs) {
 
 double ShareTogether(const std::vector<JointRanks>& operations) {
   if (operations.empty()) return 1;
-  const auto together =
-      std::count_if(operations.begin(), operations.end(), [](const JointRanks& operation) {
-        const auto first = std::min_element(
-            operation.begin(), operation.end(),
-            [](const RankRun& a, const RankRun& b) { return a.time.end < b.time.end; });
-        return std::all_of(operation.begin(), operation.end(),
-                           [&](const RankRun& run) { return AreTogether(*first, run); });
-      });
+  const auto together = std::ranges::count_if(operations, [](const JointRanks& operation) {
+    const auto first = std::ranges::min_element(
+        operation, [](const RankRun& a, const RankRun& b) { return a.time.end < b.time.end; });
+    return std::ranges::all_of(operation,
+                               [&](const RankRun& run) { return AreTogether(*first, run); });
+  });
   return static_cast<double>(together) / static_cast<double>(operations.size());
 }
 

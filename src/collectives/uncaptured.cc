@@ -88,8 +88,7 @@ class UncapturedFinder {
       const auto is_rank = [&](const CollectiveInstance::Member& member) {
         return ranks_[member.rank].get().rank == rank;
       };
-      if (std::none_of(instance.members.begin(), instance.members.end(), is_rank))
-        others.push_back(rank);
+      if (std::ranges::none_of(instance.members, is_rank)) others.push_back(rank);
     }
     if (others.size() > 1) others.clear();
     return others;
@@ -129,7 +128,7 @@ std::vector<LateMembers> FindLateMembers(const InstanceArrivals& arrivals, TimeN
                                                                        : all[i].group_rank);
       members.captured = members.captured && all[i].source == ArrivalSource::kCaptured;
     }
-    std::sort(members.ranks.begin(), members.ranks.end());
+    std::ranges::sort(members.ranks);
     end = first;
   }
   return late;

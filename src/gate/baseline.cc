@@ -152,7 +152,7 @@ Baseline BaselineFromJson(const json& document) {
               [&] { baseline.runs.push_back(RunFromJson(run)); });
   }
   const bool is_older = AsInteger(document["schema_version"], "schema_version") < 2;
-  if (is_older) std::for_each(baseline.runs.begin(), baseline.runs.end(), TakeOutCopies);
+  if (is_older) std::ranges::for_each(baseline.runs, TakeOutCopies);
   if (baseline.runs.empty()) Fail(ErrorKind::kCorrupt, "runs: the list is empty");
   if (const auto found = document.find("oldest_anchor"); found != document.end()) {
     AsObject(*found, "oldest_anchor");

@@ -52,8 +52,7 @@ std::set<std::string> Alternatives(std::string_view value) {
 bool Contradict(const std::string& a, const std::string& b) {
   if (a == b) return false;
   const std::set<std::string> of_a = Alternatives(a), of_b = Alternatives(b);
-  return std::none_of(of_a.begin(), of_a.end(),
-                      [&](const std::string& one) { return of_b.contains(one); });
+  return std::ranges::none_of(of_a, [&](const std::string& one) { return of_b.contains(one); });
 }
 
 }  // namespace

@@ -123,9 +123,8 @@ void Apply(const json& document, GateSettings& settings) {
   if (document.contains("metrics")) {
     for (const json& metric : AsArray(document["metrics"], "metrics")) {
       Rule rule = RuleOf(metric);
-      const bool twice =
-          std::any_of(settings.rules.begin(), settings.rules.end(),
-                      [&](const Rule& other) { return other.metric == rule.metric; });
+      const bool twice = std::ranges::any_of(
+          settings.rules, [&](const Rule& other) { return other.metric == rule.metric; });
       if (twice) Fail(ErrorKind::kUsage, "metrics: {} is listed twice", NameOf(rule.metric));
       settings.rules.push_back(std::move(rule));
     }

@@ -57,8 +57,8 @@ Runs ValuesOf(const std::vector<RunSummary>& runs, const Metric& metric, bool fr
 }
 
 bool AllZero(const Runs& runs) {
-  return std::all_of(runs.begin(), runs.end(), [](const auto& samples) {
-    return std::all_of(samples.begin(), samples.end(), [](std::int64_t v) { return v == 0; });
+  return std::ranges::all_of(runs, [](const auto& samples) {
+    return std::ranges::all_of(samples, [](std::int64_t v) { return v == 0; });
   });
 }
 
@@ -183,8 +183,8 @@ GateVerdict VerdictOfAll(const std::vector<GateMetric>& metrics) {
 bool IsOnePart(const Metric& metric, const ChangeNode& change) {
   if (metric.kind == MetricKind::kLccl) return true;
   return metric.kind == MetricKind::kFree &&
-         std::none_of(change.children.begin(), change.children.end(),
-                      [](const ChangeNode& part) { return !part.leaf.empty(); });
+         std::ranges::none_of(change.children,
+                              [](const ChangeNode& part) { return !part.leaf.empty(); });
 }
 
 // Changes up to the noise of the whole are noise, and all of them where it did not change itself.
@@ -234,7 +234,7 @@ void Explain(const GateMetric& leading, const GateMetric& step, const Watch& wat
     break;
   }
   const std::vector<ChangeNode> parts = LeavesOf(report.change);
-  if (std::any_of(parts.begin(), parts.end(), IsGrownFreeTime)) {
+  if (std::ranges::any_of(parts, IsGrownFreeTime)) {
     report.host_calls = HostCallsThatGrew(base, comparison, step.noise);
     AddCauseOfFreeTime(report.host_calls, report.change);
   }
@@ -258,9 +258,8 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
                  std::vector<RunSummary> comparison, const std::optional<Anchor>& anchor) {
   GateReport report;
   report.mismatches = FindMismatches(base, comparison, settings.allowed_mismatches);
-  const bool comparable =
-      std::all_of(report.mismatches.begin(), report.mismatches.end(),
-                  [](const GateMismatch& mismatch) { return mismatch.allowed; });
+  const bool comparable = std::ranges::all_of(
+      report.mismatches, [](const GateMismatch& mismatch) { return mismatch.allowed; });
   if (!comparable) {
     report.verdict = GateVerdict::kNotComparable;
     SetHeadline(MismatchLine(report.mismatches, settings.warmup.value_or(0)), report);

@@ -41,7 +41,7 @@ double RankSumProbability(const std::vector<std::int64_t>& smaller,
   joined.reserve(smaller.size() + larger.size());
   for (const std::int64_t value : smaller) joined.emplace_back(value, false);
   for (const std::int64_t value : larger) joined.emplace_back(value, true);
-  std::sort(joined.begin(), joined.end());
+  std::ranges::sort(joined);
 
   // Ranks times two: equal values share the mean of theirs, which may end in a half.
   std::vector<std::size_t> ranks;
@@ -237,7 +237,7 @@ double FarthestNoise(const std::vector<std::int64_t>& rest, double common_spread
   constexpr double kFarAway = 5;
   constexpr std::ptrdiff_t kFewOf = 4;
   const double farthest = kFarAway * std::max(common_spread, SpreadAround(rest, 0));
-  const auto far = std::count_if(rest.begin(), rest.end(), [&](std::int64_t distance) {
+  const auto far = std::ranges::count_if(rest, [&](std::int64_t distance) {
     return static_cast<double>(std::abs(distance)) > farthest;
   });
   const bool few = far * kFewOf <= static_cast<std::ptrdiff_t>(rest.size());

@@ -225,9 +225,9 @@ class Summariser {
 
 Tables TablesFor(const SummaryRequest& request) {
   const bool modules =
-      request.modules ||
-      std::any_of(request.patterns.begin(), request.patterns.end(),
-                  [](const Metric& metric) { return metric.kind == MetricKind::kModule; });
+      request.modules || std::ranges::any_of(request.patterns, [](const Metric& metric) {
+        return metric.kind == MetricKind::kModule;
+      });
   const Tables always = kAccountTables | Tables::kOverlaps | Tables::kMemorySamples |
                         Tables::kChips | Tables::kJobInfo | Tables::kOpStacks;
   return modules ? always | Tables::kBackwardLinks : always;
@@ -243,7 +243,7 @@ namespace {
 
 std::int64_t Reduce(std::vector<std::int64_t> values, RankStat stat) {
   if (stat == RankStat::kMedian) return Median(std::move(values));
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return values[stat == RankStat::kWorst ? values.size() - 1 : NearestRank(values.size(), 95)];
 }
 
@@ -259,7 +259,7 @@ std::size_t Deciding(const std::vector<RankSummary>& ranks, RankStat stat,
     }
     by_time.emplace_back(found == samples.end() ? 0 : Median(found->second), i);
   }
-  std::sort(by_time.begin(), by_time.end());
+  std::ranges::sort(by_time);
   switch (stat) {
     case RankStat::kWorst:
       return by_time.back().second;
@@ -298,7 +298,7 @@ RunSummary ReduceRanks(std::vector<RankSummary> ranks, RankStat stat) {
   auto places = PlacesOfCommonSteps(ranks, run.steps);
   for (const auto& [metric, first] : ranks.front().samples) {
     const bool everywhere =
-        std::all_of(ranks.begin(), ranks.end(), [&, wanted = metric](const RankSummary& rank) {
+        std::ranges::all_of(ranks, [&, wanted = metric](const RankSummary& rank) {
           const auto found = rank.samples.find(wanted);
           return found != rank.samples.end() && !found->second.empty();
         });

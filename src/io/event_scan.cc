@@ -75,8 +75,8 @@ bool LooksLikeEvent(std::string_view text, std::size_t at) {
   constexpr std::array<std::string_view, 9> kKeys = {"ph\"", "cat\"", "name\"", "pid\"", "tid\"",
                                                      "ts\"", "dur\"", "args\"", "bp\""};
   const std::string_view key = text.substr(quote + 1, 5);
-  return std::any_of(kKeys.begin(), kKeys.end(),
-                     [&](std::string_view of_event) { return key.starts_with(of_event); });
+  return std::ranges::any_of(kKeys,
+                             [&](std::string_view of_event) { return key.starts_with(of_event); });
 }
 
 // The first position from `at` on which an event seems to begin.

@@ -61,8 +61,8 @@ std::vector<CollectivePhase> PhasesOf(const Interval& operation, const LastArriv
     add(Difference({within}, Union(transfers, waits)), Leaf::kInnerIdle);
   }
   if (slow_from < operation.end) add({{slow_from, operation.end}}, Leaf::kSlow);
-  std::sort(phases.begin(), phases.end(),
-            [](const CollectivePhase& a, const CollectivePhase& b) { return a.begin < b.begin; });
+  std::ranges::sort(
+      phases, [](const CollectivePhase& a, const CollectivePhase& b) { return a.begin < b.begin; });
   return phases;
 }
 
@@ -101,8 +101,8 @@ class PartKinds {
 
 CollectiveParts::CollectiveParts(const RankTrace& trace) {
   const auto& names = trace.comm_tasks.name;
-  const bool has_names = std::any_of(names.begin(), names.end(),
-                                     [](StringId name) { return name != StringId::kEmpty; });
+  const bool has_names =
+      std::ranges::any_of(names, [](StringId name) { return name != StringId::kEmpty; });
   if (has_names) {
     AddCommTasks(trace);
   } else {
@@ -111,7 +111,7 @@ CollectiveParts::CollectiveParts(const RankTrace& trace) {
   const auto before = [](const CollectivePart& a, const CollectivePart& b) {
     return std::tie(a.operation, a.begin) < std::tie(b.operation, b.begin);
   };
-  std::stable_sort(parts_.begin(), parts_.end(), before);
+  std::ranges::stable_sort(parts_, before);
   begin_.assign(trace.communications.Size() + 1, 0);
   for (const CollectivePart& part : parts_) ++begin_[static_cast<std::size_t>(part.operation) + 1];
   for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
@@ -157,7 +157,7 @@ void CollectiveParts::AddDeviceTasks(const RankTrace& trace) {
     if (operations.connection[i] < 0) continue;
     places.emplace_back(operations.connection[i], operations.start[i], i);
   }
-  std::sort(places.begin(), places.end());
+  std::ranges::sort(places);
   const DeviceTasks& tasks = trace.device_tasks;
   PartKinds kinds(trace);
   for (std::size_t i = 0; i < tasks.Size(); ++i) {

@@ -30,7 +30,7 @@ class TasksByStart {
     for (std::size_t i = 0; i < tasks.Size(); ++i) {
       places_.push_back({tasks.start[i], tasks.stream[i], i});
     }
-    if (!std::is_sorted(places_.begin(), places_.end())) std::sort(places_.begin(), places_.end());
+    if (!std::ranges::is_sorted(places_)) std::ranges::sort(places_);
   }
 
   // Files may number the streams differently: then the start alone decides.
@@ -124,8 +124,8 @@ class ItemCollector {
     }
     AddCopies();
     AddOperations();
-    std::stable_sort(items_.begin(), items_.end(),
-                     [](const DeviceItem& a, const DeviceItem& b) { return a.begin < b.begin; });
+    std::ranges::stable_sort(
+        items_, [](const DeviceItem& a, const DeviceItem& b) { return a.begin < b.begin; });
     return std::move(items_);
   }
 

@@ -63,7 +63,7 @@ class Collector {
     for (std::size_t i = 0; i < linked_.size(); ++i) {
       if (linked_[i].link >= 0) places_.push_back({linked_[i].link, linked_[i].work.start, i});
     }
-    std::sort(places_.begin(), places_.end());
+    std::ranges::sort(places_);
   }
 
   // The work that another table lists already; null when none does.
@@ -207,11 +207,10 @@ WorkOfRank FindDeviceWork(const RankTrace& trace, const Nesting& ops) {
       found.unlaunched.push_back(work);
     }
   }
-  std::stable_sort(found.launched.begin(), found.launched.end(),
-                   [](const LaunchedWork& a, const LaunchedWork& b) {
-                     return std::tie(a.track, a.launched, a.work.start) <
-                            std::tie(b.track, b.launched, b.work.start);
-                   });
+  std::ranges::stable_sort(found.launched, [](const LaunchedWork& a, const LaunchedWork& b) {
+    return std::tie(a.track, a.launched, a.work.start) <
+           std::tie(b.track, b.launched, b.work.start);
+  });
   return found;
 }
 

@@ -21,7 +21,7 @@ std::vector<std::pair<TimeNs, std::int32_t>> FindRequests(const RankTrace& trace
   for (std::size_t i = 0; i < trace.launches.Size(); ++i) {
     requests.emplace_back(trace.launches.host_time[i], trace.launches.host_track[i]);
   }
-  std::sort(requests.begin(), requests.end());
+  std::ranges::sort(requests);
   // Only where another thread begins to ask.
   const auto same_thread = [](const auto& a, const auto& b) { return a.second == b.second; };
   requests.erase(std::unique(requests.begin(), requests.end(), same_thread), requests.end());
@@ -36,7 +36,7 @@ std::map<std::int64_t, std::vector<std::uint32_t>> FindEventWaits(const DeviceTa
     waits[tasks.stream[i]].push_back(static_cast<std::uint32_t>(i));
   }
   for (auto& [stream, rows] : waits) {
-    std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::ranges::stable_sort(rows, [&](std::uint32_t a, std::uint32_t b) {
       return tasks.start[a] + tasks.dur[a] < tasks.start[b] + tasks.dur[b];
     });
   }

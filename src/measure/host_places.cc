@@ -34,8 +34,8 @@ bool IsOfPython(std::string_view frame) {
       "multiprocessing/", "concurrent/",   "asyncio/",      "importlib/",     "threading.py(",
       "contextlib.py(",   "functools.py(", "queue.py(",     "runpy.py(",      "pickle.py(",
       "copy.py(",         "socket.py(",    "selectors.py(", "subprocess.py(", "weakref.py("};
-  return std::any_of(std::begin(kModules), std::end(kModules),
-                     [&](std::string_view module) { return frame.starts_with(module); });
+  return std::ranges::any_of(kModules,
+                             [&](std::string_view module) { return frame.starts_with(module); });
 }
 
 bool IsOfLibrary(std::string_view frame) {
@@ -103,8 +103,8 @@ std::string HostNameOf(const RankTrace& trace, PieceTable table, std::int32_t ro
 CallSites::CallSites(const RankTrace& trace, const HostClock& clock)
     : trace_(trace), offset_(clock.offset), frames_(SpansOf(trace.python_calls)) {
   const auto& stacks = trace.host_ops.stack;
-  const bool has_any = std::any_of(stacks.begin(), stacks.end(),
-                                   [&](StringId stack) { return HasStack(trace, stack); });
+  const bool has_any =
+      std::ranges::any_of(stacks, [&](StringId stack) { return HasStack(trace, stack); });
   if (has_any) ops_.emplace(SpansOf(trace.host_ops));
 }
 

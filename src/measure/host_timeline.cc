@@ -2,6 +2,7 @@
 // What each thread of the host did when: of all that is open at a time the most telling counts.
 #include "mpa/measure/host_timeline.h"
 
+#include <algorithm>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -40,8 +41,8 @@ class TimelineBuilder {
     AddQueuedWork();
     AddHostCalls();
     FindBlockingOps();
-    std::stable_sort(blocking_.begin(), blocking_.end(),
-                     [](const BlockingCall& a, const BlockingCall& b) { return a.end < b.end; });
+    std::ranges::stable_sort(
+        blocking_, [](const BlockingCall& a, const BlockingCall& b) { return a.end < b.end; });
     AddHostOps();
     AddMarks();
     return std::move(threads_);
@@ -143,8 +144,8 @@ class TimelineBuilder {
     constexpr TimeNs kFactor = 5;
     const HostCalls& rows = trace_.host_calls;
     const auto place = [&](std::size_t row) { return std::pair{rows.track[row], rows.start[row]}; };
-    std::stable_sort(launches.begin(), launches.end(),
-                     [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+    std::ranges::stable_sort(launches,
+                             [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
     std::vector<TimeNs> before_launch;
     for (const std::size_t call : calls) {
       const TimeNs end = rows.start[call] + rows.dur[call];
@@ -156,7 +157,7 @@ class TimelineBuilder {
       before_launch.push_back((nested ? rows.start[*first] : end) - rows.start[call]);
     }
     std::vector<TimeNs> quick = before_launch;
-    std::sort(quick.begin(), quick.end());
+    std::ranges::sort(quick);
     quick.erase(std::upper_bound(quick.begin(), quick.end(), kFactor * quick.front()), quick.end());
     const TimeNs usual = Median(std::move(quick));
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -218,7 +219,7 @@ class TimelineBuilder {
 
 // The thread with most of what `counts` says of tracks; -1: there is none.
 std::int32_t Largest(const std::vector<std::int64_t>& counts) {
-  const auto largest = std::max_element(counts.begin(), counts.end());
+  const auto largest = std::ranges::max_element(counts);
   if (largest == counts.end() || *largest == 0) return -1;
   return static_cast<std::int32_t>(largest - counts.begin());
 }

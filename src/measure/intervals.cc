@@ -10,8 +10,8 @@
 namespace mpa {
 
 Intervals Union(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  std::ranges::sort(intervals,
+                    [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
   Intervals merged;
   for (const Interval& next : intervals) {
     if (next.end <= next.begin) continue;
@@ -93,8 +93,8 @@ struct Loses {
 std::vector<Won> Skyline(std::vector<Contender> contenders) {
   std::erase_if(contenders, [](const Contender& span) { return span.begin >= span.end; });
   const auto earlier = [](const Contender& a, const Contender& b) { return a.begin < b.begin; };
-  if (!std::is_sorted(contenders.begin(), contenders.end(), earlier)) {
-    std::stable_sort(contenders.begin(), contenders.end(), earlier);
+  if (!std::ranges::is_sorted(contenders, earlier)) {
+    std::ranges::stable_sort(contenders, earlier);
   }
   std::vector<Won> won;
   won.reserve(contenders.size());

@@ -78,7 +78,7 @@ KernelClassifier::KernelName KernelClassifier::ReadKernelName(std::string_view n
   const KernelClass of_name = ClassOfName(name);
   return {
       .tensor_move = lower.starts_with("aclnninplacecopy") && ContainsAny(lower, {"tensormove"}),
-      .mc2 = std::find(masks.mc2.begin(), masks.mc2.end(), lower) != masks.mc2.end(),
+      .mc2 = std::ranges::find(masks.mc2, lower) != masks.mc2.end(),
       .trans = FitsMask(lower, masks.trans),
       .cube = UsesTensorCores(lower, of_name, masks),
       .backward = IsBackwardKernel(lower),
@@ -145,8 +145,8 @@ void KernelClassifier::ReadNames(const KernelMasks& masks) {
 }
 
 void KernelClassifier::Finish(Thread& thread) {
-  std::stable_sort(thread.ops.begin(), thread.ops.end(),
-                   [](const CubeOp& a, const CubeOp& b) { return a.start < b.start; });
+  std::ranges::stable_sort(thread.ops,
+                           [](const CubeOp& a, const CubeOp& b) { return a.start < b.start; });
   TimeNs latest = 0;
   for (const CubeOp& op : thread.ops) {
     latest = std::max(latest, op.end);
@@ -215,7 +215,7 @@ Category KernelClassifier::WithoutOperator(std::size_t kernel, Core core) const 
 KernelClass KernelClassifier::ClassOf(std::size_t kernel) const {
   const KernelClass own = OwnClassOf(kernel);
   const auto own_of = [own](std::initializer_list<KernelClass> kinds, KernelClass family) {
-    return std::find(kinds.begin(), kinds.end(), own) != kinds.end() ? own : family;
+    return std::ranges::find(kinds, own) != kinds.end() ? own : family;
   };
   using enum Category;
   const Category category = Classify(kernel);

@@ -189,8 +189,8 @@ bool IsInference(std::string_view type) {
 
 bool IsCommunicationKernel(std::string_view name, const KernelMasks& masks) {
   const std::string lower = ToLower(name);
-  return std::any_of(masks.communication.begin(), masks.communication.end(),
-                     [&](const std::string& text) { return HasWordBeginning(lower, text); });
+  return std::ranges::any_of(
+      masks.communication, [&](const std::string& text) { return HasWordBeginning(lower, text); });
 }
 
 bool IsHcclKernel(std::string_view core, std::string_view name) {

@@ -21,7 +21,7 @@ std::vector<std::pair<std::int64_t, std::uint32_t>> RowsByConnection(const Table
     if (table.connection[i] < 0) continue;
     rows.emplace_back(table.connection[i], static_cast<std::uint32_t>(i));
   }
-  if (!std::is_sorted(rows.begin(), rows.end())) std::sort(rows.begin(), rows.end());
+  if (!std::ranges::is_sorted(rows)) std::ranges::sort(rows);
   return rows;
 }
 
@@ -45,9 +45,8 @@ LaunchCalls::LaunchCalls(const RankTrace& trace)
     if (starts == 2) starts = StartsGraph(trace.strings.View(calls.name[i])) ? 1 : 0;
     if (starts == 1) graphs_.push_back(static_cast<std::uint32_t>(i));
   }
-  std::stable_sort(graphs_.begin(), graphs_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return calls.start[a] < calls.start[b];
-  });
+  std::ranges::stable_sort(
+      graphs_, [&](std::uint32_t a, std::uint32_t b) { return calls.start[a] < calls.start[b]; });
 }
 
 LaunchCall LaunchCalls::Call(std::uint32_t row) const {
@@ -106,7 +105,7 @@ LaunchChains::LaunchChains(const RankTrace& trace)
       by_demand_(trace.queued_work.Size()) {
   const QueuedWork& work = trace.queued_work;
   std::iota(by_demand_.begin(), by_demand_.end(), 0u);
-  std::stable_sort(by_demand_.begin(), by_demand_.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(by_demand_, [&](std::uint32_t a, std::uint32_t b) {
     return std::pair{work.queued_track[a], work.queued[a]} <
            std::pair{work.queued_track[b], work.queued[b]};
   });

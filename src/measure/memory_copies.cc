@@ -31,13 +31,12 @@ TasksOfOperations::TasksOfOperations(const RankTrace& trace) : tasks_(trace.devi
   for (std::size_t i = 0; i < listed.Size(); ++i) {
     times_.emplace_back(listed.start[i], listed.dur[i]);
   }
-  std::sort(times_.begin(), times_.end());
+  std::ranges::sort(times_);
 }
 
 bool TasksOfOperations::Contains(std::size_t task) const {
   return connections_.contains(tasks_.connection[task]) || streams_.contains(tasks_.stream[task]) ||
-         std::binary_search(times_.begin(), times_.end(),
-                            std::pair(tasks_.start[task], tasks_.dur[task]));
+         std::ranges::binary_search(times_, std::pair(tasks_.start[task], tasks_.dur[task]));
 }
 
 std::vector<std::size_t> MemoryCopies(const RankTrace& trace) {

@@ -15,7 +15,7 @@ namespace {
 std::vector<std::uint32_t> InOrder(const std::vector<NestSpan>& items) {
   std::vector<std::uint32_t> order(items.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
     return std::tie(items[a].track, items[a].start, items[b].end) <
            std::tie(items[b].track, items[b].start, items[a].end);
   });
@@ -71,7 +71,7 @@ class OpStarts {
  public:
   explicit OpStarts(const HostOps& ops) : ops_(ops), order_(ops.Size()) {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
-    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(order_, [&](std::size_t a, std::size_t b) {
       return std::tie(ops.track[a], ops.start[a], ops.dur[b]) <
              std::tie(ops.track[b], ops.start[b], ops.dur[a]);
     });
@@ -157,7 +157,7 @@ std::vector<BackwardOp> FindBackwardOps(const RankTrace& trace, const ThreadGrou
     backward[i].module = static_cast<std::uint32_t>(nest.places[i].module);
     owned.push_back(backward[i]);
   }
-  std::stable_sort(owned.begin(), owned.end(), [](const BackwardOp& a, const BackwardOp& b) {
+  std::ranges::stable_sort(owned, [](const BackwardOp& a, const BackwardOp& b) {
     return std::tie(a.track, a.start) < std::tie(b.track, b.start);
   });
   return owned;

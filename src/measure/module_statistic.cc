@@ -56,7 +56,7 @@ void NameOnce(std::vector<VariantRow>& rows) {
 // Sorts the rows by the starts of their first operators; of those that start together the outer
 // one comes first.
 void OrderRows(std::vector<VariantRow>& rows) {
-  std::sort(rows.begin(), rows.end(), [](const VariantRow& a, const VariantRow& b) {
+  std::ranges::sort(rows, [](const VariantRow& a, const VariantRow& b) {
     const auto key = [](const VariantRow& row) {
       return std::tie(row.op_start, row.position, row.row.parent, row.row.module, row.row.op,
                       row.row.kernels, row.variant);
@@ -185,7 +185,7 @@ class Statistic {
       records_.push_back({&work_.ops[item], names.path, names.label, call.first->second, 0,
                           ranges_.spans[module].start, trace_.host_ops.start[work_.ops[item].op]});
     }
-    std::stable_sort(records_.begin(), records_.end(), [](const Record& a, const Record& b) {
+    std::ranges::stable_sort(records_, [](const Record& a, const Record& b) {
       return std::tie(a.module_start, a.op_start) < std::tie(b.module_start, b.op_start);
     });
     ops_of_call_.resize(calls.size());

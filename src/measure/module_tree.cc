@@ -262,8 +262,8 @@ ExactSum ModuleOp::Time() const {
 }
 
 bool HasModules(const RankTrace& trace) {
-  return std::any_of(trace.python_calls.name.begin(), trace.python_calls.name.end(),
-                     [&](StringId name) { return IsModuleCall(trace.strings.View(name)); });
+  return std::ranges::any_of(trace.python_calls.name,
+                             [&](StringId name) { return IsModuleCall(trace.strings.View(name)); });
 }
 
 ModuleTrees BuildModuleTrees(const OpTree& ops) {

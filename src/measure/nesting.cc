@@ -21,8 +21,8 @@ Nesting::Nesting(std::vector<NestSpan> spans, Overhang overhang)
     return std::pair{spans_[a].start, spans_[b].end} < std::pair{spans_[b].start, spans_[a].end};
   };
   // Captures mostly list spans in this order.
-  if (!std::is_sorted(in_order_.begin(), in_order_.end(), before)) {
-    std::stable_sort(in_order_.begin(), in_order_.end(), before);
+  if (!std::ranges::is_sorted(in_order_, before)) {
+    std::ranges::stable_sort(in_order_, before);
   }
 
   of_track_.resize(static_cast<std::size_t>(tracks) + 1);

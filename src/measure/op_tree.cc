@@ -106,7 +106,7 @@ AllOpWork FindOpWork(const RankTrace& trace) {
   AllOpWork all{.ops = {}, .without_op = std::move(found.unlaunched)};
   std::vector<LaunchedWork>& launched = found.launched;
   std::erase_if(launched, [](const LaunchedWork& work) { return IsCopyOnly(work.work); });
-  std::sort(launched.begin(), launched.end(), [](const LaunchedWork& a, const LaunchedWork& b) {
+  std::ranges::sort(launched, [](const LaunchedWork& a, const LaunchedWork& b) {
     return ListPlace(a.work) < ListPlace(b.work);
   });
   std::vector<std::int64_t> place_of_op(trace.host_ops.Size(), -1);

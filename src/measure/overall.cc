@@ -29,7 +29,7 @@ std::vector<TimeNs> CCoreEnds(const RankTrace& trace) {
       ends.push_back(tasks.start[i] + tasks.dur[i]);
     }
   }
-  std::sort(ends.begin(), ends.end());
+  std::ranges::sort(ends);
   return ends;
 }
 
@@ -54,8 +54,8 @@ std::vector<std::size_t> LaunchOrder(const RankTrace& trace) {
   }
   std::vector<std::size_t> order(launched.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return launched[a] < launched[b]; });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return launched[a] < launched[b]; });
   return order;
 }
 
@@ -63,8 +63,8 @@ void AddMc2(const RankTrace& trace, std::size_t kernel, const std::vector<TimeNs
             OverallMetrics& metrics) {
   const Kernels& kernels = trace.kernels;
   const std::string_view name = trace.strings.View(kernels.name[kernel]);
-  auto found = std::find_if(metrics.mc2.begin(), metrics.mc2.end(),
-                            [&](const Mc2Kernel& known) { return known.name == name; });
+  auto found =
+      std::ranges::find_if(metrics.mc2, [&](const Mc2Kernel& known) { return known.name == name; });
   if (found == metrics.mc2.end()) {
     found = metrics.mc2.insert(metrics.mc2.end(), Mc2Kernel{});
     found->name = name;
@@ -257,8 +257,8 @@ std::vector<std::size_t> GroupOrder(const RankTrace& trace) {
   }
   std::vector<std::size_t> order(first.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return first[a] < first[b]; });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return first[a] < first[b]; });
   return order;
 }
 
@@ -277,8 +277,8 @@ void ComputeGroupTimes(const RankTrace& trace, const Intervals& exposed, Overall
   if (metrics.has_too_many_groups) return;
   const CollectiveParts parts(trace);
   metrics.has_waits =
-      !parts.Empty() || std::any_of(trace.comm_tasks.name.begin(), trace.comm_tasks.name.end(),
-                                    [](StringId name) { return name != StringId::kEmpty; });
+      !parts.Empty() || std::ranges::any_of(trace.comm_tasks.name,
+                                            [](StringId name) { return name != StringId::kEmpty; });
 
   std::vector<std::vector<Interval>> operations(groups.Size());
   for (std::size_t i = 0; i < comms.Size(); ++i) {

@@ -172,7 +172,7 @@ class Finder {
 
   void Share(std::size_t range) {
     const std::vector<std::uint32_t> rows = MatrixKernels(kernels_of_range_[range]);
-    const bool by_shapes = std::all_of(rows.begin(), rows.end(), [&](std::uint32_t row) {
+    const bool by_shapes = std::ranges::all_of(rows, [&](std::uint32_t row) {
       return mfu_.kernels[row].flops.Known() && mfu_.kernels[row].flops.count > 0;
     });
     std::vector<std::int64_t> weights;

@@ -96,8 +96,8 @@ bool HasFormula(const KernelTensors& tensors) {
 }
 
 std::size_t OutputCount(const KernelTensors& tensors) {
-  return static_cast<std::size_t>(std::count_if(tensors.outputs.begin(), tensors.outputs.end(),
-                                                [](const Shape& shape) { return !shape.empty(); }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(tensors.outputs, [](const Shape& shape) { return !shape.empty(); }));
 }
 
 // The product of x (rows of k values) with a weight that has k on one side; `columns` is the other.
@@ -165,9 +165,9 @@ Flops MatMul(const KernelTensors& tensors, bool matrices_only) {
   const std::string_view formats[] = {tensors.InputFormat(0), tensors.InputFormat(1),
                                       tensors.OutputFormat(0)};
   // Captures without formats: four dimensions of a product of two matrices are tiles.
-  const bool all_tiled =
-      matrices_only && std::all_of(std::begin(shapes), std::end(shapes),
-                                   [](const Shape* shape) { return shape->size() == 4; });
+  const bool all_tiled = matrices_only && std::ranges::all_of(shapes, [](const Shape* shape) {
+                           return shape->size() == 4;
+                         });
   std::optional<Matrix> matrices[3];
   for (std::size_t i = 0; i < 3; ++i) {
     if (IsForeign(formats[i])) return Unknown(FlopsGap::kUnsupportedLayout);

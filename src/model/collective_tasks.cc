@@ -101,7 +101,7 @@ class StreamOwners {
     for (std::size_t i = 0; i < tasks.Size(); ++i) {
       if (IsOpen(i)) starts_[{tasks.group[i], tasks.stream[i]}].push_back(tasks.start[i]);
     }
-    for (auto& [place, starts] : starts_) std::sort(starts.begin(), starts.end());
+    for (auto& [place, starts] : starts_) std::ranges::sort(starts);
   }
 
   // The better owner of a task than `found`, if there is one.

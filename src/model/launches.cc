@@ -15,7 +15,7 @@ class LaunchEnds {
     for (std::size_t i = 0; i < launches.Size(); ++i) {
       if (launches.device_time[i] >= 0) rows_.push_back(i);
     }
-    std::stable_sort(rows_.begin(), rows_.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(rows_, [&](std::size_t a, std::size_t b) {
       return launches.device_time[a] < launches.device_time[b];
     });
   }

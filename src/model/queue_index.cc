@@ -9,8 +9,8 @@ namespace mpa {
 QueueIndex::QueueIndex(const QueuedWork& work) : work_(work) {
   for (std::size_t i = 0; i < work.Size(); ++i) rows_of_track_[work.track[i]].push_back(i);
   for (auto& [track, rows] : rows_of_track_) {
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](std::size_t a, std::size_t b) { return work.start[a] < work.start[b]; });
+    std::ranges::stable_sort(
+        rows, [&](std::size_t a, std::size_t b) { return work.start[a] < work.start[b]; });
   }
 }
 

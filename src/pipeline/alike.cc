@@ -31,7 +31,7 @@ gate::RunSummary CollectionOf(const LoadedCapture& capture) {
 std::size_t Place(const std::string& field) {
   constexpr std::array<std::string_view, 5> kFirst = {"device", "steps", "world_size", "shapes",
                                                       "profiler_level"};
-  return static_cast<std::size_t>(std::find(kFirst.begin(), kFirst.end(), field) - kFirst.begin());
+  return static_cast<std::size_t>(std::ranges::find(kFirst, field) - kFirst.begin());
 }
 
 }  // namespace
@@ -40,9 +40,9 @@ std::string NotAlike(const LoadedCapture& base, const LoadedCapture& comparison)
   std::vector<GateMismatch> mismatches =
       gate::FindMismatches({CollectionOf(base)}, {CollectionOf(comparison)}, {});
   if (mismatches.empty()) return "";
-  std::stable_sort(
-      mismatches.begin(), mismatches.end(),
-      [](const GateMismatch& a, const GateMismatch& b) { return Place(a.field) < Place(b.field); });
+  std::ranges::stable_sort(mismatches, [](const GateMismatch& a, const GateMismatch& b) {
+    return Place(a.field) < Place(b.field);
+  });
   return "The captures are not alike (base / comparison): " + gate::MismatchText(mismatches);
 }
 
@@ -132,7 +132,7 @@ bool IsSameCapture(const RunSource& a, const RunSource& b) {
         return left.first == right.first &&
                fs::file_size(left.second, ignored) == fs::file_size(right.second, ignored);
       });
-  return alike && !of_a.empty() && std::all_of(of_a.begin(), of_a.end(), [&](const auto& file) {
+  return alike && !of_a.empty() && std::ranges::all_of(of_a, [&](const auto& file) {
            return HaveSameContent(file.second, of_b.at(file.first));
          });
 }

@@ -141,7 +141,7 @@ std::optional<Keys> SessionKeys(const std::vector<FoundRank>& found) {
     if (!time) return std::nullopt;
     by_time.push_back({*time, i});
   }
-  std::sort(by_time.begin(), by_time.end());
+  std::ranges::sort(by_time);
   Keys keys(found.size());
   std::set<std::int64_t> ranks;
   std::int64_t begin = by_time.front().first, end = begin, longest = 0, least = INT64_MAX;
@@ -165,8 +165,8 @@ CaptureGroups Made(ToldApart how, std::vector<FoundRank> found, const Keys& keys
   for (std::size_t i = 0; i < found.size(); ++i) groups[keys[i]].push_back(std::move(found[i]));
   CaptureGroups made{how, {}};
   for (auto& [name, ranks] : groups) {
-    std::stable_sort(ranks.begin(), ranks.end(),
-                     [](const FoundRank& a, const FoundRank& b) { return a.rank < b.rank; });
+    std::ranges::stable_sort(
+        ranks, [](const FoundRank& a, const FoundRank& b) { return a.rank < b.rank; });
     made.groups.push_back({name, std::move(ranks)});
   }
   return made;
@@ -174,7 +174,7 @@ CaptureGroups Made(ToldApart how, std::vector<FoundRank> found, const Keys& keys
 
 // The latest capture of each rank, and all others.
 CaptureGroups Latest(std::vector<FoundRank> found) {
-  std::stable_sort(found.begin(), found.end(), [](const FoundRank& a, const FoundRank& b) {
+  std::ranges::stable_sort(found, [](const FoundRank& a, const FoundRank& b) {
     return std::pair{a.rank, TimeOf(a)} < std::pair{b.rank, TimeOf(b)};
   });
   Keys keys;
@@ -189,7 +189,7 @@ CaptureGroups Latest(std::vector<FoundRank> found) {
 
 CaptureGroups SeparateCaptures(const fs::path& directory, std::vector<FoundRank> found) {
   const auto unknown =
-      std::count_if(found.begin(), found.end(), [](const FoundRank& one) { return one.rank < 0; });
+      std::ranges::count_if(found, [](const FoundRank& one) { return one.rank < 0; });
   if (CountRanks(found) + static_cast<std::size_t>(unknown) == found.size()) {
     const Keys one(found.size());
     return Made(ToldApart::kNeedNot, std::move(found), one);
@@ -244,7 +244,7 @@ std::vector<FoundRank> TakeEarlierJobs(std::vector<FoundRank>& ranks) {
     if (!time) return {};
     times.push_back(*time);
   }
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   const auto last_gap = std::adjacent_find(
       times.rbegin(), times.rend(),
       [](std::int64_t later, std::int64_t time) { return later - time > kApart; });

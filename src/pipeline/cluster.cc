@@ -96,7 +96,7 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
     return results;
   }
   const bool writes_early =
-      request.write_documents && std::any_of(runs.begin(), runs.end(), [](const RecipeRun& run) {
+      request.write_documents && std::ranges::any_of(runs, [](const RecipeRun& run) {
         return run.recipe->take_documents != nullptr;  // for files that are named by the rank
       });
   const FoundRanks found =
@@ -126,9 +126,8 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
            result.notes.back(), request.directory.string());
     }
     if (result.parts.size() >= found.all) continue;
-    const bool traces = std::all_of(ranks.begin(), ranks.end(), [](const FoundRank& one) {
-      return one.input.FindKineto() != nullptr;
-    });
+    const bool traces = std::ranges::all_of(
+        ranks, [](const FoundRank& one) { return one.input.FindKineto() != nullptr; });
     result.notes.push_back(fmt::format("{} of {} {} analysed", result.parts.size(), found.all,
                                        traces ? "traces" : "captures"));
   }
@@ -216,7 +215,7 @@ std::vector<fs::path> PartPaths(const fs::path& directory) {
     if (entry.path().extension() == kEnding) paths.push_back(entry.path());
   }
   if (error) Fail(ErrorKind::kInput, "{}: {}", directory.string(), error.message());
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   return paths;
 }
 
@@ -271,8 +270,8 @@ MappedRanks ReadParts(const Recipe& recipe, const RecipeArguments& arguments,
     Fail(ErrorKind::kInput, "{}: no parts of {}{}", directory.string(), recipe.name,
          mapped.notes.empty() ? "; --save_parts makes them" : ": " + mapped.notes.front());
   }
-  std::stable_sort(mapped.parts.begin(), mapped.parts.end(),
-                   [](const RankPart& a, const RankPart& b) { return a.rank < b.rank; });
+  std::ranges::stable_sort(mapped.parts,
+                           [](const RankPart& a, const RankPart& b) { return a.rank < b.rank; });
   const auto twice = std::adjacent_find(
       mapped.parts.begin(), mapped.parts.end(),
       [](const RankPart& a, const RankPart& b) { return a.rank >= 0 && a.rank == b.rank; });

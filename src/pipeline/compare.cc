@@ -31,7 +31,7 @@ void RefuseEmpty(const RankInput& input, const RankTrace& trace) {
 // Appends `from`; a capture compared with itself says everything twice.
 void AppendNew(const std::vector<std::string>& from, std::vector<std::string>& to) {
   for (const std::string& note : from) {
-    if (std::find(to.begin(), to.end(), note) == to.end()) to.push_back(note);
+    if (std::ranges::find(to, note) == to.end()) to.push_back(note);
   }
 }
 

@@ -24,8 +24,8 @@ std::vector<bool> Repeated(const Table& table, KeyOf key_of) {
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   const auto before = [&](std::size_t a, std::size_t b) { return key_of(a) < key_of(b); };
   // Tasks mostly stand in the order of their starts.
-  if (!std::is_sorted(rows.begin(), rows.end(), before)) {
-    std::stable_sort(rows.begin(), rows.end(), before);
+  if (!std::ranges::is_sorted(rows, before)) {
+    std::ranges::stable_sort(rows, before);
   }
   for (std::size_t i = 1; i < rows.size(); ++i) {
     if (key_of(rows[i]) == key_of(rows[i - 1])) repeated[rows[i - 1]] = true;
@@ -36,7 +36,7 @@ std::vector<bool> Repeated(const Table& table, KeyOf key_of) {
 template <typename Table, typename KeyOf>
 std::size_t DropRepeated(Table& table, KeyOf key_of) {
   const std::vector<bool> repeated = Repeated(table, key_of);
-  const auto count = static_cast<std::size_t>(std::count(repeated.begin(), repeated.end(), true));
+  const auto count = static_cast<std::size_t>(std::ranges::count(repeated, true));
   if (count > 0) table.Filter([&](std::size_t row) { return !repeated[row]; });
   return count;
 }
@@ -61,7 +61,7 @@ void DropRepeatedTasks(RankTrace& trace) {
   }
   if (has_ids(trace.kernels)) {
     const std::vector<bool> repeated = Repeated(trace.kernels, task_key(trace.kernels));
-    const auto count = static_cast<std::size_t>(std::count(repeated.begin(), repeated.end(), true));
+    const auto count = static_cast<std::size_t>(std::ranges::count(repeated, true));
     const auto keep = [&](std::size_t row) { return !repeated[row]; };
     if (count > 0) {
       if (!trace.kernel_loads.Empty()) trace.kernel_loads.Filter(keep);
@@ -147,7 +147,7 @@ std::int64_t WorldSize(const RankInput& input, const RankTrace& trace) {
 }
 
 bool IsPossible(std::vector<std::int64_t> ranks, std::int64_t world) {
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   return static_cast<std::int64_t>(ranks.size()) <= world &&
          (ranks.empty() || (ranks.front() >= 0 && ranks.back() < kMostRanks)) &&
          std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end();

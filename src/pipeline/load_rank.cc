@@ -100,9 +100,7 @@ void AddGroups(const std::vector<ProcessGroup>& groups, RankTrace& trace) {
   std::vector<JobGroup>& of_job = trace.job.groups;
   for (const StringId id : trace.comm_groups.name) {
     const std::string_view label = trace.strings.View(id);
-    if (std::any_of(of_job.begin(), of_job.end(),
-                    [&](const auto& known) { return known.id == label; }))
-      continue;
+    if (std::ranges::any_of(of_job, [&](const auto& known) { return known.id == label; })) continue;
     for (const ProcessGroup& group : groups) {
       if (group.ranks.empty() || (label != group.name && !label.starts_with(group.name + " [")))
         continue;
@@ -275,8 +273,8 @@ std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
 // Several captures of one rank that are not known to be of different jobs: one note for each.
 void NoteLatest(const CaptureGroup& left_out, const CaptureGroup& kept, FoundRanks& result) {
   for (const FoundRank& found : left_out.ranks) {
-    const auto latest = std::find_if(kept.ranks.begin(), kept.ranks.end(),
-                                     [&](const FoundRank& one) { return one.rank == found.rank; });
+    const auto latest = std::ranges::find_if(
+        kept.ranks, [&](const FoundRank& one) { return one.rank == found.rank; });
     result.notes.push_back(
         fmt::format("rank {}: {} is left out, because {} is later; if they are of different jobs, "
                     "give each a directory of its own",
@@ -300,10 +298,9 @@ void KeepOneGroup(const std::filesystem::path& directory, CaptureGroups found, F
   std::vector<CaptureGroup>& groups = found.groups;
   const bool is_last =
       found.told_apart == ToldApart::kByTime || found.told_apart == ToldApart::kNot;
-  if (is_last) std::reverse(groups.begin(), groups.end());
-  auto kept = std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
-    return a.ranks.size() < b.ranks.size();
-  });
+  if (is_last) std::ranges::reverse(groups);
+  auto kept = std::ranges::max_element(
+      groups, [](const auto& a, const auto& b) { return a.ranks.size() < b.ranks.size(); });
   if (found.told_apart == ToldApart::kNot) kept = groups.begin();
   for (auto group = groups.begin(); group != groups.end(); ++group) {
     if (group == kept) continue;

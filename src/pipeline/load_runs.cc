@@ -166,9 +166,8 @@ void Finish(const RunInput& input, const LoadRunsRequest& request, Pending run,
     ranks.push_back(std::move(*rank.summary));
   }
   if (ranks.empty()) Fail(ErrorKind::kInput, "no rank could be read: {}", loaded.notes.back());
-  const bool empty = std::all_of(ranks.begin(), ranks.end(), [](const gate::RankSummary& rank) {
-    return rank.samples.empty();
-  });
+  const bool empty = std::ranges::all_of(
+      ranks, [](const gate::RankSummary& rank) { return rank.samples.empty(); });
   if (empty) {
     Fail(ErrorKind::kInput,
          "{}: nothing to judge, because it holds no work of the device; see what is in it with "

@@ -91,7 +91,7 @@ void VisitKernels(RankTrace& trace, Visit visit) {
 // The stretch of time without gaps of a day in which most different starts are, the last of equals.
 // Damage is mostly the same time over and over.
 Window MainStretch(std::vector<TimeNs> starts) {
-  std::sort(starts.begin(), starts.end());
+  std::ranges::sort(starts);
   starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
   Window best;
   std::size_t most = 0;
@@ -160,7 +160,7 @@ void CheckClocks(RankTrace& trace) {
     return;
   }
   std::vector<TimeNs> starts = trace.device_tasks.start;
-  std::sort(starts.begin(), starts.end());
+  std::ranges::sort(starts);
   std::size_t both = 0, found = 0;  // a trace that breaks off lacks the last ones
   for (const TimeNs start : kernels.start) {
     if (start < of_tasks.begin || start > of_tasks.end) continue;
@@ -195,7 +195,7 @@ void CheckStreams(RankTrace& trace) {
   };
   add(trace.kernels);
   add(trace.device_tasks);
-  std::sort(works.begin(), works.end(), [](const StreamWork& a, const StreamWork& b) {
+  std::ranges::sort(works, [](const StreamWork& a, const StreamWork& b) {
     return std::tie(a.stream, a.start, a.end) < std::tie(b.stream, b.start, b.end);
   });
   for (std::size_t i = 0; i + 1 < works.size(); ++i) {

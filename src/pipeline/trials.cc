@@ -97,8 +97,7 @@ void WarnOfIssues(const RankTrace& trace, RankFacts& facts) {
 }
 
 bool HasRows(const Report& report) {
-  return std::any_of(report.sheets.begin(), report.sheets.end(),
-                     [](const Sheet& sheet) { return !sheet.rows.empty(); });
+  return std::ranges::any_of(report.sheets, [](const Sheet& sheet) { return !sheet.rows.empty(); });
 }
 
 // Empty where it was not tried.
@@ -134,9 +133,8 @@ Tables NeedsOf(const AnalyzerCheck& check) {
 
 const Recipe& RecipeToTry(const Recipe& recipe) {
   const auto& all = AllRecipes();
-  const auto other = std::find_if(all.begin(), all.end(), [&](const Recipe& candidate) {
-    return candidate.name == recipe.tried_as;
-  });
+  const auto other = std::ranges::find_if(
+      all, [&](const Recipe& candidate) { return candidate.name == recipe.tried_as; });
   return other == all.end() ? recipe : *other;
 }
 

@@ -11,7 +11,7 @@ namespace mpa {
 
 std::optional<std::int32_t> ChosenStep(const Steps& steps, const RecipeArguments& arguments) {
   const auto step = NumberArgument<std::int32_t>(arguments, kStepId);
-  if (!step || std::find(steps.id.begin(), steps.id.end(), *step) != steps.id.end()) return step;
+  if (!step || std::ranges::find(steps.id, *step) != steps.id.end()) return step;
   if (steps.Empty()) {
     Fail(ErrorKind::kInput, "the capture has no step markers; leave --step_id out");
   }

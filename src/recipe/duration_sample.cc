@@ -27,7 +27,7 @@ double Quartile(const Values& values, std::int64_t count, std::int64_t quarters)
 }  // namespace
 
 DurationSample::DurationSample(std::vector<TimeNs> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   for (const TimeNs value : values) {
     if (values_.empty() || values_.back().first != value) values_.emplace_back(value, 0);
     ++values_.back().second;

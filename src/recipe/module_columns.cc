@@ -55,8 +55,7 @@ ColumnOf<Item> ModuleMfuColumn(const ModuleColumnNames& names) {
 }
 
 bool HasMfu(const std::vector<ModuleStatisticRow>& rows) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [](const ModuleStatisticRow& row) { return !row.mfu.empty(); });
+  return std::ranges::any_of(rows, [](const ModuleStatisticRow& row) { return !row.mfu.empty(); });
 }
 
 }  // namespace mpa

@@ -18,8 +18,8 @@ double MedianOf(const std::vector<RankValue>& values) {
 }
 
 void Sort(std::vector<RankValue>& values) {
-  std::stable_sort(values.begin(), values.end(),
-                   [](const RankValue& a, const RankValue& b) { return a.value < b.value; });
+  std::ranges::stable_sort(
+      values, [](const RankValue& a, const RankValue& b) { return a.value < b.value; });
 }
 
 }  // namespace
@@ -40,9 +40,8 @@ std::vector<RankValue> MeansOfRanks(const std::vector<RankValue>& values) {
 
 RankSpread SpreadOf(std::vector<RankValue> values) {
   Sort(values);
-  const auto max = std::find_if(values.begin(), values.end(), [&](const RankValue& value) {
-    return value.value == values.back().value;
-  });
+  const auto max = std::ranges::find_if(
+      values, [&](const RankValue& value) { return value.value == values.back().value; });
   return {.min = values.front(), .max = *max, .median = MedianOf(values)};
 }
 
@@ -60,9 +59,8 @@ std::vector<RankValue> OutliersOf(const std::vector<RankValue>& values) {
   for (const RankValue& value : values) {
     if (distance(value) > limit) outliers.push_back(value);
   }
-  std::stable_sort(outliers.begin(), outliers.end(), [&](const RankValue& a, const RankValue& b) {
-    return distance(a) > distance(b);
-  });
+  std::ranges::stable_sort(
+      outliers, [&](const RankValue& a, const RankValue& b) { return distance(a) > distance(b); });
   return outliers;
 }
 

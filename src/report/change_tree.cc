@@ -30,7 +30,7 @@ void CollectLeaves(const ChangeNode& node, Nodes& leaves) {
 }
 
 void SortLargestFirst(Nodes& nodes) {
-  std::stable_sort(nodes.begin(), nodes.end(), [](const ChangeNode* a, const ChangeNode* b) {
+  std::ranges::stable_sort(nodes, [](const ChangeNode* a, const ChangeNode* b) {
     return std::abs(a->Change()) > std::abs(b->Change());
   });
 }
@@ -83,8 +83,8 @@ bool Explain(const Parts& names, TimeNs change) {
 }
 
 bool HasLevels(const ChangeNode& node) {
-  return std::any_of(node.children.begin(), node.children.end(),
-                     [](const ChangeNode& child) { return !child.children.empty(); });
+  return std::ranges::any_of(node.children,
+                             [](const ChangeNode& child) { return !child.children.empty(); });
 }
 
 // True when none of many names has half of the change.
@@ -236,7 +236,7 @@ std::vector<Cause> CausesOf(const ChangeNode& whole, const AmountScale& scale) {
   const auto size = [&](const Cause& cause) {
     return std::abs(scale.Rounded(cause.node->Change()));
   };
-  std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
+  std::ranges::stable_sort(causes, [](const Cause& a, const Cause& b) {
     return std::abs(a.node->Change()) > std::abs(b.node->Change());
   });
   if (causes.empty()) return causes;

@@ -27,7 +27,7 @@ std::vector<std::string> BoxColumns(const std::vector<const Column*>& columns) {
       {{"min", "min"}, {"q1", "q1"}, {"med", "median"}, {"q3", "q3"}, {"max", "max"}}};
   std::vector<std::string> found;
   for (const auto& names : kParts) {
-    const auto at = std::find_if(columns.begin(), columns.end(), [&](const Column* column) {
+    const auto at = std::ranges::find_if(columns, [&](const Column* column) {
       const std::string& title = column->in_workbook.title;
       const std::string lower = ToLower(title.empty() ? column->name : title);
       const std::string_view word = std::string_view(lower).substr(0, lower.find_first_of("(_"));

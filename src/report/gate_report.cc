@@ -29,9 +29,8 @@ std::optional<double> GateMetric::ChangePercent() const {
 }
 
 const GateMetric* GateReport::Leading() const {
-  const auto found = std::find_if(metrics.begin(), metrics.end(), [this](const GateMetric& metric) {
-    return metric.verdict == verdict;
-  });
+  const auto found = std::ranges::find_if(
+      metrics, [this](const GateMetric& metric) { return metric.verdict == verdict; });
   return found == metrics.end() ? nullptr : &*found;
 }
 

@@ -120,8 +120,8 @@ struct Table : Fields<InTable> {
     const std::vector<TimeNs>& starts = this->start;
     std::vector<std::size_t> rows(starts.size());
     std::iota(rows.begin(), rows.end(), std::size_t{0});
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](std::size_t a, std::size_t b) { return starts[a] < starts[b]; });
+    std::ranges::stable_sort(rows,
+                             [&](std::size_t a, std::size_t b) { return starts[a] < starts[b]; });
     return rows;
   }
 

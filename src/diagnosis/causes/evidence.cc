@@ -40,8 +40,8 @@ PlaceNames NamesOf(std::string_view source, std::string_view table) {
       {"tasks", "trace_view.json", "comm_tasks", "COMMUNICATION_TASK_INFO"},
       {"collectives", "trace_view.json", "collectives", "COMMUNICATION_OP"},
       {"garbage", "trace_view.json", "garbage_collections", "GC_RECORD"}};
-  const auto* found = std::find_if(std::begin(kNames), std::end(kNames),
-                                   [&](const Names& names) { return names.table == table; });
+  const auto* found =
+      std::ranges::find_if(kNames, [&](const Names& names) { return names.table == table; });
   if (found == std::end(kNames)) return {source, table};
   if (source == "database") return {source, found->in_database};
   return {source == "text" ? found->file : source, found->in_file};
