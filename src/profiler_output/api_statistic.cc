@@ -16,32 +16,10 @@ std::string_view LevelName(raw::Level level) {
 }
 
 std::string_view AclMode(std::uint32_t type) {
-  switch (type >> 16) {
-    case 1:
-      return "ACL_OP";
-    case 2:
-      return "ACL_MODEL";
-    case 3:
-      return "ACL_RTS";
-    case 4:
-      return "ACL_OTHERS";
-    case 5:
-      return "ACL_NN";
-    case 6:
-      return "ASCENDC";
-    case 7:
-      return "HOST_HCCL";
-    case 9:
-      return "ACL_DVPP";
-    case 10:
-      return "ACL_GRAPH";
-    case 11:
-      return "ACL_ATB";
-    case 12:
-      return "HIXL";
-    default:
-      return "";
-  }
+  return raw::NameOf(
+      raw::kNumbered<"1: ACL_OP, ACL_MODEL, ACL_RTS, ACL_OTHERS, ACL_NN, ASCENDC, HOST_HCCL, "
+                     "9: ACL_DVPP, ACL_GRAPH, ACL_ATB, HIXL">,
+      type >> 16);
 }
 
 // api_statistic.csv: durations of the calls of CANN by name and level.

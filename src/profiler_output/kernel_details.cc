@@ -119,13 +119,11 @@ void WriteOpStatistic(const raw::Session& session, const std::filesystem::path& 
       "Ratio(%)\r\n";
   for (const raw::KernelSum& sum : sums) {
     const double total = device_totals[sum.device];
-    CsvRow row(text);
-    row.Cell(sum.device);
-    row.Text(session.strings.View(sum.op_type));
-    row.Text(session.strings.View(sum.core));
-    row.Cells(sum.count, RoundedShort{sum.total / 1000}, RoundedShort{sum.shortest / 1000},
-              RoundedShort{sum.average / 1000}, RoundedShort{sum.longest / 1000},
-              RoundedShort{total > 0 ? sum.total / total * 100 : 0});
+    CsvRow(text).Cells(sum.device, session.strings.View(sum.op_type),
+                       session.strings.View(sum.core), sum.count, RoundedShort{sum.total / 1000},
+                       RoundedShort{sum.shortest / 1000}, RoundedShort{sum.average / 1000},
+                       RoundedShort{sum.longest / 1000},
+                       RoundedShort{total > 0 ? sum.total / total * 100 : 0});
   }
   WriteTextFile(path, text);
 }

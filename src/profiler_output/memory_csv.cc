@@ -11,81 +11,50 @@
 namespace mpa::profiler_output {
 namespace {
 
-void PutBytes(std::int64_t bytes, double unit, CsvRow& row) {
-  row.Cell(Decimal{static_cast<double>(bytes) / unit});
+Decimal Bytes(std::int64_t bytes, double unit) { return {static_cast<double>(bytes) / unit}; }
+
+// Cells of what is not known, -1, are empty.
+std::optional<Decimal> MegabytesIn(std::int64_t bytes) {
+  if (bytes < 0) return {};
+  return Bytes(bytes, kBytesPerMegabyte);
 }
 
-/// Empty for -1.
-void PutMegabytes(std::int64_t bytes, CsvRow& row) {
-  if (bytes < 0) {
-    row.Cell();
-  } else {
-    PutBytes(bytes, kBytesPerMegabyte, row);
-  }
+std::optional<Stamp> TimeIn(TimeNs time) {
+  if (time < 0) return {};
+  return Stamp{time};
 }
 
-/// Empty for -1.
-void PutTime(TimeNs time, CsvRow& row) {
-  if (time < 0) {
-    row.Cell();
-  } else {
-    row.Time(time);
-  }
-}
-
-/// From the allocation to `end`; empty when that is not known.
+/// From the allocation to `end`.
 void PutLifetime(const raw::AllocationLife& life, TimeNs end, CsvRow& row) {
-  if (end < 0 || life.allocated < 0) {
-    row.Cell();
-  } else if (life.cann) {
+  const bool known = end >= 0 && life.allocated >= 0;
+  if (known && life.cann) {
     row.Cell(ShortMicros{static_cast<double>(end - life.allocated)});
   } else {
-    row.Time(end - life.allocated);
+    row.Cells(known ? std::optional(Stamp{end - life.allocated}) : std::nullopt);
   }
 }
 
-void PutDevice(std::int64_t device, CsvRow& row) { row.Cell("NPU:", device); }
+std::string Device(std::int64_t device) { return "NPU:" + std::to_string(device); }
 
 void AppendLife(const raw::AllocationLife& life, const StringPool& strings, std::string& out) {
   CsvRow row(out);
   const std::string_view name = strings.View(life.name);
-  if (life.cann) {
-    row.Text("cann::" + std::string(name));
-  } else {
-    row.Text(name);
-  }
-  PutBytes(life.bytes, kBytesPerKilobyte, row);
-  PutTime(life.allocated, row);
-  PutTime(life.released, row);
-  PutTime(life.active_released, row);
+  row.Text(life.cann ? "cann::" + std::string(name) : name);
+  row.Cells(Bytes(life.bytes, kBytesPerKilobyte), TimeIn(life.allocated), TimeIn(life.released),
+            TimeIn(life.active_released));
   PutLifetime(life, life.released, row);
   PutLifetime(life, life.active_released, row);
-  for (const std::int64_t bytes :
-       {life.allocated_total, life.reserved_total, life.active_total, life.released_total,
-        life.released_reserved, life.released_active}) {
-    PutMegabytes(bytes, row);
-  }
-  if (life.cann) {
-    row.Cell();
-  } else {
-    row.Cell(life.stream);
-  }
-  PutDevice(life.device, row);
+  row.Cells(MegabytesIn(life.allocated_total), MegabytesIn(life.reserved_total),
+            MegabytesIn(life.active_total), MegabytesIn(life.released_total),
+            MegabytesIn(life.released_reserved), MegabytesIn(life.released_active),
+            life.cann ? std::nullopt : std::optional(life.stream), Device(life.device));
 }
 
 void AppendRecord(const raw::MemoryRecord& record, std::string& out) {
-  CsvRow row(out);
-  row.Text(record.component);
-  PutTime(record.time, row);
-  for (const std::int64_t bytes : {record.allocated, record.reserved, record.active}) {
-    PutMegabytes(bytes, row);
-  }
-  if (record.has_stream) {
-    row.Cell(record.stream);
-  } else {
-    row.Cell();
-  }
-  PutDevice(record.device, row);
+  CsvRow(out).Cells(record.component, TimeIn(record.time), MegabytesIn(record.allocated),
+                    MegabytesIn(record.reserved), MegabytesIn(record.active),
+                    record.has_stream ? std::optional(record.stream) : std::nullopt,
+                    Device(record.device));
 }
 
 }  // namespace
@@ -122,18 +91,15 @@ void WriteModuleMemory(const raw::Session& session, const std::filesystem::path&
     return samples.module[a] != samples.module[b] ? samples.module[a] < samples.module[b]
                                                   : samples.time[a] < samples.time[b];
   });
-  WriteTextTable(path, "Device_id,Component,Timestamp(us),Total Reserved(MB),Device\r\n",
-                 rows.size(), [&](std::size_t i, std::string& out) {
-                   const std::size_t sample = rows[i];
-                   const std::string_view name =
-                       raw::NameOf(raw::Modules(), samples.module[sample]);
-                   CsvRow row(out);
-                   row.Cell(samples.device[sample]);
-                   row.Text(name.empty() ? "UNKNOWN" : name);
-                   row.Time(samples.time[sample]);
-                   PutBytes(samples.reserved[sample], kBytesPerMegabyte, row);
-                   PutDevice(samples.device[sample], row);
-                 });
+  WriteTextTable(
+      path, "Device_id,Component,Timestamp(us),Total Reserved(MB),Device\r\n", rows.size(),
+      [&](std::size_t i, std::string& out) {
+        const std::size_t sample = rows[i];
+        const std::string_view name = raw::NameOf(raw::Modules(), samples.module[sample]);
+        CsvRow(out).Cells(
+            samples.device[sample], name.empty() ? "UNKNOWN" : name, Stamp{samples.time[sample]},
+            Bytes(samples.reserved[sample], kBytesPerMegabyte), Device(samples.device[sample]));
+      });
 }
 
 }  // namespace mpa::profiler_output

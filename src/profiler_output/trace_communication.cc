@@ -19,8 +19,7 @@ std::string GroupNames(const TraceSource& source) {
   std::string out;
   for (std::size_t i = 0; i < source.groups.size(); ++i) {
     const GroupRow& group = source.groups[i];
-    const std::uint64_t process =
-        TraceProcess(session.info.process, Layer::kCommunication, group.device);
+    const std::uint64_t process = source.Process(Layer::kCommunication, group.device);
     if (i == 0 || source.groups[i - 1].device != group.device) {
       PutProcess(out, process, "Communication", DeviceLabel(group.device), Layer::kCommunication);
     }

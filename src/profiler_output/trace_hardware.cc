@@ -73,20 +73,20 @@ class HardwareTasks {
 };
 
 /// Names of the devices and their streams.
-std::string Streams(const raw::Session& session) {
-  const raw::Tasks& tasks = session.tasks;
+std::string Streams(const TraceSource& source) {
+  const raw::Tasks& tasks = source.session.tasks;
   std::set<std::pair<std::int64_t, std::int64_t>> streams;
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
     if (tasks.group[i] == 0) streams.emplace(tasks.device[i], tasks.stream[i]);
   }
-  const raw::Marks& marks = session.marks;
+  const raw::Marks& marks = source.session.marks;
   for (std::size_t i = 0; i < marks.Size(); ++i) {
     if (marks.device_start[i] >= 0) streams.emplace(marks.device[i], marks.device_stream[i]);
   }
   std::string out;
   std::int64_t named = -1;
   for (const auto& [device, stream] : streams) {
-    const std::uint64_t process = TraceProcess(session.info.process, Layer::kHardware, device);
+    const std::uint64_t process = source.Process(Layer::kHardware, device);
     if (device != named) {
       PutProcess(out, process, "Ascend Hardware", DeviceLabel(device), Layer::kHardware);
     }
@@ -100,7 +100,7 @@ std::string Streams(const raw::Session& session) {
 
 void WriteHardwareEvents(const TraceSource& source, ChunkedFile& file) {
   const HardwareTasks tasks(source);
-  file.Write(Streams(source.session));
+  file.Write(Streams(source));
   file.WriteRows(source.session.tasks.Size(),
                  [&](std::size_t i, std::string& out) { tasks.Append(i, out); });
 }
@@ -133,9 +133,7 @@ constexpr std::string_view kActivityNames[] = {"Computing", "Communication",
 
 void PutMemory(const TraceSource& source, std::size_t i, std::string& out) {
   const raw::DeviceMemory& memory = source.session.device_memory;
-  const TracePlace place{
-      TraceProcess(source.session.info.process, Layer::kMemory, memory.device[i]), 0,
-      memory.time[i]};
+  const TracePlace place{source.Process(Layer::kMemory, memory.device[i]), 0, memory.time[i]};
   const std::string whose = memory.whole_device[i] != 0 ? "Device/" : "APP/";
   const auto ddr = static_cast<double>(memory.ddr[i]);
   const auto hbm = static_cast<double>(memory.hbm[i]);
@@ -147,12 +145,10 @@ void PutMemory(const TraceSource& source, std::size_t i, std::string& out) {
 }  // namespace
 
 void WriteActivityEvents(const TraceSource& source, ChunkedFile& file) {
-  const raw::Session& session = source.session;
-  const raw::Activities& activities = session.activities;
-  std::string names =
-      DeviceRows(session, activities.device, "Overlap Analysis", Layer::kActivities);
+  const raw::Activities& activities = source.session.activities;
+  std::string names = DeviceRows(source, activities.device, "Overlap Analysis", Layer::kActivities);
   for (const std::int64_t device : Distinct(activities.device)) {
-    const std::uint64_t process = TraceProcess(session.info.process, Layer::kActivities, device);
+    const std::uint64_t process = source.Process(Layer::kActivities, device);
     for (std::size_t i = 0; i < std::size(kActivityNames); ++i) {
       const auto thread = static_cast<std::int64_t>(i);
       PutThread(names, process, thread, kActivityNames[i], thread);
@@ -161,9 +157,8 @@ void WriteActivityEvents(const TraceSource& source, ChunkedFile& file) {
   file.Write(names);
   file.WriteRows(activities.Size(), [&](std::size_t i, std::string& out) {
     const auto activity = static_cast<std::size_t>(activities.activity[i]);
-    const TracePlace place{
-        TraceProcess(session.info.process, Layer::kActivities, activities.device[i]),
-        static_cast<std::int64_t>(activity), activities.start[i]};
+    const TracePlace place{source.Process(Layer::kActivities, activities.device[i]),
+                           static_cast<std::int64_t>(activity), activities.start[i]};
     BeginSlice(out, "", place, Duration(activities.start[i], activities.end[i]),
                kActivityNames[activity]);
     out += "}}";
@@ -173,14 +168,13 @@ void WriteActivityEvents(const TraceSource& source, ChunkedFile& file) {
 void WriteCounterEvents(const TraceSource& source, ChunkedFile& file) {
   const raw::Session& session = source.session;
   const raw::CoreFrequencies& frequencies = session.frequencies;
-  file.Write(DeviceRows(session, frequencies.device, "AI Core Freq", Layer::kCoreFrequency));
+  file.Write(DeviceRows(source, frequencies.device, "AI Core Freq", Layer::kCoreFrequency));
   file.WriteRows(frequencies.Size(), [&](std::size_t i, std::string& out) {
-    const TracePlace place{
-        TraceProcess(session.info.process, Layer::kCoreFrequency, frequencies.device[i]), 0,
-        frequencies.time[i]};
+    const TracePlace place{source.Process(Layer::kCoreFrequency, frequencies.device[i]), 0,
+                           frequencies.time[i]};
     PutCounter(out, "AI Core Freq", place, "MHz", frequencies.mhz[i]);
   });
-  file.Write(DeviceRows(session, session.device_memory.device, "NPU MEM", Layer::kMemory));
+  file.Write(DeviceRows(source, session.device_memory.device, "NPU MEM", Layer::kMemory));
   file.WriteRows(session.device_memory.Size(),
                  [&](std::size_t i, std::string& out) { PutMemory(source, i, out); });
 }

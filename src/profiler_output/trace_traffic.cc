@@ -9,29 +9,26 @@ Rounded Megabytes(std::int64_t bytes) { return {static_cast<double>(bytes) / kBy
 
 /// A row of each device, and put(i, place, out) for each sample of `samples`.
 template <typename Samples, typename PutSample>
-void WriteSamples(const raw::Session& session, const Samples& samples, std::string_view name,
+void WriteSamples(const TraceSource& source, const Samples& samples, std::string_view name,
                   Layer layer, ChunkedFile& file, PutSample put) {
-  file.Write(DeviceRows(session, samples.device, name, layer));
+  file.Write(DeviceRows(source, samples.device, name, layer));
   file.WriteRows(samples.Size(), [&](std::size_t i, std::string& out) {
-    put(i,
-        TracePlace{TraceProcess(session.info.process, layer, samples.device[i]), 0,
-                   samples.time[i]},
-        out);
+    put(i, TracePlace{source.Process(layer, samples.device[i]), 0, samples.time[i]}, out);
   });
 }
 
-void WriteDdr(const raw::Session& session, ChunkedFile& file) {
-  const raw::DdrTraffic& ddr = session.traffic.ddr;
-  WriteSamples(session, ddr, "DDR", Layer::kDdr, file,
+void WriteDdr(const TraceSource& source, ChunkedFile& file) {
+  const raw::DdrTraffic& ddr = source.session.traffic.ddr;
+  WriteSamples(source, ddr, "DDR", Layer::kDdr, file,
                [&](std::size_t i, const TracePlace& place, std::string& out) {
                  PutCounter(out, "DDR/Read", place, "Read(MB/s)", Megabytes(ddr.read[i]));
                  PutCounter(out, "DDR/Write", place, "Write(MB/s)", Megabytes(ddr.write[i]));
                });
 }
 
-void WriteHccs(const raw::Session& session, ChunkedFile& file) {
-  const raw::HccsTraffic& hccs = session.traffic.hccs;
-  WriteSamples(session, hccs, "HCCS", Layer::kHccs, file,
+void WriteHccs(const TraceSource& source, ChunkedFile& file) {
+  const raw::HccsTraffic& hccs = source.session.traffic.hccs;
+  WriteSamples(source, hccs, "HCCS", Layer::kHccs, file,
                [&](std::size_t i, const TracePlace& place, std::string& out) {
                  PutCounter(out, "Rx", place, "Rx(MB/s)", Megabytes(hccs.rx[i]));
                  PutCounter(out, "Tx", place, "Tx(MB/s)", Megabytes(hccs.tx[i]));
@@ -54,9 +51,9 @@ void PutDirection(const raw::PortDirection& direction, std::int64_t bandwidth,
              Rounded{raw::ShareOfBandwidth(direction.byte_rate, bandwidth)});
 }
 
-void WriteNetwork(const raw::Session& session, const raw::NetworkTraffic& network,
+void WriteNetwork(const TraceSource& source, const raw::NetworkTraffic& network,
                   std::string_view name, Layer layer, ChunkedFile& file) {
-  WriteSamples(session, network, name, layer, file,
+  WriteSamples(source, network, name, layer, file,
                [&](std::size_t i, const TracePlace& place, std::string& out) {
                  const std::int64_t bandwidth = network.bandwidth[i], port = network.port[i];
                  PutDirection(network.rx[i], bandwidth, "Rx", port, place, out);
@@ -64,10 +61,10 @@ void WriteNetwork(const raw::Session& session, const raw::NetworkTraffic& networ
                });
 }
 
-void WritePcie(const raw::Session& session, ChunkedFile& file) {
+void WritePcie(const TraceSource& source, ChunkedFile& file) {
   using Kind = raw::PcieKind;
-  const raw::PcieTraffic& pcie = session.traffic.pcie;
-  WriteSamples(session, pcie, "PCIe", Layer::kPcie, file,
+  const raw::PcieTraffic& pcie = source.session.traffic.pcie;
+  WriteSamples(source, pcie, "PCIe", Layer::kPcie, file,
                [&](std::size_t i, const TracePlace& place, std::string& out) {
                  const auto mean = [&](Kind kind, double unit) {
                    const auto& spread = pcie.of[i][static_cast<std::size_t>(kind)];
@@ -85,9 +82,9 @@ void WritePcie(const raw::Session& session, ChunkedFile& file) {
                });
 }
 
-void WriteHbm(const raw::Session& session, ChunkedFile& file) {
-  const raw::HbmTraffic& hbm = session.traffic.hbm;
-  WriteSamples(session, hbm, "HBM", Layer::kHbm, file,
+void WriteHbm(const TraceSource& source, ChunkedFile& file) {
+  const raw::HbmTraffic& hbm = source.session.traffic.hbm;
+  WriteSamples(source, hbm, "HBM", Layer::kHbm, file,
                [&](std::size_t i, const TracePlace& place, std::string& out) {
                  const std::string kind = hbm.write[i] != 0 ? "Write" : "Read";
                  PutCounter(out, "HBM " + std::to_string(hbm.hbm[i]) + "/" + kind, place,
@@ -96,10 +93,10 @@ void WriteHbm(const raw::Session& session, ChunkedFile& file) {
                });
 }
 
-void WriteLlc(const raw::Session& session, ChunkedFile& file) {
-  const raw::LlcTraffic& llc = session.traffic.llc;
+void WriteLlc(const TraceSource& source, ChunkedFile& file) {
+  const raw::LlcTraffic& llc = source.session.traffic.llc;
   WriteSamples(
-      session, llc, "LLC", Layer::kLlc, file,
+      source, llc, "LLC", Layer::kLlc, file,
       [&](std::size_t i, const TracePlace& place, std::string& out) {
         const std::string name =
             "LLC " + std::to_string(llc.llc[i]) + (llc.write[i] != 0 ? " Write/" : " Read/");
@@ -112,14 +109,14 @@ void WriteLlc(const raw::Session& session, ChunkedFile& file) {
 }  // namespace
 
 void WriteTrafficEvents(const TraceSource& source, ChunkedFile& file) {
-  const raw::Session& session = source.session;
-  WriteDdr(session, file);
-  WriteHccs(session, file);
-  WriteNetwork(session, session.traffic.nic, "NIC", Layer::kNic, file);
-  WriteNetwork(session, session.traffic.roce, "RoCE", Layer::kRoce, file);
-  WritePcie(session, file);
-  WriteHbm(session, file);
-  WriteLlc(session, file);
+  const raw::Traffic& traffic = source.session.traffic;
+  WriteDdr(source, file);
+  WriteHccs(source, file);
+  WriteNetwork(source, traffic.nic, "NIC", Layer::kNic, file);
+  WriteNetwork(source, traffic.roce, "RoCE", Layer::kRoce, file);
+  WritePcie(source, file);
+  WriteHbm(source, file);
+  WriteLlc(source, file);
 }
 
 }  // namespace mpa::profiler_output

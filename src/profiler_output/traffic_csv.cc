@@ -26,12 +26,9 @@ struct Spread {
 };
 
 void AppendHccs(std::int64_t device, std::string_view mode, const Spread& rates, std::string& out) {
-  CsvRow row(out);
-  row.Cell(device);
-  row.Text(mode);
-  for (const double rate : {rates.most, rates.least, rates.Mean()}) {
-    row.Cell(Rounded{rate / kBytesPerMegabyte});
-  }
+  const auto megabytes = [](double bytes) { return Rounded{bytes / kBytesPerMegabyte}; };
+  CsvRow(out).Cells(device, mode, megabytes(rates.most), megabytes(rates.least),
+                    megabytes(rates.Mean()));
 }
 
 // Which samples of PCIe the table is made of: those of 910B count from the start of the collection,
@@ -62,10 +59,8 @@ void AppendPcie(std::int64_t device, std::string_view mode, double unit, std::si
     max.Add(static_cast<double>(spread.max));
     avg.Add(static_cast<double>(spread.avg));
   }
-  CsvRow row(out);
-  row.Cell(device);
-  row.Text(mode);
-  for (const Spread* values : {&min, &max, &avg}) row.Cell(Rounded{values->Mean() / unit});
+  CsvRow(out).Cells(device, mode, Rounded{min.Mean() / unit}, Rounded{max.Mean() / unit},
+                    Rounded{avg.Mean() / unit});
 }
 
 // What one direction of a port did in the collection.
@@ -115,9 +110,8 @@ void WriteNetwork(const raw::NetworkTraffic& network, const std::filesystem::pat
       "txError rate(%),txDropped rate(%),funcId\r\n";
   for (const auto& [key, port] : ports) {
     CsvRow row(text);
-    row.Cell(key.first);
-    row.Time(network.time[port.last]);
-    row.Cell(Rounded{static_cast<double>(network.bandwidth[port.last])});
+    row.Cells(key.first, Stamp{network.time[port.last]},
+              Rounded{static_cast<double>(network.bandwidth[port.last])});
     port.rx.AppendTo(row);
     port.tx.AppendTo(row);
     row.Cell(key.second);
