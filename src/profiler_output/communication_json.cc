@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "mpa/raw/summaries.h"
-#include "text_files.h"
 #include "trace_view.h"
 
 namespace mpa::profiler_output {

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "csv_text.h"
-#include "kernel_rules.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/raw/labels.h"
 #include "mpa/raw/summaries.h"

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "csv_text.h"
-#include "kernel_rules.h"
 #include "mpa/base/text.h"
 #include "mpa/raw/labels.h"
+#include "text_files.h"
 
 namespace mpa::profiler_output {
 namespace {

@@ -2,7 +2,6 @@
 // Collectives and their pieces on the timeline: a row for each group, below it one for each plane.
 #include <algorithm>
 
-#include "kernel_rules.h"
 #include "mpa/raw/enumerations.h"
 #include "trace_view.h"
 

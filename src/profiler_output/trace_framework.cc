@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "kernel_rules.h"
 #include "mpa/raw/enumerations.h"
 #include "mpa/raw/labels.h"
 #include "trace_view.h"
