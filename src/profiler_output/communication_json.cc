@@ -131,7 +131,7 @@ void WriteSteps(const raw::Session& session, const std::filesystem::path& path, 
       put(step, kinds);
     }
   }
-  WriteTextFile(path, text);
+  io::WriteText(path, text);
 }
 
 }  // namespace

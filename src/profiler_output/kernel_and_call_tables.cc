@@ -128,7 +128,7 @@ void WriteOpStatistic(const raw::Session& session, const std::filesystem::path& 
                        RoundedShort{sum.longest / 1000},
                        RoundedShort{total > 0 ? sum.total / total * 100 : 0});
   }
-  WriteTextFile(path, text);
+  io::WriteText(path, text);
 }
 
 // How the calls of CANN are named.
@@ -168,7 +168,7 @@ void WriteApiStatistic(const raw::Session& session, const std::filesystem::path&
   // Of HWTS chips the profiler shows the device that it looks at.
   const auto& devices = session.info.devices;
   const std::string place = HasMixedCores(session) ? "host" : std::to_string(devices.front().id);
-  WriteTextFile(path, ApiStatistic(SumByName(session), place));
+  io::WriteText(path, ApiStatistic(SumByName(session), place));
 }
 
 }  // namespace mpa::profiler_output

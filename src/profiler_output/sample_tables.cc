@@ -120,7 +120,7 @@ void WriteNetwork(const raw::NetworkTraffic& network, const std::filesystem::pat
     port.tx.AppendTo(row);
     row.Cell(key.second);
   }
-  WriteTextFile(path, text);
+  io::WriteText(path, text);
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ void WriteHccs(const raw::Session& session, const std::filesystem::path& path) {
     AppendHccs(device, "Tx (MB/s)", rates.first, text);
     AppendHccs(device, "Rx (MB/s)", rates.second, text);
   }
-  WriteTextFile(path, text);
+  io::WriteText(path, text);
 }
 
 void WritePcie(const raw::Session& session, const std::filesystem::path& path) {
@@ -157,7 +157,7 @@ void WritePcie(const raw::Session& session, const std::filesystem::path& path) {
       AppendPcie(device, mode, unit, kind, rows, session.traffic.pcie, text);
     }
   }
-  WriteTextFile(path, text);
+  io::WriteText(path, text);
 }
 
 void WriteNic(const raw::Session& session, const std::filesystem::path& path) {

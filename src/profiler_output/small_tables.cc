@@ -88,7 +88,7 @@ void WriteStepTraceTime(const raw::Session& session, const std::filesystem::path
       row.Cell(DeviceTime{ns});
     }
   }
-  WriteTextFile(path, text);
+  io::WriteText(path, text);
 }
 
 // l2_cache.csv: how each task used the L2 cache.

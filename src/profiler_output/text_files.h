@@ -44,9 +44,6 @@ class ChunkedFile {
   std::size_t drop_ = 0;
 };
 
-/// A file of a text that is at hand.
-void WriteTextFile(const std::filesystem::path& path, std::string_view text);
-
 /// A file of a header and rows; see ChunkedFile::WriteRows().
 template <typename PutRow>
 void WriteTextTable(const std::filesystem::path& path, std::string_view header, std::size_t count,
