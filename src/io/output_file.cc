@@ -77,6 +77,11 @@ void PrepareOutputDirectory(const fs::path& directory) {
   const ScratchDirectory works(directory);
 }
 
+void MakeDirectory(const fs::path& directory) {
+  if (mkdir(directory.c_str(), 0750) == 0) return;
+  Fail(ErrorKind::kOutput, "{}: {}", FinalName(directory), std::strerror(errno));
+}
+
 void PrepareDirectoryBelow(const fs::path& root, const fs::path& below) {
   fs::path directory = root;
   for (const fs::path& part : below) {
@@ -201,11 +206,15 @@ void TextFile::Close() {
   }
 }
 
-void ReplaceText(const fs::path& path, std::string_view text) {
-  OutputFile output(path);
-  TextFile file(output.temporary_path());
+void WriteText(const fs::path& path, std::string_view text) {
+  TextFile file(path);
   file.Write(text);
   file.Close();
+}
+
+void ReplaceText(const fs::path& path, std::string_view text) {
+  OutputFile output(path);
+  WriteText(output.temporary_path(), text);
   output.Replace(path);
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/leaf.h"
@@ -102,14 +101,9 @@ LaunchChains::LaunchChains(const RankTrace& trace)
       queue_(trace.queued_work),
       launches_(trace),
       ops_(SpansOf(trace.host_ops)),
-      by_demand_(trace.queued_work.Size()) {
-  const QueuedWork& work = trace.queued_work;
-  std::iota(by_demand_.begin(), by_demand_.end(), 0u);
-  std::ranges::stable_sort(by_demand_, [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair{work.queued_track[a], work.queued[a]} <
-           std::pair{work.queued_track[b], work.queued[b]};
-  });
-}
+      by_demand_(RowsBy<std::uint32_t>(trace.queued_work.Size(), [&](std::uint32_t row) {
+        return std::pair{trace.queued_work.queued_track[row], trace.queued_work.queued[row]};
+      })) {}
 
 std::optional<LaunchChain> LaunchChains::Find(const DeviceItem& item, TimeNs begin) const {
   if (const auto call = calls_.Find(item.connection)) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "mpa/base/text.h"
@@ -52,11 +51,7 @@ std::vector<std::size_t> LaunchOrder(const RankTrace& trace) {
       launched[i] = trace.launches.host_time[*launch];
     }
   }
-  std::vector<std::size_t> order(launched.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order,
-                           [&](std::size_t a, std::size_t b) { return launched[a] < launched[b]; });
-  return order;
+  return RowsBy(launched);
 }
 
 void AddMc2(const RankTrace& trace, std::size_t kernel, const std::vector<TimeNs>& c_core_ends,
@@ -255,11 +250,7 @@ std::vector<std::size_t> GroupOrder(const RankTrace& trace) {
     TimeNs& its_first = first[static_cast<std::size_t>(comms.group[i])];
     its_first = std::min(its_first, comms.start[i]);
   }
-  std::vector<std::size_t> order(first.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order,
-                           [&](std::size_t a, std::size_t b) { return first[a] < first[b]; });
-  return order;
+  return RowsBy(first);
 }
 
 std::string LabelOf(const RankTrace& trace, std::size_t group) {

@@ -20,13 +20,7 @@ namespace {
 template <typename Table, typename KeyOf>
 std::vector<bool> Repeated(const Table& table, KeyOf key_of) {
   std::vector<bool> repeated(table.Size(), false);
-  std::vector<std::size_t> rows(table.Size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  const auto before = [&](std::size_t a, std::size_t b) { return key_of(a) < key_of(b); };
-  // Tasks mostly stand in the order of their starts.
-  if (!std::ranges::is_sorted(rows, before)) {
-    std::ranges::stable_sort(rows, before);
-  }
+  const std::vector<std::size_t> rows = RowsBy(table.Size(), key_of);
   for (std::size_t i = 1; i < rows.size(); ++i) {
     if (key_of(rows[i]) == key_of(rows[i - 1])) repeated[rows[i - 1]] = true;
   }

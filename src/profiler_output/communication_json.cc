@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "mpa/raw/summaries.h"
-#include "text_files.h"
 #include "trace_view.h"
 
 namespace mpa::profiler_output {
@@ -132,7 +131,7 @@ void WriteSteps(const raw::Session& session, const std::filesystem::path& path, 
       put(step, kinds);
     }
   }
-  WriteTextFile(path, text);
+  io::WriteText(path, text);
 }
 
 }  // namespace

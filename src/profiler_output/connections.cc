@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rows of a profiler database belong together.
-#include "connections.h"
-
 #include <algorithm>
 #include <tuple>
+
+#include "profiler_database.h"
 
 namespace mpa::profiler_output {
 namespace {

@@ -70,6 +70,11 @@ void PutUnsigned(std::string& out, std::uint64_t number) {
 
 void PutOne(std::string& out, Micros time) { PutThousandths(out, time.ns); }
 
+void PutOne(std::string& out, Stamp time) {
+  PutThousandths(out, time.ns);
+  out += '\t';
+}
+
 void PutOne(std::string& out, Decimal number) {
   if (!std::isfinite(number.value)) number.value = 0;
   const std::size_t begin = out.size();

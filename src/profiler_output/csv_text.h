@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,11 @@ inline constexpr double kBytesPerKilobyte = 1024, kBytesPerMegabyte = 1024 * 102
 
 /// Nanoseconds as microseconds with three decimals: 1500 is "1.500".
 struct Micros {
+  TimeNs ns;
+};
+
+/// A point in time in µs. The tab keeps spreadsheets from rounding it.
+struct Stamp {
   TimeNs ns;
 };
 
@@ -46,6 +52,7 @@ struct ThreeDecimals {
 };
 
 void PutOne(std::string& out, Micros time);
+void PutOne(std::string& out, Stamp time);
 void PutOne(std::string& out, Decimal number);
 void PutOne(std::string& out, ShortMicros time);
 void PutOne(std::string& out, Rounded number);
@@ -81,15 +88,22 @@ class CsvRow {
     Separate();
     Put(out_, parts...);
   }
-  /// A cell for each value.
+  /// A cell for each value: a text as of Text(), a number, or an empty one for nullopt.
   template <typename... Values>
   void Cells(const Values&... values) {
-    (Cell(values), ...);
+    (Add(values), ...);
   }
-  /// A point in time in µs. The tab keeps spreadsheets from rounding it.
-  void Time(TimeNs time) { Cell(Micros{time}, "\t"); }
 
  private:
+  void Add(std::string_view text) { Text(text); }
+  template <typename Value>
+  void Add(const std::optional<Value>& value) {
+    value ? Add(*value) : Cell();
+  }
+  template <typename Value>
+  requires(!std::convertible_to<const Value&, std::string_view>) void Add(const Value& value) {
+    Cell(value);
+  }
   void Separate() {
     if (!first_) out_ += ',';
     first_ = false;

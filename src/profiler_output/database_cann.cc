@@ -4,7 +4,6 @@
 #include <cmath>
 #include <span>
 
-#include "connections.h"
 #include "mpa/raw/enumerations.h"
 #include "profiler_database.h"
 

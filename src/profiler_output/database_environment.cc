@@ -2,7 +2,6 @@
 // The tables of a profiler database that do not depend on what was recorded: versions, host,
 // devices, names of numbers.
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -62,13 +61,10 @@ void WriteSessionTime(const raw::Session& session, DatabaseWriter& database) {
 }
 
 std::string_view ChipName(std::int64_t platform) {
-  constexpr std::array<raw::NamedNumber, 6> kChips = {{{0, "Ascend310"},
-                                                       {1, "Ascend910A"},
-                                                       {4, "Ascend310P"},
-                                                       {5, "Ascend910B"},
-                                                       {7, "Ascend310B"},
-                                                       {15, "Ascend950"}}};
-  const std::string_view name = raw::NameOf(kChips, platform);
+  const std::string_view name =
+      raw::NameOf(raw::kNumbered<"0: Ascend310, Ascend910A, 4: Ascend310P, Ascend910B, "
+                                 "7: Ascend310B, 15: Ascend950">,
+                  platform);
   return name.empty() ? kUnknownChip : name;
 }
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "connections.h"
 #include "mpa/base/text.h"
 #include "mpa/raw/labels.h"
 #include "profiler_database.h"

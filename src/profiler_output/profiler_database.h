@@ -180,6 +180,32 @@ void WriteMemory(const raw::Session& session, DatabaseStrings& strings, Database
 /// HCCS, PCIE, NIC, ROCE, HBM, DDR, LLC.
 void WriteTraffic(const raw::Traffic& traffic, DatabaseStrings& strings, DatabaseWriter& database);
 
+// The numbers by which the tables of a profiler database find each other: connectionId. Host calls
+// have the lowest numbers; framework and marks have ranges of their own.
+
+/// That of a host call: the number of its row in Session.calls and one, because readers take 0 for
+/// no connection.
+std::int64_t CallConnection(std::size_t call);
+
+/// That of a device task: of the call that launched it. All tasks handed over outside of any call
+/// share one number; -1: no host record.
+std::int64_t TaskConnection(const raw::Session& session, std::size_t task);
+
+/// That of a mark, on both sides.
+std::int64_t MarkConnection(std::int64_t mark_id);
+
+/// That of the two sides of an entry of the task queue.
+std::int64_t QueueConnection(std::int64_t correlation);
+
+struct OpConnection {
+  std::int32_t op = -1;  ///< row in TorchOps
+  std::int64_t connection = 0;
+};
+
+/// What operators are connected with: the launches in their queue entries, marks that they set, and
+/// their counterparts of the other pass. By operator, without duplicates.
+std::vector<OpConnection> ConnectOps(const raw::Session& session);
+
 /// Process and thread in one number, as the columns globalTid have them.
 inline std::int64_t GlobalThread(std::int64_t process, std::int64_t thread) {
   constexpr std::uint64_t kLow = 0xFFFFFFFF;

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "csv_text.h"
-#include "kernel_rules.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/raw/labels.h"
 #include "mpa/raw/summaries.h"
@@ -17,12 +16,11 @@ namespace mpa::profiler_output {
 namespace {
 
 /// ns as µs; "0" for nothing.
-void PutDeviceTime(double ns, CsvRow& row) {
-  if (ns == 0) {
-    row.Cell("0");
-  } else {
-    row.Cell(ShortMicros{ns});
-  }
+struct DeviceTime {
+  double ns;
+};
+void PutOne(std::string& out, DeviceTime time) {
+  time.ns == 0 ? Put(out, 0) : Put(out, ShortMicros{time.ns});
 }
 
 /// The tasks of the table, in order of start. Of tasks that differ in their context only, those of
@@ -64,14 +62,11 @@ void WriteTaskTime(const raw::Session& session, const std::filesystem::path& pat
                  listed.size(), [&](std::size_t i, std::string& out) {
                    const std::size_t task = listed[i];
                    const std::string_view function = session.strings.View(tasks.function[task]);
-                   CsvRow row(out);
-                   row.Cell(tasks.device[task]);
-                   row.Text(function.empty() ? kNone : function);
-                   row.Text(session.strings.View(raw::TaskType(session, task)));
-                   row.Cells(tasks.stream[task], tasks.task[task],
-                             Micros{static_cast<TimeNs>(tasks.dur[task])});
-                   row.Time(tasks.start[task]);
-                   row.Time(tasks.end[task]);
+                   CsvRow(out).Cells(tasks.device[task], function.empty() ? kNone : function,
+                                     session.strings.View(raw::TaskType(session, task)),
+                                     tasks.stream[task], tasks.task[task],
+                                     Micros{static_cast<TimeNs>(tasks.dur[task])},
+                                     Stamp{tasks.start[task]}, Stamp{tasks.end[task]});
                  });
 }
 
@@ -86,19 +81,14 @@ void WriteStepTraceTime(const raw::Session& session, const std::filesystem::path
       "Bubble,Communication(Not Overlapped and Exclude Receive),Preparing\r\n";
   for (const raw::StepTime& step : steps) {
     CsvRow row(text);
-    row.Cell(step.device);
-    if (step.step < 0) {
-      row.Cell();
-    } else {
-      row.Cell(step.step);
-    }
+    row.Cells(step.device, step.step < 0 ? std::nullopt : std::optional(step.step));
     for (const double ns :
          {step.computing, step.exposed_communication, step.overlapped, step.communication,
           step.free, step.stage, step.bubble, step.exposed_without_receive, step.preparing}) {
-      PutDeviceTime(ns, row);
+      row.Cell(DeviceTime{ns});
     }
   }
-  WriteTextFile(path, text);
+  io::WriteText(path, text);
 }
 
 // l2_cache.csv: how each task used the L2 cache.
@@ -123,23 +113,13 @@ void WriteL2Cache(const raw::Session& session, const std::filesystem::path& path
                    row.Cells(use.device[i], use.stream[i], use.task[i]);
                    // Other chips count hits of the whole device; a metric set of the cores has
                    // those of a task.
-                   if (IsHwts(session.info, use.device[i])) {
-                     row.Cell(Decimal{use.hit_rate[i]});
-                   } else {
-                     row.Text(kNone);
-                   }
-                   row.Cell(Decimal{use.victim_rate[i]});
-                   row.Text(name.empty() ? kNone : name);
+                   const bool of_task = IsHwts(session.info, use.device[i]);
+                   of_task ? row.Cells(Decimal{use.hit_rate[i]}) : row.Cells(kNone);
+                   row.Cells(Decimal{use.victim_rate[i]}, name.empty() ? kNone : name);
                  });
 }
 
 // operator_details.csv: one row an operator of the framework, with its times on host and device.
-
-namespace {
-
-void PutHostTime(TimeNs ns, CsvRow& row) { row.Cell(ShortMicros{static_cast<double>(ns)}); }
-
-}  // namespace
 
 void WriteOperatorDetails(const raw::Session& session, const std::filesystem::path& path) {
   const raw::TorchOps& ops = session.ops;
@@ -153,16 +133,12 @@ void WriteOperatorDetails(const raw::Session& session, const std::filesystem::pa
       ops.Size(), [&](std::size_t i, std::string& out) {
         const std::string_view name = session.strings.View(ops.name[i]);
         if (IsStepMark(name)) return;
-        CsvRow row(out);
-        row.Text(name);
-        row.Text(raw::ListLines(session.strings.View(ops.shapes[i])));
-        row.Text(raw::ListLines(session.strings.View(ops.stack[i])));
-        PutHostTime(times.host_self[i], row);
-        PutHostTime(times.host_total[i], row);
-        for (const auto* ns :
-             {&times.device_self, &times.device_total, &times.cube_self, &times.cube_total}) {
-          PutDeviceTime((*ns)[i], row);
-        }
+        CsvRow(out).Cells(name, raw::ListLines(session.strings.View(ops.shapes[i])),
+                          raw::ListLines(session.strings.View(ops.stack[i])),
+                          ShortMicros{static_cast<double>(times.host_self[i])},
+                          ShortMicros{static_cast<double>(times.host_total[i])},
+                          DeviceTime{times.device_self[i]}, DeviceTime{times.device_total[i]},
+                          DeviceTime{times.cube_self[i]}, DeviceTime{times.cube_total[i]});
       });
 }
 
@@ -178,13 +154,11 @@ void WriteDataPreprocess(const raw::Session& session, const std::filesystem::pat
       kernels.Size(), [&](std::size_t i, std::string& out) {
         const auto micros = [](std::int64_t us) { return Rounded{static_cast<double>(us)}; };
         const auto nanos = [](TimeNs ns) { return Rounded{static_cast<double>(ns) / 1000}; };
-        CsvRow row(out);
-        row.Cell(kernels.device[i]);
-        row.Time(kernels.start[i]);
-        row.Text(session.strings.View(kernels.name[i]));
-        row.Cells(micros(kernels.compute[i]), micros(kernels.copy[i]), nanos(kernels.dur[i]),
-                  micros(kernels.dispatch[i]), nanos(kernels.total[i]), kernels.stream[i],
-                  kernels.task[i]);
+        CsvRow(out).Cells(kernels.device[i], Stamp{kernels.start[i]},
+                          session.strings.View(kernels.name[i]), micros(kernels.compute[i]),
+                          micros(kernels.copy[i]), nanos(kernels.dur[i]),
+                          micros(kernels.dispatch[i]), nanos(kernels.total[i]), kernels.stream[i],
+                          kernels.task[i]);
       });
 }
 
@@ -195,11 +169,9 @@ void WriteInputQueue(const raw::Session& session, const std::filesystem::path& p
   if (queue.Empty()) return;
   WriteTextTable(path, "Device_id,Timestamp(us),Action,Source,Cached Buffer Size\r\n", queue.Size(),
                  [&](std::size_t i, std::string& out) {
-                   CsvRow row(out);
-                   row.Cells(queue.device[i], Micros{queue.time[i]});
-                   row.Text(session.strings.View(queue.action[i]));
-                   row.Text(session.strings.View(queue.source[i]));
-                   row.Cell(queue.size[i]);
+                   CsvRow(out).Cells(queue.device[i], Micros{queue.time[i]},
+                                     session.strings.View(queue.action[i]),
+                                     session.strings.View(queue.source[i]), queue.size[i]);
                  });
 }
 

@@ -6,19 +6,15 @@
 #include <cmath>
 
 #include "csv_text.h"
-#include "kernel_rules.h"
 #include "mpa/base/text.h"
 #include "mpa/raw/labels.h"
+#include "text_files.h"
 
 namespace mpa::profiler_output {
 namespace {
 
 void PutNumber(std::int64_t number, CsvRow& row) {
-  if (number < 0) {
-    row.Cell(kNone);
-  } else {
-    row.Cell(number);
-  }
+  number < 0 ? row.Cell(kNone) : row.Cell(number);
 }
 
 }  // namespace
@@ -73,23 +69,15 @@ std::string KernelDetails::Header() const {
 
 void KernelDetails::Append(const KernelSpan& span, const KernelLine& line, std::string& out) const {
   CsvRow row(out);
-  if (columns_.steps && line.step) row.Cell(*line.step);
-  if (columns_.steps && !line.step) row.Cell();
+  if (columns_.steps) row.Cells(line.step);
   PutNumber(span.device, row);
   if (!columns_.level0) {
     for (const std::int64_t number : {line.model, line.task, line.stream}) PutNumber(number, row);
   }
-  row.Text(line.name);
-  row.Text(line.op_type);
+  row.Cells(line.name, line.op_type);
   if (!columns_.level0) row.Text(line.state);
-  row.Text(line.core);
-  row.Time(span.start);
-  row.Cell(Micros{span.end - span.start});
-  if (span.wait < 0) {
-    row.Cell("0");
-  } else {
-    row.Cell(Micros{span.wait}, "000");
-  }
+  row.Cells(line.core, Stamp{span.start}, Micros{span.end - span.start});
+  span.wait < 0 ? row.Cell(0) : row.Cell(Micros{span.wait}, "000");
   PutNumber(line.blocks, row);
   if (!columns_.level0 && columns_.mixed) PutNumber(line.mix_blocks, row);
   if (!columns_.level0) row.Text(line.hf32);
@@ -142,14 +130,11 @@ std::string ApiStatistic(const CallSums& sums, std::string_view place) {
   const auto micro = [](TimeNs ns) { return static_cast<double>(ns) / 1000; };
   std::string text = "Device_id,Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance\r\n";
   for (const auto& [key, sum] : sums) {
-    CsvRow row(text);
-    row.Cell(place);
-    row.Text(LevelName(static_cast<raw::Level>(key.second)));
-    row.Text(key.first);
     const auto count = static_cast<double>(sum.count);
-    row.Cells(RoundedShort{micro(sum.total)}, sum.count, RoundedShort{micro(sum.total) / count},
-              RoundedShort{micro(sum.shortest)}, RoundedShort{micro(sum.longest)},
-              RoundedShort{sum.squares / count});
+    CsvRow(text).Cells(place, LevelName(static_cast<raw::Level>(key.second)), key.first,
+                       RoundedShort{micro(sum.total)}, sum.count,
+                       RoundedShort{micro(sum.total) / count}, RoundedShort{micro(sum.shortest)},
+                       RoundedShort{micro(sum.longest)}, RoundedShort{sum.squares / count});
   }
   return text;
 }

@@ -41,12 +41,6 @@ void ChunkedFile::WriteChunks(std::size_t count, const FormatRows& format) {
   for (const std::string& chunk : ready) Write(chunk);
 }
 
-void WriteTextFile(const std::filesystem::path& path, std::string_view text) {
-  io::TextFile file(path);
-  file.Write(text);
-  file.Close();
-}
-
 // Which text files there are, and under which names.
 
 void WriteText(const raw::Session& session, const std::filesystem::path& directory) {

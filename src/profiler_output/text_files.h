@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/io/output_file.h"
+#include "mpa/profiler_output/summary_files.h"
 #include "mpa/raw/session.h"
 
 namespace mpa::profiler_output {
@@ -43,9 +44,6 @@ class ChunkedFile {
   std::size_t drop_ = 0;
 };
 
-/// A file of a text that is at hand.
-void WriteTextFile(const std::filesystem::path& path, std::string_view text);
-
 /// A file of a header and rows; see ChunkedFile::WriteRows().
 template <typename PutRow>
 void WriteTextTable(const std::filesystem::path& path, std::string_view header, std::size_t count,
@@ -55,6 +53,22 @@ void WriteTextTable(const std::filesystem::path& path, std::string_view header, 
   file.WriteRows(count, std::move(put));
   file.Close();
 }
+
+// Which columns and kernels the tables show.
+
+/// Level 0 recorded no types and shapes; the profiler leaves those columns and tables out.
+inline bool IsLevel0(const raw::Session& session) { return session.info.level == 0; }
+
+/// HWTS chips have no mixed cores and no FFTS+ groups.
+bool HasMixedCores(const raw::Session& session);
+
+// How the profiler names the calls of CANN.
+
+/// "acl", "node", "communication".
+std::string_view LevelName(raw::Level level);
+
+/// The kind of an acl call ("ACL_NN"); empty for a number that has no name.
+std::string_view AclMode(std::uint32_t type);
 
 // The files of WriteText(). Each function writes one, or none where the capture has nothing for
 // it, and throws Error (kOutput) that names the file.

@@ -2,7 +2,6 @@
 // Collectives and their pieces on the timeline: a row for each group, below it one for each plane.
 #include <algorithm>
 
-#include "kernel_rules.h"
 #include "mpa/raw/enumerations.h"
 #include "trace_view.h"
 
@@ -19,8 +18,7 @@ std::string GroupNames(const TraceSource& source) {
   std::string out;
   for (std::size_t i = 0; i < source.groups.size(); ++i) {
     const GroupRow& group = source.groups[i];
-    const std::uint64_t process =
-        TraceProcess(session.info.process, Layer::kCommunication, group.device);
+    const std::uint64_t process = source.Process(Layer::kCommunication, group.device);
     if (i == 0 || source.groups[i - 1].device != group.device) {
       PutProcess(out, process, "Communication", DeviceLabel(group.device), Layer::kCommunication);
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "kernel_rules.h"
 #include "mpa/raw/enumerations.h"
 #include "mpa/raw/labels.h"
 #include "trace_view.h"
@@ -169,13 +168,8 @@ void WriteCallEvents(const TraceSource& source, ChunkedFile& file) {
   if (calls.Empty()) return;
   // At level 0 the profiler leaves out the calls, but not where they launch device work.
   const bool level0 = IsLevel0(session);
-  const std::uint64_t process = TraceProcess(session.info.process, Layer::kCann, kHost);
-  std::string names;
-  PutProcess(names, process, "CANN", "CPU", Layer::kCann);
-  for (const std::int64_t thread : Distinct(calls.thread)) {
-    PutThread(names, process, thread, "Thread " + std::to_string(thread), thread);
-  }
-  file.Write(names);
+  const std::uint64_t process = source.Process(Layer::kCann, kHost);
+  file.Write(HostRows(source, calls.thread, "CANN", Layer::kCann));
   file.WriteRows(calls.Size(), [&](std::size_t i, std::string& out) {
     const TracePlace place{process, calls.thread[i], calls.start[i]};
     if (!level0) PutCall(source, i, place, out);
@@ -198,17 +192,15 @@ void PutMarkArrow(std::string& out, char phase, std::int64_t mark, const TracePl
 
 void PutMark(const TraceSource& source, std::size_t i, std::string& out) {
   const raw::Marks& marks = source.session.marks;
-  const std::uint64_t host = TraceProcess(source.session.info.process, Layer::kMarks, kHost);
-  const TracePlace place{host, marks.thread[i], marks.start[i]};
+  const TracePlace place{source.Process(Layer::kMarks, kHost), marks.thread[i], marks.start[i]};
   BeginSlice(out, "", place, Duration(marks.start[i], marks.end[i]),
              source.texts[marks.message[i]]);
   Put(out, R"("event_type": ")", raw::NameOf(raw::MarkTypes(), marks.event_type[i]),
       R"(", "domain": ")", source.texts[marks.domain[i]], R"("}})");
   PutMarkArrow(out, 's', marks.mark_id[i], place);
   if (marks.device_start[i] < 0) return;
-  const std::uint64_t device =
-      TraceProcess(source.session.info.process, Layer::kHardware, marks.device[i]);
-  const TracePlace there{device, marks.device_stream[i], marks.device_start[i]};
+  const TracePlace there{source.Process(Layer::kHardware, marks.device[i]), marks.device_stream[i],
+                         marks.device_start[i]};
   BeginSlice(out, "", there, Duration(marks.device_start[i], marks.device_end[i]),
              source.texts[marks.message[i]]);
   Put(out, R"("Physic Stream Id": )", marks.device_stream[i], R"(, "Task Id": )",
@@ -221,13 +213,7 @@ void PutMark(const TraceSource& source, std::size_t i, std::string& out) {
 void WriteMarkEvents(const TraceSource& source, ChunkedFile& file) {
   const raw::Session& session = source.session;
   if (session.marks.Empty()) return;
-  std::string names;
-  const std::uint64_t process = TraceProcess(session.info.process, Layer::kMarks, kHost);
-  PutProcess(names, process, session.info.process_name, "CPU", Layer::kMarks);
-  for (const std::int64_t thread : Distinct(session.marks.thread)) {
-    PutThread(names, process, thread, "Thread " + std::to_string(thread), thread);
-  }
-  file.Write(names);
+  file.Write(HostRows(source, session.marks.thread, session.info.process_name, Layer::kMarks));
   file.WriteRows(session.marks.Size(),
                  [&](std::size_t i, std::string& out) { PutMark(source, i, out); });
 }

@@ -174,23 +174,32 @@ TraceSource::TraceSource(const raw::Session& s)
 
 TracePlace TraceSource::TaskPlace(std::size_t task) const {
   const raw::Tasks& tasks = session.tasks;
-  return {TraceProcess(session.info.process, Layer::kHardware, tasks.device[task]),
-          tasks.stream[task], tasks.start[task]};
+  return {Process(Layer::kHardware, tasks.device[task]), tasks.stream[task], tasks.start[task]};
 }
 
 TracePlace TraceSource::CollectivePlace(std::size_t collective) const {
   const raw::Collectives& collectives = session.collectives;
   const auto group = static_cast<std::size_t>(group_of_collective[collective]);
-  return {TraceProcess(session.info.process, Layer::kCommunication, collectives.device[collective]),
-          groups[group].thread, collectives.start[collective]};
+  return {Process(Layer::kCommunication, collectives.device[collective]), groups[group].thread,
+          collectives.start[collective]};
 }
 
-std::string DeviceRows(const raw::Session& session, std::span<const std::int64_t> devices,
+std::string DeviceRows(const TraceSource& source, std::span<const std::int64_t> devices,
                        std::string_view name, Layer layer) {
   std::string out;
   for (const std::int64_t device : Distinct(devices)) {
-    PutProcess(out, TraceProcess(session.info.process, layer, device), name, DeviceLabel(device),
-               layer);
+    PutProcess(out, source.Process(layer, device), name, DeviceLabel(device), layer);
+  }
+  return out;
+}
+
+std::string HostRows(const TraceSource& source, std::span<const std::int64_t> threads,
+                     std::string_view name, Layer layer) {
+  std::string out;
+  const std::uint64_t process = source.Process(layer, kHost);
+  PutProcess(out, process, name, "CPU", layer);
+  for (const std::int64_t thread : Distinct(threads)) {
+    PutThread(out, process, thread, "Thread " + std::to_string(thread), thread);
   }
   return out;
 }

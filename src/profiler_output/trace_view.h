@@ -144,6 +144,10 @@ struct TraceSource {
   std::uint64_t Connection(std::int32_t call) const {
     return call < 0 ? session.calls.Size() : static_cast<std::uint64_t>(call);
   }
+  /// The rows of a layer: of a device, or of the host (kHost).
+  std::uint64_t Process(Layer layer, std::int64_t device) const {
+    return TraceProcess(session.info.process, layer, device);
+  }
   TracePlace TaskPlace(std::size_t task) const;
   TracePlace CollectivePlace(std::size_t collective) const;
 
@@ -164,8 +168,11 @@ void WriteCallEvents(const TraceSource& source, ChunkedFile& file);
 void WriteDeviceArrows(const TraceSource& source, ChunkedFile& file);
 
 /// Names a row of each device.
-std::string DeviceRows(const raw::Session& session, std::span<const std::int64_t> devices,
+std::string DeviceRows(const TraceSource& source, std::span<const std::int64_t> devices,
                        std::string_view name, Layer layer);
+/// Names the rows of a layer of the host, one for each thread.
+std::string HostRows(const TraceSource& source, std::span<const std::int64_t> threads,
+                     std::string_view name, Layer layer);
 
 /// The different values, in order.
 std::vector<std::int64_t> Distinct(std::span<const std::int64_t> values);

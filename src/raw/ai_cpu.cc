@@ -6,7 +6,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -182,18 +181,6 @@ void ReadAiCpu(const DataFiles& files, const Side& side, const Device& device, b
                                         reader.AddQueue(record, kEarlyQueueLayout, stem);
                                     });
   }
-}
-
-void SortAiCpu(Session& session) {
-  const auto sort = [](const std::vector<TimeNs>& times, auto& table) {
-    std::vector<std::size_t> order(times.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
-    table.Reorder(order);
-  };
-  sort(session.ai_cpu.start, session.ai_cpu);
-  sort(session.input_queue.time, session.input_queue);
 }
 
 }  // namespace mpa::raw

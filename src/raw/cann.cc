@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +14,7 @@
 #include "host_side.h"
 #include "join_tasks.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/text.h"
 #include "mpa/capture/record_kinds.h"
 #include "stages.h"
 #include "tensors.h"
@@ -39,6 +38,54 @@ void CountUnread(RecordSide side, const DataFiles& files, Issues& issues) {
     issues.Count("records of a kind that cannot be read yet are left out",
                  slice.path.filename().string());
   }
+}
+
+// Loading of a model happens before the collection, but its calls are kept.
+constexpr std::uint32_t kModelLoad = 2;
+
+void Renumber(const std::vector<std::int32_t>& new_rows, std::vector<std::int32_t>& calls) {
+  for (std::int32_t& call : calls) {
+    if (call >= 0) call = new_rows[static_cast<std::size_t>(call)];
+  }
+}
+
+// Sets HostCalls::launches: of all nodes, of the recording of events and the waiting for them, and
+// of calls that copy.
+void MarkLaunches(const HostSide& host, Dictionary& dictionary, Session& session) {
+  HostCalls& calls = session.calls;
+  for (std::size_t i = 0; i < calls.Size(); ++i) {
+    const bool of_events =
+        calls.level[i] == Level::kAcl &&
+        IsOneOf(session.strings.View(calls.name[i]), {"aclrtRecordEvent", "aclrtStreamWaitEvent"});
+    calls.launches[i] = calls.level[i] == Level::kNode || of_events;
+  }
+  constexpr auto kRuntime = static_cast<std::uint32_t>(Level::kRuntime);
+  const StringId copy = session.strings.Intern("MEMCPY_ASYNC");
+  for (std::size_t i = 0; i < host.tasks.size(); ++i) {
+    const std::int32_t call = host.call_of_task[i];
+    if (call < 0 || dictionary.TypeName(kRuntime, host.tasks[i].type) != copy) continue;
+    const auto row = static_cast<std::size_t>(call);
+    if (calls.level[row] == Level::kAcl) calls.launches[row] = 1;
+  }
+}
+
+// Removes the calls that ended before the collection began. They were needed to understand the
+// tasks that they launched; these lose the connection.
+void DropEarlyCalls(Session& session) {
+  HostCalls& calls = session.calls;
+  std::vector<std::int32_t> new_rows(calls.Size(), -1);
+  std::int32_t kept = 0;
+  const auto keeps = [&](std::size_t i) {
+    return calls.end[i] >= session.info.begin ||
+           (calls.level[i] == Level::kModel && calls.type[i] == kModelLoad);
+  };
+  for (std::size_t i = 0; i < calls.Size(); ++i) {
+    if (keeps(i)) new_rows[i] = kept++;
+  }
+  if (static_cast<std::size_t>(kept) == calls.Size()) return;
+  calls.Filter(keeps);
+  Renumber(new_rows, session.tasks.call);
+  Renumber(new_rows, session.collectives.call);
 }
 
 class CannReader {
@@ -122,7 +169,8 @@ class CannReader {
       ReadAiCpu(device_files_[i], files_.devices[i], session_.info.devices[i], wide_streams_,
                 session_);
     }
-    SortAiCpu(session_);
+    session_.ai_cpu.Reorder(RowsBy(session_.ai_cpu.start));
+    session_.input_queue.Reorder(RowsBy(session_.input_queue.time));
   }
 
   TaskTrack ReadMarksOfDevice(std::size_t device, Issues& issues) {

@@ -20,9 +20,6 @@ namespace mpa::raw {
 void ReadAiCpu(const DataFiles& files, const Side& side, const Device& device, bool wide_streams,
                Session& session);
 
-/// Puts session.ai_cpu and session.input_queue in order.
-void SortAiCpu(Session& session);
-
 /// Adds what the counters of one device say of its kernels to session.counters, and points
 /// session.kernels there. ReadSession() calls it once for each device, in their order, for
 /// Parts::kCounters, when kernels and frequencies are complete. `wide_streams`: ids of streams use
@@ -54,14 +51,6 @@ void ReadMarks(const HostInput& input, const ControlFiles& files,
 
 /// Fills session.model_runs from the marks of the devices.
 void FindModelRuns(const ControlFiles& files, const std::vector<DeviceLog>& logs, Session& session);
-
-/// Sets HostCalls::launches: of all nodes, of the recording of events and the waiting for them, and
-/// of calls that copy.
-void MarkLaunches(const HostSide& host, Dictionary& dictionary, Session& session);
-
-/// Removes the calls that ended before the collection began. They were needed to understand the
-/// tasks that they launched; these lose the connection.
-void DropEarlyCalls(Session& session);
 
 /// Fills session.kernels from the tasks that compute, and sets kind and detail of these tasks.
 /// Tasks within a communication range are left to the collectives. If they compute, they are

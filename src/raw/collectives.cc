@@ -3,14 +3,12 @@
 // them.
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "cann_stages.h"
-#include "collective_records.h"
 #include "collective_traffic.h"
 
 namespace mpa::raw {
@@ -119,13 +117,10 @@ class PartFinder {
 
 /// Counts how often the same launch has run: graphs repeat theirs.
 void CountIterations(const Tasks& tasks, std::vector<Part>& parts) {
-  std::vector<std::size_t> order(parts.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
   const auto launch = [&](std::size_t i) {
     return std::pair(parts[i].host_task, tasks.context[static_cast<std::size_t>(parts[i].task)]);
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return launch(a) < launch(b); });
+  const std::vector<std::size_t> order = RowsBy(parts.size(), launch);
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (launch(order[i]) != launch(order[i - 1])) continue;
     parts[order[i]].iteration = parts[order[i - 1]].iteration + 1;
@@ -146,11 +141,8 @@ class CollectiveBuilder {
 
   /// `parts` in order of their tasks.
   void Build(const std::vector<Part>& parts) {
-    std::vector<std::size_t> order(parts.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
     const auto run = [&](std::size_t i) { return std::pair(parts[i].node, parts[i].iteration); };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return run(a) < run(b); });
+    const std::vector<std::size_t> order = RowsBy(parts.size(), run);
     std::vector<std::int32_t> collective_of(parts.size());
     for (std::size_t first = 0; first < order.size();) {
       std::size_t last = first;

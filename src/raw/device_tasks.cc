@@ -3,11 +3,12 @@
 #include "device_tasks.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <numeric>
 #include <span>
 #include <tuple>
+
+#include "mpa/raw/enumerations.h"
 
 namespace mpa::raw {
 namespace {
@@ -261,55 +262,17 @@ void CountBatchesOfStream(std::span<const DeviceFlip> flips, std::span<DeviceTas
   for (; next < order.size(); ++next) tasks[order[next]].batch = batch;
 }
 
-constexpr std::array<std::string_view, 21> kStarsTypes = {
-    "AI_CORE",          "AI_CPU",         "AIV_SQE",           "PLACE_HOLDER_SQE",
-    "EVENT_RECORD_SQE", "EVENT_WAIT_SQE", "NOTIFY_RECORD_SQE", "NOTIFY_WAIT_SQE",
-    "WRITE_VALUE_SQE",  "VQ6_SQE",        "TOF_SQE",           "SDMA_SQE",
-    "VPC_SQE",          "JPEGE_SQE",      "JPEGD_SQE",         "DSA_SQE",
-    "ROCCE_SQE",        "PCIE_DMA_SQE",   "HOST_CPU_SQE",      "CDQM_SQE",
-    "C_CORE_SQE"};
-constexpr std::array<std::string_view, 22> kStarsV6Types = {"AI_CORE",
-                                                            "AIV_SQE",
-                                                            "FUSION",
-                                                            "PLACE_HOLDER_SQE",
-                                                            "AICPU_H",
-                                                            "AICPU_D",
-                                                            "NOTIFY_RECORD_SQE",
-                                                            "NOTIFY_WAIT_SQE",
-                                                            "WRITE_VALUE_SQE",
-                                                            "UBDMA",
-                                                            "ASYNCDMA",
-                                                            "SDMA_SQE",
-                                                            "VPC_SQE",
-                                                            "JPEGE_SQE",
-                                                            "JPEGD_SQE",
-                                                            "CMO_SQE",
-                                                            "CCU_SQE",
-                                                            "",
-                                                            "",
-                                                            "",
-                                                            "CONDITION_SQE",
-                                                            "END_SQE"};
-constexpr std::array<std::string_view, 16> kContextTypes = {"AIC",
-                                                            "AIV",
-                                                            "",
-                                                            "Notify Wait",
-                                                            "Notify Record",
-                                                            "Write Value",
-                                                            "MIX_AIC",
-                                                            "MIX_AIV",
-                                                            "SDMA",
-                                                            "Data Context",
-                                                            "Invalidate Data Context",
-                                                            "Writeback Data Context",
-                                                            "AI_CPU",
-                                                            "Load Context",
-                                                            "",
-                                                            "DSA"};
-
-std::string_view NameIn(std::span<const std::string_view> names, std::size_t number) {
-  return number < names.size() && !names[number].empty() ? names[number] : "UNKNOWN";
-}
+constexpr auto& kStarsTypes = kNumbered<
+    "0: AI_CORE, AI_CPU, AIV_SQE, PLACE_HOLDER_SQE, EVENT_RECORD_SQE, EVENT_WAIT_SQE, "
+    "NOTIFY_RECORD_SQE, NOTIFY_WAIT_SQE, WRITE_VALUE_SQE, VQ6_SQE, TOF_SQE, SDMA_SQE, VPC_SQE, "
+    "JPEGE_SQE, JPEGD_SQE, DSA_SQE, ROCCE_SQE, PCIE_DMA_SQE, HOST_CPU_SQE, CDQM_SQE, C_CORE_SQE">;
+constexpr auto& kStarsV6Types = kNumbered<
+    "0: AI_CORE, AIV_SQE, FUSION, PLACE_HOLDER_SQE, AICPU_H, AICPU_D, NOTIFY_RECORD_SQE, "
+    "NOTIFY_WAIT_SQE, WRITE_VALUE_SQE, UBDMA, ASYNCDMA, SDMA_SQE, VPC_SQE, JPEGE_SQE, JPEGD_SQE, "
+    "CMO_SQE, CCU_SQE, 20: CONDITION_SQE, END_SQE">;
+constexpr auto& kContextTypes = kNumbered<
+    "0: AIC, AIV, 3: Notify Wait, Notify Record, Write Value, MIX_AIC, MIX_AIV, SDMA, "
+    "Data Context, Invalidate Data Context, Writeback Data Context, AI_CPU, Load Context, 15: DSA">;
 
 }  // namespace
 
@@ -367,11 +330,17 @@ void CountDeviceBatches(const std::vector<DeviceFlip>& flips, std::vector<Device
 }
 
 std::string_view DeviceTypeName(Generation generation, const DeviceTask& task) {
-  if (task.context != kWholeTask) return NameIn(kContextTypes, task.type);
-  if (generation == Generation::kStarsV6) return NameIn(kStarsV6Types, task.type);
   constexpr std::uint8_t kHwtsCopy = 9;
-  if (generation == Generation::kHwts && task.type == kHwtsCopy) return "SDMA_SQE";
-  return NameIn(kStarsTypes, task.type);
+  std::span<const NamedNumber> names = kStarsTypes;
+  if (task.context != kWholeTask) {
+    names = kContextTypes;
+  } else if (generation == Generation::kStarsV6) {
+    names = kStarsV6Types;
+  } else if (generation == Generation::kHwts && task.type == kHwtsCopy) {
+    return "SDMA_SQE";
+  }
+  const std::string_view name = NameOf(names, task.type);
+  return name.empty() ? "UNKNOWN" : name;
 }
 
 }  // namespace mpa::raw

@@ -3,6 +3,7 @@
 #include "host_records.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -166,6 +167,12 @@ std::vector<T> ReadRecords(const HostInput& input, std::string_view stem, Fill f
   return records;
 }
 
+/// A number that fits into the tables; the largest one if the record has a larger number.
+std::int64_t Signed(std::uint64_t number) {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  return number > std::uint64_t{kMost} ? kMost : static_cast<std::int64_t>(number);
+}
+
 }  // namespace
 
 bool HeadJudge::IsOfKind(const HostRecordHead& head) {
@@ -285,6 +292,40 @@ std::vector<CopyInfo> ReadCopyInfos(const HostInput& input) {
         copy.bytes = record.U64(24);
         copy.bytes_per_task = record.U64(32);
         copy.direction = record.U16(40);
+      });
+}
+
+std::vector<PartInfo> ReadPartInfos(const HostInput& input) {
+  return ReadRecords<kAdditionalSize, PartInfo>(
+      input, "additional.hccl_info",
+      [](const Record<kAdditionalSize>& record, const Slice&, PartInfo& part) {
+        part.name = record.U64(24);
+        part.group = record.U64(40);
+        part.local_rank = record.U32(48);
+        part.remote_rank = record.U32(52);
+        part.rank_size = record.U32(56);
+        part.plane = record.U32(64);
+        part.context = record.U32(68);
+        part.notify = record.U64(72);
+        part.estimated = std::isfinite(record.F64(88)) ? record.F64(88) : 0;
+        part.bytes = Signed(record.U64(112));
+        part.data_type = record.U32(124);
+        part.link = record.U32(128);
+        part.transport = record.U32(132);
+        part.rdma = record.U32(136);
+      });
+}
+
+std::vector<CollectiveInfo> ReadCollectiveInfos(const HostInput& input) {
+  return ReadRecords<kCompactSize, CollectiveInfo>(
+      input, "compact.hccl_op_info",
+      [](const Record<kCompactSize>& record, const Slice&, CollectiveInfo& info) {
+        info.relay = (record.U8(24) & 1) != 0;
+        info.retry = (record.U8(24) & 2) != 0;
+        info.data_type = record.U8(25);
+        info.algorithm = record.U64(26);
+        info.group = record.U64(42);
+        info.count = Signed(record.U64(34));
       });
 }
 

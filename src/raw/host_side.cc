@@ -92,14 +92,8 @@ HostTree BuildHostTree(const HostCalls& calls) {
 
 std::vector<std::int32_t> CallsAround(const HostCalls& calls, const HostTree& tree,
                                       std::span<const Moment> moments) {
-  std::vector<std::uint32_t> order(moments.size());
-  std::iota(order.begin(), order.end(), 0u);
-  const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
-    return moments[a].time < moments[b].time;
-  };
-  if (!std::is_sorted(order.begin(), order.end(), earlier)) {
-    std::stable_sort(order.begin(), order.end(), earlier);
-  }
+  const auto order =
+      RowsBy<std::uint32_t>(moments.size(), [&](std::uint32_t row) { return moments[row].time; });
   std::vector<std::int32_t> around(moments.size(), kNone);
   OpenCalls open;
   std::size_t next = 0;

@@ -2,6 +2,7 @@
 #include "mpa/raw/labels.h"
 
 #include "mpa/base/text.h"
+#include "mpa/raw/enumerations.h"
 
 namespace mpa::raw {
 namespace {
@@ -93,20 +94,11 @@ std::string ListLines(std::string_view list) {
 }
 
 std::string_view LevelPrefix(Level level) {
-  switch (level) {
-    case Level::kAcl:
-      return "AscendCL";
-    case Level::kModel:
-      return "Model";
-    case Level::kNode:
-      return "Node";
-    case Level::kCommunication:
-      return "Communication";
-    case Level::kRuntime:
-      return "Runtime";
-    default:
-      return "Api";
-  }
+  const std::string_view name =
+      NameOf(kNumbered<"5000: Runtime, 5500: Communication, 10000: Node, 15000: Model, "
+                       "20000: AscendCL">,
+             static_cast<std::int64_t>(level));
+  return name.empty() ? "Api" : name;
 }
 
 }  // namespace mpa::raw

@@ -1,16 +1,292 @@
 // SPDX-License-Identifier: Apache-2.0
-// PROF_* and FRAMEWORK: a capture that was not parsed.
-#include <array>
-#include <utility>
+// PROF_* and FRAMEWORK: a capture that was not parsed. From its session to the tables of a rank, as
+// the profiler's own text output would fill them. All texts are of the session's pool, which is
+// handed to the rank afterwards.
+#include <fmt/format.h>
 
-#include "mpa/raw/session.h"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "communication_steps.h"
+#include "megabytes.h"
+#include "mpa/raw/labels.h"
+#include "mpa/raw/summaries.h"
 #include "mpa/readers/reader.h"
-#include "raw_tables.h"
+#include "raw_device.h"
 
 namespace mpa::readers {
 namespace {
 
 using raw::Parts;
+using raw::Session;
+
+// Rewrites texts of a pool, each distinct one once.
+class Rewriter {
+ public:
+  explicit Rewriter(StringPool& strings) : strings_(strings) {}
+
+  template <typename Rewrite>
+  StringId operator()(StringId id, Rewrite rewrite) {
+    if (Index(id) >= done_.size()) done_.resize(Index(id) + 1);
+    std::optional<StringId>& done = done_[Index(id)];
+    if (!done) done = strings_.Intern(rewrite(strings_.View(id)));
+    return *done;
+  }
+
+ private:
+  StringPool& strings_;
+  std::vector<std::optional<StringId>> done_;
+};
+
+// "a;b" as the timeline writes it, one entry a line.
+std::string OnLines(std::string_view text) {
+  return text.empty() ? std::string(kNotRecorded) : raw::ListLines(text);
+}
+
+std::int32_t TrackOf(const raw::TorchOps& ops, std::size_t op, TrackNumbers& tracks) {
+  return tracks.Of(ops.process[op], ops.thread[op]);
+}
+
+void FillOps(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
+  Rewriter rewrite(session.strings);
+  const bool details = Overlap(wanted, Tables::kOpDetails);
+  const bool stacks = details || Overlap(wanted, Tables::kOpStacks);
+  const auto on_lines = [&](bool is_wanted, StringId id) {
+    return is_wanted ? rewrite(id, OnLines) : StringId::kEmpty;
+  };
+  const raw::TorchOps& ops = session.ops;
+  for (std::size_t i = 0; i < ops.Size(); ++i) {
+    trace.host_ops.Append({.start = ops.start[i],
+                           .dur = ops.end[i] - ops.start[i],
+                           .name = ops.name[i],
+                           .track = TrackOf(ops, i, tracks),
+                           .shapes = on_lines(details, ops.shapes[i]),
+                           .types = on_lines(details, ops.types[i]),
+                           .stack = on_lines(stacks, ops.stack[i])});
+  }
+}
+
+void FillSteps(const Session& session, RankTrace& trace) {
+  const raw::Steps& steps = session.steps;
+  for (std::size_t i = 0; i < steps.Size(); ++i) {
+    if (steps.id[i] < 0 || steps.id[i] > std::numeric_limits<std::int32_t>::max()) continue;
+    trace.steps.Append({.id = static_cast<std::int32_t>(steps.id[i]),
+                        .start = steps.start[i],
+                        .end = steps.end[i]});
+  }
+}
+
+void FillBackwardLinks(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
+  const raw::TorchOps& ops = session.ops;
+  for (std::size_t i = 0; i < session.backward.Size(); ++i) {
+    const auto forward = static_cast<std::size_t>(session.backward.forward[i]);
+    const auto backward = static_cast<std::size_t>(session.backward.backward[i]);
+    trace.backward_links.Append({.forward_time = ops.start[forward],
+                                 .forward_track = TrackOf(ops, forward, tracks),
+                                 .backward_time = ops.start[backward],
+                                 .backward_track = TrackOf(ops, backward, tracks)});
+    trace.backward_tid = ops.thread[backward];
+  }
+}
+
+void FillQueue(Session& session, TrackNumbers& tracks, RankTrace& trace) {
+  Rewriter rewrite(session.strings);
+  const raw::QueueRanges& queue = session.queue;
+  for (std::size_t i = 0; i < queue.Size(); ++i) {
+    if (!queue.dequeue[i] || queue.other[i] < 0) continue;
+    const auto asked = static_cast<std::size_t>(queue.other[i]);
+    trace.queued_work.Append(
+        {.queued = queue.start[asked],
+         .queued_track = tracks.Of(queue.process[asked], queue.thread[asked]),
+         .start = queue.start[i],
+         .dur = queue.end[i] - queue.start[i],
+         .track = tracks.Of(queue.process[i], queue.thread[i]),
+         .name = rewrite(queue.name[i],
+                         [](std::string_view name) { return fmt::format("Dequeue@{}", name); }),
+         .queued_dur = queue.end[asked] - queue.start[asked]});
+  }
+}
+
+void FillPython(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
+  const raw::PythonCalls& calls = session.python;
+  for (std::size_t i = 0; i < calls.Size(); ++i) {
+    trace.python_calls.Append({.start = calls.start[i],
+                               .dur = calls.end[i] - calls.start[i],
+                               .name = calls.name[i],
+                               .track = tracks.Of(calls.process[i], calls.thread[i])});
+  }
+  for (std::size_t i = 0; i < session.collections.Size(); ++i) {
+    trace.garbage_collections.Append(
+        {.start = session.collections.start[i],
+         .dur = session.collections.end[i] - session.collections.start[i]});
+  }
+}
+
+// Away from the numbers of launches, as in the profiler's own databases.
+std::int64_t LinkOfMark(std::int64_t mark_id) {
+  constexpr std::int64_t kFirst = 4'000'000'001;
+  return mark_id <= std::numeric_limits<std::int64_t>::max() - kFirst ? kFirst + mark_id : -1;
+}
+
+void FillMarks(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
+  constexpr MstxKind kKinds[] = {MstxKind::kMark, MstxKind::kPushPop, MstxKind::kStartEnd,
+                                 MstxKind::kMark};
+  const raw::Marks& marks = session.marks;
+  for (std::size_t i = 0; i < marks.Size(); ++i) {
+    const std::int64_t type = marks.event_type[i];
+    if (type < 0 || type >= std::ssize(kKinds)) continue;
+    trace.mstx.Append({.start = marks.start[i],
+                       .dur = marks.end[i] - marks.start[i],
+                       .kind = kKinds[type],
+                       .message = marks.message[i],
+                       .domain = marks.domain[i],
+                       .track = tracks.Of(session.info.process, marks.thread[i]),
+                       .link = LinkOfMark(marks.mark_id[i]),
+                       .device_start = marks.device_start[i],
+                       .device_dur = marks.device_start[i] < 0
+                                         ? -1
+                                         : marks.device_end[i] - marks.device_start[i]});
+  }
+}
+
+// Calls by the name that the timeline shows, "Node@launch".
+void FillCalls(Session& session, TrackNumbers& tracks, RankTrace& trace) {
+  const raw::HostCalls& calls = session.calls;
+  std::map<raw::Level, Rewriter> names;
+  for (std::size_t i = 0; i < calls.Size(); ++i) {
+    const raw::Level level = calls.level[i];
+    Rewriter& rewrite = names.try_emplace(level, session.strings).first->second;
+    const bool runs_model =
+        level == raw::Level::kModel && session.strings.View(calls.name[i]) == "ModelExecute";
+    trace.host_calls.Append({.start = calls.start[i],
+                             .dur = calls.end[i] - calls.start[i],
+                             .name = rewrite(raw::CallName(calls, i),
+                                             [&](std::string_view name) {
+                                               return fmt::format("{}@{}", raw::LevelPrefix(level),
+                                                                  name);
+                                             }),
+                             .track = tracks.Of(session.info.process, calls.thread[i]),
+                             .item = runs_model ? StringId::kEmpty : calls.item[i],
+                             .model = runs_model ? static_cast<std::int64_t>(calls.item_id[i]) : -1,
+                             .request = runs_model ? calls.request[i] : -1,
+                             .connection = static_cast<std::int64_t>(i)});
+  }
+}
+
+// Operators, their queue, Python, collections, calls of CANN.
+void FillHostTables(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
+  trace.session_start = session.info.begin;
+  trace.session_end = session.info.end;
+  FillOps(session, wanted, tracks, trace);
+  FillSteps(session, trace);
+  FillBackwardLinks(session, tracks, trace);
+  if (Overlap(wanted, Tables::kQueuedWork)) FillQueue(session, tracks, trace);
+  FillPython(session, tracks, trace);
+  FillMarks(session, tracks, trace);
+  if (Overlap(wanted, Tables::kHostCalls)) FillCalls(session, tracks, trace);
+}
+
+void FillMemorySamples(Session& session, RankTrace& trace) {
+  for (const raw::MemoryRecord& record : raw::MemoryRecords(session)) {
+    if (record.reserved < 0) continue;
+    if (!IsMemorySize(record.reserved) || !IsTime(record.time)) {
+      trace.issues.Count("memory sample left out, its size or time makes no sense",
+                         "memory records");
+      continue;
+    }
+    trace.memory_samples.Append(
+        {.time = record.time,
+         .component = session.strings.Intern(record.component),
+         .reserved_bytes = record.reserved,
+         .allocated_bytes = IsMemorySize(record.allocated) ? record.allocated : -1});
+  }
+}
+
+void FillAllocations(Session& session, RankTrace& trace) {
+  for (const raw::AllocationLife& life : raw::AllocationLives(session)) {
+    if (!IsMemorySize(life.bytes) || !IsTime(life.allocated) || !IsTime(life.released)) {
+      trace.issues.Count("allocation left out, its size or times make no sense", "memory records");
+      continue;
+    }
+    const StringId name =
+        life.cann ? session.strings.Intern(fmt::format("cann::{}", session.strings.View(life.name)))
+                  : life.name;
+    trace.allocations.Append({.name = name,
+                              .bytes = life.bytes,
+                              .allocated = life.allocated,
+                              .released = life.released});
+  }
+}
+
+std::int32_t StepNumber(std::int64_t step) {
+  return step >= 0 && step <= std::numeric_limits<std::int32_t>::max()
+             ? static_cast<std::int32_t>(step)
+             : -1;
+}
+
+void FillStepTimes(const Session& session, RankTrace& trace) {
+  for (const raw::StepTime& step : raw::StepTimes(session, raw::StepTimeForm::kText)) {
+    trace.step_times.Append({.step = StepNumber(step.step),
+                             .computing = std::llround(step.computing),
+                             .exposed_communication = std::llround(step.exposed_communication),
+                             .communication = std::llround(step.communication),
+                             .free = std::llround(step.free),
+                             .overlapped = std::llround(step.overlapped),
+                             .stage = std::llround(step.stage),
+                             .bubble = std::llround(step.bubble),
+                             .exposed_without_receive = std::llround(step.exposed_without_receive),
+                             .preparing = std::llround(step.preparing)});
+  }
+}
+
+void FillTransfers(const Session& session, RankTrace& trace) {
+  for (const CommunicationStep& step : raw::SummariseCommunication(session)) {
+    const auto total = std::find_if(step.collective.begin(), step.collective.end(),
+                                    [](const CommunicationOp& op) { return op.group.empty(); });
+    if (total == step.collective.end()) continue;
+    const auto add = [&](Transport transport, LinkKind kind) {
+      const auto use = total->links.find(kind);
+      if (use == total->links.end()) return;
+      trace.transfers.Append({.step = StepOfName(step.step),
+                              .transport = transport,
+                              .bytes = std::llround(use->second.megabytes * 1e6),
+                              .time = std::llround(use->second.milliseconds * 1e6)});
+    };
+    add(Transport::kRdma, LinkKind::kRdma);
+    add(Transport::kSdma, LinkKind::kSdma);
+  }
+}
+
+void FillKernelStatistics(const Session& session, RankTrace& trace) {
+  for (const raw::KernelSum& sum : raw::SumKernels(session)) {
+    trace.kernel_statistics.Append({.op_type = sum.op_type,
+                                    .core = sum.core,
+                                    .count = sum.count,
+                                    .total = std::llround(sum.total),
+                                    .min = std::llround(sum.shortest),
+                                    .avg = std::llround(sum.average),
+                                    .max = std::llround(sum.longest)});
+  }
+}
+
+// The tables that the profiler sums up in files beside the timeline.
+void FillSummaryTables(Session& session, Tables wanted, RankTrace& trace) {
+  if (Overlap(wanted, Tables::kMemorySamples)) FillMemorySamples(session, trace);
+  if (Overlap(wanted, Tables::kAllocations)) FillAllocations(session, trace);
+  if (Overlap(wanted, Tables::kStepTimes)) FillStepTimes(session, trace);
+  if (Overlap(wanted, Tables::kTransfers)) FillTransfers(session, trace);
+  if (Overlap(wanted, Tables::kCommSummary)) {
+    trace.communication_summary = raw::SummariseCommunication(session);
+  }
+  if (Overlap(wanted, Tables::kKernelStatistics)) FillKernelStatistics(session, trace);
+}
 
 // The parts of the capture from which the wanted tables are made.
 Parts PartsOf(Tables wanted) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device side of a raw capture.
+#include "raw_device.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +18,6 @@
 #include "mpa/model/device_tasks.h"
 #include "mpa/raw/enumerations.h"
 #include "mpa/raw/labels.h"
-#include "raw_tables.h"
 #include "trace_runtime.h"
 
 namespace mpa::readers {

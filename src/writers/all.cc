@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a report can be written as.
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "formats.h"
 #include "mpa/base/error.h"
@@ -20,36 +16,39 @@ namespace {
 
 using Notes = std::vector<std::string>;
 
-void WriteText(const std::string& text, const fs::path& path) {
-  io::TextFile file(path);
-  file.Write(text);
-  file.Close();
+// The forms that never have notes.
+template <void (*kWrite)(const Report& report, const fs::path& path)>
+void WithoutNotes(const Report& report, const fs::path& path, Notes&) {
+  kWrite(report, path);
 }
 
-void WriteJson(const Report& report, const fs::path& path, Notes&) {
-  if (report.gate) return WriteText(FormatGateJson(*report.gate), path);
+template <std::string (*kFormat)(const GateReport& report)>
+void WriteGate(const Report& report, const fs::path& path, Notes&) {
+  io::WriteText(path, kFormat(*report.gate));
+}
+
+void WriteJson(const Report& report, const fs::path& path) {
+  if (report.gate) return io::WriteText(path, FormatGateJson(*report.gate));
   writers::WriteJsonFile(report, path);
 }
 
-void WriteMarkdown(const Report& report, const fs::path& path, Notes&) {
-  if (report.gate) return WriteText(FormatGateMarkdown(*report.gate), path);
+void WriteMarkdown(const Report& report, const fs::path& path) {
+  if (report.gate) return io::WriteText(path, FormatGateMarkdown(*report.gate));
   writers::WriteMarkdownFile(report, path);
 }
 
-void MakeDirectory(const fs::path& path) {
-  if (mkdir(path.c_str(), 0750) != 0) {
-    Fail(ErrorKind::kOutput, "{}: {}", io::FinalName(path), std::strerror(errno));
-  }
+void WriteDatabase(const Report& report, const fs::path& path) {
+  writers::WriteDatabaseFile(report.sheets, path);
 }
 
 void WriteTextDirectory(const Report& report, const fs::path& path, Notes& notes) {
-  MakeDirectory(path);
+  io::MakeDirectory(path);
   WriteRankWorkbooks(report, path, notes);
   WriteTextFiles(report, path);
 }
 
-void WriteNotebookDirectory(const Report& report, const fs::path& path, Notes&) {
-  MakeDirectory(path);
+void WriteNotebookDirectory(const Report& report, const fs::path& path) {
+  io::MakeDirectory(path);
   WriteNotebook(report, path, path.stem().string());
 }
 
@@ -66,38 +65,16 @@ const std::vector<ExportType>& AllExportTypes() {
        [](const Report& report, const fs::path& path, Notes& notes) {
          writers::WriteXlsxFile(report, path, notes);
        }},
-      {"db", ".db",
-       [](const Report& report, const fs::path& path, Notes&) {
-         writers::WriteDatabaseFile(report.sheets, path);
-       }},
-      {"json", ".json", WriteJson},
-      {"csv", "_csv",
-       [](const Report& report, const fs::path& path, Notes&) {
-         writers::WriteCsvFiles(report, path);
-       }},
-      {"md", ".md", WriteMarkdown},
-      {"html", ".html",
-       [](const Report& report, const fs::path& path, Notes&) {
-         writers::WriteHtmlFile(report, path);
-       }},
-      {"columns", "_columns.md",
-       [](const Report& report, const fs::path& path, Notes&) {
-         writers::WriteColumnsFile(report, path);
-       }},
+      {"db", ".db", WithoutNotes<WriteDatabase>},
+      {"json", ".json", WithoutNotes<WriteJson>},
+      {"csv", "_csv", WithoutNotes<writers::WriteCsvFiles>},
+      {"md", ".md", WithoutNotes<WriteMarkdown>},
+      {"html", ".html", WithoutNotes<writers::WriteHtmlFile>},
+      {"columns", "_columns.md", WithoutNotes<writers::WriteColumnsFile>},
       {"text", "_text", WriteTextDirectory, {Kind::kRecipe}},
-      {"notebook", "_notebook", WriteNotebookDirectory, {Kind::kRecipe}},
-      {"junit",
-       ".junit.xml",
-       [](const Report& report, const fs::path& path, Notes&) {
-         WriteText(FormatGateJunit(*report.gate), path);
-       },
-       {Kind::kGate}},
-      {"openmetrics",
-       ".openmetrics.txt",
-       [](const Report& report, const fs::path& path, Notes&) {
-         WriteText(FormatGateOpenMetrics(*report.gate), path);
-       },
-       {Kind::kGate}},
+      {"notebook", "_notebook", WithoutNotes<WriteNotebookDirectory>, {Kind::kRecipe}},
+      {"junit", ".junit.xml", WriteGate<FormatGateJunit>, {Kind::kGate}},
+      {"openmetrics", ".openmetrics.txt", WriteGate<FormatGateOpenMetrics>, {Kind::kGate}},
       {"github", "", nullptr, {Kind::kGate}},
   };
   return all;

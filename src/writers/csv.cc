@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports as a directory of CSV files (RFC 4180), for programs and spreadsheets.
-#include <sys/stat.h>
-
-#include <cerrno>
-#include <cstring>
-
 #include "formats.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
@@ -46,9 +41,7 @@ void WriteSheet(const Sheet& sheet, const std::filesystem::path& directory) {
 }  // namespace
 
 void WriteCsvFiles(const Report& report, const std::filesystem::path& path) {
-  if (mkdir(path.c_str(), 0750) != 0) {
-    Fail(ErrorKind::kOutput, "{}: {}", io::FinalName(path), std::strerror(errno));
-  }
+  io::MakeDirectory(path);
   for (const Sheet& sheet : report.sheets) WriteSheet(sheet, path);
   if (!report.notes.empty()) WriteSheet(NotesSheet(report.notes), path);
 }

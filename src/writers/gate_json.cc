@@ -9,6 +9,7 @@ namespace mpa {
 namespace {
 
 using writers::Quoted;
+using writers::QuotedList;
 
 constexpr int kGateSchemaVersion = 1;
 
@@ -21,8 +22,6 @@ std::string List(const Items& items, const char* separator, Format format) {
   }
   return '[' + text + ']';
 }
-
-std::string Texts(const std::vector<std::string>& texts) { return List(texts, ", ", Quoted); }
 
 template <typename Number>
 std::string OrNull(const std::optional<Number>& number) {
@@ -87,12 +86,12 @@ std::string FormatGateJson(const GateReport& report) {
       "{},\n \"host_calls\": {},\n \"operators\": {},\n \"added\": {},\n \"removed\": {},\n "
       "\"notes\": {}}}\n",
       kGateSchemaVersion, VerdictName(report.verdict), report.exit_code, report.partial,
-      Quoted(report.short_headline), Texts(report.base), Texts(report.comparison),
+      Quoted(report.short_headline), QuotedList(report.base), QuotedList(report.comparison),
       List(report.metrics, ",\n  ", Metric), Warmup(report.warmup),
       List(report.mismatches, ",\n  ", Mismatch), Quoted(report.change.name),
       List(LeavesOf(report.change), ",\n  ", Part), List(report.host_calls, ",\n  ", Part),
-      List(report.operators, ",\n  ", Part), Texts(report.added), Texts(report.removed),
-      Texts(report.notes));
+      List(report.operators, ",\n  ", Part), QuotedList(report.added), QuotedList(report.removed),
+      QuotedList(report.notes));
 }
 
 }  // namespace mpa

@@ -12,17 +12,12 @@ namespace {
 
 using writers::Print;
 using writers::Quoted;
+using writers::QuotedList;
 
 constexpr int kSchemaVersion = 1;
 
 std::string QuotedOrNull(const std::optional<std::string>& text) {
   return text ? Quoted(*text) : "null";
-}
-
-std::string List(const std::vector<std::string>& texts) {
-  std::string list;
-  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + Quoted(text);
-  return '[' + list + ']';
 }
 
 std::string Value(const Cell& cell) {
@@ -39,7 +34,7 @@ void PrintSheet(const Sheet& sheet, std::FILE* stream) {
   Print(stream,
         "{{\"name\": {}, \"base\": {}, \"comparison\": {},\n   \"columns\": {},\n   \"rows\": [",
         Quoted(sheet.name), QuotedOrNull(writers::CaptureOf(sheet, Side::kBase)),
-        QuotedOrNull(writers::CaptureOf(sheet, Side::kComparison)), List(keys));
+        QuotedOrNull(writers::CaptureOf(sheet, Side::kComparison)), QuotedList(keys));
   for (std::string& key : keys) key = Quoted(key) + ": ";
   const char* separator = "\n";
   std::string line;
@@ -71,7 +66,7 @@ std::string FindingText(const Finding& finding) {
 void PrintJson(const Report& report, std::FILE* stream) {
   if (report.gate) return Print(stream, "{}", FormatGateJson(*report.gate));
   Print(stream, "{{\"schema_version\": {},\n \"notes\": {},\n \"story\": {},\n", kSchemaVersion,
-        List(report.notes), List(report.story));
+        QuotedList(report.notes), QuotedList(report.story));
   if (!report.findings.empty()) {
     Print(stream, " \"findings\": [");
     const char* between = "\n  ";

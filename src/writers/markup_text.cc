@@ -3,32 +3,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 
 namespace mpa::writers {
 
-std::string EscapedHtml(std::string_view text) {
+std::string Escaped(std::string_view text, Escapes escapes) {
   std::string escaped;
-  for (const char c : Printable(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
+  for (const char c : text) {
+    const auto* const escape = std::ranges::find(escapes, c, [](const auto& e) { return e.first; });
+    if (escape == escapes.end()) {
+      escaped += c;
+    } else {
+      escaped += escape->second;
     }
   }
   return escaped;
+}
+
+std::string EscapedHtml(std::string_view text) {
+  return Escaped(Printable(text), {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}});
 }
 
 // The empty icon keeps browsers from asking for one.
@@ -63,6 +59,12 @@ std::string Quoted(std::string_view text) {
     }
   }
   return quoted + '"';
+}
+
+std::string QuotedList(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + Quoted(text);
+  return '[' + list + ']';
 }
 
 std::string EscapedMarkdown(std::string_view text) {

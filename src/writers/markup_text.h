@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace mpa::writers {
+
+/// A character and the text that stands in its place.
+using Escapes = std::initializer_list<std::pair<char, std::string_view>>;
+std::string Escaped(std::string_view text, Escapes escapes);
 
 /// A text between tags or in an attribute of HTML, whatever it holds.
 std::string EscapedHtml(std::string_view text);
@@ -15,6 +22,8 @@ std::string HtmlDocument(std::string_view language, std::string_view title, std:
 
 /// `text` as JSON has it, in quotes.
 std::string Quoted(std::string_view text);
+/// The same of several, as an array.
+std::string QuotedList(const std::vector<std::string>& texts);
 
 /// Names of a capture are only ever text: no end of a cell or line, no HTML, no links and images.
 /// As entities, which mean the same within tables and outside.

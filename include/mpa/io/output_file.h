@@ -18,8 +18,11 @@ namespace mpa::io {
 /// the long work starts. Throws Error: kUsage when a file has that name, kOutput otherwise.
 void PrepareOutputDirectory(const std::filesystem::path& directory);
 
-/// The same for root/below, where the user gave `root` alone: a link on the way from there could
-/// lead anywhere and is refused.
+/// Creates `directory` (mode 0750), which must not exist. Throws Error (kOutput).
+void MakeDirectory(const std::filesystem::path& directory);
+
+/// The same as PrepareOutputDirectory() for root/below, where the user gave `root` alone: a link on
+/// the way from there could lead anywhere and is refused.
 void PrepareDirectoryBelow(const std::filesystem::path& root, const std::filesystem::path& below);
 
 /// The same for the directory of a file, and checks that the file can take the place of what has
@@ -95,6 +98,8 @@ class TextFile {
   std::unique_ptr<std::FILE, Closer> stream_;
 };
 
+/// A file of a text that is at hand. Throws Error (kOutput).
+void WriteText(const std::filesystem::path& path, std::string_view text);
 /// Writes a file completely or not at all; an existing file is replaced. Throws Error (kOutput).
 void ReplaceText(const std::filesystem::path& path, std::string_view text);
 

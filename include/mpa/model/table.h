@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "mpa/base/fields.h"
+#include "mpa/base/rows_by.h"
 #include "mpa/base/time.h"
 #include "mpa/model/string_pool.h"
 
@@ -116,14 +115,7 @@ struct Table : Fields<InTable> {
   }
 
   /// The rows in order of start, those that start together in table order.
-  std::vector<std::size_t> RowsByStart() const {
-    const std::vector<TimeNs>& starts = this->start;
-    std::vector<std::size_t> rows(starts.size());
-    std::iota(rows.begin(), rows.end(), std::size_t{0});
-    std::ranges::stable_sort(rows,
-                             [&](std::size_t a, std::size_t b) { return starts[a] < starts[b]; });
-    return rows;
-  }
+  std::vector<std::size_t> RowsByStart() const { return RowsBy(this->start); }
 
   /// Makes row i the former row `rows[i]`.
   void Reorder(const std::vector<std::size_t>& rows) {

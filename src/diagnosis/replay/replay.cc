@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "mpa/base/rows_by.h"
+
 namespace mpa {
 namespace {
 
@@ -49,9 +51,7 @@ void ReplayGraph::Order() {
   for (std::uint32_t i = 0; i < edges_.size(); ++i) {
     if (!edges_[i].dropped) followers[next[edges_[i].on]++] = i;
   }
-  std::vector<Node> by_start(Nodes());
-  std::iota(by_start.begin(), by_start.end(), 0U);
-  std::ranges::stable_sort(by_start, {}, [&](Node a) { return start_[a]; });
+  const std::vector<Node> by_start = RowsBy<Node>(Nodes(), [&](Node node) { return start_[node]; });
   std::vector<bool> placed(Nodes(), false);
   order_.clear();
   order_.reserve(Nodes());

@@ -68,9 +68,9 @@ TEST(CsvRow, QuotesWhatNeedsIt) {
     row.Text(raw::ListLines("2,3;4"));
     row.Text("");
     row.Cell("NPU:", 1);
-    row.Time(1500);
+    row.Cells(Stamp{1500}, std::optional<int>());
   }
-  EXPECT_EQ(out, "plain,\"a,b\",\"\"\"8192,2048;1\"\"\",\"2,3;\r\n4\",,NPU:1,1.500\t\r\n");
+  EXPECT_EQ(out, "plain,\"a,b\",\"\"\"8192,2048;1\"\"\",\"2,3;\r\n4\",,NPU:1,1.500\t,\r\n");
 }
 
 }  // namespace

@@ -28,5 +28,14 @@ TEST(Enumerations, AreInOrderOfTheirNumbers) {
   }
 }
 
+TEST(Enumerations, NumberANameBehindTheOneBeforeIt) {
+  constexpr std::span<const NamedNumber> kNames = kNumbered<"3: THREE, FOUR, 70: N/A">;
+  ASSERT_EQ(kNames.size(), 3u);
+  EXPECT_EQ(NameOf(kNames, 3), "THREE");
+  EXPECT_EQ(NameOf(kNames, 4), "FOUR");
+  EXPECT_EQ(NameOf(kNames, 5), "");
+  EXPECT_EQ(NameOf(kNames, 70), "N/A");
+}
+
 }  // namespace
 }  // namespace mpa::raw

@@ -2,7 +2,7 @@
 // From a session to the launches of device work in the tables of a rank.
 #include <gtest/gtest.h>
 
-#include "readers/raw_tables.h"
+#include "readers/raw_device.h"
 
 namespace mpa::readers {
 namespace {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// The tables of kernels and calls: kernel_details.csv, op_statistic.csv, api_statistic.csv.
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <utility>
 
 #include "csv_text.h"
-#include "kernel_rules.h"
 #include "mpa/profiler_output/summary_files.h"
+#include "mpa/raw/enumerations.h"
 #include "mpa/raw/labels.h"
 #include "mpa/raw/summaries.h"
 #include "text_files.h"
@@ -119,15 +122,53 @@ void WriteOpStatistic(const raw::Session& session, const std::filesystem::path& 
       "Ratio(%)\r\n";
   for (const raw::KernelSum& sum : sums) {
     const double total = device_totals[sum.device];
-    CsvRow row(text);
-    row.Cell(sum.device);
-    row.Text(session.strings.View(sum.op_type));
-    row.Text(session.strings.View(sum.core));
-    row.Cells(sum.count, RoundedShort{sum.total / 1000}, RoundedShort{sum.shortest / 1000},
-              RoundedShort{sum.average / 1000}, RoundedShort{sum.longest / 1000},
-              RoundedShort{total > 0 ? sum.total / total * 100 : 0});
+    CsvRow(text).Cells(sum.device, session.strings.View(sum.op_type),
+                       session.strings.View(sum.core), sum.count, RoundedShort{sum.total / 1000},
+                       RoundedShort{sum.shortest / 1000}, RoundedShort{sum.average / 1000},
+                       RoundedShort{sum.longest / 1000},
+                       RoundedShort{total > 0 ? sum.total / total * 100 : 0});
   }
-  WriteTextFile(path, text);
+  io::WriteText(path, text);
+}
+
+// How the calls of CANN are named.
+
+std::string_view LevelName(raw::Level level) {
+  return raw::NameOf(raw::ApiLevels(), static_cast<std::int64_t>(level));
+}
+
+std::string_view AclMode(std::uint32_t type) {
+  return raw::NameOf(
+      raw::kNumbered<"1: ACL_OP, ACL_MODEL, ACL_RTS, ACL_OTHERS, ACL_NN, ASCENDC, HOST_HCCL, "
+                     "9: ACL_DVPP, ACL_GRAPH, ACL_ATB, HIXL">,
+      type >> 16);
+}
+
+// api_statistic.csv: durations of the calls of CANN by name and level.
+
+namespace {
+
+CallSums SumByName(const raw::Session& session) {
+  const raw::HostCalls& calls = session.calls;
+  std::map<std::pair<StringId, raw::Level>, CallSum> by_id;
+  for (std::size_t i = 0; i < calls.Size(); ++i) {
+    by_id[{raw::CallName(calls, i), calls.level[i]}].Add(calls.end[i] - calls.start[i]);
+  }
+  CallSums sums;
+  for (const auto& [key, sum] : by_id) {
+    sums[{session.strings.View(key.first), static_cast<std::int64_t>(key.second)}] = sum;
+  }
+  return sums;
+}
+
+}  // namespace
+
+void WriteApiStatistic(const raw::Session& session, const std::filesystem::path& path) {
+  if (IsLevel0(session) || session.calls.Empty()) return;
+  // Of HWTS chips the profiler shows the device that it looks at.
+  const auto& devices = session.info.devices;
+  const std::string place = HasMixedCores(session) ? "host" : std::to_string(devices.front().id);
+  io::WriteText(path, ApiStatistic(SumByName(session), place));
 }
 
 }  // namespace mpa::profiler_output

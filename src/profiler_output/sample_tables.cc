@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of links: hccs.csv, pcie.csv, nic.csv, roce.csv. They sum up the collection.
+// The tables of what was sampled: links (hccs.csv, pcie.csv, nic.csv, roce.csv), summed up over the
+// collection, and memory.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "csv_text.h"
+#include "mpa/raw/enumerations.h"
+#include "mpa/raw/summaries.h"
 #include "text_files.h"
 
 namespace mpa::profiler_output {
@@ -26,12 +30,9 @@ struct Spread {
 };
 
 void AppendHccs(std::int64_t device, std::string_view mode, const Spread& rates, std::string& out) {
-  CsvRow row(out);
-  row.Cell(device);
-  row.Text(mode);
-  for (const double rate : {rates.most, rates.least, rates.Mean()}) {
-    row.Cell(Rounded{rate / kBytesPerMegabyte});
-  }
+  const auto megabytes = [](double bytes) { return Rounded{bytes / kBytesPerMegabyte}; };
+  CsvRow(out).Cells(device, mode, megabytes(rates.most), megabytes(rates.least),
+                    megabytes(rates.Mean()));
 }
 
 // Which samples of PCIe the table is made of: those of 910B count from the start of the collection,
@@ -62,10 +63,8 @@ void AppendPcie(std::int64_t device, std::string_view mode, double unit, std::si
     max.Add(static_cast<double>(spread.max));
     avg.Add(static_cast<double>(spread.avg));
   }
-  CsvRow row(out);
-  row.Cell(device);
-  row.Text(mode);
-  for (const Spread* values : {&min, &max, &avg}) row.Cell(Rounded{values->Mean() / unit});
+  CsvRow(out).Cells(device, mode, Rounded{min.Mean() / unit}, Rounded{max.Mean() / unit},
+                    Rounded{avg.Mean() / unit});
 }
 
 // What one direction of a port did in the collection.
@@ -115,14 +114,13 @@ void WriteNetwork(const raw::NetworkTraffic& network, const std::filesystem::pat
       "txError rate(%),txDropped rate(%),funcId\r\n";
   for (const auto& [key, port] : ports) {
     CsvRow row(text);
-    row.Cell(key.first);
-    row.Time(network.time[port.last]);
-    row.Cell(Rounded{static_cast<double>(network.bandwidth[port.last])});
+    row.Cells(key.first, Stamp{network.time[port.last]},
+              Rounded{static_cast<double>(network.bandwidth[port.last])});
     port.rx.AppendTo(row);
     port.tx.AppendTo(row);
     row.Cell(key.second);
   }
-  WriteTextFile(path, text);
+  io::WriteText(path, text);
 }
 
 }  // namespace
@@ -141,7 +139,7 @@ void WriteHccs(const raw::Session& session, const std::filesystem::path& path) {
     AppendHccs(device, "Tx (MB/s)", rates.first, text);
     AppendHccs(device, "Rx (MB/s)", rates.second, text);
   }
-  WriteTextFile(path, text);
+  io::WriteText(path, text);
 }
 
 void WritePcie(const raw::Session& session, const std::filesystem::path& path) {
@@ -159,7 +157,7 @@ void WritePcie(const raw::Session& session, const std::filesystem::path& path) {
       AppendPcie(device, mode, unit, kind, rows, session.traffic.pcie, text);
     }
   }
-  WriteTextFile(path, text);
+  io::WriteText(path, text);
 }
 
 void WriteNic(const raw::Session& session, const std::filesystem::path& path) {
@@ -168,6 +166,98 @@ void WriteNic(const raw::Session& session, const std::filesystem::path& path) {
 
 void WriteRoce(const raw::Session& session, const std::filesystem::path& path) {
   WriteNetwork(session.traffic.roce, path);
+}
+
+// The memory tables: operator_memory.csv, memory_record.csv, npu_module_mem.csv.
+
+namespace {
+
+Decimal Bytes(std::int64_t bytes, double unit) { return {static_cast<double>(bytes) / unit}; }
+
+// Cells of what is not known, -1, are empty.
+std::optional<Decimal> MegabytesIn(std::int64_t bytes) {
+  if (bytes < 0) return {};
+  return Bytes(bytes, kBytesPerMegabyte);
+}
+
+std::optional<Stamp> TimeIn(TimeNs time) {
+  if (time < 0) return {};
+  return Stamp{time};
+}
+
+/// From the allocation to `end`.
+void PutLifetime(const raw::AllocationLife& life, TimeNs end, CsvRow& row) {
+  const bool known = end >= 0 && life.allocated >= 0;
+  if (known && life.cann) {
+    row.Cell(ShortMicros{static_cast<double>(end - life.allocated)});
+  } else {
+    row.Cells(known ? std::optional(Stamp{end - life.allocated}) : std::nullopt);
+  }
+}
+
+std::string Device(std::int64_t device) { return "NPU:" + std::to_string(device); }
+
+void AppendLife(const raw::AllocationLife& life, const StringPool& strings, std::string& out) {
+  CsvRow row(out);
+  const std::string_view name = strings.View(life.name);
+  row.Text(life.cann ? "cann::" + std::string(name) : name);
+  row.Cells(Bytes(life.bytes, kBytesPerKilobyte), TimeIn(life.allocated), TimeIn(life.released),
+            TimeIn(life.active_released));
+  PutLifetime(life, life.released, row);
+  PutLifetime(life, life.active_released, row);
+  row.Cells(MegabytesIn(life.allocated_total), MegabytesIn(life.reserved_total),
+            MegabytesIn(life.active_total), MegabytesIn(life.released_total),
+            MegabytesIn(life.released_reserved), MegabytesIn(life.released_active),
+            life.cann ? std::nullopt : std::optional(life.stream), Device(life.device));
+}
+
+void AppendRecord(const raw::MemoryRecord& record, std::string& out) {
+  CsvRow(out).Cells(record.component, TimeIn(record.time), MegabytesIn(record.allocated),
+                    MegabytesIn(record.reserved), MegabytesIn(record.active),
+                    record.has_stream ? std::optional(record.stream) : std::nullopt,
+                    Device(record.device));
+}
+
+}  // namespace
+
+void WriteOperatorMemory(const raw::Session& session, const std::filesystem::path& path) {
+  const std::vector<raw::AllocationLife> lives = raw::AllocationLives(session);
+  if (lives.empty()) return;
+  WriteTextTable(
+      path,
+      "Name,Size(KB),Allocation Time(us),Release Time(us),Active Release Time(us),Duration(us),"
+      "Active Duration(us),Allocation Total Allocated(MB),Allocation Total Reserved(MB),"
+      "Allocation Total Active(MB),Release Total Allocated(MB),Release Total Reserved(MB),"
+      "Release Total Active(MB),Stream Ptr,Device Type\r\n",
+      lives.size(),
+      [&](std::size_t i, std::string& out) { AppendLife(lives[i], session.strings, out); });
+}
+
+void WriteMemoryRecord(const raw::Session& session, const std::filesystem::path& path) {
+  const std::vector<raw::MemoryRecord> records = raw::MemoryRecords(session);
+  if (records.empty()) return;
+  WriteTextTable(
+      path,
+      "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr,"
+      "Device Type\r\n",
+      records.size(), [&](std::size_t i, std::string& out) { AppendRecord(records[i], out); });
+}
+
+void WriteModuleMemory(const raw::Session& session, const std::filesystem::path& path) {
+  const raw::ModuleMemory& samples = session.module_memory;
+  if (samples.Empty()) return;
+  const auto rows = RowsBy(samples.Size(), [&](std::size_t row) {
+    return std::pair(samples.module[row], samples.time[row]);
+  });
+  WriteTextTable(
+      path, "Device_id,Component,Timestamp(us),Total Reserved(MB),Device\r\n", rows.size(),
+      [&](std::size_t i, std::string& out) {
+        const std::size_t sample = rows[i];
+        const std::string_view name = raw::NameOf(raw::Modules(), samples.module[sample]);
+        CsvRow(out).Cells(
+            samples.device[sample], name.empty() ? "UNKNOWN" : name, Stamp{samples.time[sample]},
+            Bytes(samples.reserved[sample], kBytesPerMegabyte), Device(samples.device[sample]));
+      });
 }
 
 }  // namespace mpa::profiler_output
