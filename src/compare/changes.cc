@@ -8,7 +8,6 @@
 #include <numeric>
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include "group_pairs.h"
 #include "mpa/base/parallel.h"

@@ -8,7 +8,6 @@
 
 #include "matching.h"
 #include "mpa/base/columns.h"
-#include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
@@ -17,7 +16,6 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/module_parts.h"
-#include "mpa/report/amount.h"
 #include "mpa/report/report.h"
 
 namespace mpa::recipes {

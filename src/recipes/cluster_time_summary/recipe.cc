@@ -2,7 +2,6 @@
 // Where the time of each step of every rank went, and how that differs from another run.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "mpa/collectives/lateness.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps, groups, times, bandwidths and links of the communication of all ranks: the plain modes of
 // the Python tool, and its recipes for one subject each.
-#include <fmt/format.h>
 
 #include <string>
 #include <utility>

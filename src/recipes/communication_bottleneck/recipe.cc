@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "find_causes.h"
-#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/time.h"

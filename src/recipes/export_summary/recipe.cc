@@ -48,11 +48,9 @@ struct FileItem {
 };
 
 std::vector<ColumnOf<FileItem>> FileColumns() {
-  return {{NamedColumn("rankId", Format::kInteger, 10, "The rank."), Member<&FileItem::rank>},
-          {NamedColumn("file", Format::kText, 30, "The file, below the directory ExportSummary."),
-           Member<&FileItem::file>},
-          {NamedColumn("rows", Format::kInteger, 10, "Its rows below the header."),
-           Member<&FileItem::rows>}};
+  return {CountColumn<&FileItem::rank>("rankId", 10, "The rank."),
+          TextColumn<&FileItem::file>("file", 30, "The file, below the directory ExportSummary."),
+          CountColumn<&FileItem::rows>("rows", 10, "Its rows below the header.")};
 }
 
 // Directories of ranks; captures that do not say theirs are numbered.

@@ -70,7 +70,7 @@ std::string MhzText(const Clocks& clocks) {
 }
 
 std::vector<ColumnOf<ClockItem>> ClockColumns() {
-  return {{NamedColumn("rankId", Format::kInteger, 10, "The rank."), Member<&ClockItem::rank>},
+  return {CountColumn<&ClockItem::rank>("rankId", 10, "The rank."),
           {NamedColumn("aicoreFrequency", Format::kText, 30,
                        "The clocks of the AI cores that were measured, in MHz."),
            [](const ClockItem& item) -> Cell { return MhzText(item.clocks); }}};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <string>
-#include <utility>
 
 #include "head_screen.h"
 #include "mpa/report/member_columns.h"

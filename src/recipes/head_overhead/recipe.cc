@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who owns the time between the start of a compiled graph's call and its first kernel.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
