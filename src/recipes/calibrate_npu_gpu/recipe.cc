@@ -262,13 +262,12 @@ void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeA
 }
 
 Verdict JudgeCalibrate(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) {
-    return CannotRun("it compares an NPU with a GPU; give the GPU run as --baseline_profiling_path",
-                     "");
-  }
-  return JudgeModules(facts);
+  return JudgeReadable(facts).CannotRun() || facts.kind != CaptureKind::kGpu
+             ? JudgeModules(facts)
+             : CannotRun(
+                   "it compares an NPU with a GPU; give the GPU run as "
+                   "--baseline_profiling_path",
+                   "");
 }
 
 std::string ThresholdProblem(const std::string& text) {

@@ -108,14 +108,11 @@ void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, Wanted wan
 }
 
 Verdict JudgeTimes(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.recorded.device_tasks == Recorded::kNo) {
-    return CannotRun("no device work was recorded", DeviceSetting(facts));
-  }
-  verdict.AddLack(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
-                  "profiler_level=Level1");
-  return verdict;
+  return JudgeReadable(facts)
+      .Refuse(facts.recorded.device_tasks == Recorded::kNo, "no device work was recorded",
+              DeviceSetting(facts))
+      .AddLack(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
+               "profiler_level=Level1");
 }
 
 RecipeInfo TimesInfo() {

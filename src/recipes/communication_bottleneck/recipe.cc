@@ -203,12 +203,10 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Want
 }
 
 Verdict JudgeBottleneck(const RankFacts& facts) {
-  Verdict verdict = JudgeCollectives(facts);
-  if (verdict.CannotRun()) return verdict;
-  verdict.AddLack(facts.recorded.host_ops == Recorded::kNo,
-                  "no operators of the host; why a rank came late stays unknown",
-                  "activities with ProfilerActivity.CPU");
-  return verdict;
+  return JudgeCollectives(facts).AddLack(
+      facts.recorded.host_ops == Recorded::kNo,
+      "no operators of the host; why a rank came late stays unknown",
+      "activities with ProfilerActivity.CPU");
 }
 
 }  // namespace

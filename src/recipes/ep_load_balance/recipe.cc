@@ -216,11 +216,9 @@ void ReduceEpLoadBalance(const Ranks& ranks, const RecipeArguments&, Wanted want
 }
 
 Verdict JudgeEpLoadBalance(const RankFacts& facts) {
-  const Verdict verdict = JudgeNpuKernels(facts, "kernels of GPUs have no shapes", "shapes");
-  if (!verdict.CannotRun() && facts.recorded.kernel_types == Recorded::kNo) {
-    return CannotRun("kernels have no types and shapes", "profiler_level=Level1");
-  }
-  return verdict;
+  return JudgeNpuKernels(facts, "kernels of GPUs have no shapes", "shapes")
+      .Refuse(facts.recorded.kernel_types == Recorded::kNo, "kernels have no types and shapes",
+              "profiler_level=Level1");
 }
 
 }  // namespace

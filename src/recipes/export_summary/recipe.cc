@@ -114,15 +114,11 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
 }
 
 Verdict JudgeExportSummary(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun() || facts.kind == CaptureKind::kNpuDb ||
-      facts.kind == CaptureKind::kNpuText) {
-    return verdict;
-  }
-  if (facts.kind == CaptureKind::kGpu) return CannotRun("it writes files of NPU captures only", "");
-  if (facts.kind == CaptureKind::kNpuKineto)
-    return CannotRunOnKineto(facts, "hold less than these files");
-  return CannotRun("raw captures have no tables yet", "run 'msprof-analyze parse'");
+  const bool has_tables = facts.kind == CaptureKind::kNpuDb || facts.kind == CaptureKind::kNpuText;
+  return JudgeReadable(facts)
+      .Refuse(facts.kind == CaptureKind::kGpu, "it writes files of NPU captures only", "")
+      .RefuseKineto(facts, "hold less than these files")
+      .Refuse(!has_tables, "raw captures have no tables yet", "run 'msprof-analyze parse'");
 }
 
 }  // namespace

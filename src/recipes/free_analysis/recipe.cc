@@ -241,15 +241,12 @@ void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
 }
 
 Verdict JudgeFreeAnalysis(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.recorded.device_tasks == Recorded::kNo) {
-    return CannotRun("no device work was recorded", DeviceSetting(facts));
-  }
-  verdict.AddLack(facts.recorded.host_ops == Recorded::kNo,
-                  "no operators of the host; the framework cannot be separated from CANN",
-                  "activities=[CPU, NPU]");
-  return verdict;
+  return JudgeReadable(facts)
+      .Refuse(facts.recorded.device_tasks == Recorded::kNo, "no device work was recorded",
+              DeviceSetting(facts))
+      .AddLack(facts.recorded.host_ops == Recorded::kNo,
+               "no operators of the host; the framework cannot be separated from CANN",
+               "activities=[CPU, NPU]");
 }
 
 }  // namespace

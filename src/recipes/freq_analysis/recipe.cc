@@ -118,13 +118,9 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
 }
 
 Verdict JudgeFreqAnalysis(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (!verdict.CannotRun() && facts.kind == CaptureKind::kGpu) {
-    return CannotRun("only clocks of NPUs are examined", "");
-  }
-  if (!verdict.CannotRun() && facts.kind == CaptureKind::kNpuKineto)
-    return CannotRunOnKineto(facts, "have no clocks");
-  return verdict;
+  return JudgeReadable(facts)
+      .Refuse(facts.kind == CaptureKind::kGpu, "only clocks of NPUs are examined", "")
+      .RefuseKineto(facts, "have no clocks");
 }
 
 }  // namespace

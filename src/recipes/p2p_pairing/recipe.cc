@@ -270,18 +270,14 @@ void ReduceP2pPairing(const Ranks& ranks, const RecipeArguments&, Wanted wanted,
 }
 
 Verdict JudgeP2pPairing(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "do not name the ends of transfers");
-  if (facts.recorded.communication == Recorded::kNo) {
-    return CannotRun(NoCommunication(facts), "profiler_level=Level1");
-  }
-  if (facts.recorded.communication_tasks == Recorded::kNo) {
-    return CannotRun("the tasks of communication were not recorded: they name sender and receiver",
-                     "profiler_level=Level1");
-  }
-  verdict.AddUnknown(facts.recorded.communication, "communication");
-  return verdict;
+  return JudgeReadable(facts)
+      .RefuseKineto(facts, "do not name the ends of transfers")
+      .Refuse(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
+              "profiler_level=Level1")
+      .Refuse(facts.recorded.communication_tasks == Recorded::kNo,
+              "the tasks of communication were not recorded: they name sender and receiver",
+              "profiler_level=Level1")
+      .AddUnknown(facts.recorded.communication, "communication");
 }
 
 }  // namespace

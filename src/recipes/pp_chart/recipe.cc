@@ -177,15 +177,12 @@ void ReducePpChart(const Ranks& ranks, const RecipeArguments& arguments, Wanted 
 }
 
 Verdict JudgePpChart(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "have no mstx marks");
-  if (facts.recorded.mstx == Recorded::kNo) {
-    return CannotRun("no forward and backward passes were marked (mstx)",
-                     "mstx=True with ranges on a stream around the passes of micro-batches");
-  }
-  verdict.AddUnknown(facts.recorded.mstx, "marked passes (mstx)");
-  return verdict;
+  return JudgeReadable(facts)
+      .RefuseKineto(facts, "have no mstx marks")
+      .Refuse(facts.recorded.mstx == Recorded::kNo,
+              "no forward and backward passes were marked (mstx)",
+              "mstx=True with ranges on a stream around the passes of micro-batches")
+      .AddUnknown(facts.recorded.mstx, "marked passes (mstx)");
 }
 
 }  // namespace
