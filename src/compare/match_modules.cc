@@ -6,8 +6,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "modules.h"
 #include "mpa/compare/sequence_matching.h"
+#include "op_groups.h"
 
 namespace mpa {
 namespace {

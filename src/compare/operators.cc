@@ -6,7 +6,6 @@
 #include <array>
 
 #include "compare_sheet.h"
-#include "modules.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/model/launches.h"

@@ -6,7 +6,7 @@
 #include "mpa/base/time.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/accounting.h"
-#include "overall_report.h"
+#include "overall.h"
 
 namespace mpa::comparisons {
 namespace {

@@ -9,7 +9,7 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_collectives.h"
 #include "mpa/recipe/make_recipe.h"
-#include "screen.h"
+#include "sums.h"
 
 namespace mpa::recipes {
 namespace {

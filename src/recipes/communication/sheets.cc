@@ -6,7 +6,7 @@
 
 #include "mpa/base/time.h"
 #include "mpa/report/member_columns.h"
-#include "screen.h"
+#include "sums.h"
 
 namespace mpa::communication {
 namespace {

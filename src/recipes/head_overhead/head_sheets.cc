@@ -2,7 +2,7 @@
 #include <cmath>
 #include <string>
 
-#include "head_screen.h"
+#include "head_part.h"
 #include "mpa/report/member_columns.h"
 
 namespace mpa::head {

@@ -9,7 +9,6 @@
 #include "advice.h"
 #include "analyse.h"
 #include "head_part.h"
-#include "head_screen.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/recipe/arguments.h"

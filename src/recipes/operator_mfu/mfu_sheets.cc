@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "mfu_screen.h"
 #include "mpa/recipe/module_columns.h"
 #include "mpa/report/member_columns.h"
+#include "part.h"
 
 namespace mpa::operator_mfu {
 namespace {

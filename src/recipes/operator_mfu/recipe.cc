@@ -6,7 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "mfu_screen.h"
 #include "mpa/mfu/chip_of_rank.h"
 #include "mpa/mfu/module_mfu.h"
 #include "mpa/recipe/arguments.h"
