@@ -23,9 +23,8 @@ Sheet SummarySheet(const std::vector<StepRow>& rows, Report& report) {
   sheet.text_file = {"cluster_time_summary", TextFile::Unit::kAsTheyAre};
   sheet.columns = time_summary::KeyColumns();
   for (const time_summary::Metric& metric : time_summary::kMetricsOfStep) {
-    Column column = NamedColumn(metric.name, Format::kDecimals3, 20, metric.meaning);
-    column.in_workbook.title = metric.title;
-    sheet.columns.push_back(std::move(column));
+    sheet.columns.push_back(
+        NamedColumn(metric.name, Format::kDecimals3, 20, metric.meaning, metric.title));
   }
   for (const StepRow& row : rows) {
     if (report.ranks.empty() || report.ranks.back() != row.rank) BeginRank(row.rank, report);
