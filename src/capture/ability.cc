@@ -10,17 +10,30 @@
 
 namespace mpa {
 
-void Verdict::AddLack(bool lack, const char* reason, const char* setting) {
-  if (!lack) return;
-  ability = Ability::kRunsWithLess;
-  lacks.push_back({reason, setting});
+Verdict& Verdict::Refuse(bool lack, std::string reason, std::string setting) {
+  if (lack && !CannotRun()) *this = mpa::CannotRun(std::move(reason), std::move(setting));
+  return *this;
 }
 
-void Verdict::AddUnknown(Recorded state, const char* what) {
-  if (CannotRun() || state != Recorded::kUnknown) return;
+Verdict& Verdict::RefuseKineto(const RankFacts& facts, std::string_view what) {
+  const bool is_npu = facts.kind == CaptureKind::kNpuKineto;
+  return Refuse(
+      IsKineto(facts.kind),
+      fmt::format("{} {}", is_npu ? "traces of torch.profiler" : "captures of GPUs", what),
+      is_npu ? kCollectByTorchNpu : "");
+}
+
+Verdict& Verdict::AddLack(bool lack, std::string reason, std::string setting) {
+  if (!lack || CannotRun()) return *this;
   ability = Ability::kRunsWithLess;
-  lacks.push_back(
-      {fmt::format("the trace is too large to find out quickly whether it has {}", what), ""});
+  lacks.push_back({std::move(reason), std::move(setting)});
+  return *this;
+}
+
+Verdict& Verdict::AddUnknown(Recorded state, const char* what) {
+  return AddLack(state == Recorded::kUnknown,
+                 fmt::format("the trace is too large to find out quickly whether it has {}", what),
+                 "");
 }
 
 Verdict CannotRun(std::string reason, std::string setting) {
@@ -38,12 +51,6 @@ const char* NoCommunication(const RankFacts& facts) {
              : "no communication was recorded; a run on one device has none";
 }
 
-Verdict CannotRunOnKineto(const RankFacts& facts, std::string_view what) {
-  if (facts.kind == CaptureKind::kNpuKineto)
-    return CannotRun(fmt::format("traces of torch.profiler {}", what), kCollectByTorchNpu);
-  return CannotRun(fmt::format("captures of GPUs {}", what), "");
-}
-
 const char* DeviceSetting(const RankFacts& facts) {
   if (facts.kind == CaptureKind::kNpuKineto) return "activities with ProfilerActivity.PrivateUse1";
   return facts.kind == CaptureKind::kGpu
@@ -52,50 +59,38 @@ const char* DeviceSetting(const RankFacts& facts) {
 }
 
 Verdict JudgeHost(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.recorded.host_ops == Recorded::kNo) {
-    return facts.framework == "MindSpore"
-               ? CannotRun("MindSpore captures have no host operators", "")
-               : CannotRun("no host operators were recorded",
-                           "activities with ProfilerActivity.CPU");
-  }
-  verdict.AddUnknown(facts.recorded.host_ops, "host operators");
-  verdict.AddLack(facts.complete == Recorded::kNo,
-                  "the data breaks off: the end of the run is missing", kCopyAgain);
-  return verdict;
+  const bool no_ops = facts.recorded.host_ops == Recorded::kNo;
+  return JudgeReadable(facts)
+      .Refuse(no_ops && facts.framework == "MindSpore", "MindSpore captures have no host operators",
+              "")
+      .Refuse(no_ops, "no host operators were recorded", "activities with ProfilerActivity.CPU")
+      .AddUnknown(facts.recorded.host_ops, "host operators")
+      .AddLack(facts.complete == Recorded::kNo,
+               "the data breaks off: the end of the run is missing", kCopyAgain);
 }
 
 Verdict JudgeModules(const RankFacts& facts) {
-  Verdict verdict = JudgeHost(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.recorded.mstx == Recorded::kNo && facts.recorded.stacks == Recorded::kNo) {
-    return CannotRun("the capture contains no modules",
-                     "mstx=True with ranges of the domain Module in the model, or "
-                     "with_modules=True");
-  }
-  return verdict;
+  return JudgeHost(facts).Refuse(
+      facts.recorded.mstx == Recorded::kNo && facts.recorded.stacks == Recorded::kNo,
+      "the capture contains no modules",
+      "mstx=True with ranges of the domain Module in the model, or with_modules=True");
 }
 
 Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char* details) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) return CannotRun(of_gpus, "");
-  if (facts.kind == CaptureKind::kNpuKineto && std::string_view(details).ends_with("shapes")) {
-    return CannotRun("traces of torch.profiler have no shapes of kernels", kCollectByTorchNpu);
-  }
-  if (facts.kind == CaptureKind::kNpuText && facts.single_file) {
-    return CannotRun(
-        fmt::format("only the trace was given: kernels with their {} are in the files beside it",
-                    details),
-        "give the directory of the capture");
-  }
-  if (facts.recorded.kernels == Recorded::kNo) {
-    return CannotRun("no compute kernels", facts.kind == CaptureKind::kNpuText
-                                               ? "kernel_details.csv kept beside the trace"
-                                               : "activities with ProfilerActivity.NPU");
-  }
-  return verdict;
+  const bool is_text = facts.kind == CaptureKind::kNpuText;
+  return JudgeReadable(facts)
+      .Refuse(facts.kind == CaptureKind::kGpu, of_gpus, "")
+      .Refuse(
+          facts.kind == CaptureKind::kNpuKineto && std::string_view(details).ends_with("shapes"),
+          "traces of torch.profiler have no shapes of kernels", kCollectByTorchNpu)
+      .Refuse(
+          is_text && facts.single_file,
+          fmt::format("only the trace was given: kernels with their {} are in the files beside it",
+                      details),
+          "give the directory of the capture")
+      .Refuse(facts.recorded.kernels == Recorded::kNo, "no compute kernels",
+              is_text ? "kernel_details.csv kept beside the trace"
+                      : "activities with ProfilerActivity.NPU");
 }
 
 void LeaveOutSettingsMade(const RankFacts& facts, Verdict& verdict) {
@@ -124,11 +119,9 @@ void LeaveOutSettingsMade(const RankFacts& facts, Verdict& verdict) {
 }
 
 Verdict JudgeKernelTypes(const RankFacts& facts, const char* of_gpus) {
-  Verdict verdict = JudgeNpuKernels(facts, of_gpus, "types");
-  if (verdict.CannotRun()) return verdict;
-  verdict.AddLack(facts.recorded.kernel_types == Recorded::kNo,
-                  "kernels have no types: they are summed as N/A", "profiler_level=Level1");
-  return verdict;
+  return JudgeNpuKernels(facts, of_gpus, "types")
+      .AddLack(facts.recorded.kernel_types == Recorded::kNo,
+               "kernels have no types: they are summed as N/A", "profiler_level=Level1");
 }
 
 }  // namespace mpa

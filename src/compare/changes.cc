@@ -8,9 +8,7 @@
 #include <numeric>
 #include <set>
 #include <string_view>
-#include <utility>
 
-#include "group_pairs.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/change/account_change.h"
@@ -21,7 +19,7 @@
 #include "mpa/measure/quantiles.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/report/amount.h"
-#include "overall_report.h"
+#include "overall.h"
 
 namespace mpa {
 namespace {

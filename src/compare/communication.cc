@@ -81,18 +81,14 @@ void CompareCommunication(const CompareInput& input, Report& report) {
 }
 
 Verdict JudgeCollectives(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.recorded.communication == Recorded::kNo) {
-    return CannotRun(NoCommunication(facts),
-                     facts.kind == CaptureKind::kGpu ? "" : "profiler_level=Level1");
-  }
-  verdict.AddUnknown(facts.recorded.communication, "communication");
-  verdict.AddLack(
-      facts.kind != CaptureKind::kGpu && facts.recorded.communication_tasks == Recorded::kNo,
-      "no communication tasks: what the collectives are made of is unknown",
-      "profiler_level=Level1");
-  return verdict;
+  const bool is_gpu = facts.kind == CaptureKind::kGpu;
+  return JudgeReadable(facts)
+      .Refuse(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
+              is_gpu ? "" : "profiler_level=Level1")
+      .AddUnknown(facts.recorded.communication, "communication")
+      .AddLack(!is_gpu && facts.recorded.communication_tasks == Recorded::kNo,
+               "no communication tasks: what the collectives are made of is unknown",
+               "profiler_level=Level1");
 }
 
 }  // namespace

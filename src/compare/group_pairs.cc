@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communication groups of two captures: which are the same, and what people call them.
-#include "group_pairs.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 #include "mpa/measure/collectives.h"
+#include "overall.h"
 
 namespace mpa {
 namespace {

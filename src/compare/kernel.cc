@@ -115,12 +115,6 @@ double AverageNs(const Durations& durations) {
   return durations.calls > 0 ? durations.total.Ns() / static_cast<double>(durations.calls) : 0.0;
 }
 
-// Ratios of the totals and of the averages.
-void AppendRatios(const Durations& base, const Durations& comparison, Row& row) {
-  AppendCells(row, Ratio(base.total.Ns(), comparison.total.Ns()),
-              Ratio(AverageNs(base), AverageNs(comparison)));
-}
-
 void AppendTimes(const Durations& durations, Row& row) {
   AppendCells(row, durations.total.Us(), AverageNs(durations) / 1e3, durations.max.Us(),
               durations.min.Us(), durations.calls);
@@ -130,6 +124,22 @@ void AppendTimes(const Durations& durations, Row& row) {
 void AppendTimesIfAny(const Durations& durations, Row& row) {
   if (durations.calls > 0) return AppendTimes(durations, row);
   AppendCells(row, 0.0, 0.0, Cell(), Cell(), Cell());
+}
+
+// A row for each kind of kernel that a side has; `append_times` adds the cells of a side.
+void AddRows(const KernelSums& base_sums, const KernelSums& comparison_sums,
+             void (*append_times)(const Durations&, Row&), Sheet& sheet) {
+  Join(base_sums, comparison_sums,
+       [&](const auto& key, const Durations* in_base, const Durations* in_comparison) {
+         const Durations base = in_base ? *in_base : Durations();
+         const Durations comparison = in_comparison ? *in_comparison : Durations();
+         Row row{{Cell(), std::string(key.first), std::string(key.second)}};
+         append_times(base, row);
+         append_times(comparison, row);
+         AppendCells(row, Ratio(base.total.Ns(), comparison.total.Ns()),
+                     Ratio(AverageNs(base), AverageNs(comparison)));
+         sheet.rows.push_back(std::move(row));
+       });
 }
 
 void CompareShapes(const CompareInput& input, Report& report) {
@@ -156,16 +166,7 @@ void CompareShapes(const CompareInput& input, Report& report) {
   };
   Sheet sheet = CompareSheet(
       kByShapes, Columns("Kernel", "Input Shape", "Shapes of their inputs.", TwoDecimals), input);
-  Join(sums(Side::kBase), sums(Side::kComparison),
-       [&](const auto& key, const Durations* in_base, const Durations* in_comparison) {
-         const Durations base = in_base ? *in_base : Durations();
-         const Durations comparison = in_comparison ? *in_comparison : Durations();
-         Row row{{Cell(), std::string(key.first), std::string(key.second)}};
-         AppendTimesIfAny(base, row);
-         AppendTimesIfAny(comparison, row);
-         AppendRatios(base, comparison, row);
-         sheet.rows.push_back(std::move(row));
-       });
+  AddRows(sums(Side::kBase), sums(Side::kComparison), AppendTimesIfAny, sheet);
   NumberRows(sheet);
   report.sheets.push_back(std::move(sheet));
 }
@@ -196,16 +197,7 @@ void CompareCores(const CompareInput& input, Report& report) {
   Sheet sheet = CompareSheet(
       kByCore, Columns("Kernel Type", "Core Type", "The kind of core that ran them.", Decimals),
       input);
-  Join(base_sums, comparison_sums,
-       [&](const auto& key, const Durations* in_base, const Durations* in_comparison) {
-         const Durations base = in_base ? *in_base : Durations();
-         const Durations comparison = in_comparison ? *in_comparison : Durations();
-         Row row{{Cell(), std::string(key.first), std::string(key.second)}};
-         AppendTimes(base, row);
-         AppendTimes(comparison, row);
-         AppendRatios(base, comparison, row);
-         sheet.rows.push_back(std::move(row));
-       });
+  AddRows(base_sums, comparison_sums, AppendTimes, sheet);
   SortByColumn(sheet, sheet.columns.size() - 2);  // the ratio of the totals
   report.sheets.push_back(std::move(sheet));
 }

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <iterator>
 #include <string_view>
 #include <unordered_map>
 
-#include "modules.h"
 #include "mpa/compare/sequence_matching.h"
+#include "op_groups.h"
 
 namespace mpa {
 namespace {

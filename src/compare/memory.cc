@@ -206,17 +206,13 @@ void CompareMemory(const CompareInput& input, Report& report) {
 }
 
 Verdict JudgeMemory(const RankFacts& facts) {
-  Verdict verdict = JudgeHost(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kNpuText && facts.single_file) {
-    return CannotRun("only the trace was given: allocations are in operator_memory.csv beside it",
-                     "give the directory of the capture");
-  }
-  if (facts.recorded.op_memory == Recorded::kNo) {
-    return CannotRun("no memory of operators was recorded", "profile_memory=True");
-  }
-  verdict.AddUnknown(facts.recorded.op_memory, "memory of operators");
-  return verdict;
+  return JudgeHost(facts)
+      .Refuse(facts.kind == CaptureKind::kNpuText && facts.single_file,
+              "only the trace was given: allocations are in operator_memory.csv beside it",
+              "give the directory of the capture")
+      .Refuse(facts.recorded.op_memory == Recorded::kNo, "no memory of operators was recorded",
+              "profile_memory=True")
+      .AddUnknown(facts.recorded.op_memory, "memory of operators");
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules of two captures side by side: by name and call by call.
-#include "modules.h"
 
 #include <fmt/format.h>
 

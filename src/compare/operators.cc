@@ -6,7 +6,6 @@
 #include <array>
 
 #include "compare_sheet.h"
-#include "modules.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/model/launches.h"
@@ -86,15 +85,13 @@ void CompareOperators(const CompareInput& input, Report& report) {
 }
 
 Verdict JudgeOperators(const RankFacts& facts) {
-  Verdict verdict = JudgeHost(facts);
-  if (verdict.CannotRun()) return verdict;
-  verdict.AddLack(facts.recorded.device_tasks == Recorded::kNo,
-                  "no device activity was recorded: operators have no device times",
-                  DeviceSetting(facts));
-  verdict.AddLack(facts.recorded.stacks == Recorded::kNo,
-                  "no modules and no call stacks: operators are compared one by one",
-                  "with_stack=True or with_modules=True");
-  return verdict;
+  return JudgeHost(facts)
+      .AddLack(facts.recorded.device_tasks == Recorded::kNo,
+               "no device activity was recorded: operators have no device times",
+               DeviceSetting(facts))
+      .AddLack(facts.recorded.stacks == Recorded::kNo,
+               "no modules and no call stacks: operators are compared one by one",
+               "with_stack=True or with_modules=True");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "mpa/base/time.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/accounting.h"
-#include "overall_report.h"
+#include "overall.h"
 
 namespace mpa::comparisons {
 namespace {
@@ -97,15 +97,12 @@ void JudgeCommunication(const RankFacts& facts, Verdict& verdict) {
 }
 
 Verdict JudgeOverall(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.recorded.device_tasks == Recorded::kNo) {
-    if (facts.complete == Recorded::kNo) {
-      return CannotRun("the data breaks off before any device activity", kCopyAgain);
-    }
-    return CannotRun("no device activity was recorded", DeviceSetting(facts));
-  }
-  verdict.AddUnknown(facts.recorded.device_tasks, "device activity");
+  const bool idle = facts.recorded.device_tasks == Recorded::kNo;
+  Verdict verdict = JudgeReadable(facts)
+                        .Refuse(idle && facts.complete == Recorded::kNo,
+                                "the data breaks off before any device activity", kCopyAgain)
+                        .Refuse(idle, "no device activity was recorded", DeviceSetting(facts))
+                        .AddUnknown(facts.recorded.device_tasks, "device activity");
   if (facts.kind != CaptureKind::kGpu) {
     verdict.AddLack(facts.kind == CaptureKind::kNpuText && facts.single_file,
                     "only the trace was given: the breakdown, bandwidths and memory use are in the "

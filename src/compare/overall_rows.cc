@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the end-to-end time, side by side, for the sheet and the screen.
-#include "overall_rows.h"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "compare_sheet.h"
 #include "mpa/base/time.h"
-#include "overall_report.h"
+#include "overall.h"
 
 namespace mpa {
 namespace {

@@ -12,8 +12,7 @@
 #include "mpa/base/utf8.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/change_tree.h"
-#include "overall_report.h"
-#include "overall_rows.h"
+#include "overall.h"
 
 namespace mpa {
 namespace {

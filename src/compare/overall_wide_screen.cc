@@ -2,7 +2,7 @@
 // The overall comparison as the table of the tool we follow: a row for each side.
 #include <fmt/format.h>
 
-#include "overall_report.h"
+#include "overall.h"
 
 namespace mpa {
 namespace {

@@ -36,21 +36,16 @@ CollectiveInstances KnownInstances(std::string_view recipe, const CollectiveInst
 }
 
 Verdict JudgeCollectives(const RankFacts& facts) {
-  Verdict verdict = JudgeCommunication(facts);
-  if (verdict.CannotRun() || facts.kind != CaptureKind::kGpu) return verdict;
-  if (facts.recorded.groups != Recorded::kNo) return verdict;
-  return CannotRun("the trace does not name the groups of collectives",
-                   "PyTorch 2.3 or later, which does");
+  return JudgeCommunication(facts).Refuse(
+      facts.kind == CaptureKind::kGpu && facts.recorded.groups == Recorded::kNo,
+      "the trace does not name the groups of collectives", "PyTorch 2.3 or later, which does");
 }
 
 Verdict JudgeCommunication(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.recorded.communication == Recorded::kNo) {
-    return CannotRun(NoCommunication(facts), "profiler_level=Level1");
-  }
-  verdict.AddUnknown(facts.recorded.communication, "communication");
-  return verdict;
+  return JudgeReadable(facts)
+      .Refuse(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
+              "profiler_level=Level1")
+      .AddUnknown(facts.recorded.communication, "communication");
 }
 
 }  // namespace mpa

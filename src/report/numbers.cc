@@ -17,9 +17,13 @@ std::string_view NameOf(Severity severity) {
   return kNames[static_cast<std::size_t>(severity)];
 }
 
-Column NamedColumn(std::string_view name, Format format, double width, std::string_view meaning) {
-  return {
-      .name = std::string(name), .format = format, .width = width, .meaning = std::string(meaning)};
+Column NamedColumn(std::string_view name, Format format, double width, std::string_view meaning,
+                   std::string_view title) {
+  return {.name = std::string(name),
+          .format = format,
+          .width = width,
+          .meaning = std::string(meaning),
+          .in_workbook = {.title = std::string(title)}};
 }
 
 void AddMoreLine(std::size_t all, std::size_t shown, std::string_view noun,

@@ -9,7 +9,7 @@
 
 #include "recipes/head_overhead/advice.h"
 #include "recipes/head_overhead/analyse.h"
-#include "recipes/head_overhead/children.h"
+#include "recipes/head_overhead/summary.h"
 
 namespace mpa::test {
 

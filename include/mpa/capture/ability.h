@@ -27,11 +27,16 @@ struct Verdict {
 
   friend bool operator==(const Verdict&, const Verdict&) = default;
   bool CannotRun() const { return ability == Ability::kCannotRun; }
+  // The first refusal counts, and what is added behind it changes nothing.
+  /// The analysis cannot run if `lack` is set.
+  Verdict& Refuse(bool lack, std::string reason, std::string setting);
+  /// It cannot run on traces of torch.profiler; `what` follows their name: "have no mstx marks".
+  Verdict& RefuseKineto(const RankFacts& facts, std::string_view what);
   /// The analysis runs, but with fewer results if `lack` is set.
-  void AddLack(bool lack, const char* reason, const char* setting);
+  Verdict& AddLack(bool lack, std::string reason, std::string setting);
   /// The analysis may run with fewer results: only the events, which are too many to check here,
   /// show whether the capture has `what`.
-  void AddUnknown(Recorded state, const char* what);
+  Verdict& AddUnknown(Recorded state, const char* what);
 };
 
 inline constexpr const char* kCollectByTorchNpu = "torch_npu.profiler in place of torch.profiler";
@@ -54,8 +59,6 @@ Verdict JudgeKernelTypes(const RankFacts& facts, const char* of_gpus);
 void LeaveOutSettingsMade(const RankFacts& facts, Verdict& verdict);
 /// What to say where no communication was recorded; only a run on one device has none.
 const char* NoCommunication(const RankFacts& facts);
-/// For a trace of torch.profiler; `what` follows the name of such traces: "have no mstx marks".
-Verdict CannotRunOnKineto(const RankFacts& facts, std::string_view what);
 /// The setting that records device activity.
 const char* DeviceSetting(const RankFacts& facts);
 

@@ -12,7 +12,6 @@
 #include <cereal/types/vector.hpp>
 #include <concepts>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <tuple>

@@ -63,18 +63,21 @@ ColumnOf<ItemOf<First>> ValueColumn(Column column) {
 }
 
 template <auto... Path>
-auto TextColumn(std::string_view name, double width, std::string_view meaning) {
-  return ValueColumn<Path...>(NamedColumn(name, Format::kText, width, meaning));
+auto TextColumn(std::string_view name, double width, std::string_view meaning,
+                std::string_view title = {}) {
+  return ValueColumn<Path...>(NamedColumn(name, Format::kText, width, meaning, title));
 }
 
 template <auto... Path>
-auto CountColumn(std::string_view name, double width, std::string_view meaning) {
-  return ValueColumn<Path...>(NamedColumn(name, Format::kInteger, width, meaning));
+auto CountColumn(std::string_view name, double width, std::string_view meaning,
+                 std::string_view title = {}) {
+  return ValueColumn<Path...>(NamedColumn(name, Format::kInteger, width, meaning, title));
 }
 
 template <auto... Path>
-auto NumberColumn(std::string_view name, Format format, double width, std::string_view meaning) {
-  return ValueColumn<Path...>(NamedColumn(name, format, width, meaning));
+auto NumberColumn(std::string_view name, Format format, double width, std::string_view meaning,
+                  std::string_view title = {}) {
+  return ValueColumn<Path...>(NamedColumn(name, format, width, meaning, title));
 }
 
 /// A time in ns, which people see in another unit.

@@ -131,8 +131,9 @@ void AddRow(const std::vector<ColumnOf<Item>>& columns, const Item& item, std::s
   for (const ColumnOf<Item>& column : columns) row.cells.push_back(column.cell(item));
 }
 
-/// A column with what it means.
-Column NamedColumn(std::string_view name, Format format, double width, std::string_view meaning);
+/// A column with what it means; workbooks show its name, or else the title.
+Column NamedColumn(std::string_view name, Format format, double width, std::string_view meaning,
+                   std::string_view title = {});
 
 /// An empty list with these columns.
 template <typename Item>

@@ -8,7 +8,6 @@
 
 #include "matching.h"
 #include "mpa/base/columns.h"
-#include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
@@ -17,7 +16,6 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/module_parts.h"
-#include "mpa/report/amount.h"
 #include "mpa/report/report.h"
 
 namespace mpa::recipes {
@@ -264,13 +262,12 @@ void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeA
 }
 
 Verdict JudgeCalibrate(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) {
-    return CannotRun("it compares an NPU with a GPU; give the GPU run as --baseline_profiling_path",
-                     "");
-  }
-  return JudgeModules(facts);
+  return JudgeReadable(facts).CannotRun() || facts.kind != CaptureKind::kGpu
+             ? JudgeModules(facts)
+             : CannotRun(
+                   "it compares an NPU with a GPU; give the GPU run as "
+                   "--baseline_profiling_path",
+                   "");
 }
 
 std::string ThresholdProblem(const std::string& text) {

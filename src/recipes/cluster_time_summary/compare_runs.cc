@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -123,12 +122,9 @@ std::vector<StepRow> Matched(const std::vector<StepPair>& pairs, const StepRow* 
 }  // namespace
 
 std::vector<Column> KeyColumns() {
-  Column rank = NamedColumn("rank", Format::kInteger, 10, "The rank.");
-  Column step =
-      NamedColumn("step", Format::kInteger, 10, "The step; -1 where the capture has none.");
-  rank.in_workbook.title = "Rank";
-  step.in_workbook.title = "Step";
-  return {std::move(rank), std::move(step)};
+  return {NamedColumn("rank", Format::kInteger, 10, "The rank.", "Rank"),
+          NamedColumn("step", Format::kInteger, 10, "The step; -1 where the capture has none.",
+                      "Step")};
 }
 
 Cell Microseconds(const std::optional<TimeNs>& time) { return time ? Cell(InUs(*time)) : Cell(); }

@@ -2,7 +2,6 @@
 // Where the time of each step of every rank went, and how that differs from another run.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "mpa/collectives/lateness.h"
@@ -24,9 +23,8 @@ Sheet SummarySheet(const std::vector<StepRow>& rows, Report& report) {
   sheet.text_file = {"cluster_time_summary", TextFile::Unit::kAsTheyAre};
   sheet.columns = time_summary::KeyColumns();
   for (const time_summary::Metric& metric : time_summary::kMetricsOfStep) {
-    Column column = NamedColumn(metric.name, Format::kDecimals3, 20, metric.meaning);
-    column.in_workbook.title = metric.title;
-    sheet.columns.push_back(std::move(column));
+    sheet.columns.push_back(
+        NamedColumn(metric.name, Format::kDecimals3, 20, metric.meaning, metric.title));
   }
   for (const StepRow& row : rows) {
     if (report.ranks.empty() || report.ranks.back() != row.rank) BeginRank(row.rank, report);
@@ -109,14 +107,11 @@ void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, Wanted wan
 }
 
 Verdict JudgeTimes(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.recorded.device_tasks == Recorded::kNo) {
-    return CannotRun("no device work was recorded", DeviceSetting(facts));
-  }
-  verdict.AddLack(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
-                  "profiler_level=Level1");
-  return verdict;
+  return JudgeReadable(facts)
+      .Refuse(facts.recorded.device_tasks == Recorded::kNo, "no device work was recorded",
+              DeviceSetting(facts))
+      .AddLack(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
+               "profiler_level=Level1");
 }
 
 RecipeInfo TimesInfo() {

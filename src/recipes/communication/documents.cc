@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "mpa/base/time.h"
-#include "screen.h"
+#include "sums.h"
 
 namespace mpa::communication {
 namespace {

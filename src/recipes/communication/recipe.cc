@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps, groups, times, bandwidths and links of the communication of all ranks: the plain modes of
 // the Python tool, and its recipes for one subject each.
-#include <fmt/format.h>
 
 #include <string>
 #include <utility>
@@ -10,7 +9,7 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_collectives.h"
 #include "mpa/recipe/make_recipe.h"
-#include "screen.h"
+#include "sums.h"
 
 namespace mpa::recipes {
 namespace {
@@ -95,16 +94,11 @@ void ReduceSubjects(const Ranks& ranks, const RecipeArguments&, Wanted wanted, R
 }
 
 Verdict JudgeCommunicationRecipes(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) {
-    return CannotRun("only communication of NPUs is summed up", "");
-  }
-  if (facts.kind == CaptureKind::kNpuKineto)
-    return CannotRunOnKineto(facts, "do not say how much was moved over which link");
-  verdict.AddLack(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
-                  "profiler_level=Level1");
-  return verdict;
+  return JudgeReadable(facts)
+      .Refuse(facts.kind == CaptureKind::kGpu, "only communication of NPUs is summed up", "")
+      .RefuseKineto(facts, "do not say how much was moved over which link")
+      .AddLack(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
+               "profiler_level=Level1");
 }
 
 Verdict JudgeGroupMap(const RankFacts& facts) {

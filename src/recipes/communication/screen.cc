@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "screen.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/rank_spread.h"
 #include "mpa/report/report.h"
+#include "sums.h"
 
 namespace mpa::communication {
 namespace {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +6,7 @@
 
 #include "mpa/base/time.h"
 #include "mpa/report/member_columns.h"
-#include "screen.h"
+#include "sums.h"
 
 namespace mpa::communication {
 namespace {

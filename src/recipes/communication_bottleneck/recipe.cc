@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "find_causes.h"
-#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/time.h"
@@ -60,36 +59,28 @@ std::size_t TargetOf(const Ranks& ranks, const RecipeArguments& arguments) {
        *given, ranks.size(), RankNumber(ranks.front().rank), RankNumber(ranks.back().rank));
 }
 
-Column ColumnWithTitle(const char* name, const char* title, Format format, const char* meaning) {
-  Column column = NamedColumn(name, format, 22, meaning);
-  column.in_workbook.title = title;
-  return column;
-}
-
 Cell RankCell(const std::optional<std::int64_t>& rank) { return rank ? Cell(*rank) : Cell(); }
 
 std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
-  return {
-      {ColumnWithTitle("startTime(us)", "Start Time(us)", Format::kText,
-                       "When the operator began on the rank that is explained."),
-       [](const SlowRun& item) -> Cell { return MicrosecondsText(item.start); }},
-      {ColumnWithTitle("endTime(us)", "End Time(us)", Format::kText, "When it ended there."),
-       [](const SlowRun& item) -> Cell { return MicrosecondsText(item.End()); }},
-      {ColumnWithTitle("duration(us)", "Duration(us)", Format::kDecimals3,
-                       "How long it took there."),
-       [](const SlowRun& item) -> Cell { return InUs(item.dur); }},
-      {ColumnWithTitle("communicationOp", "Communication Op", Format::kText, "The operator."),
-       Member<&SlowRun::name>},
-      {ColumnWithTitle("slowRankId", "Slow Rank ID", Format::kInteger,
+  return {{NamedColumn("startTime(us)", Format::kText, 22,
+                       "When the operator began on the rank that is explained.", "Start Time(us)"),
+           [](const SlowRun& item) -> Cell { return MicrosecondsText(item.start); }},
+          {NamedColumn("endTime(us)", Format::kText, 22, "When it ended there.", "End Time(us)"),
+           [](const SlowRun& item) -> Cell { return MicrosecondsText(item.End()); }},
+          {NamedColumn("duration(us)", Format::kDecimals3, 22, "How long it took there.",
+                       "Duration(us)"),
+           [](const SlowRun& item) -> Cell { return InUs(item.dur); }},
+          TextColumn<&SlowRun::name>("communicationOp", 22, "The operator.", "Communication Op"),
+          {NamedColumn("slowRankId", Format::kInteger, 22,
                        "The rank that came last, whose operator is the shortest; empty where the "
-                       "ranks hardly differ."),
-       [](const SlowRun& item) -> Cell { return RankCell(item.slow); }},
-      {ColumnWithTitle("fastRankId", "Fast Rank ID", Format::kInteger,
-                       "The rank that waited most, whose operator is the longest."),
-       [](const SlowRun& item) -> Cell { return RankCell(item.fast); }},
-      {ColumnWithTitle("reason", "Reason", Format::kText,
-                       "Where the slow rank fell behind the fast one."),
-       Member<&SlowRun::reason>}};
+                       "ranks hardly differ.",
+                       "Slow Rank ID"),
+           [](const SlowRun& item) -> Cell { return RankCell(item.slow); }},
+          {NamedColumn("fastRankId", Format::kInteger, 22,
+                       "The rank that waited most, whose operator is the longest.", "Fast Rank ID"),
+           [](const SlowRun& item) -> Cell { return RankCell(item.fast); }},
+          TextColumn<&SlowRun::reason>("reason", 22,
+                                       "Where the slow rank fell behind the fast one.", "Reason")};
 }
 
 // What all commands say of who came last to an operator of the rank at `target`.
@@ -204,12 +195,10 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Want
 }
 
 Verdict JudgeBottleneck(const RankFacts& facts) {
-  Verdict verdict = JudgeCollectives(facts);
-  if (verdict.CannotRun()) return verdict;
-  verdict.AddLack(facts.recorded.host_ops == Recorded::kNo,
-                  "no operators of the host; why a rank came late stays unknown",
-                  "activities with ProfilerActivity.CPU");
-  return verdict;
+  return JudgeCollectives(facts).AddLack(
+      facts.recorded.host_ops == Recorded::kNo,
+      "no operators of the host; why a rank came late stays unknown",
+      "activities with ProfilerActivity.CPU");
 }
 
 }  // namespace

@@ -244,19 +244,14 @@ void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, Wanted 
 }
 
 Verdict JudgeMasking(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu && facts.recorded.groups == Recorded::kNo) {
-    return CannotRun("the trace does not name process groups", "PyTorch 2.3 or later, which does");
-  }
-  if (facts.recorded.communication == Recorded::kNo) {
-    return CannotRun(NoCommunication(facts), "profiler_level=Level1");
-  }
-  if (facts.steps && facts.steps->empty()) {
-    return CannotRun("no steps were recorded", "prof.step() after each step");
-  }
-  verdict.AddUnknown(facts.recorded.communication, "communication");
-  return verdict;
+  return JudgeReadable(facts)
+      .Refuse(facts.kind == CaptureKind::kGpu && facts.recorded.groups == Recorded::kNo,
+              "the trace does not name process groups", "PyTorch 2.3 or later, which does")
+      .Refuse(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
+              "profiler_level=Level1")
+      .Refuse(facts.steps && facts.steps->empty(), "no steps were recorded",
+              "prof.step() after each step")
+      .AddUnknown(facts.recorded.communication, "communication");
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ std::vector<ExpertGroup> ExpertGroups(const Ranks& ranks) {
 
 void AddEpSheets(const Ranks& ranks, const std::vector<ExpertGroup>& groups, Report& report) {
   const std::vector<ColumnOf<ExpertRank>> rank_columns = {
-      {NamedColumn("rank", Format::kInteger, 10, "The rank."), Member<&ExpertRank::rank>},
+      CountColumn<&ExpertRank::rank>("rank", 10, "The rank."),
       {NamedColumn("epRanks", Format::kText, 30,
                    "The ranks that share its experts, joined by ','; empty where the capture does "
                    "not say."),
@@ -136,11 +136,9 @@ void AddEpSheets(const Ranks& ranks, const std::vector<ExpertGroup>& groups, Rep
                    "the last two of each: tokens with their padding."),
        [](const ExpertRank& rank) -> Cell { return rank.part.tokens; }}};
   const std::vector<ColumnOf<ExpertGroup>> group_columns = {
-      {NamedColumn("epRanks", Format::kText, 30, "The ranks that share experts."),
-       Member<&ExpertGroup::ep_ranks>},
-      {NamedColumn("tokensDiff", Format::kInteger, 14,
-                   "The most tokens of one of them less the fewest."),
-       Member<&ExpertGroup::difference>}};
+      TextColumn<&ExpertGroup::ep_ranks>("epRanks", 30, "The ranks that share experts."),
+      CountColumn<&ExpertGroup::difference>("tokensDiff", 14,
+                                            "The most tokens of one of them less the fewest.")};
   Sheet summary = SheetOf("EPTokensSummary", rank_columns);
   Sheet top = SheetOf("TopEPTokensInfo", group_columns);
   for (const ExpertRank& rank : ranks) {
@@ -218,11 +216,9 @@ void ReduceEpLoadBalance(const Ranks& ranks, const RecipeArguments&, Wanted want
 }
 
 Verdict JudgeEpLoadBalance(const RankFacts& facts) {
-  const Verdict verdict = JudgeNpuKernels(facts, "kernels of GPUs have no shapes", "shapes");
-  if (!verdict.CannotRun() && facts.recorded.kernel_types == Recorded::kNo) {
-    return CannotRun("kernels have no types and shapes", "profiler_level=Level1");
-  }
-  return verdict;
+  return JudgeNpuKernels(facts, "kernels of GPUs have no shapes", "shapes")
+      .Refuse(facts.recorded.kernel_types == Recorded::kNo, "kernels have no types and shapes",
+              "profiler_level=Level1");
 }
 
 }  // namespace

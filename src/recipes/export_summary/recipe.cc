@@ -48,11 +48,9 @@ struct FileItem {
 };
 
 std::vector<ColumnOf<FileItem>> FileColumns() {
-  return {{NamedColumn("rankId", Format::kInteger, 10, "The rank."), Member<&FileItem::rank>},
-          {NamedColumn("file", Format::kText, 30, "The file, below the directory ExportSummary."),
-           Member<&FileItem::file>},
-          {NamedColumn("rows", Format::kInteger, 10, "Its rows below the header."),
-           Member<&FileItem::rows>}};
+  return {CountColumn<&FileItem::rank>("rankId", 10, "The rank."),
+          TextColumn<&FileItem::file>("file", 30, "The file, below the directory ExportSummary."),
+          CountColumn<&FileItem::rows>("rows", 10, "Its rows below the header.")};
 }
 
 // Directories of ranks; captures that do not say theirs are numbered.
@@ -116,15 +114,11 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
 }
 
 Verdict JudgeExportSummary(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun() || facts.kind == CaptureKind::kNpuDb ||
-      facts.kind == CaptureKind::kNpuText) {
-    return verdict;
-  }
-  if (facts.kind == CaptureKind::kGpu) return CannotRun("it writes files of NPU captures only", "");
-  if (facts.kind == CaptureKind::kNpuKineto)
-    return CannotRunOnKineto(facts, "hold less than these files");
-  return CannotRun("raw captures have no tables yet", "run 'msprof-analyze parse'");
+  const bool has_tables = facts.kind == CaptureKind::kNpuDb || facts.kind == CaptureKind::kNpuText;
+  return JudgeReadable(facts)
+      .Refuse(facts.kind == CaptureKind::kGpu, "it writes files of NPU captures only", "")
+      .RefuseKineto(facts, "hold less than these files")
+      .Refuse(!has_tables, "raw captures have no tables yet", "run 'msprof-analyze parse'");
 }
 
 }  // namespace

@@ -75,36 +75,35 @@ Cell Microseconds(const std::optional<TimeNs>& time) { return time ? InUs(*time)
 
 std::vector<ColumnOf<IdleItem>> IdleColumns() {
   using Item = IdleItem;
-  const auto column = [](const char* name, const char* title, Format format, const char* meaning) {
-    Column result = NamedColumn(name, format, 20, meaning);
-    result.in_workbook.title = title;
-    return result;
-  };
   return {
-      {column("rankId", "Rank ID", Format::kInteger, "The rank."), Member<&Item::rank>},
-      {column("startTime(us)", "Start Time(us)", Format::kText, "When the device became idle."),
+      CountColumn<&Item::rank>("rankId", 20, "The rank.", "Rank ID"),
+      {NamedColumn("startTime(us)", Format::kText, 20, "When the device became idle.",
+                   "Start Time(us)"),
        [](const Item& item) -> Cell { return MicrosecondsText(item.idle->time.begin); }},
-      {column("endTime(us)", "End Time(us)", Format::kText, "When it worked again."),
+      {NamedColumn("endTime(us)", Format::kText, 20, "When it worked again.", "End Time(us)"),
        [](const Item& item) -> Cell { return MicrosecondsText(item.idle->time.end); }},
-      {column("duration(us)", "Duration(us)", Format::kDecimals3, "How long it was idle."),
+      {NamedColumn("duration(us)", Format::kDecimals3, 20, "How long it was idle.", "Duration(us)"),
        [](const Item& item) -> Cell { return InUs(item.idle->time.end - item.idle->time.begin); }},
-      {column("pytorchIdleTime(us)", "Pytorch Idle Time(us)", Format::kDecimals3,
-              "Between the ends of the operators that launched the work before and behind; empty "
-              "where the capture does not say, or other tasks ran."),
+      {NamedColumn(
+           "pytorchIdleTime(us)", Format::kDecimals3, 20,
+           "Between the ends of the operators that launched the work before and behind; empty "
+           "where the capture does not say, or other tasks ran.",
+           "Pytorch Idle Time(us)"),
        [](const Item& item) -> Cell { return Microseconds(item.idle->reason.framework_idle); }},
-      {column("cannIdleTime(us)", "Cann Idle Time(us)", Format::kDecimals3,
-              "The same of the calls of CANN."),
+      {NamedColumn("cannIdleTime(us)", Format::kDecimals3, 20, "The same of the calls of CANN.",
+                   "Cann Idle Time(us)"),
        [](const Item& item) -> Cell { return Microseconds(item.idle->reason.runtime_idle); }},
-      {column("reason", "Reason", Format::kText, "What the host, or else the device, did."),
-       Member<&Item::idle, &Idle::reason, &Reason::text>},
-      {column("causes", "Causes", Format::kText,
-              "How the account of the step divides this time: leaves, the largest first."),
-       Member<&Item::idle, &Idle::account, &free_analysis::GapAccount::causes>},
-      {column("place", "Place", Format::kText,
-              "What the host did longest in this time, for a tenth of it at least, and the line of "
-              "the "
-              "program; empty where nothing is recorded."),
-       Member<&Item::idle, &Idle::account, &free_analysis::GapAccount::place>}};
+      TextColumn<&Item::idle, &Idle::reason, &Reason::text>(
+          "reason", 20, "What the host, or else the device, did.", "Reason"),
+      TextColumn<&Item::idle, &Idle::account, &free_analysis::GapAccount::causes>(
+          "causes", 20, "How the account of the step divides this time: leaves, the largest first.",
+          "Causes"),
+      TextColumn<&Item::idle, &Idle::account, &free_analysis::GapAccount::place>(
+          "place", 20,
+          "What the host did longest in this time, for a tenth of it at least, and the line of "
+          "the "
+          "program; empty where nothing is recorded.",
+          "Place")};
 }
 
 using Ranks = std::vector<OfRank<IdleOfRank>>;
@@ -241,15 +240,12 @@ void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
 }
 
 Verdict JudgeFreeAnalysis(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.recorded.device_tasks == Recorded::kNo) {
-    return CannotRun("no device work was recorded", DeviceSetting(facts));
-  }
-  verdict.AddLack(facts.recorded.host_ops == Recorded::kNo,
-                  "no operators of the host; the framework cannot be separated from CANN",
-                  "activities=[CPU, NPU]");
-  return verdict;
+  return JudgeReadable(facts)
+      .Refuse(facts.recorded.device_tasks == Recorded::kNo, "no device work was recorded",
+              DeviceSetting(facts))
+      .AddLack(facts.recorded.host_ops == Recorded::kNo,
+               "no operators of the host; the framework cannot be separated from CANN",
+               "activities=[CPU, NPU]");
 }
 
 }  // namespace

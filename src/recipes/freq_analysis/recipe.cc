@@ -70,7 +70,7 @@ std::string MhzText(const Clocks& clocks) {
 }
 
 std::vector<ColumnOf<ClockItem>> ClockColumns() {
-  return {{NamedColumn("rankId", Format::kInteger, 10, "The rank."), Member<&ClockItem::rank>},
+  return {CountColumn<&ClockItem::rank>("rankId", 10, "The rank."),
           {NamedColumn("aicoreFrequency", Format::kText, 30,
                        "The clocks of the AI cores that were measured, in MHz."),
            [](const ClockItem& item) -> Cell { return MhzText(item.clocks); }}};
@@ -118,13 +118,9 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
 }
 
 Verdict JudgeFreqAnalysis(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (!verdict.CannotRun() && facts.kind == CaptureKind::kGpu) {
-    return CannotRun("only clocks of NPUs are examined", "");
-  }
-  if (!verdict.CannotRun() && facts.kind == CaptureKind::kNpuKineto)
-    return CannotRunOnKineto(facts, "have no clocks");
-  return verdict;
+  return JudgeReadable(facts)
+      .Refuse(facts.kind == CaptureKind::kGpu, "only clocks of NPUs are examined", "")
+      .RefuseKineto(facts, "have no clocks");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "children.h"
+#include "summary.h"
 
 namespace mpa::head {
 

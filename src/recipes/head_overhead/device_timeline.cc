@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device_timeline.h"
 
 #include <algorithm>
 #include <limits>

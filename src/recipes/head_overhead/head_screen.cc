@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "head_screen.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "call.h"
+#include "head_part.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/time.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <string>
-#include <utility>
 
-#include "head_screen.h"
+#include "head_part.h"
 #include "mpa/report/member_columns.h"
 
 namespace mpa::head {

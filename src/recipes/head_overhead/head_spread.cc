@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "head_part.h"
-#include "head_screen.h"
 #include "mpa/recipe/rank_lines.h"
 
 namespace mpa::head {

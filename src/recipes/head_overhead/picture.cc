@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "call.h"
-#include "head_screen.h"
+#include "head_part.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
 

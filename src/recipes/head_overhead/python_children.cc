@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What TorchAir's Python does before the graph runs: mostly conversions of inputs.
-#include "children.h"
 #include "mpa/base/text.h"
+#include "summary.h"
 
 namespace mpa::head {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who owns the time between the start of a compiled graph's call and its first kernel.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +9,6 @@
 #include "advice.h"
 #include "analyse.h"
 #include "head_part.h"
-#include "head_screen.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/recipe/arguments.h"
@@ -179,29 +177,27 @@ void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArgument
 
 // Whether compiled graphs ran, only the events tell.
 Verdict JudgeHeadOverhead(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) return CannotRun("only graphs of NPUs are examined", "");
-  if (facts.kind == CaptureKind::kNpuKineto) return CannotRunOnKineto(facts, "do not name graphs");
   const bool level0 = facts.settings && facts.settings->level == "Level0";
   const bool no_cann_calls = facts.kind == CaptureKind::kNpuText && level0;
   const bool no_operators = facts.recorded.host_ops == Recorded::kNo;
-  if (no_operators && no_cann_calls) return CannotRun(kNoHostOperators, kWithCpu);
-  verdict.AddLack(no_operators,
-                  "no host operators were recorded: only calls of the runtime are known", kWithCpu);
-  verdict.AddLack(facts.recorded.device_tasks == Recorded::kNo,
-                  "no device activity was recorded: what the device waits for is unknown",
-                  "activities with ProfilerActivity.NPU");
-  verdict.AddLack(
-      no_cann_calls,
-      "no CANN calls in text captures of Level0: GE is not split, first kernels are guessed",
-      "profiler_level=Level1, or export_type=Db");
-  verdict.AddLack(facts.steps && facts.steps->empty(),
-                  "no steps: the head is known for each call only",
-                  "step() of the profiler in the loop");
-  verdict.AddLack(facts.complete == Recorded::kNo,
-                  "the data breaks off: the end of the run is missing", kCopyAgain);
-  return verdict;
+  return JudgeReadable(facts)
+      .Refuse(facts.kind == CaptureKind::kGpu, "only graphs of NPUs are examined", "")
+      .RefuseKineto(facts, "do not name graphs")
+      .Refuse(no_operators && no_cann_calls, kNoHostOperators, kWithCpu)
+      .AddLack(no_operators, "no host operators were recorded: only calls of the runtime are known",
+               kWithCpu)
+      .AddLack(facts.recorded.device_tasks == Recorded::kNo,
+               "no device activity was recorded: what the device waits for is unknown",
+               "activities with ProfilerActivity.NPU")
+      .AddLack(no_cann_calls,
+               "no CANN calls in text captures of Level0: GE is not split, first kernels are "
+               "guessed",
+               "profiler_level=Level1, or export_type=Db")
+      .AddLack(facts.steps && facts.steps->empty(),
+               "no steps: the head is known for each call only",
+               "step() of the profiler in the loop")
+      .AddLack(facts.complete == Recorded::kNo,
+               "the data breaks off: the end of the run is missing", kCopyAgain);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 #include "mpa/base/columns.h"

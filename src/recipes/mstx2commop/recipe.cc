@@ -231,17 +231,13 @@ void ReduceMstx2Commop(const Ranks& ranks, const RecipeArguments&, Wanted wanted
 }
 
 Verdict JudgeMstx2Commop(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "have no mstx marks");
-  if (facts.recorded.mstx == Recorded::kNo) {
-    return CannotRun("no marks of communication were recorded (mstx)", "mstx=True");
-  }
-  if (facts.recorded.communication == Recorded::kYes) {
-    return CannotRun("communication operators were recorded already", "");
-  }
-  verdict.AddUnknown(facts.recorded.mstx, "marks (mstx)");
-  return verdict;
+  return JudgeReadable(facts)
+      .RefuseKineto(facts, "have no mstx marks")
+      .Refuse(facts.recorded.mstx == Recorded::kNo,
+              "no marks of communication were recorded (mstx)", "mstx=True")
+      .Refuse(facts.recorded.communication == Recorded::kYes,
+              "communication operators were recorded already", "")
+      .AddUnknown(facts.recorded.mstx, "marks (mstx)");
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mfu_screen.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/recipe/rank_lines.h"
+#include "part.h"
 
 namespace mpa {
 namespace {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "mfu_screen.h"
 #include "mpa/recipe/module_columns.h"
 #include "mpa/report/member_columns.h"
+#include "part.h"
 
 namespace mpa::operator_mfu {
 namespace {
@@ -23,21 +23,14 @@ struct ShareItem {
   const MfuShare* row;
 };
 
-Column Named(const char* name, Format format, double width, const char* meaning,
-             const char* title = "") {
-  Column column = NamedColumn(name, format, width, meaning);
-  column.in_workbook.title = title;
-  return column;
-}
-
 // As many decimals as the Python tool keeps.
 Column Share(const char* name, double width, const char* meaning, const char* title = "") {
-  Column column = Named(name, Format::kDecimals4, width, meaning, title);
+  Column column = NamedColumn(name, Format::kDecimals4, width, meaning, title);
   column.decimals = 4;
   return column;
 }
 Column Tera(const char* name, double width, const char* meaning) {
-  Column column = Named(name, Format::kDecimals2, width, meaning);
+  Column column = NamedColumn(name, Format::kDecimals2, width, meaning);
   column.decimals = 2;
   return column;
 }
@@ -46,7 +39,7 @@ constexpr const char* kRankMeaning = "The rank; -1 where the capture does not sa
 
 template <typename Item>
 ColumnOf<Item> RankColumn(const char* title) {
-  return {Named("rank_id", Format::kInteger, 10, kRankMeaning, title), Member<&Item::rank>};
+  return CountColumn<&Item::rank>("rank_id", 10, kRankMeaning, title);
 }
 
 Cell IfKnown(bool known, double value) { return known ? Cell(value) : Cell(); }
@@ -68,20 +61,17 @@ std::vector<ColumnOf<KernelItem>> KernelColumns(bool compat) {
   using Item = KernelItem;
   std::vector<ColumnOf<Item>> columns = {
       RankColumn<Item>("Rank ID"),
-      {Named("op_name", Format::kText, 40, "The host operator that launched the kernel.",
-             "Op Name"),
-       Member<&Item::row, &OperatorMfuRow::op>},
-      {Named("kernel_name", Format::kText, 50, "The kernel.", "Kernel Name"),
-       Member<&Item::row, &OperatorMfuRow::kernel>},
-      {Named("kernel_start(ns)", Format::kInteger, 22, "When it began, in ns since the epoch.",
-             "Kernel Start(ns)"),
-       Member<&Item::row, &OperatorMfuRow::start>},
-      {Named("kernel_end(ns)", Format::kInteger, 22, "When it ended, in ns since the epoch.",
-             "Kernel End(ns)"),
+      TextColumn<&Item::row, &OperatorMfuRow::op>(
+          "op_name", 40, "The host operator that launched the kernel.", "Op Name"),
+      TextColumn<&Item::row, &OperatorMfuRow::kernel>("kernel_name", 50, "The kernel.",
+                                                      "Kernel Name"),
+      CountColumn<&Item::row, &OperatorMfuRow::start>(
+          "kernel_start(ns)", 22, "When it began, in ns since the epoch.", "Kernel Start(ns)"),
+      {NamedColumn("kernel_end(ns)", Format::kInteger, 22, "When it ended, in ns since the epoch.",
+                   "Kernel End(ns)"),
        [](const Item& item) -> Cell { return item.row->start + item.row->dur; }},
-      {Named("kernel_duration(ns)", Format::kInteger, 20, "How long it ran, in ns.",
-             "Kernel Duration(ns)"),
-       Member<&Item::row, &OperatorMfuRow::dur>},
+      CountColumn<&Item::row, &OperatorMfuRow::dur>(
+          "kernel_duration(ns)", 20, "How long it ran, in ns.", "Kernel Duration(ns)"),
       {Share("mfu", 10, "Share of the chip's peak that it reached, 1 is all.", "MFU"),
        [](const Item& item) -> Cell {
          return IfKnown(item.row->mfu.use.Known(), item.row->mfu.use.ratio);
@@ -95,28 +85,27 @@ std::vector<ColumnOf<KernelItem>> KernelColumns(bool compat) {
        [](const Item& item) -> Cell {
          return IfKnown(item.row->mfu.peak_tflops > 0, item.row->mfu.peak_tflops);
        }},
-      {Named("flops", Format::kInteger, 18, "Operations; a multiply-add counts as two."),
+      {NamedColumn("flops", Format::kInteger, 18, "Operations; a multiply-add counts as two."),
        [](const Item& item) -> Cell {
          return item.row->mfu.flops.Known() ? Cell(item.row->mfu.flops.count) : Cell();
        }},
-      {Named("flops_op_name", Format::kText, 30,
-             "What the operations are of: the recorded call or "
-             "the kernel's type."),
-       Member<&Item::row, &OperatorMfuRow::counted>},
-      {Named("input_shapes", Format::kText, 40, "Shapes of the inputs, joined by ';'."),
-       Member<&Item::row, &OperatorMfuRow::input_shapes>},
-      {Named("output_shapes", Format::kText, 30, "Shapes of the outputs, joined by ';'."),
-       Member<&Item::row, &OperatorMfuRow::output_shapes>}};
+      TextColumn<&Item::row, &OperatorMfuRow::counted>(
+          "flops_op_name", 30,
+          "What the operations are of: the recorded call or "
+          "the kernel's type."),
+      TextColumn<&Item::row, &OperatorMfuRow::input_shapes>("input_shapes", 40,
+                                                            "Shapes of the inputs, joined by ';'."),
+      TextColumn<&Item::row, &OperatorMfuRow::output_shapes>(
+          "output_shapes", 30, "Shapes of the outputs, joined by ';'.")};
   if (compat) return columns;
   const std::vector<ColumnOf<Item>> own = {
-      {Named("flops_source", Format::kText, 12, "recorded (by mfu_flops ranges) or shapes."),
+      {NamedColumn("flops_source", Format::kText, 12, "recorded (by mfu_flops ranges) or shapes."),
        [](const Item& item) -> Cell { return Words(Text(item.row->mfu.source)); }},
-      {Named("compute_type", Format::kText, 12, "Data type in which it multiplies."),
+      {NamedColumn("compute_type", Format::kText, 12, "Data type in which it multiplies."),
        [](const Item& item) -> Cell { return Words(Text(item.row->mfu.type)); }},
       {Share("mfu_of_measured_clock", 22, "MFU against the peak at the clock that was measured."),
        Member<&Item::row, &OperatorMfuRow::mfu, &KernelMfu::use_of_measured_clock>},
-      {Named("why_no_mfu", Format::kText, 36, "Why the MFU is unknown."),
-       Member<&Item::row, &OperatorMfuRow::Reason>}};
+      TextColumn<&Item::row, &OperatorMfuRow::Reason>("why_no_mfu", 36, "Why the MFU is unknown.")};
   columns.insert(columns.end(), own.begin(), own.end());
   return columns;
 }
@@ -135,17 +124,15 @@ std::vector<ColumnOf<ShareItem>> ShareColumns() {
   using Item = ShareItem;
   return {
       RankColumn<Item>(""),
-      {Named("work", Format::kText, 30,
-             "Kind of work, such as matrix products; step and device span are wall time."),
-       Member<&Item::row, &MfuShare::work>},
-      {Named("kernels", Format::kInteger, 10, "Number of kernels."),
-       Member<&Item::row, &MfuShare::kernels>},
-      {Named("duration(ns)", Format::kInteger, 16,
-             "Time of the kernels, in ns; of step and device span their wall time."),
-       Member<&Item::row, &MfuShare::duration>},
+      TextColumn<&Item::row, &MfuShare::work>(
+          "work", 30, "Kind of work, such as matrix products; step and device span are wall time."),
+      CountColumn<&Item::row, &MfuShare::kernels>("kernels", 10, "Number of kernels."),
+      CountColumn<&Item::row, &MfuShare::duration>(
+          "duration(ns)", 16,
+          "Time of the kernels, in ns; of step and device span their wall time."),
       {Share("share_of_device_time", 22, "Share of the time of all kernels, 1 is all."),
        [](const Item& item) -> Cell { return CellOf(item.summary.ShareOfTime(*item.row)); }},
-      {Named("flops", Format::kDecimals2, 18, "Operations; a multiply-add counts as two."),
+      {NamedColumn("flops", Format::kDecimals2, 18, "Operations; a multiply-add counts as two."),
        [](const Item& item) -> Cell {
          return item.row->flops > 0 ? Cell(item.row->flops) : Cell();
        }},
@@ -160,29 +147,25 @@ std::vector<ColumnOf<ShareItem>> ShareColumns() {
        Member<&Item::row, &MfuShare::Use>},
       {Share("mfu_of_measured_clock", 22, "MFU against the peak at the clock that was measured."),
        Member<&Item::row, &MfuShare::UseOfMeasuredClock>},
-      {Named("why_no_mfu", Format::kText, 40, "Why the MFU is unknown."),
-       Member<&Item::row, &MfuShare::reason>}};
+      TextColumn<&Item::row, &MfuShare::reason>("why_no_mfu", 40, "Why the MFU is unknown.")};
 }
 
 std::vector<ColumnOf<WasteItem>> WasteColumns() {
   using Item = WasteItem;
   return {RankColumn<Item>(""),
-          {Named("op_type", Format::kText, 30, "Type of the operator."),
-           Member<&Item::row, &MfuWaste::op_type>},
-          {Named("kernel_name", Format::kText, 50, "One of the kernels."),
-           Member<&Item::row, &MfuWaste::kernel>},
-          {Named("input_shapes", Format::kText, 40, "Shapes of the inputs, joined by ';'."),
-           Member<&Item::row, &MfuWaste::input_shapes>},
-          {Named("compute_type", Format::kText, 12, "Data type in which they multiply."),
+          TextColumn<&Item::row, &MfuWaste::op_type>("op_type", 30, "Type of the operator."),
+          TextColumn<&Item::row, &MfuWaste::kernel>("kernel_name", 50, "One of the kernels."),
+          TextColumn<&Item::row, &MfuWaste::input_shapes>("input_shapes", 40,
+                                                          "Shapes of the inputs, joined by ';'."),
+          {NamedColumn("compute_type", Format::kText, 12, "Data type in which they multiply."),
            [](const Item& item) -> Cell { return Words(Text(item.row->type)); }},
-          {Named("kernels", Format::kInteger, 10, "Number of kernels."),
-           Member<&Item::row, &MfuWaste::count>},
-          {Named("duration(ns)", Format::kInteger, 16, "Time of the kernels, in ns."),
-           Member<&Item::row, &MfuWaste::duration>},
+          CountColumn<&Item::row, &MfuWaste::count>("kernels", 10, "Number of kernels."),
+          CountColumn<&Item::row, &MfuWaste::duration>("duration(ns)", 16,
+                                                       "Time of the kernels, in ns."),
           {Share("mfu", 10, "Share of the chip's peak that they reached, 1 is all."),
            Member<&Item::row, &MfuWaste::use>},
-          {Named("wasted(ns)", Format::kInteger, 16, "Their time beyond that at the peak, in ns."),
-           Member<&Item::row, &MfuWaste::wasted>}};
+          CountColumn<&Item::row, &MfuWaste::wasted>("wasted(ns)", 16,
+                                                     "Their time beyond that at the peak, in ns.")};
 }
 
 template <typename Item>

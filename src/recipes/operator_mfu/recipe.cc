@@ -6,7 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "mfu_screen.h"
 #include "mpa/mfu/chip_of_rank.h"
 #include "mpa/mfu/module_mfu.h"
 #include "mpa/recipe/arguments.h"
@@ -95,19 +94,16 @@ void ReduceOperatorMfu(const std::vector<OfRank<Part>>& parts, const RecipeArgum
 }
 
 Verdict JudgeOperatorMfu(const RankFacts& facts) {
-  Verdict verdict = JudgeNpuKernels(facts, "kernels of GPUs have no shapes", "types and shapes");
-  if (verdict.CannotRun()) return verdict;
-  if (facts.recorded.kernel_types == Recorded::kNo) {
-    return CannotRun("kernels have no types and shapes", "profiler_level=Level1");
-  }
-  verdict.AddLack(
-      facts.recorded.chip == Recorded::kNo,
-      "no info.json of the device in PROF_*: operations and TFLOPS, but no share of the peak",
-      "--ai_core_num and --aic_frequency, or --peak_tflops");
-  verdict.AddLack(facts.recorded.host_ops == Recorded::kNo,
-                  "no host operators: the operators and modules of kernels are unknown",
-                  "activities with ProfilerActivity.CPU");
-  return verdict;
+  return JudgeNpuKernels(facts, "kernels of GPUs have no shapes", "types and shapes")
+      .Refuse(facts.recorded.kernel_types == Recorded::kNo, "kernels have no types and shapes",
+              "profiler_level=Level1")
+      .AddLack(facts.recorded.chip == Recorded::kNo,
+               "no info.json of the device in PROF_*: operations and TFLOPS, but no share of the "
+               "peak",
+               "--ai_core_num and --aic_frequency, or --peak_tflops")
+      .AddLack(facts.recorded.host_ops == Recorded::kNo,
+               "no host operators: the operators and modules of kernels are unknown",
+               "activities with ProfilerActivity.CPU");
 }
 
 }  // namespace

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 
-#include "mpa/base/columns.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/model/collective_tasks.h"
@@ -144,19 +141,16 @@ struct P2pItem {
 void AddP2pSheet(const Ranks& ranks, Report& report) {
   using Item = P2pItem;
   const std::vector<ColumnOf<Item>> columns = {
-      {NamedColumn("rank", Format::kInteger, 8, "The rank."), Member<&Item::rank>},
+      CountColumn<&Item::rank>("rank", 8, "The rank."),
       {NamedColumn("opId", Format::kInteger, 10,
                    "The number of the operator in the database. Only databases number operators."),
        [](const Item& item) -> Cell {
          return item.op->id < 0 ? Cell(NoNumber::kUnknown) : Cell(item.op->id);
        }},
-      {NamedColumn("opName", Format::kText, 30, "The operator."), Member<&Item::op, &P2pOp::name>},
-      {NamedColumn("startNs", Format::kInteger, 22, "Its begin, in ns."),
-       Member<&Item::op, &P2pOp::start>},
-      {NamedColumn("endNs", Format::kInteger, 22, "Its end, in ns."),
-       Member<&Item::op, &P2pOp::end>},
-      {NamedColumn("groupName", Format::kText, 40, "Its communication group."),
-       Member<&Item::op, &P2pOp::group>},
+      TextColumn<&Item::op, &P2pOp::name>("opName", 30, "The operator."),
+      CountColumn<&Item::op, &P2pOp::start>("startNs", 22, "Its begin, in ns."),
+      CountColumn<&Item::op, &P2pOp::end>("endNs", 22, "Its end, in ns."),
+      TextColumn<&Item::op, &P2pOp::group>("groupName", 40, "Its communication group."),
       {NamedColumn("opConnectionId", Format::kText, 18,
                    "<domain>_<sender>_<receiver>_<number>, ranks of the group; both ends of a "
                    "transfer have the same. Empty where the tasks do not name one sender and one "
@@ -276,18 +270,14 @@ void ReduceP2pPairing(const Ranks& ranks, const RecipeArguments&, Wanted wanted,
 }
 
 Verdict JudgeP2pPairing(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "do not name the ends of transfers");
-  if (facts.recorded.communication == Recorded::kNo) {
-    return CannotRun(NoCommunication(facts), "profiler_level=Level1");
-  }
-  if (facts.recorded.communication_tasks == Recorded::kNo) {
-    return CannotRun("the tasks of communication were not recorded: they name sender and receiver",
-                     "profiler_level=Level1");
-  }
-  verdict.AddUnknown(facts.recorded.communication, "communication");
-  return verdict;
+  return JudgeReadable(facts)
+      .RefuseKineto(facts, "do not name the ends of transfers")
+      .Refuse(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
+              "profiler_level=Level1")
+      .Refuse(facts.recorded.communication_tasks == Recorded::kNo,
+              "the tasks of communication were not recorded: they name sender and receiver",
+              "profiler_level=Level1")
+      .AddUnknown(facts.recorded.communication, "communication");
 }
 
 }  // namespace

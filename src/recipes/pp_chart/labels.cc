@@ -3,7 +3,6 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "mpa/base/text.h"
 

@@ -56,18 +56,17 @@ void AddChartSheet(const Ranks& ranks, const std::vector<std::vector<LabelledBox
                    Report& report) {
   using Item = BoxOfRank;
   const std::vector<ColumnOf<Item>> columns = {
-      {NamedColumn("name", Format::kText, 14,
-                   "FP or BP; in a DualPipeV pipeline the micro-batches: 3F+5B runs the forward "
-                   "pass of 3 and the backward pass of 5."),
-       Member<&Item::box, &LabelledBox::name>},
-      {NamedColumn("startNs", Format::kInteger, 22, "Its begin on the device, in ns."),
-       Member<&Item::box, &LabelledBox::start>},
-      {NamedColumn("endNs", Format::kInteger, 22, "Its end on the device, in ns."),
-       Member<&Item::box, &LabelledBox::end>},
-      {NamedColumn("type", Format::kInteger, 8,
-                   "0 of FP, 1 of BP; in a DualPipeV pipeline the phase of the schedule, 0 to 6."),
-       Member<&Item::box, &LabelledBox::type>},
-      {NamedColumn("rank", Format::kInteger, 8, "The rank."), Member<&Item::rank>}};
+      TextColumn<&Item::box, &LabelledBox::name>(
+          "name", 14,
+          "FP or BP; in a DualPipeV pipeline the micro-batches: 3F+5B runs the forward "
+          "pass of 3 and the backward pass of 5."),
+      CountColumn<&Item::box, &LabelledBox::start>("startNs", 22,
+                                                   "Its begin on the device, in ns."),
+      CountColumn<&Item::box, &LabelledBox::end>("endNs", 22, "Its end on the device, in ns."),
+      CountColumn<&Item::box, &LabelledBox::type>(
+          "type", 8,
+          "0 of FP, 1 of BP; in a DualPipeV pipeline the phase of the schedule, 0 to 6."),
+      CountColumn<&Item::rank>("rank", 8, "The rank.")};
   Sheet sheet = SheetOf("StepTaskInfo", columns);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const std::size_t rank = BeginRank(ranks[i].rank, report);
@@ -178,15 +177,12 @@ void ReducePpChart(const Ranks& ranks, const RecipeArguments& arguments, Wanted 
 }
 
 Verdict JudgePpChart(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "have no mstx marks");
-  if (facts.recorded.mstx == Recorded::kNo) {
-    return CannotRun("no forward and backward passes were marked (mstx)",
-                     "mstx=True with ranges on a stream around the passes of micro-batches");
-  }
-  verdict.AddUnknown(facts.recorded.mstx, "marked passes (mstx)");
-  return verdict;
+  return JudgeReadable(facts)
+      .RefuseKineto(facts, "have no mstx marks")
+      .Refuse(facts.recorded.mstx == Recorded::kNo,
+              "no forward and backward passes were marked (mstx)",
+              "mstx=True with ranges on a stream around the passes of micro-batches")
+      .AddUnknown(facts.recorded.mstx, "marked passes (mstx)");
 }
 
 }  // namespace

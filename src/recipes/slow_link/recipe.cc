@@ -52,41 +52,36 @@ std::vector<ColumnOf<LinkSumItem>> LinkSumColumns() {
          return fmt::format("{}{}_{}", item.same->type, item.same->ranks, item.same->bytes);
        }}};
   AddStatsColumns(columns);
-  columns.push_back({NamedColumn("offsetRatio", Format::kDecimals2, 10,
-                                 "How far the farthest time of transfer is from the mean, in "
-                                 "standard deviations."),
-                     Member<&LinkSumItem::same, &LinkClass::offset>});
-  columns.push_back({NamedColumn("maxRank", Format::kInteger, 10,
-                                 "First rank of the collective with the longest transfer."),
-                     Member<&LinkSumItem::max_rank>});
-  columns.push_back({NamedColumn("minRank", Format::kInteger, 10,
-                                 "First rank of the collective with the shortest transfer."),
-                     Member<&LinkSumItem::min_rank>});
+  columns.push_back(NumberColumn<&LinkSumItem::same, &LinkClass::offset>(
+      "offsetRatio", Format::kDecimals2, 10,
+      "How far the farthest time of transfer is from the mean, in "
+      "standard deviations."));
+  columns.push_back(CountColumn<&LinkSumItem::max_rank>(
+      "maxRank", 10, "First rank of the collective with the longest transfer."));
+  columns.push_back(CountColumn<&LinkSumItem::min_rank>(
+      "minRank", 10, "First rank of the collective with the shortest transfer."));
   return columns;
 }
 
 std::vector<ColumnOf<LinkItem>> LinkColumns() {
-  return {{NamedColumn("rankId", Format::kInteger, 10, "The rank."), Member<&LinkItem::rank>},
-          {NamedColumn("groupName", Format::kText, 50, "The group."),
-           Member<&LinkItem::row, &LinkRow::op, &CollectiveInstance::group>},
-          {NamedColumn("communicationTime", Format::kInteger, 18,
-                       "How long the rank ran the collective, in ns."),
-           [](const LinkItem& item) -> Cell { return item.part.rows[item.row->member.row].dur; }},
-          {NamedColumn("opName", Format::kText, 36, "The collective."),
-           Member<&LinkItem::row, &LinkRow::op, &CollectiveInstance::name>},
-          {NamedColumn("opType", Format::kText, 20, "Its type."),
-           Member<&LinkItem::same, &LinkClass::type>},
-          {NamedColumn("dataType", Format::kText, 10, "Type of the elements."),
-           [](const LinkItem& item) -> Cell {
-             return item.part.texts[item.part.rows[item.row->member.row].data_type];
-           }},
-          {NamedColumn("dataSize", Format::kInteger, 14, "Bytes."),
-           Member<&LinkItem::same, &LinkClass::bytes>},
-          {NamedColumn("transmitTime", Format::kInteger, 14,
-                       "How long the transfer took: the shortest time of all ranks, in ns."),
-           Member<&LinkItem::row, &LinkRow::transmit>},
-          {NamedColumn("relatedRanks", Format::kInteger, 10, "Ranks that take part."),
-           Member<&LinkItem::same, &LinkClass::ranks>}};
+  return {
+      CountColumn<&LinkItem::rank>("rankId", 10, "The rank."),
+      TextColumn<&LinkItem::row, &LinkRow::op, &CollectiveInstance::group>("groupName", 50,
+                                                                           "The group."),
+      {NamedColumn("communicationTime", Format::kInteger, 18,
+                   "How long the rank ran the collective, in ns."),
+       [](const LinkItem& item) -> Cell { return item.part.rows[item.row->member.row].dur; }},
+      TextColumn<&LinkItem::row, &LinkRow::op, &CollectiveInstance::name>("opName", 36,
+                                                                          "The collective."),
+      TextColumn<&LinkItem::same, &LinkClass::type>("opType", 20, "Its type."),
+      {NamedColumn("dataType", Format::kText, 10, "Type of the elements."),
+       [](const LinkItem& item) -> Cell {
+         return item.part.texts[item.part.rows[item.row->member.row].data_type];
+       }},
+      CountColumn<&LinkItem::same, &LinkClass::bytes>("dataSize", 14, "Bytes."),
+      CountColumn<&LinkItem::row, &LinkRow::transmit>(
+          "transmitTime", 14, "How long the transfer took: the shortest time of all ranks, in ns."),
+      CountColumn<&LinkItem::same, &LinkClass::ranks>("relatedRanks", 10, "Ranks that take part.")};
 }
 
 // The classes with the farthest transfers first.

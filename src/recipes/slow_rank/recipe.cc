@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "mpa/base/columns.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/duration_sample.h"
 #include "mpa/recipe/job_collectives.h"
@@ -72,10 +71,10 @@ Findings FindStragglers(const Ranks& ranks, const CollectiveInstances& collectiv
 }
 
 std::vector<ColumnOf<Votes>> VoteColumns() {
-  return {{NamedColumn("rankId", Format::kInteger, 10, "The rank."), Member<&Votes::rank>},
-          {NamedColumn("slowAffectCount", Format::kInteger, 16,
-                       "How many collectives it came late to: the others waited for it."),
-           Member<&Votes::votes>}};
+  return {CountColumn<&Votes::rank>("rankId", 10, "The rank."),
+          CountColumn<&Votes::votes>(
+              "slowAffectCount", 16,
+              "How many collectives it came late to: the others waited for it.")};
 }
 
 std::vector<ColumnOf<LateOp>> LateOpColumns() {
@@ -86,9 +85,8 @@ std::vector<ColumnOf<LateOp>> LateOpColumns() {
        [](const LateOp& op) -> Cell { return op.op->name; }},
       {NamedColumn("GroupName", Format::kText, 50, "Its group."),
        [](const LateOp& op) -> Cell { return op.op->group; }},
-      {NamedColumn("Timestamp", Format::kInteger, 22,
-                   "When the late ranks began it, the first of them, in ns."),
-       Member<&LateOp::first_start>}};
+      CountColumn<&LateOp::first_start>("Timestamp", 22,
+                                        "When the late ranks began it, the first of them, in ns.")};
   AddStatsColumns(columns);
   return columns;
 }

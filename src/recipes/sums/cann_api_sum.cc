@@ -112,14 +112,12 @@ void AddCannApiLines(SumTables& tables, Report& report) {
 }
 
 Verdict JudgeCannApiSum(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "have no calls of CANN");
-  if (facts.kind == CaptureKind::kNpuText && facts.settings && facts.settings->level == "Level0") {
-    return CannotRun("no CANN calls in text captures of Level0",
-                     "profiler_level=Level1, or export_type=Db");
-  }
-  return verdict;
+  const bool level0 = facts.settings && facts.settings->level == "Level0";
+  return JudgeReadable(facts)
+      .RefuseKineto(facts, "have no calls of CANN")
+      .Refuse(facts.kind == CaptureKind::kNpuText && level0,
+              "no CANN calls in text captures of Level0",
+              "profiler_level=Level1, or export_type=Db");
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <utility>
 
 #include "mpa/measure/collectives.h"
 #include "mpa/recipe/job_collectives.h"

@@ -119,15 +119,11 @@ void ReduceMstxSum(const MarkedRanks& ranks, const RecipeArguments&, Wanted want
 }
 
 Verdict JudgeMstxSum(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "have no mstx marks");
-  if (facts.recorded.mstx == Recorded::kNo) {
-    return CannotRun("the program set no marks and no ranges (mstx)",
-                     "mstx=True with marks or ranges in the program");
-  }
-  verdict.AddUnknown(facts.recorded.mstx, "marks and ranges (mstx)");
-  return verdict;
+  return JudgeReadable(facts)
+      .RefuseKineto(facts, "have no mstx marks")
+      .Refuse(facts.recorded.mstx == Recorded::kNo, "the program set no marks and no ranges (mstx)",
+              "mstx=True with marks or ranges in the program")
+      .AddUnknown(facts.recorded.mstx, "marks and ranges (mstx)");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "recipes/communication/screen.h"
+#include "recipes/communication/sums.h"
 
 namespace mpa::communication {
 namespace {

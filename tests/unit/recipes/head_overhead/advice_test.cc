@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "recipes/head_overhead/head_screen.h"
+#include "recipes/head_overhead/head_part.h"
 #include "support/failures.h"
 #include "support/head_trace.h"
 
