@@ -35,11 +35,12 @@ def write(path, headers, rows):
 
 def op_summary_rows(details, device=0):
     """The headers, and a row for each of kernel_details.csv."""
-    others = [name for name in details[0] if name not in OP_SUMMARY.values() and name not in ("Step Id", "Step ID")]
-    headers = [*OP_SUMMARY, *others]
+    others = [name for name in details[0] if name not in {*OP_SUMMARY, *OP_SUMMARY.values()} and name not in ("Step Id", "Step ID")]
+    headers = [name for name in OP_SUMMARY if not name.startswith("Mix") or
+               details[0].keys() & {name, OP_SUMMARY[name]}] + others
     rows = []
     for kernel in details:
-        row = [kernel.get(OP_SUMMARY.get(name, name) or "", "0") for name in headers]
+        row = [kernel.get(OP_SUMMARY.get(name, name) or "", kernel.get(name, "0")) for name in headers]
         row[0] = device
         row[headers.index("Task Start Time(us)")] += "\t"  # as the exporter does, against spreadsheets
         rows.append(row)
