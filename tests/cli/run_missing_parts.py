@@ -174,6 +174,7 @@ class OddRows(Changed):
                 (f"UPDATE {details} SET globalTaskId = 987654 WHERE globalTaskId = 4", no_task),
                 (f"UPDATE {parts} SET globalTaskId = NULL WHERE rowid = 2", no_task),
                 (f"UPDATE {parts} SET globalTaskId = 987654 WHERE rowid = 2", no_task),
+                (f"UPDATE {parts} SET opId = 987654 WHERE rowid = 2", "COMMUNICATION_OP does not have its opId"),
                 (f"UPDATE {parts} SET taskType = NULL WHERE rowid = 2", "its taskType is NULL"),
                 *((f"UPDATE {details} SET {column} = NULL WHERE globalTaskId = 4", f"text left empty, {column} is NULL")
                   for column in ("name", "opType", "taskType")),
