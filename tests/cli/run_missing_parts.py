@@ -170,6 +170,8 @@ class OddRows(Changed):
         details, parts = "COMPUTE_TASK_INFO", "COMMUNICATION_TASK_INFO"
         one_operator = "SELECT min(rowid) FROM PYTORCH_API WHERE type = 50001 AND connectionId IS NOT NULL"
         for statement, said in (
+                ("DROP TABLE TASK", "table TASK is missing"),
+                ("DROP TABLE COMMUNICATION_OP", "COMMUNICATION_OP does not have its opId"),
                 ("UPDATE TASK SET globalTaskId = NULL WHERE globalTaskId = 4", no_task),
                 (f"UPDATE {details} SET globalTaskId = 987654 WHERE globalTaskId = 4", no_task),
                 (f"UPDATE {parts} SET globalTaskId = NULL WHERE rowid = 2", no_task),
@@ -241,6 +243,22 @@ class Contradictions(Changed):
                 self.assertEqual(base is None, value is None, index)
                 if base is not None:
                     self.assertAlmostEqual(base, value, msg=index)
+
+    def test_sums_of_a_step_written_twice(self):
+        def twice(folder):
+            table = folder / "step_trace_time.csv"
+            lines = table.read_text().splitlines(keepends=True)
+            table.write_text("".join([*lines, lines[1]]))
+
+        def steps(capture):
+            result = self.run_tool("-m", "all", "-d", capture, "--json", "-o", self.out)
+            rows = next(sheet["rows"] for sheet in json.loads(result.out)["sheets"] if "Step" in sheet["name"])
+            return sorted(rows, key=lambda row: row["step"]), result
+        whole = steps(self.text())[0]
+        damaged, result = steps(self.text(change=twice))
+        self.told(result, "it was written twice", "step_trace_time.csv")
+        self.assertTrue(whole)
+        self.assertEqual(damaged, whole)
 
     def test_steps_that_overlap(self):
         last = "(SELECT max(rowid) FROM STEP_TIME)"
