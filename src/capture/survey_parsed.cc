@@ -106,6 +106,7 @@ void SurveyTables(const RankInput& input, RankFacts& facts) {
     recorded.kernels = recorded.kernel_types = recorded.kernel_cores = recorded.counters =
         Recorded::kNo;
   }
+  facts.kernel_sums = input.Find(FileKind::kOpStatistic) != nullptr;
   if (const CaptureFile* steps = input.Find(FileKind::kStepTraceTime)) {
     OrWarn(facts, "the steps stay unknown", [&] { SurveySteps(*steps, facts); });
   }

@@ -298,6 +298,21 @@ class TablesAlone(Changed):
         self.assertTrue(whole[0])
         self.assertEqual(self.kernels_of(self.without_trace()), whole)
 
+    def test_sums_of_kernels_alone_are_compared(self):
+        table = self.text() / "ASCEND_PROFILER_OUTPUT/op_statistic.csv"
+        rows = list(csv.DictReader(table.open()))
+        alone = self.scratch / "attached" / table.name
+        alone.parent.mkdir()
+        table.rename(alone)
+        result = self.run_tool("compare", "-d", alone, "-bp", alone, "--json", "-o", self.out)
+        self.told(result, "op_statistic.csv is used instead")
+        (sheet,) = (sheet["rows"] for sheet in json.loads(result.out)["sheets"] if sheet["name"] == "KernelTypeCompare")
+        self.assertEqual({(row["kernel_type"], row["core_type"]): (row["base_calls"], row["base_total_duration_us"])
+                          for row in sheet},
+                         {(row["OP Type"], row["Core Type"]): (int(row["Count"]), float(row["Total Time(us)"]))
+                          for row in rows})
+        self.assertIn("the sums of op_statistic.csv are compared", " ".join(self.run_tool("check", alone).out.split()))
+
     def test_sums_of_communication_need_no_trace(self):
         written = []
         for number, capture in enumerate((self.text(), self.without_trace())):
