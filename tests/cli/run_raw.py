@@ -118,7 +118,8 @@ class SeveralCollections(Raw):
         (end,) = self.first.glob("PROF_*/host/end_info")
         begin = json.loads((self.prof / "host/start_info").read_text())["collectionTimeBegin"]
         pause = (int(begin) - int(json.loads(end.read_text())["collectionTimeEnd"])) // 1000
-        self.assertRegex(told, r"the profiler was started several times, all PROF_\* are read; .* "
+        self.assertRegex(told, r"the profiler was started several times, all PROF_\* are read; the time between them "
+                               r"counts as free, in the step before it and end to end; .* "
                                rf"\({pause} ms before {self.prof.name}\)")
         steps = {row["step"]: row for row in self.sheet("cluster_time_summary", self.both, 5)[0]}
         self.assertEqual(set(steps), {3, 4, 5, 6})
