@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -126,6 +127,15 @@ void AddMsprofOutput(const fs::path& directory, RankInput& rank) {
       rank.files.back().slices.push_back(slice.path);
       rank.files.back().bytes += slice.bytes;
     }
+  }
+  // What "msprof --analyze" adds; it is of the capture, not of one export.
+  const fs::path analyze = CaptureDirectory(directory) / "analyze";
+  std::error_code ignored;
+  if (const fs::path sums = analyze / "communication.json"; fs::exists(sums, ignored)) {
+    AddFile(rank, FileKind::kCommunication, sums);
+  }
+  if (fs::exists(analyze / "communication_matrix.json", ignored)) {
+    rank.msprof->unread.emplace_back("communication_matrix");
   }
   if (rank.Find(FileKind::kTraceView) != nullptr) rank.kind = CaptureKind::kNpuText;
   if (!rank.host_rank) rank.host_rank = RankOfHost(CaptureDirectory(directory));

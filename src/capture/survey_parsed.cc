@@ -89,7 +89,8 @@ bool HasCollectives(const CaptureFile& file) {
   const auto document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object()) return true;  // the reader reports the error
   for (const nlohmann::json& step : document) {
-    for (const char* kind : {"collective", "p2p"}) {
+    // CANN's msprof writes neither steps nor kinds.
+    for (const char* kind : {"collective", "p2p", "Communication Bandwidth Info"}) {
       if (!Member(step, kind).empty()) return true;
     }
   }
@@ -105,6 +106,7 @@ void SurveyTables(const RankInput& input, RankFacts& facts) {
     recorded.kernels = recorded.kernel_types = recorded.kernel_cores = recorded.counters =
         Recorded::kNo;
   }
+  facts.kernel_sums = input.Find(FileKind::kOpStatistic) != nullptr;
   if (const CaptureFile* steps = input.Find(FileKind::kStepTraceTime)) {
     OrWarn(facts, "the steps stay unknown", [&] { SurveySteps(*steps, facts); });
   }

@@ -203,11 +203,22 @@ void CompareCores(const CompareInput& input, Report& report) {
 }
 
 void CompareKernels(const CompareInput& input, Report& report) {
-  input.options().kernel_types ? CompareCores(input, report) : CompareShapes(input, report);
+  const auto has_sums_alone = [&](Side side) {
+    return input.Trace(side).kernels.Empty() && !input.Trace(side).kernel_statistics.Empty();
+  };
+  // People attach op_statistic.csv alone to a question.
+  const bool by_core = input.options().kernel_types ||
+                       (has_sums_alone(Side::kBase) && has_sums_alone(Side::kComparison));
+  by_core ? CompareCores(input, report) : CompareShapes(input, report);
 }
 
 Verdict JudgeKernelSheet(const RankFacts& facts) {
-  return JudgeKernelTypes(facts, "only kernels of NPUs are compared");
+  Verdict verdict = JudgeKernelTypes(facts, "only kernels of NPUs are compared");
+  if (!verdict.CannotRun() || !facts.kernel_sums) return verdict;
+  verdict = {};
+  verdict.AddLack(true, "no kernel_details.csv: the sums of op_statistic.csv are compared",
+                  "give the directory of the capture");
+  return verdict;
 }
 
 }  // namespace

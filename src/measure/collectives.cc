@@ -93,6 +93,12 @@ bool IsPointToPoint(const RankTrace& trace, std::size_t row) {
          kind == "receive";
 }
 
+bool IsPointToPointName(std::string_view name) {
+  return StartsWithIgnoringCase(name, "hcom_send") ||
+         StartsWithIgnoringCase(name, "hcom_receive") ||
+         StartsWithIgnoringCase(name, "hcom_batchsendrecv");
+}
+
 std::string_view BareGroupName(std::string_view name) {
   constexpr std::string_view kBefore = "Group ", kBehind = " Communication";
   if (name.starts_with(kBefore) && name.ends_with(kBehind) &&

@@ -81,7 +81,16 @@ void DropRepeatedTasks(RankTrace& trace) {
   CountRepeated(trace, "TASK", rows);
 }
 
+std::size_t DropRepeatedTimes(StepTimes& times) {
+  return DropRepeated(times, [&](std::size_t i) {
+    return std::tuple(times.step[i], times.computing[i], times.communication[i], times.free[i],
+                      times.stage[i], times.preparing[i]);
+  });
+}
+
 void CheckSteps(RankTrace& trace) {
+  CountRepeated(trace, trace.source == "database" ? "StepTraceTime" : "step_trace_time.csv",
+                DropRepeatedTimes(trace.step_times));
   const Steps& steps = trace.steps;
   const std::size_t rows = DropRepeated(trace.steps, [&](std::size_t i) {
     return std::tuple(steps.id[i], steps.start[i], steps.end[i]);
@@ -200,8 +209,9 @@ void CheckKernelTable(const RankInput& input, const ReadRequest& request, RankTr
     }
   }
   if (const CaptureFile* file = input.Find(FileKind::kStepTraceTime)) {
-    CheckComputing(trace, Sum(ReadSideFile(*file, request).step_times.computing),
-                   "step_trace_time.csv");
+    RankTrace side = ReadSideFile(*file, request);
+    DropRepeatedTimes(side.step_times);
+    CheckComputing(trace, Sum(side.step_times.computing), "step_trace_time.csv");
   }
   if (!trace.issues.Empty()) return;
   TimeNs computing = 0;

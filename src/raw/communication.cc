@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "collective_traffic.h"
-#include "mpa/base/text.h"
+#include "mpa/measure/collectives.h"
 #include "mpa/raw/summaries.h"
 #include "round_decimal.h"
 
@@ -18,12 +18,6 @@ namespace mpa::raw {
 namespace {
 
 constexpr double kNsPerMillisecond = 1e6;
-
-bool IsPointToPoint(std::string_view name) {
-  return StartsWithIgnoringCase(name, "hcom_send") ||
-         StartsWithIgnoringCase(name, "hcom_receive") ||
-         StartsWithIgnoringCase(name, "hcom_batchsendrecv");
-}
 
 double Share(double part, double rest) {
   return part + rest == 0 ? 0 : RoundDecimal(part / (part + rest), 4);
@@ -194,7 +188,7 @@ std::vector<StepRows> RowsBySteps(const Session& session) {
       step = &steps[place[static_cast<std::size_t>(row)]];
     }
     const StringId name = session.collectives.name[rows.collective];
-    const bool pair = IsPointToPoint(session.strings.View(name));
+    const bool pair = IsPointToPointName(session.strings.View(name));
     (pair ? step->p2p : step->collective).push_back(std::move(rows));
   }
   return steps;

@@ -9,6 +9,7 @@
 
 #include "communication_steps.h"
 #include "mpa/io/sqlite.h"
+#include "mpa/measure/collectives.h"
 #include "mpa/readers/reader.h"
 #include "profiler_db_tables.h"
 
@@ -23,8 +24,7 @@ std::string ColumnOr(const io::Database& database, const char* table, const char
 // Older exporters write neither steps nor types; an operator that sends or receives is p2p then.
 bool IsP2p(std::string_view type, std::string_view op) {
   if (!type.empty()) return type == "p2p";
-  return op.starts_with("hcom_send") || op.starts_with("hcom_receive") ||
-         op.starts_with("hcom_batchSendRecv");
+  return IsPointToPointName(op);
 }
 
 std::string Columns(const io::Database& database, const char* table, const std::string& columns) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // communication.json and communication_matrix.json: what each step's collectives moved, at which
 // bandwidth, and between which ranks.
+#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "communication_steps.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
+#include "mpa/measure/collectives.h"
 #include "mpa/readers/reader.h"
 
 namespace mpa::readers {
@@ -18,6 +20,8 @@ namespace {
 using Json = nlohmann::json;
 
 using io::Member;
+
+constexpr const char *kTotal = "Total Op Info", *kBandwidths = "Communication Bandwidth Info";
 
 // A member in units of `unit`; 0 for an invalid number: values beyond a petabyte or 11 days would
 // overflow the sums.
@@ -85,7 +89,7 @@ void AddOps(const Json& ops, std::vector<CommunicationOp>& summary, Issues& issu
     auto [name, group] = NameAndGroup(key);
     CommunicationOp op{.name = std::move(name), .group = std::move(group), .time = {}, .links = {}};
     op.time = TimeOf(Member(info, "Communication Time Info"), issues);
-    const Json& bandwidths = Member(info, "Communication Bandwidth Info");
+    const Json& bandwidths = Member(info, kBandwidths);
     for (const LinkKind kind : kAllLinkKinds) {
       const Json& use = Member(bandwidths, NameOf(kind).data());
       if (use.is_object()) op.links[kind] = UseOf(use, issues);
@@ -102,13 +106,39 @@ void AddSummary(const Json& document, RankTrace& trace) {
   }
 }
 
+// What CANN's msprof writes, operators without step and kind, as torch_npu arranges it. Its total
+// is of both kinds, so that of the collectives is summed up.
+Json Arranged(const Json& operators) {
+  Json arranged = Json::object();
+  Json& step = arranged["step"];
+  std::map<std::string, std::map<std::string, double>> total;
+  for (const auto& [key, info] : operators.items()) {
+    if (key == kTotal) continue;
+    const bool is_p2p = IsPointToPointName(key);
+    step[is_p2p ? "p2p" : "collective"][key] = info;
+    const Json& links = Member(info, kBandwidths);
+    if (is_p2p || !links.is_object()) continue;
+    for (const auto& [link, use] : links.items()) {
+      for (const char* amount : {"Transit Size(MB)", "Transit Time(ms)"}) {
+        const Json& value = Member(use, amount);
+        if (value.is_number()) total[link][amount] += value.get<double>();
+      }
+    }
+  }
+  step["collective"][kTotal][kBandwidths] = total;
+  return arranged;
+}
+
 void ReadTransfers(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
-  const Json document = io::ReadJson(file.path);
+  Json document = io::ReadJson(file.path);
   if (!document.is_object()) return;
+  const bool is_flat = std::any_of(document.begin(), document.end(), [](const Json& member) {
+    return member.is_object() && member.contains(kBandwidths);
+  });
+  if (is_flat) document = Arranged(document);
   if (Overlap(request.wanted, Tables::kCommSummary)) AddSummary(document, trace);
   for (const auto& [key, groups] : document.items()) {
-    const Json& bandwidth = Member(Member(Member(groups, "collective"), "Total Op Info"),
-                                   "Communication Bandwidth Info");
+    const Json& bandwidth = Member(Member(Member(groups, "collective"), kTotal), kBandwidths);
     const std::int32_t step = StepOfName(key);
     const auto add = [&](Transport transport, const char* name) {
       const Json& info = Member(bandwidth, name);

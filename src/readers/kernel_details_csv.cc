@@ -127,6 +127,69 @@ class LoadColumns {
   std::vector<CounterColumn> times_;  // as kLoadTimes
 };
 
+// All that op_summary_*.csv says of a kernel or collective, to write kernel_details.csv of it.
+class ListedColumns {
+ public:
+  explicit ListedColumns(const io::CsvFile& csv) : csv_(csv) {
+    for (std::size_t i = 0; i < csv.headers().size(); ++i) {
+      const std::string& header = csv.headers()[i];
+      const bool is_counter =
+          !header.empty() && std::islower(static_cast<unsigned char>(header[0]));
+      if (is_counter) counters_.push_back({i, header.ends_with("(us)") ? 1000.0 : 1.0});
+    }
+  }
+
+  // `row` has what Kernels has of it.
+  void Append(const Kernels::Row& row, RankTrace& trace) const {
+    const auto text = [&](const char* name) { return trace.strings.Intern(Recorded(Cell(name))); };
+    const auto id = static_cast<std::int64_t>(trace.listed_kernels.Size());
+    trace.listed_kernels.Append({.start = row.start,
+                                 .dur = row.dur,
+                                 .name = row.name,
+                                 .op_type = row.op_type,
+                                 .core = row.core,
+                                 .state = text("OP State"),
+                                 .input_shapes = text("Input Shapes"),
+                                 .input_types = text("Input Data Types"),
+                                 .input_formats = text("Input Formats"),
+                                 .output_shapes = text("Output Shapes"),
+                                 .output_types = text("Output Data Types"),
+                                 .output_formats = text("Output Formats"),
+                                 .hf32 = text("HF32 Eligible"),
+                                 .id = id,
+                                 .device = Number("Device_id"),
+                                 .model = Number("Model ID"),
+                                 .stream = row.stream,
+                                 .context = Number("Context ID"),
+                                 .task = Number("Task ID"),
+                                 .blocks = Number("Block Num", "Block Dim"),
+                                 .mix_blocks = Number("Mix Block Num", "Mix Block Dim")});
+    for (const Counter& counter : counters_) {
+      const std::string& header = csv_.headers()[counter.column];
+      const auto value = io::ParseReal(csv_[counter.column]);
+      if (!value) continue;
+      trace.counter_values.Append({.kernel = id,
+                                   .name = trace.strings.Intern(header.substr(0, header.find('('))),
+                                   .value = *value * counter.unit});
+    }
+  }
+
+ private:
+  struct Counter {
+    std::size_t column;
+    double unit;  // times become ns
+  };
+
+  std::string_view Cell(const char* name) const { return csv_[csv_.Find(name)]; }
+  std::int64_t Number(const char* name, const char* old_name = "") const {
+    const auto number = io::ParseInt(Cell(name));
+    return number ? *number : io::ParseInt(Cell(old_name)).value_or(-1);
+  }
+
+  const io::CsvFile& csv_;
+  std::vector<Counter> counters_;
+};
+
 void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   io::CsvFile csv(file.path);
   const KernelColumns columns = KernelColumnsOf(csv);
@@ -141,6 +204,9 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
   const TensorColumns tensors(csv, Overlap(request.wanted, Tables::kKernelTensors));
   std::optional<LoadColumns> loads;
   if (Overlap(request.wanted, Tables::kKernelLoads)) loads.emplace(csv);
+  // Of torch_npu the file itself is what kernel_details.csv is.
+  std::optional<ListedColumns> listed;
+  if (Overlap(request.wanted, Tables::kListedKernels) && csv.Find("Op Name")) listed.emplace(csv);
   auto step = csv.Find("Step Id");
   if (!step) step = csv.Find("Step ID");
   const CounterColumn aic_total(csv, "aicore_time(us)", "aic_total_time(us)");
@@ -161,31 +227,34 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
     const bool is_collective = IsHcclKernel(csv[core], csv[name]);
     Kernels& table = is_collective ? trace.listed_collectives : trace.kernels;
     if (loads && !is_collective) trace.kernel_loads.Append(loads->Read(csv, trace));
-    table.Append({.start = *start_ns,
-                  .dur = *dur_ns,
-                  .name = trace.strings.Intern(csv[name]),
-                  .op_type = text(type),
-                  .core = text(core),
-                  .shapes = trace.strings.Intern(csv[shapes]),
-                  .input_types = text(tensors.input_types),
-                  .input_formats = text(tensors.input_formats),
-                  .output_shapes = text(tensors.output_shapes),
-                  .output_formats = text(tensors.output_formats),
-                  .hf32 = text(tensors.hf32),
-                  .stream = io::ParseInt(csv[stream]).value_or(-1),
-                  .step = StepId(csv[step]),
-                  .aic_total = aic_total.Read(csv, trace.issues),
-                  .aic_mac = aic_mac.Read(csv, trace.issues),
-                  .aic_mte2 = aic_mte2.Read(csv, trace.issues),
-                  .aiv_total = aiv_total.Read(csv, trace.issues),
-                  .aiv_vec = aiv_vec.Read(csv, trace.issues)});
+    const Kernels::Row row{.start = *start_ns,
+                           .dur = *dur_ns,
+                           .name = trace.strings.Intern(csv[name]),
+                           .op_type = text(type),
+                           .core = text(core),
+                           .shapes = trace.strings.Intern(csv[shapes]),
+                           .input_types = text(tensors.input_types),
+                           .input_formats = text(tensors.input_formats),
+                           .output_shapes = text(tensors.output_shapes),
+                           .output_formats = text(tensors.output_formats),
+                           .hf32 = text(tensors.hf32),
+                           .stream = io::ParseInt(csv[stream]).value_or(-1),
+                           .step = StepId(csv[step]),
+                           .aic_total = aic_total.Read(csv, trace.issues),
+                           .aic_mac = aic_mac.Read(csv, trace.issues),
+                           .aic_mte2 = aic_mte2.Read(csv, trace.issues),
+                           .aiv_total = aiv_total.Read(csv, trace.issues),
+                           .aiv_vec = aiv_vec.Read(csv, trace.issues)};
+    table.Append(row);
+    if (listed) listed->Append(row, trace);
   }
 }
 
 }  // namespace
 
 Reader KernelDetailsCsv() {
-  return {"kernel_details.csv", FileKind::kKernelDetails, Tables::kKernels, ReadKernelDetails};
+  return {"kernel_details.csv", FileKind::kKernelDetails, Tables::kKernels | Tables::kListedKernels,
+          ReadKernelDetails};
 }
 
 }  // namespace mpa::readers

@@ -2,6 +2,7 @@
 // Collectives of a profiler database, their tasks and groups.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -123,17 +124,25 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
   }
   input.trace.comm_tasks.Reserve(input.database.ApproximateRows(kTable));
   constexpr int kRow = kTaskColumns;  // the first column of the row
+  const std::vector<std::int64_t>& ops = input.trace.communications.op_id;  // in their order
   const auto read = [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, kTaskStart, kTaskEnd, "TASK");
     if (!span) return;
     CountIfNull(input, row, kRow, "taskType", kTable, "the kind of a collective's task");
+    const std::int64_t op = row.IntOr(kRow + 3, -1);  // NULL: the stream and the time say it
+    if (op >= 0 && !std::binary_search(ops.begin(), ops.end(), op)) {
+      CountRow(input,
+               "the collective of a task is unknown, COMMUNICATION_OP does not have its opId; "
+               "parse again",
+               kTable);
+    }
     input.trace.comm_tasks.Append(
         {.start = span->start,
          .dur = span->dur,
          .name = RecordedText(input.strings.Text(row, kRow), input.trace.strings),
          .group = groups.Of(row, kRow + 1),
          .plane = row.IntOr(kRow + 2, -1),
-         .op_id = row.IntOr(kRow + 3, -1),
+         .op_id = op,
          .own_rank = RankInGroup(row.IntOr(kRow + 4, -1)),
          .peer = RankInGroup(row.IntOr(kRow + 5, -1)),
          .bytes = row.IntOr(kRow + 6, -1),

@@ -189,7 +189,15 @@ void ReadKernelsWithoutDetails(DbInput& input, bool with_loads) {
 
 void ReadKernels(DbInput& input, Tables wanted) {
   constexpr int kRow = kTaskColumns;  // the first column of the row
-  if (!input.database.HasTable("TASK")) return;
+  if (!input.database.HasTable("TASK")) {
+    if (input.database.HasTable("COMPUTE_TASK_INFO") &&
+        input.database.Query("SELECT 1 FROM COMPUTE_TASK_INFO LIMIT 1").Step()) {
+      input.trace.issues.Count(
+          "kernels have no times, table TASK is missing: computing is unknown; parse again",
+          input.database.name());
+    }
+    return;
+  }
   if (!input.database.HasTable("COMPUTE_TASK_INFO")) {
     ReadKernelsWithoutDetails(input, Overlap(wanted, Tables::kKernelLoads));
     return;

@@ -170,10 +170,13 @@ class OddRows(Changed):
         details, parts = "COMPUTE_TASK_INFO", "COMMUNICATION_TASK_INFO"
         one_operator = "SELECT min(rowid) FROM PYTORCH_API WHERE type = 50001 AND connectionId IS NOT NULL"
         for statement, said in (
+                ("DROP TABLE TASK", "table TASK is missing"),
+                ("DROP TABLE COMMUNICATION_OP", "COMMUNICATION_OP does not have its opId"),
                 ("UPDATE TASK SET globalTaskId = NULL WHERE globalTaskId = 4", no_task),
                 (f"UPDATE {details} SET globalTaskId = 987654 WHERE globalTaskId = 4", no_task),
                 (f"UPDATE {parts} SET globalTaskId = NULL WHERE rowid = 2", no_task),
                 (f"UPDATE {parts} SET globalTaskId = 987654 WHERE rowid = 2", no_task),
+                (f"UPDATE {parts} SET opId = 987654 WHERE rowid = 2", "COMMUNICATION_OP does not have its opId"),
                 (f"UPDATE {parts} SET taskType = NULL WHERE rowid = 2", "its taskType is NULL"),
                 *((f"UPDATE {details} SET {column} = NULL WHERE globalTaskId = 4", f"text left empty, {column} is NULL")
                   for column in ("name", "opType", "taskType")),
@@ -241,6 +244,22 @@ class Contradictions(Changed):
                 if base is not None:
                     self.assertAlmostEqual(base, value, msg=index)
 
+    def test_sums_of_a_step_written_twice(self):
+        def twice(folder):
+            table = folder / "step_trace_time.csv"
+            lines = table.read_text().splitlines(keepends=True)
+            table.write_text("".join([*lines, lines[1]]))
+
+        def steps(capture):
+            result = self.run_tool("-m", "all", "-d", capture, "--json", "-o", self.out)
+            rows = next(sheet["rows"] for sheet in json.loads(result.out)["sheets"] if "Step" in sheet["name"])
+            return sorted(rows, key=lambda row: row["step"]), result
+        whole = steps(self.text())[0]
+        damaged, result = steps(self.text(change=twice))
+        self.told(result, "it was written twice", "step_trace_time.csv")
+        self.assertTrue(whole)
+        self.assertEqual(damaged, whole)
+
     def test_steps_that_overlap(self):
         last = "(SELECT max(rowid) FROM STEP_TIME)"
         capture = self.database(f"UPDATE STEP_TIME SET startNs = startNs - 15000000 WHERE rowid = {last}")
@@ -278,6 +297,21 @@ class TablesAlone(Changed):
         whole = self.kernels_of(self.text())
         self.assertTrue(whole[0])
         self.assertEqual(self.kernels_of(self.without_trace()), whole)
+
+    def test_sums_of_kernels_alone_are_compared(self):
+        table = self.text() / "ASCEND_PROFILER_OUTPUT/op_statistic.csv"
+        rows = list(csv.DictReader(table.open()))
+        alone = self.scratch / "attached" / table.name
+        alone.parent.mkdir()
+        table.rename(alone)
+        result = self.run_tool("compare", "-d", alone, "-bp", alone, "--json", "-o", self.out)
+        self.told(result, "op_statistic.csv is used instead")
+        (sheet,) = (sheet["rows"] for sheet in json.loads(result.out)["sheets"] if sheet["name"] == "KernelTypeCompare")
+        self.assertEqual({(row["kernel_type"], row["core_type"]): (row["base_calls"], row["base_total_duration_us"])
+                          for row in sheet},
+                         {(row["OP Type"], row["Core Type"]): (int(row["Count"]), float(row["Total Time(us)"]))
+                          for row in rows})
+        self.assertIn("the sums of op_statistic.csv are compared", " ".join(self.run_tool("check", alone).out.split()))
 
     def test_sums_of_communication_need_no_trace(self):
         written = []

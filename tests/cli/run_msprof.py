@@ -11,7 +11,9 @@ Exit status: 0 passed, 1 failed, 2 usage.
 
 import csv
 import json
+import shutil
 import sys
+from copy import deepcopy
 
 from cli import BASE, Cli, main
 from msprof_output import OUTPUT, TIME, export
@@ -88,6 +90,33 @@ class Exported(Cli):
         for content in ("kernels", "kernel_types", "kernel_cores", "counters"):
             self.assertTrue(facts["recorded"][content], content)
         self.assertIn("not read      api_statistic, task_time", self.run_tool("check", self.prof).out)
+
+    def test_communication_that_msprof_analyzed(self):
+        """PROF_*/analyze: the numbers are those of the collectives of the run, without sends and receives."""
+        copy = self.scratch / "one_step_ascend_pt"
+        shutil.copytree(self.capture, copy)
+        path = copy / "ASCEND_PROFILER_OUTPUT/communication.json"
+        (name, step), *_ = json.loads(path.read_text()).items()
+        operator = next(value for key, value in step["collective"].items() if key != "Total Op Info")
+        send = deepcopy(operator)
+        for links, size, time in ((send, 100, 1), (operator, 6, 2)):
+            links["Communication Bandwidth Info"]["RDMA"].update({"Transit Size(MB)": size, "Transit Time(ms)": time})
+        step["p2p"] = {"hcom_send__003_0_1@group_0": send}
+        path.write_text(json.dumps({name: step}))
+        prof = export(copy, self.scratch / "analyzed" / PROF, analyzed=True)
+
+        def sheets(given):
+            result = self.run_tool("-m", "communication_time_sum", "-d", given, "--json", "-o", self.out)
+            self.assertEqual(result.code, 0, result.err)
+            return [[{key: value for key, value in row.items() if key not in ("step", "rank_id", "rank_set")}
+                     for row in sheet["rows"]] for sheet in json.loads(result.out)["sheets"]]
+        self.assertEqual(sheets(prof), sheets(copy))
+        self.assertEqual(sheets(prof / "analyze/communication.json"), sheets(copy))
+        result = self.run_tool("compare", "-d", prof, "-bp", prof, "--screen", "wide", "-o", self.out)
+        self.assertIn(" 3.000GB/s ", result.out)  # 6 MB in 2 ms
+        facts = self.checked(prof)
+        self.assertTrue(facts["recorded"]["bandwidths"])
+        self.assertIn("communication_matrix", facts["unread_tables"])
 
     def test_rank_and_place(self):
         self.write(f"{PROF}/host/info.json", json.dumps({"rank_id": 3, "hostname": "node-7"}))

@@ -20,6 +20,9 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import msprof_output  # noqa: E402
+
 ARGUMENTS = None  # set by main()
 TIMEOUT_SECONDS = 60
 TEXT_FILES = {"trace_view.json", "kernel_details.csv", "operator_details.csv", "op_statistic.csv",
@@ -115,7 +118,8 @@ class SeveralCollections(Raw):
         (end,) = self.first.glob("PROF_*/host/end_info")
         begin = json.loads((self.prof / "host/start_info").read_text())["collectionTimeBegin"]
         pause = (int(begin) - int(json.loads(end.read_text())["collectionTimeEnd"])) // 1000
-        self.assertRegex(told, r"the profiler was started several times, all PROF_\* are read; .* "
+        self.assertRegex(told, r"the profiler was started several times, all PROF_\* are read; the time between them "
+                               r"counts as free, in the step before it and end to end; .* "
                                rf"\({pause} ms before {self.prof.name}\)")
         steps = {row["step"]: row for row in self.sheet("cluster_time_summary", self.both, 5)[0]}
         self.assertEqual(set(steps), {3, 4, 5, 6})
@@ -328,6 +332,27 @@ class Parse(Raw):
         (self.scratch / "out").write_text("a file")
         self.assertIn("out", self.tool("parse", "-d", self.capture("stars"), "-o", "out/below",
                                        code=6).stderr)
+
+
+class FromMsprof(Raw):
+    """What export_summary makes of what CANN's msprof exported of a run: what parse writes of its records."""
+
+    def rows(self, directory, name):
+        with open(directory / name, encoding="utf-8", newline="") as file:
+            return [{key: value for key, value in row.items() if key != "Step Id"} for row in csv.DictReader(file)]
+
+    def test_it_is_what_parse_writes(self):
+        for run in RUNS:
+            with self.subTest(run=run):
+                parsed = self.parsed(run, "text")
+                prof = msprof_output.export(parsed, self.scratch / run / "PROF_000001_20260225061520123_ABCDEFGH")
+                out = self.scratch / f"{run}_exported"
+                self.tool("-m", "export_summary", "-d", prof, "-o", out)
+                (of_rank,) = (out / "cluster_analysis_output/ExportSummary").iterdir()
+                for name in ("kernel_details.csv", "api_statistic.csv"):
+                    expected = self.rows(parsed / "ASCEND_PROFILER_OUTPUT", name)
+                    self.assertGreater(len(expected), 10)
+                    self.assertEqual(self.rows(of_rank, name), expected, name)
 
 
 class MindSpore(Raw):

@@ -35,20 +35,35 @@ def write(path, headers, rows):
 
 def op_summary_rows(details, device=0):
     """The headers, and a row for each of kernel_details.csv."""
-    others = [name for name in details[0] if name not in OP_SUMMARY.values() and name not in ("Step Id", "Step ID")]
-    headers = [*OP_SUMMARY, *others]
+    others = [name for name in details[0] if name not in {*OP_SUMMARY, *OP_SUMMARY.values()} and name not in ("Step Id", "Step ID")]
+    headers = [name for name in OP_SUMMARY if not name.startswith("Mix") or
+               details[0].keys() & {name, OP_SUMMARY[name]}] + others
     rows = []
     for kernel in details:
-        row = [kernel.get(OP_SUMMARY.get(name, name) or "", "0") for name in headers]
+        row = [kernel.get(OP_SUMMARY.get(name, name) or "", kernel.get(name, "0")) for name in headers]
         row[0] = device
         row[headers.index("Task Start Time(us)")] += "\t"  # as the exporter does, against spreadsheets
         rows.append(row)
     return headers, rows
 
 
-def export(capture, prof, time=TIME, slices=1, device=0):
+def analyze(steps, output):
+    """communication.json as CANN writes it (communication_analyzer.py): operators without step and kind, and one total
+    of all of them; and a matrix of them."""
+    (step,) = steps.values()
+    operators = {name: value for kind in ("p2p", "collective") for name, value in step[kind].items()
+                 if name != "Total Op Info"}
+    # It is of sends and receives, too, so that no number of collectives may come from it.
+    wrong = {"Transit Size(MB)": 1e6, "Transit Time(ms)": 1}
+    operators["Total Op Info"] = {"Communication Bandwidth Info": {"RDMA": wrong, "SDMA": wrong}}
+    output.mkdir()
+    (output / "communication.json").write_text(json.dumps(operators), encoding="utf-8")
+    (output / "communication_matrix.json").write_text("{}", encoding="utf-8")
+
+
+def export(capture, prof, time=TIME, slices=1, device=0, analyzed=False):
     """Writes PROF/mindstudio_profiler_output from a text capture: each table, and the trace without what only a
-    framework knows, in that many slices."""
+    framework knows, in that many slices; with what "msprof --analyze" adds if it was analyzed."""
     source, output = Path(capture, "ASCEND_PROFILER_OUTPUT"), Path(prof, OUTPUT)
     output.mkdir(parents=True, exist_ok=True)
 
@@ -72,5 +87,8 @@ def export(capture, prof, time=TIME, slices=1, device=0):
     write(output / f"op_statistic_{time}.csv", sums[0], [row.values() for row in sums])
     for table, header in NOT_READ.items():
         write(output / f"{table}_{time}.csv", header.split(","), [])
+    with_communication = source / "communication.json"
+    if analyzed and with_communication.exists():
+        analyze(json.loads(with_communication.read_text(encoding="utf-8")), Path(prof, "analyze"))
     (output / "README.txt").write_text("what the files hold\n", encoding="utf-8")
     return Path(prof)

@@ -28,6 +28,8 @@ class CsvFile {
   /// The same, but throws Error (kCorrupt) naming the file and the column that is missing.
   std::size_t Require(std::string_view name) const;
 
+  const std::vector<std::string>& headers() const { return headers_; }
+
   /// Moves to the next row; false at the end. Cells of the previous row become invalid. Throws
   /// Error (kCorrupt) for a row of many megabytes, or a row with too many lines.
   bool Next();

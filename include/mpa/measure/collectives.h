@@ -33,6 +33,9 @@ std::string OperatorTypeOf(const RankTrace& trace, std::size_t row);
 /// collectives of their group.
 bool IsPointToPoint(const RankTrace& trace, std::size_t row);
 
+/// The same of the name of an operator of HCCL: "hcom_send__586_0_1".
+bool IsPointToPointName(std::string_view name);
+
 /// "host%eth_0" for "Group host%eth_0 Communication", as traces name the group.
 std::string_view BareGroupName(std::string_view name);
 

@@ -32,6 +32,17 @@ SummaryFile FileOfCapture(const RankTrace& trace, const char* name) {
 
 namespace po = profiler_output;
 
+namespace {
+
+// Databases name the chip; tables have columns of what it has.
+bool HasMixedCores(const RankTrace& trace) {
+  const std::vector<std::int64_t>& mixed = trace.listed_kernels.mix_blocks;
+  if (trace.source == "database" || mixed.empty()) return po::HasMixedCores(trace.job.chip);
+  return std::any_of(mixed.begin(), mixed.end(), [](std::int64_t blocks) { return blocks >= 0; });
+}
+
+}  // namespace
+
 SummaryFile ApiStatistic(const RankTrace& trace) {
   const HostCalls& calls = trace.host_calls;
   std::unordered_map<StringId, po::CallSum> of_text;
@@ -43,7 +54,7 @@ SummaryFile ApiStatistic(const RankTrace& trace) {
   }
   if (sums.empty()) return {};
   // Of such chips the profiler shows the device.
-  const bool on_host = po::HasMixedCores(trace.job.chip) || trace.device_id < 0;
+  const bool on_host = HasMixedCores(trace) || trace.device_id < 0;
   return {po::ApiStatistic(sums, on_host ? "host" : std::to_string(trace.device_id)),
           static_cast<std::int64_t>(sums.size())};
 }
@@ -94,9 +105,11 @@ class Counters {
     return static_cast<std::size_t>(found - names_.begin());
   }
 
-  // Databases lack the column. It follows from the others where the capture describes the chip.
+  // Databases lack the column, tables of msprof have it. It follows from the others where the
+  // capture describes the chip.
   void AddUtilization() {
     const bool apart = Find("aic_mac_ratio").has_value();
+    if (Find("cube_utilization")) return;
     if ((!apart && !Find("mac_ratio")) || trace_.chips.Empty()) return;
     cycles_ = Find(apart ? "aic_total_cycles" : "total_cycles");
     if (!cycles_) return;
@@ -161,7 +174,7 @@ SummaryFile KernelDetails(const RankTrace& trace) {
   const Counters counters(trace);
   const po::KernelDetails table({.steps = trace.steps.Size() > 0,
                                  .level0 = trace.profiler_level == "Level0",
-                                 .mixed = po::HasMixedCores(trace.job.chip),
+                                 .mixed = HasMixedCores(trace),
                                  .counters = counters.Names()});
   const StepBounds steps(trace);
   SummaryFile file{table.Header(), static_cast<std::int64_t>(spans.size())};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files kernel_details.csv and api_statistic.csv of all ranks: made of databases, copied of
-// text captures.
+// text captures, made of the files of msprof.
 #include <fmt/format.h>
 
 #include <memory>
@@ -27,13 +27,17 @@ struct Summary {
 
 Summary MapExportSummary(const RankTrace& trace, const RecipeArguments&) {
   Summary part;
-  const bool is_text = trace.source == "text";
+  const bool is_text = trace.source == "text" || trace.source == "tables";
   part.left_out = !is_text && trace.source != "database";
   if (part.left_out) return part;
-  SummaryFile kernels = is_text ? export_summary::FileOfCapture(trace, kKernels)
-                                : export_summary::KernelDetails(trace);
-  SummaryFile calls =
-      is_text ? export_summary::FileOfCapture(trace, kCalls) : export_summary::ApiStatistic(trace);
+  // What the capture has is copied, the rest is made of its events.
+  SummaryFile kernels, calls;
+  if (is_text) {
+    kernels = export_summary::FileOfCapture(trace, kKernels);
+    calls = export_summary::FileOfCapture(trace, kCalls);
+  }
+  if (kernels.text.empty()) kernels = export_summary::KernelDetails(trace);
+  if (calls.text.empty()) calls = export_summary::ApiStatistic(trace);
   part.kernels = std::move(kernels.text);
   part.calls = std::move(calls.text);
   part.kernel_rows = kernels.rows;

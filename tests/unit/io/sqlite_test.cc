@@ -346,6 +346,21 @@ TEST(Database, RefusesThemAlsoWhereNobodyAskedForTheTable) {
   EXPECT_HAS_TEXT(ErrorOf([&] { database.Scan("id", "TASK", [](const Row&) {}); }).what(), "TASK");
 }
 
+TEST(Database, LeavesTriggersAndWhatIsNotReadAlone) {
+  const TempDir dir;
+  const Database database(BuildDatabase(dir / "a.db", R"(
+      CREATE TABLE TASK (startNs INTEGER);
+      CREATE VIEW ENDLESS AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+      SELECT i FROM n;
+      CREATE TABLE OTHER (id INTEGER, value TEXT AS (hex(zeroblob(30000000))));
+      INSERT INTO OTHER VALUES (1); INSERT INTO TASK VALUES (5);
+      CREATE TRIGGER again AFTER INSERT ON TASK BEGIN INSERT INTO TASK SELECT i FROM ENDLESS; END;
+      )"));
+  std::int64_t rows = 0;
+  database.Scan("startNs", "TASK", [&](const Row& row) { rows += row.IntOr(0, 0); });
+  EXPECT_EQ(rows, 5);
+}
+
 TEST(Database, RefusesASchemaOfThousandsOfViewsWithoutParsingItWhole) {
   const TempDir dir;
   const auto path = BuildDatabase(dir / "a.db", R"(

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frequencies and samples of memory, record by record.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "raw/cann_stages.h"
 #include "raw/made_capture.h"
@@ -69,6 +73,17 @@ TEST(Frequencies, ACountBeyondTheRecordIsNotBelieved) {
   Input input;
   input.directory.Write("lpmFreqConv.data.0.slice_0", Samples(0xFFFFFFFF, {{60, 1000}}));
   EXPECT_EQ(Frequencies(input), (Changes{{1000, 1800}, {1200, 1000}}));
+  const std::vector<std::string> lines = input.session.issues.Lines();
+  EXPECT_TRUE(std::ranges::any_of(lines, [](const std::string& line) {
+    return line.find("core frequency left out, a record has too many (lpmFreqConv.data)") !=
+           std::string::npos;
+  })) << fmt::format("{}", fmt::join(lines, "\n"));
+  // As many as a record holds are no reason to say so.
+  Input full;
+  full.directory.Write("lpmFreqConv.data.0.slice_0",
+                       Samples(55, std::vector(55, std::pair(std::uint64_t{60}, 1000U))));
+  EXPECT_EQ(Frequencies(full).size(), 1u + 55);
+  EXPECT_TRUE(full.session.issues.Empty());
 }
 
 TEST(MemorySamples, OfTheDeviceHaveTimesSinceTheStart) {
