@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 #include "profiler_database.h"
 
 namespace mpa::profiler_output {

@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "csv_text.h"
-#include "mpa/profiler_output/summary_files.h"
-#include "mpa/raw/enumerations.h"
 #include "mpa/raw/labels.h"
 #include "mpa/raw/summaries.h"
 #include "text_files.h"

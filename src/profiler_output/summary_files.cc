@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines of kernel_details.csv and api_statistic.csv, whatever their rows come from.
-#include "mpa/profiler_output/summary_files.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "csv_text.h"
 #include "mpa/base/text.h"
+#include "mpa/profiler_output/profiler_output.h"
 #include "mpa/raw/labels.h"
 #include "text_files.h"
 

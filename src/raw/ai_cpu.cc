@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "cann_stages.h"
 #include "device_tasks.h"
+#include "stages.h"
 #include "time_order.h"
 
 namespace mpa::raw {

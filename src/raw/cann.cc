@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "cann_stages.h"
 #include "device_tasks.h"
 #include "dictionary.h"
 #include "graph_capture.h"

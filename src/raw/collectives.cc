@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "cann_stages.h"
 #include "collective_traffic.h"
+#include "stages.h"
 
 namespace mpa::raw {
 namespace {

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "cann_stages.h"
 #include "device_tasks.h"
 #include "metric_sets.h"
 #include "round_decimal.h"
+#include "stages.h"
 
 namespace mpa::raw {
 namespace {

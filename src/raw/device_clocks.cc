@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cann_stages.h"
 #include "join_tasks.h"
 #include "mpa/measure/quantiles.h"
+#include "stages.h"
 
 namespace mpa::raw {
 namespace {

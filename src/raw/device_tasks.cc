@@ -8,7 +8,7 @@
 #include <span>
 #include <tuple>
 
-#include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 
 namespace mpa::raw {
 namespace {

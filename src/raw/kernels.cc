@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "cann_stages.h"
+#include "stages.h"
 #include "tensors.h"
 
 namespace mpa::raw {

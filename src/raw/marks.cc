@@ -8,7 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "cann_stages.h"
+#include "stages.h"
 #include "time_order.h"
 
 namespace mpa::raw {

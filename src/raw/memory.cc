@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "allocation_names.h"
-#include "cann_stages.h"
 #include "mpa/raw/summaries.h"
+#include "stages.h"
 #include "time_order.h"
 
 namespace mpa::raw {

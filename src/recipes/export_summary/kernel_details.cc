@@ -11,7 +11,7 @@
 #include "files.h"
 #include "mpa/io/input_text.h"
 #include "mpa/model/step_bounds.h"
-#include "mpa/profiler_output/summary_files.h"
+#include "mpa/profiler_output/profiler_output.h"
 
 namespace mpa::export_summary {
 

@@ -2,8 +2,8 @@
 // Frequencies and samples of memory, record by record.
 #include <gtest/gtest.h>
 
-#include "raw/cann_stages.h"
 #include "raw/made_capture.h"
+#include "raw/stages.h"
 #include "support/files.h"
 
 namespace mpa::raw {
