@@ -26,8 +26,7 @@ namespace {
 
 bool AnyKernelHasType(const RankTrace& trace) {
   const std::vector<StringId>& types = trace.kernels.op_type;
-  return std::any_of(types.begin(), types.end(),
-                     [](StringId type) { return type != StringId::kEmpty; });
+  return std::ranges::any_of(types, [](StringId type) { return type != StringId::kEmpty; });
 }
 
 // How often kernels ran in the median step, by type or name.
@@ -158,8 +157,8 @@ std::string OneSidedOps(const CompareInput& input) {
   if (base.empty() || comparison.empty()) return "";
   std::string text;
   const auto add = [&](const auto& names, const auto& others, std::string_view side) {
-    const auto count = std::count_if(names.begin(), names.end(),
-                                     [&](std::string_view name) { return !others.contains(name); });
+    const auto count =
+        std::ranges::count_if(names, [&](std::string_view name) { return !others.contains(name); });
     if (count == 0) return;
     const std::string word = !text.empty() ? "" : " " + Plural(count, "operator");
     text += fmt::format("{}{}{} only in the {}", text.empty() ? "" : ", ", count, word, side);
@@ -176,8 +175,8 @@ std::vector<std::string> DescribeChanges(const CompareInput& input, const Overal
   if (base.e2e == 0 || comparison.e2e == 0) return {};
   const ChangeNode whole = StepChange(input, base, comparison);
   const std::vector<ChangeNode> changed = LeavesOf(whole);
-  const bool same = std::all_of(changed.begin(), changed.end(),
-                                [](const ChangeNode& node) { return node.Change() == 0; });
+  const bool same =
+      std::ranges::all_of(changed, [](const ChangeNode& node) { return node.Change() == 0; });
   if (base.e2e == comparison.e2e && same) return {"end to end: no change"};
   const AmountScale scale = AmountScale::ForPartsOf(std::max(base.e2e, comparison.e2e));
   std::vector<std::string> lines;

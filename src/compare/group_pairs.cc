@@ -68,7 +68,7 @@ std::vector<GroupPair> MatchGroups(const OverallMetrics& base, const OverallMetr
            OnlyGroupOf(comparison, group.process_group) != nullptr;
   };
   const auto named = [&](const OverallMetrics& side, const std::string& name) {
-    const auto found = std::find_if(side.groups.begin(), side.groups.end(), [&](const auto& group) {
+    const auto found = std::ranges::find_if(side.groups, [&](const auto& group) {
       return group.name == name && !by_process_group(group);
     });
     return found == side.groups.end() ? nullptr : &*found;
@@ -106,9 +106,8 @@ std::string GroupMeaning(const OverallMetrics& side, const GroupTime& group) {
   const std::string own = OwnMeaning(group);
   const auto number = &group - side.groups.data() + 1;
   if (!own.empty()) {
-    const auto alike =
-        std::count_if(side.groups.begin(), side.groups.end(),
-                      [&](const GroupTime& other) { return OwnMeaning(other) == own; });
+    const auto alike = std::ranges::count_if(
+        side.groups, [&](const GroupTime& other) { return OwnMeaning(other) == own; });
     return Printable(alike == 1 ? own : fmt::format("{} #{}", own, number));
   }
   const std::string name = Printable(BareGroupName(group.name));

@@ -32,7 +32,7 @@ StringId Recorded(const RankTrace& trace, StringId text) {
 
 bool HasTypes(const RankTrace& trace) {
   const std::vector<StringId>& types = trace.kernels.op_type;
-  return IsNpuWithKernels(trace) && std::any_of(types.begin(), types.end(), [&](StringId type) {
+  return IsNpuWithKernels(trace) && std::ranges::any_of(types, [&](StringId type) {
            return Recorded(trace, type) != StringId::kEmpty;
          });
 }

@@ -45,7 +45,7 @@ class OpMemory {
       }
     }
     // Captures list allocations as they were released; those of one piece of queued work stay so.
-    std::stable_sort(placed_.begin(), placed_.end(), [](const Placed& a, const Placed& b) {
+    std::ranges::stable_sort(placed_, [](const Placed& a, const Placed& b) {
       return std::tie(a.op, a.asked) < std::tie(b.op, b.asked);
     });
     CountWithin();

@@ -111,7 +111,7 @@ Row FirstCells(const std::string& module_class, std::int64_t level, const std::s
 void AppendGroup(const CompareInput& input, std::string_view full_name, const ModuleCalls& base,
                  const ModuleCalls& comparison, Sheet& sheet) {
   const std::string module_class = ClassOf(full_name);
-  const auto level = static_cast<std::int64_t>(std::count(full_name.begin(), full_name.end(), '/'));
+  const auto level = static_cast<std::int64_t>(std::ranges::count(full_name, '/'));
   const std::string name = Displayed(full_name);
 
   Row total = FirstCells(module_class, level, name, "[ TOTAL ]");

@@ -91,8 +91,8 @@ void SortByColumn(Sheet& sheet, std::size_t column) {
     const double* number = std::get_if<double>(&row.cells[column]);
     return number != nullptr ? Rounded(*number, decimals) : std::numeric_limits<double>::lowest();
   };
-  std::stable_sort(sheet.rows.begin(), sheet.rows.end(),
-                   [&](const Row& a, const Row& b) { return shown(a) > shown(b); });
+  std::ranges::stable_sort(sheet.rows,
+                           [&](const Row& a, const Row& b) { return shown(a) > shown(b); });
   NumberRows(sheet);
 }
 

@@ -64,8 +64,8 @@ class RowsBuilder {
 
   void AddRow(const std::string& label, const std::string& name, Emphasis emphasis,
               const OverallValue& base, const OverallValue& comparison) {
-    rows_.push_back({label, name, static_cast<int>(std::count(label.begin(), label.end(), '\t')),
-                     emphasis, Told(base), Told(comparison)});
+    rows_.push_back({label, name, static_cast<int>(std::ranges::count(label, '\t')), emphasis,
+                     Told(base), Told(comparison)});
   }
 
   const OverallMetrics& base_;
@@ -76,8 +76,8 @@ class RowsBuilder {
 
 void AddMc2(RowsBuilder& rows) {
   const auto find = [](const OverallMetrics& side, const std::string& name) -> const Mc2Kernel* {
-    const auto found = std::find_if(side.mc2.begin(), side.mc2.end(),
-                                    [&](const Mc2Kernel& kernel) { return kernel.name == name; });
+    const auto found = std::ranges::find_if(
+        side.mc2, [&](const Mc2Kernel& kernel) { return kernel.name == name; });
     return found == side.mc2.end() ? nullptr : &*found;
   };
   const auto add = [&](const std::string& name) {

@@ -92,7 +92,7 @@ class ScreenRows {
     const std::size_t all = rows_.size();
     if (all > kMostRows) std::erase_if(rows_, [](const Entry& row) { return row.level > 1; });
     while (rows_.size() > kMostRows) {
-      rows_.erase(std::min_element(rows_.begin(), rows_.end(), [](const Entry& a, const Entry& b) {
+      rows_.erase(std::ranges::min_element(rows_, [](const Entry& a, const Entry& b) {
         return std::pair(-a.level, a.size) < std::pair(-b.level, b.size);
       }));
     }

@@ -24,7 +24,7 @@ struct Suffix {
 // Replaces the keys by their numbers in ascending order, from 0 on; gives how many there are.
 std::uint32_t NumberKeys(std::vector<Key>& text) {
   std::vector<Key> distinct = text;
-  std::sort(distinct.begin(), distinct.end());
+  std::ranges::sort(distinct);
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   for (Key& key : text) {
     const auto at = std::lower_bound(distinct.begin(), distinct.end(), key);
@@ -239,8 +239,8 @@ void Matcher::FindStarts(const Window& window, std::uint32_t length) {
     while (i < window.suffixes_end && suffixes_[i].shared >= length) ++i;
     if (i - run_begin > 1) AddGroup(window, length, run_begin, i);
   }
-  std::sort(base_starts_.begin(), base_starts_.end(),
-            [](const BaseStart& a, const BaseStart& b) { return a.place < b.place; });
+  std::ranges::sort(base_starts_,
+                    [](const BaseStart& a, const BaseStart& b) { return a.place < b.place; });
 }
 
 void Matcher::AddGroup(const Window& window, std::uint32_t length, std::uint32_t run_begin,
@@ -335,7 +335,7 @@ std::vector<MatchedBlock> MatchSequences(const std::vector<std::uint32_t>& base,
                                          const std::vector<std::uint32_t>& comparison) {
   if (base.empty() || comparison.empty()) return {};
   std::vector<MatchedBlock> blocks = Matcher(base, comparison).Match();
-  std::sort(blocks.begin(), blocks.end(), [](const MatchedBlock& a, const MatchedBlock& b) {
+  std::ranges::sort(blocks, [](const MatchedBlock& a, const MatchedBlock& b) {
     return a.base_begin < b.base_begin;
   });
   // There is nothing to merge: had two blocks touched in both sequences, the window that held both

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of attention kernels.
-#include <algorithm>
 #include <optional>
 #include <vector>
 

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "mpa/base/text.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/measure/module_ranges.h"
 #include "mpa/mfu/attention_args.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // analysis.db: sums per step, and what the collectives moved between the ranks.
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -60,7 +60,7 @@ std::vector<std::size_t> DequeuedWork(const raw::QueueRanges& queue) {
   for (std::size_t i = 0; i < queue.Size(); ++i) {
     if (queue.dequeue[i] != 0 && queue.other[i] >= 0) rows.push_back(i);
   }
-  std::sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::sort(rows, [&](std::size_t a, std::size_t b) {
     return std::tie(queue.thread[a], queue.start[a], a) <
            std::tie(queue.thread[b], queue.start[b], b);
   });
@@ -110,8 +110,7 @@ std::vector<OpConnection> ConnectOps(const raw::Session& session) {
   AddBackwardPairs(session, connections);
   AddMarks(session, connections);
   const auto key = [](const OpConnection& c) { return std::tie(c.op, c.connection); };
-  std::sort(connections.begin(), connections.end(),
-            [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::ranges::sort(connections, [&](const auto& a, const auto& b) { return key(a) < key(b); });
   connections.erase(std::unique(connections.begin(), connections.end(),
                                 [&](const auto& a, const auto& b) { return key(a) == key(b); }),
                     connections.end());

@@ -110,7 +110,7 @@ void CsvRow::Text(std::string_view text) {
 }
 
 void AppendCsvText(std::string& out, std::string_view text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+  const bool plain = std::ranges::all_of(text, [](char c) {
     return ('.' <= c && c <= '<') || ('A' <= c && c <= 'z') || c == ' ' || c == '*';
   });
   if (plain) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 #include "profiler_database.h"
 
 namespace mpa::profiler_output {
@@ -40,8 +40,8 @@ StringId ShownType(const raw::Session& session, std::size_t task) {
 void WriteTasks(const raw::Session& session, DatabaseStrings& strings, DatabaseWriter& database) {
   const raw::Tasks& tasks = session.tasks;
   const raw::Marks& marks = session.marks;
-  const bool has_marks = std::any_of(marks.device_start.begin(), marks.device_start.end(),
-                                     [](TimeNs start) { return start >= 0; });
+  const bool has_marks =
+      std::ranges::any_of(marks.device_start, [](TimeNs start) { return start >= 0; });
   if (tasks.Empty() && !has_marks) return;
   database.WriteTable(
       "TASK",
@@ -130,8 +130,8 @@ struct Metric {
 };
 
 std::vector<Metric> Metrics(const raw::Counters& counters, DatabaseStrings& strings) {
-  const bool by_core = std::any_of(counters.names.begin(), counters.names.end(),
-                                   [](const auto& name) { return name.starts_with("aiv_"); });
+  const bool by_core = std::ranges::any_of(
+      counters.names, [](const auto& name) { return name.starts_with("aiv_"); });
   std::vector<Metric> metrics;
   for (std::size_t i = 0; i < counters.names.size(); ++i) {
     // It is derived from the others and only in the table of kernels.

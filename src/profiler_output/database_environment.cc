@@ -9,7 +9,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/io/json_document.h"
-#include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 #include "profiler_database.h"
 
 namespace mpa::profiler_output {

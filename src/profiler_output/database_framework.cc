@@ -2,7 +2,6 @@
 // What the framework recorded, in a profiler database.
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "mpa/base/text.h"
 #include "mpa/raw/labels.h"

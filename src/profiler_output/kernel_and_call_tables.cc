@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "csv_text.h"
-#include "mpa/profiler_output/summary_files.h"
-#include "mpa/raw/enumerations.h"
 #include "mpa/raw/labels.h"
 #include "mpa/raw/summaries.h"
 #include "text_files.h"
@@ -16,7 +14,7 @@ namespace mpa::profiler_output {
 
 bool HasMixedCores(const raw::Session& session) {
   const auto& devices = session.info.devices;
-  return devices.empty() || std::any_of(devices.begin(), devices.end(), [](const auto& device) {
+  return devices.empty() || std::ranges::any_of(devices, [](const auto& device) {
            return device.generation != raw::Generation::kHwts;
          });
 }
@@ -27,7 +25,7 @@ namespace {
 
 bool HasSteps(const raw::Session& session) {
   const std::vector<TimeNs>& starts = session.steps.device_start;
-  return std::any_of(starts.begin(), starts.end(), [](TimeNs start) { return start >= 0; });
+  return std::ranges::any_of(starts, [](TimeNs start) { return start >= 0; });
 }
 
 // Kernels, and behind them the collectives.

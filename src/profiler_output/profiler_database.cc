@@ -115,7 +115,7 @@ DatabaseWriter::~DatabaseWriter() { sqlite3_close(database_); }
 
 std::size_t DatabaseWriter::CreateTable(std::string_view name, std::string_view columns) {
   Run(fmt::format("CREATE TABLE {} ({})", name, columns).c_str());
-  return static_cast<std::size_t>(std::count(columns.begin(), columns.end(), ',')) + 1;
+  return static_cast<std::size_t>(std::ranges::count(columns, ',')) + 1;
 }
 
 void DatabaseWriter::CreateIndex(std::string_view name, std::string_view table,

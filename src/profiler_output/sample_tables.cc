@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "csv_text.h"
-#include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 #include "mpa/raw/summaries.h"
 #include "text_files.h"
 

@@ -28,14 +28,14 @@ void PutOne(std::string& out, DeviceTime time) {
 std::vector<std::uint32_t> ListedTasks(const raw::Tasks& tasks) {
   std::vector<std::uint32_t> rows(tasks.Size());
   std::iota(rows.begin(), rows.end(), std::uint32_t{0});
-  if (std::all_of(tasks.context.begin(), tasks.context.end(),
-                  [](std::int64_t context) { return context == raw::kNoContext; })) {
+  if (std::ranges::all_of(tasks.context,
+                          [](std::int64_t context) { return context == raw::kNoContext; })) {
     return rows;
   }
   const auto key = [&](std::uint32_t i) {
     return std::tuple(tasks.device[i], tasks.stream[i], tasks.task[i], tasks.batch[i]);
   };
-  std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::sort(rows, [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(key(a), tasks.context[a], a) < std::tuple(key(b), tasks.context[b], b);
   });
   std::vector<std::uint32_t> listed;
@@ -46,7 +46,7 @@ std::vector<std::uint32_t> ListedTasks(const raw::Tasks& tasks) {
       if (!has_zero || tasks.context[rows[i]] == 0) listed.push_back(rows[i]);
     }
   }
-  std::sort(listed.begin(), listed.end());
+  std::ranges::sort(listed);
   return listed;
 }
 
@@ -96,7 +96,7 @@ void WriteStepTraceTime(const raw::Session& session, const std::filesystem::path
 namespace {
 
 bool IsHwts(const raw::SessionInfo& info, std::int64_t device) {
-  return std::any_of(info.devices.begin(), info.devices.end(), [&](const raw::Device& described) {
+  return std::ranges::any_of(info.devices, [&](const raw::Device& described) {
     return described.id == device && described.generation == raw::Generation::kHwts;
   });
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines of kernel_details.csv and api_statistic.csv, whatever their rows come from.
-#include "mpa/profiler_output/summary_files.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "csv_text.h"
 #include "mpa/base/text.h"
+#include "mpa/profiler_output/profiler_output.h"
 #include "mpa/raw/labels.h"
 #include "text_files.h"
 
@@ -20,7 +19,7 @@ void PutNumber(std::int64_t number, CsvRow& row) {
 }  // namespace
 
 void ArrangeKernels(std::vector<KernelSpan>& spans) {
-  std::stable_sort(spans.begin(), spans.end(), [](const KernelSpan& a, const KernelSpan& b) {
+  std::ranges::stable_sort(spans, [](const KernelSpan& a, const KernelSpan& b) {
     return a.device != b.device ? a.device < b.device : a.start < b.start;
   });
   for (std::size_t i = 1; i < spans.size(); ++i) {

@@ -2,12 +2,10 @@
 #include "text_files.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
-#include "mpa/profiler_output/profiler_output.h"
 
 namespace mpa::profiler_output {
 

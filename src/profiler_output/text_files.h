@@ -7,10 +7,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "mpa/io/output_file.h"
-#include "mpa/profiler_output/summary_files.h"
+#include "mpa/profiler_output/profiler_output.h"
 #include "mpa/raw/session.h"
 
 namespace mpa::profiler_output {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives and their pieces on the timeline: a row for each group, below it one for each plane.
-#include <algorithm>
 
-#include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 #include "trace_view.h"
 
 namespace mpa::profiler_output {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "mpa/base/text.h"
-#include "mpa/raw/enumerations.h"
 #include "mpa/raw/labels.h"
 #include "trace_view.h"
 

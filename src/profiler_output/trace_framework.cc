@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The framework on the timeline: operators, the task queue, Python, and the arrows between them.
-#include <algorithm>
 #include <set>
 
-#include "mpa/raw/enumerations.h"
 #include "mpa/raw/labels.h"
 #include "trace_view.h"
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "cann_stages.h"
 #include "device_tasks.h"
+#include "stages.h"
 #include "time_order.h"
 
 namespace mpa::raw {
@@ -150,8 +150,8 @@ void ReadAiCpu(const DataFiles& files, const Side& side, const Device& device, b
   };
   const auto kernels = stems("AICPU"), queues = stems("DP");
   const auto has = [&](const std::string& stem) { return files.Has(stem); };
-  if (!files.Has(kRecords) && std::none_of(kernels.begin(), kernels.end(), has) &&
-      std::none_of(queues.begin(), queues.end(), has)) {
+  if (!files.Has(kRecords) && std::ranges::none_of(kernels, has) &&
+      std::ranges::none_of(queues, has)) {
     return;
   }
   AiCpuReader reader(side, device, wide_streams, session);

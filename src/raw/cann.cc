@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "cann_stages.h"
 #include "device_tasks.h"
 #include "dictionary.h"
 #include "graph_capture.h"
@@ -123,8 +122,8 @@ class CannReader {
  private:
   // Clocks are estimated from tasks, regardless of the wanted parts.
   bool EstimatesClocks() const {
-    return std::any_of(files_.devices.begin(), files_.devices.end(),
-                       [](const Side& side) { return side.device_count_unknown; });
+    return std::ranges::any_of(files_.devices,
+                               [](const Side& side) { return side.device_count_unknown; });
   }
 
   void TellWhatIsUnread() {

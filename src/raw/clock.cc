@@ -112,7 +112,7 @@ std::vector<std::int64_t> FirstStamps(const std::filesystem::path& file) {
 bool SuitsCollection(const FrameworkClock& clock, const std::vector<std::int64_t>& stamps,
                      const SessionInfo& info) {
   constexpr TimeNs kMinute = 60'000'000'000;
-  const auto inside = std::count_if(stamps.begin(), stamps.end(), [&](std::int64_t stamp) {
+  const auto inside = std::ranges::count_if(stamps, [&](std::int64_t stamp) {
     const TimeNs time = clock.Ns(stamp);
     return time >= info.begin - kMinute && (info.end < 0 || time <= info.end + kMinute);
   });

@@ -36,9 +36,9 @@ struct Reading {
 };
 
 std::size_t Confirmations(const Reading& reading, const std::vector<Reading>& others) {
-  return static_cast<std::size_t>(std::count_if(
-      others.begin(), others.end(),
-      [&](const Reading& other) { return other.file != reading.file && other.Confirms(reading); }));
+  return static_cast<std::size_t>(std::ranges::count_if(others, [&](const Reading& other) {
+    return other.file != reading.file && other.Confirms(reading);
+  }));
 }
 
 // The reading that most others confirm, the first one on a tie; null if there is none.
@@ -99,9 +99,8 @@ class ClockVote {
         counts ? HertzFromMegahertz(TextOf(Member(start, "freq"))) : 0;
     if (files.empty()) return Stamps(of_framework);
     if (files.size() > 1 && of_framework > 0) files[of_framework].push_back("profiler_info");
-    const auto most = std::max_element(
-        files.begin(), files.end(),
-        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    const auto most = std::ranges::max_element(
+        files, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     for (const auto& [hertz, names] : files) {
       if (hertz == most->first || names.front() == "profiler_info") continue;
       issues_.Count(

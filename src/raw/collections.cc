@@ -63,7 +63,7 @@ std::vector<Found> ReadAll(const std::vector<fs::path>& directories, Issues& iss
       issues.Count("a PROF_* is left out, its control files cannot be read", error.what());
     }
   }
-  std::stable_sort(all.begin(), all.end(), [](const Found& a, const Found& b) {
+  std::ranges::stable_sort(all, [](const Found& a, const Found& b) {
     return a.collection.info.begin < b.collection.info.begin;
   });
   return all;

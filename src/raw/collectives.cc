@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "cann_stages.h"
 #include "collective_traffic.h"
+#include "stages.h"
 
 namespace mpa::raw {
 namespace {
@@ -29,7 +29,7 @@ class ContextRanges {
       }
     }
     // With overlapping ranges, a last one that reaches further back is hidden; make the ends grow.
-    std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
+    std::ranges::sort(ranges_, [](const Range& a, const Range& b) {
       return std::tie(a.call, a.first) < std::tie(b.call, b.first);
     });
     for (std::size_t i = 1; i < ranges_.size(); ++i) {
@@ -209,7 +209,7 @@ class CollectiveBuilder {
                 Collectives::Row& row) const {
     const Tasks& tasks = session_.tasks;
     const bool masters =
-        std::any_of(rows.begin(), rows.end(), [&](std::size_t i) { return IsMaster(parts[i]); });
+        std::ranges::any_of(rows, [&](std::size_t i) { return IsMaster(parts[i]); });
     bool started = false;
     for (const std::size_t i : rows) {
       if (masters && !IsMaster(parts[i])) continue;

@@ -37,8 +37,8 @@ double Microseconds(TimeNs ns) {
 /// The times of an operation are those of the plane on which its first master part runs.
 CommunicationTime TimesOf(const Session& session, const CollectiveRows& rows) {
   const CollectiveParts& parts = session.parts;
-  const auto first = std::find_if(rows.parts.begin(), rows.parts.end(),
-                                  [&](std::size_t part) { return parts.master[part] != 0; });
+  const auto first =
+      std::ranges::find_if(rows.parts, [&](std::size_t part) { return parts.master[part] != 0; });
   const std::size_t main = first == rows.parts.end() ? rows.parts.front() : *first;
   std::vector<std::size_t> plane;
   for (const std::size_t part : rows.parts) {
@@ -372,9 +372,9 @@ std::vector<MatrixEntry> LinkMatrix(const Session& session,
   MatrixBuilder matrix(session);
   for (Series& series : SeriesOf(session, collectives)) {
     std::vector<LinkTraffic>& traffic = series.traffic;
-    std::stable_sort(
-        traffic.begin(), traffic.end(),
-        [](const LinkTraffic& a, const LinkTraffic& b) { return a.bandwidth > b.bandwidth; });
+    std::ranges::stable_sort(traffic, [](const LinkTraffic& a, const LinkTraffic& b) {
+      return a.bandwidth > b.bandwidth;
+    });
     const std::size_t count = traffic.size();
     matrix.Add(series, "top1", traffic.front());
     matrix.Add(series, "middle", traffic[count / 2]);

@@ -142,7 +142,7 @@ std::vector<fs::path> EntriesWith(const fs::path& directory, std::string_view st
   for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
     if (it->path().filename().string().starts_with(start)) found.push_back(it->path());
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 

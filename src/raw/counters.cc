@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "cann_stages.h"
 #include "device_tasks.h"
 #include "metric_sets.h"
 #include "round_decimal.h"
+#include "stages.h"
 
 namespace mpa::raw {
 namespace {
@@ -185,7 +185,7 @@ void CounterTable::AddNames(std::string_view time, std::string_view prefix,
 }
 
 std::optional<std::size_t> CounterTable::Find(std::string_view name) const {
-  const auto found = std::find(columns_.names.begin(), columns_.names.end(), name);
+  const auto found = std::ranges::find(columns_.names, name);
   if (found == columns_.names.end()) return std::nullopt;
   return static_cast<std::size_t>(found - columns_.names.begin());
 }
@@ -260,7 +260,7 @@ std::vector<CountedKernel> KernelsOf(const Session& session, std::int64_t device
     kernel.end = tasks.end[task];
     kernel.row = i;
   }
-  std::sort(kernels.begin(), kernels.end(), [](const CountedKernel& a, const CountedKernel& b) {
+  std::ranges::sort(kernels, [](const CountedKernel& a, const CountedKernel& b) {
     return std::tie(a.address, a.start, a.row) < std::tie(b.address, b.start, b.row);
   });
   return kernels;
@@ -274,7 +274,7 @@ Records Sorted(const std::vector<CounterRecord>& records, bool blocks) {
   for (const CounterRecord& record : records) {
     if (record.block == blocks) sorted.push_back(&record);
   }
-  std::sort(sorted.begin(), sorted.end(), [](const CounterRecord* a, const CounterRecord* b) {
+  std::ranges::sort(sorted, [](const CounterRecord* a, const CounterRecord* b) {
     return std::tie(a->address, a->end, a) < std::tie(b->address, b->end, b);
   });
   return sorted;
@@ -366,8 +366,8 @@ void ReadCounters(const DataFiles& files, const Side& side, const Device& device
                          kPlace);
     return;
   }
-  std::sort(kernels.begin(), kernels.end(),
-            [](const CountedKernel& a, const CountedKernel& b) { return a.row < b.row; });
+  std::ranges::sort(kernels,
+                    [](const CountedKernel& a, const CountedKernel& b) { return a.row < b.row; });
   counters.values.reserve(counters.values.size() + kernels.size() * counters.names.size());
   for (const CountedKernel& kernel : kernels) {
     if (kernel.record == nullptr) continue;

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cann_stages.h"
 #include "join_tasks.h"
 #include "mpa/measure/quantiles.h"
+#include "stages.h"
 
 namespace mpa::raw {
 namespace {
@@ -50,7 +50,7 @@ Comparison Compare(const LaunchIndex& launches, std::int64_t device,
 
 template <typename Predicate>
 bool Most(const std::vector<TimeNs>& values, Predicate predicate) {
-  const auto count = std::count_if(values.begin(), values.end(), predicate);
+  const auto count = std::ranges::count_if(values, predicate);
   return static_cast<std::size_t>(count) * 2 > values.size();
 }
 
@@ -81,7 +81,7 @@ void CheckDeviceClock(const LaunchIndex& launches, std::int64_t device,
     earlier = compared.Fastest();
     from = fmt::format("{} launches", compared.delays.size());
   } else {
-    earlier = *std::min_element(compared.starts.begin(), compared.starts.end()) - side.begin;
+    earlier = *std::ranges::min_element(compared.starts) - side.begin;
     from = "the begin of the collection";
   }
   Shift(earlier, side.clock);
@@ -125,8 +125,8 @@ std::vector<Sample> ReadSamples(const DataFiles& files, const Clock& clock, Issu
           }
         }
       });
-  std::stable_sort(samples.begin(), samples.end(),
-                   [](const Sample& a, const Sample& b) { return a.count < b.count; });
+  std::ranges::stable_sort(samples,
+                           [](const Sample& a, const Sample& b) { return a.count < b.count; });
   return samples;
 }
 

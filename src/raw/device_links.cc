@@ -51,8 +51,8 @@ class Dequeues {
   };
 
   void SortByEnd(List& list) const {
-    std::stable_sort(list.rows.begin(), list.rows.end(),
-                     [&](std::int32_t a, std::int32_t b) { return queue_.end[a] < queue_.end[b]; });
+    std::ranges::stable_sort(
+        list.rows, [&](std::int32_t a, std::int32_t b) { return queue_.end[a] < queue_.end[b]; });
   }
 
   const QueueRanges& queue_;

@@ -8,7 +8,7 @@
 #include <span>
 #include <tuple>
 
-#include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 
 namespace mpa::raw {
 namespace {
@@ -44,12 +44,11 @@ TaskTrack ReadTaskTrack(const DataFiles& files, Generation generation, Issues& i
               {.stream = record.U16(16), .count = record.U64(8), .task = record.U16(22)});
         }
       });
-  std::stable_sort(track.flips.begin(), track.flips.end(),
-                   [](const DeviceFlip& a, const DeviceFlip& b) {
-                     return std::tie(a.stream, a.count) < std::tie(b.stream, b.count);
-                   });
-  std::stable_sort(track.marks.begin(), track.marks.end(),
-                   [](const DeviceMark& a, const DeviceMark& b) { return a.count < b.count; });
+  std::ranges::stable_sort(track.flips, [](const DeviceFlip& a, const DeviceFlip& b) {
+    return std::tie(a.stream, a.count) < std::tie(b.stream, b.count);
+  });
+  std::ranges::stable_sort(
+      track.marks, [](const DeviceMark& a, const DeviceMark& b) { return a.count < b.count; });
   return track;
 }
 
@@ -207,7 +206,7 @@ std::uint64_t StreamOf(const Event& event) { return event.key >> (kContextBits +
 
 std::vector<DeviceTask> PairEvents(std::vector<Event> events, Generation generation,
                                    Issues& issues) {
-  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+  std::ranges::sort(events, [](const Event& a, const Event& b) {
     return std::tie(a.key, a.count, a.end, a.type) < std::tie(b.key, b.count, b.end, b.type);
   });
   std::vector<DeviceTask> tasks;
@@ -242,7 +241,7 @@ std::vector<DeviceTask> PairEvents(std::vector<Event> events, Generation generat
 void CountBatchesOfStream(std::span<const DeviceFlip> flips, std::span<DeviceTask> tasks) {
   std::vector<std::uint32_t> order(tasks.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
     return std::tie(tasks[a].start, a) < std::tie(tasks[b].start, b);
   });
   std::uint16_t batch = 0;

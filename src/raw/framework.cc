@@ -188,8 +188,8 @@ std::vector<Thread> ReadThreads(const std::filesystem::path& file, const Framewo
 void Replay(Thread& thread, FunctionNames& names, Session& part) {
   PythonCalls& calls = part.python;
   const auto before = [](const PythonEvent& a, const PythonEvent& b) { return a.time < b.time; };
-  if (!std::is_sorted(thread.events.begin(), thread.events.end(), before)) {
-    std::stable_sort(thread.events.begin(), thread.events.end(), before);
+  if (!std::ranges::is_sorted(thread.events, before)) {
+    std::ranges::stable_sort(thread.events, before);
   }
   Modules modules(part.strings);
   std::vector<std::size_t> open;

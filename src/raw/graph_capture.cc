@@ -54,7 +54,7 @@ void GraphCapture::ReadStreams(const HostInput& input) {
             {input.clock.HostNs(record.U64(16)), capture.model, capture.original_stream});
       });
   for (auto& [stream, starts] : starts_) {
-    std::sort(starts.begin(), starts.end());
+    std::ranges::sort(starts);
     starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
   }
 }
@@ -123,9 +123,8 @@ const CapturedOp* GraphCapture::OpOf(const HostTask& task) const {
 void GraphCapture::AddCapturedStreams(std::set<std::int64_t>& streams) const {
   std::set<std::int64_t> captured;
   for (const auto& [stream, starts] : starts_) {
-    const bool any = std::any_of(starts.begin(), starts.end(), [&](const Start& start) {
-      return streams.contains(start.original_stream);
-    });
+    const bool any = std::ranges::any_of(
+        starts, [&](const Start& start) { return streams.contains(start.original_stream); });
     if (any) captured.insert(stream.second);
   }
   streams.merge(captured);

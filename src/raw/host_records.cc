@@ -25,7 +25,7 @@ auto KeyOf(const Api& api) {
 
 // Puts together halves with equal keys: the first is the begin, the second the end.
 void PairHalves(std::vector<Api>& halves, std::vector<Api>& ranges, Issues& issues) {
-  std::stable_sort(halves.begin(), halves.end(), [](const Api& a, const Api& b) {
+  std::ranges::stable_sort(halves, [](const Api& a, const Api& b) {
     return std::tuple_cat(KeyOf(a), std::tie(a.start)) <
            std::tuple_cat(KeyOf(b), std::tie(b.start));
   });
@@ -63,7 +63,7 @@ std::vector<Api> ReadRanges(const HostInput& input) {
         (half ? halves : ranges).push_back(api);
       });
   PairHalves(halves, ranges, input.issues);
-  std::stable_sort(ranges.begin(), ranges.end(), [](const Api& a, const Api& b) {
+  std::ranges::stable_sort(ranges, [](const Api& a, const Api& b) {
     return std::tie(a.start, b.level, b.end) < std::tie(b.start, a.level, a.end);
   });
   constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
@@ -112,15 +112,14 @@ void CountBatches(std::vector<HostTask>& tasks, std::span<const std::uint32_t> r
 // `tasks` and `flips` are in order of time.
 void SetBatches(std::vector<HostTask>& tasks, std::vector<Flip>& flips) {
   if (flips.empty()) return;
-  std::stable_sort(flips.begin(), flips.end(),
-                   [](const Flip& a, const Flip& b) { return a.key < b.key; });
+  std::ranges::stable_sort(flips, [](const Flip& a, const Flip& b) { return a.key < b.key; });
   std::vector<std::uint32_t> rows(tasks.size());
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::uint32_t>(i);
   const auto key_of = [&](std::uint32_t row) {
     return StreamKey{tasks[row].device, tasks[row].stream};
   };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return key_of(a) < key_of(b); });
+  std::ranges::stable_sort(rows,
+                           [&](std::uint32_t a, std::uint32_t b) { return key_of(a) < key_of(b); });
   for (std::size_t begin = 0; begin < rows.size();) {
     const StreamKey key = key_of(rows[begin]);
     std::size_t end = begin;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "clock.h"
@@ -145,8 +144,8 @@ void ForEachJudgedRecord(const HostInput& input, std::string_view stem, Visit vi
 template <typename T>
 void SortByTime(std::vector<T>& records) {
   const auto earlier = [](const T& a, const T& b) { return a.time < b.time; };
-  if (std::is_sorted(records.begin(), records.end(), earlier)) return;
-  std::stable_sort(records.begin(), records.end(), earlier);
+  if (std::ranges::is_sorted(records, earlier)) return;
+  std::ranges::stable_sort(records, earlier);
 }
 
 }  // namespace mpa::raw

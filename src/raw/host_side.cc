@@ -125,7 +125,7 @@ RecordsOfCalls::RecordsOfCalls(std::size_t calls, const std::vector<std::int32_t
 
 NumberedRecords::NumberedRecords(std::vector<Entry> entries) : entries_(std::move(entries)) {
   std::erase_if(entries_, [](const Entry& entry) { return entry.call < 0; });
-  std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+  std::ranges::stable_sort(entries_, [](const Entry& a, const Entry& b) {
     return std::tie(a.call, a.number) < std::tie(b.call, b.number);
   });
 }
@@ -141,8 +141,8 @@ std::span<const NumberedRecords::Entry> NumberedRecords::Of(std::int32_t call,
 }
 
 bool NumberedRecords::HasCall(std::int32_t call) const {
-  return std::binary_search(entries_.begin(), entries_.end(), Entry{.call = call},
-                            [](const Entry& a, const Entry& b) { return a.call < b.call; });
+  return std::ranges::binary_search(entries_, Entry{.call = call},
+                                    [](const Entry& a, const Entry& b) { return a.call < b.call; });
 }
 
 std::vector<std::int32_t> AtLevel(std::vector<std::int32_t> around,

@@ -29,7 +29,7 @@ LaunchIndex::LaunchIndex(const std::vector<HostTask>& launches, bool wide)
     entries_.push_back({TaskKey(task.device, task.stream, task.batch, task.task, wide),
                         static_cast<std::int32_t>(i)});
   }
-  std::sort(entries_.begin(), entries_.end());
+  std::ranges::sort(entries_);
 }
 
 std::int32_t LaunchIndex::Find(std::uint64_t device, const DeviceTask& task, TimeNs start) const {
@@ -68,13 +68,12 @@ void PartnerCount::Tell(const HostSide& host, const DeviceLog& log, Issues& issu
     const TimeNs first_launched = stream.first_launched;
     if (first_launched < 0) continue;
     lost += static_cast<std::size_t>(
-        std::count_if(stream.lonely.begin(), stream.lonely.end(),
-                      [=](TimeNs start) { return start > first_launched; }));
+        std::ranges::count_if(stream.lonely, [=](TimeNs start) { return start > first_launched; }));
   }
   if (host.tasks.empty()) lost = tasks_;
   if (lost == 0) return;
-  const bool wrapped = std::any_of(host.tasks.begin(), host.tasks.end(),
-                                   [](const HostTask& task) { return task.batch > 0; });
+  const bool wrapped =
+      std::ranges::any_of(host.tasks, [](const HostTask& task) { return task.batch > 0; });
   const bool lacks_flips = wrapped && !log.has_flips;
   issues.Count(
       fmt::format("{} of {} tasks of device_{} have no launch on the host, kernels among them are "
@@ -171,7 +170,7 @@ class Joiner {
       return std::make_tuple(tasks.start[i], tasks.device[i], tasks.stream[i], tasks.task[i],
                              tasks.context[i], tasks.end[i]);
     };
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
       return tasks.start[a] != tasks.start[b] ? tasks.start[a] < tasks.start[b] : key(a) < key(b);
     });
     tasks.Reorder(order);

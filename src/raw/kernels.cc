@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "cann_stages.h"
+#include "stages.h"
 #include "tensors.h"
 
 namespace mpa::raw {
@@ -126,7 +125,7 @@ class KernelFinder {
       if (record.time != host_.tensors[records.back().record].time) break;
       sets.push_back(record.set);
     }
-    std::reverse(sets.begin(), sets.end());
+    std::ranges::reverse(sets);
     return tensors_.Texts(sets);
   }
 
@@ -278,7 +277,7 @@ class CopyRecords {
  public:
   CopyRecords(const HostCalls& calls, const HostSide& host, std::vector<CopyInfo> copies)
       : copies_(std::move(copies)) {
-    std::sort(copies_.begin(), copies_.end(), [](const CopyInfo& a, const CopyInfo& b) {
+    std::ranges::sort(copies_, [](const CopyInfo& a, const CopyInfo& b) {
       return std::tie(a.thread, a.time) < std::tie(b.thread, b.time);
     });
     left_.reserve(copies_.size());

@@ -144,8 +144,8 @@ std::vector<HccsSample> ReadHccsSamples(const DataFiles& files, const Clock& clo
     samples.push_back({.time = ns, .tx = *tx, .rx = *rx});
     return true;
   });
-  std::stable_sort(samples.begin(), samples.end(),
-                   [](const HccsSample& a, const HccsSample& b) { return a.time < b.time; });
+  std::ranges::stable_sort(
+      samples, [](const HccsSample& a, const HccsSample& b) { return a.time < b.time; });
   return samples;
 }
 
@@ -199,8 +199,7 @@ void ReadPcie(const DataFiles& files, const Side& side, const Device& device, Se
           rows.push_back(row);
         }
       });
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.time < b.time; });
+  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.time < b.time; });
   for (const PcieTraffic::Row& row : rows) traffic.Append(row);
 }
 
@@ -257,8 +256,7 @@ void ReadNetwork(const DataFiles& files, std::string_view stem, const Side& side
     rows.push_back(*row);
     return true;
   });
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.time < b.time; });
+  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.time < b.time; });
   std::map<std::int64_t, const NetworkTraffic::Row*> before;  // by port
   for (const NetworkTraffic::Row& row : rows) {
     const NetworkTraffic::Row* last = std::exchange(before[row.port], &row);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "allocation_names.h"
-#include "cann_stages.h"
 #include "mpa/raw/summaries.h"
+#include "stages.h"
 #include "time_order.h"
 
 namespace mpa::raw {
@@ -307,7 +307,7 @@ void ReadOpMemory(const HostInput& input, TimeNs begin, Session& session) {
                        .device = record.U32(64),
                        .device_type = record.U32(68)});
       });
-  if (!std::is_sorted(memory.time.begin(), memory.time.end())) memory.Reorder(RowsBy(memory.time));
+  if (!std::ranges::is_sorted(memory.time)) memory.Reorder(RowsBy(memory.time));
 }
 
 }  // namespace mpa::raw

@@ -65,7 +65,7 @@ std::vector<HbmSample> ReadHbmSamples(const DataFiles& files, const Clock& clock
       issues.Count(kNonsense, kStem);
     }
   });
-  std::stable_sort(samples.begin(), samples.end(), [](const HbmSample& a, const HbmSample& b) {
+  std::ranges::stable_sort(samples, [](const HbmSample& a, const HbmSample& b) {
     return std::tie(a.time, a.event, a.hbm) < std::tie(b.time, b.event, b.hbm);
   });
   return samples;
@@ -163,7 +163,7 @@ LlcSamples ReadLlcSamples(const DataFiles& files, const Clock& clock, bool wide,
     const std::uint32_t event = record.U32(wide ? 8 : 16);
     const TimeNs time = TimeOf(record.U64(wide ? 16 : 0), wide, clock);
     const std::uint32_t llc = record.U32(wide ? 12 : 20);
-    const auto found = std::find(events.begin(), events.end(), event);
+    const auto found = std::ranges::find(events, event);
     if (found == events.end() || !IsTime(time) || !IsCount(count) || !IsNumber(llc)) {
       issues.Count(kNonsense, kStem);
       return;
@@ -251,7 +251,7 @@ std::optional<Places> PlacesOf(const std::vector<std::uint32_t>& events,
                                const std::vector<std::uint32_t>& recorded) {
   Places places;
   for (const std::uint32_t event : events) {
-    const auto found = std::find(recorded.begin(), recorded.end(), event);
+    const auto found = std::ranges::find(recorded, event);
     const auto place = static_cast<std::size_t>(found - recorded.begin());
     if (found == recorded.end() || place >= kCounters) return std::nullopt;
     places.push_back(place);
@@ -277,7 +277,7 @@ std::map<Address, std::vector<std::size_t>> KernelsByAddress(const Session& sess
     if (tasks.device[task] == device) kernels[{tasks.stream[task], tasks.task[task]}].push_back(i);
   }
   for (auto& [address, rows] : kernels) {
-    std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) {
       return tasks.start[session.kernels.task[a]] < tasks.start[session.kernels.task[b]];
     });
   }

@@ -186,14 +186,13 @@ CoreMetrics::CoreMetrics(std::string_view set, std::span<const std::uint32_t> ev
     : metrics_(MetricsOf(set)), few_lanes_(platform >= 2 && platform <= 4) {
   for (const Metric& metric : metrics_) {
     Places& places = places_.emplace_back();
-    std::transform(
-        metric.events.begin(), metric.events.end(), places.begin(), [&](std::uint16_t event) {
-          const auto found = std::find(events.begin(), events.end(), event);
-          const std::ptrdiff_t place = found - events.begin();
-          const bool counted =
-              event != 0 && found != events.end() && place < std::ssize(CounterValues{}.counts);
-          return static_cast<std::int16_t>(counted ? place : -1);
-        });
+    std::ranges::transform(metric.events, places.begin(), [&](std::uint16_t event) {
+      const auto found = std::ranges::find(events, event);
+      const std::ptrdiff_t place = found - events.begin();
+      const bool counted =
+          event != 0 && found != events.end() && place < std::ssize(CounterValues{}.counts);
+      return static_cast<std::int16_t>(counted ? place : -1);
+    });
   }
 }
 

@@ -107,8 +107,8 @@ bool Matters(std::string_view kind, std::string_view side) {
 }
 
 bool HasAny(const DataFiles& files, std::initializer_list<std::string_view> stems) {
-  return std::any_of(stems.begin(), stems.end(),
-                     [&](std::string_view stem) { return CountRecords(files, stem, 1) > 0; });
+  return std::ranges::any_of(
+      stems, [&](std::string_view stem) { return CountRecords(files, stem, 1) > 0; });
 }
 
 bool HoldsBytes(const fs::path& file) {
@@ -143,7 +143,7 @@ class KindJudge {
   }
 
   void JudgeDriver() const {
-    const bool worked = std::any_of(devices_.begin(), devices_.end(), HasLog);
+    const bool worked = std::ranges::any_of(devices_, HasLog);
     const bool launched = HasAny(host_, {"compact.task_track", "compact.task_track_v2"});
     const bool called = HasAny(host_, {"api_event.data"});
     if (worked && !launched) {
@@ -181,10 +181,10 @@ class KindJudge {
     const Json& common = MemberOf(expected_.settings, {"config", "common_config"});
     const auto on = [&](const char* key) { return Member(common, key) == Json(true); };
     const Json& activities = Member(common, "activities");
-    const bool host = activities.is_array() &&
-                      std::any_of(activities.begin(), activities.end(), [](const Json& activity) {
-                        return TextOf(activity).ends_with("CPU");
-                      });
+    const bool host =
+        activities.is_array() && std::ranges::any_of(activities, [](const Json& activity) {
+          return TextOf(activity).ends_with("CPU");
+        });
     // Other frameworks use other file names.
     const bool torch = !Member(expected_.settings, "torch_npu_version").is_null() ||
                        !EntriesWith(expected_.framework, "torch.").empty();
@@ -228,9 +228,9 @@ class KindJudge {
 
 void CountMissingSlices(const fs::path& directory, std::string_view side, Issues& issues) {
   const std::map<std::string, FoundSlices> kinds = FindSlices(directory);
-  const bool notes = std::any_of(kinds.begin(), kinds.end(), [](const auto& kind) {
-    return std::any_of(kind.second.begin(), kind.second.end(),
-                       [](const auto& slice) { return slice.second.has_note; });
+  const bool notes = std::ranges::any_of(kinds, [](const auto& kind) {
+    return std::ranges::any_of(kind.second,
+                               [](const auto& slice) { return slice.second.has_note; });
   });
   for (const auto& [kind, slices] : kinds) {
     if (!Matters(kind, side)) continue;

@@ -139,7 +139,7 @@ void FindBackwardPairs(const TorchOps& ops, BackwardPairs& pairs) {
       numbered.push_back({ops.sequence[row], static_cast<std::int32_t>(row)});
     }
   }
-  std::sort(numbered.begin(), numbered.end(), [](const Numbered& a, const Numbered& b) {
+  std::ranges::sort(numbered, [](const Numbered& a, const Numbered& b) {
     return a.sequence != b.sequence ? a.sequence < b.sequence : a.row < b.row;
   });
   BackwardPairs::Row pair;
@@ -299,8 +299,8 @@ std::vector<std::int32_t> SideByCorrelation(const QueueRanges& queue, bool deque
   const auto before = [&](std::int32_t a, std::int32_t b) {
     return queue.correlation[a] < queue.correlation[b];
   };
-  if (!std::is_sorted(rows.begin(), rows.end(), before)) {
-    std::stable_sort(rows.begin(), rows.end(), before);
+  if (!std::ranges::is_sorted(rows, before)) {
+    std::ranges::stable_sort(rows, before);
   }
   return rows;
 }

@@ -103,7 +103,7 @@ void AppendCounters(Session& session, Session& later) {
   } else if (more.Size() > 0) {
     session.issues.Count("counters of kernels left out, another PROF_* has other metrics",
                          later.info.prof.filename().string());
-    std::fill(later.kernels.counters.begin(), later.kernels.counters.end(), -1);
+    std::ranges::fill(later.kernels.counters, -1);
   }
 }
 
@@ -133,7 +133,7 @@ void AppendCollection(Session later, Session& session) {
       CannTables(session));
   auto& streams = session.schedule_streams;
   streams.insert(streams.end(), later.schedule_streams.begin(), later.schedule_streams.end());
-  std::sort(streams.begin(), streams.end());
+  std::ranges::sort(streams);
 }
 
 // Each collection has times without work of its own.
@@ -192,8 +192,7 @@ Session ReadSession(const std::filesystem::path& path, Parts wanted) {
 bool SchedulesCollectives(const Session& session, std::size_t kernel) {
   if (session.schedule_streams.empty()) return false;
   const auto task = static_cast<std::size_t>(session.kernels.task[kernel]);
-  return std::binary_search(session.schedule_streams.begin(), session.schedule_streams.end(),
-                            session.tasks.stream[task]);
+  return std::ranges::binary_search(session.schedule_streams, session.tasks.stream[task]);
 }
 
 Issues FindDamage(const std::filesystem::path& path) {

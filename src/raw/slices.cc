@@ -80,7 +80,7 @@ DataFiles::DataFiles(const fs::path& directory) {
     slices_[std::string(parts->stem)].push_back({it->path(), parts->number, parts->aging});
   }
   for (auto& [stem, slices] : slices_) {
-    std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
+    std::ranges::sort(slices, [](const Slice& a, const Slice& b) {
       return std::tie(a.aging, a.number, a.path) < std::tie(b.aging, b.number, b.path);
     });
   }
@@ -95,8 +95,8 @@ const std::vector<Slice>& DataFiles::Of(std::string_view stem) const {
 std::vector<Slice> DataFiles::SomeSlices() const {
   std::vector<Slice> some;
   for (const auto& [stem, slices] : slices_) {
-    const auto found = std::find_if(slices.begin(), slices.end(),
-                                    [](const Slice& slice) { return SizeOf(slice.path) > 0; });
+    const auto found =
+        std::ranges::find_if(slices, [](const Slice& slice) { return SizeOf(slice.path) > 0; });
     if (found != slices.end()) some.push_back(*found);
   }
   return some;

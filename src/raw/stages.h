@@ -5,7 +5,12 @@
 
 #include "clock.h"
 #include "control_files.h"
+#include "dictionary.h"
+#include "host_records.h"
+#include "host_side.h"
+#include "join_tasks.h"
 #include "mpa/raw/session.h"
+#include "slices.h"
 
 /// The steps in which ReadSession() fills a session.
 namespace mpa::raw {
@@ -47,5 +52,62 @@ void FindSteps(const TorchOps& ops, const StringPool& strings, Steps& steps);
 
 /// Of several operators of one pass with one sequence number the one that starts last counts.
 void FindBackwardPairs(const TorchOps& ops, BackwardPairs& pairs);
+
+// The steps of ReadCann().
+
+/// Adds the AI CPU records of one device to the session: its kernels (aicpu.data,
+/// DATA_PREPROCESS.AICPU) to session.ai_cpu, and its input data (aicpu.data, DATA_PREPROCESS.DP) to
+/// session.input_queue. Called once for each device, after the kernels were found. `wide_streams`
+/// as in AddressOf().
+void ReadAiCpu(const DataFiles& files, const Side& side, const Device& device, bool wide_streams,
+               Session& session);
+
+/// Adds what the counters of one device say of its kernels to session.counters, and points
+/// session.kernels there. ReadSession() calls it once for each device, in their order, for
+/// Parts::kCounters, when kernels and frequencies are complete. `wide_streams`: ids of streams use
+/// 15 bits.
+void ReadCounters(const DataFiles& files, const Side& side, const Device& device, bool wide_streams,
+                  Session& session);
+
+/// Adds the changes of the cube cores' clock that `device` recorded (lpmFreqConv.data) to
+/// session.frequencies, in order of time; first the value that holds when the collection begins.
+/// ReadSession() calls it once for each device, in their order, for Parts::kFrequency and, since
+/// counters need it, for Parts::kCounters.
+void ReadFrequencies(const DataFiles& files, const Side& side, const Device& device,
+                     Session& session);
+
+// ReadSession() calls these for Parts::kMemory.
+
+/// Adds the samples of device and module memory of one device; once for each, in their order.
+void ReadMemorySamples(const DataFiles& files, const Side& side, const Device& device,
+                       Session& session);
+
+/// Fills session.op_memory from task_memory_info in order of time. `begin`: of the collection on
+/// the host; what was recorded before it is left out.
+void ReadOpMemory(const HostInput& input, TimeNs begin, Session& session);
+
+/// Fills session.marks from the host records and finds their sides on the devices (`logs` has one
+/// entry for each of session.info.devices).
+void ReadMarks(const HostInput& input, const ControlFiles& files,
+               const std::vector<DeviceLog>& logs, Session& session);
+
+/// Fills session.model_runs from the marks of the devices.
+void FindModelRuns(const ControlFiles& files, const std::vector<DeviceLog>& logs, Session& session);
+
+/// Fills session.kernels from the tasks that compute, and sets kind and detail of these tasks.
+/// Tasks within a communication range are left to the collectives. If they compute, they are
+/// kernels, too, but their kind is not set.
+void FindKernels(const HostSide& host, const TaskOrigins& origins, TensorSets& tensors,
+                 Dictionary& dictionary, Session& session);
+
+/// Fills session.copies: a row for each asynchronous copy.
+void FindCopies(const HostInput& input, const HostSide& host, const TaskOrigins& origins,
+                Session& session);
+
+/// Fills session.collectives and session.parts from the tasks that were launched within a
+/// communication range, and sets kind and detail of these tasks. ReadSession() calls it for
+/// Parts::kCann when session.calls, tasks and kernels are complete.
+void BuildCollectives(const HostInput& input, const HostSide& host, const TaskOrigins& origins,
+                      Session& session);
 
 }  // namespace mpa::raw

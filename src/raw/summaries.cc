@@ -224,8 +224,8 @@ std::vector<DeviceOp> DeviceOps(const Session& session) {
   for (std::size_t i = 0; i < collectives.Size(); ++i) {
     ops.push_back({collectives.start[i], collectives.end[i], collectives.device[i], true});
   }
-  std::stable_sort(ops.begin(), ops.end(),
-                   [](const DeviceOp& a, const DeviceOp& b) { return a.start < b.start; });
+  std::ranges::stable_sort(ops,
+                           [](const DeviceOp& a, const DeviceOp& b) { return a.start < b.start; });
   return ops;
 }
 
@@ -377,7 +377,7 @@ std::vector<KernelSum> SumKernels(const Session& session) {
         IsOneOf(text(sum.core), {"WRITE_BACK", "INVALID", "HCCL_AI_CPU", "COMMUNICATION"});
     if (text(sum.op_type) != "N/A" && !is_piece) listed.push_back(sum);
   }
-  std::sort(listed.begin(), listed.end(), [&](const KernelSum& a, const KernelSum& b) {
+  std::ranges::sort(listed, [&](const KernelSum& a, const KernelSum& b) {
     return std::tuple(a.device, -a.total, text(a.op_type), text(a.core)) <
            std::tuple(b.device, -b.total, text(b.op_type), text(b.core));
   });

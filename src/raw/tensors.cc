@@ -6,9 +6,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
-#include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 
 namespace mpa::raw {
 

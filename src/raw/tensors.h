@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host_records.h"
-#include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 
 /// The names behind the numbers in the description of operators, in order of the numbers.
 namespace mpa::raw {

@@ -19,7 +19,10 @@ bool Before(const RowTime& a, const RowTime& b) {
 void Sort(std::vector<RowTime>& rows) {
   constexpr std::size_t kParts = 16;
   constexpr std::size_t kWorthIt = 1 << 16;
-  if (rows.size() < kWorthIt) return std::sort(rows.begin(), rows.end(), Before);
+  if (rows.size() < kWorthIt) {
+    std::ranges::sort(rows, Before);
+    return;
+  }
   const auto bound = [&](std::size_t part) {
     return rows.begin() + static_cast<std::ptrdiff_t>(rows.size() * part / kParts);
   };
@@ -35,7 +38,7 @@ void Sort(std::vector<RowTime>& rows) {
 }  // namespace
 
 std::vector<std::size_t> InOrder(std::vector<RowTime> rows) {
-  if (!std::is_sorted(rows.begin(), rows.end(), Before)) Sort(rows);
+  if (!std::ranges::is_sorted(rows, Before)) Sort(rows);
   std::vector<std::size_t> order;
   order.reserve(rows.size());
   for (const RowTime& row : rows) order.push_back(row.row);

@@ -84,8 +84,8 @@ void ReadBandwidths(const io::Database& database, Ops& ops, Issues& issues) {
   while (rows.Step()) {
     const io::Row row = rows.row();
     const std::string_view transport = row.Text(4);
-    const auto kind = std::find_if(std::begin(kAllLinkKinds), std::end(kAllLinkKinds),
-                                   [&](LinkKind known) { return NameOf(known) == transport; });
+    const auto kind = std::ranges::find_if(
+        kAllLinkKinds, [&](LinkKind known) { return NameOf(known) == transport; });
     if (kind == std::end(kAllLinkKinds)) {
       issues.Count("bandwidth of an unknown kind of link left out", kTable);
       continue;

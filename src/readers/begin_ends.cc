@@ -118,11 +118,10 @@ std::vector<const BeginEnds::Event*>::reverse_iterator BeginEnds::FirstToEnd(
 // others begin.
 std::vector<const BeginEnds::Event*> BeginEnds::InOrder(std::vector<const Event*> events) {
   const auto earlier = [](const Event* a, const Event* b) { return a->time < b->time; };
-  const bool nests = std::none_of(events.begin(), events.end(), [](const Event* event) {
-    return !event->is_end && IsOfDevice(event->cat);
-  });
-  const bool in_order = std::is_sorted(events.begin(), events.end(), earlier);
-  std::stable_sort(events.begin(), events.end(), earlier);
+  const bool nests = std::ranges::none_of(
+      events, [](const Event* event) { return !event->is_end && IsOfDevice(event->cat); });
+  const bool in_order = std::ranges::is_sorted(events, earlier);
+  std::ranges::stable_sort(events, earlier);
   if (nests && in_order) return events;
   std::vector<const Event*> ordered;
   std::size_t open = 0;

@@ -132,7 +132,7 @@ Json Arranged(const Json& operators) {
 void ReadTransfers(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   Json document = io::ReadJson(file.path);
   if (!document.is_object()) return;
-  const bool is_flat = std::any_of(document.begin(), document.end(), [](const Json& member) {
+  const bool is_flat = std::ranges::any_of(document, [](const Json& member) {
     return member.is_object() && member.contains(kBandwidths);
   });
   if (is_flat) document = Arranged(document);

@@ -20,7 +20,7 @@ bool ByNumberAndTime(const Places::value_type& a, const Places::value_type& b) {
 }
 
 void Sort(Places& places) {
-  std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) {
+  std::ranges::sort(places, [](const auto& a, const auto& b) {
     return std::tie(a.first, a.second.start, a.second) <
            std::tie(b.first, b.second.start, b.second);
   });
@@ -54,7 +54,7 @@ GpuLaunches::GpuLaunches(const std::vector<FlowPoint>& arrows,
     if (!start) continue;
     ends_.push_back({{point.pid, point.tid, point.time}, *start, point.id});
   }
-  std::sort(ends_.begin(), ends_.end());
+  std::ranges::sort(ends_);
   for (const ArrowEnd& end : ends_)
     launches_.push_back({end.start, end.place.start, end.place.tid});
 }
@@ -114,8 +114,7 @@ void GpuLaunches::Append(TrackNumbers& tracks, RankTrace& trace,
     const Launch& launch = launches_[i];
     return std::tie(launch.host.start, launch.host, launch.device_time, launch.stream);
   };
-  std::sort(in_order.begin(), in_order.end(),
-            [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::ranges::sort(in_order, [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   std::vector<std::int64_t> row_of(launches_.size());
   const EventPlace* last = nullptr;
   for (const std::size_t i : in_order) {

@@ -13,8 +13,8 @@ namespace mpa::readers {
 void AddJobGroups(const nlohmann::json& parallel_group_info, JobInfo& job) {
   if (!parallel_group_info.is_object()) return;
   for (const auto& [id, info] : parallel_group_info.items()) {
-    const bool known = std::any_of(job.groups.begin(), job.groups.end(),
-                                   [&key = id](const JobGroup& group) { return group.id == key; });
+    const bool known = std::ranges::any_of(
+        job.groups, [&key = id](const JobGroup& group) { return group.id == key; });
     if (known) continue;
     JobGroup& group = job.groups.emplace_back();
     group.id = id;

@@ -69,7 +69,7 @@ std::vector<std::int64_t> RanksIn(std::string_view text) {
 std::string LabelOf(std::string_view name, std::string_view ranks) {
   constexpr std::ptrdiff_t kFew = 8;
   if (ranks.empty()) return std::string(name);
-  if (std::count(ranks.begin(), ranks.end(), ',') < kFew) return fmt::format("{} {}", name, ranks);
+  if (std::ranges::count(ranks, ',') < kFew) return fmt::format("{} {}", name, ranks);
   const std::size_t second = ranks.find(',', ranks.find(',') + 1);
   return fmt::format("{} {}, ...,{}", name, ranks.substr(0, second),
                      ranks.substr(ranks.rfind(',') + 1));
@@ -122,8 +122,8 @@ Communications::Row CollectiveArgs::Adopt(Communications::Row row, const RankTra
   if (row.group < 0) return row;
   CommGroups::Row group = from.comm_groups.At(static_cast<std::size_t>(row.group));
   const std::string_view label = from.strings.View(group.name);
-  const auto of_job = std::find_if(from.job.groups.begin(), from.job.groups.end(),
-                                   [&](const JobGroup& of) { return of.id == label; });
+  const auto of_job =
+      std::ranges::find_if(from.job.groups, [&](const JobGroup& of) { return of.id == label; });
   MapTexts(group, texts);
   row.group = GroupOf(group, of_job == from.job.groups.end() ? JobGroup() : *of_job);
   return row;
@@ -132,8 +132,8 @@ Communications::Row CollectiveArgs::Adopt(Communications::Row row, const RankTra
 void TakeFromOperators(std::vector<CollectiveOperator> operators, TrackNumbers& tracks,
                        RankTrace& trace) {
   std::map<std::int32_t, std::vector<const CollectiveOperator*>> threads;
-  std::sort(operators.begin(), operators.end(),
-            [](const auto& a, const auto& b) { return a.place.start < b.place.start; });
+  std::ranges::sort(operators,
+                    [](const auto& a, const auto& b) { return a.place.start < b.place.start; });
   for (const CollectiveOperator& op : operators)
     threads[tracks.Of(op.place.pid, op.place.tid)].push_back(&op);
   Communications& collectives = trace.communications;

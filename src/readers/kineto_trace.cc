@@ -45,7 +45,7 @@ constexpr std::array<std::string_view, 4> kFlowCategories = {"async_gpu", "async
 
 template <typename Names>
 bool Contains(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 // An allocation, or a release when `bytes` is negative.
@@ -299,8 +299,8 @@ class KinetoFiller {
 // it was released keeps no release. If a release has another size, its time is uncertain and the
 // allocation is left out.
 void AppendAllocations(std::vector<MemoryEvent> events, Allocations& allocations) {
-  std::stable_sort(events.begin(), events.end(),
-                   [](const MemoryEvent& a, const MemoryEvent& b) { return a.time < b.time; });
+  std::ranges::stable_sort(
+      events, [](const MemoryEvent& a, const MemoryEvent& b) { return a.time < b.time; });
   const auto append = [&](const MemoryEvent& event, TimeNs released) {
     allocations.Append({.bytes = event.bytes, .allocated = event.time, .released = released});
   };

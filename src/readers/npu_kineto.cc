@@ -52,8 +52,8 @@ std::vector<FlowPoint> ArrowsFromOperators(const std::vector<FlowPoint>& arrows,
     made.push_back(point);
     wanted.insert(point.id);
   }
-  const bool has_records = std::any_of(operators.begin(), operators.end(),
-                                       [](const auto& op) { return op.record >= 0; });
+  const bool has_records =
+      std::ranges::any_of(operators, [](const auto& op) { return op.record >= 0; });
   for (const NumberedOperator& op : operators) {
     const std::int64_t number = has_records ? op.record : op.external;
     if (number < 0 || !wanted.contains(number)) continue;

@@ -130,7 +130,7 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
     if (!span) return;
     CountIfNull(input, row, kRow, "taskType", kTable, "the kind of a collective's task");
     const std::int64_t op = row.IntOr(kRow + 3, -1);  // NULL: the stream and the time say it
-    if (op >= 0 && !std::binary_search(ops.begin(), ops.end(), op)) {
+    if (op >= 0 && !std::ranges::binary_search(ops, op)) {
       CountRow(input,
                "the collective of a task is unknown, COMMUNICATION_OP does not have its opId; "
                "parse again",

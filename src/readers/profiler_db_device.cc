@@ -130,8 +130,8 @@ class CollectiveTasks {
         links_(Numbers(database, "COMMUNICATION_OP", "connectionId")) {}
 
   bool Contains(std::int64_t task_id, std::int64_t link) const {
-    return std::binary_search(tasks_.begin(), tasks_.end(), task_id) ||
-           (link != 0 && std::binary_search(links_.begin(), links_.end(), link));
+    return std::ranges::binary_search(tasks_, task_id) ||
+           (link != 0 && std::ranges::binary_search(links_, link));
   }
 
  private:
@@ -142,7 +142,7 @@ class CollectiveTasks {
     if (!database.HasTable(table)) return numbers;
     numbers.reserve(database.ApproximateRows(table));
     database.Scan(column, table, [&](const io::Row& row) { numbers.push_back(row.IntOr(0, 0)); });
-    if (!std::is_sorted(numbers.begin(), numbers.end())) std::sort(numbers.begin(), numbers.end());
+    if (!std::ranges::is_sorted(numbers)) std::ranges::sort(numbers);
     return numbers;
   }
 

@@ -248,8 +248,8 @@ void FillStepTimes(const Session& session, RankTrace& trace) {
 
 void FillTransfers(const Session& session, RankTrace& trace) {
   for (const CommunicationStep& step : raw::SummariseCommunication(session)) {
-    const auto total = std::find_if(step.collective.begin(), step.collective.end(),
-                                    [](const CommunicationOp& op) { return op.group.empty(); });
+    const auto total = std::ranges::find_if(
+        step.collective, [](const CommunicationOp& op) { return op.group.empty(); });
     if (total == step.collective.end()) continue;
     const auto add = [&](Transport transport, LinkKind kind) {
       const auto use = total->links.find(kind);

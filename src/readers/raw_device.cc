@@ -16,7 +16,6 @@
 #include "mpa/measure/kernel_class.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
-#include "mpa/raw/enumerations.h"
 #include "mpa/raw/labels.h"
 #include "trace_runtime.h"
 

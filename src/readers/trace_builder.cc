@@ -112,7 +112,7 @@ void LaunchFlows::Append(const std::vector<FlowPoint>& points, TrackNumbers& tra
                            .device_time = flow.end->time,
                            .stream = flow.end->tid});
   }
-  std::sort(ends_.begin(), ends_.end());
+  std::ranges::sort(ends_);
 }
 
 void LaunchFlows::Link(const std::vector<EventPlace>& places,

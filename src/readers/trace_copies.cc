@@ -13,7 +13,7 @@ namespace {
 // copies.
 std::vector<std::pair<std::int64_t, std::size_t>> FlowsToCopies(
     std::vector<PlacedRow> copies, const std::vector<FlowPoint>& flows) {
-  std::sort(copies.begin(), copies.end());
+  std::ranges::sort(copies);
   std::vector<std::pair<std::int64_t, std::size_t>> found;
   for (const FlowPoint& flow : flows) {
     if (!flow.is_end) continue;
@@ -22,7 +22,7 @@ std::vector<std::pair<std::int64_t, std::size_t>> FlowsToCopies(
     if (copy == copies.end() || copy->first != place.first) continue;
     found.emplace_back(flow.id, copy->second);
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 

@@ -50,9 +50,8 @@ class ProcessChoice {
       const bool is_beside = beside && pid >> kViewerBits == *beside >> kViewerBits;
       return std::tuple{is_beside, is_beside && DeviceOf(pid) == DeviceOf(*beside), EventsOf(pid)};
     };
-    const std::int64_t chosen =
-        *std::max_element(pids_.begin(), pids_.end(),
-                          [&](std::int64_t a, std::int64_t b) { return weight(a) < weight(b); });
+    const std::int64_t chosen = *std::ranges::max_element(
+        pids_, [&](std::int64_t a, std::int64_t b) { return weight(a) < weight(b); });
     for (const std::int64_t pid : pids_) {
       if (pid == chosen || EventsOf(pid) == 0) continue;
       issues.Count("events of another device or rank left out, the trace holds several",
@@ -63,7 +62,7 @@ class ProcessChoice {
   }
   // The device of the process that was chosen, where the program has others on other devices.
   std::optional<std::int64_t> DeviceOfChoice(std::optional<std::int64_t> chosen) const {
-    const bool is_choice = std::any_of(pids_.begin(), pids_.end(), [&](std::int64_t pid) {
+    const bool is_choice = std::ranges::any_of(pids_, [&](std::int64_t pid) {
       return EventsOf(pid) > 0 && pid != *chosen && pid >> kViewerBits == *chosen >> kViewerBits;
     });
     return is_choice ? std::optional(DeviceOf(*chosen)) : std::nullopt;
@@ -141,8 +140,7 @@ std::vector<CommThread> InDisplayOrder(const Processes& processes) {
       placed.push_back({place->second, {tid, name}});
     }
   }
-  std::stable_sort(placed.begin(), placed.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(placed, [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [place, thread] : placed) threads.push_back(thread);
   threads.insert(threads.end(), others.begin(), others.end());
   return threads;
@@ -399,20 +397,18 @@ void SortDeviceWork(RankTrace& trace) {
       return std::tuple{table.start[i], table.group[i], place(i), table.dur[i],
                         trace.strings.View(table.name[i])};
     };
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
     table.Reorder(rows);
   };
   sort(trace.comm_tasks, [&](std::size_t i) { return trace.comm_tasks.plane[i]; });
   sort(trace.communications, [](std::size_t) { return 0; });
   DeviceTasks& tasks = trace.device_tasks;
-  if (std::is_sorted(tasks.start.begin(), tasks.start.end())) return;
+  if (std::ranges::is_sorted(tasks.start)) return;
   std::vector<std::size_t> rows = tasks.RowsByStart();
   const auto key = [&](std::size_t i) {
     return std::tuple{tasks.start[i], tasks.stream[i], tasks.task_id[i]};
   };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   tasks.Reorder(rows);
 }
 

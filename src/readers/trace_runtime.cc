@@ -38,7 +38,7 @@ std::vector<std::pair<EventPlace, std::int64_t>> FlowEnds(const std::vector<Flow
   for (const FlowPoint& flow : flows) {
     if (flow.is_end == is_end) ends.push_back({{flow.pid, flow.tid, flow.time}, flow.id});
   }
-  std::sort(ends.begin(), ends.end());
+  std::ranges::sort(ends);
   return ends;
 }
 

@@ -55,7 +55,7 @@ void WriteNotebookDirectory(const Report& report, const fs::path& path) {
 }  // namespace
 
 bool ExportType::IsFor(ReportKind kind) const {
-  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+  return std::ranges::find(kinds, kind) != kinds.end();
 }
 
 const std::vector<ExportType>& AllExportTypes() {

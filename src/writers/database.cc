@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <cmath>
-#include <memory>
 #include <set>
 #include <string>
 

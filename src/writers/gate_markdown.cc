@@ -98,7 +98,7 @@ void AddMetrics(const std::vector<GateMetric>& metrics, Document& document) {
 
 void AddParts(const std::string& title, const std::vector<ChangeNode>& parts, Document& document) {
   const bool all_noise =
-      std::all_of(parts.begin(), parts.end(), [](const ChangeNode& part) { return part.is_noise; });
+      std::ranges::all_of(parts, [](const ChangeNode& part) { return part.is_noise; });
   if (all_noise) return;
   document.Add(fmt::format("\n### {}\n", title));
   document.Add("| Change | | Base | Comparison | Calls |");

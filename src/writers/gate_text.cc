@@ -125,8 +125,8 @@ std::vector<std::string> FormatGateText(const GateReport& report, bool brief, st
   if (report.partial) {
     lines.emplace_back("judged on partial data: parts of the input were broken and left out");
   }
-  const bool low = std::any_of(report.metrics.begin(), report.metrics.end(),
-                               [](const GateMetric& metric) { return metric.low_confidence; });
+  const bool low = std::ranges::any_of(
+      report.metrics, [](const GateMetric& metric) { return metric.low_confidence; });
   if (low) {
     lines.emplace_back(
         "low confidence: with three runs a side or more (-d and -bp given as often) chance can be "

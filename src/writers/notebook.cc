@@ -78,14 +78,14 @@ std::string ListOf(const std::vector<std::string>& texts) {
 std::string PlotOf(const Chart& chart, const std::vector<Column>& columns,
                    const std::vector<std::string>& titles, const std::string& variable) {
   const auto title = [&](const std::string& name) {
-    const auto at = std::find_if(columns.begin(), columns.end(),
-                                 [&](const Column& column) { return column.name == name; });
+    const auto at =
+        std::ranges::find_if(columns, [&](const Column& column) { return column.name == name; });
     return at == columns.end() ? "" : titles[static_cast<std::size_t>(at - columns.begin())];
   };
   const std::string label = title(chart.label);
   std::vector<std::string> values;
   for (const std::string& name : chart.values) values.push_back(title(name));
-  if (label.empty() || std::find(values.begin(), values.end(), "") != values.end()) return {};
+  if (label.empty() || std::ranges::find(values, "") != values.end()) return {};
   return fmt::format("plot_{}({}, {}, {})", chart.kind == Chart::Kind::kBars ? "bars" : "boxes",
                      variable, writers::Quoted(label), ListOf(values));
 }
@@ -137,7 +137,7 @@ void AddSheet(const Sheet& sheet, const std::vector<Chart>& charts, Notebook& no
   const std::string variable = VariableOf(file.stem);
   std::string code = fmt::format("{0} = pd.read_csv(Path({1}))\n{0}", variable,
                                  writers::Quoted(file.stem + ".csv"));
-  const auto rank = std::find_if(columns.begin(), columns.end(), IsRank);
+  const auto rank = std::ranges::find_if(columns, IsRank);
   if (rank != columns.end()) {
     code += fmt::format("  # one rank: of_rank({}, {}, 0)", variable,
                         writers::Quoted(titles[static_cast<std::size_t>(rank - columns.begin())]));

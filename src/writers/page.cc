@@ -96,8 +96,7 @@ class PageWriter {
   void AddRow(const PageTable& table, const std::vector<std::string>& cells, std::string_view tag) {
     Add("<tr>");
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const bool number =
-          std::find(table.numbers.begin(), table.numbers.end(), i) != table.numbers.end();
+      const bool number = std::ranges::find(table.numbers, i) != table.numbers.end();
       Add("<{0}{1}>{2}</{0}>", tag, number ? " class=\"n\"" : "", EscapedHtml(cells[i]));
     }
     Add("</tr>\n");

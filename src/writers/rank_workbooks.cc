@@ -25,13 +25,12 @@ class RankStems {
 
 // Sheets of one place with the rows of one rank each: the workbook of a rank has its own.
 bool IsOfOtherRank(const Sheet& sheet, std::size_t rank, const Report& report) {
-  const bool shares =
-      std::any_of(report.sheets.begin(), report.sheets.end(), [&](const Sheet& other) {
-        return &other != &sheet && other.of_rank.stem == sheet.of_rank.stem &&
-               other.of_rank.sheet == sheet.of_rank.sheet;
-      });
-  return shares && std::none_of(sheet.rows.begin(), sheet.rows.end(),
-                                [&](const Row& row) { return row.rank == rank; });
+  const bool shares = std::ranges::any_of(report.sheets, [&](const Sheet& other) {
+    return &other != &sheet && other.of_rank.stem == sheet.of_rank.stem &&
+           other.of_rank.sheet == sheet.of_rank.sheet;
+  });
+  return shares &&
+         std::ranges::none_of(sheet.rows, [&](const Row& row) { return row.rank == rank; });
 }
 
 bool HoldsNothing(const Cell& cell) {
@@ -53,8 +52,7 @@ Sheet OfOneRank(const Sheet& all, std::size_t rank) {
     const InWorkbook& in_workbook = all.columns[i].in_workbook;
     if (in_workbook.shown == InWorkbook::Shown::kNever) continue;
     if (in_workbook.shown == InWorkbook::Shown::kIfAny &&
-        std::all_of(rows.begin(), rows.end(),
-                    [&](const Row* row) { return HoldsNothing(row->cells[i]); })) {
+        std::ranges::all_of(rows, [&](const Row* row) { return HoldsNothing(row->cells[i]); })) {
       continue;
     }
     shown.push_back(i);
@@ -83,7 +81,7 @@ std::vector<std::filesystem::path> WriteRankWorkbooks(const Report& report,
   std::vector<std::string> stems;
   for (const Sheet& sheet : report.sheets) {
     const std::string& stem = sheet.of_rank.stem;
-    if (!stem.empty() && std::find(stems.begin(), stems.end(), stem) == stems.end()) {
+    if (!stem.empty() && std::ranges::find(stems, stem) == stems.end()) {
       stems.push_back(stem);
     }
   }

@@ -83,8 +83,7 @@ std::string SidedName(const Column& column) {
 }
 
 bool HasLevels(const Sheet& sheet) {
-  return std::any_of(sheet.rows.begin(), sheet.rows.end(),
-                     [](const Row& row) { return row.indent > 0; });
+  return std::ranges::any_of(sheet.rows, [](const Row& row) { return row.indent > 0; });
 }
 
 std::vector<std::string> ColumnKeys(const Sheet& sheet) {

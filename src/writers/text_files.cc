@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CSV files of --export_type text.
-#include <fmt/format.h>
 
 #include <string>
 #include <vector>
@@ -8,7 +7,6 @@
 #include "formats.h"
 #include "mpa/io/output_file.h"
 #include "mpa/writers/writers.h"
-#include "sheet_values.h"
 
 namespace mpa {
 namespace {

@@ -289,11 +289,10 @@ void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
   std::string directory = scratch.path().string();
   lxw_workbook_options options{};
   // Cells over several rows need all of them at hand.
-  const bool streams =
-      std::none_of(report.sheets.begin(), report.sheets.end(), [](const Sheet& sheet) {
-        return std::any_of(sheet.columns.begin(), sheet.columns.end(),
-                           [](const Column& column) { return column.merges_equal; });
-      });
+  const bool streams = std::ranges::none_of(report.sheets, [](const Sheet& sheet) {
+    return std::ranges::any_of(sheet.columns,
+                               [](const Column& column) { return column.merges_equal; });
+  });
   options.constant_memory = streams ? LXW_TRUE : LXW_FALSE;
   options.tmpdir = directory.data();
   const std::filesystem::path closed = streams ? scratch.path() / "frame.xlsx" : path;

@@ -74,8 +74,8 @@ const SheetStyles& Styles::For(const Sheet& sheet) {
                      Look::kComparison));
     }
   }
-  if (std::any_of(sheet.columns.begin(), sheet.columns.end(),
-                  [](const Column& column) { return column.marks_growth; })) {
+  if (std::ranges::any_of(sheet.columns,
+                          [](const Column& column) { return column.marks_growth; })) {
     styles.growth = Get(Format::kPercent, kRed, 0, false, Look::kComparison);
   }
   return styles;

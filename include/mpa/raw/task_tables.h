@@ -162,7 +162,7 @@ struct CollectivePartFields {
   Of<std::int64_t> local_rank{};
   Of<std::int64_t> remote_rank = Initially{0xFFFFFFFF};  ///< as recorded; 0xFFFFFFFF: none
   Of<std::int64_t> bytes{};
-  // Numbers as recorded; the tables of names are in raw/enumerations.h.
+  // Numbers as recorded; the tables of names are in raw/labels.h.
   Of<std::int64_t> transport = Initially{-1}, data_type = Initially{-1}, link = Initially{-1},
                    rdma = Initially{-1};
   Of<double> estimated{};  ///< duration estimated by the library, µs

@@ -4,8 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
-#include <vector>
 
 #include "mpa/base/time.h"
 #include "mpa/model/string_pool.h"

@@ -68,8 +68,8 @@ class NsysExport {
     }
     ReadRanges();
     ReadKernels();
-    std::sort(events_.begin(), events_.end(),
-              [](const HostEvent& a, const HostEvent& b) { return a.Key() < b.Key(); });
+    std::ranges::sort(events_,
+                      [](const HostEvent& a, const HostEvent& b) { return a.Key() < b.Key(); });
   }
 
   std::map<std::int64_t, ModuleProfile> Profiles() const {
@@ -150,7 +150,7 @@ class NsysExport {
   }
 
   bool IsModule(const std::string& range) const {
-    return std::any_of(markers_.begin(), markers_.end(), [&](const std::string& marker) {
+    return std::ranges::any_of(markers_, [&](const std::string& marker) {
       return range.find(marker) != std::string::npos;
     });
   }

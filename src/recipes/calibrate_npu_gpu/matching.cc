@@ -13,8 +13,8 @@ namespace mpa::calibrate {
 
 ModuleProfile Combine(ModuleProfile rows) {
   const auto place = [](const ModuleOp& row) { return std::tie(row.parent, row.module, row.op); };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const ModuleOp& a, const ModuleOp& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(
+      rows, [&](const ModuleOp& a, const ModuleOp& b) { return place(a) < place(b); });
   ModuleProfile combined;
   for (ModuleOp& row : rows) {
     if (combined.empty() || place(combined.back()) != place(row)) {
@@ -64,8 +64,8 @@ Modules ModulesOf(const ModuleProfile& profile, bool of_npu) {
     modules[of_npu ? WithoutVendor(op.Key()) : op.Key()].push_back(&op);
   }
   for (auto& [key, ops] : modules) {
-    std::stable_sort(ops.begin(), ops.end(),
-                     [](const ModuleOp* a, const ModuleOp* b) { return a->total > b->total; });
+    std::ranges::stable_sort(
+        ops, [](const ModuleOp* a, const ModuleOp* b) { return a->total > b->total; });
   }
   return modules;
 }
@@ -86,8 +86,8 @@ std::map<std::string, std::string> FuzzyPartners(const Modules& npu, const Modul
       if (likeness >= threshold) candidates.push_back({likeness, npu_key, gpu_key});
     }
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.likeness > b.likeness; });
+  std::ranges::stable_sort(
+      candidates, [](const Candidate& a, const Candidate& b) { return a.likeness > b.likeness; });
   std::map<std::string, std::string> partners;
   std::set<std::string> taken;
   for (const Candidate& candidate : candidates) {
@@ -150,8 +150,8 @@ std::vector<MatchedRow> MatchModules(const ModuleProfile& npu, const ModuleProfi
     return std::tuple(ParentOf(row.key), one_sided, one_sided ? 0 : -growth, row.key,
                       row.gpu == nullptr, row.gpu == nullptr ? 0 : -row.gpu->total);
   };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const MatchedRow& a, const MatchedRow& b) { return order(a) < order(b); });
+  std::ranges::stable_sort(
+      rows, [&](const MatchedRow& a, const MatchedRow& b) { return order(a) < order(b); });
   return rows;
 }
 

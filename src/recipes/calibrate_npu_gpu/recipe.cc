@@ -197,8 +197,8 @@ void AddModuleLines(std::int64_t rank, const std::vector<MatchedRow>& rows, Time
     }
   }
   const auto growth = [](const MatchedRow* row) { return *row->npu_module - *row->gpu_module; };
-  std::stable_sort(modules.begin(), modules.end(),
-                   [&](const MatchedRow* a, const MatchedRow* b) { return growth(a) > growth(b); });
+  std::ranges::stable_sort(
+      modules, [&](const MatchedRow* a, const MatchedRow* b) { return growth(a) > growth(b); });
   constexpr std::size_t kShown = 10;
   report.lines.push_back(
       fmt::format("{}: {:.3f} ms of kernels in modules on the NPU, {:.3f} ms on the GPU",

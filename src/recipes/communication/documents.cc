@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -100,7 +101,7 @@ TextDocument GroupDocument(const std::vector<Group>& groups) {
   for (const Group& group : groups) {
     const Json seen = std::vector<std::int64_t>(group.seen.begin(), group.seen.end());
     Json& sets = json[group.Type()];
-    if (std::find(sets.begin(), sets.end(), seen) == sets.end()) sets.push_back(seen);
+    if (std::ranges::find(sets, seen) == sets.end()) sets.push_back(seen);
     json["comm_group_parallel_info"].push_back(
         {{"type", group.Type()},
          {"rank_set", std::vector<std::int64_t>(group.ranks.begin(), group.ranks.end())},

@@ -228,7 +228,7 @@ void AddTimeSheets(const OpSums& sums, Report& report) {
         continue;
       }
       std::vector<double> order = sizes->second;
-      if (IsTotal(*op)) std::sort(order.begin(), order.end());
+      if (IsTotal(*op)) std::ranges::sort(order);
       for (const double size : order) packets.push_back({op, kind, &use, size, use.sizes.at(size)});
     }
   }

@@ -15,7 +15,7 @@ namespace {
 using RankSet = std::set<std::int64_t>;
 
 bool Shares(const RankSet& a, const RankSet& b) {
-  return std::any_of(a.begin(), a.end(), [&](std::int64_t rank) { return b.contains(rank); });
+  return std::ranges::any_of(a, [&](std::int64_t rank) { return b.contains(rank); });
 }
 
 // Joins the sets that share a rank, directly or through others; in order of their smallest ranks.
@@ -32,7 +32,7 @@ std::vector<RankSet> Joined(const std::vector<RankSet>& sets) {
     }
     joined.push_back(std::move(set));
   }
-  std::sort(joined.begin(), joined.end());
+  std::ranges::sort(joined);
   return joined;
 }
 
@@ -98,9 +98,9 @@ std::vector<RankSet> StagesOf(const std::vector<Group>& groups) {
   if (pipelines.empty()) return {};
   pipelines = Joined(pipelines);
   const auto crosses_stages = [&](const Group& group) {
-    return std::any_of(pipelines.begin(), pipelines.end(), [&](const RankSet& pipeline) {
-      return std::count_if(group.ranks.begin(), group.ranks.end(),
-                           [&](std::int64_t rank) { return pipeline.contains(rank); }) > 1;
+    return std::ranges::any_of(pipelines, [&](const RankSet& pipeline) {
+      return std::ranges::count_if(group.ranks,
+                                   [&](std::int64_t rank) { return pipeline.contains(rank); }) > 1;
     });
   };
   for (const Group& group : groups) {

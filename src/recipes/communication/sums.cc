@@ -34,7 +34,7 @@ void AddNew(const Sizes& sizes, Sizes& all) {
   for (const auto& [kind, of_kind] : sizes) {
     std::vector<double>& known = all[kind];
     for (const double size : of_kind) {
-      if (std::find(known.begin(), known.end(), size) == known.end()) known.push_back(size);
+      if (std::ranges::find(known, size) == known.end()) known.push_back(size);
     }
   }
 }

@@ -129,8 +129,8 @@ class CauseFinder {
       return;
     }
     const auto shorter = [](const Member& a, const Member& b) { return a.dur < b.dur; };
-    const Member& slow = *std::min_element(members.begin(), members.end(), shorter);
-    const Member& fast = *std::max_element(members.begin(), members.end(), shorter);
+    const Member& slow = *std::ranges::min_element(members, shorter);
+    const Member& fast = *std::ranges::max_element(members, shorter);
     const auto longest = static_cast<double>(fast.dur);
     if (static_cast<double>(fast.dur - slow.dur) < limits_.slow_npu_happen * longest ||
         fast.dur == 0) {
@@ -203,8 +203,7 @@ std::vector<SlowRun> FindCauses(const Ranks& ranks, std::size_t target, std::siz
   for (std::size_t i = 0; i < std::min(part.runs.rows.size(), part.is_looked_at.size()); ++i) {
     if (part.is_looked_at[i]) longest.push_back(&part.runs.rows[i]);
   }
-  std::stable_sort(longest.begin(), longest.end(),
-                   [](const auto* a, const auto* b) { return a->dur > b->dur; });
+  std::ranges::stable_sort(longest, [](const auto* a, const auto* b) { return a->dur > b->dur; });
   if (longest.size() > most) longest.resize(most);
   const Partners partners(ranks, target);
   const CauseFinder finder(limits);

@@ -118,8 +118,8 @@ class EventList {
 
   template <typename NameOf>
   PackedEvents Pack(NameOf name_of) {
-    std::stable_sort(events_.begin(), events_.end(),
-                     [](const Item& a, const Item& b) { return a.start < b.start; });
+    std::ranges::stable_sort(events_,
+                             [](const Item& a, const Item& b) { return a.start < b.start; });
     PackedEvents packed;
     for (const Item& event : events_) packed.Append(event.start, event.dur, name_of(event.name));
     return packed;

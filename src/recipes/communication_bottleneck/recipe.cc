@@ -128,9 +128,8 @@ void AddLines(const LastRanks& last, std::int64_t target, const std::vector<Slow
     late.duration += item.dur;
   }
   std::vector<std::pair<std::string, Late>> order(late_ranks.begin(), late_ranks.end());
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return a.second.duration > b.second.duration;
-  });
+  std::ranges::stable_sort(
+      order, [](const auto& a, const auto& b) { return a.second.duration > b.second.duration; });
   if (const std::string coverage = CoverageText(last.Of()); !coverage.empty())
     report.lines.push_back(coverage);
   report.lines.push_back(
@@ -172,9 +171,8 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Want
         fmt::format("{} recorded no communication operators; collect with profiler_level=Level1",
                     RankText(ranks[target].rank)));
   }
-  const auto alone = std::count_if(found.begin(), found.end(), [](const SlowRun& item) {
-    return item.bound == Bound::kUnknown && !item.slow;
-  });
+  const auto alone = std::ranges::count_if(
+      found, [](const SlowRun& item) { return item.bound == Bound::kUnknown && !item.slow; });
   if (alone > 0) {
     report.notes.push_back(
         fmt::format("{} of the operators ran on {} alone, or a different number of times on the "

@@ -205,8 +205,7 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
 
 void AddNotes(const Ranks& ranks, Report& report) {
   const auto count_without = [&](bool Masking::*fact) {
-    return std::count_if(ranks.begin(), ranks.end(),
-                         [&](const auto& rank) { return !(rank.part.*fact); });
+    return std::ranges::count_if(ranks, [&](const auto& rank) { return !(rank.part.*fact); });
   };
   if (const auto count = count_without(&Masking::has_steps); count > 0) {
     report.notes.push_back(

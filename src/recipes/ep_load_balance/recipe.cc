@@ -118,7 +118,7 @@ std::vector<ExpertGroup> ExpertGroups(const Ranks& ranks) {
       group.tokens.push_back({rank->rank, static_cast<double>(rank->part.tokens)});
     }
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const ExpertGroup& a, const ExpertGroup& b) {
+  std::ranges::stable_sort(groups, [](const ExpertGroup& a, const ExpertGroup& b) {
     return a.difference > b.difference;
   });
   return groups;

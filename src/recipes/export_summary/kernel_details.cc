@@ -10,7 +10,7 @@
 #include "files.h"
 #include "mpa/io/input_text.h"
 #include "mpa/model/step_bounds.h"
-#include "mpa/profiler_output/summary_files.h"
+#include "mpa/profiler_output/profiler_output.h"
 
 namespace mpa::export_summary {
 
@@ -24,7 +24,7 @@ SummaryFile FileOfCapture(const RankTrace& trace, const char* name) {
     SummaryFile file;
     file.text = input.text();
     if (!file.text.empty() && file.text.back() != '\n') file.text += '\n';
-    file.rows = std::max<std::int64_t>(std::count(file.text.begin(), file.text.end(), '\n') - 1, 0);
+    file.rows = std::max<std::int64_t>(std::ranges::count(file.text, '\n') - 1, 0);
     return file;
   }
   return {};
@@ -38,7 +38,7 @@ namespace {
 bool HasMixedCores(const RankTrace& trace) {
   const std::vector<std::int64_t>& mixed = trace.listed_kernels.mix_blocks;
   if (trace.source == "database" || mixed.empty()) return po::HasMixedCores(trace.job.chip);
-  return std::any_of(mixed.begin(), mixed.end(), [](std::int64_t blocks) { return blocks >= 0; });
+  return std::ranges::any_of(mixed, [](std::int64_t blocks) { return blocks >= 0; });
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ class Counters {
   }
 
   std::optional<std::size_t> Find(std::string_view name) const {
-    const auto found = std::find(names_.begin(), names_.end(), name);
+    const auto found = std::ranges::find(names_, name);
     if (found == names_.end()) return std::nullopt;
     return static_cast<std::size_t>(found - names_.begin());
   }
@@ -122,7 +122,7 @@ class Counters {
     const ListedKernels& kernels = trace_.listed_kernels;
     const Chips& chips = trace_.chips;
     const auto found = rows_.find(kernels.id[kernel]);
-    const auto chip = std::find(chips.device.begin(), chips.device.end(), kernels.device[kernel]);
+    const auto chip = std::ranges::find(chips.device, kernels.device[kernel]);
     if (found == rows_.end() || chip == chips.device.end()) return;
     const auto device = static_cast<std::size_t>(chip - chips.device.begin());
     const double possible = chips.cube_mhz[device] * static_cast<double>(chips.cube_cores[device]) *

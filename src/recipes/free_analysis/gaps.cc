@@ -93,8 +93,8 @@ void AddTasks(const RankTrace& trace, const std::vector<std::size_t>& by_start, 
     running.push_back({tasks.start[*at], end});
   }
   gap.tasks = counts.rows();
-  std::stable_sort(gap.tasks.begin(), gap.tasks.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(gap.tasks,
+                           [](const auto& a, const auto& b) { return a.second > b.second; });
   for (const Interval& rest : Difference({gap.time}, Union(std::move(running)))) {
     gap.longest_rest = std::max(gap.longest_rest, rest.end - rest.begin);
   }
@@ -109,9 +109,8 @@ std::vector<Gap> FindGaps(const RankTrace& trace, std::size_t most) {
   std::vector<Gap> longest;
   if (busy.empty()) return longest;
   Intervals free = Difference({{busy.front().begin, busy.back().end}}, busy);
-  std::stable_sort(free.begin(), free.end(), [](const Interval& a, const Interval& b) {
-    return a.end - a.begin > b.end - b.begin;
-  });
+  std::ranges::stable_sort(
+      free, [](const Interval& a, const Interval& b) { return a.end - a.begin > b.end - b.begin; });
   if (free.size() > most) free.resize(most);
   if (free.empty()) return longest;
   const Neighbours neighbours(trace);
@@ -194,8 +193,7 @@ std::string TextOf(const LeafTimes& leaves) {
     const auto leaf = static_cast<Leaf>(i);
     if (leaves[leaf] > 0) largest.push_back({leaves[leaf], leaf});
   }
-  std::stable_sort(largest.begin(), largest.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(largest, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;
   for (const auto& [time, leaf] : largest) {
     if (!text.empty()) text += ", ";

@@ -132,8 +132,7 @@ void AddCauses(const LeafTimes& leaves, Report& report) {
     if (IsFree(leaf) && leaves[leaf] > 0) causes.push_back({leaves[leaf], TitleOf(leaf)});
   }
   if (causes.empty()) return;
-  std::stable_sort(causes.begin(), causes.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(causes, [](const auto& a, const auto& b) { return a.first > b.first; });
   const TimeNs all = leaves.SumOf(IsFree);
   report.lines.push_back("causes, by their share of the free time of all ranks");
   const auto add = [&](std::string_view name, TimeNs time) {

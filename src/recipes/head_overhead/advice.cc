@@ -38,8 +38,8 @@ std::string SetThresholds(std::string_view text, Thresholds& thresholds) {
     const std::string_view item = Trim(text.substr(from, comma - from));
     const std::size_t equals = std::min(item.find('='), item.size());
     const std::string_view name = Trim(item.substr(0, equals));
-    const auto* const found = std::find_if(std::begin(kThresholds), std::end(kThresholds),
-                                           [&](const auto& known) { return known.first == name; });
+    const auto* const found =
+        std::ranges::find_if(kThresholds, [&](const auto& known) { return known.first == name; });
     if (found == std::end(kThresholds)) {
       std::vector<std::string_view> names;
       for (const auto& known : kThresholds) names.push_back(known.first);
@@ -90,9 +90,8 @@ std::optional<double> ExposedShareOfStep(const AdviceInput& input) {
 class Ranking {
  public:
   Ranking(const AdviceInput& input, std::vector<AdviceRow>& rows) : input_(input), rows_(rows) {
-    knows_device_ = std::any_of(input.calls.begin(), input.calls.end(), [](const Call& call) {
-      return call.IdleOf(Measure::kHead).has_value();
-    });
+    knows_device_ = std::ranges::any_of(
+        input.calls, [](const Call& call) { return call.IdleOf(Measure::kHead).has_value(); });
   }
 
   void Rank() {
@@ -104,7 +103,7 @@ class Ranking {
       const bool about_steady_calls = !row.is_compilation;
       row.severity = is_hidden && about_steady_calls ? Severity::kInfo : SeverityOf(row);
     }
-    std::stable_sort(rows_.begin(), rows_.end(), [&](const AdviceRow& a, const AdviceRow& b) {
+    std::ranges::stable_sort(rows_, [&](const AdviceRow& a, const AdviceRow& b) {
       return std::tuple{a.severity, weight_of_rule_.at(a.rule), Weight(a)} >
              std::tuple{b.severity, weight_of_rule_.at(b.rule), Weight(b)};
     });
@@ -173,9 +172,8 @@ class Ranking {
               "exposed_share_of_step_percent", exposed, input_.thresholds.exposed_step_share,
               input_.scopes[0].calls.size(), rows_)
         .severity = Severity::kInfo;
-    const auto first_info = std::find_if(rows_.begin(), rows_.end(), [](const AdviceRow& row) {
-      return row.severity == Severity::kInfo;
-    });
+    const auto first_info = std::ranges::find_if(
+        rows_, [](const AdviceRow& row) { return row.severity == Severity::kInfo; });
     std::rotate(first_info, rows_.end() - 1, rows_.end());
   }
 

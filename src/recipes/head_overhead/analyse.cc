@@ -23,7 +23,7 @@ class EagerRuns {
     for (std::size_t i = 0; i < work.Size(); ++i) {
       queued_[work.queued_track[i]].push_back(work.queued[i]);
     }
-    for (auto& [track, times] : queued_) std::sort(times.begin(), times.end());
+    for (auto& [track, times] : queued_) std::ranges::sort(times);
   }
 
   bool Runs(CallKind kind, const CallParts& parts) const {
@@ -229,7 +229,7 @@ CaptureFacts FactsOf(const RankTrace& trace, const HostForest& forest) {
   for (std::size_t track = 0; track < seen.size(); ++track) {
     if (seen[track]) facts.threads.push_back(trace.tracks.tid[track]);
   }
-  std::sort(facts.threads.begin(), facts.threads.end());
+  std::ranges::sort(facts.threads);
   for (const StringId name : trace.host_calls.name) {
     const std::string_view text = trace.strings.View(name);
     facts.has_ge_api = facts.has_ge_api || text == "Node@InferShape" || text == "Node@Tiling" ||

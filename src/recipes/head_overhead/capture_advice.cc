@@ -71,8 +71,8 @@ class Compilations {
 
 void AdviseLaterCapture(const AdviceInput& input, const std::vector<const Call*>& calls,
                         std::vector<AdviceRow>& rows) {
-  const bool steady = std::any_of(calls.begin(), calls.end(),
-                                  [](const Call* call) { return call->phase == Phase::kSteady; });
+  const bool steady =
+      std::ranges::any_of(calls, [](const Call* call) { return call->phase == Phase::kSteady; });
   if (steady || calls.empty()) return;
   Compilations all(input);
   for (const Call* call : calls) all.Add(*call, *call->Of(Measure::kCompile));

@@ -169,9 +169,8 @@ class ChildCollector {
   // at least half of it.
   void AddQueueDrain(const std::vector<Piece>& gaps) {
     const auto length = [](const Interval& time) { return time.end - time.begin; };
-    const auto largest = std::max_element(
-        gaps.begin(), gaps.end(),
-        [&](const Piece& a, const Piece& b) { return length(a.time) < length(b.time); });
+    const auto largest = std::ranges::max_element(
+        gaps, [&](const Piece& a, const Piece& b) { return length(a.time) < length(b.time); });
     const auto queue = finder_.queue_of_pid_.find(call_.pid);
     if (largest == gaps.end() || queue == finder_.queue_of_pid_.end()) return;
     const Interval gap = largest->time;
@@ -278,8 +277,8 @@ class ChildCollector {
 
   // One child for each part, kind and name, with the time that its pieces cover together.
   std::vector<Child> Joined() {
-    std::stable_sort(pieces_.begin(), pieces_.end(),
-                     [](const Piece& a, const Piece& b) { return a.child.Key() < b.child.Key(); });
+    std::ranges::stable_sort(
+        pieces_, [](const Piece& a, const Piece& b) { return a.child.Key() < b.child.Key(); });
     const DeviceTimeline* device = a_.devices.Of(call_.pid);
     std::vector<Child> children;
     for (auto at = pieces_.begin(); at != pieces_.end();) {

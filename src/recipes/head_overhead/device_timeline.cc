@@ -10,8 +10,7 @@ namespace mpa::head {
 
 DeviceTimeline::DeviceTimeline(std::vector<Run> runs, std::int64_t device)
     : runs_(std::move(runs)), device_(device) {
-  std::stable_sort(runs_.begin(), runs_.end(),
-                   [](const Run& a, const Run& b) { return a.start < b.start; });
+  std::ranges::stable_sort(runs_, [](const Run& a, const Run& b) { return a.start < b.start; });
   std::vector<Interval> intervals;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const Run& run = runs_[i];
@@ -21,8 +20,8 @@ DeviceTimeline::DeviceTimeline(std::vector<Run> runs, std::int64_t device)
     if (run.model >= 0) by_model_.emplace_back(run.model, i);
   }
   // Runs are numbered in order of start, so the pairs are in order of key and start.
-  std::sort(by_connection_.begin(), by_connection_.end());
-  std::sort(by_model_.begin(), by_model_.end());
+  std::ranges::sort(by_connection_);
+  std::ranges::sort(by_model_);
   busy_ = Union(std::move(intervals));
   TimeNs sum = 0;
   for (const Interval& interval : busy_) {
@@ -103,7 +102,7 @@ void DeviceTimeline::FindBursts() {
       all.push_back(kernels[i]->start);
     }
   }
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
 }
 
 const std::vector<TimeNs>& DeviceTimeline::BurstsOf(std::int64_t model) const {
@@ -242,8 +241,8 @@ void FindByTime(HeadAnalysis& a) {
   std::erase_if(order, [&](std::size_t i) {
     return !a.calls[i].t3 || a.devices.Of(a.calls[i].pid) == nullptr;
   });
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t i, std::size_t k) { return a.calls[i].t3 > a.calls[k].t3; });
+  std::ranges::stable_sort(
+      order, [&](std::size_t i, std::size_t k) { return a.calls[i].t3 > a.calls[k].t3; });
   std::map<const DeviceTimeline*, TimeNs> next_task;
   for (const std::size_t i : order) {
     Call& call = a.calls[i];

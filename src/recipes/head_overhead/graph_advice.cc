@@ -106,8 +106,7 @@ class GraphAdvice {
     return row != nullptr && Matters(InUs(row->spread.p50), row->spread.sum);
   }
   bool AllOf(Engine engine) const {
-    return std::all_of(calls_.begin(), calls_.end(),
-                       [&](const Call* call) { return call->engine == engine; });
+    return std::ranges::all_of(calls_, [&](const Call* call) { return call->engine == engine; });
   }
 
   void Add(std::string_view rule, std::string_view owner, std::string text, std::string_view metric,
@@ -355,7 +354,7 @@ class GraphAdvice {
       stretched.cost += call->Head() - head_.p50;
       if (outliers.size() == kMost) continue;
       const auto parts = call->Parts();
-      const auto grown = std::max_element(parts.begin(), parts.end(), [&](Measure a, Measure b) {
+      const auto grown = std::ranges::max_element(parts, [&](Measure a, Measure b) {
         return call->Of(a).value_or(0) < call->Of(b).value_or(0);
       });
       outliers.push_back(fmt::format("call {} {:.1f} us, {}, device {}", call->id,

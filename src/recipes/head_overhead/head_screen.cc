@@ -240,8 +240,7 @@ class Screen {
       graphs.push_back({&row, row.spread.sum});
     }
     if (graphs.empty()) return;
-    std::stable_sort(graphs.begin(), graphs.end(),
-                     [](const Graph& a, const Graph& b) { return a.sum > b.sum; });
+    std::ranges::stable_sort(graphs, [](const Graph& a, const Graph& b) { return a.sum > b.sum; });
     Say("  {:<24} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", "graph", "calls", "/step", "p50 us",
         "p90 us", "of head", "idle us");
     for (std::size_t i = 0; i < std::min(kMostGraphs, graphs.size()); ++i) {
@@ -300,18 +299,17 @@ class Screen {
 
   void Notes() {
     for (const FlagInfo& info : kFlags) {
-      const auto count = std::count_if(part_.calls.begin(), part_.calls.end(),
-                                       [&](const Call& call) { return call.Has(info.flag); });
+      const auto count =
+          std::ranges::count_if(part_.calls, [&](const Call& call) { return call.Has(info.flag); });
       if (count > 0) Say("  {} {}: {}", count, count == 1 ? "call" : "calls", info.meaning);
     }
-    const auto guessed =
-        std::count_if(part_.calls.begin(), part_.calls.end(),
-                      [](const Call& call) { return call.kernel_source == KernelSource::kTime; });
+    const auto guessed = std::ranges::count_if(
+        part_.calls, [](const Call& call) { return call.kernel_source == KernelSource::kTime; });
     if (guessed > 0) {
       Say("  {} first kernels were found by time alone, which is a guess (hypothesis)", guessed);
     }
-    const bool has_ge = std::any_of(part_.calls.begin(), part_.calls.end(),
-                                    [](const Call& call) { return !call.Replays(); });
+    const bool has_ge =
+        std::ranges::any_of(part_.calls, [](const Call& call) { return !call.Replays(); });
     if (has_ge && !part_.facts.has_ge_api)
       Say("  InferShape/Tiling not collected; msprof needs --ge-api");
     if (part_.facts.overhangs > 0) {

@@ -201,7 +201,7 @@ RuntimeCalls::RuntimeCalls(const RankTrace& trace)
     if (track >= 0) rows_of_track_[static_cast<std::size_t>(track)].push_back(row);
   }
   for (std::vector<std::size_t>& rows : rows_of_track_) {
-    std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) {
       return std::pair{Start(a), End(b)} < std::pair{Start(b), End(a)};
     });
   }

@@ -51,9 +51,8 @@ head::Phase PhaseToShow(const RecipeArguments& arguments, const std::vector<head
   const std::string_view given = Given(arguments, "phase");
   if (!given.empty()) return given == "compile" ? head::Phase::kCompile : head::Phase::kSteady;
   const auto any = [&](head::Phase phase) {
-    return std::any_of(calls.begin(), calls.end(), [&](const head::Call& call) {
-      return call.Counts() && call.phase == phase;
-    });
+    return std::ranges::any_of(
+        calls, [&](const head::Call& call) { return call.Counts() && call.phase == phase; });
   };
   const bool compiles_only = !any(head::Phase::kSteady) && any(head::Phase::kCompile);
   return compiles_only ? head::Phase::kCompile : head::Phase::kSteady;
@@ -140,8 +139,8 @@ void AddFindings(const std::vector<RankHead>& ranks, Report& report) {
                                  .gain = row.gain});
     }
   }
-  std::stable_sort(report.findings.begin(), report.findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  std::ranges::stable_sort(
+      report.findings, [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
 }
 
 // That of the first rank which has one.
@@ -158,11 +157,10 @@ void AddPicture(const std::vector<RankHead>& ranks, const RecipeArguments& argum
 
 void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArguments& arguments,
                         Wanted wanted, Report& report) {
-  if (std::all_of(ranks.begin(), ranks.end(),
-                  [](const RankHead& rank) { return rank.part.facts.of_gpu; })) {
+  if (std::ranges::all_of(ranks, [](const RankHead& rank) { return rank.part.facts.of_gpu; })) {
     Fail(ErrorKind::kInput, "head_overhead: only graphs of NPUs are examined");
   }
-  if (std::all_of(ranks.begin(), ranks.end(), [](const RankHead& rank) {
+  if (std::ranges::all_of(ranks, [](const RankHead& rank) {
         return rank.part.facts.framework_events == 0 && rank.part.calls.empty();
       })) {
     Fail(ErrorKind::kInput, "head_overhead: {}; collect with {}", kNoHostOperators, kWithCpu);

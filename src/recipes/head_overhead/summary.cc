@@ -17,7 +17,7 @@ namespace mpa::head {
 
 std::optional<Spread> SpreadOf(std::vector<TimeNs> values) {
   if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const auto count = static_cast<std::int64_t>(values.size());
   const TimeNs sum = std::accumulate(values.begin(), values.end(), TimeNs{0});
   const auto mean = std::llround(static_cast<double>(sum) / static_cast<double>(count));
@@ -139,7 +139,7 @@ std::vector<SummaryRow> Summarise(const std::vector<Call>& calls, const std::vec
 }
 
 const SummaryRow* FindRow(const std::vector<SummaryRow>& rows, Phase phase, Measure measure) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const SummaryRow& row) {
+  const auto found = std::ranges::find_if(rows, [&](const SummaryRow& row) {
     return row.scope == "all" && row.phase == phase && row.measure == measure;
   });
   return found != rows.end() ? &*found : nullptr;

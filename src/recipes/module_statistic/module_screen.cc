@@ -48,8 +48,8 @@ std::vector<ListRow> OwnTimes(const Ranks& ranks) {
     ListRow row{path, std::move(of_ranks)};
     if (row.Total() > 0) rows.push_back(std::move(row));  // others only communicate
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const ListRow& a, const ListRow& b) { return a.Total() > b.Total(); });
+  std::ranges::stable_sort(
+      rows, [](const ListRow& a, const ListRow& b) { return a.Total() > b.Total(); });
   return rows;
 }
 
@@ -189,10 +189,9 @@ class ModulesByPath {
     std::vector<std::pair<std::string, std::size_t>> open;
     const auto push_children = [&](const std::string& path, std::size_t depth) {
       std::vector<std::string> children = modules_[path].children;
-      std::stable_sort(children.begin(), children.end(),
-                       [&](const std::string& a, const std::string& b) {
-                         return modules_[a].time < modules_[b].time;  // the largest is taken first
-                       });
+      std::ranges::stable_sort(children, [&](const std::string& a, const std::string& b) {
+        return modules_[a].time < modules_[b].time;  // the largest is taken first
+      });
       for (const std::string& child : children) open.emplace_back(child, depth);
     };
     push_children("", 0);

@@ -58,8 +58,7 @@ void AddSheet(const std::vector<PartOfRank>& parts, Report& report) {
                       .in_workbook = {.shown = InWorkbook::Shown::kNever}},
                      Member<&ModuleRowOfRank::rank>});
   // Behind the columns of the Python tool, which scripts may know by their position.
-  if (std::any_of(parts.begin(), parts.end(),
-                  [](const PartOfRank& part) { return HasMfu(part.part.rows); })) {
+  if (std::ranges::any_of(parts, [](const PartOfRank& part) { return HasMfu(part.part.rows); })) {
     columns.push_back(ModuleMfuColumn(kNames));
   }
   Sheet sheet = SheetOf("ModuleStatistic", columns);
@@ -99,8 +98,8 @@ void AddLines(const std::vector<PartOfRank>& parts, bool tree, std::size_t most,
   std::vector<std::string> lines = ModuleList(parts);
   if (lines.empty()) return;
   if (tree) {
-    lines.erase(std::find_if(lines.begin(), lines.end(),
-                             [](const std::string& line) { return line.starts_with("share"); }),
+    lines.erase(std::ranges::find_if(
+                    lines, [](const std::string& line) { return line.starts_with("share"); }),
                 lines.end());
     for (std::string& line : ModuleScreen(parts.front().part.rows, most)) {
       lines.push_back(std::move(line));
@@ -113,8 +112,8 @@ void ReduceModuleStatistic(const std::vector<PartOfRank>& parts, const RecipeArg
                            Wanted wanted, Report& report) {
   if (wanted.sheets) AddSheet(parts, report);
   for (const PartOfRank& part : parts) AddNotes(part, report);
-  const bool empty = std::all_of(parts.begin(), parts.end(),
-                                 [](const PartOfRank& part) { return part.part.rows.empty(); });
+  const bool empty =
+      std::ranges::all_of(parts, [](const PartOfRank& part) { return part.part.rows.empty(); });
   if (wanted.screen == Detail::kNone || empty) return;
   const bool one = parts.size() == 1;
   if (!one || wanted.screen == Detail::kAnswer) AddLines(parts, false, 0, report);

@@ -110,8 +110,8 @@ MadeOps MapMstx2Commop(const RankTrace& trace, const RecipeArguments&) {
     }
     part.ops.push_back(std::move(op));
   }
-  std::stable_sort(part.ops.begin(), part.ops.end(),
-                   [](const MadeOp& a, const MadeOp& b) { return a.start < b.start; });
+  std::ranges::stable_sort(part.ops,
+                           [](const MadeOp& a, const MadeOp& b) { return a.start < b.start; });
   NameMadeOps(part.ops);
   return part;
 }

@@ -126,8 +126,8 @@ std::vector<MfuWaste> CollectWastes(const Ranks& ranks) {
   }
   std::vector<MfuWaste> wastes;
   for (auto& [key, waste] : sums) wastes.push_back(std::move(waste));
-  std::stable_sort(wastes.begin(), wastes.end(),
-                   [](const MfuWaste& a, const MfuWaste& b) { return a.wasted > b.wasted; });
+  std::ranges::stable_sort(
+      wastes, [](const MfuWaste& a, const MfuWaste& b) { return a.wasted > b.wasted; });
   constexpr std::size_t kMost = 8;
   if (wastes.size() > kMost) wastes.resize(kMost);
   return wastes;
@@ -135,9 +135,8 @@ std::vector<MfuWaste> CollectWastes(const Ranks& ranks) {
 
 std::string ChipsText(const Ranks& ranks) {
   const std::string first = ChipText(ranks.front().part.chip);
-  const bool alike = std::all_of(ranks.begin(), ranks.end(), [&](const auto& rank) {
-    return ChipText(rank.part.chip) == first;
-  });
+  const bool alike = std::ranges::all_of(
+      ranks, [&](const auto& rank) { return ChipText(rank.part.chip) == first; });
   return alike ? first : fmt::format("peaks differ, {}: {}", RankText(ranks.front().rank), first);
 }
 
@@ -156,8 +155,8 @@ std::string SpreadText(const std::vector<RankValue>& values, std::string (*text)
 
 std::vector<std::string> MfuSpreadScreen(const Ranks& ranks) {
   const std::vector<WorkOfRanks> all = CollectWork(ranks);
-  const bool any_use = std::any_of(all.begin(), all.end(),
-                                   [](const WorkOfRanks& work) { return !work.uses.empty(); });
+  const bool any_use =
+      std::ranges::any_of(all, [](const WorkOfRanks& work) { return !work.uses.empty(); });
   std::string (*const text)(double) = any_use ? UseText : TflopsText;
   std::vector<std::string> lines =
       Wrapped(fmt::format("{} ranks: {}", ranks.size(), ChipsText(ranks)), 2);

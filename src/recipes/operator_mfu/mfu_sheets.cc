@@ -178,9 +178,8 @@ Sheet ListOf(const char* name, const std::vector<ColumnOf<Item>>& columns, Workb
 }  // namespace
 
 void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& report) {
-  const bool with_mfu = std::any_of(parts.begin(), parts.end(), [](const OfRank<Part>& part) {
-    return HasMfu(part.part.modules);
-  });
+  const bool with_mfu = std::ranges::any_of(
+      parts, [](const OfRank<Part>& part) { return HasMfu(part.part.modules); });
   const auto kernel_columns = KernelColumns(compat);
   const auto module_columns = ModuleTableColumns(with_mfu);
   const auto share_columns = ShareColumns();

@@ -152,11 +152,10 @@ class Summary {
       if (listed.wasted > 0) summary_.wastes.push_back(std::move(listed));
     }
     constexpr std::size_t kMost = 10;
-    std::stable_sort(summary_.wastes.begin(), summary_.wastes.end(),
-                     [](const MfuWaste& a, const MfuWaste& b) {
-                       return std::tie(b.wasted, a.op_type, a.input_shapes) <
-                              std::tie(a.wasted, b.op_type, b.input_shapes);
-                     });
+    std::ranges::stable_sort(summary_.wastes, [](const MfuWaste& a, const MfuWaste& b) {
+      return std::tie(b.wasted, a.op_type, a.input_shapes) <
+             std::tie(a.wasted, b.op_type, b.input_shapes);
+    });
     if (summary_.wastes.size() > kMost) summary_.wastes.resize(kMost);
   }
 
@@ -221,8 +220,8 @@ std::vector<OperatorMfuRow> OperatorMfuRows(const RankTrace& trace, const RankMf
                                 : kernels.start[row];
     return std::tuple(kernel.range < 0, op_start, kernels.start[row]);
   };
-  std::stable_sort(listed.begin(), listed.end(),
-                   [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  std::ranges::stable_sort(listed,
+                           [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
 
   std::vector<OperatorMfuRow> rows;
   for (const std::size_t row : listed) {

@@ -20,7 +20,7 @@ using operator_mfu::Part;
 // Current versions record them at Level0, too.
 bool HasShapes(const RankTrace& trace) {
   const std::vector<StringId>& shapes = trace.kernels.shapes;
-  return std::any_of(shapes.begin(), shapes.end(), [&](StringId text) {
+  return std::ranges::any_of(shapes, [&](StringId text) {
     return text != StringId::kEmpty && trace.strings.View(text) != "N/A";
   });
 }
@@ -66,8 +66,8 @@ void AddNotes(const OfRank<Part>& rank, Report& report) {
                     "device in PROF_*; give --ai_core_num and --aic_frequency, or --peak_tflops",
                     name));
   }
-  const auto beyond = std::count_if(
-      rows.begin(), rows.end(), [](const OperatorMfuRow& row) { return row.mfu.use.ratio > 1; });
+  const auto beyond =
+      std::ranges::count_if(rows, [](const OperatorMfuRow& row) { return row.mfu.use.ratio > 1; });
   if (beyond == 0) return;
   report.notes.push_back(
       fmt::format("{}: MFU above 100 % of {} of {} kernels; the operations that were recorded for "

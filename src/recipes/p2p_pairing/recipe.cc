@@ -222,8 +222,7 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
                                                   facts.count, spread.min.value / 1e6,
                                                   spread.median / 1e6, spread.max.value / 1e6));
   }
-  std::stable_sort(lines.begin(), lines.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
   constexpr std::size_t kShown = 10;
   for (std::size_t i = 0; i < std::min(kShown, lines.size()); ++i) {
     report.lines.push_back(std::move(lines[i].second));
@@ -237,8 +236,7 @@ void AddP2pNotes(const Ranks& ranks, Report& report) {
   for (const auto& [rank, part] : ranks) {
     contradictions += part.contradictions;
     foreign += part.foreign_tasks;
-    unknown += std::count_if(part.ops.begin(), part.ops.end(),
-                             [](const P2pOp& op) { return !op.KnowsEnds(); });
+    unknown += std::ranges::count_if(part.ops, [](const P2pOp& op) { return !op.KnowsEnds(); });
     if (part.ops.empty()) empty.push_back(rank);
   }
   if (empty.size() == ranks.size()) {

@@ -42,8 +42,8 @@ PipelinePart MapPpChart(const RankTrace& trace, const RecipeArguments&) {
                           .step = step ? steps.Id(*step) : -1,
                           .forward = message.find("forward") != std::string::npos});
   }
-  std::stable_sort(part.boxes.begin(), part.boxes.end(),
-                   [](const PassBox& a, const PassBox& b) { return a.start < b.start; });
+  std::ranges::stable_sort(part.boxes,
+                           [](const PassBox& a, const PassBox& b) { return a.start < b.start; });
   return part;
 }
 

@@ -43,8 +43,8 @@ bool Deviates(const LinkClass& same) {
   if (outliers.empty()) return false;
   constexpr double kLongerBy = 1.5;
   const double limit = kLongerBy * SpreadOf(transfers).median;
-  return std::any_of(outliers.begin(), outliers.end(),
-                     [&](const RankValue& outlier) { return outlier.value > limit; });
+  return std::ranges::any_of(outliers,
+                             [&](const RankValue& outlier) { return outlier.value > limit; });
 }
 
 // Empty: not recorded.
@@ -56,7 +56,7 @@ std::optional<std::int64_t> BytesOf(const RankRuns& part, const RankRuns::Row& r
 }
 
 void Measure(LinkClass& same) {
-  std::sort(same.rows.begin(), same.rows.end(), [](const LinkRow& a, const LinkRow& b) {
+  std::ranges::sort(same.rows, [](const LinkRow& a, const LinkRow& b) {
     return std::tie(a.member.rank, a.member.row) < std::tie(b.member.rank, b.member.row);
   });
   std::vector<TimeNs> transfers;
@@ -71,15 +71,13 @@ void Measure(LinkClass& same) {
 }  // namespace
 
 const LinkRow& LinkClass::Longest() const {
-  return *std::max_element(rows.begin(), rows.end(), [](const LinkRow& a, const LinkRow& b) {
-    return a.transmit < b.transmit;
-  });
+  return *std::ranges::max_element(
+      rows, [](const LinkRow& a, const LinkRow& b) { return a.transmit < b.transmit; });
 }
 
 const LinkRow& LinkClass::Shortest() const {
-  return *std::min_element(rows.begin(), rows.end(), [](const LinkRow& a, const LinkRow& b) {
-    return a.transmit < b.transmit;
-  });
+  return *std::ranges::min_element(
+      rows, [](const LinkRow& a, const LinkRow& b) { return a.transmit < b.transmit; });
 }
 
 LinkClasses FindLinkClasses(const std::vector<const RankRuns*>& parts,

@@ -88,8 +88,8 @@ std::vector<ColumnOf<LinkItem>> LinkColumns() {
 std::vector<const LinkClass*> Farthest(const LinkClasses& classes, std::size_t most) {
   std::vector<const LinkClass*> farthest;
   for (const LinkClass& same : classes.deviating) farthest.push_back(&same);
-  std::stable_sort(farthest.begin(), farthest.end(),
-                   [](const LinkClass* a, const LinkClass* b) { return a->offset > b->offset; });
+  std::ranges::stable_sort(
+      farthest, [](const LinkClass* a, const LinkClass* b) { return a->offset > b->offset; });
   if (farthest.size() > most) farthest.resize(most);
   return farthest;
 }

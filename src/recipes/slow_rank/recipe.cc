@@ -61,8 +61,8 @@ Findings FindStragglers(const Ranks& ranks, const CollectiveInstances& collectiv
     }
     findings.ops.push_back(std::move(found));
   }
-  std::stable_sort(findings.ops.begin(), findings.ops.end(),
-                   [](const LateOp& a, const LateOp& b) { return a.first_start < b.first_start; });
+  std::ranges::stable_sort(
+      findings.ops, [](const LateOp& a, const LateOp& b) { return a.first_start < b.first_start; });
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     votes[i].rank = ranks[i].rank;
     if (votes[i].votes > 0) findings.ranks.push_back(votes[i]);

@@ -75,10 +75,10 @@ std::vector<std::size_t> StragglersOf(const std::vector<TimeNs>& durations) {
   constexpr std::size_t kFewValues = 3;
   if (durations.size() < 2) return {};
   const auto shortest = static_cast<std::size_t>(
-      std::distance(durations.begin(), std::min_element(durations.begin(), durations.end())));
+      std::distance(durations.begin(), std::ranges::min_element(durations)));
   if (durations.size() > kMostOfDixon) return BeyondThreeDeviations(durations, shortest);
   std::vector<TimeNs> sorted = durations;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const bool few = std::set<TimeNs>(sorted.begin(), sorted.end()).size() <= kFewValues;
   const bool stands_out = few ? ShortestOfFewStandsOut(sorted) : ShortestStandsOut(sorted);
   return stands_out ? std::vector{shortest} : std::vector<std::size_t>{};

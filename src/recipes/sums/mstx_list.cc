@@ -111,9 +111,8 @@ SheetColumns<SpanItem> SpanColumns() {
 
 // The largest share of its rank first.
 Sheet SpanSheet(std::vector<SpanItem> items) {
-  std::stable_sort(items.begin(), items.end(), [](const SpanItem& a, const SpanItem& b) {
-    return a.Share(kCann) > b.Share(kCann);
-  });
+  std::ranges::stable_sort(
+      items, [](const SpanItem& a, const SpanItem& b) { return a.Share(kCann) > b.Share(kCann); });
   const auto columns = SpanColumns();
   Sheet sheet = SheetOf("MSTXMarkStats", columns,
                         {"mark_stats", TextFile::Unit::kMilliseconds, /*without=*/"index"});
@@ -139,8 +138,8 @@ SheetColumns<GroupRow> NameColumns() {
         [](const GroupRow& row) -> Cell { return Dispersion(row); }},
        CountColumn<&GroupRow::key, &sums::Key::step>("StepId", 10, "The step; 0: none.")});
   const auto insert_behind = [&](std::string_view name, ColumnOf<GroupRow> column) {
-    const auto at = std::find_if(columns.begin(), columns.end(),
-                                 [&](const auto& known) { return known.column.name == name; });
+    const auto at =
+        std::ranges::find_if(columns, [&](const auto& known) { return known.column.name == name; });
     columns.insert(at + 1, std::move(column));
   };
   insert_behind("MinNs", sums::MinRankColumn());

@@ -28,8 +28,8 @@ class SpanFinder {
   MarkedSpans Find(bool all_ranges) {
     PairMarks();
     AddRanges(all_ranges);
-    std::stable_sort(part_.spans.begin(), part_.spans.end(),
-                     [](const MarkedSpan& a, const MarkedSpan& b) { return a.start < b.start; });
+    std::ranges::stable_sort(
+        part_.spans, [](const MarkedSpan& a, const MarkedSpan& b) { return a.start < b.start; });
     return std::move(part_);
   }
 

@@ -25,9 +25,9 @@ MarkedSpans MapMstxSum(const RankTrace& trace, const RecipeArguments& arguments)
 
 // The screen is about the device, where anything was recorded there.
 bool HasDeviceTimes(const MarkedRanks& ranks) {
-  return std::any_of(ranks.begin(), ranks.end(), [](const auto& rank) {
-    return std::any_of(rank.part.spans.begin(), rank.part.spans.end(),
-                       [](const MarkedSpan& span) { return span.device.has_value(); });
+  return std::ranges::any_of(ranks, [](const auto& rank) {
+    return std::ranges::any_of(rank.part.spans,
+                               [](const MarkedSpan& span) { return span.device.has_value(); });
   });
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sums.h"
 
-
 #include <algorithm>
 #include <iterator>
 
@@ -78,7 +77,7 @@ Groups GroupsOf(Durations durations) {
 std::vector<GroupRow> RowsOf(const SumSheet& sheet, const Ranks& ranks) {
   std::vector<GroupRow> rows =
       sheet.each_rank ? RowsOfRanks(sheet.by, ranks) : RowsOfAll(sheet.by, ranks);
-  if (sheet.before != nullptr) std::stable_sort(rows.begin(), rows.end(), sheet.before);
+  if (sheet.before != nullptr) std::ranges::stable_sort(rows, sheet.before);
   if (rows.size() > sheet.most) rows.resize(sheet.most);
   return rows;
 }

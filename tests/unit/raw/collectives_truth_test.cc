@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 #include "mpa/raw/session.h"
 #include "raw/raw_captures.h"
 

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "mpa/raw/labels.h"
-#include "raw/cann_stages.h"
 #include "raw/made_capture.h"
 #include "raw/metric_sets.h"
+#include "raw/stages.h"
 #include "support/files.h"
 
 namespace mpa::raw {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "raw/cann_stages.h"
 #include "raw/made_capture.h"
+#include "raw/stages.h"
 #include "support/files.h"
 
 namespace mpa::raw {

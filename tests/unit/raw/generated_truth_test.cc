@@ -9,7 +9,7 @@
 #include <map>
 #include <memory>
 
-#include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 #include "mpa/raw/session.h"
 #include "raw/raw_captures.h"
 

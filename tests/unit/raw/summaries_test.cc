@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-
 #include "mpa/raw/summaries.h"
+
+#include <gtest/gtest.h>
 
 namespace mpa::raw {
 namespace {

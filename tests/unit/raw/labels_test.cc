@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 
 #include <gtest/gtest.h>
 
