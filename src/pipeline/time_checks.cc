@@ -57,6 +57,15 @@ void CheckWindow(RankTrace& trace) {
   }
 }
 
+// A few rows may take less than the clock shows, but not all of a capture.
+void CheckDurations(const char* what, const std::vector<TimeNs>& durations, Issues& issues) {
+  constexpr std::size_t kEnough = 8;
+  if (durations.size() < kEnough || std::ranges::any_of(durations, [](TimeNs d) { return d != 0; }))
+    return;
+  issues.Count(fmt::format("all {}s take no time, their durations are damaged", what),
+               fmt::format("{} of them", durations.size()));
+}
+
 TimeNs DurationOf(const auto& table, std::size_t row) {
   if constexpr (requires { table.dur; }) {
     return table.dur[row];
@@ -224,6 +233,9 @@ void DropFarRows(RankTrace& trace) {
 
 void CheckTimes(RankTrace& trace) {
   CheckWindow(trace);
+  CheckDurations("kernel", trace.kernels.dur, trace.issues);
+  CheckDurations("device task", trace.device_tasks.dur, trace.issues);
+  CheckDurations("collective", trace.communications.dur, trace.issues);
   CheckClocks(trace);
   CheckStreams(trace);
 }

@@ -150,6 +150,10 @@ class OddRows(Changed):
         for damaged, right in zip(*steps):
             self.assertLessEqual(damaged, right * 1.01)
 
+    def test_no_task_takes_time(self):
+        result = self.sheets(self.database("UPDATE TASK SET endNs = startNs"), self.database())[1]
+        self.told(result, "take no time, their durations are damaged")
+
     def test_bad_times_cost_their_rows(self):
         operator = "PYTORCH_API WHERE type = 50001"
         for table in ("TASK", "COMMUNICATION_OP", operator, "STEP_TIME"):
