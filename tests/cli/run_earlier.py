@@ -8,8 +8,10 @@ GROUP is one of the classes below: earlier (cluster_time_compare_summary --bp), 
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
+import collections
 import contextlib
 import csv
+import json
 import shutil
 import sqlite3
 import sys
@@ -135,9 +137,17 @@ class Summaries(Cli):
         capture = self.capture_copy("twin_text_base_ascend_pt")
         _, files = self.export(capture)
         originals = {path.name: path.read_bytes() for path in capture.rglob("*.csv")}
-        self.assertEqual({name.split("/")[1] for name in files}, {"kernel_details.csv"})  # it has no other
-        for name, content in files.items():
-            self.assertEqual(content, originals[name.split("/")[1]], name)
+        written = {name.split("/")[1]: content for name, content in files.items()}
+        self.assertEqual(sorted(written), ["api_statistic.csv", "kernel_details.csv"])
+        self.assertEqual(written["kernel_details.csv"], originals["kernel_details.csv"])
+        # It has no api_statistic.csv: that is made of the calls in the trace.
+        (trace,) = capture.rglob("trace_view.json")
+        events = json.loads(trace.read_text())
+        (cann,) = {event["pid"] for event in events if event["name"] == "process_name" and event["args"]["name"] == "CANN"}
+        calls = collections.Counter(event["name"] for event in events if event["ph"] == "X" and event["pid"] == cann)
+        rows = csv.DictReader(written["api_statistic.csv"].decode().splitlines())
+        self.assertEqual({row["API Name"]: int(row["Count"]) for row in rows},
+                         {name.split("@")[-1]: count for name, count in calls.items()})
 
 
 if __name__ == "__main__":

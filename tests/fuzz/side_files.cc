@@ -22,6 +22,18 @@ constexpr const char* kOpSummary =
     "0,2,MatMul_1,MatMulV2,AI_CORE,1700000000200000.000\t,30.5\n"
     "1,2,Add_1,Add,AI_VECTOR_CORE,1700000000200100.000\t,2.5\n";
 
+// Operators as CANN's msprof writes them, without steps and kinds.
+constexpr const char
+    *kFlatCommunication =
+        R"({"hcom_send__586_0_1@1":{"Communication Time Info":{"Elapse Time(ms)" : 2.5,
+    "Wait Time(ms)" : 1
+},)"
+    R"("Communication Bandwidth Info":{"HCCS":{"Transit Size(MB)":4,"Transit Time(ms)":0.5
+}
+}
+},)"
+    R"("Total Op Info":{"Communication Time Info":{},"Communication Bandwidth Info":{}}})";
+
 void Read(const std::filesystem::path& path, FileKind kind, unsigned choice) {
   RankTrace trace;
   // The groups that profiler_metadata.json has names for.
@@ -52,6 +64,7 @@ std::vector<Target> Targets() {
       target.seeds.push_back(Captured(std::string(capture) + file.folder + file.name));
     }
     if (file.kind == FileKind::kKernelDetails) target.seeds.emplace_back(kOpSummary);
+    if (file.kind == FileKind::kCommunication) target.seeds.emplace_back(kFlatCommunication);
     targets.push_back(target);
   }
   targets.push_back({"info.json", {kDeviceInfo}, [](std::string_view content) {
