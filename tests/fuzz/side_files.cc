@@ -23,16 +23,10 @@ constexpr const char* kOpSummary =
     "1,2,Add_1,Add,AI_VECTOR_CORE,1700000000200100.000\t,2.5\n";
 
 // Operators as CANN's msprof writes them, without steps and kinds.
-constexpr const char
-    *kFlatCommunication =
-        R"({"hcom_send__586_0_1@1":{"Communication Time Info":{"Elapse Time(ms)" : 2.5,
-    "Wait Time(ms)" : 1
-},)"
-    R"("Communication Bandwidth Info":{"HCCS":{"Transit Size(MB)":4,"Transit Time(ms)":0.5
-}
-}
-},)"
-    R"("Total Op Info":{"Communication Time Info":{},"Communication Bandwidth Info":{}}})";
+constexpr const char* kFlatCommunication = R"json({"hcom_send__586_0_1@1":
+  {"Communication Time Info": {"Elapse Time(ms)": 2.5, "Wait Time(ms)": 1},
+   "Communication Bandwidth Info": {"HCCS": {"Transit Size(MB)": 4, "Transit Time(ms)": 0.5}}},
+ "Total Op Info": {"Communication Bandwidth Info": {}}})json";
 
 void Read(const std::filesystem::path& path, FileKind kind, unsigned choice) {
   RankTrace trace;
