@@ -37,15 +37,14 @@
 namespace mpa {
 namespace {
 
-// What `advisor` prints and writes of its report.
+namespace fs = std::filesystem;
 
 // What the command writes, as the Python tool does: <output>/log/mstt_advisor_<time>.xlsx, and
 // beside `log` a page and the list for tuning tools.
 struct AdvisorPlaces {
-  std::filesystem::path folder, log;
+  fs::path folder, log;
 };
 
-namespace fs = std::filesystem;
 using AdvisorJson = nlohmann::ordered_json;
 
 const std::string& DocumentOf(const Report& report, std::string_view name) {
@@ -125,8 +124,6 @@ void WriteTimeline(const AdvisorPlaces& places, const Report& report) {
   LogNotice("the trace is in {}; https://ui.perfetto.dev opens it",
             (places.folder / trace.file_name).string());
 }
-
-namespace fs = std::filesystem;
 
 constexpr int kExitFindings = 1;
 constexpr std::string_view kUsage = "msprof-analyze advisor all -d DIR";

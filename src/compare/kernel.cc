@@ -213,12 +213,11 @@ void CompareKernels(const CompareInput& input, Report& report) {
 }
 
 Verdict JudgeKernelSheet(const RankFacts& facts) {
-  Verdict verdict = JudgeKernelTypes(facts, "only kernels of NPUs are compared");
-  if (!verdict.CannotRun() || !facts.kernel_sums) return verdict;
-  verdict = {};
-  verdict.AddLack(true, "no kernel_details.csv: the sums of op_statistic.csv are compared",
-                  "give the directory of the capture");
-  return verdict;
+  const bool sums_alone = facts.kernel_sums && facts.recorded.kernels == Recorded::kNo;
+  if (!sums_alone) return JudgeKernelTypes(facts, "only kernels of NPUs are compared");
+  return JudgeReadable(facts).AddLack(
+      true, "no kernel_details.csv: the sums of op_statistic.csv are compared",
+      "give the directory of the capture");
 }
 
 }  // namespace

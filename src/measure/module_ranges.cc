@@ -13,13 +13,9 @@ namespace {
 
 // In order of track, then start, the longest first; equal ones in the order in which they came.
 std::vector<std::uint32_t> InOrder(const std::vector<NestSpan>& items) {
-  std::vector<std::uint32_t> order(items.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
-    return std::tie(items[a].track, items[a].start, items[b].end) <
-           std::tie(items[b].track, items[b].start, items[a].end);
+  return RowsBy<std::uint32_t>(items.size(), [&](std::uint32_t item) {
+    return std::tuple{items[item].track, items[item].start, -items[item].end};
   });
-  return order;
 }
 
 NestPlace PlaceOf(const Nesting& modules, const NestSpan& item) {
@@ -69,13 +65,10 @@ namespace {
 // Finds operators by thread and start; of several the longest.
 class OpStarts {
  public:
-  explicit OpStarts(const HostOps& ops) : ops_(ops), order_(ops.Size()) {
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
-    std::ranges::stable_sort(order_, [&](std::size_t a, std::size_t b) {
-      return std::tie(ops.track[a], ops.start[a], ops.dur[b]) <
-             std::tie(ops.track[b], ops.start[b], ops.dur[a]);
-    });
-  }
+  explicit OpStarts(const HostOps& ops)
+      : ops_(ops), order_(RowsBy(ops.Size(), [&](std::size_t op) {
+          return std::tuple{ops.track[op], ops.start[op], -ops.dur[op]};
+        })) {}
 
   std::optional<std::size_t> Find(std::int32_t track, TimeNs start) const {
     const auto at = std::partition_point(order_.begin(), order_.end(), [&](std::size_t op) {

@@ -12,19 +12,13 @@ namespace mpa {
 Nesting::Nesting(std::vector<NestSpan> spans, Overhang overhang)
     : spans_(std::move(spans)),
       parent_(spans_.size(), kNone),
-      in_order_(spans_.size()),
+      in_order_(RowsBy<std::uint32_t>(spans_.size(),
+                                      [&](std::uint32_t span) {
+                                        return std::pair{spans_[span].start, -spans_[span].end};
+                                      })),
       child_begin_(spans_.size() + 1, 0) {
   std::int32_t tracks = 0;
   for (const NestSpan& span : spans_) tracks = std::max(tracks, span.track + 1);
-  std::iota(in_order_.begin(), in_order_.end(), 0u);
-  const auto before = [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair{spans_[a].start, spans_[b].end} < std::pair{spans_[b].start, spans_[a].end};
-  };
-  // Captures mostly list spans in this order.
-  if (!std::ranges::is_sorted(in_order_, before)) {
-    std::ranges::stable_sort(in_order_, before);
-  }
-
   of_track_.resize(static_cast<std::size_t>(tracks) + 1);
   std::vector<std::int64_t> current(of_track_.size(), kNone);
   for (const std::uint32_t span : in_order_) {

@@ -239,11 +239,8 @@ std::vector<DeviceTask> PairEvents(std::vector<Event> events, Generation generat
 // Numbers the tasks of one stream by the flips before them. A flip task that did not get id 0 was
 // overtaken: what was recorded before it with a lower id comes after it.
 void CountBatchesOfStream(std::span<const DeviceFlip> flips, std::span<DeviceTask> tasks) {
-  std::vector<std::uint32_t> order(tasks.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
-    return std::tie(tasks[a].start, a) < std::tie(tasks[b].start, b);
-  });
+  const auto order =
+      RowsBy<std::uint32_t>(tasks.size(), [&](std::uint32_t task) { return tasks[task].start; });
   std::uint16_t batch = 0;
   std::size_t next = 0;
   for (const DeviceFlip& flip : flips) {

@@ -108,13 +108,10 @@ void GpuLaunches::Link(const std::vector<CorrelatedEvent>& work, std::vector<std
 
 void GpuLaunches::Append(TrackNumbers& tracks, RankTrace& trace,
                          const std::vector<std::vector<std::int64_t>*>& linked) const {
-  std::vector<std::size_t> in_order(launches_.size());
-  std::iota(in_order.begin(), in_order.end(), std::size_t{0});
-  const auto key = [&](std::size_t i) {
+  const auto in_order = RowsBy(launches_.size(), [&](std::size_t i) {
     const Launch& launch = launches_[i];
     return std::tie(launch.host.start, launch.host, launch.device_time, launch.stream);
-  };
-  std::ranges::sort(in_order, [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  });
   std::vector<std::int64_t> row_of(launches_.size());
   const EventPlace* last = nullptr;
   for (const std::size_t i : in_order) {

@@ -88,6 +88,13 @@ struct TensorColumns {
 };
 
 // The columns that say how kernels used their cores.
+using Column = std::optional<std::size_t>;
+
+Column FindEither(const io::CsvFile& csv, std::string_view name, std::string_view other) {
+  const Column column = csv.Find(name);
+  return column ? column : csv.Find(other);
+}
+
 class LoadColumns {
  public:
   explicit LoadColumns(const io::CsvFile& csv)
@@ -115,13 +122,6 @@ class LoadColumns {
   }
 
  private:
-  using Column = std::optional<std::size_t>;
-
-  static Column FindEither(const io::CsvFile& csv, std::string_view name, std::string_view other) {
-    const Column column = csv.Find(name);
-    return column ? column : csv.Find(other);
-  }
-
   Column output_types_, blocks_, mix_blocks_;
   std::array<Column, kLoadCounters.size()> loads_;
   std::vector<CounterColumn> times_;  // as kLoadTimes
@@ -130,63 +130,73 @@ class LoadColumns {
 // All that op_summary_*.csv says of a kernel or collective, to write kernel_details.csv of it.
 class ListedColumns {
  public:
-  explicit ListedColumns(const io::CsvFile& csv) : csv_(csv) {
+  ListedColumns(const io::CsvFile& csv, StringPool& strings)
+      : csv_(csv),
+        device_(csv.Find("Device_id")),
+        model_(csv.Find("Model ID")),
+        context_(csv.Find("Context ID")),
+        task_(csv.Find("Task ID")),
+        blocks_(FindEither(csv, "Block Num", "Block Dim")),
+        mix_blocks_(FindEither(csv, "Mix Block Num", "Mix Block Dim")) {
+    for (std::size_t i = 0; i < kTexts.size(); ++i) texts_[i] = csv.Find(kTexts[i].name);
     for (std::size_t i = 0; i < csv.headers().size(); ++i) {
       const std::string& header = csv.headers()[i];
-      const bool is_counter =
-          !header.empty() && std::islower(static_cast<unsigned char>(header[0]));
-      if (is_counter) counters_.push_back({i, header.ends_with("(us)") ? 1000.0 : 1.0});
+      if (header.empty() || !std::islower(static_cast<unsigned char>(header[0]))) continue;
+      counters_.push_back({i, strings.Intern(header.substr(0, header.find('('))),
+                           header.ends_with("(us)") ? 1000.0 : 1.0});
     }
   }
 
-  // `row` has what Kernels has of it.
-  void Append(const Kernels::Row& row, RankTrace& trace) const {
-    const auto text = [&](const char* name) { return trace.strings.Intern(Recorded(Cell(name))); };
-    const auto id = static_cast<std::int64_t>(trace.listed_kernels.Size());
-    trace.listed_kernels.Append({.start = row.start,
-                                 .dur = row.dur,
-                                 .name = row.name,
-                                 .op_type = row.op_type,
-                                 .core = row.core,
-                                 .state = text("OP State"),
-                                 .input_shapes = text("Input Shapes"),
-                                 .input_types = text("Input Data Types"),
-                                 .input_formats = text("Input Formats"),
-                                 .output_shapes = text("Output Shapes"),
-                                 .output_types = text("Output Data Types"),
-                                 .output_formats = text("Output Formats"),
-                                 .hf32 = text("HF32 Eligible"),
-                                 .id = id,
-                                 .device = Number("Device_id"),
-                                 .model = Number("Model ID"),
-                                 .stream = row.stream,
-                                 .context = Number("Context ID"),
-                                 .task = Number("Task ID"),
-                                 .blocks = Number("Block Num", "Block Dim"),
-                                 .mix_blocks = Number("Mix Block Num", "Mix Block Dim")});
+  // `kernel` has what Kernels has of it.
+  void Append(const Kernels::Row& kernel, RankTrace& trace) const {
+    const auto number = [&](Column column) { return io::ParseInt(csv_[column]).value_or(-1); };
+    ListedKernels::Row row{.start = kernel.start,
+                           .dur = kernel.dur,
+                           .name = kernel.name,
+                           .op_type = kernel.op_type,
+                           .core = kernel.core,
+                           .id = static_cast<std::int64_t>(trace.listed_kernels.Size()),
+                           .device = number(device_),
+                           .model = number(model_),
+                           .stream = kernel.stream,
+                           .context = number(context_),
+                           .task = number(task_),
+                           .blocks = number(blocks_),
+                           .mix_blocks = number(mix_blocks_)};
+    for (std::size_t i = 0; i < kTexts.size(); ++i)
+      row.*kTexts[i].cell = trace.strings.Intern(Recorded(csv_[texts_[i]]));
+    trace.listed_kernels.Append(row);
     for (const Counter& counter : counters_) {
-      const std::string& header = csv_.headers()[counter.column];
       const auto value = io::ParseReal(csv_[counter.column]);
       if (!value) continue;
-      trace.counter_values.Append({.kernel = id,
-                                   .name = trace.strings.Intern(header.substr(0, header.find('('))),
-                                   .value = *value * counter.unit});
+      trace.counter_values.Append(
+          {.kernel = row.id, .name = counter.name, .value = *value * counter.unit});
     }
   }
 
  private:
+  struct Text {
+    std::string_view name;
+    StringId ListedKernels::Row::*cell;
+  };
+  using Row = ListedKernels::Row;
+  static constexpr std::array kTexts = {Text{"OP State", &Row::state},
+                                        Text{"Input Shapes", &Row::input_shapes},
+                                        Text{"Input Data Types", &Row::input_types},
+                                        Text{"Input Formats", &Row::input_formats},
+                                        Text{"Output Shapes", &Row::output_shapes},
+                                        Text{"Output Data Types", &Row::output_types},
+                                        Text{"Output Formats", &Row::output_formats},
+                                        Text{"HF32 Eligible", &Row::hf32}};
   struct Counter {
     std::size_t column;
+    StringId name;
     double unit;  // times become ns
   };
 
-  std::string_view Cell(const char* name) const { return csv_[csv_.Find(name)]; }
-  std::int64_t Number(const char* name, const char* old_name = "") const {
-    const auto number = io::ParseInt(Cell(name));
-    return number ? *number : io::ParseInt(Cell(old_name)).value_or(-1);
-  }
-
   const io::CsvFile& csv_;
+  std::array<Column, kTexts.size()> texts_;
+  Column device_, model_, context_, task_, blocks_, mix_blocks_;
   std::vector<Counter> counters_;
 };
 
@@ -206,9 +216,10 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
   if (Overlap(request.wanted, Tables::kKernelLoads)) loads.emplace(csv);
   // Of torch_npu the file itself is what kernel_details.csv is.
   std::optional<ListedColumns> listed;
-  if (Overlap(request.wanted, Tables::kListedKernels) && csv.Find("Op Name")) listed.emplace(csv);
-  auto step = csv.Find("Step Id");
-  if (!step) step = csv.Find("Step ID");
+  if (Overlap(request.wanted, Tables::kListedKernels) && csv.Find("Op Name")) {
+    listed.emplace(csv, trace.strings);
+  }
+  const Column step = FindEither(csv, "Step Id", "Step ID");
   const CounterColumn aic_total(csv, "aicore_time(us)", "aic_total_time(us)");
   const CounterColumn aic_mac(csv, "mac_time(us)", "aic_mac_time(us)");
   const CounterColumn aic_mte2(csv, "aic_mte2_time(us)");

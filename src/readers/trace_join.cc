@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rows_by.h"
 #include "mpa/base/text.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
@@ -392,24 +393,18 @@ namespace {
 // Analyses go by the order of the rows, which must not depend on that of the file.
 void SortDeviceWork(RankTrace& trace) {
   const auto sort = [&](auto& table, auto place) {
-    std::vector<std::size_t> rows = table.RowsByStart();
-    const auto key = [&](std::size_t i) {
+    table.Reorder(RowsBy(table.Size(), [&](std::size_t i) {
       return std::tuple{table.start[i], table.group[i], place(i), table.dur[i],
                         trace.strings.View(table.name[i])};
-    };
-    std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
-    table.Reorder(rows);
+    }));
   };
   sort(trace.comm_tasks, [&](std::size_t i) { return trace.comm_tasks.plane[i]; });
   sort(trace.communications, [](std::size_t) { return 0; });
   DeviceTasks& tasks = trace.device_tasks;
   if (std::ranges::is_sorted(tasks.start)) return;
-  std::vector<std::size_t> rows = tasks.RowsByStart();
-  const auto key = [&](std::size_t i) {
+  tasks.Reorder(RowsBy(tasks.Size(), [&](std::size_t i) {
     return std::tuple{tasks.start[i], tasks.stream[i], tasks.task_id[i]};
-  };
-  std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
-  tasks.Reorder(rows);
+  }));
 }
 
 }  // namespace

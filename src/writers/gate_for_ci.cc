@@ -220,7 +220,7 @@ std::string FormatGateAnnotations(const GateReport& report) {
   if (report.partial) {
     add(bad, "judged on partial data: parts of the input were broken and left out");
   }
-  const GateMetric* leading = report.Leading();  // told by the headline
+  const GateMetric* leading = report.Leading();  // the headline is about it
   for (const GateVerdict verdict : {GateVerdict::kRegression, GateVerdict::kInconclusive}) {
     for (const GateMetric& metric : report.metrics) {
       if (metric.verdict != verdict || &metric == leading) continue;

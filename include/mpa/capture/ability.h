@@ -27,7 +27,7 @@ struct Verdict {
 
   friend bool operator==(const Verdict&, const Verdict&) = default;
   bool CannotRun() const { return ability == Ability::kCannotRun; }
-  // The first refusal counts, and what is added behind it changes nothing.
+  // The first refusal counts; what follows it is ignored.
   /// The analysis cannot run if `lack` is set.
   Verdict& Refuse(bool lack, std::string reason, std::string setting);
   /// It cannot run on traces of torch.profiler; `what` follows their name: "have no mstx marks".

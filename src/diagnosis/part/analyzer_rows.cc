@@ -121,10 +121,8 @@ class AnalyzerRowsMaker {
   // Operators that no other one of their thread encloses, in order of time.
   void AddFusible() {
     const HostOps& ops = trace_.host_ops;
-    std::vector<std::size_t> order(ops.Size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-      return ops.start[a] != ops.start[b] ? ops.start[a] < ops.start[b] : ops.dur[a] > ops.dur[b];
+    const auto order = RowsBy(ops.Size(), [&](std::size_t op) {
+      return std::pair{ops.start[op], -ops.dur[op]};
     });
     std::map<std::int32_t, std::pair<TimeNs, std::vector<std::string_view>>> of_track;
     std::map<std::string, std::int64_t> sums;

@@ -106,8 +106,8 @@ std::size_t LongestHead(const std::vector<OfRank<HeadPart>>& ranks);
 /// that stand out, ranks without calls of graphs. Nothing for one rank.
 std::vector<std::string> HeadSpreadLines(const std::vector<OfRank<HeadPart>>& ranks);
 
-/// The call that a picture is most worth: the one with the largest head, of the graph that takes
-/// the most time; of calls of the phase. Empty when there is none.
+/// The call to picture: the one with the largest head among the calls of the phase, of the graph
+/// that takes the most time. Empty when there is none.
 std::optional<std::size_t> CallToPicture(const std::vector<Call>& calls,
                                          const std::vector<Scope>& scopes, Phase phase);
 

@@ -80,6 +80,18 @@ class PartBuilder {
     return *this;
   }
 
+  /// The last collective moves data to a peer of its group, in one piece.
+  PartBuilder& Transfer(std::int64_t peer, std::int64_t bytes, TimeNs time,
+                        std::string_view transport = "SDMA") {
+    part_.transfers.push_back({.operation = static_cast<std::uint32_t>(part_.operations.size() - 1),
+                               .peer = static_cast<std::int32_t>(peer),
+                               .transport = NameOf(transport),
+                               .bytes = bytes,
+                               .time = time,
+                               .count = 1});
+    return *this;
+  }
+
   /// The kind of the kernels of a type, to say more of it.
   KernelKind& Kind(std::string_view type) {
     return part_.kinds[static_cast<std::size_t>(KindOf(type))];

@@ -40,12 +40,7 @@ Diagnosis OfCards(std::int32_t ranks, Traffic traffic, const Rules& rules = {}) 
       for (std::int32_t peer = 0; peer < ranks; ++peer) {
         if (peer == rank) continue;
         for (const CardTraffic& moved : traffic(std::min(rank, peer), std::max(rank, peer))) {
-          builder.Part().transfers.push_back({.operation = step,
-                                              .peer = peer,
-                                              .transport = builder.NameOf(moved.transport),
-                                              .bytes = moved.bytes,
-                                              .time = moved.time,
-                                              .count = 1});
+          builder.Transfer(peer, moved.bytes, moved.time, moved.transport);
         }
       }
     }

@@ -15,21 +15,16 @@ namespace mpa {
 namespace {
 
 // Operations of 1 MB over a link that moves 100 MB in 10 ms: 0.1 ms for the data. One large one in
-// each step shows the bandwidth.
-Diagnosis WithSmallOperations(int small, TimeNs dur) {
+// each step shows the bandwidth. A slow peer holds the small ones up for some of their time.
+Diagnosis WithSmallOperations(int small, TimeNs dur, TimeNs held_up = 0) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
     builder.Step().Kernel("MatMulV3", kMs);
     for (int i = 0; i <= small; ++i) {
       const bool large = i == small;
-      const auto number = static_cast<std::uint32_t>(builder.Part().operations.size());
       builder.Collective(fmt::format("hcom_allReduce__1_{}_{}", step, i), large ? 10 * kMs : dur);
-      builder.Part().transfers.push_back({.operation = number,
-                                          .peer = 1,
-                                          .transport = builder.NameOf("SDMA"),
-                                          .bytes = large ? 100 * kMb : kMb,
-                                          .time = large ? 10 * kMs : 100 * kUs,
-                                          .count = 1});
+      if (!large) builder.Part().operations.back().held_up = held_up;
+      builder.Transfer(1, large ? 100 * kMb : kMb, large ? 10 * kMs : 100 * kUs);
     }
     builder.Kernel("MatMulV3", kMs);
   }
@@ -55,25 +50,7 @@ TEST(CommunicationCauses, SmallOperationsHaveLimits) {
 }
 
 TEST(CommunicationCauses, OperationsThatASlowPeerHoldsUpAreNotSmall) {
-  PartBuilder builder;
-  for (int step = 0; step < 3; ++step) {
-    builder.Step().Kernel("MatMulV3", kMs);
-    for (int i = 0; i < 5; ++i) {
-      const bool large = i == 4;
-      const auto number = static_cast<std::uint32_t>(builder.Part().operations.size());
-      builder.Collective(fmt::format("hcom_allReduce__1_{}_{}", step, i),
-                         large ? 10 * kMs : 300 * kUs);
-      if (!large) builder.Part().operations.back().held_up = 150 * kUs;
-      builder.Part().transfers.push_back({.operation = number,
-                                          .peer = 1,
-                                          .transport = builder.NameOf("SDMA"),
-                                          .bytes = large ? 100 * kMb : kMb,
-                                          .time = large ? 10 * kMs : 100 * kUs,
-                                          .count = 1});
-    }
-    builder.Kernel("MatMulV3", kMs);
-  }
-  EXPECT_EQ(FindingWith(DiagnoseJob({builder.Build()}), "comm.small/g"), nullptr);
+  EXPECT_EQ(FindingWith(WithSmallOperations(4, 300 * kUs, 150 * kUs), "comm.small/g"), nullptr);
 }
 
 // One operation of 14 ms in each step, of which 100 MB take 10 ms. `fill` says what its members do.
@@ -94,12 +71,7 @@ std::vector<RankDiagnosis> OneOperation(std::size_t ranks, bool has_peers, Fill 
       leaves[static_cast<std::size_t>(Leaf::kInnerWait)] = operation.held_up;
       leaves[static_cast<std::size_t>(Leaf::kTransfer)] -= operation.idle + operation.held_up;
       if (!has_peers) continue;
-      builder.Part().transfers.push_back({.operation = number,
-                                          .peer = static_cast<std::int32_t>(rank) + 1,
-                                          .transport = builder.NameOf("SDMA"),
-                                          .bytes = 100 * kMb,
-                                          .time = 10 * kMs,
-                                          .count = 1});
+      builder.Transfer(static_cast<std::int32_t>(rank) + 1, 100 * kMb, 10 * kMs);
     }
     parts.push_back(builder.Build());
   }

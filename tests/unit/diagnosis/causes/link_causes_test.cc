@@ -28,12 +28,7 @@ Diagnosis WithLinks(std::int32_t ranks, std::int64_t bytes, TimeNs time) {
       for (std::int32_t peer = 0; peer < ranks; ++peer) {
         if (peer == rank) continue;
         const bool is_first = rank < 2 && peer < 2;
-        builder.Part().transfers.push_back({.operation = step,
-                                            .peer = peer,
-                                            .transport = builder.NameOf("SDMA"),
-                                            .bytes = bytes,
-                                            .time = is_first ? 20 * kMs : time,
-                                            .count = 1});
+        builder.Transfer(peer, bytes, is_first ? 20 * kMs : time);
       }
     }
     parts.push_back(builder.Build());
@@ -87,12 +82,7 @@ TEST(LinkCauses, SmallOperationsCostTheirHosts) {
       const auto number = static_cast<std::uint32_t>(builder.Part().operations.size());
       builder.Collective("hcom_allReduce__1_" + std::to_string(number),
                          large ? 10 * kMs : 300 * kUs);
-      builder.Part().transfers.push_back({.operation = number,
-                                          .peer = 1,
-                                          .transport = builder.NameOf("SDMA"),
-                                          .bytes = large ? 100 * kMb : kMb,
-                                          .time = large ? 10 * kMs : 100 * kUs,
-                                          .count = 1});
+      builder.Transfer(1, large ? 100 * kMb : kMb, large ? 10 * kMs : 100 * kUs);
     }
     builder.Kernel("MatMulV3", kMs);
   }
@@ -116,12 +106,7 @@ Diagnosis WithPorts(std::int64_t bytes) {
           .Collective("hcom_allReduce__1_" + std::to_string(step), 10 * kMs);
       builder.Part().operations.back().port_bytes = bytes;
       builder.Part().operations.back().port_time = 8 * kMs;
-      builder.Part().transfers.push_back({.operation = step,
-                                          .peer = 1 - rank,
-                                          .transport = builder.NameOf("RDMA"),
-                                          .bytes = bytes,
-                                          .time = 8 * kMs,
-                                          .count = 1});
+      builder.Transfer(1 - rank, bytes, 8 * kMs, "RDMA");
     }
     parts.push_back(builder.Build());
   }

@@ -223,12 +223,8 @@ Diagnosis SlowLinkBesidePort(TimeNs port) {
       for (std::int32_t peer = 0; peer < 5; ++peer) {
         if (peer == rank) continue;
         const bool is_slow = rank + peer == 1;
-        builder.Part().transfers.push_back({.operation = step,
-                                            .peer = peer,
-                                            .transport = builder.NameOf(peer < 3 ? "SDMA" : "RDMA"),
-                                            .bytes = kBytes,
-                                            .time = peer >= 3 ? port : (is_slow ? 4 : 2) * kMs,
-                                            .count = 1});
+        builder.Transfer(peer, kBytes, peer >= 3 ? port : (is_slow ? 4 : 2) * kMs,
+                         peer < 3 ? "SDMA" : "RDMA");
       }
     }
     parts.push_back(builder.Build());

@@ -28,12 +28,7 @@ RankDiagnosis IssuesOperations(Leaf leaf, std::int32_t peer = 1) {
       builder.Part().graph.nodes.back().kind = NodeKind::kLaunch;
       builder.Collective("hcom_allReduce__1_" + std::to_string(number),
                          messages == 1 ? kMs : messages * kSmallData);
-      builder.Part().transfers.push_back({.operation = number,
-                                          .peer = peer,
-                                          .transport = builder.NameOf("SDMA"),
-                                          .bytes = messages * kSmallMessage,
-                                          .time = messages * kSmallData,
-                                          .count = 1});
+      builder.Transfer(peer, messages * kSmallMessage, messages * kSmallData);
     }
     builder.Host(Leaf::kHostIdle, 500 * kUs).Kernel("MatMulV3", kMs);
   }
@@ -88,12 +83,7 @@ TEST(SmallCollectives, DataOnASlowLinkAreNoLatency) {
         const auto number = static_cast<std::uint32_t>(builder.Part().operations.size());
         builder.Host(Leaf::kDispatchComm, 200 * kUs)
             .Collective("hcom_allReduce__1_" + std::to_string(number), 2'100 * kUs);
-        builder.Part().transfers.push_back({.operation = number,
-                                            .peer = 1 - rank,
-                                            .transport = builder.NameOf("SDMA"),
-                                            .bytes = kSmallMessage,
-                                            .time = 2 * kMs,
-                                            .count = 1});
+        builder.Transfer(1 - rank, kSmallMessage, 2 * kMs);
       }
     }
     parts.push_back(builder.Build());
@@ -116,12 +106,7 @@ RankDiagnosis Answers(std::string_view attention = "PagedAttentionMaskNdKernel")
       builder
           .Collective("hcom_allReduce__1_" + std::to_string(number), i == 4 ? 10 * kMs : 300 * kUs)
           .Kernel("MatMulV3", kMs);
-      builder.Part().transfers.push_back({.operation = number,
-                                          .peer = 1,
-                                          .transport = builder.NameOf("SDMA"),
-                                          .bytes = i == 4 ? 100'000'000 : 1'000'000,
-                                          .time = i == 4 ? 10 * kMs : 100 * kUs,
-                                          .count = 1});
+      builder.Transfer(1, i == 4 ? 100'000'000 : 1'000'000, i == 4 ? 10 * kMs : 100 * kUs);
     }
   }
   return builder.Build();
