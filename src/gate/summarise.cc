@@ -107,9 +107,12 @@ class Summariser {
     Samples& samples = summary_.samples;
     samples[{MetricKind::kCommTotal, ""}] = LengthInWindows(activities_.communication, windows_);
     if (trace_.steps.Empty()) {
-      // One window around all device work: its parts are those of the comparison.
-      AddParts({overall_.computing}, {overall_.exposed_communication}, {overall_.lccl.time},
-               {overall_.e2e});
+      // One window around all device work: its parts are those of the comparison. There is none
+      // where the profiler's own analysis is all that is left of the work.
+      if (!windows_.empty()) {
+        AddParts({overall_.computing}, {overall_.exposed_communication}, {overall_.lccl.time},
+                 {overall_.e2e});
+      }
     } else {
       std::vector<TimeNs> lengths;
       for (const Interval& window : windows_) lengths.push_back(window.end - window.begin);

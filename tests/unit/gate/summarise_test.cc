@@ -138,6 +138,17 @@ TEST_F(GateSummarise, WithoutStepsFreeTimeIsThatOfTheComparison) {
   EXPECT_EQ(Of(samples, "free"), (std::vector<std::int64_t>{10}));
 }
 
+TEST_F(GateSummarise, OverlapsWithoutWorkOfTheDeviceHaveNoAccount) {
+  builder_.trace.steps = {};
+  builder_.trace.kernels = {};
+  builder_.trace.device_tasks = {};
+  builder_.trace.communications = {};
+  builder_.Overlap(Activity::kComputing, 10, 60);
+  const Samples samples = Summarise(builder_.trace, {}).samples;
+  EXPECT_EQ(Of(samples, "copies"), (std::vector<std::int64_t>{-1}));
+  EXPECT_EQ(Of(samples, "free"), (std::vector<std::int64_t>{-1}));
+}
+
 TEST_F(GateSummarise, TheProfilersOwnOverlapsGoFirst) {
   builder_.Overlap(Activity::kComputing, 10, 40);
   builder_.Overlap(Activity::kCommunication, 30, 50);
