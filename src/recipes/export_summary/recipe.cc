@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "files.h"
+#include "mpa/base/text.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/member_columns.h"
@@ -110,9 +111,10 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
     calls += part.call_rows;
   }
   if (wanted.screen != Detail::kNone) {
-    report.lines.push_back(
-        fmt::format("{} files of {} ranks: {} kernels and collectives, {} names of host calls",
-                    files.rows.size(), report.ranks.size(), kernels, calls));
+    report.lines.push_back(fmt::format("{} of {}: {} kernels and collectives, {} of host calls",
+                                       Counted(files.rows.size(), "file"),
+                                       Counted(report.ranks.size(), "rank"), kernels,
+                                       Counted(calls, "name")));
   }
   if (wanted.sheets) report.sheets.push_back(std::move(files));
 }

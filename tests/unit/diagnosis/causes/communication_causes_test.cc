@@ -60,7 +60,6 @@ std::vector<RankDiagnosis> OneOperation(std::size_t ranks, bool has_peers, Fill 
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     PartBuilder builder;
     for (int step = 0; step < 3; ++step) {
-      const auto number = static_cast<std::uint32_t>(step);
       builder.Step()
           .Kernel("MatMulV3", 10 * kMs)
           .Collective("hcom_allReduce__1_" + std::to_string(step), 14 * kMs);
