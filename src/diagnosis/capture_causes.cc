@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the settings of the job and of its captures say. These findings win nothing by themselves.
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -76,7 +75,8 @@ void AddSetting(const Job& job, const Variable& variable, const RanksByValue& by
 }
 
 // Values that cost time; else values that differ where ranks that talk to each other should agree.
-void CheckSettings(const Job& job, Diagnosis& diagnosis) {
+void CheckSettings(Conclusions& conclusions) {
+  const auto& [job, mended, replays, diagnosis] = conclusions;
   for (const Variable& variable : Variables()) {
     RanksByValue poor, agreed;
     for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
@@ -94,7 +94,8 @@ void CheckSettings(const Job& job, Diagnosis& diagnosis) {
 }
 
 // What the profiler keeps of each call takes the host time, which matters where the host is slow.
-void CheckOverhead(const Job& job, Diagnosis& diagnosis) {
+void CheckOverhead(Conclusions& conclusions) {
+  const auto& [job, mended, replays, diagnosis] = conclusions;
   const bool host_is_slow = std::ranges::any_of(diagnosis.findings, [](const FoundCause& found) {
     return found.Is(kHostLaunchBound) || found.Is(kHostPython);
   });
@@ -104,7 +105,8 @@ void CheckOverhead(const Job& job, Diagnosis& diagnosis) {
   if (host_is_slow && costs) diagnosis.findings.push_back(NewCause(job, kCaptureOverhead).finding);
 }
 
-void CheckSteps(const Job& job, Diagnosis& diagnosis) {
+void CheckSteps(Conclusions& conclusions) {
+  const auto& [job, mended, replays, diagnosis] = conclusions;
   if (std::ranges::none_of(diagnosis.findings, IsOfStep) || diagnosis.steps.empty() ||
       static_cast<double>(job.CountedSteps()) >= job.rules[kFewSteps])
     return;
@@ -115,7 +117,8 @@ void CheckSteps(const Job& job, Diagnosis& diagnosis) {
 
 // A capture without steps that mostly shows how the program loads libraries and code tells no
 // habit, either.
-void CheckStartUp(const Job& job, Diagnosis& diagnosis) {
+void CheckStartUp(Conclusions& conclusions) {
+  const auto& [job, mended, replays, diagnosis] = conclusions;
   if (!diagnosis.steps.empty()) return;
   TimeNs starting = 0, all = 0;
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
@@ -137,7 +140,8 @@ void CheckStartUp(const Job& job, Diagnosis& diagnosis) {
 // An allocator that finds no room waits for the device, frees what it kept and asks again. What
 // that costs is the matter of host.memory. Where it holds much more than its tensors take, there is
 // room, but in pieces.
-void CheckMemory(const Job& job, Diagnosis& diagnosis) {
+void CheckMemory(Conclusions& conclusions) {
+  const auto& [job, mended, replays, diagnosis] = conclusions;
   FoundCause found = NewCause(job, kMemPressure).finding;
   double most = 0;
   std::int64_t peak = 0;
@@ -177,7 +181,9 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
 
 // Causes of which nothing is recorded, although it could be. They are listed one by one beside the
 // findings.
-void CheckMissing(const Job& job, Diagnosis& diagnosis) {
+void CheckMissing(Conclusions& conclusions) {
+  const auto& [job, mended, replays, diagnosis] = conclusions;
+  FindNotJudged(job, diagnosis);
   const auto missing = std::ranges::count_if(diagnosis.not_judged, [](const NotJudged& row) {
     return row.hint.english != kNotOnGpus.english;
   });
@@ -191,76 +197,6 @@ void CheckMissing(const Job& job, Diagnosis& diagnosis) {
     found.done.emplace_back(kProfilerLevel);
   diagnosis.findings.push_back(std::move(found));
 }
-
-bool IsPoorOnAny(const Job& job, std::string_view variable) {
-  return std::ranges::any_of(job.ranks, [&](const DiagnosedRank& rank) {
-    return IsPoor(*VariableNamed(variable), rank.part->settings);
-  });
-}
-
-std::vector<DiagnosedRank> RanksOf(const Job& job, const FoundCause& found) {
-  std::vector<DiagnosedRank> ranks;
-  for (const DiagnosedRank& rank : job.ranks) {
-    if (found.Concerns(rank.rank)) ranks.push_back(rank);
-  }
-  // Nothing is known of ranks that were not captured but that they are of the same job.
-  return ranks.empty() ? job.ranks : ranks;
-}
-
-// How the ranks of a finding ran and were captured. What all calls of a late rank did is what those
-// did that make it late.
-void AddFacts(const Job& job, FoundCause& found) {
-  const std::vector<DiagnosedRank> ranks = RanksOf(job, found);
-  AdviceFacts facts = FactsOf(ranks, job.rules);
-  facts.copying_in = found.facts.copying_in;
-  facts.copying_out = found.facts.copying_out;
-  facts.reading = found.facts.reading;
-  facts.synchronising = found.facts.synchronising;
-  found.facts = facts;
-  if (found.finding->area != Area::kRanks) return;
-  for (const DiagnosedRank& rank : ranks) {
-    for (const BlockedPart& call : rank.part->blocked) {
-      if (NameOf(call.leaf) == found.leaf) AddWait(*rank.part, call, found.facts);
-    }
-  }
-}
-
-// Settings that the ranks of a finding have already.
-void LeaveOutDone(const Job& job, FoundCause& found) {
-  const Advice& advice = AdviceOn(found);
-  const std::vector<DiagnosedRank> of_finding = RanksOf(job, found);
-  for (const auto* parts : {&advice.parts, &advice.of_gpu}) {
-    for (const AdvicePart& part : *parts) {
-      if (part.action.what != "set_env") continue;
-      if (part.against_poor && !IsPoorOnAny(job, part.setting)) {
-        found.done.emplace_back(part.setting);
-        continue;
-      }
-      const std::string& value = std::get<std::string>(part.action.args.back().second);
-      const bool done = std::ranges::all_of(of_finding, [&](const DiagnosedRank& rank) {
-        return IsDone(part.setting, value, rank.part->settings);
-      });
-      if (done) found.done.emplace_back(part.setting);
-    }
-  }
-}
-
-}  // namespace
-
-void AddCaptureFindings(const Job& job, Diagnosis& diagnosis) {
-  CheckSettings(job, diagnosis);
-  CheckMemory(job, diagnosis);
-  CheckOverhead(job, diagnosis);
-  CheckSteps(job, diagnosis);
-  CheckStartUp(job, diagnosis);
-  CheckMissing(job, diagnosis);
-  for (FoundCause& found : diagnosis.findings) {
-    AddFacts(job, found);
-    LeaveOutDone(job, found);
-  }
-}
-
-namespace {
 
 AdvicePart ShardOptimizer() {
   return {{"shard the optimizer over the ranks", "优化器在各卡间分片"},
@@ -276,9 +212,11 @@ AdvicePart CaptureSkipped() {
 
 }  // namespace
 
-const FindingInfo kEnvCheck = Fault(
-    Area::kSettings, "env.check", {"framework"}, {"a setting costs time", "存在影响性能的环境变量"},
-    {.category = {"Environment Variable Issues", "环境变量分析"}, .npu_alone = true});
+const FindingInfo kEnvCheck = Fault(Area::kSettings, "env.check", {"framework"},
+                                    {"a setting costs time", "存在影响性能的环境变量"},
+                                    {.category = {"Environment Variable Issues", "环境变量分析"},
+                                     .npu_alone = true,
+                                     .conclude = CheckSettings});
 
 const FindingInfo kMemPressure =
     Fault(Area::kSettings, "mem.pressure", {"model", "framework"},
@@ -286,6 +224,7 @@ const FindingInfo kMemPressure =
           {.leaves = {Leaf::kMemory},
            .needs = {Record::kCalls},
            .applies = [](const Coverage& job) { return !job.on_gpu; },
+           .conclude = CheckMemory,
            .advice = {{Setting("PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"), Recompute(),
                        ShardOptimizer()},
                       {Setting("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), Recompute(),
@@ -295,7 +234,8 @@ const FindingInfo kMemPressure =
 const FindingInfo kCaptureOverhead = Opportunity(
     Area::kCapture, "capture.overhead", {"platform"},
     {"the profiler itself may slow the host", "采集本身可能拖慢 host"},
-    {.advice = {{CaptureWithout([](const AdviceFacts& facts) { return facts.has_stacks; },
+    {.conclude = CheckOverhead,
+     .advice = {{CaptureWithout([](const AdviceFacts& facts) { return facts.has_stacks; },
                                 {"set with_stack=False before changing host code",
                                  "修改 host 代码前先设置 with_stack=False"},
                                 "with_stack", false),
@@ -313,7 +253,12 @@ const FindingInfo kCaptureOverhead = Opportunity(
 const FindingInfo kCaptureWarmup =
     Opportunity(Area::kCapture, "capture.warmup", {"platform"},
                 {"too few steps to tell a habit from an accident", "step 太少，无法区分常态和偶发"},
-                {.advice = {{{{"capture 3 steps or more (warmup=1, active=3)",
+                {.conclude =
+                     [](Conclusions& conclusions) {
+                       CheckSteps(conclusions);
+                       CheckStartUp(conclusions);
+                     },
+                 .advice = {{{{"capture 3 steps or more (warmup=1, active=3)",
                                "至少采集 3 个 step（warmup=1, active=3）"},
                               Capture({{"warmup_steps", 1}, {"active_steps", 3}})}}},
                  .thresholds = {&kFewSteps}});
@@ -321,7 +266,8 @@ const FindingInfo kCaptureWarmup =
 const FindingInfo kCaptureMissing = Opportunity(
     Area::kCapture, "capture.missing", {"platform"},
     {"the captures do not show all causes", "采集数据不足以判断全部原因"},
-    {.advice = {{If([](const AdviceFacts& facts) { return !facts.has_level1; },
+    {.conclude = CheckMissing,
+     .advice = {{If([](const AdviceFacts& facts) { return !facts.has_level1; },
                     {{"profiler_level=Level1 on all ranks", "所有卡用 profiler_level=Level1 采集"},
                      Capture({{"level", std::string("Level1")}}),
                      kProfilerLevel}),

@@ -191,11 +191,32 @@ std::vector<Cause> FindCauses(const Job& job) {
   return causes;
 }
 
+// Moves findings that win time behind all others to those of their kind: faults to their end,
+// opportunities to their size. What pays together stays together.
+void PlaceConcluded(std::size_t first, std::vector<FoundCause>& findings) {
+  for (std::size_t i = first; i < findings.size() && findings[i].gain > 0; ++i) {
+    const bool is_fault = findings[i].kind == FindingKind::kFault;
+    std::size_t at = i;
+    while (at > 0 && findings[at - 1].kind == FindingKind::kOpportunity &&
+           (is_fault || findings[at - 1].gain < findings[i].gain))
+      --at;
+    if (!is_fault && at > 0 && at < i && findings[at - 1].with_next) --at;
+    const auto begin = findings.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto found = findings.begin() + static_cast<std::ptrdiff_t>(i);
+    std::rotate(begin, found, std::next(found));
+  }
+}
+
 Certainty LessSure(Certainty certainty) {
   return certainty == Certainty::kHigh ? Certainty::kMedium : Certainty::kLow;
 }
 
 }  // namespace
+
+void Conclusions::AddGain(FoundCause found) {
+  diagnosis.floor -= found.gain;
+  diagnosis.findings.push_back(std::move(found));
+}
 
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
                    std::string_view explain) {
@@ -250,10 +271,11 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
   }
   FindHiding(replays, of_findings, diagnosis);
   FindHidden(job, waterfall, what_ifs, of_findings, replays, causes, diagnosis);
-  AddLongStep(job, of_findings, replays, diagnosis);
-  AddBubble(job, of_findings, diagnosis);
-  FindNotJudged(job, diagnosis);
-  AddCaptureFindings(job, diagnosis);
+  Conclusions conclusions{job, of_findings, replays, diagnosis};
+  for (const FindingInfo* finding : Catalogue()) {
+    if (finding->conclude != nullptr) finding->conclude(conclusions);
+  }
+  FitAdvice(job, diagnosis);
   FindNotCauses(job, of_findings, replays, diagnosis);
   FindFine(job, diagnosis);
   AddLinesOfNotCauses(job, diagnosis);
@@ -262,8 +284,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
     const Cause& cause = causes[static_cast<std::size_t>(of_findings[i] - what_ifs.data())];
     AddChain(job, cause, of_findings, i, diagnosis);
   }
-  PlaceBubble(diagnosis);
-  PlaceLongStep(diagnosis);
+  PlaceConcluded(of_findings.size(), diagnosis.findings);
   return diagnosis;
 }
 

@@ -20,19 +20,16 @@ namespace mpa {
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules = {},
                    std::string_view explain = "");
 
-/// Adds `pp.bubble` where more and smaller micro-batches win time, behind all other findings, and
-/// takes its gain off the floor. `mended`: by finding so far, what it takes out.
-void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnosis& diagnosis);
-/// Moves it to opportunities of its size. Its gain holds once all others are fixed.
-void PlaceBubble(Diagnosis& diagnosis);
+/// Where a FindingInfo::conclude looks and adds, in the order of the catalogue.
+struct Conclusions {
+  const Job& job;
+  const std::vector<const WhatIf*>& mended;  ///< what the first findings take out, in their order
+  StepReplays& replays;
+  Diagnosis& diagnosis;
 
-/// Adds `step.long` where one step takes much longer than the others because of what one rank does
-/// then, and no finding explains it; behind all other findings. Takes its gain off the floor.
-/// `mended`: by finding so far, what it takes out.
-void AddLongStep(const Job& job, const std::vector<const WhatIf*>& mended, StepReplays& replays,
-                 Diagnosis& diagnosis);
-/// Moves it to the end of the faults. Its gain holds once all others are fixed.
-void PlaceLongStep(Diagnosis& diagnosis);
+  /// Adds a finding that wins time once all before it are fixed: takes its gain off the floor.
+  void AddGain(FoundCause found);
+};
 
 /// Gives every finding that saves less alone the keys of those it hides behind: findings ahead of
 /// it without which it saves more. `what_ifs` are those of the findings, in their order.
@@ -61,16 +58,15 @@ void FindNotCauses(const Job& job, const std::vector<const WhatIf*>& what_ifs, S
 /// NotJudged::hint of what no capture of a GPU can hold.
 inline constexpr Wording kNotOnGpus{"traces of GPUs do not hold it", "GPU 采集不含此数据"};
 
-/// What the captures do not hold, and which causes could not be judged without it. The findings are
-/// there.
+/// What the captures do not hold, and which causes could not be judged without it. All findings
+/// but that one are there.
 void FindNotJudged(const Job& job, Diagnosis& diagnosis);
 /// The causes that were looked at and cost nothing in this job: neither findings, nor hidden behind
 /// them, nor among what was not judged, which are all there.
 void FindFine(const Job& job, Diagnosis& diagnosis);
 
-/// Settings of the job and of its captures; they win nothing by themselves. Says of all findings,
-/// too, which of the advised settings their ranks have already.
-void AddCaptureFindings(const Job& job, Diagnosis& diagnosis);
+/// Says of all findings how their ranks ran, and which of the advised settings they have already.
+void FitAdvice(const Job& job, Diagnosis& diagnosis);
 
 /// Gives what is not a cause the line of the program that has nearly all of its time, if one has.
 void AddLinesOfNotCauses(const Job& job, Diagnosis& diagnosis);

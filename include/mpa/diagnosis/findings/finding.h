@@ -67,6 +67,7 @@ inline bool ComparesRanks(const Coverage& job) { return job.compares; }
 inline bool HasStages(const Coverage& job) { return job.stages > 1; }
 
 struct CauseSearch;
+struct Conclusions;
 struct FindingInfo;
 
 struct FindingDetails {
@@ -77,9 +78,10 @@ struct FindingDetails {
   bool npu_alone = false;          ///< GPUs cannot have it
   /// True for jobs that can have it, and in which it is looked for; null: as its area has it.
   bool (*applies)(const Coverage& job) = nullptr;
-  /// Adds it, and others that show in the same work; null: one of these looks for it, or it is
-  /// added once all others are known.
+  /// Adds it, and others that show in the same work; null: one of these looks for it.
   void (*find)(CauseSearch& search) = nullptr;
+  /// Adds it in the place of `find`, by what the findings that cost the step leave.
+  void (*conclude)(Conclusions& conclusions) = nullptr;
   Advice advice = {};
   /// Of a rank that is late by work that one of these is about, that one's advice is given.
   std::vector<const FindingInfo*> mended_as = {};

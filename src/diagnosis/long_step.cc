@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -12,21 +11,17 @@
 
 #include "diagnose.h"
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/causes/micro_batches.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
 namespace {
 
-constexpr Threshold kBubbleShare{"share", 0.05, 0, 1, "a smaller ideal bubble is not reported"},
-    kLongRatio{"ratio", 2, 1, 1000,
-               "the step takes at least this many times the median of the others"};
+constexpr Threshold kLongRatio{"ratio", 2, 1, 1000,
+                               "the step takes at least this many times the median of the others"};
 
 constexpr MetricInfo kSlowerThanSteps{
-    "slower_than_steps", "ratio", {"{} times the length of the others", "是其他 step 的 {} 倍"}},
-    kIdealBubble{"ideal_bubble", "share", {"ideal bubble {}", "理论气泡 {}"}},
-    kMicroBatches{"micro_batches", "count", {"{} micro-batches", "{} 个 micro-batch"}};
+    "slower_than_steps", "ratio", {"{} times the length of the others", "是其他 step 的 {} 倍"}};
 
 // What a rank does in a step beyond the median of its other steps, by class.
 struct StepExcess {
@@ -161,23 +156,24 @@ class LongSteps {
   const Job& job_;
 };
 
-}  // namespace
-
-void AddLongStep(const Job& job, const std::vector<const WhatIf*>& mended, StepReplays& replays,
-                 Diagnosis& diagnosis) {
+// Tells it where no finding explains what the rank does then.
+void AddLongStep(Conclusions& conclusions) {
+  const Job& job = conclusions.job;
   const LongSteps steps(job);
   const std::optional<StepExcess> excess = steps.Find();
   if (!excess) return;
   WhatIf what_if;
   what_if.expect = steps.Without(*excess);
   StepReplays::Removals made, with;
-  for (const WhatIf* other : mended) made.push_back(&other->expect);
+  for (const WhatIf* other : conclusions.mended) made.push_back(&other->expect);
   with = made;
   with.push_back(&what_if.expect);
+  StepReplays& replays = conclusions.replays;
   const TimeNs gain = replays.Time(made) - replays.Time(with);
   // A finding that has taken most of it tells the cause.
-  const TimeNs alone = diagnosis.step - replays.Time({&what_if.expect});
-  if (gain < LeastGain(job.rules, diagnosis.step) || 2 * gain < alone) return;
+  const TimeNs step = conclusions.diagnosis.step;
+  const TimeNs alone = step - replays.Time({&what_if.expect});
+  if (gain < LeastGain(job.rules, step) || 2 * gain < alone) return;
   const std::int32_t id = job.Part(excess->rank).steps[excess->step].id;
   const std::int64_t rank = job.ranks[excess->rank].rank;
   FoundCause found = NewCause(job, kStepLong, fmt::format("s{}/r{}", id, rank)).finding;
@@ -190,110 +186,19 @@ void AddLongStep(const Job& job, const std::vector<const WhatIf*>& mended, StepR
   found.alone = alone;
   found.gain_max = gain;
   EvidenceFinder(job).Find(what_if, {}, found);
-  diagnosis.floor -= gain;
-  diagnosis.findings.push_back(std::move(found));
-}
-
-void PlaceLongStep(Diagnosis& diagnosis) {
-  auto& findings = diagnosis.findings;
-  const auto step = std::ranges::find_if(
-      findings, [](const FoundCause& finding) { return finding.Is(kStepLong); });
-  if (step == findings.end()) return;
-  const auto at = std::find_if(findings.begin(), step, [](const FoundCause& finding) {
-    return finding.kind != FindingKind::kFault;
-  });
-  std::rotate(at, step, std::next(step));
-}
-
-// Pipelines that wait because a step has few micro-batches.
-
-namespace {
-
-// The share of the steps in which ranks wait for another stage.
-double MeasuredBubble(const Job& job) {
-  double bubble = 0, time = 0;
-  for (const DiagnosedRank& rank : job.ranks) {
-    for (std::size_t step = job.first_step; step < rank.part->steps.size(); ++step) {
-      const StepPart& of = rank.part->steps[step];
-      bubble += static_cast<double>(of.leaves[static_cast<std::size_t>(Leaf::kBubble)]);
-      time += static_cast<double>(of.end - of.begin);
-    }
-  }
-  return time > 0 ? bubble / time : 0;
+  conclusions.AddGain(std::move(found));
 }
 
 }  // namespace
-
-void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnosis& diagnosis) {
-  const PipelineShape shape = ShapeOfPipeline(job);
-  const double ideal = std::min(shape.IdealBubble(), MeasuredBubble(job));
-  if (ideal < job.rules[kBubbleShare]) return;
-  // Gradients hide behind the last micro-batch. Half of it hides less, which no replay of the
-  // recorded step shows: what overlapping saves is taken to be the same either way.
-  std::vector<const Removal*> made;
-  for (std::size_t i = 0; i < mended.size(); ++i) {
-    if (!diagnosis.findings[i].Is(kCommNotOverlapped)) made.push_back(&mended[i]->expect);
-  }
-  const MicroBatches batches(job, shape);
-  FoundCause found = NewCause(job, kPpBubble).finding;
-  found.gain = StepTime(job.graph.graph, job.graph.steps, made) - batches.DoubledStep(made);
-  found.alone = std::max<TimeNs>(0, diagnosis.step - batches.DoubledStep({}));
-  found.gain_max = std::max(found.gain, ShareOf(diagnosis.floor, ideal));
-  const TimeNs least = LeastGain(job.rules, diagnosis.step);
-  if (found.gain < least) {
-    const auto step_with = [&](const Removal& finding) {
-      const std::array<const Removal*, 1> fixed = {&finding};
-      return batches.DoubledStep(fixed);
-    };
-    if (found.alone >= least && !mended.empty())
-      AddHidden(mended, step_with, std::move(found), diagnosis);
-    return;
-  }
-  if (!shape.complete) found.confidence = Certainty::kLow;
-  found.Measure(kIdealBubble, ideal);
-  found.Measure(kMicroBatches, shape.micro_batches);
-  WhatIf waits;
-  for (std::size_t i = 0; i < job.operations.all.size(); ++i) {
-    const auto& members = job.operations.all[i].joint.members;
-    for (std::size_t member = 0; IsPairKind(job.operations.all[i].kind) && member < members.size();
-         ++member)
-      waits.expect.waits.push_back({job.graph.leaves[i][member], job.PartOf(members[member]).dur});
-  }
-  EvidenceFinder(job).Find(waits, {}, found);
-  diagnosis.floor -= found.gain;
-  diagnosis.findings.push_back(std::move(found));
-}
-
-void PlaceBubble(Diagnosis& diagnosis) {
-  auto& findings = diagnosis.findings;
-  const auto bubble = std::ranges::find_if(
-      findings, [](const FoundCause& finding) { return finding.Is(kPpBubble); });
-  if (bubble == findings.end()) return;
-  auto at = bubble;
-  while (at != findings.begin() && std::prev(at)->kind == FindingKind::kOpportunity &&
-         std::prev(at)->gain < bubble->gain)
-    --at;
-  // What pays together stays together.
-  if (at != findings.begin() && at != bubble && std::prev(at)->with_next) --at;
-  std::rotate(at, bubble, std::next(bubble));
-}
 
 const FindingInfo kStepLong =
     Fault(Area::kRanks, "step.long", {"platform", "framework"},
           {"one step takes much longer than the others", "个别 step 明显更长"},
           {.applies = [](const Coverage& job) { return job.steps >= job.rules[kFewSteps]; },
+           .conclude = AddLongStep,
            .advice = {{{{"look what runs on the node then (logs, other processes)",
                          "查看此时该节点上运行的任务（日志、其他进程）"},
                         Check("what else runs in that step")}}},
            .thresholds = {&kLongRatio}});
-
-const FindingInfo kPpBubble = Opportunity(
-    Area::kCommunication, "pp.bubble", {"model"},
-    {"too few micro-batches fill the pipeline", "micro-batch 过少导致流水线气泡"},
-    {.applies = HasStages,
-     .advice = {{{{"use more micro-batches", "增加 micro-batch"}, Change("micro-batches", "more")},
-                 {{"use an interleaved schedule", "使用交织流水"},
-                  Change("schedule", "interleaved")}}},
-     .thresholds = {&kBubbleShare}});
 
 }  // namespace mpa

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What advice on a finding has to fit: how its ranks ran and were captured.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose.h"
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/variables.h"
+#include "mpa/diagnosis/report/finding_text.h"
+
+namespace mpa {
+namespace {
+
+bool IsPoorOnAny(const Job& job, std::string_view variable) {
+  return std::ranges::any_of(job.ranks, [&](const DiagnosedRank& rank) {
+    return IsPoor(*VariableNamed(variable), rank.part->settings);
+  });
+}
+
+std::vector<DiagnosedRank> RanksOf(const Job& job, const FoundCause& found) {
+  std::vector<DiagnosedRank> ranks;
+  for (const DiagnosedRank& rank : job.ranks) {
+    if (found.Concerns(rank.rank)) ranks.push_back(rank);
+  }
+  // Nothing is known of ranks that were not captured but that they are of the same job.
+  return ranks.empty() ? job.ranks : ranks;
+}
+
+// How the ranks of a finding ran and were captured. What all calls of a late rank did is what those
+// did that make it late.
+void AddFacts(const Job& job, FoundCause& found) {
+  const std::vector<DiagnosedRank> ranks = RanksOf(job, found);
+  AdviceFacts facts = FactsOf(ranks, job.rules);
+  facts.copying_in = found.facts.copying_in;
+  facts.copying_out = found.facts.copying_out;
+  facts.reading = found.facts.reading;
+  facts.synchronising = found.facts.synchronising;
+  found.facts = facts;
+  if (found.finding->area != Area::kRanks) return;
+  for (const DiagnosedRank& rank : ranks) {
+    for (const BlockedPart& call : rank.part->blocked) {
+      if (NameOf(call.leaf) == found.leaf) AddWait(*rank.part, call, found.facts);
+    }
+  }
+}
+
+// Settings that the ranks of a finding have already.
+void LeaveOutDone(const Job& job, FoundCause& found) {
+  const Advice& advice = AdviceOn(found);
+  const std::vector<DiagnosedRank> of_finding = RanksOf(job, found);
+  for (const auto* parts : {&advice.parts, &advice.of_gpu}) {
+    for (const AdvicePart& part : *parts) {
+      if (part.action.what != "set_env") continue;
+      if (part.against_poor && !IsPoorOnAny(job, part.setting)) {
+        found.done.emplace_back(part.setting);
+        continue;
+      }
+      const std::string& value = std::get<std::string>(part.action.args.back().second);
+      const bool done = std::ranges::all_of(of_finding, [&](const DiagnosedRank& rank) {
+        return IsDone(part.setting, value, rank.part->settings);
+      });
+      if (done) found.done.emplace_back(part.setting);
+    }
+  }
+}
+
+}  // namespace
+
+void FitAdvice(const Job& job, Diagnosis& diagnosis) {
+  for (FoundCause& found : diagnosis.findings) {
+    AddFacts(job, found);
+    LeaveOutDone(job, found);
+  }
+}
+
+}  // namespace mpa
