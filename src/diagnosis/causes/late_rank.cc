@@ -13,6 +13,136 @@
 namespace mpa {
 namespace {
 
+TimeNs ArrivalOf(const Job& job, const JointOperation::Member& member) {
+  const std::uint32_t arrive = job.Part(member.rank).graph.collectives[member.collective].arrive;
+  return job.graph.graph.Start(job.graph.first_node[member.rank] + arrive);
+}
+
+// An operation to which one of the late ranks came last.
+struct Late {
+  const JobOperation* operation = nullptr;
+  JointOperation::Member last;
+  TimeNs by = 0;
+};
+
+// Where a rank that came late to an operation first fell behind a peer.
+class DivergenceFinder {
+ public:
+  DivergenceFinder(const Job& job, const Late& late, const std::set<std::size_t>& late_ranks)
+      : job_(job), late_(late), late_ranks_(late_ranks) {}
+
+  // Equal work is that of one type and shape, in the order of time.
+  std::optional<Divergence> Find() const {
+    const auto peer = PeerIn();
+    const auto step = static_cast<std::size_t>(late_.operation->step);
+    if (!peer || step >= job_.Part(late_.last.rank).steps.size() ||
+        step >= job_.Part(peer->rank).steps.size())
+      return std::nullopt;
+    const auto [own_begin, peer_begin] = LeftTogether(*peer);
+    const OperationPart &own = job_.PartOf(late_.last), &other = job_.PartOf(*peer);
+    std::map<std::pair<std::string, std::string>, std::vector<TimeNs>> ends;
+    for (Work& work : WorkBetween(peer->rank, peer_begin, other.start))
+      ends[{std::move(work.type), std::move(work.shapes)}].push_back(work.end);
+    std::map<std::pair<std::string, std::string>, std::size_t> done;
+    Divergence found;
+    found.rank = job_.ranks[late_.last.rank].rank;
+    found.peer = job_.ranks[peer->rank].rank;
+    found.step = job_.Part(0).IdOfStep(late_.operation->step);
+    found.until = job_.Part(late_.last.rank).names[own.name];
+    found.late = late_.by;
+    for (Work& work : WorkBetween(late_.last.rank, own_begin, own.start)) {
+      const std::pair key{work.type, work.shapes};
+      const std::size_t number = done[key]++;
+      const auto equal = ends.find(key);
+      if (equal == ends.end() || number >= equal->second.size()) continue;
+      found.behind = work.end - equal->second[number];
+      if (static_cast<double>(found.behind) <
+          job_.rules[kLateBehindShare] * static_cast<double>(late_.by))
+        continue;
+      found.kernel = std::move(work.type);
+      found.shapes = std::move(work.shapes);
+      AddOrigin(job_.Part(late_.last.rank), work.node, found);
+      return found;
+    }
+    // All that both compute is done in time; what comes behind it is not.
+    found.behind = (own.start - own_begin) - (other.start - peer_begin);
+    return found;
+  }
+
+ private:
+  // One of the same role whose arrival is in the middle.
+  std::optional<JointOperation::Member> PeerIn() const {
+    std::vector<JointOperation::Member> peers;
+    for (const JointOperation::Member& member : late_.operation->joint.members) {
+      if (!late_ranks_.contains(member.rank) &&
+          job_.role[member.rank] == job_.role[late_.last.rank])
+        peers.push_back(member);
+    }
+    if (peers.empty()) return std::nullopt;
+    std::ranges::stable_sort(peers, {}, [&](const auto& a) { return ArrivalOf(job_, a); });
+    return peers[(peers.size() - 1) / 2];
+  }
+
+  // When both left what they did together last, each on its own clock; the begin of the step where
+  // there is nothing.
+  std::pair<TimeNs, TimeNs> LeftTogether(const JointOperation::Member& peer) const {
+    const std::size_t rank = late_.last.rank;
+    const std::int32_t step = late_.operation->step;
+    for (std::size_t i = late_.last.collective; i-- > 0;) {
+      const JobOperation& before = job_.operations.all[job_.operations.of_rank[rank][i]];
+      if (before.step != step) break;
+      if (!before.joint.is_barrier || before.is_apart) continue;
+      for (const JointOperation::Member& member : before.joint.members) {
+        if (member.rank != peer.rank || member.collective >= peer.collective) continue;
+        const OperationPart &own = job_.Part(rank).operations[i], &other = job_.PartOf(member);
+        return {own.start + own.dur, other.start + other.dur};
+      }
+    }
+    const auto begin = [&](std::size_t of) {
+      return job_.Part(of).steps[static_cast<std::size_t>(step)].begin;
+    };
+    return {begin(rank), begin(peer.rank)};
+  }
+
+  struct Work {
+    TimeNs end = 0;  // since both left together
+    std::string type, shapes;
+    std::uint32_t node = 0;
+  };
+
+  // The kernels of a rank between two times, in the order of their starts.
+  std::vector<Work> WorkBetween(std::size_t rank, TimeNs begin, TimeNs end) const {
+    const RankDiagnosis& part = job_.Part(rank);
+    const auto& nodes = part.graph.nodes;
+    std::vector<std::uint32_t> kernels;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].kind == NodeKind::kKernel && nodes[i].start >= begin && nodes[i].start < end)
+        kernels.push_back(i);
+    }
+    std::ranges::stable_sort(kernels, {}, [&](std::uint32_t a) { return nodes[a].start; });
+    std::vector<Work> work;
+    for (const std::uint32_t kernel : kernels) {
+      const KernelKind& kind = part.KindOf(nodes[kernel]);
+      work.push_back({nodes[kernel].start + nodes[kernel].dur - begin, part.names[kind.type],
+                      part.names[kind.shapes], kernel});
+    }
+    return work;
+  }
+
+  // The operator that asked for a kernel of the rank, as far as it is recorded.
+  static void AddOrigin(const RankDiagnosis& part, std::uint32_t node, Divergence& found) {
+    const auto origin = std::ranges::partition_point(
+        part.origins, [node](const KernelOrigin& row) { return row.node < node; });
+    if (origin == part.origins.end() || origin->node != node) return;
+    found.op = part.names[origin->op];
+    found.line = part.names[origin->line];
+  }
+
+  const Job& job_;
+  const Late& late_;
+  const std::set<std::size_t>& late_ranks_;  // positions
+};
+
 class LateRankChain {
  public:
   LateRankChain(const Job& job, const LateWork& work, const FoundCause& finding)
@@ -103,18 +233,6 @@ class LateRankChain {
     sums[Leaf::kCopyIn].usual += std::min(own, Normal(std::move(copies)));
   }
 
-  TimeNs ArrivalOf(const JointOperation::Member& member) const {
-    const std::uint32_t arrive = job_.Part(member.rank).graph.collectives[member.collective].arrive;
-    return job_.graph.graph.Start(job_.graph.first_node[member.rank] + arrive);
-  }
-
-  // An operation to which one of the late ranks came last.
-  struct Late {
-    const JobOperation* operation = nullptr;
-    JointOperation::Member last;
-    TimeNs by = 0;
-  };
-
   void AddLateness(LateRank& late) const {
     Late worst;
     std::map<std::pair<std::string, std::size_t>, TimeNs> sums;  // by group and late rank
@@ -129,9 +247,9 @@ class LateRankChain {
       if (found.operation == nullptr) continue;
       sums[{operation.group, found.last.rank}] += found.by;
       if (found.by > worst.by) worst = found;
-      const TimeNs came = ArrivalOf(found.last);
+      const TimeNs came = ArrivalOf(job_, found.last);
       for (const JointOperation::Member& member : operation.joint.members) {
-        if (!late_.contains(member.rank)) waiting[member.rank] += came - ArrivalOf(member);
+        if (!late_.contains(member.rank)) waiting[member.rank] += came - ArrivalOf(job_, member);
       }
     }
     // Who is behind in one of its groups is behind in the others, too.
@@ -145,14 +263,14 @@ class LateRankChain {
     for (const auto& [rank, time] : waiting)
       late.waiting.push_back({job_.ranks[rank].rank, Mean(time)});
     std::ranges::stable_sort(late.waiting, std::greater{}, &TimeOfRank::time);
-    if (worst.operation != nullptr) late.divergence = DivergenceIn(worst);
+    if (worst.operation != nullptr) late.divergence = DivergenceFinder(job_, worst, late_).Find();
   }
 
   Late LateIn(const JobOperation& operation) const {
     Late late{&operation, {}, 0};
     TimeNs last = -1, others = -1;
     for (const JointOperation::Member& member : operation.joint.members) {
-      const TimeNs came = ArrivalOf(member);
+      const TimeNs came = ArrivalOf(job_, member);
       if (!late_.contains(member.rank)) {
         others = std::max(others, came);
       } else if (came > last) {
@@ -164,116 +282,6 @@ class LateRankChain {
     // Somebody who was not captured may have come even later.
     if (last < 0 || others < 0 || late.by <= 0 || operation.joint.last > last) return {};
     return late;
-  }
-
-  // One of the same role whose arrival is in the middle.
-  std::optional<JointOperation::Member> PeerIn(const Late& late) const {
-    std::vector<JointOperation::Member> peers;
-    for (const JointOperation::Member& member : late.operation->joint.members) {
-      if (!late_.contains(member.rank) && job_.role[member.rank] == job_.role[late.last.rank])
-        peers.push_back(member);
-    }
-    if (peers.empty()) return std::nullopt;
-    std::ranges::stable_sort(peers, {}, [&](const auto& a) { return ArrivalOf(a); });
-    return peers[(peers.size() - 1) / 2];
-  }
-
-  // When both left what they did together last, each on its own clock; the begin of the step where
-  // there is nothing.
-  std::pair<TimeNs, TimeNs> LeftTogether(const Late& late,
-                                         const JointOperation::Member& peer) const {
-    const std::size_t rank = late.last.rank;
-    const std::int32_t step = late.operation->step;
-    for (std::size_t i = late.last.collective; i-- > 0;) {
-      const JobOperation& before = job_.operations.all[job_.operations.of_rank[rank][i]];
-      if (before.step != step) break;
-      if (!before.joint.is_barrier || before.is_apart) continue;
-      for (const JointOperation::Member& member : before.joint.members) {
-        if (member.rank != peer.rank || member.collective >= peer.collective) continue;
-        const OperationPart &own = job_.Part(rank).operations[i], &other = job_.PartOf(member);
-        return {own.start + own.dur, other.start + other.dur};
-      }
-    }
-    const auto begin = [&](std::size_t of) {
-      return job_.Part(of).steps[static_cast<std::size_t>(step)].begin;
-    };
-    return {begin(rank), begin(peer.rank)};
-  }
-
-  struct Work {
-    TimeNs end = 0;  // since both left together
-    std::string type, shapes;
-    std::uint32_t node = 0;
-  };
-
-  // The kernels of a rank between two times, in the order of their starts.
-  std::vector<Work> WorkBetween(std::size_t rank, TimeNs begin, TimeNs end) const {
-    const RankDiagnosis& part = job_.Part(rank);
-    const auto& nodes = part.graph.nodes;
-    std::vector<std::uint32_t> kernels;
-    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-      if (nodes[i].kind == NodeKind::kKernel && nodes[i].start >= begin && nodes[i].start < end)
-        kernels.push_back(i);
-    }
-    std::ranges::stable_sort(kernels, {}, [&](std::uint32_t a) { return nodes[a].start; });
-    std::vector<Work> work;
-    for (const std::uint32_t kernel : kernels) {
-      const KernelKind& kind = part.KindOf(nodes[kernel]);
-      work.push_back({nodes[kernel].start + nodes[kernel].dur - begin, part.names[kind.type],
-                      part.names[kind.shapes], kernel});
-    }
-    return work;
-  }
-
-  // The operator that asked for a kernel of the rank, as far as it is recorded.
-  static void AddOrigin(const RankDiagnosis& part, std::uint32_t node, Divergence& found) {
-    const auto origin = std::ranges::partition_point(
-        part.origins, [node](const KernelOrigin& row) { return row.node < node; });
-    if (origin == part.origins.end() || origin->node != node) return;
-    found.op = part.names[origin->op];
-    found.line = part.names[origin->line];
-  }
-
-  // Equal work is that of one type and shape, in the order of time.
-  std::optional<Divergence> DivergenceIn(const Late& late) const {
-    const auto peer = PeerIn(late);
-    const auto step = static_cast<std::size_t>(late.operation->step);
-    if (!peer || step >= job_.Part(late.last.rank).steps.size() ||
-        step >= job_.Part(peer->rank).steps.size())
-      return std::nullopt;
-    const auto [own_begin, peer_begin] = LeftTogether(late, *peer);
-    const OperationPart &own = job_.PartOf(late.last), &other = job_.PartOf(*peer);
-    std::map<std::pair<std::string, std::string>, std::vector<TimeNs>> ends;
-    for (Work& work : WorkBetween(peer->rank, peer_begin, other.start))
-      ends[{std::move(work.type), std::move(work.shapes)}].push_back(work.end);
-    std::map<std::pair<std::string, std::string>, std::size_t> done;
-    Divergence found{job_.ranks[late.last.rank].rank,
-                     job_.ranks[peer->rank].rank,
-                     job_.Part(0).IdOfStep(late.operation->step),
-                     {},
-                     {},
-                     {},
-                     {},
-                     0,
-                     job_.Part(late.last.rank).names[own.name],
-                     late.by};
-    for (Work& work : WorkBetween(late.last.rank, own_begin, own.start)) {
-      const std::pair key{work.type, work.shapes};
-      const std::size_t number = done[key]++;
-      const auto equal = ends.find(key);
-      if (equal == ends.end() || number >= equal->second.size()) continue;
-      found.behind = work.end - equal->second[number];
-      if (static_cast<double>(found.behind) <
-          job_.rules[kLateBehindShare] * static_cast<double>(late.by))
-        continue;
-      found.kernel = std::move(work.type);
-      found.shapes = std::move(work.shapes);
-      AddOrigin(job_.Part(late.last.rank), work.node, found);
-      return found;
-    }
-    // All that both compute is done in time; what comes behind it is not.
-    found.behind = (own.start - own_begin) - (other.start - peer_begin);
-    return found;
   }
 
   void Judge(LateRank& late) const {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/causes/variables.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/measure/kernel_class.h"
 
 namespace mpa {

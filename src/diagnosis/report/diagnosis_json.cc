@@ -39,34 +39,11 @@ std::string_view NameOf(Certainty confidence) {
   return kNames[static_cast<std::size_t>(confidence)];
 }
 
-// Makes the document, and counts what it leaves out.
-class DocumentMaker {
+// Json of texts and lists that may be cut, and what they leave out.
+class CutJson {
  public:
-  DocumentMaker(const Diagnosis& diagnosis, const Extent& extent, Language language)
-      : of_(diagnosis), extent_(extent), language_(language) {}
+  explicit CutJson(const Extent& extent) : extent_(extent) {}
 
-  Json Make() && {
-    Json document = {{"schema", "mpa.diagnosis/1"}, {"complete", of_.complete}};
-    document["capture"] = Capture();
-    document["step_ns"] = of_.step;
-    document["floor_ns"] = of_.floor;
-    document["accounting"] = Accounts();
-    document["findings"] = Findings();
-    document["not_causes"] = Innocents();
-    document["skipped"] = Skipped();
-    if (!of_.hidden.empty() && extent_.skipped) document["hidden"] = Hidden();
-    if (!of_.fine.empty() && extent_.skipped) document["fine"] = Fine();
-    if (!of_.needed.empty() && extent_.innocents) document["needed"] = Needed();
-    if (!extent_.skipped) Omit("hidden", of_.hidden.size());
-    if (!extent_.skipped) Omit("fine", of_.fine.size());
-    if (!extent_.innocents) Omit("needed", of_.needed.size());
-    if (!of_.lateness.ranks.empty() && extent_.innocents) document["late_ranks"] = LateRanksOf();
-    document["notes"] = Notes();
-    document["omitted"] = std::move(omitted_);
-    return document;
-  }
-
- private:
   void Omit(const char* what, std::size_t count) {
     if (count > 0) omitted_[what] = omitted_.value(what, std::size_t{0}) + count;
   }
@@ -85,16 +62,190 @@ class DocumentMaker {
     return list;
   }
 
+  Json TakeOmitted() { return std::move(omitted_); }
+
+  const Extent& extent() const { return extent_; }
+
+ private:
+  const Extent extent_;
+  Json omitted_ = {{"findings", 0}, {"evidence", 0}};
+};
+
+// A finding of the document.
+class FindingJson {
+ public:
+  FindingJson(const Diagnosis& diagnosis, Language language, CutJson& cut)
+      : of_(diagnosis), language_(language), cut_(cut), extent_(cut.extent()) {}
+
+  Json Make(const FoundCause& finding) {
+    const double share = of_.step > 0 ? Ratio(finding.gain, of_.step) : 0.0;
+    Json json = {
+        {"id", finding.finding->id},
+        {"key", finding.key},
+        {"kind", NameOf(finding.kind)},
+        {"severity", mpa::NameOf(ImpactOf(of_, finding))},
+        {"confidence", NameOf(finding.confidence)},
+        {"gain_ns", finding.gain},
+        {"alone_ns", finding.alone},
+        {"gain_max_ns", finding.gain_max},
+        {"share", share},
+        {"ranks", cut_.List(finding.ranks, "ranks")},
+        {"steps", cut_.List(finding.steps, "steps")},
+        {"persistence", PersistenceOf(finding)},
+        {"owner", finding.finding->owners},
+        {"cause_leaf", finding.leaf.empty() ? Json(nullptr) : Json(finding.leaf)},
+        {"after", finding.after},
+        {"hides", HiddenBy(finding)},
+        {"with_next", finding.with_next},
+    };
+    if (extent_.metrics) {
+      json["metrics"] = MetricsOf(finding);
+    } else {
+      cut_.Omit("metrics", finding.metrics.size());
+    }
+    if (finding.setting) json["setting"] = SettingOf(*finding.setting);
+    if (finding.chain && extent_.metrics)
+      json["chain"] = ChainJson(*finding.chain, std::min<std::size_t>(extent_.list, 16));
+    json["evidence"] = EvidenceOf(finding);
+    json["actions"] = ActionsOf(finding);
+    json["next"] = Json::array();
+    if (extent_.metrics) {
+      json["next"].push_back("advisor why " + finding.key + " -d DIR --json");
+      json["next"].push_back("advisor timeline " + finding.key + " -d DIR");
+    }
+    json["text"] = {{"title", TitleOf(finding, language_)},
+                    {"advice", AdviceOf(finding, language_)}};
+    return json;
+  }
+
+ private:
+  // Keys of the findings that show once this one is fixed.
+  Json HiddenBy(const FoundCause& finding) const {
+    Json keys = Json::array();
+    for (const FoundCause& other : of_.findings) {
+      const bool hidden = std::ranges::find(other.after, finding.key) != other.after.end();
+      if (hidden && keys.size() < extent_.list) keys.push_back(other.key);
+    }
+    return keys;
+  }
+
+  Json ActionsOf(const FoundCause& finding) {
+    Json actions = Json::array();
+    for (const Action& action : mpa::ActionsOf(finding)) {
+      Json args = Json::object();
+      for (const auto& [name, value] : action.args) {
+        std::visit([&args, &name = name](const auto& of) { args[std::string(name)] = of; }, value);
+      }
+      if (action.of_ranks && !finding.ranks.empty())
+        args["ranks"] = cut_.List(finding.ranks, "ranks");
+      actions.push_back({{"what", action.what}, {"args", std::move(args)}});
+    }
+    return actions;
+  }
+
+  Json SettingOf(const FoundSetting& setting) {
+    Json values = Json::array();
+    for (const auto& [value, ranks] : setting.values) {
+      if (values.size() < extent_.list)
+        values.push_back({{"value", cut_.Text(value)}, {"ranks", cut_.List(ranks, "ranks")}});
+    }
+    return {{"variable", setting.variable},
+            {"values", std::move(values)},
+            {"differs", setting.differs},
+            {"serves", setting.serves.empty() ? Json(nullptr) : Json(setting.serves)}};
+  }
+
+  static Json MetricsOf(const FoundCause& finding) {
+    Json metrics = Json::array();
+    for (const Metric& metric : finding.metrics) {
+      metrics.push_back(
+          {{"name", metric.info->name}, {"value", metric.value}, {"unit", metric.info->unit}});
+    }
+    return metrics;
+  }
+
+  Json EvidenceOf(const FoundCause& finding) {
+    Json rows = Json::array();
+    for (const Evidence& evidence : finding.evidence) {
+      if (rows.size() == extent_.evidence) break;
+      Json row = {{"rank", evidence.rank},
+                  {"capture", cut_.Text(evidence.capture)},
+                  {"source", cut_.Text(evidence.source)},
+                  {"table", evidence.table},
+                  {"name", cut_.Text(evidence.name)},
+                  {"start_ns", evidence.start},
+                  {"dur_ns", evidence.dur},
+                  {"calls_per_step", evidence.calls},
+                  {"time_per_step_ns", evidence.time},
+                  {"of_ns", evidence.of_all}};
+      if (evidence.peer >= 0) row["peer"] = evidence.peer;
+      if (!evidence.op.empty()) row["op"] = cut_.Text(evidence.op);
+      if (!evidence.line.empty()) row["source_line"] = cut_.Text(evidence.line);
+      rows.push_back(std::move(row));
+    }
+    cut_.Omit("evidence", finding.evidence.size() - rows.size());
+    return rows;
+  }
+
+  // Of how many counted steps the finding was seen in.
+  Json PersistenceOf(const FoundCause& finding) const {
+    const std::size_t total = of_.steps.size();
+    const std::size_t seen = std::min(finding.steps.size(), total);
+    std::string_view name = "unknown";
+    if (total >= 3) {
+      const double share = Ratio(seen, total);
+      name = share >= of_.rules[kSystematicShare]     ? "systematic"
+             : share >= of_.rules[kIntermittentShare] ? "intermittent"
+                                                      : "one-off";
+      if (seen == 1) name = "one-off";
+    }
+    return {{"class", name}, {"steps_seen", seen}, {"steps_total", total}};
+  }
+
+  const Diagnosis& of_;
+  const Language language_;
+  CutJson& cut_;
+  const Extent& extent_;
+};
+
+// Makes the document, and counts what it leaves out.
+class DocumentMaker {
+ public:
+  DocumentMaker(const Diagnosis& diagnosis, const Extent& extent, Language language)
+      : of_(diagnosis), language_(language), cut_(extent) {}
+
+  Json Make() && {
+    Json document = {{"schema", "mpa.diagnosis/1"}, {"complete", of_.complete}};
+    document["capture"] = Capture();
+    document["step_ns"] = of_.step;
+    document["floor_ns"] = of_.floor;
+    document["accounting"] = Accounts();
+    document["findings"] = Findings();
+    document["not_causes"] = Innocents();
+    document["skipped"] = Skipped();
+    if (!of_.hidden.empty() && extent_.skipped) document["hidden"] = Hidden();
+    if (!of_.fine.empty() && extent_.skipped) document["fine"] = Fine();
+    if (!of_.needed.empty() && extent_.innocents) document["needed"] = Needed();
+    if (!extent_.skipped) cut_.Omit("hidden", of_.hidden.size());
+    if (!extent_.skipped) cut_.Omit("fine", of_.fine.size());
+    if (!extent_.innocents) cut_.Omit("needed", of_.needed.size());
+    if (!of_.lateness.ranks.empty() && extent_.innocents) document["late_ranks"] = LateRanksOf();
+    document["notes"] = Notes();
+    document["omitted"] = cut_.TakeOmitted();
+    return document;
+  }
+
+ private:
   Json Capture() {
     Json settings = Json::object();
     for (const auto& [name, value] : of_.settings) {
-      if (settings.size() < extent_.list) settings[Text(name)] = Text(value);
+      if (settings.size() < extent_.list) settings[cut_.Text(name)] = cut_.Text(value);
     }
-    return {{"ranks", List(of_.ranks, "ranks")},
+    return {{"ranks", cut_.List(of_.ranks, "ranks")},
             {"world", of_.world},
-            {"steps", List(of_.steps, "steps")},
-            {"dropped_steps", List(of_.dropped_steps, "steps")},
-            {"level", Text(of_.level)},
+            {"steps", cut_.List(of_.steps, "steps")},
+            {"dropped_steps", cut_.List(of_.dropped_steps, "steps")},
+            {"level", cut_.Text(of_.level)},
             {"formats", of_.formats},
             {"settings", settings}};
   }
@@ -117,7 +268,7 @@ class DocumentMaker {
       });
       rows.push_back(Account(*by_length[NearestRankAbove(by_length.size(), 50)]));
     }
-    Omit("accounting", of_.accounting.size() - rows.size());
+    cut_.Omit("accounting", of_.accounting.size() - rows.size());
     return rows;
   }
 
@@ -132,7 +283,7 @@ class DocumentMaker {
                       {"late_as_last_ns", late.as_last},
                       {"most_ns", late.most}});
     }
-    Omit("late_ranks", of_.lateness.ranks.size() - list.size());
+    cut_.Omit("late_ranks", of_.lateness.ranks.size() - list.size());
     return list;
   }
 
@@ -140,136 +291,13 @@ class DocumentMaker {
     Json findings = Json::array();
     for (const FoundCause& finding : of_.findings) {
       if (findings.size() < extent_.findings) {
-        findings.push_back(FindingOf(finding));
+        findings.push_back(FindingJson(of_, language_, cut_).Make(finding));
       } else {
-        Omit("findings", 1);
-        Omit("evidence", finding.evidence.size());
+        cut_.Omit("findings", 1);
+        cut_.Omit("evidence", finding.evidence.size());
       }
     }
     return findings;
-  }
-
-  Json FindingOf(const FoundCause& finding) {
-    const double share = of_.step > 0 ? Ratio(finding.gain, of_.step) : 0.0;
-    Json json = {
-        {"id", finding.finding->id},
-        {"key", finding.key},
-        {"kind", NameOf(finding.kind)},
-        {"severity", mpa::NameOf(ImpactOf(of_, finding))},
-        {"confidence", NameOf(finding.confidence)},
-        {"gain_ns", finding.gain},
-        {"alone_ns", finding.alone},
-        {"gain_max_ns", finding.gain_max},
-        {"share", share},
-        {"ranks", List(finding.ranks, "ranks")},
-        {"steps", List(finding.steps, "steps")},
-        {"persistence", PersistenceOf(finding)},
-        {"owner", finding.finding->owners},
-        {"cause_leaf", finding.leaf.empty() ? Json(nullptr) : Json(finding.leaf)},
-        {"after", finding.after},
-        {"hides", HiddenBy(finding)},
-        {"with_next", finding.with_next},
-    };
-    if (extent_.metrics) {
-      json["metrics"] = MetricsOf(finding);
-    } else {
-      Omit("metrics", finding.metrics.size());
-    }
-    if (finding.setting) json["setting"] = SettingOf(*finding.setting);
-    if (finding.chain && extent_.metrics)
-      json["chain"] = ChainJson(*finding.chain, std::min<std::size_t>(extent_.list, 16));
-    json["evidence"] = EvidenceOf(finding);
-    json["actions"] = ActionsOf(finding);
-    json["next"] = Json::array();
-    if (extent_.metrics) {
-      json["next"].push_back("advisor why " + finding.key + " -d DIR --json");
-      json["next"].push_back("advisor timeline " + finding.key + " -d DIR");
-    }
-    json["text"] = {{"title", TitleOf(finding, language_)},
-                    {"advice", AdviceOf(finding, language_)}};
-    return json;
-  }
-
-  // Keys of the findings that show once this one is fixed.
-  Json HiddenBy(const FoundCause& finding) const {
-    Json keys = Json::array();
-    for (const FoundCause& other : of_.findings) {
-      const bool hidden = std::ranges::find(other.after, finding.key) != other.after.end();
-      if (hidden && keys.size() < extent_.list) keys.push_back(other.key);
-    }
-    return keys;
-  }
-
-  Json ActionsOf(const FoundCause& finding) {
-    Json actions = Json::array();
-    for (const Action& action : mpa::ActionsOf(finding)) {
-      Json args = Json::object();
-      for (const auto& [name, value] : action.args) {
-        std::visit([&args, &name = name](const auto& of) { args[std::string(name)] = of; }, value);
-      }
-      if (action.of_ranks && !finding.ranks.empty()) args["ranks"] = List(finding.ranks, "ranks");
-      actions.push_back({{"what", action.what}, {"args", std::move(args)}});
-    }
-    return actions;
-  }
-
-  Json SettingOf(const FoundSetting& setting) {
-    Json values = Json::array();
-    for (const auto& [value, ranks] : setting.values) {
-      if (values.size() < extent_.list)
-        values.push_back({{"value", Text(value)}, {"ranks", List(ranks, "ranks")}});
-    }
-    return {{"variable", setting.variable},
-            {"values", std::move(values)},
-            {"differs", setting.differs},
-            {"serves", setting.serves.empty() ? Json(nullptr) : Json(setting.serves)}};
-  }
-
-  static Json MetricsOf(const FoundCause& finding) {
-    Json metrics = Json::array();
-    for (const Metric& metric : finding.metrics) {
-      metrics.push_back(
-          {{"name", metric.info->name}, {"value", metric.value}, {"unit", metric.info->unit}});
-    }
-    return metrics;
-  }
-
-  Json EvidenceOf(const FoundCause& finding) {
-    Json rows = Json::array();
-    for (const Evidence& evidence : finding.evidence) {
-      if (rows.size() == extent_.evidence) break;
-      Json row = {{"rank", evidence.rank},
-                  {"capture", Text(evidence.capture)},
-                  {"source", Text(evidence.source)},
-                  {"table", evidence.table},
-                  {"name", Text(evidence.name)},
-                  {"start_ns", evidence.start},
-                  {"dur_ns", evidence.dur},
-                  {"calls_per_step", evidence.calls},
-                  {"time_per_step_ns", evidence.time},
-                  {"of_ns", evidence.of_all}};
-      if (evidence.peer >= 0) row["peer"] = evidence.peer;
-      if (!evidence.op.empty()) row["op"] = Text(evidence.op);
-      if (!evidence.line.empty()) row["source_line"] = Text(evidence.line);
-      rows.push_back(std::move(row));
-    }
-    Omit("evidence", finding.evidence.size() - rows.size());
-    return rows;
-  }
-
-  // Of how many counted steps the finding was seen in.
-  Json PersistenceOf(const FoundCause& finding) const {
-    const std::size_t total = of_.steps.size();
-    const std::size_t seen = std::min(finding.steps.size(), total);
-    std::string_view name = "unknown";
-    if (total >= 3) {
-      const double share = Ratio(seen, total);
-      name = share >= of_.rules[kSystematicShare]     ? "systematic"
-             : share >= of_.rules[kIntermittentShare] ? "intermittent"
-                                                      : "one-off";
-      if (seen == 1) name = "one-off";
-    }
-    return {{"class", name}, {"steps_seen", seen}, {"steps_total", total}};
   }
 
   Json Innocents() {
@@ -277,13 +305,13 @@ class DocumentMaker {
     for (const NotACause& innocent : of_.not_causes) {
       if (!extent_.innocents) break;
       rows.push_back(
-          {{"name", Text(innocent.name)},
+          {{"name", cut_.Text(innocent.name)},
            {"cost_ns", innocent.cost},
            {"explained_by",
             innocent.explained_by.empty() ? Json(nullptr) : Json(innocent.explained_by)}});
-      if (!innocent.line.empty()) rows.back()["source_line"] = Text(innocent.line);
+      if (!innocent.line.empty()) rows.back()["source_line"] = cut_.Text(innocent.line);
     }
-    Omit("not_causes", of_.not_causes.size() - rows.size());
+    cut_.Omit("not_causes", of_.not_causes.size() - rows.size());
     return rows;
   }
 
@@ -294,7 +322,7 @@ class DocumentMaker {
       rows.push_back(
           {{"id", row.finding->id}, {"needs", row.needs.english}, {"hint", row.hint.english}});
     }
-    Omit("skipped", of_.not_judged.size() - rows.size());
+    cut_.Omit("skipped", of_.not_judged.size() - rows.size());
     return rows;
   }
 
@@ -329,14 +357,14 @@ class DocumentMaker {
   Json Notes() {
     const std::vector<std::string> notes = NotesOf(of_, language_);
     if (extent_.notes) return notes;
-    Omit("notes", notes.size());
+    cut_.Omit("notes", notes.size());
     return Json::array();
   }
 
   const Diagnosis& of_;
-  const Extent extent_;
   const Language language_;
-  Json omitted_ = {{"findings", 0}, {"evidence", 0}};
+  CutJson cut_;
+  const Extent& extent_ = cut_.extent();
 };
 
 std::string TextOf(const Json& document, bool compact) {

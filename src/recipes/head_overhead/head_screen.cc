@@ -29,49 +29,39 @@ std::string Percent(const std::optional<double>& ratio) {
   return ratio ? fmt::format("{:.1f} %", *ratio * 100) : "-";
 }
 
-class Screen {
+// As many lines as there is room for; the others are counted.
+class BoundedLines {
  public:
-  Screen(const HeadPart& part, std::string_view rank, std::string_view policy, std::size_t room)
-      : part_(part), rank_(rank), policy_(policy), room_(room - 1) {
-    for (const Call& call : part.calls) {
-      if (!call.Counts() || call.phase != part.phase || call.step < 0) continue;
-      steps_.emplace(call.track, call.step);
-    }
-  }
-
-  std::vector<std::string> Lines(const std::vector<std::string>& spread) {
-    if (part_.calls.empty()) {
-      SayThatThereIsNone();
-    } else {
-      Answer();
-    }
-    for (const std::string& line : spread) Say("{}", line);
-    if (!part_.calls.empty()) {
-      Summary();
-      Notes();
-      Graphs();
-      Header();
-      Advice();
-      Children();
-    }
-    if (left_out_ > 0) lines_.push_back(fmt::format("  ... {} more lines with -v", left_out_));
-    return std::move(lines_);
-  }
-
- private:
-  template <typename... Args>
-  void Say(fmt::format_string<Args...> format, Args&&... args) {
-    SayLines(fmt::format(format, std::forward<Args>(args)...));
-  }
+  explicit BoundedLines(std::size_t room) : room_(room) {}
 
   // Whole, or counted with all that follow it.
-  void SayLines(std::string_view text) {
+  void Add(std::string_view text) {
     std::vector<std::string> lines = Wrapped(text, 6);
     if (left_out_ > 0 || lines_.size() + lines.size() > room_) {
       left_out_ += lines.size();
       return;
     }
     std::move(lines.begin(), lines.end(), std::back_inserter(lines_));
+  }
+
+  std::vector<std::string> Take() {
+    if (left_out_ > 0) lines_.push_back(fmt::format("  ... {} more lines with -v", left_out_));
+    return std::move(lines_);
+  }
+
+ private:
+  std::size_t room_, left_out_ = 0;
+  std::vector<std::string> lines_;
+};
+
+// What the calls of the shown phase sum up to.
+class Shown {
+ public:
+  explicit Shown(const HeadPart& part) : part_(part) {
+    for (const Call& call : part.calls) {
+      if (!call.Counts() || call.phase != part.phase || call.step < 0) continue;
+      steps_.emplace(call.track, call.step);
+    }
   }
 
   const SummaryRow* Find(Measure measure) const {
@@ -83,14 +73,51 @@ class Screen {
     return sum && parts > 0 ? MaybeNs(*sum / parts) : std::nullopt;
   }
 
+  const HeadPart& part() const { return part_; }
+  std::size_t Steps() const { return steps_.size(); }
+
+ private:
+  const HeadPart& part_;
+  std::set<std::pair<std::int32_t, std::int32_t>> steps_;  // with shown calls, by thread
+};
+
+class ScreenPart {
+ public:
+  ScreenPart(const Shown& shown, BoundedLines& lines)
+      : shown_(shown), part_(shown.part()), lines_(lines) {}
+
+ protected:
+  template <typename... Args>
+  void Say(fmt::format_string<Args...> format, Args&&... args) {
+    lines_.Add(fmt::format(format, std::forward<Args>(args)...));
+  }
+  const SummaryRow* Find(Measure measure) const { return shown_.Find(measure); }
+  MaybeNs PerStep(MaybeNs sum, std::int64_t calls) const { return shown_.PerStep(sum, calls); }
   std::string CaptureText() const {
     const CaptureFacts& facts = part_.facts;
     return facts.source + " capture" + (facts.level.empty() ? "" : ", " + facts.level);
   }
 
-  void SayThatThereIsNone() {
+  const Shown& shown_;
+  const HeadPart& part_;
+  BoundedLines& lines_;
+};
+
+std::string GainText(const AdviceRow& row) {
+  if (!row.gain) return "";
+  const bool per_step = row.exposed_per_step && !row.is_compilation;
+  return fmt::format(", at most {} us to gain {}", Us(per_step ? row.exposed_per_step : row.gain),
+                     per_step ? "in a step" : "in all");
+}
+
+// What a rank's heads cost, in a few sentences; or that it has none, and why.
+class HeadAnswer : ScreenPart {
+ public:
+  using ScreenPart::ScreenPart;
+
+  void SayThatThereIsNone(std::string_view rank) {
     const CaptureFacts& facts = part_.facts;
-    Say("{}: no graph-mode call found: the run is eager, or its graphs left no event here", rank_);
+    Say("{}: no graph-mode call found: the run is eager, or its graphs left no event here", rank);
     Say("  looked for: npu_fx_compiler inference, cache_compiler inference, "
         "TorchNpuGraphBase::Run, ExecuteGraph, RunGraph, RunGraphWithStreamAsync, "
         "acl_graph_replay, fx_run_eagerly; of CANN Model@ModelExecute, "
@@ -106,6 +133,27 @@ class Screen {
     Say("  only the thread that started the profiler, and those it started, are recorded");
   }
 
+  void Answer(std::string_view rank) {
+    const SummaryRow* head = Find(Measure::kHead);
+    if (head == nullptr) {
+      Say("{}: {} calls of graphs are known from the runtime only: when they start, but not what "
+          "took the time before",
+          rank, part_.calls.size());
+      return;
+    }
+    const std::string unit = shown_.Steps() == 0 ? "call" : "step";
+    Say("{}: {} calls of graphs, p50 of the head {} us; for each {} the head takes {} us{} and the "
+        "device is idle for {} us of it",
+        rank, head->spread.count, Us(head->spread.p50), unit,
+        Us(PerStep(head->spread.sum, head->spread.count)),
+        head->share_of_step ? fmt::format(" ({} of it)", Percent(head->share_of_step)) : "",
+        Us(PerStep(head->exposed_sum, head->spread.count)));
+    Shares(head->spread.count, unit);
+    Compilations();
+    First();
+  }
+
+ private:
   std::string ThreadList() const {
     constexpr std::size_t kMost = 5;
     const std::vector<std::int64_t>& threads = part_.facts.threads;
@@ -114,26 +162,6 @@ class Screen {
         threads.begin(),
         threads.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, threads.size())));
     return fmt::format(" ({}{})", fmt::join(shown, ", "), threads.size() > kMost ? ", ..." : "");
-  }
-
-  void Answer() {
-    const SummaryRow* head = Find(Measure::kHead);
-    if (head == nullptr) {
-      Say("{}: {} calls of graphs are known from the runtime only: when they start, but not what "
-          "took the time before",
-          rank_, part_.calls.size());
-      return;
-    }
-    const std::string unit = steps_.empty() ? "call" : "step";
-    Say("{}: {} calls of graphs, p50 of the head {} us; for each {} the head takes {} us{} and the "
-        "device is idle for {} us of it",
-        rank_, head->spread.count, Us(head->spread.p50), unit,
-        Us(PerStep(head->spread.sum, head->spread.count)),
-        head->share_of_step ? fmt::format(" ({} of it)", Percent(head->share_of_step)) : "",
-        Us(PerStep(head->exposed_sum, head->spread.count)));
-    Shares(head->spread.count, unit);
-    Compilations();
-    First();
   }
 
   // The rule that can gain most, with what it can in all graphs.
@@ -179,15 +207,24 @@ class Screen {
               : "");
     }
   }
+};
 
-  static std::string GainText(const AdviceRow& row) {
-    if (!row.gain) return "";
-    const bool per_step = row.exposed_per_step && !row.is_compilation;
-    return fmt::format(", at most {} us to gain {}", Us(per_step ? row.exposed_per_step : row.gain),
-                       per_step ? "in a step" : "in all");
+// The numbers behind the answer.
+class HeadDetails : ScreenPart {
+ public:
+  using ScreenPart::ScreenPart;
+
+  void Tell(std::string_view policy) {
+    Summary();
+    Notes();
+    Graphs();
+    Header(policy);
+    Advice();
+    Children();
   }
 
-  void Header() {
+ private:
+  void Header(std::string_view policy) {
     std::map<std::string_view, std::int64_t> engines;
     std::int64_t steady = 0, compile = 0;
     for (const Call& call : part_.calls) {
@@ -198,7 +235,7 @@ class Screen {
     mix.reserve(engines.size());
     for (const auto& [engine, count] : engines) mix.push_back(fmt::format("{} {}", engine, count));
     Say("  {}; engines: {}; calls: {} steady, {} compile; steps: {}; policy: {}; shown: {} calls",
-        CaptureText(), fmt::join(mix, ", "), steady, compile, part_.facts.steps, policy_,
+        CaptureText(), fmt::join(mix, ", "), steady, compile, part_.facts.steps, policy,
         NameOf(part_.phase));
   }
 
@@ -207,7 +244,7 @@ class Screen {
     if (head == nullptr) return;
     static constexpr char kLine[] = "  {:<23}{:>9}{:>9}{:>9}{:>9} {:>8} {:>9}";
     Say(kLine, "us", "mean", "p50", "p90", "max", "share",
-        steps_.empty() ? "idle/call" : "idle/step");
+        shown_.Steps() == 0 ? "idle/call" : "idle/step");
     const auto line = [&](Measure measure, std::string_view title) {
       const SummaryRow* row = Find(measure);
       if (row == nullptr) return;
@@ -248,7 +285,8 @@ class Screen {
       const auto count = static_cast<double>(row.spread.count);
       Say("  {:<24} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", CutEnd(Printable(row.scope), 24),
           row.spread.count,
-          steps_.empty() ? "-" : fmt::format("{:.1f}", count / static_cast<double>(steps_.size())),
+          shown_.Steps() == 0 ? "-"
+                              : fmt::format("{:.1f}", count / static_cast<double>(shown_.Steps())),
           Us(row.spread.p50), Us(row.spread.p90), ShareOfAll(row), Us(row.exposed_sum));
     }
     if (graphs.size() > kMostGraphs) Say("  ... {} more graphs", graphs.size() - kMostGraphs);
@@ -322,12 +360,6 @@ class Screen {
     }
     if (!part_.advice.empty()) Say("  thresholds of the advice are proposals, see --thresholds");
   }
-
-  const HeadPart& part_;
-  std::string_view rank_, policy_;
-  std::set<std::pair<std::int32_t, std::int32_t>> steps_;  // with shown calls, by thread
-  std::size_t room_, left_out_ = 0;                        // lines
-  std::vector<std::string> lines_;
 };
 
 }  // namespace
@@ -335,7 +367,17 @@ class Screen {
 std::vector<std::string> HeadScreen(const HeadPart& part, std::string_view rank,
                                     std::string_view policy, std::size_t room,
                                     const std::vector<std::string>& spread) {
-  return Screen(part, rank, policy, room).Lines(spread);
+  BoundedLines lines(room - 1);
+  const Shown shown(part);
+  HeadAnswer answer(shown, lines);
+  if (part.calls.empty()) {
+    answer.SayThatThereIsNone(rank);
+  } else {
+    answer.Answer(rank);
+  }
+  for (const std::string& line : spread) lines.Add(line);
+  if (!part.calls.empty()) HeadDetails(shown, lines).Tell(policy);
+  return lines.Take();
 }
 
 }  // namespace mpa::head

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives that could cost less.
-
+// Reductions of gradients and the like that could be fewer, or run beside computing.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -17,14 +16,11 @@ namespace mpa {
 namespace {
 
 constexpr Threshold kOverlapShare{"gain", 0.65, 0, 1,
-                                  "a good schedule hides at most this share of the transfers"},
-    kInnerShare{"share", 0.03, 0, 1,
-                "idle time within operations takes at least this share of the step"},
-    kInnerGain{"gain", 0.5, 0, 1, "a fix removes this share of it"};
+                                  "a good schedule hides at most this share of the transfers"};
 
 constexpr MetricInfo kOverlapped{"overlapped", "share", {"{} overlapped", "已重叠 {}"}};
 
-class CommunicationCauses : Finder {
+class ReductionCauses : Finder {
  public:
   using Finder::Finder;
 
@@ -32,8 +28,6 @@ class CommunicationCauses : Finder {
     AddSmall();
     FindSmallOnTheWay(job_, speeds_, exposure_, causes_);
     AddNotOverlapped();
-    AddHeldUp();
-    AddInner();
   }
 
  private:
@@ -213,89 +207,18 @@ class CommunicationCauses : Finder {
     return static_cast<double>(std::max<std::int64_t>(1, common));
   }
 
-  // The time of leaves in a mean step of a mean rank.
-  double MeanOf(std::initializer_list<Leaf> leaves) const {
-    double time = 0, steps = 0;
-    for (const DiagnosedRank& rank : job_.ranks) {
-      for (std::size_t step = job_.first_step; step < rank.part->steps.size(); ++step) {
-        for (const Leaf leaf : leaves)
-          time +=
-              static_cast<double>(rank.part->steps[step].leaves[static_cast<std::size_t>(leaf)]);
-        ++steps;
-      }
-    }
-    return steps == 0 ? 0 : time / steps;
-  }
-
-  // True for time that is more than what starts and ends of operations take.
-  bool IsMuch(double time) const {
-    return time > 0 && time >= job_.rules[kInnerShare] * static_cast<double>(job_.step_time);
-  }
-
-  // A member that was not captured, or a link to it, holds up all that were. Data on their way to
-  // another node look like such a wait: who sends to several members through one port takes longer
-  // than they do. So do all data without recorded sizes.
-  void AddHeldUp() {
-    const bool sizes_known = std::ranges::all_of(
-        job_.ranks, [](const DiagnosedRank& rank) { return !rank.part->transfers.empty(); });
-    if (!sizes_known) return;
-    const double waits = MeanOf({Leaf::kInnerWait});
-    if (!IsMuch(waits)) return;
-    Cause cause = NewCause(job_, kCommInner, "peer");
-    cause.finding.kind = FindingKind::kFault;
-    cause.what_if.opportunity = false;
-    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
-      const TimeNs held_up = LeastOfMembers(job_, i, &OperationPart::held_up);
-      if (held_up > 0 && !CrossesPort(job_, i))
-        ShortenOperation(job_, i, held_up, cause.what_if.expect);
-    }
-    if (cause.what_if.expect.waits.empty()) return;
-    cause.finding.Measure(kTimePerStep, waits);
-    causes_.push_back(std::move(cause));
-  }
-
-  // What operations idle between and beside their transfers.
-  void AddInner() {
-    const double idle = MeanOf({Leaf::kInnerWait, Leaf::kInnerIdle});
-    if (!IsMuch(idle)) return;
-    Cause cause = NewCause(job_, kCommInner);
-    // There the profiler adds tasks of its own to every operation.
-    const auto is_level2 = [](const DiagnosedRank& rank) { return rank.part->level == "Level2"; };
-    if (std::ranges::any_of(job_.ranks, is_level2)) cause.finding.confidence = Certainty::kLow;
-    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
-      const LinkSpeeds::Data data = speeds_.DataOf(i);
-      if (data.bytes == 0 || IsSmallOperation(job_, i, data)) continue;
-      const TimeNs within =
-          std::min(LeastOfMembers(job_, i, &OperationPart::idle), PostOf(job_, i));
-      if (within == 0) continue;
-      ShortenOperation(job_, i, ShareOf(within, job_.rules[kInnerGain]), cause.what_if.expect);
-      ShortenOperation(job_, i, within, cause.what_if.bound);
-    }
-    if (cause.what_if.expect.waits.empty()) return;
-    cause.finding.Measure(kTimePerStep, idle);
-    causes_.push_back(std::move(cause));
-  }
-
   const LinkSpeeds& speeds_ = search_.Speeds();
   const Exposure exposure_{job_};
   const double micro_batches_ = MicroBatches(job_);
   mutable std::map<std::size_t, KernelsOfSteps> kernels_;  // by rank, of those that were asked for
 };
 
-AdvicePart AnyOrder() {
-  AdvicePart part = Setting({"HCCL_DETERMINISTIC=false unless results must repeat",
-                             "无需复现结果时设置 HCCL_DETERMINISTIC=false"},
-                            "HCCL_DETERMINISTIC", "false");
-  part.against_poor = true;
-  return part;
-}
-
 }  // namespace
 
 const FindingInfo kCommNotOverlapped = Opportunity(
     Area::kCommunication, "comm.not_overlapped", {"framework", "model"},
     {"transfers could overlap computing", "通信可以与计算重叠"},
-    {.find = FindBy<CommunicationCauses>,
+    {.find = FindBy<ReductionCauses>,
      .advice = {{{{"overlap gradient reduction with the backward pass", "梯度规约与反向计算重叠"},
                   Change("gradient reduction", "during the backward pass")},
                  {{"tune bucket sizes", "调整 bucket 大小"}, Change("bucket size", "tuned")}}},
@@ -310,18 +233,5 @@ const FindingInfo kCommSmall = Opportunity(
                  {{"accumulate gradients", "梯度累积"}, Change("gradients", "accumulated")}}},
      .thresholds = {&kSmallLatencyRatio, &kSmallCountShare, &kSmallCalls, &kSmallBytes,
                     &kSmallVectorGain, &kBucketCalls}});
-
-const FindingInfo kCommInner =
-    Opportunity(Area::kCommunication, "comm.inner", {"communication"},
-                {"collectives idle between their transfers", "集合通信内部空闲"},
-                {.applies = HasTransfers,
-                 .advice = {{AnyOrder(),
-                             {{"compare the modes of HCCL_OP_EXPANSION_MODE",
-                               "对比 HCCL_OP_EXPANSION_MODE 的各种模式"},
-                              Check("HCCL_OP_EXPANSION_MODE")},
-                             {{"HCCL_BUFFSIZE above the message", "HCCL_BUFFSIZE 大于消息"},
-                              Check("HCCL_BUFFSIZE")}},
-                            {CompareNccl()}},
-                 .thresholds = {&kInnerShare, &kInnerGain}});
 
 }  // namespace mpa

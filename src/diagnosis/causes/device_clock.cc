@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cores that run below their rated clock.
+#include <utility>
+#include <vector>
+
+#include "kernel_finder.h"
+#include "mpa/measure/quantiles.h"
+
+namespace mpa {
+namespace {
+
+constexpr MetricInfo kClockRated{"clock_rated", "MHz", {"rated {}", "额定 {}"}};
+
+class ThrottledDevices : KernelFinder {
+ public:
+  using KernelFinder::KernelFinder;
+
+  // Most devices run slower than they could. A single one is a slow rank.
+  void Find() {
+    Cause cause = NewCause(job_, kDevClock);
+    std::vector<double> clocks;
+    std::size_t recorded = 0;
+    double rated = 0;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const double clock = ClockOf(rank);
+      const auto at_best = static_cast<double>(job_.Part(rank).rated_mhz);
+      if (clock <= 0 || at_best <= 0) continue;
+      ++recorded;
+      if (clock >= rules_[kClockRatio] * at_best) continue;
+      clocks.push_back(clock);
+      rated = at_best;
+      const auto on_cores = [](Leaf leaf) {
+        return leaf == Leaf::kMatmul || leaf == Leaf::kGroupedMatmul ||
+               leaf == Leaf::kConvolution || leaf == Leaf::kAttention;
+      };
+      Remove(
+          rank,
+          [&](const GraphNode& node) { return on_cores(node.leaf) ? 1 - clock / at_best : 0; },
+          cause.what_if.expect);
+    }
+    if (clocks.empty() || 2 * clocks.size() <= recorded) return;
+    cause.finding.Measure(kMeanClock, Median(std::move(clocks)));
+    cause.finding.Measure(kClockRated, rated);
+    causes_.push_back(std::move(cause));
+  }
+
+ private:
+  double ClockOf(std::size_t rank) const {
+    double sum = 0, steps = 0;
+    for (std::size_t step = job_.first_step; step < job_.Part(rank).steps.size(); ++step) {
+      if (job_.Part(rank).steps[step].mhz <= 0) continue;
+      sum += static_cast<double>(job_.Part(rank).steps[step].mhz);
+      ++steps;
+    }
+    return steps > 0 ? sum / steps : 0;
+  }
+};
+
+}  // namespace
+
+const FindingInfo kDevClock =
+    Fault(Area::kDevices, "dev.clock", {"hardware", "platform"},
+          {"the cores run below their rated clock", "AI Core 频率低于额定值"},
+          {.category = {"AI Core Frequency Issues", "AIcore频率"},
+           .leaves = {Leaf::kMatmul},
+           .needs = {Record::kClock, Record::kRatedClock},
+           .find = FindBy<ThrottledDevices>,
+           .advice = {{{{"check power cap, temperature and cooling (npu-smi)",
+                         "检查功耗上限、温度和散热（npu-smi）"},
+                        Check("power cap, temperature and cooling", "npu-smi")}},
+                      {{{"check power cap, temperature and cooling (nvidia-smi)",
+                         "检查功耗上限、温度和散热（nvidia-smi）"},
+                        Check("power cap, temperature and cooling", "nvidia-smi")}}},
+           .thresholds = {&kClockRatio}});
+
+}  // namespace mpa

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products in FP32.
+#include <vector>
+
+#include "kernel_finder.h"
+
+namespace mpa {
+namespace {
+
+constexpr Threshold kFp32Share{"share", 0.05, 0, 1,
+                               "products of FP32 take at least this share of the step"},
+    kFp32Gain{"gain", 0.5, 0, 1, "a fix removes this share of the kernels' time"},
+    kFp32Most{"most", 0.75, 0, 1, "no fix removes more than this share"};
+
+class Fp32Products : KernelFinder {
+ public:
+  using KernelFinder::KernelFinder;
+
+  void Find() {
+    double time = 0, count = 0;
+    Cause cause = NewCause(job_, kOpFp32);
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const auto& kinds = job_.Part(rank).kinds;
+      const std::vector<KindUse> uses = UsesOf(rank);
+      for (std::size_t i = 0; i < kinds.size(); ++i) {
+        if (!kinds[i].multiplies_fp32) continue;
+        time += static_cast<double>(uses[i].time);
+        count += static_cast<double>(uses[i].count);
+      }
+      const auto is_fp32 = [&](const GraphNode& node) {
+        return kinds[static_cast<std::size_t>(node.row)].multiplies_fp32;
+      };
+      Remove(
+          rank, [&](const GraphNode& node) { return is_fp32(node) ? rules_[kFp32Gain] : 0; },
+          cause.what_if.expect);
+      Remove(
+          rank, [&](const GraphNode& node) { return is_fp32(node) ? rules_[kFp32Most] : 0; },
+          cause.what_if.bound);
+    }
+    if (count == 0 || !IsShare(time, rules_[kFp32Share])) return;
+    MeasureSums(count, time, cause);
+    causes_.push_back(std::move(cause));
+  }
+};
+
+AdvicePart LowPrecision() {
+  return {{"autocast to bf16 or fp16", "autocast 到 bf16 或 fp16"},
+          Change("matrix products", "bf16 or fp16")};
+}
+
+}  // namespace
+
+const FindingInfo kOpFp32 = Opportunity(
+    Area::kDevices, "op.fp32", {"model"}, {"matrices are multiplied in FP32", "矩阵乘使用 FP32"},
+    {.leaves = ComputeLeaves(),
+     .find = FindBy<Fp32Products>,
+     .advice = {{LowPrecision(),
+                 {{"else allow HF32 (torch.npu.matmul.allow_hf32)",
+                   "或开启 HF32（torch.npu.matmul.allow_hf32）"},
+                  SetOption("torch.npu.matmul.allow_hf32", true)}},
+                {LowPrecision(),
+                 {{"else allow TF32", "或开启 TF32"},
+                  SetOption("torch.backends.cuda.matmul.allow_tf32", true)}}},
+     .thresholds = {&kFp32Share, &kFp32Gain, &kFp32Most}});
+
+}  // namespace mpa

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time within collectives in which nothing is transferred.
+#include <algorithm>
+#include <initializer_list>
+
+#include "finder.h"
+#include "mpa/diagnosis/causes/bandwidths.h"
+#include "mpa/diagnosis/causes/cause.h"
+#include "small_operations.h"
+
+namespace mpa {
+namespace {
+
+constexpr Threshold kInnerShare{"share", 0.03, 0, 1,
+                                "idle time within operations takes at least this share of the "
+                                "step"},
+    kInnerGain{"gain", 0.5, 0, 1, "a fix removes this share of it"};
+
+class InnerIdle : Finder {
+ public:
+  using Finder::Finder;
+
+  void Find() {
+    AddHeldUp();
+    AddInner();
+  }
+
+ private:
+  // The time of leaves in a mean step of a mean rank.
+  double MeanOf(std::initializer_list<Leaf> leaves) const {
+    double time = 0, steps = 0;
+    for (const DiagnosedRank& rank : job_.ranks) {
+      for (std::size_t step = job_.first_step; step < rank.part->steps.size(); ++step) {
+        for (const Leaf leaf : leaves)
+          time +=
+              static_cast<double>(rank.part->steps[step].leaves[static_cast<std::size_t>(leaf)]);
+        ++steps;
+      }
+    }
+    return steps == 0 ? 0 : time / steps;
+  }
+
+  // True for time that is more than what starts and ends of operations take.
+  bool IsMuch(double time) const {
+    return time > 0 && time >= job_.rules[kInnerShare] * static_cast<double>(job_.step_time);
+  }
+
+  // A member that was not captured, or a link to it, holds up all that were. Data on their way to
+  // another node look like such a wait: who sends to several members through one port takes longer
+  // than they do. So do all data without recorded sizes.
+  void AddHeldUp() {
+    const bool sizes_known = std::ranges::all_of(
+        job_.ranks, [](const DiagnosedRank& rank) { return !rank.part->transfers.empty(); });
+    if (!sizes_known) return;
+    const double waits = MeanOf({Leaf::kInnerWait});
+    if (!IsMuch(waits)) return;
+    Cause cause = NewCause(job_, kCommInner, "peer");
+    cause.finding.kind = FindingKind::kFault;
+    cause.what_if.opportunity = false;
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      const TimeNs held_up = LeastOfMembers(job_, i, &OperationPart::held_up);
+      if (held_up > 0 && !CrossesPort(job_, i))
+        ShortenOperation(job_, i, held_up, cause.what_if.expect);
+    }
+    if (cause.what_if.expect.waits.empty()) return;
+    cause.finding.Measure(kTimePerStep, waits);
+    causes_.push_back(std::move(cause));
+  }
+
+  // What operations idle between and beside their transfers.
+  void AddInner() {
+    const double idle = MeanOf({Leaf::kInnerWait, Leaf::kInnerIdle});
+    if (!IsMuch(idle)) return;
+    Cause cause = NewCause(job_, kCommInner);
+    // There the profiler adds tasks of its own to every operation.
+    const auto is_level2 = [](const DiagnosedRank& rank) { return rank.part->level == "Level2"; };
+    if (std::ranges::any_of(job_.ranks, is_level2)) cause.finding.confidence = Certainty::kLow;
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      const LinkSpeeds::Data data = speeds_.DataOf(i);
+      if (data.bytes == 0 || IsSmallOperation(job_, i, data)) continue;
+      const TimeNs within =
+          std::min(LeastOfMembers(job_, i, &OperationPart::idle), PostOf(job_, i));
+      if (within == 0) continue;
+      ShortenOperation(job_, i, ShareOf(within, job_.rules[kInnerGain]), cause.what_if.expect);
+      ShortenOperation(job_, i, within, cause.what_if.bound);
+    }
+    if (cause.what_if.expect.waits.empty()) return;
+    cause.finding.Measure(kTimePerStep, idle);
+    causes_.push_back(std::move(cause));
+  }
+
+  const LinkSpeeds& speeds_ = search_.Speeds();
+};
+
+AdvicePart AnyOrder() {
+  AdvicePart part = Setting({"HCCL_DETERMINISTIC=false unless results must repeat",
+                             "无需复现结果时设置 HCCL_DETERMINISTIC=false"},
+                            "HCCL_DETERMINISTIC", "false");
+  part.against_poor = true;
+  return part;
+}
+
+}  // namespace
+
+const FindingInfo kCommInner =
+    Opportunity(Area::kCommunication, "comm.inner", {"communication"},
+                {"collectives idle between their transfers", "集合通信内部空闲"},
+                {.applies = HasTransfers,
+                 .find = FindBy<InnerIdle>,
+                 .advice = {{AnyOrder(),
+                             {{"compare the modes of HCCL_OP_EXPANSION_MODE",
+                               "对比 HCCL_OP_EXPANSION_MODE 的各种模式"},
+                              Check("HCCL_OP_EXPANSION_MODE")},
+                             {{"HCCL_BUFFSIZE above the message", "HCCL_BUFFSIZE 大于消息"},
+                              Check("HCCL_BUFFSIZE")}},
+                            {CompareNccl()}},
+                 .thresholds = {&kInnerShare, &kInnerGain}});
+
+}  // namespace mpa

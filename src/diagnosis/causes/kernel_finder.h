@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "finder.h"
+
+namespace mpa {
+
+/// What looks for findings among the kernels of the counted steps.
+class KernelFinder : protected Finder {
+ public:
+  using Finder::Finder;
+
+ protected:
+  struct KindUse {
+    TimeNs time = 0;
+    std::int64_t count = 0;
+    Leaf leaf{};
+    TimeNs Mean() const { return count == 0 ? 0 : time / count; }
+  };
+
+  bool Counts(const GraphNode& node) const {
+    return node.kind == NodeKind::kKernel && job_.Counts(node.step);
+  }
+
+  /// Of the counted steps, by kind.
+  std::vector<KindUse> UsesOf(std::size_t rank) const {
+    const RankDiagnosis& part = job_.Part(rank);
+    std::vector<KindUse> uses(part.kinds.size());
+    for (const GraphNode& node : part.graph.nodes) {
+      if (!Counts(node)) continue;
+      KindUse& use = uses[static_cast<std::size_t>(node.row)];
+      use.time += node.dur;
+      use.leaf = node.leaf;
+      ++use.count;
+    }
+    return uses;
+  }
+
+  /// Of the mean rank and step.
+  bool IsShare(double time, double share) const {
+    return time / RankSteps() >= share * static_cast<double>(job_.step_time);
+  }
+
+  /// Takes out of every kernel of a rank the share that its node is given.
+  template <typename ShareOfNode>
+  void Remove(std::size_t rank, ShareOfNode share_of, Removal& removal) const {
+    const auto& nodes = job_.Part(rank).graph.nodes;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].kind != NodeKind::kKernel) continue;
+      const TimeNs less = ShareOf(nodes[i].dur, share_of(nodes[i]));
+      if (less > 0) removal.durations.push_back({job_.graph.first_node[rank] + i, less});
+    }
+  }
+};
+
+}  // namespace mpa

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that run far below what the chip can do.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernel_finder.h"
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/measure/quantiles.h"
+
+namespace mpa {
+namespace {
+
+constexpr Threshold kSlowShare{"share", 0.02, 0, 1,
+                               "kernels of a kind take at least this share of the step"},
+    kSlowUse{"use", 0.5, 0, 1, "a kernel is slow below this share of what the chip can do"},
+    kSlowReach{"reach", 0.6, 0.01, 1, "a fix reaches this share of it"},
+    kSlowKernelNs{"least_ns", 20'000, 0, kLongestTime,
+                  "shorter kernels spend most of their time on starting"};
+
+constexpr MetricInfo kUseOfChip{
+    "use_of_chip", "share", {"{} of what the chip can do", "达到芯片能力的 {}"}};
+
+class SlowKernels : KernelFinder {
+ public:
+  explicit SlowKernels(CauseSearch& search) : KernelFinder(search) {
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) uses_.push_back(UsesOf(rank));
+  }
+
+  // One finding for each of the types that cost most.
+  void Find() {
+    constexpr std::size_t kMostTypes = 5;
+    const double bandwidth = MemoryBandwidth();
+    struct Slow {
+      double time = 0, used = 0, count = 0;
+      std::vector<std::vector<double>> use;  // by rank and kind, 1 for those that are fast
+    };
+    std::map<std::string, Slow> by_type;
+    for (std::size_t rank = 0; rank < uses_.size(); ++rank) {
+      const RankDiagnosis& part = job_.Part(rank);
+      for (std::size_t i = 0; i < part.kinds.size(); ++i) {
+        const KernelKind& kind = part.kinds[i];
+        const KindUse& use = uses_[rank][i];
+        if (kind.multiplies_fp32 || static_cast<double>(use.Mean()) < rules_[kSlowKernelNs])
+          continue;
+        const double used = UseOf(kind, use, bandwidth);
+        if (used >= rules_[kSlowUse]) continue;
+        Slow& slow = by_type[part.names[kind.type]];
+        slow.use.resize(uses_.size());
+        slow.use[rank].resize(part.kinds.size(), 1);
+        slow.use[rank][i] = used;
+        slow.time += static_cast<double>(use.time);
+        slow.used += used * static_cast<double>(use.time);
+        slow.count += static_cast<double>(use.count);
+      }
+    }
+    std::vector<std::pair<double, std::string>> order;
+    for (const auto& [type, slow] : by_type) {
+      if (IsShare(slow.time, rules_[kSlowShare])) order.emplace_back(-slow.time, type);
+    }
+    std::ranges::sort(order);
+    order.resize(std::min(order.size(), kMostTypes));
+    for (const auto& [time, type] : order) {
+      const Slow& slow = by_type.at(type);
+      Cause cause = NewCause(job_, kOpSlow, type);
+      for (std::size_t rank = 0; rank < slow.use.size(); ++rank) {
+        if (slow.use[rank].empty()) continue;
+        const auto used = [&](const GraphNode& node) {
+          return slow.use[rank][static_cast<std::size_t>(node.row)];
+        };
+        Remove(
+            rank,
+            [&](const GraphNode& node) {
+              return used(node) < 1 ? std::max(0.0, 1 - used(node) / rules_[kSlowReach]) : 0;
+            },
+            cause.what_if.expect);
+        Remove(
+            rank, [&](const GraphNode& node) { return 1 - used(node); }, cause.what_if.bound);
+      }
+      cause.finding.Measure(kUseOfChip, slow.used / slow.time);
+      MeasureSums(slow.count, slow.time, cause);
+      causes_.push_back(std::move(cause));
+    }
+  }
+
+ private:
+  // What works element by element shows how fast the memory is, at least. 0: nothing is known of
+  // it.
+  double MemoryBandwidth() const {
+    if (rules_[kMemoryGbs] <= 0) return 0;
+    std::vector<double> seen;
+    for (std::size_t rank = 0; rank < uses_.size(); ++rank) {
+      for (std::size_t kind = 0; kind < uses_[rank].size(); ++kind) {
+        const KernelKind& of = job_.Part(rank).kinds[kind];
+        const TimeNs mean = uses_[rank][kind].Mean();
+        if (of.streams && static_cast<double>(of.bytes) >= rules_[kCacheBytes] && mean > 0)
+          seen.push_back(Ratio(of.bytes, mean));
+      }
+    }
+    if (seen.empty()) return rules_[kMemoryGbs] / 2;
+    return std::min(ValueOfRank(seen, NearestRank(seen.size(), 90)), rules_[kMemoryGbs]);
+  }
+
+  // The share of the chip that a kind uses; 1 where it is not known. Only products whose operations
+  // are known and what works element by element tell it.
+  double UseOf(const KernelKind& kind, const KindUse& use, double bandwidth) const {
+    const TimeNs mean = use.Mean();
+    const bool product =
+        kind.least > 0 && (use.leaf == Leaf::kMatmul || use.leaf == Leaf::kGroupedMatmul ||
+                           use.leaf == Leaf::kConvolution);
+    if (mean <= 0 || (!product && (!kind.streams || bandwidth <= 0))) return 1;
+    const double ideal = std::max(static_cast<double>(kind.least),
+                                  bandwidth > 0 ? static_cast<double>(kind.bytes) / bandwidth : 0);
+    return std::min(1.0, ideal / static_cast<double>(mean));
+  }
+
+  std::vector<std::vector<KindUse>> uses_;  // by rank and kind
+};
+
+AdvicePart FittingShapes() {
+  return {{"use shapes in multiples of 16 or 128", "shape 取 16 或 128 的倍数"},
+          Change("shapes", "multiples of 16 or 128")};
+}
+
+}  // namespace
+
+const FindingInfo kOpSlow =
+    Opportunity(Area::kDevices, "op.slow", {"operator", "model"},
+                {"kernels run far below the chip's limit", "算子远低于芯片能力"},
+                {.leaves = ComputeLeaves(),
+                 .needs = {Record::kShapes, Record::kTensors, Record::kMemoryLimits},
+                 .find = FindBy<SlowKernels>,
+                 .advice = {{FittingShapes(),
+                             {{"tune the tiling (AOE)", "AOE 调优 tiling"},
+                              Check("tiling of the operator", "AOE")}},
+                            {FittingShapes()}},
+                 .thresholds = {&kSlowShare, &kSlowUse, &kSlowReach, &kSlowKernelNs, &kMemoryGbs,
+                                &kCacheBytes}});
+
+}  // namespace mpa

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// An optimizer that updates tensors one by one.
+#include <vector>
+
+#include "kernel_finder.h"
+#include "mpa/measure/kernel_class.h"
+
+namespace mpa {
+namespace {
+
+constexpr Threshold kOptimizerShare{"share", 0.03, 0, 1,
+                                    "the optimizer takes at least this share of the step"},
+    kOptimizerLaunches{"launches", 50, 1, kMostCalls,
+                       "it launches more kernels per step than this"},
+    kOptimizerGain{"gain", 0.6, 0, 1, "a fix removes this share of its time"};
+
+constexpr MetricInfo kLaunchesPerStep{
+    "launches_per_step", "count", {"{} launches a step", "每个 step 下发 {} 次"}};
+
+class SmallUpdates : KernelFinder {
+ public:
+  using KernelFinder::KernelFinder;
+
+  // Fused optimizers update all tensors of a type in one kernel.
+  void Find() {
+    double time = 0, count = 0, fused = 0;
+    Cause cause = NewCause(job_, kOpOptimizer);
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const RankDiagnosis& part = job_.Part(rank);
+      for (const GraphNode& node : part.graph.nodes) {
+        if (!Counts(node) || !node.in_optimizer) continue;
+        time += static_cast<double>(node.dur);
+        ++count;
+        if (IsFusedUpdate(part.TypeOf(node))) fused += static_cast<double>(node.dur);
+      }
+      Remove(
+          rank,
+          [&](const GraphNode& node) { return node.in_optimizer ? rules_[kOptimizerGain] : 0; },
+          cause.what_if.expect);
+      for (const HostShare& row : part.shares) {
+        if (!row.in_optimizer) continue;
+        const std::int32_t step = job_.StepOfEdge(rank, row.edge);
+        if (step >= static_cast<std::int32_t>(job_.first_step))
+          time += static_cast<double>(row.time);
+        cause.what_if.expect.waits.push_back(
+            {job_.graph.first_edge[rank] + row.edge, ShareOf(row.time, rules_[kOptimizerGain])});
+      }
+    }
+    if (2 * fused > time || count / RankSteps() <= rules_[kOptimizerLaunches] ||
+        !IsShare(time, rules_[kOptimizerShare]))
+      return;
+    cause.finding.Measure(kLaunchesPerStep, count / RankSteps());
+    cause.finding.Measure(kTimePerStep, time / RankSteps());
+    causes_.push_back(std::move(cause));
+  }
+};
+
+}  // namespace
+
+const FindingInfo kOpOptimizer = Opportunity(
+    Area::kDevices, "op.optimizer", {"model"},
+    {"the optimizer runs in many small kernels", "优化器由大量小算子组成"},
+    {.category = kFusibleCategory,
+     .leaves = ComputeLeaves(),
+     .find = FindBy<SmallUpdates>,
+     .advice = {{{{"use torch_npu.optim.NpuFusedAdamW or the like",
+                   "使用 torch_npu.optim.NpuFusedAdamW 等融合优化器"},
+                  Change("optimizer", "torch_npu.optim.NpuFused*")},
+                 {{"clip with its clip_grad_norm_fused_", "用其 clip_grad_norm_fused_ 裁剪梯度"},
+                  Change("clipping of gradients", "clip_grad_norm_fused_")}},
+                {{{"fused=True in the optimizer", "优化器设置 fused=True"},
+                  SetOption("optimizer.fused", true)}}},
+     .thresholds = {&kOptimizerShare, &kOptimizerLaunches, &kOptimizerGain}});
+
+}  // namespace mpa
