@@ -4,13 +4,14 @@
 
     run_documents.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is one of the classes below: examples, schemas, columns. With MPA_UPDATE_DOCS=1, columns writes docs/output.md.
+GROUP is one of the classes below: examples, code, schemas, columns. With MPA_UPDATE_DOCS=1, columns writes docs/output.md.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
 import json
 import os
 import re
+import subprocess
 import sys
 
 from cli import Cli, DOCS, main
@@ -52,6 +53,27 @@ class Examples(Documents):
             for line in squeezed(block):
                 if line not in ("", "...") and not line.startswith(("Base: ", "Comparison: ")):
                     self.assertIn(line, printed)
+
+
+class Code(Documents):
+    def test_compiles(self):
+        """The examples of docs/adding-an-analysis.md are code that compiles where they say that they stand."""
+        root = DOCS.parent
+        blocks = [block for block in (DOCS / "adding-an-analysis.md").read_text().split("```")
+                  if block.startswith("cpp\n// src/")]
+        self.assertEqual(len(blocks), 3)
+        for block in blocks:
+            path = root / block.split("\n")[1].removeprefix("// ")
+            source = self.scratch / path.name
+            # What the catalogue declares of a finding.
+            declared = [f"extern const FindingInfo {name};"
+                        for name in re.findall(r"^const FindingInfo (\w+)", block, re.MULTILINE)]
+            head = ['#include "mpa/diagnosis/findings/finding.h"', "namespace mpa {", *declared, "}"] if declared else []
+            source.write_text("\n".join([*head, block.removeprefix("cpp\n")]))
+            done = subprocess.run([os.environ["MPA_CXX"], "-std=c++20", "-fsyntax-only", "-DFMT_SHARED",
+                                   f"-I{root / 'include'}", f"-I{path.parent}", source],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
 
 class Schemas(Documents):
@@ -164,4 +186,4 @@ class Columns(Documents):
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, Examples, Schemas, Columns))
+    sys.exit(main(__doc__, Examples, Code, Schemas, Columns))
