@@ -11,7 +11,7 @@
 
 namespace mpa::test {
 
-inline constexpr Tables kAllTables = static_cast<Tables>(~std::uint32_t{0});
+inline constexpr Tables kAllTables = static_cast<Tables>(~std::uint64_t{0});
 
 inline const Reader& ReaderOf(FileKind kind) {
   const auto& readers = AllReaders();

@@ -18,47 +18,47 @@
 namespace mpa {
 
 /// A set of tables: what an analysis needs, what a reader fills.
-enum class Tables : std::uint32_t {
+enum class Tables : std::uint64_t {
   kNone = 0,
-  kHostOps = 1u << 0,
-  kLaunches = 1u << 1,
-  kKernels = 1u << 2,
-  kDeviceTasks = 1u << 3,
-  kCommunications = 1u << 4,  ///< with the groups
-  kCommTasks = 1u << 5,
-  kOverlaps = 1u << 6,
-  kMemorySamples = 1u << 7,
-  kAllocations = 1u << 8,
-  kKernelStatistics = 1u << 9,
-  kTransfers = 1u << 10,
-  kSteps = 1u << 11,
-  kStepTimes = 1u << 12,
-  kOpDetails = 1u << 13,  ///< shapes, types and stacks of the host operators
-  kPythonCalls = 1u << 14,
-  kBackwardLinks = 1u << 15,
-  kQueuedWork = 1u << 16,
-  kMstx = 1u << 17,
-  kScheduleKernels = 1u << 18,
-  kKernelTensors = 1u << 19,  ///< types, formats and output shapes of the kernels
-  kChips = 1u << 20,
-  kCoreClocks = 1u << 21,
-  kHostCalls = 1u << 22,  ///< with their stamps and the time of the session
-  kDeviceRuns = 1u << 23,
-  kModelIterations = 1u << 24,
-  kGarbageCollections = 1u << 25,
-  kKernelCounters = 1u << 26,  ///< how long the kernels kept the units of their cores busy
-  kCommSummary = 1u << 27,     ///< times, bandwidths and links of communication
-  kJobInfo = 1u << 28,
-  kListedKernels = 1u << 29,  ///< with the values of their counters
-  kKernelLoads = 1u << 30,    ///< of the kernels; needs these
-  kOpStacks = 1u << 31,       ///< call stacks of the host operators alone; kOpDetails has them, too
+  kHostOps = 1ull << 0,
+  kLaunches = 1ull << 1,
+  kKernels = 1ull << 2,
+  kDeviceTasks = 1ull << 3,
+  kCommunications = 1ull << 4,  ///< with the groups
+  kCommTasks = 1ull << 5,
+  kOverlaps = 1ull << 6,
+  kMemorySamples = 1ull << 7,
+  kAllocations = 1ull << 8,
+  kKernelStatistics = 1ull << 9,
+  kTransfers = 1ull << 10,
+  kSteps = 1ull << 11,
+  kStepTimes = 1ull << 12,
+  kOpDetails = 1ull << 13,  ///< shapes, types and stacks of the host operators
+  kPythonCalls = 1ull << 14,
+  kBackwardLinks = 1ull << 15,
+  kQueuedWork = 1ull << 16,
+  kMstx = 1ull << 17,
+  kScheduleKernels = 1ull << 18,
+  kKernelTensors = 1ull << 19,  ///< types, formats and output shapes of the kernels
+  kChips = 1ull << 20,
+  kCoreClocks = 1ull << 21,
+  kHostCalls = 1ull << 22,  ///< with their stamps and the time of the session
+  kDeviceRuns = 1ull << 23,
+  kModelIterations = 1ull << 24,
+  kGarbageCollections = 1ull << 25,
+  kKernelCounters = 1ull << 26,  ///< how long the kernels kept the units of their cores busy
+  kCommSummary = 1ull << 27,     ///< times, bandwidths and links of communication
+  kJobInfo = 1ull << 28,
+  kListedKernels = 1ull << 29,  ///< with the values of their counters
+  kKernelLoads = 1ull << 30,    ///< of the kernels; needs these
+  kOpStacks = 1ull << 31,       ///< call stacks of the host operators alone; kOpDetails has them, too
 };
 
 constexpr Tables operator|(Tables a, Tables b) {
-  return static_cast<Tables>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+  return static_cast<Tables>(static_cast<std::uint64_t>(a) | static_cast<std::uint64_t>(b));
 }
 constexpr Tables operator&(Tables a, Tables b) {
-  return static_cast<Tables>(static_cast<std::uint32_t>(a) & static_cast<std::uint32_t>(b));
+  return static_cast<Tables>(static_cast<std::uint64_t>(a) & static_cast<std::uint64_t>(b));
 }
 /// True when the sets share a table.
 constexpr bool Overlap(Tables a, Tables b) { return (a & b) != Tables::kNone; }
