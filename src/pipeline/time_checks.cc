@@ -187,6 +187,24 @@ void CheckClocks(RankTrace& trace) {
       fmt::format("{} of {} kernels are in both", found, both));
 }
 
+// Work begins soon after it was launched.
+void CheckHostClock(RankTrace& trace) {
+  Window work, launches;
+  work.Add(trace.kernels);
+  work.Add(trace.device_tasks);
+  work.Add(trace.communications);
+  for (const TimeNs time : trace.launches.host_time) {
+    launches.begin = std::min(launches.begin, time);
+    launches.end = std::max(launches.end, time);
+  }
+  constexpr TimeNs kMargin = 60 * kSecond;
+  if (work.IsEmpty() || launches.IsEmpty()) return;
+  if (work.begin <= launches.end + kMargin && work.end >= launches.begin - kMargin) return;
+  trace.issues.Count(
+      "the clocks of host and device do not fit, waits between them are wrong",
+      fmt::format("launches from {}, work from {}", Seconds(launches.begin), Seconds(work.begin)));
+}
+
 struct StreamWork {
   std::int64_t stream;
   TimeNs start, end;
@@ -264,6 +282,7 @@ void CheckTimes(RankTrace& trace) {
   CheckDurations("device task", trace.device_tasks.dur, trace.issues);
   CheckDurations("collective", trace.communications.dur, trace.issues);
   CheckClocks(trace);
+  CheckHostClock(trace);
   CheckStreams(trace);
 }
 

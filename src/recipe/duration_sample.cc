@@ -42,6 +42,12 @@ DurationSample::DurationSample(std::vector<TimeNs> values) {
   }
 }
 
+DurationSample DurationSample::OfSums(const DurationSums& sums) {
+  DurationSample sample;
+  sample.sums_ = sums;
+  return sample;
+}
+
 void DurationSample::Merge(const DurationSample& other) {
   std::vector<std::pair<TimeNs, std::int64_t>> merged;
   merged.reserve(values_.size() + other.values_.size());

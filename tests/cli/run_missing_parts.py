@@ -111,6 +111,19 @@ class MissingTables(Changed):
         self.told(self.compare(base=self.CAPTURES / "gpu_base.json", comparison=trace), "without a launch in the trace")
 
 
+    def test_clocks_of_host_and_device(self):
+        """An hour between launches and what they launched."""
+        for hours in (-1, 1):
+            gpu = json.loads((self.CAPTURES / "gpu_base.json").read_text())
+            for event in gpu["traceEvents"]:
+                if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset") or event["ph"] == "f":
+                    event["ts"] += hours * 3.6e9
+            trace = self.scratch / "apart.json"
+            trace.write_text(json.dumps(gpu))
+            self.told(self.compare(base=self.CAPTURES / "gpu_base.json", comparison=trace),
+                      "the clocks of host and device do not fit")
+
+
 class OddRanks(Changed):
     def test_the_name_of_the_file_has_the_rank(self):
         for content in ("{", '{"rank_id": "../../x"}', '{"rank_id": -5}', '{"rank_id": 1.5}', '{"rank_id": null}'):
@@ -358,6 +371,20 @@ class TablesAlone(Changed):
                 self.assertAlmostEqual(sums["min_ns"], float(row["Min Time(us)"]) * 1000)
                 self.assertAlmostEqual(sums["max_ns"], float(row["Max Time(us)"]) * 1000)
                 self.assertEqual([sums[name] for name in ("std_ns", "q1ns", "median_ns", "q3ns")], [None] * 4)
+
+    def test_ranks_without_kernels_are_unknown(self):
+        """They are not ranks whose kernels take no time."""
+        job = self.scratch / "job"
+        shutil.copytree(self.CAPTURES / "text_base_ascend_pt", job / "rank0_ascend_pt")
+        lost = job / "rank1_ascend_pt"
+        shutil.copytree(self.CAPTURES / "text_base_ascend_pt", lost)
+        (lost / "profiler_info_0.json").rename(lost / "profiler_info_1.json")
+        for name in ("kernel_details.csv", "op_statistic.csv", "trace_view.json"):
+            (lost / OUTPUT / name).unlink()
+        result = self.run_tool("-m", "compute_op_sum", "-d", job, "-o", self.out)
+        self.told(result, "no kernel_details.csv there, kernel types and shapes are unknown")
+        self.assertIn("compute kernels: 462.000 ms on 1 of 2 ranks\n", result.out)
+        self.assertNotIn("min 0.000", result.out)
 
     def test_the_screen_of_captures_without_trace(self):
         """What changed in total and by type, and a warning for each capture."""

@@ -26,7 +26,7 @@ class DurationSample {
  public:
   DurationSample() = default;
   explicit DurationSample(std::vector<TimeNs> values);
-  explicit DurationSample(const DurationSums& sums) : sums_(sums) {}
+  static DurationSample OfSums(const DurationSums& sums);
 
   void Merge(const DurationSample& other);
   const std::vector<std::pair<TimeNs, std::int64_t>>& Values() const { return values_; }

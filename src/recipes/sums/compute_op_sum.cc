@@ -24,7 +24,7 @@ Groups RecordedSums(const KernelStatistics& recorded, auto texts) {
         {recorded.count[i], recorded.total[i], recorded.min[i], recorded.max[i]});
   }
   Groups groups;
-  for (const auto& [key, of_key] : sums) groups.emplace_back(key, DurationSample(of_key));
+  for (const auto& [key, of_key] : sums) groups.emplace_back(key, DurationSample::OfSums(of_key));
   return groups;
 }
 

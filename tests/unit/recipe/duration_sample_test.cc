@@ -45,7 +45,7 @@ TEST(DurationSample, MergedSamplesAreThatOfAllValues) {
 // Quartiles and deviation of the others say nothing about all.
 TEST(DurationSample, SumsHaveNoQuartiles) {
   DurationSample sample({2, 4});
-  sample.Merge(DurationSample({.count = 3, .sum = 24, .min = 1, .max = 20}));
+  sample.Merge(DurationSample::OfSums({.count = 3, .sum = 24, .min = 1, .max = 20}));
   const DurationStats stats = StatsOf(sample);
   EXPECT_EQ(stats.count, 5);
   EXPECT_EQ(stats.sum, 30);
