@@ -119,6 +119,11 @@ void LeaveOutSettingsMade(const RankFacts& facts, Verdict& verdict) {
 }
 
 Verdict JudgeKernelTypes(const RankFacts& facts, const char* of_gpus) {
+  if (facts.kernel_sums && facts.recorded.kernels == Recorded::kNo) {
+    return JudgeReadable(facts).AddLack(
+        true, "no kernel_details.csv: of kernels only the sums of op_statistic.csv are known",
+        "give the directory of the capture");
+  }
   return JudgeNpuKernels(facts, of_gpus, "types")
       .AddLack(facts.recorded.kernel_types == Recorded::kNo,
                "kernels have no types: they are summed as N/A", "profiler_level=Level1");

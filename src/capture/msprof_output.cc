@@ -107,7 +107,9 @@ void AddMsprofOutput(const fs::path& directory, RankInput& rank) {
   std::set<std::string> unread;
   for (const fs::path& entry : Entries(IsDirectory(output) ? output : directory)) {
     ExportedFile file = ParseName(entry);
-    if (const ReadKind* kind = KindOf(file)) {
+    const ReadKind* kind = KindOf(file);
+    // op_statistic.csv of torch_npu looks like an early one of msprof.
+    if (kind != nullptr && rank.Find(kind->kind) == nullptr) {
       tables[{kind, file.table}].push_back(std::move(file));
     } else if (file.extension == ".csv" || file.extension == ".json") {
       unread.insert(file.table);

@@ -66,6 +66,8 @@ void CompareCommunication(const CompareInput& input, Report& report) {
   const auto base = SumCollectives(input.Trace(Side::kBase));
   const auto comparison = SumCollectives(input.Trace(Side::kComparison));
   if (base.Empty() && comparison.Empty()) {
+    const auto lacks_trace = [&](Side side) { return !input.Trace(side).HasTimeline(); };
+    if (lacks_trace(Side::kBase) || lacks_trace(Side::kComparison)) return;  // named when read
     report.notes.emplace_back(
         "CommunicationCompare: left out, neither capture recorded communication (a run on one "
         "device has none; otherwise collect with profiler_level Level1)");

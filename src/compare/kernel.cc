@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
 #include <utility>
 
 #include "compare_sheet.h"
@@ -10,6 +12,7 @@
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/durations.h"
 #include "op_groups.h"
+#include "overall.h"
 
 namespace mpa::comparisons {
 namespace {
@@ -184,15 +187,16 @@ KernelSums SumsByCore(const CompareInput& input, Side side, Report& report) {
         fmt::format("{}: one side is empty, because {}", kByCore, Reason(input, side)));
     return {};
   }
-  report.notes.push_back(
-      fmt::format("{}: {} has no kernels with a type; op_statistic.csv is used instead", kByCore,
-                  input.Path(side)));
+  if (trace.HasTimeline()) {  // of tables it was said that only sums are known
+    report.notes.push_back(
+        fmt::format("{}: {} has no kernels with a type; op_statistic.csv is used instead", kByCore,
+                    input.Path(side)));
+  }
   return RecordedSums(trace);
 }
 
-void CompareCores(const CompareInput& input, Report& report) {
-  const KernelSums base_sums = SumsByCore(input, Side::kBase, report);
-  const KernelSums comparison_sums = SumsByCore(input, Side::kComparison, report);
+void CompareCores(const CompareInput& input, const KernelSums& base_sums,
+                  const KernelSums& comparison_sums, Report& report) {
   if (base_sums.Empty() && comparison_sums.Empty()) return;
   Sheet sheet = CompareSheet(
       kByCore, Columns("Kernel Type", "Core Type", "The kind of core that ran them.", Decimals),
@@ -202,22 +206,53 @@ void CompareCores(const CompareInput& input, Report& report) {
   report.sheets.push_back(std::move(sheet));
 }
 
-void CompareKernels(const CompareInput& input, Report& report) {
-  const auto has_sums_alone = [&](Side side) {
-    return input.Trace(side).kernels.Empty() && !input.Trace(side).kernel_statistics.Empty();
+// All kernels, then the types that changed most.
+std::vector<OverallRow> RowsByType(const KernelSums& base_sums, const KernelSums& comparison_sums) {
+  OverallRow all;
+  all.name = "All kernels";
+  FirstSeen<std::string_view, OverallRow> by_type;
+  const auto add = [&](const KernelSums& sums, OverallValue OverallRow::*side) {
+    for (const auto& [key, durations] : sums.rows()) {
+      OverallRow& row = by_type[key.first];
+      (row.*side).time += durations.total.whole;
+      (all.*side).time += durations.total.whole;
+    }
   };
-  // People attach op_statistic.csv alone to a question.
-  const bool by_core = input.options().kernel_types ||
-                       (has_sums_alone(Side::kBase) && has_sums_alone(Side::kComparison));
-  by_core ? CompareCores(input, report) : CompareShapes(input, report);
+  add(base_sums, &OverallRow::base);
+  add(comparison_sums, &OverallRow::comparison);
+  std::vector<OverallRow> rows = {all};
+  for (const auto& [type, row] : by_type.rows()) {
+    rows.push_back(row);
+    rows.back().name = type;
+    rows.back().level = 1;
+  }
+  const auto change = [](const OverallRow& row) {
+    return std::pair(std::abs(row.comparison.time - row.base.time), row.base.time);
+  };
+  std::ranges::stable_sort(rows.begin() + 1, rows.end(), std::ranges::greater(), change);
+  return rows;
+}
+
+void CompareKernels(const CompareInput& input, Report& report) {
+  bool by_core = input.options().kernel_types, lacks_trace = false;
+  for (const Side side : {Side::kBase, Side::kComparison}) {
+    const RankTrace& trace = input.Trace(side);
+    // People attach op_statistic.csv alone to a question.
+    by_core |= trace.kernels.Empty() && !trace.kernel_statistics.Empty();
+    lacks_trace |= !trace.HasTimeline();
+  }
+  if (!by_core) CompareShapes(input, report);
+  if (!by_core && !lacks_trace) return;
+  const KernelSums base_sums = SumsByCore(input, Side::kBase, report);
+  const KernelSums comparison_sums = SumsByCore(input, Side::kComparison, report);
+  if (by_core) CompareCores(input, base_sums, comparison_sums, report);
+  if (!lacks_trace || base_sums.Empty() || comparison_sums.Empty()) return;
+  report.screens.push_back(
+      KernelScreen(input, RowsByType(base_sums, comparison_sums), by_core ? kByCore : kByShapes));
 }
 
 Verdict JudgeKernelSheet(const RankFacts& facts) {
-  const bool sums_alone = facts.kernel_sums && facts.recorded.kernels == Recorded::kNo;
-  if (!sums_alone) return JudgeKernelTypes(facts, "only kernels of NPUs are compared");
-  return JudgeReadable(facts).AddLack(
-      true, "no kernel_details.csv: the sums of op_statistic.csv are compared",
-      "give the directory of the capture");
+  return JudgeKernelTypes(facts, "only kernels of NPUs are compared");
 }
 
 }  // namespace

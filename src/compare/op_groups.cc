@@ -105,11 +105,12 @@ bool HaveOperators(const CompareInput& input, Report& report) {
   bool all = true;
   for (const Side side : {Side::kBase, Side::kComparison}) {
     if (!input.Trace(side).host_ops.Empty()) continue;
+    all = false;
+    if (!input.Trace(side).HasTimeline()) continue;  // named when it was read
     report.notes.push_back(
         fmt::format("{}: no host operators, so nothing is known of operators, modules, "
                     "their memory and API times; collect with ProfilerActivity.CPU",
                     input.Path(side)));
-    all = false;
   }
   return all;
 }

@@ -96,6 +96,10 @@ Sheet OverallSheet(const CompareInput& input, const OverallMetrics& base,
 ScreenTable OverallScreen(const CompareInput& input, const OverallMetrics& base,
                           const OverallMetrics& comparison);
 
+/// The screen of captures without a trace: the captures, and these times of their kernels.
+ScreenTable KernelScreen(const CompareInput& input, const std::vector<OverallRow>& kernels,
+                         const char* sheet);
+
 /// The screen where a side did nothing on the device: the captures, and that nothing is judged.
 ScreenTable OverallWithoutWork(const CompareInput& input, const OverallMetrics& base,
                                const OverallMetrics& comparison);

@@ -14,11 +14,7 @@ namespace {
 void CompareOverall(const CompareInput& input, Report& report) {
   const KernelMasks& masks = input.options().masks;
   for (const Side side : {Side::kBase, Side::kComparison}) {
-    if (input.Trace(side).source != "tables") continue;
-    report.notes.push_back(
-        fmt::format("OverallMetrics: left out, because {} has no trace; copy the whole capture",
-                    input.Path(side)));
-    return;
+    if (!input.Trace(side).HasTimeline()) return;  // named when it was read
   }
   const OverallMetrics base = ComputeOverall(input.Trace(Side::kBase), masks);
   const OverallMetrics comparison = ComputeOverall(input.Trace(Side::kComparison), masks);

@@ -88,7 +88,7 @@ class ScreenRows {
   }
 
   // The rows that matter: with too many the lowest level goes, then the smallest rows of the next.
-  std::vector<std::vector<std::string>> Take() {
+  std::vector<std::vector<std::string>> Take(const char* sheet) {
     const std::size_t all = rows_.size();
     if (all > kMostRows) std::erase_if(rows_, [](const Entry& row) { return row.level > 1; });
     while (rows_.size() > kMostRows) {
@@ -99,8 +99,7 @@ class ScreenRows {
     std::vector<std::vector<std::string>> rows;
     for (Entry& row : rows_) rows.push_back(std::move(row.cells));
     if (rows.size() < all) {
-      rows.push_back(
-          {fmt::format("({} more in OverallMetrics)", all - rows.size()), "", "", "", ""});
+      rows.push_back({fmt::format("({} more in {})", all - rows.size(), sheet), "", "", "", ""});
     }
     return rows;
   }
@@ -130,6 +129,14 @@ ScreenTable OverallWithoutWork(const CompareInput& input, const OverallMetrics& 
 }
 
 namespace {
+
+void SetHeaders(std::string what, ScreenTable& table) {
+  table.headers = {std::move(what)};
+  constexpr std::array<const char*, 4> kHeaders = {"Base", "Comparison", "Diff", "Diff %"};
+  for (std::size_t i = 0; i < kHeaders.size(); ++i) {
+    table.headers.push_back(RightAligned(kHeaders[i], kNumberWidths[i]));
+  }
+}
 
 // The table sums up what the lines below it show of the median step.
 std::string WindowText(const OverallMetrics& base, const OverallMetrics& comparison) {
@@ -169,12 +176,28 @@ ScreenTable OverallScreen(const CompareInput& input, const OverallMetrics& base,
     rows.Add(sizes, fmt::format("Peak memory ({})", sizes.unit()), 0, value(base),
              value(comparison));
   }
-  table.headers = {fmt::format("Time ({}){}", times.unit(), WindowText(base, comparison))};
-  constexpr std::array<const char*, 4> kHeaders = {"Base", "Comparison", "Diff", "Diff %"};
-  for (std::size_t i = 0; i < kHeaders.size(); ++i) {
-    table.headers.push_back(RightAligned(kHeaders[i], kNumberWidths[i]));
+  SetHeaders(fmt::format("Time ({}){}", times.unit(), WindowText(base, comparison)), table);
+  table.rows = rows.Take("OverallMetrics");
+  return table;
+}
+
+ScreenTable KernelScreen(const CompareInput& input, const std::vector<OverallRow>& kernels,
+                         const char* sheet) {
+  ScreenTable table;
+  table.title = "Kernels by type";
+  table.heading = Heading(input);
+  table.plain = true;
+  TimeNs longest = 0;
+  for (const OverallRow& row : kernels) {
+    longest = std::max({longest, row.base.time, row.comparison.time});
   }
-  table.rows = rows.Take();
+  const AmountScale times = AmountScale::ForPartsOf(longest);
+  ScreenRows rows(input.options().screen_width);
+  for (const OverallRow& row : kernels) {
+    rows.Add(times, row.name, row.level, row.base, row.comparison);
+  }
+  SetHeaders(fmt::format("Time of kernels ({})", times.unit()), table);
+  table.rows = rows.Take(sheet);
   return table;
 }
 

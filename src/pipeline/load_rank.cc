@@ -66,10 +66,19 @@ void NoteMissingFiles(const RankInput& input, const ReadRequest& request, Loaded
   };
   for (const SideFile& file : kSideFiles) {
     if (!Overlap(request.wanted, file.fills) || input.Find(file.kind) != nullptr) continue;
-    rank.notes.push_back(fmt::format("{}: no {} there, {}", input.path.string(),
-                                     input.msprof ? file.of_msprof : file.name, file.without));
+    const bool sums_are_there = file.kind == FileKind::kKernelDetails &&
+                                Overlap(request.wanted, Tables::kKernelStatistics) &&
+                                input.Find(FileKind::kOpStatistic) != nullptr;
+    const char* name = input.msprof ? file.of_msprof : file.name;
+    const char* without =
+        sums_are_there ? "of kernels only their sums by type are known" : file.without;
     // Another file of the capture can hold kernels only where there is a trace.
-    rank.partial |= file.kind == FileKind::kKernelDetails && rank.trace.source == "tables";
+    const bool are_lost = file.kind == FileKind::kKernelDetails && !rank.trace.HasTimeline();
+    rank.partial |= are_lost;
+    if (rank.trace.HasTimeline() || rank.notes.empty())
+      rank.notes.push_back(fmt::format("{}: no {} there, {}", input.path.string(), name, without));
+    else if (are_lost)
+      rank.notes.back() += fmt::format("; no {} either, {}", name, without);
   }
 }
 
@@ -126,7 +135,7 @@ bool LacksTimeline(const RankTrace& trace, Tables needs) {
                                  Tables::kCommunications | Tables::kCommTasks | Tables::kOverlaps |
                                  Tables::kPythonCalls | Tables::kMstx | Tables::kHostCalls |
                                  Tables::kCoreClocks;
-  return trace.source == "tables" && Overlap(needs, kOfTheTrace);
+  return !trace.HasTimeline() && Overlap(needs, kOfTheTrace);
 }
 
 void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& input) {
@@ -172,6 +181,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
   if (input.gpu) AddGroups(input.gpu->groups, rank.trace);
   CheckGroups(input, rank.trace);
   LinkByTime(rank.trace);
+  if (Overlap(request.wanted, Tables::kLaunches)) CheckLaunches(rank.trace);
   CheckTimes(rank.trace);
   DropEmptySteps(rank.trace);
   if (step) {

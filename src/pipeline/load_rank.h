@@ -108,6 +108,10 @@ void CheckKernelTable(const RankInput& input, const ReadRequest& request, RankTr
 /// and counts them in trace.issues.
 void CheckGroups(const RankInput& input, RankTrace& trace);
 
+/// Counts in trace.issues work of the device whose launch is unknown, where operators and launches
+/// were read.
+void CheckLaunches(RankTrace& trace);
+
 /// Counts what is impossible in the times of a rank's device work in trace.issues: times that span
 /// more than a day or lie outside of the session, kernels of a table that the trace has at other
 /// times, and kernels that run on under their successors on one stream.

@@ -11,6 +11,8 @@
 
 #include "load_rank.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/time.h"
+#include "mpa/model/step_bounds.h"
 
 namespace mpa {
 namespace {
@@ -185,6 +187,24 @@ void CheckClocks(RankTrace& trace) {
       fmt::format("{} of {} kernels are in both", found, both));
 }
 
+// Work begins soon after it was launched.
+void CheckHostClock(RankTrace& trace) {
+  Window work, launches;
+  work.Add(trace.kernels);
+  work.Add(trace.device_tasks);
+  work.Add(trace.communications);
+  for (const TimeNs time : trace.launches.host_time) {
+    launches.begin = std::min(launches.begin, time);
+    launches.end = std::max(launches.end, time);
+  }
+  constexpr TimeNs kMargin = 60 * kSecond;
+  if (work.IsEmpty() || launches.IsEmpty()) return;
+  if (work.begin <= launches.end + kMargin && work.end >= launches.begin - kMargin) return;
+  trace.issues.Count(
+      "the clocks of host and device do not fit, waits between them are wrong",
+      fmt::format("launches from {}, work from {}", Seconds(launches.begin), Seconds(work.begin)));
+}
+
 struct StreamWork {
   std::int64_t stream;
   TimeNs start, end;
@@ -217,7 +237,32 @@ void CheckStreams(RankTrace& trace) {
   }
 }
 
+bool HasOperators(const RankTrace& trace) {
+  return std::ranges::any_of(trace.host_ops.name,
+                             [&](StringId name) { return !IsStepMark(trace.strings.View(name)); });
+}
+
 }  // namespace
+
+void CheckLaunches(RankTrace& trace) {
+  if (!HasOperators(trace)) return;
+  TimeNs all = 0, without = 0;
+  const auto add = [&](const auto& table) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      all += table.dur[i];
+      if (table.link[i] < 0) without += table.dur[i];
+    }
+  };
+  add(trace.kernels);
+  if (trace.device == DeviceKind::kGpu) {
+    add(trace.communications);
+    add(trace.device_tasks);
+  }
+  // Some work was launched before the profiler began, on NPUs some by no operator.
+  if (all == 0 || without < (trace.device == DeviceKind::kGpu ? all / 4 : all)) return;
+  trace.issues.Count("work of the device without a launch in the trace, operators lack its time",
+                     fmt::format("{:.3f} of {:.3f} ms", InMs(without), InMs(all)));
+}
 
 void DropFarRows(RankTrace& trace) {
   if (trace.source == "text") {  // kernels come from a table, whose clock may be another
@@ -237,6 +282,7 @@ void CheckTimes(RankTrace& trace) {
   CheckDurations("device task", trace.device_tasks.dur, trace.issues);
   CheckDurations("collective", trace.communications.dur, trace.issues);
   CheckClocks(trace);
+  CheckHostClock(trace);
   CheckStreams(trace);
 }
 

@@ -78,6 +78,7 @@ const char* MendOf(const std::string& issue) {
       {"whose operator the trace does not name", kCollectByTorchNpu},
       {"holds no collectives of the device", kCollectByTorchNpu},
       {"s of kernel_details.csv", "use files of one capture, as the profiler wrote them"},
+      {"without a launch in the trace", kExporterLeftOut},
       {"it has no name", kExporterLeftOut},
       {"its duration is missing", kExporterLeftOut},
       {"(ph ", kExporterLeftOut},

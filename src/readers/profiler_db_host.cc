@@ -9,10 +9,13 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "mpa/model/launches.h"
 #include "mpa/model/queue_index.h"
+#include "mpa/model/repeated_rows.h"
 #include "profiler_db_stacks.h"
 #include "profiler_db_tables.h"
 #include "trace_builder.h"
@@ -41,6 +44,7 @@ class ConnectionSets {
                  "CONNECTION_IDS");
     });
     std::ranges::stable_sort(members_, {}, &Member::set);
+    DropRepeated(input);
   }
 
   std::size_t Size() const { return members_.size(); }
@@ -62,6 +66,23 @@ class ConnectionSets {
   }
 
  private:
+  void DropRepeated(DbInput& input) {
+    Member first;
+    std::set<std::int64_t> connections;  // of a set with several
+    bool is_first = true;
+    std::erase_if(members_, [&](const Member& member) {
+      if (std::exchange(is_first, false) || member.set != first.set) {
+        first = member;
+        connections.clear();
+        return false;
+      }
+      connections.insert(first.connection);
+      if (connections.insert(member.connection).second) return false;
+      CountRow(input, kWrittenTwice, "CONNECTION_IDS");
+      return true;
+    });
+  }
+
   std::vector<Member> members_;
   std::ptrdiff_t next_ = 0;  // behind the set of the operator before
 };
@@ -172,6 +193,7 @@ class HostReader {
                          [&](const io::Row& row) { ReadRow(row); });
     backward_.Finish(Wanted(Tables::kBackwardLinks), input_.trace);
     AppendQueuedWork(queue_, tracks_, input_.trace);
+    if (has_repeated_) DropOthersRepeated();
   }
 
  private:
@@ -186,6 +208,36 @@ class HostReader {
     input_.trace.launches.Reserve(sets_.Size());
     if (Wanted(Tables::kPythonCalls)) input_.trace.python_calls.Reserve(rows);
     if (Wanted(Tables::kQueuedWork)) queue_.reserve(rows);
+  }
+
+  // Exporters write the operators of a thread in order of start: only rows that are not later than
+  // the one before can repeat another. So intact captures are not searched.
+  bool IsRepeated(const HostOps::Row& op) {
+    const auto track = static_cast<std::size_t>(op.track);
+    if (latest_.size() <= track) latest_.resize(track + 1, -1);
+    const bool is_later = op.start > latest_[track];
+    latest_[track] = std::max(latest_[track], op.start);
+    if (is_later && known_.empty()) return false;
+    const HostOps& ops = input_.trace.host_ops;
+    if (known_.empty()) {
+      for (std::size_t i = 0; i < ops.Size(); ++i)
+        known_.emplace(ops.start[i], ops.dur[i], ops.track[i], ops.name[i]);
+    }
+    if (known_.emplace(op.start, op.dur, op.track, op.name).second) return false;
+    has_repeated_ = true;
+    CountRow(input_, kWrittenTwice, "PYTORCH_API");
+    return true;
+  }
+
+  void DropOthersRepeated() {
+    PythonCalls& calls = input_.trace.python_calls;
+    DropRepeated(calls, [&](std::size_t i) {
+      return std::tuple(calls.start[i], calls.dur[i], calls.track[i], calls.name[i]);
+    });
+    QueuedWork& work = input_.trace.queued_work;
+    DropRepeated(work, [&](std::size_t i) {
+      return std::tuple(work.start[i], work.dur[i], work.track[i], work.queued[i]);
+    });
   }
 
   void ReadRow(const io::Row& row) {
@@ -222,6 +274,7 @@ class HostReader {
           input_.database.name());
     }
     HostOps::Row op{.start = span->start, .dur = span->dur, .name = name, .track = track};
+    if (IsRepeated(op)) return;
     if (Wanted(Tables::kOpDetails)) ReadDetails(row, op);
     if (!stacks_.Empty() && !row.IsNull(6)) {
       if (const auto stack = stacks_.Find(row.IntOr(6, -1))) op.stack = *stack;
@@ -263,6 +316,10 @@ class HostReader {
   CallStacks stacks_;
   std::vector<QueueEvent> queue_;
   BackwardPairs backward_;
+  std::vector<TimeNs> latest_;  // start of an operator, by track
+  std::set<std::tuple<TimeNs, TimeNs, std::int32_t, StringId>>
+      known_;  // once they are out of order
+  bool has_repeated_ = false;
 };
 
 }  // namespace

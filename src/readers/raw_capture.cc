@@ -271,7 +271,6 @@ void FillKernelStatistics(const Session& session, RankTrace& trace) {
                                     .count = sum.count,
                                     .total = std::llround(sum.total),
                                     .min = std::llround(sum.shortest),
-                                    .avg = std::llround(sum.average),
                                     .max = std::llround(sum.longest)});
   }
 }

@@ -61,14 +61,6 @@ void ReadStepTimes(const CaptureFile& file, const ReadRequest&, RankTrace& trace
 
 // op_statistic.csv: kernel times summed by operator type and core type.
 
-std::int64_t CountOf(const io::CsvFile& csv, std::size_t column, Issues& issues) {
-  constexpr std::int64_t kMost = 1'000'000'000'000;
-  const std::optional<std::int64_t> count = io::ParseInt(csv[column]);
-  if (count && *count >= 0 && *count <= kMost) return *count;
-  issues.Count("invalid count, taken as 0", csv.Place());
-  return 0;
-}
-
 void ReadOpStatistic(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   io::CsvFile csv(file.path);
   const auto type = csv.Require("OP Type");
@@ -76,20 +68,26 @@ void ReadOpStatistic(const CaptureFile& file, const ReadRequest&, RankTrace& tra
   const auto device = csv.Find("Device_id");
   const auto count = csv.Require("Count");
   const auto total = csv.Require("Total Time(us)");
-  const auto min = csv.Find("Min Time(us)");
-  const auto avg = csv.Find("Avg Time(us)");
-  const auto max = csv.Find("Max Time(us)");
-  const auto time = [&](std::optional<std::size_t> column) {
-    return SummedTime(csv, column, trace.issues);
-  };
+  const auto min = csv.Require("Min Time(us)");
+  const auto max = csv.Require("Max Time(us)");
   while (NextRowOfDevice(csv, device, trace)) {
+    constexpr std::int64_t kMostKernels = 1'000'000'000'000;
+    const std::int64_t kernels = io::ParseInt(csv[count]).value_or(-1);
+    const auto time = [&](std::size_t column) {
+      return io::NsFromMicros(csv[column]).value_or(-1);
+    };
+    const TimeNs sum = time(total), shortest = time(min), longest = time(max);
+    if (kernels < 1 || kernels > kMostKernels || !IsDuration(sum) || !IsDuration(shortest) ||
+        !IsDuration(longest)) {
+      trace.issues.Count("sums of a type of kernels left out, invalid count or time", csv.Place());
+      continue;
+    }
     trace.kernel_statistics.Append({.op_type = trace.strings.Intern(csv[type]),
                                     .core = trace.strings.Intern(csv[core]),
-                                    .count = CountOf(csv, count, trace.issues),
-                                    .total = time(total),
-                                    .min = time(min),
-                                    .avg = time(avg),
-                                    .max = time(max)});
+                                    .count = kernels,
+                                    .total = sum,
+                                    .min = shortest,
+                                    .max = longest});
   }
 }
 

@@ -26,12 +26,26 @@ double Quartile(const Values& values, std::int64_t count, std::int64_t quarters)
 
 }  // namespace
 
+void DurationSums::Add(const DurationSums& other) {
+  if (other.count == 0) return;
+  min = count == 0 ? other.min : std::min(min, other.min);
+  max = count == 0 ? other.max : std::max(max, other.max);
+  count += other.count;
+  sum += other.sum;
+}
+
 DurationSample::DurationSample(std::vector<TimeNs> values) {
   std::ranges::sort(values);
   for (const TimeNs value : values) {
     if (values_.empty() || values_.back().first != value) values_.emplace_back(value, 0);
     ++values_.back().second;
   }
+}
+
+DurationSample DurationSample::OfSums(const DurationSums& sums) {
+  DurationSample sample;
+  sample.sums_ = sums;
+  return sample;
 }
 
 void DurationSample::Merge(const DurationSample& other) {
@@ -45,28 +59,28 @@ void DurationSample::Merge(const DurationSample& other) {
   }
   merged.insert(merged.end(), a, values_.end());
   values_ = std::move(merged);
+  sums_.Add(other.sums_);
 }
 
 DurationStats StatsOf(const DurationSample& sample) {
   DurationStats stats;
   const Values& values = sample.Values();
   for (const auto& [value, times] : values) {
-    stats.count += times;
-    stats.sum += value * times;
+    stats.Add({.count = times, .sum = value * times, .min = value, .max = value});
   }
+  stats.Add(sample.SumsOfOthers());
   if (stats.count == 0) return stats;
   const long double mean = static_cast<long double>(stats.sum) / stats.count;
+  stats.mean = static_cast<double>(mean);
+  if (sample.SumsOfOthers().count > 0) return stats;
   long double squares = 0;
   for (const auto& [value, times] : values) {
     const long double distance = static_cast<long double>(value) - mean;
     squares += distance * distance * static_cast<long double>(times);
   }
-  stats.mean = static_cast<double>(mean);
   if (stats.count > 1) {
     stats.deviation = static_cast<double>(std::sqrt(squares / (stats.count - 1)));
   }
-  stats.min = values.front().first;
-  stats.max = values.back().first;
   stats.q1 = Quartile(values, stats.count, 1);
   stats.median = Quartile(values, stats.count, 2);
   stats.q3 = Quartile(values, stats.count, 3);

@@ -91,6 +91,39 @@ class MissingTables(Changed):
             self.assertIn(value, (None, base))
 
 
+    def test_without_launches(self):
+        """Operators' device time is unknown; the account of the device stays."""
+        def no_arrows(folder):
+            path = folder / "trace_view.json"
+            path.write_text(json.dumps([event for event in json.loads(path.read_text()) if event["ph"] not in "sf"]))
+        _, result = self.sheets(self.text(change=no_arrows), self.text())
+        self.told(result, "work of the device without a launch in the trace, operators lack its time (462.000 of")
+        gpu = json.loads((self.CAPTURES / "gpu_base.json").read_text())
+        work = [event for event in gpu["traceEvents"] if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")]
+        lost = [event for number, event in enumerate(work) if number % 2]
+        for event in lost:
+            event["args"].pop("correlation", None)
+        places = {(event["pid"], event["tid"], event["ts"]) for event in lost}
+        gpu["traceEvents"] = [event for event in gpu["traceEvents"]
+                              if event["ph"] != "f" or (event["pid"], event["tid"], event["ts"]) not in places]
+        trace = self.scratch / "lost.json"
+        trace.write_text(json.dumps(gpu))
+        self.told(self.compare(base=self.CAPTURES / "gpu_base.json", comparison=trace), "without a launch in the trace")
+
+
+    def test_clocks_of_host_and_device(self):
+        """An hour between launches and what they launched."""
+        for hours in (-1, 1):
+            gpu = json.loads((self.CAPTURES / "gpu_base.json").read_text())
+            for event in gpu["traceEvents"]:
+                if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset") or event["ph"] == "f":
+                    event["ts"] += hours * 3.6e9
+            trace = self.scratch / "apart.json"
+            trace.write_text(json.dumps(gpu))
+            self.told(self.compare(base=self.CAPTURES / "gpu_base.json", comparison=trace),
+                      "the clocks of host and device do not fit")
+
+
 class OddRanks(Changed):
     def test_the_name_of_the_file_has_the_rank(self):
         for content in ("{", '{"rank_id": "../../x"}', '{"rank_id": -5}', '{"rank_id": 1.5}', '{"rank_id": null}'):
@@ -239,14 +272,15 @@ class OddRows(Changed):
 
 class Contradictions(Changed):
     def test_rows_written_twice(self):
-        for table, columns in (("TASK", "*"), ("STEP_TIME", "*")):
-            capture = self.database(f"INSERT INTO {table} SELECT {columns} FROM {table}")
-            overall, result = self.overall_of(capture, self.database())
+        for table in ("TASK", "STEP_TIME", "PYTORCH_API", "CONNECTION_IDS"):
+            capture = self.database(f"INSERT INTO {table} SELECT * FROM {table}")
+            sheets, result = self.sheets(capture, self.database())
             self.told(result, "it was written twice", table)
-            for index, (base, value) in overall.items():
-                self.assertEqual(base is None, value is None, index)
-                if base is not None:
-                    self.assertAlmostEqual(base, value, msg=index)
+            self.assertTrue({"OverallMetrics", "ApiCompare", "ModuleCompare"} <= set(sheets), set(sheets))
+            for row in (row for rows in sheets.values() for row in rows):
+                for name in row:
+                    if name.startswith("base_"):
+                        self.assertEqual(row[name], row[name.replace("base_", "comparison_")], (table, name, row))
 
     def test_sums_of_a_step_written_twice(self):
         def twice(folder):
@@ -302,20 +336,81 @@ class TablesAlone(Changed):
         self.assertTrue(whole[0])
         self.assertEqual(self.kernels_of(self.without_trace()), whole)
 
-    def test_sums_of_kernels_alone_are_compared(self):
-        table = self.text() / "ASCEND_PROFILER_OUTPUT/op_statistic.csv"
-        rows = list(csv.DictReader(table.open()))
-        alone = self.scratch / "attached" / table.name
+    SUMS_ALONE = "of kernels only their sums by type are known"
+
+    def sums_alone(self, name="text_base_ascend_pt"):
+        """A lone op_statistic.csv, and its rows."""
+        table = self.text(name) / "ASCEND_PROFILER_OUTPUT/op_statistic.csv"
+        alone = self.scratch / f"attached{len(list(self.scratch.iterdir()))}" / table.name
         alone.parent.mkdir()
         table.rename(alone)
+        return alone, list(csv.DictReader(alone.open()))
+
+    def test_compute_op_sum_of_sums_alone(self):
+        """Count, sum, mean and extremes are those of the table; what sums do not tell is null, of all ranks, too."""
+        alone, rows = self.sums_alone()
+
+        def without_kernels(folder):
+            (folder / "kernel_details.csv").unlink()
+            (folder.parent / "profiler_info_0.json").rename(folder.parent / "profiler_info_1.json")
+        job = self.text(change=without_kernels).parent
+        shutil.copytree(self.CAPTURES / "text_base_ascend_pt", job / "whole_ascend_pt")
+        for path, ranks, code in ((alone, 1, 5), (alone.parent, 1, 5), (job, 2, 0)):
+            result = self.run_tool("-m", "compute_op_sum", "-d", path, "--json", "-o", self.out)
+            self.assertEqual(result.code, code, result.err)
+            self.assertIn(self.SUMS_ALONE, "\n".join(result.warnings))
+            by_type, _, by_name = (sheet["rows"] for sheet in json.loads(result.out)["sheets"])
+            self.assertEqual(len(by_type), len(rows))
+            self.assertEqual(bool(by_name), ranks > 1)
+            found = {(row["op_type"], row["task_type"]): row for row in by_type}
+            for row in rows:
+                sums = found[row["OP Type"], row["Core Type"]]
+                self.assertEqual(sums["count"], ranks * int(row["Count"]))
+                self.assertAlmostEqual(sums["sum_ns"], ranks * float(row["Total Time(us)"]) * 1000)
+                self.assertAlmostEqual(sums["mean_ns"], float(row["Avg Time(us)"]) * 1000, delta=1)
+                self.assertAlmostEqual(sums["min_ns"], float(row["Min Time(us)"]) * 1000)
+                self.assertAlmostEqual(sums["max_ns"], float(row["Max Time(us)"]) * 1000)
+                self.assertEqual([sums[name] for name in ("std_ns", "q1ns", "median_ns", "q3ns")], [None] * 4)
+
+    def test_ranks_without_kernels_are_unknown(self):
+        """They are not ranks whose kernels take no time."""
+        job = self.scratch / "job"
+        shutil.copytree(self.CAPTURES / "text_base_ascend_pt", job / "rank0_ascend_pt")
+        lost = job / "rank1_ascend_pt"
+        shutil.copytree(self.CAPTURES / "text_base_ascend_pt", lost)
+        (lost / "profiler_info_0.json").rename(lost / "profiler_info_1.json")
+        for name in ("kernel_details.csv", "op_statistic.csv", "trace_view.json"):
+            (lost / OUTPUT / name).unlink()
+        result = self.run_tool("-m", "compute_op_sum", "-d", job, "-o", self.out)
+        self.told(result, "no kernel_details.csv there, kernel types and shapes are unknown")
+        self.assertIn("compute kernels: 462.000 ms on 1 of 2 ranks\n", result.out)
+        self.assertNotIn("min 0.000", result.out)
+
+    def test_the_screen_of_captures_without_trace(self):
+        """What changed in total and by type, and a warning for each capture."""
+        (base, before), (comparison, after) = self.sums_alone(), self.sums_alone("text_new_ascend_pt")
+        whole = self.CAPTURES / "text_base_ascend_pt"
+        total = [sum(float(row["Total Time(us)"]) for row in rows) for rows in (before, after)]
+        kernels = [capture / OUTPUT / "kernel_details.csv" for capture in (whole, self.CAPTURES / "text_new_ascend_pt")]
+        for ends, warnings in (((base, comparison), 2), ((whole, comparison), 1), (kernels, 2)):
+            result = self.compare(base=ends[0], comparison=ends[1])
+            self.assertEqual(result.code, 5, result.err)
+            self.assertEqual(len(result.warnings), warnings, result.err)
+            lines = [line.split() for line in result.out.splitlines()]
+            shown = next(line for line in lines if line[:2] == ["All", "kernels"])
+            self.assertEqual([float(value) * 1000 for value in shown[2:4]], total)
+            self.assertEqual(lines[lines.index(shown) + 1], ["MatMulV2", "76.000", "96.000", "+20.000", "+26.3"])
+
+    def test_sums_of_kernels_alone_are_compared(self):
+        alone, rows = self.sums_alone()
         result = self.run_tool("compare", "-d", alone, "-bp", alone, "--json", "-o", self.out)
-        self.told(result, "op_statistic.csv is used instead")
+        self.told(result, self.SUMS_ALONE)
         (sheet,) = (sheet["rows"] for sheet in json.loads(result.out)["sheets"] if sheet["name"] == "KernelTypeCompare")
         self.assertEqual({(row["kernel_type"], row["core_type"]): (row["base_calls"], row["base_total_duration_us"])
                           for row in sheet},
                          {(row["OP Type"], row["Core Type"]): (int(row["Count"]), float(row["Total Time(us)"]))
                           for row in rows})
-        self.assertIn("the sums of op_statistic.csv are compared", " ".join(self.run_tool("check", alone).out.split()))
+        self.assertIn("only the sums of op_statistic.csv are known", " ".join(self.run_tool("check", alone).out.split()))
 
     def test_sums_of_communication_need_no_trace(self):
         written = []

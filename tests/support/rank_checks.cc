@@ -136,8 +136,8 @@ std::string BrokenPromise(const RankTrace& t) {
   promises.Times("allocations.released", t.allocations.released);
   promises.Amounts("allocations.bytes", t.allocations.bytes, 0);
   promises.Columns("kernel_statistics", t.kernel_statistics);
-  promises.Amounts("kernel_statistics.count", t.kernel_statistics.count, 0);
-  promises.Amounts("kernel_statistics.total", t.kernel_statistics.total, -kMost);
+  promises.Amounts("kernel_statistics.count", t.kernel_statistics.count, 1);
+  promises.Amounts("kernel_statistics.total", t.kernel_statistics.total, 0);
   promises.Columns("transfers", t.transfers);
   promises.Amounts("transfers.bytes", t.transfers.bytes, 0);
   promises.Amounts("transfers.time", t.transfers.time, 0);

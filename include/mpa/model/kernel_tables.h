@@ -86,7 +86,7 @@ template <template <typename> class Of>
 struct KernelStatisticFields {
   Of<StringId> op_type{}, core{};
   Of<std::int64_t> count{};
-  Of<TimeNs> total{}, min{}, avg{}, max{};
+  Of<TimeNs> total{}, min{}, max{};
 };
 struct KernelStatistics : Table<KernelStatisticFields> {};
 

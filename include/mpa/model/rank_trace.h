@@ -72,6 +72,8 @@ struct RankTrace {
   /// For display: the kind of capture ("text", "database"), and its level ("Level1"), empty where
   /// the capture does not say.
   std::string source, profiler_level;
+  /// False for tables without the trace: times one by one are unknown.
+  bool HasTimeline() const { return source != "tables"; }
   /// For display: the name of the capture's directory or file, and the rank; empty and -1: unknown.
   std::string capture;
   std::string capture_path;  ///< the capture's directory or file

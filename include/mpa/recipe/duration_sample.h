@@ -11,32 +11,45 @@
 
 namespace mpa {
 
+/// Durations that a capture only sums up, in ns; all zero without any.
+struct DurationSums {
+  std::int64_t count = 0;
+  TimeNs sum = 0, min = 0, max = 0;
+
+  void Add(const DurationSums& other);
+};
+
 /// Durations in ascending order, each with the times that it occurs: the samples of many ranks can
-/// be put together, and take the less room the more of them are equal.
+/// be put together, and take the less room the more of them are equal. Of some durations only the
+/// sums may be known.
 class DurationSample {
  public:
   DurationSample() = default;
   explicit DurationSample(std::vector<TimeNs> values);
+  static DurationSample OfSums(const DurationSums& sums);
 
   void Merge(const DurationSample& other);
   const std::vector<std::pair<TimeNs, std::int64_t>>& Values() const { return values_; }
+  /// Of the durations that are not among Values().
+  const DurationSums& SumsOfOthers() const { return sums_; }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(values_);
+    archive(values_, sums_);
   }
 
  private:
   std::vector<std::pair<TimeNs, std::int64_t>> values_;
+  DurationSums sums_;
 };
 
 /// What a sample comes to, in ns.
-struct DurationStats {
-  std::int64_t count = 0;
+struct DurationStats : DurationSums {
   double mean = 0;
   std::optional<double> deviation;  ///< of a sample (n - 1); empty for one value
-  TimeNs min = 0, max = 0, sum = 0;
-  double q1 = 0, median = 0, q3 = 0;  ///< between two values on the straight line, not rounded
+  /// Between two values on the straight line, not rounded. As the deviation they are unknown where
+  /// only sums are known of some durations.
+  std::optional<double> q1, median, q3;
 };
 
 /// All zero for an empty sample.

@@ -131,7 +131,7 @@ void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*
       fmt::format("odd times of transfer in {} of {}:", classes.deviating.size(), kinds));
   for (std::size_t i = 0; i < std::min(kShown, top.size()); ++i) {
     const LinkClass& same = *top[i];
-    const auto median = static_cast<std::int64_t>(same.stats.median + 0.5);
+    const auto median = static_cast<std::int64_t>(same.stats.median.value_or(0) + 0.5);
     const AmountScale scale(Quantity::kTime, same.stats.max);
     const auto text = [&](std::int64_t time) { return scale.Text(scale.Rounded(time)); };
     report.lines.push_back(fmt::format("  {}, {}, {} ranks: median {}, {} to {} {}",

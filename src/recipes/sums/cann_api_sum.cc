@@ -105,7 +105,7 @@ void AddCannApiLines(SumTables& tables, Report& report) {
            [](const GroupRow& row) {
              return fmt::format("  {:<38.38} {:>5.1f} % {:>8} {:>11.3f} {:>10.1f}",
                                 row.key.texts[0], row.share, row.stats.count, SumMs({row}),
-                                row.stats.median / 1e3);
+                                row.stats.median.value_or(0) / 1e3);
            },
        .noun = "call"},
       all, report);

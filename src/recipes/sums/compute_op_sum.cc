@@ -16,6 +16,18 @@ using namespace sums;
 
 constexpr std::string_view kWithoutNames = "exclude_op_name";
 
+// By type and core alone, of the whole run.
+Groups RecordedSums(const KernelStatistics& recorded, auto texts) {
+  std::map<Key, DurationSums> sums;
+  for (std::size_t i = 0; i < recorded.Size(); ++i) {
+    sums[{.texts = texts(std::array{recorded.op_type[i], recorded.core[i]})}].Add(
+        {recorded.count[i], recorded.total[i], recorded.min[i], recorded.max[i]});
+  }
+  Groups groups;
+  for (const auto& [key, of_key] : sums) groups.emplace_back(key, DurationSample::OfSums(of_key));
+  return groups;
+}
+
 Part MapComputeOpSum(const RankTrace& trace, const RecipeArguments& arguments) {
   const Kernels& kernels = trace.kernels;
   const auto texts = [&](const auto& ids) {
@@ -33,6 +45,9 @@ Part MapComputeOpSum(const RankTrace& trace, const RecipeArguments& arguments) {
         return std::array{kernels.op_type[i], kernels.core[i]};
       },
       texts));
+  if (kernels.Empty() && !trace.is_one_step) {
+    part.by.front() = RecordedSums(trace.kernel_statistics, texts);
+  }
   if (arguments.contains(kWithoutNames)) return part;
   part.by.push_back(GroupBy(
       kernels.dur,
@@ -118,7 +133,7 @@ Recipe ComputeOpSum() {
       {.name = "compute_op_sum",
        .folder = "ComputeOpSum",
        .summary = "how long compute kernels ran, by type and by name",
-       .needs = Tables::kKernels,
+       .needs = Tables::kKernels | Tables::kKernelStatistics,
        .parameters = {{kWithoutNames, "", "Sum by type only: no table by name and shapes"}},
        .can_run = JudgeComputeOpSum});
 }

@@ -104,7 +104,8 @@ void AddHcclLines(SumTables& tables, Report& report) {
               .line =
                   [](const GroupRow& row) {
                     return fmt::format("  {:<30.30} {:>8} {:>12.3f} {:>12.3f} {:>12.3f}",
-                                       row.key.texts[0], row.stats.count, Ms(row.stats.median),
+                                       row.key.texts[0], row.stats.count,
+                                       Ms(row.stats.median.value_or(0)),
                                        Ms(static_cast<double>(row.stats.max)), SumMs({row}));
                   },
               .noun = "type"},

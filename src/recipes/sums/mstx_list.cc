@@ -126,7 +126,8 @@ Sheet SpanSheet(std::vector<SpanItem> items) {
 // How far the longest is above the third quartile, as a share of the sum.
 double Dispersion(const GroupRow& row) {
   const DurationStats& stats = row.stats;
-  return Percent(static_cast<double>(stats.max) - stats.q3, static_cast<double>(stats.sum));
+  return Percent(static_cast<double>(stats.max) - stats.q3.value_or(0),
+                 static_cast<double>(stats.sum));
 }
 
 SheetColumns<GroupRow> NameColumns() {

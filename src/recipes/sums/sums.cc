@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sums.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -95,9 +97,17 @@ void AppendList(const ScreenList& list, const std::vector<GroupRow>& rows, Repor
   if (!list.noun.empty()) AddMoreLine(rows.size(), shown, list.noun, report.lines);
 }
 
+std::string SumTables::RanksText() const {
+  const auto known = static_cast<std::size_t>(
+      std::ranges::count_if(ranks_, [](const auto& rank) { return !rank.part.by[0].empty(); }));
+  const std::string all = Counted(ranks_.size(), "rank");
+  return known < ranks_.size() ? fmt::format("{} of {}", known, all) : all;
+}
+
 std::vector<RankValue> SumTables::SumsOfRanks(std::size_t by) const {
   std::vector<RankValue> sums;
   for (const auto& [rank, part] : ranks_) {
+    if (part.by[by].empty()) continue;
     TimeNs sum = 0;
     for (const auto& [key, sample] : part.by[by]) sum += StatsOf(sample).sum;
     sums.push_back({rank, Ms(static_cast<double>(sum))});

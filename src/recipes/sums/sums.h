@@ -130,8 +130,9 @@ class SumTables {
     if (!rows_[sheet]) rows_[sheet] = RowsOf(sheets_[sheet], ranks_);
     return *rows_[sheet];
   }
-  std::string RanksText() const { return Counted(ranks_.size(), "rank"); }
-  /// In ms, of all groups of each rank.
+  /// "4 ranks", "3 of 4 ranks" where nothing is known of one.
+  std::string RanksText() const;
+  /// In ms, of all groups of each rank of which something is known.
   std::vector<RankValue> SumsOfRanks(std::size_t by) const;
   void AddSheets(Report& report) {
     for (std::size_t i = 0; i < sheets_.size(); ++i) {

@@ -183,8 +183,8 @@ class Printed {
   Rows KernelStatistics() const {
     const auto& t = trace_.kernel_statistics;
     return Lines(t.Size(), [&](std::size_t i) {
-      return fmt::format("{} {} {} {} {} {} {}", Text(t.op_type[i]), Text(t.core[i]), t.count[i],
-                         t.total[i], t.min[i], t.avg[i], t.max[i]);
+      return fmt::format("{} {} {} {} {} {}", Text(t.op_type[i]), Text(t.core[i]), t.count[i],
+                         t.total[i], t.min[i], t.max[i]);
     });
   }
   Rows Transfers() const {
