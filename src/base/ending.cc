@@ -144,8 +144,7 @@ void EndForMemory() {
   delete[] std::exchange(g_reserve, nullptr);
   EndProgram(
       ExitCode(ErrorKind::kResource),
-      "out of memory: the run needs more than the machine has or --memory_limit allows; try fewer "
-      "--jobs or one step");
+      "out of memory: the machine or --memory_limit allows no more; try fewer --jobs or one step");
 }
 
 void PrepareForEnds() {

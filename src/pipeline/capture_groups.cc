@@ -214,6 +214,9 @@ std::vector<CheckedGroup> GroupCaptures(const Survey& survey) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     found[i].rank = survey.ranks[i].rank.value_or(-1);
     found[i].input.path = survey.ranks[i].path;
+    found[i].input.kind = survey.ranks[i].kind;
+    if (survey.ranks[i].kind == CaptureKind::kGpu)
+      found[i].input.gpu.emplace().world_size = survey.ranks[i].world_size;
   }
   CaptureGroups separate = SeparateCaptures(survey.path, std::move(found));
   std::vector<CheckedGroup> groups;
@@ -221,11 +224,12 @@ std::vector<CheckedGroup> GroupCaptures(const Survey& survey) {
     std::string name = group.name.empty() ? "job" : group.name;
     if (separate.told_apart == ToldApart::kByTime)
       name = fmt::format("session {}", groups.size() + 1);
+    const std::vector<FoundRank> others = TakeOtherJobs(group.ranks);
     const std::vector<FoundRank> earlier = TakeEarlierJobs(group.ranks);
-    for (const auto* ranks : {&earlier, &std::as_const(group.ranks)}) {
+    for (const auto* ranks : {&others, &earlier, &std::as_const(group.ranks)}) {
       if (ranks->empty()) continue;
       CheckedGroup& made = groups.emplace_back();
-      made.name = (ranks == &earlier ? "earlier " : "") + name;
+      made.name = (ranks == &others ? "other " : ranks == &earlier ? "earlier " : "") + name;
       for (const FoundRank& one : *ranks) {
         if (one.rank >= 0) made.ranks.push_back(one.rank);
         made.captures.push_back(one.input.path);
@@ -234,6 +238,40 @@ std::vector<CheckedGroup> GroupCaptures(const Survey& survey) {
   }
   if (groups.size() < 2 || separate.told_apart == ToldApart::kNot) groups.clear();
   return groups;
+}
+
+namespace {
+
+// Moves those behind `kept_end` out of `ranks`.
+std::vector<FoundRank> TakeFrom(std::vector<FoundRank>::iterator kept_end,
+                                std::vector<FoundRank>& ranks) {
+  std::vector<FoundRank> taken(std::make_move_iterator(kept_end),
+                               std::make_move_iterator(ranks.end()));
+  ranks.erase(kept_end, ranks.end());
+  return taken;
+}
+
+}  // namespace
+
+std::vector<FoundRank> TakeOtherJobs(std::vector<FoundRank>& ranks) {
+  using Job = std::pair<bool, std::int64_t>;  // of GPUs; its size, 0: unknown
+  const auto job_of = [](const FoundRank& one) {
+    return Job(one.input.kind == CaptureKind::kGpu,
+               one.input.gpu ? one.input.gpu->world_size.value_or(0) : 0);
+  };
+  std::map<Job, std::size_t> captures;
+  for (const FoundRank& one : ranks) ++captures[job_of(one)];
+  if (captures.size() < 2) return {};
+  const Job kept =
+      std::ranges::max_element(captures, {}, &decltype(captures)::value_type::second)->first;
+  return TakeFrom(
+      std::stable_partition(ranks.begin(), ranks.end(),
+                            [&](const FoundRank& one) {
+                              const auto [is_gpu, size] = job_of(one);
+                              return is_gpu == kept.first &&
+                                     (size == kept.second || size == 0 || kept.second == 0);
+                            }),
+      ranks);
 }
 
 std::vector<FoundRank> TakeEarlierJobs(std::vector<FoundRank>& ranks) {
@@ -252,10 +290,7 @@ std::vector<FoundRank> TakeEarlierJobs(std::vector<FoundRank>& ranks) {
   const auto first_of_job = std::stable_partition(
       ranks.begin(), ranks.end(),
       [&](const FoundRank& one) { return TimeOf(one).value_or(0) >= *last_gap; });
-  std::vector<FoundRank> earlier(std::make_move_iterator(first_of_job),
-                                 std::make_move_iterator(ranks.end()));
-  ranks.erase(first_of_job, ranks.end());
-  return earlier;
+  return TakeFrom(first_of_job, ranks);
 }
 
 }  // namespace mpa

@@ -40,4 +40,8 @@ CaptureGroups SeparateCaptures(const std::filesystem::path& directory,
 /// no time.
 std::vector<FoundRank> TakeEarlierJobs(std::vector<FoundRank>& ranks);
 
+/// Takes captures out of `ranks` that are of another kind of device, or of a job of another size,
+/// than most of them.
+std::vector<FoundRank> TakeOtherJobs(std::vector<FoundRank>& ranks);
+
 }  // namespace mpa

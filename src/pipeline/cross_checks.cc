@@ -89,6 +89,31 @@ void CheckSteps(RankTrace& trace) {
   }
 }
 
+// Steps follow each other, and the host works between them. Of raw data the reader says it.
+void CheckGaps(RankTrace& trace) {
+  const Steps& steps = trace.steps;
+  const auto begins_within = [](TimeNs from, TimeNs to, const auto& table) {
+    return std::ranges::any_of(table.start, [&](TimeNs t) { return t >= from && t < to; });
+  };
+  const std::vector<std::size_t> order = steps.RowsByStart();
+  for (std::size_t i = 1; i < order.size() && trace.source != "raw"; ++i) {
+    const TimeNs end = steps.end[order[i - 1]], begin = steps.start[order[i]];
+    constexpr TimeNs kLongest = 1'000'000'000;
+    if (begin - end <= kLongest) continue;
+    // The device may still work for the one step, and a collection begin before the other.
+    const TimeNs quarter = (begin - end) / 4;
+    const auto is_in = [&](const auto&... tables) {
+      return (begins_within(end + quarter, begin - quarter, tables) || ...);
+    };
+    if (is_in(trace.host_ops, trace.host_calls, trace.kernels, trace.device_tasks,
+              trace.communications))
+      continue;
+    trace.issues.Count(
+        "nothing was recorded between two steps, which counts as free in the first and end to end",
+        fmt::format("{} ms before step {}", (begin - end) / 1'000'000, steps.id[order[i]]));
+  }
+}
+
 // Reads a side file into tables of its own; what is wrong with it is said where it is wanted.
 RankTrace ReadSideFile(const CaptureFile& file, const ReadRequest& request) {
   RankTrace side;
@@ -170,6 +195,7 @@ void CheckGroups(const RankInput& input, RankTrace& trace) {
 void DropRepeatedRows(RankTrace& trace) {
   if (trace.source == "database") DropRepeatedTasks(trace);
   CheckSteps(trace);
+  CheckGaps(trace);
 }
 
 void CheckKernelTable(const RankInput& input, const ReadRequest& request, RankTrace& trace) {

@@ -292,7 +292,14 @@ void NoteLatest(const CaptureGroup& left_out, const CaptureGroup& kept, FoundRan
   }
 }
 
-void DropEarlierJobs(std::vector<FoundRank>& ranks, FoundRanks& result) {
+void DropOtherJobs(std::vector<FoundRank>& ranks, FoundRanks& result) {
+  for (const FoundRank& other : TakeOtherJobs(ranks)) {
+    result.partial = true;
+    result.notes.push_back(
+        fmt::format("{}: left out, it is of another kind of device than the other captures, or of "
+                    "a job of another size (world_size); give one job at a time",
+                    other.input.path.string()));
+  }
   for (const FoundRank& earlier : TakeEarlierJobs(ranks)) {
     result.partial = true;
     result.notes.push_back(
@@ -320,7 +327,7 @@ void KeepOneGroup(const std::filesystem::path& directory, CaptureGroups found, F
     else
       result.notes.push_back(LeftOut(directory, found.told_apart, *group, *kept));
   }
-  DropEarlierJobs(kept->ranks, result);
+  DropOtherJobs(kept->ranks, result);
   result.ranks = std::move(kept->ranks);
 }
 
@@ -328,7 +335,7 @@ void KeepAllGroups(CaptureGroups found, FoundRanks& result) {
   std::vector<std::string> names;
   for (CaptureGroup& group : found.groups) {
     names.push_back(group.name);
-    DropEarlierJobs(group.ranks, result);
+    DropOtherJobs(group.ranks, result);
     for (FoundRank& rank : group.ranks) {
       rank.group = group.name;
       result.ranks.push_back(std::move(rank));

@@ -24,6 +24,11 @@ std::string ColumnOrNull(const io::Database& database, std::string_view table,
   return alias.empty() ? std::string(column) : fmt::format("{}.{}", alias, column);
 }
 
+bool HasRows(const io::Database& database, std::string_view table) {
+  return database.HasTable(table) &&
+         database.Query(fmt::format("SELECT 1 FROM {} LIMIT 1", table)).Step();
+}
+
 void CountRow(DbInput& input, std::string_view what, std::string_view table) {
   input.trace.issues.Count(what, fmt::format("{}: table {}", input.database.name(), table));
 }
@@ -99,9 +104,7 @@ void CountUnreadWork(DbInput& input) {
       {"CCU", "missions of the CCU are not read yet (table CCU)"},
       {"DPU_TASK", "tasks of the DPU are not read yet (table DPU_TASK)"}};
   for (const auto& [table, problem] : kTables) {
-    if (!input.database.HasTable(table)) continue;
-    io::Statement rows = input.database.Query(fmt::format("SELECT 1 FROM {} LIMIT 1", table));
-    if (rows.Step()) input.trace.issues.Count(problem, input.database.name());
+    if (HasRows(input.database, table)) input.trace.issues.Count(problem, input.database.name());
   }
 }
 

@@ -105,11 +105,11 @@ void CountWithoutTasks(DbInput& input) {
 void ReadCommTasks(DbInput& input, Groups& groups) {
   constexpr const char* kTable = "COMMUNICATION_TASK_INFO";
   if (!input.database.HasTable("TASK")) return;
-  if (!input.database.HasTable(kTable)) {
+  if (!HasRows(input.database, kTable)) {
     if (input.trace.communications.Empty()) return;
     input.trace.issues.Count(
-        "traffic and peers of collectives are unknown, table COMMUNICATION_TASK_INFO is missing; "
-        "parse again",
+        "traffic and peers of collectives are unknown, table COMMUNICATION_TASK_INFO is missing or "
+        "empty; parse again",
         input.database.name());
     return;
   }

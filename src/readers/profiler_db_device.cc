@@ -172,8 +172,8 @@ void ReadKernelsWithoutDetails(DbInput& input, bool with_loads) {
     const auto span = ReadSpan(input, row, kTaskStart, kTaskEnd, "TASK");
     if (!span) return;
     input.trace.issues.Count(
-        "kernel has no name, type and shapes, table COMPUTE_TASK_INFO is missing: its class is "
-        "unknown; parse again",
+        "kernel has no name, type and shapes, table COMPUTE_TASK_INFO is missing or empty: its "
+        "class is unknown; parse again",
         input.database.name());
     input.trace.kernels.Append({.start = span->start,
                                 .dur = span->dur,
@@ -190,15 +190,14 @@ void ReadKernelsWithoutDetails(DbInput& input, bool with_loads) {
 void ReadKernels(DbInput& input, Tables wanted) {
   constexpr int kRow = kTaskColumns;  // the first column of the row
   if (!input.database.HasTable("TASK")) {
-    if (input.database.HasTable("COMPUTE_TASK_INFO") &&
-        input.database.Query("SELECT 1 FROM COMPUTE_TASK_INFO LIMIT 1").Step()) {
+    if (HasRows(input.database, "COMPUTE_TASK_INFO")) {
       input.trace.issues.Count(
           "kernels have no times, table TASK is missing: computing is unknown; parse again",
           input.database.name());
     }
     return;
   }
-  if (!input.database.HasTable("COMPUTE_TASK_INFO")) {
+  if (!HasRows(input.database, "COMPUTE_TASK_INFO")) {
     ReadKernelsWithoutDetails(input, Overlap(wanted, Tables::kKernelLoads));
     return;
   }

@@ -60,6 +60,9 @@ void ReadGarbageCollections(DbInput& input);
 std::string ColumnOrNull(const io::Database& database, std::string_view table,
                          std::string_view column, std::string_view alias = "");
 
+/// False for a table that is missing or empty.
+bool HasRows(const io::Database& database, std::string_view table);
+
 /// The columns of TasksOf(). NULL where TASK lacks the column.
 enum TaskColumn {
   kTaskStart,

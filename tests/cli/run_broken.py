@@ -130,7 +130,7 @@ OF_DATABASES = {
     "outside": (3, ".db: leads out of the capture, to "),
     "links within": AS_USUAL,
     "other tables": (3, "none of the tables TASK, COMMUNICATION_OP and PYTORCH_API"),
-    "missing table": (5, "table COMPUTE_TASK_INFO is missing: its class is unknown"),
+    "missing table": (5, "table COMPUTE_TASK_INFO is missing or empty: its class is unknown"),
     "no texts": (5, "text left empty, STRING_IDS does not have it"),
     "missing column": (5, "left out, table CONNECTION_IDS: no such column: connectionId"),
     "no times of tasks": (5, "left out, table TASK"),

@@ -131,6 +131,20 @@ class SeveralCollections(Raw):
             if row["step"] != 4:  # after which the profiler was off
                 self.assertEqual(steps[row["step"]], row)
 
+    def test_every_command_names_the_pause(self):
+        """Also those that read what was parsed from it."""
+        self.with_framework()
+        out = self.scratch / "out"
+        for export_type in ("text", "db"):
+            self.tool("parse", "-d", self.both, "-o", self.scratch / export_type, "--export_type", export_type, code=5)
+        for capture, said in ((self.both, "the profiler was started several times"),
+                              (self.scratch / "text" / self.both.name, "nothing was recorded between two steps"),
+                              (self.scratch / "db" / self.both.name, "nothing was recorded between two steps")):
+            for command in (["-m", "cluster_time_summary"], ["-m", "free_analysis"], ["advisor", "all"],
+                            ["compare", "-bp", self.first], ["compare", "-bp", self.first, "--fail_on", "e2e>1%"]):
+                done = self.tool(*command, "-d", capture, "-o", out, code=5)
+                self.assertIn(said, done.stderr, command)
+
     def test_modules_have_the_work_of_both(self):
         self.with_framework()
 
