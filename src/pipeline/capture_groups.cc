@@ -61,7 +61,7 @@ Keys DirectoryKeys(const fs::path& top, const std::vector<FoundRank>& found, int
     for (const fs::path& part : way) {
       if (level++ < levels) key /= part;
     }
-    keys.push_back(key.string());
+    keys.push_back(key.empty() ? std::string(kHere) : key.string());
   }
   return keys;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpa/pipeline/find_ranks.h"
@@ -15,6 +16,9 @@ struct CaptureGroup {
   std::string name;  ///< as people would call it, of a session its time; empty: of the only one
   std::vector<FoundRank> ranks;
 };
+
+/// The name of a group of captures that lie in the given directory itself.
+inline constexpr std::string_view kHere = ".";
 
 /// How captures that share ranks were told apart.
 enum class ToldApart : std::uint8_t {

@@ -263,7 +263,8 @@ std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
       ranks.empty() ? "captures of unknown rank"
                     : fmt::format("{} {}", Plural(ranks.size(), "rank"), fmt::join(ranks, ", "));
   const auto shown = [&](const CaptureGroup& one) {
-    if (how == ToldApart::kByDirectory) return (directory / one.name).string();
+    if (how == ToldApart::kByDirectory)
+      return (one.name == kHere ? directory : directory / one.name).string();
     if (how == ToldApart::kByName) return fmt::format("{}/{}", directory.string(), one.name);
     return one.ranks.front().input.path.string();
   };
@@ -275,7 +276,7 @@ std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
   }
   return fmt::format("{} with {} is left out: another job, engine or role than {}; {}",
                      shown(group), rank_text, shown(kept),
-                     how == ToldApart::kByDirectory
+                     how == ToldApart::kByDirectory && group.name != kHere
                          ? fmt::format("analyse it with -d {}", shown(group))
                          : "give each a directory of its own");
 }
