@@ -181,7 +181,8 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
   if (input.gpu) AddGroups(input.gpu->groups, rank.trace);
   CheckGroups(input, rank.trace);
   LinkByTime(rank.trace);
-  if (Overlap(request.wanted, Tables::kLaunches)) CheckLaunches(rank.trace);
+  if (Overlap(request.wanted, Tables::kLaunches) && rank.trace.issues.Empty())
+    CheckLaunches(rank.trace);
   CheckTimes(rank.trace);
   DropEmptySteps(rank.trace);
   if (step) {

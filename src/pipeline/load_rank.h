@@ -108,8 +108,8 @@ void CheckKernelTable(const RankInput& input, const ReadRequest& request, RankTr
 /// and counts them in trace.issues.
 void CheckGroups(const RankInput& input, RankTrace& trace);
 
-/// Counts in trace.issues work of the device whose launch is unknown, where operators and launches
-/// were read.
+/// Counts in trace.issues work of the device whose launch is unknown, where operators were read. To
+/// be asked where launches were read and nothing else is wrong.
 void CheckLaunches(RankTrace& trace);
 
 /// Counts what is impossible in the times of a rank's device work in trace.issues: times that span

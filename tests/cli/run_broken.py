@@ -143,7 +143,7 @@ OF_DATABASES = {
     "bad utf-8": OTHERWISE,
     "null texts": (5, "text left empty, STRING_IDS does not have it"),
     "unknown texts": (5, "text left empty, STRING_IDS does not have it"),
-    "repeated ids": OTHERWISE,
+    "repeated ids": (5, "row left out, it was written twice"),
     "long names": (0, "longer than the 32,767 characters"),
     "odd names": OTHERWISE,
 }
