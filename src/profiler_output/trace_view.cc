@@ -214,9 +214,9 @@ std::vector<std::int64_t> Distinct(std::span<const std::int64_t> values) {
 
 void WriteTraceView(const raw::Session& session, const std::filesystem::path& path) {
   const bool is_empty = session.ops.Empty() && session.queue.Empty() && session.python.Empty() &&
-                        session.collections.Empty() && session.calls.Empty() &&
+                        session.garbage_collections.Empty() && session.calls.Empty() &&
                         session.tasks.Empty() && session.marks.Empty() &&
-                        session.frequencies.Empty() && session.device_memory.Empty() &&
+                        session.core_clocks.Empty() && session.device_memory.Empty() &&
                         session.traffic.Empty();
   if (is_empty) return;
   const TraceSource source(session);

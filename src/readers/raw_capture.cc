@@ -16,6 +16,7 @@
 
 #include "communication_steps.h"
 #include "megabytes.h"
+#include "megahertz.h"
 #include "mpa/raw/labels.h"
 #include "mpa/raw/summaries.h"
 #include "mpa/readers/reader.h"
@@ -121,11 +122,6 @@ void FillPython(const Session& session, TrackNumbers& tracks, RankTrace& trace) 
                                .dur = calls.end[i] - calls.start[i],
                                .name = calls.name[i],
                                .track = tracks.Of(calls.process[i], calls.thread[i])});
-  }
-  for (std::size_t i = 0; i < session.collections.Size(); ++i) {
-    trace.garbage_collections.Append(
-        {.start = session.collections.start[i],
-         .dur = session.collections.end[i] - session.collections.start[i]});
   }
 }
 
@@ -329,6 +325,23 @@ void FillJob(const raw::SessionInfo& info, JobInfo& job) {
   for (const raw::Device& device : info.devices) job.devices.push_back({info.rank, device.id});
 }
 
+// Hands over the tables that are the session's as they are.
+void TakeTables(Session& session, RankTrace& trace) {
+  trace.garbage_collections = std::move(session.garbage_collections);
+  trace.overlaps = std::move(session.overlaps);
+  trace.model_iterations = std::move(session.model_iterations);
+  trace.core_clocks = std::move(session.core_clocks);
+  trace.core_clocks.Filter([&](std::size_t i) {
+    const bool usable = IsTime(trace.core_clocks.start[i]) && IsClock(trace.core_clocks.mhz[i]);
+    if (!usable) {
+      trace.issues.Count("core frequency left out, it makes no sense", "lpmFreqConv");
+    }
+    return usable;
+  });
+  trace.strings = std::move(session.strings);
+  trace.issues.Merge(session.issues);
+}
+
 void ReadRawCapture(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   raw::Session session = raw::ReadSession(file.path, PartsOf(request.wanted));
   TrackNumbers tracks(trace.tracks);
@@ -336,8 +349,7 @@ void ReadRawCapture(const CaptureFile& file, const ReadRequest& request, RankTra
   FillDeviceTables(session, request.wanted, tracks, trace);
   FillSummaryTables(session, request.wanted, trace);
   FillJob(session.info, trace.job);
-  trace.strings = std::move(session.strings);
-  trace.issues.Merge(session.issues);
+  TakeTables(session, trace);
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 
 #include "comm_task_facts.h"
 #include "kernel_load_columns.h"
-#include "megahertz.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
@@ -133,13 +132,6 @@ void FillRuns(const Session& session, RankTrace& trace) {
                               .connection = collectives.call[i],
                               .pid = session.info.process,
                               .device = collectives.device[i]});
-  }
-  for (std::size_t i = 0; i < session.model_runs.Size(); ++i) {
-    const raw::ModelRuns& runs = session.model_runs;
-    trace.model_iterations.Append({.start = runs.start[i],
-                                   .dur = runs.end[i] - runs.start[i],
-                                   .model = runs.model[i],
-                                   .iteration = runs.index[i]});
   }
 }
 
@@ -298,26 +290,6 @@ void FillCollectives(Session& session, const LaunchOf& launch, RankTrace& trace)
   }
 }
 
-void FillActivities(const Session& session, RankTrace& trace) {
-  const raw::Activities& activities = session.activities;
-  for (std::size_t i = 0; i < activities.Size(); ++i) {
-    trace.overlaps.Append({.start = activities.start[i],
-                           .dur = activities.end[i] - activities.start[i],
-                           .activity = activities.activity[i]});
-  }
-}
-
-void FillClocks(const Session& session, RankTrace& trace) {
-  for (std::size_t i = 0; i < session.frequencies.Size(); ++i) {
-    if (!IsTime(session.frequencies.time[i]) || !IsClock(session.frequencies.mhz[i])) {
-      trace.issues.Count("core frequency left out, it makes no sense", "lpmFreqConv");
-      continue;
-    }
-    trace.core_clocks.Append(
-        {.start = session.frequencies.time[i], .mhz = session.frequencies.mhz[i]});
-  }
-}
-
 }  // namespace
 
 void FillDeviceTables(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
@@ -332,8 +304,6 @@ void FillDeviceTables(Session& session, Tables wanted, TrackNumbers& tracks, Ran
   if (Overlap(wanted, Tables::kKernels)) {
     FillKernels(session, launch, Overlap(wanted, Tables::kKernelLoads), trace);
   }
-  FillActivities(session, trace);
-  FillClocks(session, trace);
 }
 
 }  // namespace mpa::readers

@@ -58,14 +58,6 @@ struct PythonCallFields {
 };
 struct PythonCalls : Table<PythonCallFields> {};
 
-/// Garbage collections of Python.
-template <template <typename> class Of>
-struct CollectionFields {
-  Of<TimeNs> start{}, end{};
-  Of<std::int64_t> process = Initially{-1};
-};
-struct Collections : Table<CollectionFields> {};
-
 /// What the allocators of the framework did. In order of time.
 template <template <typename> class Of>
 struct AllocatorEventFields {

@@ -27,7 +27,7 @@ struct StepTime {
   double preparing = 0;  ///< start of the step on the host to its first device work
 };
 
-/// kText sums the intervals of Session.activities, as step_trace_time.csv does; kDatabase those of
+/// kText sums the intervals of Session.overlaps, as step_trace_time.csv does; kDatabase those of
 /// the operations, as the table StepTraceTime of analysis.db does. They differ in free and stage.
 enum class StepTimeForm { kText, kDatabase };
 

@@ -204,10 +204,10 @@ TEST_F(Framework, CollectionsAreReadEvenIfTheFileLooksPacked) {
   directory_.Write("torch.gc_record",
                    Bytes(process) + Bytes(std::uint64_t{3}) + Bytes(std::uint64_t{8}) + "rest");
   Read();
-  ASSERT_EQ(session_.collections.Size(), 1U);
-  EXPECT_EQ(session_.collections.process[0], 0x8b1f);
-  EXPECT_EQ(session_.collections.start[0], 3);
-  EXPECT_EQ(session_.collections.end[0], 8);
+  ASSERT_EQ(session_.garbage_collections.Size(), 1U);
+  EXPECT_EQ(session_.garbage_collections.process[0], 0x8b1f);
+  EXPECT_EQ(session_.garbage_collections.start[0], 3);
+  EXPECT_EQ(session_.garbage_collections.dur[0], 5);
   EXPECT_NE(session_.issues.Lines().at(0).find("4 bytes lost"), std::string::npos);
 }
 
