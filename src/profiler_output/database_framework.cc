@@ -151,7 +151,7 @@ void WriteCollections(const GarbageCollections& collections, DatabaseWriter& dat
                      });
 }
 
-void WriteSteps(const raw::Steps& steps, DatabaseWriter& database) {
+void WriteSteps(const Steps& steps, DatabaseWriter& database) {
   database.WriteRows("STEP_TIME", "id INTEGER, startNs INTEGER, endNs INTEGER", steps,
                      [&](std::size_t i, TableWriter& table) {
                        table.Add(steps.id[i], steps.start[i], steps.end[i]);

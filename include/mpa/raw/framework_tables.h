@@ -74,18 +74,6 @@ struct AllocatorEventFields {
 };
 struct AllocatorEvents : Table<AllocatorEventFields> {};
 
-/// Iterations, "ProfilerStep#<id>". In order of start.
-template <template <typename> class Of>
-struct StepFields {
-  Of<std::int64_t> id = Initially{-1};
-  Of<TimeNs> start{}, end{};  ///< on the host
-  /// From the first device work that it launched to the end of the last, at least to `end`; -1:
-  /// it launched none.
-  Of<TimeNs> device_start = Initially{-1}, device_end = Initially{-1};
-  Of<std::int32_t> op = Initially{-1};  ///< row in TorchOps
-};
-struct Steps : Table<StepFields> {};
-
 /// Pairs of operators of the forward and the backward pass, rows in TorchOps.
 template <template <typename> class Of>
 struct BackwardPairFields {

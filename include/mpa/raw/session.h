@@ -13,6 +13,7 @@
 #include "mpa/model/host_tables.h"
 #include "mpa/model/issues.h"
 #include "mpa/model/kernel_tables.h"
+#include "mpa/model/step_tables.h"
 #include "mpa/model/string_pool.h"
 #include "mpa/raw/call_tables.h"
 #include "mpa/raw/framework_tables.h"

@@ -15,7 +15,7 @@ namespace mpa::raw {
 /// here they are exact.
 struct StepTime {
   std::int64_t device = 0;
-  std::int64_t step = -1;  ///< number of the step; -1: the capture has no steps, all of it
+  std::int32_t step = -1;  ///< number of the step; -1: the capture has no steps, all of it
   double computing = 0;
   double exposed_communication = 0;
   double overlapped = 0;
