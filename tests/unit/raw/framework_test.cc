@@ -73,6 +73,15 @@ TEST_F(Framework, OperatorsNestAcrossThreadsAndComeInOrderOfStart) {
   EXPECT_EQ(session_.steps.device_start[0], -1);
 }
 
+TEST_F(Framework, MarksWithoutANumberInRangeAreNoSteps) {
+  // 2^32 + 3 has the same low 32 bits as 3.
+  directory_.Write("torch.op_range", OpBytes({"ProfilerStep#4294967299", 10, 20}) +
+                                         OpBytes({"ProfilerStep#-4294967293", 30, 40}) +
+                                         OpBytes({"ProfilerStep#2147483647", 50, 60}));
+  Read();
+  EXPECT_EQ(session_.steps.id, (std::vector<std::int32_t>{2147483647}));
+}
+
 TEST_F(Framework, ShapesAndStacksAreReadWhenTheyAreWanted) {
   directory_.Write(
       "torch.op_range",
