@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <exception>
 #include <new>
 #include <system_error>
@@ -376,13 +375,6 @@ void Database::ScanRows(std::string_view columns, std::string_view source, Visit
   scan_ = outer;
   if (scan.failure) std::rethrow_exception(scan.failure);
   query.Check(status);
-}
-
-void FailToWrite(sqlite3* database) {
-  if (sqlite3_errcode(database) == SQLITE_NOMEM) throw std::bad_alloc();
-  const int cause = sqlite3_system_errno(database);
-  Fail(ErrorKind::kOutput, "the database cannot be written: {}{}", sqlite3_errmsg(database),
-       cause == 0 ? "" : fmt::format(" ({})", std::strerror(cause)));
 }
 
 }  // namespace mpa::io

@@ -76,7 +76,7 @@ std::string SessionRows(const raw::Session& session) {
   add("operators", session.ops);
   add("queue", session.queue);
   add("python_calls", session.python);
-  add("garbage_collections", session.collections);
+  add("garbage_collections", session.garbage_collections);
   add("allocations", session.allocations);
   add("steps", session.steps);
   add("host_calls", session.calls);

@@ -184,21 +184,21 @@ void WriteMarks(const raw::Marks& marks, DatabaseStrings& strings, DatabaseWrite
       });
 }
 
-void WriteFrequencies(const raw::CoreFrequencies& frequencies, DatabaseWriter& database) {
-  database.WriteRows(
-      "AICORE_FREQ", "deviceId INTEGER, timestampNs NUMERIC, freq INTEGER, dieId NUMERIC",
-      frequencies, [&](std::size_t i, TableWriter& table) {
-        table.Add(frequencies.device[i], frequencies.time[i], frequencies.mhz[i], -1);
-      });
+void WriteCoreClocks(const CoreClocks& clocks, DatabaseWriter& database) {
+  database.WriteRows("AICORE_FREQ",
+                     "deviceId INTEGER, timestampNs NUMERIC, freq INTEGER, dieId NUMERIC", clocks,
+                     [&](std::size_t i, TableWriter& table) {
+                       table.Add(clocks.device[i], clocks.start[i], clocks.mhz[i], -1);
+                     });
 }
 
-void WriteActivities(const raw::Activities& activities, DatabaseWriter& database) {
+void WriteOverlaps(const Overlaps& overlaps, DatabaseWriter& database) {
   database.WriteRows(
       "OVERLAP_ANALYSIS",
       "id INTEGER PRIMARY KEY, deviceId INTEGER, startNs NUMERIC, endNs NUMERIC, type INTEGER",
-      activities, [&](std::size_t i, TableWriter& table) {
-        table.Add(i, activities.device[i], activities.start[i], activities.end[i],
-                  static_cast<std::int64_t>(activities.activity[i]));
+      overlaps, [&](std::size_t i, TableWriter& table) {
+        table.Add(i, overlaps.device[i], overlaps.start[i], overlaps.start[i] + overlaps.dur[i],
+                  static_cast<std::int64_t>(overlaps.activity[i]));
       });
 }
 
@@ -211,8 +211,8 @@ void WriteCann(const raw::Session& session, DatabaseStrings& strings, DatabaseWr
   WriteCounters(session, strings, database);
   WriteCopies(session.copies, database);
   WriteMarks(session.marks, strings, database);
-  WriteFrequencies(session.frequencies, database);
-  WriteActivities(session.activities, database);
+  WriteCoreClocks(session.core_clocks, database);
+  WriteOverlaps(session.overlaps, database);
 }
 
 // Collectives and their pieces in a profiler database.

@@ -142,16 +142,16 @@ void WriteApi(const raw::Session& session, DatabaseStrings& strings, DatabaseWri
   chains.Write(database);
 }
 
-void WriteCollections(const raw::Collections& collections, DatabaseWriter& database) {
+void WriteCollections(const GarbageCollections& collections, DatabaseWriter& database) {
   database.WriteRows("GC_RECORD", "startNs INTEGER, endNs INTEGER, globalTid INTEGER", collections,
                      [&](std::size_t i, TableWriter& table) {
                        // The records do not say the thread; they are shown on the main one.
-                       table.Add(collections.start[i], collections.end[i],
+                       table.Add(collections.start[i], collections.start[i] + collections.dur[i],
                                  GlobalThread(collections.process[i], collections.process[i]));
                      });
 }
 
-void WriteSteps(const raw::Steps& steps, DatabaseWriter& database) {
+void WriteSteps(const Steps& steps, DatabaseWriter& database) {
   database.WriteRows("STEP_TIME", "id INTEGER, startNs INTEGER, endNs INTEGER", steps,
                      [&](std::size_t i, TableWriter& table) {
                        table.Add(steps.id[i], steps.start[i], steps.end[i]);
@@ -163,7 +163,7 @@ void WriteSteps(const raw::Steps& steps, DatabaseWriter& database) {
 void WriteFramework(const raw::Session& session, DatabaseStrings& strings,
                     DatabaseWriter& database) {
   WriteApi(session, strings, database);
-  WriteCollections(session.collections, database);
+  WriteCollections(session.garbage_collections, database);
   WriteSteps(session.steps, database);
 }
 

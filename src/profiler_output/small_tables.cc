@@ -73,7 +73,7 @@ void WriteTaskTime(const raw::Session& session, const std::filesystem::path& pat
 // step_trace_time.csv: what the devices did in each step.
 
 void WriteStepTraceTime(const raw::Session& session, const std::filesystem::path& path) {
-  if (session.activities.Empty()) return;
+  if (session.overlaps.Empty()) return;
   const std::vector<raw::StepTime> steps = raw::StepTimes(session, raw::StepTimeForm::kText);
   if (steps.empty()) return;
   std::string text =

@@ -143,7 +143,7 @@ void PutMemory(const TraceSource& source, std::size_t i, std::string& out) {
 }  // namespace
 
 void WriteActivityEvents(const TraceSource& source, ChunkedFile& file) {
-  const raw::Activities& activities = source.session.activities;
+  const Overlaps& activities = source.session.overlaps;
   std::string names = DeviceRows(source, activities.device, "Overlap Analysis", Layer::kActivities);
   for (const std::int64_t device : Distinct(activities.device)) {
     const std::uint64_t process = source.Process(Layer::kActivities, device);
@@ -157,20 +157,19 @@ void WriteActivityEvents(const TraceSource& source, ChunkedFile& file) {
     const auto activity = static_cast<std::size_t>(activities.activity[i]);
     const TracePlace place{source.Process(Layer::kActivities, activities.device[i]),
                            static_cast<std::int64_t>(activity), activities.start[i]};
-    BeginSlice(out, "", place, Duration(activities.start[i], activities.end[i]),
-               kActivityNames[activity]);
+    BeginSlice(out, "", place, static_cast<double>(activities.dur[i]), kActivityNames[activity]);
     out += "}}";
   });
 }
 
 void WriteCounterEvents(const TraceSource& source, ChunkedFile& file) {
   const raw::Session& session = source.session;
-  const raw::CoreFrequencies& frequencies = session.frequencies;
-  file.Write(DeviceRows(source, frequencies.device, "AI Core Freq", Layer::kCoreFrequency));
-  file.WriteRows(frequencies.Size(), [&](std::size_t i, std::string& out) {
-    const TracePlace place{source.Process(Layer::kCoreFrequency, frequencies.device[i]), 0,
-                           frequencies.time[i]};
-    PutCounter(out, "AI Core Freq", place, "MHz", frequencies.mhz[i]);
+  const CoreClocks& clocks = session.core_clocks;
+  file.Write(DeviceRows(source, clocks.device, "AI Core Freq", Layer::kCoreFrequency));
+  file.WriteRows(clocks.Size(), [&](std::size_t i, std::string& out) {
+    const TracePlace place{source.Process(Layer::kCoreFrequency, clocks.device[i]), 0,
+                           clocks.start[i]};
+    PutCounter(out, "AI Core Freq", place, "MHz", clocks.mhz[i]);
   });
   file.Write(DeviceRows(source, session.device_memory.device, "NPU MEM", Layer::kMemory));
   file.WriteRows(session.device_memory.Size(),

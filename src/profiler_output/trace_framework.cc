@@ -103,7 +103,7 @@ std::string Threads(const raw::Session& session) {
 }
 
 std::string Collections(const raw::Session& session) {
-  const raw::Collections& collections = session.collections;
+  const GarbageCollections& collections = session.garbage_collections;
   const auto& devices = session.info.devices;
   const std::int64_t device = devices.empty() ? kHost : devices.front().id;
   std::string out;
@@ -115,7 +115,7 @@ std::string Collections(const raw::Session& session) {
       PutProcess(out, place.process, "Python GC", "CPU", Layer::kCollections);
       PutThread(out, place.process, place.thread, "Python GC", place.thread);
     }
-    BeginSlice(out, "GC", place, Duration(collections.start[i], collections.end[i]), "GC");
+    BeginSlice(out, "GC", place, static_cast<double>(collections.dur[i]), "GC");
     out += "}}";
   }
   return out;

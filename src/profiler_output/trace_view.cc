@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -12,57 +13,21 @@
 namespace mpa::profiler_output {
 namespace {
 
-bool IsPlain(unsigned char byte) {
-  return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
-}
-
-std::size_t PlainLength(std::string_view text) {
-  std::size_t length = 0;
-  while (length < text.size() && IsPlain(static_cast<unsigned char>(text[length]))) ++length;
-  return length;
-}
-
-void AppendControl(std::string& out, unsigned char byte) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  switch (byte) {
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    default:
-      out += "\\u00";
-      out += kDigits[byte >> 4];
-      out += kDigits[byte & 15];
-  }
+bool IsPlain(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+  });
 }
 
 }  // namespace
 
 void AppendEscaped(std::string& out, std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t plain = PlainLength(text);
-    out += text.substr(0, plain);
-    text.remove_prefix(plain);
-    if (text.empty()) return;
-    const auto byte = static_cast<unsigned char>(text.front());
-    std::size_t length = 1;
-    if (byte < 0x20) {
-      AppendControl(out, byte);
-    } else if (byte < 0x80) {
-      out += '\\';
-      out += text.front();
-    } else if (length = Utf8Length(text); length > 0) {
-      out += text.substr(0, length);
-    } else {
-      out += "\xEF\xBF\xBD";
-      length = 1;
-    }
-    text.remove_prefix(length);
+  if (IsPlain(text)) {
+    out += text;
+  } else {
+    const std::string quoted = nlohmann::json(ValidUtf8(text)).dump();
+    out.append(quoted, 1, quoted.size() - 2);
   }
 }
 
@@ -80,7 +45,7 @@ JsonTexts::JsonTexts(const StringPool& strings) {
   views_.reserve(strings.Size());
   for (std::uint32_t id = 0; id < strings.Size(); ++id) {
     const std::string_view text = strings.View(StringId{id});
-    if (PlainLength(text) == text.size()) {
+    if (IsPlain(text)) {
       views_.push_back(text);
     } else {
       AppendEscaped(escaped_.emplace_back(), text);
@@ -214,9 +179,9 @@ std::vector<std::int64_t> Distinct(std::span<const std::int64_t> values) {
 
 void WriteTraceView(const raw::Session& session, const std::filesystem::path& path) {
   const bool is_empty = session.ops.Empty() && session.queue.Empty() && session.python.Empty() &&
-                        session.collections.Empty() && session.calls.Empty() &&
+                        session.garbage_collections.Empty() && session.calls.Empty() &&
                         session.tasks.Empty() && session.marks.Empty() &&
-                        session.frequencies.Empty() && session.device_memory.Empty() &&
+                        session.core_clocks.Empty() && session.device_memory.Empty() &&
                         session.traffic.Empty();
   if (is_empty) return;
   const TraceSource source(session);

@@ -65,11 +65,13 @@ std::map<std::int64_t, DeviceTimes> CollectWork(const Session& session) {
 }
 
 void AppendAll(const Intervals& intervals, Activity activity, std::int64_t device,
-               Activities& activities) {
+               Overlaps& overlaps) {
   for (const Interval& interval : intervals) {
     if (interval.end <= interval.begin) continue;
-    activities.Append(
-        {.start = interval.begin, .end = interval.end, .activity = activity, .device = device});
+    overlaps.Append({.start = interval.begin,
+                     .dur = interval.end - interval.begin,
+                     .activity = activity,
+                     .device = device});
   }
 }
 
@@ -82,12 +84,12 @@ void FindActivities(Session& session) {
     const Intervals busy = Union(computing, communication);
     if (!busy.empty()) work.Span(busy.front().begin, busy.back().end);
 
-    Activities& activities = session.activities;
-    AppendAll(computing, Activity::kComputing, device, activities);
-    AppendAll(communication, Activity::kCommunication, device, activities);
+    Overlaps& overlaps = session.overlaps;
+    AppendAll(computing, Activity::kComputing, device, overlaps);
+    AppendAll(communication, Activity::kCommunication, device, overlaps);
     AppendAll(Difference(communication, computing), Activity::kExposedCommunication, device,
-              activities);
-    AppendAll(Difference({{work.begin, work.end}}, busy), Activity::kFree, device, activities);
+              overlaps);
+    AppendAll(Difference({{work.begin, work.end}}, busy), Activity::kFree, device, overlaps);
   }
 }
 

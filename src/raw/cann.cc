@@ -158,7 +158,7 @@ class CannReader {
 
     const TaskOrigins origins = JoinTasks(files_, logs_, host, dictionary_, session_);
     for (DeviceLog& log : logs_) log.tasks = {};
-    FindModelRuns(files_, logs_, session_);
+    FindModelIterations(files_, logs_, session_);
     FindKernels(host, origins, tensors, dictionary_, session_);
     session_.schedule_streams = ReadScheduleStreams(input_, host.capture);
     FindCopies(input_, host, origins, session_);

@@ -127,7 +127,7 @@ struct CountedKernel {
 /// each of the two.
 class CounterTable {
  public:
-  /// `session.frequencies` are complete.
+  /// `session.core_clocks` are complete.
   CounterTable(const Session& session, const Device& device);
 
   /// Names and where they are shown; without values.
@@ -169,9 +169,9 @@ CounterTable::CounterTable(const Session& session, const Device& device)
   if (mac_ratio_) columns_.names.emplace_back("cube_utilization");
   columns_.in_database.resize(columns_.names.size());
 
-  const CoreFrequencies& changes = session.frequencies;
+  const CoreClocks& changes = session.core_clocks;
   for (std::size_t i = 0; i < changes.Size(); ++i) {
-    if (changes.device[i] == device.id) clock_.emplace_back(changes.time[i], changes.mhz[i]);
+    if (changes.device[i] == device.id) clock_.emplace_back(changes.start[i], changes.mhz[i]);
   }
 }
 

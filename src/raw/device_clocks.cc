@@ -145,9 +145,9 @@ void ReadFrequencies(const DataFiles& files, const Side& side, const Device& dev
        ++first) {
     before = samples[first].mhz;
   }
-  session.frequencies.Append({.time = side.begin, .mhz = before, .device = device.id});
+  session.core_clocks.Append({.start = side.begin, .mhz = before, .device = device.id});
   for (std::size_t i = first; i < samples.size(); ++i) {
-    session.frequencies.Append({.time = side.clock.DeviceNs(samples[i].count),
+    session.core_clocks.Append({.start = side.clock.DeviceNs(samples[i].count),
                                 .mhz = samples[i].mhz,
                                 .device = device.id});
   }

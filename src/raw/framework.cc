@@ -17,16 +17,18 @@ namespace fs = std::filesystem;
 
 void ReadCollections(const fs::path& file, const FrameworkClock& clock, Session& part) {
   constexpr std::size_t kSize = 24;
-  Collections& collections = part.collections;
+  GarbageCollections& collections = part.garbage_collections;
   ForEachFixedRecord<kSize>(file, part.issues, [&](const Record<kSize>& record) {
     const TimeNs start = clock.Ns(record.I64(8));
     const TimeNs end = clock.Ns(record.I64(16));
     if (!IsRange(start, end) || !clock.IsPlausible(start)) {
       return part.issues.Count("record left out, it is damaged", "torch.gc_record");
     }
-    collections.Append({.start = start, .end = end, .process = record.I64(0)});
+    collections.Append({.start = start, .dur = end - start, .process = record.I64(0)});
   });
-  collections.Reorder(RangesInOrder(collections.start, collections.end));
+  collections.Reorder(RowsBy(collections.Size(), [&](std::size_t row) {
+    return std::pair(collections.start[row], -collections.dur[row]);
+  }));
 }
 
 void ReadAllocations(const fs::path& file, const FrameworkClock& clock, Session& part) {

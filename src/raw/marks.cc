@@ -130,8 +130,8 @@ void ReadMarks(const HostInput& input, const ControlFiles& files,
   session.marks = std::move(marks);
 }
 
-void FindModelRuns(const ControlFiles& files, const std::vector<DeviceLog>& logs,
-                   Session& session) {
+void FindModelIterations(const ControlFiles& files, const std::vector<DeviceLog>& logs,
+                         Session& session) {
   for (std::size_t i = 0; i < logs.size(); ++i) {
     const Clock& clock = files.devices[i].clock;
     std::vector<DeviceMark> marks;
@@ -146,14 +146,14 @@ void FindModelRuns(const ControlFiles& files, const std::vector<DeviceLog>& logs
       const bool pair = begin.tag == kModelBegin && end.tag == kModelEnd &&
                         begin.model == end.model && begin.index == end.index;
       if (!pair) continue;
-      session.model_runs.Append({.start = clock.DeviceNs(begin.count),
-                                 .end = clock.DeviceNs(end.count),
-                                 .model = static_cast<std::int64_t>(begin.model),
-                                 .index = static_cast<std::int64_t>(begin.index),
-                                 .device = session.info.devices[i].id});
+      const TimeNs start = clock.DeviceNs(begin.count);
+      session.model_iterations.Append({.start = start,
+                                       .dur = clock.DeviceNs(end.count) - start,
+                                       .model = static_cast<std::int64_t>(begin.model),
+                                       .iteration = static_cast<std::int64_t>(begin.index)});
     }
   }
-  session.model_runs.Reorder(session.model_runs.RowsByStart());
+  session.model_iterations.Reorder(session.model_iterations.RowsByStart());
 }
 
 }  // namespace mpa::raw

@@ -2,6 +2,7 @@
 // Operators of the framework (torch.op_range), their tree and the steps among them, and the queue
 // by which they hand work over (torch.op_mark).
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "mpa/io/numbers.h"
@@ -88,8 +89,11 @@ void FindParents(TorchOps& ops) {
   }
 }
 
-std::int64_t StepNumber(std::string_view name) {
-  return io::ParseInt(name.substr(name.rfind('#') + 1)).value_or(-1);
+// -1: none, or out of range.
+std::int32_t StepNumber(std::string_view name) {
+  const std::int64_t number = io::ParseInt(name.substr(name.rfind('#') + 1)).value_or(-1);
+  const bool fits = number >= 0 && number <= std::numeric_limits<std::int32_t>::max();
+  return fits ? static_cast<std::int32_t>(number) : -1;
 }
 
 }  // namespace
@@ -119,7 +123,7 @@ void FindSteps(const TorchOps& ops, const StringPool& strings, Steps& steps) {
     if (ops.parent[row] >= 0) continue;
     const std::string_view name = strings.View(ops.name[row]);
     if (!IsStepMark(name)) continue;
-    const std::int64_t id = StepNumber(name);
+    const std::int32_t id = StepNumber(name);
     if (id < 0) continue;
     steps.Append({.id = id,
                   .start = ops.start[row],

@@ -45,7 +45,7 @@ class TextMapping {
 };
 
 auto FrameworkTables(Session& session) {
-  return std::tie(session.ops, session.queue, session.python, session.collections,
+  return std::tie(session.ops, session.queue, session.python, session.garbage_collections,
                   session.allocations, session.steps, session.backward);
 }
 
@@ -61,10 +61,10 @@ void TakeFramework(Session part, Session& session) {
 auto CannTables(Session& session) {
   Traffic& traffic = session.traffic;
   return std::tie(session.calls, session.tasks, session.kernels, session.copies, session.ai_cpu,
-                  session.input_queue, session.collectives, session.parts, session.frequencies,
+                  session.input_queue, session.collectives, session.parts, session.core_clocks,
                   session.device_memory, session.module_memory, session.op_memory, traffic.hccs,
                   traffic.pcie, traffic.nic, traffic.roce, traffic.hbm, traffic.ddr, traffic.llc,
-                  session.l2_cache, session.marks, session.model_runs, session.activities);
+                  session.l2_cache, session.marks, session.model_iterations, session.overlaps);
 }
 
 // Rows of `table` that a column refers to, once those rows stand behind the ones there are.

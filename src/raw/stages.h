@@ -15,8 +15,8 @@
 /// The steps in which ReadSession() fills a session.
 namespace mpa::raw {
 
-/// Fills the framework tables (ops, queue, python, collections, allocations, backward, and of the
-/// steps the host side) from the files in `directory`. It touches nothing else of `part` but
+/// Fills the framework tables (ops, queue, python, garbage_collections, allocations, backward, and
+/// of the steps the host side) from the files in `directory`. It touches nothing else of `part` but
 /// strings and issues, so it may run beside the reading of CANN into another session.
 void ReadFramework(const std::filesystem::path& directory, const FrameworkClock& clock,
                    Parts wanted, Session& part);
@@ -25,7 +25,7 @@ void ReadFramework(const std::filesystem::path& directory, const FrameworkClock&
 /// framework tables, calls, tasks and collectives.
 void LinkDeviceWork(Session& session);
 
-/// Fills activities from tasks, kernels and collectives.
+/// Fills overlaps from tasks, kernels and collectives.
 void FindActivities(Session& session);
 
 /// Fills the tables of what the driver and CANN recorded: calls, tasks, kernels, copies,
@@ -70,7 +70,7 @@ void ReadCounters(const DataFiles& files, const Side& side, const Device& device
                   Session& session);
 
 /// Adds the changes of the cube cores' clock that `device` recorded (lpmFreqConv.data) to
-/// session.frequencies, in order of time; first the value that holds when the collection begins.
+/// session.core_clocks, in order of time; first the value that holds when the collection begins.
 /// ReadSession() calls it once for each device, in their order, for Parts::kFrequency and, since
 /// counters need it, for Parts::kCounters.
 void ReadFrequencies(const DataFiles& files, const Side& side, const Device& device,
@@ -91,8 +91,9 @@ void ReadOpMemory(const HostInput& input, TimeNs begin, Session& session);
 void ReadMarks(const HostInput& input, const ControlFiles& files,
                const std::vector<DeviceLog>& logs, Session& session);
 
-/// Fills session.model_runs from the marks of the devices.
-void FindModelRuns(const ControlFiles& files, const std::vector<DeviceLog>& logs, Session& session);
+/// Fills session.model_iterations from the marks of the devices.
+void FindModelIterations(const ControlFiles& files, const std::vector<DeviceLog>& logs,
+                         Session& session);
 
 /// Fills session.kernels from the tasks that compute, and sets kind and detail of these tasks.
 /// Tasks within a communication range are left to the collectives. If they compute, they are

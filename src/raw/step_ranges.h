@@ -21,7 +21,7 @@ struct Span {
 
 /// A step, or all of a capture without steps.
 struct StepRange {
-  std::int64_t id = -1;    ///< -1: all of the capture
+  std::int32_t id = -1;    ///< -1: all of the capture
   TimeNs host_start = -1;  ///< -1: not known
   Span device;
 };

@@ -184,13 +184,13 @@ double* SumOf(Activity activity, StepTime& time) {
 std::vector<StepTime> FromActivities(const Session& session) {
   const StepRanges steps = RangesOfLinks(session);
   WorkTable table(steps);
-  const Activities& activities = session.activities;
+  const Overlaps& activities = session.overlaps;
   for (std::size_t i = 0; i < activities.Size(); ++i) {
     StepWork* work = table.At(activities.device[i], activities.start[i]);
     if (work == nullptr) continue;
     const Activity activity = activities.activity[i];
-    *SumOf(activity, work->time) += static_cast<double>(activities.end[i] - activities.start[i]);
-    work->extent.Add(activities.start[i], activities.end[i]);
+    *SumOf(activity, work->time) += static_cast<double>(activities.dur[i]);
+    work->extent.Add(activities.start[i], activities.start[i] + activities.dur[i]);
     const bool is_work = activity == Activity::kComputing || activity == Activity::kCommunication;
     if (is_work) work->Begin(activities.start[i]);
   }

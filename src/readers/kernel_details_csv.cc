@@ -38,29 +38,52 @@ bool IsCore(std::string_view cell) {
          std::ranges::all_of(cell, [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-// The columns of a counter, under its names of different chips and versions.
-class CounterColumn {
+// The counters of the file, and where each goes.
+class CounterCells {
  public:
-  CounterColumn(const io::CsvFile& csv, std::string_view name, std::string_view other_name = "")
-      : columns_{csv.Find(name), csv.Find(other_name)} {}
+  CounterCells(const io::CsvFile& csv, bool with_loads, RankTrace& trace)
+      : csv_(csv), issues_(trace.issues) {
+    for (std::size_t i = 0; i < csv.headers().size(); ++i) {
+      std::string_view name = csv.headers()[i];
+      const bool is_time = name.ends_with(kMicros);
+      if (is_time) name.remove_suffix(kMicros.size());
+      const Counter counter{
+          i, CounterColumnsOf(name, trace.kernels, with_loads ? &trace.kernel_loads : nullptr),
+          CounterColumnsOf(name, trace.listed_collectives, nullptr)};
+      const bool is_known =
+          is_time ? counter.of_kernel.times != nullptr : counter.of_kernel.loads != nullptr;
+      if (is_known) counters_.push_back(counter);
+    }
+  }
 
-  // The larger of the recorded values, -1 when there is none.
-  TimeNs Read(const io::CsvFile& csv, Issues& issues) const {
-    TimeNs value = -1;
-    for (const auto& column : columns_) {
-      const std::string_view cell = csv[column];
+  // Into the last row of kernels or of collectives. Of two names of one counter, which differ by
+  // chip and version, the larger value counts.
+  void Read(bool is_collective) const {
+    for (const Counter& counter : counters_) {
+      const auto [times, loads] = is_collective ? counter.of_collective : counter.of_kernel;
+      const std::string_view cell = csv_[counter.column];
+      if (loads != nullptr) loads->back() = Thousandths(io::ParseReal(cell).value_or(-1));
+      if (times == nullptr) continue;
       const TimeNs recorded = io::NsFromMicros(cell).value_or(-1);
       if (IsDuration(recorded)) {
-        value = std::max(value, recorded);
+        times->back() = std::max(times->back(), recorded);
       } else if (IsRecorded(cell)) {
-        issues.Count("counter left out, invalid value", csv.Place());
+        issues_.Count("counter left out, invalid value", csv_.Place());
       }
     }
-    return value;
   }
 
  private:
-  std::array<std::optional<std::size_t>, 2> columns_;
+  static constexpr std::string_view kMicros = "(us)";
+
+  struct Counter {
+    std::size_t column;
+    CounterColumns of_kernel, of_collective;
+  };
+
+  const io::CsvFile& csv_;
+  Issues& issues_;
+  std::vector<Counter> counters_;
 };
 
 std::int32_t StepId(std::string_view cell) {
@@ -87,45 +110,12 @@ struct TensorColumns {
   std::optional<std::size_t> input_types, input_formats, output_shapes, output_formats, hf32;
 };
 
-// The columns that say how kernels used their cores.
 using Column = std::optional<std::size_t>;
 
 Column FindEither(const io::CsvFile& csv, std::string_view name, std::string_view other) {
   const Column column = csv.Find(name);
   return column ? column : csv.Find(other);
 }
-
-class LoadColumns {
- public:
-  explicit LoadColumns(const io::CsvFile& csv)
-      : output_types_(csv.Find("Output Data Types")),
-        blocks_(FindEither(csv, "Block Num", "Block Dim")),
-        mix_blocks_(FindEither(csv, "Mix Block Num", "Mix Block Dim")) {
-    for (std::size_t i = 0; i < kLoadCounters.size(); ++i) {
-      loads_[i] = FindEither(csv, kLoadCounters[i].name, kLoadCounters[i].other_name);
-    }
-    for (const LoadTime& time : kLoadTimes)
-      times_.emplace_back(csv, std::string(time.name) + "(us)");
-  }
-
-  KernelLoads::Row Read(const io::CsvFile& csv, RankTrace& trace) const {
-    KernelLoads::Row row;
-    row.output_types = trace.strings.Intern(Recorded(csv[output_types_]));
-    row.blocks = BlockCount(io::ParseInt(csv[blocks_]));
-    row.mix_blocks = BlockCount(io::ParseInt(csv[mix_blocks_]));
-    for (std::size_t i = 0; i < kLoadCounters.size(); ++i) {
-      row.*kLoadCounters[i].cell = Thousandths(io::ParseReal(csv[loads_[i]]).value_or(-1));
-    }
-    for (std::size_t i = 0; i < kLoadTimes.size(); ++i)
-      row.*kLoadTimes[i].cell = times_[i].Read(csv, trace.issues);
-    return row;
-  }
-
- private:
-  Column output_types_, blocks_, mix_blocks_;
-  std::array<Column, kLoadCounters.size()> loads_;
-  std::vector<CounterColumn> times_;  // as kLoadTimes
-};
 
 // All that op_summary_*.csv says of a kernel or collective, to write kernel_details.csv of it.
 class ListedColumns {
@@ -212,19 +202,17 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
   const auto shapes = csv.Find("Input Shapes");
   const auto device = csv.Find("Device_id");
   const TensorColumns tensors(csv, Overlap(request.wanted, Tables::kKernelTensors));
-  std::optional<LoadColumns> loads;
-  if (Overlap(request.wanted, Tables::kKernelLoads)) loads.emplace(csv);
+  const bool with_loads = Overlap(request.wanted, Tables::kKernelLoads);
+  const Column output_types = csv.Find("Output Data Types");
+  const Column blocks = FindEither(csv, "Block Num", "Block Dim");
+  const Column mix_blocks = FindEither(csv, "Mix Block Num", "Mix Block Dim");
+  const CounterCells counters(csv, with_loads, trace);
   // Of torch_npu the file itself is what kernel_details.csv is.
   std::optional<ListedColumns> listed;
   if (Overlap(request.wanted, Tables::kListedKernels) && csv.Find("Op Name")) {
     listed.emplace(csv, trace.strings);
   }
   const Column step = FindEither(csv, "Step Id", "Step ID");
-  const CounterColumn aic_total(csv, "aicore_time(us)", "aic_total_time(us)");
-  const CounterColumn aic_mac(csv, "mac_time(us)", "aic_mac_time(us)");
-  const CounterColumn aic_mte2(csv, "aic_mte2_time(us)");
-  const CounterColumn aiv_total(csv, "aiv_time(us)", "aiv_total_time(us)");
-  const CounterColumn aiv_vec(csv, "aiv_vec_time(us)");
   const auto text = [&](const auto& column) { return trace.strings.Intern(Recorded(csv[column])); };
   while (NextRowOfDevice(csv, device, trace)) {
     const auto start_ns = io::NsFromMicros(csv[start]);
@@ -237,7 +225,11 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
     if (core && !IsCore(csv[core])) CountNameless("Accelerator Core", csv, trace.issues);
     const bool is_collective = IsHcclKernel(csv[core], csv[name]);
     Kernels& table = is_collective ? trace.listed_collectives : trace.kernels;
-    if (loads && !is_collective) trace.kernel_loads.Append(loads->Read(csv, trace));
+    if (with_loads && !is_collective) {
+      trace.kernel_loads.Append({.output_types = text(output_types),
+                                 .blocks = BlockCount(io::ParseInt(csv[blocks])),
+                                 .mix_blocks = BlockCount(io::ParseInt(csv[mix_blocks]))});
+    }
     const Kernels::Row row{.start = *start_ns,
                            .dur = *dur_ns,
                            .name = trace.strings.Intern(csv[name]),
@@ -250,13 +242,9 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
                            .output_formats = text(tensors.output_formats),
                            .hf32 = text(tensors.hf32),
                            .stream = io::ParseInt(csv[stream]).value_or(-1),
-                           .step = StepId(csv[step]),
-                           .aic_total = aic_total.Read(csv, trace.issues),
-                           .aic_mac = aic_mac.Read(csv, trace.issues),
-                           .aic_mte2 = aic_mte2.Read(csv, trace.issues),
-                           .aiv_total = aiv_total.Read(csv, trace.issues),
-                           .aiv_vec = aiv_vec.Read(csv, trace.issues)};
+                           .step = StepId(csv[step])};
     table.Append(row);
+    counters.Read(is_collective);
     if (listed) listed->Append(row, trace);
   }
 }

@@ -1,53 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "mpa/model/kernel_tables.h"
 
 namespace mpa::readers {
 
-/// A counter of captures that says how busy a unit was. Chips on which one core does both have
-/// names without the core.
-struct LoadCounter {
+/// A counter of captures. Chips on which one core does both have names without the core.
+struct KernelCounter {
   std::string_view name, other_name;
-  std::int16_t KernelLoads::Row::*cell;
-  std::vector<std::int16_t> KernelLoads::*column;
+  // Where it goes: one of these.
+  std::vector<TimeNs> Kernels::*time = nullptr;
+  std::vector<std::int16_t> KernelLoads::*load = nullptr;  ///< how busy a unit was
+  std::vector<TimeNs> KernelLoads::*load_time = nullptr;   ///< how long it worked
+};
 
-  bool IsCalled(std::string_view text) const {
-    return text == name || (text == other_name && !text.empty());
+inline constexpr KernelCounter kKernelCounters[] = {
+    {"aicore_time", "aic_total_time", &Kernels::aic_total},
+    {"mac_time", "aic_mac_time", &Kernels::aic_mac},
+    {"aic_mte2_time", "", &Kernels::aic_mte2},
+    {"aiv_time", "aiv_total_time", &Kernels::aiv_total},
+    {"aiv_vec_time", "", &Kernels::aiv_vec},
+    {"aic_mac_ratio", "mac_ratio", nullptr, &KernelLoads::aic_mac},
+    {"aic_scalar_ratio", "scalar_ratio", nullptr, &KernelLoads::aic_scalar},
+    {"aic_mte1_ratio", "mte1_ratio", nullptr, &KernelLoads::aic_mte1},
+    {"aic_mte2_ratio", "mte2_ratio", nullptr, &KernelLoads::aic_mte2},
+    {"aic_fixpipe_ratio", "fixpipe_ratio", nullptr, &KernelLoads::aic_fixpipe},
+    {"aiv_vec_ratio", "vec_ratio", nullptr, &KernelLoads::aiv_vec},
+    {"aiv_scalar_ratio", "", nullptr, &KernelLoads::aiv_scalar},
+    {"aiv_mte2_ratio", "", nullptr, &KernelLoads::aiv_mte2},
+    {"aiv_mte3_ratio", "mte3_ratio", nullptr, &KernelLoads::aiv_mte3},
+    {"aic_fixpipe_time", "", nullptr, nullptr, &KernelLoads::aic_fixpipe_time},
+    {"aiv_mte2_time", "", nullptr, nullptr, &KernelLoads::aiv_mte2_time},
+    {"aiv_mte3_time", "", nullptr, nullptr, &KernelLoads::aiv_mte3_time},
+};
+
+/// The column of a counter, among those of times or of shares; null everywhere: nowhere.
+struct CounterColumns {
+  std::vector<TimeNs>* times = nullptr;
+  std::vector<std::int16_t>* loads = nullptr;
+};
+
+/// Looks in `kernels` and, unless that is null, in their `kernel_loads`.
+inline CounterColumns CounterColumnsOf(std::string_view name, Kernels& kernels,
+                                       KernelLoads* kernel_loads) {
+  for (const KernelCounter& counter : kKernelCounters) {
+    if (name.empty() || (name != counter.name && name != counter.other_name)) continue;
+    if (counter.time != nullptr) return {.times = &(kernels.*counter.time)};
+    if (kernel_loads == nullptr) return {};
+    if (counter.load != nullptr) return {.loads = &(kernel_loads->*counter.load)};
+    return {.times = &(kernel_loads->*counter.load_time)};
   }
-};
-
-inline constexpr std::array<LoadCounter, 9> kLoadCounters = {{
-    {"aic_mac_ratio", "mac_ratio", &KernelLoads::Row::aic_mac, &KernelLoads::aic_mac},
-    {"aic_scalar_ratio", "scalar_ratio", &KernelLoads::Row::aic_scalar, &KernelLoads::aic_scalar},
-    {"aic_mte1_ratio", "mte1_ratio", &KernelLoads::Row::aic_mte1, &KernelLoads::aic_mte1},
-    {"aic_mte2_ratio", "mte2_ratio", &KernelLoads::Row::aic_mte2, &KernelLoads::aic_mte2},
-    {"aic_fixpipe_ratio", "fixpipe_ratio", &KernelLoads::Row::aic_fixpipe,
-     &KernelLoads::aic_fixpipe},
-    {"aiv_vec_ratio", "vec_ratio", &KernelLoads::Row::aiv_vec, &KernelLoads::aiv_vec},
-    {"aiv_scalar_ratio", "", &KernelLoads::Row::aiv_scalar, &KernelLoads::aiv_scalar},
-    {"aiv_mte2_ratio", "", &KernelLoads::Row::aiv_mte2, &KernelLoads::aiv_mte2},
-    {"aiv_mte3_ratio", "mte3_ratio", &KernelLoads::Row::aiv_mte3, &KernelLoads::aiv_mte3},
-}};
-
-/// A counter of captures that says how long a unit worked.
-struct LoadTime {
-  std::string_view name;
-  TimeNs KernelLoads::Row::*cell;
-  std::vector<TimeNs> KernelLoads::*column;
-};
-
-inline constexpr std::array<LoadTime, 3> kLoadTimes = {{
-    {"aic_fixpipe_time", &KernelLoads::Row::aic_fixpipe_time, &KernelLoads::aic_fixpipe_time},
-    {"aiv_mte2_time", &KernelLoads::Row::aiv_mte2_time, &KernelLoads::aiv_mte2_time},
-    {"aiv_mte3_time", &KernelLoads::Row::aiv_mte3_time, &KernelLoads::aiv_mte3_time},
-}};
+  return {};
+}
 
 /// A recorded share in thousandths; -1 where it is none.
 inline std::int16_t Thousandths(double share) {

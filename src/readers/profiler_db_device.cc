@@ -45,45 +45,6 @@ void CountLostRows(DbInput& input, const char* table, std::size_t lost) {
 
 namespace {
 
-// The column of Kernels that a counter of TASK_PMU_INFO goes to; null for the others.
-std::vector<TimeNs> Kernels::*CounterColumnOf(std::string_view name) {
-  if (name == "aic_total_time" || name == "aicore_time") return &Kernels::aic_total;
-  if (name == "aic_mac_time" || name == "mac_time") return &Kernels::aic_mac;
-  if (name == "aic_mte2_time") return &Kernels::aic_mte2;
-  if (name == "aiv_total_time" || name == "aiv_time") return &Kernels::aiv_total;
-  if (name == "aiv_vec_time") return &Kernels::aiv_vec;
-  return nullptr;
-}
-
-// The same for KernelLoads.
-std::vector<std::int16_t> KernelLoads::*LoadColumnOf(std::string_view name) {
-  for (const LoadCounter& counter : kLoadCounters) {
-    if (counter.IsCalled(name)) return counter.column;
-  }
-  return nullptr;
-}
-
-std::vector<TimeNs> KernelLoads::*LoadTimeColumnOf(std::string_view name) {
-  for (const LoadTime& time : kLoadTimes) {
-    if (time.name == name) return time.column;
-  }
-  return nullptr;
-}
-
-// Where the values of a counter go; null everywhere: nowhere.
-struct CounterColumns {
-  std::vector<TimeNs>* times = nullptr;
-  std::vector<std::int16_t>* loads = nullptr;
-};
-
-CounterColumns ColumnsOf(std::string_view name, bool with_loads, RankTrace& trace) {
-  if (const auto column = CounterColumnOf(name)) return {.times = &(trace.kernels.*column)};
-  if (!with_loads) return {};
-  if (const auto load = LoadColumnOf(name)) return {.loads = &(trace.kernel_loads.*load)};
-  if (const auto time = LoadTimeColumnOf(name)) return {.times = &(trace.kernel_loads.*time)};
-  return {};
-}
-
 void ReadCounters(DbInput& input, bool with_loads) {
   if (!input.database.HasTable("TASK_PMU_INFO")) return;
   const Kernels& kernels = input.trace.kernels;
@@ -98,7 +59,8 @@ void ReadCounters(DbInput& input, bool with_loads) {
     const StringId name = input.strings.Text(row, 1);
     const auto [columns, is_new] = columns_of.try_emplace(name);
     if (is_new)
-      columns->second = ColumnsOf(input.trace.strings.View(name), with_loads, input.trace);
+      columns->second = CounterColumnsOf(input.trace.strings.View(name), input.trace.kernels,
+                                         with_loads ? &input.trace.kernel_loads : nullptr);
     const auto [times, loads] = columns->second;
     if (times == nullptr && loads == nullptr) return;
     CountIfNull(input, row, 0, "globalTaskId", "TASK_PMU_INFO", "the kernel of a counter");

@@ -16,6 +16,7 @@
 
 #include "communication_steps.h"
 #include "megabytes.h"
+#include "megahertz.h"
 #include "mpa/raw/labels.h"
 #include "mpa/raw/summaries.h"
 #include "mpa/readers/reader.h"
@@ -73,16 +74,6 @@ void FillOps(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& t
   }
 }
 
-void FillSteps(const Session& session, RankTrace& trace) {
-  const raw::Steps& steps = session.steps;
-  for (std::size_t i = 0; i < steps.Size(); ++i) {
-    if (steps.id[i] < 0 || steps.id[i] > std::numeric_limits<std::int32_t>::max()) continue;
-    trace.steps.Append({.id = static_cast<std::int32_t>(steps.id[i]),
-                        .start = steps.start[i],
-                        .end = steps.end[i]});
-  }
-}
-
 void FillBackwardLinks(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
   const raw::TorchOps& ops = session.ops;
   for (std::size_t i = 0; i < session.backward.Size(); ++i) {
@@ -121,11 +112,6 @@ void FillPython(const Session& session, TrackNumbers& tracks, RankTrace& trace) 
                                .dur = calls.end[i] - calls.start[i],
                                .name = calls.name[i],
                                .track = tracks.Of(calls.process[i], calls.thread[i])});
-  }
-  for (std::size_t i = 0; i < session.collections.Size(); ++i) {
-    trace.garbage_collections.Append(
-        {.start = session.collections.start[i],
-         .dur = session.collections.end[i] - session.collections.start[i]});
   }
 }
 
@@ -185,7 +171,6 @@ void FillHostTables(Session& session, Tables wanted, TrackNumbers& tracks, RankT
   trace.session_start = session.info.begin;
   trace.session_end = session.info.end;
   FillOps(session, wanted, tracks, trace);
-  FillSteps(session, trace);
   FillBackwardLinks(session, tracks, trace);
   if (Overlap(wanted, Tables::kQueuedWork)) FillQueue(session, tracks, trace);
   FillPython(session, tracks, trace);
@@ -225,15 +210,9 @@ void FillAllocations(Session& session, RankTrace& trace) {
   }
 }
 
-std::int32_t StepNumber(std::int64_t step) {
-  return step >= 0 && step <= std::numeric_limits<std::int32_t>::max()
-             ? static_cast<std::int32_t>(step)
-             : -1;
-}
-
 void FillStepTimes(const Session& session, RankTrace& trace) {
   for (const raw::StepTime& step : raw::StepTimes(session, raw::StepTimeForm::kText)) {
-    trace.step_times.Append({.step = StepNumber(step.step),
+    trace.step_times.Append({.step = step.step,
                              .computing = std::llround(step.computing),
                              .exposed_communication = std::llround(step.exposed_communication),
                              .communication = std::llround(step.communication),
@@ -328,6 +307,24 @@ void FillJob(const raw::SessionInfo& info, JobInfo& job) {
   for (const raw::Device& device : info.devices) job.devices.push_back({info.rank, device.id});
 }
 
+// Hands over the tables that are the session's as they are.
+void TakeTables(Session& session, RankTrace& trace) {
+  trace.garbage_collections = std::move(session.garbage_collections);
+  trace.steps = std::move(session.steps);
+  trace.overlaps = std::move(session.overlaps);
+  trace.model_iterations = std::move(session.model_iterations);
+  trace.core_clocks = std::move(session.core_clocks);
+  trace.core_clocks.Filter([&](std::size_t i) {
+    const bool usable = IsTime(trace.core_clocks.start[i]) && IsClock(trace.core_clocks.mhz[i]);
+    if (!usable) {
+      trace.issues.Count("core frequency left out, it makes no sense", "lpmFreqConv");
+    }
+    return usable;
+  });
+  trace.strings = std::move(session.strings);
+  trace.issues.Merge(session.issues);
+}
+
 void ReadRawCapture(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   raw::Session session = raw::ReadSession(file.path, PartsOf(request.wanted));
   TrackNumbers tracks(trace.tracks);
@@ -335,8 +332,7 @@ void ReadRawCapture(const CaptureFile& file, const ReadRequest& request, RankTra
   FillDeviceTables(session, request.wanted, tracks, trace);
   FillSummaryTables(session, request.wanted, trace);
   FillJob(session.info, trace.job);
-  trace.strings = std::move(session.strings);
-  trace.issues.Merge(session.issues);
+  TakeTables(session, trace);
 }
 
 }  // namespace

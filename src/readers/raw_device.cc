@@ -12,7 +12,6 @@
 
 #include "comm_task_facts.h"
 #include "kernel_load_columns.h"
-#include "megahertz.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
@@ -134,62 +133,28 @@ void FillRuns(const Session& session, RankTrace& trace) {
                               .pid = session.info.process,
                               .device = collectives.device[i]});
   }
-  for (std::size_t i = 0; i < session.model_runs.Size(); ++i) {
-    const raw::ModelRuns& runs = session.model_runs;
-    trace.model_iterations.Append({.start = runs.start[i],
-                                   .dur = runs.end[i] - runs.start[i],
-                                   .model = runs.model[i],
-                                   .iteration = runs.index[i]});
-  }
 }
 
-// The counters that analyses use; -1 where a kernel has none.
-class CounterTimes {
- public:
-  explicit CounterTimes(const raw::Counters& counters) : counters_(counters) {}
-
-  // The larger of the times, which have different names on different chips.
-  TimeNs Of(std::int32_t row, std::string_view name, std::string_view other_name) const {
-    TimeNs time = -1;
-    if (row < 0) return time;
-    for (std::size_t metric = 0; metric < counters_.names.size(); ++metric) {
-      if (counters_.names[metric] != name && counters_.names[metric] != other_name) continue;
-      const double value =
-          counters_.values[static_cast<std::size_t>(row) * counters_.names.size() + metric];
-      // 11 days. Broken records may contain any number, or none.
-      constexpr double kLongest = 1e15;
-      if (std::fabs(value) <= kLongest) time = std::max<TimeNs>(time, std::llround(value));
-    }
-    return time;
-  }
-
- private:
-  const raw::Counters& counters_;
-};
-
-// How busy the units of the cores were; no shares where a kernel has no counters.
-class CounterShares {
- public:
-  explicit CounterShares(const raw::Counters& counters) : counters_(counters) {
-    for (std::size_t metric = 0; metric < counters.names.size(); ++metric) {
-      for (const LoadCounter& counter : kLoadCounters) {
-        if (counter.IsCalled(counters.names[metric])) metrics_.emplace_back(metric, counter.cell);
+// The counters that analyses use. `rows`: of each kernel of the trace its row in them; -1: none.
+void FillCounters(const raw::Counters& counters, const std::vector<std::int32_t>& rows,
+                  Kernels& kernels, KernelLoads* kernel_loads) {
+  // 11 days. Broken records may contain any number, or none.
+  constexpr double kLongest = 1e15;
+  const std::size_t width = counters.names.size();
+  for (std::size_t metric = 0; metric < width; ++metric) {
+    const auto [times, loads] = CounterColumnsOf(counters.names[metric], kernels, kernel_loads);
+    if (times == nullptr && loads == nullptr) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i] < 0) continue;
+      const double value = counters.values[static_cast<std::size_t>(rows[i]) * width + metric];
+      if (loads != nullptr) {
+        (*loads)[i] = Thousandths(value);
+      } else if (std::fabs(value) <= kLongest) {
+        (*times)[i] = std::max<TimeNs>((*times)[i], std::llround(value));
       }
     }
   }
-
-  void Fill(std::int32_t row, KernelLoads::Row& loads) const {
-    if (row < 0) return;
-    const std::size_t first = static_cast<std::size_t>(row) * counters_.names.size();
-    for (const auto& [metric, cell] : metrics_) {
-      loads.*cell = Thousandths(counters_.values[first + metric]);
-    }
-  }
-
- private:
-  const raw::Counters& counters_;
-  std::vector<std::pair<std::size_t, std::int16_t KernelLoads::Row::*>> metrics_;
-};
+}
 
 StringId Recorded(const Session& session, StringId text) {
   return session.strings.View(text) == "N/A" ? StringId::kEmpty : text;
@@ -198,8 +163,7 @@ StringId Recorded(const Session& session, StringId text) {
 void FillKernels(const Session& session, const LaunchOf& launch, bool with_loads,
                  RankTrace& trace) {
   const raw::Kernels& kernels = session.kernels;
-  const CounterTimes times(session.counters);
-  const CounterShares shares(session.counters);
+  std::vector<std::int32_t> counters;
   const raw::StepsOnDevice steps(session.steps);
   const auto view = [&](StringId text) { return session.strings.View(text); };
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
@@ -207,38 +171,31 @@ void FillKernels(const Session& session, const LaunchOf& launch, bool with_loads
     if (IsHcclKernel(view(kernels.core[i]), view(kernels.name[i]))) continue;
     const auto task = static_cast<std::size_t>(kernels.task[i]);
     const std::int32_t step = steps.At(session.tasks.start[task]);
-    const std::int32_t row = kernels.counters[i];
+    counters.push_back(kernels.counters[i]);
     const auto recorded = [&](StringId text) { return Recorded(session, text); };
     if (with_loads) {
-      KernelLoads::Row loads{.output_types = recorded(kernels.output_types[i]),
-                             .blocks = BlockCount(kernels.blocks[i]),
-                             .mix_blocks = BlockCount(kernels.mix_blocks[i])};
-      shares.Fill(row, loads);
-      for (const LoadTime& time : kLoadTimes) loads.*time.cell = times.Of(row, time.name, "");
-      trace.kernel_loads.Append(loads);
+      trace.kernel_loads.Append({.output_types = recorded(kernels.output_types[i]),
+                                 .blocks = BlockCount(kernels.blocks[i]),
+                                 .mix_blocks = BlockCount(kernels.mix_blocks[i])});
     }
-    trace.kernels.Append({.start = session.tasks.start[task],
-                          .dur = std::llround(session.tasks.dur[task]),
-                          .name = kernels.name[i],
-                          .op_type = recorded(kernels.op_type[i]),
-                          .core = recorded(kernels.core[i]),
-                          .shapes = kernels.input_shapes[i],
-                          .input_types = recorded(kernels.input_types[i]),
-                          .input_formats = recorded(kernels.input_formats[i]),
-                          .output_shapes = recorded(kernels.output_shapes[i]),
-                          .output_formats = recorded(kernels.output_formats[i]),
-                          .hf32 = recorded(kernels.hf32[i]),
-                          .stream = session.tasks.stream[task],
-                          .link = launch.task[task],
-                          .step = step < 0 ? -1
-                                           : static_cast<std::int32_t>(
-                                                 session.steps.id[static_cast<std::size_t>(step)]),
-                          .aic_total = times.Of(row, "aicore_time", "aic_total_time"),
-                          .aic_mac = times.Of(row, "mac_time", "aic_mac_time"),
-                          .aic_mte2 = times.Of(row, "aic_mte2_time", ""),
-                          .aiv_total = times.Of(row, "aiv_time", "aiv_total_time"),
-                          .aiv_vec = times.Of(row, "aiv_vec_time", "")});
+    trace.kernels.Append(
+        {.start = session.tasks.start[task],
+         .dur = std::llround(session.tasks.dur[task]),
+         .name = kernels.name[i],
+         .op_type = recorded(kernels.op_type[i]),
+         .core = recorded(kernels.core[i]),
+         .shapes = kernels.input_shapes[i],
+         .input_types = recorded(kernels.input_types[i]),
+         .input_formats = recorded(kernels.input_formats[i]),
+         .output_shapes = recorded(kernels.output_shapes[i]),
+         .output_formats = recorded(kernels.output_formats[i]),
+         .hf32 = recorded(kernels.hf32[i]),
+         .stream = session.tasks.stream[task],
+         .link = launch.task[task],
+         .step = step < 0 ? -1 : session.steps.id[static_cast<std::size_t>(step)]});
   }
+  FillCounters(session.counters, counters, trace.kernels,
+               with_loads ? &trace.kernel_loads : nullptr);
 }
 
 // Groups in order of their first operation, as the timeline shows them.
@@ -298,26 +255,6 @@ void FillCollectives(Session& session, const LaunchOf& launch, RankTrace& trace)
   }
 }
 
-void FillActivities(const Session& session, RankTrace& trace) {
-  const raw::Activities& activities = session.activities;
-  for (std::size_t i = 0; i < activities.Size(); ++i) {
-    trace.overlaps.Append({.start = activities.start[i],
-                           .dur = activities.end[i] - activities.start[i],
-                           .activity = activities.activity[i]});
-  }
-}
-
-void FillClocks(const Session& session, RankTrace& trace) {
-  for (std::size_t i = 0; i < session.frequencies.Size(); ++i) {
-    if (!IsTime(session.frequencies.time[i]) || !IsClock(session.frequencies.mhz[i])) {
-      trace.issues.Count("core frequency left out, it makes no sense", "lpmFreqConv");
-      continue;
-    }
-    trace.core_clocks.Append(
-        {.start = session.frequencies.time[i], .mhz = session.frequencies.mhz[i]});
-  }
-}
-
 }  // namespace
 
 void FillDeviceTables(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
@@ -332,8 +269,6 @@ void FillDeviceTables(Session& session, Tables wanted, TrackNumbers& tracks, Ran
   if (Overlap(wanted, Tables::kKernels)) {
     FillKernels(session, launch, Overlap(wanted, Tables::kKernelLoads), trace);
   }
-  FillActivities(session, trace);
-  FillClocks(session, trace);
 }
 
 }  // namespace mpa::readers

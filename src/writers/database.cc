@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of a SQLite database.
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <set>
 #include <string>
@@ -10,6 +9,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
+#include "mpa/io/database_writer.h"
 #include "mpa/io/directory_lock.h"
 #include "mpa/io/output_file.h"
 #include "mpa/io/sqlite.h"
@@ -58,79 +58,35 @@ std::vector<std::string> NamesOf(const Sheet& table) {
   return distinct.size() == names.size() ? names : writers::ColumnKeys(table);
 }
 
-class Writer {
- public:
-  explicit Writer(const fs::path& path) {
-    const int result = sqlite3_open_v2(path.c_str(), &database_,
-                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
-    if (result != SQLITE_OK) Complain();
-    io::Distrust(database_);
+void PutCell(const Cell& cell, const Column& column, io::TableWriter& row) {
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    row.Put(ValidUtf8(*text));
+  } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    column.unit == Unit::kNone ? row.Put(*whole)
+                               : row.Put(writers::InShownUnit(column.unit, *whole));
+  } else if (const auto* real = std::get_if<double>(&cell)) {
+    row.Put(column.decimals ? Rounded(*real, *column.decimals) : *real);
+  } else {
+    row.Put(std::nullopt);
   }
-  ~Writer() {
-    sqlite3_finalize(statement_);
-    sqlite3_close(database_);
-  }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
+}
 
-  void Run(const std::string& sql) {
-    if (sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) Complain();
+void WriteTable(const Sheet& table, io::DatabaseWriter& database) {
+  std::string columns;
+  const std::vector<std::string> names = NamesOf(table);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", QuotedName(names[i]),
+                           SqlType(table.columns[i].format));
   }
-
-  void WriteTable(const Sheet& table) {
-    std::string columns;
-    std::string marks;
-    const std::vector<std::string> names = NamesOf(table);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const char* comma = columns.empty() ? "" : ", ";
-      columns +=
-          fmt::format("{}{} {}", comma, QuotedName(names[i]), SqlType(table.columns[i].format));
-      marks += fmt::format("{}?", comma);
-    }
-    Run(fmt::format("DROP TABLE IF EXISTS {}", QuotedName(table.name)));
-    Run(fmt::format("CREATE TABLE {} ({})", QuotedName(table.name), columns));
-    const std::string insert =
-        fmt::format("INSERT INTO {} VALUES ({})", QuotedName(table.name), marks);
-    sqlite3_finalize(statement_);
-    statement_ = nullptr;
-    if (sqlite3_prepare_v2(database_, insert.c_str(), -1, &statement_, nullptr) != SQLITE_OK) {
-      Complain();
-    }
+  database.WriteTable(QuotedName(table.name), columns, [&](io::TableWriter& rows) {
     for (const Row& row : table.rows) {
-      for (std::size_t i = 0; i < row.cells.size(); ++i) {
-        Bind(static_cast<int>(i) + 1, row.cells[i], table.columns[i]);
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        PutCell(i < row.cells.size() ? row.cells[i] : Cell(), table.columns[i], rows);
       }
-      if (sqlite3_step(statement_) != SQLITE_DONE) Complain();
-      sqlite3_reset(statement_);
-      sqlite3_clear_bindings(statement_);
+      rows.EndRow();
     }
-  }
-
- private:
-  void Bind(int place, const Cell& cell, const Column& column) {
-    int result = SQLITE_OK;
-    if (const auto* text = std::get_if<std::string>(&cell)) {
-      const std::string valid = ValidUtf8(*text);
-      result = sqlite3_bind_text64(statement_, place, valid.data(), valid.size(), SQLITE_TRANSIENT,
-                                   SQLITE_UTF8);
-    } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-      if (column.unit == Unit::kNone) {
-        result = sqlite3_bind_int64(statement_, place, *whole);
-      } else {
-        result = sqlite3_bind_double(statement_, place, writers::InShownUnit(column.unit, *whole));
-      }
-    } else if (const auto* real = std::get_if<double>(&cell)) {
-      const double kept = column.decimals ? Rounded(*real, *column.decimals) : *real;
-      result = sqlite3_bind_double(statement_, place, kept);  // not-a-number becomes NULL
-    }
-    if (result != SQLITE_OK) Complain();
-  }
-
-  [[noreturn]] void Complain() const { io::FailToWrite(database_); }
-
-  sqlite3* database_ = nullptr;
-  sqlite3_stmt* statement_ = nullptr;
-};
+  });
+}
 
 // What another program has not merged into the database yet would be lost, and would be merged into
 // the one that takes its place.
@@ -149,10 +105,9 @@ void RefuseUnfinishedWrites(const fs::path& path) {
 }  // namespace
 
 void writers::WriteDatabaseFile(const std::vector<Sheet>& tables, const fs::path& path) {
-  Writer writer(path);
-  writer.Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
-  for (const Sheet& table : tables) writer.WriteTable(table);
-  writer.Run("COMMIT");
+  io::DatabaseWriter database(path);
+  for (const Sheet& table : tables) WriteTable(table, database);
+  database.Finish();
 }
 
 void PrepareDatabase(const fs::path& path) {

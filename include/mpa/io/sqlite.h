@@ -213,7 +213,4 @@ void Distrust(sqlite3* database);
 /// Throws the error for a database whose ids make a query excessive: Error (kCorrupt).
 [[noreturn]] void FailForDuplicates(const std::string& name);
 
-/// Throws the error for a failed write to `database`: Error (kOutput) or std::bad_alloc.
-[[noreturn]] void FailToWrite(sqlite3* database);
-
 }  // namespace mpa::io

@@ -61,13 +61,15 @@ struct ModelIterationFields {
 };
 struct ModelIterations : Table<ModelIterationFields> {};
 
-/// What the device did according to the profiler's own overlap analysis.
+/// What the device did according to the profiler's own overlap analysis; of one device and activity
+/// the intervals are disjoint.
 enum class Activity : std::uint8_t { kComputing, kCommunication, kExposedCommunication, kFree };
 
 template <template <typename> class Of>
 struct OverlapFields {
   Of<TimeNs> start{}, dur{};
   Of<Activity> activity{};
+  Of<std::int64_t> device = Initially{-1};  ///< raw captures alone may hold several
 };
 struct Overlaps : Table<OverlapFields> {};
 

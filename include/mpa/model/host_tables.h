@@ -111,6 +111,7 @@ struct CallStamps : Table<CallStampFields> {};
 template <template <typename> class Of>
 struct GarbageCollectionFields {
   Of<TimeNs> start{}, dur{};
+  Of<std::int64_t> process = Initially{-1};  ///< of raw captures
 };
 struct GarbageCollections : Table<GarbageCollectionFields> {};
 

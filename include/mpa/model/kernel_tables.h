@@ -105,6 +105,7 @@ template <template <typename> class Of>
 struct CoreClockFields {
   Of<TimeNs> start{};
   Of<std::int64_t> mhz{};
+  Of<std::int64_t> device = Initially{-1};  ///< raw captures alone may hold several
 };
 struct CoreClocks : Table<CoreClockFields> {};
 

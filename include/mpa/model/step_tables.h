@@ -14,6 +14,11 @@ template <template <typename> class Of>
 struct StepFields {
   Of<std::int32_t> id = Initially{-1};
   Of<TimeNs> start{}, end{};
+  // Of raw captures alone.
+  /// From the first device work that it launched to the end of the last, at least to `end`; -1: it
+  /// launched none.
+  Of<TimeNs> device_start = Initially{-1}, device_end = Initially{-1};
+  Of<std::int32_t> op = Initially{-1};  ///< its row among the operators of the framework
 };
 struct Steps : Table<StepFields> {};
 

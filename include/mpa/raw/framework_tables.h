@@ -58,14 +58,6 @@ struct PythonCallFields {
 };
 struct PythonCalls : Table<PythonCallFields> {};
 
-/// Garbage collections of Python.
-template <template <typename> class Of>
-struct CollectionFields {
-  Of<TimeNs> start{}, end{};
-  Of<std::int64_t> process = Initially{-1};
-};
-struct Collections : Table<CollectionFields> {};
-
 /// What the allocators of the framework did. In order of time.
 template <template <typename> class Of>
 struct AllocatorEventFields {
@@ -81,18 +73,6 @@ struct AllocatorEventFields {
   Of<std::int64_t> process = Initially{-1}, thread = Initially{-1};
 };
 struct AllocatorEvents : Table<AllocatorEventFields> {};
-
-/// Iterations, "ProfilerStep#<id>". In order of start.
-template <template <typename> class Of>
-struct StepFields {
-  Of<std::int64_t> id = Initially{-1};
-  Of<TimeNs> start{}, end{};  ///< on the host
-  /// From the first device work that it launched to the end of the last, at least to `end`; -1:
-  /// it launched none.
-  Of<TimeNs> device_start = Initially{-1}, device_end = Initially{-1};
-  Of<std::int32_t> op = Initially{-1};  ///< row in TorchOps
-};
-struct Steps : Table<StepFields> {};
 
 /// Pairs of operators of the forward and the backward pass, rows in TorchOps.
 template <template <typename> class Of>

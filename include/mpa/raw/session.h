@@ -9,7 +9,11 @@
 #include <vector>
 
 #include "mpa/base/time.h"
+#include "mpa/model/device_tables.h"
+#include "mpa/model/host_tables.h"
 #include "mpa/model/issues.h"
+#include "mpa/model/kernel_tables.h"
+#include "mpa/model/step_tables.h"
 #include "mpa/model/string_pool.h"
 #include "mpa/raw/call_tables.h"
 #include "mpa/raw/framework_tables.h"
@@ -102,20 +106,20 @@ struct Session {
   /// (MC2); in order.
   std::vector<std::int64_t> schedule_streams;
   Counters counters;
-  CoreFrequencies frequencies;
+  CoreClocks core_clocks;
   DeviceMemory device_memory;
   ModuleMemory module_memory;
   OpMemory op_memory;
   Traffic traffic;
   L2CacheUse l2_cache;
   Marks marks;
-  ModelRuns model_runs;
-  Activities activities;
+  ModelIterations model_iterations;  ///< by the step marks of ts_track, tag 0 and 1
+  Overlaps overlaps;
 
   TorchOps ops;
   QueueRanges queue;
   PythonCalls python;
-  Collections collections;
+  GarbageCollections garbage_collections;
   AllocatorEvents allocations;
   Steps steps;
   BackwardPairs backward;

@@ -15,7 +15,7 @@ namespace mpa::raw {
 /// here they are exact.
 struct StepTime {
   std::int64_t device = 0;
-  std::int64_t step = -1;  ///< number of the step; -1: the capture has no steps, all of it
+  std::int32_t step = -1;  ///< number of the step; -1: the capture has no steps, all of it
   double computing = 0;
   double exposed_communication = 0;
   double overlapped = 0;
@@ -27,7 +27,7 @@ struct StepTime {
   double preparing = 0;  ///< start of the step on the host to its first device work
 };
 
-/// kText sums the intervals of Session.activities, as step_trace_time.csv does; kDatabase those of
+/// kText sums the intervals of Session.overlaps, as step_trace_time.csv does; kDatabase those of
 /// the operations, as the table StepTraceTime of analysis.db does. They differ in free and stage.
 enum class StepTimeForm { kText, kDatabase };
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "mpa/base/time.h"
-#include "mpa/model/device_tables.h"
 #include "mpa/model/string_pool.h"
 #include "mpa/model/table.h"
 
@@ -101,33 +100,6 @@ struct AiCpuKernelFields {
   Of<std::int64_t> device{}, stream = Initially{-1}, task = Initially{-1};
 };
 struct AiCpuKernels : Table<AiCpuKernelFields> {};
-
-/// Clock of the cube cores; each value holds until the next.
-template <template <typename> class Of>
-struct CoreFrequencyFields {
-  Of<TimeNs> time{};
-  Of<std::int64_t> mhz{};
-  Of<std::int64_t> device{};
-};
-struct CoreFrequencies : Table<CoreFrequencyFields> {};
-
-/// Runs of models on the device (ts_track step marks of tag 0 and 1).
-template <template <typename> class Of>
-struct ModelRunFields {
-  Of<TimeNs> start{}, end{};
-  Of<std::int64_t> model = Initially{-1}, index = Initially{-1};
-  Of<std::int64_t> device{};
-};
-struct ModelRuns : Table<ModelRunFields> {};
-
-/// What a device did, in disjoint intervals per kind; the profiler's "Overlap Analysis".
-template <template <typename> class Of>
-struct ActivityFields {
-  Of<TimeNs> start{}, end{};
-  Of<Activity> activity{};
-  Of<std::int64_t> device{};
-};
-struct Activities : Table<ActivityFields> {};
 
 /// Collective and point-to-point operations. In order of issue.
 template <template <typename> class Of>

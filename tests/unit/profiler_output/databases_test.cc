@@ -383,8 +383,7 @@ TEST_F(Databases, TakeAnyNumber) {
 }
 
 TEST_F(Databases, ShowCollectionsOnTheMainThread) {
-  session.collections.Append(
-      {.start = kDatabasesBegin, .end = kDatabasesBegin + 9, .process = 100});
+  session.garbage_collections.Append({.start = kDatabasesBegin, .dur = 9, .process = 100});
   EXPECT_EQ(Query("SELECT globalTid FROM GC_RECORD"), Rows{"429496729700"});
 }
 

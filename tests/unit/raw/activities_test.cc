@@ -25,9 +25,10 @@ void AddKernel(Session& session, std::string_view name, TimeNs start, TimeNs end
 
 std::vector<std::pair<TimeNs, TimeNs>> Found(const Session& session, Activity activity) {
   std::vector<std::pair<TimeNs, TimeNs>> found;
-  for (std::size_t i = 0; i < session.activities.Size(); ++i) {
-    if (session.activities.activity[i] != activity) continue;
-    found.emplace_back(session.activities.start[i], session.activities.end[i]);
+  for (std::size_t i = 0; i < session.overlaps.Size(); ++i) {
+    if (session.overlaps.activity[i] != activity) continue;
+    found.emplace_back(session.overlaps.start[i],
+                       session.overlaps.start[i] + session.overlaps.dur[i]);
   }
   return found;
 }
@@ -92,7 +93,7 @@ TEST(FindActivities, DevicesAreApart) {
 TEST(FindActivities, NothingComesOfNothing) {
   Session session;
   FindActivities(session);
-  EXPECT_TRUE(session.activities.Empty());
+  EXPECT_TRUE(session.overlaps.Empty());
 }
 
 }  // namespace

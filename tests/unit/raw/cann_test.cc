@@ -299,8 +299,8 @@ TEST(Cann, ACaptureOfTheFrameworkAloneIsRead) {
   const Session session = ReadSession(directory.path(), Parts::kAll);
   EXPECT_EQ(session.info.rank, 5);
   EXPECT_EQ(session.info.prof, "");
-  ASSERT_EQ(session.collections.Size(), 1u);
-  EXPECT_EQ(session.collections.start[0], 1600);
+  ASSERT_EQ(session.garbage_collections.Size(), 1u);
+  EXPECT_EQ(session.garbage_collections.start[0], 1600);
   EXPECT_TRUE(session.tasks.Empty());
 }
 

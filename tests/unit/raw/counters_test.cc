@@ -217,8 +217,8 @@ TEST_F(Counted, TheBlocksOfTheOtherCoresOfAMixedKernelAddUp) {
 TEST_F(Counted, TheClockIsThatOfTheEndOfTheRecord) {
   Kernel(1000, 2000, 7);
   Kernel(3000, 4000, 8);
-  session_.frequencies.Append({.time = 0, .mhz = 1000});
-  session_.frequencies.Append({.time = 3200, .mhz = 500});
+  session_.core_clocks.Append({.start = 0, .mhz = 1000, .device = 0});
+  session_.core_clocks.Append({.start = 3200, .mhz = 500, .device = 0});
   Add({.task = 7, .cycles = 10'000, .end = 60});
   Add({.task = 8, .cycles = 10'000, .end = 160});
   Read();

@@ -40,10 +40,10 @@ TEST_P(DeviceOf, HasTheActivitiesOfTheProfiler) {
           {rows.IntOr(0, -1), rows.IntOr(1, -1), rows.IntOr(2, -1), rows.IntOr(3, -1)});
     }
     const Session session = ReadSession(capture.path, Parts::kCann);
-    const Activities& activities = session.activities;
+    const Overlaps& activities = session.overlaps;
     for (std::size_t i = 0; i < activities.Size(); ++i) {
       found.push_back({activities.device[i], static_cast<std::int64_t>(activities.activity[i]),
-                       activities.start[i], activities.end[i]});
+                       activities.start[i], activities.start[i] + activities.dur[i]});
     }
     std::sort(expected.begin(), expected.end());
     std::sort(found.begin(), found.end());

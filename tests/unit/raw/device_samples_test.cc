@@ -45,8 +45,8 @@ std::string Samples(std::uint32_t count,
 std::vector<std::pair<TimeNs, std::int64_t>> Frequencies(Input& input) {
   ReadFrequencies(DataFiles(input.directory.path()), input.side, input.device, input.session);
   std::vector<std::pair<TimeNs, std::int64_t>> found;
-  for (std::size_t i = 0; i < input.session.frequencies.Size(); ++i) {
-    found.emplace_back(input.session.frequencies.time[i], input.session.frequencies.mhz[i]);
+  for (std::size_t i = 0; i < input.session.core_clocks.Size(); ++i) {
+    found.emplace_back(input.session.core_clocks.start[i], input.session.core_clocks.mhz[i]);
   }
   return found;
 }

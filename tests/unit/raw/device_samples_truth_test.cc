@@ -116,8 +116,8 @@ TEST(PlantedFrequencies, AreTheNominalOneAndTheChanges) {
       const auto time = change.at("time_ns").get<TimeNs>();
       if (time >= begin) planted.emplace_back(time, change.at("mhz").get<std::int64_t>());
     }
-    for (std::size_t i = 0; i < session.frequencies.Size(); ++i) {
-      found.emplace_back(session.frequencies.time[i], session.frequencies.mhz[i]);
+    for (std::size_t i = 0; i < session.core_clocks.Size(); ++i) {
+      found.emplace_back(session.core_clocks.start[i], session.core_clocks.mhz[i]);
     }
     EXPECT_EQ(found, planted);
   }

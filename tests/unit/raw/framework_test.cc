@@ -73,6 +73,15 @@ TEST_F(Framework, OperatorsNestAcrossThreadsAndComeInOrderOfStart) {
   EXPECT_EQ(session_.steps.device_start[0], -1);
 }
 
+TEST_F(Framework, MarksWithoutANumberInRangeAreNoSteps) {
+  // 2^32 + 3 has the same low 32 bits as 3.
+  directory_.Write("torch.op_range", OpBytes({"ProfilerStep#4294967299", 10, 20}) +
+                                         OpBytes({"ProfilerStep#-4294967293", 30, 40}) +
+                                         OpBytes({"ProfilerStep#2147483647", 50, 60}));
+  Read();
+  EXPECT_EQ(session_.steps.id, (std::vector<std::int32_t>{2147483647}));
+}
+
 TEST_F(Framework, ShapesAndStacksAreReadWhenTheyAreWanted) {
   directory_.Write(
       "torch.op_range",
@@ -204,10 +213,10 @@ TEST_F(Framework, CollectionsAreReadEvenIfTheFileLooksPacked) {
   directory_.Write("torch.gc_record",
                    Bytes(process) + Bytes(std::uint64_t{3}) + Bytes(std::uint64_t{8}) + "rest");
   Read();
-  ASSERT_EQ(session_.collections.Size(), 1U);
-  EXPECT_EQ(session_.collections.process[0], 0x8b1f);
-  EXPECT_EQ(session_.collections.start[0], 3);
-  EXPECT_EQ(session_.collections.end[0], 8);
+  ASSERT_EQ(session_.garbage_collections.Size(), 1U);
+  EXPECT_EQ(session_.garbage_collections.process[0], 0x8b1f);
+  EXPECT_EQ(session_.garbage_collections.start[0], 3);
+  EXPECT_EQ(session_.garbage_collections.dur[0], 5);
   EXPECT_NE(session_.issues.Lines().at(0).find("4 bytes lost"), std::string::npos);
 }
 

@@ -240,9 +240,10 @@ TEST_P(PlantedFramework, PythonCallsAndCollectionsAreAsPlanted) {
       found.push_back(fmt::format("{} {} {} {}", calls.start[i], calls.end[i], calls.thread[i],
                                   session.strings.View(calls.name[i])));
     }
-    for (std::size_t i = 0; i < session.collections.Size(); ++i) {
+    for (std::size_t i = 0; i < session.garbage_collections.Size(); ++i) {
       found.push_back(
-          fmt::format("gc {} {}", session.collections.start[i], session.collections.end[i]));
+          fmt::format("gc {} {}", session.garbage_collections.start[i],
+                      session.garbage_collections.start[i] + session.garbage_collections.dur[i]));
     }
     EXPECT_EQ(Differences(expected, found), Lines());
   }

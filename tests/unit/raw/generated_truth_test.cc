@@ -427,9 +427,10 @@ TEST_P(GeneratedTruth, GarbageCollections) {
   Lines planted, found;
   for (const json& item : Planted("gc"))
     planted.push_back(fmt::format("{}..{}", Int(item, "start_ns"), Int(item, "end_ns")));
-  const Collections& collections = Found().collections;
+  const GarbageCollections& collections = Found().garbage_collections;
   for (std::size_t i = 0; i < collections.Size(); ++i)
-    found.push_back(fmt::format("{}..{}", collections.start[i], collections.end[i]));
+    found.push_back(
+        fmt::format("{}..{}", collections.start[i], collections.start[i] + collections.dur[i]));
   ExpectSame(found, planted);
 }
 
@@ -513,12 +514,12 @@ TEST_P(GeneratedTruth, SamplesOfModuleMemory) {
 
 TEST_P(GeneratedTruth, FrequencyInForceAfterEachChange) {
   if (!Stars()) GTEST_SKIP() << "not recorded on this chip";
-  const CoreFrequencies& frequencies = Found().frequencies;
+  const CoreClocks& clocks = Found().core_clocks;
   for (const json& item : Planted("frequency")) {
     if (Int(item, "time_ns") < Found().info.devices.at(0).begin) continue;
     std::int64_t in_force = -1;
-    for (std::size_t i = 0; i < frequencies.Size(); ++i)
-      if (frequencies.time[i] <= Int(item, "time_ns")) in_force = frequencies.mhz[i];
+    for (std::size_t i = 0; i < clocks.Size(); ++i)
+      if (clocks.start[i] <= Int(item, "time_ns")) in_force = clocks.mhz[i];
     EXPECT_EQ(in_force, Int(item, "mhz"));
   }
 }
@@ -568,10 +569,10 @@ TEST_P(GeneratedGraphs, RunsOfModels) {
     planted.push_back(fmt::format("{} {} {}..{}", Int(item, "model"), Int(item, "index"),
                                   Int(item, "start_ns"), Int(item, "end_ns")));
   if (planted.empty()) GTEST_SKIP() << "no runs were recorded";
-  const ModelRuns& runs = Found().model_runs;
+  const ModelIterations& runs = Found().model_iterations;
   for (std::size_t i = 0; i < runs.Size(); ++i)
-    found.push_back(
-        fmt::format("{} {} {}..{}", runs.model[i], runs.index[i], runs.start[i], runs.end[i]));
+    found.push_back(fmt::format("{} {} {}..{}", runs.model[i], runs.iteration[i], runs.start[i],
+                                runs.start[i] + runs.dur[i]));
   ExpectSame(found, planted);
 }
 

@@ -18,7 +18,7 @@ class StepTimesOfSession : public testing::Test {
   }
 
   void Activity(mpa::Activity activity, TimeNs start, TimeNs end) {
-    s_.activities.Append({.start = start, .end = end, .activity = activity, .device = 3});
+    s_.overlaps.Append({.start = start, .dur = end - start, .activity = activity, .device = 3});
   }
 
   void Kernel(TimeNs start, TimeNs end, TimeNs called) {
