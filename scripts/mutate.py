@@ -18,7 +18,8 @@ are made in their place. Tests that take twice the time of a processor have noti
 
 Without --build the folder build/mutants is configured as it is cheapest: without optimising, by
 clang where it is installed. Reads past the end are noticed there. --list shows the mutations and
-builds nothing. --quick runs the unit tests alone: its survivors may be noticed by tests of commands.
+builds nothing. --quick runs the unit tests alone, and the slow ones of them only when they know the
+mutated file: its survivors may be noticed by other tests.
 
 A survivor is a behaviour without a test, or a mutation that changes nothing that anyone can see. The
 tests are run without a mutation first. Those that are skipped then, for lack of a shell or of
@@ -48,6 +49,8 @@ SHORTEST_LIMIT = 30  # seconds
 BYTES_OF_TESTS = 4 << 30
 
 UNIT, RAW = "mpa_unit_tests", "mpa_raw_tests"
+# Unit tests that take most of the time, and come last.
+SLOW = "GateSimulation.*:*HostileRecords.*:TraceView.TheSameBytesForAnyNumberOfJobs"
 # Folder below src -> the programs of its unit tests, and which other tests see it (for ctest).
 TESTS = {
     "raw": ((RAW,), r"^(cli\.(raw|input|partial)|parity\.captures)$"),
@@ -190,8 +193,12 @@ class Tests:
         for program in self.programs:
             if not self.compiles(program):
                 return None
-            for tests in (first, f"-{first}") if first else ("*",):
-                failed = self.run(program, [
+            stages = [(program, first)] if first else []
+            stages.append((program, f"-{first}:{SLOW}"))
+            if self.pattern:
+                stages.append((f"the slow tests of {program}", f"{SLOW}-{first}"))
+            for name, tests in stages:
+                failed = self.run(name, [
                     self.build / "bin" / program, "--gtest_fail_fast", "--gtest_brief=1",
                     f"--gtest_filter={tests}"], self.build / "tests",
                     r"\[  FAILED  \] (\S+?)[ ,\n]")
