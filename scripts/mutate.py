@@ -2,26 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes one-line mutations in one room and tells which of them the tests notice.
 
-    scripts/mutate.py ROOM [--count N] [--seed N] [--build DIR] [--list]
+    scripts/mutate.py ROOM [--count N] [--seed N] [--build DIR] [--quick] [--list]
 
 ROOM is a folder below src (gate, raw, io) or one file there (io/numbers.cc). A mutation
 changes one place: an operator (< to <=, && to ||, + to -), a constant, a boundary (first to last,
 least to largest), the order of two arguments, or it removes a statement. The same seed makes the
 same mutations of the same sources.
 
-Each is made by itself: the program of unit tests that knows the room is built and run, the tests of
-the mutated file first, and if it notices nothing, so are the tests of commands whose names fit the
+Each is made by itself: the programs of unit tests that know the room are built and run, those of
+the mutated file first, and if they notice nothing, so are the tests of commands whose names fit the
 room (see TESTS); the first failure ends all. Then the file is put back, also when the run is
 interrupted. A run that was killed cannot do that, so a room with changes that are not committed is
-refused: "git checkout" brings it back. Mutations that do not compile (warnings are errors) are
-counted apart, and others are made in their place.
+refused: "git checkout" brings it back. Mutations that do not compile are counted apart, and others
+are made in their place. Tests that take twice the time of a processor have noticed it.
 
-Needs a configured build directory. Best is one that compiles a single file per mutation, without
-optimising, and that notices reads past the end:
-    cmake -B build/mutants -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS="-O0 -D_GLIBCXX_ASSERTIONS"
---list shows the mutations and builds nothing.
+Without --build the folder build/mutants is configured as it is cheapest: without optimising, by
+clang where it is installed. Reads past the end are noticed there. --list shows the mutations and
+builds nothing. --quick runs the unit tests alone, and the slow ones of them only when they know the
+mutated file: its survivors may be noticed by other tests.
 
-A survivor is a behaviour without a test, or a mutation that changes nothing that anyone can see.
+A survivor is a behaviour without a test, or a mutation that changes nothing that anyone can see. The
+tests are run without a mutation first. Those that are skipped then, for lack of a shell or of
+captures beside the project, are named: they notice nothing.
 Exit status: 0 all were noticed, 1 some survived, 2 usage, or the tests fail without a mutation.
 """
 
@@ -31,33 +33,42 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "src"
 # A mutation may make an endless loop, or one that takes memory.
-SECONDS_OF_TESTS = 300
-BYTES_OF_TESTS = 8 << 30
+TIMES_AS_LONG = 2  # by the time of the processor, on which other programs have little influence
+TIMES_AS_LATE = 20  # by the clock, for tests that wait for ever
+SHORTEST_LIMIT = 30  # seconds
+BYTES_OF_TESTS = 4 << 30
 
-# Folder below src -> the program of its unit tests, and which other tests see it (for ctest).
+UNIT, RAW = "mpa_unit_tests", "mpa_raw_tests"
+# Unit tests that take most of the time, and come last.
+SLOW = "GateSimulation.*:*HostileRecords.*:TraceView.TheSameBytesForAnyNumberOfJobs"
+# Folder below src -> the programs of its unit tests, and which other tests see it (for ctest).
 TESTS = {
-    "raw": ("mpa_raw_tests", r"^(cli\.(raw|input|partial)|parity\.captures)$"),
-    "profiler_output": ("mpa_raw_tests", r"^(cli\.raw|outputs\.|parity\.captures)"),
-    "compare": ("mpa_unit_tests",
-                         r"^(golden\.|parity\.|agreement\.|cli\.(alike|promises))"),
-    "gate": ("mpa_unit_tests", r"^cli\.gate$"),
-    "recipes/head_overhead": ("mpa_unit_tests", r"^cli\.headoverhead$"),
-    "mfu": ("mpa_unit_tests", r"^(cli\.utilisation|agreement\.recipes)$"),
-    "measure": ("mpa_unit_tests",
-                         r"^(cli\.(recipes|utilisation|headoverhead)|agreement\.recipes|"
-                         r"parity\.recipes)$"),
-    "capture": ("mpa_unit_tests", r"^cli\.(input|partial|alike|raw)$"),
-    "readers": ("mpa_unit_tests", r"^(golden\.|agreement\.|parity\.|cli\.(input|partial|raw))"),
-    "writers": ("mpa_unit_tests", r"^(golden\.|cli\.(export|gate|terminal|recipes)|outputs\.)"),
-    "": ("mpa_unit_tests", r"^(golden\.|cli\.|agreement\.|outputs\.|parity\.)"),
+    "raw": ((RAW,), r"^(cli\.(raw|input|partial)|parity\.captures)$"),
+    "profiler_output": ((RAW,), r"^(cli\.raw|outputs\.|parity\.captures)"),
+    "compare": ((UNIT,), r"^(golden\.|parity\.|agreement\.|cli\.(alike|promises))"),
+    "diagnosis": ((UNIT,), r"^(agreement\.|parity\.(diagnosis|advisor|perturbed)|"
+                           r"cli\.(advisor|kineto|ranks|oddranks|oddrows|twojobs|headoverhead))"),
+    "gate": ((UNIT,), r"^cli\.gate$"),
+    "recipes": ((UNIT,), r"^(golden\.recipes|parity\.|agreement\.|"
+                         r"cli\.(recipes|earlier|summaries|notebook|several|ranks|export|columns))"),
+    "recipes/head_overhead": ((UNIT,), r"^(golden\.recipes\.head_overhead|cli\.headoverhead)"),
+    "mfu": ((UNIT,), r"^(cli\.utilisation|agreement\.recipes)$"),
+    "measure": ((UNIT,), r"^(golden\.(compare|recipes)|agreement\.|parity\.(recipes|compare)|"
+                         r"cli\.(recipes|utilisation|headoverhead|advisor|gate)$)"),
+    "capture": ((UNIT, RAW), r"^cli\.(input|partial|alike|raw)$"),
+    "readers": ((UNIT, RAW), r"^(golden\.|agreement\.|parity\.|cli\.(input|partial|raw))"),
+    "writers": ((UNIT,), r"^(golden\.|cli\.(export|gate|terminal|recipes)|outputs\.)"),
+    "": ((UNIT, RAW), r"^(golden\.|cli\.|agreement\.|outputs\.|parity\.)"),
 }
 
 # What is no code: raw strings, strings, characters (not the marks within numbers), comments.
@@ -165,8 +176,10 @@ def suites_that_know(path):
 class Tests:
     """Builds and runs what can see a room."""
 
-    def __init__(self, build, program, pattern):
-        self.build, self.program, self.pattern = build, program, pattern
+    def __init__(self, build, programs, pattern):
+        self.build, self.programs, self.pattern = build, programs, pattern
+        self.limits = {}  # seconds of the processor and by the clock, by the name of what runs
+        self.skipped = []
 
     def compiles(self, *targets):
         command = ["cmake", "--build", self.build, "-j", "1", "--target", *targets]
@@ -176,34 +189,74 @@ class Tests:
     def first_failure(self, path=None):
         """What fails first; empty when nothing does, None when the sources do not compile. The unit
         tests that know the file `path` run before the others."""
-        if not self.compiles(self.program):
-            return None
         first = ":".join(f"{suite}.*" for suite in suites_that_know(path)) if path else ""
-        for tests in (first, f"-{first}") if first else ("*",):
-            failed = self.run([self.build / "bin" / self.program, "--gtest_fail_fast",
-                               "--gtest_brief=1", f"--gtest_filter={tests}"],
-                              self.build / "tests", r"\[  FAILED  \] (\S+?)[ ,\n]")
-            if failed:
-                return failed
+        for program in self.programs:
+            if not self.compiles(program):
+                return None
+            stages = [(program, first)] if first else []
+            stages.append((program, f"-{first}:{SLOW}"))
+            if self.pattern:
+                stages.append((f"the slow tests of {program}", f"{SLOW}-{first}"))
+            for name, tests in stages:
+                failed = self.run(name, [
+                    self.build / "bin" / program, "--gtest_fail_fast", "--gtest_brief=1",
+                    f"--gtest_filter={tests}"], self.build / "tests",
+                    r"\[  FAILED  \] (\S+?)[ ,\n]")
+                if failed:
+                    return failed
+        if not self.pattern:
+            return ""
         if not self.compiles("msprof-analyze"):
             return None
-        return self.run(["ctest", "--test-dir", self.build, "--stop-on-failure", "-R",
-                         self.pattern], self.build, r"\d+ - (\S+) \(")
+        return self.run("ctest", ["ctest", "--test-dir", self.build, "--stop-on-failure", "-R",
+                                  self.pattern], self.build, r"\d+ - (\S+) \(")
 
-    @staticmethod
-    def run(command, directory, failure):
-        def limit_memory():
+    def run(self, what, command, directory, failure):
+        """The first failure of a command. Its first run, without a mutation, says how long later
+        ones may take, and which tests are skipped."""
+        busy, late = self.limits.get(what, (resource.RLIM_INFINITY, None))
+
+        def limit():
             resource.setrlimit(resource.RLIMIT_AS, (BYTES_OF_TESTS, BYTES_OF_TESTS))
+            resource.setrlimit(resource.RLIMIT_CPU, (busy, busy))
+        begin, begin_busy = time.monotonic(), seconds_of_processor()
         try:
             ended = subprocess.run(command, cwd=directory, stdout=subprocess.PIPE, text=True,
                                    stderr=subprocess.STDOUT, errors="replace", check=False,
-                                   timeout=SECONDS_OF_TESTS, preexec_fn=limit_memory)
+                                   timeout=late, preexec_fn=limit)
         except subprocess.TimeoutExpired:
-            return f"no end within {SECONDS_OF_TESTS} s"
+            return f"no end of {what} within {late:.0f} s"
+        if late is None:
+            self.limits[what] = (
+                int(max(SHORTEST_LIMIT, TIMES_AS_LONG * (seconds_of_processor() - begin_busy))),
+                max(SHORTEST_LIMIT, TIMES_AS_LATE * (time.monotonic() - begin)))
+            self.skipped += re.findall(r"- ([\w.]+) \(Skipped\)|\[  SKIPPED \] ([\w/]+\.[\w/]+)",
+                                       ended.stdout)
         if ended.returncode == 0:
             return ""
         found = re.search(failure, ended.stdout)
-        return found[1] if found else f"exit code {ended.returncode}"
+        if found or ended.returncode > 0:
+            return found[1] if found else f"exit code {ended.returncode}"
+        return signal.Signals(-ended.returncode).name
+
+
+def seconds_of_processor():
+    """That all programs took which ended by now."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def configured():
+    """The build directory in which a mutation costs least."""
+    build = ROOT / "build" / "mutants"
+    if not (build / "CMakeCache.txt").exists():
+        clang = ["-DCMAKE_CXX_COMPILER=clang++"] if shutil.which("clang++") else []
+        linker = ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"] if shutil.which("ld.lld") else []
+        subprocess.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Debug",
+                        "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -D_GLIBCXX_ASSERTIONS", "-DMPA_UNITY=ON",
+                        "-DMPA_WERROR=OFF", *clang, *linker],
+                       check=True, stdout=subprocess.DEVNULL)
+    return build
 
 
 def has_changes(place):
@@ -245,7 +298,8 @@ def main():
     parser.add_argument("room")
     parser.add_argument("--count", type=int, default=10, help="how many are judged")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
+    parser.add_argument("--build", type=Path, help="a configured one; without it, build/mutants")
+    parser.add_argument("--quick", action="store_true", help="unit tests alone")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
     place = (SOURCES / arguments.room).resolve()
@@ -262,13 +316,18 @@ def main():
         sys.exit(128 + number)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
-    build = arguments.build.resolve()
-    tests = Tests(build, *tests_of(place))
+    build = (arguments.build or configured()).resolve()
+    programs, pattern = tests_of(place)
+    tests = Tests(build, programs, None if arguments.quick else pattern)
     os.environ["GTEST_COLOR"] = "no"
-    Tests.run(["ctest", "--test-dir", build, "-R", "raw.make_captures"], build, "")
+    subprocess.run(["ctest", "--test-dir", build, "-R", "raw.make_captures"],
+                   stdout=subprocess.DEVNULL, check=False)
     failure = tests.first_failure()
     if failure != "":
         parser.error(f"without a mutation: {failure or 'the sources do not compile'}")
+    if tests.skipped:
+        names = sorted({"".join(names) for names in tests.skipped})
+        print(f"{len(names)} tests are skipped, and notice nothing: {', '.join(names)}\n", flush=True)
     try:
         return 0 if judge(mutations, arguments.count, tests) else 1
     except KeyboardInterrupt:

@@ -112,7 +112,7 @@ void LeaveOutSettingsMade(const RankFacts& facts, Verdict& verdict) {
       // What joined it to the rest.
       for (const std::string_view joint : {", and ", ", or ", " or ", " and ", " with ", ", "}) {
         if (lack.setting.starts_with(joint)) lack.setting.erase(0, joint.size());
-        if (lack.setting.ends_with(joint)) lack.setting.resize(lack.setting.size() - joint.size());
+        if (lack.setting.ends_with(joint)) lack.setting.erase(lack.setting.size() - joint.size());
       }
     }
   }

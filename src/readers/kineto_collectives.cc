@@ -23,7 +23,7 @@ std::string KindOf(std::string_view collective) {
   std::string kind = ToLower(collective);
   if (kind.starts_with('_')) kind.erase(0, 1);
   for (const std::string_view end : {"_coalesced", "_base", "_into_tensor", "_tensor"}) {
-    if (kind.ends_with(end)) kind.resize(kind.size() - end.size());
+    if (kind.ends_with(end)) kind.erase(kind.size() - end.size());
   }
   std::erase(kind, '_');
   return kind;

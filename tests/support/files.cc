@@ -9,8 +9,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <stdexcept>
+#include <utility>
 
 namespace mpa::test {
 
@@ -44,8 +45,9 @@ std::vector<std::string> TempDir::Names() const {
 }
 
 std::string ReadAll(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return std::move(text).str();
 }
 
 std::string Gzip(std::string_view text) {

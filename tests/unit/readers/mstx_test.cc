@@ -85,6 +85,24 @@ TEST(Mstx, DoesWithoutColumns) {
   EXPECT_EQ(trace.mstx.track, (std::vector<std::int32_t>{-1, -1}));
 }
 
+// Two ranges around steps, and one around something else; the table of steps comes first.
+TEST(Mstx, MarksTheStepsWhereTheDatabaseHasNone) {
+  const std::string marked = R"(
+      CREATE TABLE MSTX_EVENTS (startNs INTEGER, endNs INTEGER, message INTEGER);
+      INSERT INTO STRING_IDS VALUES (1, 'ProfilerStep#7'), (2, 'ProfilerStep#8'), (3, 'Linear');
+      INSERT INTO MSTX_EVENTS VALUES (500, 900, 2), (100, 500, 1), (120, 130, 3);)";
+  const std::string table = "CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER);";
+  for (const std::string& sql : {marked, marked + table}) {
+    const RankTrace trace = ReadMstxDb(sql);
+    EXPECT_EQ(trace.steps.id, (std::vector<std::int32_t>{7, 8})) << sql;
+    EXPECT_EQ(trace.steps.start, (Times{100, 500})) << sql;
+    EXPECT_EQ(trace.steps.end, (Times{500, 900})) << sql;
+  }
+  const RankTrace trace =
+      ReadMstxDb(marked + table + "INSERT INTO STEP_TIME VALUES (3, 110, 490);");
+  EXPECT_EQ(trace.steps.id, std::vector<std::int32_t>{3});
+}
+
 TEST(Mstx, IsReadIfWanted) {
   EXPECT_TRUE(ReadMstxDb(kMstx, Tables::kHostOps).mstx.Empty());
   EXPECT_TRUE(ReadMstxDb("").mstx.Empty());

@@ -149,6 +149,19 @@ TEST(Communication, TakesDocumentsWithoutTraffic) {
   }
 }
 
+TEST(CommunicationMatrix, LeavesOutLinksOfWhichAnEndIsNoRank) {
+  const RankTrace trace = Read(FileKind::kCommMatrix, R"json({"step1": {"collective": {
+      "hcom_allReduce__1@g": {"0-1": {"Transit Size(MB)": 2, "Transit Time(ms)": 1},
+                              "0-x": {"Transit Size(MB)": 9}, "y-1": {"Transit Size(MB)": 9},
+                              "7": {"Transit Size(MB)": 9}}}}})json");
+  const auto& steps = trace.communication_summary;
+  ASSERT_EQ(steps.size(), 1u);
+  ASSERT_EQ(steps[0].collective_matrix.size(), 1u);
+  EXPECT_EQ(steps[0].collective_matrix[0].source, 0);
+  EXPECT_EQ(steps[0].collective_matrix[0].destination, 1);
+  EXPECT_HAS_TEXT(OnlyIssue(trace), "link left out, its ends are not ranks, 3 times");
+}
+
 TEST(Communication, RefusesADocumentThatBreaksOff) {
   EXPECT_EQ(test::ErrorOf([] { Read(FileKind::kCommunication, "{\"step50\": {"); }).kind(),
             ErrorKind::kCorrupt);
