@@ -96,8 +96,8 @@ std::string SessionRows(const raw::Session& session);
 /// longer than that, and counts them in trace.issues. Before launches are linked.
 void DropFarRows(RankTrace& trace);
 
-/// Leaves out tasks and steps that are in the capture twice, and counts them, steps that overlap and
-/// gaps between steps without any event in trace.issues.
+/// Leaves out tasks and steps that are in the capture twice, and counts them, steps that overlap
+/// and gaps between steps without any event in trace.issues.
 void DropRepeatedRows(RankTrace& trace);
 
 /// Counts in trace.issues what kernel_details.csv lacks according to op_statistic.csv,

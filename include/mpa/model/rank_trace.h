@@ -51,7 +51,7 @@ enum class Tables : std::uint64_t {
   kJobInfo = 1ull << 28,
   kListedKernels = 1ull << 29,  ///< with the values of their counters
   kKernelLoads = 1ull << 30,    ///< of the kernels; needs these
-  kOpStacks = 1ull << 31,       ///< call stacks of the host operators alone; kOpDetails has them, too
+  kOpStacks = 1ull << 31,  ///< call stacks of the host operators alone; kOpDetails has them, too
 };
 
 constexpr Tables operator|(Tables a, Tables b) {

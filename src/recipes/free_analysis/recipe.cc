@@ -34,8 +34,8 @@ struct IdleOfRank {
 template <class Archive>
 void serialize(Archive& archive, Idle& idle) {
   Reason& reason = idle.reason;
-  archive(idle.time.begin, idle.time.end, reason.cause, reason.framework_idle, reason.runtime_idle,
-          reason.text, idle.account.causes, idle.account.place);
+  archive(idle.time.begin, idle.time.end, EnumField{reason.cause}, reason.framework_idle,
+          reason.runtime_idle, reason.text, idle.account.causes, idle.account.place);
 }
 }  // namespace mpa::free_analysis
 
