@@ -176,4 +176,19 @@ std::vector<Dispatch> FindDispatches(const RankTrace& trace) {
   return dispatches;
 }
 
+bool RunsCompiledCode(const RankTrace& trace) {
+  std::vector<bool> seen(trace.strings.Size());
+  for (const auto* names : {&trace.host_ops.name, &trace.host_calls.name, &trace.kernels.name}) {
+    for (const StringId id : *names) {
+      if (seen[Index(id)]) continue;
+      seen[Index(id)] = true;
+      const std::string_view name = trace.strings.View(id);
+      if (name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction") ||
+          name.starts_with("triton_") || StartsGraph(name))
+        return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace mpa

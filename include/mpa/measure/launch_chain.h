@@ -33,6 +33,10 @@ inline bool StartsGraph(std::string_view name) {
   return ContainsAny(name, {"ModelExecute", "aclmdlRIExecute", "aclmdlExecute", "GraphLaunch"});
 }
 
+/// True for a rank that runs functions of torch.compile, with the kernels that it generates, or
+/// graphs that were captured or compiled. Looks at operators, calls of the runtime and kernels.
+bool RunsCompiledCode(const RankTrace& trace);
+
 /// The call of the runtime that launched a piece of device work, on the clock of the host.
 struct LaunchCall {
   TimeNs begin = 0, end = 0;

@@ -48,7 +48,7 @@ class PartMaker {
     part_.has_host_ops = part_.has_stacks || HasHostOps([](std::string_view name) {
                            return !IsRuntimeCall(name) && !IsStepMark(name);
                          });
-    part_.is_compiled = RunsCompiled();
+    part_.is_compiled = RunsCompiledCode(trace_);
     part_.knows_garbage =
         !trace_.garbage_collections.Empty() || trace_.job.settings.contains("profiler.gc");
     AddSteps();
@@ -85,23 +85,6 @@ class PartMaker {
   bool HasHostOps(bool (*is_one)(std::string_view name)) const {
     return std::ranges::any_of(trace_.host_ops.name,
                                [&](StringId name) { return is_one(View(name)); });
-  }
-
-  // Functions of torch.compile, with the kernels that it generates, or graphs that were captured.
-  bool RunsCompiled() const {
-    std::vector<bool> seen(trace_.strings.Size());
-    for (const auto* names :
-         {&trace_.host_ops.name, &trace_.host_calls.name, &trace_.kernels.name}) {
-      for (const StringId id : *names) {
-        if (seen[Index(id)]) continue;
-        seen[Index(id)] = true;
-        const std::string_view name = View(id);
-        if (name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction") ||
-            name.starts_with("triton_") || StartsGraph(name))
-          return true;
-      }
-    }
-    return false;
   }
 
   void AddSteps() {
