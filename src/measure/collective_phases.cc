@@ -105,7 +105,7 @@ CollectiveParts::CollectiveParts(const RankTrace& trace) {
       std::ranges::any_of(names, [](StringId name) { return name != StringId::kEmpty; });
   if (has_names) {
     AddCommTasks(trace);
-  } else {
+  } else if (!trace.lacks_comm_tasks) {
     AddDeviceTasks(trace);
   }
   const auto before = [](const CollectivePart& a, const CollectivePart& b) {

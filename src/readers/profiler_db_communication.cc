@@ -107,9 +107,10 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
   if (!input.database.HasTable("TASK")) return;
   if (!HasRows(input.database, kTable)) {
     if (input.trace.communications.Empty()) return;
+    input.trace.lacks_comm_tasks = true;
     input.trace.issues.Count(
-        "traffic and peers of collectives are unknown, table COMMUNICATION_TASK_INFO is missing or "
-        "empty; parse again",
+        "waits, traffic and peers of collectives are unknown, table COMMUNICATION_TASK_INFO is "
+        "missing or empty; parse again",
         input.database.name());
     return;
   }

@@ -83,6 +83,9 @@ struct RankTrace {
   TimeNs step_begin = 0, step_end = 0;
   /// Collected at Level0 without host activities: device times only.
   bool minimal_profiling = false;
+  /// What the tasks of collectives were is not recorded: who waited is unknown, although the device
+  /// tasks have waits.
+  bool lacks_comm_tasks = false;
   /// Thread that runs the backward pass; -1 when the capture does not show it.
   std::int64_t backward_tid = -1;
   /// Number of the device; -1 when the capture does not show it. See `chips`.
