@@ -96,7 +96,7 @@ class Accountant {
   Accountant(const RankTrace& trace, const HostTimeline& host, const AccountInput& input)
       : items_(FindDeviceItems(trace)), input_(input), trace_(trace), host_(host) {
     account_.clock = HostClockOf(trace, items_);
-    account_.steps = FindStepWindows(trace, account_.clock);
+    account_.steps = FindStepWindows(trace, account_.clock, input.steps);
   }
 
   RankAccount Account() && {
@@ -206,20 +206,21 @@ class Accountant {
 
 }  // namespace
 
-std::vector<StepAccount> FindStepWindows(const RankTrace& trace, const HostClock& clock) {
+std::vector<StepAccount> FindStepWindows(const RankTrace& trace, const HostClock& clock,
+                                         const Steps* steps) {
   const Interval work = DeviceSpan(trace);
   if (work.begin >= work.end) return {};
-  const StepBounds bounds(trace, clock.offset);
+  const StepBounds bounds(trace, steps != nullptr ? *steps : trace.steps, clock.offset);
   if (bounds.Count() == 0) return {{.window = work}};
   if (trace.is_one_step)
     return {{.id = bounds.Id(0), .window = {trace.step_begin, trace.step_end}}};
-  std::vector<StepAccount> steps;
+  std::vector<StepAccount> windows;
   for (std::size_t step = 0; step < bounds.Count(); ++step) {
     const TimeNs end =
         step + 1 < bounds.Count() ? bounds.DeviceBegin(step + 1) : bounds.DeviceFinish(step);
-    steps.push_back({.id = bounds.Id(step), .window = {bounds.DeviceBegin(step), end}});
+    windows.push_back({.id = bounds.Id(step), .window = {bounds.DeviceBegin(step), end}});
   }
-  return steps;
+  return windows;
 }
 
 RankAccount AccountRank(const RankTrace& trace, const AccountInput& input) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "mpa/model/serving_batch.h"
+
 namespace mpa {
 namespace {
 
@@ -19,8 +21,12 @@ std::optional<std::size_t> LastBegunBy(TimeNs time, const Rows& rows, Begin begi
 
 }  // namespace
 
-bool IsStepMark(std::string_view name) {
+bool IsProfilerStep(std::string_view name) {
   return name.find("ProfilerStep#") != std::string_view::npos;
+}
+
+bool IsStepMark(std::string_view name) {
+  return IsProfilerStep(name) || ReadServingName(name).has_value();
 }
 
 HostSteps::HostSteps(const Steps& steps) {
@@ -47,8 +53,8 @@ std::optional<std::size_t> HostSteps::OfHostTime(TimeNs time) const {
   return step && time <= spans_[*step].end ? step : std::nullopt;
 }
 
-StepBounds::StepBounds(const RankTrace& trace, TimeNs host_offset)
-    : HostSteps(trace.steps),
+StepBounds::StepBounds(const RankTrace& trace, const Steps& steps, TimeNs host_offset)
+    : HostSteps(steps),
       launches_(trace.launches),
       host_offset_(host_offset),
       index_(trace),

@@ -89,6 +89,7 @@ void SelectStep(RankTrace& trace, std::int32_t id, TimeNs host_offset) {
       [&](std::size_t i) { return on_host_or_around(calls.start[i], calls.dur[i]); });
   const MstxEvents& mstx = trace.mstx;
   trace.mstx.Filter([&](std::size_t i) { return on_host_or_around(mstx.start[i], mstx.dur[i]); });
+  trace.serving_marks.Filter([&](std::size_t i) { return on_host(trace.serving_marks.start[i]); });
   trace.backward_links.Filter(
       [&](std::size_t i) { return on_host(trace.backward_links.forward_time[i]); });
   trace.memory_samples.Filter([&](std::size_t i) { return on_host(trace.memory_samples.time[i]); });

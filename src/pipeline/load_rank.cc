@@ -15,6 +15,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
+#include "mpa/measure/serving_steps.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
 #include "mpa/pipeline/find_ranks.h"
@@ -184,6 +185,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
   if (Overlap(request.wanted, Tables::kLaunches) && rank.trace.issues.Empty())
     CheckLaunches(rank.trace);
   CheckTimes(rank.trace);
+  if (Overlap(request.wanted, Tables::kSteps)) UseServingSteps(rank.trace);
   DropEmptySteps(rank.trace);
   if (step) {
     InContext(input.path.string(),

@@ -44,6 +44,7 @@ void VisitTables(const RankTrace& trace, Visit visit) {
   visit("kernel_statistics", trace.kernel_statistics);
   visit("transfers", trace.transfers);
   visit("steps", trace.steps);
+  visit("serving_marks", trace.serving_marks);
   visit("step_times", trace.step_times);
 }
 

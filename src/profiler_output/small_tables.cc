@@ -132,7 +132,7 @@ void WriteOperatorDetails(const raw::Session& session, const std::filesystem::pa
       "Device Total Duration With AICore(us)\r\n",
       ops.Size(), [&](std::size_t i, std::string& out) {
         const std::string_view name = session.strings.View(ops.name[i]);
-        if (IsStepMark(name)) return;
+        if (IsProfilerStep(name)) return;
         CsvRow(out).Cells(name, raw::ListLines(session.strings.View(ops.shapes[i])),
                           raw::ListLines(session.strings.View(ops.stack[i])),
                           ShortMicros{static_cast<double>(times.host_self[i])},

@@ -122,7 +122,7 @@ void FindSteps(const TorchOps& ops, const StringPool& strings, Steps& steps) {
   for (std::size_t row = 0; row < ops.Size(); ++row) {
     if (ops.parent[row] >= 0) continue;
     const std::string_view name = strings.View(ops.name[row]);
-    if (!IsStepMark(name)) continue;
+    if (!IsProfilerStep(name)) continue;
     const std::int32_t id = StepNumber(name);
     if (id < 0) continue;
     steps.Append({.id = id,

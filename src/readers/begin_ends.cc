@@ -107,7 +107,7 @@ void BeginEnds::ForEachSpan(Issues& issues, std::string_view file_name,
 // A step does not lie within a step: where one has just begun, what ends is of the one before.
 std::vector<const BeginEnds::Event*>::reverse_iterator BeginEnds::FirstToEnd(
     std::vector<const Event*>& open, TimeNs now) {
-  const auto is_step = [](const Event* event) { return IsStepMark(event->name); };
+  const auto is_step = [](const Event* event) { return IsProfilerStep(event->name); };
   const auto step = std::find_if(open.rbegin(), open.rend(), is_step);
   if (step == open.rend() || (*step)->time != now) return open.rbegin();
   const auto before = std::next(step);

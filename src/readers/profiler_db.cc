@@ -6,12 +6,14 @@
 
 #include <limits>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "megabytes.h"
 #include "mpa/base/error.h"
 #include "mpa/base/progress.h"
 #include "mpa/io/sqlite.h"
+#include "mpa/model/step_bounds.h"
 #include "mpa/readers/reader.h"
 #include "profiler_db_tables.h"
 #include "trace_builder.h"
@@ -68,22 +70,51 @@ StringId FilledText(DbInput& input, const io::Row& row, int column, const char* 
 
 namespace {
 
-// Ranges (mstx) by which programs mark their steps themselves.
-void ReadMarkedSteps(DbInput& input) {
-  if (!input.database.HasTable("MSTX_EVENTS") || !input.database.HasTable("STRING_IDS")) return;
-  io::Statement rows = input.database.Query(
-      "SELECT s.value, m.startNs, m.endNs FROM MSTX_EVENTS m JOIN STRING_IDS s ON s.id = m.message "
-      "WHERE s.value LIKE '%ProfilerStep#%' AND m.endNs > m.startNs ORDER BY m.startNs");
+using NamesById = std::unordered_map<std::int64_t, std::string>;
+
+// The texts that `where` chooses.
+NamesById NamesWhere(DbInput& input, const char* where) {
+  NamesById names;
+  if (!input.database.HasTable("STRING_IDS")) return names;
+  io::Statement rows =
+      input.database.Query(fmt::format("SELECT id, value FROM STRING_IDS WHERE {}", where));
   while (rows.Step()) {
-    const TimeNs start = rows.Int(1).value_or(-1), end = rows.Int(2).value_or(-1);
-    if (start < 0 || !IsTime(end) || !IsDuration(end - start)) continue;
-    AppendStep(rows.Text(0), start, end - start, input.trace);
+    if (const auto id = rows.Int(0)) names.emplace(*id, rows.Text(1));
   }
+  return names;
+}
+
+// Spans whose names make them steps, or marks of a server.
+void ReadNamedSteps(DbInput& input, const char* table, const char* name, const NamesById& names) {
+  if (names.empty() || !input.database.HasColumn(table, name)) return;
+  input.database.Scan(fmt::format("{}, startNs, endNs", name), fmt::format("{} NOT INDEXED", table),
+                      [&](const io::Row& row) {
+                        const auto found = names.find(row.IntOr(0, -1));
+                        if (found == names.end()) return;
+                        const TimeNs start = row.IntOr(1, -1), end = row.IntOr(2, -1);
+                        if (start < 0 || end <= start || !IsTime(end) || !IsDuration(end - start))
+                          return;
+                        AppendStep(found->second, start, end - start, input.trace);
+                        AppendServingMark(found->second, start, end - start, input.trace);
+                      });
+}
+
+// Without the table of steps they are ranges (mstx) by which programs mark them, or those of a
+// server (see serving_batch.h).
+void ReadNamedSteps(DbInput& input) {
+  NamesById names = NamesWhere(
+      input,
+      "value LIKE '%ProfilerStep#%' OR value GLOB 'execute_*' OR value GLOB 'step[[]*' OR "
+      "value GLOB 'prefill[[]*' OR value GLOB 'decode[[]*'");
+  ReadNamedSteps(input, "MSTX_EVENTS", "message", names);
+  if (!input.trace.host_ops.Empty()) return;
+  std::erase_if(names, [](const auto& name) { return IsProfilerStep(name.second); });
+  ReadNamedSteps(input, "PYTORCH_API", "name", names);
 }
 
 void ReadSteps(DbInput& input) {
-  if (!input.database.HasTable("STEP_TIME")) return ReadMarkedSteps(input);
-  input.database.Scan("id, startNs, endNs", "STEP_TIME NOT INDEXED", [&](const io::Row& row) {
+  RankTrace& trace = input.trace;
+  const auto read = [&](const io::Row& row) {
     const std::int64_t id = row.IntOr(0, -1);
     const auto span = ReadSpan(input, row, 1, 2, "STEP_TIME");
     if (!span) return;
@@ -91,11 +122,13 @@ void ReadSteps(DbInput& input) {
       CountRow(input, "step left out, its number is invalid", "STEP_TIME");
       return;
     }
-    input.trace.steps.Append({.id = static_cast<std::int32_t>(id),
-                              .start = span->start,
-                              .end = span->start + span->dur});
-  });
-  if (input.trace.steps.Empty()) ReadMarkedSteps(input);
+    trace.steps.Append({.id = static_cast<std::int32_t>(id),
+                        .start = span->start,
+                        .end = span->start + span->dur});
+  };
+  if (input.database.HasTable("STEP_TIME"))
+    input.database.Scan("id, startNs, endNs", "STEP_TIME NOT INDEXED", read);
+  if (trace.steps.Empty()) ReadNamedSteps(input);
 }
 
 // Work of the device that the 950 records and that is not read yet.

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "mpa/io/numbers.h"
+#include "mpa/model/serving_batch.h"
 
 namespace mpa::readers {
 
@@ -173,6 +174,11 @@ void AppendStep(std::string_view name, TimeNs start, TimeNs dur, RankTrace& trac
   const auto id = io::ParseInt(name.substr(at + kMark.size()));
   if (!id || *id < 0 || *id > std::numeric_limits<std::int32_t>::max()) return;
   trace.steps.Append({.id = static_cast<std::int32_t>(*id), .start = start, .end = start + dur});
+}
+
+void AppendServingMark(std::string_view name, TimeNs start, TimeNs dur, RankTrace& trace) {
+  if (!ReadServingName(name)) return;
+  trace.serving_marks.Append({.start = start, .dur = dur, .name = trace.strings.Intern(name)});
 }
 
 StringId StringMapping::operator[](StringId id) {

@@ -126,6 +126,9 @@ inline constexpr std::string_view kNotRecorded = "N/A";
 /// Appends a step when `name` contains "ProfilerStep#<number>".
 void AppendStep(std::string_view name, TimeNs start, TimeNs dur, RankTrace& trace);
 
+/// Appends a mark when a server names its steps like `name`.
+void AppendServingMark(std::string_view name, TimeNs start, TimeNs dur, RankTrace& trace);
+
 /// An operator of the host; its name is a text of the fragment.
 struct HostEvent {
   TimeNs start = 0, dur = 0;

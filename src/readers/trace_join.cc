@@ -249,8 +249,9 @@ class DeviceJoin {
       }
     } else {
       // Programs that mark their steps themselves (mstx).
-      if (without_steps_ && event.dur > 0)
-        AppendStep(trace_.strings.View(event.name), event.start, event.dur, trace_);
+      const std::string_view name = trace_.strings.View(event.name);
+      if (event.dur > 0 && without_steps_) AppendStep(name, event.start, event.dur, trace_);
+      AppendServingMark(name, event.start, event.dur, trace_);
       if (mstx_ != nullptr) mstx_->Add(mstx_args, place, event.dur, event.name, trace_);
     }
     if (runtime_ == nullptr) return;

@@ -30,6 +30,7 @@ Recipe MstxSum();
 Recipe OperatorMfu();
 Recipe P2pPairing();
 Recipe PpChart();
+Recipe ServingPhases();
 Recipe SlowLink();
 Recipe SlowRank();
 
@@ -61,6 +62,7 @@ const std::vector<Recipe>& AllRecipes() {
                                           recipes::MstxSum(),
                                           recipes::P2pPairing(),
                                           recipes::PpChart(),
+                                          recipes::ServingPhases(),
                                           recipes::SlowLink(),
                                           recipes::SlowRank()};
   return all;

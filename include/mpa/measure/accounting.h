@@ -82,8 +82,10 @@ struct StepAccount {
 
 /// The steps of a rank with their windows on the device, one behind the other: the step of every
 /// command. A capture without steps is one step, from its first device work to its last. None where
-/// no device work was recorded. Needs what StepBounds needs, and device tasks.
-std::vector<StepAccount> FindStepWindows(const RankTrace& trace, const HostClock& clock);
+/// no device work was recorded. `steps`: others than the rank's own. Needs what StepBounds needs,
+/// and device tasks.
+std::vector<StepAccount> FindStepWindows(const RankTrace& trace, const HostClock& clock,
+                                         const Steps* steps = nullptr);
 
 /// The accounts of a rank. The windows of its steps follow each other without a gap.
 struct RankAccount {
@@ -102,6 +104,7 @@ struct AccountInput {
   std::span<const LastArrival> arrivals = {};  ///< by row of the communications
   std::span<const TimeNs> slow = {};           ///< by row: what a slow link cost
   TimeNs arrival_tolerance = kArrivalTolerance;
+  const Steps* steps = nullptr;  ///< the account is by these instead of the rank's own
 };
 
 /// The tables that AccountRank() reads.

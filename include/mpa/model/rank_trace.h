@@ -31,7 +31,7 @@ enum class Tables : std::uint64_t {
   kAllocations = 1ull << 8,
   kKernelStatistics = 1ull << 9,
   kTransfers = 1ull << 10,
-  kSteps = 1ull << 11,
+  kSteps = 1ull << 11,  ///< with the marks of a server
   kStepTimes = 1ull << 12,
   kOpDetails = 1ull << 13,  ///< shapes, types and stacks of the host operators
   kPythonCalls = 1ull << 14,
@@ -128,6 +128,7 @@ struct RankTrace {
   KernelStatistics kernel_statistics;
   Transfers transfers;
   Steps steps;
+  ServingMarks serving_marks;
   StepTimes step_times;
   /// In the order of the capture; its steps are names ("step5").
   std::vector<CommunicationStep> communication_summary;

@@ -13,7 +13,9 @@
 
 namespace mpa {
 
-/// True for the operator that the framework records for a step: "ProfilerStep#7".
+/// True for the operator that the profiler records for a step: "ProfilerStep#7".
+bool IsProfilerStep(std::string_view name);
+/// True for this and for names that servers give their steps; see serving_batch.h.
 bool IsStepMark(std::string_view name);
 
 /// The steps of a rank in order of their begins on the host. Steps are named by their position.
@@ -47,7 +49,10 @@ class HostSteps {
 class StepBounds : public HostSteps {
  public:
   /// Refers to the rank, which must outlive it. A host time minus `host_offset` is a device time.
-  explicit StepBounds(const RankTrace& trace, TimeNs host_offset = 0);
+  explicit StepBounds(const RankTrace& trace, TimeNs host_offset = 0)
+      : StepBounds(trace, trace.steps, host_offset) {}
+  /// The same for other steps than the rank's.
+  StepBounds(const RankTrace& trace, const Steps& steps, TimeNs host_offset);
 
   std::optional<std::size_t> OfDeviceWork(std::int64_t link, TimeNs start) const;
   /// The same where the launch is known.

@@ -4,9 +4,10 @@
 #include <cstdint>
 
 #include "mpa/base/time.h"
+#include "mpa/model/string_pool.h"
 #include "mpa/model/table.h"
 
-/// Training steps, and how the profiler divided their time.
+/// Steps, of training or of a server, and how the profiler divided their time.
 namespace mpa {
 
 /// Iterations: the span of ProfilerStep#id on the host.
@@ -21,6 +22,15 @@ struct StepFields {
   Of<std::int32_t> op = Initially{-1};  ///< its row among the operators of the framework
 };
 struct Steps : Table<StepFields> {};
+
+/// Ranges of the host, operators among them, by which a server that answers requests names its
+/// steps: "step[DECODE bs=32]". One may lie within another. See mpa/model/serving_batch.h.
+template <template <typename> class Of>
+struct ServingMarkFields {
+  Of<TimeNs> start{}, dur{};
+  Of<StringId> name{};
+};
+struct ServingMarks : Table<ServingMarkFields> {};
 
 /// The contents of step_trace_time.csv or of the table StepTraceTime for one step.
 template <template <typename> class Of>

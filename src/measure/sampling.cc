@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/measure/sampling.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "mpa/base/text.h"
+#include "mpa/measure/intervals.h"
+#include "mpa/model/launches.h"
+
+namespace mpa {
+namespace {
+
+// Samplers choose tokens; those of images and data have names with the same word.
+bool NamesSampling(std::string_view name) {
+  const std::string lower = ToLower(name);
+  if (!ContainsAny(lower, {"sampler", "sampling", "sample"})) return false;
+  return !ContainsAny(lower, {"upsampl", "downsampl", "resampl", "subsampl", "grid_sampl",
+                              "gridsampl", "data/sampler", "sampleddotproduct"});
+}
+
+bool IsSamplingKernel(std::string_view name) {
+  return ContainsAny(ToLower(name), {"argmax", "multinomial"}) || NamesSampling(name);
+}
+
+// Answers by text, each asked once.
+class Names {
+ public:
+  Names(const StringPool& strings, bool (*fits)(std::string_view))
+      : strings_(strings), fits_(fits), known_(strings.Size(), 2) {}
+  bool Fit(StringId name) {
+    auto& known = known_[Index(name)];
+    if (known == 2) known = fits_(strings_.View(name)) ? 1 : 0;
+    return known == 1;
+  }
+
+ private:
+  const StringPool& strings_;
+  bool (*fits_)(std::string_view);
+  std::vector<std::uint8_t> known_;
+};
+
+using TimesOfTracks = std::map<std::int32_t, Intervals>;
+
+TimesOfTracks SamplingOnHost(const RankTrace& trace) {
+  Names names(trace.strings, NamesSampling);
+  std::map<std::int32_t, std::vector<Interval>> found;
+  const auto add = [&](const auto& table) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      if (names.Fit(table.name[i]))
+        found[table.track[i]].push_back({table.start[i], table.start[i] + table.dur[i] + 1});
+    }
+  };
+  add(trace.python_calls);
+  add(trace.host_ops);
+  TimesOfTracks times;
+  for (auto& [track, intervals] : found) times[track] = Union(std::move(intervals));
+  return times;
+}
+
+}  // namespace
+
+std::vector<bool> FindSampling(const RankTrace& trace) {
+  const Kernels& kernels = trace.kernels;
+  std::vector<bool> sampling(kernels.Size(), false);
+  Names names(trace.strings, IsSamplingKernel);
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    sampling[i] = names.Fit(kernels.op_type[i]) || names.Fit(kernels.name[i]);
+  }
+  const TimesOfTracks on_host = SamplingOnHost(trace);
+  if (on_host.empty()) return sampling;
+  const LaunchIndex launches(trace);
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    const auto launch = launches.Find(kernels.link[i]);
+    if (!launch) continue;
+    const auto times = on_host.find(trace.launches.host_track[*launch]);
+    if (times != on_host.end() && Contains(times->second, trace.launches.host_time[*launch]))
+      sampling[i] = true;
+  }
+  return sampling;
+}
+
+}  // namespace mpa

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of a server, and what their time was spent on.
+#include "mpa/measure/serving_steps.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "mpa/base/rows_by.h"
+#include "mpa/measure/quantiles.h"
+#include "mpa/measure/sampling.h"
+
+namespace mpa {
+namespace {
+
+// What a mark adds that lies within the one of its step.
+void AddInner(const ServingBatch& inner, ServingBatch& batch) {
+  if (batch.phase != inner.phase) return;
+  for (const auto member : {&ServingBatch::requests, &ServingBatch::prompt_tokens,
+                            &ServingBatch::output_tokens, &ServingBatch::graph_size}) {
+    if (batch.*member < 0) batch.*member = inner.*member;
+  }
+}
+
+template <typename Rows>
+void AddMarks(const Rows& rows, const std::vector<StringId>& names, RankTrace& trace) {
+  for (std::size_t i = 0; i < rows.Size(); ++i) {
+    if (rows.dur[i] <= 0 || !ReadServingName(trace.strings.View(names[i]))) continue;
+    trace.serving_marks.Append({.start = rows.start[i], .dur = rows.dur[i], .name = names[i]});
+  }
+}
+
+TimeNs EndOfLaunches(const RankTrace& trace) {
+  TimeNs end = 0;
+  for (const TimeNs time : trace.launches.host_time) end = std::max(end, time);
+  return end;
+}
+
+ServingPart PartOf(const Piece& piece, const std::vector<bool>& sampling) {
+  const bool samples = piece.table == PieceTable::kKernels && piece.row >= 0 &&
+                       sampling[static_cast<std::size_t>(piece.row)];
+  if (IsCompute(piece.leaf) && samples) return ServingPart::kSampling;
+  if (piece.leaf == Leaf::kAttention) return ServingPart::kAttention;
+  if (piece.leaf <= Leaf::kMc2) return ServingPart::kMatrix;
+  if (IsCompute(piece.leaf)) return ServingPart::kOtherKernel;
+  if (piece.leaf == Leaf::kWaitPeer || piece.leaf == Leaf::kBubble) return ServingPart::kWaiting;
+  if (IsCommunication(piece.leaf)) return ServingPart::kCommunication;
+  return IsDeviceCopy(piece.leaf) ? ServingPart::kCopies : ServingPart::kHost;
+}
+
+void MarkWarmUp(std::vector<ServingAccount>& steps) {
+  std::map<std::pair<ServingPhase, std::int64_t>, std::vector<ServingAccount*>> groups;
+  for (ServingAccount& step : steps) {
+    groups[{step.batch.phase, SizeOf(step.batch)}].push_back(&step);
+  }
+  constexpr std::size_t kFewest = 3, kOf = 4;
+  for (const auto& [key, group] : groups) {
+    if (group.size() < kFewest) continue;
+    std::vector<TimeNs> lengths;
+    for (const ServingAccount* step : group) lengths.push_back(step->Length());
+    const TimeNs usual = Median(lengths);
+    const std::size_t most = std::max<std::size_t>(1, group.size() / kOf);
+    for (std::size_t i = 0; i < most && 5 * group[i]->Length() > 6 * usual; ++i) {
+      group[i]->is_warm_up = true;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<ServingStep> FindServingSteps(const RankTrace& trace) {
+  const ServingMarks& marks = trace.serving_marks;
+  // Of those that begin together the longest holds the others.
+  const std::vector<std::size_t> rows = RowsBy(
+      marks.Size(), [&](std::size_t row) { return std::pair(marks.start[row], -marks.dur[row]); });
+  std::vector<ServingStep> steps;
+  for (const std::size_t row : rows) {
+    const auto batch = ReadServingName(trace.strings.View(marks.name[row]));
+    if (!batch) continue;
+    if (!steps.empty() && marks.start[row] < steps.back().end) {
+      AddInner(*batch, steps.back().batch);
+    } else {
+      steps.push_back({marks.start[row], marks.start[row] + marks.dur[row], *batch});
+    }
+  }
+  if (steps.empty()) return steps;
+  std::vector<TimeNs> behind;
+  for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+    behind.push_back(steps[i + 1].start - steps[i].end);
+    steps[i].end = steps[i + 1].start;
+  }
+  ServingStep& last = steps.back();
+  last.end = behind.empty() ? std::max(last.end, EndOfLaunches(trace))
+                            : last.end + Median(std::move(behind));
+  return steps;
+}
+
+Steps StepsOf(const std::vector<ServingStep>& serving) {
+  Steps steps;
+  for (const ServingStep& step : serving) {
+    if (steps.Size() > std::numeric_limits<std::int32_t>::max()) break;
+    steps.Append(
+        {.id = static_cast<std::int32_t>(steps.Size()), .start = step.start, .end = step.end});
+  }
+  return steps;
+}
+
+void UseServingSteps(RankTrace& trace) {
+  AddMarks(trace.host_ops, trace.host_ops.name, trace);
+  AddMarks(trace.mstx, trace.mstx.message, trace);
+  if (trace.steps.Empty()) trace.steps = StepsOf(FindServingSteps(trace));
+}
+
+std::string_view TitleOf(ServingPart part) {
+  constexpr std::array<std::string_view, kServingParts> kTitles = {
+      "attention",     "other matrix work", "sampling", "other kernels",
+      "communication", "waiting for ranks", "copies",   "host"};
+  return kTitles[static_cast<std::size_t>(part)];
+}
+
+TimeNs ServingAccount::TimePerToken() const {
+  const auto divided = [](double time, std::int64_t count) {
+    return static_cast<TimeNs>(time / static_cast<double>(count) + 0.5);
+  };
+  const auto length = static_cast<double>(Length());
+  if (batch.phase == ServingPhase::kPrefill && batch.prompt_tokens > 0)
+    return divided(length, batch.prompt_tokens);
+  if (batch.phase == ServingPhase::kDecode && batch.output_tokens > 0 && batch.requests > 0)
+    return divided(length * static_cast<double>(batch.requests), batch.output_tokens);
+  return -1;
+}
+
+RankAccount AccountServingSteps(const RankTrace& trace) {
+  const std::vector<ServingStep> serving = FindServingSteps(trace);
+  if (serving.empty()) return {};
+  const Steps steps = StepsOf(serving);
+  return AccountRank(trace, {.steps = &steps});
+}
+
+std::vector<ServingAccount> AccountServing(const RankTrace& trace) {
+  const std::vector<ServingStep> serving = FindServingSteps(trace);
+  const RankAccount account = AccountServingSteps(trace);
+  const std::vector<bool> sampling = FindSampling(trace);
+  std::vector<ServingAccount> steps;
+  for (std::size_t i = 0; i < account.steps.size() && i < serving.size(); ++i) {
+    ServingAccount& step = steps.emplace_back();
+    step.batch = serving[i].batch;
+    step.window = account.steps[i].window;
+    for (const Piece& piece : account.PiecesOf(account.steps[i])) {
+      step.times[static_cast<std::size_t>(PartOf(piece, sampling))] += piece.end - piece.begin;
+    }
+  }
+  MarkWarmUp(steps);
+  return steps;
+}
+
+}  // namespace mpa
