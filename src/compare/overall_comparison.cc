@@ -7,6 +7,7 @@
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/accounting.h"
 #include "overall.h"
+#include "serving.h"
 
 namespace mpa::comparisons {
 namespace {
@@ -26,7 +27,9 @@ void CompareOverall(const CompareInput& input, Report& report) {
                                  ? OverallWideScreen(base, comparison, options.compat)
                                  : OverallScreen(input, base, comparison));
   }
-  report.story = DescribeChanges(input, base, comparison);
+  const ServingChanges serving(input);
+  report.story = serving.Empty() ? DescribeChanges(input, base, comparison)
+                                 : serving.Describe(base.e2e, comparison.e2e);
   bool complete = true;
   for (const Side side : {Side::kBase, Side::kComparison}) {
     const OverallMetrics& metrics = side == Side::kBase ? base : comparison;
@@ -57,6 +60,7 @@ void CompareOverall(const CompareInput& input, Report& report) {
     }
   }
   if (complete) report.sheets.push_back(OverallSheet(input, base, comparison));
+  if (!serving.Empty()) report.sheets.push_back(serving.MakeSheet());
 }
 
 void JudgeKernels(const Contents& recorded, Verdict& verdict) {

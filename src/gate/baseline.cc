@@ -40,6 +40,7 @@ constexpr Section kSections[] = {
     {"capture", &Breakdown::capture, true},
     {"account", &Breakdown::account, true},
     {"places", &Breakdown::places, true},
+    {"phases", &Breakdown::phases, true},
 };
 
 json RunToJson(const RunSummary& run) {
@@ -208,6 +209,8 @@ double UsualNoise(const Metric& metric, double share) {
   switch (metric.kind) {
     case MetricKind::kStepTime:
     case MetricKind::kE2e:
+    case MetricKind::kPrefill:
+    case MetricKind::kDecode:
       return 0.003;
     case MetricKind::kComputing:
       return 0.002;

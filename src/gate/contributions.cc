@@ -16,6 +16,7 @@
 #include "mpa/base/utf8.h"
 #include "mpa/change/account_names.h"
 #include "mpa/gate/comparable.h"
+#include "phases.h"
 
 namespace mpa::gate {
 namespace {
@@ -156,6 +157,9 @@ class TableChange {
 
 ChangeNode ChangeOf(const Metric& metric, const std::vector<RunSummary>& base,
                     const std::vector<RunSummary>& comparison, double noise) {
+  if (IsPhase(metric.kind)) {
+    return ChangeOfPhase(metric, MedianBreakdown(base), MedianBreakdown(comparison));
+  }
   if (!Has(base, metric.kind) || !Has(comparison, metric.kind) || HasPattern(metric.kind)) {
     return {};
   }

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <set>
+#include <string>
 
 #include "contributions.h"
 #include "decision.h"
@@ -16,6 +18,7 @@
 #include "mpa/change/account_names.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/measure/quantiles.h"
+#include "phases.h"
 
 namespace mpa::gate {
 namespace {
@@ -62,6 +65,10 @@ bool AllZero(const Runs& runs) {
   });
 }
 
+bool AllEmpty(const Runs& runs) {
+  return std::ranges::all_of(runs, [](const auto& samples) { return samples.empty(); });
+}
+
 class Judging {
  public:
   Judging(const GateSettings& settings, const std::vector<RunSummary>& base,
@@ -81,8 +88,11 @@ class Judging {
     const bool adds_up = AddsUp(metric);
     const bool from_medians =
         adds_up && !(HasSamples(base_, metric) && HasSamples(comparison_, metric));
-    const Runs base = ValuesOf(base_, metric, from_medians);
-    const Runs comparison = ValuesOf(comparison_, metric, from_medians);
+    const PairedSizes paired = IsPhase(metric.kind) && metric.pattern.empty()
+                                   ? PairSizes(base_, comparison_, metric.kind)
+                                   : PairedSizes{ValuesOf(base_, metric, from_medians),
+                                                 ValuesOf(comparison_, metric, from_medians), ""};
+    const Runs &base = paired.base, &comparison = paired.comparison;
     GateMetric judged = Decide(rule, FloorsOf(rule, base, from_medians), base, comparison);
     if (judged.verdict == GateVerdict::kInconclusive && HasPattern(metric.kind) && !adds_up &&
         !HasSamples(base_, metric)) {
@@ -95,6 +105,11 @@ class Judging {
     } else if (judged.verdict == GateVerdict::kInconclusive &&
                metric.kind == MetricKind::kStepTime && NoSteps()) {
       judged.reason = "the captures have no step markers; profile with step(), or judge e2e";
+    } else if (judged.verdict == GateVerdict::kInconclusive && IsPhase(metric.kind) &&
+               AllEmpty(base)) {
+      judged.reason = paired.alone.empty()
+                          ? "no step of a server was found; let the server name its steps"
+                          : "no size of the steps is on both sides";
     } else if (HasPattern(metric.kind) && judged.verdict != GateVerdict::kInconclusive &&
                AllZero(base) && AllZero(comparison)) {
       judged.verdict = GateVerdict::kInconclusive;
@@ -105,6 +120,7 @@ class Judging {
             "(aten::mm)";
       }
     }
+    if (!paired.alone.empty()) judged.reason += (judged.reason.empty() ? "" : "; ") + paired.alone;
     return judged;
   }
 
@@ -128,10 +144,14 @@ class Judging {
     const bool time = QuantityOf(kind) == Quantity::kTime;
     Floors floors;
     floors.min_abs = rule.min_abs.value_or(time ? settings_.min_abs_ns : settings_.min_abs_bytes);
-    if (time) {
+    if (IsPhase(kind)) {
+      // A token takes nanoseconds to milliseconds: what is usual for steps is no measure of it.
+      floors.min_abs = rule.min_abs.value_or(0);
+    } else if (time) {
       floors.min_share = std::llround(rule.min_share.value_or(settings_.min_share) / 100 * step_);
     }
-    if (IsPerStep(kind) && !from_medians && !NoSteps()) floors.min_samples = settings_.min_steps;
+    if (IsPhase(kind) || (IsPerStep(kind) && !from_medians && !NoSteps()))
+      floors.min_samples = settings_.min_steps;
     std::vector<std::int64_t> values;
     for (const auto& samples : base) values.insert(values.end(), samples.begin(), samples.end());
     const auto value = static_cast<double>(Median(std::move(values)));
@@ -257,7 +277,12 @@ void Explain(const GateMetric& leading, const GateMetric& step, const Watch& wat
 GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
                  std::vector<RunSummary> comparison, const std::optional<Anchor>& anchor) {
   GateReport report;
-  report.mismatches = FindMismatches(base, comparison, settings.allowed_mismatches);
+  // Steps of servers are compared by their sizes: other sizes on one side do no harm.
+  std::set<std::string> allowed = settings.allowed_mismatches;
+  const bool phases_alone = std::ranges::all_of(
+      settings.rules, [](const Rule& rule) { return IsPhase(rule.metric.kind); });
+  if (phases_alone && !settings.rules.empty()) allowed.insert("shapes");
+  report.mismatches = FindMismatches(base, comparison, allowed);
   const bool comparable = std::ranges::all_of(
       report.mismatches, [](const GateMismatch& mismatch) { return mismatch.allowed; });
   if (!comparable) {

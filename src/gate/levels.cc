@@ -129,7 +129,8 @@ Breakdown MedianBreakdown(const std::vector<RunSummary>& runs) {
           .collectives = MedianTimes(runs, &Breakdown::collectives),
           .capture = MedianTimes(runs, &Breakdown::capture),
           .account = MedianTimes(runs, &Breakdown::account),
-          .places = MedianTimes(runs, &Breakdown::places)};
+          .places = MedianTimes(runs, &Breakdown::places),
+          .phases = MedianTimes(runs, &Breakdown::phases)};
 }
 
 // From the steps of both sides to the values that are compared, and their noise.

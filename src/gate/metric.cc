@@ -21,7 +21,7 @@ struct KnownMetric {
   MetricKind kind;
 };
 
-constexpr std::array<KnownMetric, 13> kKnown = {{
+constexpr std::array<KnownMetric, 15> kKnown = {{
     {"step_time", MetricKind::kStepTime},
     {"e2e", MetricKind::kE2e},
     {"computing", MetricKind::kComputing},
@@ -31,6 +31,8 @@ constexpr std::array<KnownMetric, 13> kKnown = {{
     {"copies", MetricKind::kCopies},
     {"free", MetricKind::kFree},
     {"peak_memory", MetricKind::kPeakMemory},
+    {"prefill:time_per_token", MetricKind::kPrefill},
+    {"decode:time_per_token", MetricKind::kDecode},
     {"op:", MetricKind::kOp},
     {"kernel:", MetricKind::kKernel},
     {"module:", MetricKind::kModule},
@@ -50,6 +52,14 @@ std::string AllNames() {
 }  // namespace
 
 Metric ParseMetric(std::string_view text) {
+  for (const KnownMetric& known : kKnown) {
+    if (!IsPhase(known.kind) || !text.starts_with(known.name)) continue;
+    const std::string_view size = text.substr(known.name.size());
+    const bool is_size = size.size() > 1 && size.front() == '@' &&
+                         size.find_first_not_of("0123456789", 1) == std::string_view::npos;
+    if (size.empty() || is_size) return {known.kind, std::string(size)};
+    Fail(ErrorKind::kUsage, "'{}' has an invalid size '{}'; give {}@32", text, size, known.name);
+  }
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon == std::string_view::npos ? colon : colon + 1);
   for (const KnownMetric& known : kKnown) {
@@ -79,7 +89,7 @@ std::string NameOf(const Metric& metric) {
 bool HasPattern(MetricKind kind) { return kind >= MetricKind::kOp; }
 
 bool IsPerStep(MetricKind kind) {
-  return kind != MetricKind::kE2e && kind != MetricKind::kPeakMemory;
+  return kind != MetricKind::kE2e && kind != MetricKind::kPeakMemory && !IsPhase(kind);
 }
 
 Quantity QuantityOf(MetricKind kind) {

@@ -21,6 +21,7 @@
 #include "mpa/measure/overall_metrics.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/model/step_bounds.h"
+#include "phases.h"
 
 namespace mpa::gate {
 namespace {
@@ -63,6 +64,7 @@ class Summariser {
     AddAccountOfSteps();
     if (!trace_.kernels.Empty()) AddKernels();
     if (!trace_.host_ops.Empty()) AddHost();
+    AddPhases(trace_, request_.warmup, summary_);
     return std::move(summary_);
   }
 
@@ -293,13 +295,35 @@ std::vector<std::vector<std::size_t>> PlacesOfCommonSteps(const std::vector<Rank
   return of_common;
 }
 
+// Engines that share a job need not have steps of the same sizes.
+void ReducePhases(const std::vector<RankSummary>& ranks, RankStat stat, Samples& reduced) {
+  std::map<Metric, std::vector<const std::vector<std::int64_t>*>> phases;
+  for (const RankSummary& rank : ranks) {
+    for (const auto& [metric, samples] : rank.samples) {
+      if (IsPhase(metric.kind)) phases[metric].push_back(&samples);
+    }
+  }
+  for (const auto& [metric, of_ranks] : phases) {
+    for (std::size_t i = 0;; ++i) {
+      std::vector<std::int64_t> values;
+      for (const auto* samples : of_ranks) {
+        if (i < samples->size()) values.push_back((*samples)[i]);
+      }
+      if (values.empty()) break;
+      reduced[metric].push_back(Reduce(std::move(values), stat));
+    }
+  }
+}
+
 }  // namespace
 
 RunSummary ReduceRanks(std::vector<RankSummary> ranks, RankStat stat) {
   assert(!ranks.empty());
   RunSummary run;
   auto places = PlacesOfCommonSteps(ranks, run.steps);
+  ReducePhases(ranks, stat, run.samples);
   for (const auto& [metric, first] : ranks.front().samples) {
+    if (IsPhase(metric.kind)) continue;
     const bool everywhere =
         std::ranges::all_of(ranks, [&, wanted = metric](const RankSummary& rank) {
           const auto found = rank.samples.find(wanted);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "mpa/base/rows_by.h"
@@ -50,7 +49,7 @@ ServingPart PartOf(const Piece& piece, const std::vector<bool>& sampling) {
 }
 
 void MarkWarmUp(std::vector<ServingAccount>& steps) {
-  std::map<std::pair<ServingPhase, std::int64_t>, std::vector<ServingAccount*>> groups;
+  std::map<PhaseAndSize, std::vector<ServingAccount*>> groups;
   for (ServingAccount& step : steps) {
     groups[{step.batch.phase, SizeOf(step.batch)}].push_back(&step);
   }
@@ -131,6 +130,16 @@ TimeNs ServingAccount::TimePerToken() const {
   return -1;
 }
 
+std::map<PhaseAndSize, std::vector<std::size_t>> StepsByPhase(
+    const std::vector<ServingAccount>& steps) {
+  std::map<PhaseAndSize, std::vector<std::size_t>> by_phase;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].is_warm_up) continue;
+    by_phase[{steps[i].batch.phase, SizeOf(steps[i].batch)}].push_back(i);
+  }
+  return by_phase;
+}
+
 RankAccount AccountServingSteps(const RankTrace& trace) {
   const std::vector<ServingStep> serving = FindServingSteps(trace);
   if (serving.empty()) return {};
@@ -139,8 +148,11 @@ RankAccount AccountServingSteps(const RankTrace& trace) {
 }
 
 std::vector<ServingAccount> AccountServing(const RankTrace& trace) {
+  return AccountServing(trace, AccountServingSteps(trace));
+}
+
+std::vector<ServingAccount> AccountServing(const RankTrace& trace, const RankAccount& account) {
   const std::vector<ServingStep> serving = FindServingSteps(trace);
-  const RankAccount account = AccountServingSteps(trace);
   const std::vector<bool> sampling = FindSampling(trace);
   std::vector<ServingAccount> steps;
   for (std::size_t i = 0; i < account.steps.size() && i < serving.size(); ++i) {

@@ -22,6 +22,8 @@ enum class MetricKind : std::uint8_t {
   kCopies,       ///< part in which nothing but copies ran, by the account
   kFree,         ///< part in which the device had nothing to do, by the account
   kPeakMemory,   ///< the most memory that any allocator reserved in the whole capture
+  kPrefill,      ///< of steps of a server that read prompts, by token of these
+  kDecode,       ///< of steps of a server that decode: how long a request waits for a token
   kOp,           ///< by operator: type of the kernels, with "::" operators of the framework
   kKernel,       ///< by name of the kernels
   kModule,       ///< device work that was launched within modules
@@ -31,7 +33,9 @@ enum class MetricKind : std::uint8_t {
 /// Something that a gate judges: "step_time", "op:MatMul*".
 struct Metric {
   MetricKind kind{};
-  std::string pattern;  ///< of kOp, kKernel, kModule and kApi: '*' any text, '?' any character
+  /// Of kOp, kKernel, kModule and kApi: '*' any text, '?' any character. Of kPrefill and kDecode
+  /// the size of the steps, "@32" (see SizeOf()); empty: all sizes that both sides have.
+  std::string pattern;
 
   friend auto operator<=>(const Metric&, const Metric&) = default;
 };
@@ -41,6 +45,10 @@ Metric ParseMetric(std::string_view text);
 std::string NameOf(const Metric& metric);
 
 bool HasPattern(MetricKind kind);
+/// True for what a token takes in steps of a server.
+constexpr bool IsPhase(MetricKind kind) {
+  return kind == MetricKind::kPrefill || kind == MetricKind::kDecode;
+}
 /// True for metrics with a sample for each step; the others have one for each capture.
 bool IsPerStep(MetricKind kind);
 Quantity QuantityOf(MetricKind kind);

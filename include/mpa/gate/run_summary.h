@@ -31,6 +31,9 @@ struct Breakdown {
   /// leaf and what it was about; see change/account_names.h.
   TimesByName account;
   TimesByName places;  ///< free time by its leaf and what the host did: "free.gc: ..."
+  /// Of servers: parts of what a token takes at the mean, and how many steps there are:
+  /// "decode:time_per_token@32: attention".
+  TimesByName phases;
 
   friend bool operator==(const Breakdown&, const Breakdown&) = default;
 };

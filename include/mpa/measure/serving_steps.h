@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpa/base/time.h"
@@ -70,6 +72,14 @@ struct ServingAccount {
 /// none. The first steps of a phase and size are warm-up that take a fifth longer than the median
 /// of them, if there are three at least; no more than a quarter of them are.
 std::vector<ServingAccount> AccountServing(const RankTrace& trace);
+/// The same for who has AccountServingSteps() already.
+std::vector<ServingAccount> AccountServing(const RankTrace& trace, const RankAccount& account);
+
+/// Steps that are alike: their phase, and SizeOf() of their batch.
+using PhaseAndSize = std::pair<ServingPhase, std::int64_t>;
+/// Positions of the steps by what they have in common, without those of warm-up.
+std::map<PhaseAndSize, std::vector<std::size_t>> StepsByPhase(
+    const std::vector<ServingAccount>& steps);
 
 /// The account of a rank by the steps of its server; no steps where the capture names none.
 RankAccount AccountServingSteps(const RankTrace& trace);

@@ -108,7 +108,7 @@ std::vector<ColumnOf<StepItem>> StepColumns() {
       CellColumn<Item>("graphSize", Format::kInteger,
                        "Requests for which the captured graph was made.",
                        OfBatch<&ServingBatch::graph_size>),
-      CellColumn<Item>("padding(%)", Format::kDecimals2,
+      CellColumn<Item>("paddingPercent", Format::kDecimals2,
                        "The part of the graph that computed for no request, in percent.",
                        [](const Item& item) { return CellOf(item.step->batch.Padding()); }),
       CellColumn<Item>(

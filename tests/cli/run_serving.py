@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of servers: what they do by their names, where their time goes, and what changed.
+
+    run_serving.py --tool BINARY --testdata DIR serving [-v]
+
+The captures are made here, so that all numbers are known.
+
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import json
+import sys
+
+from cli import Cli, main
+
+START, HOST, DEVICE, STREAM = 1_000_000, 4000, 0, 7
+MARK, ATTENTION, SAMPLING = 60, 40, 10  # us
+# How servers name a step that reads prompts, one that decodes, and one that does nothing.
+VLLM = ("execute_context_{requests}({tokens})_generation_0(0)", "execute_context_0(0)_generation_{requests}({tokens})",
+        "execute_context_0(0)_generation_0(0)")
+DETAILED = ("execute_{tokens}_context_{requests}(sq{tokens}sk9sqsq9sqsk9)_generation_0(sq0sk0sqsq0sqsk0)",
+            "execute_{tokens}_context_0(sq0sk0sqsq0sqsk0)_generation_{requests}(sq{tokens}sk9sqsq9sqsk9)",
+            "execute_0_context_0(sq0sk0sqsq0sqsk0)_generation_0(sq0sk0sqsq0sqsk0)")
+SGLANG = ("step[EXTEND bs={requests} toks={tokens}]", "step[DECODE bs={requests}]", "step[IDLE bs=0]")
+PREFILL, DECODE, DUMMY = range(3)
+
+
+def steps(more=0, other=16, prompts=0):
+    """Phase, requests, tokens, length, matrix product (us). The first step of 32 requests warms up. `more`: time of
+    the host that each of the others takes longer, `prompts`: that of the steps that read prompts."""
+    return ([(PREFILL, 2, 4000, 1000 + prompts, 700)] * 3 + [(DECODE, other, other, 200, 100)] * 3 +
+            [(DECODE, 32, 32, 600, 100)] + [(DECODE, 32, 32, 300 + more, 100)] * 5)
+
+
+def span(category, name, tid, begin, length, pid=HOST, **args):
+    return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": begin, "dur": length,
+            "args": args}
+
+
+def trace(all_steps, names=VLLM, mark="user_annotation"):
+    """In each step attention and a matrix product, then a kernel that the sampler launches. The device has nothing
+    to do in the rest of the step, which lasts until the next begins."""
+    events, begin, number = [], START, 0
+    for phase, requests, tokens, length, product in all_steps:
+        name = names[phase].format(requests=requests, tokens=tokens)
+        events.append(span(mark, name, HOST, begin, MARK))
+        events.append(span("python_function", "vllm/v1/sample/sampler.py(90): forward", HOST, begin + MARK + 2, 8))
+        kernels = ((5, "flash_fwd_splitkv_kernel", 20, ATTENTION), (10, "sgemm_128x64", 60, product),
+                   (MARK + 5, "elementwise_kernel", 70 + product, SAMPLING))
+        for launched, kernel, start, duration in kernels if phase != DUMMY else kernels[1:2]:
+            number += 1
+            events += [span("cuda_runtime", "cudaLaunchKernel", HOST, begin + launched, 2, correlation=number),
+                       span("kernel", kernel, STREAM, begin + start, duration, pid=DEVICE, device=DEVICE,
+                            stream=STREAM, correlation=number)]
+        begin += length
+    return {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "GPU"}], "traceEvents": events}
+
+
+class Serving(Cli):
+    def write_trace(self, name, document):
+        return self.write(name, json.dumps(document))
+
+    def phases(self, document, code=0):
+        job = self.write_trace("job/rank0.json", document).parent
+        result = self.run_tool("-m", "serving_phases", "-d", job, "--json", "-o", self.out)
+        self.assertEqual(result.code, code, result.err)
+        return {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}
+
+    def test_phases(self):
+        for names in (VLLM, DETAILED, SGLANG):
+            rows = {(row["phase"], row["size"]): row for row in self.phases(trace(steps(), names))["ServingPhases"]}
+            self.assertEqual(set(rows), {("prefill", "up to 4096 tokens"), ("decode", "16 requests"),
+                                         ("decode", "32 requests")})
+            decode = rows["decode", "32 requests"]
+            for column, value in (("steps", 5), ("warm_up_steps", 1), ("median_ns", 300_000), ("sum_ns", 1_500_000),
+                                  ("time_per_token_ns", 300_000), ("attention_ns", 5 * 40_000),
+                                  ("matrix_ns", 5 * 100_000), ("sampling_ns", 5 * 10_000),
+                                  ("other_kernel_ns", 0), ("communication_ns", 0), ("host_ns", 5 * 150_000)):
+                self.assertEqual(decode[column], value, (names, column))
+            self.assertAlmostEqual(decode["tokens_per_second"], 32 / 300e-6, places=1)
+            prefill = rows["prefill", "up to 4096 tokens"]
+            for column, value in (("steps", 3), ("median_ns", 1_000_000), ("time_per_token_ns", 250),
+                                  ("matrix_ns", 3 * 700_000), ("host_ns", 3 * 250_000)):
+                self.assertEqual(prefill[column], value, (names, column))
+            self.assertAlmostEqual(prefill["tokens_per_second"], 4e6, places=1)
+            self.assertEqual(rows["decode", "16 requests"]["median_ns"], 200_000)
+
+    def test_steps_add_up(self):
+        rows = self.phases(trace(steps()))["ServingSteps"]
+        self.assertEqual(len(rows), 12)
+        parts = ("attention", "matrix", "sampling", "other_kernel", "communication", "waiting", "copy", "host")
+        for row in rows:
+            self.assertEqual(sum(row[f"{part}_ns"] for part in parts), row["duration_ns"])
+        self.assertEqual([row["warm_up"] for row in rows], [0] * 6 + [1] + [0] * 5)
+        self.assertEqual([row["start_ns"] - rows[0]["start_ns"] for row in rows[:4]],
+                         [0, 1_000_000, 2_000_000, 3_000_000])
+
+    def test_padding_of_graphs(self):
+        """A graph for 32 requests runs 24: of 32 that are computed 8 are in vain."""
+        names = (SGLANG[0], "decode[bs={requests}/32 tok={tokens} d=1]", SGLANG[2])
+        document = trace([(DECODE, 24, 24, 300, 100)] * 4, names)
+        rows = self.phases(document)["ServingSteps"]
+        self.assertEqual({(row["graph_size"], row["padding_percent"]) for row in rows}, {(32, 25)})
+        result = self.run_tool("-m", "serving_phases", "-d", self.scratch / "job", "-o", self.out)
+        self.assertIn("graph of 32", result.out)
+        self.assertIn("padding: graphs computed for 128 requests and 96 were there, 25.0 % are in vain", result.out)
+
+    def test_dummy_steps(self):
+        rows = self.phases(trace(steps()[:3] + [(DUMMY, 0, 0, 300, 100)] * 3))["ServingPhases"]
+        dummy = {row["phase"]: row for row in rows}["dummy"]
+        self.assertEqual((dummy["steps"], dummy["matrix_ns"], dummy["time_per_token_ns"]), (3, 300_000, None))
+
+    def test_marks_within_marks_are_one_step(self):
+        document = trace(steps())
+        for event in list(document["traceEvents"]):
+            if event["cat"] == "user_annotation" and "generation_32" in event["name"]:
+                document["traceEvents"].append(span("user_annotation", "step[DECODE bs=32]", HOST, event["ts"] + 1, 50))
+        rows = self.phases(document)["ServingPhases"]
+        self.assertEqual(sum(row["steps"] for row in rows), 11)
+
+    def test_screen(self):
+        self.write_trace("job/rank0.json", trace(steps()))
+        result = self.run_tool("-m", "serving_phases", "-d", self.scratch / "job", "-o", self.out)
+        self.assertEqual(result.code, 0, result.err)
+        lines = result.out.splitlines()
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertIn("steps of the server: 11 on 1 rank, without 1 of warm-up", result.out)
+        self.assertIn("  host 50.0 %, other matrix work 33.3 %, attention 13.3 %, sampling 3.3 %", lines)
+
+    def test_training_has_no_steps_of_a_server(self):
+        document = trace(steps(), ("ProfilerStep#1",) * 3)
+        self.write_trace("job/rank0.json", document)
+        result = self.run_tool("-m", "serving_phases", "-d", self.scratch / "job", "-o", self.out)
+        self.assertNotEqual(result.code, 0)
+        self.assertIn("no steps of a server", result.all_err)
+
+    def test_names_that_are_none(self):
+        for name in ("execute_context_x(1)_generation_0(0)", "execute_context_1_generation_2", "step[DECODE]",
+                     "decode[bs=x tok=1]", "execute_context_1(99999999999999999999)_generation_0(0)", "execute_graph"):
+            self.write_trace("job/rank0.json", trace(steps(), (name,) * 3))
+            result = self.run_tool("-m", "serving_phases", "-d", self.scratch / "job", "-o", self.out)
+            self.assertIn("no steps of a server", result.all_err, name)
+
+    def both(self, **changes):
+        return (self.write_trace("base.json", trace(steps())),
+                self.write_trace("new.json", trace(steps(**changes))))
+
+    def test_compare_by_phase(self):
+        base, new = self.both(more=30, other=64)
+        result = self.compare("--json", base=base, comparison=new)
+        rows = {row["size"]: row for row in next(
+            sheet["rows"] for sheet in json.loads(result.out)["sheets"] if sheet["name"] == "ServingPhases")}
+        decode = rows["decode, 32 requests"]
+        self.assertEqual((decode["base_steps"], decode["comparison_steps"]), (5, 5))
+        self.assertAlmostEqual(decode["base_time_per_token_us"], 300)
+        self.assertAlmostEqual(decode["comparison_time_per_token_us"], 330)
+        self.assertAlmostEqual(decode["comparison_host_us"] - decode["base_host_us"], 30)
+        self.assertAlmostEqual(decode["diff_ratio"], 1.1)
+        self.assertAlmostEqual(rows["prefill, up to 4096 tokens"]["diff_ratio"], 1)
+        self.assertIsNone(rows["decode, 16 requests"]["comparison_steps"])
+        result = self.compare(base=base, comparison=new)
+        self.assert_compared(result)
+        self.assertIn("decode, 32 requests: 300.0 -> 330.0 us a token (+10.0 %), 5 steps", result.out)
+        self.assertIn("only in the base:\n  decode, 16 requests (3 steps)", result.out)
+        self.assertIn("only in the comparison:\n  decode, 64 requests (3 steps)", result.out)
+
+    def gate(self, base, new, *rules):
+        options = [part for rule in rules for part in ("--fail_on", rule)]
+        return self.run_tool("compare", "-d", new, "-bp", base, *options, "-o", self.out)
+
+    def test_gate_by_phase(self):
+        base, new = self.both(more=30)
+        result = self.gate(base, new, "decode:time_per_token>+3%")
+        self.assertEqual(result.code, 1, result.all_err + result.out)
+        self.assertIn("decode:time_per_token", result.out)
+        self.assertEqual(self.gate(base, new, "prefill:time_per_token>+3%").code, 0)
+        self.assertEqual(self.gate(base, new, "decode:time_per_token@16>+3%").code, 0)
+        self.assertEqual(self.gate(base, new, "decode:time_per_token@32>+3%").code, 1)
+        self.assertEqual(self.gate(base, base, "decode:time_per_token>+3%").code, 0)
+
+    def test_gate_of_prefill(self):
+        """A token takes 250 ns, and 275 ns."""
+        base, new = self.both(prompts=100)
+        result = self.gate(base, new, "prefill:time_per_token>+3%")
+        self.assertEqual(result.code, 1, result.all_err + result.out)
+        self.assertIn("host", result.out)
+        self.assertEqual(self.gate(base, new, "prefill:time_per_token>+12%").code, 0)
+        self.assertEqual(self.gate(base, new, "decode:time_per_token>+3%").code, 0)
+
+    def test_gate_pairs_sizes(self):
+        """More steps with many requests are no regression, and neither are sizes that only one side has."""
+        base = self.write_trace("base.json", trace(steps()))
+        new = self.write_trace("new.json", trace(steps(other=64) + [(DECODE, 32, 32, 300, 100)] * 30))
+        result = self.gate(base, new, "decode:time_per_token>+3%")
+        self.assertEqual(result.code, 0, result.all_err + result.out)
+        self.assertIn("size 16 only in the base", result.out)
+        new = self.write_trace("new.json", trace([(DECODE, 8, 8, 300, 100)] * 5))
+        result = self.gate(base, new, "decode:time_per_token>+3%")
+        self.assertEqual(result.code, 4, result.all_err + result.out)
+        self.assertIn("no size of the steps is on both sides", result.out)
+
+    def test_gate_with_a_baseline(self):
+        base, new = self.both(more=30)
+        saved = self.scratch / "baseline.json"
+        result = self.run_tool("compare", "-d", base, "--save_baseline", saved, "-o", self.out)
+        self.assertEqual(result.code, 0, result.all_err)
+        self.assertEqual(self.gate(saved, new, "decode:time_per_token>+3%").code, 1)
+        self.assertEqual(self.gate(saved, base, "decode:time_per_token>+3%").code, 0)
+
+    def test_wrong_size(self):
+        base = self.write_trace("base.json", trace(steps()))
+        result = self.gate(base, base, "decode:time_per_token@x>+3%")
+        self.assertEqual(result.code, 2, result.all_err)
+        self.assertIn("decode:time_per_token@32", result.all_err)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, Serving))
