@@ -165,7 +165,7 @@ void AddLack(const Lack& lack, WrappedText& page) {
 // "compare: api, kernels; cluster: all, hccl_sum and 12 more", with -v all of them.
 std::string AnalysesText(
     const std::vector<std::pair<std::string, std::vector<std::string>>>& names) {
-  constexpr std::size_t kMost = 5;
+  constexpr std::size_t kMost = 4;
   std::string text;
   for (const auto& [command, analyses] : names) {
     const bool all = LogEnabled(LogLevel::kInfo) || analyses.size() <= kMost + 1;

@@ -4,10 +4,12 @@
 // broken, and left out.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "megabytes.h"
 #include "mpa/base/error.h"
@@ -87,16 +89,26 @@ NamesById NamesWhere(DbInput& input, const char* where) {
 // Spans whose names make them steps, or marks of a server.
 void ReadNamedSteps(DbInput& input, const char* table, const char* name, const NamesById& names) {
   if (names.empty() || !input.database.HasColumn(table, name)) return;
+  struct Named {
+    TimeNs start, dur;
+    const std::string* name;
+  };
+  std::vector<Named> found;
+  const auto read = [&](const io::Row& row) {
+    const auto of_row = names.find(row.IntOr(0, -1));
+    const TimeNs start = row.IntOr(1, -1), end = row.IntOr(2, -1);
+    if (of_row == names.end() || start < 0 || end <= start || !IsTime(end) ||
+        !IsDuration(end - start))
+      return;
+    found.push_back({start, end - start, &of_row->second});
+  };
   input.database.Scan(fmt::format("{}, startNs, endNs", name), fmt::format("{} NOT INDEXED", table),
-                      [&](const io::Row& row) {
-                        const auto found = names.find(row.IntOr(0, -1));
-                        if (found == names.end()) return;
-                        const TimeNs start = row.IntOr(1, -1), end = row.IntOr(2, -1);
-                        if (start < 0 || end <= start || !IsTime(end) || !IsDuration(end - start))
-                          return;
-                        AppendStep(found->second, start, end - start, input.trace);
-                        AppendServingMark(found->second, start, end - start, input.trace);
-                      });
+                      read);
+  std::ranges::stable_sort(found, {}, &Named::start);
+  for (const Named& step : found) {
+    AppendStep(*step.name, step.start, step.dur, input.trace);
+    AppendServingMark(*step.name, step.start, step.dur, input.trace);
+  }
 }
 
 // Without the table of steps they are ranges (mstx) by which programs mark them, or those of a
