@@ -212,12 +212,18 @@ class Parts(Equal):
         recipes = re.search("available: (.*)", unknown.stderr)[1].split(", ")
         self.assertLessEqual({"module_statistic", "operator_mfu", "head_overhead"}, {*recipes})
         usual, marked = self.job("job", self.KINDS), self.job("marked", self.MARKED)
+        served = self.scratch / "served"
+        served.mkdir()
+        for rank in range(3):
+            trace = (CAPTURES / "serving_base" / "rank0.json").read_text(encoding="utf-8")
+            (served / f"rank{rank}.json").write_text(trace.replace('"rank": 0', f'"rank": {rank}'), encoding="utf-8")
+        jobs = {"serving_phases": served, **{recipe: marked for recipe in self.OF_MARKED}}
         required = {"calibrate_npu_gpu": ["--baseline_profiling_path", self.GPU],
                     "cluster_time_compare_summary": ["--bp", usual]}
         with_results = 0
         for recipe in recipes:
             with self.subTest(recipe=recipe):
-                job = marked if recipe in self.OF_MARKED else usual
+                job = jobs.get(recipe, usual)
                 more = required.get(recipe, [])
                 run = ["-m", recipe, "--export_type", "db,text,xlsx,json,csv,md", "--print", *more]
                 out = self.scratch / recipe
