@@ -13,6 +13,7 @@
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/measure/quantiles.h"
+#include "mpa/model/serving_batch.h"
 
 namespace mpa {
 namespace {
@@ -36,29 +37,47 @@ struct StepExcess {
   }
 };
 
-// The median of all values but the one at `place`; the values are in ascending order.
+// The median of all values but the one at `place`; the values are in ascending order. 0 for fewer
+// than two others.
 TimeNs MedianOfOthers(const std::vector<TimeNs>& sorted, std::size_t place) {
   const auto other = [&](std::size_t i) { return sorted[i < place ? i : i + 1]; };
   const std::size_t count = sorted.size() - 1;
-  if (count == 0) return 0;
+  if (count < 2) return 0;
   if (count % 2 == 1) return other(count / 2);
   return Median(std::vector{other(count / 2 - 1), other(count / 2)});
 }
 
-// A time of each step, and what is usual for the others.
+// Of each step which others it is compared with: all, or of a server those that do the same.
+std::vector<std::size_t> KindsOfSteps(const std::vector<StepPart>& steps, std::size_t first,
+                                      std::size_t count) {
+  std::vector<std::size_t> kinds(count, 0);
+  std::map<std::pair<ServingPhase, std::int64_t>, std::size_t> known;
+  for (std::size_t i = 0; i < count && first + i < steps.size(); ++i) {
+    const ServingBatch& batch = steps[first + i].batch;
+    kinds[i] = known.try_emplace({batch.phase, SizeOf(batch)}, known.size()).first->second;
+  }
+  return kinds;
+}
+
+// A time of each step, and what is usual for the others of its kind.
 class StepTimes {
  public:
-  explicit StepTimes(std::vector<TimeNs> times) : times_(std::move(times)), sorted_(times_) {
-    std::ranges::sort(sorted_);
+  StepTimes(std::vector<TimeNs> times, const std::vector<std::size_t>& kinds)
+      : times_(std::move(times)), kinds_(kinds) {
+    for (std::size_t i = 0; i < times_.size(); ++i) sorted_[kinds_[i]].push_back(times_[i]);
+    for (auto& [kind, of_kind] : sorted_) std::ranges::sort(of_kind);
   }
   TimeNs At(std::size_t step) const { return times_[step]; }
   TimeNs UsualOf(std::size_t step) const {
-    const auto place = std::lower_bound(sorted_.begin(), sorted_.end(), times_[step]);
-    return MedianOfOthers(sorted_, static_cast<std::size_t>(place - sorted_.begin()));
+    const std::vector<TimeNs>& sorted = sorted_.at(kinds_[step]);
+    const auto place = std::ranges::lower_bound(sorted, times_[step]);
+    return MedianOfOthers(sorted, static_cast<std::size_t>(place - sorted.begin()));
   }
 
  private:
-  std::vector<TimeNs> times_, sorted_;
+  std::vector<TimeNs> times_;
+  std::vector<std::size_t> kinds_;
+  std::map<std::size_t, std::vector<TimeNs>> sorted_;  // by kind
 };
 
 // The times of the counted steps of a rank by class: of the host's work, or of the account where
@@ -88,11 +107,12 @@ RankTimes TimesOf(const Job& job, std::size_t rank) {
     }
     times[static_cast<std::size_t>(node.leaf)][step - job.first_step] += node.dur;
   }
-  RankTimes all{StepTimes(std::move(lengths)), {}};
+  const std::vector<std::size_t> kinds = KindsOfSteps(part.steps, job.first_step, count);
+  RankTimes all{StepTimes(std::move(lengths), kinds), {}};
   for (std::size_t i = 0; i < kLeaves; ++i) {
     const auto leaf = static_cast<Leaf>(i);
     if (IsCompute(leaf) || (IsFree(leaf) && leaf != Leaf::kProfiler)) {
-      all.by_leaf.emplace(leaf, std::move(times[i]));
+      all.by_leaf.emplace(leaf, StepTimes(std::move(times[i]), kinds));
     }
   }
   return all;

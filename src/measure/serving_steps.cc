@@ -95,6 +95,19 @@ std::vector<ServingStep> FindServingSteps(const RankTrace& trace) {
   return steps;
 }
 
+std::vector<ServingBatch> BatchesOfSteps(const RankTrace& trace) {
+  std::vector<ServingBatch> batches(trace.steps.Size());
+  if (trace.serving_marks.Empty()) return batches;
+  std::map<TimeNs, ServingBatch> by_start;
+  for (const ServingStep& step : FindServingSteps(trace)) by_start.emplace(step.start, step.batch);
+  const std::vector<std::size_t> rows = trace.steps.RowsByStart();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto found = by_start.find(trace.steps.start[rows[i]]);
+    if (found != by_start.end()) batches[i] = found->second;
+  }
+  return batches;
+}
+
 Steps StepsOf(const std::vector<ServingStep>& serving) {
   Steps steps;
   for (const ServingStep& step : serving) {

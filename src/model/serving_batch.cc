@@ -208,6 +208,10 @@ std::int64_t SizeOf(const ServingBatch& batch) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(tokens)));
 }
 
+bool AreAlike(const ServingBatch& a, const ServingBatch& b) {
+  return a.phase == b.phase && SizeOf(a) == SizeOf(b);
+}
+
 std::string SizeText(const ServingBatch& batch) {
   const std::int64_t size = SizeOf(batch);
   if (size < 0 || batch.phase == ServingPhase::kDummy) return "";

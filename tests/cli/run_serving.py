@@ -16,8 +16,8 @@ from pathlib import Path
 from cli import Cli, main
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "testdata"))
-from make_serving_captures import (DECODE, DETAILED, DUMMY, HOST, SGLANG, VLLM, span,  # noqa: E402
-                                   steps, trace)
+from make_serving_captures import (DECODE, DETAILED, DUMMY, HOST, PREFILL, SGLANG, VLLM,  # noqa: E402
+                                   span, steps, trace)
 
 
 class Serving(Cli):
@@ -104,6 +104,34 @@ class Serving(Cli):
             self.write_trace("job/rank0.json", trace(steps(), (name,) * 3))
             result = self.run_tool("-m", "serving_phases", "-d", self.scratch / "job", "-o", self.out)
             self.assertIn("no steps of a server", result.all_err, name)
+
+    def findings(self, document):
+        path = self.write_trace("rank0.json", document)
+        result = self.run_tool("advisor", "-d", path, "--json", "-o", self.out)
+        self.assertIn(result.code, (0, 5), result.err)
+        return json.loads(result.out)
+
+    def test_advisor_compares_steps_that_do_the_same(self):
+        """A step that reads prompts is no long step among those that decode; one that takes four times as long is."""
+        ids = [finding["id"] for finding in self.findings(trace(steps()[:6] + steps()[7:]))["findings"]]
+        self.assertNotIn("step.long", [name.split("/")[0] for name in ids])
+        longer = steps()
+        longer[-2] = (DECODE, 32, 32, 1200, 900)
+        found = [finding for finding in self.findings(trace(longer))["findings"]
+                 if finding["id"].startswith("step.long")]
+        self.assertEqual([finding["steps"] for finding in found], [[10]])
+
+    def test_the_first_step_is_no_warm_up(self):
+        """It reads prompts, and takes more than three times as long as those that decode. It is warm-up where it
+        takes longer than others that read prompts."""
+        for first, warm_up in ((1000, False), (1500, True)):
+            run = steps()
+            run[0] = (PREFILL, 2, 4000, first, 700)
+            path = self.write_trace("job/rank0.json", trace(run))
+            result = self.run_tool("-m", "cluster_time_summary", "-d", path.parent, "-o", self.out)
+            self.assertEqual("step 0 is left out" in result.out, warm_up, result.out)
+            document = self.findings(trace(run))
+            self.assertEqual(document["capture"]["dropped_steps"], [0] if warm_up else [])
 
     def both(self, **changes):
         return (self.write_trace("base.json", trace(steps())),

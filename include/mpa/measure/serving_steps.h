@@ -31,6 +31,10 @@ struct ServingStep {
 /// do at the median, alone to the end of the last launch.
 std::vector<ServingStep> FindServingSteps(const RankTrace& trace);
 
+/// What the rank's own steps work on, in order of their starts; of each nothing is known where these
+/// are not the steps of a server.
+std::vector<ServingBatch> BatchesOfSteps(const RankTrace& trace);
+
 /// These as the steps of a rank, numbered from 0.
 Steps StepsOf(const std::vector<ServingStep>& serving);
 

@@ -51,6 +51,8 @@ std::optional<ServingBatch> ReadServingName(std::string_view name);
 /// Steps are compared with those of the same size: of decoding the requests, or the size of the
 /// graph; of the others the tokens, up to the next power of two. -1: unknown.
 std::int64_t SizeOf(const ServingBatch& batch);
+/// True for steps of one phase and size, and for those of which nothing is known.
+bool AreAlike(const ServingBatch& a, const ServingBatch& b);
 /// "32 requests", "graph of 128", "up to 16384 tokens"; empty where the size is unknown.
 std::string SizeText(const ServingBatch& batch);
 

@@ -221,8 +221,16 @@ bool FirstIsWarmUp(const Job& job) {
     for (std::size_t step = 0; step < compiling.size(); ++step)
       compiling[step] += steps[step].HostOf({Leaf::kCompile, Leaf::kAclOp}, {}).time;
   }
+  // A step of a server is compared with those that do the same.
+  const std::vector<StepPart>& parts = job.Part(0).steps;
+  std::vector<TimeNs> alike, alike_compiling;
+  for (std::size_t step = 0; step < lengths.size(); ++step) {
+    if (step < parts.size() && !AreAlike(parts[step].batch, parts[0].batch)) continue;
+    alike.push_back(lengths[step]);
+    alike_compiling.push_back(compiling[step]);
+  }
   return FirstStepIsWarmUp(
-      lengths, compiling, job.work.size(),
+      alike, alike_compiling, job.work.size(),
       {job.rules[kWarmUpRatio], job.rules[kWarmUpCompiling], job.rules[kWarmUpRest]});
 }
 

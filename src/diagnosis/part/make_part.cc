@@ -21,6 +21,7 @@
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/op_tree.h"
+#include "mpa/measure/serving_steps.h"
 #include "mpa/model/step_bounds.h"
 #include "part_facts.h"
 
@@ -89,8 +90,11 @@ class PartMaker {
 
   void AddSteps() {
     account_ = AccountRank(trace_, timeline_, {});
+    const std::vector<ServingBatch> batches = BatchesOfSteps(trace_);
     for (const StepAccount& step : account_.steps) {
+      const std::size_t number = part_.steps.size();
       StepPart& part = part_.steps.emplace_back();
+      if (number < batches.size()) part.batch = batches[number];
       part.id = step.id;
       part.begin = step.window.begin;
       part.end = step.window.end;

@@ -14,6 +14,7 @@
 #include "mpa/measure/launch_chain.h"
 #include "mpa/measure/leaf.h"
 #include "mpa/measure/memory_copies.h"
+#include "mpa/measure/serving_steps.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/chosen_step.h"
 #include "mpa/recipe/rank_lines.h"
@@ -95,15 +96,20 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
 
 std::optional<std::int32_t> WarmUpOf(const Ranks& ranks, const std::vector<StepRow>& rows) {
   std::map<std::int32_t, std::pair<TimeNs, TimeNs>> steps;  // the longest rank, all compiling
+  std::map<std::int32_t, ServingBatch> batches;
   for (const StepRow& row : rows) {
     TimeNs& length = steps[row.step].first;
     length = std::max(length, row.times[kStepTime].value_or(0));
   }
   for (const auto& [rank, part] : ranks) {
-    for (const StepSums& sums : part.steps) steps[sums.step].second += sums.compiling;
+    for (const StepSums& sums : part.steps) {
+      steps[sums.step].second += sums.compiling;
+      batches.try_emplace(sums.step, sums.batch);
+    }
   }
   std::vector<TimeNs> lengths, compiling;
   for (const auto& [id, step] : steps) {
+    if (!AreAlike(batches[id], batches[steps.begin()->first])) continue;
     lengths.push_back(step.first);
     compiling.push_back(step.second);
   }
@@ -204,6 +210,10 @@ TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
   if (part.steps.empty()) return part;
   AddCopies(trace, account.clock, part.steps);
   AddCompiling(trace, part.steps);
+  const std::vector<ServingBatch> batches = BatchesOfSteps(trace);
+  for (std::size_t i = 0; i < std::min(batches.size(), part.steps.size()); ++i) {
+    part.steps[i].batch = batches[i];
+  }
   if (chosen) {
     std::erase_if(part.steps, [&](const StepSums& of_step) { return of_step.step != *chosen; });
   }

@@ -10,6 +10,7 @@
 
 #include "mpa/collectives/instances.h"
 #include "mpa/model/rank_trace.h"
+#include "mpa/model/serving_batch.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
@@ -29,6 +30,7 @@ struct StepSums {
   TimeNs communication = 0;  ///< also what kernels hide
   TimeNs copies = 0;         ///< copies between memories, each by itself
   TimeNs compiling = 0;      ///< of the host, for this step
+  ServingBatch batch = {};   ///< of a server
 };
 
 inline constexpr std::size_t kMetrics = 10;

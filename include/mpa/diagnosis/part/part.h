@@ -11,6 +11,7 @@
 #include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/diagnosis/part/rank_graph.h"
 #include "mpa/measure/leaf.h"
+#include "mpa/model/serving_batch.h"
 
 namespace mpa {
 
@@ -45,6 +46,7 @@ struct StepPart {
   std::int64_t launches = 0;
   TimeNs launch_median = 0, launch_decile = 0, launch_time = 0;
   std::vector<UnsplitPiece> unsplit;
+  ServingBatch batch = {};  ///< of a server
 };
 
 /// Work of the host on an edge of the graph, by class.
