@@ -166,7 +166,16 @@ class JudgedCauses {
             .compares = ComparesRanks(),
             .steps = static_cast<double>(job_.CountedSteps()),
             .ranks = job_.ranks.size(),
-            .stages = ShapeOfPipeline(job_).stages};
+            .stages = ShapeOfPipeline(job_).stages,
+            .decodes_by_graph = DecodesByGraph()};
+  }
+
+  bool DecodesByGraph() const {
+    return std::ranges::any_of(job_.ranks, [](const DiagnosedRank& rank) {
+      return std::ranges::any_of(rank.part->steps, [](const StepPart& step) {
+        return step.batch.phase == ServingPhase::kDecode && step.graphs > 0;
+      });
+    });
   }
 
   // False for what this job cannot have, and what is not looked for here.

@@ -13,7 +13,7 @@
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/measure/quantiles.h"
-#include "mpa/model/serving_batch.h"
+#include "mpa/measure/serving_steps.h"
 
 namespace mpa {
 namespace {
@@ -51,7 +51,7 @@ TimeNs MedianOfOthers(const std::vector<TimeNs>& sorted, std::size_t place) {
 std::vector<std::size_t> KindsOfSteps(const std::vector<StepPart>& steps, std::size_t first,
                                       std::size_t count) {
   std::vector<std::size_t> kinds(count, 0);
-  std::map<std::pair<ServingPhase, std::int64_t>, std::size_t> known;
+  std::map<PhaseAndSize, std::size_t> known;
   for (std::size_t i = 0; i < count && first + i < steps.size(); ++i) {
     const ServingBatch& batch = steps[first + i].batch;
     kinds[i] = known.try_emplace({batch.phase, SizeOf(batch)}, known.size()).first->second;

@@ -121,6 +121,38 @@ class Serving(Cli):
                  if finding["id"].startswith("step.long")]
         self.assertEqual([finding["steps"] for finding in found], [[10]])
 
+    def decoding(self, with_graph):
+        """Steps of 300 us that decode with a graph, of 600 without: one operator holds the matrix product up, and the
+        device is free for 300 us more."""
+        events, begin = [], 1_000_000
+        for number, graph in enumerate(with_graph):
+            requests = 32 if graph else 33
+            product = 60 if graph else 260
+            launches = ((5, "cudaGraphLaunch"), ) if graph else ((5, "cudaLaunchKernel"), (250, "cudaLaunchKernel"))
+            events += [span("user_annotation", f"step[DECODE bs={requests}]", HOST, begin, 50 if graph else 300),
+                       span("cpu_op", "aten::mm", HOST, begin + 10, 30 if graph else 245)]
+            for place, (at, name) in enumerate(launches):
+                events.append(span("cuda_runtime", name, HOST, begin + at, 2, correlation=10 * number + place))
+            for place, (name, start, length) in enumerate((("flash_fwd_splitkv_kernel", 20, 40),
+                                                           ("sgemm_128x64", product, 100))):
+                correlation = 10 * number + (0 if graph else place)
+                events.append(span("kernel", name, 7, begin + start, length, pid=0, device=0, stream=7,
+                                   correlation=correlation))
+            begin += 300 if graph else 600
+        return {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "GPU"}], "traceEvents": events}
+
+    def test_steps_without_a_graph(self):
+        found = [finding for finding in self.findings(self.decoding([True] * 4 + [False] * 3 + [True] * 4))["findings"]
+                 if finding["id"] == "host.graph_missed"]
+        self.assertEqual([finding["steps"] for finding in found], [[4, 5, 6]])
+        metrics = {metric["name"]: metric["value"] for metric in found[0]["metrics"]}
+        self.assertEqual((metrics["steps_without_graph"], metrics["requests_without_graph"]), (3, 33))
+        # 3 of 11 steps would be shorter by 300 us.
+        self.assertLess(abs(found[0]["alone_ns"] - 300_000 * 3 / 11), 0.2 * 300_000 * 3 / 11)
+        for with_graph in ([True] * 11, [False] * 11):
+            ids = [finding["id"] for finding in self.findings(self.decoding(with_graph))["findings"]]
+            self.assertNotIn("host.graph_missed", ids)
+
     def test_the_first_step_is_no_warm_up(self):
         """It reads prompts, and takes more than three times as long as those that decode. It is warm-up where it
         takes longer than others that read prompts."""

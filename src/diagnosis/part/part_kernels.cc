@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "mpa/base/text.h"
+#include "mpa/measure/launch_chain.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/quantiles.h"
@@ -240,6 +241,17 @@ std::set<std::int64_t> ConnectionsOfCollectives(const RankTrace& trace) {
   return connections;
 }
 
+// Calls of the host, or of a GPU operators.
+template <typename Rows>
+void CountGraphs(const Rows& rows, const StringPool& strings, const HostSteps& steps,
+                 std::vector<StepPart>& parts) {
+  for (std::size_t i = 0; i < rows.Size(); ++i) {
+    if (!StartsGraph(strings.View(rows.name[i]))) continue;
+    const auto step = steps.OfHostTime(rows.start[i]);
+    if (step && *step < parts.size()) ++parts[*step].graphs;
+  }
+}
+
 bool WaitsForStream(std::string_view name) {
   return name.find("Synchronize") != std::string_view::npos;
 }
@@ -248,6 +260,10 @@ bool WaitsForStream(std::string_view name) {
 
 void AddLaunches(const RankTrace& trace, const HostSteps& steps, RankDiagnosis& part) {
   const HostCalls& calls = trace.host_calls;
+  if (!trace.serving_marks.Empty()) {
+    CountGraphs(calls, trace.strings, steps, part.steps);
+    CountGraphs(trace.host_ops, trace.strings, steps, part.steps);
+  }
   const std::set<std::int64_t> collectives = ConnectionsOfCollectives(trace);
   std::vector<std::vector<TimeNs>> durations(part.steps.size());  // by step
   struct Event {

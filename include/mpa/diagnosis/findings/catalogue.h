@@ -24,6 +24,7 @@
   X(kHostGc)             \
   X(kHostMemory)         \
   X(kHostCheckpoint)     \
+  X(kHostGraphMissed)    \
   X(kHostLaunchBlocking) \
   X(kHostCpuContention)  \
   X(kHostPython)         \

@@ -60,6 +60,7 @@ struct Coverage {
   double steps = 0;       ///< that count
   std::size_t ranks = 0;
   std::int64_t stages = 1;
+  bool decodes_by_graph = false;  ///< steps of a server that decode run captured graphs
 };
 inline bool HasOperations(const Coverage& job) { return job.operations; }
 inline bool HasTransfers(const Coverage& job) { return job.operations && job.transfers; }

@@ -47,6 +47,7 @@ struct StepPart {
   TimeNs launch_median = 0, launch_decile = 0, launch_time = 0;
   std::vector<UnsplitPiece> unsplit;
   ServingBatch batch = {};  ///< of a server
+  std::int64_t graphs = 0;  ///< captured or compiled graphs that the host launched
 };
 
 /// Work of the host on an edge of the graph, by class.
