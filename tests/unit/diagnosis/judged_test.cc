@@ -320,6 +320,13 @@ TEST(World, CountsRanksThatWereOnlyMet) {
   EXPECT_EQ(DiagnoseJob({builder.Build(), CollectingHost(0)}).world, 6);
 }
 
+TEST(World, CountsTheMembersOfGroupsByTheHighestRank) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) builder.Step().Kernel("MatMulV3", kMs);
+  builder.Part().collectives.groups = {{"g", "", {0, 7, 3}}};
+  EXPECT_EQ(DiagnoseJob({builder.Build()}).world, 8) << "ranks 0 to 7";
+}
+
 bool IsNotJudged(const Diagnosis& diagnosis, std::string_view id) {
   return std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
                      [&](const NotJudged& row) { return row.finding->id == id; });
