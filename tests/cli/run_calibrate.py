@@ -93,6 +93,33 @@ class Calibrate(Cli):
         self.assertEqual(sheet.rows()[0][:5], ["(GPU) Parent Module", "(GPU) Module", "(NPU) Parent Module",
                                                "(NPU) Module", "Match Type"])
 
+    def test_the_screen_tells_how_many_modules_it_does_not_show(self):
+        """Eleven modules more, one after the other, with an operator and a kernel each, on both sides."""
+        thread = 3 << 32 | 5
+        with sqlite3.connect(self.npu / "ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db") as npu, \
+                sqlite3.connect(self.gpu) as gpu:
+            for number in range(11):
+                begin, name = 40000 + 100 * number, f"RMSNorm{'ABCDEFGHIJK'[number]}"
+                npu.execute("INSERT INTO STRING_IDS VALUES (?, ?)", (500 + number, name))
+                npu.execute("INSERT INTO MSTX_EVENTS VALUES (?, ?, 2, ?, 4294967295, ?, ?, ?, 1, NULL)",
+                            (begin, begin + 90, 100 + number, 500 + number, thread, thread))
+                npu.execute("INSERT INTO PYTORCH_API (startNs, endNs, globalTid, connectionId, name, type) "
+                            "VALUES (?, ?, ?, ?, 15, 50001)", (str(begin + 10), str(begin + 80), thread, 900 + number))
+                npu.execute("INSERT INTO CONNECTION_IDS VALUES (?, ?)", (900 + number, 1900 + number))
+                npu.execute("INSERT INTO TASK (startNs, endNs, deviceId, connectionId, globalTaskId, taskType, streamId) "
+                            "VALUES (?, ?, 0, ?, ?, 43, 2)", (begin + 90, begin + 95, 1900 + number, 900 + number))
+                npu.execute("INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId, taskType, opType) VALUES (35, ?, 41, 35)",
+                            (900 + number,))
+                gpu.execute("INSERT INTO NVTX_EVENTS VALUES (?, ?, ?, 9, ?, NULL)", (begin, begin + 90, PUSH_POP, name))
+                gpu.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, 9, ?)", (begin + 20, 300 + number))
+                gpu.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, ?, 3)",
+                            (begin + 30, begin + 33, 300 + number))
+        result = self.calibrate()
+        self.assertEqual((result.code, result.errors), (0, []), result.err)
+        lines = result.out.splitlines()
+        self.assertEqual(sum("  rule" in line for line in lines), 10, result.out)
+        self.assertIn("  ... 3 more modules", lines)  # 11, Linear and RMSNorm
+
     def test_the_baseline_is_required_and_checked(self):
         result = self.run_tool("-m", "calibrate_npu_gpu", "-d", self.npu, "-o", self.out)
         self.assert_fails(2, result, "--baseline_profiling_path FILE is required")

@@ -200,7 +200,8 @@ void AddMadeNotes(const Ranks& ranks, Report& report) {
     without_device += part.without_device;
     broken += part.broken;
     if (part.has_records) recorded.push_back(rank);
-    if (!part.has_records && part.ops.empty()) empty.push_back(rank);
+    const bool has_marks = !part.ops.empty() || part.broken > 0 || part.without_device > 0;
+    if (!part.has_records && !has_marks) empty.push_back(rank);
   }
   if (!recorded.empty()) {
     report.notes.push_back(fmt::format(

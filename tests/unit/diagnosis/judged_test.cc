@@ -320,6 +320,17 @@ TEST(World, CountsRanksThatWereOnlyMet) {
   EXPECT_EQ(DiagnoseJob({builder.Build(), CollectingHost(0)}).world, 6);
 }
 
+// The second rank has no work of the device, and is left out of all else.
+TEST(World, CountsTheMembersOfGroupsThatOnlyARankWithoutWorkNames) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) builder.Step().Kernel("MatMulV3", kMs);
+  RankDiagnosis without_work;
+  without_work.collectives.groups = {{"g", "", {0, 7, 3}}};
+  const Diagnosis diagnosis = DiagnoseJob({builder.Build(), without_work});
+  EXPECT_EQ(diagnosis.ranks_without_work, std::vector<std::int64_t>{1});
+  EXPECT_EQ(diagnosis.world, 8) << "ranks 0 to 7";
+}
+
 bool IsNotJudged(const Diagnosis& diagnosis, std::string_view id) {
   return std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
                      [&](const NotJudged& row) { return row.finding->id == id; });

@@ -130,6 +130,17 @@ TEST_F(AccountingTest, LaunchedWorkThatDidNotStartWaitsForTheDeviceOrForItsStrea
             "400-600 free.stream_wait; 600-1000 comp.vector; ");
 }
 
+TEST_F(AccountingTest, TheFirstTaskMayBeTheWaitOfTheStream) {
+  Call("Node@launch", 10, 20, queue_, 5);
+  Call("Node@launch", 20, 30, queue_, 6);
+  Task("EVENT_WAIT", 35, 600, 7, 3);
+  Kernel(40, 100, 5);
+  Kernel(600, 1000, 6, "Add", 3);
+  EXPECT_EQ(Pieces(),
+            "0-10 free.python*; 10-20 free.dispatch.cann; 20-40 free.launch_latency; "
+            "40-100 comp.vector; 100-600 free.stream_wait; 600-1000 comp.vector; ");
+}
+
 // The usual latency is 10: 300 are 200 too many.
 TEST_F(AccountingTest, LatencyFarBeyondTheUsualIsTheDevicesOwn) {
   for (int i = 0; i < 3; ++i) {

@@ -37,6 +37,7 @@ TEST(CollectiveKind, IsTheFirstWordOfOtherNames) {
   EXPECT_EQ(CollectiveKind("void deep_ep::internode_ll::combine<true, 7168>"), "combine");
   EXPECT_EQ(CollectiveKind("mscclKernel_Sum_half_Simple_false"), "mscclkernel") << "runs any";
   EXPECT_EQ(CollectiveKind("Receive_x_1"), "receive");
+  EXPECT_EQ(CollectiveKind("SoftmaxReduce_x_1"), "softmaxreduce") << "of no such library";
   EXPECT_EQ(CollectiveKind("ncclKernel"), "ncclkernel");
 }
 

@@ -35,7 +35,9 @@ Category LaunchedBy(std::string_view op, std::string_view core, std::string_view
 
 TEST(CoreOf, GoesByTheCountersWhereThereAreAny) {
   RankBuilder rank;
-  for (int i = 0; i < 4; ++i) rank.Kernel("k", "", "AI_VECTOR_CORE");
+  for (const char* core : {"AI_VECTOR_CORE", "AI_VECTOR_CORE", "AI_CORE", "AI_VECTOR_CORE"}) {
+    rank.Kernel("k", "", core);
+  }
   Kernels& kernels = rank.trace.kernels;
   kernels.aic_total[0] = 5;
   kernels.aic_mac[1] = 5;
@@ -44,7 +46,7 @@ TEST(CoreOf, GoesByTheCountersWhereThereAreAny) {
   kernels.aic_mac[2] = 0;
   EXPECT_EQ(CoreOf(rank.trace, 0), Core::kCube);
   EXPECT_EQ(CoreOf(rank.trace, 1), Core::kCube);
-  EXPECT_EQ(CoreOf(rank.trace, 2), Core::kVector);
+  EXPECT_EQ(CoreOf(rank.trace, 2), Core::kVector) << "its cube did nothing";
   EXPECT_EQ(CoreOf(rank.trace, 3), Core::kVector);  // no counters: by the type of core
 }
 

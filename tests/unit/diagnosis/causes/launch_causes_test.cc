@@ -42,6 +42,32 @@ TEST(LaunchCauses, OperatorsThatStall) {
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 600 * kUs);
 }
 
+// The reads of a scalar that end with the stalls tell why the host stood still.
+TEST(LaunchCauses, CallsThatWaitForTheDeviceDoNotStall) {
+  const auto is_found = [](TimeNs read) {
+    RankDiagnosis part = ThreeSteps([&](PartBuilder& step) {
+      for (int i = 0; i < 10; ++i) {
+        step.Host(Leaf::kDispatchOp, i == 0 ? 210 * kUs : 10 * kUs);
+        if (i == 0 && read > 0) {
+          BlockedPart call;
+          call.edge = step.Part().shares.back().edge;
+          call.leaf = Leaf::kScalarSync;
+          call.name = step.NameOf("aclrtSynchronizeStream");
+          call.step = static_cast<std::int32_t>(step.Part().steps.size()) - 1;
+          call.start = step.Now() - read;
+          call.dur = read;
+          step.Part().blocked.push_back(call);
+        }
+        step.Kernel("MatMulV3", 100 * kUs);
+      }
+    });
+    part.has_calls = false;
+    return FindingWith(DiagnoseJob({part}), "host.launch_bound/stalls") != nullptr;
+  };
+  EXPECT_TRUE(is_found(0));
+  EXPECT_FALSE(is_found(200 * kUs));
+}
+
 // The longest of the calls in a stall tells whether it is one that stands still.
 TEST(LaunchCauses, ManyShortCallsDoNotStandStill) {
   const auto is_found = [](TimeNs longest) {

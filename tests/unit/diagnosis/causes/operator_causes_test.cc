@@ -54,6 +54,20 @@ TEST(OperatorCauses, AnOptimizerOfManyKernels) {
   EXPECT_EQ(MetricIn(*found, "launches_per_step"), 60);
 }
 
+// The host takes 20 us for each of its 60 kernels of 10 us: 60 % of both go.
+TEST(OperatorCauses, TheHostOfAnOptimizerCountsAsWell) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    step.Kernel("MatMulV3", 400 * kUs);
+    for (int i = 0; i < 60; ++i)
+      step.Host(Leaf::kDispatchOp, 20 * kUs, true).Kernel("Mul", 10 * kUs, Leaf::kVector, true);
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part, part});
+  const FoundCause* found = FindingWith(diagnosis, "op.optimizer");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(MetricIn(*found, "time_per_step"), 1'800 * kUs);
+  EXPECT_EQ(found->gain, 1'080 * kUs);
+}
+
 TEST(OperatorCauses, AFusedOptimizerIsNone) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     for (int i = 0; i < 30; ++i) step.Kernel("ApplyFusedEmaAdam", 10 * kUs, Leaf::kVector, true);

@@ -77,6 +77,12 @@ TEST_F(KernelPerfTest, SmallProductsAreNotJudged) {
   EXPECT_EQ(Rows(), "");
 }
 
+TEST_F(KernelPerfTest, ElementsOfUnknownTypesHaveTwoBytes) {
+  Kernel({"MatMulV3", "AI_CORE", kShapes, kOutput}, 100, {.aic_mac = 900, .aic_mte2 = 100},
+         "DT_NEW;DT_NEW");
+  EXPECT_EQ(Rows(), "bound mac 1x100; ") << "160 MiB; without the inputs they were 32";
+}
+
 TEST_F(KernelPerfTest, InnerAxesDecideWhereverTheBatchIs) {
   Kernel({"BatchMatMul", "AI_CORE", "\"16,1024,2048;16,2048,1024\"", "\"16,1024,1024\""}, 100,
          {.aic_mac = 900, .aic_mte2 = 100});

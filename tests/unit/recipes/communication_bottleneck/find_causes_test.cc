@@ -87,6 +87,19 @@ TEST(FindCauses, RanksThatHardlyDifferHaveNoSlowOne) {
             "[Completed] No slow NPU detected: execution time difference is less than 5%");
 }
 
+// The second rank ran another operator first, so that its allReduce is its second run.
+TEST(FindCauses, TheRunsOfOneOperationMayHaveOtherPlacesOnOtherRanks) {
+  const RankEvents first = WithRun(0, 100);
+  RankEvents second = WithRun(50, 50, 2);
+  second.runs.texts.push_back("allGather");
+  second.runs.rows[0] = {.group = 0, .name = 2, .start = 0, .dur = 40 * kUs};
+  const auto found = FindCauses({{0, first}, {1, second}}, 0, 10, {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].name, "allReduce");
+  EXPECT_EQ(found[0].slow, 1);
+  EXPECT_EQ(found[0].fast, 0);
+}
+
 TEST(FindCauses, RunsOfRanksThatRanANameDifferentlyOftenAreNotPaired) {
   const RankEvents first = WithRun(0, 100), second = WithRun(50, 50, 2);
   const auto found = FindCauses({{0, first}, {1, second}}, 0, 10, {});

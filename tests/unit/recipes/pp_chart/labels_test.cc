@@ -51,6 +51,7 @@ TEST(Labels, OptionsCountMoreThanTheCapture) {
   const PipelineLayout layout = LayoutOf(
       ranks, {{"pp", "4"}, {"tp", "1"}, {"dp", "1"}, {"pp_type", "1f1b"}, {"microbatch_num", "7"}});
   EXPECT_EQ(layout.StageOf(3), 3);
+  EXPECT_EQ(layout.StageOf(4), std::nullopt) << "the last of four stages is 3";
   EXPECT_EQ(layout.micro_batches, 7);
   Misfit misfit;
   EXPECT_TRUE(NamesOf(LabelBoxes(ranks, layout, misfit)[0]).starts_with("FP/0 FP/0 BP/1"));
