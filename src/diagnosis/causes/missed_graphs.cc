@@ -42,7 +42,7 @@ class MissedGraphs : Finder {
       const RankDiagnosis& part = job_.Part(rank);
       const TimeNs usual = UsualFreeTime(part);
       if (usual < 0) continue;
-      std::map<std::int32_t, double> shares;  // of the host's work, by step
+      std::map<std::int32_t, TimeNs> excess;  // of free time, by step
       for (std::size_t i = job_.first_step; i < std::min(job_.steps, part.steps.size()); ++i) {
         const StepPart& step = part.steps[i];
         const TimeNs free = FreeTimeOf(step);
@@ -50,20 +50,14 @@ class MissedGraphs : Finder {
             step.batch.phase == ServingPhase::kDecode && step.graphs == 0 && free > 0 &&
             static_cast<double>(free) >= rules_[kGraphRatio] * static_cast<double>(usual);
         if (!is_missed) continue;
-        shares[static_cast<std::int32_t>(i)] = 1 - Ratio(usual, free);
+        excess[static_cast<std::int32_t>(i)] = free - usual;
         ids.insert(step.id);
         requests = std::max(requests, step.batch.requests);
         ++steps;
       }
-      if (shares.empty()) continue;
+      if (excess.empty()) continue;
       cause.finding.ranks.push_back(job_.ranks[rank].rank);
-      for (const HostShare& row : part.shares) {
-        const auto share = shares.find(job_.StepOfEdge(rank, row.edge));
-        if (share == shares.end()) continue;
-        const TimeNs less = ShareOf(row.time, share->second);
-        if (less > 0)
-          cause.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + row.edge, less});
-      }
+      TakeFromHost(rank, excess, cause.what_if.expect);
     }
     if (ids.empty()) return;
     if (cause.finding.ranks.size() == job_.ranks.size()) cause.finding.ranks.clear();
@@ -74,6 +68,23 @@ class MissedGraphs : Finder {
   }
 
  private:
+  // Takes the excess out of what the host does in these steps, of each piece the same share.
+  void TakeFromHost(std::size_t rank, const std::map<std::int32_t, TimeNs>& excess,
+                    Removal& removal) const {
+    std::map<std::int32_t, TimeNs> work;
+    for (const HostShare& row : job_.Part(rank).shares) {
+      work[job_.StepOfEdge(rank, row.edge)] += row.time;
+    }
+    for (const HostShare& row : job_.Part(rank).shares) {
+      const std::int32_t step = job_.StepOfEdge(rank, row.edge);
+      const auto found = excess.find(step);
+      if (found == excess.end()) continue;
+      const double share = std::min(1.0, Ratio(found->second, work[step]));
+      if (const TimeNs less = ShareOf(row.time, share); less > 0)
+        removal.waits.push_back({job_.graph.first_edge[rank] + row.edge, less});
+    }
+  }
+
   // How long a step that decodes with a graph leaves the device free; -1: unknown.
   TimeNs UsualFreeTime(const RankDiagnosis& part) const {
     std::vector<TimeNs> free;
