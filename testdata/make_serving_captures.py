@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes captures of a server: serving_base and serving_new below testdata/captures.
+"""Writes captures of a server: serving_base.json and serving_new.json in testdata/captures.
 
 Each is a trace of a GPU whose steps are named as vLLM names them. README.md says what they take.
 """
@@ -55,8 +55,7 @@ def trace(all_steps, names=VLLM, mark="user_annotation"):
 
 def main():
     for name, run in (("serving_base", steps()), ("serving_new", steps(more=30, other=64))):
-        path = CAPTURES / name / "rank0.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = CAPTURES / f"{name}.json"
         document = trace(run)
         lines = ",\n".join(json.dumps(event) for event in document.pop("traceEvents"))
         head = json.dumps(document)[:-1]

@@ -215,7 +215,7 @@ class Parts(Equal):
         served = self.scratch / "served"
         served.mkdir()
         for rank in range(3):
-            trace = (CAPTURES / "serving_base" / "rank0.json").read_text(encoding="utf-8")
+            trace = (CAPTURES / "serving_base.json").read_text(encoding="utf-8")
             (served / f"rank{rank}.json").write_text(trace.replace('"rank": 0', f'"rank": {rank}'), encoding="utf-8")
         jobs = {"serving_phases": served, **{recipe: marked for recipe in self.OF_MARKED}}
         required = {"calibrate_npu_gpu": ["--baseline_profiling_path", self.GPU],

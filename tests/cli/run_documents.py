@@ -11,6 +11,7 @@ Exit status: 0 passed, 1 failed, 2 usage.
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -23,10 +24,10 @@ COMPARISONS = [f"--enable_{name}_compare" for name in
 # Options with which compare makes every sheet that it can.
 EVERY_SHEET = [[], ["--disable_module"], ["--enable_kernel_compare", "--use_kernel_type"]]
 TWINS = {"base": "twin_text_base_ascend_pt", "comparison": "twin_text_new_ascend_pt"}
-SERVERS = {"base": "serving_base/rank0.json", "comparison": "serving_new/rank0.json"}
+SERVERS = {"base": "serving_base.json", "comparison": "serving_new.json"}
 RECIPES = {"module_statistic": ("toy_model_ascend_pt", ["--peak_tflops", "100"]),
            "operator_mfu": ("toy_model_ascend_pt", ["--peak_tflops", "100"]),
-           "head_overhead": ("head_hard_ascend_pt", []), "serving_phases": ("serving_base", [])}
+           "serving_phases": ("serving_base.json", []), "head_overhead": ("head_hard_ascend_pt", [])}
 # Recipes that find nothing in one capture, whose columns are known all the same.
 OF_MANY_RANKS = {"slow_rank": ("db_base_ascend_pt", []), "slow_link": ("db_base_ascend_pt", []),
                  **{name: ("pipeline_first_ascend_pt", [])
@@ -37,9 +38,13 @@ OF_MANY_RANKS = {"slow_rank": ("db_base_ascend_pt", []), "slow_link": ("db_base_
 class Documents(Cli):
     def recipe(self, name, *options):
         capture, more = {**RECIPES, **OF_MANY_RANKS}[name]
-        path = self.CAPTURES / capture
-        if not path.is_dir():
-            path = build_database(self.CAPTURES, capture, self.scratch / "databases")
+        path = self.scratch / "databases"
+        if capture.endswith(".json"):  # recipes take directories
+            path = path / name
+            path.mkdir(parents=True, exist_ok=True)
+            shutil.copy(self.CAPTURES / capture, path)
+        else:
+            path = build_database(self.CAPTURES, capture, path)
         return self.run_tool("-m", name, "-d", path, "-o", self.out, *more, *options)
 
     def gate(self, *options, new="text_new_ascend_pt"):
