@@ -65,8 +65,8 @@ std::vector<ListedGraphCapture> ReadGraphCaptureList(const fs::path& directory) 
     for (const nlohmann::json& entry : document) {
       const std::string file = Text(Member(entry, "file"));
       if (file.empty()) continue;
-      listed.push_back({file, Id(Member(entry, "batch_size")).value_or(-1),
-                        Text(Member(entry, "mode"))});
+      listed.push_back(
+          {file, Id(Member(entry, "batch_size")).value_or(-1), Text(Member(entry, "mode"))});
     }
   } catch (const Error& error) {
     Log(LogLevel::kDebug, "{}; the batches of its graphs are unknown", error.what());

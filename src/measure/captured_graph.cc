@@ -112,8 +112,8 @@ class GraphFinder {
   // What has work on the device ran, and was not captured.
   void AddDone() {
     std::set<std::int64_t> links;
-    for (const auto* column : {&trace_.kernels.link, &trace_.communications.link,
-                               &trace_.device_tasks.link}) {
+    for (const auto* column :
+         {&trace_.kernels.link, &trace_.communications.link, &trace_.device_tasks.link}) {
       links.insert(column->begin(), column->end());
     }
     const Launches& launches = trace_.launches;

@@ -51,7 +51,9 @@ class TimeMap {
     if (!ends_apart_) places_ = starts;
     return room_ >= places_;
   }
-  TimeNs Start(TimeNs captured) const { return At(ends_apart_ ? 2 * Rank(captured) : Rank(captured)); }
+  TimeNs Start(TimeNs captured) const {
+    return At(ends_apart_ ? 2 * Rank(captured) : Rank(captured));
+  }
   // Behind all that begins before.
   TimeNs End(TimeNs captured) const {
     return At(ends_apart_ ? 2 * Rank(captured) - 1 : Rank(captured));
@@ -162,7 +164,8 @@ class GraphExplainer::Impl {
       if (batch >= tokens && tokens >= 0 && (kept < 0 || batch < kept)) kept = batch;
     }
     const auto differs = [&](const Assignment& one) { return batch_of(one) != batch_of(equal[0]); };
-    outcome.ambiguous = kept < 0 && std::ranges::any_of(equal, differs);
+    outcome.batch_is_unsure = kept < 0 && (std::ranges::any_of(equal, differs) ||
+                                           (tokens >= 0 && batch_of(equal[0]) >= 0));
     if (kept < 0) kept = batch_of(equal[0]);
     std::erase_if(equal, [&](const Assignment& one) { return batch_of(one) != kept; });
   }
@@ -180,8 +183,7 @@ class GraphExplainer::Impl {
       result.kernels.assign(known.kernels.begin(), known.kernels.end());
     } else {
       AssignInOrder(known, names, result);
-      if (!result.match.Explains() && HasSeveralStreams(replay))
-        AssignByName(known, names, result);
+      if (!result.match.Explains() && HasSeveralStreams(replay)) AssignByName(known, names, result);
     }
     if (known.copies.size() == replay.copies.size())
       result.copies.assign(known.copies.begin(), known.copies.end());

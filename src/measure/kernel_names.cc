@@ -47,8 +47,8 @@ std::int32_t KernelNames::Of(std::string_view name) {
 bool KernelNames::AreSame(std::int32_t a, std::int32_t b) {
   if (a == b) return true;
   if (a > b) std::swap(a, b);
-  const auto pair =
-      static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint64_t>(static_cast<std::uint32_t>(b));
+  const auto pair = static_cast<std::uint64_t>(a) << 32 |
+                    static_cast<std::uint64_t>(static_cast<std::uint32_t>(b));
   const auto [known, is_new] = same_.try_emplace(pair, false);
   if (!is_new) return known->second;
   std::string_view shorter = *texts_[static_cast<std::size_t>(a)];

@@ -33,7 +33,8 @@ std::string ShownName(const fs::path& path) {
 // The number behind "rank" in the name of a trace: "graph_capture_rank_0.17.pt.trace.json".
 std::optional<std::int64_t> RankInName(const fs::path& path) {
   const std::string name = ToLower(path.filename().string());
-  for (std::size_t at = name.find("rank"); at != std::string::npos; at = name.find("rank", at + 1)) {
+  for (std::size_t at = name.find("rank"); at != std::string::npos;
+       at = name.find("rank", at + 1)) {
     std::size_t digit = at + 4;
     while (digit < name.size() && ContainsAny("_-[", {std::string_view(name).substr(digit, 1)}))
       ++digit;
@@ -170,13 +171,13 @@ class Explanation {
     if (!input_.names_graph_capture || !explained.empty()) return;
     rank_.partial = true;
     if (explainer_.Replays().empty())
-      rank_.notes.push_back(
-          fmt::format("{}: it replays no captured graph, which --graph_capture could explain", path));
+      rank_.notes.push_back(fmt::format(
+          "{}: it replays no captured graph, which --graph_capture could explain", path));
   }
 
   std::string Explained() const {
     std::int64_t replays = 0, kernels = 0, matched = 0;
-    bool by_count = false, ambiguous = false;
+    bool by_count = false, unsure = false;
     std::vector<std::string> graphs;
     for (std::size_t i = 0; i < explainer_.Outcomes().size(); ++i) {
       const GraphExplainer::Outcome& outcome = explainer_.Outcomes()[i];
@@ -185,20 +186,20 @@ class Explanation {
       kernels += outcome.match->kernels;
       matched += outcome.match->matched;
       by_count = by_count || outcome.match->by_count;
-      ambiguous = ambiguous || outcome.ambiguous;
+      unsure = unsure || outcome.batch_is_unsure;
       const std::string name = GraphName(outcome.match->graph);
       if (std::ranges::find(graphs, name) == graphs.end()) graphs.push_back(name);
     }
     if (replays == 0) return "";
-    std::string text = fmt::format(
-        "{} of captured graphs: {} of {} kernels matched with {}{}", Counted(replays, "replay"),
-        matched, kernels, graphs.front(),
-        graphs.size() == 1 ? "" : fmt::format(" and {} more", graphs.size() - 1));
+    std::string text =
+        fmt::format("{} of captured graphs: {} of {} kernels matched with {}{}",
+                    Counted(replays, "replay"), matched, kernels, graphs.front(),
+                    graphs.size() == 1 ? "" : fmt::format(" and {} more", graphs.size() - 1));
     if (by_count) text += ", by their order alone, for the capture does not name its kernels";
-    if (ambiguous) {
+    if (unsure) {
       text +=
-          "; graphs of other batches match as well and nothing says which ran, so the shapes may be "
-          "those of another batch";
+          "; the shapes may be those of another batch, for no captured graph is known to be that "
+          "for the batch of the step";
     }
     return text;
   }
@@ -214,18 +215,18 @@ class Explanation {
     }
     if (replays == 0) return "";
     const GraphMatch& match = *best->match;
-    std::string text = fmt::format("{} of captured graphs, {}, not explained: ",
-                                   Counted(replays, "replay"), Counted(kernels, "kernel"));
+    std::string text =
+        fmt::format("{} of captured graphs, {}, not explained: ", Counted(replays, "replay"),
+                    Counted(kernels, "kernel"));
     if (best->too_short) {
       return text + "the call that launches the graph is too short to place its operators in it";
     }
-    return text + fmt::format("the nearest graph, {}, has {}, {:.0f} % of them with the same name "
-                              "in the same place; give the capture of this run with "
-                              "--graph_capture",
-                              GraphName(match.graph), Counted(match.captured, "kernel"),
-                              match.captured == 0 ? 0.0
-                                                  : 100.0 * static_cast<double>(match.matched) /
-                                                        static_cast<double>(match.captured));
+    return text + fmt::format(
+                      "the nearest graph, {}, has {} where the replay has {}, {} of them of the "
+                      "same name in the same place; give the capture of this run with "
+                      "--graph_capture",
+                      GraphName(match.graph), Counted(match.captured, "kernel"), match.kernels,
+                      match.matched);
   }
 
   std::string GraphName(std::size_t graph) const {

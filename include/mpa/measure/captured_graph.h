@@ -28,7 +28,7 @@ struct CapturedGraph {
   std::int32_t track = -1;  ///< thread that captured it
   std::int64_t process = -1;
   std::vector<CapturedNode> nodes;  ///< in order of time
-  HostOps ops;                   ///< with the calls of the runtime
+  HostOps ops;                      ///< with the calls of the runtime
   PythonCalls modules, functions;
 };
 

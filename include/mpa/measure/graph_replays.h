@@ -70,8 +70,9 @@ class GraphExplainer {
     std::optional<GraphMatch> match;  ///< the best; empty: there are no graphs
     bool explained = false;
     bool too_short = false;  ///< the call that launches takes fewer ns than the graph has operators
-    /// Graphs for other batches match as well, and nothing says for which batch it ran.
-    bool ambiguous = false;
+    /// Graphs for several batches match and nothing says for which it ran, or none holds the tokens
+    /// of the step: the kernels are right, the shapes may be others.
+    bool batch_is_unsure = false;
   };
   /// Explains the replays that are not explained yet. Of graphs that match equally well the one
   /// captured for the smallest batch that holds the tokens of the step is taken; of those of one

@@ -27,8 +27,8 @@ struct HostOpFields {
   Of<StringId> shapes{};  ///< "32,3,224,224;\r\n;\r\n", on GPUs "[[32, 3, 224, 224], [], []]"
   Of<StringId> types{};   ///< of the inputs, "float;\r\nScalar;\r\nScalar"
   Of<StringId> stack{};   ///< Python call stack, innermost first: "train.py(90): step;\r\n..."
-  /// It ran when the graph was captured that a call of this capture replays: its times say its place
-  /// within that call, and nothing about the host. See GraphReplays.
+  /// It ran when the graph was captured that a call of this capture replays: its times say its
+  /// place within that call, and nothing about the host. See GraphReplays.
   Of<bool> replayed{};
 };
 struct HostOps : Table<HostOpFields> {};
@@ -147,11 +147,11 @@ template <template <typename> class Of>
 struct GraphReplayFields {
   Of<TimeNs> start{}, dur{};  ///< of the call
   Of<std::int32_t> track = Initially{-1};
-  Of<StringId> graph{};              ///< name of the captured graph; empty: unknown
-  Of<StringId> source{};             ///< name of the file that tells it; empty: it is not explained
-  Of<std::int64_t> kernels{};        ///< kernels and collectives that the call launched
-  Of<std::int64_t> matched{};        ///< of those, the ones that the captured graph has in their place
-  Of<bool> by_count{};               ///< the captured graph does not name its kernels
+  Of<StringId> graph{};        ///< name of the captured graph; empty: unknown
+  Of<StringId> source{};       ///< name of the file that tells it; empty: it is not explained
+  Of<std::int64_t> kernels{};  ///< kernels and collectives that the call launched
+  Of<std::int64_t> matched{};  ///< of those, the ones that the captured graph has in their place
+  Of<bool> by_count{};         ///< the captured graph does not name its kernels
 };
 struct GraphReplays : Table<GraphReplayFields> {};
 
