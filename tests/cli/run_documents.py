@@ -25,7 +25,8 @@ EVERY_SHEET = [[], ["--disable_module"], ["--enable_kernel_compare", "--use_kern
 TWINS = {"base": "twin_text_base_ascend_pt", "comparison": "twin_text_new_ascend_pt"}
 RECIPES = {"module_statistic": ("toy_model_ascend_pt", ["--peak_tflops", "100"]),
            "operator_mfu": ("toy_model_ascend_pt", ["--peak_tflops", "100"]),
-           "head_overhead": ("head_hard_ascend_pt", [])}
+           "head_overhead": ("head_hard_ascend_pt", []),
+           "graph_replays": ("graph_replay", [])}
 # Recipes that find nothing in one capture, whose columns are known all the same.
 OF_MANY_RANKS = {"slow_rank": ("db_base_ascend_pt", []), "slow_link": ("db_base_ascend_pt", []),
                  **{name: ("pipeline_first_ascend_pt", [])
@@ -36,8 +37,10 @@ OF_MANY_RANKS = {"slow_rank": ("db_base_ascend_pt", []), "slow_link": ("db_base_
 class Documents(Cli):
     def recipe(self, name, *options):
         capture, more = {**RECIPES, **OF_MANY_RANKS}[name]
-        return self.run_tool("-m", name, "-d", build_database(self.CAPTURES, capture, self.scratch / "databases"),
-                             "-o", self.out, *more, *options)
+        path = self.CAPTURES / capture
+        if not path.is_dir():
+            path = build_database(self.CAPTURES, capture, self.scratch / "databases")
+        return self.run_tool("-m", name, "-d", path, "-o", self.out, *more, *options)
 
     def gate(self, *options, new="text_new_ascend_pt"):
         return self.compare("--fail_on", "computing>+3%", "--min_steps", "1", *options, comparison=new)
