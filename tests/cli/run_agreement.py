@@ -193,6 +193,7 @@ class Parts(Equal):
 
     KINDS = ("twin_text_base_ascend_pt", "twin_db_new_ascend_pt", "head_hard_ascend_pt")
     MARKED = ("pipeline_first_ascend_pt", "pipeline_last_ascend_pt", "comm_marks_ascend_pt")
+    GRAPHS = ("head_steady_ascend_pt",) * 3
     OF_MARKED = ("mstx_sum", "mstx2commop", "ep_load_balance", "p2p_pairing", "pp_chart")
 
     def job(self, name, captures):
@@ -212,12 +213,13 @@ class Parts(Equal):
         recipes = re.search("available: (.*)", unknown.stderr)[1].split(", ")
         self.assertLessEqual({"module_statistic", "operator_mfu", "head_overhead"}, {*recipes})
         usual, marked = self.job("job", self.KINDS), self.job("marked", self.MARKED)
+        graphs = self.job("graphs", self.GRAPHS)
         required = {"calibrate_npu_gpu": ["--baseline_profiling_path", self.GPU],
                     "cluster_time_compare_summary": ["--bp", usual]}
         with_results = 0
         for recipe in recipes:
             with self.subTest(recipe=recipe):
-                job = marked if recipe in self.OF_MARKED else usual
+                job = marked if recipe in self.OF_MARKED else graphs if recipe == "graph_replays" else usual
                 more = required.get(recipe, [])
                 run = ["-m", recipe, "--export_type", "db,text,xlsx,json,csv,md", "--print", *more]
                 out = self.scratch / recipe

@@ -25,8 +25,8 @@ EVERY_SHEET = [[], ["--disable_module"], ["--enable_kernel_compare", "--use_kern
 TWINS = {"base": "twin_text_base_ascend_pt", "comparison": "twin_text_new_ascend_pt"}
 RECIPES = {"module_statistic": ("toy_model_ascend_pt", ["--peak_tflops", "100"]),
            "operator_mfu": ("toy_model_ascend_pt", ["--peak_tflops", "100"]),
-           "head_overhead": ("head_hard_ascend_pt", []),
-           "graph_replays": ("graph_replay", [])}
+           "graph_replays": ("graph_replay", []),
+           "head_overhead": ("head_hard_ascend_pt", [])}
 # Recipes that find nothing in one capture, whose columns are known all the same.
 OF_MANY_RANKS = {"slow_rank": ("db_base_ascend_pt", []), "slow_link": ("db_base_ascend_pt", []),
                  **{name: ("pipeline_first_ascend_pt", [])

@@ -297,7 +297,7 @@ Recipe GraphReplaysOfRanks() {
       {.name = "graph_replays",
        .folder = "GraphReplays",
        .summary = "layers and bubbles of captured graphs, and what their kernels belong to",
-       .needs = kAccountTables | Tables::kModelIterations,
+       .needs = kAccountTables | Tables::kModelIterations | Tables::kDeviceRuns,
        .can_run = JudgeGraphReplays,
        .empty_is_answer = true});
 }
