@@ -24,11 +24,11 @@ struct ReplayedWork {
 
 /// A call that launched a captured graph.
 struct Replay {
-  std::uint32_t launch = 0;           ///< row of the launches
-  std::uint32_t call = 0;             ///< row of the host operators
-  std::int64_t tokens = -1;           ///< of the step around it, see TokensOfStep()
-  std::vector<ReplayedWork> kernels;  ///< with collectives, in order of start
-  std::vector<ReplayedWork> copies;   ///< likewise
+  std::uint32_t launch = 0;                ///< row of the launches
+  std::uint32_t call = 0;                  ///< row of the host operators
+  std::int64_t tokens = -1;                ///< of the step around it, see TokensOfStep()
+  std::vector<ReplayedWork> kernels = {};  ///< with collectives, in order of start
+  std::vector<ReplayedWork> copies = {};   ///< likewise
 };
 
 /// The replays of captured graphs in order of time, those that launched kernels. Needs host
