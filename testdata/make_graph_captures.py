@@ -73,7 +73,7 @@ def capture(tokens, items=None, named=True):
         events.append(span("cpu_op", "aten::empty", at + 2, 3))
         events.append(span("cpu_op", operator, at + 6, 20,
                            **{"Input Dims": shapes_of(operator, tokens),
-                              "Input type": ["float"] * len(shapes_of(operator, tokens))}))
+                              "Input type": ["c10::BFloat16"] * len(shapes_of(operator, tokens))}))
         args = {"correlation": correlation}
         if named:
             args["kernel"] = kernel
