@@ -135,8 +135,10 @@ class Explanation {
       LogInfo("{} -> {}", file.path.string(), Counted(graphs.graphs.size(), "captured graph"));
       if (graphs.graphs.empty() && input_.names_graph_capture)
         problems_.push_back(fmt::format("{}: no graph is captured there", graphs.source));
-      for (const std::string& line : capture.trace.issues.Lines())
-        Log(LogLevel::kDebug, "{}: {}", file.path.string(), line);
+      for (const std::string& line : capture.trace.issues.Lines()) {
+        problems_.push_back(fmt::format("{}: {}", file.path.string(), line));
+        rank_.partial = true;
+      }
       explainer_.Add(std::move(graphs));
     } catch (const Error& error) {
       if (input_.names_graph_capture || !IsBadInput(error)) throw;
