@@ -71,6 +71,10 @@ void AddOpenOptions(CLI::App& command, OpenOptions& options) {
            "that were not parsed are always read this way. Experimental for chips other than "
            "910A, 910B and 910C",
            kReading);
+  add("--graph_capture", options.graph_capture,
+      "The trace of the capture of graphs (CUDA, HIP), or a directory of such, which tells the "
+      "operators of kernels that a graph launched [default: capture_traces/ beside the trace]",
+      "FILE", kReading);
   add.Flag("--force", options.force,
            "Read files of other owners without a warning, and follow links that lead out of "
            "the capture",

@@ -80,6 +80,8 @@ class Walk {
         std::error_code ignored;
         if (fs::is_symlink(entry, ignored)) {
           LookAtLink(entry);
+        } else if (IsOfGraphs(entry)) {
+          continue;
         } else if (IsCapture(entry)) {
           Add(entry, options_, found_);
         } else if (levels > 1 && IsDirectory(entry)) {
@@ -92,6 +94,14 @@ class Walk {
   }
 
  private:
+  // The capture of graphs tells about replays in other traces, and is of no rank of the job.
+  bool IsOfGraphs(const fs::path& entry) const {
+    if (entry.filename() == kGraphCaptures) return IsDirectory(entry);
+    if (options_.graph_capture.empty()) return false;
+    std::error_code ignored;
+    return fs::equivalent(entry, options_.graph_capture, ignored);
+  }
+
   void LookAtLink(const fs::path& link) {
     std::error_code error;
     const fs::path target = fs::canonical(link, error);
@@ -139,6 +149,7 @@ std::string Discovery::Unusable::Told() const {
 
 RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   const fs::path resolved = Resolve(path);
+  CheckGraphCapture(options);
   ScannedRank scanned = ScanRank(resolved, options);
   if (!scanned.problem.empty()) {
     Fail(ErrorKind::kInput, "{}: {}", resolved.string(), scanned.problem);
@@ -162,6 +173,7 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
 
 Discovery Discover(const fs::path& path, const OpenOptions& options) {
   const fs::path resolved = Resolve(path);
+  CheckGraphCapture(options);
   Discovery found;
   const bool single = !fs::is_directory(resolved) || LooksLikeCapture(resolved);
   if (!single) Walk(resolved, options, found).Look(resolved, 3);

@@ -359,6 +359,7 @@ bool HoldsRawData(const fs::path& directory) {
 ScannedRank ScanRank(const fs::path& path, const OpenOptions& options) {
   ScannedRank scanned = fs::is_directory(path) ? ScanDirectory(path, options.raw) : ScanFile(path);
   scanned.rank.follow_links = options.force;
+  if (IsKineto(scanned.rank.kind)) AddGraphCaptures(scanned.rank, options.graph_capture);
   if (scanned.problem.empty() && !IsKineto(scanned.rank.kind)) {
     AddDeviceInfos(scanned.rank);
   }

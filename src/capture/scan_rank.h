@@ -94,4 +94,11 @@ struct TraceLook {
 /// (kInput) for an empty or unreadable file, (kCorrupt) for one that is not JSON.
 TraceLook LookAtTrace(const std::filesystem::path& path);
 
+/// Adds the traces of graph captures to a rank: those that were named, else those in the directory
+/// kGraphCaptures beside its trace.
+void AddGraphCaptures(RankInput& rank, const std::filesystem::path& named);
+
+/// Throws Error (kInput) when graph captures were named that are not there.
+void CheckGraphCapture(const OpenOptions& options);
+
 }  // namespace mpa

@@ -142,6 +142,7 @@ class ItemCollector {
     if constexpr (requires { table.stream; }) item.stream = table.stream[row];
     if constexpr (requires { table.connection; }) item.connection = table.connection[row];
     if constexpr (requires { table.model; }) item.model = table.model[row];
+    if constexpr (requires { table.number; }) item.number = table.number[row];
     return item;
   }
 
@@ -156,6 +157,7 @@ class ItemCollector {
       if (const auto task = tasks.Find(kernels.start[i], kernels.stream[i])) {
         item.connection = trace_.device_tasks.connection[*task];
         item.model = trace_.device_tasks.model[*task];
+        item.number = trace_.device_tasks.number[*task];
         item.stream = trace_.device_tasks.stream[*task];  // as that of waits, which only tasks have
         if (item.link < 0) item.link = trace_.device_tasks.link[*task];
       }

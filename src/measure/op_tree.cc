@@ -101,8 +101,31 @@ auto ListPlace(const DeviceWork& work) {
 
 }  // namespace
 
+namespace {
+
+// Traces of GPUs list the calls of the runtime among the operators. Who asked for the work is the
+// operator that makes the call, not a range or step around it.
+std::int64_t AskingOp(const RankTrace& trace, const Nesting& ops, std::int64_t op) {
+  const auto name = [&](std::int64_t one) {
+    return trace.strings.View(trace.host_ops.name[static_cast<std::size_t>(one)]);
+  };
+  std::int64_t asking = op;
+  while (asking != Nesting::kNone && IsRuntimeCall(name(asking)))
+    asking = ops.Parent(static_cast<std::size_t>(asking));
+  return asking != Nesting::kNone && name(asking).find("::") != std::string_view::npos ? asking
+                                                                                       : op;
+}
+
+}  // namespace
+
 AllOpWork FindOpWork(const RankTrace& trace) {
-  WorkOfRank found = FindDeviceWork(trace, Nesting(SpansOf(trace.host_ops)));
+  const Nesting ops(SpansOf(trace.host_ops));
+  WorkOfRank found = FindDeviceWork(trace, ops);
+  if (trace.device == DeviceKind::kGpu) {
+    for (LaunchedWork& launched : found.launched) {
+      if (launched.op != Nesting::kNone) launched.op = AskingOp(trace, ops, launched.op);
+    }
+  }
   AllOpWork all{.ops = {}, .without_op = std::move(found.unlaunched)};
   std::vector<LaunchedWork>& launched = found.launched;
   std::erase_if(launched, [](const LaunchedWork& work) { return IsCopyOnly(work.work); });

@@ -9,7 +9,9 @@
 
 #include "attention_marks.h"
 #include "mpa/base/text.h"
+#include "mpa/measure/kernel_class.h"
 #include "mpa/mfu/chip_of_rank.h"
+#include "operator_products.h"
 
 namespace mpa {
 namespace {
@@ -121,7 +123,32 @@ class Finder {
       mfu_.kernels[row].flops = by_texts_.FlopsByShapes(row, marks_, mark_of_kernel_[row]);
       if (mfu_.kernels[row].flops.Known()) mfu_.kernels[row].source = FlopsSource::kShapes;
     }
+    if (trace_.device == DeviceKind::kGpu) FindProducts();
     for (std::size_t range = 0; range < kernels_of_range_.size(); ++range) Share(range);
+  }
+
+  // Of an operator that asks for a product the kernel that multiplies; the longest, where others
+  // add up what it leaves.
+  void FindProducts() {
+    const HostOps& ops = trace_.host_ops;
+    for (const OpWork& work : work_.ops) {
+      const auto product = ProductOf(trace_.strings.View(ops.name[work.op]),
+                                     trace_.strings.View(ops.shapes[work.op]),
+                                     trace_.strings.View(ops.types[work.op]));
+      if (!product) continue;
+      const DeviceWork* longest = nullptr;
+      for (const DeviceWork& kernel : work.kernels) {
+        if (!kernel.IsComputeKernel() || !IsMatrixWork(ClassOfName(NameOf(trace_, kernel))))
+          continue;
+        if (longest == nullptr || kernel.dur > longest->dur) longest = &kernel;
+      }
+      if (longest == nullptr) continue;
+      KernelMfu& kernel = mfu_.kernels[static_cast<std::size_t>(longest->kernel)];
+      kernel.flops = product->flops;
+      kernel.type = product->type;
+      kernel.of_operator = true;
+      if (kernel.flops.Known()) kernel.source = FlopsSource::kShapes;
+    }
   }
 
   void FindOwners() {
@@ -197,7 +224,8 @@ class Finder {
       kernel.use.gap = PeakGap::kNoFlops;
       return;
     }
-    if (rule_ == MfuRule::kRangesAndShapes) kernel.type = by_texts_.TypeOf(row);
+    if (rule_ == MfuRule::kRangesAndShapes && !kernel.of_operator)
+      kernel.type = by_texts_.TypeOf(row);
     kernel.peak_tflops = PeakOf(chip_, kernel.type).tflops;
     kernel.use = UtilisationOf(kernel.flops, kernels_.dur[row], chip_, kernel.type);
     if (!kernel.use.Known() || chip_.frequency_mhz <= 0) return;

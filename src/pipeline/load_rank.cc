@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "capture_groups.h"
+#include "graph_captures.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
@@ -147,8 +148,10 @@ void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& inpu
        input.path.string());
 }
 
-LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
+LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
                     std::optional<std::int32_t> step) {
+  ReadRequest request = asked;
+  request.wanted = request.wanted | TablesOfGraphs(asked);
   LoadedRank rank;
   rank.trace.source = SourceName(input);
   rank.trace.rank = RankNumberOf(input);
@@ -182,6 +185,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
   if (input.gpu) AddGroups(input.gpu->groups, rank.trace);
   CheckGroups(input, rank.trace);
   LinkByTime(rank.trace);
+  ExplainGraphs(input, asked, rank);
   if (Overlap(request.wanted, Tables::kLaunches) && rank.trace.issues.Empty())
     CheckLaunches(rank.trace);
   CheckTimes(rank.trace);
@@ -215,8 +219,15 @@ std::int64_t TenthsOf(const CaptureFile& file) {
 
 std::int64_t MemoryOf(const RankInput& input) {
   std::int64_t bytes = 0;
-  for (const CaptureFile& file : input.files) bytes += file.bytes / 10 * TenthsOf(file);
-  return bytes;
+  std::int64_t of_graphs = 0;  // their captures are read one after the other
+  for (const CaptureFile& file : input.files) {
+    const std::int64_t needed = file.bytes / 10 * TenthsOf(file);
+    if (file.kind == FileKind::kGraphCapture)
+      of_graphs = std::max(of_graphs, needed);
+    else
+      bytes += needed;
+  }
+  return bytes + of_graphs;
 }
 
 MemoryBudget::Share::Share(MemoryBudget& budget, const RankInput& rank)

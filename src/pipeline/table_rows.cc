@@ -24,6 +24,7 @@ void VisitTables(const RankTrace& trace, Visit visit) {
   visit("call_stamps", trace.call_stamps);
   visit("garbage_collections", trace.garbage_collections);
   visit("launches", trace.launches);
+  visit("named_launches", trace.named_launches);
   visit("kernels", trace.kernels);
   visit("kernel_loads", trace.kernel_loads);
   visit("schedule_kernels", trace.schedule_kernels);

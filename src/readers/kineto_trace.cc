@@ -74,12 +74,19 @@ struct Joined {
   }
 };
 
+// A call of the runtime and the kernel that it launches.
+struct NamedCall {
+  EventPlace place;
+  StringId kernel{};
+};
+
 // The contents of one piece of the file.
 struct Fragment {
   // strings, kernels, communications with their groups, device_tasks, memory_samples, issues
   RankTrace part;
   std::vector<HostEvent> host, python;
   std::vector<CollectiveOperator> collective_operators;
+  std::vector<NamedCall> named_launches;
   Joined rest;
   std::optional<std::int64_t> first_backward_tid;
   BeginEnds begin_ends;
@@ -191,7 +198,12 @@ class KinetoFiller {
     const auto time = io::NsFromMicros(event.ts);
     const auto correlation = io::ParseInt(event.Arg("correlation"));
     if (!time || !correlation) return;
-    fragment_.rest.calls.push_back({{IdFrom(event.pid), IdFrom(event.tid), *time}, *correlation});
+    const EventPlace place{IdFrom(event.pid), IdFrom(event.tid), *time};
+    fragment_.rest.calls.push_back({place, *correlation});
+    if (!Wanted(Tables::kNamedLaunches)) return;
+    for (const EventArg& arg : event.args) {
+      if (Is(arg.key, "kernel")) fragment_.named_launches.push_back({place, texts_.Intern(arg)});
+    }
   }
 
   void AddFlow(const TraceEvent& event, std::vector<FlowPoint>& flows) {
@@ -342,6 +354,11 @@ class KinetoTraceJoin {
     for (const CollectiveOperator& op : fragment.collective_operators) {
       operators_.push_back({op.place, op.end, collective_args_.Adopt(op.asked, part, texts)});
     }
+    for (const NamedCall& call : fragment.named_launches) {
+      trace_.named_launches.Append({.time = call.place.start,
+                                    .track = tracks_.Of(call.place.pid, call.place.tid),
+                                    .kernel = texts[call.kernel]});
+    }
     trace_.memory_samples.AppendAll(part.memory_samples);
     if (trace_.backward_tid == -1 && fragment.first_backward_tid) {
       trace_.backward_tid = *fragment.first_backward_tid;
@@ -424,7 +441,7 @@ void ReadNpuTrace(const CaptureFile& file, const ReadRequest& request, RankTrace
 constexpr Tables kKinetoTables =
     Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
     Tables::kCommunications | Tables::kMemorySamples | Tables::kAllocations | Tables::kPythonCalls |
-    Tables::kBackwardLinks | Tables::kSteps | Tables::kJobInfo;
+    Tables::kBackwardLinks | Tables::kSteps | Tables::kJobInfo | Tables::kNamedLaunches;
 
 }  // namespace
 

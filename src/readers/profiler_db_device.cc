@@ -25,8 +25,8 @@ StringId RecordedText(StringId text, const StringPool& strings) {
 const io::KeptRows& TasksOf(DbInput& input) {
   if (!input.tasks) {
     std::vector<std::string> columns;
-    for (const char* column :
-         {"startNs", "endNs", "taskType", "streamId", "connectionId", "modelId", "globalTaskId"})
+    for (const char* column : {"startNs", "endNs", "taskType", "streamId", "connectionId",
+                               "modelId", "taskId", "globalTaskId"})
       columns.push_back(ColumnOrNull(input.database, "TASK", column));
     input.tasks = input.database.Keep(columns, "TASK");
   }
@@ -304,6 +304,7 @@ void ReadDeviceTasks(DbInput& input) {
          .link = link,
          .connection = RecordedNumber(link),
          .model = RecordedNumber(row.IntOr(kTaskModel, -1)),
+         .number = row.IntOr(kTaskNumber, -1),
          .direction = direction != directions.end() ? direction->second : CopyDirection::kUnknown});
   };
   tasks.ForEach(read);

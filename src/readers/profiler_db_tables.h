@@ -71,6 +71,7 @@ enum TaskColumn {
   kTaskStream,
   kTaskConnection,
   kTaskModel,
+  kTaskNumber,
   kTaskId,
   kTaskColumns
 };

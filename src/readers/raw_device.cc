@@ -102,6 +102,7 @@ void FillTasks(const Session& session, const LaunchOf& launch, RankTrace& trace)
                                .dur_rest = dur.rest,
                                .connection = tasks.call[i],
                                .model = tasks.model[i] == raw::kNoModel ? -1 : tasks.model[i],
+                               .number = tasks.task[i],
                                .direction = directions[i]});
   }
 }

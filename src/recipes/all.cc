@@ -22,6 +22,7 @@ Recipe EpLoadBalance();
 Recipe ExportSummary();
 Recipe FreeAnalysis();
 Recipe FreqAnalysis();
+Recipe GraphReplaysOfRanks();
 Recipe HcclSum();
 Recipe HeadOverhead();
 Recipe ModuleStatistic();
@@ -57,6 +58,7 @@ const std::vector<Recipe>& AllRecipes() {
                                           recipes::ExportSummary(),
                                           recipes::FreeAnalysis(),
                                           recipes::FreqAnalysis(),
+                                          recipes::GraphReplaysOfRanks(),
                                           recipes::HcclSum(),
                                           recipes::Mstx2Commop(),
                                           recipes::MstxSum(),

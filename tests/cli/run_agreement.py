@@ -193,6 +193,7 @@ class Parts(Equal):
 
     KINDS = ("twin_text_base_ascend_pt", "twin_db_new_ascend_pt", "head_hard_ascend_pt")
     MARKED = ("pipeline_first_ascend_pt", "pipeline_last_ascend_pt", "comm_marks_ascend_pt")
+    GRAPHS = ("head_steady_ascend_pt",) * 3
     OF_MARKED = ("mstx_sum", "mstx2commop", "ep_load_balance", "p2p_pairing", "pp_chart")
 
     def job(self, name, captures):
@@ -217,7 +218,8 @@ class Parts(Equal):
         for rank in range(3):
             trace = (CAPTURES / "serving_base.json").read_text(encoding="utf-8")
             (served / f"rank{rank}.json").write_text(trace.replace('"rank": 0', f'"rank": {rank}'), encoding="utf-8")
-        jobs = {"serving_phases": served, **{recipe: marked for recipe in self.OF_MARKED}}
+        jobs = {"serving_phases": served, "graph_replays": self.job("graphs", self.GRAPHS),
+                **{recipe: marked for recipe in self.OF_MARKED}}
         required = {"calibrate_npu_gpu": ["--baseline_profiling_path", self.GPU],
                     "cluster_time_compare_summary": ["--bp", usual]}
         with_results = 0

@@ -32,7 +32,7 @@ SHEETS = {"overall": "OverallMetrics", "communication": "CommunicationCompare",
           "operators": ("OperatorCompare", "ModuleCompare"), "memory": "MemoryCompare",
           "api": "ApiCompare", "kernels": ("KernelCompare", "KernelTypeCompare")}
 # "No rank was late" and the like are answers as well, without rows.
-ANSWER_WITH_NOTHING = ("freq_analysis", "head_overhead", "slow_link", "slow_rank")
+ANSWER_WITH_NOTHING = ("freq_analysis", "graph_replays", "head_overhead", "slow_link", "slow_rank")
 SHARED = ("npu/text/*", "npu/db/*", "npu/db_mstx", "gpu/*.json.gz", "raw/*/*_ascend_pt", "traces/param/*",
           "traces/dlrm_8ranks/worker[03]*", "traces/resnet50_2021/*",
           "traces/npu_pp2dp2_without_traces")
@@ -145,7 +145,9 @@ class Verdicts(Judged):
         for entry in sorted(root.iterdir()):
             if entry.suffix == ".sql":
                 yield build_database(root, entry.stem, self.scratch)
-            elif entry.name != "broken":
+            elif entry.name == "graph_replay":
+                yield entry / "decode.json"
+            elif entry.name not in ("broken", "graph_foreign"):
                 yield entry
 
     def test_of_testdata(self):

@@ -27,7 +27,8 @@ TWINS = {"base": "twin_text_base_ascend_pt", "comparison": "twin_text_new_ascend
 SERVERS = {"base": "serving_base.json", "comparison": "serving_new.json"}
 RECIPES = {"module_statistic": ("toy_model_ascend_pt", ["--peak_tflops", "100"]),
            "operator_mfu": ("toy_model_ascend_pt", ["--peak_tflops", "100"]),
-           "serving_phases": ("serving_base.json", []), "head_overhead": ("head_hard_ascend_pt", [])}
+           "graph_replays": ("graph_replay", []), "serving_phases": ("serving_base.json", []),
+           "head_overhead": ("head_hard_ascend_pt", [])}
 # Recipes that find nothing in one capture, whose columns are known all the same.
 OF_MANY_RANKS = {"slow_rank": ("db_base_ascend_pt", []), "slow_link": ("db_base_ascend_pt", []),
                  **{name: ("pipeline_first_ascend_pt", [])
@@ -38,13 +39,13 @@ OF_MANY_RANKS = {"slow_rank": ("db_base_ascend_pt", []), "slow_link": ("db_base_
 class Documents(Cli):
     def recipe(self, name, *options):
         capture, more = {**RECIPES, **OF_MANY_RANKS}[name]
-        path = self.scratch / "databases"
-        if capture.endswith(".json"):  # recipes take directories
-            path = path / name
-            path.mkdir(parents=True, exist_ok=True)
+        path = self.CAPTURES / capture
+        if path.is_file():  # recipes take directories
+            path = self.scratch / name
+            path.mkdir(exist_ok=True)
             shutil.copy(self.CAPTURES / capture, path)
-        else:
-            path = build_database(self.CAPTURES, capture, path)
+        elif not path.is_dir():
+            path = build_database(self.CAPTURES, capture, self.scratch / "databases")
         return self.run_tool("-m", name, "-d", path, "-o", self.out, *more, *options)
 
     def gate(self, *options, new="text_new_ascend_pt"):

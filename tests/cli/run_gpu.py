@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces of GPUs: their ranks, their steps, and that commands agree about both.
 
-    run_gpu.py --tool BINARY --testdata DIR gpu [-v]
+    run_gpu.py --tool BINARY --testdata DIR gpu|capturedgraphs [-v]
 
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
 import json
+import shutil
 import sys
 
 from cli import Cli, main
@@ -177,5 +178,83 @@ class Gpu(Cli):
             self.assertNotIn("Computing", result.out)
 
 
+class CapturedGraphs(Cli):
+    """Replays in a trace, and the traces of their capture beside it; see make_graph_captures.py."""
+
+    def setUp(self):
+        super().setUp()
+        self.job = self.scratch / "job"
+        shutil.copytree(self.CAPTURES / "graph_replay", self.job)
+        self.graphs = self.job / "capture_traces"
+
+    def modules(self, *options):
+        return self.run_tool("-m", "module_statistic", "-d", self.job, "-o", self.out, *options)
+
+    def test_the_traces_of_the_capture_are_no_ranks(self):
+        result = self.run_tool("check", "-d", self.job, "--json")
+        self.assertEqual(len(json.loads(result.out)["ranks"]), 1, result.out)
+        aside = self.graphs.rename(self.job / "others")
+        named = self.run_tool("check", "-d", self.job, "--graph_capture", aside, "--json")
+        self.assertEqual(len(json.loads(named.out)["ranks"]), 1, named.out)
+
+    def test_operators_of_the_capture_cost_the_host_nothing(self):
+        explained = self.run_tool("advisor", "all", "-d", self.job, "-o", self.out)
+        shutil.rmtree(self.graphs)
+        alone = self.run_tool("advisor", "all", "-d", self.job, "-o", self.out)
+        self.assertEqual(explained.code, 0, explained.err)
+        self.assertIn("28 of 28 kernels matched", "\n".join(explained.err))
+        self.assertEqual(explained.out, alone.out)
+
+    def test_a_broken_capture_that_was_found_explains_less(self):
+        (self.graphs / "graph_capture_rank_0.4.json").write_text('{"traceEvents": [', encoding="utf-8")
+        result = self.modules()
+        self.assertEqual(result.code, 5, result.err)
+        self.assertIn("graph_capture_rank_0.4.json", "\n".join(result.err))
+        self.assertIn("28 of 28 kernels matched", "\n".join(result.err))
+        self.assertIn("the shapes may be those of another batch", "\n".join(result.err))
+
+    def test_a_broken_capture_that_was_named_ends_the_run(self):
+        broken = self.write("broken.json.gz", "no archive")
+        result = self.modules("--graph_capture", broken)
+        self.assertEqual(result.code, 3, result.err)
+        self.assertIn("broken.json.gz", "\n".join(result.err))
+
+    def test_a_named_capture_explains_a_replay_or_the_result_is_partial(self):
+        other = self.CAPTURES / "gpu_base.json"
+        result = self.run_tool("-m", "graph_replays", "-d", self.job, "-o", self.out, "--graph_capture", other)
+        self.assertEqual(result.code, 5, result.err)
+        self.assertIn("gpu_base.json: no graph is captured there", "\n".join(result.err))
+        eager = self.scratch / "eager"
+        eager.mkdir()
+        shutil.copy(other, eager)
+        graphs = self.graphs / "graph_capture_rank_0.2.json"
+        result = self.run_tool("-m", "graph_replays", "-d", eager, "-o", self.out, "--graph_capture", graphs)
+        self.assertEqual(result.code, 5, result.err)
+        self.assertIn("it replays no captured graph", "\n".join(result.err))
+
+    def test_the_captures_of_another_rank_are_not_read(self):
+        """Their names tell ranks. Those of others are taken only where the rank has none of its own."""
+        own = self.graphs / "graph_capture_rank_0.2.json"
+        foreign = (self.CAPTURES / "graph_foreign" / "fewer_kernels.json").read_text(encoding="utf-8")
+        (self.graphs / "execution_details.json").unlink()
+        (self.graphs / "graph_capture_rank_1.2.json").write_text(foreign, encoding="utf-8")
+        read = self.modules("-v")
+        self.assertEqual(read.code, 0, read.err)
+        self.assertNotIn("rank_1.2.json ->", "\n".join(read.err))
+        for file in self.graphs.glob("*rank_0*"):
+            file.unlink()
+        self.assertFalse(own.exists())
+        self.assertIn("rank_1.2.json ->", "\n".join(self.modules("-v").err))
+
+    def test_captures_for_other_batches_are_not_read(self):
+        shutil.copy(self.graphs / "graph_capture_rank_0.2.json", self.graphs / "graph_capture_rank_0.8.json")
+        listed = json.loads((self.graphs / "execution_details.json").read_text(encoding="utf-8"))
+        listed.append({"file": "graph_capture_rank_0.8.json", "batch_size": 8, "mode": "FULL"})
+        (self.graphs / "execution_details.json").write_text(json.dumps(listed), encoding="utf-8")
+        read = self.modules("-v")
+        self.assertIn("rank_0.4.json ->", "\n".join(read.err))
+        self.assertNotIn("rank_0.8.json ->", "\n".join(read.err))
+
+
 if __name__ == "__main__":
-    sys.exit(main(__doc__, Gpu))
+    sys.exit(main(__doc__, Gpu, CapturedGraphs))

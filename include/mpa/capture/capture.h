@@ -94,6 +94,7 @@ enum class FileKind {
   kProfilerDb,        ///< ascend_pytorch_profiler*.db and its relatives
   kDeviceInfo,        ///< info.json.<N> of a device, in PROF_*/device_<N>; may be several
   kRawCapture,        ///< the directory that holds PROF_* and FRAMEWORK, or a PROF_* itself
+  kGraphCapture,      ///< trace of torch.profiler of the capture of graphs; may be several
 };
 
 struct CaptureFile {
@@ -147,6 +148,8 @@ struct RankInput {
   std::vector<std::filesystem::path> unread_databases;  ///< in addition to the one in `files`
   std::optional<MsprofOutput> msprof;                   ///< of the results of CANN's msprof
   bool follow_links = false;                            ///< including those outside the capture
+  /// The graph captures among the files were named, not found.
+  bool names_graph_capture = false;
 
   const CaptureFile* Find(FileKind file_kind) const;
   /// The trace of torch.profiler, of any device; null when it is another capture.
@@ -158,7 +161,25 @@ struct OpenOptions {
   /// No warnings about foreign owners and open permissions; links out of the capture are followed.
   bool force = false;
   bool raw = false;  ///< read the raw data even if it was parsed already
+  /// The trace in which graphs were captured, or a directory of such; empty: those in the directory
+  /// kGraphCaptures beside a trace, if any.
+  std::filesystem::path graph_capture = {};
 };
+
+/// The directory in which serving engines leave the traces of the capture of their graphs.
+inline constexpr std::string_view kGraphCaptures = "capture_traces";
+/// In it: the batch and the mode of each of its traces.
+inline constexpr std::string_view kGraphCaptureList = "execution_details.json";
+
+/// A trace that kGraphCaptureList lists.
+struct ListedGraphCapture {
+  std::string file;         ///< name of the trace
+  std::int64_t batch = -1;  ///< -1: the list does not say
+  std::string mode;
+};
+
+/// Reads the list in a directory. Empty without a list, or where it is broken.
+std::vector<ListedGraphCapture> ReadGraphCaptureList(const std::filesystem::path& directory);
 
 /// The capture of one rank at `path`: a *_ascend_pt or *_ascend_ms directory, an
 /// ASCEND_PROFILER_OUTPUT directory, a PROF_* or mindstudio_profiler_output directory, or one trace

@@ -23,6 +23,7 @@ struct DeviceItem {
   PieceTable table{};
   std::int32_t row = -1;
   std::int64_t stream = -1, connection = -1, link = -1, model = -1;
+  std::int64_t number = -1;  ///< of its task, see DeviceTasks
 };
 
 /// In order of begin.

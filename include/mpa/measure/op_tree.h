@@ -96,7 +96,7 @@ struct AllOpWork {
   std::vector<DeviceWork> without_op;  ///< no operator is known to have launched them
 };
 
-/// The work of FindDeviceWork() by operator.
+/// The work of FindDeviceWork() by operator; of a GPU, by the operator that called the runtime.
 AllOpWork FindOpWork(const RankTrace& trace);
 
 /// The kernel's name; of a collective its type ("hcom_allReduce_"), for its name occurs once.

@@ -17,7 +17,7 @@ namespace mpa {
 enum class FlopsSource : std::uint8_t {
   kNone,
   kRecorded,  ///< ranges of the mstx domain mfu_flops
-  kShapes,    ///< computed from the shapes of the kernel's tensors
+  kShapes,    ///< computed from the shapes of the kernel's tensors, of a GPU from its operator's
 };
 
 /// How much of the chip a kernel used.
@@ -25,6 +25,7 @@ struct KernelMfu {
   std::int64_t op = -1;     ///< row of the host operator that launched it
   std::int64_t range = -1;  ///< position in RankMfu::ranges: operations were recorded around it
   FlopsSource source = FlopsSource::kNone;
+  bool of_operator = false;  ///< type and shapes are those of the operator that launched it
   Flops flops;  ///< the kernel's own; of a recorded range its share
   TypeClass type = TypeClass::kUnknown;
   double peak_tflops = 0;  ///< with this type; 0: unknown

@@ -27,7 +27,8 @@ struct DeviceTaskFields {
   Of<double> dur_rest{};
   Of<std::int64_t> connection = Initially{-1};  ///< the host call that launched it, see HostCalls
   Of<std::int64_t> model = Initially{-1};       ///< compiled model or graph that it is part of
-  Of<CopyDirection> direction{};                ///< of a copy, where the capture tells
+  Of<std::int64_t> number = Initially{-1};  ///< on its stream; of a graph the same in each replay
+  Of<CopyDirection> direction{};            ///< of a copy, where the capture tells
 };
 struct DeviceTasks : Table<DeviceTaskFields> {};
 

@@ -27,6 +27,9 @@ struct HostOpFields {
   Of<StringId> shapes{};  ///< "32,3,224,224;\r\n;\r\n", on GPUs "[[32, 3, 224, 224], [], []]"
   Of<StringId> types{};   ///< of the inputs, "float;\r\nScalar;\r\nScalar"
   Of<StringId> stack{};   ///< Python call stack, innermost first: "train.py(90): step;\r\n..."
+  /// It ran when the graph was captured that a call of this capture replays: its times say its
+  /// place within that call, and nothing about the host. See GraphReplays.
+  Of<bool> replayed{};
 };
 struct HostOps : Table<HostOpFields> {};
 
@@ -125,7 +128,31 @@ struct LauncheFields {
       Initially{-1};  ///< start of the device work; -1: only `link` identifies it
   Of<std::int64_t> stream =
       Initially{-1};  ///< stream of the device work, when device_time is known
+  Of<std::int32_t> replay = Initially{-1};  ///< row of GraphReplays of which the work is part
 };
 struct Launches : Table<LauncheFields> {};
+
+/// Calls of the runtime that name the kernel they launch.
+template <template <typename> class Of>
+struct NamedLaunchFields {
+  Of<TimeNs> time{};  ///< start of the call
+  Of<std::int32_t> track = Initially{-1};
+  Of<StringId> kernel{};
+};
+struct NamedLaunches : Table<NamedLaunchFields> {};
+
+/// Calls that launched a captured graph. Work of a graph that is explained has launches of its own,
+/// within the call (see HostOps::replayed).
+template <template <typename> class Of>
+struct GraphReplayFields {
+  Of<TimeNs> start{}, dur{};  ///< of the call
+  Of<std::int32_t> track = Initially{-1};
+  Of<StringId> graph{};        ///< name of the captured graph; empty: unknown
+  Of<StringId> source{};       ///< name of the file that tells it; empty: it is not explained
+  Of<std::int64_t> kernels{};  ///< kernels and collectives that the call launched
+  Of<std::int64_t> matched{};  ///< of those, the ones that the captured graph has in their place
+  Of<bool> by_count{};         ///< the captured graph does not name its kernels
+};
+struct GraphReplays : Table<GraphReplayFields> {};
 
 }  // namespace mpa

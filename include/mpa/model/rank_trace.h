@@ -52,6 +52,7 @@ enum class Tables : std::uint64_t {
   kListedKernels = 1ull << 29,  ///< with the values of their counters
   kKernelLoads = 1ull << 30,    ///< of the kernels; needs these
   kOpStacks = 1ull << 31,  ///< call stacks of the host operators alone; kOpDetails has them, too
+  kNamedLaunches = 1ull << 32,
 };
 
 constexpr Tables operator|(Tables a, Tables b) {
@@ -106,6 +107,8 @@ struct RankTrace {
   CallStamps call_stamps;
   GarbageCollections garbage_collections;
   Launches launches;
+  NamedLaunches named_launches;
+  GraphReplays graph_replays;  ///< with the launches, where there are host operators
   Kernels kernels;
   KernelLoads kernel_loads;
   /// Kernels that only arrange collectives (on the AI CPU); databases list them apart.

@@ -121,6 +121,9 @@ class HostPart {
       const bool issues = issuing_tracks_.empty() ? !queue_tracks_.contains(table.track[i])
                                                   : issuing_tracks_.contains(table.track[i]);
       if (!issues || !waits(trace_.strings.View(table.name[i]))) continue;
+      if constexpr (requires { table.replayed; }) {
+        if (table.replayed[i] != 0) continue;  // a graph that is launched waits for nothing
+      }
       chain_.waiting.push_back(
           {0, table.start[i], table.dur[i], table.track[i], table.name[i], is_op});
     }

@@ -13,6 +13,17 @@
 namespace mpa {
 namespace {
 
+constexpr std::string_view kProduct = "MatMul";  // what an operator of a GPU asks for
+
+std::string_view TypeOf(const RankTrace& trace, const KernelMfu& mfu, std::size_t row) {
+  return mfu.of_operator ? kProduct : trace.strings.View(trace.kernels.op_type[row]);
+}
+
+StringId ShapesOf(const RankTrace& trace, const KernelMfu& mfu, std::size_t row) {
+  return mfu.of_operator ? trace.host_ops.shapes[static_cast<std::size_t>(mfu.op)]
+                         : trace.kernels.shapes[row];
+}
+
 std::string_view KindOf(std::string_view op_type) {
   if (FlopsFamilyOf(op_type) == FlopsFamily::kNone) return "other recorded work";
   switch (ClassOfType(op_type)) {
@@ -115,9 +126,7 @@ class Summary {
     return share;
   }
 
-  std::string_view Type(std::size_t row) const {
-    return trace_.strings.View(trace_.kernels.op_type[row]);
-  }
+  std::string_view Type(std::size_t row) const { return TypeOf(trace_, mfu_.kernels[row], row); }
 
   struct Waste {
     std::size_t row = 0;  // of the first of the kernels
@@ -129,7 +138,8 @@ class Summary {
   void AddWaste(std::size_t row) {
     const Kernels& kernels = trace_.kernels;
     const auto [found, is_new] = wastes_.try_emplace(
-        {kernels.op_type[row], kernels.shapes[row], mfu_.kernels[row].type}, Waste{.row = row});
+        {kernels.op_type[row], ShapesOf(trace_, mfu_.kernels[row], row), mfu_.kernels[row].type},
+        Waste{.row = row});
     Waste& waste = found->second;
     ++waste.count;
     waste.duration += kernels.dur[row];
@@ -142,8 +152,8 @@ class Summary {
       const auto time = static_cast<double>(waste.duration);
       MfuWaste listed{.op_type = std::string(Type(waste.row)),
                       .kernel = std::string(trace_.strings.View(kernels.name[waste.row])),
-                      .input_shapes = std::string(
-                          WithoutQuotes(trace_.strings.View(kernels.shapes[waste.row]))),
+                      .input_shapes = std::string(WithoutQuotes(trace_.strings.View(
+                          ShapesOf(trace_, mfu_.kernels[waste.row], waste.row)))),
                       .type = mfu_.kernels[waste.row].type,
                       .count = waste.count,
                       .duration = waste.duration,
@@ -235,8 +245,8 @@ std::vector<OperatorMfuRow> OperatorMfuRows(const RankTrace& trace, const RankMf
     listing.dur = kernels.dur[row];
     listing.mfu = kernel;
     listing.counted = kernel.range >= 0 ? mfu.ranges[static_cast<std::size_t>(kernel.range)].name
-                                        : std::string(trace.strings.View(kernels.op_type[row]));
-    listing.input_shapes = RecordedShapes(trace, kernels.shapes[row]);
+                                        : std::string(TypeOf(trace, kernel, row));
+    listing.input_shapes = RecordedShapes(trace, ShapesOf(trace, kernel, row));
     listing.output_shapes = RecordedShapes(trace, kernels.output_shapes[row]);
   }
   return rows;

@@ -120,7 +120,7 @@ Recipe OperatorMfu() {
       {.name = "operator_mfu",
        .folder = "OperatorMfu",
        .summary = "how much of the chip kernels and modules use (MFU), and where time is wasted",
-       .needs = kModuleTables | kMfuTables | Tables::kSteps,
+       .needs = kModuleTables | kMfuTables | Tables::kSteps | Tables::kOpDetails,
        .parameters = std::move(parameters),
        .can_run = JudgeOperatorMfu});
 }

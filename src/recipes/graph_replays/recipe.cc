@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captured graphs: their layers, what their replays spend time on, and what explains them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/text.h"
+#include "mpa/measure/accounting.h"
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/rank_spread.h"
+#include "mpa/report/member_columns.h"
+#include "part.h"
+
+namespace mpa::recipes {
+namespace {
+
+using graph_replays::Graph;
+using graph_replays::Part;
+using graph_replays::Place;
+
+constexpr std::size_t kShownGraphs = 8, kShownPlaces = 3;
+
+Part MapGraphReplays(const RankTrace& trace, const RecipeArguments&) {
+  return graph_replays::FindGraphs(trace);
+}
+
+using Ranks = std::vector<OfRank<Part>>;
+
+struct GraphItem {
+  std::int64_t rank = -1, number = 0;
+  const Graph& graph;
+};
+struct PlaceItem {
+  std::int64_t rank = -1, number = 0;
+  const Graph& graph;
+  const Place& place;
+};
+
+double PercentOf(TimeNs time, TimeNs all) {
+  return all == 0 ? 0 : 100.0 * static_cast<double>(time) / static_cast<double>(all);
+}
+
+template <TimeNs Graph::*kTime>
+ColumnOf<GraphItem> ShareColumn(std::string_view name, std::string_view what) {
+  return {NamedColumn(name, Format::kDecimals2, 16,
+                      fmt::format("Share of the replays in which {}, in percent.", what)),
+          [](const GraphItem& item) -> Cell {
+            return PercentOf(item.graph.*kTime, item.graph.Span());
+          }};
+}
+
+template <auto kMember>
+ColumnOf<GraphItem> GraphCount(std::string_view name, double width, std::string_view meaning) {
+  return {NamedColumn(name, Format::kInteger, width, meaning),
+          [](const GraphItem& item) -> Cell { return item.graph.*kMember; }};
+}
+
+double KernelsInLayer(const Graph& graph) {
+  return static_cast<double>(graph.pattern) / static_cast<double>(graph.layers_in_pattern);
+}
+
+std::vector<ColumnOf<GraphItem>> GraphColumns() {
+  return {
+      CountColumn<&GraphItem::rank>("rankId", 10, "The rank."),
+      CountColumn<&GraphItem::number>("graphId", 10,
+                                      "The graph, by the time of its replays in the rank."),
+      {NamedColumn("graph", Format::kText, 24,
+                   "The captured graph as its capture calls it, or the number of the model; empty "
+                   "where nothing names it."),
+       [](const GraphItem& item) -> Cell { return item.graph.name; }},
+      GraphCount<&Graph::replays>("replays", 10, "How often it was launched."),
+      GraphCount<&Graph::kernels>("kernels", 10, "Kernels, collectives and copies of one replay."),
+      {NamedColumn("layers", Format::kInteger, 10,
+                   "Layers, by the repeating pattern of the kernels; empty where none repeats."),
+       [](const GraphItem& item) -> Cell {
+         return item.graph.layers > 0 ? Cell(item.graph.layers) : Cell();
+       }},
+      {NamedColumn("kernelsPerLayer", Format::kDecimals2, 16,
+                   "Kernels of a layer, on average where layers take turns."),
+       [](const GraphItem& item) -> Cell {
+         return item.graph.layers > 0 ? Cell(KernelsInLayer(item.graph)) : Cell();
+       }},
+      {NamedColumn("layersPerPattern", Format::kInteger, 16,
+                   "Layers after which the pattern repeats: 2 where two kinds take turns."),
+       [](const GraphItem& item) -> Cell {
+         return item.graph.layers > 0 ? Cell(item.graph.layers_in_pattern) : Cell();
+       }},
+      {NamedColumn("medianSpan(ns)", Format::kInteger, 16,
+                   "Median time from the begin of the first kernel to the end of the last, in ns."),
+       [](const GraphItem& item) -> Cell {
+         return static_cast<std::int64_t>(item.graph.median_span + 0.5);
+       }},
+      ShareColumn<&Graph::attention>("attention(%)", "attention runs"),
+      ShareColumn<&Graph::matrix>("matrix(%)", "other matrix work runs"),
+      ShareColumn<&Graph::communication>("communication(%)", "collectives run"),
+      ShareColumn<&Graph::copies>("copies(%)", "copies run"),
+      ShareColumn<&Graph::other>("other(%)", "other kernels run"),
+      ShareColumn<&Graph::bubbles>("bubbles(%)", "nothing runs, between kernels"),
+      {NamedColumn("matched(%)", Format::kDecimals2, 16,
+                   "Share of the kernels whose names the captured graph has in their places, in "
+                   "percent; empty without a captured graph."),
+       [](const GraphItem& item) -> Cell {
+         const std::int64_t kernels = item.graph.kernels * item.graph.replays;
+         return item.graph.source.empty() ? Cell() : Cell(PercentOf(item.graph.matched, kernels));
+       }},
+      {NamedColumn("matchedBy", Format::kText, 12,
+                   "What was compared with the captured graph: \"names\", or \"count\" where the "
+                   "capture does not name its kernels."),
+       [](const GraphItem& item) -> Cell {
+         if (item.graph.source.empty()) return "";
+         return item.graph.by_count ? "count" : "names";
+       }},
+      {NamedColumn("source", Format::kText, 40,
+                   "The trace in which the graph was captured; empty where none explains it."),
+       [](const GraphItem& item) -> Cell { return item.graph.source; }}};
+}
+
+std::int64_t MeanOf(TimeNs total, std::int64_t count) {
+  return count == 0 ? 0 : (total + count / 2) / count;
+}
+
+std::vector<ColumnOf<PlaceItem>> PlaceColumns() {
+  return {
+      CountColumn<&PlaceItem::rank>("rankId", 10, "The rank."),
+      CountColumn<&PlaceItem::number>("graphId", 10, "The graph, as in GraphReplays."),
+      {NamedColumn("part", Format::kText, 10,
+                   "\"layer\" for kernels of the repeating pattern, \"before\" and \"after\" for "
+                   "those around the layers, \"graph\" where nothing repeats."),
+       [](const PlaceItem& item) -> Cell { return item.place.part; }},
+      {NamedColumn("position", Format::kInteger, 10, "Place in the part, from 1 on."),
+       [](const PlaceItem& item) -> Cell { return item.place.position; }},
+      {NamedColumn("kernel", Format::kText, 50,
+                   "The kernel that runs there most often; of an NPU its type."),
+       [](const PlaceItem& item) -> Cell { return item.place.kernel; }},
+      {NamedColumn("otherKernels", Format::kInteger, 14,
+                   "How many other kernels run there in some layers."),
+       [](const PlaceItem& item) -> Cell { return item.place.others; }},
+      {NamedColumn("operator", Format::kText, 30,
+                   "The operator that launched it in the captured graph; empty where unknown."),
+       [](const PlaceItem& item) -> Cell { return item.place.op; }},
+      {NamedColumn("module", Format::kText, 40,
+                   "The classes of the modules around it, joined by '/', the innermost six; empty "
+                   "where unknown."),
+       [](const PlaceItem& item) -> Cell { return item.place.module; }},
+      {NamedColumn("kernels", Format::kInteger, 10, "Kernels in this place, of all replays."),
+       [](const PlaceItem& item) -> Cell { return item.place.kernels; }},
+      {NamedColumn("meanDuration(ns)", Format::kInteger, 16,
+                   "Mean time of these, in ns, without what an earlier kernel ran on."),
+       [](const PlaceItem& item) -> Cell { return MeanOf(item.place.total, item.place.kernels); }},
+      {NamedColumn("share(%)", Format::kDecimals2, 12, "Share of the replays, in percent."),
+       [](const PlaceItem& item) -> Cell {
+         return PercentOf(item.place.total, item.graph.Span());
+       }},
+      {NamedColumn("meanBubbleBefore(ns)", Format::kInteger, 20,
+                   "Mean time before these in which nothing ran, in ns."),
+       [](const PlaceItem& item) -> Cell {
+         return MeanOf(item.place.bubble, item.place.kernels);
+       }}};
+}
+
+std::string LayersText(const Graph& graph) {
+  if (graph.layers == 0) return "nothing repeats";
+  const double kernels = KernelsInLayer(graph);
+  return fmt::format(
+      "{} layers of {:.{}f} kernels{}", graph.layers, kernels,
+      kernels == static_cast<double>(graph.pattern / graph.layers_in_pattern) ? 0 : 1,
+      graph.layers_in_pattern > 1 ? fmt::format(" ({} kinds take turns)", graph.layers_in_pattern)
+                                  : "");
+}
+
+// Parts that take time, with their shares.
+std::string SharesText(const Graph& graph) {
+  std::string text;
+  const auto add = [&](const char* name, TimeNs time) {
+    const double share = PercentOf(time, graph.Span());
+    if (share >= 0.5) text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", name, share);
+  };
+  add("attention", graph.attention);
+  add("matrix work", graph.matrix);
+  add("communication", graph.communication);
+  add("copies", graph.copies);
+  add("other", graph.other);
+  add("bubbles", graph.bubbles);
+  return text;
+}
+
+void AddLine(std::string line, Report& report) {
+  report.lines.push_back(CutEnd(Printable(line), kScreenColumns));
+}
+
+void AddGraph(std::string_view rank, const Graph& graph, Report& report) {
+  AddLine(fmt::format("{}graph{} of {} kernels, {} of {:.3f} ms", rank,
+                      graph.name.empty() ? "" : " " + graph.name, graph.kernels,
+                      Counted(graph.replays, "replay"), graph.median_span / 1e6),
+          report);
+  AddLine("  " + LayersText(graph), report);
+  AddLine("  " + SharesText(graph), report);
+  std::vector<const Place*> slowest;
+  for (const Place& place : graph.places) slowest.push_back(&place);
+  std::ranges::stable_sort(slowest,
+                           [](const Place* a, const Place* b) { return a->total > b->total; });
+  for (std::size_t i = 0; i < std::min(slowest.size(), kShownPlaces); ++i) {
+    const Place& place = *slowest[i];
+    const std::string launcher = place.op.empty() ? "" : place.op + ": ";
+    AddLine(fmt::format("  {:>5.1f} %  {:>9.1f} us  {}{}", PercentOf(place.total, graph.Span()),
+                        static_cast<double>(MeanOf(place.total, place.kernels)) / 1e3, launcher,
+                        ShortFunctionName(place.kernel)),
+            report);
+  }
+}
+
+void AddSpread(const Ranks& ranks, Report& report) {
+  std::vector<RankValue> spans, bubbles;
+  for (const auto& [rank, part] : ranks) {
+    if (part.graphs.empty()) continue;
+    const Graph& longest = part.graphs.front();
+    spans.push_back({rank, longest.median_span / 1e6});
+    bubbles.push_back({rank, PercentOf(longest.bubbles, longest.Span())});
+  }
+  if (spans.size() < 2) return;
+  const auto add = [&](const char* what, std::vector<RankValue> values, const char* unit) {
+    const RankSpread spread = SpreadOf(std::move(values));
+    AddLine(
+        fmt::format("  {}: min {:.3f}, median {:.3f}, max {:.3f} {} ({})", what, spread.min.value,
+                    spread.median, spread.max.value, unit, RankText(spread.max.rank)),
+        report);
+  };
+  AddLine(fmt::format("the graph that takes most time, of {} ranks:", spans.size()), report);
+  add("replay", std::move(spans), "ms");
+  add("bubbles", std::move(bubbles), "%");
+}
+
+void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+  const auto graph_columns = GraphColumns();
+  const auto place_columns = PlaceColumns();
+  Sheet graphs = SheetOf("GraphReplays", graph_columns);
+  Sheet places = SheetOf("GraphLayers", place_columns);
+  graphs.of_rank = {"graph_replays", "GraphReplays"};
+  places.of_rank = {"graph_replays", "GraphLayers"};
+  std::vector<std::int64_t> without;
+  const OfRank<Part>* first = nullptr;
+  for (const auto& one : ranks) {
+    const auto& [id, part] = one;
+    if (part.graphs.empty()) without.push_back(id);
+    if (part.graphs.empty()) continue;
+    if (first == nullptr) first = &one;
+    const std::size_t rank = BeginRank(id, report);
+    std::int64_t number = 0;
+    for (const Graph& graph : part.graphs) {
+      ++number;
+      AddRow(graph_columns, {id, number, graph}, rank, graphs);
+      for (const Place& place : graph.places)
+        AddRow(place_columns, {id, number, graph, place}, rank, places);
+    }
+  }
+  if (!without.empty()) {
+    report.notes.push_back(
+        fmt::format("{}: no captured or compiled graph was replayed", RankText(without.front())));
+    if (without.size() > 1)
+      report.notes.back() += fmt::format(", nor on {} other ranks", without.size() - 1);
+  }
+  if (wanted.sheets) {
+    report.sheets.push_back(std::move(graphs));
+    report.sheets.push_back(std::move(places));
+  }
+  if (wanted.screen == Detail::kNone) return;
+  AddSpread(ranks, report);
+  for (const auto& one : ranks) {
+    if (wanted.screen != Detail::kAll && &one != first) continue;
+    std::size_t shown = 0;
+    for (const Graph& graph : one.part.graphs) {
+      if (shown++ == kShownGraphs && wanted.screen != Detail::kAll) break;
+      AddGraph(ranks.size() > 1 ? RankText(one.rank) + ": " : "", graph, report);
+    }
+    if (shown > kShownGraphs && wanted.screen != Detail::kAll)
+      AddLine(fmt::format("and {}",
+                          Counted(static_cast<std::int64_t>(one.part.graphs.size() - kShownGraphs),
+                                  "other graph")),
+              report);
+  }
+}
+
+Verdict JudgeGraphReplays(const RankFacts& facts) {
+  return JudgeReadable(facts).Refuse(facts.recorded.device_tasks == Recorded::kNo,
+                                     "no device work was recorded", DeviceSetting(facts));
+}
+
+}  // namespace
+
+Recipe GraphReplaysOfRanks() {
+  return MakeRecipe<MapGraphReplays, ReduceGraphReplays>(
+      {.name = "graph_replays",
+       .folder = "GraphReplays",
+       .summary = "layers and bubbles of captured graphs, and what their kernels belong to",
+       .needs = kAccountTables | Tables::kModelIterations | Tables::kDeviceRuns,
+       .can_run = JudgeGraphReplays,
+       .empty_is_answer = true});
+}
+
+}  // namespace mpa::recipes
