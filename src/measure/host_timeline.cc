@@ -3,7 +3,9 @@
 #include "mpa/measure/host_timeline.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -28,6 +30,26 @@ struct Source {
 struct ThreadSpans {
   std::vector<Contender> contenders;
   std::vector<Source> sources;  // by index of the contender
+};
+
+// Tells calls of Python that ran when a graph was captured: within the call that launches the
+// graph, in which no Python runs.
+class ReplayedCalls {
+ public:
+  explicit ReplayedCalls(const RankTrace& trace) {
+    const GraphReplays& replays = trace.graph_replays;
+    for (std::size_t i = 0; i < replays.Size(); ++i)
+      ends_[{replays.track[i], replays.start[i]}] = replays.start[i] + replays.dur[i];
+  }
+  bool Contain(std::int32_t track, TimeNs begin, TimeNs end) const {
+    const auto behind = ends_.lower_bound({track, begin});
+    if (behind == ends_.begin()) return false;
+    const auto& [place, replay_end] = *std::prev(behind);
+    return place.first == track && end < replay_end;
+  }
+
+ private:
+  std::map<std::pair<std::int32_t, TimeNs>, TimeNs> ends_;  // by thread and start
 };
 
 class TimelineBuilder {
@@ -84,7 +106,9 @@ class TimelineBuilder {
   void AddPythonCalls() {
     const PythonCalls& calls = trace_.python_calls;
     NamedClasses classes(trace_.strings, ClassOfPython);
+    const ReplayedCalls replayed(trace_);
     for (std::size_t i = 0; i < calls.Size(); ++i) {
+      if (replayed.Contain(calls.track[i], calls.start[i], calls.start[i] + calls.dur[i])) continue;
       Add(calls.track[i], calls.start[i], calls.start[i] + calls.dur[i], classes.Of(calls.name[i]),
           PieceTable::kPythonCalls, i);
     }
@@ -131,6 +155,7 @@ class TimelineBuilder {
     for (std::size_t i = 0; i < ops.Size(); ++i) {
       const Leaf leaf = classes.Of(ops.name[i]);
       if (leaf != Leaf::kExplicitSync && leaf != Leaf::kHostCopy) continue;
+      if (ops.replayed[i] != 0) continue;
       blocking_.push_back({ops.start[i], ops.start[i] + ops.dur[i], PieceTable::kHostOps,
                            static_cast<std::int32_t>(i)});
     }
@@ -193,6 +218,7 @@ class TimelineBuilder {
     NamedClasses classes(trace_.strings, ClassOfOp);
     const std::vector<bool> blocks = OpsThatBlock();
     for (std::size_t i = 0; i < ops.Size(); ++i) {
+      if (ops.replayed[i] != 0) continue;
       Leaf leaf = classes.Of(ops.name[i]);
       const bool only_if_blocking = leaf == Leaf::kScalarSync || leaf == Leaf::kHostCopy;
       if (only_if_blocking && !blocks[i]) leaf = Leaf::kDispatchOp;

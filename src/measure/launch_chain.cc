@@ -135,8 +135,13 @@ std::optional<LaunchChain> LaunchChains::FromCall(const LaunchCall& call) const 
 std::optional<LaunchChain> LaunchChains::FromOperator(std::int64_t link) const {
   const auto launch = launches_.Find(link);
   if (!launch) return std::nullopt;
-  const std::int32_t track = trace_.launches.host_track[*launch];
-  const TimeNs time = trace_.launches.host_time[*launch];
+  std::int32_t track = trace_.launches.host_track[*launch];
+  TimeNs time = trace_.launches.host_time[*launch];
+  // The work of a graph is asked for by the call that launches the graph.
+  if (const std::int32_t replay = trace_.launches.replay[*launch]; replay >= 0) {
+    track = trace_.graph_replays.track[static_cast<std::size_t>(replay)];
+    time = trace_.graph_replays.start[static_cast<std::size_t>(replay)];
+  }
   const std::int64_t op = ops_.Find(track, time);
   const TimeNs op_end = op == Nesting::kNone ? time : ops_.At(static_cast<std::size_t>(op)).end;
   LaunchChain chain{.asked = time,

@@ -26,7 +26,7 @@ struct KernelMfu {
   std::int64_t range = -1;  ///< position in RankMfu::ranges: operations were recorded around it
   FlopsSource source = FlopsSource::kNone;
   bool of_operator = false;  ///< type and shapes are those of the operator that launched it
-  Flops flops;  ///< the kernel's own; of a recorded range its share
+  Flops flops;               ///< the kernel's own; of a recorded range its share
   TypeClass type = TypeClass::kUnknown;
   double peak_tflops = 0;  ///< with this type; 0: unknown
   Utilisation use;
