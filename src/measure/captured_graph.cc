@@ -16,6 +16,7 @@
 #include "mpa/measure/module_ranges.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/op_tree.h"
+#include "mpa/model/serving_batch.h"
 
 namespace mpa {
 namespace {
@@ -29,14 +30,6 @@ std::int64_t TakeNumber(std::string_view& text) {
   if (error != std::errc() || number < 0) return -1;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return number;
-}
-
-// The number behind a word; the text loses both.
-std::int64_t NumberBehind(std::string_view word, std::string_view& text) {
-  const std::size_t at = text.find(word);
-  if (at == std::string_view::npos) return -1;
-  text.remove_prefix(at + word.size());
-  return TakeNumber(text);
 }
 
 bool LaunchesKernel(std::string_view call) {
@@ -267,22 +260,9 @@ std::int64_t BatchOfCapture(std::string_view range) {
 }
 
 std::int64_t TokensOfStep(std::string_view range) {
-  constexpr std::string_view kExecute = "execute_";
-  if (range.starts_with(kExecute)) {
-    range.remove_prefix(kExecute.size());
-    if (const std::int64_t tokens = TakeNumber(range); tokens >= 0) return tokens;
-    std::int64_t sum = 0;
-    for (const std::string_view part : {"context_", "generation_"}) {
-      if (NumberBehind(part, range) < 0 || !range.starts_with('(')) return -1;
-      range.remove_prefix(1);
-      const std::int64_t tokens = TakeNumber(range);
-      if (tokens < 0 || !range.starts_with(')')) return -1;
-      sum += tokens;
-    }
-    return sum;
-  }
-  if (!range.starts_with("step[")) return -1;
-  return NumberBehind("bs=", range);
+  const auto batch = ReadServingName(range);
+  if (!batch) return -1;
+  return batch->Tokens() >= 0 ? batch->Tokens() : batch->requests;
 }
 
 }  // namespace mpa

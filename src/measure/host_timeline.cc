@@ -3,12 +3,11 @@
 #include "mpa/measure/host_timeline.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
-#include <map>
 #include <string_view>
 #include <utility>
 
+#include "mpa/measure/graph_replays.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/launch_chain.h"
 #include "mpa/measure/leaf.h"
@@ -30,26 +29,6 @@ struct Source {
 struct ThreadSpans {
   std::vector<Contender> contenders;
   std::vector<Source> sources;  // by index of the contender
-};
-
-// Tells calls of Python that ran when a graph was captured: within the call that launches the
-// graph, in which no Python runs.
-class ReplayedCalls {
- public:
-  explicit ReplayedCalls(const RankTrace& trace) {
-    const GraphReplays& replays = trace.graph_replays;
-    for (std::size_t i = 0; i < replays.Size(); ++i)
-      ends_[{replays.track[i], replays.start[i]}] = replays.start[i] + replays.dur[i];
-  }
-  bool Contain(std::int32_t track, TimeNs begin, TimeNs end) const {
-    const auto behind = ends_.lower_bound({track, begin});
-    if (behind == ends_.begin()) return false;
-    const auto& [place, replay_end] = *std::prev(behind);
-    return place.first == track && end < replay_end;
-  }
-
- private:
-  std::map<std::pair<std::int32_t, TimeNs>, TimeNs> ends_;  // by thread and start
 };
 
 class TimelineBuilder {

@@ -161,14 +161,17 @@ class Explanation {
     }
   }
 
-  // One line for what is explained, one for what is not.
+  // One line for what is explained, one for what is not. Where all of it is, nothing has to be
+  // known.
   void Tell() {
     const std::string path = input_.path.string();
-    std::string explained = Explained();
-    std::string unexplained = Unexplained();
-    for (const std::string& line : {explained, unexplained}) {
-      if (!line.empty()) rank_.notes.push_back(fmt::format("{}: {}", path, line));
+    const std::string explained = Explained(), unexplained = Unexplained();
+    if (!explained.empty() && is_sure_) {
+      LogInfo("{}: {}", path, explained);
+    } else if (!explained.empty()) {
+      rank_.notes.push_back(fmt::format("{}: {}", path, explained));
     }
+    if (!unexplained.empty()) rank_.notes.push_back(fmt::format("{}: {}", path, unexplained));
     for (const std::string& problem : problems_) rank_.notes.push_back(problem);
     if (!input_.names_graph_capture || !explained.empty()) return;
     rank_.partial = true;
@@ -177,7 +180,7 @@ class Explanation {
           "{}: it replays no captured graph, which --graph_capture could explain", path));
   }
 
-  std::string Explained() const {
+  std::string Explained() {
     std::int64_t replays = 0, kernels = 0, matched = 0;
     bool by_count = false, unsure = false;
     std::vector<std::string> graphs;
@@ -193,6 +196,7 @@ class Explanation {
       if (std::ranges::find(graphs, name) == graphs.end()) graphs.push_back(name);
     }
     if (replays == 0) return "";
+    is_sure_ = matched == kernels && !by_count && !unsure;
     std::string text =
         fmt::format("{} of captured graphs: {} of {} kernels matched with {}{}",
                     Counted(replays, "replay"), matched, kernels, graphs.front(),
@@ -243,6 +247,7 @@ class Explanation {
   GraphExplainer explainer_;
   std::map<std::string, ListedGraphCapture> listed_;  // by name of the trace
   std::vector<std::string> problems_;
+  bool is_sure_ = false;  // every kernel of the replays that are explained, by its name
 };
 
 }  // namespace

@@ -198,7 +198,7 @@ class CapturedGraphs(Cli):
         self.assertEqual(len(json.loads(named.out)["ranks"]), 1, named.out)
 
     def test_operators_of_the_capture_cost_the_host_nothing(self):
-        explained = self.run_tool("advisor", "all", "-d", self.job, "-o", self.out)
+        explained = self.run_tool("advisor", "all", "-d", self.job, "-o", self.out, "-v")
         shutil.rmtree(self.graphs)
         alone = self.run_tool("advisor", "all", "-d", self.job, "-o", self.out)
         self.assertEqual(explained.code, 0, explained.err)

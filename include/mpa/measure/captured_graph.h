@@ -48,9 +48,8 @@ CapturedGraphs FindCapturedGraphs(const RankTrace& trace);
 /// The batch in the name of a range around the capture of a graph, "capture_32_FULL"; -1: another.
 std::int64_t BatchOfCapture(std::string_view range);
 
-/// How many tokens the step takes in which a range with this name runs:
-/// "execute_32_context_0(...)_generation_32(...)", "execute_context_1(5)_generation_3(3)",
-/// "step[DECODE bs=32 toks=32]"; -1: the name does not say.
+/// How many tokens the step of a server takes in which a range with this name runs, or else how many
+/// requests (see ReadServingName()); -1: the name does not say.
 std::int64_t TokensOfStep(std::string_view range);
 
 }  // namespace mpa

@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpa/measure/captured_graph.h"
@@ -88,6 +91,26 @@ class GraphExplainer {
   std::vector<Replay> replays_;
   std::vector<Outcome> outcomes_;
   std::unique_ptr<Impl> impl_;
+};
+
+/// Tells functions of Python that ran when a graph was captured: within the call that launches the
+/// graph, in which no Python runs.
+class ReplayedCalls {
+ public:
+  explicit ReplayedCalls(const RankTrace& trace) {
+    const GraphReplays& replays = trace.graph_replays;
+    for (std::size_t i = 0; i < replays.Size(); ++i)
+      ends_[{replays.track[i], replays.start[i]}] = replays.start[i] + replays.dur[i];
+  }
+  bool Contain(std::int32_t track, TimeNs begin, TimeNs end) const {
+    const auto behind = ends_.lower_bound({track, begin});
+    if (behind == ends_.begin()) return false;
+    const auto& [place, replay_end] = *std::prev(behind);
+    return place.first == track && end < replay_end;
+  }
+
+ private:
+  std::map<std::pair<std::int32_t, TimeNs>, TimeNs> ends_;  // by thread and start
 };
 
 }  // namespace mpa

@@ -15,6 +15,7 @@
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/collectives.h"
+#include "mpa/measure/graph_replays.h"
 #include "mpa/measure/host_places.h"
 #include "mpa/measure/host_timeline.h"
 #include "mpa/measure/launch_chain.h"
@@ -44,8 +45,7 @@ class PartMaker {
     part_.has_calls = !trace_.host_calls.Empty() ||
                       (trace_.device == DeviceKind::kGpu && HasHostOps(IsRuntimeCall));
     part_.breaks_off = trace_.issues.Contains(kTraceBreaksOff);
-    part_.has_stacks =
-        !trace_.python_calls.Empty() || trace_.job.settings.contains("profiler.stack");
+    part_.has_stacks = HasPython() || trace_.job.settings.contains("profiler.stack");
     part_.has_host_ops = part_.has_stacks || HasHostOps([](std::string_view name) {
                            return !IsRuntimeCall(name) && !IsStepMark(name);
                          });
@@ -84,8 +84,22 @@ class PartMaker {
 
   // Traces of GPUs list the calls of the runtime among the operators.
   bool HasHostOps(bool (*is_one)(std::string_view name)) const {
-    return std::ranges::any_of(trace_.host_ops.name,
-                               [&](StringId name) { return is_one(View(name)); });
+    const HostOps& ops = trace_.host_ops;
+    for (std::size_t i = 0; i < ops.Size(); ++i) {
+      if (ops.replayed[i] == 0 && is_one(View(ops.name[i]))) return true;
+    }
+    return false;
+  }
+
+  // Functions that the run itself called, not the capture of a graph.
+  bool HasPython() const {
+    const PythonCalls& calls = trace_.python_calls;
+    const ReplayedCalls replayed(trace_);
+    for (std::size_t i = 0; i < calls.Size(); ++i) {
+      if (!replayed.Contain(calls.track[i], calls.start[i], calls.start[i] + calls.dur[i]))
+        return true;
+    }
+    return false;
   }
 
   void AddSteps() {

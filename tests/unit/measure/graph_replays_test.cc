@@ -210,10 +210,10 @@ std::string GraphOf(const GraphExplainer& explainer, std::size_t replay) {
 
 TEST(GraphReplays, TheSmallestBatchThatHoldsTheTokensIsTaken) {
   GraphRun run;
-  run.Replay({"a"}, "execute_3_context_0(x)_generation_3(y)")
+  run.Replay({"a"}, "execute_3_context_0(sq0sk0)_generation_3(sq3sk9)")
       .Replay({"a"}, "execute_context_1(5)_generation_3(3)")
       .Replay({"a"}, "step[DECODE bs=1 toks=1]")
-      .Replay({"a"}, "execute_9_context_0(x)_generation_9(y)")
+      .Replay({"a"}, "execute_9_context_0(sq0sk0)_generation_9(sq9sk9)")
       .Replay({"a"});
   GraphExplainer explainer(run.rank_.trace);
   GraphTrace capture;
