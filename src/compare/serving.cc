@@ -186,7 +186,9 @@ Sheet ServingChanges::MakeSheet() const {
   columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning("Time per token, or else the step,")));
   Sheet sheet = CompareSheet("ServingPhases", std::move(columns), input_);
   for (const auto& [phase, sides] : phases_) {
-    Row row{{std::string(NameOf(phase.first)), NameOfPhase(sides)}};
+    const std::size_t known = sides[0].steps.empty() ? 1 : 0;
+    Row row{{std::string(NameOf(phase.first)),
+             SizeText(steps_[known][sides[known].steps.front()].batch)}};
     for (const OneSide& side : sides) {
       if (side.steps.empty()) {
         row.cells.resize(row.cells.size() + of_side.size());

@@ -290,7 +290,8 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
     SetHeadline(MismatchLine(report.mismatches, settings.warmup.value_or(0)), report);
     return report;
   }
-  if (!settings.warmup) {
+  // Of servers warm-up is told by phase and size, and left out already.
+  if (!settings.warmup && !phases_alone) {
     report.warmup = LeaveOutWarmup(settings.min_steps, base, comparison);
     if (!report.warmup) report.hint = WarmupHint(settings.min_steps, base, comparison);
   }

@@ -22,11 +22,23 @@ void AddInner(const ServingBatch& inner, ServingBatch& batch) {
   }
 }
 
+// Texts that name steps of a server; empty: none does. There are fewer texts than rows.
+std::vector<bool> NamesOfSteps(const StringPool& strings) {
+  std::vector<bool> names;
+  for (std::size_t text = 0; text < strings.Size(); ++text) {
+    if (!ReadServingName(strings.View(static_cast<StringId>(text)))) continue;
+    names.resize(strings.Size(), false);
+    names[text] = true;
+  }
+  return names;
+}
+
 template <typename Rows>
-void AddMarks(const Rows& rows, const std::vector<StringId>& names, RankTrace& trace) {
+void AddMarks(const Rows& rows, const std::vector<StringId>& names,
+              const std::vector<bool>& of_steps, ServingMarks& marks) {
   for (std::size_t i = 0; i < rows.Size(); ++i) {
-    if (rows.dur[i] <= 0 || !ReadServingName(trace.strings.View(names[i]))) continue;
-    trace.serving_marks.Append({.start = rows.start[i], .dur = rows.dur[i], .name = names[i]});
+    if (rows.dur[i] > 0 && of_steps[Index(names[i])])
+      marks.Append({.start = rows.start[i], .dur = rows.dur[i], .name = names[i]});
   }
 }
 
@@ -119,8 +131,10 @@ Steps StepsOf(const std::vector<ServingStep>& serving) {
 }
 
 void UseServingSteps(RankTrace& trace) {
-  AddMarks(trace.host_ops, trace.host_ops.name, trace);
-  AddMarks(trace.mstx, trace.mstx.message, trace);
+  const std::vector<bool> names = NamesOfSteps(trace.strings);
+  if (names.empty()) return;
+  AddMarks(trace.host_ops, trace.host_ops.name, names, trace.serving_marks);
+  AddMarks(trace.mstx, trace.mstx.message, names, trace.serving_marks);
   if (trace.steps.Empty()) trace.steps = StepsOf(FindServingSteps(trace));
 }
 

@@ -172,7 +172,7 @@ class Serving(Cli):
     def test_compare_by_phase(self):
         base, new = self.both(more=30, other=64)
         result = self.compare("--json", base=base, comparison=new)
-        rows = {row["size"]: row for row in next(
+        rows = {f"{row['phase']}, {row['size']}": row for row in next(
             sheet["rows"] for sheet in json.loads(result.out)["sheets"] if sheet["name"] == "ServingPhases")}
         decode = rows["decode, 32 requests"]
         self.assertEqual((decode["base_steps"], decode["comparison_steps"]), (5, 5))
@@ -197,6 +197,7 @@ class Serving(Cli):
         result = self.gate(base, new, "decode:time_per_token>+3%")
         self.assertEqual(result.code, 1, result.all_err + result.out)
         self.assertIn("decode:time_per_token", result.out)
+        self.assertNotIn("warm-up", result.out)
         self.assertEqual(self.gate(base, new, "prefill:time_per_token>+3%").code, 0)
         self.assertEqual(self.gate(base, new, "decode:time_per_token@16>+3%").code, 0)
         self.assertEqual(self.gate(base, new, "decode:time_per_token@32>+3%").code, 1)
