@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In order of name. What the list beside them says is no trace.
+// In order of name. Without the list beside them, which is not a trace.
 std::vector<fs::path> TracesIn(const fs::path& directory) {
   std::vector<fs::path> traces;
   for (const fs::path& entry : Entries(directory)) {

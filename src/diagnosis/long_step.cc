@@ -48,13 +48,11 @@ TimeNs MedianOfOthers(const std::vector<TimeNs>& sorted, std::size_t place) {
 }
 
 // Of each step which others it is compared with: all, or of a server those that do the same.
-std::vector<std::size_t> KindsOfSteps(const std::vector<StepPart>& steps, std::size_t first,
-                                      std::size_t count) {
-  std::vector<std::size_t> kinds(count, 0);
-  std::map<PhaseAndSize, std::size_t> known;
+std::vector<PhaseAndSize> KindsOfSteps(const std::vector<StepPart>& steps, std::size_t first,
+                                       std::size_t count) {
+  std::vector<PhaseAndSize> kinds(count, PhaseAndSizeOf({}));
   for (std::size_t i = 0; i < count && first + i < steps.size(); ++i) {
-    const ServingBatch& batch = steps[first + i].batch;
-    kinds[i] = known.try_emplace({batch.phase, SizeOf(batch)}, known.size()).first->second;
+    kinds[i] = PhaseAndSizeOf(steps[first + i].batch);
   }
   return kinds;
 }
@@ -62,7 +60,7 @@ std::vector<std::size_t> KindsOfSteps(const std::vector<StepPart>& steps, std::s
 // A time of each step, and what is usual for the others of its kind.
 class StepTimes {
  public:
-  StepTimes(std::vector<TimeNs> times, const std::vector<std::size_t>& kinds)
+  StepTimes(std::vector<TimeNs> times, const std::vector<PhaseAndSize>& kinds)
       : times_(std::move(times)), kinds_(kinds) {
     for (std::size_t i = 0; i < times_.size(); ++i) sorted_[kinds_[i]].push_back(times_[i]);
     for (auto& [kind, of_kind] : sorted_) std::ranges::sort(of_kind);
@@ -76,8 +74,8 @@ class StepTimes {
 
  private:
   std::vector<TimeNs> times_;
-  std::vector<std::size_t> kinds_;
-  std::map<std::size_t, std::vector<TimeNs>> sorted_;  // by kind
+  std::vector<PhaseAndSize> kinds_;
+  std::map<PhaseAndSize, std::vector<TimeNs>> sorted_;  // by kind
 };
 
 // The times of the counted steps of a rank by class: of the host's work, or of the account where
@@ -107,7 +105,7 @@ RankTimes TimesOf(const Job& job, std::size_t rank) {
     }
     times[static_cast<std::size_t>(node.leaf)][step - job.first_step] += node.dur;
   }
-  const std::vector<std::size_t> kinds = KindsOfSteps(part.steps, job.first_step, count);
+  const std::vector<PhaseAndSize> kinds = KindsOfSteps(part.steps, job.first_step, count);
   RankTimes all{StepTimes(std::move(lengths), kinds), {}};
   for (std::size_t i = 0; i < kLeaves; ++i) {
     const auto leaf = static_cast<Leaf>(i);

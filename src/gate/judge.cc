@@ -145,7 +145,7 @@ class Judging {
     Floors floors;
     floors.min_abs = rule.min_abs.value_or(time ? settings_.min_abs_ns : settings_.min_abs_bytes);
     if (IsPhase(kind)) {
-      // A token takes nanoseconds to milliseconds: what is usual for steps is no measure of it.
+      // A token takes nanoseconds to milliseconds: floors made for steps do not apply.
       floors.min_abs = rule.min_abs.value_or(0);
     } else if (time) {
       floors.min_share = std::llround(rule.min_share.value_or(settings_.min_share) / 100 * step_);
@@ -290,7 +290,7 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
     SetHeadline(MismatchLine(report.mismatches, settings.warmup.value_or(0)), report);
     return report;
   }
-  // Of servers warm-up is told by phase and size, and left out already.
+  // Warm-up of servers was recognised by phase and size, and left out before.
   if (!settings.warmup && !phases_alone) {
     report.warmup = LeaveOutWarmup(settings.min_steps, base, comparison);
     if (!report.warmup) report.hint = WarmupHint(settings.min_steps, base, comparison);

@@ -63,7 +63,7 @@ ServingPart PartOf(const Piece& piece, const std::vector<bool>& sampling) {
 void MarkWarmUp(std::vector<ServingAccount>& steps) {
   std::map<PhaseAndSize, std::vector<ServingAccount*>> groups;
   for (ServingAccount& step : steps) {
-    groups[{step.batch.phase, SizeOf(step.batch)}].push_back(&step);
+    groups[PhaseAndSizeOf(step.batch)].push_back(&step);
   }
   constexpr std::size_t kFewest = 3, kOf = 4;
   for (const auto& [key, group] : groups) {
@@ -162,7 +162,7 @@ std::map<PhaseAndSize, std::vector<std::size_t>> StepsByPhase(
   std::map<PhaseAndSize, std::vector<std::size_t>> by_phase;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].is_warm_up) continue;
-    by_phase[{steps[i].batch.phase, SizeOf(steps[i].batch)}].push_back(i);
+    by_phase[PhaseAndSizeOf(steps[i].batch)].push_back(i);
   }
   return by_phase;
 }

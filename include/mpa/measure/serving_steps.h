@@ -31,8 +31,8 @@ struct ServingStep {
 /// do at the median, alone to the end of the last launch.
 std::vector<ServingStep> FindServingSteps(const RankTrace& trace);
 
-/// What the rank's own steps work on, in order of their starts; of each nothing is known where these
-/// are not the steps of a server.
+/// What the rank's own steps work on, in order of their starts; of each nothing is known where
+/// these are not the steps of a server.
 std::vector<ServingBatch> BatchesOfSteps(const RankTrace& trace);
 
 /// These as the steps of a rank, numbered from 0.
@@ -81,6 +81,9 @@ std::vector<ServingAccount> AccountServing(const RankTrace& trace, const RankAcc
 
 /// Steps that are alike: their phase, and SizeOf() of their batch.
 using PhaseAndSize = std::pair<ServingPhase, std::int64_t>;
+inline PhaseAndSize PhaseAndSizeOf(const ServingBatch& batch) {
+  return {batch.phase, SizeOf(batch)};
+}
 /// Positions of the steps by what they have in common, without those of warm-up.
 std::map<PhaseAndSize, std::vector<std::size_t>> StepsByPhase(
     const std::vector<ServingAccount>& steps);

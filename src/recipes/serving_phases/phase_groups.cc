@@ -14,10 +14,10 @@ std::vector<PhaseGroup> GroupSteps(const Ranks& ranks) {
     PhaseGroup group;
     std::size_t last_rank = 0;  // counted from 1
   };
-  std::map<std::pair<ServingPhase, std::int64_t>, Found> found;
+  std::map<PhaseAndSize, Found> found;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     for (const ServingAccount& step : ranks[rank].part.steps) {
-      auto& [group, last_rank] = found[{step.batch.phase, SizeOf(step.batch)}];
+      auto& [group, last_rank] = found[PhaseAndSizeOf(step.batch)];
       if (last_rank == 0) group.batch = step.batch;
       if (last_rank != rank + 1) ++group.ranks;
       last_rank = rank + 1;

@@ -50,9 +50,8 @@ void AddOutliers(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Repo
     std::vector<RankValue> means;
     for (const auto& [id, part] : ranks) {
       for (const ServingAccount& step : part.steps) {
-        const bool counts = !step.is_warm_up && step.batch.phase == group.batch.phase &&
-                            SizeOf(step.batch) == SizeOf(group.batch);
-        if (counts) means.push_back({id, Ms(step.Length())});
+        if (!step.is_warm_up && AreAlike(step.batch, group.batch))
+          means.push_back({id, Ms(step.Length())});
       }
     }
     outliers.Add(fmt::format("{}, {}", group.Phase(), group.Size()), MeansOfRanks(means),
