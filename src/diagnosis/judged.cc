@@ -167,15 +167,19 @@ class JudgedCauses {
             .steps = static_cast<double>(job_.CountedSteps()),
             .ranks = job_.ranks.size(),
             .stages = ShapeOfPipeline(job_).stages,
-            .decodes_by_graph = DecodesByGraph()};
+            .serves = job_.Serves(),
+            .decodes_by_graph = AnyStep([](const StepPart& step) {
+              return step.batch.phase == ServingPhase::kDecode && step.graphs > 0;
+            }),
+            .runs_graphs = Any([](const RankDiagnosis& part) {
+              return std::ranges::any_of(part.graph.nodes,
+                                         [](const GraphNode& node) { return node.graph >= 0; });
+            })};
   }
 
-  bool DecodesByGraph() const {
-    return std::ranges::any_of(job_.ranks, [](const DiagnosedRank& rank) {
-      return std::ranges::any_of(rank.part->steps, [](const StepPart& step) {
-        return step.batch.phase == ServingPhase::kDecode && step.graphs > 0;
-      });
-    });
+  template <typename Is>
+  bool AnyStep(Is is) const {
+    return Any([&](const RankDiagnosis& part) { return std::ranges::any_of(part.steps, is); });
   }
 
   // False for what this job cannot have, and what is not looked for here.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/base/rows_by.h"
+#include "mpa/measure/graph_sizes.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/measure/sampling.h"
 
@@ -87,12 +88,14 @@ std::vector<ServingStep> FindServingSteps(const RankTrace& trace) {
       marks.Size(), [&](std::size_t row) { return std::pair(marks.start[row], -marks.dur[row]); });
   std::vector<ServingStep> steps;
   for (const std::size_t row : rows) {
-    const auto batch = ReadServingName(trace.strings.View(marks.name[row]));
+    auto batch = ReadServingName(trace.strings.View(marks.name[row]));
     if (!batch) continue;
+    if (batch->graph_size < 0) batch->SetGraph(marks.graph_tokens[row]);
     if (!steps.empty() && marks.start[row] < steps.back().end) {
       AddInner(*batch, steps.back().batch);
     } else {
-      steps.push_back({marks.start[row], marks.start[row] + marks.dur[row], *batch});
+      const TimeNs end = marks.start[row] + marks.dur[row];
+      steps.push_back({.start = marks.start[row], .end = end, .named_until = end, .batch = *batch});
     }
   }
   if (steps.empty()) return steps;
@@ -135,6 +138,7 @@ void UseServingSteps(RankTrace& trace) {
   if (names.empty()) return;
   AddMarks(trace.host_ops, trace.host_ops.name, names, trace.serving_marks);
   AddMarks(trace.mstx, trace.mstx.message, names, trace.serving_marks);
+  AddGraphTokens(trace);
   if (trace.steps.Empty()) trace.steps = StepsOf(FindServingSteps(trace));
 }
 

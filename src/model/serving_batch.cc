@@ -184,6 +184,14 @@ std::int64_t ServingBatch::Tokens() const {
   return prompt_tokens < 0 || output_tokens < 0 ? -1 : prompt_tokens + output_tokens;
 }
 
+void ServingBatch::SetGraph(std::int64_t tokens) {
+  if (phase != ServingPhase::kDecode) return;
+  const std::int64_t asked = output_tokens > 0 ? output_tokens : requests;
+  if (asked <= 0 || tokens < asked || requests <= 0) return;
+  // Of each request as many tokens as it has.
+  graph_size = (tokens / asked) * requests + (tokens % asked) * requests / asked;
+}
+
 std::optional<double> ServingBatch::Padding() const {
   if (graph_size <= 0 || requests < 0 || requests > graph_size) return std::nullopt;
   return 100.0 * static_cast<double>(graph_size - requests) / static_cast<double>(graph_size);
@@ -210,6 +218,15 @@ std::int64_t SizeOf(const ServingBatch& batch) {
 
 bool AreAlike(const ServingBatch& a, const ServingBatch& b) {
   return a.phase == b.phase && SizeOf(a) == SizeOf(b);
+}
+
+bool AreComparable(const ServingBatch& a, const ServingBatch& b) {
+  if (a.phase != b.phase) return false;
+  const auto work = [](const ServingBatch& batch) {
+    return batch.Tokens() >= 0 ? batch.Tokens() : batch.requests;
+  };
+  const std::int64_t least = std::min(work(a), work(b)), most = std::max(work(a), work(b));
+  return most - least <= least / 4 || least < 0;
 }
 
 std::string SizeText(const ServingBatch& batch) {

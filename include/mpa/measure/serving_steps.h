@@ -23,7 +23,8 @@ namespace mpa {
 /// the host does before the next step, belong to it.
 struct ServingStep {
   TimeNs start = 0, end = 0;
-  ServingBatch batch;
+  TimeNs named_until = 0;  ///< end of its mark
+  ServingBatch batch = {};
 };
 
 /// The steps of a rank in order of time; of marks within others the outermost counts, with what the

@@ -31,6 +31,8 @@ struct ServingBatch {
   std::int64_t output_tokens = -1;  ///< that are generated, or verified where they were guessed
   std::int64_t graph_size = -1;     ///< requests for which the captured graph was made
 
+  /// Takes the size of the graph of a step that decodes from the tokens that it computes.
+  void SetGraph(std::int64_t tokens);
   /// All tokens; -1 where a part is unknown.
   std::int64_t Tokens() const;
   /// The part of the graph that computes for no request, in percent; empty where the graph is
@@ -53,6 +55,9 @@ std::optional<ServingBatch> ReadServingName(std::string_view name);
 std::int64_t SizeOf(const ServingBatch& batch);
 /// True for steps of one phase and size, and for those of which nothing is known.
 bool AreAlike(const ServingBatch& a, const ServingBatch& b);
+/// True for steps of about as much work: of one phase, with tokens that differ by a quarter at
+/// most; and for those of which nothing is known.
+bool AreComparable(const ServingBatch& a, const ServingBatch& b);
 /// "32 requests", "graph of 128", "up to 16384 tokens"; empty where the size is unknown.
 std::string SizeText(const ServingBatch& batch);
 

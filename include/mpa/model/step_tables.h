@@ -29,6 +29,9 @@ template <template <typename> class Of>
 struct ServingMarkFields {
   Of<TimeNs> start{}, dur{};
   Of<StringId> name{};
+  /// Tokens for which the graph was captured that the range replays, where the name does not say
+  /// so; -1: it replays none, or not known.
+  Of<std::int64_t> graph_tokens = Initially{-1};
 };
 struct ServingMarks : Table<ServingMarkFields> {};
 

@@ -263,10 +263,17 @@ AdvicePart NoEmptyCache() {
   return {{"no empty_cache in the loop", "循环内不要 empty_cache"},
           Change("empty_cache in the loop", "none")};
 }
+bool Serves(const AdviceFacts& facts) { return facts.serves; }
+bool DoesNotServe(const AdviceFacts& facts) { return !facts.serves; }
 AdvicePart NoReads() {
-  return {{"no .item(), nonzero or printing of tensors in the loop",
-           "循环内避免 .item()、nonzero 和打印张量"},
-          Change("scalar reads and synchronisations in the loop", "none")};
+  return If(DoesNotServe, {{"no .item(), nonzero or printing of tensors in the loop",
+                            "循环内避免 .item()、nonzero 和打印张量"},
+                           Change("scalar reads and synchronisations in the loop", "none")});
+}
+AdvicePart ReadTokensOnce() {
+  return If(Serves, {{"sample on the device, and read the tokens once a step",
+                      "在设备上采样，每个 step 只读取一次 token"},
+                     Change("reads of tokens", "once a step")});
 }
 bool MostlySynchronises(const AdviceFacts& facts) { return facts.synchronising > facts.reading; }
 AdvicePart TimeWithEvents() {
@@ -277,7 +284,7 @@ AdvicePart TimeWithEvents() {
 AdvicePart NoSynchronisation(Wording text) {
   return If(MostlySynchronises, {text, Change("synchronisations in the loop", "none")});
 }
-bool MostlyReads(const AdviceFacts& facts) { return !MostlySynchronises(facts); }
+bool MostlyReads(const AdviceFacts& facts) { return !facts.serves && !MostlySynchronises(facts); }
 AdvicePart LogSeldom() {
   return If(MostlyReads, {{"log every n steps", "每 n 个 step 记录一次"},
                           Change("logging of tensors", "every n steps")});
@@ -326,10 +333,10 @@ const FindingInfo kHostSync =
            .leaves = {Leaf::kScalarSync, Leaf::kExplicitSync},
            .advice = {{NoSynchronisation({"no torch.npu.synchronize() or the like in the loop",
                                           "循环内避免 torch.npu.synchronize() 等同步"}),
-                       TimeWithEvents(), LogSeldom(), NoReads()},
+                       TimeWithEvents(), LogSeldom(), NoReads(), ReadTokensOnce()},
                       {NoSynchronisation({"no torch.cuda.synchronize() or the like in the loop",
                                           "循环内避免 torch.cuda.synchronize() 等同步"}),
-                       TimeWithEvents(), LogSeldom(), NoReads()}},
+                       TimeWithEvents(), LogSeldom(), NoReads(), ReadTokensOnce()}},
            .thresholds = {&kUsualSyncs}});
 
 const FindingInfo kHostCompile =

@@ -123,6 +123,7 @@ Excess HostComparison::ExcessOf(std::size_t rank, const HostFamily& family,
   std::vector<double> less(job_.steps, 0), less_copied(job_.steps, 0);
   TimeNs time = 0, normal_time = 0;
   for (std::size_t step = 0; step < job_.steps; ++step) {
+    if (!job_.HaveOneLoad(job_.RoleOf(rank), step)) continue;
     const HostAmount amount = job_.work[rank][step].HostOf(family.leaves, family.blocks);
     const TimeNs own = amount.time, normal = usual[step].time;
     const TimeNs over = std::max<TimeNs>(0, own - normal);

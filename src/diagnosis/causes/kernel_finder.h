@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 
@@ -44,6 +45,23 @@ class KernelFinder : protected Finder {
   /// Of the mean rank and step.
   bool IsShare(double time, double share) const {
     return time / RankSteps() >= share * static_cast<double>(job_.step_time);
+  }
+
+  /// In bytes per ns. What works element by element shows how fast the memory is, at least. 0:
+  /// nothing is known of it. `uses`: by rank.
+  double MemoryBandwidth(const std::vector<std::vector<KindUse>>& uses) const {
+    if (rules_[kMemoryGbs] <= 0) return 0;
+    std::vector<double> seen;
+    for (std::size_t rank = 0; rank < uses.size(); ++rank) {
+      for (std::size_t kind = 0; kind < uses[rank].size(); ++kind) {
+        const KernelKind& of = job_.Part(rank).kinds[kind];
+        const TimeNs mean = uses[rank][kind].Mean();
+        if (of.streams && static_cast<double>(of.bytes) >= rules_[kCacheBytes] && mean > 0)
+          seen.push_back(Ratio(of.bytes, mean));
+      }
+    }
+    if (seen.empty()) return rules_[kMemoryGbs] / 2;
+    return std::min(ValueOfRank(seen, NearestRank(seen.size(), 90)), rules_[kMemoryGbs]);
   }
 
   /// Takes out of every kernel of a rank the share that its node is given.

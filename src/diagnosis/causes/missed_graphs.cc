@@ -40,24 +40,29 @@ class MissedGraphs : Finder {
     std::int64_t steps = 0, requests = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
-      const TimeNs usual = UsualFreeTime(part);
-      if (usual < 0) continue;
-      std::map<std::int32_t, TimeNs> excess;  // of free time, by step
+      const std::vector<TimeNs> work = HostWork(rank);
+      const TimeNs usual_free =
+          Usual(part, [&](std::size_t i) { return FreeTimeOf(part.steps[i]); });
+      // A graph takes a while to start, too.
+      const TimeNs usual_work =
+          std::max(usual_free, Usual(part, [&](std::size_t i) { return work[i]; }));
+      if (usual_free < 0) continue;
+      std::map<std::int32_t, double> missed;  // the share of the host's work that a graph saves
       for (std::size_t i = job_.first_step; i < std::min(job_.steps, part.steps.size()); ++i) {
         const StepPart& step = part.steps[i];
         const TimeNs free = FreeTimeOf(step);
         const bool is_missed =
             step.batch.phase == ServingPhase::kDecode && step.graphs == 0 && free > 0 &&
-            static_cast<double>(free) >= rules_[kGraphRatio] * static_cast<double>(usual);
-        if (!is_missed) continue;
-        excess[static_cast<std::int32_t>(i)] = free - usual;
+            static_cast<double>(free) >= rules_[kGraphRatio] * static_cast<double>(usual_free);
+        if (!is_missed || work[i] <= usual_work) continue;
+        missed[static_cast<std::int32_t>(i)] = 1 - Ratio(usual_work, work[i]);
         ids.insert(step.id);
         requests = std::max(requests, step.batch.requests);
         ++steps;
       }
-      if (excess.empty()) continue;
+      if (missed.empty()) continue;
       cause.finding.ranks.push_back(job_.ranks[rank].rank);
-      TakeFromHost(rank, excess, cause.what_if.expect);
+      TakeFromHost(rank, missed, cause.what_if.expect);
     }
     if (ids.empty()) return;
     if (cause.finding.ranks.size() == job_.ranks.size()) cause.finding.ranks.clear();
@@ -68,32 +73,40 @@ class MissedGraphs : Finder {
   }
 
  private:
-  // Takes the excess out of what the host does in these steps, of each piece the same share.
-  void TakeFromHost(std::size_t rank, const std::map<std::int32_t, TimeNs>& excess,
-                    Removal& removal) const {
-    std::map<std::int32_t, TimeNs> work;
-    for (const HostShare& row : job_.Part(rank).shares) {
-      work[job_.StepOfEdge(rank, row.edge)] += row.time;
-    }
+  // What surrounds the model, sampling say, is the same with a graph.
+  static TimeNs OfModel(const HostShare& row) { return row.time - row.between; }
+
+  // By step.
+  std::vector<TimeNs> HostWork(std::size_t rank) const {
+    std::vector<TimeNs> work(job_.steps, 0);
     for (const HostShare& row : job_.Part(rank).shares) {
       const std::int32_t step = job_.StepOfEdge(rank, row.edge);
-      const auto found = excess.find(step);
-      if (found == excess.end()) continue;
-      const double share = std::min(1.0, Ratio(found->second, work[step]));
-      if (const TimeNs less = ShareOf(row.time, share); less > 0)
+      if (job_.Holds(step)) work[static_cast<std::size_t>(step)] += OfModel(row);
+    }
+    return work;
+  }
+
+  void TakeFromHost(std::size_t rank, const std::map<std::int32_t, double>& missed,
+                    Removal& removal) const {
+    for (const HostShare& row : job_.Part(rank).shares) {
+      const auto found = missed.find(job_.StepOfEdge(rank, row.edge));
+      if (found == missed.end()) continue;
+      if (const TimeNs less = ShareOf(OfModel(row), found->second); less > 0)
         removal.waits.push_back({job_.graph.first_edge[rank] + row.edge, less});
     }
   }
 
-  // How long a step that decodes with a graph leaves the device free; -1: unknown.
-  TimeNs UsualFreeTime(const RankDiagnosis& part) const {
-    std::vector<TimeNs> free;
+  // What is usual for a step that decodes with a graph; -1: unknown.
+  template <typename Amount>
+  TimeNs Usual(const RankDiagnosis& part, Amount amount) const {
+    std::vector<TimeNs> amounts;
     for (std::size_t i = job_.first_step; i < std::min(job_.steps, part.steps.size()); ++i) {
       const StepPart& step = part.steps[i];
       if (step.batch.phase == ServingPhase::kDecode && step.graphs > 0)
-        free.push_back(FreeTimeOf(step));
+        amounts.push_back(amount(i));
     }
-    return static_cast<double>(free.size()) < rules_[kGraphSteps] ? -1 : Median(std::move(free));
+    return static_cast<double>(amounts.size()) < rules_[kGraphSteps] ? -1
+                                                                     : Median(std::move(amounts));
   }
 };
 

@@ -84,6 +84,7 @@ class RankCauses : Finder {
     TimeNs time = 0, normal_time = 0, foreign = 0, tokens = 0;
     std::vector<std::map<std::string, double>> less(job_.steps);  // share of every type's time
     for (std::size_t step = 0; step < job_.steps; ++step) {
+      if (!job_.HaveOneLoad(job_.RoleOf(rank), step)) continue;
       for (const auto& [type, own] : job_.work[rank][step].kernels) {
         const UsualKernel& usual = job_.UsualOf(rank, step, type);
         const TimeNs normal = usual.time;

@@ -98,6 +98,7 @@ class ReductionCauses : Finder {
   // backward pass makes the gradients one bucket after the other; what then is left to send when it
   // ends is all that has to show.
   void AddNotOverlapped() {
+    if (Infers(job_) || job_.Serves()) return;
     for (const auto& [group, operations] : ReductionsByGroup()) {
       std::map<std::int32_t, std::vector<std::size_t>> by_step;
       for (const std::size_t i : operations) by_step[job_.operations.all[i].step].push_back(i);
@@ -218,7 +219,8 @@ class ReductionCauses : Finder {
 const FindingInfo kCommNotOverlapped = Opportunity(
     Area::kCommunication, "comm.not_overlapped", {"framework", "model"},
     {"transfers could overlap computing", "通信可以与计算重叠"},
-    {.find = FindBy<ReductionCauses>,
+    {.applies = [](const Coverage& job) { return job.operations && !job.serves; },
+     .find = FindBy<ReductionCauses>,
      .advice = {{{{"overlap gradient reduction with the backward pass", "梯度规约与反向计算重叠"},
                   Change("gradient reduction", "during the backward pass")},
                  {{"tune bucket sizes", "调整 bucket 大小"}, Change("bucket size", "tuned")}}},

@@ -31,7 +31,7 @@ class SlowKernels : KernelFinder {
   // One finding for each of the types that cost most.
   void Find() {
     constexpr std::size_t kMostTypes = 5;
-    const double bandwidth = MemoryBandwidth();
+    const double bandwidth = MemoryBandwidth(uses_);
     struct Slow {
       double time = 0, used = 0, count = 0;
       std::vector<std::vector<double>> use;  // by rank and kind, 1 for those that are fast
@@ -85,23 +85,6 @@ class SlowKernels : KernelFinder {
   }
 
  private:
-  // What works element by element shows how fast the memory is, at least. 0: nothing is known of
-  // it.
-  double MemoryBandwidth() const {
-    if (rules_[kMemoryGbs] <= 0) return 0;
-    std::vector<double> seen;
-    for (std::size_t rank = 0; rank < uses_.size(); ++rank) {
-      for (std::size_t kind = 0; kind < uses_[rank].size(); ++kind) {
-        const KernelKind& of = job_.Part(rank).kinds[kind];
-        const TimeNs mean = uses_[rank][kind].Mean();
-        if (of.streams && static_cast<double>(of.bytes) >= rules_[kCacheBytes] && mean > 0)
-          seen.push_back(Ratio(of.bytes, mean));
-      }
-    }
-    if (seen.empty()) return rules_[kMemoryGbs] / 2;
-    return std::min(ValueOfRank(seen, NearestRank(seen.size(), 90)), rules_[kMemoryGbs]);
-  }
-
   // The share of the chip that a kind uses; 1 where it is not known. Only products whose operations
   // are known and what works element by element tell it.
   double UseOf(const KernelKind& kind, const KindUse& use, double bandwidth) const {

@@ -143,6 +143,8 @@ AdviceFacts FactsOf(const std::vector<DiagnosedRank>& ranks, const Rules& rules)
   facts.on_gpu = all([](const RankDiagnosis& part) { return part.source == kGpuSource; });
   facts.is_compiled =
       std::ranges::any_of(ranks, [](const DiagnosedRank& rank) { return rank.part->is_compiled; });
+  facts.serves =
+      std::ranges::any_of(ranks, [](const DiagnosedRank& rank) { return rank.part->Serves(); });
   facts.has_stacks = all([](const RankDiagnosis& part) { return part.has_stacks; });
   facts.has_shapes = switched_on("profiler.shapes");
   facts.has_memory = switched_on("profiler.memory");

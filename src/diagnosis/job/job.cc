@@ -262,6 +262,20 @@ HostAmount StepWork::HostOf(const std::vector<Leaf>& leaves,
   return amount;
 }
 
+bool Job::Serves() const {
+  return std::ranges::any_of(ranks, [](const DiagnosedRank& rank) { return rank.part->Serves(); });
+}
+
+bool Job::HaveOneLoad(const std::vector<std::size_t>& members, std::size_t step) const {
+  const auto batch = [&](std::size_t rank) {
+    const std::vector<StepPart>& of_rank = Part(rank).steps;
+    return step < of_rank.size() ? of_rank[step].batch : ServingBatch();
+  };
+  return std::ranges::all_of(members, [&](std::size_t rank) {
+    return AreComparable(batch(rank), batch(members.front()));
+  });
+}
+
 std::vector<HostAmount> Job::UsualHost(const std::vector<std::size_t>& members,
                                        const std::vector<Leaf>& leaves,
                                        const std::vector<Leaf>& waiting) const {

@@ -101,6 +101,7 @@ class DevicePart {
       if (item.IsOperation()) {
         begin_node_[i] = draft_.AddOfStep(work.begin, 0, NodeKind::kArrive, StepOf(item), work.row);
         end_node_[i] = draft_.AddOfStep(work.end, 0, NodeKind::kLeave, StepOf(item), work.row);
+        graph_.nodes[begin_node_[i]].graph = item.graph;
         graph_.collectives.push_back({begin_node_[i], end_node_[i], work.row});
       } else if (item.waits) {
         begin_node_[i] = end_node_[i] =
@@ -114,6 +115,7 @@ class DevicePart {
         graph_.nodes.back().adds_gradients = Contains(gradients_, AskedFor(item));
         graph_.nodes.back().clears_gradients = Contains(clearing_, AskedFor(item));
       }
+      graph_.nodes.back().graph = item.graph;
       if (item.launch >= 0 &&
           chain_.node_of_launch[static_cast<std::size_t>(item.launch)] != kNoNode) {
         draft_.Wait(begin_node_[i], chain_.node_of_launch[static_cast<std::size_t>(item.launch)],

@@ -26,14 +26,15 @@ class ShareMaker {
         names_(names),
         part_(part),
         garbage_(Covered(trace.garbage_collections)),
-        optimizer_(OptimizerSpans(trace)) {}
+        optimizer_(OptimizerSpans(trace)),
+        named_(Covered(trace.serving_marks)) {}
 
   void Add(const HostStretch& stretch) {
     begin_ = stretch.begin;
-    times_ = {};
+    times_ = between_ = {};
     found_.clear();
     const auto add_idle = [&](TimeNs begin, TimeNs end) {
-      times_[static_cast<std::size_t>(Leaf::kHostIdle)] += WithoutGarbage(begin, end);
+      AddTime(Leaf::kHostIdle, begin, end, WithoutGarbage(begin, end));
     };
     timeline_.Walk(
         stretch.track, stretch.begin, stretch.end,
@@ -51,8 +52,11 @@ class ShareMaker {
     for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
       if (times_[leaf] == 0) continue;
       const auto share = static_cast<std::uint32_t>(part_.shares.size());
-      part_.shares.push_back({stretch.edge, static_cast<Leaf>(leaf), times_[leaf],
-                              Contains(optimizer_, stretch.begin)});
+      part_.shares.push_back({.edge = stretch.edge,
+                              .leaf = static_cast<Leaf>(leaf),
+                              .time = times_[leaf],
+                              .in_optimizer = Contains(optimizer_, stretch.begin),
+                              .between = between_[leaf]});
       while (next != found_.end() && next->leaf < static_cast<Leaf>(leaf)) ++next;
       while (next != found_.end() && next->leaf == static_cast<Leaf>(leaf))
         next = AddPlace(share, next);
@@ -72,10 +76,17 @@ class ShareMaker {
     return end - begin - (garbage_.empty() ? 0 : LengthWithin(garbage_, {begin, end}));
   }
 
+  void AddTime(Leaf leaf, TimeNs begin, TimeNs end, TimeNs time) {
+    times_[static_cast<std::size_t>(leaf)] += time;
+    if (!named_.empty())
+      between_[static_cast<std::size_t>(leaf)] +=
+          std::min(time, end - begin - LengthWithin(named_, {begin, end}));
+  }
+
   void AddPiece(const HostPiece& piece, std::int32_t track, std::int32_t before) {
     const TimeNs time = WithoutGarbage(piece.begin, piece.end);
     if (time == 0) return;
-    times_[static_cast<std::size_t>(piece.leaf)] += time;
+    AddTime(piece.leaf, piece.begin, piece.end, time);
     const StringId text = HostTextOf(trace_, piece.table, piece.row);
     if (text == StringId::kEmpty || IsMark(piece, trace_.strings.View(text)) ||
         WaitsForOther(piece, track, before))
@@ -186,11 +197,11 @@ class ShareMaker {
   const CallSites& sites_;
   PartNames& names_;
   RankDiagnosis& part_;
-  const Intervals garbage_, optimizer_;
+  const Intervals garbage_, optimizer_, named_;
   std::unordered_map<StringId, NameId> of_frames_, of_others_;
   // Of the stretch at hand.
   TimeNs begin_ = 0;
-  std::array<TimeNs, kLeaves> times_{};
+  std::array<TimeNs, kLeaves> times_{}, between_{};
   std::vector<Found> found_;
 };
 

@@ -123,7 +123,8 @@ class ItemFinder {
   // The call for a collective prepares it and launches it at its end, or before the collective
   // begins.
   void Add(const DeviceItem& work, bool waits) {
-    GraphItem item{work, waits, -1, -1};
+    const auto launch = launches_.Find(work.link);
+    GraphItem item{.work = work, .waits = waits};
     auto call = calls_.Find(work.connection);
     if (!call && work.model >= 0) call = calls_.LastGraph(work.begin);
     if (call) {
@@ -133,11 +134,15 @@ class ItemFinder {
                               ? std::clamp(work.begin + offset_, call->begin, call->end)
                               : call->begin;
       SetLaunch({time, call->track, queued ? static_cast<std::int32_t>(*queued) : -1, true}, item);
-    } else if (const auto launch = launches_.Find(work.link)) {
+    } else if (launch) {
       const GraphLaunch of_operator = LaunchOfOperator(*launch, work);
       item.launched = of_operator.begin;
       SetLaunch(of_operator, item);
     }
+    if (work.model >= 0)
+      item.graph = item.launch;
+    else if (launch)
+      item.graph = trace_.launches.replay[*launch];
     found_.items.push_back(item);
   }
 

@@ -123,6 +123,7 @@ void AddPercents(std::vector<StepShare>& shares) {
 FindingSection SectionOf(const FoundCause& finding) {
   if (finding.finding->area == Area::kCapture) return FindingSection::kCapture;
   if (finding.finding->area == Area::kSettings) return FindingSection::kSettings;
+  if (finding.finding->area == Area::kLatency) return FindingSection::kLatency;
   return finding.kind == FindingKind::kFault ? FindingSection::kFaults
                                              : FindingSection::kOpportunities;
 }
@@ -130,12 +131,13 @@ FindingSection SectionOf(const FoundCause& finding) {
 const Wording& HeadingOf(FindingSection section) {
   static const Wording headings[] = {{"Faults", "问题"},
                                      {"Works as written, could be faster", "可优化项"},
+                                     {"How long requests wait", "请求等待"},
                                      {"Settings and memory", "环境变量与内存"},
                                      {"About the capture", "关于采集"}};
   return headings[static_cast<std::size_t>(section)];
 }
 
-bool IsOfStep(const FoundCause& finding) { return SectionOf(finding) < FindingSection::kSettings; }
+bool IsOfStep(const FoundCause& finding) { return SectionOf(finding) < FindingSection::kLatency; }
 
 MsText::MsText(TimeNs step) : decimals_(step >= 10'000'000 ? 1 : step >= 1'000'000 ? 2 : 3) {}
 

@@ -69,7 +69,7 @@ void AddPadding(const std::vector<PhaseGroup>& groups, Report& report) {
       computed += step->batch.graph_size;
     }
   }
-  if (computed == 0) return;
+  if (computed == asked) return;
   report.lines.push_back(fmt::format(
       "padding: graphs computed for {} requests and {} were there, {:.1f} % are in vain", computed,
       asked, 100 * static_cast<double>(computed - asked) / static_cast<double>(computed)));

@@ -61,6 +61,25 @@ class PartBuilder {
     return *this;
   }
 
+  /// Nothing happens, and nothing says why.
+  PartBuilder& Gap(TimeNs time) {
+    now_ += time;
+    return *this;
+  }
+
+  /// The step is one of a server.
+  PartBuilder& Serves(const ServingBatch& batch, std::int64_t graphs = 0) {
+    part_.steps.back().batch = batch;
+    part_.steps.back().graphs = graphs;
+    return *this;
+  }
+
+  /// The last kernel belongs to that launch of a graph.
+  PartBuilder& InGraph(std::int32_t graph) {
+    part_.graph.nodes[last_].graph = graph;
+    return *this;
+  }
+
   PartBuilder& Collective(std::string_view name, TimeNs dur, std::string_view kind = "allreduce",
                           std::string_view group = "g") {
     const std::uint32_t arrive = Node(now_, 0, NodeKind::kArrive);

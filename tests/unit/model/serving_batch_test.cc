@@ -73,6 +73,33 @@ TEST(ServingBatch, PaddingIsWhatNobodyAskedFor) {
   EXPECT_FALSE(ReadServingName("decode[bs=129/128 tok=129]")->Padding()) << "no such graph";
 }
 
+TEST(ServingBatch, GraphsAreCapturedForTokens) {
+  const auto graph_of = [](ServingBatch batch, std::int64_t tokens) {
+    batch.SetGraph(tokens);
+    return batch.graph_size;
+  };
+  const ServingBatch decode = *ReadServingName("execute_context_0(0)_generation_24(24)");
+  EXPECT_EQ(graph_of(decode, 32), 32);
+  EXPECT_EQ(graph_of(decode, 24), 24);
+  EXPECT_EQ(graph_of(decode, 23), -1) << "they do not fit";
+  EXPECT_EQ(graph_of(decode, -1), -1);
+  // Three tokens of each request: 96 tokens are 32 requests.
+  EXPECT_EQ(graph_of(*ReadServingName("execute_context_0(0)_generation_24(72)"), 96), 32);
+  EXPECT_EQ(graph_of(*ReadServingName("execute_context_1(24)_generation_24(24)"), 64), -1)
+      << "prompts are in it";
+}
+
+TEST(ServingBatch, StepsOfAboutAsMuchWork) {
+  const auto comparable = [](const char* a, const char* b) {
+    return AreComparable(*ReadServingName(a), *ReadServingName(b));
+  };
+  EXPECT_TRUE(comparable("step[DECODE bs=32]", "step[DECODE bs=40]"));
+  EXPECT_FALSE(comparable("step[DECODE bs=32]", "step[DECODE bs=41]"));
+  EXPECT_FALSE(comparable("step[DECODE bs=1]", "step[IDLE]"));
+  EXPECT_FALSE(comparable("step[DECODE bs=32]", "step[EXTEND bs=1 toks=32]"));
+  EXPECT_TRUE(AreComparable({}, {}));
+}
+
 TEST(ServingBatch, SizesThatAreCompared) {
   const auto size = [](const char* name) { return SizeOf(*ReadServingName(name)); };
   EXPECT_EQ(size("step[DECODE bs=33]"), 33);

@@ -29,6 +29,7 @@ struct Wording {
 /// did.
 struct AdviceFacts {
   bool on_gpu = false;       ///< settings of an NPU do not apply
+  bool serves = false;       ///< their steps are those of a server
   bool is_compiled = false;  ///< compiled functions or captured graphs run
   /// What the profiler recorded.
   bool has_stacks = false, has_shapes = false, has_memory = false, has_modules = false;

@@ -16,6 +16,8 @@
   X(kLinkSlow)           \
   X(kPpStageImbalance)   \
   X(kEpImbalance)        \
+  X(kServeBalance)       \
+  X(kServePrefill)       \
   X(kHostDataloader)     \
   X(kHostH2d)            \
   X(kHostSync)           \
@@ -25,6 +27,7 @@
   X(kHostMemory)         \
   X(kHostCheckpoint)     \
   X(kHostGraphMissed)    \
+  X(kServeHost)          \
   X(kHostLaunchBlocking) \
   X(kHostCpuContention)  \
   X(kHostPython)         \
@@ -38,6 +41,8 @@
   X(kOpOptimizer)        \
   X(kOpZeroGrad)         \
   X(kOpUnfused)          \
+  X(kGraphBubbles)       \
+  X(kGraphPadding)       \
   X(kDevClock)           \
   X(kCommNotOverlapped)  \
   X(kCommSmall)          \
@@ -49,6 +54,7 @@
   X(kCommInner)          \
   X(kCommBuffer)         \
   X(kPpBubble)           \
+  X(kServeStall)         \
   X(kEnvCheck)           \
   X(kMemPressure)        \
   X(kCaptureOverhead)    \

@@ -27,6 +27,7 @@ enum class Area : std::uint8_t {
   kCommunication,
   kHosts,
   kDevices,
+  kLatency,   ///< how long requests of a server wait; wins no time of a step
   kSettings,  ///< of the job and its memory
   kCapture,   ///< what the captures can tell
 };
@@ -60,7 +61,9 @@ struct Coverage {
   double steps = 0;       ///< that count
   std::size_t ranks = 0;
   std::int64_t stages = 1;
-  bool decodes_by_graph = false;  ///< steps of a server that decode run captured graphs
+  bool serves = false;            ///< the steps are those of a server
+  bool decodes_by_graph = false;  ///< some of them decode, and run captured graphs
+  bool runs_graphs = false;       ///< captured or compiled graphs that were launched as a whole
 };
 inline bool HasOperations(const Coverage& job) { return job.operations; }
 inline bool HasTransfers(const Coverage& job) { return job.operations && job.transfers; }

@@ -90,6 +90,11 @@ struct Job {
   const UsualKernel& UsualOf(std::size_t rank, std::size_t step, const std::string& type) const {
     return usual_kernels.at(role[rank])[step].at(type);
   }
+  /// True where the steps are those of a server.
+  bool Serves() const;
+  /// True where the ranks have about as much work in the step, as far as the names of a server's
+  /// steps tell. Others do not show who is slow.
+  bool HaveOneLoad(const std::vector<std::size_t>& members, std::size_t step) const;
   /// What is normal for HostOf() among some ranks, by step.
   std::vector<HostAmount> UsualHost(const std::vector<std::size_t>& members,
                                     const std::vector<Leaf>& leaves,

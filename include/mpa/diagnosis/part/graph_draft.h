@@ -16,7 +16,9 @@ namespace mpa {
 /// Device work, or a wait of a stream for an event, with what is known of its launch.
 struct GraphItem {
   DeviceItem work;
-  bool waits = false;        ///< for an event
+  bool waits = false;  ///< for an event
+  /// Of the launch of the captured or compiled graph that it is part of, a number; -1: of none.
+  std::int32_t graph = -1;
   TimeNs launched = -1;      ///< when the host asked for it, in host time; -1: unknown
   std::int32_t launch = -1;  ///< position in GraphItems::launches
   bool IsOperation() const { return work.table == PieceTable::kCommunications; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -59,6 +60,9 @@ struct HostShare {
   /// Of a capture without steps: up to the first launch of all, or to the first of a kind of
   /// kernel, when the program loads libraries and code.
   bool starts_up = false;
+  /// Of it in steps of a server, outside of what they are named after: before and after the model
+  /// runs.
+  TimeNs between = 0;
 };
 
 /// Where the host spent the time of a share: all pieces of one operator, frame or call.
@@ -184,6 +188,12 @@ struct RankDiagnosis {
   /// Of the allocator whose tensors are recorded: what it held at most, and what its tensors took
   /// then; 0: not recorded.
   std::int64_t pool_reserved = 0, pool_allocated = 0;
+
+  /// True where the steps are those of a server.
+  bool Serves() const {
+    return std::ranges::any_of(
+        steps, [](const StepPart& step) { return step.batch.phase != ServingPhase::kUnknown; });
+  }
 
   /// Of a node of the graph that is a kernel.
   const KernelKind& KindOf(const GraphNode& node) const {

@@ -33,6 +33,7 @@ struct GraphNode {
   bool adds_gradients =
       false;  ///< the host asked for it to add gradients to those of earlier passes
   bool clears_gradients = false;  ///< the host asked for it within Optimizer.zero_grad
+  std::int32_t graph = -1;        ///< see GraphItem
 };
 
 struct GraphEdge {

@@ -36,10 +36,10 @@ class Speaker {
 };
 
 /// What findings stand under, in the order of the lists.
-enum class FindingSection : std::uint8_t { kFaults, kOpportunities, kSettings, kCapture };
-inline constexpr FindingSection kSections[] = {FindingSection::kFaults,
-                                               FindingSection::kOpportunities,
-                                               FindingSection::kSettings, FindingSection::kCapture};
+enum class FindingSection : std::uint8_t { kFaults, kOpportunities, kLatency, kSettings, kCapture };
+inline constexpr FindingSection kSections[] = {
+    FindingSection::kFaults, FindingSection::kOpportunities, FindingSection::kLatency,
+    FindingSection::kSettings, FindingSection::kCapture};
 FindingSection SectionOf(const FoundCause& finding);
 /// "Works as written, could be faster"
 const Wording& HeadingOf(FindingSection section);

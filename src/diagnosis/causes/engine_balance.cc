@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engines of a server that wait for each other in every step, and have different work to do.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "finder.h"
+#include "small_operations.h"
+
+namespace mpa {
+namespace {
+
+constexpr MetricInfo kDummySteps{
+    "dummy_steps", "share", {"{} of the steps without requests", "{} 的 step 没有请求"}},
+    kMostTokens{"most_tokens", "count", {"{} tokens a step on them", "其每个 step {} 个 token"}},
+    kTokensOfOthers{"tokens_of_others", "count", {"{} on the others", "其他为 {}"}};
+
+class EngineBalance : Finder {
+ public:
+  using Finder::Finder;
+
+  void Find() {
+    Add(kServeBalance, false);
+    Add(kServePrefill, true);
+  }
+
+ private:
+  struct Found {
+    std::set<std::int64_t> ranks;
+    std::set<std::size_t> steps;
+    double dummy = 0, busy_tokens = 0, other_tokens = 0, busy = 0, others = 0;
+  };
+
+  static bool ReadsPrompts(const ServingBatch& batch) {
+    return batch.phase == ServingPhase::kPrefill || batch.phase == ServingPhase::kMixed;
+  }
+
+  void Add(const FindingInfo& finding, bool of_prompts) {
+    Cause cause = NewCause(job_, finding);
+    Found found;
+    for (const auto& [role, ranks] : job_.ranks_of_role) {
+      for (std::size_t step = 0; step < job_.steps; ++step) {
+        if (job_.HaveOneLoad(ranks, step) || PromptsDiffer(ranks, step) != of_prompts) continue;
+        Even(ranks, step, cause.what_if.expect, found);
+      }
+    }
+    if (cause.what_if.expect.durations.empty() || found.steps.empty()) return;
+    cause.finding.steps = job_.IdsOf(found.steps);
+    cause.finding.ranks.assign(found.ranks.begin(), found.ranks.end());
+    if (of_prompts && found.ranks.size() == job_.ranks.size()) cause.finding.ranks.clear();
+    if (found.dummy > 0)
+      cause.finding.Measure(kDummySteps, found.dummy / static_cast<double>(RankSteps()));
+    cause.finding.Measure(kMostTokens, found.busy_tokens / std::max(1.0, found.busy));
+    cause.finding.Measure(kTokensOfOthers, found.other_tokens / std::max(1.0, found.others));
+    causes_.push_back(std::move(cause));
+  }
+
+  // True where some read prompts in the step and others do not.
+  bool PromptsDiffer(const std::vector<std::size_t>& ranks, std::size_t step) const {
+    const auto reads = [&](std::size_t rank) {
+      return ReadsPrompts(job_.Part(rank).steps[step].batch);
+    };
+    return std::ranges::any_of(ranks, reads) && !std::ranges::all_of(ranks, reads);
+  }
+
+  // Of a step without what the rank waits for others.
+  double OwnTime(std::size_t rank, std::size_t step) const {
+    const std::vector<TimeNs>& leaves = job_.Part(rank).steps[step].leaves;
+    TimeNs own = 0;
+    for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+      if (!IsOf({Leaf::kWaitPeer, Leaf::kUnsplit, Leaf::kBubble}, static_cast<Leaf>(leaf)))
+        own += leaves[leaf];
+    }
+    return static_cast<double>(own);
+  }
+
+  // Takes out of the busiest what they do beyond the mean: of all their work the same share.
+  void Even(const std::vector<std::size_t>& ranks, std::size_t step, Removal& removal,
+            Found& found) const {
+    double sum = 0;
+    for (const std::size_t rank : ranks) sum += OwnTime(rank, step);
+    const double mean = sum / static_cast<double>(ranks.size());
+    std::map<std::size_t, double> less;  // by rank
+    for (const std::size_t rank : ranks) {
+      const ServingBatch& batch = job_.Part(rank).steps[step].batch;
+      const double own = OwnTime(rank, step);
+      const bool counts = step >= job_.first_step;
+      const auto tokens = static_cast<double>(std::max<std::int64_t>(0, batch.Tokens()));
+      if (own <= mean) {
+        found.dummy += counts && batch.phase == ServingPhase::kDummy ? 1 : 0;
+        found.other_tokens += counts ? tokens : 0;
+        found.others += counts ? 1 : 0;
+        continue;
+      }
+      less[rank] = 1 - mean / own;
+      Shorten(rank, static_cast<std::int32_t>(step), less[rank], removal);
+      if (!counts) continue;
+      found.ranks.insert(job_.ranks[rank].rank);
+      found.steps.insert(step);
+      found.busy_tokens += tokens;
+      ++found.busy;
+    }
+    ShortenTransfers(less, static_cast<std::int32_t>(step), removal);
+  }
+
+  void ShortenTransfers(const std::map<std::size_t, double>& less, std::int32_t step,
+                        Removal& removal) const {
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      const JobOperation& operation = job_.operations.all[i];
+      if (operation.step != step) continue;
+      double share = 1;
+      for (const JointOperation::Member& member : operation.joint.members) {
+        const auto found = less.find(member.rank);
+        share = found == less.end() ? 0 : std::min(share, found->second);
+        if (share <= 0) break;
+      }
+      if (share > 0 && share < 1)
+        ShortenOperation(job_, i, ShareOf(LeastOfMembers(job_, i, &OperationPart::moved), share),
+                         removal);
+    }
+  }
+
+  void Shorten(std::size_t rank, std::int32_t step, double share, Removal& removal) const {
+    const RankDiagnosis& part = job_.Part(rank);
+    for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
+      const GraphNode& node = part.graph.nodes[i];
+      if (node.kind == NodeKind::kKernel && node.step == step)
+        removal.durations.push_back({job_.graph.first_node[rank] + i, ShareOf(node.dur, share)});
+    }
+    for (const HostShare& row : part.shares) {
+      if (job_.StepOfEdge(rank, row.edge) == step)
+        removal.waits.push_back({job_.graph.first_edge[rank] + row.edge, ShareOf(row.time, share)});
+    }
+  }
+};
+
+}  // namespace
+
+const FindingInfo kServeBalance = Fault(
+    Area::kBalance, "serve.balance", {"framework"},
+    {"the engines of {} get more requests", "{} 的引擎分到的请求更多"},
+    {.applies = [](const Coverage& job) { return job.serves && job.compares; },
+     .find = FindBy<EngineBalance>,
+     .advice = {
+         {{{"balance the requests of the engines by their tokens", "按 token 数均衡各引擎的请求"},
+           Change("requests of the engines", "even by tokens")}}}});
+
+const FindingInfo kServePrefill = Fault(
+    Area::kBalance, "serve.prefill", {"framework"},
+    {"engines that decode wait while others read prompts", "解码的引擎等待其他引擎的 prefill"},
+    {.applies = [](const Coverage& job) { return job.serves && job.compares; },
+     .advice = {{{{"read prompts in chunks (chunked prefill)", "分块 prefill"},
+                  Change("prompts", "in chunks")},
+                 {{"prefill on engines of their own", "prefill 与 decode 分离部署"},
+                  Change("prefill", "on engines of its own")}}}});
+
+}  // namespace mpa

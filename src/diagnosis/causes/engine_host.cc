@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a server does on the host between the runs of its model, while the device waits.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "finder.h"
+
+namespace mpa {
+namespace {
+
+constexpr MetricInfo kScheduling{"scheduling_per_step", "ns", {"scheduling {}", "调度 {}"}},
+    kSamplingTime{"sampling_per_step", "ns", {"sampling {}", "采样 {}"}},
+    kDetokenising{"detokenising_per_step", "ns", {"detokenising {}", "反分词 {}"}},
+    kPreparing{"preparing_per_step", "ns", {"preparing inputs {}", "准备输入 {}"}},
+    kNotRecorded{"not_recorded_per_step", "ns", {"not recorded {}", "未记录 {}"}};
+
+struct Activity {
+  const MetricInfo& metric;
+  std::array<std::string_view, 3> names;  // what functions and ranges have in their names
+};
+
+const std::array<Activity, 4> kActivities = {{
+    {kDetokenising, {"detok", "output_processor", "decode_stream"}},
+    {kScheduling, {"sched", "get_next_batch", "engine/core"}},
+    {kSamplingTime, {"sampl", "logits", "argmax"}},
+    {kPreparing, {"prepare", "update_states", "build_attn"}},
+}};
+
+class EngineHost : Finder {
+ public:
+  using Finder::Finder;
+
+  void Find() {
+    Cause cause = NewCause(job_, kServeHost);
+    TimeNs time = 0;
+    std::array<TimeNs, kActivities.size() + 1> of_activity{};  // the last: not recorded
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const RankDiagnosis& part = job_.Part(rank);
+      std::vector<double> between(part.shares.size(), 0);  // the share of it that counts
+      for (std::size_t i = 0; i < part.shares.size(); ++i) {
+        const HostShare& share = part.shares[i];
+        const std::int32_t step = job_.StepOfEdge(rank, share.edge);
+        if (share.between <= 0 || step < 0 || !IsOf(kServeHost.leaves, share.leaf)) continue;
+        cause.what_if.expect.waits.push_back(
+            {job_.graph.first_edge[rank] + share.edge, share.between});
+        if (!job_.Counts(step)) continue;
+        between[i] = Ratio(share.between, share.time);
+        time += share.between;
+        if (share.leaf == Leaf::kHostIdle) of_activity.back() += share.between;
+      }
+      for (const HostPlace& place : part.places) {
+        const std::string& name = part.names[place.name];
+        for (std::size_t i = 0; i < kActivities.size(); ++i) {
+          const auto is_in_name = [&](std::string_view word) {
+            return !word.empty() && name.find(word) != std::string::npos;
+          };
+          if (std::ranges::none_of(kActivities[i].names, is_in_name)) continue;
+          of_activity[i] += ShareOf(place.time, between[place.share]);
+          break;
+        }
+      }
+    }
+    if (time == 0) return;
+    const auto measure = [&](const MetricInfo& metric, TimeNs of) {
+      if (of > 0) cause.finding.Measure(metric, static_cast<double>(of) / RankSteps());
+    };
+    measure(kTimePerStep, time);
+    for (std::size_t i = 0; i < kActivities.size(); ++i)
+      measure(kActivities[i].metric, of_activity[i]);
+    measure(kNotRecorded, of_activity.back());
+    causes_.push_back(std::move(cause));
+  }
+};
+
+}  // namespace
+
+const FindingInfo kServeHost = Fault(
+    Area::kHosts, "serve.host", {"framework"},
+    {"the device waits for the server between runs of the model", "模型执行之间设备等待服务框架"},
+    {.leaves = {Leaf::kPython, Leaf::kHostIdle},
+     .applies = [](const Coverage& job) { return job.serves; },
+     .find = FindBy<EngineHost>,
+     .advice = {{{{"schedule the next step while the device runs (async scheduling)",
+                   "在设备执行时调度下一个 step（异步调度）"},
+                  Change("scheduling", "while the device runs")},
+                 {{"detokenise in another process", "在其他进程中反分词"},
+                  Change("detokenising", "in another process")}}}});
+
+}  // namespace mpa

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device does nothing between kernels of a captured graph.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "finder.h"
+#include "mpa/measure/quantiles.h"
+
+namespace mpa {
+namespace {
+
+constexpr Threshold kBubbleNs{"least_ns", 5'000, 0, kLongestTime,
+                              "shorter gaps lie between any two kernels"},
+    kBubbleRatio{"ratio", 3, 1, 1000,
+                 "a gap is a bubble from this many times the usual gap of the graph on"};
+
+constexpr MetricInfo kBubbles{
+    "bubbles_per_step", "count", {"{} bubbles a step", "每个 step {} 个空泡"}},
+    kLongestBubble{"longest_bubble", "ns", {"the longest takes {}", "最长 {}"}};
+
+class GraphBubbles : Finder {
+ public:
+  using Finder::Finder;
+
+  void Find() {
+    Cause cause = NewCause(job_, kGraphBubbles);
+    double bubbles = 0, time = 0;
+    TimeNs longest = 0;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      bool has_any = false;
+      for (const Gap& gap : BubblesOf(rank)) {
+        has_any = true;
+        ++bubbles;
+        time += static_cast<double>(gap.Length());
+        longest = std::max(longest, gap.Length());
+        AddTo(rank, gap, cause.what_if.expect);
+      }
+      if (has_any) cause.finding.ranks.push_back(job_.ranks[rank].rank);
+    }
+    if (cause.what_if.expect.prompt.empty()) return;
+    if (cause.finding.ranks.size() == job_.ranks.size()) cause.finding.ranks.clear();
+    MeasureSums(bubbles, time, cause);
+    cause.finding.metrics.front().info = &kBubbles;
+    cause.finding.Measure(kLongestBubble, longest);
+    causes_.push_back(std::move(cause));
+  }
+
+ private:
+  // Nothing runs from `begin` to `end`, where `node` starts.
+  struct Gap {
+    TimeNs begin = 0, end = 0;
+    std::size_t first = 0, last = 0;  // positions in the order: what stands in it, then the node
+    TimeNs Length() const { return end - begin; }
+  };
+
+  // The rank's device work and waits, in order of time. A wait is the moment at which it ends.
+  std::vector<std::uint32_t> Order(std::size_t rank) const {
+    const auto& nodes = job_.Part(rank).graph.nodes;
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].kind >= NodeKind::kKernel) order.push_back(i);
+    }
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return nodes[i].start; });
+    return order;
+  }
+
+  // Gaps between two pieces of one graph in a step that counts.
+  std::vector<Gap> BubblesOf(std::size_t rank) {
+    order_ = Order(rank);
+    const auto& nodes = job_.Part(rank).graph.nodes;
+    std::vector<Gap> gaps;
+    TimeNs busy_until = 0;
+    int running = 0;          // collectives
+    std::int32_t graph = -1;  // of the last work
+    std::size_t first = 0;    // behind it
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      const GraphNode& node = nodes[order_[i]];
+      if (node.kind == NodeKind::kWait) continue;
+      const bool is_within = node.graph >= 0 && node.graph == graph && job_.Counts(node.step);
+      if (running == 0 && is_within && node.start > busy_until)
+        gaps.push_back({busy_until, node.start, first, i});
+      if (node.kind == NodeKind::kArrive) ++running;
+      if (node.kind == NodeKind::kLeave) running = std::max(0, running - 1);
+      busy_until = std::max(busy_until, node.start + node.dur);
+      graph = node.graph;
+      first = i + 1;
+    }
+    if (gaps.empty()) return gaps;
+    std::vector<TimeNs> lengths;
+    for (const Gap& gap : gaps) lengths.push_back(gap.Length());
+    const double least = std::max(
+        rules_[kBubbleNs], rules_[kBubbleRatio] * static_cast<double>(Median(std::move(lengths))));
+    std::erase_if(gaps, [&](const Gap& gap) { return static_cast<double>(gap.Length()) < least; });
+    return gaps;
+  }
+
+  // What stands in the gap waits no longer than for what it depends on.
+  void AddTo(std::size_t rank, const Gap& gap, Removal& removal) const {
+    for (std::size_t i = gap.first; i <= gap.last; ++i)
+      removal.prompt.push_back(job_.graph.first_node[rank] + order_[i]);
+  }
+
+  std::vector<std::uint32_t> order_;  // of the rank at hand
+};
+
+}  // namespace
+
+const FindingInfo kGraphBubbles =
+    Fault(Area::kDevices, "graph.bubbles", {"framework"},
+          {"the device idles within captured graphs", "图内存在空泡"},
+          {.applies = [](const Coverage& job) { return job.runs_graphs; },
+           .find = FindBy<GraphBubbles>,
+           .advice = {{{{"update the parameters of the graph before it is launched",
+                         "在下发图之前更新图参数"},
+                        Change("updates of graph parameters", "before the launch")},
+                       {{"fewer streams and events within the graph", "减少图内的流和事件"},
+                        Change("streams within the graph", "fewer")}}},
+           .thresholds = {&kBubbleNs, &kBubbleRatio}});
+
+}  // namespace mpa
