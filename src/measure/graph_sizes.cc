@@ -15,10 +15,7 @@
 #include "mpa/measure/launch_chain.h"
 
 namespace mpa {
-namespace {
 
-// The first dimension of the first tensor of "32,4096;4096,4096", in quotes or not; -1: there is
-// none.
 std::int64_t FirstDimension(std::string_view shapes) {
   shapes.remove_prefix(std::min(shapes.find_first_not_of("\"[ "), shapes.size()));
   std::int64_t dimension = -1;
@@ -26,6 +23,8 @@ std::int64_t FirstDimension(std::string_view shapes) {
       std::from_chars(shapes.data(), shapes.data() + shapes.size(), dimension);
   return error == std::errc() && dimension > 0 ? dimension : -1;
 }
+
+namespace {
 
 class MarkedGraphs {
  public:

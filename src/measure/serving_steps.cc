@@ -4,15 +4,38 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "mpa/base/rows_by.h"
 #include "mpa/measure/graph_sizes.h"
+#include "mpa/measure/inferred_phases.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/measure/sampling.h"
 
 namespace mpa {
 namespace {
+
+ServingBatch BatchByKernels(ServingPhase phase, std::int64_t tokens) {
+  ServingBatch batch{.phase = phase};
+  if (phase == ServingPhase::kDecode) {
+    batch.requests = batch.output_tokens = tokens;
+    batch.prompt_tokens = 0;
+  } else if (phase == ServingPhase::kPrefill) {
+    batch.prompt_tokens = tokens;
+    batch.output_tokens = 0;
+  }
+  return batch;
+}
+
+std::optional<ServingBatch> BatchOfMark(const RankTrace& trace, std::size_t row) {
+  const ServingMarks& marks = trace.serving_marks;
+  if (marks.phase[row] >= 0)
+    return BatchByKernels(static_cast<ServingPhase>(marks.phase[row]), marks.tokens[row]);
+  auto batch = ReadServingName(trace.strings.View(marks.name[row]));
+  if (batch && batch->graph_size < 0) batch->SetGraph(marks.graph_tokens[row]);
+  return batch;
+}
 
 // What a mark adds that lies within the one of its step.
 void AddInner(const ServingBatch& inner, ServingBatch& batch) {
@@ -88,9 +111,8 @@ std::vector<ServingStep> FindServingSteps(const RankTrace& trace) {
       marks.Size(), [&](std::size_t row) { return std::pair(marks.start[row], -marks.dur[row]); });
   std::vector<ServingStep> steps;
   for (const std::size_t row : rows) {
-    auto batch = ReadServingName(trace.strings.View(marks.name[row]));
+    const auto batch = BatchOfMark(trace, row);
     if (!batch) continue;
-    if (batch->graph_size < 0) batch->SetGraph(marks.graph_tokens[row]);
     if (!steps.empty() && marks.start[row] < steps.back().end) {
       AddInner(*batch, steps.back().batch);
     } else {
@@ -134,11 +156,13 @@ Steps StepsOf(const std::vector<ServingStep>& serving) {
 }
 
 void UseServingSteps(RankTrace& trace) {
-  const std::vector<bool> names = NamesOfSteps(trace.strings);
-  if (names.empty()) return;
-  AddMarks(trace.host_ops, trace.host_ops.name, names, trace.serving_marks);
-  AddMarks(trace.mstx, trace.mstx.message, names, trace.serving_marks);
-  AddGraphTokens(trace);
+  if (const std::vector<bool> names = NamesOfSteps(trace.strings); !names.empty()) {
+    AddMarks(trace.host_ops, trace.host_ops.name, names, trace.serving_marks);
+    AddMarks(trace.mstx, trace.mstx.message, names, trace.serving_marks);
+    AddGraphTokens(trace);
+  }
+  InferServingMarks(trace);
+  if (trace.serving_marks.Empty()) return;
   if (trace.steps.Empty()) trace.steps = StepsOf(FindServingSteps(trace));
 }
 

@@ -39,8 +39,9 @@ std::vector<ServingBatch> BatchesOfSteps(const RankTrace& trace);
 /// These as the steps of a rank, numbered from 0.
 Steps StepsOf(const std::vector<ServingStep>& serving);
 
-/// Adds the marks among the operators and ranges of the host to those that the reader found. The
-/// steps of a rank without steps are those of its server.
+/// Adds the marks among the operators and ranges of the host to those that the reader found; where
+/// there are none, those of InferServingMarks(). The steps of a rank without steps are those of its
+/// server.
 void UseServingSteps(RankTrace& trace);
 
 /// What the time of a step of a server was spent on. All of it is in one of them.

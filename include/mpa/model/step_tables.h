@@ -32,6 +32,9 @@ struct ServingMarkFields {
   /// Tokens for which the graph was captured that the range replays, where the name does not say
   /// so; -1: it replays none, or not known.
   Of<std::int64_t> graph_tokens = Initially{-1};
+  /// Of a range without such a name: its ServingPhase, and its tokens; -1: the name tells.
+  Of<std::int8_t> phase = Initially{-1};
+  Of<std::int64_t> tokens = Initially{-1};
 };
 struct ServingMarks : Table<ServingMarkFields> {};
 
