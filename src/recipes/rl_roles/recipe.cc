@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Iterations of reinforcement learning: what each role takes, and which one to scale.
+#include "iteration_account.h"
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/chosen_step.h"
+#include "mpa/recipe/job_info_fields.h"
+#include "outputs.h"
+
+namespace mpa::recipes {
+namespace {
+
+using rl_roles::CaptureRoles;
+
+CaptureRoles MapRlRoles(const RankTrace& trace, const RecipeArguments& arguments) {
+  CaptureRoles roles = rl_roles::RolesOf(trace);
+  roles.wanted = NumberArgument<std::int64_t>(arguments, kStepId).value_or(-1);
+  return roles;
+}
+
+void ReduceRlRoles(const rl_roles::Ranks& ranks, const RecipeArguments&, Wanted wanted,
+                   Report& report) {
+  const rl_roles::JobRoles job = rl_roles::RolesOfJob(ranks);
+  if (job.runs.empty()) {
+    report.notes.push_back(
+        "no roles of reinforcement learning found: neither directories (\"actor_update\") nor "
+        "ranges (\"generate_sequences\") have the name of a role; give the directory that holds "
+        "those of the roles, or mark the roles with mstx or record_function, see docs/rl.md");
+  }
+  report.notes.insert(report.notes.end(), job.notes.begin(), job.notes.end());
+  report.partial = job.partial;
+  const std::vector<rl_roles::IterationAccount> accounts = rl_roles::AccountIterations(job);
+  if (wanted.sheets) rl_roles::AddSheets(job, accounts, report);
+  if (wanted.screen != Detail::kNone) rl_roles::AddLines(accounts, report);
+}
+
+}  // namespace
+
+Recipe RlRoles() {
+  return MakeRecipe<MapRlRoles, ReduceRlRoles>(
+      {.name = "rl_roles",
+       .folder = "RlRoles",
+       .summary = "roles of reinforcement learning: iterations, bubbles, and which to scale",
+       .needs = rl_roles::kRoleTables,
+       .can_run = JudgeReadable,
+       .cuts_steps = true,
+       .joins_groups = true});
+}
+
+}  // namespace mpa::recipes
