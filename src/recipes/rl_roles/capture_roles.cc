@@ -9,7 +9,6 @@
 #include "mpa/measure/activities.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/serving_steps.h"
-#include "role_names.h"
 
 namespace mpa::rl_roles {
 namespace {
@@ -137,15 +136,14 @@ void DecodeSteps::Add(const DecodeSteps& other) {
 }
 
 CaptureRoles RolesOf(const RankTrace& trace) {
-  const NamedDirectories directories = ReadDirectories(trace.capture_group);
   CaptureRoles roles;
   roles.group = trace.capture_group;
   roles.name = trace.capture;
   roles.host = trace.job.host_uid.empty() ? trace.job.host_name : trace.job.host_uid;
   roles.device = trace.device_id;
-  roles.iteration = directories.iteration;
+  roles.directories = ReadDirectories(trace.capture_group);
   roles.collectives = CollectivesOfRank(trace);
-  const Spans spans = FindSpans(trace, directories.role);
+  const Spans spans = FindSpans(trace, roles.directories.role);
   if (spans.empty()) return roles;
   const Steps steps = StepsOf(spans);
   const RankAccount account = AccountRank(trace, {.steps = &steps});

@@ -10,6 +10,7 @@
 #include "mpa/collectives/instances.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/model/rank_trace.h"
+#include "role_names.h"
 
 /// What one capture says of the roles of its job: the part of the recipe.
 namespace mpa::rl_roles {
@@ -44,14 +45,14 @@ struct RoleRun {
 };
 
 struct CaptureRoles {
-  std::string group;            ///< the directories between the one that was given and the capture
-  std::string name;             ///< of its directory or file
-  std::string host;             ///< empty: unknown
-  std::int64_t device = -1;     ///< its number on the host; -1: unknown
-  std::int64_t iteration = -1;  ///< as the directories say; -1: they do not
-  std::int64_t wanted = -1;     ///< the iteration that the user chose; -1: all
-  std::vector<RoleRun> runs;    ///< in order of time
-  RankCollectives collectives;  ///< they tell how clocks differ
+  std::string group;             ///< the directories between the one that was given and the capture
+  NamedDirectories directories;  ///< what they say
+  std::string name;              ///< of its directory or file
+  std::string host;              ///< empty: unknown
+  std::int64_t device = -1;      ///< its number on the host; -1: unknown
+  std::int64_t wanted = -1;      ///< the iteration that the user chose; -1: all
+  std::vector<RoleRun> runs;     ///< in order of time
+  RankCollectives collectives;   ///< they tell how clocks differ
 };
 
 /// The tables that RolesOf() reads.

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "host_clocks.h"
+#include "job_devices.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 
@@ -26,19 +27,6 @@ std::string FirstOf(const std::vector<std::string>& names) {
   const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size()));
   return fmt::format("{}{}", fmt::join(names.begin(), end, ", "),
                      names.size() > kShown ? ", ..." : "");
-}
-
-// Numbers of devices, as they are given out where every process sees one alone, are all the same.
-bool DevicesAreNumbered(const Ranks& ranks) {
-  std::map<std::tuple<std::string, std::string, std::int64_t>, std::int64_t> rank_of;
-  for (const auto& [rank, capture] : ranks) {
-    if (capture.runs.empty()) continue;
-    if (capture.device < 0) return false;
-    const auto [found, added] =
-        rank_of.insert({{capture.group, capture.host, capture.device}, rank});
-    if (!added && found->second != rank) return false;
-  }
-  return true;
 }
 
 class JobMaker {
@@ -60,14 +48,27 @@ class JobMaker {
  private:
   // False where no capture has a role that is known.
   bool AddRuns() {
-    bool is_known = false;
+    bool has_role = false, has_directory = false;
     std::vector<const CaptureRoles*> captures;
     for (const auto& rank : ranks_) {
-      for (const RoleRun& run : rank.part.runs)
-        is_known = is_known || KindOf(run.role) != RoleKind::kOther;
-      captures.push_back(&rank.part);
+      const CaptureRoles& capture = rank.part;
+      for (const RoleRun& run : capture.runs)
+        has_role = has_role || KindOf(run.role) != RoleKind::kOther;
+      has_directory = has_directory || KindOf(capture.directories.role) != RoleKind::kOther;
+      captures.push_back(&capture);
     }
-    if (!is_known) return false;
+    if (!has_role) {
+      job_.notes.push_back(
+          has_directory
+              ? "the captures below directories of roles hold no work of a device; collect with "
+                "the "
+                "activity NPU"
+              : "no roles of reinforcement learning found: neither directories (\"actor_update\") "
+                "nor ranges (\"generate_sequences\") have the name of a role; give the directory "
+                "that holds those of the roles, or mark roles with mstx or record_function, see "
+                "docs/rl.md");
+      return false;
+    }
     const HostClocks clocks = AlignHosts(captures);
     if (!clocks.unaligned.empty()) {
       job_.notes.push_back(fmt::format(
@@ -76,21 +77,17 @@ class JobMaker {
           "hosts",
           FirstOf(clocks.unaligned)));
     }
-    const bool numbered = DevicesAreNumbered(ranks_);
-    using DeviceKey = std::tuple<std::string, std::int64_t, std::size_t>;
-    std::map<DeviceKey, std::size_t> devices;
+    const std::vector<CapturedOn> on = FindDevices(ranks_);
     std::vector<std::string> without;
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       const CaptureRoles& capture = ranks_[i].part;
       if (capture.runs.empty()) without.push_back(PathOf(capture));
-      const std::int64_t number = numbered ? capture.device : ranks_[i].rank;
-      const DeviceKey key(numbered ? capture.host : "", number, number < 0 ? i : 0);
-      const std::size_t device = devices.insert({key, devices.size()}).first->second;
       for (const RoleRun& run : capture.runs) {
         // Of a drifting clock the length stays that of the capture, or its parts would not add up.
         const TimeNs shift = clocks.Convert(capture.host, run.begin) - run.begin;
-        job_.runs.push_back({&capture, &run, ranks_[i].rank, device, capture.iteration,
-                             run.begin + shift, run.end + shift, run.finish + shift});
+        job_.runs.push_back({&capture, &run, on[i].rank, on[i].device,
+                             capture.directories.iteration, run.begin + shift, run.end + shift,
+                             run.finish + shift});
       }
     }
     if (!without.empty()) {

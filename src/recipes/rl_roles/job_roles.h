@@ -8,20 +8,18 @@
 #include <vector>
 
 #include "capture_roles.h"
-#include "mpa/recipe/make_recipe.h"
+#include "job_devices.h"
 #include "role_names.h"
 
 /// The roles of all captures on one clock, by device and iteration.
 namespace mpa::rl_roles {
 
-using Ranks = std::vector<OfRank<CaptureRoles>>;
-
 /// A run of a role on a device.
 struct JobRun {
   const CaptureRoles* capture = nullptr;
   const RoleRun* run = nullptr;
-  std::int64_t rank = -1;
-  std::size_t device = 0;  ///< a number of its own for each device of the job
+  std::int64_t rank = -1;  ///< as CapturedOn has it
+  std::size_t device = 0;
   std::int64_t iteration = 0;
   TimeNs begin = 0, end = 0, finish = 0;  ///< on the common clock
 
@@ -38,10 +36,9 @@ struct JobRoles {
   std::vector<std::vector<JobRun>> Iterations() const;
 };
 
-/// Captures of one device have the same number of the device on a host; where ranks of one role
-/// share that number, or it is unknown, they are those of one rank. Iterations are those that
-/// directories name; where they name none, a new one begins on a device when a role comes again
-/// after another one. Throws Error (kInput) when the iteration that was chosen is not there.
+/// Iterations are those that directories name; where they name none, a new one begins on a device
+/// when a role comes again after another one. Throws Error (kInput) when the iteration that was
+/// chosen is not there.
 JobRoles RolesOfJob(const Ranks& ranks);
 
 }  // namespace mpa::rl_roles

@@ -20,12 +20,6 @@ CaptureRoles MapRlRoles(const RankTrace& trace, const RecipeArguments& arguments
 void ReduceRlRoles(const rl_roles::Ranks& ranks, const RecipeArguments&, Wanted wanted,
                    Report& report) {
   const rl_roles::JobRoles job = rl_roles::RolesOfJob(ranks);
-  if (job.runs.empty()) {
-    report.notes.push_back(
-        "no roles of reinforcement learning found: neither directories (\"actor_update\") nor "
-        "ranges (\"generate_sequences\") have the name of a role; give the directory that holds "
-        "those of the roles, or mark the roles with mstx or record_function, see docs/rl.md");
-  }
   report.notes.insert(report.notes.end(), job.notes.begin(), job.notes.end());
   report.partial = job.partial;
   const std::vector<rl_roles::IterationAccount> accounts = rl_roles::AccountIterations(job);

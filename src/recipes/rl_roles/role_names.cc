@@ -74,16 +74,17 @@ std::string_view WithoutReplica(std::string_view name) {
   return end < name.size() && end > 1 && name[end - 1] == '_' ? name.substr(0, end - 1) : name;
 }
 
-std::int64_t IterationIn(std::string_view name) {
-  const std::size_t end = EndOfWords(name);
-  std::string_view words = name.substr(0, end);
-  if (words.ends_with('_')) words.remove_suffix(1);
-  const std::string lower = ToLower(words);
-  const bool counts = words.empty() || lower.ends_with("step") || lower.ends_with("iter") ||
-                      lower.ends_with("iteration");
+std::int64_t NumberBehind(std::string_view name) {
   std::int64_t number = -1;
-  if (counts) std::from_chars(name.data() + end, name.data() + name.size(), number);
+  std::from_chars(name.data() + EndOfWords(name), name.data() + name.size(), number);
   return number;
+}
+
+std::int64_t IterationIn(std::string_view name) {
+  const std::string words = ToLower(name.substr(0, EndOfWords(name)));
+  const bool counts = words.empty() || IsOneOf(words, {"step", "step_", "iter", "iter_"}) ||
+                      words.ends_with("_step_") || words.ends_with("iteration_");
+  return counts ? NumberBehind(name) : -1;
 }
 
 }  // namespace
@@ -129,6 +130,7 @@ NamedDirectories ReadDirectories(std::string_view way) {
     const std::int64_t iteration = IterationIn(part);
     if (iteration >= 0) named.iteration = iteration;
     if (role) named.role = *role;
+    if (role && WithoutReplica(part) != part) named.replica = NumberBehind(part);
     if (!role && !is_known && iteration < 0) named.role = WithoutReplica(part);
     is_known = is_known || role;
   }

@@ -34,6 +34,7 @@ RoleKind KindOf(std::string_view role);
 struct NamedDirectories {
   std::string role;             ///< as ReadRole() gives it, else the innermost one; empty: none
   std::int64_t iteration = -1;  ///< "3", "step_3", "rollout_step_3"; -1: they do not say
+  std::int64_t replica = -1;    ///< "agent_loop_replica_2"; -1: they do not say
 };
 NamedDirectories ReadDirectories(std::string_view way);
 

@@ -28,24 +28,6 @@ void AddTimes(std::vector<ColumnOf<Item>>& columns) {
   add.template operator()<&DeviceTimes::free>("freeNs", "The device had nothing to do, in ns.");
 }
 
-template <typename Item, auto kDecode>
-void AddDecode(std::vector<ColumnOf<Item>>& columns) {
-  const auto add = [&]<auto kMember>(const char* name, const char* meaning) {
-    columns.push_back(Computed<Item>(name, Format::kInteger, meaning, [](const Item& item) -> Cell {
-      return kDecode(item).*kMember;
-    }));
-  };
-  add.template operator()<&DecodeSteps::steps>("decodeSteps",
-                                               "Steps that only decode; 0: none are named.");
-  add.template operator()<&DecodeSteps::few>(
-      "fewRequestSteps",
-      "Those of them with a quarter of the requests of the largest one, or less.");
-  add.template operator()<&DecodeSteps::time>("decodeNs", "Time of the steps that decode, in ns.");
-  add.template operator()<&DecodeSteps::few_time>("fewRequestNs",
-                                                  "Of those with few requests, in ns.");
-  add.template operator()<&DecodeSteps::largest>("largestBatch", "Requests of the largest step.");
-}
-
 Cell OfTail(const IterationAccount& item, TimeNs time) {
   return item.tail.devices > 0 ? Cell(time - item.time.begin) : Cell();
 }
@@ -87,7 +69,6 @@ std::vector<ColumnOf<IterationAccount>> IterationColumns() {
       NumberColumn<&Item::tail, &Tail::IdlePercent>(
           "tailIdlePercent", Format::kDecimals2, 14,
           "Its share of the device time from the begin of the rollout to the last finish.")};
-  AddDecode<Item, [](const Item& item) -> const DecodeSteps& { return item.tail.decode; }>(columns);
   return columns;
 }
 
@@ -159,7 +140,18 @@ std::vector<ColumnOf<JobRun>> RunColumns() {
       "finishNs", Format::kInteger,
       "From its begin to the end of its last kernel, of a server that of its last step, in ns.",
       [](const Item& item) -> Cell { return item.finish - item.begin; }));
-  AddDecode<Item, [](const Item& item) -> const DecodeSteps& { return item.run->decode; }>(columns);
+  const auto add = [&]<auto kMember>(const char* name, const char* meaning) {
+    columns.push_back(CountColumn<&Item::run, &RoleRun::decode, kMember>(name, 14, meaning));
+  };
+  add.template operator()<&DecodeSteps::steps>("decodeSteps",
+                                               "Steps that only decode; 0: none are named.");
+  add.template operator()<&DecodeSteps::few>(
+      "fewRequestSteps",
+      "Those of them with a quarter of the requests of the largest one, or less.");
+  add.template operator()<&DecodeSteps::time>("decodeNs", "Time of the steps that decode, in ns.");
+  add.template operator()<&DecodeSteps::few_time>("fewRequestNs",
+                                                  "Of those with few requests, in ns.");
+  add.template operator()<&DecodeSteps::largest>("largestBatch", "Requests of the largest step.");
   return columns;
 }
 
