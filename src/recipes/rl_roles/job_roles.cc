@@ -34,7 +34,7 @@ class JobMaker {
   explicit JobMaker(const Ranks& ranks) : ranks_(ranks) {}
 
   JobRoles Make() && {
-    if (!AddRuns()) return std::move(job_);
+    AddRuns();
     NumberIterations();
     std::ranges::stable_sort(job_.runs, {}, [](const JobRun& run) {
       return std::tuple(run.iteration, run.begin, run.device);
@@ -46,8 +46,7 @@ class JobMaker {
   }
 
  private:
-  // False where no capture has a role that is known.
-  bool AddRuns() {
+  void AddRuns() {
     bool has_role = false, has_directory = false;
     std::vector<const CaptureRoles*> captures;
     for (const auto& rank : ranks_) {
@@ -57,17 +56,19 @@ class JobMaker {
       has_directory = has_directory || KindOf(capture.directories.role) != RoleKind::kOther;
       captures.push_back(&capture);
     }
+    if (!has_role && has_directory) {
+      Fail(ErrorKind::kInput,
+           "rl_roles: the captures below directories of roles hold no work of a device; collect "
+           "with the activity NPU");
+    }
     if (!has_role) {
-      job_.notes.push_back(
-          has_directory
-              ? "the captures below directories of roles hold no work of a device; collect with "
-                "the "
-                "activity NPU"
-              : "no roles of reinforcement learning found: neither directories (\"actor_update\") "
-                "nor ranges (\"generate_sequences\") have the name of a role; give the directory "
-                "that holds those of the roles, or mark roles with mstx or record_function, see "
-                "docs/rl.md");
-      return false;
+      Fail(ErrorKind::kInput,
+           "rl_roles: no roles of reinforcement learning found: neither directories "
+           "(\"actor_update\") nor ranges (\"generate_sequences\") have the name of a role; give "
+           "the "
+           "directory that holds those of the roles, or mark roles with mstx or record_function, "
+           "see "
+           "docs/rl.md");
     }
     const HostClocks clocks = AlignHosts(captures);
     if (!clocks.unaligned.empty()) {
@@ -97,7 +98,6 @@ class JobMaker {
           "hold no work of a device: {}",
           without.size(), ranks_.size(), FirstOf(without)));
     }
-    return true;
   }
 
   void NumberIterations() {
@@ -118,23 +118,25 @@ class JobMaker {
   // role cut it in two.
   static void NumberIterations(std::vector<JobRun>::iterator first,
                                std::vector<JobRun>::iterator end, bool has_one_role) {
-    constexpr TimeNs kTogether = 1000;
     std::int64_t iteration = 0;
     std::set<std::string> had;
     std::string last;
-    TimeNs reached = 0;
+    const JobRun* before = nullptr;
     for (; first != end; ++first) {
       const std::string& role = first->run->role;
       if (first->Kind() != RoleKind::kWeightSync) {
-        const bool goes_on = role == last && first->begin <= reached + kTogether;
-        if (!goes_on && had.contains(role) && (has_one_role || role != last)) {
+        const bool is_cut = before != nullptr && before->Kind() == RoleKind::kWeightSync &&
+                            before->capture == first->capture &&
+                            before->run->end == first->run->begin;
+        const bool goes_on = role == last && (is_cut || !has_one_role);
+        if (!goes_on && had.contains(role)) {
           ++iteration;
           had.clear();
         }
         last = role;
         had.insert(role);
       }
-      reached = first->end;
+      before = &*first;
       if (first->iteration < 0) first->iteration = iteration;
     }
   }

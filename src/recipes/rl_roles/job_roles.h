@@ -37,8 +37,8 @@ struct JobRoles {
 };
 
 /// Iterations are those that directories name; where they name none, a new one begins on a device
-/// when a role comes again after another one. Throws Error (kInput) when the iteration that was
-/// chosen is not there.
+/// when a role comes again after another one. Throws Error (kInput) when there is no role, or not
+/// the iteration that was chosen.
 JobRoles RolesOfJob(const Ranks& ranks);
 
 }  // namespace mpa::rl_roles
