@@ -14,7 +14,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from cli import Cli, main
+from cli import DOCS, Cli, main
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "testdata"))
 from make_rl_captures import Trace, apart, colocated, rollout, update, write  # noqa: E402
@@ -105,6 +105,12 @@ class Roles(Cli):
             self.assertLessEqual(len(lines), 34)
         self.assertIn("  ... 3 more iterations", lines)
 
+    def test_example_of_the_documents(self):
+        """docs/rl.md shows what the program prints."""
+        shown = (DOCS / "rl.md").read_text(encoding="utf-8").split("```")[1]
+        result = self.run_tool("-m", "rl_roles", "-d", self.CAPTURES / "rl_colocated", "-o", self.out)
+        self.assertEqual(shown.splitlines()[2:], result.out.splitlines())
+
     def test_one_iteration(self):
         sheets = self.sheets(apart(3), "--step_id", "2")
         self.assertEqual([row["iteration"] for row in sheets["RlIterations"]], [2])
@@ -136,6 +142,18 @@ class Roles(Cli):
         trace.work("flash_fwd_splitkv_kernel", 200, 490)
         roles = {row["role"]: row["wall_ns"] for row in self.sheets({"rank0.json": trace.document()})["RlRoles"]}
         self.assertEqual(roles, {"rollout_generate": 400 * US, "weight_sync": 100 * US})
+
+    def test_ranges_in_a_directory_of_a_role(self):
+        """The capture of a stage is of one role, however often its function ran."""
+        trace = Trace(0, 1)
+        for begin in (0, 300):
+            trace.mark("ActorRolloutHybrid.generate_sequences", begin, begin + 200)
+            trace.work("flash_fwd_splitkv_kernel", begin + 10, begin + 190)
+        document = trace.document()
+        (role,) = self.sheets({"actor_generate/rank0.json": document})["RlRoles"]
+        self.assert_row(role, role="rollout_generate", wall_ns=500 * US, computing_ns=360 * US, free_ns=140 * US)
+        rows = self.sheets({"rank0.json": document})["RlRoles"]
+        self.assertEqual([(row["iteration"], row["wall_ns"]) for row in rows], [(0, 200 * US), (1, 200 * US)])
 
     def test_what_is_missing_is_named(self):
         traces = colocated()

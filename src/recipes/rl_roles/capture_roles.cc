@@ -58,12 +58,21 @@ bool IsSync(const Span& span) { return KindOf(span.role) == RoleKind::kWeightSyn
 // In order of time, none within another.
 Spans FindSpans(const RankTrace& trace, const std::string& directory_role) {
   Spans marks = FindMarks(trace);
-  const bool are_all_sync = std::ranges::all_of(marks, IsSync);
-  if (are_all_sync && !directory_role.empty()) {
+  const auto is_of_directory = [&](const Span& mark) {
+    return IsSync(mark) || mark.role == directory_role;
+  };
+  if (!directory_role.empty() && std::ranges::all_of(marks, is_of_directory)) {
     const TimeNs offset = HostClockOf(trace).offset;
     const Interval work = DeviceSpan(trace);
-    if (work.begin < work.end)
-      marks.push_back({work.begin + offset, work.end + offset, directory_role});
+    Span all{work.begin + offset, work.end + offset, directory_role};
+    for (const Span& mark : marks) {
+      if (IsSync(mark)) continue;
+      const bool is_first = all.begin >= all.end;
+      all.begin = is_first ? mark.begin : std::min(all.begin, mark.begin);
+      all.end = is_first ? mark.end : std::max(all.end, mark.end);
+    }
+    std::erase_if(marks, [](const Span& mark) { return !IsSync(mark); });
+    if (all.begin < all.end) marks.push_back(all);
   }
   const auto first_sync = std::stable_partition(marks.begin(), marks.end(),
                                                 [](const Span& span) { return !IsSync(span); });

@@ -58,8 +58,8 @@ struct CaptureRoles {
 /// The tables that RolesOf() reads.
 inline constexpr Tables kRoleTables = kAccountTables | kLatenessTables;
 
-/// Ranges of the host with names of roles are the roles of a capture; in one below a directory with
-/// the name of a role, all of its time is of that role. Of ranges within others the outermost
+/// Ranges of the host with names of roles are the roles of a capture. Below a directory with a name
+/// all of its time is of one role, unless ranges name others. Of ranges within others the outermost
 /// counts, but for weights that are handed over within a role.
 CaptureRoles RolesOf(const RankTrace& trace);
 
