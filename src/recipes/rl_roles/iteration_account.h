@@ -20,7 +20,7 @@ struct RoleAccount {
   TimeNs begin = 0, end = 0;  ///< first and last on any device
   TimeNs wall = 0;            ///< time in which it runs on any device
   TimeNs overlap = 0;         ///< of it while another role runs as well
-  DeviceTimes times;          ///< of all devices
+  DeviceTimes times = {};     ///< of all devices
   TimeNs waiting = 0;  ///< of devices that run no role while this one, the first to begin, runs
   TimeNs gain = 0;     ///< by which all iterations were shorter if it took half of its time
 

@@ -8,9 +8,6 @@
 namespace mpa::rl_roles {
 namespace {
 
-constexpr const char* kRollout = "rollout_generate";
-constexpr const char* kUpdate = "actor_update";
-
 // Every account adds up to its iteration on all devices.
 std::vector<IterationAccount> Accounts(const JobRoles& job) {
   std::vector<IterationAccount> accounts = AccountIterations(job);

@@ -10,6 +10,9 @@
 
 namespace mpa::rl_roles {
 
+inline constexpr const char* kRollout = "rollout_generate";
+inline constexpr const char* kUpdate = "actor_update";
+
 /// Captures of roles by hand.
 class JobBuilder {
  public:

@@ -11,9 +11,6 @@
 namespace mpa::rl_roles {
 namespace {
 
-constexpr const char* kRollout = "rollout_generate";
-constexpr const char* kUpdate = "actor_update";
-
 std::set<std::size_t> DevicesOf(const JobRoles& job) {
   std::set<std::size_t> devices;
   for (const JobRun& run : job.runs) devices.insert(run.device);
