@@ -96,7 +96,7 @@ class Roles(Cli):
 
     def test_screen(self):
         for traces, first in ((colocated(), "scale rollout_generate: half of its time saves 31.1 % of the iteration"),
-                              (apart(9), "scale rollout_generate: half of its time saves 30.2 % of the iterations")):
+                              (apart(9), "scale rollout_generate: half of its time saves 31.6 % of the iterations")):
             result = self.run_roles(traces)
             self.assertEqual(result.code, 0, result.all_err)
             lines = result.out.splitlines()
@@ -176,6 +176,16 @@ class Roles(Cli):
         result = self.run_roles(traces)
         self.assertIn("rollout_generate/prof_rank-2.json overlaps no other capture of rollout_generate",
                       result.all_err)
+
+    def test_captures_far_apart_are_named(self):
+        traces = colocated()
+        for rank in range(2):
+            late = Trace(rank, 2, shift=500_000)
+            update(late, 0)
+            traces[f"actor_update/prof_rank-{rank}.json"] = late.document()
+        result = self.run_roles(traces)
+        self.assertIn("between rollout_generate and actor_update no role runs for 499.4 ms", result.all_err)
+        self.assertNotIn("no role runs for", self.run_roles(colocated()).all_err)
 
     def test_training_has_no_roles(self):
         trace = Trace(0, 1)

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "mpa/base/text.h"
 #include "mpa/recipe/arguments.h"
@@ -21,32 +23,35 @@ class Unit {
  public:
   explicit Unit(TimeNs longest) : seconds_(longest >= 10'000'000'000) {}
   const char* Name() const { return seconds_ ? "s" : "ms"; }
-  double In(TimeNs time) const { return static_cast<double>(time) / (seconds_ ? 1e9 : 1e6); }
-  std::string Text(TimeNs time) const { return fmt::format("{:.3f} {}", In(time), Name()); }
+  std::string Number(TimeNs time) const {
+    const double number = static_cast<double>(time) / (seconds_ ? 1e9 : 1e6);
+    return fmt::format("{:.{}f}", number, number < 1e6 ? 3 : 0);
+  }
+  std::string Text(TimeNs time) const { return fmt::format("{} {}", Number(time), Name()); }
 
  private:
   bool seconds_;
 };
 
 void AddAnswer(const std::vector<IterationAccount>& accounts, Report& report) {
-  TimeNs begin = accounts.front().time.begin, end = accounts.front().time.end;
+  std::vector<Interval> times;
   std::size_t devices = 0;
   const RoleAccount* best = &accounts.front().roles.front();
   for (const IterationAccount& account : accounts) {
-    begin = std::min(begin, account.time.begin);
-    end = std::max(end, account.time.end);
+    times.push_back(account.time);
     devices = std::max(devices, account.devices);
     for (const RoleAccount& role : account.roles) best = role.gain > best->gain ? &role : best;
   }
+  const TimeNs all = Length(Union(std::move(times)));  // what lies between was not captured
   const auto count = static_cast<std::int64_t>(accounts.size());
   report.lines.push_back(
       best->gain > 0
           ? fmt::format("scale {:.28}: half of its time saves {:.1f} % of the {}", best->role,
-                        PercentOf(best->gain, end - begin), Plural(count, "iteration"))
+                        PercentOf(best->gain, all), Plural(count, "iteration"))
           : std::string("no role alone makes the iteration shorter"));
   report.lines.push_back(fmt::format("{} on {}, {}", Counted(count, "iteration"),
                                      Counted(static_cast<std::int64_t>(devices), "device"),
-                                     Unit(end - begin).Text(end - begin)));
+                                     Unit(all).Text(all)));
 }
 
 void AddIterations(const std::vector<IterationAccount>& accounts, const Unit& unit,
@@ -81,8 +86,8 @@ void AddRoles(const IterationAccount& account, const Unit& unit, Report& report)
   for (const RoleAccount* role : shown) {
     const TimeNs all = role->DeviceTime();
     report.lines.push_back(fmt::format(
-        "{:<22.22} {:>7} {:>10.3f} {:>10.3f} {:>6.1f} {:>6.1f} {:>6.1f} {:>6.1f}", role->role,
-        role->devices, unit.In(role->begin - account.time.begin), unit.In(role->wall),
+        "{:<22.22} {:>7} {:>10} {:>10} {:>6.1f} {:>6.1f} {:>6.1f} {:>6.1f}", role->role,
+        role->devices, unit.Number(role->begin - account.time.begin), unit.Number(role->wall),
         PercentOf(role->wall, account.Wall()), PercentOf(role->times.computing, all),
         PercentOf(role->times.communication, all), PercentOf(role->times.free, all)));
   }
@@ -121,9 +126,9 @@ void AddTail(const IterationAccount& account, const Unit& unit, Report& report) 
         fmt::format("tail of rollout: {:.1f} % of its device time is idle until the last finishes",
                     tail.IdlePercent()));
     report.lines.push_back(
-        fmt::format("  finished after {:.3f} (first), {:.3f} (median), {:.3f} {} (last, {})",
-                    unit.In(tail.first - tail.begin), unit.In(tail.median - tail.begin),
-                    unit.In(tail.last - tail.begin), unit.Name(), RankText(tail.last_rank)));
+        fmt::format("  finished after {} (first), {} (median), {} {} (last, {})",
+                    unit.Number(tail.first - tail.begin), unit.Number(tail.median - tail.begin),
+                    unit.Number(tail.last - tail.begin), unit.Name(), RankText(tail.last_rank)));
   }
   const DecodeSteps& decode = tail.decode;
   if (decode.steps == 0) return;
