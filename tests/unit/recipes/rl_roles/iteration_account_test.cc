@@ -46,6 +46,22 @@ TEST(IterationAccount, RolesOnTheSameDevices) {
   EXPECT_EQ(one.roles[1].gain, 15);
 }
 
+TEST(IterationAccount, ATailIsCountedFromTheFinishOfEachDevice) {
+  JobBuilder job;
+  for (const std::int64_t rank : {0, 1, 2}) {
+    CaptureRoles& capture = job.Capture(rank);
+    JobBuilder::Run(capture, kRollout, 0, 70);
+    capture.runs.front().finish = rank == 0 ? 20 : rank == 1 ? 60 : 10;
+  }
+  const Tail tail = Accounts(job.Job()).front().tail;
+  EXPECT_EQ(tail.first, 10);
+  EXPECT_EQ(tail.median, 20);
+  EXPECT_EQ(tail.last, 60);
+  EXPECT_EQ(tail.last_rank, 1);
+  EXPECT_EQ(tail.idle, 90);
+  EXPECT_NEAR(tail.IdlePercent(), 100 * 90.0 / 180, 1e-9);
+}
+
 // The next rollout runs while the devices of the trainer update: only the rollout is worth scaling,
 // but for the last update.
 TEST(IterationAccount, RolesOfTwoIterationsAtOnce) {
