@@ -38,7 +38,7 @@ int RunCheck(const CheckOptions& options) {
   report.survey = SurveyCaptures(options.captures.Path("msprof-analyze check PATH"), options.open);
   TellRawDamage(report.survey.ranks);
   report.groups = GroupCaptures(report.survey);
-  report.verdicts = JudgeCaptures(options.open, report.survey.ranks);
+  report.verdicts = JudgeCaptures(report.survey.path, options.open, report.survey.ranks);
   const std::string page =
       options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout));
   Print(page);

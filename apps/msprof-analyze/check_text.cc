@@ -296,7 +296,9 @@ void AddBlock(const Block& block, const std::filesystem::path& root, WrappedText
 // Which captures belong together, where there are several jobs.
 void AddGroups(const std::vector<CheckedGroup>& groups, WrappedText& page) {
   if (groups.empty()) return;
-  page.Add("", 0, fmt::format("{} groups, which commands never analyse together:", groups.size()));
+  page.Add(
+      "", 0,
+      fmt::format("{} groups, which no command but rl_roles analyses together:", groups.size()));
   for (const CheckedGroup& group : groups) {
     page.Add(
         "  - ", 4,

@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 using Keys = std::vector<std::string>;  // of the group of each capture
 
 // The capture's own directory or file.
-fs::path CaptureOf(const FoundRank& found) {
-  const fs::path& path = found.input.path;
+fs::path CaptureOf(const RankInput& input) {
+  const fs::path& path = input.path;
   return path.filename() == "ASCEND_PROFILER_OUTPUT" ? path.parent_path() : path;
 }
 
@@ -55,10 +55,9 @@ bool Separates(const std::vector<FoundRank>& found, const Keys& keys) {
 Keys DirectoryKeys(const fs::path& top, const std::vector<FoundRank>& found, int levels) {
   Keys keys;
   for (const FoundRank& one : found) {
-    const fs::path way = CaptureOf(one).lexically_relative(top).parent_path();
     fs::path key;
     int level = 0;
-    for (const fs::path& part : way) {
+    for (const fs::path& part : WayTo(top, one.input)) {
       if (level++ < levels) key /= part;
     }
     keys.push_back(key.empty() ? std::string(kHere) : key.string());
@@ -94,7 +93,8 @@ std::string ReplicaIn(std::string_view name) {
 template <typename KeyOfName>
 Keys NameKeys(const std::vector<FoundRank>& found, KeyOfName key_of) {
   Keys keys;
-  for (const FoundRank& one : found) keys.push_back(key_of(CaptureOf(one).filename().string()));
+  for (const FoundRank& one : found)
+    keys.push_back(key_of(CaptureOf(one.input).filename().string()));
   return keys;
 }
 
@@ -121,7 +121,7 @@ std::optional<std::int64_t> MillisecondsOf(std::string_view digits) {
 // The time of the capture: "20250109153804000" of "<worker>_20250109153804000_ascend_pt",
 // "1694128201545", milliseconds since the epoch, of "<worker>.1694128201545.pt.trace.json".
 std::optional<std::int64_t> TimeOf(const FoundRank& found) {
-  const std::string name = CaptureOf(found).filename().string();
+  const std::string name = CaptureOf(found.input).filename().string();
   std::optional<std::int64_t> time;
   for (std::size_t at = 0; at < name.size();) {
     const std::size_t end = std::min(name.find_first_of("_.", at), name.size());
@@ -186,6 +186,10 @@ CaptureGroups Latest(std::vector<FoundRank> found) {
 }
 
 }  // namespace
+
+fs::path WayTo(const fs::path& directory, const RankInput& input) {
+  return CaptureOf(input).lexically_relative(directory).parent_path();
+}
 
 CaptureGroups SeparateCaptures(const fs::path& directory, std::vector<FoundRank> found) {
   const auto unknown =

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "join_groups.h"
@@ -58,6 +60,9 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
   }
   loaded.trace.capture = CaptureName(input.path);
   loaded.trace.capture_path = input.path.string();
+  std::error_code ignored;
+  loaded.trace.capture_group =
+      WayTo(std::filesystem::canonical(request.directory, ignored), input).string();
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Recipe& recipe = *runs[i].recipe;
     RecipeArguments arguments = runs[i].arguments;
@@ -90,7 +95,9 @@ MappedRanks MapRanks(const Recipe& recipe, const ClusterRequest& request) {
 std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
                                   const ClusterRequest& request) {
   std::vector<MappedRanks> results;
-  if (request.step && runs.size() > 1) {
+  const auto joins = [](const RecipeRun& run) { return run.recipe->joins_groups; };
+  const bool joined = std::ranges::any_of(runs, joins);
+  if (runs.size() > 1 && (request.step || (joined && !std::ranges::all_of(runs, joins)))) {
     for (const RecipeRun& run : runs)
       results.push_back(std::move(MapRanks({run}, request).front()));
     return results;
@@ -99,9 +106,10 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
       request.write_documents && std::ranges::any_of(runs, [](const RecipeRun& run) {
         return run.recipe->take_documents != nullptr;  // for files that are named by the rank
       });
-  const FoundRanks found =
-      FindRanks(request.directory, request.ranks, request.open,
-                request.each_group && !writes_early ? GroupsTaken::kAll : GroupsTaken::kOne);
+  const FoundRanks found = FindRanks(request.directory, request.ranks, request.open,
+                                     joined                                ? GroupsTaken::kJoined
+                                     : request.each_group && !writes_early ? GroupsTaken::kAll
+                                                                           : GroupsTaken::kOne);
   const std::vector<FoundRank>& ranks = found.ranks;
   std::vector<std::vector<MappedRank>> mapped(ranks.size());
   MemoryBudget budget(request.memory_bytes);
@@ -172,6 +180,7 @@ ClusterOutcome ReduceRanks(const Recipe& recipe, const RecipeArguments& argument
     ReduceGroups(recipe, arguments, wanted, mapped, outcome);
   } else {
     recipe.reduce(mapped.parts, arguments, wanted, outcome.report);
+    outcome.partial = outcome.partial || outcome.report.partial;
   }
   return outcome;
 }
@@ -226,6 +235,7 @@ std::vector<fs::path> WriteParts(const Recipe& recipe, const RecipeArguments& ar
   io::PrepareOutputDirectory(directory);
   std::vector<fs::path> paths;
   std::vector<std::string> notes = mapped.notes;
+  std::map<std::int64_t, int> parts_of;
   for (std::size_t i = 0; i < mapped.parts.size(); ++i) {
     const RankPart& part = mapped.parts[i];
     PartFile file;
@@ -235,9 +245,11 @@ std::vector<fs::path> WriteParts(const Recipe& recipe, const RecipeArguments& ar
     file.partial = mapped.partial;
     file.notes = std::exchange(notes, {});
     file.part = recipe.encode(part);
-    // Ranks that are unknown are numbered, or one would replace the other.
-    const std::string name = part.rank >= 0 ? fmt::format("{}.rank{}", recipe.name, part.rank)
-                                            : fmt::format("{}.unknown_rank{}", recipe.name, i);
+    // Ranks that are unknown are numbered, or one would replace the other; so are roles of a rank.
+    std::string name = part.rank >= 0 ? fmt::format("{}.rank{}", recipe.name, part.rank)
+                                      : fmt::format("{}.unknown_rank{}", recipe.name, i);
+    if (const int number = ++parts_of[part.rank]; part.rank >= 0 && number > 1)
+      name += fmt::format("_{}", number);
     paths.push_back(directory / (name + std::string(kEnding)));
     io::ReplaceText(paths.back(), ToBytes(file));
   }
@@ -275,7 +287,7 @@ MappedRanks ReadParts(const Recipe& recipe, const RecipeArguments& arguments,
   const auto twice = std::adjacent_find(
       mapped.parts.begin(), mapped.parts.end(),
       [](const RankPart& a, const RankPart& b) { return a.rank >= 0 && a.rank == b.rank; });
-  if (twice != mapped.parts.end()) {
+  if (twice != mapped.parts.end() && !recipe.joins_groups) {
     Fail(ErrorKind::kInput, "{}: two parts of rank {}; remove one", directory.string(),
          twice->rank);
   }

@@ -362,6 +362,14 @@ void KeepAllGroups(CaptureGroups found, FoundRanks& result) {
                   fmt::join(names, ", ")));
 }
 
+// They may be of several devices, hosts and times.
+void KeepEveryCapture(CaptureGroups found, FoundRanks& result) {
+  for (CaptureGroup& group : found.groups) {
+    for (FoundRank& rank : group.ranks) result.ranks.push_back(std::move(rank));
+  }
+  std::ranges::stable_sort(result.ranks, {}, &FoundRank::rank);
+}
+
 }  // namespace
 
 FoundRanks FindRanks(const std::filesystem::path& directory,
@@ -415,7 +423,9 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   CaptureGroups groups = SeparateCaptures(directory, std::move(found));
   const bool have_names =
       groups.told_apart == ToldApart::kByDirectory || groups.told_apart == ToldApart::kByName;
-  if (taken == GroupsTaken::kAll && have_names)
+  if (taken == GroupsTaken::kJoined)
+    KeepEveryCapture(std::move(groups), result);
+  else if (taken == GroupsTaken::kAll && have_names)
     KeepAllGroups(std::move(groups), result);
   else
     KeepOneGroup(directory, std::move(groups), result);

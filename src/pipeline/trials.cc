@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "load_rank.h"
@@ -14,6 +16,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/capture/ability.h"
 #include "mpa/pipeline/analyzer_checks.h"
+#include "mpa/pipeline/find_ranks.h"
 #include "mpa/recipe/arguments.h"
 
 namespace mpa {
@@ -165,23 +168,30 @@ Trial TryOn(const RankTrace& trace, const AnalyzerCheck& check) {
   return trial;
 }
 
-RankTrace Load(const RankInput& input, const RankFacts& facts, Tables wanted) {
+// The captures below a directory.
+struct Place {
+  const OpenOptions& options;
+  const std::filesystem::path& directory;
+};
+
+RankTrace Load(const Place& place, const RankInput& input, const RankFacts& facts, Tables wanted) {
   RankTrace trace = LoadRank(input, {wanted, ""}, std::nullopt).trace;
   trace.capture_path = input.path.string();
+  trace.capture_group = WayTo(place.directory, input).string();
   trace.rank = facts.rank.value_or(-1);
   return trace;
 }
 
 // By analysis; empty where the rank is not read.
-std::vector<Trial> TryRank(const OpenOptions& options, RankFacts& facts) {
+std::vector<Trial> TryRank(const Place& place, RankFacts& facts) {
   const std::vector<AnalyzerCheck>& checks = AllAnalyzerChecks();
   std::vector<Trial> trials(checks.size());
-  const std::vector<RankInput> inputs = Discover(facts.path, options).ranks;
+  const std::vector<RankInput> inputs = Discover(facts.path, place.options).ranks;
   if (inputs.empty()) return {};
   Tables wanted = Tables::kNone;
   for (const AnalyzerCheck& check : checks) wanted = wanted | NeedsOf(check);
   try {
-    const RankTrace trace = Load(inputs.front(), facts, wanted);
+    const RankTrace trace = Load(place, inputs.front(), facts, wanted);
     Fill(trace, facts);
     WarnOfIssues(trace, facts);
     ParallelFor(checks.size(), [&](std::size_t i) { trials[i] = TryOn(trace, checks[i]); });
@@ -189,12 +199,13 @@ std::vector<Trial> TryRank(const OpenOptions& options, RankFacts& facts) {
     if (error.kind() == ErrorKind::kResource) throw;
     // Some analyses do without what cannot be read, but all of them need the steps.
     const bool has_steps = Succeeds([&] {
-      Load(inputs.front(), facts, Tables::kSteps);
+      Load(place, inputs.front(), facts, Tables::kSteps);
       return true;
     });
     for (std::size_t i = 0; i < checks.size(); ++i) {
       trials[i].alone = has_steps && Succeeds([&] {
-                          const RankTrace trace = Load(inputs.front(), facts, NeedsOf(checks[i]));
+                          const RankTrace trace =
+                              Load(place, inputs.front(), facts, NeedsOf(checks[i]));
                           trials[i] = TryOn(trace, checks[i]);
                           return trials[i].alone.value_or(false);
                         });
@@ -239,15 +250,18 @@ Verdict Judged(const AnalyzerCheck& check, const RankFacts& facts, Found alone, 
 
 }  // namespace
 
-std::vector<std::vector<Verdict>> JudgeCaptures(const OpenOptions& options,
+std::vector<std::vector<Verdict>> JudgeCaptures(const std::filesystem::path& directory,
+                                                const OpenOptions& options,
                                                 std::vector<RankFacts>& ranks) {
+  std::error_code ignored;
+  const std::filesystem::path top = std::filesystem::canonical(directory, ignored);
   std::vector<std::vector<Trial>> trials;
   std::int64_t left = kMostToTry;
   for (RankFacts& facts : ranks) {
     trials.emplace_back();
     if (facts.bytes == 0 || BytesOf(facts) > left) continue;
     left -= BytesOf(facts);
-    trials.back() = TryRank(options, facts);
+    trials.back() = TryRank({options, top}, facts);
   }
   ClearProgressLine();
   std::vector<Found> in_job;

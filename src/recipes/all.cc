@@ -31,6 +31,7 @@ Recipe MstxSum();
 Recipe OperatorMfu();
 Recipe P2pPairing();
 Recipe PpChart();
+Recipe RlRoles();
 Recipe ServingPhases();
 Recipe SlowLink();
 Recipe SlowRank();
@@ -64,6 +65,7 @@ const std::vector<Recipe>& AllRecipes() {
                                           recipes::MstxSum(),
                                           recipes::P2pPairing(),
                                           recipes::PpChart(),
+                                          recipes::RlRoles(),
                                           recipes::ServingPhases(),
                                           recipes::SlowLink(),
                                           recipes::SlowRank()};

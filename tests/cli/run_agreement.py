@@ -218,7 +218,11 @@ class Parts(Equal):
         for rank in range(3):
             trace = (CAPTURES / "serving_base.json").read_text(encoding="utf-8")
             (served / f"rank{rank}.json").write_text(trace.replace('"rank": 0', f'"rank": {rank}'), encoding="utf-8")
-        jobs = {"serving_phases": served, "graph_replays": self.job("graphs", self.GRAPHS),
+        learning = self.scratch / "learning"
+        learning.mkdir()
+        for rank in range(3):
+            shutil.copy(CAPTURES / f"rl_apart/rank{rank}.json", learning)
+        jobs = {"serving_phases": served, "rl_roles": learning, "graph_replays": self.job("graphs", self.GRAPHS),
                 **{recipe: marked for recipe in self.OF_MARKED}}
         required = {"calibrate_npu_gpu": ["--baseline_profiling_path", self.GPU],
                     "cluster_time_compare_summary": ["--bp", usual]}

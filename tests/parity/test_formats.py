@@ -31,7 +31,7 @@ JOBS = {"pipeline": ["--preset", "tp2pp2dp2", "--set", "micro_batches=2"],
 COMMON = ["--set", "layers=2", "--set", "steps=3", "--seed", "7", "--format", "both"]
 WITHOUT_RESULTS = {"mstx_sum", "pp_chart", "mstx2commop",  # they need marks
                    "head_overhead",  # it finds nothing slow
-                   "graph_replays", "serving_phases"}  # jobs that learn have neither
+                   "graph_replays", "serving_phases", "rl_roles"}  # jobs that learn have none of these
 COUNTS_ROWS = {"head_overhead"}  # its screen counts the rows that each format lists
 
 

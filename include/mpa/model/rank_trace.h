@@ -78,6 +78,8 @@ struct RankTrace {
   /// For display: the name of the capture's directory or file, and the rank; empty and -1: unknown.
   std::string capture;
   std::string capture_path;  ///< the capture's directory or file
+  /// The directories between the one that was given and the capture: "3/actor_update"; empty: none.
+  std::string capture_group;
   std::int64_t rank = -1;
   bool is_one_step = false;  ///< SelectStep() cut it
   /// The window of that step on the device; it depends on the steps around it, which are gone.

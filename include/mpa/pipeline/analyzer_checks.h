@@ -24,10 +24,11 @@ struct AnalyzerCheck {
 /// Asks every analysis of this program, in the order of --help.
 const std::vector<AnalyzerCheck>& AllAnalyzerChecks();
 
-/// What each of AllAnalyzerChecks() can do with each rank. Captures that are small are read, so
-/// that this takes a moment: what the survey left unknown is filled in, and the analyses are tried.
-/// Of larger ones the verdict follows from the facts alone.
-std::vector<std::vector<Verdict>> JudgeCaptures(const OpenOptions& options,
+/// What each of AllAnalyzerChecks() can do with each rank of the captures in `directory`. Captures
+/// that are small are read, so that this takes a moment: what the survey left unknown is filled in,
+/// and the analyses are tried. Of larger ones the verdict follows from the facts alone.
+std::vector<std::vector<Verdict>> JudgeCaptures(const std::filesystem::path& directory,
+                                                const OpenOptions& options,
                                                 std::vector<RankFacts>& ranks);
 
 /// Captures of one job, engine, role or session.

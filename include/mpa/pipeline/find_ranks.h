@@ -20,6 +20,9 @@ struct FoundRank {
   std::string group{};  ///< of captures, where several share ranks and all groups were asked for
 };
 
+/// The directories between `directory`, which is canonical, and a capture; empty: none.
+std::filesystem::path WayTo(const std::filesystem::path& directory, const RankInput& input);
+
 /// The captures of a job.
 struct FoundRanks {
   std::vector<FoundRank> ranks;    ///< by group, then in order of their numbers
@@ -30,8 +33,9 @@ struct FoundRanks {
 
 /// Which captures to take where several share ranks (engines, roles, sessions of one job or more).
 enum class GroupsTaken : std::uint8_t {
-  kOne,  ///< the group with most ranks
-  kAll,  ///< each, where directories or names tell them apart; else one
+  kOne,     ///< the group with most ranks
+  kAll,     ///< each, where directories or names tell them apart; else one
+  kJoined,  ///< every capture, as one job: they are its roles
 };
 
 /// The ranks below `directory`, or those that are wanted. Throws Error (kInput) when there is none.

@@ -87,6 +87,9 @@ struct RecipeInfo {
   /// `map` gets the whole run, and the chosen step as the argument "step_id": what happens before
   /// the step matters for it.
   bool cuts_steps = false;
+  /// Captures that share ranks are roles of one job: `reduce` gets all of them at once, with
+  /// several parts of a rank. Else each group of captures is reduced by itself.
+  bool joins_groups = false;
   /// The required option that names the directory of another run; empty: none. `map`
   /// gets the ranks of that run with the argument kIsBaseline, `reduce` theirs behind the others.
   std::string_view baseline{};

@@ -192,6 +192,7 @@ struct Report {
   std::vector<Finding> findings;        ///< the most important one first
   std::vector<std::string> story;       ///< what changed most, in few lines, for the screen
   std::vector<std::string> notes;       ///< what could not be computed, and why
+  bool partial = false;                 ///< captures had to be left out, which a note names
   std::optional<Page> page;             ///< for people, where PageOf() should not make it
   std::vector<TextDocument> documents;  ///< more files of --export_type text
   /// Of a gate: its verdict with what led to it. JUnit, OpenMetrics, annotations and the gate's own

@@ -390,7 +390,7 @@ TEST_F(SurveyTest, LooksAtTheEventsOfSmallTraces) {
   const auto recorded = [&](const std::string& events, std::size_t blanks) {
     Write("trace.json", R"({"traceEvents":[)" + std::string(blanks, ' ') + events + "]}");
     std::vector<RankFacts> ranks = {LookAtOne("trace.json")};
-    JudgeCaptures({.force = true}, ranks);
+    JudgeCaptures({}, {.force = true}, ranks);
     return ranks.front();
   };
   const RankFacts host = recorded(op, 0);

@@ -24,8 +24,9 @@ Report ReportOf(const Recipe& recipe, Wanted wanted) {
   }
   std::vector<RankPart> parts;
   for (const char* capture : {"twin_text_base_ascend_pt", "twin_text_new_ascend_pt"}) {
-    const auto loaded =
+    auto loaded =
         LoadRank(OpenRank(kCaptures / capture, {.force = true}), {recipe.needs, ""}, std::nullopt);
+    loaded.trace.capture_group = "actor_update";
     parts.push_back({static_cast<std::int64_t>(parts.size()), recipe.map(loaded.trace, arguments)});
   }
   Report report;
