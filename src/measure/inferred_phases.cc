@@ -61,8 +61,9 @@ class PhaseFinder {
       if (!is_new) continue;
       known->second = WorkOf(trace_.strings.View(type));
       serves_ |= IsInference(trace_.strings.View(type));
+      learns_ |= ContainsAny(ToLower(trace_.strings.View(type)), {"grad", "backward", "_bwd"});
     }
-    if (!serves_) return;
+    if (!serves_ || learns_) return;
     if (trace_.steps.Empty())
       OfGraphs();
     else
@@ -128,7 +129,7 @@ class PhaseFinder {
   RankTrace& trace_;
   const std::vector<DeviceItem> items_;
   std::unordered_map<StringId, Work> work_;  // by type
-  bool serves_ = false;
+  bool serves_ = false, learns_ = false;
 };
 
 }  // namespace

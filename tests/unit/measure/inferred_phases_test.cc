@@ -86,6 +86,9 @@ TEST(InferredPhases, GraphsWithoutAttentionAreNoSteps) {
 
 TEST(InferredPhases, TrainingHasNone) {
   EXPECT_TRUE(TraceOf({kPrefill, kPrefill}).serving_marks.Empty());
+  Types learns = kDecode;
+  learns.emplace_back("FlashAttentionScoreGrad", "16,8");
+  EXPECT_TRUE(TraceOf({kDecode, learns}).serving_marks.Empty()) << "it answers while it learns";
 }
 
 }  // namespace
