@@ -43,9 +43,7 @@ class MissedGraphs : Finder {
       const std::vector<TimeNs> work = HostWork(rank);
       const TimeNs usual_free =
           Usual(part, [&](std::size_t i) { return FreeTimeOf(part.steps[i]); });
-      // A graph takes a while to start, too.
-      const TimeNs usual_work =
-          std::max(usual_free, Usual(part, [&](std::size_t i) { return work[i]; }));
+      const TimeNs usual_work = Usual(part, [&](std::size_t i) { return work[i]; });
       if (usual_free < 0) continue;
       std::map<std::int32_t, double> missed;  // the share of the host's work that a graph saves
       for (std::size_t i = job_.first_step; i < std::min(job_.steps, part.steps.size()); ++i) {
