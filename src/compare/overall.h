@@ -112,8 +112,9 @@ ScreenTable OverallWideScreen(const OverallMetrics& base, const OverallMetrics& 
 /// What changed most: the change of the end-to-end time and of the median step, and what the latter
 /// is made of by the account of both captures, as the gate shows it. As printed the lines of a
 /// level add up to the one above. Lines have at most the width that the options say. Empty when a
-/// side has no device activity.
+/// side has no device activity. `drawings` get the same as a picture.
 std::vector<std::string> DescribeChanges(const CompareInput& input, const OverallMetrics& base,
-                                         const OverallMetrics& comparison);
+                                         const OverallMetrics& comparison,
+                                         std::vector<PageChart>& drawings);
 
 }  // namespace mpa

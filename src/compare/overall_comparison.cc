@@ -28,8 +28,8 @@ void CompareOverall(const CompareInput& input, Report& report) {
                                  : OverallScreen(input, base, comparison));
   }
   const ServingChanges serving(input);
-  report.story = serving.Empty() ? DescribeChanges(input, base, comparison)
-                                 : serving.Describe(base.e2e, comparison.e2e);
+  report.story = serving.Empty() ? DescribeChanges(input, base, comparison, report.drawings)
+                                 : serving.Describe(base.e2e, comparison.e2e, report.drawings);
   bool complete = true;
   for (const Side side : {Side::kBase, Side::kComparison}) {
     const OverallMetrics& metrics = side == Side::kBase ? base : comparison;

@@ -80,7 +80,8 @@ std::string ServingChanges::NameOfPhase(const BothSides& sides) const {
 
 // What the median step is made of, as everywhere. `scaled`: the comparison's times by it, because
 // its steps have more or fewer tokens.
-std::vector<std::string> ServingChanges::Causes(const BothSides& sides, double scaled) const {
+std::vector<std::string> ServingChanges::Causes(const BothSides& sides, double scaled,
+                                                std::vector<PageChart>& drawings) const {
   std::array<AccountTimes, 2> times;
   ParallelFor(kSidesInOrder.size(), [&](std::size_t side) {
     RankAccount account = accounts_[side];
@@ -90,10 +91,11 @@ std::vector<std::string> ServingChanges::Causes(const BothSides& sides, double s
         MedianAccount(input_.Trace(kSidesInOrder[side]), account, 0, {.kernel_types = false});
   });
   times[1] = Scaled(std::move(times[1]), scaled);
-  ChangeNode whole = AccountChange("step", times[0], times[1]);
+  ChangeNode whole = AccountChange("step, " + NameOfPhase(sides), times[0], times[1]);
   whole.base = sides[0].median;
   whole.comparison = std::llround(static_cast<double>(sides[1].median) * scaled);
   AddRest(kRemainder, "other", whole);
+  drawings.push_back(ChangeChart(whole));
   const AmountScale scale = AmountScale::ForPartsOf(std::max(whole.base, whole.comparison));
   constexpr std::size_t kIndent = 2, kMost = 4;
   std::vector<std::string> lines =
@@ -103,7 +105,8 @@ std::vector<std::string> ServingChanges::Causes(const BothSides& sides, double s
   return lines;
 }
 
-std::vector<std::string> ServingChanges::Describe(TimeNs base_e2e, TimeNs comparison_e2e) const {
+std::vector<std::string> ServingChanges::Describe(TimeNs base_e2e, TimeNs comparison_e2e,
+                                                  std::vector<PageChart>& drawings) const {
   // The phases and sizes that take most time.
   constexpr std::size_t kMost = 6;
   std::vector<const BothSides*> common;
@@ -151,7 +154,7 @@ std::vector<std::string> ServingChanges::Describe(TimeNs base_e2e, TimeNs compar
                                                 static_cast<double>(comparison.per_token))
                                          : 1.0;
     const bool same_tokens = std::abs(tokens_ratio - 1) < 0.001;
-    for (std::string& line : Causes(*common[i], same_tokens ? 1.0 : tokens_ratio))
+    for (std::string& line : Causes(*common[i], same_tokens ? 1.0 : tokens_ratio, drawings))
       lines.push_back(std::move(line));
   }
   if (common.size() > kMost)

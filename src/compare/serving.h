@@ -20,8 +20,10 @@ class ServingChanges {
 
   /// True where not both captures are of servers that name their steps.
   bool Empty() const { return phases_.empty(); }
-  /// What changed by phase and size, and why; what only one side has.
-  std::vector<std::string> Describe(TimeNs base_e2e, TimeNs comparison_e2e) const;
+  /// What changed by phase and size, and why; what only one side has. `drawings` get a picture of
+  /// each.
+  std::vector<std::string> Describe(TimeNs base_e2e, TimeNs comparison_e2e,
+                                    std::vector<PageChart>& drawings) const;
   /// A row for each phase and size of either side.
   Sheet MakeSheet() const;
 
@@ -37,7 +39,8 @@ class ServingChanges {
 
   OneSide Measure(std::size_t side, const std::vector<std::size_t>& steps) const;
   std::string NameOfPhase(const BothSides& sides) const;
-  std::vector<std::string> Causes(const BothSides& sides, double scaled) const;
+  std::vector<std::string> Causes(const BothSides& sides, double scaled,
+                                  std::vector<PageChart>& drawings) const;
 
   const CompareInput& input_;
   std::array<RankAccount, 2> accounts_;

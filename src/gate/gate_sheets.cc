@@ -84,6 +84,9 @@ Report ReportOf(GateReport gate) {
     AddRow(mismatch_columns, mismatch, 0, mismatches);
   }
   report.notes = gate.notes;
+  if (!gate.change.children.empty()) report.drawings.push_back(ChangeChart(gate.change));
+  if (PageChart runs = RunsChart(gate); !runs.labels.empty())
+    report.drawings.push_back(std::move(runs));
   report.gate = std::move(gate);
   return report;
 }

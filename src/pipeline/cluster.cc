@@ -19,6 +19,7 @@
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/find_ranks.h"
 #include "mpa/recipe/part_bytes.h"
+#include "page_facts.h"
 
 namespace mpa {
 namespace {
@@ -27,6 +28,7 @@ struct MappedRank {
   std::shared_ptr<const void> part;
   std::vector<std::string> notes;
   bool partial = false, failed = false;
+  AnalysedCaptures captures{};
 };
 
 // "rank0_ascend_pt", also where its directory of outputs was given.
@@ -79,6 +81,7 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
       }
       mapped[i].notes = loaded.notes;
       mapped[i].partial = loaded.partial;
+      mapped[i].captures.Add(loaded.trace);
     } catch (const Error& error) {
       fail(error, mapped[i]);
     }
@@ -121,11 +124,13 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
     MappedRanks& result = results.emplace_back();
     result.partial = found.partial;
     result.notes = found.notes;
+    AnalysedCaptures captures;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       MappedRank& rank = mapped[i][run];
       result.notes.insert(result.notes.end(), rank.notes.begin(), rank.notes.end());
       result.partial = result.partial || rank.partial || rank.failed;
       if (rank.failed) continue;
+      captures.Add(rank.captures);
       result.parts.push_back({ranks[i].rank, std::move(rank.part)});
       if (!ranks[i].group.empty()) result.groups.push_back(ranks[i].group);
     }
@@ -133,6 +138,7 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
       Fail(ErrorKind::kInput, "no rank could be read: {}; see 'msprof-analyze check {}'",
            result.notes.back(), request.directory.string());
     }
+    result.facts = captures.Facts(request.directory.string());
     if (result.parts.size() >= found.all) continue;
     const bool traces = std::ranges::all_of(
         ranks, [](const FoundRank& one) { return one.input.FindKineto() != nullptr; });
@@ -176,6 +182,7 @@ ClusterOutcome ReduceRanks(const Recipe& recipe, const RecipeArguments& argument
   ClusterOutcome outcome;
   outcome.partial = mapped.partial;
   outcome.report.notes = std::move(mapped.notes);
+  outcome.report.facts = std::move(mapped.facts);
   if (mapped.groups.size() == mapped.parts.size()) {
     ReduceGroups(recipe, arguments, wanted, mapped, outcome);
   } else {

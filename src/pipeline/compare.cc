@@ -12,6 +12,7 @@
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "page_facts.h"
 
 namespace mpa {
 namespace {
@@ -64,11 +65,14 @@ CompareOutcome Compare(const CompareRequest& request) {
     outcome.partial = outcome.partial || rank.partial;
     AppendNew(rank.notes, report.notes);
   }
+  report.facts =
+      FactsOfSides({&request.base, &request.comparison}, {&ranks[0].trace, &ranks[1].trace});
   NoteUnreadRecords({&request.base, &request.comparison}, report.notes);
   for (Report& part : parts) {
     std::move(part.screens.begin(), part.screens.end(), std::back_inserter(report.screens));
     std::move(part.story.begin(), part.story.end(), std::back_inserter(report.story));
     std::move(part.sheets.begin(), part.sheets.end(), std::back_inserter(report.sheets));
+    std::move(part.drawings.begin(), part.drawings.end(), std::back_inserter(report.drawings));
     AppendNew(part.notes, report.notes);
   }
   return outcome;

@@ -68,6 +68,7 @@ void JoinGroup(const std::string& group, Report of_group, Report& report) {
     finding.scope = fmt::format("{} {}", group, finding.scope);
   MoveAll(of_group.findings, report.findings);
   MoveAll(of_group.timelines, report.timelines);
+  MoveAll(of_group.drawings, report.drawings);
   for (TextDocument& document : of_group.documents)
     document.file_name = fmt::format("{}_{}", FileNameOf(group), document.file_name);
   MoveAll(of_group.documents, report.documents);

@@ -21,6 +21,12 @@ bool HoldsRanks(const Column& column) {
   return IsOneOf(ToLower(column.name), {"rank", "rankid", "rank_id", "rank id"});
 }
 
+// Numbers that name something measure nothing.
+bool HoldsNames(const Column& column) {
+  const std::string lower = ToLower(column.name);
+  return HoldsRanks(column) || IsOneOf(lower, {"step", "stepid", "step_id", "timestamp"});
+}
+
 // The columns of a box, in order; none where the sheet has no quartiles.
 std::vector<std::string> BoxColumns(const std::vector<const Column*>& columns) {
   constexpr std::array<std::array<std::string_view, 2>, 5> kParts = {
@@ -51,7 +57,7 @@ std::optional<Chart> StandardChart(const Sheet& sheet) {
   for (const Column* column : columns) {
     if (!HoldsNumbers(*column)) {
       if (HoldsNumbers(*label) && !HoldsRanks(*label)) label = column;
-    } else if (!HoldsRanks(*column) && column->name != "Timestamp") {
+    } else if (!HoldsNames(*column)) {
       values.push_back(column->name);
     }
   }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports as pages of HTML for people: the answer first, then the beginning of each sheet.
+// Reports as pages of HTML for people: the answer first, charts, then each sheet.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,36 +23,90 @@
 namespace mpa::writers {
 namespace {
 
-constexpr std::size_t kRowsOfPage = 100;
-
 bool IsNumber(const Cell& cell) {
   return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell) ||
          std::holds_alternative<NoNumber>(cell);
 }
 
 PageTable TableOfSheet(const Sheet& sheet) {
-  PageTable table;
-  const std::size_t shown = std::min(sheet.rows.size(), kRowsOfPage);
   const std::string count = WithThousands(std::to_string(sheet.rows.size()));
-  table.title = sheet.rows.size() == shown
-                    ? fmt::format("{} ({} {})", sheet.name, count, Plural(shown, "row"))
-                    : fmt::format("{} (the first {} of {} rows)", sheet.name, shown, count);
+  PageTable table{
+      .title = fmt::format("{} ({} {})", sheet.name, count, Plural(sheet.rows.size(), "row"))};
   for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
     table.headers.push_back(SidedName(sheet.columns[i]));
-    const bool numbers =
-        std::any_of(sheet.rows.begin(), sheet.rows.begin() + shown,
-                    [&](const Row& row) { return i < row.cells.size() && IsNumber(row.cells[i]); });
+    const bool numbers = std::ranges::any_of(
+        sheet.rows, [&](const Row& row) { return i < row.cells.size() && IsNumber(row.cells[i]); });
     if (numbers) table.numbers.push_back(i);
   }
-  for (std::size_t r = 0; r < shown; ++r) {
+  for (const Row& row : sheet.rows) {
     std::vector<std::string>& cells = table.rows.emplace_back();
-    for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
-      cells.push_back(ShownText(sheet, sheet.rows[r], i));
-    }
-    const auto indent = static_cast<std::size_t>(sheet.rows[r].indent);
-    if (!cells.empty()) cells[0].insert(0, 2 * indent, ' ');
+    for (std::size_t i = 0; i < sheet.columns.size(); ++i)
+      cells.push_back(ShownText(sheet, row, i));
+    if (!cells.empty()) cells[0].insert(0, 2 * static_cast<std::size_t>(row.indent), ' ');
   }
   return table;
+}
+
+double NumberIn(const Cell& cell) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+  if (const auto* real = std::get_if<double>(&cell)) return *real;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+// What the numbers of a column are shown in.
+std::string_view ShownUnit(const Column& column) {
+  return column.unit == Unit::kNsShownAsMs ? "ms" : column.unit == Unit::kNsShownAsUs ? "us" : "";
+}
+
+// The first rows of a sheet, as ChartsOf() chooses them. More could not be told apart.
+std::optional<PageChart> ChartOfSheet(const Sheet& sheet, const Chart& chart) {
+  constexpr std::size_t kMostRows = 40;
+  const auto column_of = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::ranges::find(sheet.columns, name, &Column::name) -
+                                    sheet.columns.begin());
+  };
+  const std::size_t label = column_of(chart.label);
+  const auto step = static_cast<std::size_t>(
+      std::ranges::find_if(sheet.columns,
+                           [](const Column& column) {
+                             return IsOneOf(ToLower(column.name), {"step", "stepid", "step_id"});
+                           }) -
+      sheet.columns.begin());
+  const std::size_t shown = std::min(sheet.rows.size(), kMostRows);
+  if (sheet.look != Look::kList || shown < 2 || label == sheet.columns.size()) return std::nullopt;
+  PageChart drawn{.kind = chart.kind == Chart::Kind::kBoxes ? PageChart::Kind::kBoxes
+                                                            : PageChart::Kind::kBars};
+  drawn.title = shown == sheet.rows.size()
+                    ? fmt::format("{} by {}", sheet.name, chart.label)
+                    : fmt::format("{} by {}: the first {} of {} rows", sheet.name, chart.label,
+                                  shown, WithThousands(std::to_string(sheet.rows.size())));
+  drawn.label = chart.label;
+  for (std::size_t row = 0; row < shown; ++row) {
+    std::string& text = drawn.labels.emplace_back(ShownText(sheet, sheet.rows[row], label));
+    if (step < sheet.columns.size() && step != label)
+      text += ", step " + ShownText(sheet, sheet.rows[row], step);
+  }
+  for (const std::string& name : chart.values) {
+    const std::size_t column = column_of(name);
+    if (column == sheet.columns.size()) continue;
+    const Column& of = sheet.columns[column];
+    const std::string unit(ShownUnit(of));
+    // Columns of other units have no place on one axis.
+    if (!drawn.series.empty() && unit != drawn.unit) continue;
+    drawn.unit = unit;
+    PageSeries& series = drawn.series.emplace_back();
+    series.name = SidedName(of);
+    const double scale = of.unit == Unit::kNsShownAsMs   ? 1e6
+                         : of.unit == Unit::kNsShownAsUs ? 1e3
+                                                         : 1;
+    for (std::size_t row = 0; row < shown; ++row) {
+      const std::vector<Cell>& cells = sheet.rows[row].cells;
+      series.values.push_back(column < cells.size() ? NumberIn(cells[column]) / scale
+                                                    : NumberIn(Cell()));
+    }
+  }
+  if (drawn.series.empty()) return std::nullopt;
+  return drawn;
 }
 
 PageTable TableOfScreen(const ScreenTable& screen) {
@@ -74,7 +131,7 @@ PageCard CardOf(const Finding& finding) {
 
 // The page of reports that have none of their own.
 Page PageOf(const Report& report, std::string title) {
-  Page page{.title = std::move(title)};
+  Page page{.title = std::move(title), .facts = report.facts};
   PageSection answer{.lines = report.gate ? FormatGateText(*report.gate) : report.lines};
   page.sections.push_back(std::move(answer));
   if (!report.preface.empty()) page.lead.push_back(report.preface);
@@ -88,21 +145,39 @@ Page PageOf(const Report& report, std::string title) {
   PageSection findings{.heading = "Findings"};
   for (const Finding& finding : report.findings) findings.cards.push_back(CardOf(finding));
   if (!findings.cards.empty()) page.sections.push_back(std::move(findings));
-  PageSection tables{.heading = "Tables"};
+  PageSection charts{.heading = "Charts", .charts = report.drawings}, tables{.heading = "Tables"};
+  for (const Chart& chart : ChartsOf(report)) {
+    const auto sheet = std::ranges::find(report.sheets, chart.sheet, &Sheet::name);
+    if (sheet == report.sheets.end()) continue;
+    if (auto drawn = ChartOfSheet(*sheet, chart)) charts.charts.push_back(std::move(*drawn));
+  }
   for (const Sheet& sheet : report.sheets) {
     if (!sheet.rows.empty()) tables.tables.push_back(TableOfSheet(sheet));
   }
-  if (!tables.tables.empty()) page.sections.push_back(std::move(tables));
+  for (PageSection* section : {&charts, &tables}) {
+    if (!section->charts.empty() || !section->tables.empty())
+      page.sections.push_back(std::move(*section));
+  }
   if (!report.notes.empty()) page.sections.push_back({.heading = "Notes", .points = report.notes});
   return page;
+}
+
+// "performance comparison result" of performance_comparison_result_20261127101826.html.
+std::string TitleOf(const std::filesystem::path& path) {
+  std::string title = std::filesystem::path(io::FinalName(path)).stem().string();
+  std::ranges::replace(title, '_', ' ');
+  const std::size_t word = title.find_last_not_of("0123456789 ");
+  if (word != std::string::npos && title.size() - word > 8) title.resize(word + 1);
+  return title;
 }
 
 }  // namespace
 
 void WriteHtmlFile(const Report& report, const std::filesystem::path& path) {
   io::TextFile file(path);
-  const std::string title = std::filesystem::path(io::FinalName(path)).stem().string();
-  file.Write(FormatPage(report.page ? *report.page : PageOf(report, title)));
+  Page page = report.page ? *report.page : PageOf(report, TitleOf(path));
+  if (page.facts.empty()) page.facts = report.facts;
+  file.Write(FormatPage(page));
   file.Close();
 }
 

@@ -11,6 +11,7 @@
 
 #include "mpa/capture/capture.h"
 #include "mpa/recipe/recipe.h"
+#include "mpa/report/page.h"
 
 namespace mpa {
 
@@ -36,6 +37,7 @@ struct MappedRanks {
   bool partial = false;  ///< ranks or parts of them had to be left out
   /// Of each part, the group of captures that it is of; empty: all are of one.
   std::vector<std::string> groups{};
+  std::vector<PageFact> facts{};  ///< what was analysed
 };
 
 /// Finds the ranks, reads them in parallel as far as the memory allows, and lets the recipe

@@ -9,6 +9,7 @@
 
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
+#include "mpa/report/page.h"
 
 /// What a change is made of: one tree for every command that compares, and one rule for what is
 /// shown of it.
@@ -40,6 +41,9 @@ inline constexpr std::string_view kRemainder = "remainder";
 /// The names in the tree that changed, the largest change first. A remainder comes last, and is
 /// there even if it is 0.
 std::vector<ChangeNode> LeavesOf(const ChangeNode& whole);
+
+/// From the base by the largest changes to the comparison, in ms.
+PageChart ChangeChart(const ChangeNode& whole);
 
 /// In percent, without the sign for it: "+3.5", "0.0", ">999".
 std::string GrowthText(TimeNs base, TimeNs comparison);

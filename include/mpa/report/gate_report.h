@@ -102,6 +102,9 @@ struct GateReport {
   const GateMetric* Leading() const;
 };
 
+/// A dot for each run of each metric, with limits and noise.
+PageChart RunsChart(const GateReport& gate);
+
 /// What the lines of reports say of it.
 std::string WarmupText(const GateWarmup& warmup);
 std::string DriftText(const GateDrift& drift);

@@ -2,14 +2,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "mpa/base/time.h"
+#include "mpa/report/timeline.h"
 
 /// What a page for people says, from top to bottom: texts, no markup. Writers give it a form.
 namespace mpa {
 
+/// All rows are on the page; those that are seen are drawn.
 struct PageTable {
   std::string title{};  ///< the table is folded below it; empty: it is always seen
   std::vector<std::string> headers{};
@@ -17,10 +22,55 @@ struct PageTable {
   std::vector<std::size_t> numbers{};  ///< columns that stand to the right
 };
 
-/// A part of a whole, one piece of a bar.
-struct PageShare {
-  std::string text;
-  TimeNs time = 0;
+/// What something is, by which it has one colour on all pages.
+enum class Tint : std::uint8_t {
+  kNone,  ///< the next colour that means nothing
+  kCompute,
+  kWait,
+  kTransfer,
+  kCopy,
+  kFree,
+  kBase,
+};
+/// "compute"; empty for kNone.
+std::string_view NameOf(Tint tint);
+
+/// A column of a chart: a value for each of its labels. NaN: none.
+struct PageSeries {
+  std::string name{};
+  std::vector<double> values{};
+  Tint tint{};
+  bool is_line = false;                     ///< over areas, which it is no part of
+  std::vector<std::vector<double>> dots{};  ///< of kDots: several values for each label
+};
+
+/// A drawing. Its numbers can be read as a table, too.
+struct PageChart {
+  enum class Kind : std::uint8_t {
+    kBars,       ///< for each label, of all series beside each other
+    kStacked,    ///< of all series one behind the other: parts of a whole
+    kBoxes,      ///< five series: the least, the quartiles, the most
+    kHeat,       ///< a cell for each label and series
+    kWaterfall,  ///< one series: a total, changes, and the total that they lead to
+    kDots,       ///< see PageSeries::dots
+    kAreas,      ///< series one above the other, over `at`
+    kFlame,      ///< labels are call paths "a;b;c"
+    kTimeline,
+  };
+  Kind kind{};
+  std::string title{};  ///< one sentence: what it shows
+  std::string unit{};   ///< of the values
+  std::string label{};  ///< what the labels are
+  std::vector<std::string> labels{};
+  std::vector<PageSeries> series{};
+  // Of kAreas the places of the values, and their unit.
+  std::vector<double> at{};
+  std::string unit_of_places{};
+  // Of kDots, for each label: a limit, and a band that is noise; with what they are.
+  std::vector<std::optional<double>> limits{};
+  std::vector<std::optional<std::pair<double, double>>> bands{};
+  std::string limit{}, band{};
+  std::optional<Timeline> timeline{};
 };
 
 /// A finding.
@@ -36,15 +86,21 @@ struct PageSection {
   std::string heading{};
   std::vector<std::string> lines{};   ///< in letters of one width
   std::vector<std::string> points{};  ///< a list
-  std::vector<PageShare> bar{};
+  std::vector<PageChart> charts{};
   std::vector<PageTable> tables{};
   std::vector<PageCard> cards{};
+};
+
+/// Something that was analysed: "ranks", "0-7".
+struct PageFact {
+  std::string name, value;
 };
 
 struct Page {
   std::string language = "en";  ///< of its texts, as HTML names it
   std::string title{};
   std::vector<std::string> lead{};  ///< the first paragraph is the answer, the others are details
+  std::vector<PageFact> facts{};
   std::vector<PageSection> sections{};
 };
 

@@ -187,9 +187,11 @@ struct Report {
   std::vector<std::string> lines;  ///< the answer on the screen
   std::vector<Sheet> sheets;
   std::vector<std::int64_t> ranks;      ///< that rows belong to; -1: unknown
+  std::vector<PageChart> drawings;      ///< for pages, before those of the sheets
   std::vector<Chart> charts;            ///< of sheets for which ChartsOf() should not choose
   std::vector<Timeline> timelines;      ///< if they were asked for
   std::vector<Finding> findings;        ///< the most important one first
+  std::vector<PageFact> facts;          ///< what was analysed, for pages
   std::vector<std::string> story;       ///< what changed most, in few lines, for the screen
   std::vector<std::string> notes;       ///< what could not be computed, and why
   bool partial = false;                 ///< captures had to be left out, which a note names

@@ -13,7 +13,7 @@ namespace mpa {
 /// What spans of one colour are. What has cells is a row of the table below the picture, the others
 /// are in its legend.
 struct TimelineKind {
-  std::string colour;   ///< "#f4a261"
+  std::string colour;   ///< as CSS has it: "var(--free)"
   std::string meaning;  ///< the title of its row, or what the legend says
   std::vector<std::string> cells{};
 };
@@ -37,6 +37,13 @@ struct TimelineMark {
   bool is_guess = false;
 };
 
+/// From who waits to whom it waits for.
+struct TimelineArrow {
+  std::size_t from = 0, to = 0;  ///< lanes
+  TimeNs begin = 0, end = 0;     ///< of the wait
+  std::string label;
+};
+
 /// What happened in one window of time, as lanes of spans.
 struct Timeline {
   std::string title, text;  ///< heading, and the sentences below it
@@ -44,6 +51,7 @@ struct Timeline {
   std::vector<TimelineKind> kinds;
   std::vector<TimelineLane> lanes;  ///< from top to bottom; spans are cut to the window
   std::vector<TimelineMark> marks;
+  std::vector<TimelineArrow> arrows{};
   std::vector<std::string> headers;  ///< of the table of kinds
 
   /// Begins a lane below the others.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,8 @@ namespace {
 
 // Of a finding; programs get all of them.
 constexpr std::size_t kMostPlacesOfPage = 5;
+// Bars beyond that cannot be told apart.
+constexpr std::size_t kMostSteps = 60, kMostBars = 64;
 
 class DiagnosisPageMaker : Speaker {
  public:
@@ -57,14 +60,60 @@ class DiagnosisPageMaker : Speaker {
     PageSection section{.heading = Text({"Where the time goes", "时间分布"})};
     if (of_.ranks.size() > 1)
       section.heading += fmt::format(" (rank {}: {} ms)", row->rank, ms_(row->window));
-    for (const StepShare& share : SharesOf(*row)) {
-      if (!share.always && share.time == 0) continue;
-      section.bar.push_back(
-          {fmt::format("{} {} ms ({} %)", Text(share.name), ms_(share.time), share.percent),
-           share.time});
-    }
+    section.charts.push_back(StepsOf(row->rank));
+    if (of_.ranks.size() > 1) section.charts.push_back(RanksChart());
     section.tables.push_back(LeavesOf(*row));
     page_.sections.push_back(std::move(section));
+  }
+
+  // Parts of each step of a rank.
+  PageChart StepsOf(std::int64_t rank) const {
+    PageChart chart{.kind = PageChart::Kind::kStacked,
+                    .title = Fill({"The steps of rank {}", "rank {} 的各个 step"}, rank),
+                    .unit = "ms",
+                    .label = "step"};
+    for (const AccountRow& row : of_.accounting) {
+      if (row.rank == rank && chart.labels.size() < kMostSteps)
+        AddTo(row, row.step < 0 ? "" : std::to_string(row.step), chart);
+    }
+    return chart;
+  }
+
+  // Parts of the mean step of each rank.
+  PageChart RanksChart() const {
+    PageChart chart{
+        .kind = of_.ranks.size() > kMostBars ? PageChart::Kind::kHeat : PageChart::Kind::kStacked,
+        .title = Text({"The mean step of each rank", "各 rank 的平均 step"}),
+        .unit = "ms",
+        .label = "rank"};
+    std::map<std::int64_t, std::pair<AccountRow, TimeNs>> sums;  // with the number of steps
+    for (const AccountRow& row : of_.accounting) {
+      auto& [sum, steps] = sums[row.rank];
+      if (++steps == 1) {
+        sum = row;
+        continue;
+      }
+      sum.window += row.window;
+      for (std::size_t i = 0; i < std::min(sum.leaves.size(), row.leaves.size()); ++i)
+        sum.leaves[i].second += row.leaves[i].second;
+    }
+    for (auto& [rank, of_rank] : sums) {
+      auto& [sum, steps] = of_rank;
+      for (auto& leaf : sum.leaves) leaf.second /= steps;
+      AddTo(sum, std::to_string(rank), chart);
+    }
+    return chart;
+  }
+
+  void AddTo(const AccountRow& row, std::string label, PageChart& chart) const {
+    chart.labels.push_back(std::move(label));
+    const std::vector<StepShare> shares = SharesOf(row);
+    if (chart.series.empty()) {
+      for (const StepShare& share : shares)
+        chart.series.push_back({.name = Text(share.name), .tint = share.tint});
+    }
+    for (std::size_t i = 0; i < chart.series.size(); ++i)
+      chart.series[i].values.push_back(i < shares.size() ? InMs(shares[i].time) : 0);
   }
 
   PageTable LeavesOf(const AccountRow& row) const {

@@ -272,13 +272,14 @@ std::vector<StepShare> SharesOf(const AccountRow& row) {
   const TimeNs transfer = sum("comm.") - wait - bubble - unsplit;
   // Where nothing tells waiting from transferring, neither of them is 0.
   const bool is_split = unsplit == 0 && row.communicates;
-  std::vector<StepShare> shares = {{{"compute", "计算"}, sum("comp."), 0, true},
-                                   {{"waiting for ranks", "等待其他卡"}, wait, 0, is_split},
-                                   {{"bubble", "流水线气泡"}, bubble},
-                                   {{"transfer", "通信传输"}, transfer, 0, is_split},
-                                   {{"communication", "通信"}, unsplit},
-                                   {{"copies", "拷贝"}, sum("copy.")},
-                                   {{"device free", "设备空闲"}, sum("free."), 0, true}};
+  std::vector<StepShare> shares = {
+      {{"compute", "计算"}, sum("comp."), 0, true, Tint::kCompute},
+      {{"waiting for ranks", "等待其他卡"}, wait, 0, is_split, Tint::kWait},
+      {{"bubble", "流水线气泡"}, bubble, 0, false, Tint::kBase},
+      {{"transfer", "通信传输"}, transfer, 0, is_split, Tint::kTransfer},
+      {{"communication", "通信"}, unsplit, 0, false, Tint::kTransfer},
+      {{"copies", "拷贝"}, sum("copy."), 0, false, Tint::kCopy},
+      {{"device free", "设备空闲"}, sum("free."), 0, true, Tint::kFree}};
   AddPercents(shares);
   return shares;
 }

@@ -18,8 +18,9 @@ namespace {
 // What a span is; those before are the parts of the head.
 enum SpanKind : std::size_t { kEvent = kPartsOfCall, kRuntime, kBusy, kKernel, kMark };
 
-constexpr std::string_view kColours[] = {"#f4a261", "#e9c46a", "#8ecae6", "#219ebc", "#90be6d",
-                                         "#cfd8dc", "#d8c9e8", "#555e68", "#8d99ae", "#b00020"};
+constexpr std::string_view kColours[] = {
+    "var(--t1)", "var(--t4)",   "var(--t3)",      "var(--t2)",      "var(--wait)",
+    "var(--t5)", "var(--base)", "var(--compute)", "var(--compute)", "var(--worse)"};
 constexpr std::size_t kMostBars = 3000;   // of a lane: more cannot be seen
 constexpr std::size_t kMostStreams = 12;  // likewise
 

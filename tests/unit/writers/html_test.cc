@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "mpa/writers/pages.h"
 #include "support/failures.h"
 #include "support/files.h"
@@ -37,7 +39,7 @@ TEST(Html, AnswersFirst) {
   for (const char* text :
        {"<h1>times</h1>", "rank 3 is late", "<li>MatMul: +2 ms</li>", "--edge:var(--high)",
         "graph 1 (host)", "wins up to 2.500 ms", "the host waits", "Sheet (1 row)",
-        "<td>MatMul</td><td class=\"n\">1,234.500</td>", "<li>no steps</li>"}) {
+        "<li>no steps</li>", "\"columns\":[[\"MatMul\"],[\"1,234.500\"]]"}) {
     const std::size_t at = page.find(text);
     ASSERT_NE(at, std::string::npos) << text;
     EXPECT_GT(at, last) << text;
@@ -45,13 +47,35 @@ TEST(Html, AnswersFirst) {
   }
 }
 
-TEST(Html, ShowsTheFirstRowsOfLongSheets) {
+TEST(Html, HoldsAllRowsOfLongSheets) {
   std::vector<Row> rows;
-  for (int i = 0; i < 1500; ++i) rows.push_back({{"row " + std::to_string(i)}});
-  const std::string page = HtmlOf(OneSheet({{"Name", Format::kText}}, std::move(rows)));
-  EXPECT_HAS_TEXT(page, "Sheet (the first 100 of 1,500 rows)");
-  EXPECT_HAS_TEXT(page, "<td>row 99</td>");
-  EXPECT_EQ(page.find("<td>row 100</td>"), std::string::npos);
+  for (int i = 0; i < 1500; ++i) rows.push_back({{"row " + std::to_string(i), "same"}});
+  const std::string page =
+      HtmlOf(OneSheet({{"Name", Format::kText}, {"Kind", Format::kText}}, std::move(rows)));
+  EXPECT_HAS_TEXT(page, "Sheet (1,500 rows)");
+  EXPECT_HAS_TEXT(page, "\"row 1499\"]");
+  // Of a column of few texts each stands there once.
+  EXPECT_HAS_TEXT(page, "{\"of\":[\"same\"],\"at\":[0,0,");
+}
+
+// The first rows of lists, in the unit of their columns. Names and other units are not drawn.
+TEST(Html, DrawsSheets) {
+  Report report = OneSheet({{"Rank", Format::kInteger},
+                            {"stepId", Format::kInteger},
+                            {"Time", Format::kDecimals3, 10, Side::kNeither, Unit::kNsShownAsUs},
+                            {"Share", Format::kPercent}},
+                           {{{std::int64_t{3}, std::int64_t{7}, std::int64_t{1500}, 0.5}},
+                            {{std::int64_t{4}, std::int64_t{7}, std::int64_t{2500}, 0.25}}});
+  report.sheets[0].look = Look::kList;
+  EXPECT_HAS_TEXT(HtmlOf(report),
+                  "\"unit\":\"us\",\"label\":\"Rank\",\"labels\":[\"3, step 7\",\"4, step 7\"],"
+                  "\"series\":[{\"name\":\"Time\",\"values\":[1.5,2.5]}]");
+}
+
+TEST(Html, SaysWhatWasAnalysed) {
+  Report report = OneSheet({{"Name", Format::kText}}, {{{"x"}}});
+  report.facts = {{"ranks", "0-7"}};
+  EXPECT_HAS_TEXT(HtmlOf(report), "<dt>ranks</dt><dd>0-7</dd>");
 }
 
 TEST(Html, TextsCannotBecomeMarkup) {
@@ -61,30 +85,40 @@ TEST(Html, TextsCannotBecomeMarkup) {
   report.screens.push_back({"<s>", {"<em>"}, {{"&\"\x1b"}}});
   const std::string page = HtmlOf(report);
   ExpectWellFormed(page);
-  for (const char* text : {"<b>", "<script", "<i>", "<u>", "<s>", "<em>"}) {
+  for (const char* text : {"<b>", "<script>alert", "<i>", "<u>", "<s>", "<em>"}) {
     EXPECT_EQ(page.find(text), std::string::npos) << text;
   }
-  EXPECT_HAS_TEXT(page, "&amp;&quot;\\x1b");
+  EXPECT_HAS_TEXT(page, "\"\\u003cscript>alert(1)\\u003c/script>\"");
+  EXPECT_HAS_TEXT(page, "\"&\\\"\\u001b\"");
 }
 
 TEST(Html, ReportsMayHaveAPageOfTheirOwn) {
   Report report = OneSheet({{"Name", Format::kText}}, {{{"unseen"}}});
   report.page = Page{.title = "Own page", .lead = {"answer", "detail"}};
   const std::string page = HtmlOf(report);
-  EXPECT_HAS_TEXT(page, "<h1>Own page</h1>\n<p>answer</p>\n<p class=\"dim\">detail</p>");
+  EXPECT_HAS_TEXT(page,
+                  "<h1>Own page</h1>\n<p class=\"answer\">answer</p>\n<p class=\"dim\">detail</p>");
   EXPECT_EQ(page.find("unseen"), std::string::npos);
 }
 
-TEST(Html, PiecesOfABarAreAsLongAsTheirTimes) {
+TEST(Html, ChartsHaveTheirNumbers) {
   Page page{.title = "Step"};
-  page.sections.push_back({.bar = {{"compute 3 ms", 3}, {"nothing", 0}, {"free 1 ms", 1}}});
+  PageChart chart{.kind = PageChart::Kind::kStacked, .title = "The steps", .unit = "ms"};
+  chart.labels = {"7", "8"};
+  chart.series = {{.name = "compute", .values = {3, 0.5}, .tint = Tint::kCompute},
+                  {.name = "free", .values = {1, std::numeric_limits<double>::quiet_NaN()}}};
+  page.sections.push_back({.charts = {chart}});
   const std::string html = FormatPage(page);
   ExpectWellFormed(html);
+  EXPECT_HAS_TEXT(html, "<figure data-chart=\"0\"><figcaption>The steps</figcaption></figure>");
   EXPECT_HAS_TEXT(html,
-                  "<div style=\"flex:3 0 0;background:var(--c0)\" title=\"compute 3 ms\"></div>");
-  EXPECT_HAS_TEXT(html,
-                  "<div style=\"flex:1 0 0;background:var(--c2)\" title=\"free 1 ms\"></div>");
-  EXPECT_EQ(html.find("nothing"), std::string::npos);
+                  "\"labels\":[\"7\",\"8\"],\"series\":[{\"name\":\"compute\",\"values\":[3,0.5],"
+                  "\"tint\":\"compute\"},{\"name\":\"free\",\"values\":[1,null]}]");
+}
+
+TEST(Html, PagesOfTextsAloneNeedNoScript) {
+  const Page page{.title = "Nothing", .lead = {"nothing was found"}};
+  EXPECT_EQ(FormatPage(page).find("<script"), std::string::npos);
 }
 
 }  // namespace

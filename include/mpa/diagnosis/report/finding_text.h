@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/report/page.h"
 
 namespace mpa {
 
@@ -101,6 +102,7 @@ struct StepShare {
   TimeNs time = 0;
   int percent = 0;
   bool always = false;  ///< shown even if it is 0
+  Tint tint{};
 };
 
 /// Compute, waiting, transfer, free and the rest of an account; the percents add up to 100.

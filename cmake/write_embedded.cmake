@@ -1,0 +1,13 @@
+# Writes HEADER with a string_view of each of ENTRIES, "name=file".
+set(text "// Made from other files while the program is built.\n#pragma once\n\n#include <string_view>\n\nnamespace mpa::embedded {\n")
+foreach(entry ${ENTRIES})
+  string(REGEX MATCH "^([^=]*)=(.*)$" found ${entry})
+  set(name ${CMAKE_MATCH_1})
+  file(READ ${CMAKE_MATCH_2} contents)
+  if(contents MATCHES "\\)text\"")
+    message(FATAL_ERROR "${CMAKE_MATCH_2} holds the end of a raw string")
+  endif()
+  string(APPEND text "inline constexpr std::string_view ${name} = R\"text(${contents})text\";\n")
+endforeach()
+string(APPEND text "}  // namespace mpa::embedded\n")
+file(WRITE ${HEADER} "${text}")

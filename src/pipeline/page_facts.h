@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "mpa/capture/capture.h"
+#include "mpa/model/rank_trace.h"
+#include "mpa/report/page.h"
+
+namespace mpa {
+
+/// What a page says of the captures that were analysed.
+class AnalysedCaptures {
+ public:
+  void Add(const RankTrace& trace);
+  void Add(const AnalysedCaptures& other);
+  /// `where`: as it was given.
+  std::vector<PageFact> Facts(const std::string& where) const;
+
+ private:
+  std::set<std::int64_t> ranks_;
+  std::set<std::string> chips_, hosts_;
+  TimeNs begin_ = -1;  // of the first; -1: unknown
+  std::size_t captures_ = 0;
+};
+
+/// The same of the base and the comparison.
+std::vector<PageFact> FactsOfSides(const std::array<const RankInput*, 2>& inputs,
+                                   const std::array<const RankTrace*, 2>& traces);
+
+}  // namespace mpa
