@@ -5,7 +5,6 @@ import csv
 import json
 import re
 import shutil
-import subprocess
 
 from cli import TIMEOUT_SECONDS
 from captures import build_database
