@@ -108,7 +108,9 @@ void WriteTables(const AdvisorPlaces& places, const Report& report) {
   static constexpr std::string_view kStem = "mstt_advisor_";
   const fs::path tables = WriteXlsx(report, places.log, std::string(kStem) + UtcTimeStamp());
   const fs::path page = places.folder / (tables.stem().string() + ".html");
-  io::ReplaceText(page, FormatPage(*report.page));
+  Page shown = *report.page;
+  shown.facts = report.facts;
+  io::ReplaceText(page, FormatPage(shown));
   for (const TextDocument& document : report.documents) {
     if (document.file_name != kTuningList) continue;
     const std::string time = tables.stem().string().substr(kStem.size());

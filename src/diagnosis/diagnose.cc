@@ -13,6 +13,7 @@
 #include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/job/steps.h"
+#include "mpa/diagnosis/report/pictures.h"
 
 namespace mpa {
 namespace {
@@ -275,6 +276,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
   for (const FindingInfo* finding : Catalogue()) {
     if (finding->conclude != nullptr) finding->conclude(conclusions);
   }
+  diagnosis.pictures = PicturesOf(job);
   FitAdvice(job, diagnosis);
   FindNotCauses(job, of_findings, replays, diagnosis);
   FindFine(job, diagnosis);

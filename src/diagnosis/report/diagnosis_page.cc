@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,6 +36,7 @@ class DiagnosisPageMaker : Speaker {
     if (std::ranges::none_of(of_.findings, IsOfStep)) {
       page_.sections.push_back({.heading = NoFindingText(of_, language_)});
     }
+    AddPictures();
     AddHidden();
     AddInnocents();
     AddNotJudged();
@@ -62,6 +65,8 @@ class DiagnosisPageMaker : Speaker {
       section.heading += fmt::format(" (rank {}: {} ms)", row->rank, ms_(row->window));
     section.charts.push_back(StepsOf(row->rank));
     if (of_.ranks.size() > 1) section.charts.push_back(RanksChart());
+    if (PageChart free = FreeChart(*row); !free.labels.empty())
+      section.charts.push_back(std::move(free));
     section.tables.push_back(LeavesOf(*row));
     page_.sections.push_back(std::move(section));
   }
@@ -101,6 +106,88 @@ class DiagnosisPageMaker : Speaker {
       auto& [sum, steps] = of_rank;
       for (auto& leaf : sum.leaves) leaf.second /= steps;
       AddTo(sum, std::to_string(rank), chart);
+    }
+    return chart;
+  }
+
+  // What the host did while the device had nothing to do.
+  PageChart FreeChart(const AccountRow& row) const {
+    PageChart chart{
+        .kind = PageChart::Kind::kBars,
+        .title = Text({"Device free, by what the host did then", "设备空闲时 host 的活动"}),
+        .unit = "ms",
+        .label = Text({"the host", "host"})};
+    PageSeries times{.name = Text({"time of the step", "step 内时间"}), .tint = Tint::kFree};
+    auto leaves = row.leaves;
+    std::ranges::stable_sort(leaves, std::greater{}, [](const auto& leaf) { return leaf.second; });
+    for (const auto& [leaf, time] : leaves) {
+      if (!leaf.starts_with("free.") || time <= 0) continue;
+      chart.labels.push_back(LeafText(leaf, language_));
+      times.values.push_back(InMs(time));
+    }
+    chart.series.push_back(std::move(times));
+    return chart;
+  }
+
+  void AddPictures() {
+    const JobPictures& pictures = of_.pictures;
+    if (pictures.wait) {
+      PageChart chart{.kind = PageChart::Kind::kTimeline,
+                      .title = Text({"The longest wait for another rank; the wheel and a drag zoom",
+                                     "等待其他卡最久的时刻；滚轮和拖动可缩放"}),
+                      .unit = "us",
+                      .timeline = pictures.wait};
+      page_.sections.push_back(
+          {.heading = Text({"The longest wait", "最长的等待"}), .charts = {std::move(chart)}});
+    }
+    PageSection section{.heading = Text({"Kernels and links", "算子与链路"})};
+    if (!pictures.kernels.empty()) {
+      PageChart chart{.kind = PageChart::Kind::kBars,
+                      .title = Text({"Kernels that take most time, in the mean step of all ranks",
+                                     "各 rank 平均 step 中耗时最多的算子"}),
+                      .unit = "ms",
+                      .label = Text({"type", "类型"})};
+      PageSeries times{.name = Text({"time of the step", "step 内时间"}), .tint = Tint::kCompute};
+      for (const auto& [type, time] : pictures.kernels) {
+        chart.labels.push_back(type);
+        times.values.push_back(InMs(time));
+      }
+      chart.series.push_back(std::move(times));
+      section.charts.push_back(std::move(chart));
+    }
+    if (!pictures.links.empty()) section.charts.push_back(LinksChart());
+    if (!section.charts.empty()) page_.sections.push_back(std::move(section));
+  }
+
+  // A row and a column for each rank.
+  PageChart LinksChart() const {
+    PageChart chart{
+        .kind = PageChart::Kind::kHeat,
+        .title = Text({"How fast each pair of ranks moved data", "各对 rank 之间的传输带宽"}),
+        .unit = "GB/s",
+        .label = "rank"};
+    std::map<std::int64_t, std::size_t> places;
+    for (const LinkPicture& link : of_.pictures.links) {
+      places.try_emplace(link.low);
+      places.try_emplace(link.high);
+    }
+    std::size_t next = 0;
+    for (auto& [rank, place] : places) {
+      place = next++;
+      chart.labels.push_back(std::to_string(rank));
+    }
+    for (const auto& [rank, place] : places) {
+      chart.series.push_back(
+          {.name = std::to_string(rank),
+           .values = std::vector<double>(next, std::numeric_limits<double>::quiet_NaN()),
+           .tint = Tint::kTransfer});
+    }
+    for (const LinkPicture& link : of_.pictures.links) {
+      // Of several transports the slower one counts.
+      for (const auto& [from, to] : {std::pair{link.low, link.high}, {link.high, link.low}}) {
+        double& speed = chart.series[places.at(from)].values[places.at(to)];
+        speed = std::isnan(speed) ? link.speed : std::min(speed, link.speed);
+      }
     }
     return chart;
   }

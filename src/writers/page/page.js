@@ -196,7 +196,10 @@
     const most = 400, all = chart.labels.length, share = Math.ceil(all / most), many = Math.ceil(all / share);
     const rows = d3.range(many).map((i) => d3.range(i * share, Math.min(all, (i + 1) * share)));
     const labels = rows.map((row) => chart.labels[row[0]]);
-    const height = Math.max(3, Math.min(22, 640 / many)) * many, top = 74;
+    const longest = d3.max(chart.series, (series) => series.name.length) || 0;
+    const room = (figure.clientWidth - leftOf(labels, figure.clientWidth) - 12) / chart.series.length;
+    const turned = Math.max(3, Math.floor(room * 0.97 / 6.4)) < longest, top = turned ? 74 : 22;
+    const height = Math.max(3, Math.min(22, 640 / many)) * many;
     const [svg, width] = canvas(figure, height + top + 8, chart.title);
     const left = leftOf(labels, width);
     const y = d3.scaleBand().domain(d3.range(many)).range([0, height]).padding(many > 60 ? 0 : 0.06);
@@ -205,7 +208,6 @@
     const letters = Math.max(3, Math.floor(x.bandwidth() / 6.4));
     const plot = svg.append("g").attr("transform", `translate(0,${top})`);
     rowLabels(plot, labels, y, left);
-    const turned = letters < (d3.max(chart.series, (series) => series.name.length) || 0);
     svg.append("g").selectAll("text").data(chart.series).enter().append("text").text((series) => shorten(series.name, turned ? 11 : letters))
       .attr("transform", (_, i) => `translate(${x(i) + x.bandwidth() / 2},${top - 6})` + (turned ? " rotate(-60)" : ""))
       .attr("text-anchor", turned ? "start" : "middle").append("title").text((series) => series.name);

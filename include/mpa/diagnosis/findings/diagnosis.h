@@ -14,6 +14,7 @@
 #include "mpa/collectives/lateness.h"
 #include "mpa/diagnosis/findings/finding.h"
 #include "mpa/diagnosis/findings/rules.h"
+#include "mpa/report/timeline.h"
 
 /// What a diagnosis says: where the time of a step goes, what slows it down, and how much a fix
 /// saves.
@@ -225,6 +226,19 @@ struct NeededFinding {
   TimeNs gain = 0;
 };
 
+/// How fast a connection between two ranks moved data, in GB/s.
+struct LinkPicture {
+  std::int64_t low = -1, high = -1;
+  double speed = 0;
+};
+
+/// What a page draws of the job.
+struct JobPictures {
+  std::vector<std::pair<std::string, TimeNs>> kernels;  ///< by type, of the mean rank and step
+  std::vector<LinkPicture> links;
+  std::optional<Timeline> wait;  ///< around the longest wait of a rank for another
+};
+
 struct Diagnosis {
   Rules rules;  ///< those it was made with
   std::vector<std::int64_t> ranks;
@@ -251,6 +265,7 @@ struct Diagnosis {
   std::vector<std::int64_t> ranks_without_work;  ///< of which no device work was recorded
   std::vector<std::int32_t> steps_left_out;
   std::vector<std::string> notes;
+  JobPictures pictures;
   bool complete = true;  ///< false: ranks or parts of them could not be read
 };
 
