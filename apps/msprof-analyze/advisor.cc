@@ -95,11 +95,13 @@ std::string DocumentText(const ClusterOutcome& outcome,
 }
 
 // Makes the directories, before the long work starts. `output`: of -o; empty: the current one.
-AdvisorPlaces PrepareOutputs(const std::string& output, bool tables) {
+AdvisorPlaces PrepareOutputs(const std::string& output, bool tables, NewDirectories& directories) {
   const fs::path below = output.empty() ? fs::current_path() : fs::path(ExpandHome(output));
   AdvisorPlaces places;
   places.folder = fs::absolute(below).lexically_normal();
   places.log = places.folder / "log";
+  directories.Add(places.folder);
+  directories.Add(places.log);
   InContext("-o", [&] { io::PrepareDirectoryBelow(places.folder, tables ? "log" : ""); });
   return places;
 }
@@ -158,9 +160,11 @@ Question QuestionOf(const AdvisorOptions& options) {
   }
   if (IsOneOf(question.what, {"why", "timeline"})) {
     if (words.empty()) {
-      Fail(ErrorKind::kUsage,
-           "advisor {} needs the key of a finding; 'advisor all -d DIR --json' lists them",
-           question.what);
+      Fail(
+          ErrorKind::kUsage,
+          "advisor {0} needs the number of a finding on the screen of 'advisor all -d DIR', or its "
+          "key; give msprof-analyze advisor {0} 1 -d DIR",
+          question.what);
     }
     question.key = words[0];
     words.erase(words.begin());
@@ -173,7 +177,9 @@ Question QuestionOf(const AdvisorOptions& options) {
   if (!words.empty())
     Fail(ErrorKind::kUsage, "unexpected argument '{}': give {}", words[0], kUsage);
   if (question.captures.empty()) {
-    Fail(ErrorKind::kUsage, "-d,--profiling_path is required; give the captures: {}", kUsage);
+    Fail(ErrorKind::kUsage,
+         "-d,--profiling_path is required; give the captures: msprof-analyze advisor {}{}{} -d DIR",
+         question.what, question.key.empty() ? "" : " ", question.key);
   }
   const bool compares = !options.baseline.empty() || !options.baseline_captures.empty();
   if (compares && !question.key.empty()) {
@@ -216,11 +222,25 @@ Rules RulesOf(const RecipeArguments& arguments) {
   return rules == arguments.end() ? Rules() : ParseRules(rules->second);
 }
 
+// What -d has to be followed by, to get the same findings.
+std::string CapturesText(const AdvisorOptions& options, const Question& question) {
+  std::string text = ShellWord(question.captures);
+  const std::pair<const char*, std::string> given[] = {
+      {"--rank_list", options.ranks.rank_list == "all" ? "" : options.ranks.rank_list},
+      {"--step_id", options.ranks.step},
+      {"--rules", options.rules}};
+  for (const auto& [name, value] : given) {
+    if (!value.empty()) text += fmt::format(" {} {}", name, ShellWord(value));
+  }
+  return text;
+}
+
 RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& question) {
   constexpr std::int64_t kLeastChars = 600;
   RecipeArguments arguments = {{"dimension", question.what},
                                {"language", InChinese(options) ? "cn" : "en"}};
   if (!question.key.empty()) arguments["key"] = question.key;
+  arguments["captures"] = CapturesText(options, question);
   if (question.what == "timeline") arguments["timeline"] = "";
   AddCount("--top", options.top, "top", arguments);
   AddCount("--evidence", options.evidence, "evidence", arguments);
@@ -276,7 +296,8 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   std::optional<nlohmann::json> baseline;
   if (!options.baseline.empty()) baseline = ReadEarlierDiagnosis(options.baseline);
   AdvisorPlaces places;
-  if (tables || timeline) places = PrepareOutputs(options.output, tables);
+  NewDirectories directories;
+  if (tables || timeline) places = PrepareOutputs(options.output, tables, directories);
   const Wanted wanted{.sheets = tables, .screen = for_programs ? Detail::kNone : Detail::kAnswer};
   ClusterOutcome outcome = DiagnoseCaptures(options, question.captures, arguments, wanted);
   const auto benchmark = BenchmarkOf(options, arguments);
@@ -315,10 +336,10 @@ HelpPage AdvisorPage() {
   HelpPage page;
   page.summary = "Finds what slows the step down, on which ranks, and how much time a fix saves.";
   page.usage = {"advisor [all|schedule|computation] -d DIR [OPTIONS]",
-                "advisor why KEY -d DIR [OPTIONS]", "advisor timeline KEY -d DIR [-o DIR]"};
+                "advisor why N|KEY -d DIR [OPTIONS]", "advisor timeline N|KEY -d DIR [-o DIR]"};
   page.after_options = {ExitCodeList({{"1", "--fail_on: a fault has that severity"}})};
   page.examples = {"advisor all -d ./result", "advisor all -d ./result --json --top 3",
-                   "advisor why rank.late_host/r5 -d ./result",
+                   "advisor why 1 -d ./result",
                    "advisor timeline rank.late_host/r5 -d ./result -o ./out",
                    "advisor all -d ./result --fail_on high --baseline main.json"};
   page.notes = {"The savings come from a replay: the step is computed again without the cause."};
@@ -380,9 +401,12 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
            "Print the built-in thresholds as a rule file and exit", kReading);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
-  add("--cann_version", options->cann_version, "Read from the capture", "VERSION", kPythonTool);
-  add("--torch_version", options->torch_version, "Read from the capture", "VERSION", kPythonTool);
-  add("--profiling_type", options->profiling_type, "Read from the capture", "TYPE", kPythonTool);
+  add("--cann_version", options->cann_version, "Read from the capture", "VERSION", kPythonTool)
+      ->check(Version("8.0.RC1"));
+  add("--torch_version", options->torch_version, "Read from the capture", "VERSION", kPythonTool)
+      ->check(Version("2.1.0"));
+  add("--profiling_type", options->profiling_type, "Read from the capture", "TYPE", kPythonTool)
+      ->check(OneOf({"pytorch", "mslite", "msprof", "mindspore"}));
   add.Flag("--debug", options->debug, "See -v", kPythonTool);
   return {app, [options, &agent] { return RunAdvisor(*options, agent); }, AdvisorPage};
 }

@@ -49,6 +49,22 @@ CLI::Validator OneOf(std::vector<std::string> values) {
       std::move(description));
 }
 
+CLI::Validator Version(std::string example) {
+  return CLI::Validator(
+      [example = std::move(example)](const std::string& value) {
+        const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+        const auto is_part = [&](char c) {
+          return is_digit(c) || c == '.' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        };
+        const bool is_version = !value.empty() && is_digit(value.front()) && value.back() != '.' &&
+                                value.find('.') != std::string::npos &&
+                                std::ranges::all_of(value, is_part);
+        return is_version ? std::string()
+                          : fmt::format("'{}' is no version; give one such as {}", value, example);
+      },
+      "");
+}
+
 CLI::Validator Suggested(std::span<const std::string_view> values) {
   return Described(values, kClose);
 }
@@ -98,24 +114,31 @@ std::optional<std::string> Nearest(const std::string& name, const std::vector<st
   return begun == known.end() ? std::nullopt : std::optional(*begun);
 }
 
-// "unknown recipe 'x'; did you mean 'y'? Available: y, z"
-[[noreturn]] void FailWithNames(const char* option, const char* what, const std::string& name,
-                                const std::vector<std::string>& known) {
-  const auto nearest = Nearest(name, known);
-  Fail(ErrorKind::kUsage, "{}unknown {} '{}'; {}vailable: {}", option, what, name,
-       nearest ? fmt::format("did you mean '{}'? A", *nearest) : "a", fmt::join(known, ", "));
+std::vector<std::string> Recipes() {
+  std::vector<std::string> recipes;
+  for (const std::string_view recipe : RecipeNames()) recipes.emplace_back(recipe);
+  return recipes;
 }
 
 }  // namespace
 
 void FailUnknownRecipe(const std::string& name) {
-  std::vector<std::string> recipes;
-  for (const std::string_view recipe : RecipeNames()) recipes.emplace_back(recipe);
-  FailWithNames("-m: ", "recipe", name, recipes);
+  const auto nearest = Nearest(name, Recipes());
+  Fail(
+      ErrorKind::kUsage, "-m: unknown recipe '{}'; {}", name,
+      nearest ? fmt::format("did you mean '{}'?", *nearest) : "'msprof-analyze --help' lists them");
 }
 
 void FailUnknownCommand(const CLI::App& program, const std::string& name) {
-  FailWithNames("", "command", name, CommandNames(program));
+  const std::vector<std::string> commands = CommandNames(program);
+  const auto command = Nearest(name, commands);
+  const auto recipe = command ? std::nullopt : Nearest(name, Recipes());
+  if (recipe) {
+    Fail(ErrorKind::kUsage, "unknown command '{}'; did you mean the recipe '-m {}'?", name,
+         *recipe);
+  }
+  Fail(ErrorKind::kUsage, "unknown command '{}'; {}vailable: {}", name,
+       command ? fmt::format("did you mean '{}'? A", *command) : "a", fmt::join(commands, ", "));
 }
 
 void FailUnknownOption(const CLI::App& command, const std::vector<std::string>& unknown) {

@@ -14,6 +14,9 @@ namespace mpa {
 /// Refuses other values.
 CLI::Validator OneOf(std::vector<std::string> values);
 
+/// Refuses what is no version, such as the example: numbers with dots between, "RC1" among them.
+CLI::Validator Version(std::string example);
+
 /// Refuses nothing: what is right depends on other options, and is checked with them.
 CLI::Validator Suggested(std::span<const std::string_view> values);
 /// The same for a list of values that commas separate.

@@ -71,7 +71,11 @@ int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
   const fs::path below = options.output.empty() ? source : fs::path(ExpandHome(options.output));
   const fs::path output = fs::absolute(below).lexically_normal() / "cluster_analysis_output";
   std::vector<MappedRanks> mapped;
+  NewDirectories directories;
+  directories.Add(below);
+  directories.Add(output);
   for (std::size_t i = 0; i < runs.size(); ++i) {
+    directories.Add(output / runs[i].recipe->folder);
     InContext(options.output.empty() ? "-d (-o writes elsewhere)" : "-o",
               [&] { PrepareTargets(*runs[i].recipe, types[i], output); });
     (void)PagePath(*runs[i].recipe, runs[i].arguments);  // refuses what cannot be written
@@ -195,6 +199,10 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
   add("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]", "LIST",
       kMostUsed);
   AddParameters(*app, options);
+  app->add_option_function<std::string>(
+         fmt::format("--{}", kBenchmark),
+         [options](const std::string& path) { options->arguments[std::string(kBenchmark)] = path; })
+      ->group("");  // as in `compare`; each recipe that compares has a name of its own for it
   add.Flag("--print", options->print, "Print more about a single rank", kMore);
   add.Flag("--agent", options->agent,
            "Print one JSON object that names what was written; the log goes to a file", kMore);
@@ -208,6 +216,12 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
       "Directory with the files of --save_parts of all machines, instead of -d", "DIR", kMachines);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
+  app->add_flag_callback(
+         "--data_simplification",
+         [] {
+           LogWarning("--data_simplification has no effect; captures of any size are read whole");
+         })
+      ->group("");  // of older versions of the Python tool
   add("--parallel_mode", options->parallel_mode,
       "Accepted for compatibility, no effect; see --jobs", "MODE", kReading)
       ->check(OneOf({"concurrent"}));

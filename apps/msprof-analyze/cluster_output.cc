@@ -46,6 +46,18 @@ void AddFiles(const std::vector<fs::path>& files, const Report& report, const fs
 
 }  // namespace
 
+void NewDirectories::Add(const fs::path& directory) {
+  std::error_code ignored;
+  if (!fs::exists(directory, ignored)) directories_.push_back(directory);
+}
+
+NewDirectories::~NewDirectories() {
+  for (auto directory = directories_.rbegin(); directory != directories_.rend(); ++directory) {
+    std::error_code not_empty;
+    fs::remove(*directory, not_empty);
+  }
+}
+
 void EarlyDocuments::Write(const Recipe& recipe, const std::vector<TextDocument>& documents) {
   for (const TextDocument& document : documents) {
     const fs::path name = fs::path(recipe.folder) / document.file_name, path = directory_ / name;
@@ -126,6 +138,10 @@ WrittenResults WriteResults(const Recipe& recipe, const Report& report,
       std::vector<fs::path> files = WriteRankWorkbooks(report, folder, notes);
       const std::vector<fs::path> texts = WriteTextFiles(report, folder);
       files.insert(files.end(), texts.begin(), texts.end());
+      // Tables without a form of the Python tool, or without rows: better than no file at all.
+      if (files.empty() && early.FilesOf(recipe).empty()) {
+        files = WriteTextFiles(report, folder, Sheets::kAll);
+      }
       AddFiles(files, report, folder, written);
       documents = true;
     } else if (type.name == "notebook") {

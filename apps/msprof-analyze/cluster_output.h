@@ -28,6 +28,22 @@ std::string_view StandardType(const Recipe& recipe, const std::filesystem::path&
 void PrepareTargets(const Recipe& recipe, const std::vector<ExportType>& types,
                     const std::filesystem::path& directory);
 
+/// Directories for results that are not there yet, outer ones first. What is still empty in the end
+/// is removed: a run that fails leaves nothing beside the captures.
+class NewDirectories {
+ public:
+  NewDirectories() = default;
+  ~NewDirectories();
+  NewDirectories(const NewDirectories&) = delete;
+  NewDirectories& operator=(const NewDirectories&) = delete;
+
+  /// To be called before it is made.
+  void Add(const std::filesystem::path& directory);
+
+ private:
+  std::vector<std::filesystem::path> directories_;
+};
+
 /// What was written, for people and for programs.
 struct WrittenResults {
   std::vector<std::filesystem::path>

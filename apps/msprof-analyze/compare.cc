@@ -3,6 +3,7 @@
 #include "mpa/pipeline/compare.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
 #include "mpa/io/output_file.h"
+#include "mpa/pipeline/pair_ranks.h"
 #include "printing.h"
 
 namespace mpa {
@@ -38,7 +40,7 @@ struct CompareCommandOptions {
   bool disable_details = false, disable_module = false;
   bool use_input_shape = false, use_kernel_type = false, compat = false;
   bool print_compare_config = false;
-  bool debug = false;
+  bool debug = false, all_ranks = false;
   OpenOptions open;
   ExportOptions exports;
   GateOptions gate;
@@ -114,36 +116,85 @@ void WarnOfIdleOptions(const CompareCommandOptions& options,
   }
 }
 
-// A directory with the captures of several ranks is told as such, with the way to compare two.
-[[noreturn]] void FailWithCaptures(const std::string& directory,
-                                   const std::vector<RankInput>& captures) {
-  constexpr std::size_t kNamed = 5;
-  const fs::path top = fs::canonical(directory);
-  std::vector<std::string> names;
-  for (const RankInput& capture : captures) {
-    if (names.size() < kNamed) names.push_back(capture.path.lexically_relative(top).string());
-  }
-  const auto path = [&](const std::string& name) { return (fs::path(directory) / name).string(); };
-  const std::size_t more = captures.size() - names.size();
-  Fail(ErrorKind::kInput,
-       "{}: holds {} capture{}: {}{}; give two, such as: msprof-analyze compare -d {} -bp {}",
-       directory, captures.size(), more + names.size() == 1 ? "" : "s", fmt::join(names, ", "),
-       more > 0 ? fmt::format(" and {} more", more) : "", path(names.back()),
-       names.size() == 1 ? "BASE" : path(names.front()));
+std::vector<fs::path> WriteFiles(const CompareOutcome& outcome, const fs::path& output,
+                                 const std::string& stem, const std::vector<ExportType>& types) {
+  if (types.empty()) return {};
+  WrittenReport written = WriteReport(outcome.report, output, stem, types);
+  LogNotes(written.notes);
+  return written.paths;
 }
 
-RankInput OpenSide(const std::string& given, const OpenOptions& options) {
-  const std::string path = ExpandHome(given);
-  try {
-    return OpenRank(path, options);
-  } catch (const Error&) {
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored)) {
-      const Discovery found = Discover(path, options);
-      if (!found.ranks.empty()) FailWithCaptures(path, found.ranks);
-    }
-    throw;
+CompareOutcome ComparePair(CompareRequest& request, CapturePair& pair) {
+  request.base = std::move(pair.base);
+  request.comparison = std::move(pair.comparison);
+  CompareOutcome outcome = Compare(request);
+  outcome.totals.rank = pair.rank;
+  return outcome;
+}
+
+bool AllNotesAreWanted(const CompareCommandOptions& options) {
+  return !options.enabled.empty() || LogEnabled(LogLevel::kInfo);
+}
+
+// What is on the screen is not said twice. Sheets that nobody asked for by name may be missing: the
+// sheet Notes says why.
+std::vector<std::string> NotesToLog(const CompareOutcome& outcome,
+                                    const CompareCommandOptions& options, bool preface_is_shown) {
+  std::vector<std::string> notes;
+  for (const std::string& note : outcome.report.notes) {
+    const bool shown = preface_is_shown && note == outcome.report.preface;
+    const std::vector<std::string>& not_collected = outcome.report.not_collected;
+    const bool of_sheet = std::ranges::find(not_collected, note) != not_collected.end();
+    if (!shown && (!of_sheet || AllNotesAreWanted(options))) notes.push_back(note);
   }
+  return notes;
+}
+
+void SayWhereNotesAre(bool any_of_sheets, const CompareCommandOptions& options) {
+  if (!any_of_sheets || AllNotesAreWanted(options)) return;
+  LogNotice("some sheets are missing or lack columns; {}-v says why",
+            options.compat ? "" : "the sheet Notes or ");
+}
+
+// Each rank has its files; the screen shows their totals, and what changed in the rank that changed
+// most.
+int RunAllRanks(CompareRequest& request, CapturePairs& ranks, const CompareCommandOptions& options,
+                const std::vector<ExportType>& types, const fs::path& output) {
+  std::vector<std::string> notes;
+  std::vector<RankTotals> totals;
+  RankTotals most;
+  std::vector<std::string> story;
+  bool partial = ranks.partial, of_sheets = false;
+  const std::string time = UtcTimeStamp();
+  for (CapturePair& pair : ranks.pairs) {
+    const std::string name = fmt::format("rank {}", pair.rank);
+    const CompareOutcome outcome = InContext(name, [&] { return ComparePair(request, pair); });
+    for (const std::string& note : NotesToLog(outcome, options, false)) {
+      notes.push_back(fmt::format("{}: {}", name, note));
+    }
+    of_sheets = of_sheets || !outcome.report.not_collected.empty();
+    totals.push_back(outcome.totals);
+    if (most.rank < 0 || std::abs(outcome.totals.Change()) > std::abs(most.Change())) {
+      most = outcome.totals;
+      story = outcome.report.story;
+    }
+    partial = partial || outcome.partial;
+    WriteFiles(outcome, output,
+               fmt::format("performance_comparison_result_rank{}_{}", pair.rank, time), types);
+  }
+  ClearProgressLine();
+  LogNotes(notes);
+  SayWhereNotesAre(of_sheets, options);
+  Report screen;
+  screen.screens.push_back(RanksScreen(ExpandHome(options.base[0]),
+                                       ExpandHome(options.comparison[0]), std::move(totals),
+                                       request.options.screen_width));
+  if (!story.empty()) screen.lines.push_back(fmt::format("rank {} changed most:", most.rank));
+  screen.story = std::move(story);
+  options.exports.Show(screen);
+  FinishStdout();
+  if (!types.empty()) LogNotice("the details of each rank are in {}", output.string());
+  return partial ? kExitPartial : 0;
 }
 
 // Compares two captures. Gives the exit code.
@@ -171,17 +222,30 @@ int RunSheets(const CompareCommandOptions& options) {
   request.comparisons = Chosen(options);
   WarnOfIdleOptions(options, request.comparisons);
   const std::vector<ExportType> types = options.exports.Types(ReportKind::kComparison, kSheetsType);
-  InContext("-bp", [&] { request.base = OpenSide(options.base[0], options.open); });
-  InContext("-d", [&] { request.comparison = OpenSide(options.comparison[0], options.open); });
+  if (options.all_ranks && options.exports.json()) {
+    Fail(ErrorKind::kUsage, "--json prints the document of one rank; give --export_type json");
+  }
+  CapturePairs ranks =
+      PairRanks(ExpandHome(options.base[0]), ExpandHome(options.comparison[0]), options.open);
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
   if (!types.empty()) InContext("-o", [&] { io::PrepareOutputDirectory(output); });
-
-  CompareOutcome outcome = Compare(request);
-  ClearProgressLine();
-  for (const std::string& note : outcome.report.notes) {
-    const bool on_screen = note == outcome.report.preface && !options.compat;
-    if (!on_screen || options.exports.json()) LogWarning("{}", note);
+  request.notes = std::move(ranks.notes);
+  CapturePair& first = ranks.pairs.front();
+  if (options.all_ranks && first.rank >= 0) {
+    request.wants_totals = true;
+    return RunAllRanks(request, ranks, options, types, output);
   }
+  if (ranks.pairs.size() > 1) {
+    LogNotice("comparing rank {} of the {} ranks that both have; --all_ranks compares each",
+              first.rank, ranks.pairs.size());
+  } else if (first.rank >= 0) {
+    LogNotice("comparing rank {}, the only one that both have", first.rank);
+  }
+
+  CompareOutcome outcome = ComparePair(request, first);
+  ClearProgressLine();
+  LogNotes(NotesToLog(outcome, options, !options.compat && !options.exports.json()));
+  SayWhereNotesAre(!outcome.report.not_collected.empty(), options);
   if (options.compat) {
     outcome.report.preface.clear();
     outcome.report.story.clear();
@@ -193,15 +257,11 @@ int RunSheets(const CompareCommandOptions& options) {
          "'msprof-analyze check'");
   }
   options.exports.Show(outcome.report);  // also when there is no room for files
-  WrittenReport written;
-  if (!types.empty()) {
-    written = WriteReport(outcome.report, output, "performance_comparison_result_" + UtcTimeStamp(),
-                          types);
-  }
+  const std::vector<fs::path> paths =
+      WriteFiles(outcome, output, "performance_comparison_result_" + UtcTimeStamp(), types);
   FinishStdout();
-  LogNotes(written.notes);
-  for (const fs::path& path : written.paths) LogNotice("the details are in {}", path.string());
-  return outcome.partial ? kExitPartial : 0;
+  for (const fs::path& path : paths) LogNotice("the details are in {}", path.string());
+  return outcome.partial || ranks.partial ? kExitPartial : 0;
 }
 
 HelpPage ComparePage() {
@@ -218,6 +278,7 @@ HelpPage ComparePage() {
                      "done, but broken parts of the input were left out; gate: judged on "
                      "partial data"}})};
   page.examples = {"compare -d ./new_ascend_pt -bp ./old_ascend_pt -o ./out",
+                   "compare -d ./new_job -bp ./old_job --all_ranks",
                    "compare ./gpu_trace.json.gz ./rank0_ascend_pt --export_type md",
                    "compare -d ./new -bp ./old --enable_operator_compare",
                    "compare -d ./new -bp ./old --fail_on 'step_time>+3%'",
@@ -243,6 +304,7 @@ void RefuseSheetOptions(const CompareCommandOptions& options) {
       {"--use_kernel_type", options.use_kernel_type},
       {"--compat", options.compat},
       {"--screen", !options.screen.empty()},
+      {"--all_ranks", options.all_ranks},
   };
   for (const auto& [name, is_given] : given) {
     if (is_given) {
@@ -292,7 +354,7 @@ Command AddCompare(CLI::App& program) {
   add("-d,--profiling_path", options->comparison,
       "Capture to analyse: a *_ascend_pt or *_ascend_ms directory, parsed or raw, its "
       "ASCEND_PROFILER_OUTPUT, a PROF_* directory, a trace (.json, .json.gz) or a profiler "
-      "database",
+      "database; or a directory with those of several ranks",
       "PATH", kMostUsed)
       ->allow_extra_args(false);
   add("--benchmark_profiling_path", options->base,
@@ -312,6 +374,10 @@ Command AddCompare(CLI::App& program) {
            std::string(comparison.summary))
         ->group(kWhat);
   }
+  add.Flag("--all_ranks", options->all_ranks,
+           "Of directories with several ranks, compare each that both have, not only the first; "
+           "each gets its files",
+           kWhat);
   add("--base_step", options->base_step,
       "Compare this step of the -bp capture only; requires --comparison_step", "ID", kWhat);
   add("--comparison_step", options->comparison_step,

@@ -137,7 +137,10 @@ void ExportOptions::Show(const Report& report) const {
   } else {
     PrintWrapped(report.preface);
     for (const ScreenTable& screen : report.screens) Print(FormatTable(screen));
-    PrintLines(report.lines);
+    for (const std::string& line : report.lines) {
+      const std::size_t indent = std::min(line.find_first_not_of(' '), line.size()) + 4;
+      PrintLines(Wrapped(line, indent));
+    }
     PrintLines(report.story);
   }
 }

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "completion.h"
 #include "help.h"
+#include "mpa/base/columns.h"
 #include "mpa/base/console.h"
 #include "mpa/base/ending.h"
 #include "mpa/base/error.h"
@@ -46,6 +47,25 @@ HelpPage ProgramPage(const CLI::App& program) {
 }
 
 bool IsOption(const std::string& word) { return word.starts_with("-"); }
+
+// "help COMMAND" is "COMMAND --help", which people expect, too.
+void TakeHelp(const CLI::App& program, std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front() != "help" || arguments.size() > 2) return;
+  if (arguments.size() == 1) {
+    arguments = {"--help"};
+    return;
+  }
+  const std::string about = arguments.back();
+  const std::vector<std::string> commands = CommandNames(program);
+  const std::vector<std::string_view> recipes = RecipeNames();
+  if (std::ranges::find(commands, about) != commands.end()) {
+    arguments = {about, "--help"};
+  } else if (std::ranges::find(recipes, about) != recipes.end()) {
+    arguments = {"cluster", "-m", about, "--help"};
+  } else {
+    FailUnknownCommand(program, about);
+  }
+}
 
 // Puts the command first: `cluster` may be left out, as in "msprof-analyze -m RECIPE -d DIR", and
 // the options that every command has may stand before it.
@@ -86,6 +106,14 @@ void PutCommandFirst(const CLI::App& program, std::vector<std::string>& argument
     message = fmt::format("{} needs a value ({})", message.substr(0, at),
                           name_of_type.substr(0, name_of_type.find(':')));
   }
+  // "--mode: At Most 1 required but received 2"
+  constexpr std::string_view kRepeated = ": At Most 1 required but received ";
+  if (const std::size_t repeated = message.find(kRepeated); repeated != std::string::npos) {
+    const std::string option = message.substr(0, repeated);
+    Fail(ErrorKind::kUsage, "{} is given {} times; {}", option == "--mode" ? "-m" : option,
+         message.substr(repeated + kRepeated.size()),
+         option == "--mode" ? "join them: -m a,b" : "give it once");
+  }
   const std::string name = command.get_parent() == nullptr ? "" : command.get_name() + " ";
   Fail(ErrorKind::kUsage, "{}; see 'msprof-analyze {}--help'", message, name);
 }
@@ -113,6 +141,7 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
   if (AnswerShell(program)) return 0;
 
   std::vector<std::string> normalized = NormalizeArguments(count, arguments);
+  TakeHelp(program, normalized);
   PutCommandFirst(program, normalized);
   std::ranges::reverse(normalized);  // the order in which CLI11 wants them
   const auto chosen = [&] {
@@ -142,6 +171,7 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
   for (std::size_t i = 0; i < commands.size(); ++i) {
     if (!commands[i].app->parsed()) continue;
     apply_common[i]();
+    if (!agent.Wanted()) SetScreenColumns(ScreenWidth(stdout));
     // Without --memory_limit: better to end with a message than to be killed, or have others
     // killed, when the machine has no more.
     LimitMemory(MemoryOfProcess() / 10 * 9);

@@ -2,12 +2,14 @@
 #include "printing.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
@@ -22,24 +24,36 @@ void PrintLines(const std::vector<std::string>& lines) {
 }
 
 void PrintWrapped(std::string_view text) {
-  constexpr std::size_t kWidth = 80, kMostLines = 5;
+  constexpr std::size_t kMostLines = 5;
+  const std::size_t width = ScreenColumns();
   const std::string printable = Printable(text);
   std::string_view rest = printable;
   for (std::size_t line = 1; !rest.empty(); ++line) {
     std::size_t end = rest.size();
-    if (end > kWidth) end = rest.substr(0, kWidth + 1).rfind(' ');
+    if (end > width) end = rest.substr(0, width + 1).rfind(' ');
     if (end == std::string_view::npos) end = std::min(rest.find(' '), rest.size());
     if (line == kMostLines && end < rest.size()) {
       Print("...\n");
       return;
     }
-    Print(ShortenMiddle(rest.substr(0, end), kWidth) + "\n");
+    Print(ShortenMiddle(rest.substr(0, end), width) + "\n");
     rest = Trim(rest.substr(end));
   }
 }
 
+namespace {
+
+// As after `| head`, which has read what it wants.
+bool IsReaderGone() {
+  pollfd state{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&state, 1, 0) == 1 && (state.revents & POLLERR) != 0;
+}
+
+}  // namespace
+
 void FinishStdout() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (failed && !IsReaderGone()) {
     Fail(ErrorKind::kOutput, "cannot write to standard output; check where it goes");
   }
 }

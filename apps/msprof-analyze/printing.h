@@ -17,10 +17,11 @@ void Print(std::string_view text);
 /// the terminal.
 void PrintLines(const std::vector<std::string>& lines);
 
-/// Prints `text` in at most five lines of 80 columns; more is cut off.
+/// Prints `text` in at most five lines; more is cut off.
 void PrintWrapped(std::string_view text);
 
-/// Throws Error (kOutput) when not all that was printed has reached stdout.
+/// Throws Error (kOutput) when not all that was printed has reached stdout, unless it is a pipe
+/// whose reader has read enough.
 void FinishStdout();
 
 /// --agent: stdout carries one JSON object and nothing else, the log goes to a file that the object

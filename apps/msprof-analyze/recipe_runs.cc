@@ -70,7 +70,41 @@ const Recipe& FindRecipe(const std::string& name) {
   FailUnknownRecipe(name);
 }
 
-std::vector<RecipeRun> RunsOf(const std::string& names, const RecipeArguments& arguments) {
+namespace {
+
+// The option of the recipe that names what to compare with; empty: it compares nothing.
+std::string_view OptionOfBenchmark(const Recipe& recipe) {
+  if (!recipe.baseline.empty()) return recipe.baseline;
+  constexpr std::string_view kOfAnotherKind = "baseline_profiling_path";
+  return FindParameter(recipe, kOfAnotherKind) == nullptr ? "" : kOfAnotherKind;
+}
+
+// Gives -bp to the recipes that compare.
+void NameBenchmark(const std::vector<RecipeRun>& runs, RecipeArguments& arguments) {
+  const auto benchmark = arguments.extract(std::string(kBenchmark));
+  if (benchmark.empty()) return;
+  bool used = false;
+  for (const RecipeRun& run : runs) {
+    const std::string_view option = OptionOfBenchmark(*run.recipe);
+    if (option.empty()) continue;
+    arguments.try_emplace(std::string(option), benchmark.mapped());
+    used = true;
+  }
+  if (used) return;
+  Fail(ErrorKind::kUsage,
+       "-bp: the recipe {} compares nothing; cluster_time_compare_summary and 'msprof-analyze "
+       "compare' do",
+       runs.front().recipe->name);
+}
+
+// The Python tool ignores the options of recipes with these, and scripts may give them.
+bool IsPlainMode(const Recipe& recipe) {
+  return IsOneOf(recipe.name, {"all", "communication_time", "communication_matrix"});
+}
+
+}  // namespace
+
+std::vector<RecipeRun> RunsOf(const std::string& names, RecipeArguments arguments) {
   std::vector<RecipeRun> runs;
   for (const std::string_view piece : Split(names, ',')) {
     const std::string name(Trim(piece));
@@ -80,6 +114,7 @@ std::vector<RecipeRun> RunsOf(const std::string& names, const RecipeArguments& a
         std::ranges::none_of(runs, [&](const RecipeRun& run) { return run.recipe == &recipe; });
     if (is_new) runs.push_back({&recipe, {}});
   }
+  NameBenchmark(runs, arguments);
   for (const auto& [name, value] : arguments) {
     bool known = false;
     for (RecipeRun& run : runs) {
@@ -89,7 +124,9 @@ std::vector<RecipeRun> RunsOf(const std::string& names, const RecipeArguments& a
       run.arguments[name] = value;
       known = true;
     }
-    if (!known) {
+    if (!known && IsPlainMode(*runs.front().recipe)) {
+      LogWarning("--{} has no effect with -m {}", name, runs.front().recipe->name);
+    } else if (!known) {
       Fail(ErrorKind::kUsage,
            "--{0}: the recipe {1} has no such option; see 'msprof-analyze -m {1} --help'", name,
            runs.front().recipe->name);
@@ -221,6 +258,9 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, Wanted wanted,
   FinishStdout();
   for (const fs::path& path : result.written.places) {
     LogNotice("the results are in {}", path.string());
+  }
+  if (!types.empty() && result.written.places.empty()) {
+    LogNotice("{}: no results, so no files were written", recipe.name);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cluster_output.h"
@@ -16,9 +17,12 @@ namespace mpa {
 /// The recipe of that name, or the one that runs without -m. Throws Error (kUsage).
 const Recipe& FindRecipe(const std::string& name);
 
+/// The argument for what to compare with, which each recipe that compares calls otherwise.
+inline constexpr std::string_view kBenchmark = "benchmark_profiling_path";
+
 /// "-m a,b": each recipe with the options that it has. Throws Error (kUsage) for an unknown recipe,
 /// an option that none of them has, a wrong value, and a missing one.
-std::vector<RecipeRun> RunsOf(const std::string& names, const RecipeArguments& arguments);
+std::vector<RecipeRun> RunsOf(const std::string& names, RecipeArguments arguments);
 
 /// Where the page goes that the report is asked for; empty: it is not. Checked before any rank is
 /// read. Throws Error that names the option.

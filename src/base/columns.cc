@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 
 namespace mpa {
 namespace {
 
 constexpr std::string_view kLeftOut = "...";
+constexpr std::size_t kUsualColumns = 80;
+std::size_t g_columns = kUsualColumns;
 
 // The character at the beginning of a text; a byte that is not UTF-8 stands for itself.
 struct FirstCharacter {
@@ -60,6 +63,10 @@ std::size_t PieceLength(std::string_view text) {
 
 }  // namespace
 
+std::size_t ScreenColumns() { return g_columns; }
+
+void SetScreenColumns(std::size_t columns) { g_columns = std::max(columns, kUsualColumns); }
+
 std::size_t ColumnsOf(std::string_view text) {
   std::size_t columns = 0;
   while (!text.empty()) {
@@ -105,15 +112,34 @@ std::string CutEnd(std::string_view text, std::size_t columns) {
   return std::string(text.substr(0, bytes)) + std::string(kLeftOut);
 }
 
-std::string CutBeginning(std::string_view text, std::size_t columns) {
-  std::size_t left = ColumnsOf(text);
-  if (left <= columns) return std::string(text);
-  while (left + kLeftOut.size() > columns) {
-    const FirstCharacter first = FirstOf(text);
-    left -= first.columns;
-    text.remove_prefix(first.bytes);
+namespace {
+
+// Blanks and brackets are in signatures, whose parts are no path.
+std::string_view SeparatorOf(std::string_view name) {
+  if (name.find_first_of(" <(") != std::string_view::npos) return "";
+  return name.find('/') != std::string_view::npos ? "/" : "::";
+}
+
+}  // namespace
+
+std::string ShortenName(std::string_view name, std::size_t columns) {
+  if (ColumnsOf(name) <= columns) return std::string(name);
+  const std::string_view separator = SeparatorOf(name);
+  for (std::size_t at = 0; !separator.empty();) {
+    at = name.find(separator, at + 1);
+    if (at == std::string_view::npos) break;
+    std::string end = std::string(kLeftOut).append(name.substr(at));
+    if (ColumnsOf(end) <= columns) return end;
   }
-  return std::string(kLeftOut) + std::string(text);
+  return CutEnd(ShortenMiddle(name, columns), columns);
+}
+
+std::size_t NameColumns(std::size_t usual) { return usual + ScreenColumns() - kUsualColumns; }
+
+std::string NameCell(std::string_view name, std::size_t usual) {
+  const std::size_t columns = NameColumns(usual);
+  std::string cell = ShortenName(Printable(name), columns);
+  return cell.append(columns - std::min(columns, ColumnsOf(cell)), ' ');
 }
 
 }  // namespace mpa

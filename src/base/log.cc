@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <cstdio>
+#include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "mpa/base/console.h"
@@ -45,11 +47,13 @@ bool LogEnabled(LogLevel level) { return level <= g_level.load(); }
 
 void WriteLog(LogLevel level, std::string_view text) {
   static std::mutex mutex;
+  static std::set<std::string, std::less<>> warnings;  // each is said once
   static const bool color = UseColor(stderr);
   const LevelStyle style = StyleOf(level);
   const std::string line = fmt::format("msprof-analyze: {}{}{}: {}\n", color ? style.color : "",
                                        style.name, color ? "\033[0m" : "", Printable(text));
   const std::lock_guard lock(mutex);
+  if (level == LogLevel::kWarning && !warnings.emplace(text).second) return;
   ClearProgressLine();
   (void)std::fwrite(line.data(), 1, line.size(), stderr);
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "mpa/base/log.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::string_view kRank = "rank ";
 constexpr std::string_view kUnknown = "unknown";
+constexpr std::size_t kMostRanks = 4;  // in one line
 
 bool IsNumeral(char c) { return c >= '0' && c <= '9'; }
 
@@ -57,17 +59,22 @@ std::string KindOf(std::string_view text) {
 
 // "16 ranks (0, 1, 2, ...)".
 std::string RanksText(const std::vector<std::string_view>& ranks) {
-  constexpr std::size_t kMost = 4;
-  const std::size_t shown = ranks.size() > kMost ? kMost - 1 : ranks.size();
+  const std::size_t shown = ranks.size() > kMostRanks ? kMostRanks - 1 : ranks.size();
   return fmt::format(
       "{} ranks ({}{})", ranks.size(),
       fmt::join(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
       shown < ranks.size() ? ", ..." : "");
 }
 
-std::string Told(const std::vector<std::string_view>& notes) {
+// One line for notes of a kind, and whether it says all that they say.
+struct Folded {
+  std::string text;
+  bool complete = true;
+};
+
+Folded Fold(const std::vector<std::string_view>& notes) {
   const std::string_view first = notes.front();
-  if (notes.size() == 1) return std::string(first);
+  if (notes.size() == 1) return {std::string(first)};
   std::vector<std::string_view> ranks;
   bool equal = true;
   for (const std::string_view note : notes) {
@@ -77,32 +84,38 @@ std::string Told(const std::vector<std::string_view>& notes) {
   }
   const bool distinct = std::set(ranks.begin(), ranks.end()).size() == ranks.size() ||
                         std::ranges::count(ranks, kUnknown) > 1;
-  if (ranks.empty() || !distinct) return fmt::format("{} times, first {}", notes.size(), first);
-  if (equal) return fmt::format("{}: {}", RanksText(ranks), Split(first).text);
-  return fmt::format("{}, first {}", RanksText(ranks), first);
+  if (equal && ranks.empty()) return {fmt::format("{} ({} times)", first, notes.size())};
+  if (ranks.empty() || !distinct) {
+    return {fmt::format("{} times, first {}", notes.size(), first), false};
+  }
+  if (equal) {
+    return {fmt::format("{}: {}", RanksText(ranks), Split(first).text), ranks.size() <= kMostRanks};
+  }
+  return {fmt::format("{}, first {}", RanksText(ranks), first), false};
+}
+
+std::vector<Folded> FoldKinds(const std::vector<std::string>& notes) {
+  std::vector<std::vector<std::string_view>> kinds;
+  std::map<std::string, std::size_t> known;
+  for (const std::string& note : notes) {
+    const Parts parts = Split(note);
+    const auto [found, is_new] = known.emplace(
+        std::string(parts.rank.empty() ? "" : kRank) + KindOf(parts.text), kinds.size());
+    if (is_new) kinds.emplace_back();
+    kinds[found->second].push_back(note);
+  }
+  std::vector<Folded> folded;
+  folded.reserve(kinds.size());
+  for (const std::vector<std::string_view>& kind : kinds) folded.push_back(Fold(kind));
+  return folded;
 }
 
 }  // namespace
 
 std::vector<std::string> FoldNotes(const std::vector<std::string>& notes) {
-  std::vector<std::vector<std::string_view>> kinds;
-  std::map<std::string, std::size_t> known;
-  for (const std::string& note : notes) {
-    const Parts parts = Split(note);
-    const bool of_rank = !parts.rank.empty();
-    if (!of_rank && note.find('/') == std::string::npos) {
-      kinds.push_back({note});
-      continue;
-    }
-    const auto [found, is_new] =
-        known.emplace((of_rank ? "rank " : "") + KindOf(parts.text), kinds.size());
-    if (is_new) kinds.emplace_back();
-    kinds[found->second].push_back(note);
-  }
-  std::vector<std::string> folded;
-  folded.reserve(kinds.size());
-  for (const std::vector<std::string_view>& kind : kinds) folded.push_back(Told(kind));
-  return folded;
+  std::vector<std::string> texts;
+  for (Folded& folded : FoldKinds(notes)) texts.push_back(std::move(folded.text));
+  return texts;
 }
 
 void LogNotes(const std::vector<std::string>& notes) {
@@ -110,9 +123,12 @@ void LogNotes(const std::vector<std::string>& notes) {
     for (const std::string& note : notes) LogWarning("{}", note);
     return;
   }
-  const std::vector<std::string> folded = FoldNotes(notes);
-  for (const std::string& note : folded) LogWarning("{}", note);
-  if (folded.size() < notes.size()) LogNotice("--verbose lists all {} warnings", notes.size());
+  bool complete = true;
+  for (const Folded& folded : FoldKinds(notes)) {
+    LogWarning("{}", folded.text);
+    complete = complete && folded.complete;
+  }
+  if (!complete) LogNotice("--verbose lists all {} warnings", notes.size());
 }
 
 }  // namespace mpa

@@ -151,6 +151,12 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   const fs::path resolved = Resolve(path);
   CheckGraphCapture(options);
   ScannedRank scanned = ScanRank(resolved, options);
+  if (!scanned.problem.empty() && IsDirectory(resolved)) {
+    Discovery found = Discover(resolved, options);
+    if (found.ranks.size() == 1 && found.unusable.empty()) {
+      scanned = {std::move(found.ranks.front()), ""};
+    }
+  }
   if (!scanned.problem.empty()) {
     Fail(ErrorKind::kInput, "{}: {}", resolved.string(), scanned.problem);
   }

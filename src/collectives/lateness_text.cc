@@ -29,7 +29,8 @@ void AddLateRanks(const Lateness& lateness, const LateRanks& late,
   const std::string name = Printable(lateness.instances[late.worst].name);
   const std::string sum = LateSumText(late);
   lines.push_back("  " + LateArrivalText(lateness, late));
-  lines.push_back(fmt::format("    {}{}{}", CutBeginning(name, 42), sum.empty() ? "" : "; ", sum));
+  lines.push_back(
+      fmt::format("    {}{}{}", ShortenName(name, NameColumns(42)), sum.empty() ? "" : "; ", sum));
 }
 
 }  // namespace

@@ -79,4 +79,9 @@ std::string RatioMeaning(std::string_view what) {
       "{} of the comparison divided by that of the base; unknown where the base has none.", what);
 }
 
+void NoteNotCollected(std::string note, Report& report) {
+  report.not_collected.push_back(note);
+  report.notes.push_back(std::move(note));
+}
+
 }  // namespace mpa

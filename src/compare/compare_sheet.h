@@ -44,4 +44,7 @@ void AppendCells(Row& row, Values&&... values) {
 
 /// The edge at which times become what a column says.
 
+/// Adds a note on a sheet that needs something that was not collected.
+void NoteNotCollected(std::string note, Report& report);
+
 }  // namespace mpa

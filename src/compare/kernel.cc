@@ -150,14 +150,15 @@ void CompareShapes(const CompareInput& input, Report& report) {
   for (const Side side : {Side::kBase, Side::kComparison}) {
     const RankTrace& trace = input.Trace(side);
     if (!IsNpuWithKernels(trace)) {
-      report.notes.push_back(
-          fmt::format("{}: left out, because {}", kByShapes, Reason(input, side)));
+      NoteNotCollected(fmt::format("{}: left out, because {}", kByShapes, Reason(input, side)),
+                       report);
       complete = false;
     } else if (!HasTypes(trace)) {
-      report.notes.push_back(
+      NoteNotCollected(
           fmt::format("{}: the kernels of {} have no type, they are summed as {}; collect with "
                       "profiler_level Level1 or higher",
-                      kByShapes, input.Path(side), kUnknown));
+                      kByShapes, input.Path(side), kUnknown),
+          report);
     }
   }
   if (!complete) return;

@@ -191,9 +191,10 @@ void CompareMemory(const CompareInput& input, Report& report) {
   for (const Side side : {Side::kBase, Side::kComparison}) {
     const RankTrace& trace = input.Trace(side);
     if (trace.allocations.Empty() && !trace.host_ops.Empty()) {
-      report.notes.push_back(
+      NoteNotCollected(
           fmt::format("{}: {} has no record of operators' memory; collect with profile_memory=True",
-                      kSheets, input.Path(side)));
+                      kSheets, input.Path(side)),
+          report);
     } else if (memories.Of(side).unplaced() > 0) {
       report.notes.push_back(
           fmt::format("{}: {} allocations of {} were made while no recorded operator ran; they are "

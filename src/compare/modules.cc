@@ -319,10 +319,11 @@ bool CompareModules(const CompareInput& input, Report& report) {
     if (HasModules(input.Trace(side))) continue;
     all = false;
     if (input.Trace(side).host_ops.Empty()) continue;  // which is reported anyway
-    report.notes.push_back(
+    NoteNotCollected(
         fmt::format("ModuleCompare, ModuleCompareStatistic: {} has no nn.Module events, operators "
                     "are compared instead; collect with with_stack=True or with_modules=True",
-                    input.Path(side)));
+                    input.Path(side)),
+        report);
   }
   if (!all) return false;
   std::array<ModuleTrees, 2> trees;
@@ -343,10 +344,10 @@ bool CompareModules(const CompareInput& input, Report& report) {
   bool has_stacks = false;
   report.sheets.push_back(DetailSheet(input, pairs, has_stacks));
   if (!has_stacks) {
-    report.notes.push_back(
-        fmt::format("ModuleCompare: {} has no call stacks of operators; collect with "
-                    "with_stack=True to see them",
-                    input.Path(Side::kComparison)));
+    NoteNotCollected(fmt::format("ModuleCompare: {} has no call stacks of operators; collect with "
+                                 "with_stack=True to see them",
+                                 input.Path(Side::kComparison)),
+                     report);
   }
   return true;
 }

@@ -12,6 +12,26 @@
 namespace mpa::comparisons {
 namespace {
 
+void NoteLeftOut(const CompareInput& input, const OverallMetrics& base,
+                 const OverallMetrics& comparison, Report& report) {
+  constexpr TimeNs kShown = 500;  // less is 0.000 ms
+  std::string times;
+  for (const Side side : {Side::kBase, Side::kComparison}) {
+    const OverallMetrics& metrics = side == Side::kBase ? base : comparison;
+    const TimeNs left_out = metrics.left_out_before + metrics.left_out_behind;
+    const bool is_told =  // compared with itself
+        side == Side::kComparison && input.Path(side) == input.Path(Side::kBase);
+    if (left_out < kShown || is_told) continue;
+    times += fmt::format("{}{} ms of {}", times.empty() ? "" : ", ", Fixed(InMs(left_out), 3),
+                         input.Path(side));
+  }
+  if (times.empty()) return;
+  report.notes.push_back(
+      fmt::format("OverallMetrics: E2E Time and Free Time lack {}, because the overlap analysis of "
+                  "an older exporter does not begin and end with the work of the device",
+                  times));
+}
+
 void CompareOverall(const CompareInput& input, Report& report) {
   const KernelMasks& masks = input.options().masks;
   for (const Side side : {Side::kBase, Side::kComparison}) {
@@ -44,14 +64,6 @@ void CompareOverall(const CompareInput& input, Report& report) {
           "kernel_details.csv beside the trace",
           input.Path(side)));
     }
-    if (metrics.left_out_before + metrics.left_out_behind > 0) {
-      report.notes.push_back(fmt::format(
-          "OverallMetrics: the trace of {} comes from an older exporter, whose overlap analysis "
-          "begins {} ms after the first device task and ends {} ms before the end of the last one; "
-          "E2E Time and Free Time do not include them",
-          input.Path(side), Fixed(InMs(metrics.left_out_before), 3),
-          Fixed(InMs(metrics.left_out_behind), 3)));
-    }
     if (metrics.has_too_many_groups) {
       report.notes.push_back(fmt::format(
           "OverallMetrics: {} has {} communication groups, more than a rank can have; they are "
@@ -59,6 +71,7 @@ void CompareOverall(const CompareInput& input, Report& report) {
           input.Path(side), input.Trace(side).comm_groups.Size()));
     }
   }
+  NoteLeftOut(input, base, comparison, report);
   if (complete) report.sheets.push_back(OverallSheet(input, base, comparison));
   if (!serving.Empty()) report.sheets.push_back(serving.MakeSheet());
 }

@@ -37,22 +37,30 @@ std::string ShortenPath(const std::string& path, std::size_t differs, std::size_
 
 // "Base:       /data/.../rank0_ascend_pt (NPU)". Long paths lose parts of the directories that both
 // have.
-std::vector<std::string> Heading(const CompareInput& input) {
-  constexpr std::size_t kAround = std::string_view("Comparison:  (NPU)").size();
-  const std::size_t width = input.options().screen_width - kAround;
-  const std::string base = Printable(input.Path(Side::kBase));
-  const std::string comparison = Printable(input.Path(Side::kComparison));
+std::vector<std::string> Heading(const std::string& base_path, std::string_view base_note,
+                                 const std::string& comparison_path,
+                                 std::string_view comparison_note, std::size_t screen_width) {
+  const std::string base = Printable(base_path);
+  const std::string comparison = Printable(comparison_path);
   const auto differ = std::mismatch(base.begin(), base.end(), comparison.begin(), comparison.end());
   const std::size_t slash = base.rfind('/', static_cast<std::size_t>(differ.first - base.begin()));
-  const auto line = [&](const char* side, const std::string& path, DeviceKind device) {
+  const auto line = [&](const char* side, const std::string& path, std::string_view note) {
+    const std::size_t width = screen_width - std::string_view("Comparison:  ").size() - note.size();
     const std::string shown =
         CountCharacters(path) <= width
             ? path
             : ShortenPath(path, slash == std::string::npos ? 0 : slash, width);
-    return fmt::format("{:<12}{} ({})", side, shown, device == DeviceKind::kNpu ? "NPU" : "GPU");
+    return fmt::format("{:<12}{}{}", side, shown, note);
   };
-  return {line("Base:", base, input.Trace(Side::kBase).device),
-          line("Comparison:", comparison, input.Trace(Side::kComparison).device)};
+  return {line("Base:", base, base_note), line("Comparison:", comparison, comparison_note)};
+}
+
+std::vector<std::string> Heading(const CompareInput& input) {
+  const auto note = [&](Side side) {
+    return input.Trace(side).device == DeviceKind::kNpu ? " (NPU)" : " (GPU)";
+  };
+  return Heading(input.Path(Side::kBase), note(Side::kBase), input.Path(Side::kComparison),
+                 note(Side::kComparison), input.options().screen_width);
 }
 
 std::string DiffPercent(std::int64_t base, std::int64_t comparison) {
@@ -198,6 +206,36 @@ ScreenTable KernelScreen(const CompareInput& input, const std::vector<OverallRow
   }
   SetHeaders(fmt::format("Time of kernels ({})", times.unit()), table);
   table.rows = rows.Take(sheet);
+  return table;
+}
+
+ScreenTable RanksScreen(const std::string& base_path, const std::string& comparison_path,
+                        std::vector<RankTotals> totals, std::size_t width) {
+  constexpr std::size_t kMostRanks = 16;
+  const std::size_t all = totals.size();
+  std::ranges::stable_sort(totals, [](const RankTotals& a, const RankTotals& b) {
+    return std::abs(a.Change()) > std::abs(b.Change());
+  });
+  totals.resize(std::min(all, kMostRanks));
+  std::ranges::sort(totals, {}, &RankTotals::rank);
+  TimeNs longest = 0;
+  for (const RankTotals& rank : totals) {
+    longest = std::max({longest, rank.base, rank.comparison});
+  }
+  const AmountScale times = AmountScale::ForPartsOf(longest);
+  ScreenRows rows(width);
+  for (const RankTotals& rank : totals) {
+    const auto value = [](TimeNs time) { return OverallValue{.time = time, .known = time > 0}; };
+    rows.Add(times, fmt::format("rank {}", rank.rank), 0, value(rank.base), value(rank.comparison));
+  }
+  ScreenTable table;
+  table.plain = true;
+  table.heading = Heading(base_path, "", comparison_path, "", width);
+  SetHeaders(fmt::format("End to end ({})", times.unit()), table);
+  table.rows = rows.Take("");
+  if (totals.size() < all) {
+    table.rows.push_back({fmt::format("({} more ranks)", all - totals.size()), "", "", "", ""});
+  }
   return table;
 }
 

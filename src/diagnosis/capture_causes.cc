@@ -206,7 +206,7 @@ AdvicePart CaptureWithout(Fits fits, Wording text, std::string_view option, Acti
   return If(fits, {text, Capture({{option, std::move(value)}})});
 }
 AdvicePart CaptureSkipped() {
-  return {{"capture what --json lists as skipped", "采集 --json 中 skipped 所列的数据"},
+  return {{"capture what 'Not judged' names", "采集“无法判断”所列的数据"},
           Capture({{"what", std::string("skipped")}})};
 }
 

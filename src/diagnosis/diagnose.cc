@@ -3,10 +3,12 @@
 #include "diagnose.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "mpa/base/parallel.h"
@@ -208,11 +210,27 @@ void PlaceConcluded(std::size_t first, std::vector<FoundCause>& findings) {
   }
 }
 
+// The key of the finding that will have this number, if it is one.
+std::string KeyOf(std::string_view explain, std::size_t what_ifs,
+                  std::vector<FoundCause> findings) {
+  PlaceConcluded(what_ifs, findings);
+  const FoundCause* numbered = NumberedFinding(explain, findings);
+  return numbered != nullptr ? numbered->key : std::string(explain);
+}
+
 Certainty LessSure(Certainty certainty) {
   return certainty == Certainty::kHigh ? Certainty::kMedium : Certainty::kLow;
 }
 
 }  // namespace
+
+const FoundCause* NumberedFinding(std::string_view number,
+                                  const std::vector<FoundCause>& findings) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  const bool is_number = error == std::errc() && end == number.data() + number.size();
+  return is_number && value > 0 && value <= findings.size() ? &findings[value - 1] : nullptr;
+}
 
 void Conclusions::AddGain(FoundCause found) {
   diagnosis.floor -= found.gain;
@@ -281,8 +299,9 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
   FindNotCauses(job, of_findings, replays, diagnosis);
   FindFine(job, diagnosis);
   AddLinesOfNotCauses(job, diagnosis);
+  const std::string key = KeyOf(explain, of_findings.size(), diagnosis.findings);
   for (std::size_t i = 0; i < of_findings.size(); ++i) {
-    if (diagnosis.findings[i].key != explain) continue;
+    if (diagnosis.findings[i].key != key) continue;
     const Cause& cause = causes[static_cast<std::size_t>(of_findings[i] - what_ifs.data())];
     AddChain(job, cause, of_findings, i, diagnosis);
   }

@@ -15,8 +15,11 @@
 
 namespace mpa {
 
-/// Puts the ranks together and says what costs the step. The finding with the key `explain` gets
-/// its chain of evidence.
+/// The finding with this number on the screen, where "1" is the first; null for other texts.
+const FoundCause* NumberedFinding(std::string_view number, const std::vector<FoundCause>& findings);
+
+/// Puts the ranks together and says what costs the step. The finding with the key or the number
+/// `explain` gets its chain of evidence.
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules = {},
                    std::string_view explain = "");
 
@@ -54,9 +57,6 @@ void AddHiddenBehindOthers(StepReplays& replays, const StepReplays::Removals& ot
 /// those of the first findings.
 void FindNotCauses(const Job& job, const std::vector<const WhatIf*>& what_ifs, StepReplays& replays,
                    Diagnosis& diagnosis);
-
-/// NotJudged::hint of what no capture of a GPU can hold.
-inline constexpr Wording kNotOnGpus{"traces of GPUs do not hold it", "GPU 采集不含此数据"};
 
 /// What the captures do not hold, and which causes could not be judged without it. All findings
 /// but that one are there.

@@ -138,9 +138,22 @@ std::optional<std::string> NearestKey(const std::string& key,
        nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "", LeastShareText(rules));
 }
 
+// Numbers are those of all findings: a screen of one dimension has others.
+NextQuestion NextQuestionOf(const RecipeArguments& arguments, const Diagnosis& diagnosis) {
+  NextQuestion next;
+  const auto dimension = arguments.find("dimension");
+  const bool all = dimension == arguments.end() || dimension->second == "all";
+  if (!all && !diagnosis.findings.empty()) next.finding = ShellWord(diagnosis.findings.front().key);
+  if (const auto captures = arguments.find("captures"); captures != arguments.end()) {
+    next.captures = captures->second;
+  }
+  return next;
+}
+
 // The finding that is asked about. Throws Error (kUsage) that lists those there are.
 const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& key) {
   std::vector<std::string> keys;
+  if (const FoundCause* numbered = NumberedFinding(key, diagnosis.findings)) return *numbered;
   for (const FoundCause& finding : diagnosis.findings) {
     if (finding.key == key) return finding;
     keys.push_back(finding.key);
@@ -201,7 +214,8 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     Explain(ranks, diagnosis, arguments, wanted, report);
   } else {
     if (wanted.screen != Detail::kNone) {
-      report.lines = DiagnosisScreen(diagnosis, language, CountOr(arguments, "top", kOnScreen));
+      report.lines = DiagnosisScreen(diagnosis, language, CountOr(arguments, "top", kOnScreen),
+                                     NextQuestionOf(arguments, diagnosis));
     }
     if (wanted.sheets) {
       AddProblemSheets(ranks, diagnosis, language, report);

@@ -62,11 +62,20 @@ void CheckPlace(const fs::path& path, fs::file_status status) {
 
 }  // namespace
 
-void PrepareOutputDirectory(const fs::path& directory) {
+namespace {
+
+void RefuseFile(const fs::path& directory) {
   std::error_code error;
   if (fs::exists(directory, error) && !fs::is_directory(directory, error)) {
     Fail(ErrorKind::kUsage, "{}: a file has this name; give a directory", directory.string());
   }
+}
+
+}  // namespace
+
+void PrepareOutputDirectory(const fs::path& directory) {
+  RefuseFile(directory);
+  std::error_code error;
   if (!fs::is_directory(directory, error)) {
     if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
     if (mkdir(directory.c_str(), 0750) != 0 && errno != EEXIST) {
@@ -83,6 +92,7 @@ void MakeDirectory(const fs::path& directory) {
 }
 
 void PrepareDirectoryBelow(const fs::path& root, const fs::path& below) {
+  RefuseFile(root);
   fs::path directory = root;
   for (const fs::path& part : below) {
     directory /= part;

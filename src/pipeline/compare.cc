@@ -12,6 +12,7 @@
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/measure/overall_metrics.h"
 #include "page_facts.h"
 
 namespace mpa {
@@ -36,11 +37,16 @@ void AppendNew(const std::vector<std::string>& from, std::vector<std::string>& t
   }
 }
 
+TimeNs EndToEnd(const RankTrace& trace, const KernelMasks& masks) {
+  return trace.HasTimeline() ? ComputeOverall(trace, masks).e2e : 0;
+}
+
 }  // namespace
 
 CompareOutcome Compare(const CompareRequest& request) {
   Tables wanted = Tables::kSteps;
   for (const Comparison& comparison : request.comparisons) wanted = wanted | comparison.needs;
+  if (request.wants_totals) wanted = wanted | AllComparisons().front().needs;
 
   const std::array<const RankInput*, 2> inputs = {&request.base, &request.comparison};
   const std::array steps = {request.base_step, request.comparison_step};
@@ -58,9 +64,14 @@ CompareOutcome Compare(const CompareRequest& request) {
   ParallelFor(parts.size(), [&](std::size_t i) { request.comparisons[i].run(input, parts[i]); });
 
   CompareOutcome outcome;
+  if (request.wants_totals) {
+    outcome.totals.base = EndToEnd(ranks[0].trace, request.options.masks);
+    outcome.totals.comparison = EndToEnd(ranks[1].trace, request.options.masks);
+  }
   Report& report = outcome.report;
   report.preface = NotAlike({request.base, ranks[0].trace}, {request.comparison, ranks[1].trace});
   if (!report.preface.empty()) report.notes.push_back(report.preface);
+  AppendNew(request.notes, report.notes);
   for (const LoadedRank& rank : ranks) {
     outcome.partial = outcome.partial || rank.partial;
     AppendNew(rank.notes, report.notes);
@@ -74,6 +85,7 @@ CompareOutcome Compare(const CompareRequest& request) {
     std::move(part.sheets.begin(), part.sheets.end(), std::back_inserter(report.sheets));
     std::move(part.drawings.begin(), part.drawings.end(), std::back_inserter(report.drawings));
     AppendNew(part.notes, report.notes);
+    AppendNew(part.not_collected, report.not_collected);
   }
   return outcome;
 }

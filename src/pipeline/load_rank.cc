@@ -20,6 +20,7 @@
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
 #include "mpa/pipeline/find_ranks.h"
+#include "rank_lists.h"
 
 namespace mpa {
 namespace {
@@ -405,13 +406,10 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     if (wanted && !wanted->contains(rank)) continue;
     found.push_back({rank, std::move(input)});
   }
-  if (wanted) {
-    for (const std::int64_t rank : *wanted) {
-      if (!seen.contains(rank)) {
-        result.notes.push_back(fmt::format("rank {} not found in {}", rank, directory.string()));
-        result.partial = true;
-      }
-    }
+  if (const std::string missing = MissingRanks(wanted, seen); !missing.empty()) {
+    if (found.empty()) Fail(ErrorKind::kInput, "{}: {}", directory.string(), missing);
+    result.notes.push_back(fmt::format("{}: {}", directory.string(), missing));
+    result.partial = true;
   }
   if (found.empty()) {
     if (discovery.ranks.empty() && discovery.unusable.size() == 1) {

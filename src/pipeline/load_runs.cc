@@ -234,13 +234,25 @@ bool IsBaselineFile(const fs::path& path) {
   if (file == nullptr) return false;
   begin.resize(std::fread(begin.data(), 1, begin.size(), file));
   (void)std::fclose(file);
-  return begin.find(gate::kBaselineKind) != std::string::npos;
+  // Of a file that breaks off the kind may be gone.
+  return begin.find(gate::kBaselineKind) != std::string::npos ||
+         begin.starts_with("{\n \"created\": \"");
 }
 
 nlohmann::json ReadDocument(const fs::path& path) { return io::ReadJson(path); }
 
 gate::Baseline ReadBaseline(const fs::path& path) {
-  const nlohmann::json document = ReadDocument(path);
+  const nlohmann::json document = [&] {
+    try {
+      return ReadDocument(path);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kCorrupt) throw;
+      Fail(ErrorKind::kCorrupt,
+           "{}: a baseline that breaks off or was damaged; copy it again, or make it with "
+           "--save_baseline",
+           path.string());
+    }
+  }();
   return InContext(path.string(), [&] { return gate::BaselineFromJson(document); });
 }
 

@@ -32,7 +32,7 @@ void OutlierLines::Add(std::string_view what, const std::vector<RankValue>& valu
                                       : std::numeric_limits<double>::infinity();
     outliers_.push_back(
         {outlier.rank, std::abs(change),
-         fmt::format("{}: {} instead of {}{}", CutBeginning(Printable(what), 28),
+         fmt::format("{}: {} instead of {}{}", ShortenName(Printable(what), NameColumns(20)),
                      text(outlier.value), text(median),
                      median != 0 ? fmt::format(" ({:+.1f} %)", 100 * change) : "")});
   }

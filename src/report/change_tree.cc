@@ -285,7 +285,8 @@ std::string GrowthText(TimeNs base, TimeNs comparison) {
 }
 
 std::string GrowthOf(TimeNs base, TimeNs comparison) {
-  return base > 0 ? GrowthText(base, comparison) + " %" : "";
+  if (base <= 0) return "";
+  return comparison == 0 ? "gone" : GrowthText(base, comparison) + " %";
 }
 
 std::vector<ChangeLine> SummariseChange(const ChangeNode& whole, const AmountScale& scale) {

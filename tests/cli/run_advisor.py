@@ -52,8 +52,8 @@ class Advisor(Advising):
     def test_usage_errors(self):
         self.check_usage(self.run_tool("advisor"), "-d,--profiling_path is required")
         self.check_usage(self.run_tool("advisor", "all"), "-d,--profiling_path is required")
-        self.check_usage(self.run_tool("advisor", "why"), "needs the key of a finding")
-        self.check_usage(self.run_tool("advisor", "timeline"), "needs the key of a finding")
+        self.check_usage(self.run_tool("advisor", "why"), "needs the number of a finding")
+        self.check_usage(self.run_tool("advisor", "timeline"), "needs the number of a finding")
         self.check_usage(self.advise("rest", words=("all", "more")), "unexpected argument 'more'")
         self.check_usage(self.advise("--max_chars", "599"), "--max_chars 599: give 600 or more")
         self.check_usage(self.advise("--max_chars", "many"), "--max_chars many")

@@ -12,7 +12,6 @@ Exit status: 0 passed, 1 failed, 2 usage.
 
 import contextlib
 import json
-import re
 import shutil
 import sqlite3
 import subprocess
@@ -26,6 +25,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from captures import build_database  # noqa: E402
 from groups import parse_arguments, run_group  # noqa: E402
+from same_tables import recipes_of  # noqa: E402
 
 TOOL = CAPTURES = None  # set by main()
 TIMEOUT_SECONDS = 60
@@ -208,9 +208,7 @@ class Parts(Equal):
         return job
 
     def test_every_recipe(self):
-        unknown = subprocess.run([TOOL, "-m", "?", "-d", self.scratch], check=False,
-                                 capture_output=True, encoding="utf-8", timeout=TIMEOUT_SECONDS)
-        recipes = re.search("available: (.*)", unknown.stderr)[1].split(", ")
+        recipes = recipes_of(TOOL)
         self.assertLessEqual({"module_statistic", "operator_mfu", "head_overhead"}, {*recipes})
         usual, marked = self.job("job", self.KINDS), self.job("marked", self.MARKED)
         served = self.scratch / "served"

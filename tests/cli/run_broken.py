@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from breaking import DATABASES, GPU, ODD_NAMES, OUTPUT, TEXT, TRACE, sql  # noqa: E402
 from captures import DATABASE, build_database  # noqa: E402
 from groups import parse_arguments, run_group  # noqa: E402
+from same_tables import recipes_of  # noqa: E402
 from steps import write_capture  # noqa: E402
 from workbook import Workbook  # noqa: E402
 
@@ -246,9 +247,9 @@ class Broken(unittest.TestCase):
 
     def all_recipes(self, base):
         """One run of every recipe there is, in place of RECIPES."""
-        known = self.run_tool("-m", "?", "-d", self.scratch).errors[0].partition("available: ")[2]
+        known = recipes_of(TOOL)
         self.assertIn("slow_rank", known)
-        return ["-m", known.replace(" ", ""), "--bp", base,
+        return ["-m", ",".join(known), "--bp", base,
                 "--baseline_profiling_path", CAPTURES / GPU_CAPTURE]
 
     def check_other_commands(self, name, kinds, commands=OTHER_COMMANDS):

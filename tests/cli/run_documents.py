@@ -11,6 +11,7 @@ Exit status: 0 passed, 1 failed, 2 usage.
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import sys
 from cli import Cli, DOCS, main
 from captures import build_database
 from formats import check_document
+from steps import write_capture
 
 COMPARISONS = [f"--enable_{name}_compare" for name in
                ("profiling", "communication", "operator", "memory", "api", "kernel")]
@@ -54,15 +56,53 @@ class Documents(Cli):
 
 
 class Examples(Documents):
+    def blocks(self, page):
+        return [block for block in page.read_text().split("```") if "\nend to end:" in block]
+
     def test_of_compare(self):
-        """The examples of docs/compare.md are what the program prints."""
-        shown = [block for block in (DOCS / "compare.md").read_text().split("```") if "\nend to end:" in block]
-        for block, base in zip(shown, ("text_base_ascend_pt", "twin_text_base_ascend_pt"), strict=True):
+        """The examples of README.md and docs/compare.md are what the program prints."""
+        shown = self.blocks(DOCS.parent / "README.md") + self.blocks(DOCS / "compare.md")
+        base = "text_base_ascend_pt"
+        for block, base in zip(shown, (base, base, f"twin_{base}"), strict=True):
             squeezed = lambda text: [" ".join(line.split()) for line in text.splitlines()]
             printed = squeezed(self.compare(base=base).out)
             for line in squeezed(block):
-                if line not in ("", "...") and not line.startswith(("Base: ", "Comparison: ")):
+                if line not in ("", "...") and not line.startswith(("$ ", "Base: ", "Comparison: ")):
                     self.assertIn(line, printed)
+
+    def test_sections_add_up(self):
+        """As readers do it: the rows at the left above "End to end" are all there."""
+        for page in (DOCS.parent / "README.md", DOCS / "compare.md"):
+            rows = re.findall(r"^(\S.*?)  +(-?[\d.]+) +(-?[\d.]+) +([-+]?[\d.]+) +[-+]?[\d.]+$", self.blocks(page)[0],
+                              flags=re.MULTILINE)
+            names = [row[0] for row in rows]
+            end = names.index("End to end")
+            for column in (1, 2, 3):
+                values = [float(row[column]) for row in rows]
+                self.assertAlmostEqual(sum(values[:end]), values[end], msg=f"{page}: {names}")
+                self.assertAlmostEqual(sum(values[end:end + 2]), values[end + 2], msg=f"{page}: {names}")
+
+    def test_the_gate_of_the_readme(self):
+        """Its lines work one after the other, as they stand."""
+        lengths = [99_800, 100_200, 100_000, 99_900, 100_100]
+        write_capture(self.scratch / "old_ascend_pt", lengths)
+        write_capture(self.scratch / "new_ascend_pt", [length + 5_000 for length in lengths],
+                      kernels=(("MatMulV2", 43_000), ("Relu", 2_000)), allreduce_us=11_500)
+        page = (DOCS.parent / "README.md").read_text()
+        commands, screen = [block for block in page.split("```")
+                            if "--save_baseline" in block or "\nREGRESSION" in block]
+        codes = []
+        for line in commands.strip().splitlines()[1:]:
+            name, *words = shlex.split(line)
+            self.assertEqual(name, "msprof-analyze")
+            result = self.run_tool(*words, cwd=self.scratch, env={"COLUMNS": "80"})
+            codes.append(result.code)
+        self.assertEqual(codes, [0, 1], result.err)
+        verdict = screen.strip().splitlines()
+        printed = result.out.splitlines()
+        self.assertEqual(printed[:len(verdict)], verdict)
+        for file in ("main.json", "gate.junit.xml", "gate.md"):
+            self.assertTrue((self.scratch / file).exists(), file)
 
 
 class Code(Documents):

@@ -67,9 +67,10 @@ class Results:
 
 
 def recipes_of(tool):
-    unknown = subprocess.run([tool, "-m", "?", "-d", "."], check=False, capture_output=True, encoding="utf-8",
-                             timeout=TIMEOUT_SECONDS)
-    return re.search("available: (.*)", unknown.stderr)[1].split(", ")
+    """Those that the help lists."""
+    page = subprocess.run([tool, "cluster", "--help"], check=True, capture_output=True, encoding="utf-8",
+                          timeout=TIMEOUT_SECONDS).stdout
+    return re.findall(r"^  (\w+)", page.split("Recipes:\n")[1].split("\n\n")[0], flags=re.MULTILINE)
 
 
 def alike(left, right, nearness=1e-9):

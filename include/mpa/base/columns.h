@@ -9,7 +9,10 @@
 /// Text in the columns of a terminal.
 namespace mpa {
 
-inline constexpr std::size_t kScreenColumns = 80;
+/// The columns of what a command prints for people: 80, or what SetScreenColumns() said last, if
+/// that is more. Process-wide; set before any thread is started.
+std::size_t ScreenColumns();
+void SetScreenColumns(std::size_t columns);
 /// What a command prints at most without --verbose, warnings and notes aside.
 inline constexpr std::size_t kScreenLines = 34;
 
@@ -20,10 +23,19 @@ std::size_t ColumnsOf(std::string_view text);
 /// `text` in lines of at most `columns`, broken at blanks and beside wide characters; those behind
 /// the first begin with `indent` blanks. A word that is longer, such as a path, stays whole.
 std::vector<std::string> Wrapped(std::string_view text, std::size_t indent,
-                                 std::size_t columns = kScreenColumns);
+                                 std::size_t columns = ScreenColumns());
 
-/// `text` in at most `columns`, with "..." for what is left out at its end or its beginning.
+/// `text` in at most `columns`, with "..." for what is left out at its end.
 std::string CutEnd(std::string_view text, std::size_t columns);
-std::string CutBeginning(std::string_view text, std::size_t columns);
+
+/// A name in at most `columns`: of a path (a/b/c, a::b::c) the outer parts go first, of another
+/// name the middle.
+std::string ShortenName(std::string_view name, std::size_t columns);
+
+/// The width of a column of names that is `usual` on a screen of 80 columns: it has what a wider
+/// screen adds.
+std::size_t NameColumns(std::size_t usual);
+/// The name in such a column, with blanks behind it.
+std::string NameCell(std::string_view name, std::size_t usual);
 
 }  // namespace mpa

@@ -13,6 +13,8 @@ namespace mpa {
 
 /// ASCII lower case; other bytes (UTF-8) stay as they are.
 std::string ToLower(std::string_view text);
+/// The text as one word for a shell: in single quotes unless it needs none.
+std::string ShellWord(std::string_view text);
 /// Compare ToLower(text) with `lower`, which has no capital letters, without a copy.
 bool EqualsIgnoringCase(std::string_view text, std::string_view lower);
 bool StartsWithIgnoringCase(std::string_view text, std::string_view lower);

@@ -183,9 +183,9 @@ std::vector<ListedGraphCapture> ReadGraphCaptureList(const std::filesystem::path
 
 /// The capture of one rank at `path`: a *_ascend_pt or *_ascend_ms directory, an
 /// ASCEND_PROFILER_OUTPUT directory, a PROF_* or mindstudio_profiler_output directory, or one trace
-/// (.json, .json.gz), database (.db) or table. Only names, sizes and small documents are read. A
-/// capture that was not parsed is opened as it is (kNpuRaw). Throws Error (kInput) that says what
-/// is missing there.
+/// (.json, .json.gz), database (.db) or table; or a directory with exactly one of them. Only names,
+/// sizes and small documents are read. A capture that was not parsed is opened as it is (kNpuRaw).
+/// Throws Error (kInput) that says what is missing there.
 RankInput OpenRank(const std::filesystem::path& path, const OpenOptions& options);
 
 /// The captures of all ranks below `path` (at most three levels down), ordered by path; only one if

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -90,6 +91,19 @@ struct Comparison {
   void (*run)(const CompareInput& input, Report& report);
   Verdict (*can_run)(const RankFacts& facts);  ///< what it can do with a capture, for `check`
 };
+
+/// The end-to-end time of a rank in both captures; 0 where nothing ran on its device.
+struct RankTotals {
+  std::int64_t rank = -1;
+  TimeNs base = 0, comparison = 0;
+
+  TimeNs Change() const { return comparison - base; }
+};
+
+/// The screen of several ranks: both jobs, and the totals of those that changed most, in order of
+/// their numbers.
+ScreenTable RanksScreen(const std::string& base_path, const std::string& comparison_path,
+                        std::vector<RankTotals> totals, std::size_t width);
 
 /// Every analysis, in the order of their sheets.
 const std::vector<Comparison>& AllComparisons();

@@ -20,11 +20,14 @@ struct CompareRequest {
   std::string gpu_flow_cat;  ///< see ReadRequest
   CompareOptions options;
   std::vector<Comparison> comparisons;
+  std::vector<std::string> notes;  ///< what is known of the captures already, for the report
+  bool wants_totals = false;
 };
 
 struct CompareOutcome {
   Report report;
   bool partial = false;  ///< rows or files had to be left out because they were broken
+  RankTotals totals;     ///< if they were asked for; without the rank
 };
 
 /// Reads both captures, each once, and runs the comparisons on them. Throws Error when one of the

@@ -186,14 +186,16 @@ struct Report {
   std::vector<ScreenTable> screens;
   std::vector<std::string> lines;  ///< the answer on the screen
   std::vector<Sheet> sheets;
-  std::vector<std::int64_t> ranks;      ///< that rows belong to; -1: unknown
-  std::vector<PageChart> drawings;      ///< for pages, before those of the sheets
-  std::vector<Chart> charts;            ///< of sheets for which ChartsOf() should not choose
-  std::vector<Timeline> timelines;      ///< if they were asked for
-  std::vector<Finding> findings;        ///< the most important one first
-  std::vector<PageFact> facts;          ///< what was analysed, for pages
-  std::vector<std::string> story;       ///< what changed most, in few lines, for the screen
-  std::vector<std::string> notes;       ///< what could not be computed, and why
+  std::vector<std::int64_t> ranks;  ///< that rows belong to; -1: unknown
+  std::vector<PageChart> drawings;  ///< for pages, before those of the sheets
+  std::vector<Chart> charts;        ///< of sheets for which ChartsOf() should not choose
+  std::vector<Timeline> timelines;  ///< if they were asked for
+  std::vector<Finding> findings;    ///< the most important one first
+  std::vector<PageFact> facts;      ///< what was analysed, for pages
+  std::vector<std::string> story;   ///< what changed most, in few lines, for the screen
+  std::vector<std::string> notes;   ///< what could not be computed, and why
+  /// Those of the notes that matter to who asked for a sheet: it was not collected.
+  std::vector<std::string> not_collected;
   bool partial = false;                 ///< captures had to be left out, which a note names
   std::optional<Page> page;             ///< for people, where PageOf() should not make it
   std::vector<TextDocument> documents;  ///< more files of --export_type text

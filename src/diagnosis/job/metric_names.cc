@@ -37,7 +37,9 @@ std::string ValueText(const Metric& metric) {
 
 std::string MetricText(const Metric& metric, Language language) {
   const std::string_view form = metric.info->form.In(language);
-  return form.empty() ? "" : fmt::format(fmt::runtime(form), ValueText(metric));
+  const std::string value = ValueText(metric);
+  if (metric.info == &kCallsPerStep && value == "0") return "";
+  return form.empty() ? "" : fmt::format(fmt::runtime(form), value);
 }
 
 std::string RanksText(const std::vector<std::int64_t>& ranks, Language language) {

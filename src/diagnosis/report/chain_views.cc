@@ -104,7 +104,7 @@ nlohmann::ordered_json ChainJson(const FindingChain& chain, std::size_t most_ran
 
 namespace {
 
-constexpr std::size_t kMostLeaves = 5, kMostWaiting = 3, kMostStalls = 10, kLongestName = 40;
+constexpr std::size_t kMostLeaves = 5, kMostWaiting = 3, kMostStalls = 10, kUsualName = 40;
 
 class ChainText : Speaker {
  public:
@@ -123,7 +123,7 @@ class ChainText : Speaker {
  private:
   std::string Time(TimeNs time) const { return TimeWithUnit(ms_, time); }
   static std::string Name(const std::string& text) {
-    return ShortenMiddle(Printable(text), kLongestName);
+    return ShortenName(Printable(text), NameColumns(kUsualName));
   }
   std::string LeafOrName(const std::string& name) const {
     return LeafNamed(name) ? LeafText(name, language_) : Name(name);
@@ -227,8 +227,8 @@ class ChainText : Speaker {
     std::string kernel = shapes.empty() ? Name(found.kernel)
                                         : fmt::format("{} ({})", Name(found.kernel), Name(shapes));
     if (!found.op.empty())
-      kernel +=
-          Fill({" of {}", "，算子 {}"}, AtLine(found.op, found.line, language_, kLongestName));
+      kernel += Fill({" of {}", "，算子 {}"},
+                     AtLine(found.op, found.line, language_, NameColumns(kUsualName)));
     const std::string place = found.kernel.empty()
                                   ? Fill({"behind the last kernel", "最后一个算子之后"})
                                   : Fill({"first at {}", "首次出现于 {}"}, kernel);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
@@ -24,8 +26,8 @@ constexpr std::size_t kMostFree = 6;
 
 class Screen : Speaker {
  public:
-  Screen(const Diagnosis& diagnosis, Language language)
-      : Speaker(language), of_(diagnosis), ms_(diagnosis.step) {}
+  Screen(const Diagnosis& diagnosis, Language language, const NextQuestion& next)
+      : Speaker(language), of_(diagnosis), ms_(diagnosis.step), next_(next) {}
 
   std::vector<std::string> Make(std::size_t most) && {
     if (!of_.ranks.empty() && of_.accounting.empty()) return NothingJudged();
@@ -58,7 +60,7 @@ class Screen : Speaker {
     const std::string comma = English() ? "," : "，";
     for (std::size_t i = 0; i < items.size(); ++i) {
       const std::string text = items[i] + (i + 1 < items.size() ? comma : "");
-      if (ColumnsOf(line) + ColumnsOf(text) + 1 > kScreenColumns) {
+      if (ColumnsOf(line) + ColumnsOf(text) + 1 > ScreenColumns()) {
         lines_.push_back(line);
         line = std::string(indent, ' ');
       }
@@ -151,18 +153,15 @@ class Screen : Speaker {
     std::vector<std::string> block;
     const std::string head = fmt::format("{} {:<8} ", number, SeverityText(of_, finding));
     const std::string gain = GainText(of_, finding, language_);
-    const std::size_t room = kScreenColumns - ColumnsOf(gain) - 2;
+    const std::size_t column = GainColumn();
     const std::string title = head + TitleOf(finding, language_);
-    if (gain.empty()) {
-      block = Wrapped(title, 11);
-    } else if (ColumnsOf(title) <= room) {
-      block.push_back(title +
-                      std::string(kScreenColumns - ColumnsOf(title) - ColumnsOf(gain), ' ') + gain);
-    } else {
-      block = Wrapped(title, 11);
-      block.push_back(std::string(kScreenColumns - ColumnsOf(gain), ' ') + gain);
+    block = Wrapped(title, 11);
+    if (!gain.empty()) {
+      const bool fits = block.size() == 1 && ColumnsOf(title) + 2 <= column;
+      if (!fits) block.emplace_back();
+      block.back() += std::string(column - ColumnsOf(block.back()), ' ') + gain;
     }
-    const std::string facts = FactsText(finding, language_, kScreenColumns - 4);
+    const std::string facts = FactsText(finding, language_, ScreenColumns() - 4);
     if (!facts.empty()) block.push_back("    " + facts);
     for (std::string& line : Wrapped(fmt::format("    -> {}", AdviceOf(finding, language_)), 7)) {
       block.push_back(std::move(line));
@@ -170,23 +169,36 @@ class Screen : Speaker {
     return block;
   }
 
+  // Where what a fix saves stands in all blocks.
+  std::size_t GainColumn() const {
+    constexpr std::size_t kFarthest = 100;  // beyond, nobody sees to which line it belongs
+    std::size_t widest = 0;
+    for (const FoundCause& finding : of_.findings) {
+      widest = std::max(widest, ColumnsOf(GainText(of_, finding, language_)));
+    }
+    return std::min(ScreenColumns(), kFarthest) - widest;
+  }
+
   // Those below the findings, when so many of them are shown.
   std::size_t LinesBelow(std::size_t shown) const {
     const std::size_t more = shown < of_.findings.size() || !of_.fine.empty() ? 1 : 0;
     return more + (of_.hidden.empty() ? 0 : 1) + std::min(kMostInnocents, of_.not_causes.size()) +
-           NextLines().size();
+           NotJudgedLines().size() + NextLines().size();
   }
 
+  // The last line can be pasted into a shell as it stands, and is not broken for that reason.
   std::vector<std::string> NextLines() const {
     if (of_.findings.empty()) return {};
-    if (!IsOfStep(of_.findings.front())) {
-      return {Fill({"Next: advisor why {} -d DIR", "下一步：advisor why {} -d DIR"},
-                   Printable(of_.findings.front().key))};
+    std::vector<std::string> lines;
+    if (IsOfStep(of_.findings.front())) {
+      lines = Wrapped(Fill({"After all of these{}: {} ms", "{}全部解决后：{} ms"}, NeededText(),
+                           ms_(of_.floor)),
+                      2);
     }
-    return Wrapped(Fill({"After all of these{}: {} ms.  Next: advisor why {} -d DIR",
-                         "{}全部解决后：{} ms。下一步：advisor why {} -d DIR"},
-                        NeededText(), ms_(of_.floor), Printable(of_.findings.front().key)),
-                   2);
+    lines.push_back(
+        Text({"Next: ", "下一步："}) +
+        fmt::format("msprof-analyze advisor why {} -d {}", next_.finding, next_.captures));
+    return lines;
   }
 
   // Findings that are not here, and have to be fixed as well.
@@ -203,10 +215,38 @@ class Screen : Speaker {
     const std::size_t fine = of_.fine.size();
     if (fine == 0)
       return more == 0 ? "" : Fill({"{} more: --json lists them", "另有 {} 项，见 --json"}, more);
-    if (more == 0) return Fill({"{} others looked at and fine", "另检查了 {} 项，均正常"}, fine);
-    return Fill({"{} more; {} others looked at and fine: --json lists them",
-                 "另有 {} 项；还检查了 {} 项，均正常；见 --json"},
-                more, fine);
+    const std::string passed = Fill({"{} checks passed", "{} 项检查通过"}, fine);
+    if (more == 0) return passed;
+    return Fill({"{} more: --json lists them; {}", "另有 {} 项，见 --json；{}"}, more, passed);
+  }
+
+  // "Not judged: host.gc (gc_detect_threshold=1), ...": what to collect, in two lines at most.
+  std::vector<std::string> NotJudgedLines() const {
+    std::vector<std::pair<Wording, std::string>> by_hint;
+    for (const NotJudged& row : of_.not_judged) {
+      if (row.hint.english == kNotOnGpus.english) continue;
+      const auto same = std::ranges::find_if(
+          by_hint, [&](const auto& one) { return one.first.english == row.hint.english; });
+      if (same == by_hint.end())
+        by_hint.emplace_back(row.hint, row.finding->id);
+      else
+        same->second.append(", ").append(row.finding->id);
+    }
+    std::string text;
+    for (std::size_t i = 0; i < by_hint.size(); ++i) {
+      const std::string item =
+          Fill({"{} ({})", "{}（{}）"}, by_hint[i].second, Text(by_hint[i].first));
+      const std::string longer =
+          text.empty() ? Text({"Not judged: ", "无法判断："}) + item : text + "; " + item;
+      const std::string more = Fill({"; {} more", "；另有 {} 项"}, by_hint.size() - i);
+      const bool is_last = i + 1 == by_hint.size();
+      if (i > 0 && Wrapped(is_last ? longer : longer + more, 2).size() > 2) {
+        text += more;
+        break;
+      }
+      text = longer;
+    }
+    return text.empty() ? std::vector<std::string>() : Wrapped(text, 2);
   }
 
   // The number that a finding has on the screen; its key where it has none.
@@ -238,9 +278,9 @@ class Screen : Speaker {
     const std::size_t used = ColumnsOf(before) + ColumnsOf(behind);
     return CutEnd(
         before +
-            CutEnd(Printable(hidden.key), kScreenColumns - std::min(kScreenColumns - 8, used)) +
+            CutEnd(Printable(hidden.key), ScreenColumns() - std::min(ScreenColumns() - 8, used)) +
             behind,
-        kScreenColumns);
+        ScreenColumns());
   }
 
   std::string InnocentLine(const NotACause& innocent) const {
@@ -253,9 +293,9 @@ class Screen : Speaker {
     // The number and the reason stay, however long the name is.
     const std::size_t used = ColumnsOf(before) + ColumnsOf(behind);
     const std::size_t room =
-        std::max<std::size_t>(12, kScreenColumns - std::min(kScreenColumns, used));
+        std::max<std::size_t>(12, ScreenColumns() - std::min(ScreenColumns(), used));
     return CutEnd(before + AtLine(innocent.name, innocent.line, language_, room) + behind,
-                  kScreenColumns);
+                  ScreenColumns());
   }
 
   void AddBelow(std::size_t shown) {
@@ -265,19 +305,21 @@ class Screen : Speaker {
     for (std::size_t i = 0; i < std::min(kMostInnocents, of_.not_causes.size()); ++i) {
       lines_.push_back(InnocentLine(of_.not_causes[i]));
     }
+    for (std::string& line : NotJudgedLines()) lines_.push_back(std::move(line));
     for (std::string& line : NextLines()) lines_.push_back(std::move(line));
   }
 
   const Diagnosis& of_;
   const MsText ms_;
+  const NextQuestion& next_;
   std::vector<std::string> lines_;
 };
 
 }  // namespace
 
 std::vector<std::string> DiagnosisScreen(const Diagnosis& diagnosis, Language language,
-                                         std::size_t findings) {
-  return Screen(diagnosis, language).Make(findings);
+                                         std::size_t findings, const NextQuestion& next) {
+  return Screen(diagnosis, language, next).Make(findings);
 }
 
 }  // namespace mpa

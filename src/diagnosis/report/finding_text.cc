@@ -32,12 +32,12 @@ bool WinsLessAlone(const Rules& rules, const FoundCause& finding) {
   return std::abs(finding.alone - finding.gain) > ShareOf(finding.gain, rules[kHiddenShare]);
 }
 
-std::string PlaceOf(const FoundCause& finding, Language language) {
+// `columns`: of the line, which shows more than the place.
+std::string PlaceOf(const FoundCause& finding, Language language, std::size_t columns) {
   if (finding.evidence.empty()) return LeafText(finding.leaf, language);
-  // Names of operators may be longer than a line.
-  constexpr std::size_t kLongestName = 40;
+  constexpr std::size_t kOthers = 36;
   const Evidence& place = finding.evidence.front();
-  return AtLine(place.op.empty() ? place.name : place.op, place.line, language, kLongestName);
+  return AtLine(place.op.empty() ? place.name : place.op, place.line, language, columns - kOthers);
 }
 
 // "0.1 of 7.4 ms": the time of a place, and that of all places if others count.
@@ -187,7 +187,7 @@ std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding) 
 std::string FactsText(const FoundCause& finding, Language language, std::size_t columns) {
   if (finding.setting) return SettingFacts(*finding.setting, language, columns);
   const std::string comma = Text(language, {", ", "，"});
-  std::string facts = PlaceOf(finding, language);
+  std::string facts = PlaceOf(finding, language, columns);
   const auto is_time = [](const Metric& metric) { return metric.info == &kTimePerStep; };
   std::vector<Metric> metrics = finding.metrics;
   std::stable_partition(metrics.begin(), metrics.end(), is_time);
@@ -246,13 +246,14 @@ bool NamesLine(const std::string& name, const std::string& line) {
 
 std::string AtLine(const std::string& name, const std::string& line, Language language,
                    std::size_t columns) {
-  constexpr std::size_t kLongestLine = 28, kShortestName = 8;
+  constexpr std::size_t kShortestName = 8, kShortestLine = 28;
+  const std::size_t longest_line = std::max(kShortestLine, columns / 3);
   const std::string behind =
       line.empty() || NamesLine(name, line)
           ? ""
-          : Fill(language, {" at {}", "（{}）"}, ShortenMiddle(Printable(line), kLongestLine));
+          : Fill(language, {" at {}", "（{}）"}, ShortenName(Printable(line), longest_line));
   const std::size_t room = std::max(kShortestName, columns - std::min(columns, ColumnsOf(behind)));
-  return CutEnd(ShortenMiddle(Printable(name), room), room) + behind;
+  return ShortenName(Printable(name), room) + behind;
 }
 
 std::string LeafText(std::string_view leaf, Language language) {

@@ -259,7 +259,7 @@ class KernelSheetMaker : private SheetMaker {
                                         "The same of storing from the cube core")));
     const auto [count, time] = AddKernels(kNoBound, columns, &AnalyzerRows::without_bound);
     Note(kNoBound, count, time,
-         {"{} kernels keep no unit of their cores busy for more than 80 % of their time",
+         {"{} kernels use each unit of their cores for less than 80 % of their time",
           "{} 个算子没有任何单元的利用率超过 80 %"},
          {"tune the longest ones with AOE, fuse short ones with their neighbours",
           "使用 AOE 调优耗时长的算子，将短算子与相邻算子融合"},

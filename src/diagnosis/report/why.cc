@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "chain_views.h"
@@ -36,7 +37,7 @@ class Why : Speaker {
     }
     AddMetrics();
     AddSetting();
-    for (const WhyLine& line : ChainLines(finding_, ms_, language_, kRoom))
+    for (const WhyLine& line : ChainLines(finding_, ms_, language_, Room()))
       AddLine(line.label, line.text);
     AddHiding();
     AddPlaces(places);
@@ -66,7 +67,8 @@ class Why : Speaker {
                         finding_.steps.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
     if (shown < finding_.steps.size()) text += ", ...";
     const std::string of = Fill({"{} of {}: ", "{}/{}："}, finding_.steps.size(), of_.steps.size());
-    return (finding_.steps.empty() ? Text({"the whole capture", "整个采集"}) : of) + text;
+    const bool has_steps = !finding_.steps.empty() && finding_.steps.front() >= 0;
+    return has_steps ? of + text : Text({"the whole capture", "整个采集"});
   }
 
   void AddMetrics() {
@@ -109,7 +111,7 @@ class Why : Speaker {
     for (const NotACause& innocent : of_.not_causes) {
       if (innocent.explained_by != finding_.key) continue;
       Add({"  explains   {}, {} ms", "  可解释     {}，{} ms"},
-          AtLine(innocent.name, innocent.line, language_, kRoom - 12), ms_(innocent.cost));
+          AtLine(innocent.name, innocent.line, language_, Room() - 12), ms_(innocent.cost));
     }
   }
 
@@ -133,12 +135,12 @@ class Why : Speaker {
           place.peer < 0 ? "" : Fill({" for rank {}", "，对端 rank {}"}, place.peer);
       const std::string rank = fmt::format("rank {}: ", place.rank);
       const std::string name = place.op.empty() ? place.name : place.op + ": " + place.name;
-      AddLine(
-          label,
-          rank + AtLine(name, place.line, language_, kRoom - rank.size() - ColumnsOf(peer)) + peer);
+      AddLine(label,
+              rank + AtLine(name, place.line, language_, Room() - rank.size() - ColumnsOf(peer)) +
+                  peer);
       AddLine("",
-              Fill({"  {} of {} a step, {:.1f} calls", "  每个 step {1} 中的 {0}，{2:.1f} 次"},
-                   TimeWithUnit(ms_, place.time), TimeWithUnit(ms_, place.of_all), place.calls));
+              Fill({"  {} of {} a step{}", "  每个 step {1} 中的 {0}{2}"},
+                   TimeWithUnit(ms_, place.time), TimeWithUnit(ms_, place.of_all), CallsOf(place)));
       AddLine("", Fill({"  longest {} at {} ns, {}: {}", "  最长 {}，起始 {} ns，{}：{}"},
                        TimeWithUnit(ms_, place.dur), place.start, place.source, place.table));
     }
@@ -150,7 +152,15 @@ class Why : Speaker {
       AddLine("", fmt::format("rank {}: {}", rank, Printable(capture)));
   }
 
-  static constexpr std::size_t kRoom = kScreenColumns - 13;  // behind a label
+  // ", 2 calls"; where there are hardly any the number says nothing.
+  std::string CallsOf(const Evidence& place) const {
+    const bool is_part = place.calls < 10 && std::abs(place.calls - std::round(place.calls)) > 0.05;
+    const std::string calls = fmt::format("{:.{}f}", place.calls, is_part ? 1 : 0);
+    if (calls == "0") return "";
+    return Fill({calls == "1" ? ", {} call" : ", {} calls", "，{} 次"}, calls);
+  }
+
+  static std::size_t Room() { return ScreenColumns() - 13; }  // behind a label
 
   // A label of ten columns, then the text.
   void AddLine(const std::string& label, const std::string& text) {

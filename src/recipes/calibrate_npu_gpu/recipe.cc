@@ -203,13 +203,13 @@ void AddModuleLines(std::int64_t rank, const std::vector<MatchedRow>& rows, Time
   report.lines.push_back(
       fmt::format("{}: {:.3f} ms of kernels in modules on the NPU, {:.3f} ms on the GPU",
                   RankText(rank), InMs(npu_total), InMs(gpu_total)));
-  report.lines.push_back(fmt::format("  {:<34} {:>10} {:>10} {:>10}  {}", "module", "NPU ms",
-                                     "GPU ms", "+ms", "match"));
+  report.lines.push_back(fmt::format("  {} {:>10} {:>10} {:>10}  {}", NameCell("module", 34),
+                                     "NPU ms", "GPU ms", "+ms", "match"));
   for (std::size_t i = 0; i < std::min(kShown, modules.size()); ++i) {
     const MatchedRow& row = *modules[i];
     report.lines.push_back(fmt::format(
-        "  {:<34} {:>10.3f} {:>10.3f} {:>+10.3f}  {}", CutBeginning(Printable(row.key), 34),
-        InMs(*row.npu_module), InMs(*row.gpu_module), InMs(growth(&row)), TextOfMatch(row.kind)));
+        "  {} {:>10.3f} {:>10.3f} {:>+10.3f}  {}", NameCell(row.key, 34), InMs(*row.npu_module),
+        InMs(*row.gpu_module), InMs(growth(&row)), TextOfMatch(row.kind)));
   }
   AddMoreLine(modules.size(), kShown, "module", report.lines);
   if (alone > 0) {

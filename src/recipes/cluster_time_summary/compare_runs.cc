@@ -203,15 +203,15 @@ void AddComparisonLines(const std::vector<StepPair>& pairs, std::vector<std::str
   const std::vector<StepRow> comparison = Matched(pairs, &StepPair::comparison);
   const std::vector<StepRow> base = Matched(pairs, &StepPair::base);
   if (comparison.empty()) return;
-  lines.push_back(fmt::format("  {:<42} {:>10} {:>10} {:>10}", "median of the ranks, ms in a step",
+  lines.push_back(fmt::format("  {:<34} {:>10} {:>10} {:>10}", "median of the ranks, ms in a step",
                               "baseline", "now", "change"));
   for (std::size_t metric = 0; metric < kMetrics; ++metric) {
     std::vector<RankValue> now = MeansOfRanks(comparison, metric);
     std::vector<RankValue> before = MeansOfRanks(base, metric);
     if (now.empty() || before.empty()) continue;
     const double to = SpreadOf(std::move(now)).median, from = SpreadOf(std::move(before)).median;
-    lines.push_back(fmt::format("  {:<42} {:>10.3f} {:>10.3f} {:>+10.3f}",
-                                kMetricsOfStep[metric].name, from, to, to - from));
+    lines.push_back(fmt::format("  {:<34} {:>10.3f} {:>10.3f} {:>+10.3f}",
+                                kMetricsOfStep[metric].words, from, to, to - from));
   }
 }
 

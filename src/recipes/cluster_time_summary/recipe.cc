@@ -47,30 +47,22 @@ std::vector<StepRow> WithoutWarmUp(const Ranks& ranks, std::vector<StepRow> rows
 }
 
 void AddLines(const Ranks& ranks, const std::vector<StepRow>& all, Report& report) {
-  struct Line {
-    std::size_t metric;
-    const char* name;
-  };
   using namespace time_summary;
-  constexpr Line kLines[] = {{kStepTime, "step"},
-                             {kComputation, "computation"},
-                             {kExposedCommunication, "exposed communication"},
-                             {kFree, "free"},
-                             {kExposedMemory, "copies alone"},
-                             {kWait, "waiting for other ranks"},
-                             {kTransmit, "transfer"}};
+  constexpr std::size_t kLines[] = {
+      kStepTime, kComputation, kExposedCommunication, kFree, kExposedMemory, kWait, kTransmit};
   if (all.empty()) return;
   std::vector<std::string> left_out;
   const std::vector<StepRow> rows = WithoutWarmUp(ranks, all, "", left_out);
   OutlierLines outliers;
   report.lines.push_back(
       fmt::format("  {:<26} {:>12} {:>12} {:>12}", "ms in a step", "min", "median", "max (rank)"));
-  for (const Line& line : kLines) {
-    const std::vector<RankValue> values = MeansOfRanks(rows, line.metric);
+  for (const std::size_t metric : kLines) {
+    const std::vector<RankValue> values = MeansOfRanks(rows, metric);
     if (values.empty()) continue;
-    outliers.Add(line.name, values, Ms);
+    const std::string_view words = kMetricsOfStep[metric].words;
+    outliers.Add(words, values, Ms);
     const RankSpread spread = SpreadOf(values);
-    report.lines.push_back(fmt::format("  {:<26} {:>12.3f} {:>12.3f} {:>12.3f}  ({})", line.name,
+    report.lines.push_back(fmt::format("  {:<26} {:>12.3f} {:>12.3f} {:>12.3f}  ({})", words,
                                        spread.min.value, spread.median, spread.max.value,
                                        RankNumber(spread.max.rank)));
   }

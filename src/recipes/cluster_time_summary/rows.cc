@@ -22,25 +22,26 @@
 namespace mpa::time_summary {
 
 const std::array<Metric, kMetrics> kMetricsOfStep = {
-    {{"stepTime", "Step Time(us)",
+    {{"stepTime", "step", "Step Time(us)",
       "The step on the device, in us: computation, exposed communication, free time and time in "
       "which nothing but copies ran."},
-     {"computation", "Computation(us)", "Time in which kernels computed, in us."},
-     {"communicationNotOverlapComputation", "Communication Not Overlap Computation(us)",
+     {"computation", "computation", "Computation(us)", "Time in which kernels computed, in us."},
+     {"communicationNotOverlapComputation", "exposed communication",
+      "Communication Not Overlap Computation(us)",
       "Communication while nothing was computed, in us."},
-     {"communicationOverlapComputation", "Communication Overlap Computation(us)",
-      "Communication while kernels computed, in us."},
-     {"communication", "Communication(us)", "All communication, in us."},
-     {"free", "Free(us)",
+     {"communicationOverlapComputation", "hidden communication",
+      "Communication Overlap Computation(us)", "Communication while kernels computed, in us."},
+     {"communication", "all communication", "Communication(us)", "All communication, in us."},
+     {"free", "free", "Free(us)",
       "Time in which the device did nothing, not even copy, in us; from the beginning of the step "
       "to its end."},
-     {"communicationWaitStageTime", "Communication Wait Stage Time(us)",
+     {"communicationWaitStageTime", "waiting for other ranks", "Communication Wait Stage Time(us)",
       "Exposed communication until the last rank of the operation had come, in us; empty where the "
       "capture does not tell it."},
-     {"communicationTransmitStageTime", "Communication Transmit Stage Time(us)",
+     {"communicationTransmitStageTime", "transfer", "Communication Transmit Stage Time(us)",
       "The rest of the exposed communication, in us."},
-     {"memory", "Memory(us)", "Copies between memories, in us."},
-     {"memoryNotOverlapComputationCommunication",
+     {"memory", "all copies", "Memory(us)", "Copies between memories, in us."},
+     {"memoryNotOverlapComputationCommunication", "copies alone",
       "Memory Not Overlap Computation Communication(us)",
       "Time in which nothing but copies ran, in us."}}};
 

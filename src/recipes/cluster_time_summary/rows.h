@@ -60,6 +60,7 @@ inline constexpr const char* kSummaryTable = "ClusterTimeSummary";
 /// A quantity of a step.
 struct Metric {
   const char* name;     ///< of its column
+  const char* words;    ///< on the screen
   const char* title;    ///< of its column for people
   const char* meaning;  ///< one sentence
 };

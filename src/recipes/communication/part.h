@@ -26,6 +26,7 @@ struct Part {
   std::string capture;  ///< directory of the capture, as it was found
   /// Hashes of the groups that collectives of a trace of torch.profiler name; it has no sums.
   std::vector<std::string> groups;
+  bool of_torch = false;
 };
 
 }  // namespace communication

@@ -2,6 +2,7 @@
 // Steps, groups, times, bandwidths and links of the communication of all ranks: the plain modes of
 // the Python tool, and its recipes for one subject each.
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -23,8 +24,10 @@ Part MapCommunication(const RankTrace& trace, const RecipeArguments&) {
             .step_times = {},
             .job = trace.job,
             .capture = trace.capture_path,
-            .groups = {}};
-  if (trace.device == DeviceKind::kGpu || trace.source == "torch.profiler") {
+            .groups = {},
+            .of_torch = false};
+  part.of_torch = trace.device == DeviceKind::kGpu || trace.source == "torch.profiler";
+  if (part.of_torch) {
     for (const StringId group : trace.comm_groups.name)
       part.groups.push_back(std::to_string(GroupHash(trace.strings.View(group))));
   }
@@ -57,9 +60,15 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, Wanted wanted, Report&
   report.notes.insert(report.notes.end(), links.notes.begin(), links.notes.end());
   if ((subjects.times && ops.ops.empty()) ||
       (subjects.matrix && !subjects.times && links.links.empty())) {
-    report.notes.push_back(
-        "no times and links of communication were recorded; collect with profiler_level=Level1, "
-        "and keep communication.json and communication_matrix.json, or analysis.db");
+    const bool of_torch =
+        std::ranges::any_of(ranks, [](const OfRank<Part>& rank) { return rank.part.of_torch; });
+    report.notes.emplace_back(
+        of_torch
+            ? "traces of torch.profiler hold no sums of communication; the recipes slow_rank and "
+              "slow_link read its single operations"
+            : "no times and links of communication were recorded; collect with "
+              "profiler_level=Level1, and keep communication.json and communication_matrix.json, "
+              "or analysis.db");
   }
   if (wanted.sheets) {
     if (subjects.groups) communication::AddGroupSheet(groups, report);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gaps.h"
+#include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
@@ -149,9 +150,9 @@ void AddCauses(const LeafTimes& leaves, Report& report) {
 
 // As many of them as a line of the screen holds.
 std::string LargestCauses(const std::string& causes) {
-  constexpr std::size_t kWidth = 76;
-  if (causes.size() <= kWidth) return causes;
-  return causes.substr(0, causes.rfind(", ", kWidth - 5)) + ", ...";
+  const std::size_t width = ScreenColumns() - 4;
+  if (causes.size() <= width) return causes;
+  return causes.substr(0, causes.rfind(", ", width - 5)) + ", ...";
 }
 
 void AddLongest(const Ranks& ranks, Report& report) {

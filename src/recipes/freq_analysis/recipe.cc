@@ -98,7 +98,9 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
                     "profiler_level=Level1 and aic_metrics",
                     Counted(unknown.size(), "rank"), unknown.front()));
   }
-  if (wanted.screen != Detail::kNone) {
+  if (unknown.size() == ranks.size()) {
+    report.lines.emplace_back("the clocks of AI cores were not measured");
+  } else if (wanted.screen != Detail::kNone) {
     report.lines.push_back(fmt::format(
         "AI cores of {} ranks, nominal clock {} MHz:", ranks.size() - unknown.size(), nominal));
     report.lines.push_back(fmt::format("  {} ran at a reduced clock, {} were idle at times",

@@ -190,7 +190,7 @@ std::string SharesText(const Graph& graph) {
 }
 
 void AddLine(std::string line, Report& report) {
-  report.lines.push_back(CutEnd(Printable(line), kScreenColumns));
+  report.lines.push_back(CutEnd(Printable(line), ScreenColumns()));
 }
 
 void AddGraph(std::string_view rank, const Graph& graph, Report& report) {

@@ -124,7 +124,7 @@ std::vector<std::string> ModuleList(const Ranks& ranks) {
   const bool several = ranks.size() > 1;
   const std::string median = several ? " (median)" : "";
   lines.push_back(
-      fmt::format("{}: kernels take {} {}{}, {:.1f} % of it in modules ({})",
+      fmt::format("{}: kernels take {} {}{}, {:.1f} % in modules ({})",
                   several ? fmt::format("{} ranks", ranks.size()) : RankText(ranks.front().rank),
                   text(kernels.median), scale.unit(), median, inside * 100, SourceText(ranks)));
   if (collectives.Total() > 0) {
@@ -150,7 +150,7 @@ std::vector<std::string> ModuleList(const Ranks& ranks) {
             : fmt::format("{:>9}", text(spread.median));
     const std::string start =
         fmt::format("{:<{}} {:>5.1f} % {}  ", bar, width, part * 100, numbers);
-    lines.push_back(start + CutBeginning(Printable(row.name), kScreenColumns - ColumnsOf(start)));
+    lines.push_back(start + ShortenName(Printable(row.name), ScreenColumns() - ColumnsOf(start)));
     constexpr double kSmall = 0.01;
     if (part < kSmall) continue;
     outliers.Add(row.name, ValuesOf(row, ranks),
@@ -239,7 +239,7 @@ std::vector<std::string> ModuleScreen(const std::vector<ModuleStatisticRow>& row
     const std::string start = fmt::format("{:<20} {:5.1f} % {:>9} {}  ", bar, share * 100,
                                           scale.Text(scale.Rounded(time)), scale.unit());
     const std::string label = std::string(2 * depth, ' ') + Printable(path.substr(name));
-    lines.push_back(start + CutEnd(label, kScreenColumns - start.size()));
+    lines.push_back(start + CutEnd(label, ScreenColumns() - start.size()));
   });
   if (left > 0) lines.push_back(fmt::format("... and {} smaller modules", left));
   return lines;

@@ -46,7 +46,7 @@ std::string WasteLine(const MfuWaste& waste, const AmountScale& scale) {
   const std::string start = fmt::format(
       "  {:<24} {:>7} {:>8} {:>7} {:>5}  ", CutEnd(Printable(waste.op_type), 24), waste.count,
       scale.Text(scale.Rounded(waste.wasted)), PercentText(waste.use), Text(waste.type));
-  return start + CutEnd(Printable(waste.input_shapes), kScreenColumns - ColumnsOf(start));
+  return start + CutEnd(Printable(waste.input_shapes), ScreenColumns() - ColumnsOf(start));
 }
 
 std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summary) {
@@ -65,7 +65,7 @@ std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summ
                                 PercentText(summary.ShareOfTime(share)), FlopsText(share),
                                 PercentText(share.Use()), PercentText(share.UseOfMeasuredClock())));
     if (share.reason.empty()) continue;
-    lines.push_back("    no MFU: " + CutEnd(share.reason, kScreenColumns - 12));
+    lines.push_back("    no MFU: " + CutEnd(share.reason, ScreenColumns() - 12));
   }
   if (summary.shares.size() > kMostShares) {
     lines.push_back(
@@ -172,7 +172,7 @@ std::vector<std::string> MfuSpreadScreen(const Ranks& ranks) {
                                 SpreadText(values, text),
                                 work.times.empty() ? "-" : UseText(SpreadOf(work.times).median)));
     if (!work.reason.empty()) {
-      lines.push_back("    no MFU: " + CutEnd(work.reason, kScreenColumns - 12));
+      lines.push_back("    no MFU: " + CutEnd(work.reason, ScreenColumns() - 12));
     }
     if (!values.empty()) outliers.Add(work.work, values, text);
   }

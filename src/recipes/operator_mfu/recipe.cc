@@ -62,8 +62,8 @@ void AddNotes(const OfRank<Part>& rank, Report& report) {
   }
   if (PeakOf(rank.part.summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) {
     report.notes.push_back(
-        fmt::format("{}: no MFU, the peak of the chip is not known: there is no info.json of the "
-                    "device in PROF_*; give --ai_core_num and --aic_frequency, or --peak_tflops",
+        fmt::format("{}: no MFU, because the peak of the chip is not known: give --peak_tflops, or "
+                    "keep PROF_*/device_*/info.json of NPUs",
                     name));
   }
   const auto beyond =

@@ -138,8 +138,8 @@ void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*
                                        CutEnd(Printable(same.type), 24), BytesText(same.bytes),
                                        same.ranks, text(median), text(same.stats.min),
                                        text(same.stats.max), scale.unit()));
-    report.lines.push_back(
-        fmt::format("    the longest: {}", CutBeginning(Printable(same.Longest().op->name), 60)));
+    report.lines.push_back(fmt::format(
+        "    the longest: {}", ShortenName(Printable(same.Longest().op->name), NameColumns(60))));
   }
   AddMoreLine(top.size(), kShown, "kind", report.lines);
 }

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/columns.h"
 #include "sums.h"
 
 namespace mpa::recipes {
@@ -98,14 +99,14 @@ void AddCannApiLines(SumTables& tables, Report& report) {
   if (all.empty()) return;
   AppendList(
       {.heading = {fmt::format("calls of CANN on {}: {:.3f} ms", tables.RanksText(), SumMs(all)),
-                   fmt::format("  {:<38} {:>7} {:>8} {:>11} {:>10}", "call", "share", "count",
-                               "sum ms", "median us")},
+                   fmt::format("  {} {:>7} {:>8} {:>11} {:>10}", NameCell("call", 38), "share",
+                               "count", "sum ms", "median us")},
        .shown = 10,
        .line =
            [](const GroupRow& row) {
-             return fmt::format("  {:<38.38} {:>5.1f} % {:>8} {:>11.3f} {:>10.1f}",
-                                row.key.texts[0], row.share, row.stats.count, SumMs({row}),
-                                row.stats.median.value_or(0) / 1e3);
+             return fmt::format("  {} {:>5.1f} % {:>8} {:>11.3f} {:>10.1f}",
+                                NameCell(row.key.texts[0], 38), row.share, row.stats.count,
+                                SumMs({row}), row.stats.median.value_or(0) / 1e3);
            },
        .noun = "call"},
       all, report);

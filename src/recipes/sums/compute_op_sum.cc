@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/columns.h"
 #include "mpa/recipe/rank_spread.h"
 #include "sums.h"
 
@@ -109,14 +110,14 @@ void AddComputeOpLines(SumTables& tables, Report& report) {
         "of one rank: min {:.3f} ms ({}), median {:.3f} ms, max {:.3f} ms ({})", spread.min.value,
         RankText(spread.min.rank), spread.median, spread.max.value, RankText(spread.max.rank)));
   }
-  AppendList({.heading = {fmt::format("{:<32} {:<16} {:>8} {:>12} {:>7}", "type", "core", "kernels",
-                                      "ms", "share")},
+  AppendList({.heading = {fmt::format("{} {:<16} {:>8} {:>12} {:>7}", NameCell("type", 32), "core",
+                                      "kernels", "ms", "share")},
               .shown = 10,
               .line =
                   [](const GroupRow& row) {
-                    return fmt::format("{:<32.32} {:<16.16} {:>8} {:>12.3f} {:>5.1f} %",
-                                       row.key.texts[0], row.key.texts[1], row.stats.count,
-                                       SumMs({row}), row.share);
+                    return fmt::format("{} {:<16.16} {:>8} {:>12.3f} {:>5.1f} %",
+                                       NameCell(row.key.texts[0], 32), row.key.texts[1],
+                                       row.stats.count, SumMs({row}), row.share);
                   },
               .noun = "operator"},
              all, report);

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "mpa/base/columns.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/recipe/job_collectives.h"
 #include "sums.h"
@@ -98,13 +99,13 @@ void AddHcclLines(SumTables& tables, Report& report) {
   const std::vector<GroupRow>& all = tables.Rows(0);
   if (all.empty()) return;
   AppendList({.heading = {fmt::format("communication operators of {}", tables.RanksText()),
-                          fmt::format("  {:<30} {:>8} {:>12} {:>12} {:>12}", "type", "count",
-                                      "median ms", "max ms", "sum ms")},
+                          fmt::format("  {} {:>8} {:>12} {:>12} {:>12}", NameCell("type", 30),
+                                      "count", "median ms", "max ms", "sum ms")},
               .shown = 8,
               .line =
                   [](const GroupRow& row) {
-                    return fmt::format("  {:<30.30} {:>8} {:>12.3f} {:>12.3f} {:>12.3f}",
-                                       row.key.texts[0], row.stats.count,
+                    return fmt::format("  {} {:>8} {:>12.3f} {:>12.3f} {:>12.3f}",
+                                       NameCell(row.key.texts[0], 30), row.stats.count,
                                        Ms(row.stats.median.value_or(0)),
                                        Ms(static_cast<double>(row.stats.max)), SumMs({row}));
                   },

@@ -49,10 +49,10 @@ std::vector<sums::GroupRow> NamesOnScreen(const MarkedRanks& ranks, bool device)
 
 std::string NameLine(const sums::GroupRow& row) {
   const RankSpread spread = SpreadOf(row.means);
-  return fmt::format("  {:<30} {:>8} {:>10.3f} {:>10.3f} {:>10.3f} ({})",
-                     CutBeginning(Printable(row.key.texts[0]), 30), row.stats.count,
-                     sums::Ms(spread.min.value), sums::Ms(spread.median),
-                     sums::Ms(spread.max.value), RankNumber(spread.max.rank));
+  return fmt::format("  {} {:>8} {:>10.3f} {:>10.3f} {:>10.3f} ({})",
+                     NameCell(row.key.texts[0], 30), row.stats.count, sums::Ms(spread.min.value),
+                     sums::Ms(spread.median), sums::Ms(spread.max.value),
+                     RankNumber(spread.max.rank));
 }
 
 void AddMstxLines(const MarkedRanks& ranks, Report& report) {
@@ -61,8 +61,8 @@ void AddMstxLines(const MarkedRanks& ranks, Report& report) {
   if (names.empty()) return;
   AppendList({.heading = {fmt::format("what the program marked, on {}: mean ms on the {}",
                                       Counted(ranks.size(), "rank"), device ? "device" : "host"),
-                          fmt::format("  {:<30} {:>8} {:>10} {:>10} {:>10}", "name", "count", "min",
-                                      "median", "max (rank)")},
+                          fmt::format("  {} {:>8} {:>10} {:>10} {:>10}", NameCell("name", 30),
+                                      "count", "min", "median", "max (rank)")},
               .shown = 10,
               .line = NameLine,
               .noun = "name"},

@@ -42,12 +42,31 @@ TEST(Cut, LeavesWhatFits) {
   EXPECT_EQ(CutEnd("\u505c\u987f\u505c\u987f", 8), "\u505c\u987f\u505c\u987f");
   EXPECT_EQ(CutEnd("\u505c\u987f\u505c\u987f", 7), "\u505c\u987f...");
   EXPECT_EQ(CutEnd("\u505c\u987f\u505c\u987f", 6), "\u505c...");
-  EXPECT_EQ(CutBeginning("\u505c\u987f\u505c\u987f", 6), "...\u987f");
   EXPECT_EQ(CutEnd("abcdefgh", 8), "abcdefgh");
   EXPECT_EQ(CutEnd("abcdefghi", 8), "abcde...");
-  EXPECT_EQ(CutBeginning("abcdefghi", 8), "...efghi");
   EXPECT_EQ(CutEnd("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa4", 4), "\xc3\xa4...");
-  EXPECT_EQ(CutBeginning("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa4", 4), "...\xc3\xa4");
+}
+
+TEST(ShortenName, TakesTheOuterPartsOfAPathFirst) {
+  EXPECT_EQ(ShortenName("Network/Sequential/Conv2d_0", 27), "Network/Sequential/Conv2d_0");
+  EXPECT_EQ(ShortenName("Network/Sequential/Conv2d_0", 26), ".../Sequential/Conv2d_0");
+  EXPECT_EQ(ShortenName("Network/Sequential/Conv2d_0", 12), ".../Conv2d_0");
+  EXPECT_EQ(ShortenName("module::Net::Linear", 16), "...::Net::Linear");
+}
+
+TEST(ShortenName, KeepsBothEndsOfOtherNames) {
+  EXPECT_EQ(ShortenName("abcdefghijkl", 9), "abc...jkl");
+  EXPECT_EQ(ShortenName("Net/Conv2d_0", 8), "Net..._0");
+  EXPECT_EQ(ShortenName("void at::native<float, 2>", 11), "void..., 2>");
+}
+
+TEST(NameCell, HasWhatAWiderScreenAdds) {
+  EXPECT_EQ(NameCell("abc/d/e", 6), ".../e ");
+  EXPECT_EQ(NameCell("ab", 4), "ab  ");
+  SetScreenColumns(100);
+  EXPECT_EQ(NameCell("ab", 4), "ab" + std::string(22, ' '));
+  SetScreenColumns(60);  // tables need 80
+  EXPECT_EQ(ScreenColumns(), 80u);
 }
 
 }  // namespace

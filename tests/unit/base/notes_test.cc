@@ -23,12 +23,18 @@ TEST(FoldNotes, ShowsTheFirstOfThoseThatDifferInNumbersOrPaths) {
             NoteTexts{"2 times, first /job/rank0_ascend_pt: no memory_record.csv there"});
 }
 
+TEST(FoldNotes, FoldsThoseOfNoRank) {
+  EXPECT_EQ(FoldNotes({"links of rank 3 are left out", "links of rank 15 are left out"}),
+            NoteTexts{"2 times, first links of rank 3 are left out"});
+  EXPECT_EQ(FoldNotes({"x", "x", "x"}), NoteTexts{"x (3 times)"});
+}
+
 TEST(FoldNotes, KeepsOtherNotesAndTheOrder) {
-  const NoteTexts notes = {"step 1 is cut", "step 2 is cut", "rank 0: no steps",
-                           "rank 0: no kernels", "rank of 3: x"};
+  const NoteTexts notes = {"step 1 is cut", "rank 0: no steps", "rank 0: no kernels",
+                           "rank of 3: x"};
   EXPECT_EQ(FoldNotes(notes), notes);
-  EXPECT_EQ(FoldNotes({"rank 0: a", "b", "rank 1: a", "b"}),
-            (NoteTexts{"2 ranks (0, 1): a", "b", "b"}));
+  EXPECT_EQ(FoldNotes({"rank 0: a", "b", "rank 1: a", "c"}),
+            (NoteTexts{"2 ranks (0, 1): a", "b", "c"}));
   EXPECT_TRUE(FoldNotes({}).empty());
 }
 

@@ -220,6 +220,9 @@ struct NotJudged {
   Wording needs, hint;
 };
 
+/// NotJudged::hint of what no capture of a GPU can hold.
+inline constexpr Wording kNotOnGpus{"traces of GPUs do not hold it", "GPU 采集不含此数据"};
+
 /// A finding that is not shown, although what is shown saves its time only once it is fixed.
 struct NeededFinding {
   std::string key;

@@ -12,9 +12,15 @@
 
 namespace mpa {
 
-/// The first screen: at most 25 lines of 80 columns.
+/// What to type after the first screen, as words for a shell.
+struct NextQuestion {
+  std::string finding = "1";     ///< its number on the screen, or its key
+  std::string captures = "DIR";  ///< with the options that choose among them
+};
+
+/// The first screen: at most 25 lines of 80 columns, but for the command at its end.
 std::vector<std::string> DiagnosisScreen(const Diagnosis& diagnosis, Language language,
-                                         std::size_t findings);
+                                         std::size_t findings, const NextQuestion& next = {});
 
 /// What the JSON document of a diagnosis holds.
 struct DiagnosisJsonOptions {

@@ -115,12 +115,13 @@ TEST(DiagnosisScreen, AFindingHasNumberPlaceAndAction) {
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
   diagnosis.floor = 92'000'000;
   const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
-  ASSERT_EQ(lines.size(), 8u);
+  ASSERT_EQ(lines.size(), 9u);
   EXPECT_EQ(lines[4],
             "1 MEDIUM   blocking copies stop the host                      saves 8.0 ms (8 %)");
   EXPECT_EQ(lines[5], "    aten::to: 5.0 ms a step, 3 calls a step");
   EXPECT_EQ(lines[6], "    -> pin_memory=True; .to(device, non_blocking=True)");
-  EXPECT_EQ(lines[7], "After all of these: 92.0 ms.  Next: advisor why host.h2d -d DIR");
+  EXPECT_EQ(lines[7], "After all of these: 92.0 ms");
+  EXPECT_EQ(lines[8], "Next: msprof-analyze advisor why 1 -d DIR");
 }
 
 TEST(DiagnosisScreen, SaysWhatMendingItAloneWins) {
@@ -201,7 +202,7 @@ TEST(DiagnosisScreen, FindingsOfTheCaptureAloneCostNothing) {
   const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
   EXPECT_TRUE(ScreenHolds(lines, "No finding above 1 % of the step.\n"));
   EXPECT_FALSE(ScreenHolds(lines, "After all of these"));
-  EXPECT_EQ(lines.back(), "Next: advisor why capture.missing -d DIR");
+  EXPECT_EQ(lines.back(), "Next: msprof-analyze advisor why 1 -d DIR");
 }
 
 TEST(DiagnosisScreen, UnsureFindingsSaySo) {
@@ -266,11 +267,11 @@ TEST(DiagnosisScreen, CountsWhatItLeavesOut) {
 TEST(DiagnosisScreen, CountsWhatIsFine) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.fine = {&kHostGc, &kOpFp32, &kDevClock};
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
-                          "\n3 others looked at and fine\n"));
+  EXPECT_TRUE(
+      ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "\n3 checks passed\n"));
   for (int i = 0; i < 7; ++i) diagnosis.findings.push_back(MadeFinding("host.h2d", 8'000'000));
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
-                          "\n2 more; 3 others looked at and fine: --json lists them\n"));
+                          "\n2 more: --json lists them; 3 checks passed\n"));
 }
 
 FoundCause HiddenBehind(std::string_view id, TimeNs alone, std::vector<std::string> keys) {
@@ -301,7 +302,7 @@ TEST(DiagnosisScreen, NamesWhatHasToBeFixedAsWell) {
   diagnosis.floor = 72'000'000;
   diagnosis.needed = {{"rank.late/r5", 20'000'000}};
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
-                          "After all of these and rank.late/r5 of 'advisor all': 72.0 ms."));
+                          "After all of these and rank.late/r5 of 'advisor all': 72.0 ms\n"));
 }
 
 TEST(DiagnosisScreen, WhatIsNotSplitIsCommunication) {

@@ -52,7 +52,7 @@ TEST(ModuleList, AddsUpToAllKernelsOfARank) {
   ListRanks ranks;
   ranks.Add(2000, 5000, 3000);
   EXPECT_EQ(ranks.List(),
-            (ListTexts{"rank 0: kernels take 10.00 s, 70.0 % of it in modules (mstx ranges)",
+            (ListTexts{"rank 0: kernels take 10.00 s, 70.0 % in modules (mstx ranges)",
                        "share                                s  own time",
                        "##########            50.0 %      5.00  Net/Linear",
                        "####                  20.0 %      2.00  Net",
@@ -66,7 +66,7 @@ TEST(ModuleList, TellsTheTimeOfCollectivesApart) {
   ranks.AddCollectives(90000);
   const ListTexts lines = ranks.List();
   ASSERT_EQ(lines.size(), 6u);
-  EXPECT_EQ(lines[0], "rank 0: kernels take 10.00 s, 70.0 % of it in modules (mstx ranges)");
+  EXPECT_EQ(lines[0], "rank 0: kernels take 10.00 s, 70.0 % in modules (mstx ranges)");
   EXPECT_EQ(lines[1], "collectives take 90.00 s; the list has kernels only");
 }
 
@@ -76,7 +76,7 @@ TEST(ModuleList, HasTheSpreadOverRanksAndWhoStandsOut) {
   // All ranks: 25 of 45 s in Net/Linear, 8 in Net, 12 outside.
   EXPECT_EQ(
       ranks.List(),
-      (ListTexts{"4 ranks: kernels take 10.00 s (median), 73.3 % of it in modules (mstx ranges)",
+      (ListTexts{"4 ranks: kernels take 10.00 s (median), 73.3 % in modules (mstx ranges)",
                  "share                median      min      max of rank  own time (s)",
                  "######      55.6 %     5.00     5.00    10.00       2  Net/Linear",
                  "##          17.8 %     2.00     2.00     2.00       0  Net",

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rank_lists.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "mpa/base/text.h"
+
+namespace mpa {
+
+std::string RankList(std::set<std::int64_t> ranks) {
+  constexpr std::size_t kMost = 8;
+  const bool some_unknown = ranks.erase(-1) > 0;
+  std::vector<std::string> items;
+  for (const std::int64_t rank : ranks) {
+    if (items.size() == kMost && ranks.size() > kMost + 1) {
+      items.push_back(fmt::format("{} more", ranks.size() - kMost));
+      break;
+    }
+    items.push_back(std::to_string(rank));
+  }
+  if (some_unknown) items.emplace_back("captures of unknown rank");
+  std::string text;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
+  }
+  return text;
+}
+
+std::string MissingRanks(const std::optional<std::set<std::int64_t>>& wanted,
+                         const std::set<std::int64_t>& there) {
+  if (!wanted || there.empty()) return "";
+  std::set<std::int64_t> missing;
+  std::ranges::set_difference(*wanted, there, std::inserter(missing, missing.end()));
+  if (missing.empty()) return "";
+  return fmt::format("{} {} not found; there {} {}",
+                     Plural(static_cast<std::int64_t>(missing.size()), "rank"), RankList(missing),
+                     there.size() == 1 && *there.begin() >= 0 ? "is" : "are", RankList(there));
+}
+
+}  // namespace mpa
