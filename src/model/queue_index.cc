@@ -40,14 +40,17 @@ QueuedAllocations::QueuedAllocations(const RankTrace& trace)
   for (const StringId name : trace.host_ops.name) is_op_name_[Index(name)] = true;
 }
 
-bool QueuedAllocations::IsQueued(std::size_t allocation) const {
+bool QueuedAllocations::IsOfRuntime(std::size_t allocation) const {
   const StringId name = trace_.allocations.name[allocation];
   const std::string_view text = trace_.strings.View(name);
   // Exporters that drop the prefix leave the names of kernels: "trans_TransData_0".
-  const bool of_runtime = text.find("cann::") != std::string_view::npos ||
-                          (name != StringId::kEmpty && !is_op_name_[Index(name)] &&
-                           text.find("::") == std::string_view::npos);
-  return of_runtime && Work(allocation).has_value();
+  return text.find("cann::") != std::string_view::npos ||
+         (name != StringId::kEmpty && !is_op_name_[Index(name)] &&
+          text.find("::") == std::string_view::npos);
+}
+
+bool QueuedAllocations::IsQueued(std::size_t allocation) const {
+  return IsOfRuntime(allocation) && Work(allocation).has_value();
 }
 
 std::optional<std::size_t> QueuedAllocations::Work(std::size_t allocation) const {

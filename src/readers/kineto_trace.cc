@@ -82,7 +82,8 @@ struct NamedCall {
 
 // The contents of one piece of the file.
 struct Fragment {
-  // strings, kernels, communications with their groups, device_tasks, memory_samples, issues
+  // strings, kernels, communications with their groups, device_tasks, memory_samples, issues,
+  // lacks_addresses
   RankTrace part;
   std::vector<HostEvent> host, python;
   std::vector<CollectiveOperator> collective_operators;
@@ -274,6 +275,7 @@ class KinetoFiller {
     std::int64_t device = -1;
     std::int64_t reserved = 0, allocated = -1;
     MemoryEvent memory;
+    bool has_address = false;
     constexpr std::int64_t kNoSize = std::numeric_limits<std::int64_t>::max();
     for (const EventArg& arg : event.args) {
       if (Is(arg.key, "Device Id")) device = io::ParseInt(arg.value).value_or(-1);
@@ -281,7 +283,10 @@ class KinetoFiller {
         reserved = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
       if (Is(arg.key, "Total Allocated")) allocated = io::ScaledDecimal(arg.value, 0).value_or(-1);
       if (Is(arg.key, "Bytes")) memory.bytes = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
-      if (Is(arg.key, "Addr")) memory.address = IdFrom(arg.value);
+      if (Is(arg.key, "Addr")) {
+        memory.address = IdFrom(arg.value);
+        has_address = true;
+      }
     }
     const auto time = io::NsFromMicros(event.ts);
     if (device < 0 || !time) return;  // memory of the host
@@ -296,6 +301,7 @@ class KinetoFiller {
          .reserved_bytes = reserved,
          .allocated_bytes = IsMemorySize(allocated) ? allocated : -1});
     fragment_.rest.memory.push_back(memory);
+    if (!has_address) fragment_.part.lacks_addresses = true;
   }
 
   Fragment& fragment_;
@@ -360,6 +366,7 @@ class KinetoTraceJoin {
                                     .kernel = texts[call.kernel]});
     }
     trace_.memory_samples.AppendAll(part.memory_samples);
+    trace_.lacks_addresses = trace_.lacks_addresses || part.lacks_addresses;
     if (trace_.backward_tid == -1 && fragment.first_backward_tid) {
       trace_.backward_tid = *fragment.first_backward_tid;
     }

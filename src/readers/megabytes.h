@@ -9,15 +9,17 @@
 
 namespace mpa::readers {
 
-/// Bytes from decimal text of units of `unit` bytes, rounded; six decimals count. Empty for invalid
-/// numbers and for more than 8 EiB.
-inline std::optional<std::int64_t> BytesFrom(std::string_view text, std::int64_t unit) {
-  const auto millionths = io::ScaledDecimal(text, 6);
-  if (!millionths) return std::nullopt;
-  constexpr std::int64_t kMillion = 1'000'000;
+/// Bytes from decimal text of units of `unit` bytes, rounded; so many decimals count. Empty for
+/// invalid numbers and for more than 2^63 of the last decimal.
+template <int kDecimals>
+std::optional<std::int64_t> BytesFrom(std::string_view text, std::int64_t unit) {
+  const auto scaled = io::ScaledDecimal(text, kDecimals);
+  if (!scaled) return std::nullopt;
+  std::int64_t scale = 1;
+  for (int i = 0; i < kDecimals; ++i) scale *= 10;
   std::int64_t whole = 0;
-  if (__builtin_mul_overflow(*millionths / kMillion, unit, &whole)) return std::nullopt;
-  return whole + (*millionths % kMillion * unit + kMillion / 2) / kMillion;
+  if (__builtin_mul_overflow(*scaled / scale, unit, &whole)) return std::nullopt;
+  return whole + (*scaled % scale * unit + scale / 2) / scale;
 }
 
 /// True for a plausible size of memory. Larger values of a broken file would overflow the sums.
@@ -25,12 +27,12 @@ constexpr bool IsMemorySize(std::int64_t bytes) {
   return bytes >= 0 && bytes <= std::int64_t{1} << 50;
 }
 
-/// The CSV files write MB and mean 2^20 bytes, KB and mean 2^10.
+/// The CSV files write MB and mean 2^20 bytes, KB and mean 2^10. The decimals tell single bytes.
 inline std::optional<std::int64_t> BytesFromMebibytes(std::string_view text) {
-  return BytesFrom(text, std::int64_t{1} << 20);
+  return BytesFrom<9>(text, std::int64_t{1} << 20);
 }
 inline std::optional<std::int64_t> BytesFromKibibytes(std::string_view text) {
-  return BytesFrom(text, std::int64_t{1} << 10);
+  return BytesFrom<6>(text, std::int64_t{1} << 10);
 }
 
 }  // namespace mpa::readers

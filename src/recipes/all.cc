@@ -25,6 +25,7 @@ Recipe FreqAnalysis();
 Recipe GraphReplaysOfRanks();
 Recipe HcclSum();
 Recipe HeadOverhead();
+Recipe MemoryTimeline();
 Recipe ModuleStatistic();
 Recipe Mstx2Commop();
 Recipe MstxSum();
@@ -61,6 +62,7 @@ const std::vector<Recipe>& AllRecipes() {
                                           recipes::FreqAnalysis(),
                                           recipes::GraphReplaysOfRanks(),
                                           recipes::HcclSum(),
+                                          recipes::MemoryTimeline(),
                                           recipes::Mstx2Commop(),
                                           recipes::MstxSum(),
                                           recipes::P2pPairing(),

@@ -34,6 +34,8 @@ class OpTree {
   /// children.
   const std::vector<std::uint32_t>& Top() const { return top_; }
   std::span<const std::uint32_t> Children(std::size_t op) const { return nesting_.Children(op); }
+  /// The operator around it; -1: none.
+  std::int64_t Parent(std::size_t op) const { return nesting_.Parent(op); }
   bool IsStep(std::size_t op) const;
 
   /// All device work whose launch is known, as FindDeviceWork() gives it, but schedule kernels: the

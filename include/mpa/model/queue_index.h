@@ -32,8 +32,10 @@ class QueuedAllocations {
  public:
   explicit QueuedAllocations(const RankTrace& trace);
 
-  /// True for an allocation of the runtime that was made while queued work was being done: it is
-  /// named "cann::...", or after a kernel (no operator has its name, and it has no namespace).
+  /// True for an allocation of the runtime: it is named "cann::...", or after a kernel (no operator
+  /// has its name, and it has no namespace).
+  bool IsOfRuntime(std::size_t allocation) const;
+  /// True for one that was made while queued work was being done.
   bool IsQueued(std::size_t allocation) const;
   /// The piece of queued work that was executing at that time.
   std::optional<std::size_t> Work(std::size_t allocation) const;

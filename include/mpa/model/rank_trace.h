@@ -89,6 +89,8 @@ struct RankTrace {
   /// What the tasks of collectives were is not recorded: who waited is unknown, although the device
   /// tasks have waits.
   bool lacks_comm_tasks = false;
+  /// The trace has no addresses of allocations: which of them a release ends is not known.
+  bool lacks_addresses = false;
   /// Thread that runs the backward pass; -1 when the capture does not show it.
   std::int64_t backward_tid = -1;
   /// Number of the device; -1 when the capture does not show it. See `chips`.

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "part.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "mpa/model/step_bounds.h"
+
+namespace mpa::memory_timeline {
+namespace {
+
+constexpr std::size_t kMostHolders = 50, kMostLeaks = 50, kMostPoints = 200;
+
+void SortByBytes(auto& list, std::size_t most) {
+  std::ranges::stable_sort(list, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  if (list.size() > most) list.resize(most);
+}
+
+// The rest of the peak, so that the list adds up to it.
+void AddRest(const Level& peak, std::vector<Held>& holders) {
+  std::int64_t shown = 0;
+  for (const Held& one : holders) shown += one.bytes;
+  const std::int64_t rest = peak.Allocated() - shown;
+  if (rest != 0) holders.push_back({{.op = "(others)", .category = Category::kUnknown}, 0, rest});
+}
+
+std::vector<Held> HoldersAt(const Level& peak, const std::vector<Life>& lives,
+                            const HolderNames& names) {
+  std::map<Holder, Held> found;
+  std::int64_t unlisted = peak.Of(Category::kUnknown);
+  for (const Life& life : lives) {
+    if (!life.Holds(peak.time)) continue;
+    Held& held = found[names.Of(life)];
+    ++held.count;
+    held.bytes += life.bytes;
+    if (life.category == Category::kUnknown) unlisted -= life.bytes;
+  }
+  std::vector<Held> holders;
+  for (auto& [holder, held] : found) {
+    held.holder = holder;
+    holders.push_back(std::move(held));
+  }
+  const auto add = [&](const char* name, Category category, std::int64_t bytes) {
+    if (bytes != 0) holders.push_back({{.op = name, .category = category}, 0, bytes});
+  };
+  add("(before the capture)", Category::kBefore, peak.Of(Category::kBefore));
+  add("(not listed)", Category::kUnknown, unlisted);
+  SortByBytes(holders, kMostHolders);
+  AddRest(peak, holders);
+  return holders;
+}
+
+std::vector<Leak> LeaksOf(const HostSteps& steps, const std::vector<Life>& lives,
+                          const HolderNames& names) {
+  struct Found {
+    Leak leak;
+    std::set<std::size_t> steps;
+  };
+  std::map<Holder, Found> found;
+  for (const Life& life : lives) {
+    if (life.category == Category::kOptimizerState || life.category == Category::kParameter)
+      continue;
+    const auto step = steps.OfHostTime(life.asked);
+    if (!step || *step + 1 >= steps.Count() || life.end <= steps.HostEnd(*step + 1)) continue;
+    Found& one = found[names.Of(life)];
+    one.steps.insert(*step);
+    ++one.leak.count;
+    one.leak.bytes += life.bytes;
+    if (life.end == kNever) one.leak.still_held += life.bytes;
+  }
+  std::vector<Leak> leaks;
+  for (auto& [holder, one] : found) {
+    if (one.steps.size() < 2) continue;  // a state that is kept from then on
+    one.leak.holder = holder;
+    one.leak.steps = static_cast<std::int64_t>(one.steps.size());
+    one.leak.first_step = steps.Id(*one.steps.begin());
+    one.leak.last_step = steps.Id(*one.steps.rbegin());
+    leaks.push_back(std::move(one.leak));
+  }
+  SortByBytes(leaks, kMostLeaks);
+  return leaks;
+}
+
+StepMemory MemoryIn(const Window& window, std::int32_t id, const Curve& curve) {
+  StepMemory step{.id = id,
+                  .begin = window.begin,
+                  .end = window.end,
+                  .at_begin = curve.At(window.begin),
+                  .at_end = curve.At(window.end)};
+  if (const auto peak = curve.PeakWithin(window)) {
+    step.peak = curve.bytes[*peak];
+    step.peak_time = std::max(curve.times[*peak], window.begin);
+  }
+  return step;
+}
+
+std::int64_t BeyondTotals(const std::vector<Life>& lives, const RecordedTotals& totals) {
+  const auto last = std::find_if(totals.All().rbegin(), totals.All().rend(),
+                                 [](const auto& total) { return total.allocated >= 0; });
+  if (last == totals.All().rend()) return 0;
+  std::int64_t held = 0;
+  for (const Life& life : lives) {
+    if (!life.of_runtime && life.Holds(last->time)) held += life.bytes;
+  }
+  return std::max<std::int64_t>(held - last->allocated, 0);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> RankMemory::GrowthPerStep() const {
+  if (steps.size() < 3) return std::nullopt;
+  std::vector<std::int64_t> grown;
+  for (std::size_t i = 1; i < steps.size(); ++i)
+    grown.push_back(steps[i].at_begin - steps[i - 1].at_begin);
+  std::ranges::sort(grown);
+  return grown[(grown.size() - 1) / 2];
+}
+
+RankMemory MemoryOf(const RankTrace& trace, std::optional<std::int32_t> chosen) {
+  RankMemory part;
+  part.lacks_addresses = trace.lacks_addresses;
+  if (part.lacks_addresses) return part;
+  const OpTree ops(trace);
+  const std::vector<Life> lives = LivesOf(ops);
+  const RecordedTotals totals(trace);
+  part.allocations = static_cast<std::int64_t>(lives.size());
+  part.has_totals = totals.HasAllocated();
+  if (lives.empty()) return part;
+  const HostSteps steps(trace.steps);
+  part.events = EventsOf(trace, lives, totals);
+  const auto first = std::ranges::find_if(part.events, [](const Event& e) { return e.time >= 0; });
+  Window window{first->time, part.events.back().time};
+  if (steps.Count() > 0) window.begin = std::min(window.begin, steps.HostBegin(0));
+  if (chosen) {
+    const auto step = steps.Find(*chosen);
+    window = {steps.HostBegin(*step), steps.HostEnd(*step)};
+    part.events = CutTo(window, part.events);
+  }
+  part.begin = window.begin;
+  part.end = window.end;
+  const HolderNames names(ops);
+  part.leaks = LeaksOf(steps, lives, names);
+  const Curve curve = CurveOf(part.events, window.begin);
+  const auto peak = curve.PeakWithin(window);
+  if (!peak) return part;
+  part.points = LevelsAt(Thinned(curve, kMostPoints), curve, part.events, totals);
+  part.peak = LevelsAt({*peak}, curve, part.events, totals).front();
+  part.holders = HoldersAt(*part.peak, lives, names);
+  if (const auto step = steps.OfHostTime(part.peak->time)) part.peak_step = steps.Id(*step);
+  part.most_recorded = totals.MostAllocated();
+  part.most_reserved = totals.MostReserved();
+  part.beyond_totals = BeyondTotals(lives, totals);
+  for (std::size_t step = 0; step < steps.Count(); ++step) {
+    if (chosen && steps.Id(step) != *chosen) continue;
+    part.steps.push_back(
+        MemoryIn({steps.HostBegin(step), steps.HostEnd(step)}, steps.Id(step), curve));
+  }
+  if (part.steps.empty()) part.steps.push_back(MemoryIn(window, -1, curve));
+  return part;
+}
+
+}  // namespace mpa::memory_timeline

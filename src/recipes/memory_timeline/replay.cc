@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string_view>
+
+#include "mpa/base/rows_by.h"
+
+namespace mpa::memory_timeline {
+namespace {
+
+void Sort(std::vector<Event>& events) { std::ranges::stable_sort(events, {}, &Event::time); }
+
+// The change of a level from one time to the next.
+class Steps {
+ public:
+  Steps(Category category, std::vector<Event>& events) : category_(category), events_(events) {}
+  void Set(TimeNs time, std::int64_t level) {
+    if (level != level_) events_.push_back({time, level - level_, category_});
+    level_ = level;
+  }
+
+ private:
+  Category category_;
+  std::vector<Event>& events_;
+  std::int64_t level_ = 0;
+};
+
+// What the totals have beyond the allocations of the framework, by total; those without allocated
+// bytes are left out.
+struct Beyond {
+  std::vector<TimeNs> times;
+  std::vector<std::int64_t> bytes;
+};
+
+Beyond BeyondAllocations(const std::vector<Life>& lives, const RecordedTotals& totals) {
+  std::vector<Event> listed;
+  for (const Life& life : lives) {
+    if (life.of_runtime) continue;
+    listed.push_back({life.begin, life.bytes, {}});
+    if (life.end != kNever) listed.push_back({life.end, -life.bytes, {}});
+  }
+  Sort(listed);
+  Beyond beyond;
+  std::int64_t held = 0;
+  std::size_t next = 0;
+  for (const RecordedTotals::Total& total : totals.All()) {
+    for (; next < listed.size() && listed[next].time <= total.time; ++next)
+      held += listed[next].bytes;
+    if (total.allocated < 0) continue;
+    beyond.times.push_back(total.time);
+    beyond.bytes.push_back(total.allocated - held);
+  }
+  return beyond;
+}
+
+void AddBeyond(const Beyond& beyond, std::vector<Event>& events) {
+  if (beyond.times.empty()) return;
+  std::vector<std::int64_t> most = beyond.bytes;  // from here on
+  for (std::size_t i = most.size() - 1; i > 0; --i) most[i - 1] = std::max(most[i - 1], most[i]);
+  const std::int64_t first = std::max<std::int64_t>(beyond.bytes.front(), 0);
+  Steps before(Category::kBefore, events), unlisted(Category::kUnknown, events);
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    const std::int64_t kept = std::clamp<std::int64_t>(most[i], 0, first);
+    const TimeNs time = i == 0 ? -1 : beyond.times[i];
+    before.Set(time, kept);
+    unlisted.Set(time, std::max<std::int64_t>(beyond.bytes[i] - kept, 0));
+  }
+}
+
+// Without totals only the allocations tell that were released in the capture.
+void AddEarlier(const Allocations& rows, std::vector<Event>& events) {
+  for (std::size_t row = 0; row < rows.Size(); ++row) {
+    if (rows.allocated[row] > 0 || rows.released[row] <= 0) continue;
+    events.push_back({-1, rows.bytes[row], Category::kBefore});
+    events.push_back({rows.released[row], -rows.bytes[row], Category::kBefore});
+  }
+}
+
+std::size_t PositionAt(const std::vector<TimeNs>& times, TimeNs time) {
+  return static_cast<std::size_t>(std::ranges::upper_bound(times, time) - times.begin());
+}
+
+}  // namespace
+
+std::int64_t Level::Allocated() const {
+  return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
+}
+
+// Components are totals of their own, but for sums of others ("PTA+GE") and the whole process
+// ("APP"). What CANN ("GE") reports at a release still holds what is released.
+RecordedTotals::RecordedTotals(const RankTrace& trace) {
+  const MemorySamples& samples = trace.memory_samples;
+  std::map<StringId, Total> last;
+  for (const std::size_t row : RowsBy(samples.time)) {
+    const std::string_view component = trace.strings.View(samples.component[row]);
+    if (component == "APP" || component.find('+') != std::string_view::npos) continue;
+    if (samples.time[row] <= 0) continue;
+    Total& own = last[samples.component[row]];
+    own.reserved = samples.reserved_bytes[row];
+    own.allocated = component == "GE" ? -1 : samples.allocated_bytes[row];
+    Total sum{.time = samples.time[row]};
+    for (const auto& [id, total] : last) {
+      if (total.allocated >= 0)
+        sum.allocated = std::max<std::int64_t>(sum.allocated, 0) + total.allocated;
+      if (total.reserved > 0)
+        sum.reserved = std::max<std::int64_t>(sum.reserved, 0) + total.reserved;
+    }
+    if (!totals_.empty() && totals_.back().time == sum.time) totals_.pop_back();
+    totals_.push_back(sum);
+  }
+}
+
+bool RecordedTotals::HasAllocated() const { return MostAllocated() >= 0; }
+
+std::int64_t RecordedTotals::ReservedAt(TimeNs time) const {
+  const auto behind = std::ranges::upper_bound(totals_, time, {}, &Total::time);
+  return behind == totals_.begin() ? -1 : (behind - 1)->reserved;
+}
+
+std::int64_t RecordedTotals::MostReserved() const {
+  std::int64_t most = -1;
+  for (const Total& total : totals_) most = std::max(most, total.reserved);
+  return most;
+}
+
+std::int64_t RecordedTotals::MostAllocated() const {
+  std::int64_t most = -1;
+  for (const Total& total : totals_) most = std::max(most, total.allocated);
+  return most;
+}
+
+std::vector<Event> EventsOf(const RankTrace& trace, const std::vector<Life>& lives,
+                            const RecordedTotals& totals) {
+  std::vector<Event> events;
+  if (totals.HasAllocated()) {
+    AddBeyond(BeyondAllocations(lives, totals), events);
+  } else {
+    AddEarlier(trace.allocations, events);
+  }
+  for (const Life& life : lives) {
+    events.push_back({life.begin, life.bytes, life.category});
+    if (life.end != kNever) events.push_back({life.end, -life.bytes, life.category});
+  }
+  Sort(events);
+  return events;
+}
+
+std::vector<Event> CutTo(const Window& window, const std::vector<Event>& events) {
+  std::array<std::int64_t, kCategories> held{};
+  std::vector<Event> within;
+  for (const Event& event : events) {
+    if (event.time < window.begin) {
+      held[static_cast<std::size_t>(event.category)] += event.bytes;
+    } else if (event.time <= window.end) {
+      within.push_back(event);
+    }
+  }
+  std::vector<Event> cut;
+  for (std::size_t i = 0; i < kCategories; ++i) {
+    if (held[i] != 0) cut.push_back({-1, held[i], static_cast<Category>(i)});
+  }
+  cut.insert(cut.end(), within.begin(), within.end());
+  return cut;
+}
+
+std::int64_t Curve::At(TimeNs time) const {
+  const std::size_t behind = PositionAt(times, time);
+  return behind == 0 ? 0 : bytes[behind - 1];
+}
+
+std::optional<std::size_t> Curve::PeakWithin(const Window& window) const {
+  std::size_t first = PositionAt(times, window.begin);
+  if (first > 0) --first;  // what is held at the begin
+  const std::size_t behind = PositionAt(times, window.end);
+  if (first >= behind) return std::nullopt;
+  const auto from = bytes.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto to = bytes.begin() + static_cast<std::ptrdiff_t>(behind);
+  return static_cast<std::size_t>(std::max_element(from, to) - bytes.begin());
+}
+
+Curve CurveOf(const std::vector<Event>& events, TimeNs begin) {
+  Curve curve;
+  std::int64_t held = 0;
+  for (const Event& event : events) {
+    held += event.bytes;
+    const TimeNs time = std::max(event.time, begin);
+    if (curve.times.empty() || curve.times.back() != time) {
+      curve.times.push_back(time);
+      curve.bytes.push_back(held);
+    } else {
+      curve.bytes.back() = held;
+    }
+  }
+  return curve;
+}
+
+std::vector<Level> LevelsAt(const std::vector<std::size_t>& positions, const Curve& curve,
+                            const std::vector<Event>& events, const RecordedTotals& totals) {
+  std::vector<Level> levels;
+  std::array<std::int64_t, kCategories> held{};
+  std::size_t next = 0;
+  for (const std::size_t position : positions) {
+    const TimeNs time = curve.times[position];
+    for (; next < events.size() && events[next].time <= time; ++next)
+      held[static_cast<std::size_t>(events[next].category)] += events[next].bytes;
+    levels.push_back({.time = time, .bytes = held, .reserved = totals.ReservedAt(time)});
+  }
+  return levels;
+}
+
+std::vector<std::size_t> Thinned(const Curve& curve, std::size_t most) {
+  std::vector<std::size_t> kept;
+  const std::size_t points = curve.times.size();
+  if (points == 0) return kept;
+  const TimeNs begin = curve.times.front();
+  const TimeNs length = curve.times.back() - begin + 1;
+  const auto part_of = [&](std::size_t point) {
+    const auto since = static_cast<double>(curve.times[point] - begin);
+    return static_cast<std::size_t>(since / static_cast<double>(length) *
+                                    static_cast<double>(most));
+  };
+  for (std::size_t point = 0; point < points; ++point) {
+    if (points <= most || kept.empty() || part_of(point) != part_of(kept.back())) {
+      kept.push_back(point);
+    } else if (curve.bytes[point] > curve.bytes[kept.back()]) {
+      kept.back() = point;
+    }
+  }
+  return kept;
+}
+
+}  // namespace mpa::memory_timeline
