@@ -229,7 +229,9 @@ std::int32_t Largest(const std::vector<std::int64_t>& counts) {
   return static_cast<std::int32_t>(largest - counts.begin());
 }
 
-std::int32_t FindMainTrack(const RankTrace& trace) {
+}  // namespace
+
+std::int32_t MainTrackOf(const RankTrace& trace) {
   const auto count = [&](const std::vector<std::int32_t>& tracks, auto counts_row) {
     std::vector<std::int64_t> counts(trace.tracks.Size(), 0);
     for (std::size_t i = 0; i < tracks.size(); ++i) {
@@ -249,9 +251,7 @@ std::int32_t FindMainTrack(const RankTrace& trace) {
   return track >= 0 ? track : count(trace.host_calls.track, any);
 }
 
-}  // namespace
-
-HostTimeline::HostTimeline(const RankTrace& trace) : main_track_(FindMainTrack(trace)) {
+HostTimeline::HostTimeline(const RankTrace& trace) : main_track_(MainTrackOf(trace)) {
   TimelineBuilder builder(trace, blocking_);
   std::vector<ThreadSpans> threads = std::move(builder).Build();
   span_ = builder.span();

@@ -19,6 +19,7 @@ Recipe CommunicationTimes();
 Recipe ComputationalOpMasking();
 Recipe ComputeOpSum();
 Recipe EpLoadBalance();
+Recipe ExportStacks();
 Recipe ExportSummary();
 Recipe FreeAnalysis();
 Recipe FreqAnalysis();
@@ -36,6 +37,7 @@ Recipe RlRoles();
 Recipe ServingPhases();
 Recipe SlowLink();
 Recipe SlowRank();
+Recipe TopOperators();
 
 }  // namespace recipes
 
@@ -57,6 +59,7 @@ const std::vector<Recipe>& AllRecipes() {
                                           recipes::ComputationalOpMasking(),
                                           recipes::ComputeOpSum(),
                                           recipes::EpLoadBalance(),
+                                          recipes::ExportStacks(),
                                           recipes::ExportSummary(),
                                           recipes::FreeAnalysis(),
                                           recipes::FreqAnalysis(),
@@ -70,7 +73,8 @@ const std::vector<Recipe>& AllRecipes() {
                                           recipes::RlRoles(),
                                           recipes::ServingPhases(),
                                           recipes::SlowLink(),
-                                          recipes::SlowRank()};
+                                          recipes::SlowRank(),
+                                          recipes::TopOperators()};
   return all;
 }
 

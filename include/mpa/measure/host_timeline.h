@@ -24,6 +24,9 @@ struct BlockingCall {
   std::int32_t row = -1;
 };
 
+/// The thread that makes the steps, else the one that asks for most work; -1: there is none.
+std::int32_t MainTrackOf(const RankTrace& trace);
+
 /// The threads of the host over time, on the clock of the host.
 class HostTimeline {
  public:
@@ -31,7 +34,7 @@ class HostTimeline {
 
   /// False for a capture without any record of the host.
   bool HasAny() const { return has_any_; }
-  /// The thread that makes the steps, else the one that asks for most work; -1: there is none.
+  /// See MainTrackOf().
   std::int32_t MainTrack() const { return main_track_; }
   /// From the first to the last record.
   const Interval& Span() const { return span_; }

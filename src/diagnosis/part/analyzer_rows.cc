@@ -254,26 +254,8 @@ const std::vector<FusionTarget>& FusionTargets() {
 namespace {
 
 constexpr std::size_t kMostListed = 1000;
-// A unit that is busy for a larger part of the time bounds the kernel, as the Python tool has it.
-constexpr std::int16_t kBusy = 800;
 // If all kernels without bound are shorter, none of them matters.
 constexpr TimeNs kLongKernel = 20'000;
-
-UnitLoads LoadsOf(const KernelLoads& loads, std::size_t row) {
-  return {.vec = loads.aiv_vec[row],
-          .mac = loads.aic_mac[row],
-          .scalar = std::max(loads.aic_scalar[row], loads.aiv_scalar[row]),
-          .mte1 = loads.aic_mte1[row],
-          .mte2 = std::max(loads.aic_mte2[row], loads.aiv_mte2[row]),
-          .mte3 = loads.aiv_mte3[row],
-          .fixpipe = loads.aic_fixpipe[row]};
-}
-
-bool IsUnbound(const UnitLoads& loads) {
-  const std::int16_t most = std::max(
-      {loads.vec, loads.mac, loads.scalar, loads.mte1, loads.mte2, loads.mte3, loads.fixpipe});
-  return most > 0 && most <= kBusy;
-}
 
 class KernelLister {
  public:

@@ -7,18 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/measure/unit_loads.h"
 #include "mpa/model/rank_trace.h"
 
 /// The rows of a rank for the sheets that the Python tool's advisor has, too.
 namespace mpa {
 
 // Kernels that make little use of their cores.
-
-/// How long a kernel kept the units of its cores busy, in thousandths of the time; of a kernel that
-/// runs on both kinds of cores the busier ones count. -1: not measured.
-struct UnitLoads {
-  std::int16_t vec = -1, mac = -1, scalar = -1, mte1 = -1, mte2 = -1, mte3 = -1, fixpipe = -1;
-};
 
 /// What KernelRow has of the tensors, in this order.
 enum class TensorText : std::uint8_t {

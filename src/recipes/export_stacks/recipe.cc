@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of every rank by call path, as files for flame graphs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/error.h"
+#include "mpa/base/text.h"
+#include "mpa/measure/accounting.h"
+#include "mpa/measure/call_paths.h"
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/job_info_fields.h"
+#include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/rank_lines.h"
+#include "mpa/report/amount.h"
+#include "mpa/report/member_columns.h"
+#include "stacks.h"
+
+namespace mpa::export_stacks {
+
+struct StacksOfRank {
+  Metric metric{};
+  PathTree tree;
+  bool has_python = false;
+  bool written = false;  ///< the file is
+};
+
+template <class Archive>
+void serialize(Archive& archive, StacksOfRank& part) {
+  archive(EnumField{part.metric}, part.tree.frames, part.tree.nodes, part.has_python, part.written);
+  if (!part.tree.IsValid()) Fail(ErrorKind::kCorrupt, "the part holds a broken tree");
+}
+
+}  // namespace mpa::export_stacks
+
+namespace mpa::recipes {
+namespace {
+
+using export_stacks::Metric;
+using export_stacks::StacksOfRank;
+using Ranks = std::vector<OfRank<StacksOfRank>>;
+
+constexpr std::string_view kMetric = "metric";
+
+StacksOfRank MapExportStacks(const RankTrace& trace, const RecipeArguments& arguments) {
+  StacksOfRank part;
+  const auto given = arguments.find(kMetric);
+  for (const Metric metric : {Metric::kHost, Metric::kFree}) {
+    if (given != arguments.end() && given->second == NameOf(metric)) part.metric = metric;
+  }
+  part.tree = export_stacks::StacksOf(trace, part.metric);
+  part.has_python = HasPythonFrames(trace);
+  return part;
+}
+
+TextDocument FileOfRank(const StacksOfRank& part, const std::string& rank) {
+  return {fmt::format("stacks_{}_rank{}.txt", NameOf(part.metric), rank), FoldedStacks(part.tree)};
+}
+
+std::vector<TextDocument> TakeDocuments(RankPart& part) {
+  if (part.rank < 0) return {};  // which of them it is shows when all are known
+  StacksOfRank taken = *static_cast<const StacksOfRank*>(part.part.get());
+  if (taken.tree.Total() == 0) return {};
+  std::vector<TextDocument> documents = {FileOfRank(taken, std::to_string(part.rank))};
+  taken.written = true;
+  part.part = std::make_shared<const StacksOfRank>(std::move(taken));
+  return documents;
+}
+
+double PercentOf(TimeNs part, TimeNs whole) {
+  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+// A path in a table; files have all paths, tables the longest.
+struct PathItem {
+  std::int64_t rank = -1;
+  std::string_view metric;
+  std::string path;
+  TimeNs time = 0, total = 0;
+  std::int64_t count = 0;
+  double Share() const { return PercentOf(time, total); }
+};
+
+std::vector<ColumnOf<PathItem>> PathColumns(bool with_rank) {
+  std::vector<ColumnOf<PathItem>> columns;
+  if (with_rank) columns.push_back(CountColumn<&PathItem::rank>("rankId", 10, "The rank."));
+  columns.push_back(
+      TextColumn<&PathItem::metric>("metric", 10, "What is divided: device, host or free."));
+  columns.push_back(TextColumn<&PathItem::path>(
+      "path", 100, "Frames from the outermost to the innermost, with ';' between them."));
+  columns.push_back(
+      CountColumn<&PathItem::time>("timeNs", 16, "Time of the path without longer ones, in ns."));
+  columns.push_back(NumberColumn<&PathItem::Share>("share(%)", Format::kDecimals2, 10,
+                                                   "Its share of the time of all paths."));
+  columns.push_back(CountColumn<&PathItem::count>(
+      "count", 12, "Pieces of device work or free time, or calls of the host."));
+  return columns;
+}
+
+void AddPaths(const PathTree& tree, Metric metric, std::int64_t rank, std::size_t row_rank,
+              const std::vector<ColumnOf<PathItem>>& columns, Sheet& sheet) {
+  constexpr std::size_t kMost = 1000;
+  const std::vector<std::int32_t> longest = LongestPaths(tree);
+  PathItem rest{rank, NameOf(metric), "", 0, tree.Total(), 0};
+  for (std::size_t i = 0; i < longest.size(); ++i) {
+    const PathNode& node = tree.nodes[static_cast<std::size_t>(longest[i])];
+    if (i < kMost) {
+      AddRow(columns,
+             {rank, rest.metric, PathText(tree, longest[i]), node.time, rest.total, node.count},
+             row_rank, sheet);
+    } else {
+      rest.time += node.time;
+      rest.count += node.count;
+    }
+  }
+  if (longest.size() <= kMost) return;
+  rest.path = fmt::format("[{} more paths]", longest.size() - kMost);
+  AddRow(columns, rest, row_rank, sheet);
+}
+
+constexpr std::string_view TitleOf(Metric metric) {
+  switch (metric) {
+    case Metric::kDevice:
+      return "device work";
+    case Metric::kHost:
+      return "threads of the host";
+    default:
+      return "free time of the device";
+  }
+}
+
+void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& report) {
+  const std::vector<std::int32_t> longest = LongestPaths(all);
+  const TimeNs total = all.Total();
+  const auto node = [&](std::size_t i) -> const PathNode& {
+    return all.nodes[static_cast<std::size_t>(longest[i])];
+  };
+  constexpr std::size_t kShown = 10;
+  report.lines.push_back(
+      CutEnd(fmt::format("{:.1f} % of the {} ({}, {}): {}", PercentOf(node(0).time, total),
+                         TitleOf(metric), AmountText(Quantity::kTime, total),
+                         Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
+                         InnermostFirst(all, longest[0])),
+             kScreenColumns));
+  report.lines.push_back(
+      fmt::format("{:>7} {:>12} {:>8}  {}", "share", "ms", "count", "path, innermost first"));
+  for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i) {
+    const std::string path = InnermostFirst(all, longest[i]);
+    const std::size_t around = std::min(path.find(" < "), path.size());
+    report.lines.push_back(fmt::format("{:>5.1f} % {:>12.3f} {:>8}  {}",
+                                       PercentOf(node(i).time, total), InMs(node(i).time),
+                                       node(i).count, CutEnd(path.substr(0, around), 48)));
+    if (around < path.size())
+      report.lines.push_back("   " + CutEnd(path.substr(around), kScreenColumns - 4));
+  }
+  AddMoreLine(longest.size(), kShown, "path", report.lines);
+  if (ranks.size() > 1) {
+    std::vector<RankValue> times;
+    for (const auto& [rank, part] : ranks) times.push_back({rank, InMs(part.tree.Total())});
+    const RankSpread spread = SpreadOf(times);
+    report.lines.push_back(fmt::format(
+        "ms of a rank: min {:.3f} ({}), median {:.3f}, max {:.3f} ({})", spread.min.value,
+        RankText(spread.min.rank), spread.median, spread.max.value, RankText(spread.max.rank)));
+    OutlierLines outliers;
+    outliers.Add(TitleOf(metric), times, [](double ms) { return fmt::format("{:.3f} ms", ms); });
+    outliers.AppendTo(report.lines);
+  }
+  const auto without =
+      std::ranges::count_if(ranks, [](const auto& rank) { return !rank.part.has_python; });
+  if (without > 0) {
+    report.lines.push_back(
+        fmt::format("{}: no Python functions, paths begin with operators; set with_stack=True",
+                    without == static_cast<std::int64_t>(ranks.size()) ? std::string("all ranks")
+                                                                       : Counted(without, "rank")));
+  }
+  report.lines.push_back(
+      fmt::format("ExportStacks/stacks_{}.txt holds all paths in ns: flamegraph.pl, speedscope",
+                  NameOf(metric)));
+}
+
+void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+  const auto rank_columns = PathColumns(true), columns = PathColumns(false);
+  Sheet of_ranks = SheetOf("StackPathsOfRanks", rank_columns),
+        sums = SheetOf("StackPaths", columns);
+  const Metric metric = ranks.front().part.metric;
+  PathTreeBuilder all;
+  int unknown = 0;
+  for (const auto& [rank, part] : ranks) {
+    const std::size_t row_rank = BeginRank(rank, report);
+    if (part.tree.Total() == 0) {
+      report.notes.push_back(fmt::format("{}: {} {} recorded, so it has no paths", RankText(rank),
+                                         TitleOf(metric),
+                                         metric == Metric::kHost ? "are not" : "is not"));
+      continue;
+    }
+    all.Merge(part.tree);
+    if (wanted.sheets) AddPaths(part.tree, metric, rank, row_rank, rank_columns, of_ranks);
+    if (!wanted.documents || part.written) continue;
+    const std::string number =
+        rank >= 0 ? std::to_string(rank) : fmt::format("_unknown{}", ++unknown);
+    report.documents.push_back(FileOfRank(part, number));
+  }
+  if (all.tree().Total() == 0) return;
+  if (wanted.documents)
+    report.documents.push_back(
+        {fmt::format("stacks_{}.txt", NameOf(metric)), FoldedStacks(all.tree())});
+  if (wanted.screen != Detail::kNone) AddLines(ranks, all.tree(), metric, report);
+  if (!wanted.sheets) return;
+  AddPaths(all.tree(), metric, -1, 0, columns, sums);
+  report.sheets.push_back(std::move(sums));
+  report.sheets.push_back(std::move(of_ranks));
+}
+
+Verdict JudgeExportStacks(const RankFacts& facts) {
+  return JudgeReadable(facts).AddLack(facts.recorded.stacks == Recorded::kNo,
+                                      "no Python functions: paths begin with operators",
+                                      "with_stack=True");
+}
+
+}  // namespace
+
+Recipe ExportStacks() {
+  using Value = RecipeParameter::Value;
+  Recipe recipe = MakeRecipe<MapExportStacks, ReduceExportStacks>(
+      {.name = "export_stacks",
+       .folder = "ExportStacks",
+       .summary = "time of the device or the host by call path, as files for flame graphs",
+       .needs = kAccountTables | Tables::kOpStacks,
+       .parameters = {{kMetric,
+                       "NAME",
+                       "Which time: device, of device work by what launched it; host, of the "
+                       "threads that issue work; free, in which the device had nothing to do, by "
+                       "what the host did [default: device]",
+                       Value::kChoice,
+                       {std::begin(export_stacks::kMetrics), std::end(export_stacks::kMetrics)}}},
+       .can_run = JudgeExportStacks,
+       .documents_always = true});
+  recipe.take_documents = TakeDocuments;
+  return recipe;
+}
+
+}  // namespace mpa::recipes

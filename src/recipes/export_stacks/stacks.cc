@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of a rank by call path.
+#include "stacks.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpa/measure/accounting.h"
+#include "mpa/measure/call_paths.h"
+#include "mpa/measure/device_work.h"
+#include "mpa/measure/launch_chain.h"
+#include "mpa/measure/memory_copies.h"
+#include "mpa/measure/op_tree.h"
+
+namespace mpa::export_stacks {
+namespace {
+
+// A value for each row of the tables that device work is in.
+template <typename Value>
+class ByDeviceRow {
+ public:
+  ByDeviceRow(const RankTrace& trace, Value value)
+      : kernels_(trace.kernels.Size(), value),
+        communications_(trace.communications.Size(), value),
+        tasks_(trace.device_tasks.Size(), value) {}
+  Value& At(PieceTable table, std::int32_t row) {
+    std::vector<Value>& values = table == PieceTable::kKernels          ? kernels_
+                                 : table == PieceTable::kCommunications ? communications_
+                                                                        : tasks_;
+    return values[static_cast<std::size_t>(row)];
+  }
+
+ private:
+  std::vector<Value> kernels_, communications_, tasks_;
+};
+
+class DeviceStacks {
+ public:
+  explicit DeviceStacks(const RankTrace& trace)
+      : trace_(trace),
+        account_(AccountRank(trace)),
+        paths_(trace),
+        launch_(trace, kNotFound),
+        counted_(trace, kLeaves) {
+    work_ = FindDeviceWork(trace, Nesting(SpansOf(trace.host_ops))).launched;
+    for (std::size_t i = 0; i < work_.size(); ++i) {
+      const DeviceWork& work = work_[i].work;
+      const auto note = [&](PieceTable table, std::int32_t row) {
+        if (row != DeviceWork::kNone) launch_.At(table, row) = static_cast<std::int32_t>(i);
+      };
+      note(PieceTable::kDeviceTasks, work.task);
+      note(PieceTable::kKernels, work.kernel);
+      note(PieceTable::kCommunications, work.collective);
+    }
+  }
+
+  PathTree Make() && {
+    PathTreeBuilder& tree = paths_.tree();
+    for (const Piece& piece : account_.pieces) {
+      if (IsFree(piece.leaf)) continue;
+      std::int32_t node = PathOf(piece);
+      if (node == CallPaths::kNone) node = tree.Child(node, "[launch unknown]");
+      node = tree.Child(node, FrameText(WorkName(piece)));
+      if (!IsCompute(piece.leaf)) node = tree.Child(node, fmt::format("[{}]", NameOf(piece.leaf)));
+      // Work that other work interrupts is several pieces.
+      std::size_t& counted = counted_.At(piece.table, piece.row);
+      const auto leaf = static_cast<std::size_t>(piece.leaf);
+      tree.Add(node, piece.end - piece.begin, counted == leaf ? 0 : 1);
+      counted = leaf;
+    }
+    return std::move(tree).Take();
+  }
+
+ private:
+  static constexpr std::int32_t kNotFound = -1;
+
+  std::int32_t PathOf(const Piece& piece) {
+    const std::int32_t launch = launch_.At(piece.table, piece.row);
+    if (launch == kNotFound) return PathOfCall(piece);
+    const LaunchedWork& work = work_[static_cast<std::size_t>(launch)];
+    return work.op != Nesting::kNone ? paths_.OfOp(static_cast<std::size_t>(work.op))
+                                     : paths_.At(work.track, work.launched);
+  }
+
+  // Without an operator the call of the runtime says which thread asked for the work, and when.
+  std::int32_t PathOfCall(const Piece& piece) {
+    if (!chains_) {
+      chains_.emplace(trace_);
+      items_ = FindDeviceItems(trace_);
+      item_.emplace(trace_, kNotFound);
+      for (std::size_t i = 0; i < items_.size(); ++i)
+        item_->At(items_[i].table, items_[i].row) = static_cast<std::int32_t>(i);
+    }
+    const std::int32_t item = item_->At(piece.table, piece.row);
+    if (item == kNotFound) return CallPaths::kNone;
+    const DeviceItem& work = items_[static_cast<std::size_t>(item)];
+    const auto chain = chains_->Find(work, work.begin + account_.clock.offset);
+    return chain ? paths_.At(chain->asking_track, chain->asked) : CallPaths::kNone;
+  }
+
+  std::string WorkName(const Piece& piece) const {
+    const auto row = static_cast<std::size_t>(piece.row);
+    if (piece.table == PieceTable::kCommunications)
+      return KernelNameOf(trace_, {.collective = piece.row});
+    if (piece.table == PieceTable::kKernels)
+      return std::string(trace_.strings.View(trace_.kernels.name[row]));
+    return std::string(IsDeviceCopy(piece.leaf)
+                           ? TaskKind(trace_, row)
+                           : trace_.strings.View(trace_.device_tasks.name[row]));
+  }
+
+  const RankTrace& trace_;
+  RankAccount account_;
+  CallPaths paths_;
+  std::vector<LaunchedWork> work_;
+  ByDeviceRow<std::int32_t> launch_;  // position in work_
+  ByDeviceRow<std::size_t> counted_;  // the leaf that was counted last
+  // Only where launches are missing.
+  std::optional<LaunchChains> chains_;
+  std::vector<DeviceItem> items_;
+  std::optional<ByDeviceRow<std::int32_t>> item_;
+};
+
+PathTree FreeStacks(const RankTrace& trace) {
+  const RankAccount account = AccountRank(trace);
+  CallPaths paths(trace);
+  PathTreeBuilder& tree = paths.tree();
+  std::array<std::int32_t, kLeaves> frames{};
+  frames.fill(-1);
+  for (const Piece& piece : account.pieces) {
+    if (!IsFree(piece.leaf)) continue;
+    const std::int32_t around =
+        piece.row >= 0 ? paths.OfHost(piece, account.clock.offset) : CallPaths::kNone;
+    std::int32_t& frame = frames[static_cast<std::size_t>(piece.leaf)];
+    if (frame < 0) frame = tree.Frame(fmt::format("[{}]", NameOf(piece.leaf)));
+    tree.Add(tree.Child(around, frame), piece.end - piece.begin, 1);
+  }
+  return std::move(tree).Take();
+}
+
+}  // namespace
+
+PathTree StacksOf(const RankTrace& trace, Metric metric) {
+  switch (metric) {
+    case Metric::kDevice:
+      return DeviceStacks(trace).Make();
+    case Metric::kHost:
+      return HostPaths(trace);
+    default:
+      return FreeStacks(trace);
+  }
+}
+
+}  // namespace mpa::export_stacks

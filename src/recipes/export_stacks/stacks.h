@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "mpa/measure/path_tree.h"
+#include "mpa/model/rank_trace.h"
+
+namespace mpa::export_stacks {
+
+/// Which time is divided among the call paths.
+enum class Metric : std::uint8_t {
+  kDevice,  ///< in which the device worked, by what launched the work
+  kHost,    ///< of the threads of the host
+  kFree,    ///< in which the device had nothing to do, by what the host did
+};
+constexpr Metric LastOf(Metric) { return Metric::kFree; }
+
+/// In the order of Metric.
+inline constexpr std::string_view kMetrics[] = {"device", "host", "free"};
+
+inline std::string_view NameOf(Metric metric) { return kMetrics[static_cast<int>(metric)]; }
+
+/// The paths of a rank. Those of kDevice and kFree add up to the account of its steps. The last
+/// frame of a path of kDevice is the kernel, or an operation of communication or a copy with its
+/// leaf of the account within; of kFree it is a leaf of the account.
+PathTree StacksOf(const RankTrace& trace, Metric metric);
+
+}  // namespace mpa::export_stacks

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels and operators of a rank by name and shapes, and its slow events.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "mpa/base/fields.h"
+#include "mpa/measure/accounting.h"
+#include "mpa/measure/call_paths.h"
+#include "mpa/measure/device_work.h"
+#include "mpa/measure/host_places.h"
+#include "mpa/measure/intervals.h"
+#include "mpa/measure/memory_copies.h"
+#include "mpa/measure/op_tree.h"
+#include "mpa/model/launches.h"
+#include "mpa/model/step_bounds.h"
+#include "top.h"
+
+namespace mpa::top_operators {
+namespace {
+
+constexpr std::size_t kMostEvents = 100'000;
+
+std::string RecordedText(std::string_view text) {
+  if (text == "N/A") return "";
+  if (text.size() > 1 && text.front() == '"' && text.back() == '"')
+    text = text.substr(1, text.size() - 2);
+  std::string one_line(text);
+  std::erase_if(one_line, [](char c) { return c == '\r' || c == '\n'; });
+  return one_line;
+}
+
+std::size_t At(std::int64_t row) { return static_cast<std::size_t>(row); }
+
+// What a group or an event is of, so that its texts are made only if it is listed.
+struct Call {
+  Kind kind{};
+  PieceTable table{};
+  std::int32_t row = -1;  // of an operator its own
+  std::int64_t op = Nesting::kNone;
+  TimeNs start = 0, dur = 0;
+};
+
+struct Group {
+  Top sums;
+  Call longest;
+};
+
+class Collector {
+ public:
+  Collector(const RankTrace& trace, TimeNs over)
+      : trace_(trace),
+        over_(over),
+        clock_(HostClockOf(trace)),
+        bounds_(trace, clock_.offset),
+        sites_(trace, clock_),
+        launches_(trace),
+        ops_(SpansOf(trace.host_ops)) {
+    const std::vector<StepAccount> steps = FindStepWindows(trace, clock_);
+    if (!steps.empty()) window_ = {steps.front().window.begin, steps.back().window.end};
+    op_of_kernel_.assign(trace.kernels.Size(), Nesting::kNone);
+    op_of_collective_.assign(trace.communications.Size(), Nesting::kNone);
+  }
+
+  TopOfRank Collect() && {
+    AddOperators();
+    AddDeviceItems();
+    AddHostEvents();
+    part_.steps = window_.end - window_.begin;
+    part_.has_python = HasPythonFrames(trace_);
+    part_.is_gpu = trace_.device == DeviceKind::kGpu;
+    const auto known = [&](StringId id) { return !RecordedText(View(id)).empty(); };
+    part_.has_shapes = std::ranges::any_of(trace_.kernels.shapes, known) ||
+                       std::ranges::any_of(trace_.host_ops.shapes, known);
+    part_.kernels = List(kernels_);
+    part_.operators = List(operators_);
+    ListEvents();
+    return std::move(part_);
+  }
+
+ private:
+  using Key = std::tuple<Kind, std::string_view, StringId, StringId>;  // name, shapes, core
+  using Groups = std::map<Key, Group>;
+
+  std::string_view View(StringId id) const { return trace_.strings.View(id); }
+
+  void Add(const Key& key, const Call& call, TimeNs in_steps, Groups& groups) {
+    Group& group = groups[key];
+    Top& sums = group.sums;
+    sums.kind = call.kind;
+    ++sums.calls;
+    sums.total += call.dur;
+    sums.in_steps += in_steps;
+    if (sums.calls == 1 || call.dur > sums.max ||
+        (call.dur == sums.max && call.start < group.longest.start)) {
+      sums.max = call.dur;
+      group.longest = call;
+    }
+    if (call.kind == Kind::kOperator) sums.host += trace_.host_ops.dur[At(call.row)];
+    if (call.table != PieceTable::kKernels || trace_.kernel_loads.Empty()) return;
+    const UnitLoads loads = LoadsOf(trace_.kernel_loads, At(call.row));
+    if (BusiestLoad(loads) <= 0) return;
+    part_.has_loads = true;
+    sums.measured += call.dur;
+    const auto units = FieldsOf(loads);
+    std::size_t unit = 0;
+    std::apply(
+        [&](const auto&... load) {
+          ((sums.loads[unit++] += std::max<double>(load, 0) * static_cast<double>(call.dur)), ...);
+        },
+        units);
+  }
+
+  TimeNs WithinSteps(TimeNs begin, TimeNs end) const {
+    return std::max<TimeNs>(0, std::min(end, window_.end) - std::max(begin, window_.begin));
+  }
+
+  // What operators launched, by FindOpWork() as in other commands. Copies are rows of their own.
+  void AddOperators() {
+    for (const OpWork& work : FindOpWork(trace_).ops) {
+      const auto op = static_cast<std::int32_t>(work.op);
+      Call call{Kind::kOperator, PieceTable::kHostOps, op, op, trace_.host_ops.start[work.op], 0};
+      TimeNs in_steps = 0;
+      for (const DeviceWork& one : work.kernels) {
+        if (one.kernel != DeviceWork::kNone) op_of_kernel_[At(one.kernel)] = op;
+        if (one.collective != DeviceWork::kNone) op_of_collective_[At(one.collective)] = op;
+        if (one.schedule != DeviceWork::kNone) continue;  // the collective counts
+        call.dur += one.dur;
+        in_steps += WithinSteps(one.start, one.start + one.dur);
+      }
+      if (call.dur == 0) continue;
+      Add({call.kind, View(trace_.host_ops.name[work.op]), trace_.host_ops.shapes[work.op], {}},
+          call, in_steps, operators_);
+    }
+  }
+
+  void AddDeviceItems() {
+    for (const DeviceItem& item : FindDeviceItems(trace_)) {
+      Call call{Kind::kKernel, item.table, item.row, OpOf(item), item.begin, item.end - item.begin};
+      Key key;
+      if (item.table == PieceTable::kCommunications) {
+        call.kind = Kind::kCommunication;
+        key = {call.kind, TypeOfCollective(item.row), {}, {}};
+      } else if (IsDeviceCopy(item.leaf)) {
+        call.kind = Kind::kCopy;
+        key = {call.kind, TaskKind(trace_, At(item.row)), {}, {}};
+      } else if (item.table == PieceTable::kKernels) {
+        // Names of kernels in compiled graphs are numbered.
+        const StringId type = trace_.kernels.op_type[At(item.row)];
+        const StringId name = trace_.kernels.name[At(item.row)];
+        key = {call.kind, View(type != StringId::kEmpty ? type : name),
+               trace_.kernels.shapes[At(item.row)], trace_.kernels.core[At(item.row)]};
+      } else {
+        key = {call.kind, View(trace_.device_tasks.name[At(item.row)]), {}, {}};
+      }
+      Add(key, call, WithinSteps(item.begin, item.end), kernels_);
+      part_.busy += call.dur;
+      if (call.dur > over_) events_.push_back(call);
+    }
+  }
+
+  std::int64_t OpOf(const DeviceItem& item) const {
+    if (item.table == PieceTable::kKernels && op_of_kernel_[At(item.row)] != Nesting::kNone)
+      return op_of_kernel_[At(item.row)];
+    if (item.table == PieceTable::kCommunications) return op_of_collective_[At(item.row)];
+    const auto launch = launches_.Find(item.link);
+    if (!launch) return Nesting::kNone;
+    return ops_.Find(trace_.launches.host_track[*launch], trace_.launches.host_time[*launch]);
+  }
+
+  // One text for each type: the key refers to it.
+  std::string_view TypeOfCollective(std::int32_t row) {
+    return *types_.insert(KernelNameOf(trace_, {.collective = row})).first;
+  }
+
+  void AddHostEvents() {
+    const HostOps& ops = trace_.host_ops;
+    for (std::size_t i = 0; i < ops.Size(); ++i) {
+      if (ops.dur[i] <= over_ || ops.replayed[i] != 0 || IsStepMark(View(ops.name[i]))) continue;
+      const auto row = static_cast<std::int32_t>(i);
+      events_.push_back(
+          {Kind::kOperator, PieceTable::kHostOps, row, row, ops.start[i], ops.dur[i]});
+    }
+  }
+
+  std::string NameOfCall(const Call& call) const {
+    if (call.kind == Kind::kCommunication)
+      return std::string(View(trace_.communications.name[At(call.row)]));
+    if (call.kind == Kind::kCopy) return std::string(TaskKind(trace_, At(call.row)));
+    if (call.kind == Kind::kOperator) return std::string(View(trace_.host_ops.name[At(call.row)]));
+    return std::string(View(call.table == PieceTable::kKernels
+                                ? trace_.kernels.name[At(call.row)]
+                                : trace_.device_tasks.name[At(call.row)]));
+  }
+
+  std::string ShapesOf(const Call& call) const {
+    if (call.kind == Kind::kOperator)
+      return RecordedText(View(trace_.host_ops.shapes[At(call.row)]));
+    if (call.table != PieceTable::kKernels) return "";
+    return RecordedText(View(trace_.kernels.shapes[At(call.row)]));
+  }
+
+  std::string LaunchedBy(const Call& call) const {
+    if (call.kind == Kind::kOperator || call.op == Nesting::kNone) return "";
+    return std::string(View(trace_.host_ops.name[At(call.op)]));
+  }
+
+  std::string SiteOf(const Call& call) const {
+    return call.op != Nesting::kNone && sites_.Known() ? sites_.At(ops_.At(At(call.op))) : "";
+  }
+
+  std::vector<Top> List(Groups& groups) const {
+    std::vector<Top> list;
+    for (auto& [key, group] : groups) {
+      Top& top = list.emplace_back(std::move(group.sums));
+      const Call& call = group.longest;
+      // Of collectives and copies the name is the type, for that of a call occurs once.
+      top.name =
+          call.kind == Kind::kCommunication ? std::string(std::get<1>(key)) : NameOfCall(call);
+      top.type = call.kind == Kind::kOperator ? "" : std::string(std::get<1>(key));
+      top.core = View(std::get<3>(key));
+      top.shapes = ShapesOf(call);
+      top.longest_start = call.start;
+      top.launched_by = LaunchedBy(call);
+      top.call_site = SiteOf(call);
+    }
+    return list;
+  }
+
+  void ListEvents() {
+    const auto longer = [](const Call& a, const Call& b) {
+      return std::tie(b.dur, a.start, a.kind, a.row) < std::tie(a.dur, b.start, b.kind, b.row);
+    };
+    if (events_.size() > kMostEvents) {
+      part_.events_left_out = static_cast<std::int64_t>(events_.size() - kMostEvents);
+      std::ranges::nth_element(events_, events_.begin() + kMostEvents, longer);
+      events_.resize(kMostEvents);
+    }
+    // An operator that holds another comes first.
+    std::ranges::sort(events_, [](const Call& a, const Call& b) {
+      return std::tie(a.start, b.dur, a.kind, a.row) < std::tie(b.start, a.dur, b.kind, b.row);
+    });
+    for (const Call& call : events_) {
+      std::optional<std::size_t> step;
+      if (call.kind == Kind::kOperator) {
+        step = bounds_.OfHostTime(call.start);
+      } else {
+        step = bounds_.OfDeviceWork(LinkOf(call), call.start);
+      }
+      part_.events.push_back({call.kind, call.start, call.dur, step ? bounds_.Id(*step) : -1,
+                              NameOfCall(call), ShapesOf(call), LaunchedBy(call), SiteOf(call)});
+    }
+  }
+
+  std::int64_t LinkOf(const Call& call) const {
+    return call.table == PieceTable::kKernels          ? trace_.kernels.link[At(call.row)]
+           : call.table == PieceTable::kCommunications ? trace_.communications.link[At(call.row)]
+                                                       : trace_.device_tasks.link[At(call.row)];
+  }
+
+  const RankTrace& trace_;
+  const TimeNs over_;
+  const HostClock clock_;
+  const StepBounds bounds_;
+  const CallSites sites_;
+  const LaunchIndex launches_;
+  const Nesting ops_;
+  Interval window_;
+  std::vector<std::int64_t> op_of_kernel_, op_of_collective_;
+  std::set<std::string> types_;
+  Groups kernels_, operators_;
+  std::vector<Call> events_;
+  TopOfRank part_;
+};
+
+}  // namespace
+
+std::string_view NameOf(Kind kind) {
+  constexpr std::string_view kNames[] = {"kernel", "communication", "copy", "operator"};
+  return kNames[static_cast<int>(kind)];
+}
+
+UnitLoads Top::Loads() const {
+  UnitLoads mean;
+  if (measured == 0) return mean;
+  std::size_t unit = 0;
+  std::apply(
+      [&](auto&... load) {
+        ((load = static_cast<std::int16_t>(
+              std::lround(loads[unit++] / static_cast<double>(measured)))),
+         ...);
+      },
+      FieldsOf(mean));
+  return mean;
+}
+
+namespace {
+
+// Captures number texts differently, so the texts decide between equal ones.
+void Sort(std::vector<Top>& list) {
+  std::ranges::sort(list, [](const Top& a, const Top& b) {
+    return std::tie(b.total, a.kind, a.type, a.name, a.shapes, a.core) <
+           std::tie(a.total, b.kind, b.type, b.name, b.shapes, b.core);
+  });
+}
+
+}  // namespace
+
+TopOfRank TopOf(const RankTrace& trace, TimeNs over) {
+  TopOfRank part = Collector(trace, over).Collect();
+  Sort(part.kernels);
+  Sort(part.operators);
+  return part;
+}
+
+std::vector<Top> Together(const Ranks& ranks, std::vector<Top> TopOfRank::*list) {
+  using Key = std::tuple<Kind, std::string_view, std::string_view, std::string_view>;
+  std::map<Key, std::size_t> places;
+  std::vector<Top> all;
+  for (const auto& [rank, part] : ranks) {
+    for (const Top& top : part.*list) {
+      const Key key{top.kind, top.kind == Kind::kOperator ? top.name : top.type, top.shapes,
+                    top.core};
+      const auto [place, is_new] = places.try_emplace(key, all.size());
+      if (is_new) {
+        all.push_back(top);
+        continue;
+      }
+      Top& sum = all[place->second];
+      if (top.max > sum.max) {
+        sum.max = top.max;
+        sum.name = top.name;
+        sum.longest_start = top.longest_start;
+        sum.launched_by = top.launched_by;
+        sum.call_site = top.call_site;
+      }
+      sum.calls += top.calls;
+      sum.total += top.total;
+      sum.in_steps += top.in_steps;
+      sum.host += top.host;
+      sum.measured += top.measured;
+      for (std::size_t unit = 0; unit < sum.loads.size(); ++unit)
+        sum.loads[unit] += top.loads[unit];
+    }
+  }
+  Sort(all);
+  return all;
+}
+
+}  // namespace mpa::top_operators
