@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,9 @@ const FoundCause* NumberedFinding(std::string_view number, const std::vector<Fou
 /// `explain` gets its chain of evidence.
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules = {},
                    std::string_view explain = "");
+
+/// The finding that is asked about. Throws Error (kUsage) that lists those there are.
+const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& key);
 
 /// Where a FindingInfo::conclude looks and adds, in the order of the catalogue.
 struct Conclusions {

@@ -150,7 +150,8 @@ NextQuestion NextQuestionOf(const RecipeArguments& arguments, const Diagnosis& d
   return next;
 }
 
-// The finding that is asked about. Throws Error (kUsage) that lists those there are.
+}  // namespace
+
 const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& key) {
   std::vector<std::string> keys;
   if (const FoundCause* numbered = NumberedFinding(key, diagnosis.findings)) return *numbered;
@@ -170,6 +171,8 @@ const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& ke
   Fail(ErrorKind::kUsage, "no finding '{}'; {}available: {}", key,
        nearest ? fmt::format("did you mean '{}'? ", *nearest) : "", fmt::join(keys, ", "));
 }
+
+namespace {
 
 // What is said of one finding.
 void Explain(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis,

@@ -35,7 +35,11 @@ class OperationJoiner {
     Match(&clocks);
     PairInOrder();
     AlignApart(clocks);
-    for (const RankClock& clock : clocks.clocks) result_.clock.push_back(clock.line);
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const RankClock& clock = clocks.clocks[rank];
+      result_.clock.push_back(clock.line);
+      result_.clock_root.push_back(clock.known ? clock.root : rank);
+    }
     PairByTime();
     PutInOrder();
     FindIslands();

@@ -33,43 +33,15 @@ std::size_t CountSteps(const std::vector<DiagnosedRank>& ranks) {
   return steps;
 }
 
-class TimelineMaker {
+class SceneFinder {
  public:
-  TimelineMaker(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
-                const FoundCause& finding)
-      : ranks_(ranks),
-        of_(diagnosis),
-        finding_(finding),
-        leaves_(LeavesOf(finding)),
-        joined_(JoinOperations(ranks, diagnosis.rules)) {}
+  SceneFinder(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
+              const FoundCause& finding)
+      : ranks_(ranks), of_(diagnosis), finding_(finding), leaves_(LeavesOf(finding)) {}
 
-  std::string Make() && {
-    step_ = WorstStep();
-    shown_ = ShownRanks();
-    begin_ = std::numeric_limits<TimeNs>::max();
-    for (const std::size_t rank : shown_) {
-      if (const StepPart* step = StepOf(rank))
-        begin_ = std::min(begin_, joined_.clock[rank].Convert(step->begin));
-    }
-    for (const std::size_t rank : shown_) AddRank(rank);
-    const TraceJson document = {
-        {"displayTimeUnit", "ms"},
-        {"otherData",
-         {{"finding", finding_.key},
-          {"title", TitleOf(finding_, Language::kEnglish)},
-          {"clock", "ns since the begin of the step on the clock of the first rank"}}},
-        {"traceEvents", std::move(events_)}};
-    return PrintableJson(document.dump(-1, ' ', false, TraceJson::error_handler_t::replace)) + "\n";
-  }
+  FindingScene Find() const { return {ShownRanks(), WorstStep()}; }
 
  private:
-  const RankDiagnosis& Part(std::size_t rank) const { return *ranks_[rank].part; }
-
-  const StepPart* StepOf(std::size_t rank) const {
-    const auto& steps = Part(rank).steps;
-    return step_ < steps.size() ? &steps[step_] : nullptr;
-  }
-
   bool IsCulprit(std::int64_t rank) const {
     return std::ranges::find(finding_.ranks, rank) != finding_.ranks.end();
   }
@@ -124,6 +96,51 @@ class TimelineMaker {
     }
     if (peer) shown.push_back(*peer);
     return shown;
+  }
+
+  const std::vector<DiagnosedRank>& ranks_;
+  const Diagnosis& of_;
+  const FoundCause& finding_;
+  const std::vector<Leaf> leaves_;
+};
+
+class TimelineMaker {
+ public:
+  TimelineMaker(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
+                const FoundCause& finding)
+      : ranks_(ranks), finding_(finding), joined_(JoinOperations(ranks, diagnosis.rules)) {
+    const FindingScene scene = SceneOf(ranks, diagnosis, finding);
+    step_ = scene.step;
+    shown_ = scene.ranks;
+  }
+
+  std::string Make() && {
+    begin_ = std::numeric_limits<TimeNs>::max();
+    for (const std::size_t rank : shown_) {
+      if (const StepPart* step = StepOf(rank))
+        begin_ = std::min(begin_, joined_.clock[rank].Convert(step->begin));
+    }
+    for (const std::size_t rank : shown_) AddRank(rank);
+    const TraceJson document = {
+        {"displayTimeUnit", "ms"},
+        {"otherData",
+         {{"finding", finding_.key},
+          {"title", TitleOf(finding_, Language::kEnglish)},
+          {"clock", "ns since the begin of the step on the clock of the first rank"}}},
+        {"traceEvents", std::move(events_)}};
+    return PrintableJson(document.dump(-1, ' ', false, TraceJson::error_handler_t::replace)) + "\n";
+  }
+
+ private:
+  const RankDiagnosis& Part(std::size_t rank) const { return *ranks_[rank].part; }
+
+  const StepPart* StepOf(std::size_t rank) const {
+    const auto& steps = Part(rank).steps;
+    return step_ < steps.size() ? &steps[step_] : nullptr;
+  }
+
+  bool IsCulprit(std::int64_t rank) const {
+    return std::ranges::find(finding_.ranks, rank) != finding_.ranks.end();
   }
 
   // Times of a trace are in us, with parts.
@@ -201,9 +218,7 @@ class TimelineMaker {
   }
 
   const std::vector<DiagnosedRank>& ranks_;
-  const Diagnosis& of_;
   const FoundCause& finding_;
-  const std::vector<Leaf> leaves_;
   const JobOperations joined_;
   std::size_t step_ = 0;
   std::vector<std::size_t> shown_;
@@ -212,6 +227,11 @@ class TimelineMaker {
 };
 
 }  // namespace
+
+FindingScene SceneOf(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
+                     const FoundCause& finding) {
+  return SceneFinder(ranks, diagnosis, finding).Find();
+}
 
 std::string TimelineName(const FoundCause& finding) {
   // Keys of jobs of thousands of ranks are longer than names of files may be.

@@ -146,7 +146,7 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
                          TitleOf(metric), AmountText(Quantity::kTime, total),
                          Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
                          InnermostFirst(all, longest[0])),
-             kScreenColumns));
+             ScreenColumns()));
   report.lines.push_back(
       fmt::format("{:>7} {:>12} {:>8}  {}", "share", "ms", "count", "path, innermost first"));
   for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i) {
@@ -156,7 +156,7 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
                                        PercentOf(node(i).time, total), InMs(node(i).time),
                                        node(i).count, CutEnd(path.substr(0, around), 48)));
     if (around < path.size())
-      report.lines.push_back("   " + CutEnd(path.substr(around), kScreenColumns - 4));
+      report.lines.push_back("   " + CutEnd(path.substr(around), ScreenColumns() - 4));
   }
   AddMoreLine(longest.size(), kShown, "path", report.lines);
   if (ranks.size() > 1) {

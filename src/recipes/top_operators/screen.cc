@@ -43,7 +43,7 @@ std::string PlaceText(const std::string& shapes, const std::string& launched_by,
   };
   add("by", launched_by);
   add("at", call_site);
-  return CutEnd(text, kScreenColumns - 4);
+  return CutEnd(text, ScreenColumns() - 4);
 }
 
 void AddTop(const std::vector<Top>& all, std::size_t shown, TimeNs steps, const char* title,

@@ -72,7 +72,10 @@ struct DiagnosedRank {
 struct JobOperations {
   std::vector<JobOperation> all;
   std::vector<ClockLine> clock;  ///< by rank: from its clock to the first rank's
-  Lateness lateness;             ///< of its collectives
+  /// By rank: the one with whose clock its own was compared, directly or through others; itself
+  /// where nothing tells its clock.
+  std::vector<std::size_t> clock_root;
+  Lateness lateness;  ///< of its collectives
   /// By rank: ranks that did nothing together, not even through others, are on different islands.
   std::vector<std::size_t> island;
   std::vector<std::vector<std::size_t>> of_rank;  ///< position in `all` by rank and its collective

@@ -45,6 +45,14 @@ Page DiagnosisPage(const Diagnosis& diagnosis, Language language);
 void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
                       Language language, Report& report);
 
+/// Where to look for a finding: positions of ranks and of the step.
+struct FindingScene {
+  std::vector<std::size_t> ranks;  ///< the culprits, or those whose places show it, and a peer
+  std::size_t step = 0;  ///< in which it costs most; the longest one where that is not known
+};
+FindingScene SceneOf(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
+                     const FoundCause& finding);
+
 /// "timeline_rank.late_r5.json": the key with _ in place of what no file name holds.
 std::string TimelineName(const FoundCause& finding);
 

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// `msprof-analyze export timeline`: what ranks did, as one trace for trace viewers.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "choices.h"
+#include "command.h"
+#include "mpa/base/error.h"
+#include "mpa/base/log.h"
+#include "mpa/base/notes.h"
+#include "mpa/base/progress.h"
+#include "mpa/base/text.h"
+#include "mpa/diagnosis/recipe.h"
+#include "mpa/diagnosis/timeline_plan.h"
+#include "mpa/io/numbers.h"
+#include "mpa/io/output_file.h"
+#include "mpa/pipeline/cluster.h"
+#include "mpa/pipeline/visit_ranks.h"
+#include "mpa/timeline/longest_slices.h"
+#include "mpa/timeline/trace_document.h"
+#include "printing.h"
+
+namespace mpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kThings[] = {"timeline"};
+constexpr std::string_view kUsage = "msprof-analyze export timeline -d DIR";
+constexpr const char* kFileName = "timeline.json.gz";
+constexpr std::size_t kUsualSlices = 1'000'000;
+
+struct TimelineOptions {
+  std::vector<std::string> words;
+  std::string captures, output, from, to, around, max_events;
+  bool python = false;
+  RankOptions ranks;
+};
+
+// The captures: what stands behind the word "timeline", or the value of -d.
+std::string CapturesOf(const TimelineOptions& options) {
+  if (options.words.empty() || options.words[0] != kThings[0])
+    Fail(ErrorKind::kUsage, "give what to export: {}", kUsage);
+  const bool named = !options.captures.empty();
+  const std::size_t most = named ? 1 : 2;
+  if (options.words.size() > most)
+    Fail(ErrorKind::kUsage, "unexpected argument '{}': give {}", options.words[most], kUsage);
+  if (!named && options.words.size() < 2)
+    Fail(ErrorKind::kUsage, "-d,--profiling_path is required; give the captures: {}", kUsage);
+  return ExpandHome(named ? options.captures : options.words[1]);
+}
+
+// Of -o: a file where the name says so, else the directory of the usual one.
+fs::path OutputOf(const std::string& output) {
+  const fs::path given =
+      fs::absolute(output.empty() ? fs::current_path() : fs::path(ExpandHome(output)))
+          .lexically_normal();
+  const std::string name = given.filename().string();
+  std::error_code ignored;
+  const bool is_file =
+      (name.ends_with(".json") || name.ends_with(".json.gz")) && !fs::is_directory(given, ignored);
+  return is_file ? given : given / kFileName;
+}
+
+std::optional<TimeNs> ParseMs(const char* option, const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto time = io::ScaledDecimal(text, 6);
+  if (!time || !IsTime(*time))
+    Fail(ErrorKind::kUsage, "{} {}: give a time in ms, such as 12.5", option, text);
+  return time;
+}
+
+std::size_t ParseMost(const std::string& text) {
+  if (text.empty()) return kUsualSlices;
+  const auto most = io::ParseInt(text);
+  if (!most || *most <= 0)
+    Fail(ErrorKind::kUsage, "--max_events {}: give a whole number above 0", text);
+  return static_cast<std::size_t>(*most);
+}
+
+// The part of the job that is wanted. Times are ns from the begin of the first step.
+struct Part {
+  std::optional<std::int32_t> step;
+  std::optional<TimeNs> from, to;
+  std::string around;
+  bool python = false;
+};
+
+Part PartOf(const TimelineOptions& options) {
+  Part part{ParseStep("--step", options.ranks.step, StepForm::kNumberOrAll),
+            ParseMs("--from", options.from), ParseMs("--to", options.to), options.around,
+            options.python};
+  const int kinds =
+      (part.step ? 1 : 0) + (part.from || part.to ? 1 : 0) + (part.around.empty() ? 0 : 1);
+  if (kinds > 1) Fail(ErrorKind::kUsage, "give one of --step, --from with --to, and --around");
+  if (part.from && part.to && *part.from >= *part.to)
+    Fail(ErrorKind::kUsage, "--from {} is not before --to {}", options.from, options.to);
+  return part;
+}
+
+std::optional<Interval> WindowOf(const Part& part, const TimelinePlan& plan) {
+  if (plan.focus) return plan.focus->window;
+  if (!part.from && !part.to) return std::nullopt;
+  return Interval{part.from ? plan.first_step + *part.from : std::numeric_limits<TimeNs>::min(),
+                  part.to ? plan.first_step + *part.to : std::numeric_limits<TimeNs>::max()};
+}
+
+class TimelineExporter {
+ public:
+  TimelineExporter(Part part, std::size_t most, const TimelinePlan& plan)
+      : part_(std::move(part)), plan_(plan), window_(WindowOf(part_, plan)), longest_(most) {}
+
+  VisitedRanks Read(const ClusterRequest& request) {
+    return VisitRanks(request, SliceTables(part_.python),
+                      [&](std::size_t position, std::int64_t rank, const RankTrace& trace) {
+                        RankSlices slices = SlicesOf(trace, RequestOf(rank));
+                        slices.rank = rank;
+                        longest_.Add(position, std::move(slices));
+                      });
+  }
+
+  // Gives what the screen says.
+  std::vector<std::string> Write(const fs::path& path) {
+    TraceDocument document;
+    document.ranks = longest_.Take();
+    document.first_step = plan_.first_step;
+    std::size_t left_out = 0, moved = 0, slices = 0;
+    for (const RankSlices& rank : document.ranks) {
+      left_out += rank.left_out;
+      moved += rank.moved;
+      slices += rank.slices.size();
+      AddMarks(rank, document.marks);
+    }
+    if (slices == 0) {
+      Fail(ErrorKind::kInput,
+           "nothing lies in that part of the captures: times count from the first step");
+    }
+    document.facts = {{"clock", "us since the first event, on the clock of the first rank"},
+                      {"left_out_slices", std::to_string(left_out)},
+                      {"moved_slices", std::to_string(moved)}};
+    if (plan_.focus) document.facts.emplace_back("finding", plan_.focus->key);
+    if (!plan_.notes.empty())
+      document.facts.emplace_back("clocks", fmt::format("{}", fmt::join(plan_.notes, "; ")));
+    io::OutputFile file(path);
+    const TraceCounts counts =
+        WriteTrace(document, file.temporary_path(), path.extension() == ".gz");
+    file.Replace(path);
+    const TimeNs zero = counts.begin - plan_.first_step;
+    std::vector<std::string> lines = {
+        fmt::format("{}, {:.3f} ms: {}, {}, {} of findings", Count(document.ranks.size(), "rank"),
+                    InMs(counts.end - counts.begin), Count(counts.slices, "slice"),
+                    Count(counts.arrows, "arrow"), Count(counts.marks, "mark")),
+        fmt::format("  begins {:.3f} ms {} the first step of the job", InMs(std::abs(zero)),
+                    zero < 0 ? "before" : "after the begin of")};
+    if (left_out > 0) {
+      lines.push_back(
+          fmt::format("  left out: the {} shortest slices; --max_events keeps more", left_out));
+    }
+    if (moved > 0) {
+      lines.push_back(fmt::format("  {} overlap others: they are on tracks beside theirs",
+                                  Count(moved, "slice")));
+    }
+    return lines;
+  }
+
+ private:
+  static std::string Count(std::size_t count, std::string_view noun) {
+    return Counted(static_cast<std::int64_t>(count), noun);
+  }
+
+  SliceRequest RequestOf(std::int64_t rank) const {
+    SliceRequest request;
+    request.window = window_;
+    request.step = part_.step;
+    request.python = part_.python;
+    if (const TimelinePlan::Rank* planned = plan_.Find(rank)) {
+      request.clock = planned->clock;
+      for (const TimelinePlan::Step& step : planned->steps)
+        request.steps.push_back({step.id, step.window});
+    }
+    return request;
+  }
+
+  void AddMarks(const RankSlices& rank, std::vector<TraceMark>& marks) const {
+    const TimelinePlan::Rank* planned = plan_.Find(rank.rank);
+    if (planned == nullptr) return;
+    for (const TimelinePlan::Mark& mark : plan_.marks) {
+      if (mark.rank != rank.rank) continue;
+      const TimeNs time =
+          planned->clock.Convert(mark.on_host ? mark.time - rank.host_offset : mark.time);
+      if (rank.window && (time < rank.window->begin || time >= rank.window->end)) continue;
+      marks.push_back({mark.rank, time, mark.name, mark.details});
+    }
+  }
+
+  const Part part_;
+  const TimelinePlan& plan_;
+  const std::optional<Interval> window_;
+  LongestSlices longest_;
+};
+
+// The notes of reading the ranks once more that were not there the first time.
+std::vector<std::string> JoinNotes(std::vector<std::string> notes,
+                                   const std::vector<std::string>& more) {
+  for (const std::string& note : more) {
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  }
+  return notes;
+}
+
+int RunExport(const TimelineOptions& options) {
+  const std::string captures = CapturesOf(options);
+  const Part part = PartOf(options);
+  const fs::path path = OutputOf(options.output);
+  const std::size_t most = ParseMost(options.max_events);
+  ClusterRequest request = options.ranks.Request(captures);
+  const auto ranks = std::exchange(request.ranks, std::nullopt);
+  request.step = std::nullopt;
+  InContext("-o", [&] { io::PrepareOutputFile(path); });
+  // Findings and clocks are those of the whole job.
+  const Recipe diagnosis = DiagnosisRecipe();
+  MappedRanks mapped = MapRanks(diagnosis, request);
+  const TimelinePlan plan = PlanTimeline(mapped.parts, part.around);
+  mapped.parts.clear();
+  request.ranks = ranks;
+  if (!ranks && plan.focus) request.ranks = {plan.focus->ranks.begin(), plan.focus->ranks.end()};
+  TimelineExporter exporter(part, most, plan);
+  const VisitedRanks visited = exporter.Read(request);
+  ClearProgressLine();
+  LogNotes(JoinNotes(JoinNotes(mapped.notes, visited.notes), plan.notes));
+  PrintLines(exporter.Write(path));
+  FinishStdout();
+  LogNotice("the trace is in {}; https://ui.perfetto.dev opens it", path.string());
+  return mapped.partial || visited.partial ? kExitPartial : 0;
+}
+
+HelpPage ExportPage() {
+  HelpPage page;
+  page.summary =
+      "Writes what ranks did as one trace on one clock, with the findings of the advisor, for "
+      "https://ui.perfetto.dev and chrome://tracing.";
+  page.usage = {"export timeline DIR [OPTIONS]", "export timeline -d DIR [OPTIONS]"};
+  page.after_options = {ExitCodeList({})};
+  page.examples = {"export timeline -d ./result --ranks 0,5 --step 7",
+                   "export timeline -d ./result --from 100 --to 250 -o part.json.gz",
+                   "export timeline -d ./result --around rank.late_host/r5"};
+  page.notes = {
+      "All ranks are read first: findings and clocks are those of the whole job. The ranks to show "
+      "are then read once more."};
+  page.documents = {"timeline.md"};
+  return page;
+}
+
+}  // namespace
+
+Command AddExport(CLI::App& program) {
+  constexpr const char* kWhatToShow = "What to show";
+  CLI::App* app =
+      program.add_subcommand("export", "Write a trace of ranks on one clock, for trace viewers");
+  const auto options = std::make_shared<TimelineOptions>();
+  const OptionAdder add(*app);
+  app->add_option("words", options->words)
+      ->expected(-1)
+      ->type_name("WORD")
+      ->check(Suggested(kThings))
+      ->group("");
+  add("-d,--profiling_path", options->captures,
+      "Directory with the captures of all ranks, or one capture", "PATH", kMostUsed);
+  add("-o,--output_path", options->output,
+      "File to write, NAME.json or NAME.json.gz, or a directory for timeline.json.gz [default: the "
+      "current one]",
+      "OUT", kMostUsed);
+  add("--ranks,--rank_list", options->ranks.rank_list,
+      "Ranks to show, such as 0,1,4-7 [default: all; with --around those of the finding and one "
+      "more]",
+      "LIST", kWhatToShow);
+  add("--step,--step_id", options->ranks.step, "One step of every rank [default: all]", "ID",
+      kWhatToShow);
+  add("--from", options->from, "Begin, in ms after the begin of the first step of the job", "MS",
+      kWhatToShow);
+  add("--to", options->to, "End, likewise", "MS", kWhatToShow);
+  add("--around", options->around,
+      "The place of a finding: its key, or its number in the list of 'advisor all'", "KEY",
+      kWhatToShow);
+  add.Flag("--python", options->python, "Show functions of Python, too", kWhatToShow);
+  add("--max_events", options->max_events,
+      "Slices to keep at most, the longest ones [default: 1000000]", "N", kWhatToShow);
+  AddOpenOptions(*app, options->ranks.open);
+  AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
+  return {app, [options] { return RunExport(*options); }, ExportPage};
+}
+
+}  // namespace mpa

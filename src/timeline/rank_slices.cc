@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the tables of a rank to slices and arrows.
+#include "mpa/timeline/rank_slices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "mpa/base/error.h"
+#include "mpa/measure/accounting.h"
+#include "mpa/measure/collectives.h"
+#include "mpa/model/launches.h"
+#include "mpa/model/step_bounds.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::uint32_t kNoSlice = ~std::uint32_t{0};
+
+class SliceMaker {
+ public:
+  SliceMaker(const RankTrace& trace, const SliceRequest& request)
+      : trace_(trace), request_(request), launches_(trace), text_of_(trace.strings.Size()) {
+    rank_.rank = trace.rank;
+    rank_.host_offset = HostClockOf(trace).offset;
+    window_ = request.step ? WindowOfStep(*request.step) : request.window;
+    rank_.window = window_;
+    for (const std::int32_t track : trace.queued_work.track) queues_.insert(NumberOf(track));
+  }
+
+  RankSlices Make() && {
+    AddSteps();
+    AddHost();
+    AddQueue();
+    AddDevice();
+    AddCollectives();
+    NestSlices(rank_);
+    return std::move(rank_);
+  }
+
+ private:
+  TimeNs OfDevice(TimeNs time) const { return request_.clock.Convert(time); }
+  TimeNs OfHost(TimeNs time) const { return OfDevice(time - rank_.host_offset); }
+
+  // What the host and the device did for it.
+  Interval WindowOfStep(std::int32_t id) const {
+    const auto found =
+        std::ranges::find_if(request_.steps, [&](const StepWindow& step) { return step.id == id; });
+    const HostSteps host(trace_.steps);
+    if (found == request_.steps.end()) {
+      if (host.Count() == 0) Fail(ErrorKind::kInput, "the capture has no steps; give no --step");
+      Fail(ErrorKind::kInput, "step {} not found; available steps: {}", id, host.Ids());
+    }
+    Interval window{OfDevice(found->window.begin), OfDevice(found->window.end)};
+    if (const auto step = host.Find(id)) {
+      window.begin = std::min(window.begin, OfHost(host.HostBegin(*step)));
+      window.end = std::max(window.end, OfHost(host.HostEnd(*step)));
+    }
+    return window;
+  }
+
+  std::uint32_t Text(StringId id) {
+    std::uint32_t& known = text_of_[Index(id)];
+    if (known == 0 && id != StringId::kEmpty) {
+      known = static_cast<std::uint32_t>(rank_.texts.size());
+      rank_.texts.emplace_back(trace_.strings.View(id));
+    }
+    return known;
+  }
+
+  std::uint32_t Text(std::string text) {
+    const auto [place, is_new] =
+        made_.try_emplace(std::move(text), static_cast<std::uint32_t>(rank_.texts.size()));
+    if (is_new) rank_.texts.push_back(place->first);
+    return place->second;
+  }
+
+  template <typename NameOf>
+  std::uint32_t Track(TrackKind kind, std::int64_t number, NameOf name) {
+    const auto [place, is_new] =
+        tracks_.try_emplace({kind, number}, static_cast<std::uint32_t>(rank_.tracks.size()));
+    if (is_new) rank_.tracks.push_back({kind, number, name()});
+    return place->second;
+  }
+
+  std::int64_t NumberOf(std::int32_t track) const {
+    return track < 0 ? -1 : trace_.tracks.tid[static_cast<std::size_t>(track)];
+  }
+
+  // A thread has one track, whatever process the capture shows it under.
+  std::uint32_t Thread(std::int32_t track) {
+    const std::int64_t number = NumberOf(track);
+    const bool is_queue = queues_.contains(number);
+    return Track(is_queue ? TrackKind::kQueue : TrackKind::kThread, number, [&] {
+      if (number < 0) return std::string(is_queue ? "task queue" : "thread unknown");
+      return fmt::format("{} {}", is_queue ? "task queue, thread" : "thread", number);
+    });
+  }
+
+  // Gives the slice's position; kNoSlice: it lies outside of the window.
+  std::uint32_t Add(std::uint32_t track, Slice slice) {
+    slice.track = track;
+    if (window_) {
+      const bool is_moment = slice.start == slice.end;
+      if (slice.start >= window_->end ||
+          (is_moment ? slice.end < window_->begin : slice.end <= window_->begin))
+        return kNoSlice;
+      if (slice.start < window_->begin) slice.cut |= kCutBegin;
+      if (slice.end > window_->end) slice.cut |= kCutEnd;
+      slice.start = std::max(slice.start, window_->begin);
+      slice.end = std::min(slice.end, window_->end);
+    }
+    rank_.slices.push_back(slice);
+    return static_cast<std::uint32_t>(rank_.slices.size() - 1);
+  }
+
+  Slice HostSlice(TimeNs start, TimeNs dur, std::uint32_t name) const {
+    return {OfHost(start), OfHost(start + dur), name};
+  }
+
+  template <typename Table>
+  void AddCalls(const Table& table) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      if constexpr (requires { table.replayed; }) {
+        if (table.replayed[i]) continue;  // it ran when the graph was captured
+      }
+      Add(Thread(table.track[i]), HostSlice(table.start[i], table.dur[i], Text(table.name[i])));
+    }
+  }
+
+  void AddSteps() {
+    for (const StepWindow& step : request_.steps) {
+      if (step.id < 0) continue;
+      const std::uint32_t track = Track(TrackKind::kSteps, 0, [] { return "steps on the device"; });
+      Add(track, {OfDevice(step.window.begin), OfDevice(step.window.end),
+                  Text(fmt::format("step {}", step.id))});
+    }
+  }
+
+  void AddHost() {
+    AddCalls(trace_.host_ops);
+    if (request_.python) AddCalls(trace_.python_calls);
+    AddCalls(trace_.host_calls);
+    const MstxEvents& ranges = trace_.mstx;
+    for (std::size_t i = 0; i < ranges.Size(); ++i) {
+      if (ranges.kind[i] == MstxKind::kMark) continue;
+      Add(Thread(ranges.track[i]),
+          HostSlice(ranges.start[i], ranges.dur[i], Text(ranges.message[i])));
+    }
+  }
+
+  void AddQueue() {
+    constexpr std::string_view kDone = "Dequeue@";
+    const QueuedWork& work = trace_.queued_work;
+    for (std::size_t i = 0; i < work.Size(); ++i) {
+      Add(Thread(work.track[i]), HostSlice(work.start[i], work.dur[i], Text(work.name[i])));
+      if (work.queued_track[i] < 0 || work.queued_dur[i] <= 0) continue;
+      std::string_view name = trace_.strings.View(work.name[i]);
+      if (name.starts_with(kDone)) name.remove_prefix(kDone.size());
+      Add(Thread(work.queued_track[i]),
+          HostSlice(work.queued[i], work.queued_dur[i], Text(fmt::format("Enqueue@{}", name))));
+    }
+  }
+
+  std::uint32_t Stream(std::int64_t stream) {
+    return Track(TrackKind::kStream, stream, [&] {
+      return stream < 0 ? std::string("kernels") : fmt::format("stream {}", stream);
+    });
+  }
+
+  // The kernel that a task runs, which has the names; kernels that no task runs.
+  class KernelsOfTasks {
+   public:
+    explicit KernelsOfTasks(const Kernels& kernels)
+        : kernels_(kernels), taken_(kernels.Size()), by_start_(kernels.RowsByStart()) {}
+
+    std::optional<std::size_t> Take(const DeviceTasks& tasks, std::size_t task) {
+      auto at = std::lower_bound(
+          by_start_.begin(), by_start_.end(), tasks.start[task],
+          [&](std::size_t row, TimeNs start) { return kernels_.start[row] < start; });
+      std::optional<std::size_t> best;
+      for (; at != by_start_.end() && kernels_.start[*at] == tasks.start[task]; ++at) {
+        const std::size_t row = *at;
+        if (taken_[row] || !Fits(tasks, task, row)) continue;
+        if (!best || kernels_.stream[row] == tasks.stream[task]) best = row;
+      }
+      if (best) taken_[*best] = true;
+      return best;
+    }
+    bool Taken(std::size_t row) const { return taken_[row]; }
+
+   private:
+    // Streams may be numbered differently in two files.
+    bool Fits(const DeviceTasks& tasks, std::size_t task, std::size_t row) const {
+      return kernels_.stream[row] == tasks.stream[task] || kernels_.dur[row] == tasks.dur[task] ||
+             (kernels_.link[row] >= 0 && kernels_.link[row] == tasks.link[task]);
+    }
+
+    const Kernels& kernels_;
+    std::vector<bool> taken_;
+    std::vector<std::size_t> by_start_;
+  };
+
+  Slice KernelSlice(std::size_t row) {
+    const Kernels& kernels = trace_.kernels;
+    return {OfDevice(kernels.start[row]),
+            OfDevice(kernels.start[row] + kernels.dur[row]),
+            Text(kernels.name[row]),
+            Text(kernels.op_type[row]),
+            Text(kernels.shapes[row]),
+            0,
+            0};
+  }
+
+  void AddDevice() {
+    const DeviceTasks& tasks = trace_.device_tasks;
+    const Kernels& kernels = trace_.kernels;
+    KernelsOfTasks of_tasks(kernels);
+    for (std::size_t i = 0; i < tasks.Size(); ++i) {
+      const auto kernel = of_tasks.Take(tasks, i);
+      Slice slice{OfDevice(tasks.start[i]), OfDevice(tasks.start[i] + tasks.dur[i])};
+      std::int64_t link = tasks.link[i];
+      if (kernel) {
+        const Slice named = KernelSlice(*kernel);
+        slice.name = named.name;
+        slice.type = named.type;
+        slice.shapes = named.shapes;
+        if (link < 0) link = kernels.link[*kernel];
+      } else {
+        slice.name = Text(tasks.name[i] != StringId::kEmpty ? tasks.name[i] : tasks.type[i]);
+        slice.type = Text(tasks.type[i]);
+      }
+      AddLaunched(Add(Stream(tasks.stream[i]), slice), link);
+    }
+    for (std::size_t i = 0; i < kernels.Size(); ++i) {
+      if (!of_tasks.Taken(i))
+        AddLaunched(Add(Stream(kernels.stream[i]), KernelSlice(i)), kernels.link[i]);
+    }
+  }
+
+  std::string GroupName(std::int32_t group) const {
+    if (group < 0) return "communication";
+    const auto row = static_cast<std::size_t>(group);
+    const CommGroups& groups = trace_.comm_groups;
+    const std::string_view of_job = trace_.strings.View(groups.process_group[row]);
+    return fmt::format(
+        "communication, group {}",
+        of_job.empty() ? BareGroupName(trace_.strings.View(groups.name[row])) : of_job);
+  }
+
+  void AddCollectives() {
+    const Communications& runs = trace_.communications;
+    for (std::size_t i = 0; i < runs.Size(); ++i) {
+      const std::uint32_t track =
+          Track(TrackKind::kGroup, runs.group[i], [&] { return GroupName(runs.group[i]); });
+      const std::uint32_t slice =
+          Add(track,
+              {OfDevice(runs.start[i]), OfDevice(runs.start[i] + runs.dur[i]), Text(runs.name[i])});
+      AddLaunched(slice, runs.link[i]);
+    }
+  }
+
+  void AddLaunched(std::uint32_t slice, std::int64_t link) {
+    if (slice == kNoSlice || link < 0 || (rank_.slices[slice].cut & kCutBegin) != 0) return;
+    const auto launch = launches_.Find(link);
+    if (!launch) return;
+    const TimeNs time = OfHost(trace_.launches.host_time[*launch]);
+    if (window_ && (time < window_->begin || time >= window_->end)) return;
+    rank_.arrows.push_back({slice, Thread(trace_.launches.host_track[*launch]), time});
+  }
+
+  const RankTrace& trace_;
+  const SliceRequest& request_;
+  const LaunchIndex launches_;
+  std::optional<Interval> window_;
+  std::vector<std::uint32_t> text_of_;
+  std::unordered_map<std::string, std::uint32_t> made_;
+  std::map<std::pair<TrackKind, std::int64_t>, std::uint32_t> tracks_;
+  std::set<std::int64_t> queues_;
+  RankSlices rank_;
+};
+
+}  // namespace
+
+Tables SliceTables(bool python) {
+  return Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
+         Tables::kCommunications | Tables::kSteps | Tables::kQueuedWork | Tables::kMstx |
+         Tables::kHostCalls | (python ? Tables::kPythonCalls : Tables::kNone);
+}
+
+RankSlices SlicesOf(const RankTrace& trace, const SliceRequest& request) {
+  return SliceMaker(trace, request).Make();
+}
+
+}  // namespace mpa
