@@ -3,7 +3,6 @@
 #include "mpa/pipeline/compare.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -12,13 +11,12 @@
 #include "choices.h"
 #include "command.h"
 #include "compare_config.h"
+#include "compare_ranks.h"
 #include "export_options.h"
 #include "gate_options.h"
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
-#include "mpa/base/notes.h"
-#include "mpa/base/progress.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/pair_ranks.h"
 #include "printing.h"
@@ -116,87 +114,6 @@ void WarnOfIdleOptions(const CompareCommandOptions& options,
   }
 }
 
-std::vector<fs::path> WriteFiles(const CompareOutcome& outcome, const fs::path& output,
-                                 const std::string& stem, const std::vector<ExportType>& types) {
-  if (types.empty()) return {};
-  WrittenReport written = WriteReport(outcome.report, output, stem, types);
-  LogNotes(written.notes);
-  return written.paths;
-}
-
-CompareOutcome ComparePair(CompareRequest& request, CapturePair& pair) {
-  request.base = std::move(pair.base);
-  request.comparison = std::move(pair.comparison);
-  CompareOutcome outcome = Compare(request);
-  outcome.totals.rank = pair.rank;
-  return outcome;
-}
-
-bool AllNotesAreWanted(const CompareCommandOptions& options) {
-  return !options.enabled.empty() || LogEnabled(LogLevel::kInfo);
-}
-
-// What is on the screen is not said twice. Sheets that nobody asked for by name may be missing: the
-// sheet Notes says why.
-std::vector<std::string> NotesToLog(const CompareOutcome& outcome,
-                                    const CompareCommandOptions& options, bool preface_is_shown) {
-  std::vector<std::string> notes;
-  for (const std::string& note : outcome.report.notes) {
-    const bool shown = preface_is_shown && note == outcome.report.preface;
-    const std::vector<std::string>& not_collected = outcome.report.not_collected;
-    const bool of_sheet = std::ranges::find(not_collected, note) != not_collected.end();
-    if (!shown && (!of_sheet || AllNotesAreWanted(options))) notes.push_back(note);
-  }
-  return notes;
-}
-
-void SayWhereNotesAre(bool any_of_sheets, const CompareCommandOptions& options) {
-  if (!any_of_sheets || AllNotesAreWanted(options)) return;
-  LogNotice("some sheets are missing or lack columns; {}-v says why",
-            options.compat ? "" : "the sheet Notes or ");
-}
-
-// Each rank has its files; the screen shows their totals, and what changed in the rank that changed
-// most.
-int RunAllRanks(CompareRequest& request, CapturePairs& ranks, const CompareCommandOptions& options,
-                const std::vector<ExportType>& types, const fs::path& output) {
-  std::vector<std::string> notes;
-  std::vector<RankTotals> totals;
-  RankTotals most;
-  std::vector<std::string> story;
-  bool partial = ranks.partial, of_sheets = false;
-  const std::string time = UtcTimeStamp();
-  for (CapturePair& pair : ranks.pairs) {
-    const std::string name = fmt::format("rank {}", pair.rank);
-    const CompareOutcome outcome = InContext(name, [&] { return ComparePair(request, pair); });
-    for (const std::string& note : NotesToLog(outcome, options, false)) {
-      notes.push_back(fmt::format("{}: {}", name, note));
-    }
-    of_sheets = of_sheets || !outcome.report.not_collected.empty();
-    totals.push_back(outcome.totals);
-    if (most.rank < 0 || std::abs(outcome.totals.Change()) > std::abs(most.Change())) {
-      most = outcome.totals;
-      story = outcome.report.story;
-    }
-    partial = partial || outcome.partial;
-    WriteFiles(outcome, output,
-               fmt::format("performance_comparison_result_rank{}_{}", pair.rank, time), types);
-  }
-  ClearProgressLine();
-  LogNotes(notes);
-  SayWhereNotesAre(of_sheets, options);
-  Report screen;
-  screen.screens.push_back(RanksScreen(ExpandHome(options.base[0]),
-                                       ExpandHome(options.comparison[0]), std::move(totals),
-                                       request.options.screen_width));
-  if (!story.empty()) screen.lines.push_back(fmt::format("rank {} changed most:", most.rank));
-  screen.story = std::move(story);
-  options.exports.Show(screen);
-  FinishStdout();
-  if (!types.empty()) LogNotice("the details of each rank are in {}", output.string());
-  return partial ? kExitPartial : 0;
-}
-
 // Compares two captures. Gives the exit code.
 int RunSheets(const CompareCommandOptions& options) {
   for (const auto& [name, paths] : {std::pair{"-d", &options.comparison}, {"-bp", &options.base}}) {
@@ -229,39 +146,16 @@ int RunSheets(const CompareCommandOptions& options) {
       PairRanks(ExpandHome(options.base[0]), ExpandHome(options.comparison[0]), options.open);
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
   if (!types.empty()) InContext("-o", [&] { io::PrepareOutputDirectory(output); });
-  request.notes = std::move(ranks.notes);
-  CapturePair& first = ranks.pairs.front();
-  if (options.all_ranks && first.rank >= 0) {
-    request.wants_totals = true;
-    return RunAllRanks(request, ranks, options, types, output);
-  }
-  if (ranks.pairs.size() > 1) {
-    LogNotice("comparing rank {} of the {} ranks that both have; --all_ranks compares each",
-              first.rank, ranks.pairs.size());
-  } else if (first.rank >= 0) {
-    LogNotice("comparing rank {}, the only one that both have", first.rank);
-  }
-
-  CompareOutcome outcome = ComparePair(request, first);
-  ClearProgressLine();
-  LogNotes(NotesToLog(outcome, options, !options.compat && !options.exports.json()));
-  SayWhereNotesAre(!outcome.report.not_collected.empty(), options);
-  if (options.compat) {
-    outcome.report.preface.clear();
-    outcome.report.story.clear();
-    outcome.report.notes.clear();
-  }
-  if (outcome.report.sheets.empty()) {
-    Fail(ErrorKind::kInput,
-         "nothing to compare; no report was written; see what the captures hold with "
-         "'msprof-analyze check'");
-  }
-  options.exports.Show(outcome.report);  // also when there is no room for files
-  const std::vector<fs::path> paths =
-      WriteFiles(outcome, output, "performance_comparison_result_" + UtcTimeStamp(), types);
-  FinishStdout();
-  for (const fs::path& path : paths) LogNotice("the details are in {}", path.string());
-  return outcome.partial || ranks.partial ? kExitPartial : 0;
+  const SheetsDelivery delivery{.exports = options.exports,
+                                .types = types,
+                                .output = output,
+                                .base = ExpandHome(options.base[0]),
+                                .comparison = ExpandHome(options.comparison[0]),
+                                .compat = options.compat,
+                                .asked = !options.enabled.empty()};
+  const bool all = options.all_ranks && ranks.pairs.front().rank >= 0;
+  return all ? CompareAllRanks(std::move(request), std::move(ranks), delivery)
+             : CompareOneRank(std::move(request), std::move(ranks), delivery);
 }
 
 HelpPage ComparePage() {

@@ -83,6 +83,16 @@ class JobsOfRanks(FirstTouchCli):
         shutil.copytree(new / "host_1_20250101_ascend_pt", place / "db2")
         return place
 
+    def test_a_rank_that_cannot_be_read_is_left_out(self):
+        old, new = self.jobs()
+        database = new / "host_1_20250101_ascend_pt" / DATABASE.with_name("ascend_pytorch_profiler_1.db")
+        database.write_bytes(database.read_bytes()[:5000])
+        result = self.compare("--all_ranks", base=old, comparison=new)
+        self.assertEqual(result.code, 5, result.err)
+        self.assertEqual(re.findall(r"^rank (\d+) ", result.out, flags=re.MULTILINE)[0], "3")
+        self.assertTrue(any("rank 1: " in line and "the rank is left out" in line for line in result.warnings),
+                        result.err)
+
     def test_all_ranks_of_json_and_of_a_gate(self):
         old, new = self.jobs()
         self.assert_fails(2, self.compare("--all_ranks", "--json", base=old, comparison=new), "--json",

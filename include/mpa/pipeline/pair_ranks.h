@@ -19,7 +19,7 @@ struct CapturePair {
 
 /// The ranks that two jobs have in common.
 struct CapturePairs {
-  std::vector<CapturePair> pairs;     ///< in order of their numbers; at least one
+  std::vector<CapturePair> pairs;  ///< in order of their numbers; at least one
   std::vector<std::string> notes;  ///< what was left out
   bool partial = false;            ///< captures could not be had
 };
@@ -27,6 +27,6 @@ struct CapturePairs {
 /// The captures at two paths, each that of one rank or a directory with those of several. Throws
 /// Error (kInput), with -bp or -d in front, when one cannot be opened or no rank is in both.
 CapturePairs PairRanks(const std::filesystem::path& base, const std::filesystem::path& comparison,
-                    const OpenOptions& options);
+                       const OpenOptions& options);
 
 }  // namespace mpa

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compare_ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "command.h"
+#include "mpa/base/error.h"
+#include "mpa/base/log.h"
+#include "mpa/base/notes.h"
+#include "mpa/base/progress.h"
+#include "printing.h"
+
+namespace mpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStemOfSheets = "performance_comparison_result";
+
+bool AllNotesAreWanted(const SheetsDelivery& delivery) {
+  return delivery.asked || LogEnabled(LogLevel::kInfo);
+}
+
+// What is on the screen is not said twice. Sheets that nobody asked for by name may be missing: the
+// sheet Notes says why.
+std::vector<std::string> NotesToLog(const Report& report, const SheetsDelivery& delivery,
+                                    bool preface_is_shown) {
+  std::vector<std::string> notes;
+  for (const std::string& note : report.notes) {
+    const bool shown = preface_is_shown && note == report.preface;
+    const bool of_sheet =
+        std::ranges::find(report.not_collected, note) != report.not_collected.end();
+    if (!shown && (!of_sheet || AllNotesAreWanted(delivery))) notes.push_back(note);
+  }
+  return notes;
+}
+
+void SayWhereNotesAre(bool any_of_sheets, const SheetsDelivery& delivery) {
+  if (!any_of_sheets || AllNotesAreWanted(delivery)) return;
+  LogNotice("some sheets are missing or lack columns; {}-v says why",
+            delivery.compat ? "" : "the sheet Notes or ");
+}
+
+CompareOutcome ComparePair(CompareRequest& request, CapturePair& pair) {
+  request.base = std::move(pair.base);
+  request.comparison = std::move(pair.comparison);
+  CompareOutcome outcome = Compare(request);
+  outcome.totals.rank = pair.rank;
+  return outcome;
+}
+
+// What the Python tool does not have.
+void DropAdditions(Report& report) {
+  report.preface.clear();
+  report.story.clear();
+  report.notes.clear();
+}
+
+std::vector<fs::path> WriteFiles(const Report& report, const std::string& stem,
+                                 const SheetsDelivery& delivery) {
+  if (delivery.types.empty()) return {};
+  WrittenReport written = WriteReport(report, delivery.output, stem, delivery.types);
+  LogNotes(written.notes);
+  return written.paths;
+}
+
+}  // namespace
+
+int CompareOneRank(CompareRequest request, CapturePairs ranks, const SheetsDelivery& delivery) {
+  CapturePair& first = ranks.pairs.front();
+  if (ranks.pairs.size() > 1) {
+    LogNotice("comparing rank {} of the {} ranks that both have; --all_ranks compares each",
+              first.rank, ranks.pairs.size());
+  } else if (first.rank >= 0) {
+    LogNotice("comparing rank {}, the only one that both have", first.rank);
+  }
+  request.notes = std::move(ranks.notes);
+  CompareOutcome outcome = ComparePair(request, first);
+  Report& report = outcome.report;
+  ClearProgressLine();
+  LogNotes(NotesToLog(report, delivery, !delivery.compat && !delivery.exports.json()));
+  SayWhereNotesAre(!report.not_collected.empty(), delivery);
+  if (delivery.compat) DropAdditions(report);
+  if (report.sheets.empty()) {
+    Fail(ErrorKind::kInput,
+         "nothing to compare; no report was written; see what the captures hold with "
+         "'msprof-analyze check'");
+  }
+  delivery.exports.Show(report);  // also when there is no room for files
+  const std::vector<fs::path> paths =
+      WriteFiles(report, fmt::format("{}_{}", kStemOfSheets, UtcTimeStamp()), delivery);
+  FinishStdout();
+  for (const fs::path& path : paths) LogNotice("the details are in {}", path.string());
+  return outcome.partial || ranks.partial ? kExitPartial : 0;
+}
+
+int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDelivery& delivery) {
+  request.wants_totals = true;
+  std::vector<std::string> notes = std::move(ranks.notes);
+  std::vector<RankTotals> totals;
+  RankTotals most;
+  std::vector<std::string> story;
+  bool partial = ranks.partial, of_sheets = false;
+  const std::string time = UtcTimeStamp();
+  for (CapturePair& pair : ranks.pairs) {
+    try {
+      CompareOutcome outcome = ComparePair(request, pair);
+      Report& report = outcome.report;
+      for (const std::string& note : NotesToLog(report, delivery, false)) {
+        notes.push_back(fmt::format("rank {}: {}", pair.rank, note));
+      }
+      of_sheets = of_sheets || !report.not_collected.empty();
+      partial = partial || outcome.partial;
+      totals.push_back(outcome.totals);
+      if (delivery.compat) DropAdditions(report);
+      WriteFiles(report, fmt::format("{}_rank{}_{}", kStemOfSheets, pair.rank, time), delivery);
+      if (most.rank < 0 || std::abs(outcome.totals.Change()) > std::abs(most.Change())) {
+        most = outcome.totals;
+        story = std::move(report.story);
+      }
+    } catch (const Error& error) {
+      const bool is_last_hope = totals.empty() && &pair == &ranks.pairs.back();
+      const bool of_input =
+          error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kCorrupt;
+      if (!of_input || is_last_hope) throw;
+      notes.push_back(fmt::format("rank {}: {}; the rank is left out", pair.rank, error.what()));
+      partial = true;
+    }
+  }
+  ClearProgressLine();
+  LogNotes(notes);
+  SayWhereNotesAre(of_sheets, delivery);
+  Report screen;
+  screen.screens.push_back(RanksScreen(delivery.base, delivery.comparison, std::move(totals),
+                                       request.options.screen_width));
+  if (!story.empty()) screen.lines.push_back(fmt::format("rank {} changed most:", most.rank));
+  screen.story = std::move(story);
+  delivery.exports.Show(screen);
+  FinishStdout();
+  if (!delivery.types.empty()) {
+    LogNotice("the details of each rank are in {}", delivery.output.string());
+  }
+  return partial ? kExitPartial : 0;
+}
+
+}  // namespace mpa
