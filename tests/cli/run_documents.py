@@ -32,6 +32,7 @@ RECIPES = {"module_statistic": ("toy_model_ascend_pt", ["--peak_tflops", "100"])
            "graph_replays": ("graph_replay", []), "serving_phases": ("serving_base.json", []),
            "rl_roles": ("rl_colocated", []), "export_stacks": ("twin_text_base_ascend_pt", []),
            "top_operators": ("twin_text_base_ascend_pt", []),
+           "memory_timeline": ("twin_text_base_ascend_pt", []),
            "head_overhead": ("head_hard_ascend_pt", [])}
 # Recipes that find nothing in one capture, whose columns are known all the same.
 OF_MANY_RANKS = {"slow_rank": ("db_base_ascend_pt", []), "slow_link": ("db_base_ascend_pt", []),

@@ -14,7 +14,7 @@ import json
 import shutil
 import sys
 
-from cli import Cli, main
+from cli import DOCS, Cli, main
 from captures import build_database  # noqa: E402
 from memory_replay import Replay, differences, read, results  # noqa: E402
 from memory_runs import BEFORE_KB, START, Run  # noqa: E402
@@ -173,6 +173,12 @@ class Memory(Cli):
         self.assertIn("of 9 ranks: min", lines[1])
         self.assertLessEqual(max(map(len, lines)), 80)
         self.assertLessEqual(len(lines), 40)
+
+    def test_example_of_the_documents(self):
+        """docs/memory.md shows what the program prints."""
+        shown = (DOCS / "memory.md").read_text(encoding="utf-8").split("```")[1]
+        result = self.run_memory(self.job(Run(steps=4, leak_kb=64), ranks=2))
+        self.assertEqual(shown.splitlines()[2:], result.out.splitlines())
 
     def test_long_names_fit(self):
         run = Run(steps=4)

@@ -30,10 +30,7 @@ class Categories {
     const auto op = static_cast<std::size_t>(life.op);
     if (life.outer >= 0 && life.end <= EndOf(life.outer)) return Category::kTemporary;
     const bool copied = life.outer >= 0 && around_.copies_in[static_cast<std::size_t>(life.outer)];
-    if (IsBeforeSteps(life)) {
-      if (!copied) return Category::kUnknown;
-      return life.end == kNever ? Category::kParameter : Category::kInput;
-    }
+    if (copied && life.end == kNever && IsBeforeSteps(life)) return Category::kParameter;
     if (copied || around_.phase[op] == Phase::kLoading) return Category::kInput;
     if (around_.phase[op] == Phase::kOptimizer) return OfOptimizer(life, around_.optimizer[op]);
     return InStep(life, around_.phase[op] == Phase::kBackward);
