@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/memory_timeline/part.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "support/rank_builder.h"
+
+namespace mpa::memory_timeline {
+namespace {
+
+// Steps 0 (100 to 200) and 1 (200 to 300) of a thread.
+class MemoryOfRank : public testing::Test {
+ protected:
+  MemoryOfRank() {
+    for (const int step : {0, 1}) {
+      rank_.trace.steps.Append({.id = step, .start = 100 + 100 * step, .end = 200 + 100 * step});
+    }
+  }
+
+  void Total(std::string_view component, TimeNs time, std::int64_t allocated) {
+    rank_.trace.memory_samples.Append({.time = time,
+                                       .component = rank_.Text(component),
+                                       .reserved_bytes = 1000,
+                                       .allocated_bytes = allocated});
+  }
+
+  RankMemory Run() const { return MemoryOf(rank_.trace, std::nullopt); }
+
+  // "parameter 5, unknown 3" at a time.
+  std::string At(TimeNs time) const {
+    std::array<std::int64_t, kCategories> held{};
+    for (const Event& event : Run().events) {
+      if (event.time <= time) held[static_cast<std::size_t>(event.category)] += event.bytes;
+    }
+    std::string text;
+    for (std::size_t i = 0; i < kCategories; ++i) {
+      if (held[i] == 0) continue;
+      text += (text.empty() ? "" : ", ") + std::string(NameOf(static_cast<Category>(i))) + " " +
+              std::to_string(held[i]);
+    }
+    return text;
+  }
+
+  test::RankBuilder rank_;
+  std::int32_t main_ = rank_.Thread(1), queue_ = rank_.Thread(2);
+};
+
+TEST_F(MemoryOfRank, ATotalThatLacksABlockTooEarlyIsNoRelease) {
+  rank_.Op("aten::mm", 110, 120, main_);
+  rank_.Allocation("aten::mm", 50, 112, 115);
+  Total("PTA", 101, 300);
+  Total("PTA", 112, 350);
+  Total("PTA", 114, 300);  // the release is stamped 115
+  Total("PTA", 118, 300);
+  EXPECT_EQ(At(114), "temporary 50, before the capture 300");
+  EXPECT_EQ(At(118), "before the capture 300");
+}
+
+TEST_F(MemoryOfRank, MemoryFromBeforeIsReleasedAndUnlistedMemoryIsUnknown) {
+  rank_.Op("aten::mm", 110, 120, main_);
+  rank_.Allocation("aten::mm", 50, 112, 115);
+  Total("PTA", 101, 300);
+  Total("PTA", 116, 200);
+  Total("WORKSPACE", 150, 40);
+  Total("PTA+GE", 151, 9999);
+  Total("APP", 152, 9999);
+  Total("GE", 153, 9999);
+  EXPECT_EQ(At(101), "before the capture 300");
+  EXPECT_EQ(At(116), "before the capture 240") << "40 of it are unlisted later";
+  EXPECT_EQ(At(153), "before the capture 240");
+  Total("WORKSPACE", 160, 400);
+  EXPECT_EQ(At(160), "unknown 300, before the capture 300");
+}
+
+TEST_F(MemoryOfRank, WithoutTotalsReleasesTellWhatWasThereBefore) {
+  rank_.Op("aten::mm", 110, 120, main_);
+  rank_.Allocation("aten::mm", 50, 112, 115);
+  rank_.Allocation("", 70, -1, 130);
+  EXPECT_EQ(At(129), "before the capture 70");
+  EXPECT_EQ(At(130), "");
+}
+
+TEST_F(MemoryOfRank, CopiesToTheDeviceBeforeTheStepsAreParameters) {
+  rank_.Op("aten::to", 50, 60, main_);
+  rank_.Allocation("aten::to", 30, 52);
+  rank_.Allocation("aten::to", 7, 53, 90);  // data of the first step
+  rank_.Launch(1, 55, main_);
+  rank_.trace.launches.device_time.back() = 56;
+  rank_.trace.launches.stream.back() = 3;
+  rank_.trace.device_tasks.Append({.start = 56,
+                                   .dur = 2,
+                                   .name = rank_.Text("MEMCPY_ASYNC"),
+                                   .type = rank_.Text("SDMA_SQE"),
+                                   .stream = 3,
+                                   .link = 1});
+  rank_.Op("aten::ones", 70, 80, main_);
+  rank_.Allocation("aten::ones", 5, 72);
+  EXPECT_EQ(At(80), "parameter 30, input 7, unknown 5");
+}
+
+TEST_F(MemoryOfRank, QueuedWorkAllocatesForWhoQueuedIt) {
+  rank_.Op("aten::mm", 110, 120, main_);
+  rank_.Op("aten::add", 130, 190, main_);
+  rank_.Queued(115, main_, 140, 150, queue_);
+  rank_.Allocation("aten::mm", 20, 142, 148);        // its workspace
+  rank_.Allocation("cann::MatMulV2", 10, 143, 149);  // CANN's
+  const RankMemory part = Run();
+  ASSERT_EQ(part.holders.size(), 2u);
+  for (const Held& held : part.holders) {
+    EXPECT_EQ(held.holder.within, "aten::mm");
+    EXPECT_EQ(held.holder.category, Category::kTemporary);
+  }
+}
+
+TEST_F(MemoryOfRank, GradientsOutliveTheBackwardPass) {
+  const std::int32_t backward = rank_.Thread(3);
+  rank_.trace.backward_tid = 3;
+  rank_.Op("aten::linear", 105, 110, main_);
+  rank_.Allocation("aten::linear", 1, 106, 150);  // an activation
+  rank_.Allocation("aten::linear", 2, 107);       // nobody knows
+  rank_.Op("autograd::engine::evaluate_function: AddmmBackward0", 140, 148, backward);
+  rank_.Op("autograd::engine::evaluate_function: ViewBackward0", 149, 160, backward);
+  rank_.Allocation("aten::mm", 4, 141, 155);  // the next node needs it
+  rank_.Allocation("aten::mm", 8, 142, 161);
+  EXPECT_EQ(At(149), "activation 1, gradient 8, autograd detail 4, unknown 2");
+}
+
+TEST_F(MemoryOfRank, StatesAreMadeByTheFirstStepOfTheOptimizer) {
+  for (const TimeNs begin : {150, 250}) {
+    rank_.Op("Optimizer.step#Adam.step", begin, begin + 30, main_);
+    rank_.Op("aten::zeros_like", begin + 5, begin + 10, main_);
+    rank_.Allocation("aten::zeros_like", 16, begin + 6);
+    rank_.Allocation("aten::zeros_like", 3, begin + 7, begin + 30);
+  }
+  EXPECT_EQ(At(160), "optimizer state 16, temporary 3");
+  EXPECT_EQ(At(300), "optimizer state 16, unknown 16");
+}
+
+TEST_F(MemoryOfRank, ThePointsKeepThePeak) {
+  rank_.Op("aten::mm", 101, 299, main_);
+  for (TimeNs time = 101; time < 290; ++time) rank_.Allocation("aten::mm", 1, time, time + 1);
+  for (TimeNs time = 1000; time < 3000; time += 3)
+    rank_.Allocation("aten::mm", time == 2002 ? 99 : 2, time, time + 2);
+  const RankMemory part = Run();
+  EXPECT_LE(part.points.size(), 200u);
+  ASSERT_TRUE(part.peak);
+  EXPECT_EQ(part.peak->time, 2002);
+  EXPECT_EQ(std::ranges::count(part.points, std::int64_t{99}, &Level::Allocated), 1);
+}
+
+TEST_F(MemoryOfRank, NothingFollowsFromNothing) {
+  EXPECT_FALSE(Run().peak);
+  EXPECT_EQ(Run().allocations, 0);
+}
+
+}  // namespace
+}  // namespace mpa::memory_timeline
