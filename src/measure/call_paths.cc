@@ -14,6 +14,7 @@
 #include "mpa/measure/graph_replays.h"
 #include "mpa/measure/host_places.h"
 #include "mpa/measure/host_timeline.h"
+#include "mpa/measure/launch_chain.h"
 #include "mpa/model/step_bounds.h"
 
 namespace mpa {
@@ -101,8 +102,12 @@ std::int32_t CallPaths::FrameOf(const Source& source) {
   const StringId text = HostTextOf(trace_, source.table, source.row);
   const bool is_python = source.table == PieceTable::kPythonCalls;
   std::int32_t& frame = (is_python ? python_frames_ : frames_)[Index(text)];
-  if (frame == kUnknown)
-    frame = tree_.Frame(FrameText(HostNameOf(trace_, source.table, source.row)));
+  if (frame == kUnknown) {
+    const std::string name = HostNameOf(trace_, source.table, source.row);
+    // Captures call the level of a call by different names.
+    const bool is_call = source.table == PieceTable::kHostCalls;
+    frame = tree_.Frame(FrameText(is_call ? WithoutLevel(name) : name));
+  }
   return frame;
 }
 

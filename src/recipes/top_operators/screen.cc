@@ -49,13 +49,13 @@ std::string PlaceText(const std::string& shapes, const std::string& launched_by,
 void AddTop(const std::vector<Top>& all, std::size_t shown, TimeNs steps, const char* title,
             Report& report) {
   if (all.empty()) return;
-  report.lines.push_back(fmt::format("{:<24} {:>8} {:>11} {:>9} {:>10} {:>6}  {}", title, "calls",
+  report.lines.push_back(fmt::format("{:<23} {:>7} {:>10} {:>9} {:>9} {:>6} {}", title, "calls",
                                      "total ms", "mean us", "max us", "% step", "busy"));
   for (std::size_t i = 0; i < std::min(shown, all.size()); ++i) {
     const Top& top = all[i];
-    report.lines.push_back(fmt::format("{:<24} {:>8} {:>11.3f} {:>9.1f} {:>10.1f} {:>6.1f}  {}",
-                                       ShortName(top.name, 24), top.calls, InMs(top.total),
-                                       top.Mean() / 1e3, InUs(top.max),
+    report.lines.push_back(fmt::format("{:<23} {:>7} {:>10.3f} {:>9.1f} {:>9.1f} {:>6.1f} {}",
+                                       ShortName(top.type.empty() ? top.name : top.type, 22),
+                                       top.calls, InMs(top.total), top.Mean() / 1e3, InUs(top.max),
                                        PercentOf(top.in_steps, steps), BoundText(top)));
     const std::string place = PlaceText(top.shapes, top.launched_by, top.call_site);
     if (!place.empty()) report.lines.push_back("    " + place);
@@ -87,7 +87,7 @@ void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
     if (!event->call_site.empty()) name += " at " + event->call_site;
     report.lines.push_back(fmt::format("{:>6} {:>6} {:>11.3f}  {:<13} {}", RankNumber(rank),
                                        event->step >= 0 ? std::to_string(event->step) : "-",
-                                       InMs(event->dur), NameOf(event->kind), ShortName(name, 40)));
+                                       InMs(event->dur), NameOf(event->kind), ShortName(name, 39)));
   }
 }
 
@@ -130,7 +130,7 @@ void AddLines(const Ranks& ranks, std::size_t top, TimeNs over, Report& report) 
   if (!kernels.empty()) {
     const Top& first = kernels.front();
     report.lines.push_back(
-        fmt::format("{} takes most: {} of {} of device work, {}", ShortName(first.name, 30),
+        fmt::format("{} takes most: {} of {} of device work, {}", ShortName(first.type, 24),
                     AmountText(Quantity::kTime, first.total), AmountText(Quantity::kTime, busy),
                     Counted(static_cast<std::int64_t>(ranks.size()), "rank")));
   }

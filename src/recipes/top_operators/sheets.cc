@@ -51,22 +51,22 @@ std::vector<ColumnOf<TopItem>> TopColumns(bool with_rank, bool of_operators) {
     add(CountColumn<&Item::top, &Top::host>(
         "hostNs", 16, "How long these calls ran on the host, with operators within, in ns."));
   }
-  add({NamedColumn("bound", Format::kText, 10,
-                   "What the busiest unit of the cores does, if it is busy for more than 80 % of "
-                   "the time: cube, vector, memory or scalar; else none. Empty: not measured."),
-       [](const Item& item) -> Cell {
-         const UnitLoads loads = item.top->Loads();
-         return std::string(IsUnbound(loads) ? "none" : BusiestUnit(loads));
-       }});
-  add({NamedColumn("busiestUnit", Format::kText, 10, "What the busiest unit does."),
-       [](const Item& item) -> Cell { return std::string(BusiestUnit(item.top->Loads())); }});
-  add({NamedColumn("busiestShare(%)", Format::kDecimals2, 12,
-                   "For which share of the time it is busy, the mean of all calls by time."),
-       [](const Item& item) -> Cell {
-         const std::int16_t load = BusiestLoad(item.top->Loads());
-         return load > 0 ? Cell(load / 10.0) : Cell();
-       }});
   if (!of_operators) {
+    add({NamedColumn("bound", Format::kText, 10,
+                     "What the busiest unit of the cores does, if it is busy for more than 80 % of "
+                     "the time: cube, vector, memory or scalar; else none. Empty: not measured."),
+         [](const Item& item) -> Cell {
+           const UnitLoads loads = item.top->Loads();
+           return std::string(IsUnbound(loads) ? "none" : BusiestUnit(loads));
+         }});
+    add({NamedColumn("busiestUnit", Format::kText, 10, "What the busiest unit does."),
+         [](const Item& item) -> Cell { return std::string(BusiestUnit(item.top->Loads())); }});
+    add({NamedColumn("busiestShare(%)", Format::kDecimals2, 12,
+                     "For which share of the time it is busy, the mean of all calls by time."),
+         [](const Item& item) -> Cell {
+           const std::int16_t load = BusiestLoad(item.top->Loads());
+           return load > 0 ? Cell(load / 10.0) : Cell();
+         }});
     add(TextColumn<&Item::top, &Top::launched_by>(
         "operator", 30, "The operator that launched the longest call; empty: unknown."));
   }

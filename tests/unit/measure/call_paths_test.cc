@@ -79,7 +79,7 @@ TEST(HostPaths, AddUpToTheSpanOfAThread) {
             "[main thread];aten::add 30\n"
             "[main thread];train.py(90): step 20\n"
             "[main thread];train.py(90): step;aten::item 15\n"
-            "[main thread];train.py(90): step;aten::item;AscendCL@aclrtSynchronizeStream 15\n"
+            "[main thread];train.py(90): step;aten::item;aclrtSynchronizeStream 15\n"
             "[thread 2];[nothing recorded] 3\n"
             "[thread 2];aten::mm 10\n");
   EXPECT_EQ(tree.Total(), 100 + 13);

@@ -101,7 +101,7 @@ TEST_F(Stacks, FreeTimeIsOfWhatTheHostDid) {
   EXPECT_EQ(tree.Total(), Account(IsFree));
   EXPECT_EQ(tree.Total(), 30'000);
   const std::string text = FoldedStacks(tree);
-  EXPECT_NE(text.find("/home/me/train.py(90): step;Node@launch;[free.dispatch.cann] 5000\n"),
+  EXPECT_NE(text.find("/home/me/train.py(90): step;launch;[free.dispatch.cann] 5000\n"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("/home/me/train.py(90): step;[free.python] "), std::string::npos) << text;
