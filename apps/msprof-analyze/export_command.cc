@@ -167,7 +167,7 @@ class TimelineExporter {
           fmt::format("  left out: the {} shortest slices; --max_events keeps more", left_out));
     }
     if (moved > 0) {
-      lines.push_back(fmt::format("  {} overlap others: they are on tracks beside theirs",
+      lines.push_back(fmt::format("  on tracks beside theirs, because they overlap others: {}",
                                   Count(moved, "slice")));
     }
     return lines;

@@ -24,6 +24,9 @@ const FoundCause* NumberedFinding(std::string_view number, const std::vector<Fou
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules = {},
                    std::string_view explain = "");
 
+/// Captures of unknown ranks are not known to be of one job: throws Error (kUsage) for two or more.
+void RequireRanks(const std::vector<DiagnosedRank>& ranks);
+
 /// The finding that is asked about. Throws Error (kUsage) that lists those there are.
 const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& key);
 

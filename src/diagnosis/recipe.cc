@@ -188,9 +188,10 @@ void Explain(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis,
   diagnosis.findings = {std::move(finding)};
 }
 
-// Captures of unknown ranks are not known to be of one job.
-void RequireRanks(const std::vector<OfRank<RankDiagnosis>>& parts) {
-  const auto unknown = std::ranges::count_if(parts, [](const auto& part) { return part.rank < 0; });
+}  // namespace
+
+void RequireRanks(const std::vector<DiagnosedRank>& ranks) {
+  const auto unknown = std::ranges::count_if(ranks, [](const auto& rank) { return rank.rank < 0; });
   if (unknown < 2) return;
   Fail(ErrorKind::kUsage,
        "{} captures do not say which rank they are from, so they cannot be distinguished; give one "
@@ -198,16 +199,18 @@ void RequireRanks(const std::vector<OfRank<RankDiagnosis>>& parts) {
        unknown);
 }
 
+namespace {
+
 void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
                      const RecipeArguments& arguments, Wanted wanted, Report& report) {
   constexpr std::size_t kOnScreen = 5, kInDocument = 20, kPlaces = 5;
-  RequireRanks(parts);
   std::vector<DiagnosedRank> ranks;
   for (const auto& [rank, part] : parts) {
     CheckPart(part);
     ranks.push_back({rank, &part});
     BeginRank(rank, report);
   }
+  RequireRanks(ranks);
   const auto asked = arguments.find("key");
   Diagnosis diagnosis =
       Diagnose(ranks, RulesOf(arguments), asked == arguments.end() ? "" : asked->second);

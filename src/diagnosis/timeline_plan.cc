@@ -93,6 +93,8 @@ class Planner {
     }
   }
 
+  static std::int64_t Number(std::size_t count) { return static_cast<std::int64_t>(count); }
+
   void NoteClocks() {
     std::vector<std::int64_t> unknown;
     for (std::size_t rank = 1; rank < ranks_.size(); ++rank) {
@@ -103,10 +105,14 @@ class Planner {
       const std::size_t more = unknown.size() - std::min(unknown.size(), kNamed);
       unknown.resize(unknown.size() - more);
       plan_.notes.push_back(fmt::format(
-          "no collectives tell how the {} of {} {}{} and of rank {} differ: they are shown as "
-          "recorded, or with their first steps at one time where they share none",
-          Plural(unknown.size(), "clock"), Plural(unknown.size(), "rank"), fmt::join(unknown, ", "),
-          more == 0 ? "" : fmt::format(" and {} more", more), ranks_[0].rank));
+          "no collectives tell how the {} of {} {}{} from that of rank {}: times are shown as "
+          "recorded, or with the first steps at one moment where the ranks have no time in common",
+          Plural(Number(unknown.size()), "clock"), Plural(Number(unknown.size()), "rank"),
+          fmt::join(unknown, ", "),
+          more > 0              ? fmt::format(" and {} more differ", more)
+          : unknown.size() == 1 ? " differs"
+                                : " differ",
+          ranks_[0].rank));
     }
     const std::string doubts = ClockText(diagnosis_, Language::kEnglish);
     if (!doubts.empty()) plan_.notes.push_back(doubts);
@@ -166,6 +172,7 @@ TimelinePlan PlanTimeline(const std::vector<RankPart>& parts, const std::string&
   std::vector<DiagnosedRank> ranks;
   for (const RankPart& part : parts)
     ranks.push_back({part.rank, static_cast<const RankDiagnosis*>(part.part.get())});
+  RequireRanks(ranks);
   return Planner(ranks, around).Take();
 }
 

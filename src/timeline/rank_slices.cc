@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -148,9 +150,15 @@ class SliceMaker {
     AddCalls(trace_.host_calls);
     const MstxEvents& ranges = trace_.mstx;
     for (std::size_t i = 0; i < ranges.Size(); ++i) {
+      if (ranges.device_start[i] >= 0)
+        ranges_.emplace(ranges.device_start[i], ranges.device_dur[i]);
       if (ranges.kind[i] == MstxKind::kMark) continue;
       Add(Thread(ranges.track[i]),
           HostSlice(ranges.start[i], ranges.dur[i], Text(ranges.message[i])));
+      if (ranges.device_start[i] < 0) continue;
+      Add(Track(TrackKind::kRanges, 0, [] { return "marked ranges on the device"; }),
+          {OfDevice(ranges.device_start[i]),
+           OfDevice(ranges.device_start[i] + ranges.device_dur[i]), Text(ranges.message[i])});
     }
   }
 
@@ -180,14 +188,13 @@ class SliceMaker {
         : kernels_(kernels), taken_(kernels.Size()), by_start_(kernels.RowsByStart()) {}
 
     std::optional<std::size_t> Take(const DeviceTasks& tasks, std::size_t task) {
+      std::optional<std::size_t> best;
       auto at = std::lower_bound(
           by_start_.begin(), by_start_.end(), tasks.start[task],
           [&](std::size_t row, TimeNs start) { return kernels_.start[row] < start; });
-      std::optional<std::size_t> best;
       for (; at != by_start_.end() && kernels_.start[*at] == tasks.start[task]; ++at) {
-        const std::size_t row = *at;
-        if (taken_[row] || !Fits(tasks, task, row)) continue;
-        if (!best || kernels_.stream[row] == tasks.stream[task]) best = row;
+        if (taken_[*at] || !Fits(tasks, task, *at)) continue;
+        if (!best || kernels_.stream[*at] == tasks.stream[task]) best = *at;
       }
       if (best) taken_[*best] = true;
       return best;
@@ -206,6 +213,33 @@ class SliceMaker {
     std::vector<std::size_t> by_start_;
   };
 
+  // Databases also list a task without a name around all those that a launch is made of.
+  static std::vector<bool> TasksAroundOthers(const DeviceTasks& tasks) {
+    const auto end_of = [&](std::uint32_t task) { return tasks.start[task] + tasks.dur[task]; };
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t i = 0; i < tasks.Size(); ++i) {
+      if (tasks.link[i] >= 0) order.push_back(i);
+    }
+    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+      return std::tuple(tasks.stream[a], tasks.link[a], tasks.start[a], end_of(b), a) <
+             std::tuple(tasks.stream[b], tasks.link[b], tasks.start[b], end_of(a), b);
+    });
+    std::vector<bool> around(tasks.Size());
+    for (std::size_t first = 0, next = 0; first < order.size(); first = next) {
+      const std::uint32_t outer = order[first];
+      TimeNs end = tasks.start[outer];
+      for (next = first + 1; next < order.size(); ++next) {
+        const std::uint32_t inner = order[next];
+        if (tasks.stream[inner] != tasks.stream[outer] || tasks.link[inner] != tasks.link[outer])
+          break;
+        end = std::max(end, end_of(inner));
+      }
+      around[outer] =
+          next > first + 1 && end <= end_of(outer) && tasks.name[outer] == StringId::kEmpty;
+    }
+    return around;
+  }
+
   Slice KernelSlice(std::size_t row) {
     const Kernels& kernels = trace_.kernels;
     return {OfDevice(kernels.start[row]),
@@ -221,8 +255,10 @@ class SliceMaker {
     const DeviceTasks& tasks = trace_.device_tasks;
     const Kernels& kernels = trace_.kernels;
     KernelsOfTasks of_tasks(kernels);
+    const std::vector<bool> around = TasksAroundOthers(tasks);
     for (std::size_t i = 0; i < tasks.Size(); ++i) {
       const auto kernel = of_tasks.Take(tasks, i);
+      if (!kernel && (around[i] || ranges_.contains({tasks.start[i], tasks.dur[i]}))) continue;
       Slice slice{OfDevice(tasks.start[i]), OfDevice(tasks.start[i] + tasks.dur[i])};
       std::int64_t link = tasks.link[i];
       if (kernel) {
@@ -282,6 +318,7 @@ class SliceMaker {
   std::unordered_map<std::string, std::uint32_t> made_;
   std::map<std::pair<TrackKind, std::int64_t>, std::uint32_t> tracks_;
   std::set<std::int64_t> queues_;
+  std::set<std::pair<TimeNs, TimeNs>> ranges_;  // start and length of the marks on the device
   RankSlices rank_;
 };
 

@@ -35,6 +35,8 @@ std::string_view CategoryOf(TrackKind kind) {
       return "host";
     case TrackKind::kQueue:
       return "queue";
+    case TrackKind::kRanges:
+      return "range";
     case TrackKind::kStream:
       return "device";
     case TrackKind::kGroup:

@@ -16,7 +16,15 @@
 namespace mpa {
 
 /// What a track shows; the number orders the tracks of a rank.
-enum class TrackKind : std::uint8_t { kSteps, kFindings, kThread, kQueue, kStream, kGroup };
+enum class TrackKind : std::uint8_t {
+  kSteps,
+  kFindings,
+  kThread,
+  kQueue,
+  kRanges,  ///< that the program marked, on the device
+  kStream,
+  kGroup
+};
 
 struct SliceTrack {
   TrackKind kind{};
