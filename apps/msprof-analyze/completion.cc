@@ -253,6 +253,13 @@ bool TellFollowers(const CLI::App& program, const Line& line) {
     return TellWords("described", words);
   }
   const CLI::App& command = line.command ? *line.command : *program.get_subcommand(kUnnamedCommand);
+  const bool wants_key =
+      (command.get_name() == "advisor" && IsOneOf(line.before, {"why", "timeline"})) ||
+      line.before == "--around";
+  if (wants_key && !line.current.starts_with('-')) {
+    for (const FindingInfo* finding : Catalogue()) words.emplace_back(finding->id);
+    return TellWords("words", words);
+  }
   for (const CLI::Option* option : command.get_options()) {
     const std::vector<std::string> spellings = SpellingsOf(*option);
     const OptionValues values = ValuesOf(*option);
@@ -265,10 +272,6 @@ bool TellFollowers(const CLI::App& program, const Line& line) {
     if (line.command == nullptr) AddOptions(program, line, words);
     AddOptions(command, line, words);
     return TellWords("described", words);
-  }
-  if (command.get_name() == "advisor" && IsOneOf(line.before, {"why", "timeline"})) {
-    for (const FindingInfo* finding : Catalogue()) words.emplace_back(finding->id);
-    return TellWords("words", words);
   }
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_positional()) return TellValues(ValuesOf(*option), line.current);

@@ -21,7 +21,7 @@ import time
 from cli import Cli, main
 
 SKIPPED = 77
-COMMANDS = ["compare", "cluster", "check", "parse", "advisor", "auto-completion", "man"]
+COMMANDS = ["compare", "cluster", "check", "parse", "advisor", "export", "auto-completion", "man"]
 REQUEST = "_MSPROF_ANALYZE_COMPLETE"
 
 
@@ -134,6 +134,8 @@ class Completion(Cli):
         self.assert_completed("msprof-analyze advisor why rank.late_h", "rank.late_host")
         self.assert_completed("msprof-analyze advisor timeline pp.", "pp.bubble", "pp.stage_imbalance")
         self.assert_completed("msprof-analyze advisor s", "schedule")
+        self.assert_completed("msprof-analyze export timeline -d . --around pp.", "pp.bubble", "pp.stage_imbalance")
+        self.assert_completed("msprof-analyze export t", "timeline")
 
     def test_paths_where_paths_belong(self):
         for start in ("compare -d ", "compare -bp ", "check ", "-m hccl_sum -d "):
