@@ -128,7 +128,7 @@ constexpr std::string_view TitleOf(Metric metric) {
     case Metric::kDevice:
       return "device work";
     case Metric::kHost:
-      return "threads of the host";
+      return "thread time of the host";
     default:
       return "free time of the device";
   }
@@ -193,9 +193,8 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, Wanted wante
   for (const auto& [rank, part] : ranks) {
     const std::size_t row_rank = BeginRank(rank, report);
     if (part.tree.Total() == 0) {
-      report.notes.push_back(fmt::format("{}: {} {} recorded, so it has no paths", RankText(rank),
-                                         TitleOf(metric),
-                                         metric == Metric::kHost ? "are not" : "is not"));
+      report.notes.push_back(fmt::format("{}: no {} is recorded, so it has no paths",
+                                         RankText(rank), TitleOf(metric)));
       continue;
     }
     all.Merge(part.tree);

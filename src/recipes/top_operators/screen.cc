@@ -48,15 +48,18 @@ std::string PlaceText(const std::string& shapes, const std::string& launched_by,
 
 void AddTop(const std::vector<Top>& all, std::size_t shown, TimeNs steps, const char* title,
             Report& report) {
+  const bool with_busy = !all.empty() && all.front().kind != Kind::kOperator;
   if (all.empty()) return;
   report.lines.push_back(fmt::format("{:<23} {:>7} {:>10} {:>9} {:>9} {:>6} {}", title, "calls",
-                                     "total ms", "mean us", "max us", "% step", "busy"));
+                                     "total ms", "mean us", "max us", "% step",
+                                     with_busy ? "busy" : ""));
   for (std::size_t i = 0; i < std::min(shown, all.size()); ++i) {
     const Top& top = all[i];
     report.lines.push_back(fmt::format("{:<23} {:>7} {:>10.3f} {:>9.1f} {:>9.1f} {:>6.1f} {}",
                                        ShortName(top.type.empty() ? top.name : top.type, 22),
                                        top.calls, InMs(top.total), top.Mean() / 1e3, InUs(top.max),
-                                       PercentOf(top.in_steps, steps), BoundText(top)));
+                                       PercentOf(top.in_steps, steps),
+                                       with_busy ? BoundText(top) : ""));
     const std::string place = PlaceText(top.shapes, top.launched_by, top.call_site);
     if (!place.empty()) report.lines.push_back("    " + place);
   }
@@ -83,11 +86,12 @@ void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
       fmt::format("{:>6} {:>6} {:>11}  {:<13} {}", "rank", "step", "ms", "kind", "name"));
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [rank, event] = events[i];
-    std::string name = event->name;
-    if (!event->call_site.empty()) name += " at " + event->call_site;
+    const std::string site =
+        event->call_site.empty() ? "" : " at " + CutEnd(Printable(event->call_site), 20);
+    const std::string name = ShortName(event->name, 39 - ColumnsOf(site)) + site;
     report.lines.push_back(fmt::format("{:>6} {:>6} {:>11.3f}  {:<13} {}", RankNumber(rank),
                                        event->step >= 0 ? std::to_string(event->step) : "-",
-                                       InMs(event->dur), NameOf(event->kind), ShortName(name, 39)));
+                                       InMs(event->dur), NameOf(event->kind), name));
   }
 }
 
