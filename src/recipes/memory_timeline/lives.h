@@ -57,9 +57,9 @@ std::vector<Life> LivesOf(const OpTree& ops);
 
 /// Names of who allocated, for people.
 struct Holder {
-  std::string op;      ///< as the capture lists it, "aten::empty_strided"
-  std::string within;  ///< the outermost operator around it, "aten::to"; empty: unknown
-  std::string site;    ///< "train.py:90"; empty: unknown
+  std::string op{};      ///< as the capture lists it, "aten::empty_strided"
+  std::string within{};  ///< the outermost operator around it, "aten::to"; empty: unknown
+  std::string site{};    ///< "train.py:90"; empty: unknown
   Category category{};
 
   friend auto operator<=>(const Holder&, const Holder&) = default;
