@@ -23,20 +23,50 @@ bool IsWithin(const OpTree& ops, std::int64_t op, StringId name) {
   return op >= 0;
 }
 
-// The operator that asked for an allocation. What is made in queued work was asked for when the
-// work was queued.
-void Place(const OpTree& ops, const QueuedAllocations& queued, Life& life) {
-  const RankTrace& trace = ops.trace();
-  const StringId name = trace.allocations.name[life.row];
-  life.asked = life.begin;
-  life.op = ops.FindAnywhere(life.begin, name);
-  const auto work = queued.Work(life.row);
-  if (!work || IsWithin(ops, life.op, name)) return;
-  const QueuedWork& table = trace.queued_work;
-  life.work_end = table.start[*work] + table.dur[*work];
-  life.asked = table.queued[*work];
-  life.op = ops.Find(table.queued_track[*work], life.asked);
-}
+// Finds the operators that asked for allocations.
+class Askers {
+ public:
+  explicit Askers(const OpTree& ops) : ops_(ops), queued_(ops.trace()) {
+    for (const std::uint32_t op : ops.InOrder())
+      of_name_[ops.trace().host_ops.name[op]].push_back(op);
+  }
+
+  bool IsOfRuntime(std::size_t row) const { return queued_.IsOfRuntime(row); }
+
+  // What is made in queued work was asked for when the work was queued. Where the queue is not
+  // recorded, the last operator of the allocation's name asked.
+  void Place(Life& life) const {
+    const RankTrace& trace = ops_.trace();
+    const StringId name = trace.allocations.name[life.row];
+    life.asked = life.begin;
+    life.op = ops_.FindAnywhere(life.begin, name);
+    if (IsWithin(ops_, life.op, name)) return;
+    if (const auto work = queued_.Work(life.row)) {
+      const QueuedWork& table = trace.queued_work;
+      life.work_end = table.start[*work] + table.dur[*work];
+      life.asked = table.queued[*work];
+      life.op = ops_.Find(table.queued_track[*work], life.asked);
+    } else if (const std::int64_t op = LastNamed(name, life.begin); op >= 0) {
+      life.op = op;
+      life.asked = trace.host_ops.start[static_cast<std::size_t>(op)];
+    }
+  }
+
+ private:
+  // The last operator of the name that begins before the time; -1: none.
+  std::int64_t LastNamed(StringId name, TimeNs time) const {
+    const auto found = of_name_.find(name);
+    if (name == StringId::kEmpty || found == of_name_.end()) return -1;
+    const auto& start = ops_.trace().host_ops.start;
+    const auto behind = std::ranges::upper_bound(found->second, time, {},
+                                                 [&](std::uint32_t op) { return start[op]; });
+    return behind == found->second.begin() ? -1 : std::int64_t{*(behind - 1)};
+  }
+
+  const OpTree& ops_;
+  QueuedAllocations queued_;
+  std::unordered_map<StringId, std::vector<std::uint32_t>> of_name_;  // in order of start
+};
 
 }  // namespace
 
@@ -51,17 +81,17 @@ std::vector<Life> LivesOf(const OpTree& ops) {
   const RankTrace& trace = ops.trace();
   const Allocations& rows = trace.allocations;
   const Surroundings around(ops);
-  const QueuedAllocations queued(trace);
+  const Askers askers(ops);
   std::vector<Life> lives;
   for (std::size_t row = 0; row < rows.Size(); ++row) {
     if (rows.allocated[row] <= 0) continue;  // before the capture
     Life life{.begin = rows.allocated[row],
               .end = rows.released[row] > 0 ? rows.released[row] : kNever,
               .bytes = rows.bytes[row],
-              .of_runtime = queued.IsOfRuntime(row),
+              .of_runtime = askers.IsOfRuntime(row),
               .row = row};
     if (life.end <= life.begin) continue;
-    Place(ops, queued, life);
+    askers.Place(life);
     if (life.op >= 0) life.outer = around.outer[static_cast<std::size_t>(life.op)];
     lives.push_back(life);
   }

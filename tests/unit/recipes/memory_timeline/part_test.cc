@@ -116,6 +116,16 @@ TEST_F(MemoryOfRank, QueuedWorkAllocatesForWhoQueuedIt) {
   }
 }
 
+TEST_F(MemoryOfRank, WithoutAQueueTheLastOperatorOfTheNameAsked) {
+  rank_.Op("aten::mm", 110, 120, main_);
+  rank_.Op("aten::add", 130, 190, main_);
+  rank_.Op("aten::mm", 160, 170, main_);
+  rank_.Allocation("aten::mm", 20, 142);
+  const RankMemory part = Run();
+  ASSERT_EQ(part.holders.size(), 1u);
+  EXPECT_EQ(part.holders[0].holder.within, "aten::mm");
+}
+
 TEST_F(MemoryOfRank, GradientsOutliveTheBackwardPass) {
   const std::int32_t backward = rank_.Thread(3);
   rank_.trace.backward_tid = 3;
