@@ -202,7 +202,9 @@ std::set<std::int32_t> IssuingThreads(const RankTrace& trace) {
   const auto add = [&](std::initializer_list<const std::vector<std::int32_t>*> columns) {
     if (!threads.empty()) return;
     for (const auto* column : columns) threads.insert(column->begin(), column->end());
-    threads.erase(-1);
+    std::erase_if(threads, [&](std::int32_t track) {
+      return track < 0 || static_cast<std::size_t>(track) >= trace.tracks.Size();
+    });
   };
   add({&trace.launches.host_track, &trace.queued_work.queued_track, &trace.queued_work.track});
   add({&trace.host_ops.track, &trace.python_calls.track});

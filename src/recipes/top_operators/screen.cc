@@ -17,7 +17,7 @@
 namespace mpa::top_operators {
 namespace {
 
-constexpr std::size_t kShownKernels = 5, kShownOperators = 4, kShownEvents = 5;
+constexpr std::size_t kShownKernels = 5, kShownOperators = 3, kShownEvents = 4;
 
 double PercentOf(TimeNs part, TimeNs whole) {
   return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
@@ -48,18 +48,18 @@ std::string PlaceText(const std::string& shapes, const std::string& launched_by,
 
 void AddTop(const std::vector<Top>& all, std::size_t shown, TimeNs steps, const char* title,
             Report& report) {
-  const bool with_busy = !all.empty() && all.front().kind != Kind::kOperator;
   if (all.empty()) return;
-  report.lines.push_back(fmt::format("{:<23} {:>7} {:>10} {:>9} {:>9} {:>6} {}", title, "calls",
+  const bool with_busy = all.front().kind != Kind::kOperator;
+  report.lines.push_back(fmt::format("{:<23} {:>7} {:>10} {:>9} {:>9} {:>6}{}", title, "calls",
                                      "total ms", "mean us", "max us", "% step",
-                                     with_busy ? "busy" : ""));
+                                     with_busy ? " busy" : ""));
   for (std::size_t i = 0; i < std::min(shown, all.size()); ++i) {
     const Top& top = all[i];
-    report.lines.push_back(fmt::format("{:<23} {:>7} {:>10.3f} {:>9.1f} {:>9.1f} {:>6.1f} {}",
+    report.lines.push_back(fmt::format("{:<23} {:>7} {:>10.3f} {:>9.1f} {:>9.1f} {:>6.1f}{}",
                                        ShortName(top.type.empty() ? top.name : top.type, 22),
                                        top.calls, InMs(top.total), top.Mean() / 1e3, InUs(top.max),
                                        PercentOf(top.in_steps, steps),
-                                       with_busy ? BoundText(top) : ""));
+                                       with_busy ? " " + BoundText(top) : ""));
     const std::string place = PlaceText(top.shapes, top.launched_by, top.call_site);
     if (!place.empty()) report.lines.push_back("    " + place);
   }
