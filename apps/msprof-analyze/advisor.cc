@@ -26,6 +26,7 @@
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/recipe.h"
+#include "mpa/diagnosis/timeline_plan.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
@@ -33,6 +34,7 @@
 #include "mpa/writers/pages.h"
 #include "mpa/writers/writers.h"
 #include "printing.h"
+#include "timeline_export.h"
 
 namespace mpa {
 namespace {
@@ -122,11 +124,19 @@ void WriteTables(const AdvisorPlaces& places, const Report& report) {
   LogNotice("the results are in {} and {}", page.string(), tables.string());
 }
 
-void WriteTimeline(const AdvisorPlaces& places, const Report& report) {
-  const TextDocument& trace = report.documents.back();
-  io::ReplaceText(places.folder / trace.file_name, trace.text);
-  LogNotice("the trace is in {}; https://ui.perfetto.dev opens it",
-            (places.folder / trace.file_name).string());
+// Writes the step in which the finding costs most. Gives whether ranks or parts of them had to be
+// left out.
+bool WriteTimeline(const fs::path& folder, const TimelinePlan& plan, ClusterRequest request) {
+  const TimelinePlan::Focus& focus = *plan.focus;
+  const fs::path path = folder / focus.file_name;
+  request.ranks = {focus.ranks.begin(), focus.ranks.end()};
+  const ExportedTimeline exported =
+      ExportTimeline(plan, {request, std::nullopt, focus.step, false, kUsualSlices, path});
+  ClearProgressLine();
+  LogNotes(plan.notes);
+  for (const std::string& line : exported.lines) LogInfo("{}", line);
+  LogNotice("the trace is in {}; https://ui.perfetto.dev opens it", path.string());
+  return exported.partial;
 }
 
 constexpr int kExitFindings = 1;
@@ -254,12 +264,16 @@ RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& quest
   return arguments;
 }
 
+// `plan`: if given, the timeline of the finding that is asked about.
 ClusterOutcome DiagnoseCaptures(const AdvisorOptions& options, const std::string& captures,
-                                const RecipeArguments& arguments, Wanted wanted) {
+                                const RecipeArguments& arguments, Wanted wanted,
+                                std::optional<TimelinePlan>* plan = nullptr) {
   const Recipe recipe = DiagnosisRecipe();
   ClusterRequest request = options.ranks.Request(ExpandHome(captures));
   request.arguments = arguments;
-  ClusterOutcome outcome = ReduceRanks(recipe, arguments, wanted, MapRanks(recipe, request));
+  MappedRanks mapped = MapRanks(recipe, request);
+  if (plan != nullptr) *plan = PlanTimeline(mapped.parts, arguments, arguments.at("key"));
+  ClusterOutcome outcome = ReduceRanks(recipe, arguments, wanted, std::move(mapped));
   ClearProgressLine();
   return outcome;
 }
@@ -291,15 +305,16 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   const Question question = QuestionOf(options);
   const RecipeArguments arguments = ArgumentsOf(options, question);
   const bool for_programs = options.json || options.agent;
-  const bool tables = !for_programs && question.key.empty(),
-             timeline = arguments.contains("timeline");
+  const bool tables = !for_programs && question.key.empty(), timeline = question.what == "timeline";
   std::optional<nlohmann::json> baseline;
   if (!options.baseline.empty()) baseline = ReadEarlierDiagnosis(options.baseline);
   AdvisorPlaces places;
   NewDirectories directories;
   if (tables || timeline) places = PrepareOutputs(options.output, tables, directories);
   const Wanted wanted{.sheets = tables, .screen = for_programs ? Detail::kNone : Detail::kAnswer};
-  ClusterOutcome outcome = DiagnoseCaptures(options, question.captures, arguments, wanted);
+  std::optional<TimelinePlan> plan;
+  ClusterOutcome outcome =
+      DiagnoseCaptures(options, question.captures, arguments, wanted, timeline ? &plan : nullptr);
   const auto benchmark = BenchmarkOf(options, arguments);
   if (tables && benchmark) {
     AddBenchmarkSheets(options.ranks.Request(question.captures), WholeOf(outcome.report),
@@ -328,8 +343,9 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   }
   FinishStdout();
   if (tables) WriteTables(places, outcome.report);
-  if (timeline) WriteTimeline(places, outcome.report);
-  return code;
+  const bool lost =
+      plan && WriteTimeline(places.folder, *plan, options.ranks.Request(question.captures));
+  return lost ? kExitPartial : code;
 }
 
 HelpPage AdvisorPage() {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `msprof-analyze export timeline`: what ranks did, as one trace for trace viewers.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -19,16 +17,13 @@
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
-#include "mpa/base/text.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/diagnosis/timeline_plan.h"
 #include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/cluster.h"
-#include "mpa/pipeline/visit_ranks.h"
-#include "mpa/timeline/longest_slices.h"
-#include "mpa/timeline/trace_document.h"
 #include "printing.h"
+#include "timeline_export.h"
 
 namespace mpa {
 namespace {
@@ -38,7 +33,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kThings[] = {"timeline"};
 constexpr std::string_view kUsage = "msprof-analyze export timeline -d DIR";
 constexpr const char* kFileName = "timeline.json.gz";
-constexpr std::size_t kUsualSlices = 1'000'000;
 
 struct TimelineOptions {
   std::vector<std::string> words;
@@ -93,13 +87,11 @@ struct Part {
   std::optional<std::int32_t> step;
   std::optional<TimeNs> from, to;
   std::string around;
-  bool python = false;
 };
 
 Part PartOf(const TimelineOptions& options) {
   Part part{ParseStep("--step", options.ranks.step, StepForm::kNumberOrAll),
-            ParseMs("--from", options.from), ParseMs("--to", options.to), options.around,
-            options.python};
+            ParseMs("--from", options.from), ParseMs("--to", options.to), options.around};
   const int kinds =
       (part.step ? 1 : 0) + (part.from || part.to ? 1 : 0) + (part.around.empty() ? 0 : 1);
   if (kinds > 1) Fail(ErrorKind::kUsage, "give one of --step, --from with --to, and --around");
@@ -109,113 +101,10 @@ Part PartOf(const TimelineOptions& options) {
 }
 
 std::optional<Interval> WindowOf(const Part& part, const TimelinePlan& plan) {
-  if (plan.focus) return plan.focus->window;
+  if (plan.focus) return plan.focus->place;
   if (!part.from && !part.to) return std::nullopt;
   return Interval{part.from ? plan.first_step + *part.from : std::numeric_limits<TimeNs>::min(),
                   part.to ? plan.first_step + *part.to : std::numeric_limits<TimeNs>::max()};
-}
-
-class TimelineExporter {
- public:
-  TimelineExporter(Part part, std::size_t most, const TimelinePlan& plan)
-      : part_(std::move(part)), plan_(plan), window_(WindowOf(part_, plan)), longest_(most) {}
-
-  VisitedRanks Read(const ClusterRequest& request) {
-    return VisitRanks(request, SliceTables(part_.python),
-                      [&](std::size_t position, std::int64_t rank, const RankTrace& trace) {
-                        RankSlices slices = SlicesOf(trace, RequestOf(rank));
-                        slices.rank = rank;
-                        longest_.Add(position, std::move(slices));
-                      });
-  }
-
-  // Gives what the screen says.
-  std::vector<std::string> Write(const fs::path& path) {
-    TraceDocument document;
-    document.ranks = longest_.Take();
-    document.first_step = plan_.first_step;
-    std::size_t left_out = 0, moved = 0, slices = 0;
-    for (const RankSlices& rank : document.ranks) {
-      left_out += rank.left_out;
-      moved += rank.moved;
-      slices += rank.slices.size();
-      AddMarks(rank, document.marks);
-    }
-    if (slices == 0) {
-      Fail(ErrorKind::kInput,
-           "nothing lies in that part of the captures: times count from the first step");
-    }
-    document.facts = {{"clock", "us since the first event, on the clock of the first rank"},
-                      {"left_out_slices", std::to_string(left_out)},
-                      {"moved_slices", std::to_string(moved)}};
-    if (plan_.focus) document.facts.emplace_back("finding", plan_.focus->key);
-    if (!plan_.notes.empty())
-      document.facts.emplace_back("clocks", fmt::format("{}", fmt::join(plan_.notes, "; ")));
-    io::OutputFile file(path);
-    const TraceCounts counts =
-        WriteTrace(document, file.temporary_path(), path.extension() == ".gz");
-    file.Replace(path);
-    const TimeNs zero = counts.begin - plan_.first_step;
-    std::vector<std::string> lines = {
-        fmt::format("{}, {:.3f} ms: {}, {}, {} of findings", Count(document.ranks.size(), "rank"),
-                    InMs(counts.end - counts.begin), Count(counts.slices, "slice"),
-                    Count(counts.arrows, "arrow"), Count(counts.marks, "mark")),
-        fmt::format("  begins {:.3f} ms {} the first step of the job", InMs(std::abs(zero)),
-                    zero < 0 ? "before" : "after the begin of")};
-    if (left_out > 0) {
-      lines.push_back(
-          fmt::format("  left out: the {} shortest slices; --max_events keeps more", left_out));
-    }
-    if (moved > 0) {
-      lines.push_back(fmt::format("  on tracks beside theirs, because they overlap others: {}",
-                                  Count(moved, "slice")));
-    }
-    return lines;
-  }
-
- private:
-  static std::string Count(std::size_t count, std::string_view noun) {
-    return Counted(static_cast<std::int64_t>(count), noun);
-  }
-
-  SliceRequest RequestOf(std::int64_t rank) const {
-    SliceRequest request;
-    request.window = window_;
-    request.step = part_.step;
-    request.python = part_.python;
-    if (const TimelinePlan::Rank* planned = plan_.Find(rank)) {
-      request.clock = planned->clock;
-      for (const TimelinePlan::Step& step : planned->steps)
-        request.steps.push_back({step.id, step.window});
-    }
-    return request;
-  }
-
-  void AddMarks(const RankSlices& rank, std::vector<TraceMark>& marks) const {
-    const TimelinePlan::Rank* planned = plan_.Find(rank.rank);
-    if (planned == nullptr) return;
-    for (const TimelinePlan::Mark& mark : plan_.marks) {
-      if (mark.rank != rank.rank) continue;
-      const TimeNs time =
-          planned->clock.Convert(mark.on_host ? mark.time - rank.host_offset : mark.time);
-      if (rank.window && (time < rank.window->begin || time >= rank.window->end)) continue;
-      marks.push_back({mark.rank, time, mark.name, mark.details});
-    }
-  }
-
-  const Part part_;
-  const TimelinePlan& plan_;
-  const std::optional<Interval> window_;
-  LongestSlices longest_;
-};
-
-// The notes of reading the ranks once more that were not there the first time.
-std::vector<std::string> JoinNotes(std::vector<std::string> notes,
-                                   const std::vector<std::string>& more) {
-  for (const std::string& note : more) {
-    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
-  }
-  return notes;
 }
 
 int RunExport(const TimelineOptions& options) {
@@ -230,18 +119,18 @@ int RunExport(const TimelineOptions& options) {
   // Findings and clocks are those of the whole job.
   const Recipe diagnosis = DiagnosisRecipe();
   MappedRanks mapped = MapRanks(diagnosis, request);
-  const TimelinePlan plan = PlanTimeline(mapped.parts, part.around);
+  const TimelinePlan plan = PlanTimeline(mapped.parts, {}, part.around);
   mapped.parts.clear();
   request.ranks = ranks;
   if (!ranks && plan.focus) request.ranks = {plan.focus->ranks.begin(), plan.focus->ranks.end()};
-  TimelineExporter exporter(part, most, plan);
-  const VisitedRanks visited = exporter.Read(request);
+  const ExportedTimeline exported =
+      ExportTimeline(plan, {request, part.step, WindowOf(part, plan), options.python, most, path});
   ClearProgressLine();
-  LogNotes(JoinNotes(JoinNotes(mapped.notes, visited.notes), plan.notes));
-  PrintLines(exporter.Write(path));
+  LogNotes(JoinNotes(JoinNotes(mapped.notes, exported.notes), plan.notes));
+  PrintLines(exported.lines);
   FinishStdout();
   LogNotice("the trace is in {}; https://ui.perfetto.dev opens it", path.string());
-  return mapped.partial || visited.partial ? kExitPartial : 0;
+  return mapped.partial || exported.partial ? kExitPartial : 0;
 }
 
 HelpPage ExportPage() {

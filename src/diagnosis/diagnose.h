@@ -13,6 +13,7 @@
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/replay/what_if.h"
+#include "mpa/recipe/recipe.h"
 
 namespace mpa {
 
@@ -23,6 +24,9 @@ const FoundCause* NumberedFinding(std::string_view number, const std::vector<Fou
 /// `explain` gets its chain of evidence.
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules = {},
                    std::string_view explain = "");
+
+/// Those of the recipe's arguments, or the usual ones.
+Rules RulesOf(const RecipeArguments& arguments);
 
 /// Captures of unknown ranks are not known to be of one job: throws Error (kUsage) for two or more.
 void RequireRanks(const std::vector<DiagnosedRank>& ranks);

@@ -44,10 +44,14 @@ Language LanguageOf(const RecipeArguments& arguments) {
                                                                  : Language::kEnglish;
 }
 
+}  // namespace
+
 Rules RulesOf(const RecipeArguments& arguments) {
   const auto rules = arguments.find("rules");
   return rules == arguments.end() ? Rules() : ParseRules(rules->second);
 }
+
+namespace {
 
 Dimension DimensionOf(const FindingInfo& finding) {
   if (finding.dimension != Dimension::kOfArea) return finding.dimension;
@@ -175,16 +179,13 @@ const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& ke
 namespace {
 
 // What is said of one finding.
-void Explain(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis,
-             const RecipeArguments& arguments, Wanted wanted, Report& report) {
+void Explain(Diagnosis& diagnosis, const RecipeArguments& arguments, Wanted wanted,
+             Report& report) {
   constexpr std::size_t kPlaces = 8;
   FoundCause finding = FindingAsked(diagnosis, arguments.at("key"));
   const Language language = LanguageOf(arguments);
   const std::size_t places = CountOr(arguments, "evidence", kPlaces);
   if (wanted.screen != Detail::kNone) report.lines = WhyLines(diagnosis, finding, language, places);
-  if (arguments.contains("timeline")) {
-    report.documents.push_back({TimelineName(finding), TimelineOf(ranks, diagnosis, finding)});
-  }
   diagnosis.findings = {std::move(finding)};
 }
 
@@ -217,7 +218,7 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
   KeepDimension(arguments, diagnosis);
   const Language language = LanguageOf(arguments);
   if (arguments.contains("key")) {
-    Explain(ranks, diagnosis, arguments, wanted, report);
+    Explain(diagnosis, arguments, wanted, report);
   } else {
     if (wanted.screen != Detail::kNone) {
       report.lines = DiagnosisScreen(diagnosis, language, CountOr(arguments, "top", kOnScreen),

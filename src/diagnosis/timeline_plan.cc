@@ -35,8 +35,8 @@ const FoundCause& FindingAround(const Diagnosis& diagnosis, const std::string& a
 
 class Planner {
  public:
-  Planner(const std::vector<DiagnosedRank>& ranks, const std::string& around)
-      : ranks_(ranks), diagnosis_(Diagnose(ranks)), joined_(JoinOperations(ranks, Rules())) {
+  Planner(const std::vector<DiagnosedRank>& ranks, const Rules& rules, const std::string& around)
+      : ranks_(ranks), diagnosis_(Diagnose(ranks, rules)), joined_(JoinOperations(ranks, rules)) {
     plan_.first_step = std::numeric_limits<TimeNs>::max();
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) AddRank(rank);
     if (plan_.first_step == std::numeric_limits<TimeNs>::max()) plan_.first_step = 0;
@@ -124,20 +124,18 @@ class Planner {
     const FindingScene scene = SceneOf(ranks_, diagnosis_, finding);
     for (const std::size_t rank : scene.ranks) focus.ranks.push_back(ranks_[rank].rank);
     std::ranges::sort(focus.ranks);
-    if (const auto window = WindowOfPlace(finding)) {
-      focus.window = *window;
-      return focus;
-    }
+    focus.file_name = TimelineName(finding);
     for (const std::size_t rank : scene.ranks) {
       const std::vector<StepPart>& steps = ranks_[rank].part->steps;
       if (scene.step >= steps.size()) continue;
       const ClockLine& clock = joined_.clock[rank];
       const Interval step{clock.Convert(steps[scene.step].begin),
                           clock.Convert(steps[scene.step].end)};
-      const bool first = focus.window == Interval{};
-      focus.window = {first ? step.begin : std::min(focus.window.begin, step.begin),
-                      first ? step.end : std::max(focus.window.end, step.end)};
+      const bool first = focus.step == Interval{};
+      focus.step = {first ? step.begin : std::min(focus.step.begin, step.begin),
+                    first ? step.end : std::max(focus.step.end, step.end)};
     }
+    focus.place = WindowOfPlace(finding).value_or(focus.step);
     return focus;
   }
 
@@ -168,12 +166,13 @@ const TimelinePlan::Rank* TimelinePlan::Find(std::int64_t rank) const {
   return found == ranks.end() ? nullptr : &*found;
 }
 
-TimelinePlan PlanTimeline(const std::vector<RankPart>& parts, const std::string& around) {
+TimelinePlan PlanTimeline(const std::vector<RankPart>& parts, const RecipeArguments& arguments,
+                          const std::string& around) {
   std::vector<DiagnosedRank> ranks;
   for (const RankPart& part : parts)
     ranks.push_back({part.rank, static_cast<const RankDiagnosis*>(part.part.get())});
   RequireRanks(ranks);
-  return Planner(ranks, around).Take();
+  return Planner(ranks, RulesOf(arguments), around).Take();
 }
 
 }  // namespace mpa

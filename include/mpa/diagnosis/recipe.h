@@ -8,12 +8,11 @@ namespace mpa {
 /// The diagnosis as a recipe: it condenses every rank, and says of all of them what costs the step.
 /// `advisor` runs it. Arguments: "language" (en, cn), "top" and "evidence" (how many findings and
 /// places the JSON document holds), "max_chars" (its size), "dimension" (all, schedule,
-/// computation: which findings), "key" (a finding to explain, the only one in the document),
-/// "timeline" (write a trace of it) and "rules" (the text of a file of thresholds, see
-/// ParseRules()).
+/// computation: which findings), "key" (a finding to explain, the only one in the document) and
+/// "rules" (the text of a file of thresholds, see ParseRules()).
 Recipe DiagnosisRecipe();
 
-/// The names of the report's documents; a trace follows them, or the list for tuning tools.
+/// The names of the report's documents; the list for tuning tools may follow them.
 inline constexpr std::string_view kDiagnosisDocument = "diagnosis.json";
 /// All findings without places, whatever the other document leaves out.
 inline constexpr std::string_view kWholeDiagnosis = "diagnosis_whole.json";

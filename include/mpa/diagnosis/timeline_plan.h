@@ -37,7 +37,10 @@ struct TimelinePlan {
   struct Focus {
     std::string key;
     std::vector<std::int64_t> ranks;  ///< those of the finding, and one beside them
-    Interval window;                  ///< on the clock of the job
+    /// On the clock of the job: around the longest event of its first place, and of the step in
+    /// which it costs most, on these ranks. A finding without places has the step twice.
+    Interval place, step;
+    std::string file_name;  ///< "timeline_rank.late_r5.json"
   };
   std::vector<Rank> ranks;
   std::vector<Mark> marks;
@@ -48,10 +51,10 @@ struct TimelinePlan {
   const Rank* Find(std::int64_t rank) const;
 };
 
-/// `parts`: of the recipe of DiagnosisRecipe(), in order of rank. `around`: the key of a finding,
-/// or its number in the list; empty: none. The window is that around the longest event of its first
-/// place; of a finding without places the step in which it costs most. Throws Error (kUsage) that
-/// lists the keys when there is no such finding.
-TimelinePlan PlanTimeline(const std::vector<RankPart>& parts, const std::string& around);
+/// `parts`: of the recipe of DiagnosisRecipe(), in order of rank; of its arguments the rules count.
+/// `around`: the key of a finding, or its number in the list; empty: none. Throws Error (kUsage)
+/// that lists the keys when there is no such finding.
+TimelinePlan PlanTimeline(const std::vector<RankPart>& parts, const RecipeArguments& arguments,
+                          const std::string& around);
 
 }  // namespace mpa

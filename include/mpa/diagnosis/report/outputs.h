@@ -56,12 +56,6 @@ FindingScene SceneOf(const std::vector<DiagnosedRank>& ranks, const Diagnosis& d
 /// "timeline_rank.late_r5.json": the key with _ in place of what no file name holds.
 std::string TimelineName(const FoundCause& finding);
 
-/// A Chrome trace of one step: of the ranks of the finding and of a peer, the kernels, copies,
-/// collectives and launches of their graphs, all on one clock. The step is the one in which the
-/// finding costs most, the longest one where that is not known.
-std::string TimelineOf(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
-                       const FoundCause& finding);
-
 /// The names of the kernels that tuning may make shorter, as the tuning tools read them: of those
 /// that leave cores idle and of those without bound the ten that hold the longest kernels, on any
 /// rank. Empty where there is no such kernel.

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the ranks of a job to one trace of them.
+#include "timeline_export.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "mpa/base/error.h"
+#include "mpa/base/text.h"
+#include "mpa/io/output_file.h"
+#include "mpa/pipeline/visit_ranks.h"
+#include "mpa/timeline/longest_slices.h"
+#include "mpa/timeline/trace_document.h"
+
+namespace mpa {
+namespace {
+
+std::string Count(std::size_t count, std::string_view noun) {
+  return Counted(static_cast<std::int64_t>(count), noun);
+}
+
+SliceRequest RequestOf(std::int64_t rank, const TimelinePlan& plan, const TimelineExport& wanted) {
+  SliceRequest request;
+  request.window = wanted.window;
+  request.step = wanted.step;
+  request.python = wanted.python;
+  if (const TimelinePlan::Rank* planned = plan.Find(rank)) {
+    request.clock = planned->clock;
+    for (const TimelinePlan::Step& step : planned->steps)
+      request.steps.push_back({step.id, step.window});
+  }
+  return request;
+}
+
+void AddMarks(const RankSlices& rank, const TimelinePlan& plan, std::vector<TraceMark>& marks) {
+  const TimelinePlan::Rank* planned = plan.Find(rank.rank);
+  if (planned == nullptr) return;
+  for (const TimelinePlan::Mark& mark : plan.marks) {
+    if (mark.rank != rank.rank) continue;
+    const TimeNs time =
+        planned->clock.Convert(mark.on_host ? mark.time - rank.host_offset : mark.time);
+    if (rank.window && (time < rank.window->begin || time >= rank.window->end)) continue;
+    marks.push_back({mark.rank, time, mark.name, mark.details});
+  }
+}
+
+}  // namespace
+
+ExportedTimeline ExportTimeline(const TimelinePlan& plan, const TimelineExport& wanted) {
+  LongestSlices longest(wanted.most);
+  VisitedRanks visited =
+      VisitRanks(wanted.ranks, SliceTables(wanted.python),
+                 [&](std::size_t position, std::int64_t rank, const RankTrace& trace) {
+                   RankSlices slices = SlicesOf(trace, RequestOf(rank, plan, wanted));
+                   slices.rank = rank;
+                   longest.Add(position, std::move(slices));
+                 });
+  TraceDocument document;
+  document.ranks = longest.Take();
+  document.first_step = plan.first_step;
+  std::size_t left_out = 0, moved = 0, kept = 0;
+  for (const RankSlices& rank : document.ranks) {
+    left_out += rank.left_out;
+    moved += rank.moved;
+    kept += rank.slices.size();
+    AddMarks(rank, plan, document.marks);
+  }
+  if (kept == 0) {
+    Fail(ErrorKind::kInput,
+         "nothing lies in that part of the captures: times count from the first step");
+  }
+  document.facts = {{"clock", "us since the first event, on the clock of the first rank"},
+                    {"left_out_slices", std::to_string(left_out)},
+                    {"moved_slices", std::to_string(moved)}};
+  if (plan.focus) document.facts.emplace_back("finding", plan.focus->key);
+  if (!plan.notes.empty())
+    document.facts.emplace_back("clocks", fmt::format("{}", fmt::join(plan.notes, "; ")));
+  io::OutputFile file(wanted.path);
+  const TraceCounts counts =
+      WriteTrace(document, file.temporary_path(), wanted.path.extension() == ".gz");
+  file.Replace(wanted.path);
+
+  ExportedTimeline exported;
+  exported.notes = std::move(visited.notes);
+  exported.partial = visited.partial;
+  const TimeNs zero = counts.begin - plan.first_step;
+  exported.lines = {
+      fmt::format("{}, {:.3f} ms: {}, {}, {} of findings", Count(document.ranks.size(), "rank"),
+                  InMs(counts.end - counts.begin), Count(counts.slices, "slice"),
+                  Count(counts.arrows, "arrow"), Count(counts.marks, "mark")),
+      fmt::format("  begins {:.3f} ms {} the first step of the job", InMs(std::abs(zero)),
+                  zero < 0 ? "before" : "after the begin of")};
+  if (left_out > 0) {
+    exported.lines.push_back(
+        fmt::format("  left out: the {} shortest slices; --max_events keeps more", left_out));
+  }
+  if (moved > 0) {
+    exported.lines.push_back(fmt::format(
+        "  on tracks beside theirs, because they overlap others: {}", Count(moved, "slice")));
+  }
+  return exported;
+}
+
+std::vector<std::string> JoinNotes(std::vector<std::string> notes,
+                                   const std::vector<std::string>& more) {
+  for (const std::string& note : more) {
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  }
+  return notes;
+}
+
+}  // namespace mpa

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where to look for a finding.
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/report/outputs.h"
+
+namespace mpa {
+namespace {
+
+// Ranks that are shown; of many culprits the first ones.
+constexpr std::size_t kMostRanks = 4;
+
+// Rows of a rank in the trace.
+enum TraceRow : int { kStepRow, kHostRow, kKernelRow, kCopyRow, kCollectiveRow, kFindingRow };
+
+std::size_t CountSteps(const std::vector<DiagnosedRank>& ranks) {
+  std::size_t steps = 0;
+  for (const DiagnosedRank& rank : ranks) steps = std::max(steps, rank.part->steps.size());
+  return steps;
+}
+
+class SceneFinder {
+ public:
+  SceneFinder(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
+              const FoundCause& finding)
+      : ranks_(ranks), of_(diagnosis), finding_(finding), leaves_(LeavesOf(finding)) {}
+
+  FindingScene Find() const { return {ShownRanks(), WorstStep()}; }
+
+ private:
+  bool IsCulprit(std::int64_t rank) const {
+    return std::ranges::find(finding_.ranks, rank) != finding_.ranks.end();
+  }
+
+  // The step in which the leaves of the finding take most on its ranks; of equal ones the longest.
+  std::size_t WorstStep() const {
+    std::pair<TimeNs, TimeNs> most{-1, -1};
+    std::size_t worst = 0;
+    for (std::size_t step = 0; step < CountSteps(ranks_); ++step) {
+      std::pair<TimeNs, TimeNs> cost{0, 0};
+      for (const DiagnosedRank& rank : ranks_) {
+        if (step >= rank.part->steps.size()) continue;
+        const StepPart& part = rank.part->steps[step];
+        cost.second = std::max(cost.second, part.end - part.begin);
+        if (!finding_.ranks.empty() && !IsCulprit(rank.rank)) continue;
+        for (const Leaf leaf : leaves_) cost.first += part.leaves[static_cast<std::size_t>(leaf)];
+      }
+      const bool counts =
+          std::ranges::find(of_.dropped_steps, IdOf(step)) == of_.dropped_steps.end();
+      if (counts && cost > most) {
+        most = cost;
+        worst = step;
+      }
+    }
+    return worst;
+  }
+
+  std::int32_t IdOf(std::size_t step) const {
+    for (const DiagnosedRank& rank : ranks_) {
+      if (step < rank.part->steps.size()) return rank.part->steps[step].id;
+    }
+    return -1;
+  }
+
+  // The culprits, or the ranks of the places that show it, and one rank beside them.
+  std::vector<std::size_t> ShownRanks() const {
+    std::vector<std::size_t> shown;
+    std::optional<std::size_t> peer;
+    const auto is_place = [&](std::int64_t rank) {
+      return std::ranges::any_of(finding_.evidence,
+                                 [&](const Evidence& place) { return place.rank == rank; });
+    };
+    const bool captured = std::ranges::any_of(
+        ranks_, [&](const DiagnosedRank& rank) { return IsCulprit(rank.rank); });
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      const bool wanted = captured ? IsCulprit(ranks_[i].rank) : is_place(ranks_[i].rank);
+      if (wanted && shown.size() < kMostRanks) {
+        shown.push_back(i);
+      } else if (!wanted && !peer) {
+        peer = i;
+      }
+    }
+    if (peer) shown.push_back(*peer);
+    return shown;
+  }
+
+  const std::vector<DiagnosedRank>& ranks_;
+  const Diagnosis& of_;
+  const FoundCause& finding_;
+  const std::vector<Leaf> leaves_;
+};
+
+}  // namespace
+
+FindingScene SceneOf(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
+                     const FoundCause& finding) {
+  return SceneFinder(ranks, diagnosis, finding).Find();
+}
+
+std::string TimelineName(const FoundCause& finding) {
+  // Keys of jobs of thousands of ranks are longer than names of files may be.
+  constexpr std::size_t kLongest = 100;
+  std::string name = "timeline_" + finding.key.substr(0, kLongest);
+  for (char& letter : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '.' ||
+                       letter == '-' || letter == '+';
+    if (!plain) letter = '_';
+  }
+  return name + ".json";
+}
+
+}  // namespace mpa
