@@ -136,7 +136,8 @@ Page PageOf(const Report& report, std::string title) {
   page.sections.push_back(std::move(answer));
   if (!report.preface.empty()) page.lead.push_back(report.preface);
   if (!report.story.empty()) {
-    page.sections.push_back({.heading = "What changed most", .points = report.story});
+    page.sections.push_back(
+        {.heading = "What changed most", .points = report.story, .charts = report.drawings});
   }
   for (const ScreenTable& screen : report.screens) {
     page.sections.push_back(
@@ -145,7 +146,8 @@ Page PageOf(const Report& report, std::string title) {
   PageSection findings{.heading = "Findings"};
   for (const Finding& finding : report.findings) findings.cards.push_back(CardOf(finding));
   if (!findings.cards.empty()) page.sections.push_back(std::move(findings));
-  PageSection charts{.heading = "Charts", .charts = report.drawings}, tables{.heading = "Tables"};
+  PageSection charts{.heading = "Charts"}, tables{.heading = "Tables"};
+  if (report.story.empty()) charts.charts = report.drawings;
   for (const Chart& chart : ChartsOf(report)) {
     const auto sheet = std::ranges::find(report.sheets, chart.sheet, &Sheet::name);
     if (sheet == report.sheets.end()) continue;

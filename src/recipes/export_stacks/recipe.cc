@@ -215,12 +215,6 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, Wanted wante
   report.sheets.push_back(std::move(of_ranks));
 }
 
-Verdict JudgeExportStacks(const RankFacts& facts) {
-  return JudgeReadable(facts).AddLack(facts.recorded.stacks == Recorded::kNo,
-                                      "no Python functions: paths begin with operators",
-                                      "with_stack=True");
-}
-
 }  // namespace
 
 Recipe ExportStacks() {
@@ -237,7 +231,7 @@ Recipe ExportStacks() {
                        "what the host did [default: device]",
                        Value::kChoice,
                        {std::begin(export_stacks::kMetrics), std::end(export_stacks::kMetrics)}}},
-       .can_run = JudgeExportStacks,
+       .can_run = JudgeReadable,
        .documents_always = true});
   recipe.take_documents = TakeDocuments;
   return recipe;

@@ -84,11 +84,6 @@ void ReduceTopOperators(const Ranks& ranks, const RecipeArguments& arguments, Wa
     top_operators::AddLines(ranks, top, OverOf(arguments), report);
 }
 
-Verdict JudgeTopOperators(const RankFacts& facts) {
-  return JudgeReadable(facts).AddLack(facts.recorded.stacks == Recorded::kNo,
-                                      "no call stacks: call sites stay unknown", "with_stack=True");
-}
-
 }  // namespace
 
 Recipe TopOperators() {
@@ -105,7 +100,7 @@ Recipe TopOperators() {
                        Value::kText,
                        {},
                        ProblemOfOver}},
-       .can_run = JudgeTopOperators});
+       .can_run = JudgeReadable});
 }
 
 }  // namespace mpa::recipes
