@@ -58,7 +58,7 @@ class PageWriter {
       Add("</pre></div>\n");
     }
     if (!section.points.empty()) {
-      Add("<ul>\n");
+      Add("<ul>");
       for (const std::string& point : section.points) Add("<li>{}</li>\n", EscapedHtml(point));
       Add("</ul>\n");
     }
