@@ -149,7 +149,7 @@ OF_DATABASES = {
     "odd names": OTHERWISE,
 }
 RECIPES = ["-m", "every recipe"]
-OTHER_COMMANDS = (["check"], RECIPES, ["parse"], ["advisor", "all"],
+OTHER_COMMANDS = (["check"], RECIPES, ["parse"], ["advisor", "all"], ["export", "timeline"],
                   ["compare", "--fail_on", "step_time>+3%"])
 
 
