@@ -42,7 +42,9 @@ class EngineBalance : Finder {
     Cause cause = NewCause(job_, finding);
     Found found;
     for (const auto& [role, ranks] : job_.ranks_of_role) {
-      for (std::size_t step = 0; step < job_.steps; ++step) {
+      std::size_t steps = job_.steps;  // that all of them have
+      for (const std::size_t rank : ranks) steps = std::min(steps, job_.Part(rank).steps.size());
+      for (std::size_t step = 0; step < steps; ++step) {
         if (job_.HaveOneLoad(ranks, step) || PromptsDiffer(ranks, step) != of_prompts) continue;
         Even(ranks, step, cause.what_if.expect, found);
       }
@@ -71,8 +73,8 @@ class EngineBalance : Finder {
     const std::vector<TimeNs>& leaves = job_.Part(rank).steps[step].leaves;
     TimeNs own = 0;
     for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-      if (!IsOf({Leaf::kWaitPeer, Leaf::kUnsplit, Leaf::kBubble}, static_cast<Leaf>(leaf)))
-        own += leaves[leaf];
+      const auto of = static_cast<Leaf>(leaf);
+      if (of != Leaf::kWaitPeer && of != Leaf::kUnsplit && of != Leaf::kBubble) own += leaves[leaf];
     }
     return static_cast<double>(own);
   }
