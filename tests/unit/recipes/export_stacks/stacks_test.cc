@@ -32,7 +32,7 @@ class Stacks : public ::testing::Test {
                                    .name = rank_.Text("Node@launch"),
                                    .track = thread_,
                                    .connection = 5});
-    for (const auto [link, time] : {std::pair{1, 1'000}, {2, 6'000}, {3, 10'000}})
+    for (const auto& [link, time] : {std::pair{1, 1'000}, {2, 6'000}, {3, 10'000}})
       rank_.Launch(link, time, thread_);
     Kernel(5'000, 20'000, "MatMulV2", 1);
     Kernel(30'000, 50'000, "Add", 3);
