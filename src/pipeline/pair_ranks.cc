@@ -51,7 +51,7 @@ std::string RanksText(const InputByRank& inputs) {
   for (const auto& [rank, input] : inputs) ranks.insert(rank);
   if (ranks.empty()) return RankList({-1});
   return fmt::format("{} {}", Plural(static_cast<std::int64_t>(ranks.size()), "rank"),
-                     RankList(std::move(ranks)));
+                     RankList(ranks));
 }
 
 }  // namespace
