@@ -382,7 +382,8 @@ def check(tool, recipe, directory, ranks):
         done = subprocess.run([tool, "-m", recipe, "-d", directory, "-o", out], check=False, capture_output=True,
                               encoding="utf-8")
         database = Path(out) / "cluster_analysis_output" / "cluster_analysis.db"
-        connection = sqlite3.connect(database)
+        # Without results no file is left.
+        connection = sqlite3.connect(database if database.exists() else ":memory:")
         known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone()
         found = [list(row) for row in connection.execute(f"SELECT * FROM {table} ORDER BY rowid")] if known else []
         connection.close()
