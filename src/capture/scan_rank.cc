@@ -305,7 +305,10 @@ std::vector<fs::path> Entries(const fs::path& directory) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error))
     entries.push_back(entry.path());
-  if (error) Fail(ErrorKind::kInput, "{}: {}", directory.string(), error.message());
+  if (error) {
+    Fail(error == std::errc::not_enough_memory ? ErrorKind::kResource : ErrorKind::kInput, "{}: {}",
+         directory.string(), error.message());
+  }
   std::ranges::sort(entries);
   return entries;
 }

@@ -230,7 +230,10 @@ std::vector<fs::path> PartPaths(const fs::path& directory) {
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     if (entry.path().extension() == kEnding) paths.push_back(entry.path());
   }
-  if (error) Fail(ErrorKind::kInput, "{}: {}", directory.string(), error.message());
+  if (error) {
+    Fail(error == std::errc::not_enough_memory ? ErrorKind::kResource : ErrorKind::kInput, "{}: {}",
+         directory.string(), error.message());
+  }
   std::ranges::sort(paths);
   return paths;
 }
