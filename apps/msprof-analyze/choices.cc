@@ -59,8 +59,9 @@ CLI::Validator Version(std::string example) {
         const bool is_version = !value.empty() && is_digit(value.front()) && value.back() != '.' &&
                                 value.find('.') != std::string::npos &&
                                 std::ranges::all_of(value, is_part);
-        return is_version ? std::string()
-                          : fmt::format("'{}' is no version; give one such as {}", value, example);
+        return is_version
+                   ? std::string()
+                   : fmt::format("invalid version '{}'; give one such as {}", value, example);
       },
       "");
 }

@@ -14,7 +14,8 @@ namespace mpa {
 /// Refuses other values.
 CLI::Validator OneOf(std::vector<std::string> values);
 
-/// Refuses what is no version, such as the example: numbers with dots between, "RC1" among them.
+/// Refuses anything but a version like the example: numbers and words such as "RC1" with dots
+/// between.
 CLI::Validator Version(std::string example);
 
 /// Refuses nothing: what is right depends on other options, and is checked with them.
