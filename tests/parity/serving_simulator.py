@@ -30,16 +30,17 @@ CAUSES = {
     "detokenize": {"ms": 4.0},
     "idle_engine": {"engine": 1},
     "prompts_apart": {"engine": 1, "steps_later": 2},
+    "exchange_alone": {},
 }
 FRAMES = {"schedule": "vllm/v1/core/sched/scheduler.py(171): schedule",
           "detokenize": "vllm/v1/engine/detokenizer.py(91): update"}
-EXCHANGED = 1 << 19  # bytes between engines in every layer
 SIZES = [8 * i for i in range(1, 65)]
 BASE = {"kind": "infer", "dp": 1, "tp": 4, "layers": 6, "hidden": 4096, "ffn": 11008, "heads": 32, "seq": 1024,
         "micro_batch_size": 16, "micro_batches": 1, "steps": 14, "format": "db"}
 
 sim_config.PRESETS["server"] = BASE
-sim_config.BASE.update({"requests": [90, 126], "prompt": 512, "prefill_every": 5, "joined": False})
+sim_config.BASE.update({"requests": [90, 126], "prompt": 512, "prefill_every": 5, "joined": False,
+                        "exchanged": 1 << 19, "overlapped": False})  # bytes between engines in every layer
 sim_config.CAUSES.update({name: (parameters, "host", name) for name, parameters in CAUSES.items()})
 sim_config.INFER_CAUSES |= set(CAUSES)
 
@@ -152,6 +153,7 @@ class ServerRank(engine.Rank):
         ready = a + 45_000
         graph, asked = self.workload(size), self.workload(max(1, work.requests))
         bubbles = self.job.effects.at("bubbles", self.rank, self.step)
+        exchange = None  # that runs beside the layer, where halves of the batch take turns
         for layer in range(self.config["layers"]):
             for what in ("decode_attention", "decode_mlp"):
                 for padded, plain in zip(graph.get(what, self.flags), asked.get(what, self.flags)):
@@ -162,8 +164,11 @@ class ServerRank(engine.Rank):
                     self.graph([self.timed_as(padded, plain) if is_attention else padded], layer, ready)
                 if self.config["tp"] > 1:
                     self.graph_all_reduce(size * self.config["hidden"] * 2, ready)
-            if self.config["joined"]:
-                self.graph_exchange(ready)
+            if exchange:
+                self.wait_for_exchange(exchange, ready)
+            exchange = self.graph_exchange(ready) if self.config["joined"] else None
+        if exchange:
+            self.wait_for_exchange(exchange, ready)
         self.graph(graph.get("decode_head", self.flags), 99, ready)
 
     def wait_for_host(self, until):
@@ -183,9 +188,9 @@ class ServerRank(engine.Rank):
         return op
 
     def graph_exchange(self, ready):
-        """Every layer meets those of the other engines."""
+        """Every layer meets those of the other engines. Returns what nothing has waited for yet."""
         group = self.job.group_of("dp", self.rank)
-        coll = self.job.collective(self, "allReduce", group, EXCHANGED, engine.BF16, "coll", None, 0, None)
+        coll = self.job.collective(self, "allReduce", group, self.config["exchanged"], engine.BF16, "coll", None, 0, None)
         stream = self.job.comm_stream(group, "coll")
         node = engine.Node(self.rank, self.step, "c", coll, ready, 0, stream, self.graph_conn, coll)
         node.model = 1
@@ -193,6 +198,12 @@ class ServerRank(engine.Rank):
         wait = engine.Node(self.rank, self.step, "w", "aclrtStreamWaitEvent", ready, 20, stream, engine.NONE_ID)
         self.add(wait, self.tails.get(engine.COMPUTE_STREAM))
         self.add(node)
+        if not self.config["overlapped"] or self.job.effects.at("exchange_alone", self.rank, self.step):
+            self.wait_for_exchange(node, ready)
+            return None
+        return node
+
+    def wait_for_exchange(self, node, ready):
         self.add(engine.Node(self.rank, self.step, "w", "aclrtStreamWaitEvent", ready, 20, engine.COMPUTE_STREAM,
                              engine.NONE_ID), node)
 
@@ -206,7 +217,7 @@ class ServerRank(engine.Rank):
                 if self.config["tp"] > 1:
                     self.all_reduce("tp", work.requests * self.config["hidden"] * 2)
             if self.config["joined"]:
-                self.all_reduce("dp", EXCHANGED)
+                self.all_reduce("dp", self.config["exchanged"])
         for op in asked.get("decode_head", self.flags):
             self.run_op(self.named(op), 99)
 
@@ -228,7 +239,7 @@ class ServerRank(engine.Rank):
                 if self.config["tp"] > 1:
                     self.all_reduce("tp", work.tokens * self.config["hidden"] * 2)
             if self.config["joined"]:
-                self.all_reduce("dp", EXCHANGED)
+                self.all_reduce("dp", self.config["exchanged"])
 
 
 class ServerJob(engine.Job):

@@ -45,9 +45,14 @@ CAUSES = {
     "slow_rank": ("rank.late_compute", [2], slow([2]), {}),
     "late_engine": ("rank.late_host", [2, 3], slow([2, 3], 20, "slow_rank_host"), ENGINES),
     "slow_link": ("link.slow", [0, 1], {"name": "slow_link", "link": [0, 1], "factor": 8}, {}),
+    "exchange_of_engines": ("serve.communication", [], {"name": "exchange_alone"},
+                            {**ENGINES, "exchanged": 8 << 20, "overlapped": True}),
+    "long_exchange": ("serve.communication", [], {"name": "exchange_alone"},
+                      {**ENGINES, "exchanged": 16 << 20, "overlapped": True}),
     "ai_cpu": ("op.aicpu", [], {"name": "aicpu"}, {}),
 }
-HEALTHY = {"one_engine": {}, "two_engines": ENGINES, "long_prompts": {"prompt": 2048}, "slow_host": SLOW_HOST}
+HEALTHY = {"one_engine": {}, "two_engines": ENGINES, "long_prompts": {"prompt": 2048}, "slow_host": SLOW_HOST,
+           "exchange_beside_layers": {**ENGINES, "exchanged": 8 << 20, "overlapped": True}}
 
 
 def run(tool, job, *words):

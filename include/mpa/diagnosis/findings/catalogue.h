@@ -47,6 +47,7 @@
   X(kCommNotOverlapped)  \
   X(kCommSmall)          \
   X(kCommExposed)        \
+  X(kServeCommunication) \
   X(kCommBroadcast)      \
   X(kCommUnaligned)      \
   X(kCommContention)     \

@@ -124,6 +124,39 @@ TEST(EngineBalance, PromptsHoldUpThoseThatDecode) {
   EXPECT_EQ(FindingWith(diagnosis, "serve.balance"), nullptr);
 }
 
+// Two ranks that compute for 6 ms and then transfer, with nothing beside it.
+Diagnosis Exchanging(const ServingBatch& batch, TimeNs transfer) {
+  std::vector<RankDiagnosis> parts;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 4; ++step) {
+      builder.Step().Serves(batch).Kernel("MatMulV3", 6 * kMs);
+      builder.Collective("all_" + std::to_string(step), transfer);
+    }
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+// A schedule hides 65 % of what can be hidden: all of 4 ms beside 6 ms, but 6 of 12 ms.
+TEST(ExposedDecode, HidesNoMoreThanIsComputed) {
+  const Diagnosis less = Exchanging(Decoding(8), 4 * kMs);
+  const FoundCause* found = FindingWith(less, "serve.communication/g");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(static_cast<double>(found->gain), 0.65 * 4 * kMs, 10);
+  EXPECT_NEAR(MetricIn(*found, "share_of_decode"), 0.4, 1e-6);
+  const Diagnosis more = Exchanging(Decoding(8), 12 * kMs);
+  found = FindingWith(more, "serve.communication/g");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(static_cast<double>(found->gain), 0.65 * 6 * kMs, 10);
+}
+
+TEST(ExposedDecode, ShortTransfersAndPromptsAreUsual) {
+  for (const Diagnosis& diagnosis :
+       {Exchanging(Decoding(8), kMs), Exchanging(Reading(4096), 4 * kMs)})
+    EXPECT_EQ(FindingWith(diagnosis, "serve.communication/g"), nullptr);
+}
+
 TEST(EngineHost, WhatLiesBetweenRunsOfTheModel) {
   const Diagnosis diagnosis = DiagnoseJob({ThreeSteps([](PartBuilder& step) {
     step.Serves(Decoding(8)).Host(Leaf::kPython, 2 * kMs).Kernel("MatMulV3", 4 * kMs);

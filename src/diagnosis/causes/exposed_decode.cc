@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives of a server for which its tokens wait, because nothing is computed beside them.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "finder.h"
+#include "small_operations.h"
+
+namespace mpa {
+namespace {
+
+constexpr Threshold kDecodeShare{"share", 0.15, 0, 1,
+                                 "steps that decode wait for transfers this share of their time"},
+    kDecodeGain{"gain", 0.65, 0, 1, "a good schedule hides at most this share of the transfers"};
+
+constexpr MetricInfo kShareOfDecode{
+    "share_of_decode", "share", {"{} of the steps that decode", "占解码 step 的 {}"}};
+
+class ExposedDecode : Finder {
+ public:
+  using Finder::Finder;
+
+  void Find() {
+    const std::vector<Decode> steps = DecodingSteps();
+    TimeNs decoding = 0;
+    for (std::size_t step = job_.first_step; step < steps.size(); ++step)
+      decoding += steps[step].time;
+    std::map<std::string, std::vector<std::size_t>> by_group;
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      if (IsOfDecode(i)) by_group[job_.operations.all[i].group].push_back(i);
+    }
+    for (const auto& [group, operations] : by_group) Add(group, operations, steps, decoding);
+  }
+
+ private:
+  // The ranks that decode in a step of the job; sums of all of them.
+  struct Decode {
+    TimeNs time = 0;
+    TimeNs alone = 0;    // they compute without transfers beside it
+    TimeNs exposed = 0;  // collectives of all groups
+    // No more of the transfers can run beside the computing than there is of it.
+    double Hidden() const { return std::clamp(Ratio(alone, exposed), 0.0, 1.0); }
+  };
+
+  std::vector<Decode> DecodingSteps() const {
+    std::vector<Decode> steps(job_.steps);
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const std::vector<StepPart>& parts = job_.Part(rank).steps;
+      for (std::size_t step = 0; step < std::min(job_.steps, parts.size()); ++step) {
+        if (!Decodes(rank, step)) continue;
+        for (const TimeNs leaf : parts[step].leaves) steps[step].time += leaf;
+        steps[step].alone += job_.work[rank][step].compute;
+      }
+    }
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      if (!IsOfDecode(i)) continue;
+      Decode& step = steps[static_cast<std::size_t>(job_.operations.all[i].step)];
+      step.exposed += Members(i) * exposure_.Of(i);
+      step.alone -= Members(i) * (PostOf(job_, i) - exposure_.Of(i));
+    }
+    return steps;
+  }
+
+  bool Decodes(std::size_t rank, std::size_t step) const {
+    const std::vector<StepPart>& steps = job_.Part(rank).steps;
+    return step < steps.size() && steps[step].batch.phase == ServingPhase::kDecode;
+  }
+
+  bool IsOfDecode(std::size_t operation) const {
+    const JobOperation& of = job_.operations.all[operation];
+    return job_.Holds(of.step) && std::ranges::all_of(of.joint.members, [&](const auto& member) {
+             return Decodes(member.rank, static_cast<std::size_t>(of.step));
+           });
+  }
+
+  TimeNs Members(std::size_t operation) const {
+    return static_cast<TimeNs>(job_.operations.all[operation].joint.members.size());
+  }
+
+  void Add(const std::string& group, const std::vector<std::size_t>& operations,
+           const std::vector<Decode>& steps, TimeNs decoding) {
+    Cause cause = NewCause(job_, kServeCommunication, group);
+    TimeNs shown = 0;  // of all members, in steps that count
+    for (const std::size_t i : operations) {
+      const JobOperation& operation = job_.operations.all[i];
+      const TimeNs exposed = exposure_.Of(i);
+      if (exposed <= 0) continue;
+      const double hidden = steps[static_cast<std::size_t>(operation.step)].Hidden();
+      ShortenOperation(job_, i, ShareOf(exposed, hidden * rules_[kDecodeGain]),
+                       cause.what_if.expect);
+      ShortenOperation(job_, i, ShareOf(exposed, hidden), cause.what_if.bound);
+      if (job_.Counts(operation.step)) shown += Members(i) * exposed;
+    }
+    const double share = decoding > 0 ? Ratio(shown, decoding) : 0;
+    if (share < rules_[kDecodeShare]) return;
+    // What a schedule hides depends on the model.
+    cause.finding.confidence = Certainty::kLow;
+    cause.finding.Measure(kShareOfDecode, share);
+    cause.finding.Measure(kCallsPerStep, CallsPerStep(job_, operations));
+    causes_.push_back(std::move(cause));
+  }
+
+  const Exposure exposure_{job_};
+};
+
+}  // namespace
+
+const FindingInfo kServeCommunication = Opportunity(
+    Area::kCommunication, "serve.communication", {"framework"},
+    {"tokens wait for collectives beside which nothing is computed", "解码等待未被掩盖的集合通信"},
+    {.applies = [](const Coverage& job) { return job.serves && job.operations && job.ranks > 1; },
+     .find = FindBy<ExposedDecode>,
+     .advice = {{{{"run two halves of the batch in turn (dual batch overlap), so that one computes "
+                   "while the other transfers",
+                   "将 batch 分成两半交替执行（双 batch 重叠），使计算与通信并行"},
+                  Change("batch", "two halves that overlap")},
+                 {{"use kernels that compute and transfer at once (matmul with allreduce, dispatch "
+                   "and combine of experts)",
+                   "使用通算融合算子（matmul+allreduce、MoE dispatch/combine）"},
+                  Change("collectives of the model", "fused with computing")}}},
+     .thresholds = {&kDecodeShare, &kDecodeGain}});
+
+}  // namespace mpa
