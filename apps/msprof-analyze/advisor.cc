@@ -3,141 +3,39 @@
 // saves.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "advisor_baseline.h"
+#include "advisor_output.h"
 #include "choices.h"
 #include "command.h"
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
-#include "mpa/base/printable.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/recipe.h"
-#include "mpa/diagnosis/timeline_plan.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
-#include "mpa/io/output_file.h"
 #include "mpa/pipeline/cluster.h"
-#include "mpa/writers/pages.h"
-#include "mpa/writers/writers.h"
 #include "printing.h"
-#include "timeline_export.h"
+#include "shards.h"
 
 namespace mpa {
 namespace {
 
 namespace fs = std::filesystem;
-
-// What the command writes, as the Python tool does: <output>/log/mstt_advisor_<time>.xlsx, and
-// beside `log` a page and the list for tuning tools.
-struct AdvisorPlaces {
-  fs::path folder, log;
-};
-
-using AdvisorJson = nlohmann::ordered_json;
-
-const std::string& DocumentOf(const Report& report, std::string_view name) {
-  const auto found = std::ranges::find_if(
-      report.documents, [&](const TextDocument& row) { return row.file_name == name; });
-  if (found == report.documents.end()) Fail(ErrorKind::kInternal, "the report has no {}", name);
-  return found->text;
-}
-
-// All findings, whatever the printed document leaves out.
-nlohmann::json WholeOf(const Report& report) {
-  return nlohmann::json::parse(DocumentOf(report, kWholeDiagnosis));
-}
-
-// True if a fault has the severity of --fail_on or a higher one.
-bool FailsOn(const std::string& fail_on, const nlohmann::json& document) {
-  static const std::vector<std::string> order = {"info", "low", "medium", "high", "critical"};
-  const auto place = [&](const std::string& name) {
-    return std::ranges::find(order, name) - order.begin();
-  };
-  return std::any_of(document.at("findings").begin(), document.at("findings").end(),
-                     [&](const nlohmann::json& finding) {
-                       return finding.at("kind") == "fault" &&
-                              place(finding.at("severity").get<std::string>()) >= place(fail_on);
-                     });
-}
-
-// The document with what only the command knows. The changes are left out, and counted, where the
-// document would become longer than `most` bytes; 0: of any length.
-std::string DocumentText(const ClusterOutcome& outcome,
-                         const std::optional<FindingChanges>& changes, std::size_t most) {
-  const std::string& text = DocumentOf(outcome.report, kDiagnosisDocument);
-  if (!outcome.partial && !changes) return text;
-  AdvisorJson document = AdvisorJson::parse(text);
-  if (outcome.partial) document["complete"] = false;
-  const auto dump = [&] { return PrintableJson(document.dump(most == 0 ? 1 : -1)); };
-  if (!changes) return dump();
-  document["changes"] = ChangesJson(changes->rows);
-  if (!changes->step.children.empty()) document["step_change"] = StepChangeJson(changes->step);
-  if (changes->untold > 0) document["untold_changes"] = changes->untold;
-  std::string whole = dump();
-  if (most == 0 || whole.size() <= most) return whole;
-  document.erase("step_change");
-  document["changes"] = AdvisorJson::array();
-  document["omitted"]["changes"] = changes->rows.size();
-  whole = dump();
-  return whole.size() <= most ? whole : text;
-}
-
-// Makes the directories, before the long work starts. `output`: of -o; empty: the current one.
-AdvisorPlaces PrepareOutputs(const std::string& output, bool tables, NewDirectories& directories) {
-  const fs::path below = output.empty() ? fs::current_path() : fs::path(ExpandHome(output));
-  AdvisorPlaces places;
-  places.folder = fs::absolute(below).lexically_normal();
-  places.log = places.folder / "log";
-  directories.Add(places.folder);
-  directories.Add(places.log);
-  InContext("-o", [&] { io::PrepareDirectoryBelow(places.folder, tables ? "log" : ""); });
-  return places;
-}
-
-void WriteTables(const AdvisorPlaces& places, const Report& report) {
-  static constexpr std::string_view kStem = "mstt_advisor_";
-  const fs::path tables = WriteXlsx(report, places.log, std::string(kStem) + UtcTimeStamp());
-  const fs::path page = places.folder / (tables.stem().string() + ".html");
-  Page shown = *report.page;
-  shown.facts = report.facts;
-  io::ReplaceText(page, FormatPage(shown));
-  for (const TextDocument& document : report.documents) {
-    if (document.file_name != kTuningList) continue;
-    const std::string time = tables.stem().string().substr(kStem.size());
-    io::ReplaceText(places.folder / fmt::format("operator_tuning_file_{}.cfg", time),
-                    document.text);
-  }
-  LogNotice("the results are in {} and {}", page.string(), tables.string());
-}
-
-// Writes the step in which the finding costs most. Gives whether ranks or parts of them had to be
-// left out.
-bool WriteTimeline(const fs::path& folder, const TimelinePlan& plan, ClusterRequest request) {
-  const TimelinePlan::Focus& focus = *plan.focus;
-  const fs::path path = folder / focus.file_name;
-  request.ranks = {focus.ranks.begin(), focus.ranks.end()};
-  const ExportedTimeline exported =
-      ExportTimeline(plan, {request, std::nullopt, focus.step, false, kUsualSlices, path});
-  ClearProgressLine();
-  LogNotes(plan.notes);
-  for (const std::string& line : exported.lines) LogInfo("{}", line);
-  LogNotice("the trace is in {}; https://ui.perfetto.dev opens it", path.string());
-  return exported.partial;
-}
 
 constexpr int kExitFindings = 1;
 constexpr std::string_view kUsage = "msprof-analyze advisor all -d DIR";
@@ -152,6 +50,7 @@ struct AdvisorOptions {
   std::string cann_version, torch_version, profiling_type;
   bool json = false, agent = false, debug = false, print_rules = false;
   RankOptions ranks;
+  ShardOptions shards;
 };
 
 // What the words in front of the options ask for.
@@ -264,18 +163,12 @@ RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& quest
   return arguments;
 }
 
-// `plan`: if given, the timeline of the finding that is asked about.
 ClusterOutcome DiagnoseCaptures(const AdvisorOptions& options, const std::string& captures,
-                                const RecipeArguments& arguments, Wanted wanted,
-                                std::optional<TimelinePlan>* plan = nullptr) {
+                                const RecipeArguments& arguments, Wanted wanted) {
   const Recipe recipe = DiagnosisRecipe();
   ClusterRequest request = options.ranks.Request(ExpandHome(captures));
   request.arguments = arguments;
-  MappedRanks mapped = MapRanks(recipe, request);
-  if (plan != nullptr) *plan = PlanTimeline(mapped.parts, arguments, arguments.at("key"));
-  ClusterOutcome outcome = ReduceRanks(recipe, arguments, wanted, std::move(mapped));
-  ClearProgressLine();
-  return outcome;
+  return ReduceRanks(recipe, arguments, wanted, MapRanks(recipe, request));
 }
 
 // The diagnosis of the run to compare with; nothing without one.
@@ -296,14 +189,10 @@ std::optional<FindingChanges> ChangesSince(const RecipeArguments& arguments,
   return ChangesOf(*earlier, WholeOf(report), RulesOf(arguments)[kGrownRatio]);
 }
 
-int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
-  if (options.print_rules) {
-    Print(RulesText(Rules()));
-    FinishStdout();
-    return 0;
-  }
-  const Question question = QuestionOf(options);
-  const RecipeArguments arguments = ArgumentsOf(options, question);
+// From the condensed ranks to the answer.
+int Answer(const AdvisorOptions& options, const Question& question,
+           const RecipeArguments& arguments, const std::function<MappedRanks()>& map,
+           const Agent& agent) {
   const bool for_programs = options.json || options.agent;
   const bool tables = !for_programs && question.key.empty(), timeline = question.what == "timeline";
   std::optional<nlohmann::json> baseline;
@@ -313,8 +202,10 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   if (tables || timeline) places = PrepareOutputs(options.output, tables, directories);
   const Wanted wanted{.sheets = tables, .screen = for_programs ? Detail::kNone : Detail::kAnswer};
   std::optional<TimelinePlan> plan;
-  ClusterOutcome outcome =
-      DiagnoseCaptures(options, question.captures, arguments, wanted, timeline ? &plan : nullptr);
+  MappedRanks mapped = map();
+  if (timeline) plan = PlanTimeline(mapped.parts, arguments, arguments.at("key"));
+  ClusterOutcome outcome = ReduceRanks(DiagnosisRecipe(), arguments, wanted, std::move(mapped));
+  ClearProgressLine();
   const auto benchmark = BenchmarkOf(options, arguments);
   if (tables && benchmark) {
     AddBenchmarkSheets(options.ranks.Request(question.captures), WholeOf(outcome.report),
@@ -348,6 +239,50 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   return lost ? kExitPartial : code;
 }
 
+// The share of this process. A single finding is explained by every process that is asked.
+std::optional<Sharing> SharingOf(const AdvisorOptions& options, const Question& question) {
+  const bool asked = !IsOneOf(options.shards.shard, {"", "auto", "off"}) || options.shards.local;
+  if (!asked && !question.key.empty()) return std::nullopt;
+  const std::pair<const char*, bool> without_effect[] = {
+      {"why and timeline", !question.key.empty()},
+      {"--benchmark_profiling_path", !options.baseline_captures.empty()},
+      {"--baseline", !options.baseline.empty()},
+      {"--fail_on", !options.fail_on.empty()}};
+  for (const auto& [name, given] : without_effect) {
+    if (asked && given)
+      Fail(ErrorKind::kUsage, "--shard makes parts and no report; leave {} out", name);
+  }
+  return SharingOf(options.shards, options.output, fs::current_path());
+}
+
+int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
+  if (options.print_rules) {
+    Print(RulesText(Rules()));
+    FinishStdout();
+    return 0;
+  }
+  const Question question = QuestionOf(options);
+  const RecipeArguments arguments = ArgumentsOf(options, question);
+  const Recipe recipe = DiagnosisRecipe();
+  ClusterRequest request = options.ranks.Request(question.captures);
+  request.arguments = arguments;
+  const auto sharing = SharingOf(options, question);
+  if (!sharing) {
+    return Answer(
+        options, question, arguments, [&] { return MapRanks(recipe, request); }, agent);
+  }
+  const int exit_code = RunShard({{&recipe, arguments}}, request, *sharing, agent);
+  if (!IsLastOf(*sharing)) return exit_code;
+  const auto read = [&] {
+    return ReadParts({sharing->request.directory}, {{&recipe, arguments, request.step}})
+        .front()
+        .mapped;
+  };
+  const int of_all = Answer(options, question, arguments, read, agent);
+  EndSharing(*sharing);
+  return of_all;
+}
+
 HelpPage AdvisorPage() {
   HelpPage page;
   page.summary = "Finds what slows the step down, on which ranks, and how much time a fix saves.";
@@ -367,6 +302,17 @@ constexpr const char* kPrograms = "For programs";
 constexpr const char* kPythonTool = "Options of the Python tool without effect";
 
 }  // namespace
+
+int MergeAdvisor(PartSet set, const std::string& output, bool json, const Agent& agent) {
+  AdvisorOptions options;
+  options.output = output;
+  options.json = json;
+  options.agent = agent.Wanted();
+  options.language = set.arguments.at("language");
+  const Question question{.what = set.arguments.at("dimension")};
+  return Answer(
+      options, question, set.arguments, [&] { return std::move(set.mapped); }, agent);
+}
 
 Command AddAdvisor(CLI::App& program, const Agent& agent) {
   CLI::App* app = program.add_subcommand(
@@ -415,6 +361,7 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
       kReading);
   add.Flag("--print_rules", options->print_rules,
            "Print the built-in thresholds as a rule file and exit", kReading);
+  options->shards.AddTo(add);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
   add("--cann_version", options->cann_version, "Read from the capture", "VERSION", kPythonTool)

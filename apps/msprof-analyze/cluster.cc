@@ -16,6 +16,7 @@
 #include "mpa/base/log.h"
 #include "printing.h"
 #include "recipe_runs.h"
+#include "shards.h"
 
 namespace mpa {
 namespace {
@@ -23,82 +24,62 @@ namespace {
 namespace fs = std::filesystem;
 
 struct RecipeCommandOptions {
-  std::string recipe, output, save_parts, from_parts;
+  std::string recipe, output;
   std::string parallel_mode;
   bool print = false, agent = false;
   CaptureArgument captures;
   ExportOptions exports;
   RankOptions ranks;
+  ShardOptions shards;
   RecipeArguments arguments;
 };
 
-Detail DetailOf(const RecipeCommandOptions& options) {
-  if (options.exports.json()) return Detail::kNone;
-  if (LogEnabled(LogLevel::kInfo)) return Detail::kAll;
-  return options.print ? Detail::kMore : Detail::kAnswer;
+std::vector<MappedRanks> MappedOf(std::vector<PartSet> sets) {
+  std::vector<MappedRanks> mapped;
+  for (PartSet& set : sets) mapped.push_back(std::move(set.mapped));
+  return mapped;
 }
 
 int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
   const std::vector<RecipeRun> runs = RunsOf(options.recipe, options.arguments);
-  if (options.exports.json() && (agent.Wanted() || runs.size() > 1)) {
-    Fail(ErrorKind::kUsage, "--json prints the document of one recipe; give {}",
-         agent.Wanted() ? "--agent alone" : "one recipe, or --export_type json");
-  }
-  const bool from_parts = !options.from_parts.empty();
-  if (options.captures.Given() && from_parts) {
-    Fail(ErrorKind::kUsage, "--from_parts replaces -d; give one of them");
-  }
-  const std::string directory = from_parts
-                                    ? ""
-                                    : options.captures.Path(fmt::format("msprof-analyze -m {} DIR",
-                                                                        runs.front().recipe->name));
-  std::vector<std::vector<ExportType>> types;
+  CheckForms(options.exports, agent, runs.size());
+  const std::string directory =
+      options.captures.Path(fmt::format("msprof-analyze -m {} DIR", runs.front().recipe->name));
+  const fs::path source = directory;
+  const bool is_given = !options.output.empty();
+  Delivery delivery{
+      options.exports, agent,        {}, is_given ? fs::path(ExpandHome(options.output)) : source,
+      is_given,        options.print};
   for (const RecipeRun& run : runs) {
-    types.push_back(options.exports.Types(
+    delivery.types.push_back(options.exports.Types(
         ReportKind::kRecipe, StandardType(*run.recipe, directory, options.ranks.open)));
   }
-  const ClusterRequest request = options.ranks.Request(directory);
-  const fs::path source = from_parts ? fs::path(ExpandHome(options.from_parts)) : request.directory;
-  CheckDirectory(from_parts ? "--from_parts" : "-d", source);
-  std::vector<fs::path> baselines;
-  for (const RecipeRun& run : runs) baselines.push_back(BaselineOf(run));
-  if (from_parts && !(options.save_parts.empty() && request.step == std::nullopt)) {
-    Fail(ErrorKind::kUsage,
-         "--from_parts reads parts that exist already; give --save_parts and --step_id to the run "
-         "that makes them");
+  ClusterRequest request = options.ranks.Request(directory);
+  CheckDirectory("-d", source);
+  request.each_group = true;
+  for (const RecipeRun& run : runs)
+    request.each_group = request.each_group && BaselineOf(run).empty();
+  const auto sharing = SharingOf(options.shards, options.output, source);
+  if (!sharing) {
+    return RunRecipes(runs, delivery, request, [&](EarlyDocuments& early) {
+      ClusterRequest writing = request;
+      if (!delivery.types.front().empty()) writing.write_documents = early.Writer();
+      return MapRanks(runs, writing);
+    });
   }
-  if (!options.save_parts.empty()) return SaveParts(runs, request, options.save_parts, agent);
-  const fs::path below = options.output.empty() ? source : fs::path(ExpandHome(options.output));
-  const fs::path output = fs::absolute(below).lexically_normal() / "cluster_analysis_output";
-  std::vector<MappedRanks> mapped;
-  NewDirectories directories;
-  directories.Add(below);
-  directories.Add(output);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    directories.Add(output / runs[i].recipe->folder);
-    InContext(options.output.empty() ? "-d (-o writes elsewhere)" : "-o",
-              [&] { PrepareTargets(*runs[i].recipe, types[i], output); });
-    (void)PagePath(*runs[i].recipe, runs[i].arguments);  // refuses what cannot be written
-    if (from_parts) mapped.push_back(ReadParts(*runs[i].recipe, runs[i].arguments, source));
-  }
-  EarlyDocuments early(output);
-  if (!from_parts) {
-    ClusterRequest writing = request;
-    if (!types.front().empty()) writing.write_documents = early.Writer();
-    writing.each_group =
-        std::ranges::all_of(baselines, [](const fs::path& baseline) { return baseline.empty(); });
-    mapped = MapRanks(runs, writing);
-  }
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!baselines[i].empty()) AddBaseline(runs[i], request, baselines[i], mapped[i]);
-  }
-  return FinishAll(runs, std::move(mapped),
-                   {options.exports, agent, std::move(types), output, early, DetailOf(options)});
+  const int exit_code = RunShard(runs, request, *sharing, agent);
+  if (!IsLastOf(*sharing)) return exit_code;
+  const int of_all = RunRecipes(runs, delivery, request, [&](EarlyDocuments&) {
+    std::vector<WantedParts> wanted;
+    for (const RecipeRun& run : runs) wanted.push_back({run.recipe, run.arguments, request.step});
+    return MappedOf(ReadParts({sharing->request.directory}, wanted));
+  });
+  EndSharing(*sharing);
+  return of_all;
 }
 
 constexpr const char* kOfRecipes = "Options of the recipe";
 constexpr const char* kMore = "More about results";
-constexpr const char* kMachines = "Ranks on several machines";
 constexpr const char* kWhereResultsGo =
     "Results go to cluster_analysis_output in the output directory. Another run replaces its own "
     "tables and files only.";
@@ -208,12 +189,7 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
            "Print one JSON object that names what was written; the log goes to a file", kMore);
   add("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]", "ID",
       kMore);
-  add("--save_parts", options->save_parts,
-      "Condense the ranks on this machine into small files for --from_parts, and make "
-      "no report",
-      "DIR", kMachines);
-  add("--from_parts", options->from_parts,
-      "Directory with the files of --save_parts of all machines, instead of -d", "DIR", kMachines);
+  options->shards.AddTo(add);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
   app->add_flag_callback(

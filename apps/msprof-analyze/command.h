@@ -52,6 +52,7 @@ Command AddCompare(CLI::App& program);
 Command AddCheck(CLI::App& program);
 Command AddParse(CLI::App& program);
 Command AddAdvisor(CLI::App& program, const Agent& agent);
+Command AddMerge(CLI::App& program, const Agent& agent);
 Command AddExport(CLI::App& program);
 Command AddAutoCompletion(CLI::App& program);
 /// `part` gives a command of the program by its name, and the program by no name.

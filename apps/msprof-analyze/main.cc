@@ -127,8 +127,8 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
   program.require_subcommand(0, 1);
   std::vector<Command> commands = {AddCompare(program),        AddCluster(program, agent),
                                    AddCheck(program),          AddParse(program),
-                                   AddAdvisor(program, agent), AddExport(program),
-                                   AddAutoCompletion(program)};
+                                   AddAdvisor(program, agent), AddMerge(program, agent),
+                                   AddExport(program),         AddAutoCompletion(program)};
   commands.push_back(AddManual(program, [&](const std::string& name) {
     const auto found = std::ranges::find_if(
         commands, [&](const Command& command) { return command.app->get_name() == name; });

@@ -272,34 +272,7 @@ std::string SuggestionOf(const std::vector<RecipeRun>& runs) {
   return text + "--export_type columns says what each column means.";
 }
 
-}  // namespace
-
-int SaveParts(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
-              const std::string& directory, const Agent& agent) {
-  const fs::path target = fs::absolute(ExpandHome(directory)).lexically_normal();
-  InContext("--save_parts", [&] { io::PrepareOutputDirectory(target); });
-  const std::vector<MappedRanks> mapped = MapRanks(runs, request);
-  ClearProgressLine();
-  WrittenResults written;
-  bool partial = false;
-  NewNotes notes;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    LogNotes(notes.Of(mapped[i].notes));
-    for (const fs::path& path : WriteParts(*runs[i].recipe, runs[i].arguments, mapped[i], target)) {
-      written.files.push_back(path);
-    }
-    partial = partial || mapped[i].partial;
-  }
-  LogNotice("the parts of {} ranks are in {}", mapped.front().parts.size(), target.string());
-  const int exit_code = partial ? kExitPartial : 0;
-  if (agent.Wanted()) {
-    agent.PrintResults({written}, {}, mapped.front().notes,
-                       "combine the parts of all machines with --from_parts", exit_code);
-    FinishStdout();
-  }
-  return exit_code;
-}
-
+// Adds the condensed ranks of the run to compare with.
 void AddBaseline(const RecipeRun& run, ClusterRequest request, const fs::path& directory,
                  MappedRanks& mapped) {
   request.directory = directory;
@@ -312,8 +285,14 @@ void AddBaseline(const RecipeRun& run, ClusterRequest request, const fs::path& d
   mapped.parts.insert(mapped.parts.end(), base.parts.begin(), base.parts.end());
 }
 
+Detail DetailOf(const Delivery& delivery) {
+  if (delivery.exports.json()) return Detail::kNone;
+  if (LogEnabled(LogLevel::kInfo)) return Detail::kAll;
+  return delivery.print ? Detail::kMore : Detail::kAnswer;
+}
+
 int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mapped,
-              const Delivery& delivery) {
+              const Delivery& delivery, const fs::path& output, const EarlyDocuments& early) {
   const bool for_agent = delivery.agent.Wanted();
   std::vector<WrittenResults> written;
   std::vector<std::string> answer, warnings;
@@ -327,9 +306,8 @@ int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mappe
       RecipeResult result =
           Finish(runs[i], std::move(mapped[i]),
                  {.documents = WritesDocuments(*runs[i].recipe, delivery.types[i]),
-                  .screen = delivery.screen},
-                 delivery.types[i], delivery.output, delivery.early,
-                 for_agent ? nullptr : &delivery.exports, notes);
+                  .screen = DetailOf(delivery)},
+                 delivery.types[i], output, early, for_agent ? nullptr : &delivery.exports, notes);
       written.push_back(std::move(result.written));
       answer.insert(answer.end(), result.answer.begin(), result.answer.end());
       warnings.insert(warnings.end(), result.notes.begin(), result.notes.end());
@@ -349,6 +327,36 @@ int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mappe
     FinishStdout();
   }
   return exit_code;
+}
+
+}  // namespace
+
+void CheckForms(const ExportOptions& exports, const Agent& agent, std::size_t runs) {
+  if (!exports.json() || (!agent.Wanted() && runs == 1)) return;
+  Fail(ErrorKind::kUsage, "--json prints the document of one recipe; give {}",
+       agent.Wanted() ? "--agent alone" : "one recipe, or --export_type json");
+}
+
+int RunRecipes(const std::vector<RecipeRun>& runs, const Delivery& delivery,
+               const ClusterRequest& request, const MapRuns& map) {
+  const fs::path output =
+      fs::absolute(delivery.below).lexically_normal() / "cluster_analysis_output";
+  NewDirectories directories;
+  directories.Add(delivery.below);
+  directories.Add(output);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    directories.Add(output / runs[i].recipe->folder);
+    InContext(delivery.is_given ? "-o" : "-d (-o writes elsewhere)",
+              [&] { PrepareTargets(*runs[i].recipe, delivery.types[i], output); });
+    (void)PagePath(*runs[i].recipe, runs[i].arguments);  // refuses what cannot be written
+  }
+  EarlyDocuments early(output);
+  std::vector<MappedRanks> mapped = map(early);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const fs::path baseline = BaselineOf(runs[i]);
+    if (!baseline.empty()) AddBaseline(runs[i], request, baseline, mapped[i]);
+  }
+  return FinishAll(runs, std::move(mapped), delivery, output, early);
 }
 
 }  // namespace mpa

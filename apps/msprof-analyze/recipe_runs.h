@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,28 +37,26 @@ std::filesystem::path BaselineOf(const RecipeRun& run);
 
 // From the parts of the ranks to results.
 
-/// Condenses the ranks that are here, for a run elsewhere that puts all together. Gives the exit
-/// code.
-int SaveParts(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
-              const std::string& directory, const Agent& agent);
-
-/// Adds the condensed ranks of the run to compare with.
-void AddBaseline(const RecipeRun& run, ClusterRequest request,
-                 const std::filesystem::path& directory, MappedRanks& mapped);
-
 /// How the results of one command leave it.
 struct Delivery {
   const ExportOptions& exports;
   const Agent& agent;
   std::vector<std::vector<ExportType>> types;  ///< of each run
-  std::filesystem::path output;
-  const EarlyDocuments& early;
-  Detail screen{};
+  std::filesystem::path below;                 ///< of the results' directory
+  bool is_given = false;                       ///< by -o
+  bool print = false;                          ///< more of single ranks
 };
 
-/// Reduces and writes recipe after recipe. One of several that fails costs its own results alone.
+/// Says what is wrong with the options before a rank is read. Throws Error (kUsage).
+void CheckForms(const ExportOptions& exports, const Agent& agent, std::size_t runs);
+
+/// Gets the condensed ranks of each run; files of single ranks may be written already.
+using MapRuns = std::function<std::vector<MappedRanks>(EarlyDocuments& early)>;
+
+/// Prepares the directories, then reduces and writes recipe after recipe. One of several that fails
+/// costs its own results alone. `request` says how to read the ranks of a run to compare with.
 /// Gives the exit code.
-int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mapped,
-              const Delivery& delivery);
+int RunRecipes(const std::vector<RecipeRun>& runs, const Delivery& delivery,
+               const ClusterRequest& request, const MapRuns& map);
 
 }  // namespace mpa

@@ -46,33 +46,33 @@ std::string RanksText(const std::set<std::int64_t>& ranks) {
 }  // namespace
 
 void AnalysedCaptures::Add(const RankTrace& trace) {
-  ++captures_;
-  if (trace.rank >= 0) ranks_.insert(trace.rank);
-  if (!trace.job.chip.empty()) chips_.insert(trace.job.chip);
-  if (!trace.job.host_name.empty()) hosts_.insert(trace.job.host_name);
-  if (const TimeNs begin = BeginOf(trace); begin >= 0)
-    begin_ = begin_ < 0 ? begin : std::min(begin_, begin);
+  ++captures;
+  if (trace.rank >= 0) ranks.insert(trace.rank);
+  if (!trace.job.chip.empty()) chips.insert(trace.job.chip);
+  if (!trace.job.host_name.empty()) hosts.insert(trace.job.host_name);
+  if (const TimeNs first = BeginOf(trace); first >= 0)
+    begin = begin < 0 ? first : std::min(begin, first);
 }
 
 void AnalysedCaptures::Add(const AnalysedCaptures& other) {
-  captures_ += other.captures_;
-  ranks_.insert(other.ranks_.begin(), other.ranks_.end());
-  chips_.insert(other.chips_.begin(), other.chips_.end());
-  hosts_.insert(other.hosts_.begin(), other.hosts_.end());
-  if (other.begin_ >= 0) begin_ = begin_ < 0 ? other.begin_ : std::min(begin_, other.begin_);
+  captures += other.captures;
+  ranks.insert(other.ranks.begin(), other.ranks.end());
+  chips.insert(other.chips.begin(), other.chips.end());
+  hosts.insert(other.hosts.begin(), other.hosts.end());
+  if (other.begin >= 0) begin = begin < 0 ? other.begin : std::min(begin, other.begin);
 }
 
 std::vector<PageFact> AnalysedCaptures::Facts(const std::string& where) const {
   std::vector<PageFact> facts = {{"captures", where}};
-  if (captures_ > 1) facts.back().value += fmt::format(" ({})", captures_);
-  if (!ranks_.empty()) facts.push_back({ranks_.size() == 1 ? "rank" : "ranks", RanksText(ranks_)});
-  if (begin_ >= 0) {
-    const std::time_t seconds = begin_ / 1'000'000'000;
+  if (captures > 1) facts.back().value += fmt::format(" ({})", captures);
+  if (!ranks.empty()) facts.push_back({ranks.size() == 1 ? "rank" : "ranks", RanksText(ranks)});
+  if (begin >= 0) {
+    const std::time_t seconds = begin / 1'000'000'000;
     facts.push_back({"run of", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(seconds))});
   }
-  if (!chips_.empty()) facts.push_back({"device", fmt::format("{}", fmt::join(chips_, ", "))});
-  if (hosts_.size() == 1) facts.push_back({"host", *hosts_.begin()});
-  if (hosts_.size() > 1) facts.push_back({"hosts", fmt::format("{}", hosts_.size())});
+  if (!chips.empty()) facts.push_back({"device", fmt::format("{}", fmt::join(chips, ", "))});
+  if (hosts.size() == 1) facts.push_back({"host", *hosts.begin()});
+  if (hosts.size() > 1) facts.push_back({"hosts", fmt::format("{}", hosts.size())});
   facts.push_back({"made by", "msprof-analyze " MPA_VERSION});
   return facts;
 }

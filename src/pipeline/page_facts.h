@@ -14,18 +14,16 @@
 namespace mpa {
 
 /// What a page says of the captures that were analysed.
-class AnalysedCaptures {
- public:
+struct AnalysedCaptures {
+  std::set<std::int64_t> ranks{};
+  std::set<std::string> chips{}, hosts{};
+  TimeNs begin = -1;  ///< of the first; -1: unknown
+  std::uint64_t captures = 0;
+
   void Add(const RankTrace& trace);
   void Add(const AnalysedCaptures& other);
   /// `where`: as it was given.
   std::vector<PageFact> Facts(const std::string& where) const;
-
- private:
-  std::set<std::int64_t> ranks_;
-  std::set<std::string> chips_, hosts_;
-  TimeNs begin_ = -1;  // of the first; -1: unknown
-  std::size_t captures_ = 0;
 };
 
 /// The same of the base and the comparison.

@@ -232,10 +232,11 @@ class Parts(Equal):
                 run = ["-m", recipe, "--export_type", "db,text,xlsx,json,csv,md", "--print", *more]
                 out = self.scratch / recipe
                 direct = self.run_tool(*run, "-d", job, "-o", out / "direct")
-                self.run_tool("-m", recipe, "-d", job, "--save_parts", out / "parts", *more)
-                self.assertEqual(len([*(out / "parts").iterdir()]), 3)
-                travelled = self.run_tool(*run, "--from_parts", out / "parts",
-                                          "-o", out / "travelled")
+                for shard in ("0/2", "1/2"):
+                    self.run_tool("-m", recipe, "-d", job, "--shard", shard, "-o", out / "parts", *more)
+                self.assertEqual(len([*(out / "parts").glob("*.part")]), 3)
+                travelled = self.run_tool("merge", out / "parts", "--export_type", "db,text,xlsx,json,csv,md",
+                                          "--print", "-o", out / "travelled")
                 self.assertEqual(direct, travelled)
                 first, second = contents(out / "direct"), contents(out / "travelled")
                 self.assertEqual(first, second)

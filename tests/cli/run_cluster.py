@@ -238,13 +238,6 @@ class Several(OfJob):
         self.assertEqual(self.rows("SlowRank"), [(5, 4)])
         self.assertEqual(self.run_recipe("cann_api_sum").code, 3)
 
-    def test_parts(self):
-        parts = self.scratch / "parts"
-        self.assertEqual(self.run_recipe(BOTH, "--save_parts", parts).code, 0)
-        self.assertEqual(len([*parts.iterdir()]), 16)
-        self.assertEqual(self.run_tool("-m", BOTH, "--from_parts", parts, "-o", self.out).code, 0)
-        self.assertEqual(self.rows("SlowRank"), [(5, 4)])
-
     def test_wrong_lists(self):
         for names in ("hccl_sum,", "hccl_sum,nothing"):
             self.assertEqual(self.run_recipe(names).code, 2)

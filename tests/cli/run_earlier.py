@@ -126,9 +126,9 @@ class Summaries(Cli):
         job = build_job(self.CAPTURES, "2:twin_db_base_ascend_pt", self.scratch)
         direct = self.export(job)
         parts = self.scratch / "parts"
-        self.assertEqual(self.run_tool("-m", "export_summary", "-d", job, "--save_parts", parts).code, 0)
+        self.assertEqual(self.run_tool("-m", "export_summary", "-d", job, "--shard", "0/1", "-o", parts).code, 0)
         shutil.rmtree(self.out)
-        done = self.run_tool("-m", "export_summary", "--from_parts", parts, "-o", self.out)
+        done = self.run_tool("merge", parts, "-o", self.out)
         folder = self.out / "cluster_analysis_output/ExportSummary"
         self.assertEqual(done.out, direct[0].out)
         self.assertEqual({str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.csv")}, direct[1])

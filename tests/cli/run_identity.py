@@ -108,19 +108,29 @@ class Identity(Cli):
         self.assertTrue(table[0].endswith("group"), table[0])
         self.assertEqual({line.rsplit(",", 1)[1] for line in table[1:]}, {"a", "b"})
 
-    def test_parts_and_advisor_take_one(self):
+    def engines(self):
+        return self.make({f"{engine}/worker{rank}.json": (rank, factor) for rank in range(2)
+                          for engine, factor in (("decode", 1), ("prefill", 2))})
+
+    def test_advisor_takes_one(self):
         """Of equally large ones the first by name; the other is named with what to do."""
-        job = self.make({f"{engine}/worker{rank}.json": (rank, factor) for rank in range(2)
-                         for engine, factor in (("decode", 1), ("prefill", 2))})
-        saved = self.run_tool("-m", "cluster_time_summary", "-d", job, "--save_parts", self.scratch / "parts")
+        job = self.engines()
         advised = self.run_tool("advisor", "all", "-d", job, "--json", "-o", self.out)
-        for result in (saved, advised):
-            self.assertEqual(result.code, 5, result.err)
-            said = "\n".join(result.warnings)
-            self.assertIn(f"{job}/prefill with ranks 0, 1 is left out", said)
-            self.assertIn(f"-d {job}/prefill", said)
+        self.assertEqual(advised.code, 5, advised.err)
+        said = "\n".join(advised.warnings)
+        self.assertIn(f"{job}/prefill with ranks 0, 1 is left out", said)
+        self.assertIn(f"-d {job}/prefill", said)
         products = {round(row["leaves"]["comp.matmul"] / 1000) for row in json.loads(advised.out)["accounting"]}
         self.assertEqual(products, {150})
+
+    def test_shards_have_all(self):
+        job, parts = self.engines(), self.scratch / "parts"
+        direct = self.run_tool("-m", "cluster_time_summary", "-d", job, "-o", self.out)
+        for shard in ("0/3", "1/3", "2/3"):
+            self.assertEqual(self.run_tool("-m", "cluster_time_summary", "-d", job, "--shard", shard, "-o", parts).code, 0)
+        merged = self.run_tool("merge", parts, "-o", self.scratch / "merged")
+        self.assertEqual((merged.code, merged.out), (direct.code, direct.out))
+        self.assertIn("prefill", merged.out)
 
     def test_sessions(self):
         """The last one; a session that not all ranks wrote gives way to one that is whole."""

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "mpa/base/parallel.h"
+#include "mpa/pipeline/parts.h"
 #include "mpa/recipe/make_recipe.h"
 #include "support/failures.h"
 #include "support/files.h"
@@ -190,34 +191,57 @@ TEST_F(ClusterTest, PutsPartsFromFilesTogetherAsIfTheyHadNotTravelled) {
   WriteRank("a", 0, 3);
   WriteRank("b", 1, 2);
   const Recipe recipe = CountOperators();
-  const MappedRanks mapped = MapRanks(recipe, Request());
   const std::filesystem::path parts = dir_ / "parts";
-  EXPECT_EQ(WriteParts(recipe, {}, mapped, parts).size(), 2u);
-  const ClusterOutcome outcome = ReduceRanks(recipe, {}, {}, ReadParts(recipe, {}, parts));
+  std::filesystem::create_directory(parts);
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(WriteShard({{&recipe, {}}}, Request(), {parts, {i, 2}}).files.size(), 1u);
+  const ClusterOutcome outcome =
+      ReduceRanks(recipe, {}, {}, ReadParts({parts}, {{&recipe}}).front().mapped);
   EXPECT_EQ(outcome.report.lines, (Texts{"0: 3", "1: 2"}));
   EXPECT_FALSE(outcome.partial);
 }
 
-TEST_F(ClusterTest, RefusesPartsMadeWithOtherArguments) {
+TEST_F(ClusterTest, ReadsPartsOfOneSetOfArguments) {
   WriteRank("a", 0, 3);
   const Recipe recipe = CountOperators();
-  WriteParts(recipe, {{"loud", ""}}, MapRanks(recipe, Request()), dir_ / "parts");
-  const Error error = test::ErrorOf([&] { ReadParts(recipe, {}, dir_ / "parts"); });
-  EXPECT_HAS_TEXT(error.what(), "made with other options");
+  const std::filesystem::path parts = dir_ / "parts";
+  std::filesystem::create_directory(parts);
+  for (const RecipeArguments& arguments : {RecipeArguments(), RecipeArguments{{"loud", ""}}})
+    WriteShard({{&recipe, arguments}}, Request(), {parts});
+  const Error error = test::ErrorOf([&] { ReadParts({parts}, {{&recipe}}); });
+  EXPECT_HAS_TEXT(error.what(), "made with different options");
+  const auto sets = ReadParts({parts}, {{&recipe, RecipeArguments{{"loud", ""}}}});
+  EXPECT_EQ(ReduceRanks(recipe, sets[0].arguments, {}, sets[0].mapped).report.lines,
+            Texts{"0: 3!"});
 }
 
 TEST_F(ClusterTest, LosesOnlyThePartThatIsDamaged) {
   WriteRank("a", 0, 3);
   WriteRank("b", 1, 2);
   const Recipe recipe = CountOperators();
-  const auto paths = WriteParts(recipe, {}, MapRanks(recipe, Request()), dir_ / "parts");
-  std::filesystem::resize_file(paths[0], std::filesystem::file_size(paths[0]) - 1);
-  const MappedRanks read = ReadParts(recipe, {}, dir_ / "parts");
+  const std::filesystem::path parts = dir_ / "parts";
+  std::filesystem::create_directory(parts);
+  const auto written = WriteShard({{&recipe, {}}}, Request(), {parts});
+  std::filesystem::resize_file(written.files[0], std::filesystem::file_size(written.files[0]) - 1);
+  const MappedRanks read = ReadParts({parts}, {{&recipe}}).front().mapped;
   ASSERT_EQ(read.parts.size(), 1u);
   EXPECT_EQ(read.parts[0].rank, 1);
   EXPECT_TRUE(read.partial);
-  ASSERT_EQ(read.notes.size(), 1u);
-  EXPECT_HAS_TEXT(read.notes[0], "the part ends early");
+  EXPECT_HAS_TEXT(read.notes[0], "its checksum is wrong");
+}
+
+TEST_F(ClusterTest, KeepsPartsOfCapturesThatHaveNotChanged) {
+  WriteRank("a", 0, 3);
+  WriteRank("b", 1, 2);
+  const Recipe recipe = CountOperators();
+  const std::filesystem::path parts = dir_ / "parts";
+  std::filesystem::create_directory(parts);
+  EXPECT_EQ(WriteShard({{&recipe, {}}}, Request(), {parts}).kept, 0u);
+  EXPECT_EQ(WriteShard({{&recipe, {}}}, Request(), {parts}).kept, 2u);
+  WriteRank("b", 1, 5);
+  EXPECT_EQ(WriteShard({{&recipe, {}}}, Request(), {parts}).kept, 1u);
+  const auto sets = ReadParts({parts}, {{&recipe}});
+  EXPECT_EQ(ReduceRanks(recipe, {}, {}, sets[0].mapped).report.lines, (Texts{"0: 3", "1: 5"}));
 }
 
 TEST_F(ClusterTest, RefusesADirectoryWithoutCaptures) {

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What recipes make of the ranks of a job, one by one.
+#include "map_rank.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "load_rank.h"
+#include "mpa/base/error.h"
+
+namespace mpa {
+namespace {
+
+// "rank0_ascend_pt", also where its directory of outputs was given.
+std::string CaptureName(const std::filesystem::path& path) {
+  const bool is_inner = path.filename() == "ASCEND_PROFILER_OUTPUT";
+  return (is_inner ? path.parent_path() : path).filename().string();
+}
+
+}  // namespace
+
+std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
+                                const FoundRank& found) {
+  const RankInput& input = found.input;
+  std::vector<MappedRank> mapped(runs.size());
+  const auto fail = [](const Error& error, MappedRank& rank) {
+    if (!IsBadInput(error)) throw;
+    rank.notes.push_back(fmt::format("{}; the rank is left out", error.what()));
+    rank.failed = true;
+  };
+  Tables wanted = request.step ? Tables::kSteps : Tables::kNone;
+  bool cuts_steps = false;  // of several runs none has a step
+  for (const RecipeRun& run : runs) {
+    wanted = wanted | run.recipe->needs;
+    cuts_steps = cuts_steps || run.recipe->cuts_steps;
+  }
+  LoadedRank loaded;
+  try {
+    loaded = LoadRank(input, {wanted, ""}, cuts_steps ? std::nullopt : request.step);
+  } catch (const Error& error) {
+    for (MappedRank& rank : mapped) fail(error, rank);
+    return mapped;
+  }
+  loaded.trace.capture = CaptureName(input.path);
+  loaded.trace.capture_path = input.path.string();
+  std::error_code ignored;
+  loaded.trace.capture_group =
+      WayTo(std::filesystem::canonical(request.directory, ignored), input).string();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Recipe& recipe = *runs[i].recipe;
+    RecipeArguments arguments = runs[i].arguments;
+    if (request.step && cuts_steps) arguments["step_id"] = std::to_string(*request.step);
+    try {
+      RequireTimeline(loaded.trace, recipe.needs, input);
+      mapped[i].part =
+          InContext(input.path.string(), [&] { return recipe.map(loaded.trace, arguments); });
+      if (request.write_documents && recipe.take_documents != nullptr) {
+        RankPart part{found.rank, std::move(mapped[i].part)};
+        const std::vector<TextDocument> documents = recipe.take_documents(part);
+        mapped[i].part = std::move(part.part);
+        request.write_documents(recipe, documents);
+      }
+      mapped[i].notes = loaded.notes;
+      mapped[i].partial = loaded.partial;
+      mapped[i].captures.Add(loaded.trace);
+    } catch (const Error& error) {
+      fail(error, mapped[i]);
+    }
+  }
+  return mapped;
+}
+
+bool ReadApart(const std::vector<RecipeRun>& runs, const ClusterRequest& request) {
+  const auto joins = [](const RecipeRun& run) { return run.recipe->joins_groups; };
+  return runs.size() > 1 &&
+         (request.step || (std::ranges::any_of(runs, joins) && !std::ranges::all_of(runs, joins)));
+}
+
+FoundRanks FindRanksOf(const std::vector<RecipeRun>& runs, const ClusterRequest& request) {
+  const bool joined =
+      std::ranges::any_of(runs, [](const RecipeRun& run) { return run.recipe->joins_groups; });
+  const bool writes_early =
+      request.write_documents && std::ranges::any_of(runs, [](const RecipeRun& run) {
+        return run.recipe->take_documents != nullptr;  // for files that are named by the rank
+      });
+  return FindRanks(request.directory, request.ranks, request.open,
+                   joined                                ? GroupsTaken::kJoined
+                   : request.each_group && !writes_early ? GroupsTaken::kAll
+                                                         : GroupsTaken::kOne);
+}
+
+RanksOfJob JobOf(const FoundRanks& found, const ClusterRequest& request) {
+  RanksOfJob job{
+      request.directory.string(), found.notes, found.partial, found.all, true, true, {}, {}};
+  for (const FoundRank& rank : found.ranks) {
+    job.traces = job.traces && rank.input.FindKineto() != nullptr;
+    job.text = job.text && rank.input.kind == CaptureKind::kNpuText;
+    job.ranks.push_back(rank.rank);
+    job.groups.push_back(rank.group);
+  }
+  return job;
+}
+
+MappedRanks Together(const RanksOfJob& job, std::vector<MappedRank> mapped) {
+  MappedRanks result;
+  result.partial = job.partial;
+  result.notes = job.notes;
+  AnalysedCaptures captures;
+  for (std::size_t i = 0; i < mapped.size(); ++i) {
+    MappedRank& rank = mapped[i];
+    result.notes.insert(result.notes.end(), rank.notes.begin(), rank.notes.end());
+    result.partial = result.partial || rank.partial || rank.failed;
+    if (rank.failed) continue;
+    captures.Add(rank.captures);
+    result.parts.push_back({job.ranks[i], std::move(rank.part)});
+    if (!job.groups[i].empty()) result.groups.push_back(job.groups[i]);
+  }
+  if (result.parts.empty()) {
+    Fail(ErrorKind::kInput, "no rank could be read: {}; see 'msprof-analyze check {}'",
+         result.notes.back(), job.directory);
+  }
+  result.facts = captures.Facts(job.directory);
+  if (result.parts.size() < job.all) {
+    result.notes.push_back(fmt::format("{} of {} {} analysed", result.parts.size(), job.all,
+                                       job.traces ? "traces" : "captures"));
+  }
+  return result;
+}
+
+}  // namespace mpa

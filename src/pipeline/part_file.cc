@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "part_file.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <system_error>
+
+namespace mpa {
+
+std::uint32_t Checksum(std::string_view bytes) {
+  return static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+// "captures" only says how the command was called.
+std::uint32_t ArgumentsCode(const JobFile& file) {
+  RecipeArguments arguments = file.arguments;
+  arguments.erase("captures");
+  return Checksum(ToBytes(arguments) + file.step);
+}
+
+std::string PartName(const JobFile& file, std::size_t i) {
+  const std::int64_t rank = file.job.ranks[i];
+  return fmt::format("{}.{}-{:08x}.{}.{:08x}{}", file.recipe,
+                     rank >= 0 ? fmt::format("rank{}", rank) : "unknown_rank",
+                     Checksum(file.captures[i]), MPA_VERSION, ArgumentsCode(file), kPartEnding);
+}
+
+std::string JobName(const JobFile& file) {
+  return fmt::format("{}.{:08x}.{}.{:08x}{}", file.recipe, Checksum(ToBytes(file.captures)),
+                     MPA_VERSION, ArgumentsCode(file), kJobEnding);
+}
+
+std::vector<std::filesystem::path> PathsIn(const std::filesystem::path& directory,
+                                           std::string_view ending) {
+  std::error_code error;
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    if (entry.path().extension() == ending) paths.push_back(entry.path());
+  }
+  if (error) {
+    Fail(error == std::errc::not_enough_memory ? ErrorKind::kResource : ErrorKind::kInput, "{}: {}",
+         directory.string(), error.message());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+std::string HeadBytes(std::string_view mark) {
+  return ToBytes(PartHead{std::string(mark), MPA_VERSION});
+}
+
+void CheckHead(const PartHead& head, std::string_view mark) {
+  if (head.mark != mark) Fail(ErrorKind::kCorrupt, "not a part of a recipe");
+  if (head.version != MPA_VERSION) {
+    Fail(ErrorKind::kCorrupt, "made by version {}, this is {}; make it again", head.version,
+         MPA_VERSION);
+  }
+}
+
+}  // namespace mpa

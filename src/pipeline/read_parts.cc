@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of all shares, as if the ranks had been read here.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "load_rank.h"
+#include "map_rank.h"
+#include "mpa/base/error.h"
+#include "mpa/base/parallel.h"
+#include "mpa/pipeline/parts.h"
+#include "part_file.h"
+
+namespace mpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The files of some directories by their names; a file that is there twice counts once.
+class PartFiles {
+ public:
+  PartFiles(const std::vector<fs::path>& directories, std::string_view ending) {
+    for (const fs::path& directory : directories) {
+      for (const fs::path& path : PathsIn(directory, ending))
+        paths_.try_emplace(path.filename().string(), path);
+    }
+  }
+  const std::map<std::string, fs::path>& All() const { return paths_; }
+  const fs::path* Find(const std::string& name) const {
+    const auto found = paths_.find(name);
+    return found == paths_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::map<std::string, fs::path> paths_;
+};
+
+// Names that a message has room for.
+std::string SomeOf(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 5;
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, names.size()));
+  std::string text = fmt::format("{}", fmt::join(names.begin(), end, ", "));
+  if (names.size() > kMost) text += fmt::format(" and {} more", names.size() - kMost);
+  return text;
+}
+
+// A rank of one of the lists.
+struct ListedRank {
+  std::size_t list = 0, at = 0;
+};
+
+// Parts of one recipe.
+class SetReader {
+ public:
+  SetReader(const WantedParts& wanted, const PartFiles& parts, std::set<std::string>& used)
+      : wanted_(wanted), recipe_(*wanted.recipe), parts_(parts), used_(used) {}
+
+  void Add(JobFile list) {
+    const JobFile same{.recipe = list.recipe,
+                       .arguments = wanted_.arguments.value_or(list.arguments),
+                       .step = wanted_.arguments ? StepText(wanted_.step) : list.step};
+    if (ArgumentsCode(same) == ArgumentsCode(list)) lists_.push_back(std::move(list));
+  }
+  bool IsEmpty() const { return lists_.empty(); }
+
+  std::uint32_t Place() const { return lists_.front().place; }
+
+  PartSet Read() {
+    CheckArguments();
+    Order();
+    std::vector<MappedRank> mapped(ranks_.size());
+    std::vector<std::string> problems(ranks_.size());
+    ParallelFor(ranks_.size(),
+                [&](std::size_t i) { mapped[i] = ReadRank(ranks_[i], problems[i]); });
+    const JobFile& first = lists_.front();
+    PartSet set{&recipe_, first.arguments, {}, true, {}};
+    if (!first.step.empty()) set.step = std::stoi(first.step);
+    RanksOfJob job{first.job.directory, {}, false, 0, true, true, {}, {}};
+    for (const JobFile& list : lists_) {
+      job.notes.insert(job.notes.end(), list.job.notes.begin(), list.job.notes.end());
+      job.partial = job.partial || list.job.partial;
+      job.all += list.job.all;
+      job.traces = job.traces && list.job.traces;
+      set.of_text = set.of_text && list.job.text;
+    }
+    std::vector<std::string> missing;
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      const RanksOfJob& of = lists_[ranks_[i].list].job;
+      job.ranks.push_back(of.ranks[ranks_[i].at]);
+      job.groups.push_back(of.groups[ranks_[i].at]);
+      if (problems[i] == kMissing) missing.push_back(NameOf(ranks_[i]));
+      if (!problems[i].empty() && problems[i] != kMissing) job.notes.push_back(problems[i]);
+    }
+    if (!missing.empty()) {
+      job.notes.push_back(
+          fmt::format("{}: no part of {} of {} ranks: {}; run their shards, then merge again",
+                      recipe_.name, missing.size(), ranks_.size(), SomeOf(missing)));
+    }
+    set.mapped = Together(job, std::move(mapped));
+    return set;
+  }
+
+ private:
+  static constexpr std::string_view kMissing = "missing";
+
+  std::string NameOf(const ListedRank& rank) const {
+    const JobFile& list = lists_[rank.list];
+    const std::int64_t number = list.job.ranks[rank.at];
+    return number >= 0 ? fmt::format("rank {}", number) : list.captures[rank.at];
+  }
+
+  void CheckArguments() const {
+    const JobFile& first = lists_.front();
+    for (const JobFile& list : lists_) {
+      if (ArgumentsCode(list) == ArgumentsCode(first)) continue;
+      Fail(ErrorKind::kInput,
+           "the parts of {} were made with different options, named {:08x} and {:08x}; remove "
+           "those of one",
+           recipe_.name, ArgumentsCode(first), ArgumentsCode(list));
+    }
+  }
+
+  // By group, then by number: the order in which one run has them.
+  void Order() {
+    for (std::size_t list = 0; list < lists_.size(); ++list) {
+      for (std::size_t at = 0; at < lists_[list].captures.size(); ++at)
+        ranks_.push_back({list, at});
+    }
+    if (lists_.size() == 1) return;
+    const auto key = [&](const ListedRank& rank) {
+      const RanksOfJob& job = lists_[rank.list].job;
+      return std::pair(job.groups[rank.at], job.ranks[rank.at]);
+    };
+    std::ranges::stable_sort(ranks_, {}, key);
+    const auto twice = std::ranges::adjacent_find(ranks_, [&](const auto& a, const auto& b) {
+      return a.list != b.list && key(a) == key(b) && key(a).second >= 0;
+    });
+    if (twice == ranks_.end() || recipe_.joins_groups) return;
+    Fail(ErrorKind::kInput, "{}: two parts of {}, from {} and {}; remove one", recipe_.name,
+         NameOf(*twice), lists_[twice->list].captures[twice->at],
+         lists_[std::next(twice)->list].captures[std::next(twice)->at]);
+  }
+
+  MappedRank ReadRank(const ListedRank& rank, std::string& problem) const {
+    MappedRank mapped;
+    const fs::path* path = parts_.Find(PartName(lists_[rank.list], rank.at));
+    mapped.failed = path == nullptr;
+    if (path == nullptr) {
+      problem = kMissing;
+      return mapped;
+    }
+    try {
+      PartFile file = ReadSealed<PartFile>(*path);
+      mapped = {nullptr, std::move(file.notes), file.partial, file.failed, file.captures};
+      if (!mapped.failed) mapped.part = recipe_.decode(file.part);
+    } catch (const Error& error) {
+      if (!IsBadInput(error)) throw;
+      mapped.failed = true;
+      problem = fmt::format("{}: {}; the rank is left out", path->string(), error.what());
+    }
+    return mapped;
+  }
+
+ public:
+  // The parts that the lists name.
+  void MarkUsed() const {
+    for (const JobFile& list : lists_) {
+      for (std::size_t at = 0; at < list.captures.size(); ++at) used_.insert(PartName(list, at));
+    }
+  }
+
+ private:
+  const WantedParts& wanted_;
+  const Recipe& recipe_;
+  const PartFiles& parts_;
+  std::set<std::string>& used_;
+  std::vector<JobFile> lists_;
+  std::vector<ListedRank> ranks_;
+};
+
+}  // namespace
+
+std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
+                               const std::vector<WantedParts>& wanted) {
+  const PartFiles parts(directories, kPartEnding), lists(directories, kJobEnding);
+  std::vector<std::string> notes;
+  std::set<std::string> used;
+  std::map<std::string, SetReader, std::less<>> readers;
+  for (const WantedParts& of : wanted)
+    readers.try_emplace(std::string(of.recipe->name), of, parts, used);
+  bool lost = false;
+  for (const auto& [name, path] : lists.All()) {
+    try {
+      auto list = ReadSealed<JobFile>(path);
+      const std::size_t count = list.captures.size();
+      if (list.job.ranks.size() != count || list.job.groups.size() != count)
+        Fail(ErrorKind::kCorrupt, "damaged: its lists have different lengths");
+      const auto reader = readers.find(list.recipe);
+      if (reader != readers.end()) reader->second.Add(std::move(list));
+    } catch (const Error& error) {
+      if (!IsBadInput(error)) throw;
+      notes.push_back(fmt::format("{}: {}; the list is left out", path.string(), error.what()));
+      lost = true;
+    }
+  }
+  std::vector<PartSet> sets;
+  std::vector<SetReader*> found;
+  for (const WantedParts& of : wanted) {
+    SetReader& reader = readers.find(of.recipe->name)->second;
+    if (!reader.IsEmpty()) found.push_back(&reader);
+  }
+  std::ranges::stable_sort(found, {}, &SetReader::Place);
+  for (SetReader* reader : found) {
+    sets.push_back(reader->Read());
+    reader->MarkUsed();
+  }
+  if (sets.empty()) {
+    Fail(ErrorKind::kInput, "{}: no parts{}", directories.front().string(),
+         notes.empty() ? "; --shard makes them" : ": " + notes.front());
+  }
+  std::vector<std::string> foreign;
+  for (const auto& [name, path] : parts.All()) {
+    const std::string_view recipe = std::string_view(name).substr(0, name.find('.'));
+    const bool is_wanted = std::ranges::any_of(
+        sets, [recipe](const PartSet& set) { return set.recipe->name == recipe; });
+    if (is_wanted && !used.contains(name)) foreign.push_back(name);
+  }
+  if (!foreign.empty()) {
+    notes.push_back(fmt::format(
+        "{} parts are of ranks that the job does not have, or of another version, and are left "
+        "out: {}",
+        foreign.size(), SomeOf(foreign)));
+  }
+  for (PartSet& set : sets) {
+    set.mapped.notes.insert(set.mapped.notes.begin(), notes.begin(), notes.end());
+    set.mapped.partial = set.mapped.partial || lost;
+  }
+  return sets;
+}
+
+}  // namespace mpa

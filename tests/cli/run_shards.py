@@ -1,0 +1,326 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs whose ranks several processes share: --shard, merge, launchers.
+
+    run_shards.py --tool BINARY --testdata DIR GROUP [-v]
+
+GROUP is one of the classes below: shards (parts and what may be wrong with them), launched (processes that find their
+share by themselves; the variables are set as srun and mpirun do), mpirun and srun (the real ones; 77: not installed).
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from cli import Cli, main
+from captures import build_job
+
+SKIPPED = 77
+TIMEOUT_SECONDS = 120
+RANKS = 8
+RECIPES = "hccl_sum,slow_rank,cluster_time_summary"
+OF_LAUNCHERS = ("SLURM_", "OMPI_", "PMI", "PRTE_")
+
+
+class Shared(Cli):
+    def setUp(self):
+        super().setUp()
+        self.job = build_job(self.CAPTURES, f"{RANKS}:db_base_ascend_pt:late=5", self.scratch)
+        self.parts = self.scratch / "parts"
+
+    def make(self, *options, shards=2):
+        for i in range(shards):
+            done = self.run_tool(*options, "-d", self.job, "--shard", f"{i}/{shards}", "-o", self.parts)
+            self.assertEqual(done.code, 0, done.err)
+        return done
+
+    def files(self, directory):
+        return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+    def direct(self):
+        done = self.run_tool("-m", RECIPES, "-d", self.job, "-o", self.scratch / "direct")
+        self.assertEqual(done.code, 0, done.err)
+        return done.out, self.files(self.scratch / "direct")
+
+    def merge(self, *directories):
+        out = self.scratch / "merged"
+        shutil.rmtree(out, ignore_errors=True)
+        done = self.run_tool("merge", *(directories or [self.parts]), "-o", out)
+        return done, self.files(out) if out.exists() else {}
+
+
+class Shards(Shared):
+    def test_any_number_of_shards_gives_the_same_bytes(self):
+        out, files = self.direct()
+        for shards in (1, 3, 11):  # of eleven three have no rank
+            shutil.rmtree(self.parts, ignore_errors=True)
+            self.make("-m", RECIPES, shards=shards)
+            done, merged = self.merge()
+            self.assertEqual((done.code, done.out, merged), (0, out, files))
+
+    def test_advisor(self):
+        direct = self.run_tool("advisor", "all", "-d", self.job, "--json")
+        self.make("advisor", "all", shards=3)
+        merged = self.run_tool("merge", self.parts, "--json")
+        self.assertEqual(merged.out, direct.out)
+        self.assertGreater(len(json.loads(merged.out)["accounting"]), RANKS)
+
+    def test_parts_of_several_directories(self):
+        out, files = self.direct()
+        self.make("-m", RECIPES)
+        other = self.scratch / "other"
+        other.mkdir()
+        for rank in (1, 4, 5):
+            for part in self.parts.glob(f"*.rank{rank}-*"):
+                part.rename(other / part.name)
+        done, merged = self.merge(self.parts, other)
+        self.assertEqual((done.code, done.out, merged), (0, out, files))
+
+    def test_ranks_of_several_machines(self):
+        """Each machine sees its own ranks and reads all of them."""
+        out, files = self.direct()
+        for machine, ranks in enumerate((range(3), range(3, RANKS))):
+            here = self.scratch / f"machine{machine}" / self.job.name
+            here.mkdir(parents=True)
+            for rank in ranks:
+                (path,) = [path for path in self.job.iterdir() if path.name.startswith(f"rank{rank}_") or path.name == f"rank{rank}"]
+                shutil.copytree(path, here / path.name)
+            done = self.run_tool("-m", RECIPES, "-d", here, "--local", "-o", self.parts)
+            self.assertEqual(done.code, 0, done.err)
+        done, merged = self.merge()
+        self.assertEqual((done.code, done.out), (0, out))
+        self.assertEqual(merged, files)
+
+    def test_what_has_not_changed_is_kept(self):
+        self.make("-m", "hccl_sum", shards=1)
+        before = {path: path.stat().st_ino for path in self.parts.glob("*.part")}
+        (database,) = [path for path in self.job.rglob("*profiler_5.db")] or [None]
+        os.utime(database)
+        done = self.make("-m", "hccl_sum", shards=1)
+        self.assertIn(f"{RANKS - 1} were up to date", "\n".join(done.err))
+        changed = [path.name for path, inode in before.items() if path.stat().st_ino != inode]
+        self.assertEqual([name.split("-")[0] for name in changed], ["hccl_sum.rank5"])
+        fresh = self.run_tool("-m", "hccl_sum", "-d", self.job, "--shard", "0/1", "--fresh", "-o", self.parts)
+        self.assertNotIn("up to date", "\n".join(fresh.err))
+
+    def test_missing_ranks_are_named(self):
+        self.make("-m", "hccl_sum")
+        for rank in (2, 6):
+            next(self.parts.glob(f"*.rank{rank}-*")).unlink()
+        done, merged = self.merge()
+        self.assertEqual(done.code, 5)
+        self.assertIn("no part of 2 of 8 ranks: rank 2, rank 6", "\n".join(done.warnings))
+        self.assertTrue(merged)
+
+    def test_a_shard_that_did_not_run(self):
+        self.assertEqual(self.run_tool("-m", "hccl_sum", "-d", self.job, "--shard", "1/4", "-o", self.parts).code, 0)
+        done, _ = self.merge()
+        self.assertEqual(done.code, 5)
+        self.assertIn("no part of 6 of 8 ranks", "\n".join(done.warnings))
+
+    def test_damaged_parts_are_named(self):
+        self.make("-m", "hccl_sum")
+        part = next(self.parts.glob("*.rank3-*"))
+        whole = part.read_bytes()
+        for at in (0, 30, len(whole) // 2, len(whole) - 1):
+            part.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+            done, _ = self.merge()
+            self.assertEqual(done.code, 5, at)
+            self.assertIn(part.name, "\n".join(done.warnings))
+        part.write_bytes(b"")
+        self.assertEqual(self.merge()[0].code, 5)
+        self.make("-m", "hccl_sum")
+        self.assertEqual((self.merge()[0].code, part.read_bytes()), (0, whole))
+
+    def test_parts_of_other_versions_are_named(self):
+        out, _ = self.direct()
+        self.make("-m", RECIPES)
+        part = next(self.parts.glob("hccl_sum.rank3-*"))
+        version = part.name.split(".", 2)[2].rsplit(".", 2)[0]
+        other = part.with_name(part.name.replace(f".{version}.", ".99.0.0."))
+        shutil.copy(part, other)
+        done, _ = self.merge()
+        self.assertEqual((done.code, done.out), (0, out))
+        self.assertIn(other.name, "\n".join(done.warnings))
+
+    def test_ranks_that_are_gone(self):
+        """The list of the job is that of the last run."""
+        self.make("-m", "hccl_sum")
+        (capture,) = [path for path in self.job.iterdir() if path.name.startswith("rank7_") or path.name == "rank7"]
+        shutil.rmtree(capture)
+        done = self.make("-m", "hccl_sum")
+        self.assertIn("were up to date", "\n".join(done.err))
+        done, _ = self.merge()
+        self.assertEqual(done.code, 0, done.err)
+        self.assertIn("hccl_sum.rank7", "\n".join(done.warnings))
+
+    def test_two_parts_of_a_rank(self):
+        self.make("-m", "hccl_sum")
+        copy = self.scratch / "copy"
+        (capture,) = [path for path in self.job.iterdir() if path.name.startswith("rank2_") or path.name == "rank2"]
+        shutil.copytree(capture, copy / f"again_{capture.name}")
+        self.assertEqual(self.run_tool("-m", "hccl_sum", "-d", copy, "--shard", "0/1", "-o", self.parts).code, 0)
+        done, merged = self.merge()
+        self.assertEqual((done.code, merged), (3, {}))
+        self.assertIn("two parts of rank 2", done.err[-1])
+
+    def test_different_options(self):
+        self.make("-m", "hccl_sum")
+        self.make("-m", "hccl_sum", "--top_num", "3")
+        done, merged = self.merge()
+        self.assertEqual((done.code, merged), (3, {}))
+        self.assertIn("different options", done.err[-1])
+
+    def test_a_killed_shard_leaves_nothing_broken(self):
+        out, files = self.direct()
+        for delay in (0.002, 0.01, 0.03, 0.1):
+            process = subprocess.Popen([self.TOOL, "-m", RECIPES, "-d", self.job, "--shard", "0/1", "-o", self.parts],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        self.make("-m", RECIPES)
+        done, merged = self.merge()
+        self.assertEqual((done.code, done.out, merged), (0, out, files))
+        self.assertEqual([path.name for path in self.parts.iterdir() if path.suffix not in (".part", ".job")], [])
+
+    def test_two_merges_at_once(self):
+        out, files = self.direct()
+        self.make("-m", RECIPES)
+        merging = [subprocess.Popen([self.TOOL, "merge", self.parts, "-o", self.scratch / "merged"],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+        outputs = [(process.communicate()[0], process.returncode) for process in merging]
+        self.assertEqual(outputs, [(out, 0)] * 4)
+        merged = self.files(self.scratch / "merged")
+        self.assertEqual(merged.keys(), files.keys())
+        self.assertEqual(*(self.tables(self.scratch / name) for name in ("merged", "direct")))
+
+    @staticmethod
+    def tables(directory):
+        (path,) = directory.rglob("*.db")
+        with sqlite3.connect(path) as database:
+            return [*database.iterdump()]
+
+    def test_usage(self):
+        run = ("-m", "hccl_sum", "-d", self.job)
+        for wrong in (["--shard", "3/3"], ["--shard", "x"], ["--shard", "1/0"], ["--shard", "-1/2"], ["--shard", "auto"],
+                      ["--fresh"], ["--shard", "off", "--local"]):
+            done = self.run_tool(*run, *wrong, "-o", self.parts)
+            self.assertEqual(done.code, 2, (wrong, done.err))
+        self.assertEqual(self.run_tool(*run, "--shard", "0/2").code, 2)
+        self.assertEqual(self.run_tool("merge", self.scratch / "none").code, 3)
+        self.assertEqual(self.run_tool("merge").code, 2)
+        self.assertEqual(self.run_tool("merge", self.job).code, 3)
+
+
+class Launched(Shared):
+    """Four processes of a launcher, at once or one after the other."""
+
+    COUNT = 4
+    SRUN = {"SLURM_STEP_NUM_TASKS": COUNT, "SLURM_NTASKS": COUNT, "SLURM_JOB_ID": 7, "SLURM_STEP_ID": 0}
+    OPEN_MPI = {"OMPI_COMM_WORLD_SIZE": COUNT, "PMIX_NAMESPACE": "prterun-node-12@1"}
+
+    def start(self, number, variables, *options):
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(OF_LAUNCHERS)}
+        own = {"SLURM_PROCID": number} if "SLURM_JOB_ID" in variables else {"OMPI_COMM_WORLD_RANK": number}
+        return subprocess.Popen([self.TOOL, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env={**clean, **{name: str(value) for name, value in {**variables, **own}.items()}})
+
+    def launch(self, variables, *options):
+        processes = [self.start(i, variables, *options) for i in range(self.COUNT)]
+        ends = [(*process.communicate(), process.returncode) for process in processes]
+        self.assertEqual([code for _, _, code in ends], [0] * self.COUNT, ends)
+        return [out for out, _, _ in ends if out]
+
+    def test_the_last_one_merges(self):
+        out, files = self.direct()
+        for variables in (self.SRUN, self.OPEN_MPI):
+            shutil.rmtree(self.scratch / "launched", ignore_errors=True)
+            printed = self.launch(variables, "-m", RECIPES, "-d", self.job, "-o", self.scratch / "launched")
+            self.assertEqual(printed, [out])
+            found = self.files(self.scratch / "launched")
+            left = {name for name in found if name.startswith("parts/") and not name.endswith((".part", ".job"))}
+            self.assertEqual(left, set())
+            self.assertEqual({name: text for name, text in found.items() if not name.startswith("parts/")}, files)
+
+    def test_advisor(self):
+        direct = self.run_tool("advisor", "all", "-d", self.job, "--json")
+        printed = self.launch(self.SRUN, "advisor", "all", "-d", self.job, "--json", "-o", self.scratch / "launched")
+        self.assertEqual(printed, [direct.out])
+
+    def test_one_that_never_ends(self):
+        options = ("-m", RECIPES, "-d", self.job, "-o", self.scratch / "launched")
+        for i in (0, 1, 3):
+            out, err = self.start(i, self.SRUN, *options).communicate()
+            self.assertEqual(out, "")
+            self.assertIn("of 4 shares are done", err)
+        done, _ = self.merge(self.scratch / "launched/parts")
+        self.assertEqual(done.code, 5)
+        self.assertIn("no part of 2 of 8 ranks", "\n".join(done.warnings))
+        # A restart, with another number of the step.
+        printed = self.launch({**self.SRUN, "SLURM_STEP_ID": 1}, *options)
+        self.assertEqual(printed, [self.direct()[0]])
+
+    def test_what_is_not_shared(self):
+        """A batch script has SLURM_NTASKS; off; a process alone; a variable of training."""
+        out, _ = self.direct()
+        batch = {"SLURM_NTASKS": 4, "SLURM_JOB_ID": 7}
+        alone = {**self.SRUN, "SLURM_STEP_NUM_TASKS": 1}
+        for variables, options in ((batch, []), (alone, []), (self.SRUN, ["--shard", "off"]),
+                                   ({"RANK": 0, "WORLD_SIZE": 4, "OMPI": ""}, [])):
+            done = self.start(0, variables, "-m", RECIPES, "-d", self.job, "-o", self.scratch / "whole", *options)
+            self.assertEqual(done.communicate()[0], out)
+
+    def test_torchrun(self):
+        options = ("-m", RECIPES, "-d", self.job, "--shard", "auto", "-o", self.scratch / "launched")
+        variables = {"WORLD_SIZE": 2, "TORCHELASTIC_RUN_ID": "run-5"}
+        ends = [self.start(0, {**variables, "RANK": rank}, *options).communicate()[0] for rank in (1, 0)]
+        self.assertEqual(ends, ["", self.direct()[0]])
+
+
+class Real(Shared):
+    """Four processes of a real launcher give the bytes of one run."""
+
+    def started(self, launch, *options):
+        """stdout, and what was written beside the parts."""
+        out = self.scratch / "launched"
+        shutil.rmtree(out, ignore_errors=True)
+        done = subprocess.run([*launch, self.TOOL, *options, "-d", self.job, "-o", out], check=False,
+                              capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
+        if done.returncode == SKIPPED:
+            print(done.stdout)
+            sys.exit(SKIPPED)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stderr.count("shares are done"), 3, done.stderr)
+        files = self.files(out)
+        return done.stdout, {name: text for name, text in files.items() if not name.startswith("parts/")}
+
+    def judge(self, launch):
+        self.assertEqual(self.started(launch, "-m", RECIPES), self.direct())
+        advised = self.run_tool("advisor", "all", "-d", self.job, "--json")
+        self.assertEqual(self.started(launch, "advisor", "all", "--json")[0], advised.out)
+
+
+class Mpirun(Real):
+    def test_four_processes(self):
+        if shutil.which("mpirun") is None:
+            print("SKIPPED: no mpirun (Debian: openmpi-bin)")
+            sys.exit(SKIPPED)
+        self.judge(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4"])
+
+
+class Srun(Real):
+    def test_four_nodes(self):
+        state = self.scratch / "slurm"
+        self.judge([Path(__file__).resolve().parents[1] / "support/slurm_on_loopback.sh", state, "srun", "-N4", "-n4"])
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, Shards, Launched, Mpirun, Srun))
