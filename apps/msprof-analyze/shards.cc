@@ -161,6 +161,7 @@ int RunShard(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
   if (!sharing.run.empty()) {
     std::error_code ignored;
     fs::remove(MarkOf(sharing, shard.number), ignored);
+    fs::remove(ClaimOf(sharing), ignored);  // of an earlier run: this one is not done
   }
   const WrittenShard written = WriteShard(runs, request, sharing.request);
   ClearProgressLine();
@@ -194,23 +195,30 @@ bool IsLastOf(const Sharing& sharing) {
   std::error_code ignored;
   const fs::directory_iterator entries(sharing.request.directory, ignored);
   const auto done = static_cast<std::size_t>(std::count_if(begin(entries), end(entries), is_mark));
-  if (done < shard.count) {
-    LogNotice("{} of {} shares are done; the last one merges", done, shard.count);
-    return false;
-  }
   // Two may see that all are done. Who makes the file merges; file systems without locks do that,
-  // too.
-  std::FILE* claim = std::fopen(ClaimOf(sharing).c_str(), "wx");
-  if (claim == nullptr) return false;
-  (void)std::fclose(claim);
-  return true;
+  // too. It stays, for those that look when the marks are gone.
+  std::FILE* claim = done < shard.count ? nullptr : std::fopen(ClaimOf(sharing).c_str(), "wx");
+  if (claim != nullptr) {
+    (void)std::fclose(claim);
+    return true;
+  }
+  if (fs::exists(ClaimOf(sharing), ignored)) {
+    LogNotice("all shares are done; another process merges");
+  } else {
+    LogNotice("{} of {} shares are done; the last one merges", done, shard.count);
+  }
+  return false;
 }
 
 void EndSharing(const Sharing& sharing) {
   std::error_code ignored;
   for (std::size_t i = 0; i < sharing.request.shard.count; ++i)
     fs::remove(MarkOf(sharing, i), ignored);
-  fs::remove(ClaimOf(sharing), ignored);
+  for (const auto& entry : fs::directory_iterator(sharing.request.directory, ignored)) {
+    const fs::path& path = entry.path();  // of earlier runs
+    if (path.extension() == ClaimOf(sharing).extension() && path != ClaimOf(sharing))
+      fs::remove(path, ignored);
+  }
 }
 
 }  // namespace mpa

@@ -5,6 +5,8 @@ import argparse
 import unittest
 from pathlib import Path
 
+SKIPPED = 77
+
 
 def parse_arguments(description, groups):
     """Arguments tool, captures, raw, group and v; the groups are classes of tests, found by their names."""
@@ -24,7 +26,12 @@ def parse_arguments(description, groups):
 
 
 def run_group(arguments):
-    """Runs the tests of the group that was asked for; returns the exit status."""
+    """Runs the tests of the group that was asked for; returns the exit status, 77 if all of them were skipped."""
     tests = unittest.defaultTestLoader.loadTestsFromTestCase(arguments.group)
     runner = unittest.TextTestRunner(verbosity=2 if arguments.v else 1)
-    return 0 if runner.run(tests).wasSuccessful() else 1
+    result = runner.run(tests)
+    for _, reason in result.skipped:
+        print(f"skipped: {reason}")
+    if result.testsRun == len(result.skipped) > 0:
+        return SKIPPED
+    return 0 if result.wasSuccessful() else 1

@@ -11,7 +11,7 @@ set -u
 state=$1
 shift
 mkdir -p "$state"
-PATH=$PATH:/usr/sbin:/sbin
+PATH=${PATH}:/usr/sbin:/sbin
 for program in munged slurmctld slurmd srun; do
   command -v "$program" > "$state/found" || { echo "SKIPPED: no $program (Debian: slurm-wlm munge)"; exit 77; }
 done
@@ -54,7 +54,7 @@ NodeName=n[1-4] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((base + 1))-$((bas
 PartitionName=all Nodes=n[1-4] Default=YES State=UP
 END
 export SLURM_CONF="$state/slurm.conf"
-trap 'kill $pids 2> "$state/found"; wait' EXIT
+trap 'kill -9 $pids 2> "$state/found"; wait' EXIT
 tries=0
 until [ -S "$state/socket" ]; do
   tries=$((tries + 1)); [ $tries -lt 50 ] || { echo "munged does not start"; exit 1; }
