@@ -97,7 +97,7 @@ class Help(UsageCli):
 
     def test_lines_fit(self):
         """80 columns for what is no terminal."""
-        for page in ([], ["compare"], ["cluster"], ["check"], ["parse"], ["advisor"], ["export"], ["man"],
+        for page in ([], ["compare"], ["cluster"], ["check"], ["parse"], ["advisor"], ["export"], ["merge"], ["man"],
                      *(["-m", name] for name in self.recipes())):
             lines = self.run_tool(*page, "--help", env={"COLUMNS": ""}).out.splitlines()
             self.assertLessEqual(max(map(len, lines)), 80, page)
