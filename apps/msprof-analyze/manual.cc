@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <memory>
 
@@ -137,7 +138,9 @@ std::string ManualPage(const ManualPart& part) {
     roff.Subheading(group.heading);
     for (const CLI::Option* option : group.options) roff.Option(*option, option->get_description());
   }
-  if (app.get_option_no_throw("--mode") != nullptr) AddOptionsOfRecipes(app, roff);
+  const auto options = app.get_options();
+  if (std::ranges::any_of(options, [](const CLI::Option* option) { return IsOfRecipes(*option); }))
+    AddOptionsOfRecipes(app, roff);
   for (const HelpPage::List& list : page.after_options) AddTerms(list, roff);
   roff.Heading("Examples");
   roff.Request(".nf");
