@@ -192,12 +192,12 @@ class Shards(Shared):
         self.assertEqual([path.name for path in self.parts.iterdir() if path.suffix not in (".part", ".job")], [])
 
     def test_a_full_disk(self):
-        """No file may have more than 2,000 bytes: some parts have."""
+        """No file may have more than 1,000 bytes: some parts have."""
         out, files = self.direct()
-        done = subprocess.run(["prlimit", "--fsize=2000", self.TOOL, "-m", RECIPES, "-d", self.job, "--shard", "0/1",
+        done = subprocess.run(["prlimit", "--fsize=1000", self.TOOL, "-m", RECIPES, "-d", self.job, "--shard", "0/1",
                                "-o", self.parts], check=False, capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
         self.assertEqual(done.returncode, 6, done.stderr)
-        self.assertTrue(all(path.stat().st_size < 2000 for path in self.parts.iterdir()))
+        self.assertTrue(all(path.stat().st_size < 1000 for path in self.parts.iterdir()))
         self.make("-m", RECIPES)
         done, merged = self.merge()
         self.assertEqual((done.code, done.out, merged), (0, out, files))
