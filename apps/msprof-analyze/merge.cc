@@ -123,9 +123,10 @@ Command AddMerge(CLI::App& program, const Agent& agent) {
   add("-m,--mode", options->recipe, "Recipes, or advisor [default: all that have parts]", "RECIPE",
       kMostUsed);
   add("-o,--output_path", options->output,
-      "Directory for the results [default: as in the command that made the parts]", "DIR",
-      kMostUsed);
+      "Directory for the results [default: the first one with parts; of advisor the current one]",
+      "DIR", kMostUsed);
   options->exports.AddTo(*app, {ReportKind::kRecipe}, kRecipeType);
+  for (const char* name : {"--export_type", "--json"}) app->get_option(name)->group(kMostUsed);
   add.Flag("--print", options->print, "Print more about a single rank", kMostUsed);
   add.Flag("--agent", options->agent,
            "Print one JSON object that names what was written; the log goes to a file", kMostUsed);
