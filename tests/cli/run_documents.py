@@ -11,7 +11,6 @@ Exit status: 0 passed, 1 failed, 2 usage.
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -19,7 +18,6 @@ import sys
 from cli import Cli, DOCS, main
 from captures import build_database
 from formats import check_document
-from steps import write_capture
 
 COMPARISONS = [f"--enable_{name}_compare" for name in
                ("profiling", "communication", "operator", "memory", "api", "kernel")]
@@ -83,28 +81,6 @@ class Examples(Documents):
                 values = [float(row[column]) for row in rows]
                 self.assertAlmostEqual(sum(values[:end]), values[end], msg=f"{page}: {names}")
                 self.assertAlmostEqual(sum(values[end:end + 2]), values[end + 2], msg=f"{page}: {names}")
-
-    def test_the_gate_of_the_readme(self):
-        """Its lines work one after the other, as they stand."""
-        lengths = [99_800, 100_200, 100_000, 99_900, 100_100]
-        write_capture(self.scratch / "old_ascend_pt", lengths)
-        write_capture(self.scratch / "new_ascend_pt", [length + 5_000 for length in lengths],
-                      kernels=(("MatMulV2", 43_000), ("Relu", 2_000)), allreduce_us=11_500)
-        page = (DOCS.parent / "README.md").read_text()
-        commands, screen = [block for block in page.split("```")
-                            if "--save_baseline" in block or "\nREGRESSION" in block]
-        codes = []
-        for line in commands.strip().splitlines()[1:]:
-            name, *words = shlex.split(line)
-            self.assertEqual(name, "msprof-analyze")
-            result = self.run_tool(*words, cwd=self.scratch, env={"COLUMNS": "80"})
-            codes.append(result.code)
-        self.assertEqual(codes, [0, 1], result.err)
-        verdict = screen.strip().splitlines()
-        printed = result.out.splitlines()
-        self.assertEqual(printed[:len(verdict)], verdict)
-        for file in ("main.json", "gate.junit.xml", "gate.md"):
-            self.assertTrue((self.scratch / file).exists(), file)
 
 
 class Code(Documents):

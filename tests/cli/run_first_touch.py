@@ -15,7 +15,7 @@ import shlex
 import shutil
 import sys
 
-from cli import BASE, DOCS, NEW, Cli, main
+from cli import BASE, NEW, Cli, main
 from captures import DATABASE, build_database  # of tests/support, which cli finds
 from same_tables import recipes_of
 
@@ -388,7 +388,7 @@ class Words(FirstTouchCli):
 
 
 class FromPython(FirstTouchCli):
-    """Command lines of the Python tool, and docs/from-python.md."""
+    """Command lines of the Python tool; those of docs/from-python.md run in run_doc_commands.py."""
 
     def test_options_without_effect(self):
         job = self.job("job", {0: "db_base_ascend_pt"})
@@ -406,22 +406,6 @@ class FromPython(FirstTouchCli):
             self.assert_fails(2, result, f"'{wrong}'")
             result = self.run_tool("advisor", "all", "-d", NEW, option, right, "-o", self.out)
             self.assertEqual(result.code, 0, result.err)
-
-    def test_the_page(self):
-        """Every command line of the second column works."""
-        self.job("old_job", {0: "db_base_ascend_pt", 1: "db_base_ascend_pt"})
-        self.job("new_job", {0: "db_new_ascend_pt", 1: "db_new_ascend_pt"})
-        for name, capture in (("old_ascend_pt", BASE), ("new_ascend_pt", NEW)):
-            shutil.copytree(self.CAPTURES / capture, self.scratch / name)
-        shutil.copy(self.CAPTURES / "gpu_base.json", self.scratch / "gpu.json")
-        page = (DOCS / "from-python.md").read_text()
-        commands = re.findall(r"^\| .* \| `msprof-analyze (.*)` \|$", page, flags=re.MULTILINE)
-        self.assertGreater(len(commands), 8)
-        for command in commands:
-            with self.subTest(command=command):
-                result = self.run_tool(*shlex.split(command), cwd=self.scratch)
-                gate = "--fail_on" in command  # of captures with two steps
-                self.assertEqual(result.code, 4 if gate else 0, result.err)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command lines of README.md, CONTRIBUTING.md and docs/*.md work.
+
+    run_doc_commands.py --tool BINARY --testdata DIR --raw DIR GROUP [-v]
+
+GROUP is one of the classes below: commands. The lines of a page run one after the other in a directory that has what
+they name (doc_places.py). They end with 0, or as EXIT_CODES says.
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import doc_places
+from cli import Cli, DOCS, TIMEOUT_SECONDS
+from doc_commands import Page, TOOL, without_comment
+from groups import parse_arguments, run_group
+
+ROOT = DOCS.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+# Page and part of a line -> the exit code that the page explains.
+EXIT_CODES = {
+    ("README.md", "--fail_on 'step_time>+3%'"): 1,  # the regression whose screen is shown
+    ("docs/from-python.md", "--fail_on"): 1,
+    ("docs/serving.md", "decode:time_per_token"): 1,
+}
+INSTALLS, BUILDS, ELSEWHERE = "installs packages", "builds or measures for minutes", "needs another machine"
+PACKAGED = "needs the packages; packaging/check_all.sh does the same"
+# Lines of blocks that do not run in a test -> why.
+NOT_RUN = {
+    "tar -xzf msprof-analyze-0.1.0-linux-x86_64.tar.gz && msprof-analyze-0.1.0-linux-x86_64/bin/msprof-analyze --version": PACKAGED,
+    "sudo dpkg -i msprof-analyze_0.1.0_amd64.deb": INSTALLS,
+    "sudo rpm -i msprof-analyze-0.1.0-1.x86_64.rpm": INSTALLS,
+    "pip install ./msprof_analyze_native-0.1.0-py3-none-manylinux2014_x86_64.whl": PACKAGED,
+    "scp -r ./msprof-analyze-dist server:/opt/msprof-analyze": ELSEWHERE,
+    "./scripts/setup.sh": INSTALLS,
+    "./scripts/demo.sh": BUILDS,
+    "./scripts/fuzz.sh 1800": BUILDS,
+    "./scripts/tidy.sh": BUILDS,
+    "./scripts/check_package.sh": BUILDS,
+    "./scripts/alone.py": BUILDS,
+    **dict.fromkeys((f"./scripts/test.sh{more}" for more in ("", " release -R cli.gate", " asan")), BUILDS),
+    **dict.fromkeys((f"cmake --preset release && cmake --build --preset release{more}"
+                     for more in ("", " --target msprof-analyze", " --target mpa_bench")), BUILDS),
+    "cmake --install build/release --prefix ./msprof-analyze-dist": BUILDS,
+    "build/release/bin/mpa_unit_tests --gtest_filter='Intervals.*'": BUILDS,
+    "build/release/bin/mpa_bench --benchmark_filter='Trace|Csv' --benchmark_repetitions=5": BUILDS,
+    **dict.fromkeys((f"{before}./scripts/bench.sh{more}" for before, more in (
+        ("", ""), ("REFERENCE_DIR=./msprof-analyze-python ", ""), ("", " --rows text,jobs --runs 11"), ("", " --huge"),
+        ("", " --binary ./old-msprof-analyze --data /data/bench"))), BUILDS),
+}
+# Words in running text that stand for others.
+STAND_FOR = {"COMMAND": "compare", "RECIPE": "module_statistic", "MODE": "all", "DIR": "./result",
+             "BASE": "./old_ascend_pt", "COMPARISON": "./new_ascend_pt"}
+# Programs that read what the tool writes. These only look whether they can.
+STAND_INS = {"flamegraph.pl": 'exec grep -Eq ";.* [0-9]+$" "${@: -1}"', "man": "exec grep -q ^.SH",
+             "jq": "exec python3 -c 'import json, sys; json.load(sys.stdin)'"}
+# What a line that runs has in it.
+RUNS = rf"(?<![\w./-]){TOOL}(?![\w-])|^cat > |^({'|'.join(STAND_INS)}) "
+# What running text shows of a recipe that readers write.
+EXAMPLES = ("-m idle_time", f"{TOOL} -m idle_time")
+RAW = None  # set by run()
+
+
+class Commands(Cli):
+    def setUp(self):
+        super().setUp()
+        self.pages = [Page(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")) for path in PAGES]
+        self.programs = self.scratch / "programs"
+        self.programs.mkdir()
+        (self.programs / TOOL).symlink_to(self.TOOL)
+        for name, script in STAND_INS.items():
+            (self.programs / name).write_text(f"#!/bin/bash\n{script}\n", encoding="utf-8")
+            (self.programs / name).chmod(0o755)
+
+    def lines(self, page):
+        """What runs of a page."""
+        inline = [" ".join(STAND_FOR.get(word, word) for word in code.split()) for code in page.inline]
+        return [*(line for line in page.commands if without_comment(line) not in NOT_RUN), *filter(self.is_whole, inline)]
+
+    def is_whole(self, code):
+        """A command with what it reads, or of help."""
+        return re.search(r" \./| -d |\||--help$", code) and not code.startswith(EXAMPLES)
+
+    def run_page(self, page):
+        """Each line with its exit code and what it said."""
+        lines, place, done = self.lines(page), self.scratch / page.name.replace("/", "_"), []
+        doc_places.make(place, page.name, "\n".join(lines), self.CAPTURES, RAW)
+        settings = {"PATH": f"{self.programs}:{os.environ['PATH']}", "COLUMNS": "80", "LANG": "C.UTF-8"}
+        for line in lines:
+            run = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=place, check=False, encoding="utf-8",
+                                 stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_SECONDS,
+                                 env={**os.environ, **settings})
+            done.append((line, run.returncode, run.stdout + run.stderr))
+        return page, done
+
+    def test_they_run(self):
+        with ThreadPoolExecutor(2) as pool:
+            results = list(pool.map(self.run_page, self.pages))
+        for page, done in results:
+            for line, code, said in done:
+                wanted = next((code for (name, part), code in EXIT_CODES.items() if name == page.name and part in line), 0)
+                with self.subTest(page=page.name, line=line):
+                    self.assertEqual(code, wanted, said)
+        self.assertGreater(sum(len(done) for _, done in results), 60)
+
+    def test_the_gate_of_the_readme(self):
+        """It prints the verdict that the page shows, and writes what its lines name."""
+        readme = self.pages[0]
+        _, done = self.run_page(readme)
+        (said,) = [said for line, _, said in done if "--fail_on" in line]
+        (shown,) = [block for block in readme.text.split("```") if block.startswith("\nREGRESSION")]
+        self.assertIn(shown.lstrip("\n"), said)
+        for file in ("main.json", "gate.junit.xml", "gate.md"):
+            self.assertTrue((self.scratch / "README.md" / file).exists(), file)
+
+    def test_lists_are_up_to_date(self):
+        """What does not run is on a page, and its scripts and presets exist; so is what ends with another code."""
+        there = {without_comment(line) for page in self.pages for line in page.commands}
+        self.assertEqual(set(NOT_RUN) - there, set())
+        presets = {preset["name"] for preset in json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]}
+        for line in NOT_RUN:
+            for script in re.findall(r"\./(scripts/\S+)", line):
+                self.assertTrue(os.access(ROOT / script, os.X_OK), script)
+            self.assertLessEqual(set(re.findall(r"--preset (\S+)", line)), presets)
+        for name, part in EXIT_CODES:
+            (page,) = [page for page in self.pages if page.name == name]
+            self.assertTrue(any(part in line for line in self.lines(page)), part)
+
+    def test_every_line_is_known(self):
+        for page in self.pages:
+            self.assertEqual(page.strangers, [], f"{page.name}: a block of commands begins with ```sh")
+            for line in self.lines(page):
+                self.assertRegex(line, RUNS, f"{page.name}: it is not in NOT_RUN either")
+
+    def options(self, command):
+        """Those that the help of a command lists."""
+        return set(re.findall(r"(?<![\w-])--?[A-Za-z]\w*", self.run_tool(*command, "--help").out))
+
+    def test_parts_of_commands_name_options_that_exist(self):
+        known = {}
+        for page in self.pages:
+            parts = [code.removeprefix(f"{TOOL} ") for code in page.inline if not self.is_whole(code)]
+            for text in [*page.fragments, *parts]:
+                words = [STAND_FOR.get(word, word) for word in text.split()]
+                if text.startswith(EXAMPLES):
+                    continue
+                command = tuple(words[:2] if words[0] in ("-m", "export") else words[:1])
+                if command not in known:
+                    known[command] = self.options(command)
+                options = {word.split("=")[0] for word in words if re.match(r"--?[A-Za-z]", word)}
+                with self.subTest(page=page.name, text=text):
+                    self.assertEqual(options - known[command] - {"--help"}, set())
+
+
+def run():
+    global RAW
+    arguments = parse_arguments(__doc__, (Commands,))
+    Cli.TOOL, Cli.CAPTURES, RAW = arguments.tool, arguments.captures, arguments.raw.resolve()
+    return run_group(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(run())
