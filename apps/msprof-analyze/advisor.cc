@@ -288,6 +288,9 @@ HelpPage AdvisorPage() {
   page.summary = "Finds what slows the step down, on which ranks, and how much time a fix saves.";
   page.usage = {"advisor [all|schedule|computation] -d DIR [OPTIONS]",
                 "advisor why N|KEY -d DIR [OPTIONS]", "advisor timeline N|KEY -d DIR [-o DIR]"};
+  page.first = [](const CLI::Option& option) {
+    return IsMostUsed(option) || IsNamed(option, {"rank_list", "json"});
+  };
   page.after_options = {ExitCodeList({{"1", "--fail_on: a fault has that severity"}})};
   page.examples = {"advisor all -d ./result", "advisor all -d ./result --json --top 3",
                    "advisor why 1 -d ./result",

@@ -129,6 +129,7 @@ HelpPage PageOfRecipe(CLI::App& app, const Recipe& recipe) {
   page.usage = {fmt::format("-m {} DIR [OPTIONS]", recipe.name)};
   page.examples = {fmt::format("-m {} ./result -o ./out --rank_list 0-3", recipe.name)};
   page.notes = {kWhereResultsGo};
+  page.first = [](const CLI::Option& option) { return IsMostUsed(option) || IsOfRecipes(option); };
   page.shown = [&recipe](const CLI::Option& option) {
     if (IsOfRecipes(option)) return IsOfRecipe(option, recipe);
     return !option.check_lname("mode");

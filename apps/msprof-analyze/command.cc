@@ -47,7 +47,9 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
     bool quiet = false;
   };
   const auto common = std::make_shared<Common>();
-  command.get_help_ptr()->group(kCommon);
+  command.get_help_ptr()
+      ->description("Show what is needed first; --help all shows everything")
+      ->group(kCommon);
   const OptionAdder add(command);
   add.Flag("-v,--verbose", common->verbosity, "Log which file feeds which table; -vv logs more",
            kCommon);

@@ -164,7 +164,11 @@ HelpPage ComparePage() {
       "Shows what differs between two captures. With an option of a gate, decides for a CI job "
       "whether the model got slower.";
   page.usage = {"compare -d CAPTURE -bp BASE [OPTIONS]", "compare BASE CAPTURE [OPTIONS]"};
+  page.first = [](const CLI::Option& option) {
+    return IsMostUsed(option) || IsNamed(option, {"all_ranks", "fail_on", "gate", "save_baseline"});
+  };
   page.after_options = {
+      MetricsOfGates(),
       ExitCodeList({{"0", "done; gate: ok or improved"},
                     {"1", "gate: regression"},
                     {"4", "gate: inconclusive, or the captures are not comparable"},
@@ -172,12 +176,12 @@ HelpPage ComparePage() {
                      "done, but broken parts of the input were left out; gate: judged on "
                      "partial data"}})};
   page.examples = {"compare -d ./new_ascend_pt -bp ./old_ascend_pt -o ./out",
-                   "compare -d ./new_job -bp ./old_job --all_ranks",
                    "compare ./gpu_trace.json.gz ./rank0_ascend_pt --export_type md",
-                   "compare -d ./new -bp ./old --enable_operator_compare",
-                   "compare -d ./new -bp ./old --fail_on 'step_time>+3%'",
                    "compare -d ./main_1 -d ./main_2 --save_baseline main.json",
-                   "compare -d ./new -bp main.json --fail_on 'op:MatMul*>+10%'"};
+                   "compare -d ./new -bp main.json --fail_on 'step_time>+3%'",
+                   "compare -d ./new_job -bp ./old_job --all_ranks",
+                   "compare -d ./new -bp ./old --enable_operator_compare",
+                   "compare -d ./new -bp ./old --fail_on 'op:MatMul*>+10%'"};
   page.documents = {"compare.md", "gate.md", "ci.md"};
   return page;
 }
@@ -246,9 +250,8 @@ Command AddCompare(CLI::App& program) {
   const auto options = std::make_shared<CompareCommandOptions>();
   const OptionAdder add(*app);
   add("-d,--profiling_path", options->comparison,
-      "Capture to analyse: a *_ascend_pt or *_ascend_ms directory, parsed or raw, its "
-      "ASCEND_PROFILER_OUTPUT, a PROF_* directory, a trace (.json, .json.gz) or a profiler "
-      "database; or a directory with those of several ranks",
+      "Capture to analyse: a directory (*_ascend_pt, *_ascend_ms, PROF_*), a trace (.json, "
+      ".json.gz) or a database of the profiler; or a directory with those of several ranks",
       "PATH", kMostUsed)
       ->allow_extra_args(false);
   add("--benchmark_profiling_path", options->base,

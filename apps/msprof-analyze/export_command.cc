@@ -133,12 +133,17 @@ int RunExport(const TimelineOptions& options) {
   return mapped.partial || exported.partial ? kExitPartial : 0;
 }
 
+constexpr const char* kWhatToShow = "What to show";
+
 HelpPage ExportPage() {
   HelpPage page;
   page.summary =
       "Writes what ranks did as one trace on one clock, with the findings of the advisor, for "
       "https://ui.perfetto.dev and chrome://tracing.";
   page.usage = {"export timeline DIR [OPTIONS]", "export timeline -d DIR [OPTIONS]"};
+  page.first = [](const CLI::Option& option) {
+    return IsMostUsed(option) || option.get_group() == kWhatToShow;
+  };
   page.after_options = {ExitCodeList({})};
   page.examples = {"export timeline -d ./result --ranks 0,5 --step 7",
                    "export timeline -d ./result --from 100 --to 250 -o part.json.gz",
@@ -153,7 +158,6 @@ HelpPage ExportPage() {
 }  // namespace
 
 Command AddExport(CLI::App& program) {
-  constexpr const char* kWhatToShow = "What to show";
   CLI::App* app =
       program.add_subcommand("export", "Write a trace of ranks on one clock, for trace viewers");
   const auto options = std::make_shared<TimelineOptions>();

@@ -27,6 +27,17 @@ std::vector<std::string> Words(const std::vector<std::string>& lists) {
 
 }  // namespace
 
+HelpPage::List MetricsOfGates() {
+  return {"Limits of a gate (--fail_on)",
+          {{"step_time>+3%", "a step; the default"},
+           {"comm_exposed>+5%&+200us", "both limits have to be exceeded"},
+           {"peak_memory>+256MB", "the most that an allocator reserved"},
+           {"op:MatMul*>+10%", "with a pattern: op:, kernel:, module:, api:"},
+           {"other metrics",
+            "e2e, computing, comm_total, lccl, copies, free; of a server "
+            "prefill:time_per_token and decode:time_per_token"}}};
+}
+
 void GateOptions::AddTo(CLI::App& command) {
   constexpr const char* kRules = "Gate: what fails a CI job";
   constexpr const char* kRuns =
@@ -34,10 +45,8 @@ void GateOptions::AddTo(CLI::App& command) {
   constexpr const char* kFiles = "Gate: files";
   const OptionAdder add(command);
   add("--fail_on", fail_on_,
-      "Exit with 1 if a metric grows by more: step_time>+3% (the default), "
-      "comm_exposed>+5%&+200us, peak_memory>+256MB, op:MatMul*>+10%. Metrics: step_time, e2e, "
-      "computing, comm_exposed, comm_total, lccl, free, peak_memory, and with a pattern op:, "
-      "kernel:, module:, api:. Can be given several times; quote it for the shell",
+      "Be a gate: exit with 1 if a metric grows by more than this and the noise. Quote it for the "
+      "shell; give it several times for several metrics",
       "EXPR", kRules)
       ->allow_extra_args(false);
   add("--gate", gate_file_,

@@ -8,11 +8,15 @@
 #include <vector>
 
 #include "export_options.h"
+#include "help.h"
 #include "mpa/capture/capture.h"
 #include "mpa/gate/judge.h"
 #include "mpa/gate/run_summary.h"
 
 namespace mpa {
+
+/// What --fail_on accepts.
+HelpPage::List MetricsOfGates();
 
 /// The options with which `compare` becomes a gate.
 class GateOptions {

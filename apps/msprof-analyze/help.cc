@@ -63,6 +63,7 @@ void WrappedText::AddColored(const char* code, std::string_view line) {
 namespace {
 
 constexpr std::size_t kTextColumn = 30;
+constexpr std::size_t kFirstExamples = 4;
 constexpr const char* kProgram = "msprof-analyze";
 
 void AddTerm(const std::string& term, std::size_t column, std::string_view text,
@@ -153,7 +154,17 @@ std::vector<OptionGroup> OptionGroups(const CLI::App& app, const OptionFilter& s
   return groups;
 }
 
-std::string FormatHelp(const CLI::App& app, const HelpPage& page, std::size_t width) {
+bool IsMostUsed(const CLI::Option& option) {
+  return option.get_group() == kMostUsed || option.check_lname("help");
+}
+
+bool IsNamed(const CLI::Option& option, std::initializer_list<const char*> names) {
+  return std::ranges::any_of(names, [&](const char* name) { return option.check_lname(name); });
+}
+
+std::string FormatHelp(const CLI::App& app, const HelpPage& page, HelpDetail detail,
+                       std::size_t width) {
+  const bool all = detail == HelpDetail::kAll;
   WrappedText text(/*color=*/false, width);
   text.Add("", 0, page.summary);
   text.AddBlank();
@@ -161,22 +172,40 @@ std::string FormatHelp(const CLI::App& app, const HelpPage& page, std::size_t wi
   for (const std::string& usage : page.usage)
     text.AddCommand(fmt::format("{} {}", kProgram, usage));
   for (const HelpPage::List& list : page.before_options) AddList(list, text);
-  for (const OptionGroup& group : OptionGroups(app, page.shown)) {
-    text.AddBlank();
-    text.Add("", 0, group.heading + ":");
+  std::size_t hidden = 0;
+  const std::vector<OptionGroup> groups = OptionGroups(app, page.shown);
+  for (const OptionGroup& group : groups) {
+    if (all || &group == &groups.front()) {
+      text.AddBlank();
+      text.Add("", 0, group.heading + ":");
+    }
     for (const CLI::Option* option : group.options) {
+      if (!all && !page.first(*option)) {
+        ++hidden;
+        continue;
+      }
       AddTerm(Label(*option), kTextColumn, option->get_description(), text);
     }
   }
-  for (const HelpPage::List& list : page.after_options) AddList(list, text);
+  if (all) {
+    for (const HelpPage::List& list : page.after_options) AddList(list, text);
+  }
   text.AddBlank();
   text.Add("", 0, "Examples:");
-  for (const std::string& example : page.examples) {
-    text.AddCommand(fmt::format("{} {}", kProgram, example));
+  for (std::size_t i = 0; i < page.examples.size(); ++i) {
+    if (all || i < kFirstExamples) {
+      text.AddCommand(fmt::format("{} {}", kProgram, page.examples[i]));
+    }
   }
   for (const std::string& note : page.notes) {
     text.AddBlank();
     text.Add("", 0, note);
+  }
+  if (hidden > 0) {
+    text.AddBlank();
+    text.Add("", 0,
+             fmt::format("--help all lists {} more option{}{}.", hidden, hidden == 1 ? "" : "s",
+                         page.after_options.empty() ? "" : ", and what exit codes mean"));
   }
   return text.text();
 }

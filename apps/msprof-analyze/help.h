@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,12 @@ inline constexpr const char* kCommon = "Help, messages and threads";
 
 using OptionFilter = std::function<bool(const CLI::Option& option)>;
 
+/// True for options under the first heading, and for --help.
+bool IsMostUsed(const CLI::Option& option);
+
+/// True for an option with one of these long names.
+bool IsNamed(const CLI::Option& option, std::initializer_list<const char*> names);
+
 /// What --help and the manual page say besides the options. `usage` and `examples` are commands
 /// without the program's name.
 struct HelpPage {
@@ -66,6 +73,7 @@ struct HelpPage {
   std::vector<std::string> examples{};
   std::vector<std::string> notes{};  ///< paragraphs, the last thing on the page
   OptionFilter shown = [](const CLI::Option&) { return true; };
+  OptionFilter first = IsMostUsed;       ///< of these, what --help shows without `all`
   std::vector<std::string> documents{};  ///< files of docs/ that say more; only in the manual
 };
 
@@ -87,7 +95,11 @@ std::vector<std::string> SpellingsOf(const CLI::Option& option);
 /// "PATH"; empty for an option without a value.
 std::string TypeNameOf(const CLI::Option& option);
 
+/// What people need first (--help), or everything (--help all).
+enum class HelpDetail { kFirst, kAll };
+
 /// The page with the options of `app`, wrapped at `width`.
-std::string FormatHelp(const CLI::App& app, const HelpPage& page, std::size_t width);
+std::string FormatHelp(const CLI::App& app, const HelpPage& page, HelpDetail detail,
+                       std::size_t width);
 
 }  // namespace mpa

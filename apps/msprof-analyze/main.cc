@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <new>
 #include <vector>
 
@@ -47,6 +48,22 @@ HelpPage ProgramPage(const CLI::App& program) {
 }
 
 bool IsOption(const std::string& word) { return word.starts_with("-"); }
+
+// Takes `all` away from "--help all".
+HelpDetail TakeHelpDetail(std::vector<std::string>& arguments) {
+  const auto is_help = [](const std::string& word) { return IsOneOf(word, {"-h", "--help"}); };
+  for (auto word = arguments.begin(); word != arguments.end(); ++word) {
+    if (*word == "--help=all") {
+      *word = "--help";
+      return HelpDetail::kAll;
+    }
+    if (*word == "all" && word != arguments.begin() && is_help(*std::prev(word))) {
+      arguments.erase(word);
+      return HelpDetail::kAll;
+    }
+  }
+  return HelpDetail::kFirst;
+}
 
 // "help COMMAND" is "COMMAND --help", which people expect, too.
 void TakeHelp(const CLI::App& program, std::vector<std::string>& arguments) {
@@ -143,6 +160,7 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
 
   std::vector<std::string> normalized = NormalizeArguments(count, arguments);
   TakeHelp(program, normalized);
+  const HelpDetail detail = TakeHelpDetail(normalized);
   PutCommandFirst(program, normalized);
   std::ranges::reverse(normalized);  // the order in which CLI11 wants them
   const auto chosen = [&] {
@@ -154,8 +172,9 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
   } catch (const CLI::CallForHelp&) {
     const auto command = chosen();
     const std::size_t width = ScreenWidth(stdout);
-    Print(command == commands.end() ? FormatHelp(program, ProgramPage(program), width)
-                                    : FormatHelp(*command->app, command->page(), width));
+    Print(command == commands.end()
+              ? FormatHelp(program, ProgramPage(program), HelpDetail::kAll, width)
+              : FormatHelp(*command->app, command->page(), detail, width));
     FinishStdout();
     return 0;
   } catch (const CLI::Success& success) {  // --version

@@ -16,8 +16,8 @@ STEPS_US = (99_800, 100_200, 100_000, 99_900, 100_100)
 class Places:
     """Each method makes the place of its name, or what the tables below call by it."""
 
-    def __init__(self, root, captures, raw):
-        self.root, self.captures, self.raw = root, captures, raw
+    def __init__(self, captures, raw):
+        self.captures, self.raw = captures, raw
 
     def text(self, path, name):
         shutil.copytree(self.captures / name, path)
@@ -102,7 +102,8 @@ PAGE_PLACES = {
     "docs/recipes.md": {"job": of("raw_capture", "stars"), "gpu.sqlite": of("nsight"),
                         "ranks_of_node_3": of("job", "2:toy_model_ascend_pt"),
                         "npu_result": of("job", "1:toy_model_ascend_pt"),
-                        "run": of("text", "graph_replay"), "capture.json": of("file", "graph_replay/capture_traces/graph_capture_rank_0.2.json")},
+                        "run": of("text", "graph_replay"),
+                        "capture.json": of("file", "graph_replay/capture_traces/graph_capture_rank_0.2.json")},
     "docs/rl.md": {"outputs/profile": of("text", "rl_colocated")},
     "docs/serving.md": SERVERS,
     "docs/timeline.md": {"result": of("job_of_steps")},
@@ -112,7 +113,7 @@ PAGE_PLACES = {
 def make(root, page, text, captures, raw):
     """Makes in `root` what the commands in `text` of the page name."""
     root.mkdir(parents=True)
-    places = Places(root, captures, raw)
-    for name, build in {**PAGE_PLACES.get(page, {}), **{name: PLACES[name] for name in PLACES if name not in PAGE_PLACES.get(page, {})}}.items():
+    places = Places(captures, raw)
+    for name, build in {**PLACES, **PAGE_PLACES.get(page, {})}.items():
         if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w.])", text):
             build(places, root / name)

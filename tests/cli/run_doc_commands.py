@@ -140,7 +140,7 @@ class Commands(Cli):
 
     def options(self, command):
         """Those that the help of a command lists."""
-        return set(re.findall(r"(?<![\w-])--?[A-Za-z]\w*", self.run_tool(*command, "--help").out))
+        return set(re.findall(r"(?<![\w-])--?[A-Za-z]\w*", self.run_tool(*command, "--help", "all").out))
 
     def test_parts_of_commands_name_options_that_exist(self):
         known = {}

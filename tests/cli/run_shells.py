@@ -255,7 +255,7 @@ class Manual(Cli):
     def test_pages_have_what_help_has(self):
         for command in self.PAGES:
             plain = self.page(*command).replace("\\-", "-").replace("\\fB", "").replace("\\fR", "")
-            for option in re.findall(r"--\w+", self.run_tool(*command, "--help").out):
+            for option in re.findall(r"--\w+", self.run_tool(*command, "--help", "all").out):
                 self.assertIn(option, plain, command)
             for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "SEE ALSO"):
                 self.assertIn(f"\n.SH {heading}\n", plain)

@@ -56,7 +56,7 @@ class Terminal(Cli):
 
     def test_help_is_as_wide_as_the_terminal(self):
         for columns, width in ((70, 70), (100, 100), (20, 60), (300, 120)):
-            lines = self.on_terminal("compare", "--help", columns=columns).splitlines()
+            lines = self.on_terminal("compare", "--help", "all", columns=columns).splitlines()
             self.assertLessEqual(max(map(len, lines)), width)
             self.assertGreater(max(map(len, lines)), width - 10)
 

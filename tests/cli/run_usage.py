@@ -34,7 +34,11 @@ class Help(UsageCli):
             --fail_on_new_op --warn_only --on_inconclusive --allow_mismatch --warmup --min_steps
             --rank_stat --memory_limit --save_baseline --update_baseline --noise --learn_noise
             step_time>+3% junit openmetrics github""",
-        "cluster": "--help --jobs --verbose --quiet"}
+        "cluster": "--help --jobs --verbose --quiet",
+        "advisor": """--help --profiling_path --benchmark_profiling_path -bp --output_path --language --fail_on --rank_list
+            --step_id --json --agent --baseline --top --evidence --max_chars --rules --print_rules --raw --graph_capture
+            --force --memory_limit --cann_version -cv --torch_version -tv --profiling_type -pt --debug --verbose --quiet
+            --jobs"""}
 
     def assert_help(self, result, *words, examples=2):
         self.assertEqual((result.code, result.err), (0, []))
@@ -54,14 +58,37 @@ class Help(UsageCli):
         for command, options in self.OPTIONS.items():
             for option in ("--help", "-h", "-H"):
                 with self.subTest(command=command, option=option):
-                    self.assert_help(self.run_tool(command, option), *options.split())
+                    self.assert_help(self.run_tool(command, option), "--profiling_path", "--help")
+                    self.assert_help(self.run_tool(command, option, "all"), *options.split())
+            self.assertEqual(self.run_tool(command, "--help=all").out, self.run_tool(command, "--help", "all").out)
+
+    def test_what_is_needed_first(self):
+        """--help fits on a screen and counts the options that --help all has beside its own."""
+        for command in (["compare"], ["advisor"], ["check"], ["parse"], ["export", "timeline"],
+                        *(["-m", name] for name in self.recipes())):
+            with self.subTest(command=command):
+                first = self.run_tool(*command, "--help", env={"COLUMNS": "80"}).out
+                everything = self.run_tool(*command, "--help", "all", env={"COLUMNS": "80"}).out
+                self.assertLessEqual(len(first.splitlines()), 45)
+                self.assertLess(set(self.options_of(first)), set(self.options_of(everything)))
+                count = len(self.options_of(everything)) - len(self.options_of(first))
+                self.assertTrue(first.splitlines()[-1].startswith(f"--help all lists {count} more option"), first)
+
+    def test_all_lists_what_completion_offers(self):
+        for command in ("compare", "advisor", "check", "parse", "export", "man"):
+            offered = self.run_tool(env={"_MSPROF_ANALYZE_COMPLETE": "words", "_MSPROF_ANALYZE_CURRENT": "--",
+                                         "_MSPROF_ANALYZE_BEFORE": f"msprof-analyze\n{command}"}).out
+            options = set(re.findall(r"(?m)^--(\w+)", offered))
+            self.assertGreater(len(options), 3)
+            self.assertEqual(options - set(self.options_of(self.run_tool(command, "--help", "all").out)), set())
 
     def test_of_compare_says_what_exit_codes_mean(self):
-        self.assert_help(self.run_tool("compare", "--help"), "Exit codes:\n  0  ", "\n  1  ",
+        self.assert_help(self.run_tool("compare", "--help", "all"), "Exit codes:\n  0  ", "\n  1  ",
                          "\n  2  ", "\n  3  ", "\n  4  ", "\n  5  ", "\n  6  ")
 
     def options_of(self, page):
-        return re.findall(r"^  (?:-\w+, )*--(\w+)", page, flags=re.MULTILINE)
+        return [name for line in re.findall(r"^  ((?:-\w+, )*(?:--\w+, )*--\w+)", page, flags=re.MULTILINE)
+                for name in re.findall(r"--(\w+)", line)]
 
     def test_the_most_used_options_come_first(self):
         for command, first in (
@@ -78,15 +105,15 @@ class Help(UsageCli):
                  ["whole_backward", "policy"]),
                 ("module_statistic", ["peak_tflops", "whole_backward", "compat"],
                  ["with_backward", "policy"])):
-            for arguments in (["-m", recipe, "--help"], ["cluster", "-m", recipe, "-h"],
-                              ["-h", "-m", recipe, self.CAPTURES]):
+            for arguments in (["-m", recipe, "--help", "all"], ["cluster", "-m", recipe, "-h", "all"],
+                              ["-h", "all", "-m", recipe, self.CAPTURES]):
                 result = self.run_tool(*arguments)
                 self.assert_help(result, f"msprof-analyze -m {recipe} DIR", examples=1)
                 self.assertTrue(result.out.startswith(f"{recipe}: "), result.out)
                 options = self.options_of(result.out)
                 self.assertEqual(set(has) - set(options), set())
                 self.assertEqual(set(lacks) & set(options), set())
-        of_all = self.options_of(self.run_tool("cluster", "-h").out)
+        of_all = self.options_of(self.run_tool("cluster", "-h", "all").out)
         self.assertEqual({"policy", "peak_tflops"} & set(of_all), set())
 
     def test_an_option_of_two_recipes_is_explained_for_each(self):
