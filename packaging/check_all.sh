@@ -72,11 +72,12 @@ check_wheel() {
     [[ $("$work/venv/bin/python" -m msprof_analyze_native --version | head -1) == "$said" ]] || fail 'wheel: python -m'
     "$work/venv/bin/python" -m msprof_analyze_native compare --nonsense 2>/dev/null && fail 'wheel: the exit code is lost'
     "$work/venv/bin/pip" uninstall --quiet --yes msprof-analyze-native
-    [[ ! -e $work/venv/bin/msprof-analyze ]] || fail 'wheel: uninstalling leaves the program'
+    [[ ! -e $work/venv/bin/msprof-analyze && ! -e $work/venv/bin/msprof-analyze-native ]] ||
+      fail 'wheel: uninstalling leaves the program'
   else
     python3 -m pip install --quiet --disable-pip-version-check --no-index --no-deps --target "$work/target" \
       --platform "manylinux2014_$1" --only-binary :all: "$wheel"
-    said=$(qemu-aarch64-static "$work/target/bin/msprof-analyze" --version | head -1)
+    said=$(qemu-aarch64-static "$work/target/bin/msprof-analyze-native" --version | head -1)
   fi
   [[ $said == "msprof-analyze $version" ]] || fail "wheel: the program says $said"
   proven "$1: wheel installs offline in a fresh environment: $said"

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the package for pip:  make_wheel.py VERSION ARCHITECTURE TREE OUT
 
-It holds the program of TREE/bin, which pip puts on the path, and a module that starts it:
-python -m msprof_analyze_native. There is nothing else of Python in it.
+It holds the program of TREE/bin as msprof-analyze-native, which pip puts on the path; msprof-analyze, which starts it;
+and a module that does, too: python -m msprof_analyze_native. There is nothing else of Python in it.
+
+The Python tool's package, msprof-analyze, has a script of the name msprof-analyze as well. pip lets the package that is
+installed last have it, and takes it away with either. No other package has msprof-analyze-native.
 """
 
 import base64
@@ -15,7 +18,7 @@ import zipfile
 from pathlib import Path
 
 MODULE = '''# SPDX-License-Identifier: Apache-2.0
-"""Starts the program msprof-analyze of this installation:  python -m msprof_analyze_native ARGUMENTS"""
+"""Starts the program of this package:  python -m msprof_analyze_native ARGUMENTS"""
 
 import os
 import sys
@@ -25,14 +28,18 @@ import sysconfig
 def program():
     for scheme in ("", f"{os.name}_user"):
         paths = {"scheme": scheme} if scheme else {}
-        path = os.path.join(sysconfig.get_path("scripts", **paths), "msprof-analyze")
+        path = os.path.join(sysconfig.get_path("scripts", **paths), "msprof-analyze-native")
         if os.path.exists(path):
             return path
-    raise SystemExit("msprof-analyze is not where pip puts programs; install the package again")
+    raise SystemExit("msprof-analyze-native is not where pip puts programs; install the package again")
 
 
 if __name__ == "__main__":
     os.execv(program(), ["msprof-analyze", *sys.argv[1:]])
+'''
+LAUNCHER = '''#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+exec "$(dirname -- "$(readlink -f -- "$0")")/msprof-analyze-native" "$@"
 '''
 NAME = "msprof_analyze_native"
 
@@ -40,9 +47,10 @@ NAME = "msprof_analyze_native"
 def main(version, architecture, tree, out):
     tag = f"py3-none-manylinux2014_{architecture}"
     info = f"{NAME}-{version}.dist-info"
-    scripts = f"{NAME}-{version}.data/scripts/msprof-analyze"
+    launcher = f"{NAME}-{version}.data/scripts/msprof-analyze"
+    program = f"{launcher}-native"
     document = Path(tree) / "share/doc/msprof-analyze"
-    files = {scripts: (Path(tree) / "bin/msprof-analyze").read_bytes(),
+    files = {program: (Path(tree) / "bin/msprof-analyze").read_bytes(), launcher: LAUNCHER.encode(),
              f"{NAME}/__init__.py": b"", f"{NAME}/__main__.py": MODULE.encode(),
              f"{info}/METADATA": (f"Metadata-Version: 2.1\nName: msprof-analyze-native\nVersion: {version}\n"
                                   "Summary: Command-line analyzer for Ascend NPU profiles\n"
@@ -62,7 +70,7 @@ def main(version, architecture, tree, out):
         for name, content in sorted(files.items()):
             entry = zipfile.ZipInfo(name, date)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o100755 if name == scripts else 0o100644) << 16
+            entry.external_attr = (0o100755 if name in (program, launcher) else 0o100644) << 16
             wheel.writestr(entry, content)
 
 

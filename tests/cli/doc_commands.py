@@ -32,7 +32,7 @@ def without_comment(line):
 
 class Page:
     """commands: of blocks; inline: whole commands in running text; fragments: what begins there with the name of a
-    command or with -m; strangers: lines that look like commands, in blocks that are not for any."""
+    command or with -m; strangers: lines that look like commands, in blocks that are not for any; prose: what is not in blocks."""
 
     def __init__(self, name, text):
         self.name, self.text = name, text
@@ -46,6 +46,7 @@ class Page:
             else:
                 self.add(language, "\n".join(block))
                 language = None
+        self.prose = "\n".join(prose)
         codes = re.findall(r"`([^`]+)`", " ".join(prose).replace("\\|", "|"))
         self.inline = [code for code in codes if code.startswith(f"{TOOL} ")]
         self.fragments = [code for code in codes if re.match(rf"(?:{'|'.join(COMMANDS)}|-m) \S", code)]

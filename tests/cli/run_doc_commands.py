@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The command lines of README.md, CONTRIBUTING.md and docs/*.md work.
+"""The command lines of README.md, CONTRIBUTING.md and docs/*.md work, and so do their links.
 
     run_doc_commands.py --tool BINARY --testdata DIR --raw DIR GROUP [-v]
 
-GROUP is one of the classes below: commands. The lines of a page run one after the other in a directory that has what
+GROUP is one of the classes below: commands, pages. The lines of a page run one after the other in a directory that has what
 they name (doc_places.py). They end with 0, or as EXIT_CODES says.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
@@ -20,6 +20,7 @@ import doc_places
 from cli import Cli, DOCS, TIMEOUT_SECONDS
 from doc_commands import Page, TOOL, without_comment
 from groups import parse_arguments, run_group
+from same_tables import recipes_of
 
 ROOT = DOCS.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
@@ -40,6 +41,8 @@ NOT_RUN = {
     "scp -r ./msprof-analyze-dist server:/opt/msprof-analyze": ELSEWHERE,
     "./scripts/setup.sh": INSTALLS,
     "./scripts/demo.sh": BUILDS,
+    "./scripts/package.sh x86_64": BUILDS,
+    "PATH=$PWD/build/release/bin:$PATH": "is for the lines behind it",
     "./scripts/fuzz.sh 1800": BUILDS,
     "./scripts/tidy.sh": BUILDS,
     "./scripts/check_package.sh": BUILDS,
@@ -67,10 +70,14 @@ EXAMPLES = ("-m idle_time", f"{TOOL} -m idle_time")
 RAW = None  # set by run()
 
 
+def pages():
+    return [Page(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")) for path in PAGES]
+
+
 class Commands(Cli):
     def setUp(self):
         super().setUp()
-        self.pages = [Page(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")) for path in PAGES]
+        self.pages = pages()
         self.programs = self.scratch / "programs"
         self.programs.mkdir()
         (self.programs / TOOL).symlink_to(self.TOOL)
@@ -85,12 +92,12 @@ class Commands(Cli):
 
     def is_whole(self, code):
         """A command with what it reads, or of help."""
-        return re.search(r" \./| -d |\||--help$", code) and not code.startswith(EXAMPLES)
+        return re.search(r" \./| -d |\||--(?:help|version)$", code) and not code.startswith(EXAMPLES)
 
     def run_page(self, page):
         """Each line with its exit code and what it said."""
         lines, place, done = self.lines(page), self.scratch / page.name.replace("/", "_"), []
-        doc_places.make(place, page.name, "\n".join(lines), self.CAPTURES, RAW)
+        doc_places.make(place, page.name, "\n".join(lines), self.CAPTURES, RAW.resolve())
         settings = {"PATH": f"{self.programs}:{os.environ['PATH']}", "COLUMNS": "80", "LANG": "C.UTF-8"}
         for line in lines:
             run = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=place, check=False, encoding="utf-8",
@@ -158,10 +165,49 @@ class Commands(Cli):
                     self.assertEqual(options - known[command] - {"--help"}, set())
 
 
+class Pages(Cli):
+    """What holds for the text of every page."""
+
+    def anchors(self, path):
+        """What links to headings of a page are called."""
+        return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+                for heading in re.findall(r"(?m)^#+ (.*)$", path.read_text(encoding="utf-8"))}
+
+    def test_links_lead_somewhere(self):
+        count = 0
+        for page in pages():
+            here = ROOT / page.name
+            for target in re.findall(r"\]\(((?!https?:)[^)]+)\)", page.prose):
+                name, _, anchor = target.partition("#")
+                path = here.parent / name if name else here
+                with self.subTest(page=page.name, target=target):
+                    self.assertTrue(path.exists())
+                    if anchor:
+                        self.assertIn(anchor, self.anchors(path))
+                count += 1
+        self.assertGreater(count, 100)
+
+    def test_lines_have_a_length(self):
+        for page in pages():
+            for line in page.prose.splitlines():
+                if not line.startswith("|"):
+                    self.assertLessEqual(len(line), 120, f"{page.name}: {line}")
+
+    def test_the_readme(self):
+        """It is short, and has each recipe and each command."""
+        readme = pages()[0]
+        self.assertLessEqual(len(readme.text.splitlines()), 160)
+        named = set(re.findall(r"-m (\w+)`?", readme.prose))
+        self.assertEqual(set(recipes_of(self.TOOL)) - named, set())
+        commands = set(re.findall(r"`(?:export )?([\w-]+)`", readme.prose)) | {"export", "cluster"}
+        listed = self.run_tool("--help").out.split("Commands:\n")[1].split("\n\n")[0]
+        self.assertEqual(set(re.findall(r"(?m)^  ([\w-]+)", listed)) - commands, set())
+
+
 def run():
     global RAW
-    arguments = parse_arguments(__doc__, (Commands,))
-    Cli.TOOL, Cli.CAPTURES, RAW = arguments.tool, arguments.captures, arguments.raw.resolve()
+    arguments = parse_arguments(__doc__, (Commands, Pages))
+    Cli.TOOL, Cli.CAPTURES, RAW = arguments.tool, arguments.captures, arguments.raw
     return run_group(arguments)
 
 
