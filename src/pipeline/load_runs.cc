@@ -269,6 +269,34 @@ gate::NoiseFloors ReadNoise(const fs::path& path) {
   return InContext(path.string(), [&] { return gate::NoiseFromJson(document); });
 }
 
+namespace {
+
+// Lists of numbers in one line each: what belongs to a name, so that a change of it is one line.
+std::string WithShortLists(std::string_view document) {
+  std::string out;
+  out.reserve(document.size());
+  bool in_text = false;
+  for (std::size_t i = 0; i < document.size(); ++i) {
+    const char c = document[i];
+    const bool escaped = in_text && c == '\\' && i + 1 < document.size();
+    if (c == '"') in_text = !in_text;
+    out += c;
+    if (escaped) out += document[++i];
+    if (in_text || c != '[') continue;
+    const std::size_t end = document.find_first_not_of("0123456789-+.eE, \n", i + 1);
+    if (end == std::string_view::npos || document[end] != ']') continue;
+    for (const char inner : document.substr(i + 1, end - i - 1)) {
+      if (inner == ' ' || inner == '\n') continue;
+      out += inner;
+      if (inner == ',') out += ' ';
+    }
+    i = end - 1;
+  }
+  return out;
+}
+
+}  // namespace
+
 void WriteDocument(const nlohmann::json& document, const fs::path& path) {
   InContext(path.string(), [&] {
     io::PrepareOutputDirectory(fs::absolute(path).parent_path());
@@ -276,7 +304,7 @@ void WriteDocument(const nlohmann::json& document, const fs::path& path) {
     // Names of captures need not be UTF-8.
     const std::string text =
         document.dump(kIndent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-    io::ReplaceText(path, PrintableJson(text));
+    io::ReplaceText(path, PrintableJson(WithShortLists(text)));
   });
 }
 

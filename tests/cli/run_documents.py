@@ -18,6 +18,7 @@ import sys
 from cli import Cli, DOCS, main
 from captures import build_database
 from formats import check_document
+from steps import write_capture
 
 COMPARISONS = [f"--enable_{name}_compare" for name in
                ("profiling", "communication", "operator", "memory", "api", "kernel")]
@@ -149,6 +150,18 @@ class Schemas(Documents):
         result = self.run_tool("compare", "--learn_noise", noise, *runs)
         self.assertEqual(result.code, 0, result.err)
         check_document(json.loads(noise.read_text(encoding="utf-8")), "noise", DOCS)
+
+    def test_a_baseline_has_a_line_for_each_name(self):
+        """So that a change is seen as such, and that files in a repository stay small. Names stay as they are."""
+        name = "Odd[ 1, 2 ]\\"
+        capture = write_capture(self.scratch / "odd_ascend_pt", [100_000] * 3, kernels=((name, 40_000), ("Relu", 2_000)))
+        baseline = self.scratch / "baseline.json"
+        self.assertEqual(self.run_tool("compare", "-d", capture, "--save_baseline", baseline).code, 0)
+        text = baseline.read_text(encoding="utf-8")
+        document = json.loads(text)
+        self.assertEqual(document["runs"][0]["medians"]["op_types"], {name: [40_000_000, 1], "Relu": [2_000_000, 1]})
+        self.assertIn('"Relu": [2000000, 1]', text)
+        self.assertEqual([line for line in text.splitlines() if re.fullmatch(r"\s*-?[\d.]+,?", line)], [])
 
     def test_a_fault_is_found(self):
         document = self.check(self.compare("--json", **TWINS), "report")
