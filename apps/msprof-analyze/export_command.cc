@@ -179,7 +179,7 @@ Command AddExport(CLI::App& program) {
       "LIST", kWhatToShow);
   add("--step,--step_id", options->ranks.step, "One step of every rank [default: all]", "ID",
       kWhatToShow);
-  add("--from", options->from, "Begin, in ms after the begin of the first step of the job", "MS",
+  add("--from", options->from, "Start, in ms after the start of the first step of the job", "MS",
       kWhatToShow);
   add("--to", options->to, "End, likewise", "MS", kWhatToShow);
   add("--around", options->around,

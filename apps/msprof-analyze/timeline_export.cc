@@ -93,8 +93,8 @@ ExportedTimeline ExportTimeline(const TimelinePlan& plan, const TimelineExport& 
       fmt::format("{}, {:.3f} ms: {}, {}, {} of findings", Count(document.ranks.size(), "rank"),
                   InMs(counts.end - counts.begin), Count(counts.slices, "slice"),
                   Count(counts.arrows, "arrow"), Count(counts.marks, "mark")),
-      fmt::format("  begins {:.3f} ms {} the first step of the job", InMs(std::abs(zero)),
-                  zero < 0 ? "before" : "after the begin of")};
+      fmt::format("  starts {:.3f} ms {} the first step of the job", InMs(std::abs(zero)),
+                  zero < 0 ? "before" : "after the start of")};
   if (left_out > 0) {
     exported.lines.push_back(
         fmt::format("  left out: the {} shortest slices; --max_events keeps more", left_out));

@@ -335,6 +335,18 @@ class Widths(FirstTouchCli):
         for text in shown[80]:  # the last module stays, with its beginning and its end
             self.assertRegex(text, r"LinearOf.*\.\.\..*OfExperts$|^ToyM.*\.\.\..*OfExperts$")
 
+    def test_kernels_have_the_room_that_is_there(self):
+        name = "MatMul" + "Of" * 30 + "Experts"
+        text = (self.CAPTURES / "db_base_ascend_pt.sql").read_text()
+        self.write("long_ascend_pt.sql", text.replace("'MatMulV2'", f"'{name}'"))
+        capture = build_database(self.scratch, "long_ascend_pt", self.scratch / "built")
+        for recipe in ("top_operators", "compute_op_sum"):
+            with self.subTest(recipe=recipe):
+                for columns, shown in ((80, r"MatMulOf\S*\.\.\.\S*Experts "), (200, f"{name} ")):
+                    screen = self.run_tool("-m", recipe, "-d", capture, "-o", self.out, env={"COLUMNS": str(columns)}).out
+                    self.assertRegex(screen, shown)
+                    self.assertLessEqual(max(map(len, screen.splitlines())), columns)
+
     def test_what_a_fix_saves_is_a_column(self):
         screen = self.run_tool("advisor", "all", "-d", NEW, "-o", self.out, env={"LANG": "C"}).out
         places = {line.index(" saves ") for line in screen.splitlines() if re.search(r"  saves \d", line)}
@@ -352,13 +364,31 @@ class Words(FirstTouchCli):
         document = json.loads(self.run_tool("advisor", "all", "-d", NEW, "--json").out)
         screen = self.advisor("all")
         self.assertIn(f"{len(document['fine'])} checks passed\n", screen)
-        hints = {row["id"]: row["hint"] for row in document["skipped"]}
+        causes, needs = {}, {}
+        for row in document["skipped"]:
+            causes.setdefault(row["hint"], set()).add(row["id"])
+            needs.setdefault(row["hint"], set()).add(row["needs"])
         told = " ".join(line.strip() for line in re.search(r"^Not judged: (.*\n)(  .*\n)?", screen,
                                                          flags=re.MULTILINE)[0].splitlines())
-        for ids, hint in re.findall(r"([a-z_., ]+) \(([^)]+)\)", told.removeprefix("Not judged: ")):
-            self.assertEqual({hints[name] for name in ids.strip().split(", ")}, {hint})
+        shown = re.findall(r"(\d+) causes? without (.*?)(?: and others)? \(([^()]+)\)(?:; |$)", told.removeprefix("Not judged: "))
+        self.assertGreater(len(shown), 0)
+        for count, names, hint in shown:
+            self.assertEqual(int(count), len(causes[hint]), told)
+            self.assertLessEqual(set(names.split(", ")), needs[hint], told)
+        self.assertEqual([row["id"] for row in document["skipped"] if row["id"] in told], [], "words, no ids")
         more = re.search(r"; (\d+) more$", told)
-        self.assertEqual(len(re.findall(r"\(", told)) + int(more[1] if more else 0), len(set(hints.values())), told)
+        self.assertEqual(len(shown) + int(more[1] if more else 0), len(causes), told)
+
+    def test_causes_of_idle_time_have_words(self):
+        job = self.job("job", {0: "db_base_ascend_pt"})
+        screen = self.run_tool("-m", "free_analysis", "-d", job, "-o", self.out).out
+        self.assertNotRegex(screen, r"\b(?:free|comm|copy|comp)\.\w")
+        self.assertRegex(screen, r"\n  (?:Python|operator calls|device queue|launch latency|[a-z ]+) \d[\d.]* us")
+
+    def test_what_findings_hide_has_words(self):
+        hidden = json.loads(self.run_tool("advisor", "all", "-d", BASE, "--json").out)["hidden"][0]
+        line = re.search(r"^Hidden behind .*(\n  .*)?", self.advisor("all", capture=BASE), flags=re.MULTILINE)[0]
+        self.assertNotIn(hidden["key"], line)
 
     def test_the_whole_capture(self):
         """A capture without steps has no step -1."""

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -182,7 +183,7 @@ class Screen : Speaker {
   // Those below the findings, when so many of them are shown.
   std::size_t LinesBelow(std::size_t shown) const {
     const std::size_t more = shown < of_.findings.size() || !of_.fine.empty() ? 1 : 0;
-    return more + (of_.hidden.empty() ? 0 : 1) + std::min(kMostInnocents, of_.not_causes.size()) +
+    return more + HiddenLines().size() + std::min(kMostInnocents, of_.not_causes.size()) +
            NotJudgedLines().size() + NextLines().size();
   }
 
@@ -220,24 +221,50 @@ class Screen : Speaker {
     return Fill({"{} more: --json lists them; {}", "另有 {} 项，见 --json；{}"}, more, passed);
   }
 
-  // "Not judged: host.gc (gc_detect_threshold=1), ...": what to collect, in two lines at most.
-  std::vector<std::string> NotJudgedLines() const {
-    std::vector<std::pair<Wording, std::string>> by_hint;
+  // Causes that could not be judged, by what records what they need.
+  struct Unjudged {
+    Wording hint;
+    std::set<const FindingInfo*> causes;
+    std::vector<Wording> needs;
+  };
+
+  std::vector<Unjudged> NotJudgedByHint() const {
+    std::vector<Unjudged> by_hint;
     for (const NotJudged& row : of_.not_judged) {
       if (row.hint.english == kNotOnGpus.english) continue;
-      const auto same = std::ranges::find_if(
-          by_hint, [&](const auto& one) { return one.first.english == row.hint.english; });
-      if (same == by_hint.end())
-        by_hint.emplace_back(row.hint, row.finding->id);
-      else
-        same->second.append(", ").append(row.finding->id);
+      const auto is = [](const Wording& one) {
+        return [&](const Wording& other) { return other.english == one.english; };
+      };
+      auto found = std::ranges::find_if(by_hint, is(row.hint), &Unjudged::hint);
+      if (found == by_hint.end()) found = by_hint.insert(found, Unjudged{row.hint, {}, {}});
+      found->causes.insert(row.finding);
+      if (std::ranges::none_of(found->needs, is(row.needs))) found->needs.push_back(row.needs);
     }
+    return by_hint;
+  }
+
+  // "4 causes without calls of the runtime (CANN), ... (profiler_level=Level1)"
+  std::string NotJudgedText(const Unjudged& of) const {
+    constexpr std::size_t kMostNeeds = 2;
+    std::string needs;
+    for (std::size_t i = 0; i < std::min(kMostNeeds, of.needs.size()); ++i)
+      needs.append(i == 0 ? "" : Text({", ", "、"})).append(Text(of.needs[i]));
+    if (of.needs.size() > kMostNeeds) needs.append(Text({" and others", " 等"}));
+    return of.causes.size() == 1
+               ? Fill({"1 cause without {} ({})", "1 项缺少{}（{}）"}, needs, Text(of.hint))
+               : Fill({"{} causes without {} ({})", "{} 项缺少{}（{}）"}, of.causes.size(), needs,
+                      Text(of.hint));
+  }
+
+  // "Not judged: 1 cause without ... (gc_detect_threshold=1); ...": what to collect, in two lines
+  // if these hold the first.
+  std::vector<std::string> NotJudgedLines() const {
+    const std::vector<Unjudged> by_hint = NotJudgedByHint();
     std::string text;
     for (std::size_t i = 0; i < by_hint.size(); ++i) {
-      const std::string item =
-          Fill({"{} ({})", "{}（{}）"}, by_hint[i].second, Text(by_hint[i].first));
-      const std::string longer =
-          text.empty() ? Text({"Not judged: ", "无法判断："}) + item : text + "; " + item;
+      const std::string item = NotJudgedText(by_hint[i]);
+      const std::string longer = text.empty() ? Text({"Not judged: ", "无法判断："}) + item
+                                              : text + Text({"; ", "；"}) + item;
       const std::string more = Fill({"; {} more", "；另有 {} 项"}, by_hint.size() - i);
       const bool is_last = i + 1 == by_hint.size();
       if (i > 0 && Wrapped(is_last ? longer : longer + more, 2).size() > 2) {
@@ -258,7 +285,8 @@ class Screen : Speaker {
 
   // The largest of the causes that findings cover; where it takes several findings, the first of
   // them.
-  std::string HiddenLine() const {
+  std::vector<std::string> HiddenLines() const {
+    if (of_.hidden.empty()) return {};
     const FoundCause& hidden = of_.hidden.front();
     const std::size_t findings = hidden.after.size();
     // A finding that is not on the screen has its key.
@@ -275,12 +303,7 @@ class Screen : Speaker {
                    ms_(hidden.alone),
                    others == 0 ? "" : Fill({"; {} more", "；另有 {} 项"}, others));
     const std::string before = Fill({"Hidden behind {}: ", "被第 {} 项掩盖："}, by);
-    const std::size_t used = ColumnsOf(before) + ColumnsOf(behind);
-    return CutEnd(
-        before +
-            CutEnd(Printable(hidden.key), ScreenColumns() - std::min(ScreenColumns() - 8, used)) +
-            behind,
-        ScreenColumns());
+    return Wrapped(before + TitleOf(hidden, language_) + behind, 2);
   }
 
   std::string InnocentLine(const NotACause& innocent) const {
@@ -300,7 +323,7 @@ class Screen : Speaker {
 
   void AddBelow(std::size_t shown) {
     const std::size_t more = of_.findings.size() - shown;
-    if (!of_.hidden.empty()) lines_.push_back(HiddenLine());
+    for (std::string& line : HiddenLines()) lines_.push_back(std::move(line));
     if (std::string counts = CountsText(more); !counts.empty()) lines_.push_back(std::move(counts));
     for (std::size_t i = 0; i < std::min(kMostInnocents, of_.not_causes.size()); ++i) {
       lines_.push_back(InnocentLine(of_.not_causes[i]));

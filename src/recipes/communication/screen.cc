@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/quantiles.h"
@@ -102,8 +104,9 @@ void AddOperatorLines(const OpSums& ops, Report& report) {
     if (longest == nullptr || op.op.time.elapse > longest->op.time.elapse) longest = &op;
   }
   if (longest == nullptr) return;
-  report.lines.push_back(
-      fmt::format("  longest operator: {:.50} on {}", longest->op.name, RankText(longest->rank)));
+  report.lines.push_back(fmt::format("  longest operator: {} on {}",
+                                     ShortenName(Printable(longest->op.name), NameColumns(50)),
+                                     RankText(longest->rank)));
   report.lines.push_back(fmt::format("    {:.3f} ms, of it {:.3f} ms transfer",
                                      longest->op.time.elapse, longest->op.time.transit));
 }

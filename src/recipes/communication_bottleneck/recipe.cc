@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "find_causes.h"
+#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
-#include "mpa/base/printable.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
@@ -153,7 +153,7 @@ void AddLines(const LastRanks& last, std::int64_t target, const std::vector<Slow
   AddMoreLine(order.size(), kShownRanks, "rank", report.lines);
   for (std::size_t i = 0; i < std::min(kShownOps, found.size()); ++i) {
     const SlowRun& item = found[i];
-    report.lines.push_back(fmt::format("  {:<34.34} {:>10}  {}", Printable(item.name),
+    report.lines.push_back(fmt::format("  {} {:>10}  {}", NameCell(item.name, 34),
                                        time_text(item.dur), last.TextOf(item)));
   }
   AddMoreLine(found.size(), kShownOps, "operator", report.lines);

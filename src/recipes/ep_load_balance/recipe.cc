@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
-#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/kernel_category.h"
 #include "mpa/mfu/flops.h"
@@ -161,8 +160,8 @@ void AddEpLines(const std::vector<ExpertGroup>& groups, Report& report) {
   report.lines.push_back(
       fmt::format("tokens of {} of ranks that share experts; the least even first:",
                   Counted(groups.size(), "group")));
-  report.lines.push_back(fmt::format("  {:<22} {:>11} {:>11} {:>11} {:>16}", "ranks", "min",
-                                     "median", "max (rank)", "max / median"));
+  report.lines.push_back(fmt::format("  {} {:>11} {:>11} {:>11} {:>16}", NameCell("ranks", 22),
+                                     "min", "median", "max (rank)", "max / median"));
   constexpr std::size_t kShown = 10;
   OutlierLines outliers;
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -172,7 +171,7 @@ void AddEpLines(const std::vector<ExpertGroup>& groups, Report& report) {
     if (i >= kShown) continue;
     const RankSpread spread = SpreadOf(group.tokens);
     report.lines.push_back(fmt::format(
-        "  {:<22} {:>11.0f} {:>11.0f} {:>11.0f} {:>9} {}", CutEnd(GroupText(group), 22),
+        "  {} {:>11.0f} {:>11.0f} {:>11.0f} {:>9} {}", NameCell(GroupText(group), 22),
         spread.min.value, spread.median, spread.max.value,
         fmt::format("({})", RankNumber(spread.max.rank)),
         spread.median > 0 ? fmt::format("{:.2f}", spread.max.value / spread.median) : "-"));

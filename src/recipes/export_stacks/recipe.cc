@@ -152,9 +152,9 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
   for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i) {
     const std::string path = InnermostFirst(all, longest[i]);
     const std::size_t around = std::min(path.find(" < "), path.size());
-    report.lines.push_back(fmt::format("{:>5.1f} % {:>12.3f} {:>8}  {}",
-                                       PercentOf(node(i).time, total), InMs(node(i).time),
-                                       node(i).count, CutEnd(path.substr(0, around), 48)));
+    report.lines.push_back(fmt::format(
+        "{:>5.1f} % {:>12.3f} {:>8}  {}", PercentOf(node(i).time, total), InMs(node(i).time),
+        node(i).count, CutEnd(path.substr(0, around), NameColumns(48))));
     if (around < path.size())
       report.lines.push_back("   " + CutEnd(path.substr(around), ScreenColumns() - 4));
   }

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "gaps.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
@@ -148,11 +150,21 @@ void AddCauses(const LeafTimes& leaves, Report& report) {
   if (rest > 0) add("others", rest);
 }
 
-// As many of them as a line of the screen holds.
+// In words, and as many of them as a line of the screen holds.
 std::string LargestCauses(const std::string& causes) {
   const std::size_t width = ScreenColumns() - 4;
-  if (causes.size() <= width) return causes;
-  return causes.substr(0, causes.rfind(", ", width - 5)) + ", ...";
+  std::string text;
+  for (const std::string_view piece : Split(causes, ',')) {
+    const std::string_view cause = Trim(piece);
+    const std::size_t blank = std::min(cause.find(' '), cause.size());
+    const std::optional<Leaf> leaf = LeafNamed(cause.substr(0, blank));
+    const std::string words =
+        fmt::format("{}{}{}", text.empty() ? "" : ", ",
+                    leaf ? TitleOf(*leaf) : cause.substr(0, blank), cause.substr(blank));
+    if (text.size() + words.size() + 5 > width) return text + ", ...";
+    text += words;
+  }
+  return text;
 }
 
 void AddLongest(const Ranks& ranks, Report& report) {
@@ -171,11 +183,11 @@ void AddLongest(const Ranks& ranks, Report& report) {
                                      AmountText(Quantity::kTime, length(*longest)),
                                      RankText(its_rank)));
   const auto add = [&](const std::string& text) {
-    if (!text.empty()) report.lines.push_back(fmt::format("  {:.76}", Printable(text)));
+    if (!text.empty()) report.lines.push_back("  " + CutEnd(Printable(text), ScreenColumns() - 4));
   };
   add(longest->reason.text);
   add(LargestCauses(longest->account.causes));
-  add(longest->account.place);
+  add(ShortenName(longest->account.place, ScreenColumns() - 4));
 }
 
 void AddLines(const Ranks& ranks, Report& report) {

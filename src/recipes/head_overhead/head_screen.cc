@@ -10,7 +10,6 @@
 #include "call.h"
 #include "head_part.h"
 #include "mpa/base/columns.h"
-#include "mpa/base/printable.h"
 #include "mpa/base/time.h"
 
 namespace mpa::head {
@@ -278,13 +277,12 @@ class HeadDetails : ScreenPart {
     }
     if (graphs.empty()) return;
     std::ranges::stable_sort(graphs, [](const Graph& a, const Graph& b) { return a.sum > b.sum; });
-    Say("  {:<24} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", "graph", "calls", "/step", "p50 us",
-        "p90 us", "of head", "idle us");
+    Say("  {} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", NameCell("graph", 24), "calls", "/step",
+        "p50 us", "p90 us", "of head", "idle us");
     for (std::size_t i = 0; i < std::min(kMostGraphs, graphs.size()); ++i) {
       const SummaryRow& row = *graphs[i].row;
       const auto count = static_cast<double>(row.spread.count);
-      Say("  {:<24} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", CutEnd(Printable(row.scope), 24),
-          row.spread.count,
+      Say("  {} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", NameCell(row.scope, 24), row.spread.count,
           shown_.Steps() == 0 ? "-"
                               : fmt::format("{:.1f}", count / static_cast<double>(shown_.Steps())),
           Us(row.spread.p50), Us(row.spread.p90), ShareOfAll(row), Us(row.exposed_sum));

@@ -119,7 +119,7 @@ std::string Picture(const RankMemory& part) {
       "<title>Memory timeline</title></head>\n"
       "<body style=\"font-family:sans-serif\">\n"
       "<h1>Memory timeline</h1>\n"
-      "<p>Allocated at the peak: {:.2f} GB, {:.3f} ms after the begin. The dashed line is what the "
+      "<p>Allocated at the peak: {:.2f} GB, {:.3f} ms after the start. The dashed line is what the "
       "allocators reserved. The picture is {:.3f} ms long and {:.2f} GB high; parts of time show "
       "their peaks.</p>\n"
       "<svg viewBox=\"0 0 {} {}\" width=\"100%\">\n{}"

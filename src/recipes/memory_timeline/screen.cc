@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "mpa/base/columns.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/recipe/rank_lines.h"
@@ -41,7 +42,7 @@ void AddAnswer(const Rank& worst, const std::vector<RankValue>& peaks, Report& r
   }
   const std::string step = part.peak_step >= 0 ? fmt::format(" in step {}", part.peak_step) : "";
   std::string text =
-      fmt::format("  {:.3f} ms after the begin{}", InMs(part.peak->time - part.begin), step);
+      fmt::format("  {:.3f} ms after the start{}", InMs(part.peak->time - part.begin), step);
   if (part.peak->reserved > 0) {
     text += fmt::format(
         "; {} reserved, {:.1f} % of it unused", Bytes(part.peak->reserved),
@@ -74,15 +75,17 @@ void AddHolders(const RankMemory& part, Report& report) {
   }
   if (listed.empty()) return;
   const AmountScale scale(Quantity::kBytes, listed.front()->bytes);
-  report.lines.push_back(fmt::format("{:<55} {:>10} {:>6}", "held most by", scale.unit(), "count"));
+  report.lines.push_back(
+      fmt::format("{} {:>10} {:>6}", NameCell("held most by", 55), scale.unit(), "count"));
   for (std::size_t i = 0; i < std::min(kShown, listed.size()); ++i) {
     const Held& one = *listed[i];
-    report.lines.push_back(fmt::format("  {:<53.53} {:>10} {:>6}", NameOf(one.holder),
+    report.lines.push_back(fmt::format("  {} {:>10} {:>6}", NameCell(NameOf(one.holder), 53),
                                        scale.Text(scale.Rounded(one.bytes)), one.count));
     const std::string_view category = memory_timeline::NameOf(one.holder.category);
-    report.lines.push_back(one.holder.site.empty()
-                               ? fmt::format("    {}", category)
-                               : fmt::format("    {}, {:.50}", category, one.holder.site));
+    report.lines.push_back(
+        one.holder.site.empty()
+            ? fmt::format("    {}", category)
+            : fmt::format("    {}, {}", category, ShortenName(one.holder.site, NameColumns(50))));
   }
   AddMoreLine(listed.size(), kShown, "holder", report.lines);
 }
@@ -91,7 +94,7 @@ void AddStep(const RankMemory& part, Report& report) {
   if (part.steps.size() < 2) return;
   const StepMemory& first = part.steps.front();
   const StepMemory& last = part.steps.back();
-  report.lines.push_back(fmt::format("at the begin of step {}: {}, of step {}: {}", first.id,
+  report.lines.push_back(fmt::format("at the start of step {}: {}, of step {}: {}", first.id,
                                      Bytes(first.at_begin), last.id, Bytes(last.at_begin)));
 }
 
@@ -127,10 +130,11 @@ void AddGrowth(const Ranks& ranks, Report& report) {
   constexpr std::size_t kShown = 3;
   for (std::size_t i = 0; i < std::min(kShown, most->part.leaks.size()); ++i) {
     const Leak& leak = most->part.leaks[i];
-    report.lines.push_back(fmt::format("  {:.60}: {} of {} steps", NameOf(leak.holder),
+    report.lines.push_back(fmt::format("  {}: {} of {} steps",
+                                       ShortenName(NameOf(leak.holder), NameColumns(50)),
                                        Bytes(leak.bytes), leak.steps));
     if (!leak.holder.site.empty())
-      report.lines.push_back(fmt::format("    {:.70}", leak.holder.site));
+      report.lines.push_back(fmt::format("    {}", ShortenName(leak.holder.site, NameColumns(70))));
   }
   AddMoreLine(most->part.leaks.size(), kShown, "holder", report.lines);
 }

@@ -68,7 +68,7 @@ std::vector<ColumnOf<RankItem>> RankColumns() {
                      [](const Item& item) { return Known(item.part->most_recorded); }));
   columns.push_back(Computed<Item>(
       "growthPerStepBytes",
-      "Median growth from the begin of a step to that of the next; empty with less than 3 steps.",
+      "Median growth from the start of a step to that of the next; empty with less than 3 steps.",
       [](const Item& item) { return CellOf(item.part->GrowthPerStep()); }));
   return columns;
 }
@@ -124,12 +124,12 @@ std::vector<ColumnOf<ItemOfRank<StepMemory>>> StepColumns() {
                                                     "Begin of the step on the host, in ns."),
       CountColumn<&Item::value, &StepMemory::end>("endNs", 20, "Its end, in ns."),
       CountColumn<&Item::value, &StepMemory::at_begin>("beginBytes", 16,
-                                                       "Bytes allocated at its begin."),
+                                                       "Bytes allocated at its start."),
       CountColumn<&Item::value, &StepMemory::peak>("peakBytes", 16, "Most bytes in it."),
       CountColumn<&Item::value, &StepMemory::peak_time>("peakNs", 20, "When, in ns."),
       CountColumn<&Item::value, &StepMemory::at_end>("endBytes", 16, "Bytes allocated at its end."),
       CountColumn<&Item::value, &StepMemory::Growth>("growthBytes", 16,
-                                                     "Those at its end less those at its begin.")};
+                                                     "Those at its end less those at its start.")};
 }
 
 std::vector<ColumnOf<ItemOfRank<Leak>>> LeakColumns() {

@@ -13,7 +13,6 @@
 
 #include "messages.h"
 #include "mpa/base/columns.h"
-#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/model/step_bounds.h"
@@ -178,17 +177,17 @@ void AddMadeLines(const Ranks& ranks, Report& report) {
   if (types.empty()) return;
   report.lines.push_back(fmt::format("communication operators from the marks of {}: ms of a rank",
                                      Counted(ranks.size(), "rank")));
-  report.lines.push_back(fmt::format("  {:<28} {:>8} {:>10} {:>10} {:>10}", "type", "count", "min",
-                                     "median", "max (rank)"));
+  report.lines.push_back(fmt::format("  {} {:>8} {:>10} {:>10} {:>10}", NameCell("type", 28),
+                                     "count", "min", "median", "max (rank)"));
   constexpr std::size_t kShown = 12;
   std::size_t shown = 0;
   for (const auto& [type, facts] : types) {
     if (shown++ == kShown) break;
     const RankSpread spread = SpreadOf(facts.times);
-    report.lines.push_back(fmt::format("  {:<28} {:>8} {:>10.3f} {:>10.3f} {:>10.3f} ({})",
-                                       CutEnd(Printable(type), 28), facts.count,
-                                       spread.min.value / 1e6, spread.median / 1e6,
-                                       spread.max.value / 1e6, RankNumber(spread.max.rank)));
+    report.lines.push_back(fmt::format("  {} {:>8} {:>10.3f} {:>10.3f} {:>10.3f} ({})",
+                                       NameCell(type, 28), facts.count, spread.min.value / 1e6,
+                                       spread.median / 1e6, spread.max.value / 1e6,
+                                       RankNumber(spread.max.rank)));
   }
   AddMoreLine(types.size(), kShown, "type", report.lines);
 }

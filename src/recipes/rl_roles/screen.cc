@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/recipe/arguments.h"
 #include "outputs.h"
@@ -44,11 +46,11 @@ void AddAnswer(const std::vector<IterationAccount>& accounts, Report& report) {
   }
   const TimeNs all = Length(Union(std::move(times)));  // what lies between was not captured
   const auto count = static_cast<std::int64_t>(accounts.size());
-  report.lines.push_back(
-      best->gain > 0
-          ? fmt::format("scale {:.28}: half of its time saves {:.1f} % of the {}", best->role,
-                        PercentOf(best->gain, all), Plural(count, "iteration"))
-          : std::string("no role alone makes the iteration shorter"));
+  report.lines.push_back(best->gain > 0
+                             ? fmt::format("scale {}: half of its time saves {:.1f} % of the {}",
+                                           ShortenName(Printable(best->role), NameColumns(28)),
+                                           PercentOf(best->gain, all), Plural(count, "iteration"))
+                             : std::string("no role alone makes the iteration shorter"));
   report.lines.push_back(fmt::format("{} on {}, {}", Counted(count, "iteration"),
                                      Counted(static_cast<std::int64_t>(devices), "device"),
                                      Unit(all).Text(all)));
@@ -70,10 +72,10 @@ void AddIterations(const std::vector<IterationAccount>& accounts, const Unit& un
 }
 
 void AddRoles(const IterationAccount& account, const Unit& unit, Report& report) {
-  report.lines.push_back(fmt::format("{:<22} {:>7} {:>10} {:>10} {:>6} {:>6} {:>6} {:>6}", "role",
-                                     "devices", fmt::format("start {}", unit.Name()),
-                                     fmt::format("wall {}", unit.Name()), "%", "comp %", "comm %",
-                                     "free %"));
+  report.lines.push_back(
+      fmt::format("{} {:>7} {:>10} {:>10} {:>6} {:>6} {:>6} {:>6}", NameCell("role", 22), "devices",
+                  fmt::format("start {}", unit.Name()), fmt::format("wall {}", unit.Name()), "%",
+                  "comp %", "comm %", "free %"));
   // Those that take most time, in order of their begins.
   constexpr std::size_t kShown = 10;
   std::vector<const RoleAccount*> shown;
@@ -86,7 +88,7 @@ void AddRoles(const IterationAccount& account, const Unit& unit, Report& report)
   for (const RoleAccount* role : shown) {
     const TimeNs all = role->DeviceTime();
     report.lines.push_back(fmt::format(
-        "{:<22.22} {:>7} {:>10} {:>10} {:>6.1f} {:>6.1f} {:>6.1f} {:>6.1f}", role->role,
+        "{} {:>7} {:>10} {:>10} {:>6.1f} {:>6.1f} {:>6.1f} {:>6.1f}", NameCell(role->role, 22),
         role->devices, unit.Number(role->begin - account.time.begin), unit.Number(role->wall),
         PercentOf(role->wall, account.Wall()), PercentOf(role->times.computing, all),
         PercentOf(role->times.communication, all), PercentOf(role->times.free, all)));
@@ -101,15 +103,17 @@ void AddGaps(const IterationAccount& account, const Unit& unit, Report& report) 
     report.lines.push_back(
         fmt::format("no role runs: {} ({:.1f} %), at most {}", unit.Text(account.BubbleWall()),
                     PercentOf(account.BubbleWall(), account.Wall()), unit.Text(length(longest))));
-    report.lines.push_back(
-        fmt::format("  between {:.30} and {:.30}", longest.before, longest.behind));
+    report.lines.push_back(fmt::format("  between {} and {}",
+                                       ShortenName(Printable(longest.before), NameColumns(30)),
+                                       ShortenName(Printable(longest.behind), 30)));
   }
   if (account.waiting > 0) {
     const RoleAccount& most = *std::ranges::max_element(account.roles, {}, &RoleAccount::waiting);
     report.lines.push_back(
         fmt::format("devices wait while others run a role: {:.1f} % of the device time",
                     PercentOf(account.waiting, account.DeviceTime())));
-    report.lines.push_back(fmt::format("  most for {:.30}: {:.1f} %", most.role,
+    report.lines.push_back(fmt::format("  most for {}: {:.1f} %",
+                                       ShortenName(Printable(most.role), NameColumns(30)),
                                        PercentOf(most.waiting, account.DeviceTime())));
   }
   if (account.other > 0) {

@@ -135,9 +135,9 @@ void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*
     const AmountScale scale(Quantity::kTime, same.stats.max);
     const auto text = [&](std::int64_t time) { return scale.Text(scale.Rounded(time)); };
     report.lines.push_back(fmt::format("  {}, {}, {} ranks: median {}, {} to {} {}",
-                                       CutEnd(Printable(same.type), 24), BytesText(same.bytes),
-                                       same.ranks, text(median), text(same.stats.min),
-                                       text(same.stats.max), scale.unit()));
+                                       ShortenName(Printable(same.type), NameColumns(24)),
+                                       BytesText(same.bytes), same.ranks, text(median),
+                                       text(same.stats.min), text(same.stats.max), scale.unit()));
     report.lines.push_back(fmt::format(
         "    the longest: {}", ShortenName(Printable(same.Longest().op->name), NameColumns(60))));
   }

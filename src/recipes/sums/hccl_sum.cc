@@ -116,10 +116,10 @@ void AddHcclLines(SumTables& tables, Report& report) {
        .shown = 6,
        .line =
            [](const GroupRow& row) {
-             return fmt::format("  {:<34.34} {:>10.3f} ms ({}) to {:>10.3f} ms ({})",
-                                row.key.texts[0], Ms(static_cast<double>(row.stats.min)),
-                                row.min_ranks.front(), Ms(static_cast<double>(row.stats.max)),
-                                row.max_ranks.front());
+             return fmt::format("  {} {:>10.3f} ms ({}) to {:>10.3f} ms ({})",
+                                NameCell(row.key.texts[0], 34),
+                                Ms(static_cast<double>(row.stats.min)), row.min_ranks.front(),
+                                Ms(static_cast<double>(row.stats.max)), row.max_ranks.front());
            },
        .noun = ""},
       tables.Rows(2), report);

@@ -36,7 +36,7 @@ std::string BoundText(const Top& top) {
 // "4096,4096 by aten::mm at model.py:12"; what is unknown is left out.
 std::string PlaceText(const std::string& shapes, const std::string& launched_by,
                       const std::string& call_site) {
-  std::string text = CutEnd(Printable(shapes), 36);
+  std::string text = CutEnd(Printable(shapes), NameColumns(36));
   const auto add = [&](const char* word, const std::string& more) {
     if (more.empty()) return;
     text += fmt::format("{}{} {}", text.empty() ? "" : " ", word, Printable(more));
@@ -50,15 +50,26 @@ void AddTop(const std::vector<Top>& all, std::size_t shown, TimeNs steps, const 
             Report& report) {
   if (all.empty()) return;
   const bool with_busy = all.front().kind != Kind::kOperator;
-  report.lines.push_back(fmt::format("{:<23} {:>7} {:>10} {:>9} {:>9} {:>6}{}", title, "calls",
+  // As wide as the names are, where the screen has room.
+  constexpr std::size_t kColumns = 22;
+  std::vector<std::string> names;
+  std::size_t columns = kColumns;
+  for (std::size_t i = 0; i < std::min(shown, all.size()); ++i) {
+    const std::string& name = all[i].type.empty() ? all[i].name : all[i].type;
+    names.push_back(ShortenName(Printable(ShortFunctionName(name)), NameColumns(kColumns)));
+    columns = std::max(columns, ColumnsOf(names.back()));
+  }
+  const auto cell = [&](const std::string& name) {
+    return name + std::string(columns - ColumnsOf(name), ' ');
+  };
+  report.lines.push_back(fmt::format("{} {:>7} {:>10} {:>9} {:>9} {:>6}{}", cell(title), "calls",
                                      "total ms", "mean us", "max us", "% step",
                                      with_busy ? " busy" : ""));
-  for (std::size_t i = 0; i < std::min(shown, all.size()); ++i) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
     const Top& top = all[i];
-    report.lines.push_back(fmt::format("{:<23} {:>7} {:>10.3f} {:>9.1f} {:>9.1f} {:>6.1f}{}",
-                                       ShortName(top.type.empty() ? top.name : top.type, 22),
-                                       top.calls, InMs(top.total), top.Mean() / 1e3, InUs(top.max),
-                                       PercentOf(top.in_steps, steps),
+    report.lines.push_back(fmt::format("{} {:>7} {:>10.3f} {:>9.1f} {:>9.1f} {:>6.1f}{}",
+                                       cell(names[i]), top.calls, InMs(top.total), top.Mean() / 1e3,
+                                       InUs(top.max), PercentOf(top.in_steps, steps),
                                        with_busy ? " " + BoundText(top) : ""));
     const std::string place = PlaceText(top.shapes, top.launched_by, top.call_site);
     if (!place.empty()) report.lines.push_back("    " + place);
@@ -87,8 +98,10 @@ void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [rank, event] = events[i];
     const std::string site =
-        event->call_site.empty() ? "" : " at " + CutEnd(Printable(event->call_site), 20);
-    const std::string name = ShortName(event->name, 39 - ColumnsOf(site)) + site;
+        event->call_site.empty()
+            ? ""
+            : " at " + ShortenName(Printable(event->call_site), NameColumns(40) / 2);
+    const std::string name = ShortName(event->name, NameColumns(39) - ColumnsOf(site)) + site;
     report.lines.push_back(fmt::format("{:>6} {:>6} {:>11.3f}  {:<13} {}", RankNumber(rank),
                                        event->step >= 0 ? std::to_string(event->step) : "-",
                                        InMs(event->dur), NameOf(event->kind), name));
@@ -139,7 +152,7 @@ void AddLines(const Ranks& ranks, std::size_t top, TimeNs over, Report& report) 
                     Counted(static_cast<std::int64_t>(ranks.size()), "rank")));
   }
   AddTop(kernels, std::min(top, kShownKernels), steps, "kernels", report);
-  AddTop(operators, std::min(top, kShownOperators), steps, "operators (own kernels)", report);
+  AddTop(operators, std::min(top, kShownOperators), steps, "operators, own kernels", report);
   AddEvents(ranks, over, report);
   AddOutliers(ranks, kernels, report);
   std::string missing;

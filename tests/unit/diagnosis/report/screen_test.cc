@@ -252,7 +252,8 @@ TEST(DiagnosisScreen, WhatOthersMayDoAsWellIsSaidSo) {
   diagnosis.hidden[0].if_others_do = true;
   EXPECT_TRUE(
       ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
-                  "Hidden behind 1: host.dataloader; saves up to 3.4 ms if others do the same\n"));
+                  "\nHidden behind 1: the device waits for the data loader; saves up to 3.4 ms if\n"
+                  "  others do the same\n"));
 }
 
 TEST(DiagnosisScreen, CountsWhatItLeavesOut) {
@@ -285,15 +286,19 @@ TEST(DiagnosisScreen, NamesWhatFindingsHide) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.sync", 9'000'000), MadeFinding("host.h2d", 8'000'000)};
   diagnosis.hidden = {HiddenBehind("host.gc", 13'000'000, {"host.h2d"})};
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
-                          "\nHidden behind 2: host.gc, 13.0 ms alone, hardly any after it\n"));
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5),
-                          "\n被第 2 项掩盖：host.gc，单独 13.0 ms，其后几乎无收益\n"));
+  EXPECT_TRUE(ScreenHolds(
+      DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+      "\nHidden behind 2: Python collects garbage in the step, 13.0 ms alone, hardly any\n"
+      "  after it\n"));
+  EXPECT_TRUE(
+      ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5),
+                  "\n被第 2 项掩盖：step 内 Python 垃圾回收，单独 13.0 ms，其后几乎无收益\n"));
   diagnosis.hidden = {HiddenBehind("host.gc", 13'000'000, {"host.sync", "host.h2d"}),
                       HiddenBehind("op.fp32", 3'000'000, {"host.sync"})};
   EXPECT_TRUE(ScreenHolds(
       DiagnosisScreen(diagnosis, Language::kEnglish, 5),
-      "\nHidden behind 1 and 1 more: host.gc, 13.0 ms alone, hardly any after it; 1 more\n"));
+      "\nHidden behind 1 and 1 more: Python collects garbage in the step, 13.0 ms alone,\n"
+      "  hardly any after it; 1 more\n"));
 }
 
 TEST(DiagnosisScreen, NamesWhatHasToBeFixedAsWell) {
