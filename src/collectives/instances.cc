@@ -70,6 +70,7 @@ RankCollectives CollectivesOfRank(const RankTrace& trace, const std::optional<st
                         .last = {},
                         .own_rank_of_group = {},
                         .groups = trace.job.groups};
+  known.on_gpu = trace.device == DeviceKind::kGpu;
   std::vector<RankRuns::Row>& rows = known.runs.rows;
   const StepBounds steps(trace);
   for (std::size_t at = 0; at < steps.Count(); ++at)

@@ -11,7 +11,7 @@
 namespace mpa {
 
 CollectiveInstances KnownInstances(std::string_view recipe, const CollectiveInstances& instances,
-                                   Report& report) {
+                                   bool on_gpu, Report& report) {
   CollectiveInstances known;
   std::set<std::pair<std::string, std::string>> uneven;  // by group and name
   for (const CollectiveInstance& instance : instances) {
@@ -27,10 +27,8 @@ CollectiveInstances KnownInstances(std::string_view recipe, const CollectiveInst
         uneven.size(), uneven.size() == 1 ? "collective is" : "collectives are",
         uneven.size() == 1 ? "it" : "them"));
   } else if (known.empty()) {
-    Fail(ErrorKind::kInput,
-         "{}: the captures hold no collectives; no files written; collect with "
-         "profiler_level=Level1",
-         recipe);
+    Fail(ErrorKind::kInput, "{}: the captures hold no collectives; no files written; {}", recipe,
+         on_gpu ? "no kernel of NCCL ran" : "collect with profiler_level=Level1");
   }
   return known;
 }

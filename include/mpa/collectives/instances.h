@@ -26,6 +26,7 @@ struct RankCollectives {
   std::vector<std::int32_t> own_rank_of_group;
   std::vector<JobGroup> groups;  ///< with the ranks of the job, where the capture tells
   TimeNs longest_step = 0;       ///< on the device; 0: no steps are recorded
+  bool on_gpu = false;
 };
 
 // Archives need mpa/recipe/job_info_fields.h, too.

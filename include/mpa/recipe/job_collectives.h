@@ -12,7 +12,7 @@ namespace mpa {
 /// Leaves those whose members have to be known, and adds a note on the names that ranks ran a
 /// different number of times. Throws Error (kInput) when there are no collectives at all.
 CollectiveInstances KnownInstances(std::string_view recipe, const CollectiveInstances& instances,
-                                   Report& report);
+                                   bool on_gpu, Report& report);
 
 /// Of recipes that look at joint collectives of any device.
 Verdict JudgeCommunication(const RankFacts& facts);

@@ -168,8 +168,9 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Want
   const std::vector<SlowRun> found = FindCauses(ranks, target, most, LimitsOf(arguments));
   if (found.empty()) {
     report.notes.push_back(
-        fmt::format("{} recorded no communication operators; collect with profiler_level=Level1",
-                    RankText(ranks[target].rank)));
+        fmt::format("{} recorded no communication operators; {}", RankText(ranks[target].rank),
+                    ranks[target].part.collectives.on_gpu ? "no kernel of NCCL ran"
+                                                          : "collect with profiler_level=Level1"));
   }
   const auto alone = std::ranges::count_if(
       found, [](const SlowRun& item) { return item.bound == Bound::kUnknown && !item.slow; });

@@ -28,6 +28,7 @@ struct ExpertTokens {
   std::int64_t kernels = 0;  // with shapes that tell tokens
   std::int64_t skipped = 0;  // without
   bool knows_group = false;
+  bool on_gpu = false;
 };
 
 std::string_view WithoutAround(std::string_view text, std::string_view characters) {
@@ -72,6 +73,7 @@ std::optional<std::int64_t> ExpertTokensOf(const RankTrace& trace, std::size_t k
 
 ExpertTokens MapEpLoadBalance(const RankTrace& trace, const RecipeArguments& arguments) {
   ExpertTokens part;
+  part.on_gpu = trace.device == DeviceKind::kGpu;
   const auto given = arguments.find(kGroupName);
   const std::string_view wanted = given != arguments.end() ? given->second : kUsualGroup;
   for (const JobGroup& group : trace.job.groups) {
@@ -190,9 +192,11 @@ void AddEpNotes(const Ranks& ranks, Report& report) {
   }
   if (!without_kernels.empty()) {
     report.notes.push_back(fmt::format(
-        "{} of {} ranks have no grouped matmul kernels with shapes (first: {}); models without "
-        "experts have none, and shapes need profiler_level=Level1",
-        without_kernels.size(), ranks.size(), RankText(without_kernels.front())));
+        "{} of {} ranks have no grouped matmul kernels with shapes (first: {}); {}",
+        without_kernels.size(), ranks.size(), RankText(without_kernels.front()),
+        ranks.front().part.on_gpu
+            ? "kernels of GPUs have no shapes"
+            : "models without experts have none, and shapes need profiler_level=Level1"));
   }
   if (!without_group.empty()) {
     report.notes.push_back(

@@ -211,8 +211,10 @@ void AddLines(const Ranks& ranks, Report& report) {
 
 void AddNotes(const Ranks& ranks, Report& report) {
   std::size_t unknown = 0, layers = 0;
+  bool on_gpu = false;
   for (const auto& [id, part] : ranks) {
     if (LeavesOf({{id, part}}).Sum() == 0) report.notes.push_back(NoDeviceWorkNote(id));
+    on_gpu = on_gpu || part.collectives.on_gpu;
     for (const Idle& idle : part.longest) {
       unknown += idle.reason.cause == Cause::kUnknown ? 1 : 0;
       layers += idle.reason.cause == Cause::kHost ? 1 : 0;
@@ -221,15 +223,15 @@ void AddNotes(const Ranks& ranks, Report& report) {
   if (unknown > 0) {
     report.notes.push_back(fmt::format(
         "for {} idle times the capture does not say what dispatched the work around them; collect "
-        "with activities CPU and NPU and profiler_level=Level1; work of captured graphs and of "
-        "compiled models is not dispatched one by one",
-        unknown));
+        "with activities {}; work of captured graphs and of compiled models is not dispatched one "
+        "by one",
+        unknown, on_gpu ? "CPU and CUDA" : "CPU and NPU and profiler_level=Level1"));
   }
   if (layers > 0) {
     report.notes.push_back(
         fmt::format("of {} idle times the operators are not recorded; collect with the activity "
-                    "CPU to separate the framework from CANN",
-                    layers));
+                    "CPU to separate the framework from {}",
+                    layers, on_gpu ? "the runtime" : "CANN"));
   }
 }
 

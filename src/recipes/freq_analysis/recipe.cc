@@ -94,12 +94,12 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
   }
   if (!unknown.empty()) {
     report.notes.push_back(
-        fmt::format("the clock of {} was not measured (rank {}); collect with "
+        fmt::format("the clock of {} was not measured (rank {}); only NPUs have it, collected with "
                     "profiler_level=Level1 and aic_metrics",
                     Counted(unknown.size(), "rank"), unknown.front()));
   }
   if (unknown.size() == ranks.size()) {
-    report.lines.emplace_back("the clocks of AI cores were not measured");
+    report.lines.emplace_back("the clocks of the cores were not measured");
   } else if (wanted.screen != Detail::kNone) {
     report.lines.push_back(fmt::format(
         "AI cores of {} ranks, nominal clock {} MHz:", ranks.size() - unknown.size(), nominal));

@@ -89,6 +89,7 @@ struct Part {
   std::vector<ModuleStatisticRow> modules;
   MfuSummary summary;
   bool has_shapes = false;  ///< the capture records shapes of kernels
+  bool on_gpu = false;
 };
 
 }  // namespace operator_mfu

@@ -37,7 +37,8 @@ Part MapOperatorMfu(const RankTrace& trace, const RecipeArguments& arguments) {
   Part part{.kernels = OperatorMfuRows(trace, mfu),
             .modules = SumModules(trace, groups, work, options).rows,
             .summary = SummariseMfu(trace, mfu, chip),
-            .has_shapes = HasShapes(trace)};
+            .has_shapes = HasShapes(trace),
+            .on_gpu = trace.device == DeviceKind::kGpu};
   if (compat) {
     std::erase_if(part.kernels, [](const OperatorMfuRow& row) { return !row.mfu.use.Known(); });
   }
@@ -55,16 +56,15 @@ void AddNotes(const OfRank<Part>& rank, Report& report) {
     report.notes.push_back(
         rank.part.has_shapes
             ? fmt::format("{}: no kernel of known operations; its kernels have shapes", name)
-            : fmt::format("{}: no kernel of known operations; collect with profiler_level Level1 "
-                          "or higher, which records shapes",
-                          name));
+            : fmt::format(
+                  "{}: no kernel of known operations; collect with {}, which records shapes", name,
+                  rank.part.on_gpu ? "record_shapes=True" : "profiler_level Level1 or higher"));
     return;
   }
   if (PeakOf(rank.part.summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) {
     report.notes.push_back(
-        fmt::format("{}: no MFU, because the peak of the chip is not known: give --peak_tflops, or "
-                    "keep PROF_*/device_*/info.json of NPUs",
-                    name));
+        fmt::format("{}: no MFU, because the peak of the chip is not known: give --peak_tflops{}",
+                    name, rank.part.on_gpu ? "" : ", or keep PROF_*/device_*/info.json"));
   }
   const auto beyond =
       std::ranges::count_if(rows, [](const OperatorMfuRow& row) { return row.mfu.use.ratio > 1; });

@@ -36,6 +36,7 @@ struct P2pOps {
   std::vector<P2pOp> ops;           // in order of start
   std::int64_t contradictions = 0;  // operators whose tasks name several ends
   std::int64_t foreign_tasks = 0;   // tasks of another group than their operator
+  bool on_gpu = false;
 };
 
 bool TakeNumber(std::string_view& text) {
@@ -82,6 +83,7 @@ P2pOps MapP2pPairing(const RankTrace& trace, const RecipeArguments&) {
   const Communications& ops = trace.communications;
   const CommTasks& tasks = trace.comm_tasks;
   P2pOps part;
+  part.on_gpu = trace.device == DeviceKind::kGpu;
   std::map<std::size_t, TaskEnds> ends;  // by row of the operator
   for (const std::size_t row : ops.RowsByStart()) {
     const std::string_view name = trace.strings.View(ops.name[row]);
@@ -241,8 +243,11 @@ void AddP2pNotes(const Ranks& ranks, Report& report) {
   }
   if (empty.size() == ranks.size()) {
     report.notes.push_back(
-        "no send and receive operators (hcom_send__, hcom_receive__) were recorded; pipelines have "
-        "them, collected with profiler_level=Level1");
+        ranks.front().part.on_gpu
+            ? "traces of GPUs do not name the ends of transfers, so none are paired"
+            : "no send and receive operators (hcom_send__, hcom_receive__) were recorded; "
+              "pipelines "
+              "have them, collected with profiler_level=Level1");
   }
   if (unknown > contradictions) {
     report.notes.push_back(fmt::format(

@@ -165,14 +165,16 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Wanted
     parts.push_back(&rank.part.runs);
     known.emplace_back(rank.part);
   }
+  const bool on_gpu = ranks.front().part.on_gpu;
   const Lateness lateness = FindLateness(known);
-  const CollectiveInstances instances = KnownInstances("slow_link", lateness.instances, report);
+  const CollectiveInstances instances =
+      KnownInstances("slow_link", lateness.instances, on_gpu, report);
   const LinkClasses classes = slow_link::FindLinkClasses(parts, instances);
   if (classes.unsized > 0) {
     report.notes.push_back(
         fmt::format("{} runs of collectives are left out: type or number of their elements is not "
-                    "recorded; collect with profiler_level=Level1",
-                    classes.unsized));
+                    "recorded; collect with {}",
+                    classes.unsized, on_gpu ? "PyTorch 2.3 or later" : "profiler_level=Level1"));
   }
   constexpr std::int64_t kUsualTop = 15;
   const auto top =

@@ -107,7 +107,8 @@ void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, Wanted wanted, R
   JobCollectives collectives;
   for (const auto& rank : ranks) collectives.emplace_back(rank.part);
   const Lateness lateness = FindLateness(collectives);
-  const CollectiveInstances known = KnownInstances("slow_rank", lateness.instances, report);
+  const CollectiveInstances known =
+      KnownInstances("slow_rank", lateness.instances, ranks.front().part.on_gpu, report);
   if (wanted.sheets) AddLateSheets(FindStragglers(ranks, known), report);
   constexpr std::size_t kShownRanks = 8;
   if (wanted.screen != Detail::kNone) AddLatenessLines(lateness, kShownRanks, report.lines);
