@@ -48,7 +48,13 @@ void AddFiles(const std::vector<fs::path>& files, const Report& report, const fs
 
 void NewDirectories::Add(const fs::path& directory) {
   std::error_code ignored;
-  if (!fs::exists(directory, ignored)) directories_.push_back(directory);
+  std::vector<fs::path> missing;
+  fs::path outer = fs::absolute(directory).lexically_normal();
+  if (outer.filename().empty()) outer = outer.parent_path();  // "out/"
+  for (; outer != outer.parent_path() && !fs::exists(outer, ignored); outer = outer.parent_path()) {
+    missing.push_back(outer);
+  }
+  directories_.insert(directories_.end(), missing.rbegin(), missing.rend());
 }
 
 NewDirectories::~NewDirectories() {

@@ -37,7 +37,7 @@ class NewDirectories {
   NewDirectories(const NewDirectories&) = delete;
   NewDirectories& operator=(const NewDirectories&) = delete;
 
-  /// To be called before it is made.
+  /// With those above it. To be called before they are made.
   void Add(const std::filesystem::path& directory);
 
  private:

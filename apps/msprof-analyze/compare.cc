@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "choices.h"
+#include "cluster_output.h"
 #include "command.h"
 #include "compare_config.h"
 #include "compare_ranks.h"
@@ -145,7 +146,11 @@ int RunSheets(const CompareCommandOptions& options) {
   CapturePairs ranks =
       PairRanks(ExpandHome(options.base[0]), ExpandHome(options.comparison[0]), options.open);
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
-  if (!types.empty()) InContext("-o", [&] { io::PrepareOutputDirectory(output); });
+  NewDirectories directories;
+  if (!types.empty()) {
+    directories.Add(output);
+    InContext("-o", [&] { io::PrepareOutputDirectory(output); });
+  }
   const SheetsDelivery delivery{.exports = options.exports,
                                 .types = types,
                                 .output = output,

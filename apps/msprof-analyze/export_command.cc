@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "choices.h"
+#include "cluster_output.h"
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
@@ -115,6 +116,8 @@ int RunExport(const TimelineOptions& options) {
   ClusterRequest request = options.ranks.Request(captures);
   const auto ranks = std::exchange(request.ranks, std::nullopt);
   request.step = std::nullopt;
+  NewDirectories directories;
+  directories.Add(path.parent_path());
   InContext("-o", [&] { io::PrepareOutputFile(path); });
   // Findings and clocks are those of the whole job.
   const Recipe diagnosis = DiagnosisRecipe();

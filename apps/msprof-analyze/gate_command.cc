@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "cluster_output.h"
 #include "command.h"
 #include "gate_options.h"
 #include "mpa/base/error.h"
@@ -162,7 +163,9 @@ void TakeWarmupOfBaselines(const GateInputs& inputs, gate::GateSettings& setting
 
 // Everything that will be written, before any capture is read.
 void PrepareFiles(const GateInputs& inputs, const GateOptions& options,
-                  const std::vector<ExportType>& types, const fs::path& output) {
+                  const std::vector<ExportType>& types, const fs::path& output,
+                  NewDirectories& directories) {
+  if (!types.empty()) directories.Add(output);
   for (const ExportType& type : types) {
     if (!type.ending.empty()) {
       InContext("-o", [&, &to_prepare = type] { PrepareReport(output, kStem, to_prepare); });
@@ -176,8 +179,9 @@ void PrepareFiles(const GateInputs& inputs, const GateOptions& options,
       {"--update_baseline", options.update_baseline() ? inputs.base.front() : ""},
   };
   for (const auto& [option, file] : files) {
-    if (!file.empty())
-      InContext(option, [&name = file] { io::PrepareOutputFile(ExpandHome(name)); });
+    if (file.empty()) continue;
+    directories.Add(fs::absolute(ExpandHome(file)).parent_path());
+    InContext(option, [&name = file] { io::PrepareOutputFile(ExpandHome(name)); });
   }
 }
 
@@ -206,7 +210,8 @@ int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOp
   const std::vector<ExportType> types = exports.Types(ReportKind::kGate, "");
   CheckUpdate(inputs, options);
   const fs::path output = fs::absolute(ExpandHome(inputs.output)).lexically_normal();
-  PrepareFiles(inputs, options, types, output);
+  NewDirectories directories;
+  PrepareFiles(inputs, options, types, output, directories);
 
   TakeWarmupOfBaselines(inputs, settings);
   auto [base, comparison] = Load(inputs, options, settings);

@@ -166,6 +166,22 @@ class RankLists(FirstTouchCli):
         self.assertEqual(sorted(self.captures.iterdir()), before)
         self.assertFalse((self.scratch / "new").exists())
 
+    def test_commands_that_fail_leave_nothing(self):
+        new = self.scratch / "new"
+        unknown_step = ["--base_step", "99", "--comparison_step", "99"]
+        nothing = self.CAPTURES / "broken/not_a_capture"
+        for command, code in ((["compare", BASE, NEW, *unknown_step, "-o", new], 3),
+                              (["compare", BASE, NEW, *unknown_step, "-o", f"{new}/below/it/"], 3),
+                              (["compare", BASE, nothing, "--fail_on", "step_time>+3%", "--export_type", "md", "-o", new], 3),
+                              (["compare", "-d", nothing, "--save_baseline", new / "below/main.json"], 3),
+                              (["export", "timeline", "-d", nothing, "-o", new], 3),
+                              (["export", "timeline", "-d", nothing, "-o", new / "below/trace.json"], 3)):
+            with self.subTest(command=command):
+                self.assert_fails(code, self.run_tool(*command))
+                self.assertFalse(new.exists())
+        self.assertEqual(self.run_tool("compare", BASE, NEW, "-o", f"{new}/below/it/").code, 0)
+        self.assertEqual(len(list(new.glob("below/it/*.xlsx"))), 1)
+
 
 class Mistakes(FirstTouchCli):
     """Command lines as people type them at first."""
