@@ -59,7 +59,7 @@ void CompareApis(const CompareInput& input, Report& report) {
       Means(Text("Order Id", 10), kOrderMeaning),
       Means(BoldText("api name"), "The operator of the framework or call on the host.")};
   AppendColumns(
-      ForBothSides({Means(TwoDecimals("Total Duration(ms)"), "Host time of all calls."),
+      ForBothSides({Means(AsTotal(TwoDecimals("Total Duration(ms)")), "Host time of all calls."),
                     Means(TwoDecimals("Self Time(ms)"), "The same without the calls inside."),
                     Means(TwoDecimals("Avg Duration(ms)"), "Host time of one call."),
                     Means(Text("Calls"), "Number of calls.")}),
@@ -73,6 +73,7 @@ void CompareApis(const CompareInput& input, Report& report) {
     columns.push_back(Means(Growth(name, 20, Format::kDecimals2), RatioMeaning(what)));
   }
   Sheet sheet = CompareSheet("ApiCompare", std::move(columns), input);
+  sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
   for (const OpGroup& group : GroupByName(input, AllOps(input))) {
     const ApiTimes base = TimesOf(input.Ops(Side::kBase), group.base);
     const ApiTimes comparison = TimesOf(input.Ops(Side::kComparison), group.comparison);

@@ -171,15 +171,14 @@ std::string OneSidedOps(const CompareInput& input) {
 }  // namespace
 
 std::vector<std::string> DescribeChanges(const CompareInput& input, const OverallMetrics& base,
-                                         const OverallMetrics& comparison,
-                                         std::vector<PageChart>& drawings) {
+                                         const OverallMetrics& comparison, Report& report) {
   if (base.e2e == 0 || comparison.e2e == 0) return {};
-  const ChangeNode whole = StepChange(input, base, comparison);
+  ChangeNode whole = StepChange(input, base, comparison);
   const std::vector<ChangeNode> changed = LeavesOf(whole);
   const bool same =
       std::ranges::all_of(changed, [](const ChangeNode& node) { return node.Change() == 0; });
   if (base.e2e == comparison.e2e && same) return {"end to end: no change"};
-  drawings.push_back(ChangeChart(whole));
+  report.drawings.push_back(ChangeChart(whole));
   const AmountScale scale = AmountScale::ForPartsOf(std::max(base.e2e, comparison.e2e));
   std::vector<std::string> lines;
   const auto add = [&](std::string_view name, TimeNs before, TimeNs after) {
@@ -200,6 +199,7 @@ std::vector<std::string> DescribeChanges(const CompareInput& input, const Overal
     lines.push_back("  " + line);
   }
   if (const std::string ops = OneSidedOps(input); !ops.empty()) lines.push_back("  " + ops);
+  report.change = std::move(whole);
   return lines;
 }
 

@@ -22,7 +22,7 @@ std::vector<Column> Columns() {
                     Means(Decimals("Max Duration(us)", 17), "Time of the longest."),
                     Means(Decimals("Min Duration(us)", 17), "Time of the shortest.")}),
       columns);
-  columns.push_back(Means(TwoDecimals("Diff Duration(us)"),
+  columns.push_back(Means(Difference("Diff Duration(us)"),
                           "Total duration of the comparison minus that of the base."));
   columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning("Total duration")));
   return columns;
@@ -74,6 +74,7 @@ void CompareCommunication(const CompareInput& input, Report& report) {
     return;
   }
   Sheet sheet = CompareSheet("CommunicationCompare", Columns(), input);
+  sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e3);
   Join(base, comparison,
        [&](const std::string& kind, const Collective* its_base, const Collective* its_comparison) {
          AddCollective(kind, its_base, its_comparison, sheet);

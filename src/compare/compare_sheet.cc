@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the sheets of compare have in common.
 #include "compare_sheet.h"
 
 #include <fmt/format.h>
@@ -61,6 +62,17 @@ Column TwoDecimals(std::string name, double width) {
   return column;
 }
 
+Column Difference(std::string name, double width) {
+  Column column = TwoDecimals(std::move(name), width);
+  column.change = ChangeRole::kDifference;
+  return column;
+}
+
+Column AsTotal(Column column) {
+  column.change = ChangeRole::kTotal;
+  return column;
+}
+
 Column Growth(std::string name, double width, Format format) {
   return {.name = std::move(name),
           .format = format,
@@ -72,6 +84,32 @@ Column Growth(std::string name, double width, Format format) {
 Column Means(Column column, std::string meaning) {
   column.meaning = std::move(meaning);
   return column;
+}
+
+std::optional<double> LeastChange(const CompareInput& input, RowsOf rows, double unit) {
+  const RankTrace& trace = input.Trace(Side::kBase);
+  const Steps& steps = trace.steps;
+  TimeNs time = 0;
+  for (std::size_t i = 0; i < steps.Size(); ++i) time += steps.end[i] - steps.start[i];
+  if (rows == RowsOf::kOneStep && !steps.Empty()) time /= static_cast<TimeNs>(steps.Size());
+  if (steps.Empty() && !trace.kernels.Empty()) {  // all device work is one step
+    TimeNs begin = trace.kernels.start[0], end = begin;
+    for (std::size_t i = 0; i < trace.kernels.Size(); ++i) {
+      begin = std::min(begin, trace.kernels.start[i]);
+      end = std::max(end, trace.kernels.start[i] + trace.kernels.dur[i]);
+    }
+    time = end - begin;
+  }
+  if (time <= 0) return std::nullopt;
+  return kPartThatMatters * static_cast<double>(time) / unit;
+}
+
+double LeastChangeOf(const Sheet& sheet, std::size_t base_column) {
+  double sum = 0;
+  for (const Row& row : sheet.rows) {
+    if (const auto* number = std::get_if<double>(&row.cells[base_column])) sum += *number;
+  }
+  return kPartThatMatters * sum;
 }
 
 std::string RatioMeaning(std::string_view what) {

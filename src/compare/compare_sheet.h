@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,19 +33,38 @@ Column TwoDecimals(std::string name, double width = 20);  ///< documents for peo
 /// A ratio, of which documents for people keep four decimals.
 Column Growth(std::string name, double width = 20, Format format = Format::kPercent);
 
+/// A column of differences: see Column::change.
+Column Difference(std::string name, double width = 20);
+/// The column as a total of the row, of which the sheet shows no difference.
+Column AsTotal(Column column);
+
 /// The column with what it says, for the documentation.
 Column Means(Column column, std::string meaning);
 /// The ratio of `what` of the comparison to that of the base.
 std::string RatioMeaning(std::string_view what);
 inline constexpr const char* kOrderMeaning = "Number of the row, from 1.";
 
+/// What rows are about.
+enum class RowsOf : std::uint8_t {
+  kAllSteps,  ///< sums over the capture
+  kOneStep,   ///< single calls
+};
+
+/// The part of the base's step by which something has to change to matter.
+inline constexpr double kPartThatMatters = 0.01;
+
+/// That part of the base's step, in a unit of so many ns: what the change of a row has to reach to
+/// matter. Sums over a capture have to reach it in each step. Empty: the capture does not tell.
+std::optional<double> LeastChange(const CompareInput& input, RowsOf rows, double unit);
+
+/// The same part of what the base has in all rows of a column.
+double LeastChangeOf(const Sheet& sheet, std::size_t base_column);
+
 /// Appends cells to a row, without copies of their texts.
 template <typename... Values>
 void AppendCells(Row& row, Values&&... values) {
   (row.cells.emplace_back(std::forward<Values>(values)), ...);
 }
-
-/// The edge at which times become what a column says.
 
 /// Adds a note on a sheet that needs something that was not collected.
 void NoteNotCollected(std::string note, Report& report);

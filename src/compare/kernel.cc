@@ -100,13 +100,13 @@ std::vector<Column> Columns(const char* type, const char* detail, const char* me
   std::vector<Column> columns = {Means(Text("Order Id", 10), kOrderMeaning),
                                  Means(BoldText(type), "The type of the kernels."),
                                  Means(Text(detail), meaning)};
-  AppendColumns(
-      ForBothSides({Means(time("Total Duration(us)", 20), "Time of all kernels of the row."),
-                    Means(time("Avg Duration(us)", 20), "Time of one."),
-                    Means(time("Max Duration(us)", 20), "Time of the longest."),
-                    Means(time("Min Duration(us)", 20), "Time of the shortest."),
-                    Means(Text("Calls"), "Number of kernels.")}),
-      columns);
+  AppendColumns(ForBothSides({Means(AsTotal(time("Total Duration(us)", 20)),
+                                    "Time of all kernels of the row."),
+                              Means(time("Avg Duration(us)", 20), "Time of one."),
+                              Means(time("Max Duration(us)", 20), "Time of the longest."),
+                              Means(time("Min Duration(us)", 20), "Time of the shortest."),
+                              Means(Text("Calls"), "Number of kernels.")}),
+                columns);
   columns.push_back(
       Means(Growth("Diff Total Ratio", 20, Format::kDecimals2), RatioMeaning("Total duration")));
   columns.push_back(
@@ -170,6 +170,7 @@ void CompareShapes(const CompareInput& input, Report& report) {
   };
   Sheet sheet = CompareSheet(
       kByShapes, Columns("Kernel", "Input Shape", "Shapes of their inputs.", TwoDecimals), input);
+  sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e3);
   AddRows(sums(Side::kBase), sums(Side::kComparison), AppendTimesIfAny, sheet);
   NumberRows(sheet);
   report.sheets.push_back(std::move(sheet));
@@ -202,6 +203,7 @@ void CompareCores(const CompareInput& input, const KernelSums& base_sums,
   Sheet sheet = CompareSheet(
       kByCore, Columns("Kernel Type", "Core Type", "The kind of core that ran them.", Decimals),
       input);
+  sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e3);
   AddRows(base_sums, comparison_sums, AppendTimes, sheet);
   SortByColumn(sheet, sheet.columns.size() - 2);  // the ratio of the totals
   report.sheets.push_back(std::move(sheet));
@@ -248,8 +250,12 @@ void CompareKernels(const CompareInput& input, Report& report) {
   const KernelSums comparison_sums = SumsByCore(input, Side::kComparison, report);
   if (by_core) CompareCores(input, base_sums, comparison_sums, report);
   if (!lacks_trace || base_sums.Empty() || comparison_sums.Empty()) return;
-  report.screens.push_back(
-      KernelScreen(input, RowsByType(base_sums, comparison_sums), by_core ? kByCore : kByShapes));
+  const std::vector<OverallRow> rows = RowsByType(base_sums, comparison_sums);
+  report.screens.push_back(KernelScreen(input, rows, by_core ? kByCore : kByShapes));
+  report.change = {.kind = "component", .name = "kernels"};
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    AddChild({"kernel", rows[i].name, rows[i].base.time, rows[i].comparison.time}, report.change);
+  }
 }
 
 Verdict JudgeKernelSheet(const RankFacts& facts) {

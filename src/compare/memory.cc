@@ -141,7 +141,7 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
   add_side(Side::kBase, "Base", 25, 30);
   add_side(Side::kComparison, "Comparison", 27, 33);
   columns.push_back(
-      Means(TwoDecimals("Diff Memory(MB)"), "Memory of the comparison minus that of the base."));
+      Means(Difference("Diff Memory(MB)"), "Memory of the comparison minus that of the base."));
   columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning("Memory")));
   Sheet sheet = CompareSheet("MemoryCompareStatistic", std::move(columns), input);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
@@ -166,11 +166,13 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
     sheet.rows.push_back(std::move(row));
   }
   SortByColumn(sheet, sheet.columns.size() - 2);  // the differences
+  constexpr std::size_t kMemoryOfBase = 3;
+  sheet.least_change = LeastChangeOf(sheet, kMemoryOfBase);
   return sheet;
 }
 
 Sheet DetailSheet(const CompareInput& input, const Memories& memories) {
-  return OpPairSheet(
+  Sheet sheet = OpPairSheet(
       input, "MemoryCompare", Means(Text("Allocated Details"), "Its allocations, a line each."),
       Means(Decimals("Size(KB)"), "Memory that it allocated; 1 KB is 1024 bytes."), 1024,
       [&](Side side, std::size_t op) {
@@ -182,6 +184,9 @@ Sheet DetailSheet(const CompareInput& input, const Memories& memories) {
         });
         return details;
       });
+  constexpr std::size_t kSizeOfBase = 5;
+  sheet.least_change = LeastChangeOf(sheet, kSizeOfBase);
+  return sheet;
 }
 
 void CompareMemory(const CompareInput& input, Report& report) {

@@ -47,9 +47,9 @@ std::vector<Column> FirstColumns() {
 }
 
 std::vector<Column> LastColumns(std::string_view unit) {
-  return {Means(TwoDecimals(fmt::format("Device Total Time Diff({})", unit)),
+  return {Means(Difference(fmt::format("Device Total Time Diff({})", unit)),
                 "Total time of the comparison minus that of the base."),
-          Means(TwoDecimals(fmt::format("Device Self Time Diff({})", unit)),
+          Means(Difference(fmt::format("Device Self Time Diff({})", unit)),
                 "Self time of the comparison minus that of the base."),
           Means(Growth("Diff Total Ratio", 15), RatioMeaning("Total time")),
           Means(Text("Base Call Stack", 30), "Where the base called the operator."),
@@ -159,6 +159,7 @@ Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& p
       columns);
   AppendColumns(LastColumns("ms"), columns);
   Sheet sheet = CompareSheet("ModuleCompareStatistic", std::move(columns), input);
+  sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
   CallsByName base, comparison;
   for (const ModulePair& pair : pairs) {
     if (pair.base != nullptr) base[pair.base->full_name].push_back(pair.base);
@@ -295,6 +296,7 @@ Sheet DetailSheet(const CompareInput& input, const std::vector<ModulePair>& pair
       columns);
   AppendColumns(LastColumns("us"), columns);
   Sheet sheet = CompareSheet("ModuleCompare", std::move(columns), input);
+  sheet.least_change = LeastChange(input, RowsOf::kOneStep, 1e3);
   constexpr std::size_t kPairs = 128;
   std::vector<DetailRows> blocks((pairs.size() + kPairs - 1) / kPairs,
                                  DetailRows(input, sheet.columns.size()));

@@ -47,7 +47,7 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_co
   const std::string& sum = sum_column.name;
   const std::size_t last_word = sum.rfind(' ') + 1;  // "Device Duration(us)": npos + 1 is 0
   const std::string what = sum.substr(0, sum.find('('));
-  columns.push_back(Means(TwoDecimals("Diff " + sum.substr(last_word)),
+  columns.push_back(Means(Difference("Diff " + sum.substr(last_word)),
                           fmt::format("{} of the comparison minus that of the base.", what)));
   columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning(what)));
   Sheet sheet = CompareSheet(std::move(name), std::move(columns), input);

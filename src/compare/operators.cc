@@ -32,10 +32,11 @@ Sheet StatisticSheet(const CompareInput& input) {
   };
   add_side(Side::kBase, "Base", 25);
   add_side(Side::kComparison, "Comparison", 30);
-  columns.push_back(Means(TwoDecimals("Diff Duration(ms)"),
+  columns.push_back(Means(Difference("Diff Duration(ms)"),
                           "Device time of the comparison minus that of the base."));
   columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning("Device time")));
   Sheet sheet = CompareSheet("OperatorCompareStatistic", std::move(columns), input);
+  sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
     Row row{{Cell(), group.name}};
     std::array<ExactSum, 2> times;
@@ -60,17 +61,20 @@ Sheet StatisticSheet(const CompareInput& input) {
 }
 
 Sheet DetailSheet(const CompareInput& input) {
-  return OpPairSheet(input, "OperatorCompare",
-                     Means(Text("Kernel Details"), "The device work it launched, a line each."),
-                     Means(Decimals("Device Duration(us)"), "Time of that work."), 1e3,
-                     [&](Side side, std::size_t op) {
-                       OpDetails details{.known = KnowsLaunches(input.Trace(side))};
-                       input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
-                         details.sum.Add(work.Time());
-                         details.lines += DescribeWork(input.Trace(side), work);
-                       });
-                       return details;
-                     });
+  Sheet sheet =
+      OpPairSheet(input, "OperatorCompare",
+                  Means(Text("Kernel Details"), "The device work it launched, a line each."),
+                  Means(Decimals("Device Duration(us)"), "Time of that work."), 1e3,
+                  [&](Side side, std::size_t op) {
+                    OpDetails details{.known = KnowsLaunches(input.Trace(side))};
+                    input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
+                      details.sum.Add(work.Time());
+                      details.lines += DescribeWork(input.Trace(side), work);
+                    });
+                    return details;
+                  });
+  sheet.least_change = LeastChange(input, RowsOf::kOneStep, 1e3);
+  return sheet;
 }
 
 void CompareOperators(const CompareInput& input, Report& report) {

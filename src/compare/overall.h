@@ -112,9 +112,8 @@ ScreenTable OverallWideScreen(const OverallMetrics& base, const OverallMetrics& 
 /// What changed most: the change of the end-to-end time and of the median step, and what the latter
 /// is made of by the account of both captures, as the gate shows it. As printed the lines of a
 /// level add up to the one above. Lines have at most the width that the options say. Empty when a
-/// side has no device activity. `drawings` get the same as a picture.
+/// side has no device activity. The report gets the same as a picture and as a tree.
 std::vector<std::string> DescribeChanges(const CompareInput& input, const OverallMetrics& base,
-                                         const OverallMetrics& comparison,
-                                         std::vector<PageChart>& drawings);
+                                         const OverallMetrics& comparison, Report& report);
 
 }  // namespace mpa

@@ -48,8 +48,8 @@ void CompareOverall(const CompareInput& input, Report& report) {
                                  : OverallScreen(input, base, comparison));
   }
   const ServingChanges serving(input);
-  report.story = serving.Empty() ? DescribeChanges(input, base, comparison, report.drawings)
-                                 : serving.Describe(base.e2e, comparison.e2e, report.drawings);
+  report.story = serving.Empty() ? DescribeChanges(input, base, comparison, report)
+                                 : serving.Describe(base.e2e, comparison.e2e, report);
   bool complete = true;
   for (const Side side : {Side::kBase, Side::kComparison}) {
     const OverallMetrics& metrics = side == Side::kBase ? base : comparison;

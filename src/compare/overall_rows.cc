@@ -286,8 +286,8 @@ std::vector<Column> OverallColumns() {
                        .side = side,
                        .meaning = "Kernels or calls; empty where none are counted."});
   }
-  columns.push_back(Means(TwoDecimals("Diff Duration(ms)"),
-                          "Duration of the comparison minus that of the base."));
+  columns.push_back(
+      Means(Difference("Diff Duration(ms)"), "Duration of the comparison minus that of the base."));
   columns.push_back(Means(Growth("Diff Ratio", 10), RatioMeaning("Duration")));
   return columns;
 }
@@ -308,6 +308,7 @@ Sheet OverallSheet(const CompareInput& input, const OverallMetrics& all_of_base,
   const OverallMetrics base = WithoutGpuGroups(all_of_base);
   const OverallMetrics comparison = WithoutGpuGroups(all_of_comparison);
   Sheet sheet = CompareSheet("OverallMetrics", OverallColumns(), input);
+  sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
   const std::vector<GroupPair> groups = MatchGroups(base, comparison);
   for (const OverallRow& part : OverallRows(base, comparison, groups, input.options().compat)) {
     if (part.label.empty()) continue;

@@ -81,7 +81,7 @@ std::string ServingChanges::NameOfPhase(const BothSides& sides) const {
 // What the median step is made of, as everywhere. `scaled`: the comparison's times by it, because
 // its steps have more or fewer tokens.
 std::vector<std::string> ServingChanges::Causes(const BothSides& sides, double scaled,
-                                                std::vector<PageChart>& drawings) const {
+                                                Report& report) const {
   std::array<AccountTimes, 2> times;
   ParallelFor(kSidesInOrder.size(), [&](std::size_t side) {
     RankAccount account = accounts_[side];
@@ -95,18 +95,19 @@ std::vector<std::string> ServingChanges::Causes(const BothSides& sides, double s
   whole.base = sides[0].median;
   whole.comparison = std::llround(static_cast<double>(sides[1].median) * scaled);
   AddRest(kRemainder, "other", whole);
-  drawings.push_back(ChangeChart(whole));
+  report.drawings.push_back(ChangeChart(whole));
   const AmountScale scale = AmountScale::ForPartsOf(std::max(whole.base, whole.comparison));
   constexpr std::size_t kIndent = 2, kMost = 4;
   std::vector<std::string> lines =
       ChangeLines(SummariseChange(whole, scale), scale, input_.options().screen_width - kIndent);
   if (lines.size() > kMost) lines.resize(kMost);
   for (std::string& line : lines) line.insert(0, kIndent, ' ');
+  if (report.change.children.empty()) report.change = std::move(whole);  // of the longest phase
   return lines;
 }
 
 std::vector<std::string> ServingChanges::Describe(TimeNs base_e2e, TimeNs comparison_e2e,
-                                                  std::vector<PageChart>& drawings) const {
+                                                  Report& report) const {
   // The phases and sizes that take most time.
   constexpr std::size_t kMost = 6;
   std::vector<const BothSides*> common;
@@ -154,7 +155,7 @@ std::vector<std::string> ServingChanges::Describe(TimeNs base_e2e, TimeNs compar
                                                 static_cast<double>(comparison.per_token))
                                          : 1.0;
     const bool same_tokens = std::abs(tokens_ratio - 1) < 0.001;
-    for (std::string& line : Causes(*common[i], same_tokens ? 1.0 : tokens_ratio, drawings))
+    for (std::string& line : Causes(*common[i], same_tokens ? 1.0 : tokens_ratio, report))
       lines.push_back(std::move(line));
   }
   if (common.size() > kMost)

@@ -20,10 +20,9 @@ class ServingChanges {
 
   /// True where not both captures are of servers that name their steps.
   bool Empty() const { return phases_.empty(); }
-  /// What changed by phase and size, and why; what only one side has. `drawings` get a picture of
-  /// each.
-  std::vector<std::string> Describe(TimeNs base_e2e, TimeNs comparison_e2e,
-                                    std::vector<PageChart>& drawings) const;
+  /// What changed by phase and size, and why; what only one side has. The report gets a picture of
+  /// each, and the change of the phase that takes most time.
+  std::vector<std::string> Describe(TimeNs base_e2e, TimeNs comparison_e2e, Report& report) const;
   /// A row for each phase and size of either side.
   Sheet MakeSheet() const;
 
@@ -39,8 +38,7 @@ class ServingChanges {
 
   OneSide Measure(std::size_t side, const std::vector<std::size_t>& steps) const;
   std::string NameOfPhase(const BothSides& sides) const;
-  std::vector<std::string> Causes(const BothSides& sides, double scaled,
-                                  std::vector<PageChart>& drawings) const;
+  std::vector<std::string> Causes(const BothSides& sides, double scaled, Report& report) const;
 
   const CompareInput& input_;
   std::array<RankAccount, 2> accounts_;

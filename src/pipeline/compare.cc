@@ -12,6 +12,7 @@
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/compare/summary.h"
 #include "mpa/measure/overall_metrics.h"
 #include "page_facts.h"
 
@@ -84,9 +85,12 @@ CompareOutcome Compare(const CompareRequest& request) {
     std::move(part.story.begin(), part.story.end(), std::back_inserter(report.story));
     std::move(part.sheets.begin(), part.sheets.end(), std::back_inserter(report.sheets));
     std::move(part.drawings.begin(), part.drawings.end(), std::back_inserter(report.drawings));
+    if (report.change.children.empty()) report.change = std::move(part.change);
     AppendNew(part.notes, report.notes);
     AppendNew(part.not_collected, report.not_collected);
   }
+  report.as_reference = request.options.compat;
+  if (!report.as_reference) report.summary = SummariseComparison(report);
   return outcome;
 }
 

@@ -39,6 +39,7 @@ const char* SqlType(Format format) {
     case Format::kDecimals3:
     case Format::kDecimals4:
     case Format::kPercent:
+    case Format::kGrowth:
       return "REAL";
     case Format::kGeneral:
     case Format::kText:

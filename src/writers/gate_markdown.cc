@@ -7,6 +7,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "markup_text.h"
 #include "mpa/base/error.h"
@@ -75,25 +78,50 @@ std::string Name(const std::string& name) {
                                                        : name);
 }
 
+struct Header {
+  const char* title;
+  bool right = false;  // of numbers
+};
+
+// A table without the columns that have no text in any row.
+void AddTable(const std::vector<Header>& headers, const std::vector<std::vector<std::string>>& rows,
+              Document& document) {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    if (std::ranges::any_of(rows, [&](const auto& row) { return !row[i].empty(); }))
+      shown.push_back(i);
+  }
+  const auto line = [&](auto cell) {
+    std::string text = "|";
+    for (const std::size_t i : shown) text += fmt::format(" {} |", cell(i));
+    document.Add(text);
+  };
+  line([&](std::size_t i) { return headers[i].title; });
+  line([&](std::size_t i) { return headers[i].right ? "---:" : "---"; });
+  for (const auto& row : rows) line([&](std::size_t i) { return row[i]; });
+}
+
 void AddMetrics(const std::vector<GateMetric>& metrics, Document& document) {
   if (metrics.empty()) return;
-  document.Add("\n| Metric | Verdict | Base | Comparison | Change | Limit | Noise |");
-  document.Add("| --- | --- | --- | --- | --- | --- | --- |");
+  document.Add("");
+  std::vector<std::vector<std::string>> rows;
   for (const GateMetric& metric : metrics) {
     const auto percent = metric.ChangePercent();
     const bool judged = metric.verdict != GateVerdict::kInconclusive;
     const auto amount = [&](std::int64_t value) {
       return judged ? AmountText(metric.quantity, value) : "";
     };
-    document.Add(fmt::format(
-        "| {} | {} | {} | {} | {} | {} | {} |", Name(metric.name), VerdictName(metric.verdict),
-        amount(metric.base), amount(metric.comparison),
-        percent && judged ? fmt::format("{:+.1f} %", *percent) : amount(metric.Change()),
-        metric.limit,
-        judged && metric.quantity != Quantity::kCount
-            ? AmountText(metric.quantity, static_cast<std::int64_t>(metric.noise))
-            : ""));
+    rows.push_back(
+        {Name(metric.name), std::string(VerdictName(metric.verdict)), amount(metric.base),
+         amount(metric.comparison),
+         percent && judged ? fmt::format("{:+.1f} %", *percent) : amount(metric.Change()),
+         metric.limit,
+         judged && metric.quantity != Quantity::kCount
+             ? AmountText(metric.quantity, static_cast<std::int64_t>(metric.noise))
+             : ""});
   }
+  AddTable({{"Metric"}, {"Verdict"}, {"Base"}, {"Comparison"}, {"Change"}, {"Limit"}, {"Noise"}},
+           rows, document);
 }
 
 void AddParts(const std::string& title, const std::vector<ChangeNode>& parts, Document& document) {
@@ -101,18 +129,16 @@ void AddParts(const std::string& title, const std::vector<ChangeNode>& parts, Do
       std::ranges::all_of(parts, [](const ChangeNode& part) { return part.is_noise; });
   if (all_noise) return;
   document.Add(fmt::format("\n### {}\n", title));
-  document.Add("| Change | | Base | Comparison | Calls |");
-  document.Add("| ---: | --- | ---: | ---: | --- |");
+  std::vector<std::vector<std::string>> rows;
   std::int64_t folded = 0;
   std::size_t count = 0;
-  const auto row = [&](std::int64_t change, const std::string& rest) {
-    document.Add(fmt::format("| {}{} | {} |", change < 0 ? "" : "+",
-                             AmountText(Quantity::kTime, change), rest));
+  const auto amount = [](std::int64_t time) { return AmountText(Quantity::kTime, time); };
+  const auto signed_amount = [&](std::int64_t change) {
+    return (change < 0 ? "" : "+") + amount(change);
   };
   const auto add_folded = [&] {
-    if (folded != 0) {
-      row(folded, Counted(count, "smaller change") + " | | |");
-    }
+    if (folded != 0)
+      rows.push_back({signed_amount(folded), Counted(count, "smaller change"), "", "", ""});
     folded = 0;
     count = 0;
   };
@@ -128,11 +154,21 @@ void AddParts(const std::string& title, const std::vector<ChangeNode>& parts, Do
         part.base_count == part.comparison_count
             ? ""
             : fmt::format("{} instead of {}", part.comparison_count, part.base_count);
-    row(part.Change(),
-        fmt::format("{} | {} | {} | {}", Name(part.name), AmountText(Quantity::kTime, part.base),
-                    AmountText(Quantity::kTime, part.comparison), calls));
+    rows.push_back({signed_amount(part.Change()), Name(part.name), amount(part.base),
+                    amount(part.comparison), calls});
   }
   add_folded();
+  AddTable({{"Change", true}, {"What"}, {"Base", true}, {"Comparison", true}, {"Calls"}}, rows,
+           document);
+}
+
+// The heading says what was decided on which metric; the numbers are a paragraph, which wraps.
+void AddVerdict(std::string_view headline, Document& document) {
+  constexpr std::size_t kMostCharacters = 4000;
+  headline = headline.substr(0, kMostCharacters);
+  const std::size_t end = headline.find(": ");
+  document.Add(fmt::format("## {}", EscapedMarkdown(headline.substr(0, end))));
+  if (end != std::string_view::npos) document.Add('\n' + EscapedMarkdown(headline.substr(end + 2)));
 }
 
 void AddList(const char* title, const std::vector<std::string>& items, Document& document) {
@@ -149,7 +185,7 @@ void AddList(const char* title, const std::vector<std::string>& items, Document&
 
 std::string FormatGateMarkdown(const GateReport& report) {
   Document document;
-  document.Add(fmt::format("## {}", EscapedMarkdown(report.headline.substr(0, 4000))));
+  AddVerdict(report.headline, document);
   if (report.partial) document.Add("\nJudged on partial data: parts of the input were left out.");
   AddMetrics(report.metrics, document);
   if (!report.hint.empty()) document.Add("\nHint: " + report.hint);

@@ -28,20 +28,30 @@ bool IsNumber(const Cell& cell) {
          std::holds_alternative<NoNumber>(cell);
 }
 
+bool IsEmpty(const Cell& cell) {
+  const auto* text = std::get_if<std::string>(&cell);
+  return std::holds_alternative<std::monostate>(cell) || (text != nullptr && text->empty());
+}
+
+// Without the columns that have no value in any row.
 PageTable TableOfSheet(const Sheet& sheet) {
   const std::string count = WithThousands(std::to_string(sheet.rows.size()));
   PageTable table{
       .title = fmt::format("{} ({} {})", sheet.name, count, Plural(sheet.rows.size(), "row"))};
+  std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
-    table.headers.push_back(SidedName(sheet.columns[i]));
+    const bool empty = std::ranges::all_of(
+        sheet.rows, [&](const Row& row) { return i >= row.cells.size() || IsEmpty(row.cells[i]); });
+    if (empty) continue;
     const bool numbers = std::ranges::any_of(
         sheet.rows, [&](const Row& row) { return i < row.cells.size() && IsNumber(row.cells[i]); });
-    if (numbers) table.numbers.push_back(i);
+    if (numbers) table.numbers.push_back(shown.size());
+    table.headers.push_back(SidedName(sheet.columns[i]));
+    shown.push_back(i);
   }
   for (const Row& row : sheet.rows) {
     std::vector<std::string>& cells = table.rows.emplace_back();
-    for (std::size_t i = 0; i < sheet.columns.size(); ++i)
-      cells.push_back(ShownText(sheet, row, i));
+    for (const std::size_t i : shown) cells.push_back(ShownText(sheet, row, i));
     if (!cells.empty()) cells[0].insert(0, 2 * static_cast<std::size_t>(row.indent), ' ');
   }
   return table;
@@ -132,8 +142,13 @@ PageCard CardOf(const Finding& finding) {
 // The page of reports that have none of their own.
 Page PageOf(const Report& report, std::string title) {
   Page page{.title = std::move(title), .facts = report.facts};
-  PageSection answer{.lines = report.gate ? FormatGateText(*report.gate) : report.lines};
-  page.sections.push_back(std::move(answer));
+  PageSection answer{.lines = report.lines};
+  if (report.gate) {  // the verdict wraps, the lines below it do not
+    answer.lines = FormatGateText(*report.gate);
+    page.lead.push_back(answer.lines.front());
+    answer.lines.erase(answer.lines.begin());
+  }
+  if (!answer.lines.empty()) page.sections.push_back(std::move(answer));
   if (!report.preface.empty()) page.lead.push_back(report.preface);
   if (!report.story.empty()) {
     page.sections.push_back(

@@ -72,6 +72,8 @@ std::string EscapedMarkdown(std::string_view text) {
   for (const char c : ValidUtf8(text)) {
     if (c == '\n' || c == '\r' || c == '\t') {
       escaped += ' ';
+    } else if (c == '>' && escaped.ends_with('-')) {
+      escaped += c;  // an arrow: without < nothing begins that it could end
     } else if (std::string_view("&<>|\\`*[]").find(c) != std::string_view::npos) {
       escaped += fmt::format("&#{};", static_cast<int>(c));
     } else {

@@ -90,6 +90,7 @@ std::vector<std::filesystem::path> WriteRankWorkbooks(const Report& report,
   for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
     for (const std::string& stem : stems) {
       Report workbook;
+      workbook.as_reference = report.as_reference;
       for (const Sheet& sheet : report.sheets) {
         if (sheet.of_rank.stem != stem || IsOfOtherRank(sheet, rank, report)) continue;
         workbook.sheets.push_back(OfOneRank(sheet, rank));

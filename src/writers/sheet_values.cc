@@ -30,6 +30,8 @@ std::string NumberText(double value, Format format) {
       return Fixed(value, 4);
     case Format::kPercent:
       return Fixed(value * 100, 2) + '%';
+    case Format::kGrowth:
+      return (value > 0 ? "+" : "") + Fixed(value * 100, 1) + '%';
     case Format::kGeneral:
     case Format::kText:
       break;

@@ -3,17 +3,19 @@
 #include <xlsxwriter.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "formats.h"
-#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/io/scratch_directory.h"
 #include "sheet_values.h"
 #include "xlsx_cells.h"
+#include "xlsx_layout.h"
 #include "xlsx_package.h"
+#include "xlsx_summary.h"
 
 namespace mpa::writers {
 namespace {
@@ -35,7 +37,7 @@ lxw_row_t PlaceOf(const Part& part, std::size_t row) {
   return HeaderRows(part.sheet) + static_cast<lxw_row_t>(row - part.first);
 }
 
-void WriteHeaders(const Part& part, CellWriter& cells) {
+void WriteHeaders(const Part& part, bool as_reference, CellWriter& cells) {
   const Sheet& sheet = part.sheet;
   for (std::size_t i = 0; i < sheet.banners.size(); ++i) {
     const Banner& banner = sheet.banners[i];
@@ -48,46 +50,27 @@ void WriteHeaders(const Part& part, CellWriter& cells) {
     cells.WriteText(banner.text, 0, banner.first_column, style);
   }
   const lxw_row_t row = HeaderRows(sheet) - 1;
+  const std::vector<double> widths = as_reference ? std::vector<double>() : FittedWidths(sheet);
   for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
-    worksheet_set_column(part.worksheet, Col(i), Col(i), sheet.columns[i].width, nullptr);
+    worksheet_set_column(part.worksheet, Col(i), Col(i),
+                         as_reference ? sheet.columns[i].width : widths[i], nullptr);
     cells.WriteText(sheet.columns[i].name, row, i, part.styles.headers[i]);
   }
   constexpr double kListHeaderHeight = 27;
-  if (sheet.look == Look::kList) {
+  if (!as_reference) {
+    worksheet_set_row(part.worksheet, row, HeaderHeight(sheet, widths), nullptr);
+    const lxw_row_t last =
+        part.last > part.first ? PlaceOf(part, part.last - 1) : HeaderRows(sheet) - 1;
+    MakeReadable(part.worksheet, sheet, {row, last});
+  } else if (sheet.look == Look::kList) {
     worksheet_set_row(part.worksheet, row, kListHeaderHeight, nullptr);
   }
-}
-
-// In lines, of a text that breaks at the width of its column. Words are kept whole, so that a line
-// may be a tenth shorter.
-std::size_t LinesOf(std::string_view text, double width) {
-  const std::size_t room = std::max<std::size_t>(1, static_cast<std::size_t>(0.9 * width));
-  std::size_t lines = 0;
-  while (true) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines += std::max<std::size_t>(1, (ColumnsOf(text.substr(0, end)) + room - 1) / room);
-    if (end == text.size()) return lines;
-    text.remove_prefix(end + 1);
-  }
-}
-
-// In points; 0 for a row of one line. Readers do not all fit rows to texts that break: in
-// LibreOffice the lines would lie over those of the next row.
-int HeightOf(const Sheet& sheet, const Row& row) {
-  constexpr int kLineHeight = 15, kMostHeight = 405;  // Excel takes 409
-  if (sheet.look != Look::kList) return 0;
-  std::size_t lines = 1;
-  for (std::size_t i = 0; i < row.cells.size(); ++i) {
-    const auto* text =
-        IsWrapped(sheet.columns[i]) ? std::get_if<std::string>(&row.cells[i]) : nullptr;
-    if (text != nullptr) lines = std::max(lines, LinesOf(*text, sheet.columns[i].width));
-  }
-  return lines == 1 ? 0 : static_cast<int>(std::min<std::size_t>(lines * kLineHeight, kMostHeight));
 }
 
 void WriteRow(const Part& part, std::size_t row, CellWriter& cells) {
   const Row& shown = part.sheet.rows[row];
   const std::vector<lxw_format*>& styles = part.styles.Data(shown);
+  cells.BeginRow(shown);
   for (std::size_t i = 0; i < shown.cells.size(); ++i) {
     cells.Write(shown.cells[i], PlaceOf(part, row), i, styles[i]);
   }
@@ -198,29 +181,56 @@ std::vector<Block> BlocksOf(const std::vector<Part>& parts) {
 class WorkbookWriter {
  public:
   /// `streams`: rows go past the library.
-  WorkbookWriter(lxw_workbook* workbook, bool streams, const WorkbookLimits& limits)
-      : workbook_(workbook), streams_(streams), limits_(limits), styles_(workbook) {}
+  WorkbookWriter(lxw_workbook* workbook, bool streams, bool as_reference,
+                 const WorkbookLimits& limits)
+      : workbook_(workbook),
+        streams_(streams),
+        as_reference_(as_reference),
+        limits_(limits),
+        styles_(workbook, as_reference) {}
+
+  /// Writes the sheets of the report behind its summary; notes what had to be done to them.
+  void Write(const Report& report, std::vector<std::string>& notes) {
+    if (!report.summary) {
+      Write(report.sheets, notes);
+      return;
+    }
+    lxw_worksheet* first = workbook_add_worksheet(workbook_, report.summary->name.c_str());
+    if (first == nullptr) Fail(ErrorKind::kOutput, "no temporary file for the summary");
+    rows_.emplace_back();  // the library has its rows
+    const std::vector<Part> parts = Write(report.sheets, notes);
+    WriteSummary(
+        report, workbook_, first, styles_, limits_,
+        [&](const RowPlace& place) -> std::optional<CellPlace> {
+          for (const Part& part : parts) {
+            if (part.sheet.name == place.sheet && place.row >= part.first && place.row < part.last)
+              return CellPlace{part.name, PlaceOf(part, place.row)};
+          }
+          return std::nullopt;
+        });
+  }
 
   /// Writes the sheets, one behind the other; notes what had to be done to them.
-  void Write(const std::vector<Sheet>& sheets, std::vector<std::string>& notes) {
+  std::vector<Part> Write(const std::vector<Sheet>& sheets, std::vector<std::string>& notes) {
     std::vector<Part> parts;
     for (const Sheet& sheet : sheets) AddParts(sheet, workbook_, styles_, limits_, parts);
     for (Part& part : parts) {
       LibraryCells sink(part.worksheet);
-      CellWriter cells(part.sheet, part.styles, limits_, sink);
-      WriteHeaders(part, cells);
+      CellWriter cells(part.sheet, part.styles, limits_, as_reference_, sink);
+      WriteHeaders(part, as_reference_, cells);
       if (!streams_) {
         for (std::size_t row = part.first; row < part.last; ++row) {
-          const int height = HeightOf(part.sheet, part.sheet.rows[row]);
+          const int height = HeightOf(part.sheet, part.sheet.rows[row], as_reference_);
           if (height > 0) worksheet_set_row(part.worksheet, PlaceOf(part, row), height, nullptr);
           WriteRow(part, row, cells);
         }
-        MergeEqualCells(part, cells);
+        if (as_reference_) MergeEqualCells(part, cells);
       }
       part.cuts = cells.cuts();
     }
     if (streams_) WriteBlocks(parts);
     AppendNotes(parts, limits_, notes);
+    return parts;
   }
 
   /// The rows of all worksheets if they stream, compressed.
@@ -233,9 +243,10 @@ class WorkbookWriter {
       Block& block = blocks[i];
       const Part& part = parts[block.part];
       XmlCells sink;
-      CellWriter cells(part.sheet, part.styles, limits_, sink);
+      CellWriter cells(part.sheet, part.styles, limits_, as_reference_, sink);
       for (std::size_t row = block.first; row < block.last; ++row) {
-        sink.BeginRow(PlaceOf(part, row), HeightOf(part.sheet, part.sheet.rows[row]));
+        sink.BeginRow(PlaceOf(part, row),
+                      HeightOf(part.sheet, part.sheet.rows[row], as_reference_));
         WriteRow(part, row, cells);
         sink.EndRow();
       }
@@ -254,14 +265,14 @@ class WorkbookWriter {
   }
 
   lxw_workbook* workbook_;
-  bool streams_;
+  bool streams_, as_reference_;
   const WorkbookLimits& limits_;
   Styles styles_;
   std::vector<std::vector<ZipPiece>> rows_;
 };
 
 void WriteSheets(const Report& report, WorkbookWriter& writer, std::vector<std::string>& notes) {
-  writer.Write(report.sheets, notes);
+  writer.Write(report, notes);
   std::vector<std::string> all = report.notes;
   all.insert(all.end(), notes.begin(), notes.end());
   if (all.empty()) return;
@@ -289,16 +300,17 @@ void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
   std::string directory = scratch.path().string();
   lxw_workbook_options options{};
   // Cells over several rows need all of them at hand.
-  const bool streams = std::ranges::none_of(report.sheets, [](const Sheet& sheet) {
-    return std::ranges::any_of(sheet.columns,
-                               [](const Column& column) { return column.merges_equal; });
-  });
+  const bool streams =
+      !report.as_reference || std::ranges::none_of(report.sheets, [](const Sheet& sheet) {
+        return std::ranges::any_of(sheet.columns,
+                                   [](const Column& column) { return column.merges_equal; });
+      });
   options.constant_memory = streams ? LXW_TRUE : LXW_FALSE;
   options.tmpdir = directory.data();
   const std::filesystem::path closed = streams ? scratch.path() / "frame.xlsx" : path;
   lxw_workbook* workbook = workbook_new_opt(closed.c_str(), &options);
   if (workbook == nullptr) Fail(ErrorKind::kResource, "no memory for a workbook");
-  WorkbookWriter writer(workbook, streams, limits);
+  WorkbookWriter writer(workbook, streams, report.as_reference, limits);
   try {
     WriteSheets(report, writer, notes);
     CheckRoom(directory);

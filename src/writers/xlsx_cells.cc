@@ -8,6 +8,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
@@ -221,6 +223,16 @@ void Cuts::Add(const Cuts& others) {
   count += others.count;
 }
 
+void CellWriter::BeginRow(const Row& row) {
+  constexpr double kGrowthThatMatters = 1.01;
+  if (as_reference_ || styles_.growth.empty()) return;
+  least_growth_ = kGrowthThatMatters;
+  if (!sheet_.least_change) return;
+  const std::optional<double> change = ChangeOf(sheet_, row);
+  const bool matters = change && *change >= *sheet_.least_change && *change > 0;
+  least_growth_ = matters ? 1 : std::numeric_limits<double>::infinity();
+}
+
 void CellWriter::Write(const Cell& cell, lxw_row_t row, std::size_t column, lxw_format* style) {
   if (const auto* text = std::get_if<std::string>(&cell)) {
     WriteText(*text, row, column, style);
@@ -249,8 +261,10 @@ void CellWriter::WriteText(const std::string& text, lxw_row_t row, std::size_t c
 void CellWriter::WriteNumber(double value, lxw_row_t row, std::size_t column, lxw_format* style) {
   const Column& shown = sheet_.columns[column];
   if (shown.decimals) value = Rounded(value, *shown.decimals);
-  const bool grown = shown.marks_growth && value > 1;
-  if (grown) style = styles_.growth;
+  const double ratio = shown.format == Format::kGrowth ? 1 + value : value;
+  const bool grown = shown.marks_growth && ratio > 1;
+  const bool matters = ratio >= least_growth_ && !std::isinf(least_growth_);
+  if (grown && matters) style = styles_.growth[column];
   if (grown && std::isinf(value)) {
     WriteText("INF", row, column, style);
   } else if (!std::isfinite(value)) {

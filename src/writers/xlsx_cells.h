@@ -22,7 +22,7 @@ class SheetStyles {
  public:
   std::vector<lxw_format*> banners;  ///< by banner
   std::vector<lxw_format*> headers;  ///< by column
-  lxw_format* growth = nullptr;      ///< of values that are marked; null where none are
+  std::vector<lxw_format*> growth;   ///< by column, of values that are marked; empty: none are
   /// By column, for a row of the sheet.
   const std::vector<lxw_format*>& Data(const Row& row) const {
     return data_.at({row.emphasis, row.indent});
@@ -36,7 +36,9 @@ class SheetStyles {
 /// The cell styles of a workbook, each made once.
 class Styles {
  public:
-  explicit Styles(lxw_workbook* workbook) : workbook_(workbook) {}
+  /// `as_reference`: those of the Python tool.
+  Styles(lxw_workbook* workbook, bool as_reference)
+      : workbook_(workbook), as_reference_(as_reference) {}
 
   /// All styles that the cells of a sheet can have. Valid as long as this object is.
   const SheetStyles& For(const Sheet& sheet);
@@ -46,6 +48,7 @@ class Styles {
                   bool wraps = false);
 
   lxw_workbook* workbook_;
+  bool as_reference_;
   std::map<std::tuple<Format, lxw_color_t, int, bool, Look, bool>, lxw_format*> styles_;
   std::deque<SheetStyles> sheets_;
 };
@@ -128,10 +131,13 @@ struct Cuts {
 /// Puts the cells of a sheet into a sink.
 class CellWriter {
  public:
+  /// `as_reference`: all growth is marked.
   CellWriter(const Sheet& sheet, const SheetStyles& styles, const WorkbookLimits& limits,
-             CellSink& sink)
-      : sheet_(sheet), styles_(styles), limits_(limits), sink_(sink) {}
+             bool as_reference, CellSink& sink)
+      : sheet_(sheet), styles_(styles), limits_(limits), as_reference_(as_reference), sink_(sink) {}
 
+  /// The cells of the row follow.
+  void BeginRow(const Row& row);
   void Write(const Cell& cell, lxw_row_t row, std::size_t column, lxw_format* style);
   void WriteText(const std::string& text, lxw_row_t row, std::size_t column, lxw_format* style);
 
@@ -143,7 +149,9 @@ class CellWriter {
   const Sheet& sheet_;
   const SheetStyles& styles_;
   const WorkbookLimits& limits_;
+  bool as_reference_;
   CellSink& sink_;
+  double least_growth_ = 1;  // of a ratio in this row that is marked
   Cuts cuts_;
 };
 

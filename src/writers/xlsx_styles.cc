@@ -7,13 +7,16 @@
 namespace mpa::writers {
 namespace {
 
-constexpr lxw_color_t kGreen = 0x00FF00;
-constexpr lxw_color_t kYellow = 0xFFFF00;
 constexpr lxw_color_t kRed = 0xFF0000;
-constexpr lxw_color_t kDeepBlue = 0x00BFFF;
-constexpr lxw_color_t kLightBlue = 0x87CEFA;
-constexpr lxw_color_t kTurquoise = 0xAFEEEE;
+constexpr lxw_color_t kBorder = 0xBFBFBF;
 constexpr lxw_color_t kNoFill = 0xFFFFFFFF;
+
+// What fills cells of one kind.
+struct Palette {
+  lxw_color_t base, comparison, list, section, part;
+};
+constexpr Palette kOfReference = {0x00FF00, 0xFFFF00, 0xAFEEEE, 0x00BFFF, 0x87CEFA};
+constexpr Palette kForPeople = {0xDDEBF7, 0xFFF2CC, 0xDDEBF7, 0xBDD7EE, 0xDEEBF7};
 
 const char* NumberFormat(Format format) {
   switch (format) {
@@ -27,6 +30,8 @@ const char* NumberFormat(Format format) {
       return "0.0000";
     case Format::kPercent:
       return "0.00%";
+    case Format::kGrowth:
+      return "+0.0%;-0.0%;0.0%";
     case Format::kGeneral:
     case Format::kText:
       break;
@@ -39,9 +44,9 @@ Format ListFormat(Format format) {
   return format == Format::kInteger || format == Format::kGeneral ? Format::kText : format;
 }
 
-lxw_color_t FillOf(Emphasis emphasis) {
-  if (emphasis == Emphasis::kSection) return kDeepBlue;
-  return emphasis == Emphasis::kPart ? kLightBlue : kNoFill;
+lxw_color_t FillOf(Emphasis emphasis, const Palette& palette) {
+  if (emphasis == Emphasis::kSection) return palette.section;
+  return emphasis == Emphasis::kPart ? palette.part : kNoFill;
 }
 
 }  // namespace
@@ -53,15 +58,17 @@ bool IsWrapped(const Column& column) {
 
 const SheetStyles& Styles::For(const Sheet& sheet) {
   const bool list = sheet.look == Look::kList;
+  const Palette& palette = as_reference_ ? kOfReference : kForPeople;
   const auto header = [&](Side side) {
-    const lxw_color_t fill = side == Side::kComparison ? kYellow : kGreen;
-    return Get(Format::kGeneral, fill, 0, true, Look::kComparison);
+    const lxw_color_t fill = side == Side::kComparison ? palette.comparison : palette.base;
+    return Get(Format::kGeneral, fill, 0, true, Look::kComparison, !as_reference_);
   };
   SheetStyles& styles = sheets_.emplace_back();
   for (const Banner& banner : sheet.banners) styles.banners.push_back(header(banner.side));
   for (const Column& column : sheet.columns) {
-    styles.headers.push_back(list ? Get(Format::kGeneral, kTurquoise, 0, true, Look::kList)
-                                  : header(column.side));
+    styles.headers.push_back(
+        list ? Get(Format::kGeneral, palette.list, 0, true, Look::kList, !as_reference_)
+             : header(column.side));
   }
   for (const Row& row : sheet.rows) {
     const auto [data, is_new] = styles.data_.try_emplace({row.emphasis, row.indent});
@@ -70,13 +77,15 @@ const SheetStyles& Styles::For(const Sheet& sheet) {
       const int indent = data->second.empty() ? row.indent : 0;  // of the first cell alone
       data->second.push_back(
           list ? Get(ListFormat(column.format), kNoFill, 0, false, Look::kList, IsWrapped(column))
-               : Get(column.format, FillOf(row.emphasis), indent, column.format == Format::kGeneral,
-                     Look::kComparison));
+               : Get(column.format, FillOf(row.emphasis, palette), indent,
+                     column.format == Format::kGeneral, Look::kComparison));
     }
   }
-  if (std::ranges::any_of(sheet.columns,
-                          [](const Column& column) { return column.marks_growth; })) {
-    styles.growth = Get(Format::kPercent, kRed, 0, false, Look::kComparison);
+  for (const Column& column : sheet.columns) {
+    if (!column.marks_growth) continue;
+    styles.growth.resize(sheet.columns.size());
+    styles.growth[static_cast<std::size_t>(&column - sheet.columns.data())] =
+        Get(as_reference_ ? Format::kPercent : column.format, kRed, 0, false, sheet.look);
   }
   return styles;
 }
@@ -86,10 +95,20 @@ lxw_format* Styles::Get(Format format, lxw_color_t fill, int indent, bool bold, 
   lxw_format*& style = styles_[{format, fill, indent, bold, look, wraps}];
   if (style != nullptr) return style;
   style = workbook_add_format(workbook_);
-  format_set_font_name(style, look == Look::kList ? "Times New Roman" : "Arial");
-  format_set_font_size(style, 11);
-  if (look == Look::kComparison) format_set_align(style, LXW_ALIGN_LEFT);
-  format_set_align(style, LXW_ALIGN_VERTICAL_CENTER);
+  if (as_reference_) {
+    format_set_font_name(style, look == Look::kList ? "Times New Roman" : "Arial");
+    format_set_font_size(style, 11);
+    if (look == Look::kComparison) format_set_align(style, LXW_ALIGN_LEFT);
+    format_set_align(style, LXW_ALIGN_VERTICAL_CENTER);
+  } else {
+    constexpr double kFontSize = 10;
+    format_set_font_name(style, "Arial");
+    format_set_font_size(style, kFontSize);
+    format_set_border_color(style, kBorder);
+    // Of texts with several lines in a row of one, the first one is seen.
+    format_set_align(style, LXW_ALIGN_VERTICAL_TOP);
+    if (fill == kRed) format_set_font_color(style, LXW_COLOR_WHITE);
+  }
   format_set_border(style, LXW_BORDER_THIN);
   format_set_num_format(style, NumberFormat(format));
   if (bold) format_set_bold(style);

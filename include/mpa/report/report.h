@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "mpa/report/change_tree.h"
 #include "mpa/report/chart.h"
 #include "mpa/report/gate_report.h"
 #include "mpa/report/page.h"
@@ -37,6 +38,7 @@ enum class Format {
   kDecimals3,
   kDecimals4,
   kPercent,
+  kGrowth,  ///< a share with its sign: "+5.8%"
 };
 
 /// What the whole numbers of a column are. Writers convert them; real numbers are already in the
@@ -45,6 +47,13 @@ enum class Unit { kNone, kNsShownAsMs, kNsShownAsUs };
 
 /// Which side of a comparison a column belongs to.
 enum class Side { kNeither, kBase, kComparison };
+
+/// What a number says of how the row changed.
+enum class ChangeRole : std::uint8_t {
+  kNone,
+  kDifference,  ///< the comparison minus the base: workbooks draw a bar of it
+  kTotal,       ///< with its side: of two such columns, sheets without differences have one
+};
 
 /// How the workbook of a single rank shows a column, where that differs. The CSV files of
 /// --export_type text have the title, too.
@@ -63,8 +72,11 @@ struct Column {
   Unit unit = Unit::kNone;
   /// Decimals that documents for people keep of real numbers; programs get all of them.
   std::optional<int> decimals{};
-  bool marks_growth = false;  ///< values above 1 are shown as a warning
-  /// Equal cells below each other are shown as one, where the columns before are equal, too.
+  /// Growth is shown as a warning: a value above 1 (of kGrowth 0) in a row whose change matters.
+  bool marks_growth = false;
+  ChangeRole change{};
+  /// Equal cells below each other are one in workbooks as the Python tool makes them, where the
+  /// columns before are equal, too.
   bool merges_equal = false;
   std::string meaning{};  ///< one sentence for docs/output.md
   InWorkbook in_workbook{};
@@ -112,7 +124,14 @@ struct Sheet {
   Look look = Look::kComparison;
   WorkbookPlace of_rank{};  ///< without a stem: in no workbook of a rank
   TextFile text_file{};
+  /// What the change of a row has to reach to matter, in the unit of its columns: see ChangeOf().
+  /// Without it growth by 1 % matters.
+  std::optional<double> least_change{};
 };
+
+/// By how much the comparison exceeds the base in the row: the first difference that it has, or
+/// else that of the totals. Empty: the row does not tell.
+std::optional<double> ChangeOf(const Sheet& sheet, const Row& row);
 
 /// A column of a sheet with a row for each Item, and how to get its cell.
 template <typename Item>
@@ -179,6 +198,32 @@ struct TextDocument {
   std::string text;
 };
 
+/// A row of a sheet of the report.
+struct RowPlace {
+  std::string sheet;
+  std::size_t row = 0;  ///< a position in Sheet::rows
+};
+
+/// A small table of a summary, and a chart of it.
+struct SummaryTable {
+  Sheet table;  ///< its name is the title; the first column says what a row is
+  /// Where the details of each row are, in a column of its own behind the others. Empty: there is
+  /// no such column.
+  std::vector<std::optional<RowPlace>> links{};
+  std::string chart{};                 ///< the title of a bar chart; empty: none
+  std::vector<std::size_t> charted{};  ///< the columns that it shows
+};
+
+/// The first sheet of a workbook: the answer in words, and the numbers behind it. The facts of the
+/// report follow the words.
+struct WorkbookSummary {
+  std::string name = "Summary";
+  std::string title{};
+  std::vector<std::string> lines{};  ///< the verdict first
+  std::string link_header = "Where";
+  std::vector<SummaryTable> tables{};
+};
+
 /// What a command found, for every format: each writer shows the parts that it can. Documents are
 /// those of which a recipe alone knows the form.
 struct Report {
@@ -186,16 +231,19 @@ struct Report {
   std::vector<ScreenTable> screens;
   std::vector<std::string> lines;  ///< the answer on the screen
   std::vector<Sheet> sheets;
-  std::vector<std::int64_t> ranks;  ///< that rows belong to; -1: unknown
-  std::vector<PageChart> drawings;  ///< for pages, before those of the sheets
-  std::vector<Chart> charts;        ///< of sheets for which ChartsOf() should not choose
-  std::vector<Timeline> timelines;  ///< if they were asked for
-  std::vector<Finding> findings;    ///< the most important one first
-  std::vector<PageFact> facts;      ///< what was analysed, for pages
-  std::vector<std::string> story;   ///< what changed most, in few lines, for the screen
-  std::vector<std::string> notes;   ///< what could not be computed, and why
+  std::vector<std::int64_t> ranks;         ///< that rows belong to; -1: unknown
+  std::vector<PageChart> drawings;         ///< for pages, before those of the sheets
+  std::vector<Chart> charts;               ///< of sheets for which ChartsOf() should not choose
+  std::vector<Timeline> timelines;         ///< if they were asked for
+  std::vector<Finding> findings;           ///< the most important one first
+  std::vector<PageFact> facts;             ///< what was analysed, for pages
+  std::vector<std::string> story;          ///< what changed most, in few lines, for the screen
+  ChangeNode change;                       ///< what the story is about; without children: nothing
+  std::optional<WorkbookSummary> summary;  ///< for workbooks
+  std::vector<std::string> notes;          ///< what could not be computed, and why
   /// Those of the notes that matter to who asked for a sheet: it was not collected.
   std::vector<std::string> not_collected;
+  bool as_reference = false;            ///< workbooks are laid out as the Python tool's
   bool partial = false;                 ///< captures had to be left out, which a note names
   std::optional<Page> page;             ///< for people, where PageOf() should not make it
   std::vector<TextDocument> documents;  ///< more files of --export_type text

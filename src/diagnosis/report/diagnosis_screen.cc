@@ -31,14 +31,8 @@ class Screen : Speaker {
       : Speaker(language), of_(diagnosis), ms_(diagnosis.step), next_(next) {}
 
   std::vector<std::string> Make(std::size_t most) && {
-    if (!of_.ranks.empty() && of_.accounting.empty()) return NothingJudged();
-    AddHeader();
-    AddAccount();
-    for (const std::string& text : {LateText(of_, language_), ClockText(of_, language_)}) {
-      if (text.empty()) continue;
-      for (std::string& part : Wrapped("  " + text, 4)) lines_.push_back(std::move(part));
-    }
-    if (std::ranges::none_of(of_.findings, IsOfStep)) AddNoFinding();
+    if (IsNotJudged()) return NothingJudged();
+    AddHead();
     std::size_t shown = 0;
     FindingSection section = FindingSection::kFaults;  // needs no heading
     for (const FoundCause& finding : of_.findings) {
@@ -55,7 +49,34 @@ class Screen : Speaker {
     return std::move(lines_);
   }
 
+  // Without the findings.
+  std::vector<std::string> MakeHead() && {
+    if (IsNotJudged()) return NothingJudged();
+    AddHead();
+    if (const std::string floor = FloorText(); !floor.empty()) lines_.push_back(floor);
+    return std::move(lines_);
+  }
+
  private:
+  bool IsNotJudged() const { return !of_.ranks.empty() && of_.accounting.empty(); }
+
+  void AddHead() {
+    AddHeader();
+    AddAccount();
+    for (const std::string& text : {LateText(of_, language_), ClockText(of_, language_)}) {
+      if (text.empty()) continue;
+      for (std::string& part : Wrapped("  " + text, 4)) lines_.push_back(std::move(part));
+    }
+    if (std::ranges::none_of(of_.findings, IsOfStep)) AddNoFinding();
+  }
+
+  // The step without what the findings save.
+  std::string FloorText() const {
+    if (of_.findings.empty() || !IsOfStep(of_.findings.front())) return "";
+    return Fill({"After all of these{}: {} ms", "{}全部解决后：{} ms"}, NeededText(),
+                ms_(of_.floor));
+  }
+
   // Items with commas between, none of them broken.
   void AddItems(std::string line, const std::vector<std::string>& items, std::size_t indent) {
     const std::string comma = English() ? "," : "，";
@@ -191,11 +212,7 @@ class Screen : Speaker {
   std::vector<std::string> NextLines() const {
     if (of_.findings.empty()) return {};
     std::vector<std::string> lines;
-    if (IsOfStep(of_.findings.front())) {
-      lines = Wrapped(Fill({"After all of these{}: {} ms", "{}全部解决后：{} ms"}, NeededText(),
-                           ms_(of_.floor)),
-                      2);
-    }
+    if (const std::string floor = FloorText(); !floor.empty()) lines = Wrapped(floor, 2);
     lines.push_back(
         Text({"Next: ", "下一步："}) +
         fmt::format("msprof-analyze advisor why {} -d {}", next_.finding, next_.captures));
@@ -343,6 +360,10 @@ class Screen : Speaker {
 std::vector<std::string> DiagnosisScreen(const Diagnosis& diagnosis, Language language,
                                          std::size_t findings, const NextQuestion& next) {
   return Screen(diagnosis, language, next).Make(findings);
+}
+
+std::vector<std::string> DiagnosisHead(const Diagnosis& diagnosis, Language language) {
+  return Screen(diagnosis, language, {}).MakeHead();
 }
 
 }  // namespace mpa

@@ -46,6 +46,14 @@ const SheetColumns<ProblemRow>& ProblemColumns() {
   return columns;
 }
 
+// What was seen and has no price: nothing was replayed.
+SheetColumns<ProblemRow> ObservationColumns() {
+  SheetColumns<ProblemRow> columns = ProblemColumns();
+  constexpr std::size_t kWithoutPrice = 5;  // up to the time
+  columns.resize(kWithoutPrice);
+  return columns;
+}
+
 double ShareOfStep(TimeNs time, TimeNs step) { return step > 0 ? Ratio(time, step) : 0; }
 
 ProblemRow RowOf(const Diagnosis& diagnosis, const FoundCause& finding, Language language) {
@@ -161,13 +169,23 @@ const SheetColumns<SummaryRow>& SummaryColumns() {
 void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
                       Language language, Report& report) {
   const auto name = [&](const Wording& text) { return text.In(language); };
-  Sheet problems = SheetOf(name({"problems", "问题综述"}), ProblemColumns());
+  Sheet problems = SheetOf(name(kProblemsSheet), ProblemColumns());
+  Sheet opportunities = SheetOf(name(kOpportunitiesSheet), ProblemColumns());
+  Sheet observations = SheetOf(name({"observations", "观察项"}), ObservationColumns());
   Report analyzers;
   const std::vector<AnalyzerNote> notes = AddAnalyzerSheets(ranks, diagnosis, language, analyzers);
-  for (const FoundCause& finding : diagnosis.findings)
-    AddRow(ProblemColumns(), RowOf(diagnosis, finding, language), 0, problems);
-  for (const AnalyzerNote& note : notes) AddRow(ProblemColumns(), RowOf(note), 0, problems);
+  for (const FoundCause& finding : diagnosis.findings) {
+    AddRow(ProblemColumns(), RowOf(diagnosis, finding, language), 0,
+           SectionOf(finding) == FindingSection::kFaults ? problems : opportunities);
+  }
+  for (const AnalyzerNote& note : notes) {
+    AddRow(ObservationColumns(), RowOf(note), 0, observations);
+  }
+  report.summary = DiagnosisSummary(diagnosis, language);
   report.sheets.push_back(std::move(problems));
+  for (Sheet* sheet : {&opportunities, &observations}) {
+    if (!sheet->rows.empty()) report.sheets.push_back(std::move(*sheet));
+  }
   if (const auto shown = ShownAccount(diagnosis)) {
     report.sheets.push_back(OverallSheet(*shown).Make(name({"Overall Summary", "整网耗时分析"})));
   }

@@ -108,8 +108,9 @@ void AddLines(const std::vector<PartOfRank>& parts, bool tree, std::size_t most,
   std::move(lines.begin(), lines.end(), std::back_inserter(report.lines));
 }
 
-void ReduceModuleStatistic(const std::vector<PartOfRank>& parts, const RecipeArguments&,
+void ReduceModuleStatistic(const std::vector<PartOfRank>& parts, const RecipeArguments& arguments,
                            Wanted wanted, Report& report) {
+  report.as_reference = arguments.contains(kCompat);
   if (wanted.sheets) AddSheet(parts, report);
   for (const PartOfRank& part : parts) AddNotes(part, report);
   const bool empty =

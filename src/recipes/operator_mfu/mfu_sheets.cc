@@ -200,6 +200,7 @@ void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& repo
     }
     for (const MfuWaste& row : part.summary.wastes) AddRow(waste_columns, {id, &row}, rank, wastes);
   }
+  report.as_reference = compat;
   report.sheets = {std::move(kernels), std::move(modules)};
   if (compat) return;
   report.sheets.push_back(std::move(shares));

@@ -22,6 +22,9 @@ struct NextQuestion {
 std::vector<std::string> DiagnosisScreen(const Diagnosis& diagnosis, Language language,
                                          std::size_t findings, const NextQuestion& next = {});
 
+/// Its lines above the findings, and what is left of the step without them.
+std::vector<std::string> DiagnosisHead(const Diagnosis& diagnosis, Language language);
+
 /// What the JSON document of a diagnosis holds.
 struct DiagnosisJsonOptions {
   std::size_t findings = 20;
@@ -39,11 +42,20 @@ std::string DiagnosisJson(const Diagnosis& diagnosis, const DiagnosisJsonOptions
 /// What the page of a diagnosis says.
 Page DiagnosisPage(const Diagnosis& diagnosis, Language language);
 
-/// Adds the sheets of the workbook, which have the names of the Python tool's: the findings as
-/// "problems", the shown account as "Overall Summary", that of every rank and step as "Step
-/// Accounting", and those of AddAnalyzerSheets().
+/// Adds the sheets of the workbook, most of which have the names of the Python tool's: the faults
+/// as "problems", the other findings as "opportunities", what has no price as "observations", the
+/// shown account as "Overall Summary", that of every rank and step as "Step Accounting", and those
+/// of AddAnalyzerSheets(). The summary says what the screen says: see DiagnosisSummary().
 void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
                       Language language, Report& report);
+
+/// The findings of these names have their rows in that order.
+inline constexpr Wording kProblemsSheet{"problems", "问题综述"},
+    kOpportunitiesSheet{"opportunities", "优化建议"};
+
+/// The first sheet of the workbook: the head of the screen, a row for each finding with what it
+/// costs and a link to its row, section by section, and the parts of the step.
+WorkbookSummary DiagnosisSummary(const Diagnosis& diagnosis, Language language);
 
 /// Where to look for a finding: positions of ranks and of the step.
 struct FindingScene {

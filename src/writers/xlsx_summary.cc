@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first worksheet: the answer, the numbers behind it, charts, and where the details are.
+#include "xlsx_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "mpa/base/columns.h"
+#include "xlsx_layout.h"
+
+namespace mpa::writers {
+namespace {
+
+constexpr double kLinkWidth = 30;
+constexpr lxw_color_t kBaseColor = 0xA5A5A5, kLinkColor = 0x0563C1;
+
+class SummarySheet {
+ public:
+  SummarySheet(const Report& report, lxw_workbook* workbook, lxw_worksheet* worksheet,
+               Styles& styles, const WorkbookLimits& limits, const PlaceOfRow& place_of)
+      : report_(report),
+        of_(*report.summary),
+        workbook_(workbook),
+        worksheet_(worksheet),
+        styles_(styles),
+        limits_(limits),
+        place_of_(place_of) {}
+
+  void Write() && {
+    SetWidths();
+    WriteLines();
+    WriteFacts();
+    for (const SummaryTable& table : of_.tables) WriteTable(table);
+    const lxw_row_t last_row = std::max(row_, chart_row_) - 1;
+    const lxw_col_t last = charted_ ? FirstChartColumn() + kChartColumns - 1 : LastColumn();
+    worksheet_freeze_panes(worksheet_, kHead + 1, 0);
+    SetUpPages(worksheet_, kHead, last_row, last);
+    worksheet_fit_to_pages(worksheet_, 1, 1);
+    worksheet_gridlines(worksheet_, LXW_HIDE_ALL_GRIDLINES);
+  }
+
+ private:
+  // The title and the verdict stay in sight.
+  static constexpr lxw_row_t kHead = 1;
+  static constexpr lxw_row_t kChartRows = 17;
+  static constexpr lxw_col_t kChartColumns = 10;
+
+  void SetWidths() {
+    for (const SummaryTable& table : of_.tables) {
+      for (std::size_t i = 0; i < table.table.columns.size(); ++i) {
+        widths_.resize(std::max(widths_.size(), i + 1));
+        widths_[i] = std::max(widths_[i], table.table.columns[i].width);
+      }
+    }
+    constexpr std::size_t kFewest = 6;
+    constexpr double kUsual = 12, kName = 44;
+    if (widths_.empty()) widths_ = {kName};
+    widths_.resize(std::max(widths_.size(), kFewest), kUsual);
+    widths_.push_back(kLinkWidth);
+    for (std::size_t i = 0; i < widths_.size(); ++i) {
+      worksheet_set_column(worksheet_, Col(i), Col(i), widths_[i], nullptr);
+    }
+  }
+
+  lxw_col_t LastColumn() const { return Col(widths_.size() - 1); }
+  lxw_col_t FirstChartColumn() const { return Col(widths_.size() + 1); }
+
+  lxw_format* Words(double size, bool bold, bool wraps = false) {
+    lxw_format* format = workbook_add_format(workbook_);
+    format_set_font_name(format, "Arial");
+    format_set_font_size(format, size);
+    format_set_align(format, LXW_ALIGN_VERTICAL_TOP);
+    if (bold) format_set_bold(format);
+    if (wraps) format_set_text_wrap(format);
+    return format;
+  }
+
+  void Text(lxw_row_t row, std::size_t column, const std::string& text, lxw_format* format) {
+    Check(worksheet_write_string(worksheet_, row, Col(column),
+                                 FitCell(text, limits_.characters).text.c_str(), format),
+          "writing the summary");
+  }
+
+  // In one cell that is as wide as the tables, and as high as it takes.
+  void Paragraph(const std::string& text, double size, lxw_format* format) {
+    double width = 0;
+    for (const double column : widths_) width += column;
+    const auto room = static_cast<std::size_t>(0.8 * width * 10 / size);
+    const std::size_t lines = std::max<std::size_t>(1, (ColumnsOf(text) + room - 1) / room);
+    const double height = kLineHeight * size / 10 * static_cast<double>(lines) + 3;
+    worksheet_set_row(worksheet_, row_, height, nullptr);
+    Check(worksheet_merge_range(worksheet_, row_, 0, row_, LastColumn(), "", format),
+          "writing the summary");
+    Text(row_++, 0, text, format);
+  }
+
+  void WriteLines() {
+    constexpr double kTitle = 16, kVerdict = 12, kUsual = 10;
+    Paragraph(of_.title, kTitle, Words(kTitle, true));
+    Paragraph(of_.lines.empty() ? "" : of_.lines.front(), kVerdict, Words(kVerdict, true, true));
+    ++row_;
+    lxw_format* words = Words(kUsual, false);
+    lxw_format* wrapped = Words(kUsual, false, true);
+    constexpr std::size_t kShort = 110;
+    for (std::size_t i = 1; i < of_.lines.size(); ++i) {
+      if (ColumnsOf(of_.lines[i]) > kShort) {
+        Paragraph(of_.lines[i], kUsual, wrapped);
+      } else {
+        Text(row_++, 0, of_.lines[i], words);
+      }
+    }
+    if (of_.lines.size() > 1) ++row_;
+  }
+
+  void WriteFacts() {
+    lxw_format* name = Words(10, true);
+    lxw_format* value = Words(10, false);
+    for (const PageFact& fact : report_.facts) {
+      Text(row_, 0, fact.name, name);
+      Text(row_++, 1, fact.value, value);
+    }
+    if (!report_.facts.empty()) ++row_;
+  }
+
+  void WriteTable(const SummaryTable& of) {
+    const Sheet& table = of.table;
+    Text(row_++, 0, table.name, Words(12, true));
+    const SheetStyles& styles = styles_.For(table);
+    LibraryCells sink(worksheet_);
+    CellWriter cells(table, styles, limits_, /*as_reference=*/false, sink);
+    const TableRows rows{row_, row_ + static_cast<lxw_row_t>(table.rows.size())};
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      cells.WriteText(table.columns[i].name, row_, i, styles.headers[i]);
+    }
+    const std::size_t link_column = table.columns.size();
+    if (!of.links.empty()) Text(row_, link_column, of_.link_header, styles.headers[0]);
+    worksheet_set_row(worksheet_, row_, HeaderHeight(table, widths_), nullptr);
+    ++row_;
+    for (std::size_t row = 0; row < table.rows.size(); ++row, ++row_) {
+      const Row& shown = table.rows[row];
+      const std::vector<lxw_format*>& data = styles.Data(shown);
+      if (const int height = HeightOf(table, shown, false); height > 0)
+        worksheet_set_row(worksheet_, row_, height, nullptr);
+      cells.BeginRow(shown);
+      for (std::size_t i = 0; i < shown.cells.size(); ++i) {
+        cells.Write(shown.cells[i], row_, i, data[i]);
+      }
+      if (row < of.links.size() && of.links[row]) WriteLink(*of.links[row], link_column);
+    }
+    AddBars(worksheet_, table, rows);
+    if (!filtered_) {
+      const std::size_t last = of.links.empty() ? link_column - 1 : link_column;
+      Check(worksheet_autofilter(worksheet_, rows.header, 0, rows.last, Col(last)),
+            "adding filters");
+      filtered_ = true;
+    }
+    if (!of.chart.empty() && !table.rows.empty()) AddChart(of, rows);
+    ++row_;
+  }
+
+  void WriteLink(const RowPlace& to, std::size_t column) {
+    const std::optional<CellPlace> place = place_of_(to);
+    if (!place) return;
+    if (link_ == nullptr) {
+      link_ = Words(10, false);
+      format_set_font_color(link_, kLinkColor);
+      format_set_underline(link_, LXW_UNDERLINE_SINGLE);
+    }
+    std::string name;
+    for (const char c : place->worksheet) name += c == '\'' ? std::string("''") : std::string(1, c);
+    const lxw_row_t row = place->row + 1;
+    Check(worksheet_write_url_opt(
+              worksheet_, row_, Col(column), fmt::format("internal:'{}'!A{}", name, row).c_str(),
+              link_, fmt::format("{}, row {}", place->worksheet, row).c_str(), nullptr),
+          "writing links");
+  }
+
+  // Bars from the top in the order of the rows. What grew and what shrank have colours.
+  void AddChart(const SummaryTable& of, const TableRows& rows) {
+    constexpr double kWidth = 1.3, kPixelsOfRow = 20, kPixelsOfChart = 288;
+    lxw_chart* chart = workbook_add_chart(workbook_, LXW_CHART_BAR);
+    const char* name = worksheet_->name;
+    for (const std::size_t column : of.charted) {
+      lxw_chart_series* series = chart_add_series(chart, nullptr, nullptr);
+      chart_series_set_categories(series, name, rows.header + 1, 0, rows.last, 0);
+      chart_series_set_values(series, name, rows.header + 1, Col(column), rows.last, Col(column));
+      chart_series_set_name_range(series, name, rows.header, Col(column));
+      const bool base = of.table.columns[column].side == Side::kBase;
+      lxw_chart_fill fill{};
+      fill.color = base ? kBaseColor : kShrunkColor;
+      chart_series_set_fill(series, &fill);
+      if (of.table.columns[column].change == ChangeRole::kDifference)
+        Tint(of.table, column, series);
+    }
+    chart_title_set_name(chart, of.chart.c_str());
+    lxw_chart_font small{};
+    small.size = 9;
+    lxw_chart_font title{};
+    title.size = 11;
+    title.bold = LXW_TRUE;
+    chart_title_set_name_font(chart, &title);
+    // The library calls the axis of the labels y where bars lie.
+    for (lxw_chart_axis* axis : {chart->x_axis, chart->y_axis}) {
+      chart_axis_set_num_font(axis, &small);
+    }
+    chart_axis_set_reverse(chart->y_axis);
+    chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
+    chart_axis_set_label_position(chart->x_axis, LXW_CHART_AXIS_LABEL_POSITION_HIGH);
+    chart_legend_set_position(
+        chart, of.charted.size() > 1 ? LXW_CHART_LEGEND_BOTTOM : LXW_CHART_LEGEND_NONE);
+    lxw_chart_options options{};
+    options.x_scale = kWidth;
+    options.y_scale = (kChartRows - 1) * kPixelsOfRow / kPixelsOfChart;
+    Check(worksheet_insert_chart_opt(worksheet_, chart_row_, FirstChartColumn(), chart, &options),
+          "adding charts");
+    chart_row_ += kChartRows;
+    charted_ = true;
+  }
+
+  void Tint(const Sheet& table, std::size_t column, lxw_chart_series* series) {
+    std::vector<lxw_chart_fill> fills(table.rows.size());
+    std::vector<lxw_chart_point> points(table.rows.size());
+    std::vector<lxw_chart_point*> all;
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      const auto* number = std::get_if<double>(&table.rows[row].cells[column]);
+      fills[row].color = number != nullptr && *number > 0 ? kGrownColor : kShrunkColor;
+      points[row].fill = &fills[row];
+      all.push_back(&points[row]);
+    }
+    all.push_back(nullptr);
+    Check(chart_series_set_points(series, all.data()), "adding charts");
+  }
+
+  const Report& report_;
+  const WorkbookSummary& of_;
+  lxw_workbook* workbook_;
+  lxw_worksheet* worksheet_;
+  Styles& styles_;
+  const WorkbookLimits& limits_;
+  const PlaceOfRow& place_of_;
+  std::vector<double> widths_;
+  lxw_row_t row_ = 0, chart_row_ = kHead + 1;
+  lxw_format* link_ = nullptr;
+  bool filtered_ = false, charted_ = false;
+};
+
+}  // namespace
+
+void WriteSummary(const Report& report, lxw_workbook* workbook, lxw_worksheet* worksheet,
+                  Styles& styles, const WorkbookLimits& limits, const PlaceOfRow& place_of) {
+  SummarySheet(report, workbook, worksheet, styles, limits, place_of).Write();
+}
+
+}  // namespace mpa::writers
