@@ -120,11 +120,11 @@ Sheet EmptyTable(std::string title, const char* first) {
     return table.columns.emplace_back(Column{.name = name, .format = format, .width = width});
   };
   add(first, Format::kText, 44);
-  add("Base (ms)", Format::kDecimals3, 14).side = Side::kBase;
-  add("Comparison (ms)", Format::kDecimals3, 14).side = Side::kComparison;
+  add("Base (ms)", Format::kDecimals3, 18).side = Side::kBase;
+  add("Comparison (ms)", Format::kDecimals3, 18).side = Side::kComparison;
   add("Diff (ms)", Format::kDecimals3, 14).change = ChangeRole::kDifference;
   add("Diff %", Format::kGrowth, 10).marks_growth = true;
-  add("Of the step", Format::kGrowth, 10);
+  add("Of the step", Format::kGrowth, 14);
   return table;
 }
 
@@ -165,6 +165,7 @@ SummaryTable PartsOfStep(const ChangeNode& whole, const Places& places) {
   all.name = "all";
   AddRow(all, whole, parts.table);
   parts.links.emplace_back();
+  parts.last_is_sum = true;
   parts.table.least_change = kPartThatMatters * InMs(whole.base);
   parts.chart = "The parts: base and comparison (ms)";
   parts.charted = {kBase, kComparison};

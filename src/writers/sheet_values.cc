@@ -163,6 +163,7 @@ std::string WithThousands(std::string number) {
 Sheet NotesSheet(const std::vector<std::string>& notes) {
   Sheet sheet;
   sheet.name = "Notes";
+  sheet.look = Look::kList;
   sheet.columns = {{"Note", Format::kText, 100}};
   for (const std::string& note : notes) sheet.rows.push_back({{note}});
   return sheet;

@@ -86,14 +86,14 @@ std::vector<double> FittedWidths(const Sheet& sheet) {
 
 int HeightOf(const Sheet& sheet, const Row& row, bool as_reference) {
   constexpr int kMostHeight = 405;  // Excel takes 409
-  if (sheet.look != Look::kList) return as_reference || !HasBreaks(row) ? 0 : kLineHeight;
+  if (sheet.look != Look::kList) return as_reference || !HasBreaks(row) ? 0 : kFirstLineHeight;
   std::size_t lines = 1;
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     const auto* text =
         IsWrapped(sheet.columns[i]) ? std::get_if<std::string>(&row.cells[i]) : nullptr;
     if (text != nullptr) lines = std::max(lines, LinesOf(*text, sheet.columns[i].width));
   }
-  if (lines == 1) return as_reference || !HasBreaks(row) ? 0 : kLineHeight;
+  if (lines == 1) return as_reference || !HasBreaks(row) ? 0 : kFirstLineHeight;
   return static_cast<int>(std::min<std::size_t>(lines * kLineHeight, kMostHeight));
 }
 

@@ -15,8 +15,8 @@ namespace mpa::writers {
 /// long anyway. Columns that break their texts keep their widths.
 std::vector<double> FittedWidths(const Sheet& sheet);
 
-/// In points, of a row of one line.
-inline constexpr int kLineHeight = 15;
+/// In points: of lines in a cell that breaks its text, and of a row that shows one line of several.
+inline constexpr int kLineHeight = 15, kFirstLineHeight = 13;
 
 /// In points; 0: the reader's own. Readers do not all fit rows to texts that break: in LibreOffice
 /// the lines would lie over those of the next row. Lists of kernels and call stacks in cells that

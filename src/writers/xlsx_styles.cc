@@ -59,16 +59,16 @@ bool IsWrapped(const Column& column) {
 const SheetStyles& Styles::For(const Sheet& sheet) {
   const bool list = sheet.look == Look::kList;
   const Palette& palette = as_reference_ ? kOfReference : kForPeople;
-  const auto header = [&](Side side) {
+  const auto header = [&](Side side, bool wraps) {
     const lxw_color_t fill = side == Side::kComparison ? palette.comparison : palette.base;
-    return Get(Format::kGeneral, fill, 0, true, Look::kComparison, !as_reference_);
+    return Get(Format::kGeneral, fill, 0, true, Look::kComparison, wraps);
   };
   SheetStyles& styles = sheets_.emplace_back();
-  for (const Banner& banner : sheet.banners) styles.banners.push_back(header(banner.side));
+  for (const Banner& banner : sheet.banners) styles.banners.push_back(header(banner.side, false));
   for (const Column& column : sheet.columns) {
     styles.headers.push_back(
         list ? Get(Format::kGeneral, palette.list, 0, true, Look::kList, !as_reference_)
-             : header(column.side));
+             : header(column.side, !as_reference_));
   }
   for (const Row& row : sheet.rows) {
     const auto [data, is_new] = styles.data_.try_emplace({row.emphasis, row.indent});

@@ -181,12 +181,13 @@ class SummarySheet {
   // Bars from the top in the order of the rows. What grew and what shrank have colours.
   void AddChart(const SummaryTable& of, const TableRows& rows) {
     constexpr double kWidth = 1.3, kPixelsOfRow = 20, kPixelsOfChart = 288;
+    const lxw_row_t last = rows.last - (of.last_is_sum ? 1 : 0);
     lxw_chart* chart = workbook_add_chart(workbook_, LXW_CHART_BAR);
     const char* name = worksheet_->name;
     for (const std::size_t column : of.charted) {
       lxw_chart_series* series = chart_add_series(chart, nullptr, nullptr);
-      chart_series_set_categories(series, name, rows.header + 1, 0, rows.last, 0);
-      chart_series_set_values(series, name, rows.header + 1, Col(column), rows.last, Col(column));
+      chart_series_set_categories(series, name, rows.header + 1, 0, last, 0);
+      chart_series_set_values(series, name, rows.header + 1, Col(column), last, Col(column));
       chart_series_set_name_range(series, name, rows.header, Col(column));
       const bool base = of.table.columns[column].side == Side::kBase;
       lxw_chart_fill fill{};
@@ -207,6 +208,7 @@ class SummarySheet {
       chart_axis_set_num_font(axis, &small);
     }
     chart_axis_set_reverse(chart->y_axis);
+    if (!AnyIsNegative(of)) chart_axis_set_min(chart->x_axis, 0);
     chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
     chart_axis_set_label_position(chart->x_axis, LXW_CHART_AXIS_LABEL_POSITION_HIGH);
     chart_legend_set_position(
@@ -218,6 +220,15 @@ class SummarySheet {
           "adding charts");
     chart_row_ += kChartRows;
     charted_ = true;
+  }
+
+  static bool AnyIsNegative(const SummaryTable& of) {
+    return std::ranges::any_of(of.table.rows, [&](const Row& row) {
+      return std::ranges::any_of(of.charted, [&](std::size_t column) {
+        const auto* number = std::get_if<double>(&row.cells[column]);
+        return number != nullptr && *number < 0;
+      });
+    });
   }
 
   void Tint(const Sheet& table, std::size_t column, lxw_chart_series* series) {

@@ -72,7 +72,7 @@ class Cli(unittest.TestCase):
     def overall(self):
         """Index label, without tabs -> row of the only workbook."""
         (workbook,) = self.workbooks()
-        sheet = Workbook(workbook).sheets[0]
+        (sheet,) = [sheet for sheet in Workbook(workbook).sheets if sheet.name == "OverallMetrics"]
         return {row[0].strip(): row for row in sheet.rows()[2:]}
 
     def assert_fails(self, code, result, *texts):

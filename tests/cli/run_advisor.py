@@ -374,7 +374,8 @@ class AdvisorFiles(Advising):
             self.assertIn(f"advisor why {finding['key']}", text)
             self.assertIn(finding["text"]["advice"].split(";")[0].replace("&", "&amp;"), text)
         names = [sheet.name for sheet in workbook.sheets]
-        self.assertEqual(names[:3], ["problems", "Overall Summary", "Step Accounting"])
+        self.assertEqual(names[:2], ["Summary", "problems"])
+        self.assertLess(names.index("Overall Summary"), names.index("Step Accounting"))
 
     def test_list_for_tuning_tools(self):
         self.assertEqual(self.advise("-l", "en").code, 0)
@@ -394,7 +395,8 @@ class AdvisorFiles(Advising):
         self.assertEqual(self.advise("-l", "cn").code, 0)
         tables, = (self.out / "log").glob("mstt_advisor_*.xlsx")
         names = [sheet.name for sheet in Workbook(tables).sheets]
-        self.assertEqual(names[:3], ["问题综述", "整网耗时分析", "step耗时明细"])
+        self.assertEqual(names[:2], ["概要", "问题综述"])
+        self.assertLess(names.index("整网耗时分析"), names.index("step耗时明细"))
 
     def test_options_of_the_python_tool(self):
         result = self.advise("-cv", "8.0.0", "-tv", "2.1.0", "-pt", "pytorch", "-l", "en", "--force", "--debug")

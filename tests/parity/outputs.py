@@ -20,7 +20,7 @@ def run(tool, case, output):
     if case.is_recipe:
         return {"tables": recipe_outputs.read(output)}
     workbook, document = (next(output.glob(f"*.{suffix}")) for suffix in ("xlsx", "json"))
-    tables = {"workbook": forms.read_workbook(workbook),
+    tables = {"workbook": forms.read_workbook(workbook, ("Summary", "Notes")),
               "document": forms.read_document(json.loads(document.read_text(encoding="utf-8")))}
     screen = forms.read_screen(done.stdout)
     return {**tables, "screen": {"table": screen}} if screen else tables

@@ -407,7 +407,7 @@ def check_sequences(tool, job, scratch, object_to):
             best = [row for row in expected if row[column]]
             if len(found) != len(best) or not all(near(left, right) for left, right in zip(found, best, strict=True)):
                 object_to(f"{job}: {name}: {bound} bound are {found}, not {best}")
-    problem = [row for row in sheet(scratch, "problems")[1:] if row[0] == "Fusible Operator Analysis"]
+    problem = [row for row in sheet(scratch, "observations")[1:] if row[0] == "Fusible Operator Analysis"]
     if [tuple(row[3:5]) for row in problem] != ([(count, round(whole, 3))] if count else []):
         object_to(f"{job}: the problem is {problem}, not {count} in {whole} us")
     return count

@@ -212,6 +212,7 @@ struct SummaryTable {
   std::vector<std::optional<RowPlace>> links{};
   std::string chart{};                 ///< the title of a bar chart; empty: none
   std::vector<std::size_t> charted{};  ///< the columns that it shows
+  bool last_is_sum = false;            ///< the last row, which it does not show
 };
 
 /// The first sheet of a workbook: the answer in words, and the numbers behind it. The facts of the

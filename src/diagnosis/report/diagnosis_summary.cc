@@ -65,9 +65,9 @@ class SummaryMaker : Speaker {
     SummaryTable made{
         .table = EmptyTable(faults ? Text({"Problems", "问题"}) : Text(HeadingOf(section)))};
     AddColumn({"Finding", "结论"}, Format::kText, 44, made.table);
-    AddColumn({"Severity", "严重程度"}, Format::kText, 11, made.table);
-    AddColumn({"Saves (ms)", "可节省 (ms)"}, Format::kDecimals2, 12, made.table);
-    AddColumn({"Of the step", "占 step"}, Format::kPercent, 10, made.table);
+    AddColumn({"Severity", "严重程度"}, Format::kText, 12, made.table);
+    AddColumn({"Saves (ms)", "可节省 (ms)"}, Format::kDecimals2, 14, made.table);
+    AddColumn({"Of the step", "占 step"}, Format::kPercent, 14, made.table);
     AddColumn({"What was measured", "测量结果"}, Format::kText, 50, made.table);
     AddColumn({"What to do", "建议"}, Format::kText, 50, made.table);
     bool saves = false;
@@ -86,7 +86,7 @@ class SummaryMaker : Speaker {
       row.cells.emplace_back(AdviceOf(finding, language_));
       made.table.rows.push_back(std::move(row));
       made.links.push_back(
-          RowPlace{std::string((faults ? kProblemsSheet : kOpportunitiesSheet).In(language_)),
+          RowPlace{std::string((faults ? kProblemsSheet : kOthersSheet).In(language_)),
                    faults ? problems++ : others++});
     }
     if (saves) {
@@ -107,8 +107,8 @@ class SummaryMaker : Speaker {
     if (!row) return parts;
     if (of_.ranks.size() > 1) parts.table.name += fmt::format(", rank {}", row->rank);
     AddColumn({"Part", "部分"}, Format::kText, 44, parts.table);
-    AddColumn({"Share", "占比"}, Format::kPercent, 11, parts.table);
-    AddColumn({"Time (ms)", "时间 (ms)"}, Format::kDecimals2, 12, parts.table);
+    AddColumn({"Share", "占比"}, Format::kPercent, 12, parts.table);
+    AddColumn({"Time (ms)", "时间 (ms)"}, Format::kDecimals2, 14, parts.table);
     for (const StepShare& share : SharesOf(*row)) {
       if (!share.always && share.time == 0) continue;
       const double part =

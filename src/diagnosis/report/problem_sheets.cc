@@ -170,20 +170,20 @@ void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& 
                       Language language, Report& report) {
   const auto name = [&](const Wording& text) { return text.In(language); };
   Sheet problems = SheetOf(name(kProblemsSheet), ProblemColumns());
-  Sheet opportunities = SheetOf(name(kOpportunitiesSheet), ProblemColumns());
+  Sheet others = SheetOf(name(kOthersSheet), ProblemColumns());
   Sheet observations = SheetOf(name({"observations", "观察项"}), ObservationColumns());
   Report analyzers;
   const std::vector<AnalyzerNote> notes = AddAnalyzerSheets(ranks, diagnosis, language, analyzers);
   for (const FoundCause& finding : diagnosis.findings) {
     AddRow(ProblemColumns(), RowOf(diagnosis, finding, language), 0,
-           SectionOf(finding) == FindingSection::kFaults ? problems : opportunities);
+           SectionOf(finding) == FindingSection::kFaults ? problems : others);
   }
   for (const AnalyzerNote& note : notes) {
     AddRow(ObservationColumns(), RowOf(note), 0, observations);
   }
   report.summary = DiagnosisSummary(diagnosis, language);
   report.sheets.push_back(std::move(problems));
-  for (Sheet* sheet : {&opportunities, &observations}) {
+  for (Sheet* sheet : {&others, &observations}) {
     if (!sheet->rows.empty()) report.sheets.push_back(std::move(*sheet));
   }
   if (const auto shown = ShownAccount(diagnosis)) {

@@ -47,10 +47,10 @@ def cut(text):
     return text.encode("utf-16-le")[:room].decode("utf-16-le", "ignore") + mark
 
 
-def read_workbook(path):
+def read_workbook(path, without=("Notes",)):
     tables = {}
     for sheet in Workbook(path).sheets:
-        if sheet.name != "Notes":
+        if sheet.name not in without:
             tables[sheet.name] = [[unescaped(cell) for cell in row] for row in sheet.rows()]
     return tables
 

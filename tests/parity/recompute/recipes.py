@@ -60,19 +60,6 @@ def _for_people(table):
     return [[None if cell == "" else cell for cell in row] for row in table]
 
 
-def _merged(table, parent):
-    """A workbook merges equal parents and, below one parent, equal modules; `parent` is the column
-    of the former."""
-    above = [None, None]
-    for number, row in enumerate(table):
-        names = row[parent:parent + 2]
-        shown = [None if names[:1 + place] == above[:1 + place] else name
-                 for place, name in enumerate(names)]
-        table[number] = [*row[:parent], *shown, *row[parent + 2:]]
-        above = names
-    return _for_people(table)
-
-
 def _sixteen_digits(time):
     """As much of a time as a number of a workbook holds."""
     return int(float(f"{time:.16g}"))
@@ -85,7 +72,7 @@ def _module_statistic(ranks, options, for_people):
         of_rank[rank.number] = list(operator_mfu.modules(rank, uses, backward=True))
     if for_people:
         return {f"module_statistic_{number}/Sheet1":
-                _merged(_without_empty_mfu(STATISTIC_HEADERS, rows), 0)
+                _for_people(_without_empty_mfu(STATISTIC_HEADERS, rows))
                 for number, rows in of_rank.items() if rows}
     rows = [[*row[:-1], number, row[-1]] for number, rows in of_rank.items() for row in rows]
     return {"ModuleStatistic": _without_empty_mfu(STATISTIC_COLUMNS, rows)}
@@ -118,8 +105,8 @@ def _workbooks(number, kernels, modules, shares, wastes):
             KERNEL_HEADERS, *([*row[:3], *map(_sixteen_digits, row[3:5]), *row[5:]]
                               for row in kernels)])
     if modules:
-        sheets[f"operator_mfu_module_{number}/Sheet1"] = _merged(
-            _without_empty_mfu(MODULE_HEADERS, modules), 1)
+        sheets[f"operator_mfu_module_{number}/Sheet1"] = _for_people(
+            _without_empty_mfu(MODULE_HEADERS, modules))
     if shares:
         summary = f"operator_mfu_summary_{number}"
         sheets[f"{summary}/Summary"] = _for_people([operator_mfu.SUMMARY_COLUMNS, *shares])

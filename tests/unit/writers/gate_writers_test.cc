@@ -161,12 +161,23 @@ TEST(GateMarkdown, TellsTheBaseFromTheComparison) {
   EXPECT_HAS_TEXT(text, "| Metric | Verdict | Base | Comparison | Change | Limit | Noise |");
   EXPECT_HAS_TEXT(text,
                   "| step_time | regression | 100.0 ms | 105.0 ms | +5.0 % | 3 % | 500.0 us |");
-  EXPECT_HAS_TEXT(text, "| Change | | Base | Comparison | Calls |");
-  EXPECT_HAS_TEXT(text, "| +5.000 ms | MatMulV2 | 40.00 ms | 45.00 ms |  |");
+  EXPECT_HAS_TEXT(text, "| Change | What | Base | Comparison |\n");
+  EXPECT_HAS_TEXT(text, "| +5.000 ms | MatMulV2 | 40.00 ms | 45.00 ms |\n");
   GateReport report = Slower();
   report.change.children[0].base_count = 3;
   report.change.children[0].comparison_count = 4;
   EXPECT_HAS_TEXT(FormatGateMarkdown(report), "| 40.00 ms | 45.00 ms | 4 instead of 3 |");
+}
+
+TEST(GateMarkdown, TheVerdictIsAParagraphAndNoColumnIsEmpty) {
+  GateReport report = Slower();
+  report.headline = "REGRESSION step_time: 100.0 -> 105.0 ms (+5.0 %), limit 3 %: +5.0 ms MatMulV2";
+  report.metrics = {NotJudged("free")};
+  const std::string text = FormatGateMarkdown(report);
+  EXPECT_TRUE(text.starts_with(
+      "## REGRESSION step_time\n\n100.0 -> 105.0 ms (+5.0 %), limit 3 %: +5.0 ms MatMulV2\n"))
+      << text;
+  EXPECT_HAS_TEXT(text, "| Metric | Verdict |\n| --- | --- |\n| free | inconclusive |\n");
 }
 
 TEST(GateMarkdown, HasNoNumbersForWhatWasNotJudged) {

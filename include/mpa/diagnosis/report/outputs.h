@@ -43,7 +43,7 @@ std::string DiagnosisJson(const Diagnosis& diagnosis, const DiagnosisJsonOptions
 Page DiagnosisPage(const Diagnosis& diagnosis, Language language);
 
 /// Adds the sheets of the workbook, most of which have the names of the Python tool's: the faults
-/// as "problems", the other findings as "opportunities", what has no price as "observations", the
+/// as "problems", the other ones as "other findings", what has no price as "observations", the
 /// shown account as "Overall Summary", that of every rank and step as "Step Accounting", and those
 /// of AddAnalyzerSheets(). The summary says what the screen says: see DiagnosisSummary().
 void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
@@ -51,7 +51,7 @@ void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& 
 
 /// The findings of these names have their rows in that order.
 inline constexpr Wording kProblemsSheet{"problems", "问题综述"},
-    kOpportunitiesSheet{"opportunities", "优化建议"};
+    kOthersSheet{"other findings", "其他结论"};
 
 /// The first sheet of the workbook: the head of the screen, a row for each finding with what it
 /// costs and a link to its row, section by section, and the parts of the step.

@@ -84,20 +84,21 @@ TEST(ProblemSheets, AnalyzersHaveSheetsWhereTheyFoundSomething) {
   MovedRow moved{"hcom_allReduce__1_0_1", 7, {1'000'000, 100'000, 20'000, 1}, {}};
   made.part.analyzers.moved = {moved};
   const Report report = made.Of();
-  EXPECT_EQ(NamesOf(report),
-            (std::vector<std::string>{"problems", "Overall Summary", "Step Accounting", "slow rank",
-                                      "slow link", "Operator Dispatch Issues",
-                                      "Byte Alignment Analysis", "Packet Analysis"}));
+  EXPECT_EQ(NamesOf(report), (std::vector<std::string>{
+                                 "problems", "observations", "Overall Summary", "Step Accounting",
+                                 "slow rank", "slow link", "Operator Dispatch Issues",
+                                 "Byte Alignment Analysis", "Packet Analysis"}));
   const std::vector<Cell>& link = SheetNamed(report, "slow link").rows.at(0).cells;
   EXPECT_EQ(link[0], Cell(std::int64_t{7}));
   EXPECT_EQ(link[5], Cell(10.0));  // a megabyte in 100 us
   EXPECT_EQ(link[6], Cell(1.0));
   // One row of each for both ranks together, without a price.
-  const Sheet& problems = SheetNamed(report, "problems");
-  ASSERT_EQ(problems.rows.size(), 3u);
-  EXPECT_EQ(problems.rows[0].cells[0], Cell("Operator Dispatch Issues"));
-  EXPECT_EQ(problems.rows[0].cells[3], Cell(std::int64_t{38}));
-  EXPECT_EQ(problems.rows[0].cells[6], Cell());
+  const Sheet& observations = SheetNamed(report, "observations");
+  ASSERT_EQ(observations.rows.size(), 3u);
+  EXPECT_EQ(observations.rows[0].cells[0], Cell("Operator Dispatch Issues"));
+  EXPECT_EQ(observations.rows[0].cells[3], Cell(std::int64_t{38}));
+  EXPECT_EQ(observations.columns.size(), 5u);
+  EXPECT_TRUE(SheetNamed(report, "problems").rows.empty());
 }
 
 TEST(ProblemSheets, WhatAFindingPricesIsNotSaidAgain) {
@@ -203,7 +204,7 @@ TEST(ProblemSheets, SequencesOfKernelsHaveASheetOfEitherKind) {
   EXPECT_EQ(columns, (std::vector<std::string>{"start index", "end index", "total time(us)",
                                                "execution time(us)", "mte time(us)", "occurrences",
                                                "mte bound", "host bound", "op_names", "rank_id"}));
-  const std::vector<Cell>& problem = SheetNamed(report, "problems").rows.at(0).cells;
+  const std::vector<Cell>& problem = SheetNamed(report, "observations").rows.at(0).cells;
   EXPECT_EQ(problem[0], Cell("Fusible Operator Analysis"));
   EXPECT_EQ(problem[1], Cell("repeated sequences of kernels that could be fused: 6. They take "
                              "20.000 ms, of which kernels run for "
@@ -211,7 +212,7 @@ TEST(ProblemSheets, SequencesOfKernelsHaveASheetOfEitherKind) {
   EXPECT_EQ(problem[3], number(6));
   EXPECT_EQ(problem[4], number(20'000'000));
   list.moving = 0;  // without counters
-  EXPECT_EQ(SheetNamed(made.Of(), "problems").rows.at(0).cells[1],
+  EXPECT_EQ(SheetNamed(made.Of(), "observations").rows.at(0).cells[1],
             Cell("repeated sequences of kernels that could be fused: 6. They take 20.000 ms, of "
                  "which kernels run for "
                  "5.000 ms; 0.750 of the time are gaps"));
