@@ -50,11 +50,9 @@ enum class RowsOf : std::uint8_t {
   kOneStep,   ///< single calls
 };
 
-/// The part of the base's step by which something has to change to matter.
-inline constexpr double kPartThatMatters = 0.01;
-
-/// That part of the base's step, in a unit of so many ns: what the change of a row has to reach to
-/// matter. Sums over a capture have to reach it in each step. Empty: the capture does not tell.
+/// kPartThatMatters of the base's step, in a unit of so many ns: what the change of a row has to
+/// reach to matter. Sums over a capture have to reach it in each step. Empty: the capture does not
+/// tell.
 std::optional<double> LeastChange(const CompareInput& input, RowsOf rows, double unit);
 
 /// The same part of what the base has in all rows of a column.

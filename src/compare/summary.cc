@@ -2,6 +2,8 @@
 // The first sheet of the workbook: what the screen says, and where to look for more.
 #include "mpa/compare/summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -13,15 +15,12 @@
 #include <vector>
 
 #include "compare_sheet.h"
-#include "mpa/base/time.h"
 #include "mpa/change/account_names.h"
+#include "mpa/report/amount.h"
+#include "mpa/report/summary_tables.h"
 
 namespace mpa {
 namespace {
-
-constexpr std::size_t kMostChanges = 10;
-// Columns of the tables.
-constexpr std::size_t kBase = 1, kComparison = 2, kDifference = 3;
 
 const Sheet* SheetNamed(const std::vector<Sheet>& sheets, std::string_view name) {
   const auto found = std::ranges::find(sheets, name, &Sheet::name);
@@ -113,63 +112,17 @@ class Places {
   const std::vector<Sheet>& sheets_;
 };
 
-Sheet EmptyTable(std::string title, const char* first) {
-  Sheet table;
-  table.name = std::move(title);
-  const auto add = [&](const char* name, Format format, double width) -> Column& {
-    return table.columns.emplace_back(Column{.name = name, .format = format, .width = width});
-  };
-  add(first, Format::kText, 44);
-  add("Base (ms)", Format::kDecimals3, 18).side = Side::kBase;
-  add("Comparison (ms)", Format::kDecimals3, 18).side = Side::kComparison;
-  add("Diff (ms)", Format::kDecimals3, 14).change = ChangeRole::kDifference;
-  add("Diff %", Format::kGrowth, 10).marks_growth = true;
-  add("Of the step", Format::kGrowth, 14);
-  return table;
+bool HasComponents(const ChangeNode& whole) {
+  return std::ranges::any_of(whole.children,
+                             [](const ChangeNode& part) { return part.kind == "component"; });
 }
 
-// The whole is what the parts are compared with.
-void AddRow(const ChangeNode& part, const ChangeNode& whole, Sheet& table) {
-  const auto share = [](TimeNs time, TimeNs of) {
-    return of > 0 ? Cell(static_cast<double>(time) / static_cast<double>(of)) : Cell();
-  };
-  Row row{{part.name, InMs(part.base), InMs(part.comparison), InMs(part.Change())}};
-  row.cells.push_back(part.base == 0 && part.comparison > 0 ? Cell("new")
-                                                            : share(part.Change(), part.base));
-  row.cells.push_back(share(part.Change(), whole.base));
-  table.rows.push_back(std::move(row));
-}
-
-SummaryTable LargestChanges(const ChangeNode& whole, const Places& places) {
-  SummaryTable largest{.table = EmptyTable("The largest changes, " + whole.name, "What changed")};
-  for (const ChangeNode& leaf : LeavesOf(whole)) {
-    if (largest.table.rows.size() == kMostChanges) break;
-    if (leaf.kind == kRemainder || leaf.Change() == 0) continue;
-    AddRow(leaf, whole, largest.table);
-    largest.links.push_back(places.Of(leaf));
-  }
-  largest.table.least_change = kPartThatMatters * InMs(whole.base);
-  largest.chart = "The largest changes (ms)";
-  largest.charted = {kDifference};
-  return largest;
-}
-
-SummaryTable PartsOfStep(const ChangeNode& whole, const Places& places) {
-  SummaryTable parts{.table = EmptyTable("The parts, " + whole.name, "Part")};
-  for (const ChangeNode& part : whole.children) {
-    if (part.base == 0 && part.comparison == 0) continue;
-    AddRow(part, whole, parts.table);
-    parts.links.push_back(places.OfComponent(part.name));
-  }
-  ChangeNode all = whole;
-  all.name = "all";
-  AddRow(all, whole, parts.table);
-  parts.links.emplace_back();
-  parts.last_is_sum = true;
-  parts.table.least_change = kPartThatMatters * InMs(whole.base);
-  parts.chart = "The parts: base and comparison (ms)";
-  parts.charted = {kBase, kComparison};
-  return parts;
+// "kernels: 8.878 -> 8.874 ms (-0.1 %)"
+std::string TotalText(const ChangeNode& whole) {
+  const AmountScale scale = AmountScale::ForPartsOf(std::max(whole.base, whole.comparison));
+  return fmt::format("{}: {} -> {} {} ({})", whole.name, scale.Text(scale.Rounded(whole.base)),
+                     scale.Text(scale.Rounded(whole.comparison)), scale.unit(),
+                     GrowthOf(whole.base, whole.comparison));
 }
 
 bool HasDifferences(const Sheet& sheet) {
@@ -188,7 +141,7 @@ std::optional<SummaryTable> LargestRows(const std::vector<Sheet>& sheets) {
   }
   std::ranges::stable_sort(changes, std::ranges::greater(),
                            [](const auto& change) { return std::abs(change.first); });
-  changes.resize(std::min(changes.size(), kMostChanges));
+  changes.resize(std::min(changes.size(), kMostSummaryRows));
   const auto shown = std::ranges::find_if(
       sheet->columns, [](const Column& column) { return column.change != ChangeRole::kNone; });
   const std::string unit = shown->name.substr(std::min(shown->name.find('('), shown->name.size()));
@@ -221,19 +174,26 @@ WorkbookSummary SummariseComparison(const Report& report) {
   WorkbookSummary summary;
   summary.title = "What changed from the base to the comparison";
   summary.lines = report.story;
+  const bool told = !report.change.children.empty();
   if (summary.lines.empty()) {
     for (const ScreenTable& screen : report.screens) {  // below the two captures
       for (std::size_t i = 2; i < screen.heading.size(); ++i)
         summary.lines.push_back(screen.heading[i]);
     }
+    if (told) summary.lines.push_back(TotalText(report.change));
+    if (summary.lines.empty())
+      summary.lines.emplace_back("no verdict: the end-to-end time was not compared");
   }
   if (!report.preface.empty()) summary.lines.push_back(report.preface);
   const Places places(report.sheets);
-  if (!report.change.children.empty()) {
-    summary.tables.push_back(LargestChanges(report.change, places));
-    if (std::ranges::any_of(report.change.children,
-                            [](const ChangeNode& part) { return part.kind == "component"; })) {
-      summary.tables.push_back(PartsOfStep(report.change, places));
+  if (told) {
+    const bool of_step = HasComponents(report.change);
+    summary.tables.push_back(
+        LargestChangesTable(report.change, of_step ? "Of the step" : "Of all",
+                            [&](const ChangeNode& leaf) { return places.Of(leaf); }));
+    if (of_step) {
+      summary.tables.push_back(PartsTable(
+          report.change, [&](const ChangeNode& part) { return places.OfComponent(part.name); }));
     }
   } else if (report.story.empty()) {
     if (auto largest = LargestRows(report.sheets)) summary.tables.push_back(std::move(*largest));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gate_sheets.h"
+
 #include <utility>
 
 #include "mpa/gate/judge.h"
@@ -68,10 +70,10 @@ SheetColumns<GateMismatch> MismatchColumns() {
 Report ReportOf(GateReport gate) {
   Report report;
   const auto metric_columns = MetricColumns();
-  Sheet& metrics = report.sheets.emplace_back(SheetOf("Metrics", metric_columns));
+  Sheet& metrics = report.sheets.emplace_back(SheetOf(kMetricsSheet, metric_columns));
   for (const GateMetric& metric : gate.metrics) AddRow(metric_columns, metric, 0, metrics);
   const auto part_columns = PartColumns();
-  Sheet& parts = report.sheets.emplace_back(SheetOf("Explanation", part_columns));
+  Sheet& parts = report.sheets.emplace_back(SheetOf(kExplanationSheet, part_columns));
   const std::vector<ChangeNode> contributions = LeavesOf(gate.change);
   for (const auto& [of, list] : {std::pair{"contributions", &contributions},
                                  std::pair{"host_calls", &std::as_const(gate).host_calls},
@@ -84,6 +86,7 @@ Report ReportOf(GateReport gate) {
     AddRow(mismatch_columns, mismatch, 0, mismatches);
   }
   report.notes = gate.notes;
+  report.summary = SummariseGate(gate);
   if (!gate.change.children.empty()) report.drawings.push_back(ChangeChart(gate.change));
   if (PageChart runs = RunsChart(gate); !runs.labels.empty())
     report.drawings.push_back(std::move(runs));

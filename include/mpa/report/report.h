@@ -129,6 +129,9 @@ struct Sheet {
   std::optional<double> least_change{};
 };
 
+/// The part of the base's step by which something has to change to matter.
+inline constexpr double kPartThatMatters = 0.01;
+
 /// By how much the comparison exceeds the base in the row: the first difference that it has, or
 /// else that of the totals. Empty: the row does not tell.
 std::optional<double> ChangeOf(const Sheet& sheet, const Row& row);

@@ -169,6 +169,7 @@ TEST_F(WriteXlsxTest, RowsOfListsAreAsHighAsTheirTexts) {
     report.sheets[0].look = Look::kList;
     report.sheets[0].columns[1].merges_equal = merges;  // another way to write the rows
     report.as_reference = merges;
+    std::filesystem::remove(path_);
     WriteXlsx(report, dir_.path(), "report");
     const std::string xml = test::ZipMember(path_, kFirstSheet);
     const auto height_of = [&](int row) {

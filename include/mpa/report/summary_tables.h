@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+
+#include "mpa/report/change_tree.h"
+#include "mpa/report/report.h"
+
+namespace mpa {
+
+/// Rows of a table of the largest ones.
+inline constexpr std::size_t kMostSummaryRows = 10;
+
+/// Where the details of a change are.
+using PlaceOfChange = std::function<std::optional<RowPlace>(const ChangeNode& change)>;
+
+/// The names in the tree that changed most, with a chart of their changes. `share`: what the column
+/// of changes in percent of the whole is called.
+SummaryTable LargestChangesTable(const ChangeNode& whole, const char* share,
+                                 const PlaceOfChange& place_of);
+
+/// The children of the whole on both sides, with a chart, and the whole.
+SummaryTable PartsTable(const ChangeNode& whole, const PlaceOfChange& place_of);
+
+}  // namespace mpa

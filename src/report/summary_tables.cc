@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What changed, as the tables of a workbook's first sheet.
+#include "mpa/report/summary_tables.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "mpa/base/time.h"
+
+namespace mpa {
+namespace {
+
+// Columns of the tables.
+constexpr std::size_t kBase = 1, kComparison = 2, kDifference = 3;
+
+Sheet EmptyTable(std::string title, const char* first, const char* share) {
+  Sheet table;
+  table.name = std::move(title);
+  const auto add = [&](const char* name, Format format, double width) -> Column& {
+    return table.columns.emplace_back(Column{.name = name, .format = format, .width = width});
+  };
+  add(first, Format::kText, 44);
+  add("Base (ms)", Format::kDecimals3, 18).side = Side::kBase;
+  add("Comparison (ms)", Format::kDecimals3, 18).side = Side::kComparison;
+  add("Diff (ms)", Format::kDecimals3, 14).change = ChangeRole::kDifference;
+  add("Diff %", Format::kGrowth, 10).marks_growth = true;
+  add(share, Format::kGrowth, 14);
+  return table;
+}
+
+// The whole is what the parts are compared with.
+void AddRow(const ChangeNode& part, const ChangeNode& whole, Sheet& table) {
+  const auto share = [](TimeNs time, TimeNs of) {
+    return of > 0 ? Cell(static_cast<double>(time) / static_cast<double>(of)) : Cell();
+  };
+  Row row{{part.name, InMs(part.base), InMs(part.comparison), InMs(part.Change())}};
+  row.cells.push_back(part.base == 0 && part.comparison > 0 ? Cell("new")
+                                                            : share(part.Change(), part.base));
+  row.cells.push_back(share(part.Change(), whole.base));
+  table.rows.push_back(std::move(row));
+}
+
+}  // namespace
+
+SummaryTable LargestChangesTable(const ChangeNode& whole, const char* share,
+                                 const PlaceOfChange& place_of) {
+  SummaryTable largest{.table =
+                           EmptyTable("The largest changes, " + whole.name, "What changed", share)};
+  for (const ChangeNode& leaf : LeavesOf(whole)) {
+    if (largest.table.rows.size() == kMostSummaryRows) break;
+    if (leaf.kind == kRemainder || leaf.is_noise || leaf.Change() == 0) continue;
+    AddRow(leaf, whole, largest.table);
+    largest.links.push_back(place_of(leaf));
+  }
+  largest.table.least_change = kPartThatMatters * InMs(whole.base);
+  largest.chart = "The largest changes (ms)";
+  largest.charted = {kDifference};
+  return largest;
+}
+
+SummaryTable PartsTable(const ChangeNode& whole, const PlaceOfChange& place_of) {
+  SummaryTable parts{.table = EmptyTable("The parts, " + whole.name, "Part", "Of the step")};
+  for (const ChangeNode& part : whole.children) {
+    if (part.base == 0 && part.comparison == 0) continue;
+    AddRow(part, whole, parts.table);
+    parts.links.push_back(place_of(part));
+  }
+  ChangeNode all = whole;
+  all.name = "all";
+  AddRow(all, whole, parts.table);
+  parts.links.emplace_back();
+  parts.last_is_sum = true;
+  parts.table.least_change = kPartThatMatters * InMs(whole.base);
+  parts.chart = "The parts: base and comparison (ms)";
+  parts.charted = {kBase, kComparison};
+  return parts;
+}
+
+}  // namespace mpa
