@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate_sheets.h"
 
+#include <fmt/format.h>
+
+#include <string>
 #include <utility>
 
 #include "mpa/gate/judge.h"
@@ -87,6 +90,13 @@ Report ReportOf(GateReport gate) {
   }
   report.notes = gate.notes;
   report.summary = SummariseGate(gate);
+  for (const auto& [side, paths] : {std::pair{"base", &std::as_const(gate).base},
+                                    {"comparison", &std::as_const(gate).comparison}}) {
+    if (paths->empty()) continue;
+    const std::string more =
+        paths->size() > 1 ? fmt::format(" and {} more", paths->size() - 1) : std::string();
+    report.facts.push_back({side, paths->front() + more});
+  }
   if (!gate.change.children.empty()) report.drawings.push_back(ChangeChart(gate.change));
   if (PageChart runs = RunsChart(gate); !runs.labels.empty())
     report.drawings.push_back(std::move(runs));

@@ -2,7 +2,9 @@
 // The first sheet of a gate's workbook: the verdict, the metrics, and what changed most.
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gate_sheets.h"

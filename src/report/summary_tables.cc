@@ -25,7 +25,7 @@ Sheet EmptyTable(std::string title, const char* first, const char* share) {
   add("Comparison (ms)", Format::kDecimals3, 18).side = Side::kComparison;
   add("Diff (ms)", Format::kDecimals3, 14).change = ChangeRole::kDifference;
   add("Diff %", Format::kGrowth, 10).marks_growth = true;
-  add(share, Format::kGrowth, 14);
+  add(share, Format::kGrowth, 16);
   return table;
 }
 

@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Workbooks for people: the summary, what makes sheets easy to read and to print, and what is red.
+
+    run_workbook.py --tool BINARY --testdata DIR workbooks|bookopened [-v]
+
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+from decimal import Decimal
+
+from cli import BASE, NEW, Cli, main
+from sheet_layout import corners, target_of, with_layouts
+from workbook import Workbook
+
+RED = "FF0000"
+# Captures with modules and with operators; each pair makes other sheets.
+PAIRS = [((BASE, NEW), ()), (("twin_text_base_ascend_pt", "twin_text_new_ascend_pt"), ()),
+         (("twin_text_base_ascend_pt", "twin_text_new_ascend_pt"), ("--disable_module", "--use_kernel_type"))]
+SHEETS_OF_CALLS = {"ModuleCompare", "OperatorCompare"}  # a row is of one step
+
+
+def header_row(sheet):
+    """From 1; the captures stand above the headers."""
+    rows = sheet.rows()
+    compares = any(str(cell).startswith("Base Profiling: ") for cell in rows[0])
+    return 3 if compares else 1
+
+
+def steps_of(capture):
+    """The lengths of the steps in ms, from the trace."""
+    trace = json.loads((capture / "ASCEND_PROFILER_OUTPUT" / "trace_view.json").read_text(encoding="utf-8"))
+    return [float(Decimal(str(event["dur"]))) / 1e3 for event in trace
+            if event.get("ph") == "X" and event["name"].startswith("ProfilerStep#")]
+
+
+def unit_in_ms(header):
+    return {"(ms)": 1, "(us)": 1e-3}[re.search(r"\((ms|us)\)", header)[0]]
+
+
+def change_in_ms(headers, row):
+    """The change of a row as the sheet shows it, from the differences or the totals. None: it shows none."""
+    for header, cell in zip(headers, row):
+        if re.match(r"Diff Duration|Device (Total|Self) Time Diff", header) and isinstance(cell, float):
+            return cell * unit_in_ms(header)
+    totals = [(row[i], unit_in_ms(header)) for i, header in enumerate(headers) if header.startswith("Total Duration")]
+    if len(totals) == 2 and all(isinstance(cell, float) for cell, _ in totals):
+        return (totals[1][0] - totals[0][0]) * totals[0][1]
+    return None
+
+
+class Workbooks(Cli):
+    def workbook_of(self, pair, *options):
+        shutil.rmtree(self.out, ignore_errors=True)
+        base, comparison = pair
+        self.result = self.compare(*options, base=base, comparison=comparison)
+        self.assertEqual(self.result.code, 0, self.result.err)
+        path, = self.workbooks()
+        return path
+
+    def advisor(self, *options):
+        result = self.run_tool("advisor", "all", "-d", BASE, "-o", self.out, "-l", "en", *options)
+        self.assertEqual(result.code, 0, result.err)
+        path, = (self.out / "log").glob("*.xlsx")
+        return result, path
+
+    def assert_readable(self, path):
+        """Headers stay in sight, filters reach over all rows, pages are as wide as the sheet, rows can be sorted."""
+        (summary, _), *sheets = with_layouts(path) if Workbook(path).sheets[0].name == "Summary" else [
+            (None, None), *with_layouts(path)]
+        for sheet, layout in sheets:
+            with self.subTest(sheet=sheet.name):
+                header, rows = header_row(sheet), sheet.rows()
+                self.assertEqual(layout.frozen, header)
+                self.assertEqual(corners(layout.filter), ((header, 1), (len(rows), len(rows[header - 1]))))
+                self.assertEqual(layout.titles, f"$1:${header}")
+                self.assertEqual(corners(layout.area), ((1, 1), (len(rows), len(rows[header - 1]))))
+                self.assertEqual((layout.pages, layout.landscape), ((1, 0), True))
+                self.assertTrue(all(rows[header - 1]), "a column without a header")
+                for merged in sheet.merged:
+                    self.assertLess(corners(merged)[1][0], header, "cells of rows are merged")
+                self.assertTrue(all(7 < width < 110 for width in sheet.widths.values()), sheet.widths)
+                self.assertEqual(len(sheet.widths), len(rows[header - 1]))
+        return summary
+
+    # --- compare ---
+
+    def test_the_summary_says_what_the_screen_says(self):
+        for pair, options in PAIRS:
+            sheet, layout = with_layouts(self.workbook_of(pair, *options))[0]
+            self.assertEqual(sheet.name, "Summary")
+            first = [row[0] for row in sheet.rows()]
+            story = self.result.out.rstrip().split("\n\n")[-1].splitlines()
+            self.assertTrue(story[0].startswith("end to end: "), story)
+            self.assertEqual(first[1], story[0])
+            self.assertEqual(first[3:3 + len(story) - 1], story[1:])
+            facts = {row[0]: row[1] for row in sheet.rows() if row[0] and row[1]}
+            self.assertEqual([facts["base: captures"], facts["comparison: captures"]],
+                             [str(self.CAPTURES / name) for name in pair])
+            self.assertEqual((layout.frozen, layout.titles, layout.pages), (2, "$1:$2", (1, 1)))
+            self.assertEqual(layout.charts, 2)
+
+    def test_the_largest_changes_lead_to_their_rows(self):
+        for pair, options in PAIRS:
+            path = self.workbook_of(pair, *options)
+            sheet, layout = with_layouts(path)[0]
+            sheets = {other.name: other.rows() for other in Workbook(path).sheets}
+            (header, _), (last, width) = corners(layout.filter)
+            rows = sheet.rows()[header - 1:last]
+            self.assertEqual(rows[0][:6], ["What changed", "Base (ms)", "Comparison (ms)", "Diff (ms)", "Diff %",
+                                           "Of the step"])
+            changes = rows[1:]
+            self.assertTrue(1 < len(changes) <= 10, changes)
+            sizes = [abs(row[3]) for row in changes]
+            self.assertEqual(sizes, sorted(sizes, reverse=True))
+            for number, (name, base, comparison, diff, *_) in enumerate(changes, header + 1):
+                with self.subTest(change=name):
+                    self.assertAlmostEqual(comparison - base, diff, places=6)
+                    place, row = target_of(layout.links[(number, width)])
+                    cells = [str(cell).strip() for cell in sheets[place][row - 1] if cell is not None]
+                    if place.startswith("Kernel"):
+                        self.assertIn(name, cells)
+                    elif place == "CommunicationCompare":
+                        self.assertTrue(any(f" {cell} " in f" {name} " for cell in cells if len(cell) > 1), cells)
+                    else:
+                        self.assertEqual(place, "OverallMetrics")
+                        part = "Free" if name.startswith("free time") else "SDMA" if name.startswith("cop") else cells[0]
+                        self.assertEqual(cells[0], part)
+            # Where the details of kernels are known, they are linked.
+            kernels = [row for row in changes if row[0] in ("MatMulV2", "Conv2D")]
+            self.assertEqual(bool(kernels), pair[0] == BASE)
+            for row in kernels:  # 10 ms were added to one call of each
+                self.assertAlmostEqual(row[3], 10, places=6)
+                place, _ = target_of(layout.links[(header + changes.index(row) + 1, width)])
+                self.assertEqual(place, "KernelCompare")
+
+    def test_the_parts_add_up_to_the_step(self):
+        sheet, _ = with_layouts(self.workbook_of((BASE, NEW)))[0]
+        rows = sheet.rows()
+        begin = next(i for i, row in enumerate(rows) if row[0] == "Part") + 1
+        end = next(i for i, row in enumerate(rows) if row[0] == "all")
+        for column in (1, 2, 3):
+            self.assertAlmostEqual(sum(row[column] for row in rows[begin:end]), rows[end][column], places=6)
+
+    def test_sheets_are_easy_to_read(self):
+        for pair, options in PAIRS:
+            path = self.workbook_of(pair, *options)
+            summary = self.assert_readable(path)
+            self.assertIsNotNone(summary)
+
+    def test_differences_have_signed_bars(self):
+        seen = 0
+        for pair, options in PAIRS:
+            for sheet, layout in with_layouts(self.workbook_of(pair, *options))[1:]:
+                header, rows = header_row(sheet), sheet.rows()
+                expected = [column for column, text in enumerate(rows[header - 1], 1)
+                            if "Diff" in text and "Ratio" not in text]
+                with self.subTest(sheet=sheet.name):
+                    self.assertEqual(sorted(corners(bar) for bar in layout.bars),
+                                     [((header + 1, column), (len(rows), column)) for column in expected])
+                    seen += len(expected)
+        self.assertGreater(seen, 8)
+
+    def test_red_is_what_costs_a_hundredth_of_the_step(self):
+        """Recomputed from the steps of the trace; changes that rounding could put on either side do not count."""
+        red = pale = 0
+        for pair, options in PAIRS:
+            path = self.workbook_of(pair, *options)
+            book = Workbook(path)
+            steps = steps_of(self.CAPTURES / pair[0])
+            for sheet in book.sheets[1:]:
+                if sheet.name.startswith(("Memory", "Notes")):
+                    continue  # not of time
+                header, rows = header_row(sheet), sheet.rows()
+                headers = [text or "" for text in rows[header - 1]]
+                least = sum(steps) / 100 / (len(steps) if sheet.name in SHEETS_OF_CALLS else 1)
+                for number, row in enumerate(rows[header:], header + 1):
+                    change = change_in_ms(headers, row)
+                    if change is not None and abs(change - least) < 0.01:
+                        continue
+                    for column, text in enumerate(headers, 1):
+                        cell = sheet.cells.get((number, column))
+                        if cell is None:
+                            continue
+                        ratio = cell.value
+                        grew = ratio == "INF" or (isinstance(ratio, float) and ratio > 1)
+                        matters = "Ratio" in text and grew and change is not None and change > least and "Diff" in text
+                        is_red = book.look(cell.style)["fill"] == RED
+                        self.assertEqual(is_red, matters, f"{sheet.name}, row {number}, {text}: {row}")
+                        red += is_red
+                        pale += grew and not is_red and "Diff" in text
+        self.assertGreater(red, 10)
+        self.assertGreater(pale, 10)
+
+    def test_compat_has_none_of_it(self):
+        for pair, options in PAIRS:
+            found = with_layouts(self.workbook_of(pair, "--compat", *options))
+            self.assertNotIn("Summary", [sheet.name for sheet, _ in found])
+            for sheet, layout in found:
+                self.assertEqual((layout.frozen, layout.filter, layout.titles, layout.area, layout.pages, layout.bars,
+                                  layout.links, layout.charts), (0, "", "", "", None, [], {}, 0), sheet.name)
+
+    def test_without_a_verdict_the_rows_that_differ_most_are_listed(self):
+        path = self.workbook_of(("twin_text_base_ascend_pt", "twin_text_new_ascend_pt"), "--enable_operator_compare",
+                                "--disable_module")
+        sheet, layout = with_layouts(path)[0]
+        rows = {other.name: other.rows() for other in Workbook(path).sheets}
+        self.assertIn("no verdict", sheet.rows()[1][0])
+        (header, _), (last, width) = corners(layout.filter)
+        self.assertGreater(last, header)
+        for number in range(header + 1, last + 1):
+            name, diff = (sheet.cells[(number, column)].value for column in (1, 2))
+            place, row = target_of(layout.links[(number, width)])
+            self.assertEqual(place, "OperatorCompareStatistic")
+            self.assertEqual(rows[place][row - 1][1], name)
+            self.assertAlmostEqual(rows[place][row - 1][-2], diff, delta=0.006)
+
+    # --- recipes, advisor, gate ---
+
+    def test_workbooks_of_recipes_are_easy_to_read(self):
+        result = self.run_tool("-m", "compute_op_sum", "-d", BASE, "-o", self.out, "--export_type", "xlsx")
+        self.assertEqual(result.code, 0, result.err)
+        path, = self.out.rglob("*.xlsx")
+        self.assert_readable(path)
+
+    def test_the_advisor_counts_problems_as_its_screen_does(self):
+        result, path = self.advisor()
+        summary = self.assert_readable(path)
+        lines = [line for line in (row[0] for row in summary.rows()) if line]
+        self.assertEqual(lines[1], result.out.splitlines()[0])
+        document = json.loads(self.run_tool("advisor", "all", "-d", BASE, "-l", "en", "--json").out)
+        findings = [f"{number} {finding['text']['title']}" for number, finding in enumerate(document["findings"], 1)]
+        found = [line for line in lines if re.match(r"\d+ ", line) and line not in (lines[1],)]
+        self.assertEqual(found, findings)
+        faults = [finding for finding in document["findings"] if finding["kind"] == "fault"]
+        rows = {sheet.name: sheet.rows() for sheet in Workbook(path).sheets}
+        self.assertEqual(len(rows["problems"]) - 1, len(faults))
+        self.assertEqual(len(rows["other findings"]) - 1, len(findings) - len(faults))
+        _, layout = with_layouts(path)[0]
+        self.assertGreater(layout.charts, 0)
+        self.assertEqual(len(layout.links), len(findings))
+        keys = {name: finding["key"] for name, finding in zip(findings, document["findings"])}
+        for (number, _), location in layout.links.items():
+            place, row = target_of(location)
+            self.assertEqual(rows[place][row - 1][-1], keys[summary.cells[(number, 1)].value])
+
+    def test_gates_have_a_verdict_that_wraps(self):
+        result = self.compare("--min_steps", "1", "--fail_on", "computing>+3%", "--export_type", "md,html,xlsx")
+        self.assertEqual(result.code, 1, result.err)
+        text = (self.out / "gate.md").read_text(encoding="utf-8")
+        self.assertNotIn("&#62;", text)
+        heading, _, verdict, *_ = text.splitlines()
+        self.assertTrue(heading.startswith("## REGRESSION computing 231.0 -> 251.0 ms"), heading)
+        self.assertEqual(verdict, "+10.0 ms Conv2D, +10.0 ms MatMulV2")
+        tables = re.findall(r"(?:^\|.*\|\n)+", text, re.MULTILINE)
+        self.assertGreater(len(tables), 1)
+        for table in tables:
+            headers, _, *rows = [[cell.strip() for cell in line.strip("|\n").split("|")]
+                                 for line in table.splitlines()]
+            self.assertTrue(all(headers), headers)
+            for column in zip(*rows):
+                self.assertTrue(any(column), f"an empty column: {headers}")
+        page = (self.out / "gate.html").read_text(encoding="utf-8")
+        self.assertIn('<p class="answer">REGRESSION computing', page)
+        summary = self.assert_readable(self.out / "gate.xlsx")
+        self.assertTrue(summary.rows()[1][0].startswith("REGRESSION computing 231.0 -> 251.0 ms"))
+
+
+class BookOpened(Cli):
+    @unittest.skipUnless(shutil.which("soffice"), "LibreOffice (soffice) is not installed")
+    def test_libreoffice_prints_a_page_or_two_for_each_sheet(self):
+        self.assertEqual(self.compare().code, 0)
+        path, = self.workbooks()
+        begin = time.monotonic()
+        done = subprocess.run(["soffice", f"-env:UserInstallation=file://{self.scratch}/profile", "--headless",
+                               "--convert-to", "pdf", "--outdir", str(self.scratch), str(path)],
+                              capture_output=True, text=True, timeout=120, check=False)
+        pages = len(re.findall(rb"/Type\s*/Page\b", (self.scratch / f"{path.stem}.pdf").read_bytes()))
+        sheets = len(Workbook(path).sheets)
+        self.assertTrue(sheets <= pages <= 2 * sheets, f"{pages} pages, {done.stderr}")
+        self.assertLess(time.monotonic() - begin, 100)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, Workbooks, BookOpened))
