@@ -13,6 +13,7 @@
 
 #include "mpa/base/ending.h"
 #include "mpa/base/error.h"
+#include "mpa/io/packed_file.h"
 
 namespace mpa::io {
 
@@ -224,7 +225,13 @@ void WriteText(const fs::path& path, std::string_view text) {
 
 void ReplaceText(const fs::path& path, std::string_view text) {
   OutputFile output(path);
-  WriteText(output.temporary_path(), text);
+  if (path.extension() == ".gz") {
+    PackedFile file(output.temporary_path(), true);
+    file.Write(text);
+    file.Close();
+  } else {
+    WriteText(output.temporary_path(), text);
+  }
   output.Replace(path);
 }
 

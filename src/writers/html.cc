@@ -163,7 +163,8 @@ Page PageOf(const Report& report, std::string title) {
   if (!findings.cards.empty()) page.sections.push_back(std::move(findings));
   PageSection charts{.heading = "Charts"}, tables{.heading = "Tables"};
   if (report.story.empty()) charts.charts = report.drawings;
-  for (const Chart& chart : ChartsOf(report)) {
+  // A report with drawings has those that say something.
+  for (const Chart& chart : report.drawings.empty() ? ChartsOf(report) : report.charts) {
     const auto sheet = std::ranges::find(report.sheets, chart.sheet, &Sheet::name);
     if (sheet == report.sheets.end()) continue;
     if (auto drawn = ChartOfSheet(*sheet, chart)) charts.charts.push_back(std::move(*drawn));

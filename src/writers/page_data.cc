@@ -65,6 +65,10 @@ std::string SeriesOf(const PageSeries& series) {
   return text + '}';
 }
 
+std::string MarkOf(const PageMark& mark) {
+  return fmt::format("{{\"at\":{},\"label\":{}}}", Number(mark.at), Quoted(mark.label));
+}
+
 // Times are in us from the begin of the window; spans that lie beyond it are left out.
 std::string TimelineOf(const Timeline& timeline) {
   const auto us = [&](TimeNs time) { return fmt::format("{}", InUs(time - timeline.begin)); };
@@ -104,10 +108,15 @@ std::string ChartOf(const PageChart& chart) {
                                  Quoted(chart.title), Quoted(chart.unit));
   if (!chart.label.empty()) text += ",\"label\":" + Quoted(chart.label);
   if (chart.kind == PageChart::Kind::kAreas) {
-    text +=
-        fmt::format(",\"at\":{},\"unit_x\":{}", Numbers(chart.at), Quoted(chart.unit_of_places));
+    text += fmt::format(",\"at\":{},\"unit_x\":{},\"marks\":{}", Numbers(chart.at),
+                        Quoted(chart.unit_of_places), List(chart.marks, MarkOf));
   } else if (chart.kind != PageChart::Kind::kTimeline) {
     text += ",\"labels\":" + List(chart.labels, [](const auto& label) { return Quoted(label); });
+  }
+  if (chart.kind == PageChart::Kind::kFlame) {
+    text += fmt::format(",\"frames\":{}", List(chart.frames, [](const PageFrame& frame) {
+                          return fmt::format("[{},{}]", frame.parent, frame.label);
+                        }));
   }
   text += ",\"series\":" + List(chart.series, SeriesOf);
   if (chart.kind == PageChart::Kind::kDots) {

@@ -100,7 +100,8 @@ class TextFile {
 
 /// A file of a text that is at hand. Throws Error (kOutput).
 void WriteText(const std::filesystem::path& path, std::string_view text);
-/// Writes a file completely or not at all; an existing file is replaced. Throws Error (kOutput).
+/// Writes a file completely or not at all, packed with gzip if its name ends in ".gz"; an existing
+/// file is replaced. Throws Error (kOutput).
 void ReplaceText(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace mpa::io

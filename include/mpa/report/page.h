@@ -44,6 +44,18 @@ struct PageSeries {
   std::vector<std::vector<double>> dots{};  ///< of kDots: several values for each label
 };
 
+/// A place on the lower axis that matters.
+struct PageMark {
+  double at = 0;
+  std::string label{};
+};
+
+/// A frame of a flame graph, within `parent`, which comes before it; -1: it is within none.
+struct PageFrame {
+  std::int32_t parent = -1;
+  std::size_t label = 0;  ///< position in PageChart::labels
+};
+
 /// A drawing. Its numbers can be read as a table, too.
 struct PageChart {
   enum class Kind : std::uint8_t {
@@ -54,7 +66,7 @@ struct PageChart {
     kWaterfall,  ///< one series: a total, changes, and the total that they lead to
     kDots,       ///< see PageSeries::dots
     kAreas,      ///< series one above the other, over `at`
-    kFlame,      ///< labels are call paths "a;b;c"
+    kFlame,      ///< one series: of each of `frames` the value without those within it
     kTimeline,
   };
   Kind kind{};
@@ -66,10 +78,12 @@ struct PageChart {
   // Of kAreas the places of the values, and their unit.
   std::vector<double> at{};
   std::string unit_of_places{};
+  std::vector<PageMark> marks{};
   // Of kDots, for each label: a limit, and a band that is noise; with what they are.
   std::vector<std::optional<double>> limits{};
   std::vector<std::optional<std::pair<double, double>>> bands{};
   std::string limit{}, band{};
+  std::vector<PageFrame> frames{};  ///< of kFlame, which share labels
   std::optional<Timeline> timeline{};
 };
 

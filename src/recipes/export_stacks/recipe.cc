@@ -210,6 +210,12 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, Wanted wante
         {fmt::format("stacks_{}.txt", NameOf(metric)), FoldedStacks(all.tree())});
   if (wanted.screen != Detail::kNone) AddLines(ranks, all.tree(), metric, report);
   if (!wanted.sheets) return;
+  std::string title = fmt::format(
+      "{} of {} by call path: {}; a click widens a frame",
+      AmountText(Quantity::kTime, all.tree().Total()),
+      ranks.size() == 1 ? RankText(ranks.front().rank) : fmt::format("{} ranks", ranks.size()),
+      TitleOf(metric));
+  report.drawings.push_back(export_stacks::FlameChart(all.tree(), std::move(title)));
   AddPaths(all.tree(), metric, -1, 0, columns, sums);
   report.sheets.push_back(std::move(sums));
   report.sheets.push_back(std::move(of_ranks));

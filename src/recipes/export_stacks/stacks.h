@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "mpa/measure/path_tree.h"
 #include "mpa/model/rank_trace.h"
+#include "mpa/report/page.h"
 
 namespace mpa::export_stacks {
 
@@ -26,5 +28,9 @@ inline std::string_view NameOf(Metric metric) { return kMetrics[static_cast<int>
 /// frame of a path of kDevice is the kernel, or an operation of communication or a copy with its
 /// leaf of the account within; of kFree it is a leaf of the account.
 PathTree StacksOf(const RankTrace& trace, Metric metric);
+
+/// The same as a flame graph. Frames of less than 0.1 % of the whole are one in their caller, so
+/// that it is bounded and the times add up to those of the tree.
+PageChart FlameChart(const PathTree& tree, std::string title);
 
 }  // namespace mpa::export_stacks

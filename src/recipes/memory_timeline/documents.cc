@@ -134,9 +134,9 @@ std::string Picture(const RankMemory& part) {
 
 std::vector<TextDocument> DocumentsOf(const std::string& stem, const RankMemory& part) {
   if (part.events.empty() || !part.peak) return {};
-  return {{stem + ".json", Timeline(part)},
-          {stem + ".raw.json", RawEvents(part)},
-          {stem + ".html", Picture(part)}};
+  const std::string packed = part.packed ? ".gz" : "";
+  return {{stem + ".json" + packed, Timeline(part)},
+          {stem + ".raw.json" + packed, RawEvents(part)}};
 }
 
 }  // namespace mpa::memory_timeline

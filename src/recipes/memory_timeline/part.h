@@ -43,6 +43,7 @@ struct RankMemory {
   std::vector<Leak> leaks;  ///< most bytes first
   std::vector<Level> points;
   std::vector<Event> events;
+  bool packed = false;   ///< the files of this rank are packed with gzip
   bool written = false;  ///< the events were taken out, into files
 
   /// The usual growth from step to step; empty with less than three steps.

@@ -18,8 +18,12 @@ namespace {
 
 using memory_timeline::RankMemory;
 
+constexpr std::string_view kGzip = "gzip";
+
 RankMemory MapMemoryTimeline(const RankTrace& trace, const RecipeArguments& arguments) {
-  return memory_timeline::MemoryOf(trace, ChosenStep(trace.steps, arguments));
+  RankMemory part = memory_timeline::MemoryOf(trace, ChosenStep(trace.steps, arguments));
+  part.packed = arguments.contains(kGzip);
+  return part;
 }
 
 // Captures that do not say their rank are numbered.
@@ -100,7 +104,10 @@ void ReduceMemoryTimeline(const memory_timeline::Ranks& ranks, const RecipeArgum
     for (TextDocument& document : memory_timeline::DocumentsOf(stem, part))
       report.documents.push_back(std::move(document));
   }
-  if (wanted.sheets) memory_timeline::AddSheets(ranks, report);
+  if (wanted.sheets) {
+    memory_timeline::AddSheets(ranks, report);
+    memory_timeline::AddDrawings(ranks, report);
+  }
   if (wanted.screen != Detail::kNone) memory_timeline::AddLines(ranks, wanted.screen, report);
 }
 
@@ -122,6 +129,9 @@ Recipe MemoryTimeline() {
        .folder = "MemoryTimeline",
        .summary = "device memory over time: what holds the peak, and what grows",
        .needs = memory_timeline::kMemoryTables,
+       .parameters = {{kGzip, "",
+                       "Pack the files of each rank with gzip: memory_timeline_0.json.gz and "
+                       "memory_timeline_0.raw.json.gz"}},
        .can_run = JudgeMemoryTimeline,
        .documents_always = true,
        .cuts_steps = true});

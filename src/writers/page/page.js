@@ -4,9 +4,9 @@
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
   const words = {
-    en: { search: "Search", copy: "Copy as CSV", copied: "Copied", rows: "rows", of: "of", table: "As a table", reset: "Whole window",
+    en: { search: "Search", copy: "Copy as CSV", copied: "Copied", rows: "rows", of: "of", table: "As a table", reset: "Whole window", all: "Whole graph",
       name: "name", value: "value", start: "start", length: "length", lane: "lane", path: "path", less: "less", more: "more" },
-    zh: { search: "搜索", copy: "复制为 CSV", copied: "已复制", rows: "行", of: "/", table: "表格", reset: "全部时间",
+    zh: { search: "搜索", copy: "复制为 CSV", copied: "已复制", rows: "行", of: "/", table: "表格", reset: "全部时间", all: "全部",
       name: "名称", value: "数值", start: "开始", length: "时长", lane: "泳道", path: "路径", less: "小", more: "大" },
   }[document.documentElement.lang.slice(0, 2)] || {};
   const word = (key) => words[key] || key;
@@ -110,7 +110,7 @@
 
   // ---- charts
 
-  const tint = (series, i) => "var(--" + (series.tint || "t" + (i % 6)) + ")";
+  const tint = (series, i) => "var(--" + (series.tint || "t" + ((series.place == null ? i : series.place) % 9)) + ")";
   const shorten = (text, letters) => (text.length <= letters ? text
     : text.slice(0, Math.ceil(letters / 2) - 1) + "\u2026" + text.slice(-Math.floor(letters / 2)));
   const amount = (value, unit) => (value == null ? "" : d3.format(Math.abs(value) >= 1000 ? ",.0f" : ".4~g")(value) + (unit ? " " + unit : ""));
@@ -143,7 +143,9 @@
 
   // Bars whose pieces are parts of a whole, one for each label; or bars beside each other.
   function drawBars(figure, of, stacked) {
-    const chart = stacked ? { ...of, series: of.series.filter((series) => series.values.some((value) => value > 0)) } : of;
+    // A part keeps its colour where others are left out.
+    const parts = of.series.map((series, place) => ({ ...series, place })).filter((series) => series.values.some((value) => value > 0));
+    const chart = stacked ? { ...of, series: parts } : of;
     const many = chart.labels.length, groups = stacked ? 1 : chart.series.length;
     const row = Math.max(stacked ? 3 : 4, Math.min(26, 700 / many)) * (stacked ? 1 : Math.max(1, groups * 0.7));
     const height = row * many;
@@ -208,7 +210,8 @@
     const letters = Math.max(3, Math.floor(x.bandwidth() / 6.4));
     const plot = svg.append("g").attr("transform", `translate(0,${top})`);
     rowLabels(plot, labels, y, left);
-    svg.append("g").selectAll("text").data(chart.series).enter().append("text").text((series) => shorten(series.name, turned ? 11 : letters))
+    const every = turned ? Math.ceil(13 / x.step()) : 1;
+    svg.append("g").selectAll("text").data(chart.series).enter().append("text").text((series, i) => (i % every ? "" : shorten(series.name, turned ? 11 : letters)))
       .attr("transform", (_, i) => `translate(${x(i) + x.bandwidth() / 2},${top - 6})` + (turned ? " rotate(-60)" : ""))
       .attr("text-anchor", turned ? "start" : "middle").append("title").text((series) => series.name);
     chart.series.forEach((series, s) => {
@@ -276,7 +279,7 @@
     const areas = chart.series.filter((series) => !series.line), lines = chart.series.filter((series) => series.line);
     const x = d3.scaleLinear().domain(d3.extent(at)).range([left, width - 12]);
     const sums = at.map((_, i) => d3.sum(areas, (series) => series.values[i]));
-    const y = d3.scaleLinear().domain([0, Math.max(d3.max(sums) || 0, d3.max(lines, (series) => d3.max(series.values)) || 0) || 1]).range([height, 8]).nice();
+    const y = d3.scaleLinear().domain([0, Math.max(d3.max(sums) || 0, d3.max(lines, (series) => d3.max(series.values)) || 0) || 1]).range([height, 20]).nice();
     svg.append("g").attr("transform", `translate(${left},0)`).call(d3.axisLeft(y).ticks(6));
     svg.append("text").attr("x", 2).attr("y", 10).style("fill", "var(--dim)").text(chart.unit);
     axisX(svg, x, height, chart.unit_x);
@@ -288,55 +291,69 @@
       svg.append("path").attr("class", "area").attr("d", d3.area().curve(d3.curveStepAfter).x((i) => x(at[i])).y0((i) => y(from[i])).y1((i) => y(to[i]))(d3.range(at.length)))
         .style("fill", tint(series, s)).style("fill-opacity", 0.85).append("title").text(series.name);
     });
-    lines.forEach((series, s) => svg.append("path").attr("class", "area").attr("d", d3.line().curve(d3.curveStepAfter).x((_, i) => x(at[i])).y((value) => y(value))(series.values))
+    lines.forEach((series, s) => svg.append("path").attr("class", "area").attr("d", d3.line().curve(d3.curveStepAfter)
+      .defined((value) => value != null).x((_, i) => x(at[i])).y((value) => y(value))(series.values))
       .style("fill", "none").style("stroke", tint(series, areas.length + s)).style("stroke-width", 1.5).append("title").text(series.name));
+    for (const mark of chart.marks) {
+      const place = x(mark.at), before = place > width * 0.7;
+      svg.append("line").attr("class", "mark").attr("x1", place).attr("x2", place).attr("y1", 0).attr("y2", height);
+      svg.append("text").attr("class", "marked").attr("x", place + (before ? -5 : 5)).attr("y", 9).attr("text-anchor", before ? "end" : "start").text(mark.label);
+    }
     drawKey(figure, chart.series.map((series, i) => ({ name: series.name, colour: tint(series, series.line ? areas.length + lines.indexOf(series) : i) })));
   }
 
-  // Call paths "a;b;c": what is called stands on its caller. A click widens a frame, one on the lowest shows all again.
+  // The frames of a flame graph: [parent, label], parents first. Their values are those without the frames within them.
+  function frameTree(chart) {
+    const root = { name: chart.label || "all", value: 0, children: [] };
+    const nodes = chart.frames.map(([, label], i) => ({ name: chart.labels[label], value: chart.series[0].values[i], children: [] }));
+    for (let i = nodes.length - 1; i >= 0; --i) {
+      const parent = chart.frames[i][0] < 0 ? root : nodes[chart.frames[i][0]];
+      nodes[i].parent = parent;
+      parent.value += nodes[i].value;
+      parent.children.push(nodes[i]);
+    }
+    return root;
+  }
+
+  // What is called stands on its caller. A click or Enter widens a frame; on the widest one it goes back to its caller.
   function drawFlame(figure, chart) {
-    const root = { name: chart.whole || "all", value: 0, children: new Map() };
-    chart.labels.forEach((path, i) => {
-      const value = chart.series[0].values[i];
-      let node = root;
-      node.value += value;
-      for (const frame of path.split(";")) {
-        if (!node.children.has(frame)) node.children.set(frame, { name: frame, value: 0, children: new Map(), parent: node });
-        node = node.children.get(frame);
-        node.value += value;
-      }
-    });
-    const depth = (node) => 1 + (d3.max([...node.children.values()], depth) || 0);
+    const root = frameTree(chart);
+    const depth = (node) => 1 + (d3.max(node.children, depth) || 0);
     const levels = Math.min(60, depth(root)), row = 19, height = row * levels;
     const [svg, width] = canvas(figure, height, chart.title);
     const hash = (name) => { let sum = 0; for (const letter of name) sum = (sum * 31 + letter.codePointAt(0)) % 997; return sum % 6; };
-    function show(chosen) {
+    function show(chosen, focused) {
       svg.selectAll("*").remove();
+      const widen = (node, focus) => show(node === chosen && node.parent ? node.parent : node, focus);
       const place = (node, x0, x1, level) => {
         if (x1 - x0 < 0.6 || level >= levels) return;
         const frame = svg.append("g").attr("class", "frame").attr("tabindex", x1 - x0 > 40 ? 0 : null).style("cursor", "pointer")
-          .on("click", () => show(node === chosen && node.parent ? node.parent : node)).on("keydown", () => d3.event.key === "Enter" && show(node));
+          .on("click", () => widen(node)).on("keydown", () => d3.event.key === "Enter" && widen(node, true));
         frame.append("rect").attr("x", x0).attr("y", height - row * (level + 1)).attr("width", Math.max(0.4, x1 - x0 - 0.6)).attr("height", row - 1)
           .style("fill", `var(--t${hash(node.name)})`).style("fill-opacity", 0.55);
         frame.append("title").text(`${node.name}\n${amount(node.value, chart.unit)} (${d3.format(".2%")(node.value / root.value)})`);
-        if (x1 - x0 > 24) frame.append("text").attr("x", x0 + 4).attr("y", height - row * level - 6).text(shorten(node.name, Math.floor((x1 - x0 - 6) / 6.4)));
+        if (x1 - x0 > 24) frame.append("text").attr("x", x0 + 4).attr("y", height - row * level - 6).text(shorten(node.name, Math.floor((x1 - x0 - 6) / 7)));
         let x = x0;
-        for (const child of [...node.children.values()].sort((a, b) => b.value - a.value)) {
+        for (const child of node.children.slice().sort((a, b) => b.value - a.value)) {
           const w = (x1 - x0) * child.value / node.value;
           place(child, x, x + w, level + 1);
           x += w;
         }
       };
       const callers = [];
-      for (let node = chosen.parent; node; node = node.parent) callers.unshift(node);
+      for (let node = chosen.parent; node && callers.length < levels / 3; node = node.parent) callers.unshift(node);
       callers.forEach((node, level) => {
-        const frame = svg.append("g").attr("class", "frame").attr("tabindex", 0).style("cursor", "pointer").on("click", () => show(node));
+        const frame = svg.append("g").attr("class", "frame").attr("tabindex", 0).style("cursor", "pointer").on("click", () => show(node))
+          .on("keydown", () => d3.event.key === "Enter" && show(node, true));
         frame.append("rect").attr("x", 0).attr("y", height - row * (level + 1)).attr("width", width).attr("height", row - 1).style("fill", "var(--free)").style("fill-opacity", 0.4);
         frame.append("text").attr("x", 4).attr("y", height - row * level - 6).text(shorten(node.name, 80));
       });
-      place(chosen, 0, width, callers.length);
+      const before = callers.length;
+      place(chosen, 0, width, before);
+      if (focused) svg.selectAll(".frame").filter((_, i) => i === before).node().focus();
     }
     show(root);
+    d3.select(figure).insert("button", "details").attr("type", "button").text(word("all")).on("click", () => show(root));
   }
 
   // Lanes of spans over time. The wheel and a drag zoom; arrows lead from who waits to whom it waits for.
@@ -403,6 +420,12 @@
       const rows = [].concat(...chart.lanes.map((lane) => lane.spans.map((span) => [lane.title, span[3], text(span[0]), text(span[1])])));
       return { headers: [word("lane"), word("name"), `${word("start")} (${chart.unit})`, `${word("length")} (${chart.unit})`], numbers: [2, 3],
         columns: d3.range(4).map((i) => rows.map((row) => row[i])) };
+    }
+    if (chart.kind === "flame") {
+      const paths = [];
+      chart.frames.forEach(([parent, label]) => paths.push((parent < 0 ? "" : paths[parent] + ";") + chart.labels[label]));
+      const own = chart.series[0].values, shown = d3.range(paths.length).filter((i) => own[i] > 0).sort((a, b) => own[b] - own[a]);
+      return { headers: [word("path"), title(chart.series[0])], numbers: [1], columns: [shown.map((i) => paths[i]), shown.map((i) => text(own[i]))] };
     }
     const labels = chart.labels || chart.at.map(text);
     const values = (series) => (series.dots ? series.dots.map((dots) => dots.join(" ")) : series.values.map(text));

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of the ranks as pictures.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpa/base/time.h"
+#include "mpa/recipe/rank_lines.h"
+#include "mpa/report/amount.h"
+#include "mpa/report/page.h"
+#include "outputs.h"
+
+namespace mpa::memory_timeline {
+namespace {
+
+using Rank = OfRank<RankMemory>;
+
+// Each of so many ranks has a picture of its own; of more ranks the highest, the median and the
+// lowest have one.
+constexpr std::size_t kMostOwn = 8;
+constexpr std::size_t kMostBars = 64;
+constexpr std::size_t kTimes = 50;  // of all ranks together
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+// Memory from before the capture comes first, which is the lowest area, as it changes least.
+std::array<Category, kCategories> Layers() {
+  std::array<Category, kCategories> layers{Category::kBefore};
+  for (std::size_t i = 0; i + 1 < kCategories; ++i) layers[i + 1] = static_cast<Category>(i);
+  return layers;
+}
+
+// The unit of all pictures, MB or GB, with four decimals at most.
+class PictureUnit {
+ public:
+  explicit PictureUnit(std::int64_t most) : in_gb_(most >= (std::int64_t{4} << 30)) {}
+  double operator()(std::int64_t bytes) const {
+    if (bytes < 0) return kNone;
+    const double per_unit = in_gb_ ? 1 << 30 : 1 << 20;
+    return std::round(1e4 * static_cast<double>(bytes) / per_unit) / 1e4;
+  }
+  const char* Name() const { return in_gb_ ? "GB" : "MB"; }
+
+ private:
+  bool in_gb_;
+};
+
+std::string PeakText(const RankMemory& part) {
+  std::string text = fmt::format("peak: {}", AmountText(Quantity::kBytes, part.peak->Allocated()));
+  if (part.peak_step >= 0) text += fmt::format(" in step {}", part.peak_step);
+  return text;
+}
+
+class MemoryPictures {
+ public:
+  explicit MemoryPictures(const std::vector<Rank>& ranks) : ranks_(ranks), unit_(MostOf(ranks)) {
+    for (const Category category : Layers()) {
+      const bool any = std::ranges::any_of(ranks, [&](const Rank& rank) {
+        return std::ranges::any_of(rank.part.points,
+                                   [&](const Level& point) { return point.Of(category) > 0; });
+      });
+      if (any) layers_.push_back(category);
+    }
+  }
+
+  // A picture of one rank over time.
+  PageChart OverTime(const Rank& rank, const std::string& which) const {
+    const RankMemory& part = rank.part;
+    PageChart chart{.kind = PageChart::Kind::kAreas,
+                    .title = fmt::format("{}{}: what is allocated for what, and reserved over time",
+                                         RankText(rank.rank), which),
+                    .unit = unit_.Name(),
+                    .label = "ms",
+                    .unit_of_places = "ms since the begin"};
+    for (const Level& point : part.points) chart.at.push_back(InMs(point.time - part.begin));
+    const bool goes_on = part.end > part.points.back().time;
+    if (goes_on) chart.at.push_back(InMs(part.end - part.begin));
+    const auto add = [&](PageSeries series, auto bytes_of) {
+      for (const Level& point : part.points) series.values.push_back(unit_(bytes_of(point)));
+      if (goes_on) series.values.push_back(series.values.back());
+      chart.series.push_back(std::move(series));
+    };
+    for (const Category category : layers_) {
+      add({.name = std::string(NameOf(category))},
+          [&](const Level& point) { return point.Of(category); });
+    }
+    if (std::ranges::any_of(part.points, [](const Level& point) { return point.reserved >= 0; }))
+      add({.name = "reserved", .tint = Tint::kBase, .is_line = true},
+          [](const Level& point) { return point.reserved; });
+    chart.marks.push_back({InMs(part.peak->time - part.begin), PeakText(part)});
+    return chart;
+  }
+
+  // What the ranks held at their peaks.
+  PageChart Peaks() const {
+    PageChart chart{
+        .kind = ranks_.size() > kMostBars ? PageChart::Kind::kHeat : PageChart::Kind::kStacked,
+        .title = "The peak of each rank, by what it is for",
+        .unit = unit_.Name(),
+        .label = "rank"};
+    for (const Category category : layers_)
+      chart.series.push_back({.name = std::string(NameOf(category))});
+    for (const Rank& rank : ranks_) {
+      chart.labels.push_back(std::to_string(rank.rank));
+      for (std::size_t i = 0; i < layers_.size(); ++i)
+        chart.series[i].values.push_back(unit_(rank.part.peak->Of(layers_[i])));
+    }
+    return chart;
+  }
+
+  // Most that each rank held in each part of the time.
+  PageChart AllOverTime() const {
+    TimeNs length = 1;
+    for (const Rank& rank : ranks_) length = std::max(length, rank.part.end - rank.part.begin);
+    const auto parts = static_cast<TimeNs>(kTimes);
+    PageChart chart{.kind = PageChart::Kind::kHeat,
+                    .title = fmt::format("What each rank has allocated over time: the most in each "
+                                         "of {} parts of the time, by its begin in ms",
+                                         kTimes),
+                    .unit = unit_.Name(),
+                    .label = "rank"};
+    for (TimeNs i = 0; i < parts; ++i)
+      chart.series.push_back({.name = fmt::format("{:.4g}", InMs(i * length / parts))});
+    for (const Rank& rank : ranks_) {
+      const RankMemory& part = rank.part;
+      chart.labels.push_back(std::to_string(rank.rank));
+      std::vector<std::int64_t> most(kTimes, -1);
+      for (std::size_t i = 0; i < part.points.size(); ++i) {
+        const TimeNs until = i + 1 < part.points.size() ? part.points[i + 1].time : part.end;
+        const auto place = [&](TimeNs time) {
+          const auto at = (time - part.begin) * parts / length;
+          return static_cast<std::size_t>(std::clamp<TimeNs>(at, 0, parts - 1));
+        };
+        for (std::size_t at = place(part.points[i].time); at <= place(until); ++at)
+          most[at] = std::max(most[at], part.points[i].Allocated());
+      }
+      for (std::size_t i = 0; i < kTimes; ++i) chart.series[i].values.push_back(unit_(most[i]));
+    }
+    return chart;
+  }
+
+ private:
+  static std::int64_t MostOf(const std::vector<Rank>& ranks) {
+    std::int64_t most = 0;
+    for (const Rank& rank : ranks) most = std::max(most, rank.part.peak->Allocated());
+    return most;
+  }
+
+  const std::vector<Rank>& ranks_;
+  const PictureUnit unit_;
+  std::vector<Category> layers_;  // that any rank has
+};
+
+}  // namespace
+
+void AddDrawings(const Ranks& all, Report& report) {
+  std::vector<Rank> ranks;
+  for (const Rank& rank : all) {
+    if (rank.part.peak && !rank.part.points.empty()) ranks.push_back(rank);
+  }
+  if (ranks.empty()) return;
+  const MemoryPictures pictures(ranks);
+  if (ranks.size() > 1) report.drawings.push_back(pictures.Peaks());
+  if (ranks.size() <= kMostOwn) {
+    for (const Rank& rank : ranks) report.drawings.push_back(pictures.OverTime(rank, ""));
+    return;
+  }
+  report.drawings.push_back(pictures.AllOverTime());
+  std::vector<const Rank*> by_peak;
+  for (const Rank& rank : ranks) by_peak.push_back(&rank);
+  std::ranges::stable_sort(by_peak, std::greater{},
+                           [](const Rank* rank) { return rank->part.peak->Allocated(); });
+  report.drawings.push_back(pictures.OverTime(*by_peak.front(), ", the highest peak"));
+  report.drawings.push_back(
+      pictures.OverTime(*by_peak[by_peak.size() / 2], ", the median of the peaks"));
+  report.drawings.push_back(pictures.OverTime(*by_peak.back(), ", the lowest peak"));
+}
+
+}  // namespace mpa::memory_timeline
