@@ -238,7 +238,7 @@ void Conclusions::AddGain(FoundCause found) {
 }
 
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
-                   std::string_view explain) {
+                   std::string_view explain, bool for_page) {
   const std::vector<DiagnosedRank> working = WithDeviceWork(ranks);
   if (working.empty()) return NothingJudged(ranks, rules);
   const CommonSteps common = FindCommonSteps(working);
@@ -294,7 +294,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
   for (const FindingInfo* finding : Catalogue()) {
     if (finding->conclude != nullptr) finding->conclude(conclusions);
   }
-  diagnosis.pictures = PicturesOf(job);
+  if (for_page) diagnosis.pictures = PicturesOf(job);
   FitAdvice(job, diagnosis);
   FindNotCauses(job, of_findings, replays, diagnosis);
   FindFine(job, diagnosis);

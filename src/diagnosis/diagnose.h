@@ -21,9 +21,9 @@ namespace mpa {
 const FoundCause* NumberedFinding(std::string_view number, const std::vector<FoundCause>& findings);
 
 /// Puts the ranks together and says what costs the step. The finding with the key or the number
-/// `explain` gets its chain of evidence.
+/// `explain` gets its chain of evidence. `for_page`: it gets pictures, too.
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules = {},
-                   std::string_view explain = "");
+                   std::string_view explain = "", bool for_page = false);
 
 /// Those of the recipe's arguments, or the usual ones.
 Rules RulesOf(const RecipeArguments& arguments);

@@ -214,7 +214,8 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
   RequireRanks(ranks);
   const auto asked = arguments.find("key");
   Diagnosis diagnosis =
-      Diagnose(ranks, RulesOf(arguments), asked == arguments.end() ? "" : asked->second);
+      Diagnose(ranks, RulesOf(arguments), asked == arguments.end() ? "" : asked->second,
+               wanted.sheets && asked == arguments.end());
   KeepDimension(arguments, diagnosis);
   const Language language = LanguageOf(arguments);
   if (arguments.contains("key")) {
@@ -254,7 +255,7 @@ Recipe DiagnosisRecipe() {
   info.summary = "What slows the step down, on which ranks, and how much time a fix saves";
   info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kDeviceRuns |
                Tables::kKernelTensors | Tables::kChips | Tables::kMemorySamples |
-               Tables::kKernelLoads | Tables::kOpStacks;
+               Tables::kKernelLoads | Tables::kOpStacks | Tables::kBackwardLinks;
   info.can_run = CanDiagnose;
   info.empty_is_answer = true;
   return MakeRecipe<MapDiagnosis, ReduceDiagnosis>(std::move(info));

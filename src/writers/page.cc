@@ -63,8 +63,10 @@ class PageWriter {
       Add("</ul>\n");
     }
     for (const PageChart& chart : section.charts) {
-      Add("<figure data-chart=\"{}\"><figcaption>{}</figcaption></figure>\n", data_.Add(chart),
+      Add("<figure data-chart=\"{}\"><figcaption>{}</figcaption>", data_.Add(chart),
           EscapedHtml(chart.title));
+      if (!chart.note.empty()) Add("<p class=\"dim\">{}</p>", EscapedHtml(chart.note));
+      Add("</figure>\n");
     }
     for (const PageTable& table : section.tables) AddTable(table);
     for (const PageCard& card : section.cards) AddCard(card);

@@ -52,7 +52,7 @@ std::string ColumnTexts(const PageTable& table, std::size_t column) {
 
 std::string_view KindOf(const PageChart& chart) {
   constexpr std::string_view kNames[] = {"bars", "stacked", "boxes", "heat",    "waterfall",
-                                         "dots", "areas",   "flame", "timeline"};
+                                         "dots", "areas",   "flame", "scatter", "timeline"};
   return kNames[static_cast<std::size_t>(chart.kind)];
 }
 
@@ -112,6 +112,15 @@ std::string ChartOf(const PageChart& chart) {
                         Quoted(chart.unit_of_places), List(chart.marks, MarkOf));
   } else if (chart.kind != PageChart::Kind::kTimeline) {
     text += ",\"labels\":" + List(chart.labels, [](const auto& label) { return Quoted(label); });
+  }
+  if (chart.kind == PageChart::Kind::kScatter) {
+    text +=
+        fmt::format(",\"at\":{},\"unit_x\":{},\"beside\":{},\"roofs\":{}", Numbers(chart.at),
+                    Quoted(chart.unit_of_places), List(chart.beside, SeriesOf),
+                    List(chart.roofs, [](const PageRoof& roof) {
+                      return fmt::format("{{\"name\":{},\"most\":{},\"slope\":{}}}",
+                                         Quoted(roof.name), Number(roof.most), Number(roof.slope));
+                    }));
   }
   if (chart.kind == PageChart::Kind::kFlame) {
     text += fmt::format(",\"frames\":{}", List(chart.frames, [](const PageFrame& frame) {

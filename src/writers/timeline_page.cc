@@ -12,7 +12,7 @@ std::string FormatPage(const Timeline& timeline) {
   Page page{.title = timeline.title, .lead = {timeline.text}};
   PageSection section;
   section.charts.push_back({.kind = PageChart::Kind::kTimeline,
-                            .title = "The wheel and a drag zoom.",
+                            .title = "The wheel, a drag, and the keys + - and arrows zoom.",
                             .unit = "us",
                             .timeline = timeline});
   PageTable kinds{.headers = timeline.headers};

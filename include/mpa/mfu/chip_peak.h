@@ -22,6 +22,8 @@ enum class TypeClass : std::uint8_t {
   kFp32,
 };
 
+constexpr TypeClass LastOf(TypeClass) { return TypeClass::kFp32; }
+
 /// Of a type as ParseTensorNames() gives it: "FLOAT16", "BF16", "INT8", "FLOAT". `hf32` says that
 /// the kernel may take FP32 for HF32.
 TypeClass TypeClassOf(std::string_view type, bool hf32 = false);

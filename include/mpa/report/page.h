@@ -50,6 +50,12 @@ struct PageMark {
   std::string label{};
 };
 
+/// What values of kScatter reach at most: the lower of `most` and `slope` x place; 0: no limit.
+struct PageRoof {
+  std::string name{};
+  double most = 0, slope = 0;
+};
+
 /// A frame of a flame graph, within `parent`, which comes before it; -1: it is within none.
 struct PageFrame {
   std::int32_t parent = -1;
@@ -67,15 +73,17 @@ struct PageChart {
     kDots,       ///< see PageSeries::dots
     kAreas,      ///< series one above the other, over `at`
     kFlame,      ///< one series: of each of `frames` the value without those within it
+    kScatter,    ///< a dot for each label at `at` and the value of one series; see `roofs`
     kTimeline,
   };
   Kind kind{};
   std::string title{};  ///< one sentence: what it shows
+  std::string note{};   ///< what it does not show
   std::string unit{};   ///< of the values
   std::string label{};  ///< what the labels are
   std::vector<std::string> labels{};
   std::vector<PageSeries> series{};
-  // Of kAreas the places of the values, and their unit.
+  // Of kAreas and kScatter the places of the values, and their unit.
   std::vector<double> at{};
   std::string unit_of_places{};
   std::vector<PageMark> marks{};
@@ -83,6 +91,9 @@ struct PageChart {
   std::vector<std::optional<double>> limits{};
   std::vector<std::optional<std::pair<double, double>>> bands{};
   std::string limit{}, band{};
+  // Of kScatter.
+  std::vector<PageSeries> beside{};  ///< more about each label; the first is the size of its dot
+  std::vector<PageRoof> roofs{};
   std::vector<PageFrame> frames{};  ///< of kFlame, which share labels
   std::optional<Timeline> timeline{};
 };

@@ -111,6 +111,7 @@ class DevicePart {
         begin_node_[i] = end_node_[i] =
             draft_.AddOfStep(work.begin, work.end - work.begin, kind, StepOf(item), work.row);
         graph_.nodes.back().leaf = work.own;
+        graph_.nodes.back().stream = static_cast<std::int32_t>(work.stream);
         graph_.nodes.back().in_optimizer = Contains(optimizer_, AskedFor(item));
         graph_.nodes.back().adds_gradients = Contains(gradients_, AskedFor(item));
         graph_.nodes.back().clears_gradients = Contains(clearing_, AskedFor(item));

@@ -11,6 +11,7 @@
 #include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/measure/memory_copies.h"
+#include "mpa/mfu/roofline.h"
 #include "mpa/mfu/shapes.h"
 #include "part_facts.h"
 

@@ -68,7 +68,10 @@ class PartMaker {
           NameKernels(trace_, names_, part_);
           AddLaunches(trace_, steps_, part_);
         },
-        [&] { part_.analyzers = MakeAnalyzerRows(trace_); }};
+        [&] {
+          part_.analyzers = MakeAnalyzerRows(trace_);
+          part_.roofline = RooflineOf(trace_);
+        }};
     ParallelFor(pieces.size(), [&](std::size_t piece) { pieces[piece](); });
     if (steps_.Count() == 0) MarkStartUp(part_);
     AddOperations();
@@ -298,9 +301,19 @@ void CheckAnalyzers(const AnalyzerRows& rows) {
     Require(row.count >= 0 && IsDuration(row.time) && std::isfinite(row.mhz));
 }
 
+void CheckRoofline(const Roofline& roofline) {
+  Require(IsDuration(roofline.device_time));
+  for (const RoofKernels& row : roofline.kernels)
+    Require(IsDuration(row.duration) && row.duration > 0 && row.count > 0 &&
+            std::isfinite(row.flops) && row.flops > 0 && std::isfinite(row.bytes) &&
+            row.bytes > 0 && std::isfinite(row.peak_tflops));
+  for (const RoofGap& row : roofline.left_out) Require(IsDuration(row.duration) && row.count > 0);
+}
+
 }  // namespace
 
 void CheckPart(const RankDiagnosis& part) {
+  if (part.roofline) CheckRoofline(*part.roofline);
   const RankGraph& graph = part.graph;
   const auto is_node = [&](std::uint32_t node) { return node < graph.nodes.size(); };
   const auto is_name = [&](NameId name) { return name < part.names.size(); };

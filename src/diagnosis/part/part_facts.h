@@ -37,9 +37,6 @@ class PartNames {
   std::unordered_map<std::string, NameId, Hash, std::equal_to<>> numbers_;
 };
 
-/// Of a tensor; 0 for an absent one, and where its size is beyond what memories hold.
-std::int64_t ElementsOf(const Shape& shape);
-
 /// The kinds of the kernels of the part's graph, and the clock while they ran.
 void NameKernels(const RankTrace& trace, PartNames& names, RankDiagnosis& part);
 

@@ -15,6 +15,7 @@
 #include "mpa/measure/quantiles.h"
 #include "mpa/mfu/chip_of_rank.h"
 #include "mpa/mfu/flops.h"
+#include "mpa/mfu/roofline.h"
 #include "mpa/mfu/shapes.h"
 #include "mpa/model/launches.h"
 #include "part_facts.h"
@@ -158,25 +159,15 @@ class KernelNamer {
     }
   }
 
-  // The types of outputs are not kept: they are taken for that of the first input.
   static void AddBytes(const KernelTensors& tensors, const std::vector<std::string>& types,
                        Leaf leaf, KernelKind& kind) {
-    std::int64_t bytes = 0, largest = 0;
-    for (std::size_t i = 0; i < tensors.inputs.size(); ++i) {
-      const std::int64_t elements = ElementsOf(tensors.inputs[i]);
-      const std::int64_t element = i < types.size() ? BytesOfElement(types[i]) : 0;
-      if (elements > 0 && element == 0) return;
-      bytes += elements * element;
-      largest = std::max(largest, elements);
-    }
-    std::int64_t written = 0;
-    const std::int64_t element = types.empty() ? 0 : BytesOfElement(types[0]);
-    for (const Shape& shape : tensors.outputs) {
-      kind.written += ElementsOf(shape) * element;
-      written = std::max(written, ElementsOf(shape));
-    }
-    kind.bytes = bytes + kind.written;
-    kind.streams = leaf == Leaf::kVector && written > 0 && written == largest;
+    const TensorBytes bytes = BytesOf(tensors, types);
+    kind.bytes = bytes.all;
+    kind.written = bytes.written;
+    std::int64_t read = 0, written = 0;  // elements of the largest
+    for (const Shape& shape : tensors.inputs) read = std::max(read, ElementsOf(shape));
+    for (const Shape& shape : tensors.outputs) written = std::max(written, ElementsOf(shape));
+    kind.streams = bytes.all > 0 && leaf == Leaf::kVector && written > 0 && written == read;
   }
 
   const RankTrace& trace_;
@@ -189,17 +180,6 @@ class KernelNamer {
 };
 
 }  // namespace
-
-std::int64_t ElementsOf(const Shape& shape) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  if (shape.empty()) return 0;
-  std::int64_t count = 1;
-  for (const std::int64_t size : shape) {
-    if (size <= 0 || count > kMost / size) return 0;
-    count *= size;
-  }
-  return count;
-}
 
 void MarkStartUp(RankDiagnosis& part) {
   const auto& nodes = part.graph.nodes;

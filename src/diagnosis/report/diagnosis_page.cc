@@ -133,8 +133,9 @@ class DiagnosisPageMaker : Speaker {
     const JobPictures& pictures = of_.pictures;
     if (pictures.wait) {
       PageChart chart{.kind = PageChart::Kind::kTimeline,
-                      .title = Text({"The longest wait for another rank; the wheel and a drag zoom",
-                                     "等待其他卡最久的时刻；滚轮和拖动可缩放"}),
+                      .title = Text({"The longest wait for another rank; the wheel, a drag, and "
+                                     "the keys + - and arrows zoom",
+                                     "等待其他卡最久的时刻；滚轮、拖动、+ - 和方向键可缩放"}),
                       .unit = "us",
                       .timeline = pictures.wait};
       page_.sections.push_back(
@@ -155,35 +156,48 @@ class DiagnosisPageMaker : Speaker {
       chart.series.push_back(std::move(times));
       section.charts.push_back(std::move(chart));
     }
+    if (pictures.roofline) {
+      PageChart chart = *pictures.roofline;
+      if (language_ == Language::kChinese)
+        chart.title = "各算子的算力与其每字节计算量；线为芯片上限";
+      section.charts.push_back(std::move(chart));
+    }
     if (!pictures.links.empty()) section.charts.push_back(LinksChart());
     if (!section.charts.empty()) page_.sections.push_back(std::move(section));
   }
 
-  // A row and a column for each rank.
+  // A row and a column for each rank; of many ranks for so many neighbours, with their slowest
+  // link.
   PageChart LinksChart() const {
-    PageChart chart{
-        .kind = PageChart::Kind::kHeat,
-        .title = Text({"How fast each pair of ranks moved data", "各对 rank 之间的传输带宽"}),
-        .unit = "GB/s",
-        .label = "rank"};
+    const std::vector<LinkPicture>& links = of_.pictures.links;
     std::map<std::int64_t, std::size_t> places;
-    for (const LinkPicture& link : of_.pictures.links) {
+    for (const LinkPicture& link : links) {
       places.try_emplace(link.low);
       places.try_emplace(link.high);
     }
+    const std::size_t share = (places.size() + kMostBars - 1) / kMostBars;
+    PageChart chart{
+        .kind = PageChart::Kind::kHeat,
+        .title = share > 1
+                     ? Fill({"How fast ranks moved data: the slowest link between {} and {} "
+                             "neighbours",
+                             "rank 之间的传输带宽：每 {} 与 {} 个相邻 rank 间最慢的链路"},
+                            share, share)
+                     : Text({"How fast each pair of ranks moved data", "各对 rank 之间的传输带宽"}),
+        .unit = "GB/s",
+        .label = "rank"};
     std::size_t next = 0;
     for (auto& [rank, place] : places) {
-      place = next++;
-      chart.labels.push_back(std::to_string(rank));
+      place = next++ / share;
+      if (place == chart.labels.size()) chart.labels.push_back(std::to_string(rank));
     }
-    for (const auto& [rank, place] : places) {
-      chart.series.push_back(
-          {.name = std::to_string(rank),
-           .values = std::vector<double>(next, std::numeric_limits<double>::quiet_NaN()),
-           .tint = Tint::kTransfer});
+    for (const std::string& label : chart.labels) {
+      chart.series.push_back({.name = label,
+                              .values = std::vector<double>(
+                                  chart.labels.size(), std::numeric_limits<double>::quiet_NaN()),
+                              .tint = Tint::kTransfer});
     }
-    for (const LinkPicture& link : of_.pictures.links) {
-      // Of several transports the slower one counts.
+    for (const LinkPicture& link : links) {
       for (const auto& [from, to] : {std::pair{link.low, link.high}, {link.high, link.low}}) {
         double& speed = chart.series[places.at(from)].values[places.at(to)];
         speed = std::isnan(speed) ? link.speed : std::min(speed, link.speed);

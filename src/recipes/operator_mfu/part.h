@@ -9,6 +9,7 @@
 
 #include "mpa/measure/module_statistic.h"
 #include "mpa/mfu/kernel_mfu.h"
+#include "mpa/mfu/roofline.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/module_parts.h"
@@ -88,6 +89,7 @@ struct Part {
   std::vector<OperatorMfuRow> kernels;
   std::vector<ModuleStatisticRow> modules;
   MfuSummary summary;
+  Roofline roofline;
   bool has_shapes = false;  ///< the capture records shapes of kernels
   bool on_gpu = false;
 };
@@ -96,7 +98,6 @@ struct Part {
 
 constexpr FlopsSource LastOf(FlopsSource) { return FlopsSource::kShapes; }
 constexpr FlopsGap LastOf(FlopsGap) { return FlopsGap::kNotMatrixWork; }
-constexpr TypeClass LastOf(TypeClass) { return TypeClass::kFp32; }
 constexpr PeakGap LastOf(PeakGap) { return PeakGap::kNoChip; }
 
 /// "peak 353.9 TFLOPS with FP16 (24 cores at 1800 MHz)".

@@ -39,6 +39,8 @@ Part MapOperatorMfu(const RankTrace& trace, const RecipeArguments& arguments) {
             .summary = SummariseMfu(trace, mfu, chip),
             .has_shapes = HasShapes(trace),
             .on_gpu = trace.device == DeviceKind::kGpu};
+            .roofline = RooflineOf(trace, mfu),
+            .has_shapes = HasShapes(trace)};
   if (compat) {
     std::erase_if(part.kernels, [](const OperatorMfuRow& row) { return !row.mfu.use.Known(); });
   }
@@ -79,9 +81,18 @@ void AddLines(std::vector<std::string> lines, Report& report) {
   std::move(lines.begin(), lines.end(), std::back_inserter(report.lines));
 }
 
+void AddDrawings(const std::vector<OfRank<Part>>& parts, Report& report) {
+  std::vector<const Roofline*> ranks;
+  for (const OfRank<Part>& rank : parts) ranks.push_back(&rank.part.roofline);
+  if (auto chart = RooflineChart(ranks)) report.drawings.push_back(std::move(*chart));
+}
+
 void ReduceOperatorMfu(const std::vector<OfRank<Part>>& parts, const RecipeArguments& arguments,
                        Wanted wanted, Report& report) {
-  if (wanted.sheets) operator_mfu::AddSheets(parts, arguments.contains(kCompat), report);
+  if (wanted.sheets) {
+    operator_mfu::AddSheets(parts, arguments.contains(kCompat), report);
+    if (!arguments.contains(kCompat)) AddDrawings(parts, report);
+  }
   for (const OfRank<Part>& rank : parts) AddNotes(rank, report);
   if (wanted.screen == Detail::kNone) return;
   std::vector<OfRank<MfuSummary>> summaries;

@@ -302,6 +302,44 @@
     drawKey(figure, chart.series.map((series, i) => ({ name: series.name, colour: tint(series, series.line ? areas.length + lines.indexOf(series) : i) })));
   }
 
+  // Both axes are logarithmic: roofs are straight lines with a corner.
+  function drawScatter(figure, chart) {
+    const height = 340;
+    const [svg, width] = canvas(figure, height + 36, chart.title);
+    const left = 64, size = chart.beside[0].values;
+    const value = (i) => chart.series.map((series) => series.values[i]).find((one) => one != null);
+    const values = chart.labels.map((_, i) => value(i));
+    const corners = chart.roofs.filter((roof) => roof.most > 0 && roof.slope > 0).map((roof) => roof.most / roof.slope);
+    const tops = chart.roofs.filter((roof) => roof.most > 0).map((roof) => roof.most);
+    const around = (low, high) => [low / 1.6, high * 1.6];
+    const x = d3.scaleLog().domain(around(...d3.extent(chart.at.concat(corners)))).range([left, width - 12]);
+    const y = d3.scaleLog().domain(around(...d3.extent(values.concat(tops)))).range([height, 8]);
+    const few = (scale, most) => [[1, 2, 3, 5, 7], [1, 2, 5], [1]].map((starts) => scale.ticks().filter((tick) => starts.includes(+tick.toExponential()[0])))
+      .find((ticks) => ticks.length <= most) || [];
+    svg.append("g").attr("transform", `translate(${left},0)`).call(d3.axisLeft(y).tickValues(few(y, 9)).tickFormat(d3.format("~g")));
+    svg.append("text").attr("x", 2).attr("y", 10).style("fill", "var(--dim)").text(chart.unit);
+    svg.append("g").attr("transform", `translate(0,${height})`).call(d3.axisBottom(x).tickValues(few(x, width / 55)).tickFormat(d3.format("~g")));
+    svg.append("text").attr("x", width - 12).attr("y", height + 32).attr("text-anchor", "end").style("fill", "var(--dim)").text(chart.unit_x);
+    const [first, last] = x.domain(), lowest = y.domain()[0];
+    const colour = (name) => { const s = chart.series.findIndex((series) => series.name === name); return tint(chart.series[s] || {}, Math.max(0, s)); };
+    chart.roofs.forEach((roof, r) => {
+      const at = (place) => Math.min(roof.most || Infinity, roof.slope ? roof.slope * place : Infinity);
+      const from = roof.slope ? Math.max(first, lowest / roof.slope) : first;
+      const places = [from, last].concat(roof.most && roof.slope ? [Math.min(last, Math.max(from, roof.most / roof.slope))] : []).sort(d3.ascending);
+      svg.append("path").attr("class", "roof").attr("d", d3.line().x((place) => x(place)).y((place) => y(at(place)))(places)).style("fill", "none")
+        .style("stroke", colour(chart.series[r] && chart.series[r].name)).style("stroke-width", 1.5).append("title").text(roof.name);
+      svg.append("text").attr("class", "roofed").attr("x", width - 14).attr("y", y(at(last)) - 5).attr("text-anchor", "end").text(roof.name);
+    });
+    const radius = d3.scaleSqrt().domain([0, d3.max(size) || 1]).range([3, 13]);
+    d3.range(values.length).sort((a, b) => size[b] - size[a]).forEach((i) => {
+      const s = chart.series.findIndex((series) => series.values[i] != null);
+      svg.append("circle").attr("class", "dot").attr("cx", x(chart.at[i])).attr("cy", y(values[i])).attr("r", radius(size[i])).style("fill", tint(chart.series[s], s))
+        .style("fill-opacity", 0.6).style("stroke", "var(--page)").append("title").text(`${chart.labels[i]}\n${amount(values[i], chart.unit)}, ${amount(chart.at[i], chart.unit_x)}\n`
+          + chart.beside.map((series) => `${series.name} ${amount(series.values[i])}`).join(", "));
+    });
+    drawKey(figure, chart.series.map((series, i) => ({ name: series.name, colour: tint(series, i) })));
+  }
+
   // The frames of a flame graph: [parent, label], parents first. Their values are those without the frames within them.
   function frameTree(chart) {
     const root = { name: chart.label || "all", value: 0, children: [] };
@@ -360,7 +398,7 @@
   function drawTimeline(figure, chart) {
     const row = 30, top = 22, height = top + row * chart.lanes.length;
     const [svg, width] = canvas(figure, height + 34, chart.title);
-    const left = Math.min(width * 0.3, 150);
+    const left = Math.min(width * 0.3, 180);
     const whole = d3.scaleLinear().domain([chart.begin, chart.end]).range([left, width - 12]);
     const id = "clip" + Math.random().toString(36).slice(2);
     svg.append("clipPath").attr("id", id).append("rect").attr("x", left).attr("y", 0).attr("width", width - 12 - left).attr("height", height);
@@ -383,7 +421,7 @@
             .style("fill", chart.kinds[kind].colour);
           span.append("title").text(`${name}: ${amount(length, chart.unit)}, from ${amount(begin, chart.unit)}`);
           const text = label || name;
-          if (x1 - x0 > 6.8 * text.length) span.append("text").attr("x", (x0 + x1) / 2).attr("y", top + row * l + 18).attr("text-anchor", "middle").text(text);
+          if (x1 - x0 > 7 * text.length + 6) span.append("text").attr("x", (x0 + x1) / 2).attr("y", top + row * l + 18).attr("text-anchor", "middle").text(text);
         }
       });
       for (const mark of chart.marks) {
@@ -396,12 +434,22 @@
         const y0 = top + row * arrow.from + 12, y1 = top + row * arrow.to + 12, x0 = x(arrow.at), x1 = x(arrow.until);
         marks.append("path").attr("class", "arrow").attr("d", `M${x0},${y0}C${x0},${(y0 + y1) / 2} ${x1},${(y0 + y1) / 2} ${x1},${y1}`)
           .style("fill", "none").style("stroke", "var(--wait)").style("stroke-width", 1.5).append("title").text(arrow.label);
-        marks.append("circle").attr("cx", x1).attr("cy", y1).attr("r", 3).style("fill", "var(--wait)");
+        const tip = y1 > y0 ? -7 : 7;
+        marks.append("path").attr("d", `M${x1},${y1}l-4,${tip}h8z`).style("fill", "var(--wait)");
       }
     }
     const zoom = d3.zoom().scaleExtent([1, 5000]).translateExtent([[left, 0], [width - 12, height]]).extent([[left, 0], [width - 12, height]])
       .on("zoom", () => draw(d3.event.transform.rescaleX(whole)));
     svg.call(zoom);
+    const keys = {
+      "+": () => zoom.scaleBy(svg, 1.5), "=": () => zoom.scaleBy(svg, 1.5), "-": () => zoom.scaleBy(svg, 1 / 1.5), Home: () => svg.call(zoom.transform, d3.zoomIdentity),
+      ArrowLeft: () => pan(1), ArrowRight: () => pan(-1), ArrowUp: () => zoom.scaleBy(svg, 1.5), ArrowDown: () => zoom.scaleBy(svg, 1 / 1.5),
+    };
+    const pan = (to) => zoom.translateBy(svg, to * (width - left) / 5 / d3.zoomTransform(svg.node()).k, 0);
+    svg.attr("tabindex", 0).on("keydown", () => {
+      const act = !d3.event.ctrlKey && !d3.event.metaKey && keys[d3.event.key];
+      if (act) { d3.event.preventDefault(); act(); }
+    });
     d3.select(figure).insert("button", "details").attr("type", "button").text(word("reset")).on("click", () => svg.call(zoom.transform, d3.zoomIdentity));
     drawKey(figure, chart.kinds.filter((kind) => kind.meaning).map((kind) => ({ name: kind.meaning, colour: kind.colour })));
     draw(whole);
@@ -409,7 +457,7 @@
 
   const drawings = {
     bars: (figure, chart) => drawBars(figure, chart, false), stacked: (figure, chart) => drawBars(figure, chart, true), boxes: drawBoxes,
-    heat: drawHeat, waterfall: drawWaterfall, dots: drawDots, areas: drawAreas, flame: drawFlame, timeline: drawTimeline,
+    heat: drawHeat, waterfall: drawWaterfall, dots: drawDots, areas: drawAreas, flame: drawFlame, scatter: drawScatter, timeline: drawTimeline,
   };
 
   // What a chart shows, as a table.
@@ -428,6 +476,11 @@
       return { headers: [word("path"), title(chart.series[0])], numbers: [1], columns: [shown.map((i) => paths[i]), shown.map((i) => text(own[i]))] };
     }
     const labels = chart.labels || chart.at.map(text);
+    if (chart.kind === "scatter") {
+      return { headers: [chart.label, chart.unit_x, ...chart.series.map(title), ...chart.beside.map((series) => series.name)],
+        numbers: d3.range(1, 2 + chart.series.length + chart.beside.length),
+        columns: [labels, chart.at.map(text), ...chart.series.concat(chart.beside).map((series) => series.values.map(text))] };
+    }
     const values = (series) => (series.dots ? series.dots.map((dots) => dots.join(" ")) : series.values.map(text));
     return { headers: [chart.label || word("name"), ...chart.series.map(title)], numbers: d3.range(1, chart.series.length + 1),
       columns: [labels, ...chart.series.map(values)] };

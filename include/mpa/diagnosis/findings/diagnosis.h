@@ -14,7 +14,7 @@
 #include "mpa/collectives/lateness.h"
 #include "mpa/diagnosis/findings/finding.h"
 #include "mpa/diagnosis/findings/rules.h"
-#include "mpa/report/timeline.h"
+#include "mpa/report/page.h"
 
 /// What a diagnosis says: where the time of a step goes, what slows it down, and how much a fix
 /// saves.
@@ -230,6 +230,7 @@ struct NeededFinding {
 };
 
 /// How fast a connection between two ranks moved data, in GB/s.
+/// Two ranks, and GB/s of what they moved; of several transports the slower one.
 struct LinkPicture {
   std::int64_t low = -1, high = -1;
   double speed = 0;
@@ -239,6 +240,7 @@ struct LinkPicture {
 struct JobPictures {
   std::vector<std::pair<std::string, TimeNs>> kernels;  ///< by type, of the mean rank and step
   std::vector<LinkPicture> links;
+  std::optional<PageChart> roofline;
   std::optional<Timeline> wait;  ///< around the longest wait of a rank for another
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/diagnosis/part/rank_graph.h"
 #include "mpa/measure/leaf.h"
+#include "mpa/mfu/roofline.h"
 #include "mpa/model/serving_batch.h"
 
 namespace mpa {
@@ -180,6 +182,7 @@ struct RankDiagnosis {
   std::vector<LongTask> long_tasks;
   RankCollectives collectives;
   AnalyzerRows analyzers;
+  std::optional<Roofline> roofline;
   std::map<std::string, std::string> settings;  ///< see JobInfo
   std::string host;                             ///< the machine; empty: not recorded
   std::string chip;                             ///< "Ascend910B"; empty: not recorded

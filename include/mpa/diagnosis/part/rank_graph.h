@@ -34,6 +34,7 @@ struct GraphNode {
       false;  ///< the host asked for it to add gradients to those of earlier passes
   bool clears_gradients = false;  ///< the host asked for it within Optimizer.zero_grad
   std::int32_t graph = -1;        ///< see GraphItem
+  std::int32_t stream = -1;       ///< of a kernel or copy
 };
 
 struct GraphEdge {

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// The longest wait for another rank, as lanes of both ranks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/report/pictures.h"
+
+namespace mpa {
+namespace {
+
+// Streams, and operations at the same time, that a rank has lanes for; the last lane has the rest.
+constexpr std::size_t kMostStreams = 4, kMostAtOnce = 3;
+constexpr std::size_t kMostSpans = 2000;  // of a lane
+constexpr std::size_t kMostArrows = 20;
+
+class WaitPicture {
+ public:
+  explicit WaitPicture(const Job& job) : job_(job) {
+    TimeNs longest = 0;
+    for (const JobOperation& operation : job.operations.all) {
+      const auto& members = operation.joint.members;
+      if (members.size() < 2 || operation.is_apart || !IsBarrierKind(operation.kind) ||
+          !job.Counts(operation.step))
+        continue;
+      const auto [first, last] = std::ranges::minmax_element(
+          members, {}, [&](const auto& member) { return Start(member); });
+      if (Start(*last) - Start(*first) <= longest) continue;
+      longest = Start(*last) - Start(*first);
+      first_ = *first;
+      last_ = *last;
+      found_ = true;
+    }
+  }
+
+  std::optional<Timeline> Draw() && {
+    if (!found_) return std::nullopt;
+    const TimeNs begin = Start(first_), came = Start(last_);
+    TimeNs end = came;
+    for (const auto& member : {first_, last_}) end = std::max(end, Start(member) + DurOf(member));
+    const TimeNs margin = (end - begin) / 5 + 1;
+    timeline_.begin = begin - margin;
+    timeline_.end = end + margin;
+    timeline_.kinds = {
+        {"var(--compute)", "kernels"},        {"var(--copy)", "copies"},
+        {"var(--transfer)", "communication"}, {"var(--wait)", "waiting for a rank"},
+        {"var(--free)", "work of the host"},  {"var(--base)", "the host waits for the device"}};
+    for (const auto& member : {first_, last_}) AddRank(member.rank);
+    AddArrows();
+    return std::move(timeline_);
+  }
+
+ private:
+  enum Kind : std::size_t { kKernels, kCopies, kCommunication, kWaiting, kHost, kBlocked };
+
+  // Part of an operation that is drawn, and for whom it waits.
+  struct Wait {
+    std::size_t rank = 0, lane = 0;
+    TimeNs begin = 0, end = 0;
+    std::size_t last_rank = 0;
+    TimeNs came = 0;
+    std::string text;
+  };
+
+  TimeNs OnJob(std::size_t rank, TimeNs time) const {
+    return job_.operations.clock[rank].Convert(time);
+  }
+  TimeNs Start(const JointOperation::Member& member) const {
+    return OnJob(member.rank, job_.PartOf(member).start);
+  }
+  TimeNs DurOf(const JointOperation::Member& member) const { return job_.PartOf(member).dur; }
+  std::string RankName(std::size_t rank) const {
+    return fmt::format("rank {}", job_.ranks[rank].rank);
+  }
+
+  bool IsSeen(TimeNs begin, TimeNs end) const {
+    return begin < timeline_.end && end > timeline_.begin;
+  }
+  void Add(TimelineLane& lane, TimelineSpan span) const {
+    if (IsSeen(span.begin, span.end) && lane.spans.size() < kMostSpans)
+      lane.spans.push_back(std::move(span));
+  }
+
+  void AddRank(std::size_t rank) {
+    AddHost(rank);
+    AddStreams(rank);
+    AddCommunication(rank);
+  }
+
+  // Of work before a moment of the threads, what the thread of the task queue did is a lane of its
+  // own. Shares of one piece of work follow each other.
+  void AddHost(std::size_t rank) {
+    const RankDiagnosis& part = job_.Part(rank);
+    TimelineLane host{.title = RankName(rank) + ", host"},
+        queue{.title = RankName(rank) + ", queue"};
+    std::map<std::uint32_t, TimeNs> before;  // what is drawn of the edge, from its end
+    for (const HostShare& share : part.shares) {
+      const GraphEdge& edge = part.graph.edges[share.edge];
+      const GraphNode& node = part.graph.nodes[edge.node];
+      TimeNs& drawn = before[share.edge];
+      const TimeNs end = OnJob(rank, node.start - drawn);
+      drawn += share.time;
+      const bool queued =
+          node.kind == NodeKind::kQueue || part.graph.nodes[edge.on].kind == NodeKind::kQueue;
+      Add(queued ? queue : host,
+          {end - share.time, end, kHost, std::string(NameOf(share.leaf)), ""});
+    }
+    for (const BlockedPart& blocked : part.blocked) {
+      const TimeNs end = OnJob(rank, part.graph.nodes[part.graph.edges[blocked.edge].node].start);
+      Add(host, {end - blocked.dur, end, kBlocked, part.names[blocked.name], ""});
+    }
+    timeline_.lanes.push_back(std::move(host));
+    if (!queue.spans.empty()) timeline_.lanes.push_back(std::move(queue));
+  }
+
+  void AddStreams(std::size_t rank) {
+    const RankDiagnosis& part = job_.Part(rank);
+    std::map<std::int32_t, TimelineLane> streams;
+    for (const GraphNode& node : part.graph.nodes) {
+      if (node.kind != NodeKind::kKernel && node.kind != NodeKind::kCopy) continue;
+      const TimeNs start = OnJob(rank, node.start);
+      if (!IsSeen(start, start + node.dur)) continue;
+      const bool known = streams.contains(node.stream) || streams.size() < kMostStreams;
+      TimelineLane& lane = known ? streams[node.stream] : std::prev(streams.end())->second;
+      const bool copies = node.kind == NodeKind::kCopy;
+      Add(lane, {start, start + node.dur, copies ? kCopies : kKernels,
+                 copies ? "copy" : part.names[part.KindOf(node).name], ""});
+    }
+    if (streams.empty()) streams[-1];
+    for (auto& [stream, lane] : streams) {
+      lane.title = RankName(rank) + (stream < 0 ? ", device" : fmt::format(", stream {}", stream));
+      timeline_.lanes.push_back(std::move(lane));
+    }
+  }
+
+  // Operations that run at once are in lanes below each other.
+  void AddCommunication(std::size_t rank) {
+    const RankDiagnosis& part = job_.Part(rank);
+    std::vector<TimelineLane> lanes(1);
+    std::vector<TimeNs> until(1);
+    const std::size_t first = timeline_.lanes.size();
+    for (std::size_t i = 0; i < part.operations.size(); ++i) {
+      const OperationPart& operation = part.operations[i];
+      const TimeNs begin = OnJob(rank, operation.start), end = begin + operation.dur;
+      if (!IsSeen(begin, end)) continue;
+      std::size_t at = 0;
+      while (at + 1 < kMostAtOnce && at < until.size() && until[at] > begin) ++at;
+      if (at == lanes.size()) {
+        lanes.emplace_back();
+        until.push_back(0);
+      }
+      until[at] = std::max(until[at], end);
+      AddOperation(rank, i, first + at, lanes[at]);
+    }
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      lanes[i].title = RankName(rank) + ", communication";
+      if (i > 0) lanes[i].title += fmt::format(" {}", i + 1);
+      timeline_.lanes.push_back(std::move(lanes[i]));
+    }
+  }
+
+  // Up to the last arrival it waits.
+  void AddOperation(std::size_t rank, std::size_t at, std::size_t lane_number, TimelineLane& lane) {
+    const RankDiagnosis& part = job_.Part(rank);
+    const OperationPart& operation = part.operations[at];
+    const JobOperation& joint = job_.operations.all[job_.operations.of_rank[rank][at]];
+    const TimeNs begin = OnJob(rank, operation.start), end = begin + operation.dur;
+    const std::string& name = part.names[operation.name];
+    TimeNs wait = 0;
+    if (IsBarrierKind(joint.kind) && !joint.joint.members.empty()) {
+      const auto last = std::ranges::max_element(joint.joint.members, {},
+                                                 [&](const auto& member) { return Start(member); });
+      wait = std::clamp<TimeNs>(Start(*last) - begin, 0, operation.dur);
+      if (wait > 0) {
+        waits_.push_back({rank, lane_number, begin, begin + wait, last->rank, Start(*last), name});
+        Add(lane, {begin, begin + wait, kWaiting,
+                   fmt::format("{} waits for {}", name, RankName(last->rank)), name});
+      }
+    }
+    Add(lane, {begin + wait, end, kCommunication, name, ""});
+    arrivals_.push_back({rank, lane_number, begin, end, rank, begin, name});
+  }
+
+  // From each wait to the operation of the rank that came last, where that rank is drawn; the
+  // longest waits first.
+  void AddArrows() {
+    std::ranges::stable_sort(
+        waits_, [](const Wait& a, const Wait& b) { return a.end - a.begin > b.end - b.begin; });
+    for (const Wait& wait : waits_) {
+      if (timeline_.arrows.size() == kMostArrows) break;
+      const auto to = std::ranges::find_if(arrivals_, [&](const Wait& arrival) {
+        return arrival.rank == wait.last_rank && arrival.begin == wait.came;
+      });
+      if (wait.last_rank == wait.rank || to == arrivals_.end()) continue;
+      timeline_.arrows.push_back(
+          {.from = wait.lane,
+           .to = to->lane,
+           .begin = wait.begin,
+           .end = wait.came,
+           .label = fmt::format("{} of {} waits for {}", wait.text, RankName(wait.rank),
+                                RankName(wait.last_rank))});
+    }
+  }
+
+  const Job& job_;
+  bool found_ = false;
+  JointOperation::Member first_{}, last_{};
+  Timeline timeline_;
+  std::vector<Wait> waits_, arrivals_;
+};
+
+}  // namespace
+
+std::optional<Timeline> LongestWait(const Job& job) { return WaitPicture(job).Draw(); }
+
+}  // namespace mpa
