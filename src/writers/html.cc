@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,44 @@ PageTable TableOfSheet(const Sheet& sheet) {
   PageTable table{
       .title = fmt::format("{} ({} {})", sheet.name, count, Plural(sheet.rows.size(), "row"))};
   std::vector<std::size_t> shown;
+// About what a row takes on the page, where a column has texts that occur again and again once.
+std::size_t BytesOfRow(const Sheet& sheet) {
+  constexpr std::size_t kSample = 2000, kNumber = 5, kQuotes = 3;
+  const std::size_t rows = std::min(sheet.rows.size(), kSample);
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+    std::unordered_set<std::string> texts;
+    std::size_t of_column = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::string text = ShownText(sheet, sheet.rows[row], i);
+      of_column += text.size() + kQuotes;
+      texts.insert(std::move(text));
+    }
+    bytes += 2 * texts.size() > rows ? of_column : kNumber * rows;
+  }
+  return rows == 0 ? 0 : bytes / rows + 1;
+// How many rows of each sheet have room on a page that can be mailed and opens at once. The short
+// sheets have all of theirs, the others share what is left.
+std::vector<std::size_t> RowsOnPage(const std::vector<Sheet>& sheets) {
+  constexpr std::size_t kMostBytes = 7'000'000;
+  std::vector<std::pair<std::size_t, std::size_t>> sizes;  // bytes of a row, position
+  for (std::size_t i = 0; i < sheets.size(); ++i) sizes.emplace_back(BytesOfRow(sheets[i]), i);
+  std::ranges::sort(sizes, {},
+                    [&](const auto& size) { return size.first * sheets[size.second].rows.size(); });
+  std::vector<std::size_t> rows(sheets.size());
+  std::size_t left = kMostBytes;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto& [bytes, place] = sizes[i];
+    const std::size_t share = left / (sizes.size() - i);
+    rows[place] = std::min(sheets[place].rows.size(), bytes == 0 ? 0 : share / bytes);
+    left -= rows[place] * bytes;
+  }
+  return rows;
+PageTable TableOfSheet(const Sheet& sheet, std::size_t most_rows) {
+  if (most_rows < sheet.rows.size()) {
+    table.title = fmt::format("{} (the first {} of {} rows; --export_type csv writes all)",
+                              sheet.name, WithThousands(std::to_string(most_rows)), count);
+  }
   for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
     const bool empty = std::ranges::all_of(
         sheet.rows, [&](const Row& row) { return i >= row.cells.size() || IsEmpty(row.cells[i]); });
@@ -49,7 +88,8 @@ PageTable TableOfSheet(const Sheet& sheet) {
     table.headers.push_back(SidedName(sheet.columns[i]));
     shown.push_back(i);
   }
-  for (const Row& row : sheet.rows) {
+  for (std::size_t at = 0; at < most_rows; ++at) {
+    const Row& row = sheet.rows[at];
     std::vector<std::string>& cells = table.rows.emplace_back();
     for (const std::size_t i : shown) cells.push_back(ShownText(sheet, row, i));
     if (!cells.empty()) cells[0].insert(0, 2 * static_cast<std::size_t>(row.indent), ' ');
@@ -169,8 +209,9 @@ Page PageOf(const Report& report, std::string title) {
     if (sheet == report.sheets.end()) continue;
     if (auto drawn = ChartOfSheet(*sheet, chart)) charts.charts.push_back(std::move(*drawn));
   }
-  for (const Sheet& sheet : report.sheets) {
-    if (!sheet.rows.empty()) tables.tables.push_back(TableOfSheet(sheet));
+  const std::vector<std::size_t> rows = RowsOnPage(report.sheets);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] > 0) tables.tables.push_back(TableOfSheet(report.sheets[i], rows[i]));
   }
   for (PageSection* section : {&charts, &tables}) {
     if (!section->charts.empty() || !section->tables.empty())

@@ -14,7 +14,7 @@
 /// What a page for people says, from top to bottom: texts, no markup. Writers give it a form.
 namespace mpa {
 
-/// All rows are on the page; those that are seen are drawn.
+/// The rows that are seen are drawn, however many there are.
 struct PageTable {
   std::string title{};  ///< the table is folded below it; empty: it is always seen
   std::vector<std::string> headers{};

@@ -59,7 +59,7 @@ PageChart FlameChart(const PathTree& tree, std::string title) {
   for (const auto& [parent, time] : rests) {
     if (time > 0) add(parent, rest, time);
   }
-  if (chart.frames.size() > 0 && chart.frames.back().label == rest)
+  if (!chart.frames.empty() && chart.frames.back().label == rest)
     chart.labels.emplace_back(kRest);
   return chart;
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+
+#include "recipes/export_stacks/stacks.h"
+
+namespace mpa::export_stacks {
+namespace {
+
+// A caller of 900 ms whose 5000 functions take 0.1 ms each, and one that takes the rest.
+TEST(FlameChart, SmallFramesAreOneInTheirCaller) {
+  PathTreeBuilder tree;
+  const std::int32_t caller = tree.Child(PathTreeBuilder::kRoot, "caller");
+  tree.Add(tree.Child(caller, "long"), 400'000'000, 1);
+  for (int i = 0; i < 5000; ++i)
+    tree.Add(tree.Child(caller, "short" + std::to_string(i)), 100'000, 1);
+  tree.Add(tree.Child(PathTreeBuilder::kRoot, "other"), 100'000'000, 1);
+  const PageChart chart = FlameChart(tree.tree(), "");
+  ASSERT_EQ(chart.frames.size(), 4u);
+  ASSERT_EQ(chart.labels.size(), 4u);
+  const auto& times = chart.series.at(0).values;
+  EXPECT_DOUBLE_EQ(std::accumulate(times.begin(), times.end(), 0.0), 1000);
+  EXPECT_EQ(chart.labels[chart.frames[3].label], "[frames of less than 0.1 %]");
+  EXPECT_EQ(chart.frames[3].parent, 0);
+  EXPECT_DOUBLE_EQ(times[3], 500);
+}
+
+// What calls only short functions is drawn when all of them together are long enough.
+TEST(FlameChart, CallersOfShortFramesStay) {
+  PathTreeBuilder tree;
+  const std::int32_t caller = tree.Child(PathTreeBuilder::kRoot, "caller");
+  for (int i = 0; i < 2000; ++i) tree.Add(tree.Child(caller, std::to_string(i)), 1, 1);
+  const PageChart chart = FlameChart(tree.tree(), "");
+  ASSERT_EQ(chart.frames.size(), 2u);
+  EXPECT_EQ(chart.labels[chart.frames[0].label], "caller");
+  EXPECT_EQ(chart.series.at(0).values[0], 0);
+}
+
+// Nothing is folded where nothing is short.
+TEST(FlameChart, HasNoRestWithoutNeed) {
+  PathTreeBuilder tree;
+  tree.Add(tree.Child(tree.Child(PathTreeBuilder::kRoot, "a"), "b"), 5, 1);
+  EXPECT_EQ(FlameChart(tree.tree(), "").labels, (std::vector<std::string>{"a", "b"}));
+}
+
+}  // namespace
+}  // namespace mpa::export_stacks
