@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "mpa/diagnosis/job/metric_names.h"
@@ -138,6 +140,13 @@ class DiagnosisPageMaker : Speaker {
                                      "等待其他卡最久的时刻；滚轮、拖动、+ - 和方向键可缩放"}),
                       .unit = "us",
                       .timeline = pictures.wait};
+      // In the order of the picture.
+      constexpr std::array<std::string_view, 6> kChinese = {
+          "算子", "拷贝", "通信", "等待其他卡", "host 执行", "host 等待设备"};
+      std::vector<TimelineKind>& kinds = chart.timeline->kinds;
+      if (language_ == Language::kChinese && kinds.size() == kChinese.size()) {
+        for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i].meaning = kChinese[i];
+      }
       page_.sections.push_back(
           {.heading = Text({"The longest wait", "最长的等待"}), .charts = {std::move(chart)}});
     }

@@ -11,7 +11,7 @@ namespace mpa {
 namespace {
 
 // Three steps in which rank 1 comes 3 ms after rank 0 to an operation of 1 ms.
-JobPictures TwoRanks() {
+std::vector<RankDiagnosis> TwoParts() {
   std::vector<RankDiagnosis> parts;
   for (const TimeNs more : {0 * kMs, 3 * kMs}) {
     PartBuilder builder;
@@ -22,7 +22,17 @@ JobPictures TwoRanks() {
     }
     parts.push_back(builder.Build());
   }
-  return DiagnoseJob(parts).pictures;
+  return parts;
+}
+
+JobPictures PicturesOf(const std::vector<RankDiagnosis>& parts) {
+  return DiagnoseJob(parts, {}, true).pictures;
+}
+
+std::vector<std::string> TitlesOf(const Timeline& timeline) {
+  std::vector<std::string> titles;
+  for (const TimelineLane& lane : timeline.lanes) titles.push_back(lane.title);
+  return titles;
 }
 
 std::vector<TimeNs> LengthsOf(const TimelineLane& lane) {
@@ -32,18 +42,16 @@ std::vector<TimeNs> LengthsOf(const TimelineLane& lane) {
 }
 
 TEST(JobPictures, KernelsOfTheMeanRankAndStep) {
-  const auto kernels = TwoRanks().kernels;
+  const auto kernels = PicturesOf(TwoParts()).kernels;
   ASSERT_EQ(kernels.size(), 2u);
   EXPECT_EQ(kernels[0], std::pair(std::string("MatMulV3"), 3'500 * kUs));
   EXPECT_EQ(kernels[1], std::pair(std::string("Add"), kMs));
 }
 
 TEST(JobPictures, AnArrowLeadsToWhomARankWaitsFor) {
-  const auto wait = TwoRanks().wait;
+  const auto wait = PicturesOf(TwoParts()).wait;
   ASSERT_TRUE(wait);
-  std::vector<std::string> titles;
-  for (const TimelineLane& lane : wait->lanes) titles.push_back(lane.title);
-  EXPECT_EQ(titles,
+  EXPECT_EQ(TitlesOf(*wait),
             (std::vector<std::string>{"rank 0, host", "rank 0, device", "rank 0, communication",
                                       "rank 1, host", "rank 1, device", "rank 1, communication"}));
   ASSERT_EQ(wait->arrows.size(), 1u);
@@ -52,12 +60,33 @@ TEST(JobPictures, AnArrowLeadsToWhomARankWaitsFor) {
   // Rank 0 waits for 3 of the 4 ms; of rank 1 all of it moves data.
   EXPECT_EQ(LengthsOf(wait->lanes[2]), (std::vector<TimeNs>{3 * kMs, kMs}));
   EXPECT_EQ(LengthsOf(wait->lanes[5]), (std::vector<TimeNs>{kMs}));
+  EXPECT_EQ(wait->lanes[2].spans[0].name, "all_0 waits for rank 1");
+}
+
+TEST(JobPictures, StreamsAndTheTaskQueueHaveLanes) {
+  std::vector<RankDiagnosis> parts = TwoParts();
+  for (GraphNode& node : parts[1].graph.nodes) {
+    if (node.kind == NodeKind::kKernel) node.stream = node.dur > kMs ? 2 : 5;
+  }
+  for (const HostShare& share : parts[1].shares)
+    parts[1].graph.nodes[parts[1].graph.edges[share.edge].node].kind = NodeKind::kQueue;
+  const auto wait = PicturesOf(parts).wait;
+  ASSERT_TRUE(wait);
+  const std::vector<std::string> titles = TitlesOf(*wait);
+  EXPECT_EQ((std::vector<std::string>{titles.begin() + 3, titles.end()}),
+            (std::vector<std::string>{"rank 1, host", "rank 1, queue", "rank 1, stream 2",
+                                      "rank 1, stream 5", "rank 1, communication"}));
+  EXPECT_TRUE(wait->lanes[3].spans.empty());
+  EXPECT_EQ(wait->lanes.back().title, wait->lanes[wait->arrows.at(0).to].title);
+}
+
+TEST(JobPictures, AreMadeForPagesAlone) {
+  EXPECT_TRUE(DiagnoseJob(TwoParts()).pictures.kernels.empty());
 }
 
 TEST(JobPictures, OneRankWaitsForNobody) {
-  const auto pictures = DiagnoseJob({ThreeSteps([](PartBuilder& step) {
-                          step.Kernel("MatMulV3", 2 * kMs);
-                        })}).pictures;
+  const auto pictures =
+      PicturesOf({ThreeSteps([](PartBuilder& step) { step.Kernel("MatMulV3", 2 * kMs); })});
   EXPECT_FALSE(pictures.wait);
   EXPECT_TRUE(pictures.links.empty());
 }
