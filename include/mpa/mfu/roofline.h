@@ -47,8 +47,8 @@ struct Roofline {
   std::string chip;
   TimeNs device_time = 0;  ///< of all kernels
   /// Those with most time first, at most 100 of each. What is beyond is neither here nor there.
-  std::vector<RoofKernels> kernels;
-  std::vector<RoofGap> left_out;
+  std::vector<RoofKernels> kernels{};
+  std::vector<RoofGap> left_out{};
 };
 
 /// Of a rank: the operations and peaks are those of `mfu`.

@@ -195,7 +195,8 @@
 
   // A cell for each label and series, the darker the more. Of many labels neighbours share a row: the largest is shown.
   function drawHeat(figure, chart) {
-    const most = 400, all = chart.labels.length, share = Math.ceil(all / most), many = Math.ceil(all / share);
+    // Ten thousand cells are drawn at once.
+    const most = Math.max(64, Math.min(400, Math.floor(10000 / chart.series.length))), all = chart.labels.length, share = Math.ceil(all / most), many = Math.ceil(all / share);
     const rows = d3.range(many).map((i) => d3.range(i * share, Math.min(all, (i + 1) * share)));
     const labels = rows.map((row) => chart.labels[row[0]]);
     const longest = d3.max(chart.series, (series) => series.name.length) || 0;
