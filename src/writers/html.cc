@@ -34,12 +34,6 @@ bool IsEmpty(const Cell& cell) {
   return std::holds_alternative<std::monostate>(cell) || (text != nullptr && text->empty());
 }
 
-// Without the columns that have no value in any row.
-PageTable TableOfSheet(const Sheet& sheet) {
-  const std::string count = WithThousands(std::to_string(sheet.rows.size()));
-  PageTable table{
-      .title = fmt::format("{} ({} {})", sheet.name, count, Plural(sheet.rows.size(), "row"))};
-  std::vector<std::size_t> shown;
 // About what a row takes on the page, where a column has texts that occur again and again once.
 std::size_t BytesOfRow(const Sheet& sheet) {
   constexpr std::size_t kSample = 2000, kNumber = 5, kQuotes = 3;
@@ -56,6 +50,8 @@ std::size_t BytesOfRow(const Sheet& sheet) {
     bytes += 2 * texts.size() > rows ? of_column : kNumber * rows;
   }
   return rows == 0 ? 0 : bytes / rows + 1;
+}
+
 // How many rows of each sheet have room on a page that can be mailed and opens at once. The short
 // sheets have all of theirs, the others share what is left.
 std::vector<std::size_t> RowsOnPage(const std::vector<Sheet>& sheets) {
@@ -73,11 +69,18 @@ std::vector<std::size_t> RowsOnPage(const std::vector<Sheet>& sheets) {
     left -= rows[place] * bytes;
   }
   return rows;
+}
+
+// The first rows, without the columns that have no value in any row.
 PageTable TableOfSheet(const Sheet& sheet, std::size_t most_rows) {
+  const std::string count = WithThousands(std::to_string(sheet.rows.size()));
+  PageTable table{
+      .title = fmt::format("{} ({} {})", sheet.name, count, Plural(sheet.rows.size(), "row"))};
   if (most_rows < sheet.rows.size()) {
     table.title = fmt::format("{} (the first {} of {} rows; --export_type csv writes all)",
                               sheet.name, WithThousands(std::to_string(most_rows)), count);
   }
+  std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
     const bool empty = std::ranges::all_of(
         sheet.rows, [&](const Row& row) { return i >= row.cells.size() || IsEmpty(row.cells[i]); });

@@ -37,10 +37,9 @@ Part MapOperatorMfu(const RankTrace& trace, const RecipeArguments& arguments) {
   Part part{.kernels = OperatorMfuRows(trace, mfu),
             .modules = SumModules(trace, groups, work, options).rows,
             .summary = SummariseMfu(trace, mfu, chip),
+            .roofline = RooflineOf(trace, mfu),
             .has_shapes = HasShapes(trace),
             .on_gpu = trace.device == DeviceKind::kGpu};
-            .roofline = RooflineOf(trace, mfu),
-            .has_shapes = HasShapes(trace)};
   if (compat) {
     std::erase_if(part.kernels, [](const OperatorMfuRow& row) { return !row.mfu.use.Known(); });
   }
