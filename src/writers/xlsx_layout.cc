@@ -71,13 +71,14 @@ std::vector<double> FittedWidths(const Sheet& sheet) {
       continue;
     }
     double needed = 0;
+    bool has_lines = false;  // lists and call stacks, which are looked up
     for (std::size_t row = 0; row < std::min(sheet.rows.size(), kRowsSeen); ++row) {
       const double indent = column == 0 ? kIndent * sheet.rows[row].indent : 0;
       const std::string text = ShownText(sheet, sheet.rows[row], column);
+      has_lines = has_lines || text.find('\n') != std::string::npos;
       needed = std::max(needed, static_cast<double>(WidestLine(text)) + indent);
     }
-    // A name is read, the lines of a cell are looked up.
-    const double most = std::max(of.width, of.format == Format::kGeneral ? kMost : kMost / 2);
+    const double most = std::max(of.width, has_lines ? kMost / 2 : kMost);
     widths.push_back(
         std::clamp(std::max(std::min(needed + 2, most), HeaderWidth(of.name)), kLeast, kMost));
   }
