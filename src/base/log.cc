@@ -24,19 +24,12 @@ struct LevelStyle {
 };
 
 LevelStyle StyleOf(LogLevel level) {
-  switch (level) {
-    case LogLevel::kError:
-      return {"error", "\033[1;31m"};
-    case LogLevel::kWarning:
-      return {"warning", "\033[1;33m"};
-    case LogLevel::kNotice:
-      return {"note", "\033[1;32m"};
-    case LogLevel::kInfo:
-      return {"info", "\033[36m"};
-    case LogLevel::kDebug:
-      break;
-  }
-  return {"debug", "\033[2m"};
+  constexpr LevelStyle kStyles[] = {{"error", "\033[1;31m"},
+                                    {"warning", "\033[1;33m"},
+                                    {"note", "\033[1;32m"},
+                                    {"info", "\033[36m"},
+                                    {"debug", "\033[2m"}};
+  return kStyles[static_cast<std::size_t>(level)];
 }
 
 }  // namespace

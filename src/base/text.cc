@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <vector>
 
 namespace mpa {
 namespace {

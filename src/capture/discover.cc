@@ -132,8 +132,7 @@ fs::path Resolve(const fs::path& path) {
 }  // namespace
 
 const CaptureFile* RankInput::Find(FileKind file_kind) const {
-  const auto found =
-      std::ranges::find_if(files, [&](const CaptureFile& file) { return file.kind == file_kind; });
+  const auto found = std::ranges::find(files, file_kind, &CaptureFile::kind);
   return found == files.end() ? nullptr : &*found;
 }
 

@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <functional>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "mpa/change/account_names.h"
@@ -101,8 +100,7 @@ std::vector<ChangeNode> Grown(std::vector<ChangeNode> nodes, double noise) {
   std::erase_if(nodes, [&](const ChangeNode& node) {
     return node.Change() <= 0 || static_cast<double>(node.Change()) <= noise;
   });
-  std::ranges::stable_sort(
-      nodes, [](const ChangeNode& a, const ChangeNode& b) { return a.Change() > b.Change(); });
+  std::ranges::stable_sort(nodes, std::greater(), &ChangeNode::Change);
   return nodes;
 }
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "mpa/base/text.h"
-#include "mpa/measure/collectives.h"
 #include "mpa/model/collective_tasks.h"
 
 namespace mpa {

@@ -68,9 +68,7 @@ std::string LateSumText(const LateRanks& late) {
 
 std::string ClockDoubtText(const Lateness& lateness) {
   if (lateness.doubts.empty()) return "";
-  const ClockDoubt& most = *std::ranges::max_element(
-      lateness.doubts,
-      [](const ClockDoubt& a, const ClockDoubt& b) { return a.residual < b.residual; });
+  const ClockDoubt& most = *std::ranges::max_element(lateness.doubts, {}, &ClockDoubt::residual);
   return fmt::format("the clocks of ranks {} and {} contradict each other by {}", most.first,
                      most.second, TimeText(most.residual));
 }

@@ -45,8 +45,7 @@ void JoinClocksOfPairs(const std::vector<PairEnd>& ends, RankClocks& clocks) {
     if (fit.sigma <= kMostSpread)
       pairs.push_back({ranks.first, ranks.second, fit.line, fit.sigma, samples.size()});
   }
-  std::ranges::stable_sort(
-      pairs, [](const ClockPair& a, const ClockPair& b) { return a.sigma < b.sigma; });
+  std::ranges::stable_sort(pairs, {}, &ClockPair::sigma);
   ClockIslands islands(clocks);
   for (const ClockPair& pair : pairs) {
     const std::size_t first = islands.Of(pair.first), second = islands.Of(pair.second);

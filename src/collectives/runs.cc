@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/collectives/runs.h"
 
-#include <string_view>
 #include <unordered_map>
 
 #include "mpa/measure/collectives.h"

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <optional>
 #include <set>
-#include <string>
 #include <system_error>
 #include <utility>
 

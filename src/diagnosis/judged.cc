@@ -137,9 +137,7 @@ class JudgedCauses {
   void FindMissingRanks() {
     const auto& operations = job_.operations.all;
     const bool compares = ComparesRanks();
-    if (compares &&
-        std::ranges::none_of(operations, [](const JobOperation& row) { return row.is_apart; }))
-      return;
+    if (compares && std::ranges::none_of(operations, &JobOperation::is_apart)) return;
     if (compares) {
       Miss(Record::kPeers,
            {"the same operations of a group on all of its ranks",

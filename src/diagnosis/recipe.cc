@@ -17,7 +17,6 @@
 #include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/part/part.h"
-#include "mpa/diagnosis/part/part_fields.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 #include "mpa/measure/accounting.h"
@@ -25,6 +24,19 @@
 #include "mpa/recipe/make_recipe.h"
 
 namespace mpa {
+
+// What goes into the bytes of a part; see part_bytes.h.
+
+constexpr Leaf LastOf(Leaf) { return Leaf::kUnknown; }
+constexpr NodeKind LastOf(NodeKind) { return NodeKind::kLeave; }
+constexpr PerfFamily LastOf(PerfFamily) { return PerfFamily::kVector; }
+constexpr PerfVerdict LastOf(PerfVerdict) { return PerfVerdict::kShape; }
+constexpr WaitsFor LastOf(WaitsFor) { return WaitsFor::kEnd; }
+
+void serialize(auto& archive, RankGraph& graph) {
+  archive(graph.nodes, graph.edges, graph.collectives, graph.last, graph.opening);
+}
+
 namespace {
 
 RankDiagnosis MapDiagnosis(const RankTrace& trace, const RecipeArguments& arguments) {
@@ -39,9 +51,7 @@ std::size_t CountOr(const RecipeArguments& arguments, std::string_view name,
 }
 
 Language LanguageOf(const RecipeArguments& arguments) {
-  const auto language = arguments.find("language");
-  return language != arguments.end() && language->second == "cn" ? Language::kChinese
-                                                                 : Language::kEnglish;
+  return TextArgument(arguments, "language") == "cn" ? Language::kChinese : Language::kEnglish;
 }
 
 }  // namespace
@@ -145,12 +155,9 @@ std::optional<std::string> NearestKey(const std::string& key,
 // Numbers are those of all findings: a screen of one dimension has others.
 NextQuestion NextQuestionOf(const RecipeArguments& arguments, const Diagnosis& diagnosis) {
   NextQuestion next;
-  const auto dimension = arguments.find("dimension");
-  const bool all = dimension == arguments.end() || dimension->second == "all";
-  if (!all && !diagnosis.findings.empty()) next.finding = ShellWord(diagnosis.findings.front().key);
-  if (const auto captures = arguments.find("captures"); captures != arguments.end()) {
-    next.captures = captures->second;
-  }
+  if (TextArgument(arguments, "dimension", "all") != "all" && !diagnosis.findings.empty())
+    next.finding = ShellWord(diagnosis.findings.front().key);
+  next.captures = TextArgument(arguments, "captures", next.captures);
   return next;
 }
 
@@ -216,6 +223,7 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
   Diagnosis diagnosis =
       Diagnose(ranks, RulesOf(arguments), asked == arguments.end() ? "" : asked->second,
                wanted.sheets && asked == arguments.end());
+  Diagnosis diagnosis = Diagnose(ranks, RulesOf(arguments), TextArgument(arguments, "key"));
   KeepDimension(arguments, diagnosis);
   const Language language = LanguageOf(arguments);
   if (arguments.contains("key")) {

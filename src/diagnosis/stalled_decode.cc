@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that wait for their next token while prompts of others are read.
 #include <algorithm>
-#include <cstdint>
 #include <set>
 #include <utility>
 #include <vector>

@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
-#include <set>
-#include <string>
 
 #include "contributions.h"
 #include "decision.h"

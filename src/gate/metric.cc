@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "mpa/base/error.h"

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <chrono>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <thread>

@@ -3,7 +3,6 @@
 #include "mpa/io/json_document.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "mpa/base/error.h"
 #include "mpa/io/input_text.h"

@@ -61,8 +61,7 @@ std::vector<CollectivePhase> PhasesOf(const Interval& operation, const LastArriv
     add(Difference({within}, Union(transfers, waits)), Leaf::kInnerIdle);
   }
   if (slow_from < operation.end) add({{slow_from, operation.end}}, Leaf::kSlow);
-  std::ranges::sort(
-      phases, [](const CollectivePhase& a, const CollectivePhase& b) { return a.begin < b.begin; });
+  std::ranges::sort(phases, {}, &CollectivePhase::begin);
   return phases;
 }
 

@@ -124,8 +124,7 @@ class ItemCollector {
     }
     AddCopies();
     AddOperations();
-    std::ranges::stable_sort(
-        items_, [](const DeviceItem& a, const DeviceItem& b) { return a.begin < b.begin; });
+    std::ranges::stable_sort(items_, {}, &DeviceItem::begin);
     return std::move(items_);
   }
 

@@ -3,7 +3,6 @@
 #include "mpa/measure/graph_replays.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <unordered_map>
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For how many tokens the graphs were captured that a server replays.
-#include "mpa/measure/graph_sizes.h"
-
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +10,7 @@
 #include "mpa/measure/captured_graph.h"
 #include "mpa/measure/device_work.h"
 #include "mpa/measure/launch_chain.h"
+#include "mpa/measure/serving_kernels.h"
 
 namespace mpa {
 

@@ -2,7 +2,6 @@
 // What each thread of the host did when: of all that is open at a time the most telling counts.
 #include "mpa/measure/host_timeline.h"
 
-#include <algorithm>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -42,8 +41,7 @@ class TimelineBuilder {
     AddQueuedWork();
     AddHostCalls();
     FindBlockingOps();
-    std::ranges::stable_sort(
-        blocking_, [](const BlockingCall& a, const BlockingCall& b) { return a.end < b.end; });
+    std::ranges::stable_sort(blocking_, {}, &BlockingCall::end);
     AddHostOps();
     AddMarks();
     return std::move(threads_);

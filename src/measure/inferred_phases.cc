@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What steps without names do, by their kernels.
-#include "mpa/measure/inferred_phases.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -13,9 +10,9 @@
 
 #include "mpa/base/text.h"
 #include "mpa/measure/device_work.h"
-#include "mpa/measure/graph_sizes.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/measure/launch_chain.h"
+#include "mpa/measure/serving_kernels.h"
 #include "mpa/model/serving_batch.h"
 #include "mpa/model/step_bounds.h"
 

@@ -10,8 +10,7 @@
 namespace mpa {
 
 Intervals Union(std::vector<Interval> intervals) {
-  std::ranges::sort(intervals,
-                    [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  std::ranges::sort(intervals, {}, &Interval::begin);
   Intervals merged;
   for (const Interval& next : intervals) {
     if (next.end <= next.begin) continue;

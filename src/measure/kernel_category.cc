@@ -145,8 +145,7 @@ void KernelClassifier::ReadNames(const KernelMasks& masks) {
 }
 
 void KernelClassifier::Finish(Thread& thread) {
-  std::ranges::stable_sort(thread.ops,
-                           [](const CubeOp& a, const CubeOp& b) { return a.start < b.start; });
+  std::ranges::stable_sort(thread.ops, {}, &CubeOp::start);
   TimeNs latest = 0;
   for (const CubeOp& op : thread.ops) {
     latest = std::max(latest, op.end);

@@ -2,7 +2,6 @@
 #include "mpa/measure/module_ranges.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <tuple>
 

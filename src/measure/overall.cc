@@ -58,8 +58,7 @@ void AddMc2(const RankTrace& trace, std::size_t kernel, const std::vector<TimeNs
             OverallMetrics& metrics) {
   const Kernels& kernels = trace.kernels;
   const std::string_view name = trace.strings.View(kernels.name[kernel]);
-  auto found =
-      std::ranges::find_if(metrics.mc2, [&](const Mc2Kernel& known) { return known.name == name; });
+  auto found = std::ranges::find(metrics.mc2, name, &Mc2Kernel::name);
   if (found == metrics.mc2.end()) {
     found = metrics.mc2.insert(metrics.mc2.end(), Mc2Kernel{});
     found->name = name;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/measure/sampling.h"
-
 #include <map>
 #include <string>
 #include <utility>
 
 #include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
+#include "mpa/measure/serving_kernels.h"
 #include "mpa/model/launches.h"
 
 namespace mpa {

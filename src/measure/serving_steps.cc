@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "mpa/base/rows_by.h"
-#include "mpa/measure/graph_sizes.h"
-#include "mpa/measure/inferred_phases.h"
 #include "mpa/measure/quantiles.h"
-#include "mpa/measure/sampling.h"
+#include "mpa/measure/serving_kernels.h"
 
 namespace mpa {
 namespace {
@@ -117,7 +114,7 @@ std::vector<ServingStep> FindServingSteps(const RankTrace& trace) {
       AddInner(*batch, steps.back().batch);
     } else {
       const TimeNs end = marks.start[row] + marks.dur[row];
-      steps.push_back({.start = marks.start[row], .end = end, .named_until = end, .batch = *batch});
+      steps.push_back({.start = marks.start[row], .end = end, .batch = *batch});
     }
   }
   if (steps.empty()) return steps;

@@ -11,7 +11,6 @@
 
 #include "mpa/measure/kernel_class.h"
 #include "mpa/measure/module_ranges.h"
-#include "mpa/mfu/attention_args.h"
 #include "mpa/mfu/flops.h"
 
 namespace mpa {

@@ -69,21 +69,8 @@ TypeClass TypeClassOf(std::string_view type, bool hf32) {
 }
 
 std::string_view Text(TypeClass type) {
-  switch (type) {
-    case TypeClass::kUnknown:
-      return "";
-    case TypeClass::kInt4:
-      return "INT4";
-    case TypeClass::kInt8:
-      return "INT8";
-    case TypeClass::kFp16:
-      return "FP16";
-    case TypeClass::kHf32:
-      return "HF32";
-    case TypeClass::kFp32:
-      return "FP32";
-  }
-  return "";
+  constexpr std::string_view kTexts[] = {"", "INT4", "INT8", "FP16", "HF32", "FP32"};
+  return kTexts[static_cast<std::size_t>(type)];
 }
 
 TypeClass ComputeType(std::string_view op_type, const std::vector<std::string>& input_types,
@@ -118,19 +105,10 @@ ChipLimits LimitsOf(std::string_view chip) {
 }
 
 std::string_view Text(PeakGap gap) {
-  switch (gap) {
-    case PeakGap::kNone:
-      return "";
-    case PeakGap::kNoFlops:
-      return "number of operations unknown";
-    case PeakGap::kNoDuration:
-      return "no duration";
-    case PeakGap::kUnknownType:
-      return "data type unknown, or without a known peak";
-    case PeakGap::kNoChip:
-      return "number or frequency of the cores unknown";
-  }
-  return "";
+  constexpr std::string_view kTexts[] = {"", "number of operations unknown", "no duration",
+                                         "data type unknown, or without a known peak",
+                                         "number or frequency of the cores unknown"};
+  return kTexts[static_cast<std::size_t>(gap)];
 }
 
 PeakTflops PeakOf(const ChipPeak& chip, TypeClass type) {

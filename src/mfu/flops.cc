@@ -77,33 +77,19 @@ FlopsGap CheckSizes(const Shapes& shapes) {
 }  // namespace
 
 std::string_view Text(FlopsGap gap) {
-  switch (gap) {
-    case FlopsGap::kNone:
-      return "";
-    case FlopsGap::kUnknownOperator:
-      return "no formula for this operator";
-    case FlopsGap::kNoShapes:
-      return "no shapes";
-    case FlopsGap::kUnsupportedLayout:
-      return "unsupported layout";
-    case FlopsGap::kMismatch:
-      return "shapes do not fit together";
-    case FlopsGap::kTooLarge:
-      return "more operations than 64 bits can count";
-    case FlopsGap::kNoArguments:
-      return "no attention arguments";
-    case FlopsGap::kUnsupportedMask:
-      return "unsupported attention mask";
-    case FlopsGap::kBadSequences:
-      return "bad sequence lengths";
-    case FlopsGap::kNoHeadCount:
-      return "number of heads unknown";
-    case FlopsGap::kPagedCache:
-      return "paged cache: sequence lengths unknown";
-    case FlopsGap::kNotMatrixWork:
-      return "no matrix work";
-  }
-  return "";
+  constexpr std::string_view kTexts[] = {"",
+                                         "no formula for this operator",
+                                         "no shapes",
+                                         "unsupported layout",
+                                         "shapes do not fit together",
+                                         "more operations than 64 bits can count",
+                                         "no attention arguments",
+                                         "unsupported attention mask",
+                                         "bad sequence lengths",
+                                         "number of heads unknown",
+                                         "paged cache: sequence lengths unknown",
+                                         "no matrix work"};
+  return kTexts[static_cast<std::size_t>(gap)];
 }
 
 FlopsFamily FlopsFamilyOf(std::string_view op_type) {

@@ -7,7 +7,6 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "mpa/base/text.h"
 

@@ -11,7 +11,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -165,8 +164,7 @@ CaptureGroups Made(ToldApart how, std::vector<FoundRank> found, const Keys& keys
   for (std::size_t i = 0; i < found.size(); ++i) groups[keys[i]].push_back(std::move(found[i]));
   CaptureGroups made{how, {}};
   for (auto& [name, ranks] : groups) {
-    std::ranges::stable_sort(
-        ranks, [](const FoundRank& a, const FoundRank& b) { return a.rank < b.rank; });
+    std::ranges::stable_sort(ranks, {}, &FoundRank::rank);
     made.groups.push_back({name, std::move(ranks)});
   }
   return made;

@@ -26,8 +26,7 @@ bool HaveEqualColumns(const Sheet& sheet, const Sheet& joined) {
 
 // The sheet of all groups for the rows of one; a new one where their columns differ.
 Sheet& SheetFor(const std::string& group, const Sheet& sheet, Report& report) {
-  const auto found = std::ranges::find_if(
-      report.sheets, [&](const Sheet& joined) { return joined.name == sheet.name; });
+  const auto found = std::ranges::find(report.sheets, sheet.name, &Sheet::name);
   if (found != report.sheets.end() && HaveEqualColumns(sheet, *found)) return *found;
   const bool is_other = found != report.sheets.end();
   Sheet& added = report.sheets.emplace_back(sheet);

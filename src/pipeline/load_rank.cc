@@ -10,7 +10,6 @@
 
 #include "capture_groups.h"
 #include "graph_captures.h"
-#include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/progress.h"
@@ -299,8 +298,7 @@ std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
 // Several captures of one rank that are not known to be of different jobs: one note for each.
 void NoteLatest(const CaptureGroup& left_out, const CaptureGroup& kept, FoundRanks& result) {
   for (const FoundRank& found : left_out.ranks) {
-    const auto latest = std::ranges::find_if(
-        kept.ranks, [&](const FoundRank& one) { return one.rank == found.rank; });
+    const auto latest = std::ranges::find(kept.ranks, found.rank, &FoundRank::rank);
     result.notes.push_back(
         fmt::format("rank {}: {} is left out, because {} is later; if they are of different jobs, "
                     "give each a directory of its own",

@@ -137,8 +137,7 @@ Tables NeedsOf(const AnalyzerCheck& check) {
 
 const Recipe& RecipeToTry(const Recipe& recipe) {
   const auto& all = AllRecipes();
-  const auto other = std::ranges::find_if(
-      all, [&](const Recipe& candidate) { return candidate.name == recipe.tried_as; });
+  const auto other = std::ranges::find(all, recipe.tried_as, &Recipe::name);
   return other == all.end() ? recipe : *other;
 }
 

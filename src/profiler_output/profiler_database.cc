@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <string>
-
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "mpa/base/utf8.h"
-#include "text_files.h"
 
 namespace mpa::profiler_output {
 namespace {

@@ -122,8 +122,7 @@ class CannReader {
  private:
   // Clocks are estimated from tasks, regardless of the wanted parts.
   bool EstimatesClocks() const {
-    return std::ranges::any_of(files_.devices,
-                               [](const Side& side) { return side.device_count_unknown; });
+    return std::ranges::any_of(files_.devices, &Side::device_count_unknown);
   }
 
   void TellWhatIsUnread() {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "mpa/io/input_text.h"
 #include "mpa/io/numbers.h"

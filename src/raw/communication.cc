@@ -3,6 +3,7 @@
 // the doubles are equal to the last digit.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -372,9 +373,7 @@ std::vector<MatrixEntry> LinkMatrix(const Session& session,
   MatrixBuilder matrix(session);
   for (Series& series : SeriesOf(session, collectives)) {
     std::vector<LinkTraffic>& traffic = series.traffic;
-    std::ranges::stable_sort(traffic, [](const LinkTraffic& a, const LinkTraffic& b) {
-      return a.bandwidth > b.bandwidth;
-    });
+    std::ranges::stable_sort(traffic, std::greater(), &LinkTraffic::bandwidth);
     const std::size_t count = traffic.size();
     matrix.Add(series, "top1", traffic.front());
     matrix.Add(series, "middle", traffic[count / 2]);

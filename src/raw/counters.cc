@@ -366,8 +366,7 @@ void ReadCounters(const DataFiles& files, const Side& side, const Device& device
                          kPlace);
     return;
   }
-  std::ranges::sort(kernels,
-                    [](const CountedKernel& a, const CountedKernel& b) { return a.row < b.row; });
+  std::ranges::sort(kernels, {}, &CountedKernel::row);
   counters.values.reserve(counters.values.size() + kernels.size() * counters.names.size());
   for (const CountedKernel& kernel : kernels) {
     if (kernel.record == nullptr) continue;

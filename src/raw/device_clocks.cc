@@ -125,8 +125,7 @@ std::vector<Sample> ReadSamples(const DataFiles& files, const Clock& clock, Issu
           }
         }
       });
-  std::ranges::stable_sort(samples,
-                           [](const Sample& a, const Sample& b) { return a.count < b.count; });
+  std::ranges::stable_sort(samples, {}, &Sample::count);
   return samples;
 }
 

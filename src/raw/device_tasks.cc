@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <tuple>
 
@@ -47,8 +46,7 @@ TaskTrack ReadTaskTrack(const DataFiles& files, Generation generation, Issues& i
   std::ranges::stable_sort(track.flips, [](const DeviceFlip& a, const DeviceFlip& b) {
     return std::tie(a.stream, a.count) < std::tie(b.stream, b.count);
   });
-  std::ranges::stable_sort(
-      track.marks, [](const DeviceMark& a, const DeviceMark& b) { return a.count < b.count; });
+  std::ranges::stable_sort(track.marks, {}, &DeviceMark::count);
   return track;
 }
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "mpa/model/issues.h"
-#include "mpa/raw/session.h"
 #include "slices.h"
 
 namespace mpa::raw {

@@ -3,7 +3,6 @@
 #include "graph_capture.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace mpa::raw {
 namespace {

@@ -2,7 +2,6 @@
 // Host records of calls and launches.
 #include "host_records.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -113,7 +112,7 @@ void CountBatches(std::vector<HostTask>& tasks, std::span<const std::uint32_t> r
 // `tasks` and `flips` are in order of time.
 void SetBatches(std::vector<HostTask>& tasks, std::vector<Flip>& flips) {
   if (flips.empty()) return;
-  std::ranges::stable_sort(flips, [](const Flip& a, const Flip& b) { return a.key < b.key; });
+  std::ranges::stable_sort(flips, {}, &Flip::key);
   std::vector<std::uint32_t> rows(tasks.size());
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::uint32_t>(i);
   const auto key_of = [&](std::uint32_t row) {

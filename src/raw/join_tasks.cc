@@ -8,7 +8,6 @@
 #include <numeric>
 #include <tuple>
 #include <unordered_set>
-#include <utility>
 
 #include "time_order.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/raw/labels.h"
 
-#include <algorithm>
-
 #include "mpa/base/text.h"
 
 namespace mpa::raw {

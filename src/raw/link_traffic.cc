@@ -144,8 +144,7 @@ std::vector<HccsSample> ReadHccsSamples(const DataFiles& files, const Clock& clo
     samples.push_back({.time = ns, .tx = *tx, .rx = *rx});
     return true;
   });
-  std::ranges::stable_sort(
-      samples, [](const HccsSample& a, const HccsSample& b) { return a.time < b.time; });
+  std::ranges::stable_sort(samples, {}, &HccsSample::time);
   return samples;
 }
 

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <functional>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "clock.h"
 #include "control_files.h"

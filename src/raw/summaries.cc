@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <string_view>
 #include <tuple>
 
 #include "mpa/base/text.h"
@@ -224,8 +223,7 @@ std::vector<DeviceOp> DeviceOps(const Session& session) {
   for (std::size_t i = 0; i < collectives.Size(); ++i) {
     ops.push_back({collectives.start[i], collectives.end[i], collectives.device[i], true});
   }
-  std::ranges::stable_sort(ops,
-                           [](const DeviceOp& a, const DeviceOp& b) { return a.start < b.start; });
+  std::ranges::stable_sort(ops, {}, &DeviceOp::start);
   return ops;
 }
 

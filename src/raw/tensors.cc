@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "mpa/raw/labels.h"
-
 namespace mpa::raw {
 
 std::span<const NamedNumber> TensorTypes() {

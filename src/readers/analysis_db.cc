@@ -2,7 +2,6 @@
 // analysis.db: the profiler's own sums of communication and of steps, beside a profiler database.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <string>
 #include <tuple>

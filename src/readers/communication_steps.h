@@ -25,8 +25,7 @@ inline std::int32_t StepOfName(std::string_view name) {
 /// The summary of the step of that name, which is added if there is none. Captures have few steps.
 inline CommunicationStep& SummaryOf(const std::string& name, RankTrace& trace) {
   auto& steps = trace.communication_summary;
-  const auto found =
-      std::ranges::find_if(steps, [&](const CommunicationStep& step) { return step.step == name; });
+  const auto found = std::ranges::find(steps, name, &CommunicationStep::step);
   if (found != steps.end()) return *found;
   steps.push_back(
       {.step = name, .p2p = {}, .collective = {}, .p2p_matrix = {}, .collective_matrix = {}});

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "gpu_launches.h"
-#include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/nesting.h"
 

@@ -2,11 +2,8 @@
 // Traces that hold the work of several devices, or of several processes.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
-#include <string>
-#include <utility>
 
 #include "gpu_launches.h"
 

@@ -12,7 +12,6 @@
 
 #include "csv_rows.h"
 #include "kernel_load_columns.h"
-#include "mpa/base/text.h"
 #include "mpa/capture/kernel_columns.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"

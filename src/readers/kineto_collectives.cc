@@ -122,8 +122,7 @@ Communications::Row CollectiveArgs::Adopt(Communications::Row row, const RankTra
   if (row.group < 0) return row;
   CommGroups::Row group = from.comm_groups.At(static_cast<std::size_t>(row.group));
   const std::string_view label = from.strings.View(group.name);
-  const auto of_job =
-      std::ranges::find_if(from.job.groups, [&](const JobGroup& of) { return of.id == label; });
+  const auto of_job = std::ranges::find(from.job.groups, label, &JobGroup::id);
   MapTexts(group, texts);
   row.group = GroupOf(group, of_job == from.job.groups.end() ? JobGroup() : *of_job);
   return row;

@@ -5,7 +5,6 @@
 #include <map>
 #include <vector>
 
-#include "gpu_launches.h"
 #include "mpa/model/rank_trace.h"
 #include "trace_builder.h"
 #include "trace_events.h"

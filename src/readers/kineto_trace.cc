@@ -317,8 +317,7 @@ class KinetoFiller {
 // it was released keeps no release. If a release has another size, its time is uncertain and the
 // allocation is left out.
 void AppendAllocations(std::vector<MemoryEvent> events, Allocations& allocations) {
-  std::ranges::stable_sort(
-      events, [](const MemoryEvent& a, const MemoryEvent& b) { return a.time < b.time; });
+  std::ranges::stable_sort(events, {}, &MemoryEvent::time);
   const auto append = [&](const MemoryEvent& event, TimeNs released) {
     allocations.Append({.bytes = event.bytes, .allocated = event.time, .released = released});
   };

@@ -5,12 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "gpu_launches.h"
-#include "mpa/base/text.h"
 
 namespace mpa::readers {
 namespace {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "comm_task_facts.h"
+#include "job_info.h"
 #include "mpa/base/log.h"
 #include "mpa/io/numbers.h"
-#include "process_groups.h"
 #include "profiler_db_tables.h"
 
 namespace mpa::readers {

@@ -7,7 +7,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "mpa/base/text.h"
 #include "profiler_db_tables.h"
 #include "trace_builder.h"
 

@@ -5,7 +5,6 @@
 #include "job_info.h"
 #include "mpa/io/json_document.h"
 #include "mpa/readers/reader.h"
-#include "process_groups.h"
 
 namespace mpa::readers {
 

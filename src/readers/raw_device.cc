@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "comm_task_facts.h"

@@ -3,7 +3,6 @@
 
 #include "mpa/model/rank_trace.h"
 #include "mpa/raw/session.h"
-#include "mpa/readers/reader.h"
 #include "trace_builder.h"
 
 namespace mpa::readers {

@@ -6,8 +6,6 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
 #include <string>
 
 #include "mpa/base/printable.h"

@@ -10,7 +10,6 @@
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "mpa/model/device_tasks.h"
-#include "trace_events.h"
 
 namespace mpa::readers {
 namespace {

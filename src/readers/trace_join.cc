@@ -13,10 +13,8 @@
 #include <tuple>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "mpa/base/rows_by.h"
-#include "mpa/base/text.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
 #include "trace_copies.h"

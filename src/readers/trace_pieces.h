@@ -24,19 +24,13 @@ inline constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
 
 /// What is wrong with a trace, as a phrase.
 constexpr std::string_view NameOf(io::EventDamage::Kind kind) {
-  switch (kind) {
-    case io::EventDamage::kSurplusComma:
-      return "comma without an event in the trace";
-    case io::EventDamage::kNulBytes:
-      return "NUL bytes in place of text in the trace, events may be lost; copy it again";
-    case io::EventDamage::kNoEvent:
-      return "text left out, it is not an event; reading went on at the next one";
-    case io::EventDamage::kBehindEnd:
-      return "events behind the end of the trace were read, too";
-    case io::EventDamage::kTextBehindEnd:
-      return "text behind the end of the trace was left out";
-  }
-  return {};
+  constexpr std::string_view kNames[] = {
+      "comma without an event in the trace",
+      "NUL bytes in place of text in the trace, events may be lost; copy it again",
+      "text left out, it is not an event; reading went on at the next one",
+      "events behind the end of the trace were read, too",
+      "text behind the end of the trace was left out"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 /// Reads a trace in pieces, in parallel: parse(parser, piece, fragment) puts what a piece holds

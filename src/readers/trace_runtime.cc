@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
-#include "trace_events.h"
 
 namespace mpa::readers {
 namespace {

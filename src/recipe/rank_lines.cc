@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "mpa/base/columns.h"
@@ -42,16 +43,14 @@ void OutlierLines::AppendTo(std::vector<std::string>& lines) const {
   constexpr std::size_t kMost = 5;
   std::vector<Outlier> farthest;  // of each rank
   for (const Outlier& outlier : outliers_) {
-    const auto found = std::ranges::find_if(
-        farthest, [&](const Outlier& other) { return other.rank == outlier.rank; });
+    const auto found = std::ranges::find(farthest, outlier.rank, &Outlier::rank);
     if (found == farthest.end()) {
       farthest.push_back(outlier);
     } else if (outlier.distance > found->distance) {
       *found = outlier;
     }
   }
-  std::ranges::stable_sort(
-      farthest, [](const Outlier& a, const Outlier& b) { return a.distance > b.distance; });
+  std::ranges::stable_sort(farthest, std::greater(), &Outlier::distance);
   for (std::size_t i = 0; i < std::min(kMost, farthest.size()); ++i) {
     lines.push_back(
         fmt::format("stands out: {}, {}", RankText(farthest[i].rank), farthest[i].text));

@@ -18,8 +18,7 @@ double MedianOf(const std::vector<RankValue>& values) {
 }
 
 void Sort(std::vector<RankValue>& values) {
-  std::ranges::stable_sort(
-      values, [](const RankValue& a, const RankValue& b) { return a.value < b.value; });
+  std::ranges::stable_sort(values, {}, &RankValue::value);
 }
 
 }  // namespace

@@ -29,8 +29,7 @@ std::optional<double> GateMetric::ChangePercent() const {
 }
 
 const GateMetric* GateReport::Leading() const {
-  const auto found = std::ranges::find_if(
-      metrics, [this](const GateMetric& metric) { return metric.verdict == verdict; });
+  const auto found = std::ranges::find(metrics, verdict, &GateMetric::verdict);
   return found == metrics.end() ? nullptr : &*found;
 }
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -51,8 +50,7 @@ class SliceMaker {
 
   // What the host and the device did for it.
   Interval WindowOfStep(std::int32_t id) const {
-    const auto found =
-        std::ranges::find_if(request_.steps, [&](const StepWindow& step) { return step.id == id; });
+    const auto found = std::ranges::find(request_.steps, id, &StepWindow::id);
     const HostSteps host(trace_.steps);
     if (found == request_.steps.end()) {
       if (host.Count() == 0) Fail(ErrorKind::kInput, "the capture has no steps; give no --step");

@@ -29,7 +29,6 @@ struct RankCollectives {
   bool on_gpu = false;
 };
 
-// Archives need mpa/recipe/job_info_fields.h, too.
 /// Those of the ranks of a job, which have to outlive it.
 using JobCollectives = std::vector<std::reference_wrapper<const RankCollectives>>;
 

@@ -23,7 +23,6 @@ namespace mpa {
 /// the host does before the next step, belong to it.
 struct ServingStep {
   TimeNs start = 0, end = 0;
-  TimeNs named_until = 0;  ///< end of its mark
   ServingBatch batch = {};
 };
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "mpa/mfu/chip_peak.h"
 #include "mpa/recipe/recipe.h"

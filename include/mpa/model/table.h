@@ -10,7 +10,6 @@
 
 #include "mpa/base/fields.h"
 #include "mpa/base/rows_by.h"
-#include "mpa/base/time.h"
 #include "mpa/model/string_pool.h"
 
 namespace mpa {

@@ -17,11 +17,35 @@ struct OfRank {
   const Part& part;
 };
 
+/// What the parts of recipes keep of a JobInfo.
+template <class Archive>
+void serialize(Archive& archive, JobInfo& job) {
+  archive(job.groups, job.distributed_args, job.host_uid, job.host_name, job.devices);
+}
+
 /// Begins the rows of a rank in the report: workbooks of single ranks are made by it. Rows that are
 /// added to the sheets afterwards get its position as their `rank`.
 inline std::size_t BeginRank(std::int64_t rank, Report& report) {
   report.ranks.push_back(rank);
   return report.ranks.size() - 1;
+}
+
+/// A row of the part of a rank, for sheets that list the rows of all ranks.
+template <typename Row>
+struct RowOfRank {
+  std::int64_t rank = -1;
+  const Row* row = nullptr;
+};
+
+/// Adds a sheet with the rows that each part has in a list.
+template <typename Part, typename Row>
+void AddRowsOfRanks(const std::vector<OfRank<Part>>& ranks, std::vector<Row> Part::*rows,
+                    ItemSheet<RowOfRank<Row>> list, Report& report) {
+  for (const auto& [id, part] : ranks) {
+    const std::size_t rank = BeginRank(id, report);
+    for (const Row& row : part.*rows) list.Add({id, &row}, rank);
+  }
+  report.sheets.push_back(std::move(list.sheet));
 }
 
 /// A recipe of two functions, for parts of any type that part_bytes.h can write:

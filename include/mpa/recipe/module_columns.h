@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "mpa/measure/module_statistic.h"
-#include "mpa/report/report.h"
+#include "mpa/recipe/make_recipe.h"
 
 namespace mpa {
 
@@ -13,11 +13,14 @@ struct ModuleColumnNames {
   const char *parent, *module, *op, *kernels, *total, *average, *count, *mfu;
 };
 
-/// A row of modules with the rank that it belongs to.
-struct ModuleRowOfRank {
-  std::int64_t rank = -1;
-  const ModuleStatisticRow* row = nullptr;
-};
+/// Rows of modules in the part of a recipe; `work`, which refers to the rank, is left out.
+template <class Archive>
+void serialize(Archive& archive, ModuleStatisticRow& row) {
+  archive(row.parent, row.module, row.op, row.kernels, row.total, row.computed, row.average,
+          row.count, row.mfu);
+}
+
+using ModuleRowOfRank = RowOfRank<ModuleStatisticRow>;
 
 /// The columns of rows of modules.
 std::vector<ColumnOf<ModuleRowOfRank>> ModuleColumns(const ModuleColumnNames& names);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,7 @@ Item ItemWith(Value Item::*member);
 template <auto First>
 using ItemOf = decltype(ItemWith(First));
 
-/// The cell of a value.
+/// The cell of a value; of an enumeration it is the name that NameOf() gives.
 template <typename Value>
 Cell CellOf(const Value& value) {
   if constexpr (std::integral<Value>) {
@@ -35,6 +36,8 @@ Cell CellOf(const Value& value) {
     return static_cast<double>(value);
   } else if constexpr (std::convertible_to<const Value&, std::string_view>) {
     return std::string(std::string_view(value));
+  } else if constexpr (std::is_enum_v<Value> && !std::same_as<Value, NoNumber>) {
+    return std::string(NameOf(value));
   } else {
     return value;
   }
@@ -44,6 +47,9 @@ template <typename Value>
 Cell CellOf(const std::optional<Value>& value) {
   return value ? CellOf(*value) : Cell();
 }
+
+/// Ends the members that lead to a cell: it is empty for numbers below 0, which are unknown.
+inline constexpr auto kIfKnown = [](auto value) { return value >= 0 ? CellOf(value) : Cell(); };
 
 /// The cell of a member of an item, or of a member of that member: `Member<&Row::spread,
 /// &Spread::sum>`. Members may be functions and pointers, too.

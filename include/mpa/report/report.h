@@ -169,6 +169,20 @@ Sheet SheetOf(std::string_view name, const std::vector<ColumnOf<Item>>& columns,
   return sheet;
 }
 
+/// A list that items are added to, each as a row.
+template <typename Item>
+class ItemSheet {
+ public:
+  ItemSheet(std::string_view name, std::vector<ColumnOf<Item>> columns, TextFile text_file = {})
+      : sheet(SheetOf(name, columns, std::move(text_file))), columns_(std::move(columns)) {}
+  void Add(const Item& item, std::size_t rank = 0) { AddRow(columns_, item, rank, sheet); }
+
+  Sheet sheet;
+
+ private:
+  std::vector<ColumnOf<Item>> columns_;
+};
+
 /// A small table for the screen; its cells are text already.
 struct ScreenTable {
   std::string title;

@@ -40,8 +40,7 @@ PlaceNames NamesOf(std::string_view source, std::string_view table) {
       {"tasks", "trace_view.json", "comm_tasks", "COMMUNICATION_TASK_INFO"},
       {"collectives", "trace_view.json", "collectives", "COMMUNICATION_OP"},
       {"garbage", "trace_view.json", "garbage_collections", "GC_RECORD"}};
-  const auto* found =
-      std::ranges::find_if(kNames, [&](const Names& names) { return names.table == table; });
+  const auto* found = std::ranges::find(kNames, table, &Names::table);
   if (found == std::end(kNames)) return {source, table};
   if (source == "database") return {source, found->in_database};
   return {source == "text" ? found->file : source, found->in_file};
@@ -340,8 +339,7 @@ class WorkOfOperations {
     const RankDiagnosis& part = job_.Part(member.rank);
     const std::int32_t wanted = part.graph.collectives[member.collective].row;
     const auto& rows = part.collectives.runs.rows;
-    const auto met = std::ranges::find_if(
-        rows, [wanted](const RankRuns::Row& row) { return row.operation == wanted; });
+    const auto met = std::ranges::find(rows, wanted, &RankRuns::Row::operation);
     if (peer == kNoPeer || met == rows.end()) return false;
     for (const SeenPeer& seen :
          part.collectives.seen[static_cast<std::size_t>(met - rows.begin())]) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives of a server for which its tokens wait, because nothing is computed beside them.
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>

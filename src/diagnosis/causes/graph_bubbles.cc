@@ -2,7 +2,6 @@
 // The device does nothing between kernels of a captured graph.
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "finder.h"

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Captured graphs that compute for more requests than there are.
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "kernel_finder.h"

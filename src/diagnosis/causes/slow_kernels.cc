@@ -7,7 +7,6 @@
 
 #include "kernel_finder.h"
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 namespace {

@@ -103,9 +103,7 @@ bool Infers(const Job& job) {
   bool infers = false;
   for (const DiagnosedRank& rank : job.ranks) {
     const RankDiagnosis& part = *rank.part;
-    if (std::ranges::any_of(part.graph.nodes,
-                            [](const GraphNode& node) { return node.in_optimizer; }))
-      return false;
+    if (std::ranges::any_of(part.graph.nodes, &GraphNode::in_optimizer)) return false;
     infers = infers || std::ranges::any_of(part.kinds, [&](const KernelKind& kind) {
                return IsInference(part.names[kind.type]);
              });
@@ -200,8 +198,7 @@ KernelsOfSteps::KernelsOfSteps(const RankDiagnosis& part) : of_step_(part.steps.
     if (node.kind == NodeKind::kKernel && step < of_step_.size()) of_step_[step].push_back(&node);
   }
   for (auto& kernels : of_step_) {
-    std::ranges::stable_sort(
-        kernels, [](const GraphNode* a, const GraphNode* b) { return a->start < b->start; });
+    std::ranges::stable_sort(kernels, {}, &GraphNode::start);
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // An optimizer that updates tensors one by one.
-#include <vector>
 
 #include "kernel_finder.h"
 #include "mpa/measure/kernel_class.h"

@@ -166,8 +166,7 @@ class UncapturedChain {
       const RankDiagnosis& part = job_.Part(member.rank);
       const std::int32_t row = part.graph.collectives[member.collective].row;
       const auto& rows = part.collectives.runs.rows;
-      const auto found = std::ranges::find_if(
-          rows, [&](const RankRuns::Row& met) { return met.operation == row; });
+      const auto found = std::ranges::find(rows, row, &RankRuns::Row::operation);
       if (found == rows.end()) continue;
       const LastArrival& last =
           part.collectives.last[static_cast<std::size_t>(found - rows.begin())];

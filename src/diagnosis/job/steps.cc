@@ -2,7 +2,6 @@
 #include "mpa/diagnosis/job/steps.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <map>
 #include <optional>

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <numeric>
-#include <string_view>
 
 #include "mpa/base/text.h"
 #include "mpa/measure/launch_chain.h"

@@ -2,7 +2,6 @@
 #include "mpa/diagnosis/replay/what_if.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 
 namespace mpa {

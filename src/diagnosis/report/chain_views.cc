@@ -12,7 +12,6 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/time.h"
-#include "mpa/base/utf8.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/measure/leaf.h"
 

@@ -263,9 +263,7 @@ class DocumentMaker {
     } else if (!of_.accounting.empty() && extent_.innocents) {
       std::vector<const AccountRow*> by_length;
       for (const AccountRow& row : of_.accounting) by_length.push_back(&row);
-      std::ranges::stable_sort(by_length, [](const AccountRow* a, const AccountRow* b) {
-        return a->window < b->window;
-      });
+      std::ranges::stable_sort(by_length, {}, &AccountRow::window);
       rows.push_back(Account(*by_length[NearestRankAbove(by_length.size(), 50)]));
     }
     cut_.Omit("accounting", of_.accounting.size() - rows.size());

@@ -2,8 +2,6 @@
 // Findings and accounts in the words that the screen, the page and the workbook share.
 #include "mpa/diagnosis/report/finding_text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -368,8 +369,7 @@ TunedNames LongestOf(const std::vector<DiagnosedRank>& ranks, KernelList Analyze
   for (const DiagnosedRank& rank : ranks) {
     for (const KernelRow& kernel : (rank.part->analyzers.*list).rows) kernels.push_back(&kernel);
   }
-  std::ranges::stable_sort(kernels,
-                           [](const KernelRow* a, const KernelRow* b) { return a->dur > b->dur; });
+  std::ranges::stable_sort(kernels, std::greater(), &KernelRow::dur);
   TunedNames names;
   for (const KernelRow* kernel : kernels) {
     if (names.size() == kMostTuned) break;

@@ -68,8 +68,7 @@ class NsysExport {
     }
     ReadRanges();
     ReadKernels();
-    std::ranges::sort(events_,
-                      [](const HostEvent& a, const HostEvent& b) { return a.Key() < b.Key(); });
+    std::ranges::sort(events_, {}, &HostEvent::Key);
   }
 
   std::map<std::int64_t, ModuleProfile> Profiles() const {

@@ -2,7 +2,7 @@
 #include "matching.h"
 
 #include <algorithm>
-#include <map>
+#include <functional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -64,8 +64,7 @@ Modules ModulesOf(const ModuleProfile& profile, bool of_npu) {
     modules[of_npu ? WithoutVendor(op.Key()) : op.Key()].push_back(&op);
   }
   for (auto& [key, ops] : modules) {
-    std::ranges::stable_sort(
-        ops, [](const ModuleOp* a, const ModuleOp* b) { return a->total > b->total; });
+    std::ranges::stable_sort(ops, std::greater(), &ModuleOp::total);
   }
   return modules;
 }
@@ -86,8 +85,7 @@ std::map<std::string, std::string> FuzzyPartners(const Modules& npu, const Modul
       if (likeness >= threshold) candidates.push_back({likeness, npu_key, gpu_key});
     }
   }
-  std::ranges::stable_sort(
-      candidates, [](const Candidate& a, const Candidate& b) { return a.likeness > b.likeness; });
+  std::ranges::stable_sort(candidates, std::greater(), &Candidate::likeness);
   std::map<std::string, std::string> partners;
   std::set<std::string> taken;
   for (const Candidate& candidate : candidates) {

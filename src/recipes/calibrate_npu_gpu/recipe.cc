@@ -8,14 +8,13 @@
 
 #include "matching.h"
 #include "mpa/base/columns.h"
-#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
-#include "mpa/recipe/module_parts.h"
+#include "mpa/recipe/module_columns.h"
 #include "mpa/report/report.h"
 
 namespace mpa::recipes {
@@ -220,12 +219,9 @@ void AddModuleLines(std::int64_t rank, const std::vector<MatchedRow>& rows, Time
 void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeArguments& arguments,
                      Wanted wanted, Report& report) {
   constexpr double kUsualThreshold = 0.8;
-  const auto text_or = [&](std::string_view name, std::string_view fallback) {
-    const auto found = arguments.find(name);
-    return found == arguments.end() ? std::string(fallback) : found->second;
-  };
-  const std::string path = text_or(kBaseline, "");
-  const auto baseline = calibrate::ReadBaseline(path, MarkersOf(text_or(kMarkers, kUsualMarkers)));
+  const std::string path(TextArgument(arguments, kBaseline));
+  const auto baseline =
+      calibrate::ReadBaseline(path, MarkersOf(TextArgument(arguments, kMarkers, kUsualMarkers)));
   const double threshold = NumberArgument<double>(arguments, kThreshold).value_or(kUsualThreshold);
   std::size_t compared = 0;
   for (const auto& [id, part] : ranks) {

@@ -16,8 +16,7 @@
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/serving_steps.h"
 #include "mpa/model/step_bounds.h"
-#include "mpa/recipe/chosen_step.h"
-#include "mpa/recipe/rank_lines.h"
+#include "mpa/recipe/arguments.h"
 
 namespace mpa::time_summary {
 

@@ -12,7 +12,6 @@
 #include "mpa/model/rank_trace.h"
 #include "mpa/model/serving_batch.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/recipe/recipe.h"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "mpa/model/rank_trace.h"
-#include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/part_bytes.h"
 

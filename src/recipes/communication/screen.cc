@@ -43,8 +43,7 @@ std::map<std::string, std::vector<Link>> LinksByTransport(const LinkSums& sums) 
     if (link.Bandwidth() > 0) transports[std::get<0>(key)].push_back(link);
   }
   for (auto& [transport, of_transport] : transports) {
-    std::ranges::stable_sort(
-        of_transport, [](const Link& a, const Link& b) { return a.Bandwidth() < b.Bandwidth(); });
+    std::ranges::stable_sort(of_transport, {}, &Link::Bandwidth);
   }
   return transports;
 }

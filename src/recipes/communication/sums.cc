@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "mpa/measure/collectives.h"
 #include "mpa/report/report.h"
-#include "part.h"
 
 namespace mpa::communication {
 namespace {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "mpa/base/time.h"
 #include "mpa/measure/device_work.h"

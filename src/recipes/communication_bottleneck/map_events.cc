@@ -9,7 +9,7 @@
 #include "mpa/measure/launch_chain.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/model/step_bounds.h"
-#include "mpa/recipe/chosen_step.h"
+#include "mpa/recipe/arguments.h"
 #include "part.h"
 
 namespace mpa::bottleneck {
@@ -118,8 +118,7 @@ class EventList {
 
   template <typename NameOf>
   PackedEvents Pack(NameOf name_of) {
-    std::ranges::stable_sort(events_,
-                             [](const Item& a, const Item& b) { return a.start < b.start; });
+    std::ranges::stable_sort(events_, {}, &Item::start);
     PackedEvents packed;
     for (const Item& event : events_) packed.Append(event.start, event.dur, name_of(event.name));
     return packed;

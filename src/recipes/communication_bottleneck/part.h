@@ -11,7 +11,6 @@
 #include "mpa/collectives/instances.h"
 #include "mpa/collectives/runs.h"
 #include "mpa/model/rank_trace.h"
-#include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
 
 namespace mpa::bottleneck {

@@ -59,8 +59,6 @@ std::size_t TargetOf(const Ranks& ranks, const RecipeArguments& arguments) {
        *given, ranks.size(), RankNumber(ranks.front().rank), RankNumber(ranks.back().rank));
 }
 
-Cell RankCell(const std::optional<std::int64_t>& rank) { return rank ? Cell(*rank) : Cell(); }
-
 std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
   return {{NamedColumn("startTime(us)", Format::kText, 22,
                        "When the operator began on the rank that is explained.", "Start Time(us)"),
@@ -71,14 +69,14 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
                        "Duration(us)"),
            [](const SlowRun& item) -> Cell { return InUs(item.dur); }},
           TextColumn<&SlowRun::name>("communicationOp", 22, "The operator.", "Communication Op"),
-          {NamedColumn("slowRankId", Format::kInteger, 22,
-                       "The rank that came last, whose operator is the shortest; empty where the "
-                       "ranks hardly differ.",
-                       "Slow Rank ID"),
-           [](const SlowRun& item) -> Cell { return RankCell(item.slow); }},
-          {NamedColumn("fastRankId", Format::kInteger, 22,
-                       "The rank that waited most, whose operator is the longest.", "Fast Rank ID"),
-           [](const SlowRun& item) -> Cell { return RankCell(item.fast); }},
+          CountColumn<&SlowRun::slow>(
+              "slowRankId", 22,
+              "The rank that came last, whose operator is the shortest; empty where the ranks "
+              "hardly differ.",
+              "Slow Rank ID"),
+          CountColumn<&SlowRun::fast>("fastRankId", 22,
+                                      "The rank that waited most, whose operator is the longest.",
+                                      "Fast Rank ID"),
           TextColumn<&SlowRun::reason>("reason", 22,
                                        "Where the slow rank fell behind the fast one.", "Reason")};
 }
@@ -182,12 +180,11 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Want
                     alone, RankText(ranks[target].rank)));
   }
   if (wanted.sheets) {
-    const auto columns = SlowRunColumns();
-    Sheet sheet = SheetOf("CommunicationBottleneck", columns,
-                          {"communication_bottleneck", TextFile::Unit::kAsTheyAre});
+    ItemSheet list("CommunicationBottleneck", SlowRunColumns(),
+                   {"communication_bottleneck", TextFile::Unit::kAsTheyAre});
     const std::size_t rank = BeginRank(ranks[target].rank, report);
-    for (const SlowRun& item : found) AddRow(columns, item, rank, sheet);
-    report.sheets.push_back(std::move(sheet));
+    for (const SlowRun& item : found) list.Add(item, rank);
+    report.sheets.push_back(std::move(list.sheet));
   }
   if (wanted.screen != Detail::kNone && !found.empty())
     AddLines(LastRanks(ranks, target), ranks[target].rank, found, report);

@@ -13,7 +13,6 @@
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/recipe/chosen_step.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
@@ -50,8 +49,7 @@ std::string ProblemOfTypeSets(const std::string& text) {
 }
 
 std::vector<TypeSet> TypeSetsOf(const RecipeArguments& arguments) {
-  const auto given = arguments.find(kParallelTypes);
-  return ParseTypeSets(given != arguments.end() ? std::string_view(given->second) : kUsualTypes);
+  return ParseTypeSets(TextArgument(arguments, kParallelTypes, kUsualTypes));
 }
 
 // The communication of a set of types in a step of a rank.
@@ -224,19 +222,18 @@ void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, Wanted 
                    Report& report) {
   const std::vector<TypeSet> sets = TypeSetsOf(arguments);
   if (wanted.sheets) {
-    const auto columns = MaskingColumns();
-    Sheet sheet = SheetOf("ComputationalOperatorMaskingLinearity", columns,
-                          {"computational_operator_masking_linearity", TextFile::Unit::kAsTheyAre});
+    ItemSheet list("ComputationalOperatorMaskingLinearity", MaskingColumns(),
+                   {"computational_operator_masking_linearity", TextFile::Unit::kAsTheyAre});
     for (const auto& [id, part] : ranks) {
       const std::size_t rank = BeginRank(id, report);
       for (const SetInStep& row : part.rows) {
         if (row.set >= sets.size() || row.end <= row.begin) {
           Fail(ErrorKind::kCorrupt, "the part of {} names an unknown set", RankText(id));
         }
-        AddRow(columns, {id, sets[row.set], &row}, rank, sheet);
+        list.Add({id, sets[row.set], &row}, rank);
       }
     }
-    report.sheets.push_back(std::move(sheet));
+    report.sheets.push_back(std::move(list.sheet));
   }
   AddNotes(ranks, report);
   if (wanted.screen != Detail::kNone) AddLines(ranks, sets, report);

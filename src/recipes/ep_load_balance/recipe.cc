@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "mpa/base/text.h"
 #include "mpa/measure/kernel_category.h"
 #include "mpa/mfu/flops.h"
+#include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
@@ -76,6 +78,7 @@ ExpertTokens MapEpLoadBalance(const RankTrace& trace, const RecipeArguments& arg
   part.on_gpu = trace.device == DeviceKind::kGpu;
   const auto given = arguments.find(kGroupName);
   const std::string_view wanted = given != arguments.end() ? given->second : kUsualGroup;
+  const std::string_view wanted = TextArgument(arguments, kGroupName, kUsualGroup);
   for (const JobGroup& group : trace.job.groups) {
     if (group.name != wanted) continue;
     part.ep_ranks = fmt::format("{}", fmt::join(group.ranks, ","));
@@ -119,9 +122,7 @@ std::vector<ExpertGroup> ExpertGroups(const Ranks& ranks) {
       group.tokens.push_back({rank->rank, static_cast<double>(rank->part.tokens)});
     }
   }
-  std::ranges::stable_sort(groups, [](const ExpertGroup& a, const ExpertGroup& b) {
-    return a.difference > b.difference;
-  });
+  std::ranges::stable_sort(groups, std::greater(), &ExpertGroup::difference);
   return groups;
 }
 
@@ -140,17 +141,14 @@ void AddEpSheets(const Ranks& ranks, const std::vector<ExpertGroup>& groups, Rep
       TextColumn<&ExpertGroup::ep_ranks>("epRanks", 30, "The ranks that share experts."),
       CountColumn<&ExpertGroup::difference>("tokensDiff", 14,
                                             "The most tokens of one of them less the fewest.")};
-  Sheet summary = SheetOf("EPTokensSummary", rank_columns);
-  Sheet top = SheetOf("TopEPTokensInfo", group_columns);
+  ItemSheet summary("EPTokensSummary", rank_columns);
+  ItemSheet top("TopEPTokensInfo", group_columns);
   for (const ExpertRank& rank : ranks) {
-    if (rank.part.kernels == 0) continue;
-    AddRow(rank_columns, rank, BeginRank(rank.rank, report), summary);
+    if (rank.part.kernels > 0) summary.Add(rank, BeginRank(rank.rank, report));
   }
   constexpr std::size_t kTop = 20;
-  for (std::size_t i = 0; i < std::min(kTop, groups.size()); ++i) {
-    AddRow(group_columns, groups[i], 0, top);
-  }
-  report.sheets = {std::move(summary), std::move(top)};
+  for (std::size_t i = 0; i < std::min(kTop, groups.size()); ++i) top.Add(groups[i]);
+  report.sheets = {std::move(summary.sheet), std::move(top.sheet)};
 }
 
 std::string GroupText(const ExpertGroup& group) {

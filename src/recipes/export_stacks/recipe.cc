@@ -14,7 +14,6 @@
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/call_paths.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"

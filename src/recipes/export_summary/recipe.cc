@@ -81,8 +81,7 @@ std::vector<TextDocument> TakeDocuments(RankPart& part) {
 
 void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const RecipeArguments&,
                          Wanted wanted, Report& report) {
-  const auto columns = FileColumns();
-  Sheet files = SheetOf("ExportedFiles", columns);
+  ItemSheet files("ExportedFiles", FileColumns());
   std::int64_t kernels = 0, calls = 0;
   int unknown = 0;
   for (const auto& [rank, part] : ranks) {
@@ -103,7 +102,7 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
       }
       const std::string path = fmt::format("{}/{}", directory, name);
       if (wanted.documents && !text.empty()) report.documents.push_back({path, text});
-      AddRow(columns, FileItem{id, path, rows}, row_rank, files);
+      files.Add({id, path, rows}, row_rank);
     };
     add(kKernels, part.kernels, part.kernel_rows);
     add(kCalls, part.calls, part.call_rows);
@@ -112,11 +111,11 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
   }
   if (wanted.screen != Detail::kNone) {
     report.lines.push_back(fmt::format("{} of {}: {} kernels and collectives, {} of host calls",
-                                       Counted(files.rows.size(), "file"),
+                                       Counted(files.sheet.rows.size(), "file"),
                                        Counted(report.ranks.size(), "rank"), kernels,
                                        Counted(calls, "name")));
   }
-  if (wanted.sheets) report.sheets.push_back(std::move(files));
+  if (wanted.sheets) report.sheets.push_back(std::move(files.sheet));
 }
 
 Verdict JudgeExportSummary(const RankFacts& facts) {

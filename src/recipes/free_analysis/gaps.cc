@@ -5,10 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <utility>
-#include <vector>
 
 #include "mpa/base/first_seen.h"
 #include "mpa/base/time.h"

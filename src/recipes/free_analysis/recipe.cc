@@ -14,7 +14,6 @@
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
@@ -34,12 +33,6 @@ struct IdleOfRank {
   RankCollectives collectives;
 };
 
-template <class Archive>
-void serialize(Archive& archive, Idle& idle) {
-  Reason& reason = idle.reason;
-  archive(idle.time.begin, idle.time.end, EnumField{reason.cause}, reason.framework_idle,
-          reason.runtime_idle, reason.text, idle.account.causes, idle.account.place);
-}
 }  // namespace mpa::free_analysis
 
 namespace mpa::recipes {
@@ -69,39 +62,34 @@ IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& argume
   return part;
 }
 
-struct IdleItem {
-  std::int64_t rank = -1;
-  const Idle* idle = nullptr;
-};
-
 Cell Microseconds(const std::optional<TimeNs>& time) { return time ? InUs(*time) : Cell(); }
 
-std::vector<ColumnOf<IdleItem>> IdleColumns() {
-  using Item = IdleItem;
+std::vector<ColumnOf<RowOfRank<Idle>>> IdleColumns() {
+  using Item = RowOfRank<Idle>;
   return {
       CountColumn<&Item::rank>("rankId", 20, "The rank.", "Rank ID"),
       {NamedColumn("startTime(us)", Format::kText, 20, "When the device became idle.",
                    "Start Time(us)"),
-       [](const Item& item) -> Cell { return MicrosecondsText(item.idle->time.begin); }},
+       [](const Item& item) -> Cell { return MicrosecondsText(item.row->time.begin); }},
       {NamedColumn("endTime(us)", Format::kText, 20, "When it worked again.", "End Time(us)"),
-       [](const Item& item) -> Cell { return MicrosecondsText(item.idle->time.end); }},
+       [](const Item& item) -> Cell { return MicrosecondsText(item.row->time.end); }},
       {NamedColumn("duration(us)", Format::kDecimals3, 20, "How long it was idle.", "Duration(us)"),
-       [](const Item& item) -> Cell { return InUs(item.idle->time.end - item.idle->time.begin); }},
+       [](const Item& item) -> Cell { return InUs(item.row->time.end - item.row->time.begin); }},
       {NamedColumn(
            "pytorchIdleTime(us)", Format::kDecimals3, 20,
            "Between the ends of the operators that launched the work before and behind; empty "
            "where the capture does not say, or other tasks ran.",
            "Pytorch Idle Time(us)"),
-       [](const Item& item) -> Cell { return Microseconds(item.idle->reason.framework_idle); }},
+       [](const Item& item) -> Cell { return Microseconds(item.row->reason.framework_idle); }},
       {NamedColumn("cannIdleTime(us)", Format::kDecimals3, 20, "The same of the calls of CANN.",
                    "Cann Idle Time(us)"),
-       [](const Item& item) -> Cell { return Microseconds(item.idle->reason.runtime_idle); }},
-      TextColumn<&Item::idle, &Idle::reason, &Reason::text>(
+       [](const Item& item) -> Cell { return Microseconds(item.row->reason.runtime_idle); }},
+      TextColumn<&Item::row, &Idle::reason, &Reason::text>(
           "reason", 20, "What the host, or else the device, did.", "Reason"),
-      TextColumn<&Item::idle, &Idle::account, &free_analysis::GapAccount::causes>(
+      TextColumn<&Item::row, &Idle::account, &free_analysis::GapAccount::causes>(
           "causes", 20, "How the account of the step divides this time: leaves, the largest first.",
           "Causes"),
-      TextColumn<&Item::idle, &Idle::account, &free_analysis::GapAccount::place>(
+      TextColumn<&Item::row, &Idle::account, &free_analysis::GapAccount::place>(
           "place", 20,
           "What the host did longest in this time, for a tenth of it at least, and the line of "
           "the "
@@ -237,13 +225,9 @@ void AddNotes(const Ranks& ranks, Report& report) {
 
 void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
   if (wanted.sheets) {
-    const auto columns = IdleColumns();
-    Sheet sheet = SheetOf("FreeAnalysis", columns, {"free_analysis", TextFile::Unit::kAsTheyAre});
-    for (const auto& [id, part] : ranks) {
-      const std::size_t rank = BeginRank(id, report);
-      for (const Idle& idle : part.longest) AddRow(columns, {id, &idle}, rank, sheet);
-    }
-    report.sheets.push_back(std::move(sheet));
+    AddRowsOfRanks(ranks, &IdleOfRank::longest,
+                   {"FreeAnalysis", IdleColumns(), {"free_analysis", TextFile::Unit::kAsTheyAre}},
+                   report);
   }
   AddNotes(ranks, report);
   if (wanted.screen == Detail::kNone) return;

@@ -60,27 +60,20 @@ ClockState StateOf(const Clocks& clocks, std::int64_t nominal) {
   return clocks.mhz == std::vector{kIdleMhz, nominal} ? ClockState::kIdle : ClockState::kAbnormal;
 }
 
-struct ClockItem {
-  std::int64_t rank = -1;
-  const Clocks& clocks;
-};
-
-std::string MhzText(const Clocks& clocks) {
-  return fmt::format("[{}]", fmt::join(clocks.mhz, ", "));
-}
-
-std::vector<ColumnOf<ClockItem>> ClockColumns() {
-  return {CountColumn<&ClockItem::rank>("rankId", 10, "The rank."),
+std::vector<ColumnOf<RowOfRank<Clocks>>> ClockColumns() {
+  using Item = RowOfRank<Clocks>;
+  return {CountColumn<&Item::rank>("rankId", 10, "The rank."),
           {NamedColumn("aicoreFrequency", Format::kText, 30,
                        "The clocks of the AI cores that were measured, in MHz."),
-           [](const ClockItem& item) -> Cell { return MhzText(item.clocks); }}};
+           [](const Item& item) -> Cell {
+             return fmt::format("[{}]", fmt::join(item.row->mhz, ", "));
+           }}};
 }
 
 void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
   const std::int64_t nominal = NominalOf(ranks);
-  const auto columns = ClockColumns();
-  Sheet idle = SheetOf("FreeFrequencyRanks", columns);
-  Sheet abnormal = SheetOf("AbnormalFrequencyRanks", columns);
+  ItemSheet idle("FreeFrequencyRanks", ClockColumns());
+  ItemSheet abnormal("AbnormalFrequencyRanks", ClockColumns());
   std::vector<std::int64_t> unknown;
   for (const auto& [id, part] : ranks) {
     if (part.mhz.empty()) {
@@ -89,8 +82,8 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
     }
     const ClockState state = StateOf(part, nominal);
     const std::size_t rank = BeginRank(id, report);
-    if (state == ClockState::kIdle) AddRow(columns, {id, part}, rank, idle);
-    if (state == ClockState::kAbnormal) AddRow(columns, {id, part}, rank, abnormal);
+    if (state == ClockState::kIdle) idle.Add({id, &part}, rank);
+    if (state == ClockState::kAbnormal) abnormal.Add({id, &part}, rank);
   }
   if (!unknown.empty()) {
     report.notes.push_back(
@@ -104,7 +97,7 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
     report.lines.push_back(fmt::format(
         "AI cores of {} ranks, nominal clock {} MHz:", ranks.size() - unknown.size(), nominal));
     report.lines.push_back(fmt::format("  {} ran at a reduced clock, {} were idle at times",
-                                       abnormal.rows.size(), idle.rows.size()));
+                                       abnormal.sheet.rows.size(), idle.sheet.rows.size()));
     constexpr std::size_t kShown = 10;
     std::size_t shown = 0;
     for (const auto& [id, part] : ranks) {
@@ -114,7 +107,7 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
                                          part.mhz.front(), part.mhz.back(), part.mhz.size()));
     }
   }
-  for (Sheet* sheet : {&idle, &abnormal}) {
+  for (Sheet* sheet : {&idle.sheet, &abnormal.sheet}) {
     if (wanted.sheets && !sheet->rows.empty()) report.sheets.push_back(std::move(*sheet));
   }
 }

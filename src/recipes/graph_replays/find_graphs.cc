@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -253,8 +253,7 @@ class Summation {
       Finish(sum);
       part.graphs.push_back(std::move(sum.graph));
     }
-    std::ranges::stable_sort(part.graphs,
-                             [](const Graph& a, const Graph& b) { return a.Span() > b.Span(); });
+    std::ranges::stable_sort(part.graphs, std::greater(), &Graph::Span);
     return part;
   }
 

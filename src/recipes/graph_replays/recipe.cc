@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -33,12 +34,12 @@ using Ranks = std::vector<OfRank<Part>>;
 
 struct GraphItem {
   std::int64_t rank = -1, number = 0;
-  const Graph& graph;
+  const Graph* graph = nullptr;
 };
 struct PlaceItem {
   std::int64_t rank = -1, number = 0;
-  const Graph& graph;
-  const Place& place;
+  const Graph* graph = nullptr;
+  const Place* place = nullptr;
 };
 
 double PercentOf(TimeNs time, TimeNs all) {
@@ -50,14 +51,8 @@ ColumnOf<GraphItem> ShareColumn(std::string_view name, std::string_view what) {
   return {NamedColumn(name, Format::kDecimals2, 16,
                       fmt::format("Share of the replays in which {}, in percent.", what)),
           [](const GraphItem& item) -> Cell {
-            return PercentOf(item.graph.*kTime, item.graph.Span());
+            return PercentOf(item.graph->*kTime, item.graph->Span());
           }};
-}
-
-template <auto kMember>
-ColumnOf<GraphItem> GraphCount(std::string_view name, double width, std::string_view meaning) {
-  return {NamedColumn(name, Format::kInteger, width, meaning),
-          [](const GraphItem& item) -> Cell { return item.graph.*kMember; }};
 }
 
 double KernelsInLayer(const Graph& graph) {
@@ -69,31 +64,32 @@ std::vector<ColumnOf<GraphItem>> GraphColumns() {
       CountColumn<&GraphItem::rank>("rankId", 10, "The rank."),
       CountColumn<&GraphItem::number>("graphId", 10,
                                       "The graph, by the time of its replays in the rank."),
-      {NamedColumn("graph", Format::kText, 24,
-                   "The captured graph as its capture calls it, or the number of the model; empty "
-                   "where nothing names it."),
-       [](const GraphItem& item) -> Cell { return item.graph.name; }},
-      GraphCount<&Graph::replays>("replays", 10, "How often it was launched."),
-      GraphCount<&Graph::kernels>("kernels", 10, "Kernels, collectives and copies of one replay."),
+      TextColumn<&GraphItem::graph, &Graph::name>(
+          "graph", 24,
+          "The captured graph as its capture calls it, or the number of the model; empty "
+          "where nothing names it."),
+      CountColumn<&GraphItem::graph, &Graph::replays>("replays", 10, "How often it was launched."),
+      CountColumn<&GraphItem::graph, &Graph::kernels>(
+          "kernels", 10, "Kernels, collectives and copies of one replay."),
       {NamedColumn("layers", Format::kInteger, 10,
                    "Layers, by the repeating pattern of the kernels; empty where none repeats."),
        [](const GraphItem& item) -> Cell {
-         return item.graph.layers > 0 ? Cell(item.graph.layers) : Cell();
+         return item.graph->layers > 0 ? Cell(item.graph->layers) : Cell();
        }},
       {NamedColumn("kernelsPerLayer", Format::kDecimals2, 16,
                    "Kernels of a layer, on average where layers take turns."),
        [](const GraphItem& item) -> Cell {
-         return item.graph.layers > 0 ? Cell(KernelsInLayer(item.graph)) : Cell();
+         return item.graph->layers > 0 ? Cell(KernelsInLayer(*item.graph)) : Cell();
        }},
       {NamedColumn("layersPerPattern", Format::kInteger, 16,
                    "Layers after which the pattern repeats: 2 where two kinds take turns."),
        [](const GraphItem& item) -> Cell {
-         return item.graph.layers > 0 ? Cell(item.graph.layers_in_pattern) : Cell();
+         return item.graph->layers > 0 ? Cell(item.graph->layers_in_pattern) : Cell();
        }},
       {NamedColumn("medianSpan(ns)", Format::kInteger, 16,
                    "Median time from the begin of the first kernel to the end of the last, in ns."),
        [](const GraphItem& item) -> Cell {
-         return static_cast<std::int64_t>(item.graph.median_span + 0.5);
+         return static_cast<std::int64_t>(item.graph->median_span + 0.5);
        }},
       ShareColumn<&Graph::attention>("attention(%)", "attention runs"),
       ShareColumn<&Graph::matrix>("matrix(%)", "other matrix work runs"),
@@ -105,19 +101,19 @@ std::vector<ColumnOf<GraphItem>> GraphColumns() {
                    "Share of the kernels whose names the captured graph has in their places, in "
                    "percent; empty without a captured graph."),
        [](const GraphItem& item) -> Cell {
-         const std::int64_t kernels = item.graph.kernels * item.graph.replays;
-         return item.graph.source.empty() ? Cell() : Cell(PercentOf(item.graph.matched, kernels));
+         const std::int64_t kernels = item.graph->kernels * item.graph->replays;
+         return item.graph->source.empty() ? Cell() : Cell(PercentOf(item.graph->matched, kernels));
        }},
       {NamedColumn("matchedBy", Format::kText, 12,
                    "What was compared with the captured graph: \"names\", or \"count\" where the "
                    "capture does not name its kernels."),
        [](const GraphItem& item) -> Cell {
-         if (item.graph.source.empty()) return "";
-         return item.graph.by_count ? "count" : "names";
+         if (item.graph->source.empty()) return "";
+         return item.graph->by_count ? "count" : "names";
        }},
-      {NamedColumn("source", Format::kText, 40,
-                   "The trace in which the graph was captured; empty where none explains it."),
-       [](const GraphItem& item) -> Cell { return item.graph.source; }}};
+      TextColumn<&GraphItem::graph, &Graph::source>(
+          "source", 40,
+          "The trace in which the graph was captured; empty where none explains it.")};
 }
 
 std::int64_t MeanOf(TimeNs total, std::int64_t count) {
@@ -125,42 +121,41 @@ std::int64_t MeanOf(TimeNs total, std::int64_t count) {
 }
 
 std::vector<ColumnOf<PlaceItem>> PlaceColumns() {
-  return {
-      CountColumn<&PlaceItem::rank>("rankId", 10, "The rank."),
-      CountColumn<&PlaceItem::number>("graphId", 10, "The graph, as in GraphReplays."),
-      {NamedColumn("part", Format::kText, 10,
-                   "\"layer\" for kernels of the repeating pattern, \"before\" and \"after\" for "
-                   "those around the layers, \"graph\" where nothing repeats."),
-       [](const PlaceItem& item) -> Cell { return item.place.part; }},
-      {NamedColumn("position", Format::kInteger, 10, "Place in the part, from 1 on."),
-       [](const PlaceItem& item) -> Cell { return item.place.position; }},
-      {NamedColumn("kernel", Format::kText, 50,
-                   "The kernel that runs there most often; of an NPU its type."),
-       [](const PlaceItem& item) -> Cell { return item.place.kernel; }},
-      {NamedColumn("otherKernels", Format::kInteger, 14,
-                   "How many other kernels run there in some layers."),
-       [](const PlaceItem& item) -> Cell { return item.place.others; }},
-      {NamedColumn("operator", Format::kText, 30,
-                   "The operator that launched it in the captured graph; empty where unknown."),
-       [](const PlaceItem& item) -> Cell { return item.place.op; }},
-      {NamedColumn("module", Format::kText, 40,
-                   "The classes of the modules around it, joined by '/', the innermost six; empty "
-                   "where unknown."),
-       [](const PlaceItem& item) -> Cell { return item.place.module; }},
-      {NamedColumn("kernels", Format::kInteger, 10, "Kernels in this place, of all replays."),
-       [](const PlaceItem& item) -> Cell { return item.place.kernels; }},
-      {NamedColumn("meanDuration(ns)", Format::kInteger, 16,
-                   "Mean time of these, in ns, without what an earlier kernel ran on."),
-       [](const PlaceItem& item) -> Cell { return MeanOf(item.place.total, item.place.kernels); }},
-      {NamedColumn("share(%)", Format::kDecimals2, 12, "Share of the replays, in percent."),
-       [](const PlaceItem& item) -> Cell {
-         return PercentOf(item.place.total, item.graph.Span());
-       }},
-      {NamedColumn("meanBubbleBefore(ns)", Format::kInteger, 20,
-                   "Mean time before these in which nothing ran, in ns."),
-       [](const PlaceItem& item) -> Cell {
-         return MeanOf(item.place.bubble, item.place.kernels);
-       }}};
+  return {CountColumn<&PlaceItem::rank>("rankId", 10, "The rank."),
+          CountColumn<&PlaceItem::number>("graphId", 10, "The graph, as in GraphReplays."),
+          TextColumn<&PlaceItem::place, &Place::part>(
+              "part", 10,
+              "\"layer\" for kernels of the repeating pattern, \"before\" and \"after\" for "
+              "those around the layers, \"graph\" where nothing repeats."),
+          CountColumn<&PlaceItem::place, &Place::position>("position", 10,
+                                                           "Place in the part, from 1 on."),
+          TextColumn<&PlaceItem::place, &Place::kernel>(
+              "kernel", 50, "The kernel that runs there most often; of an NPU its type."),
+          CountColumn<&PlaceItem::place, &Place::others>(
+              "otherKernels", 14, "How many other kernels run there in some layers."),
+          TextColumn<&PlaceItem::place, &Place::op>(
+              "operator", 30,
+              "The operator that launched it in the captured graph; empty where unknown."),
+          TextColumn<&PlaceItem::place, &Place::module>(
+              "module", 40,
+              "The classes of the modules around it, joined by '/', the innermost six; empty "
+              "where unknown."),
+          CountColumn<&PlaceItem::place, &Place::kernels>("kernels", 10,
+                                                          "Kernels in this place, of all replays."),
+          {NamedColumn("meanDuration(ns)", Format::kInteger, 16,
+                       "Mean time of these, in ns, without what an earlier kernel ran on."),
+           [](const PlaceItem& item) -> Cell {
+             return MeanOf(item.place->total, item.place->kernels);
+           }},
+          {NamedColumn("share(%)", Format::kDecimals2, 12, "Share of the replays, in percent."),
+           [](const PlaceItem& item) -> Cell {
+             return PercentOf(item.place->total, item.graph->Span());
+           }},
+          {NamedColumn("meanBubbleBefore(ns)", Format::kInteger, 20,
+                       "Mean time before these in which nothing ran, in ns."),
+           [](const PlaceItem& item) -> Cell {
+             return MeanOf(item.place->bubble, item.place->kernels);
+           }}};
 }
 
 std::string LayersText(const Graph& graph) {
@@ -202,8 +197,7 @@ void AddGraph(std::string_view rank, const Graph& graph, Report& report) {
   AddLine("  " + SharesText(graph), report);
   std::vector<const Place*> slowest;
   for (const Place& place : graph.places) slowest.push_back(&place);
-  std::ranges::stable_sort(slowest,
-                           [](const Place* a, const Place* b) { return a->total > b->total; });
+  std::ranges::stable_sort(slowest, std::greater(), &Place::total);
   for (std::size_t i = 0; i < std::min(slowest.size(), kShownPlaces); ++i) {
     const Place& place = *slowest[i];
     const std::string launcher = place.op.empty() ? "" : place.op + ": ";
@@ -236,12 +230,10 @@ void AddSpread(const Ranks& ranks, Report& report) {
 }
 
 void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
-  const auto graph_columns = GraphColumns();
-  const auto place_columns = PlaceColumns();
-  Sheet graphs = SheetOf("GraphReplays", graph_columns);
-  Sheet places = SheetOf("GraphLayers", place_columns);
-  graphs.of_rank = {"graph_replays", "GraphReplays"};
-  places.of_rank = {"graph_replays", "GraphLayers"};
+  ItemSheet graphs("GraphReplays", GraphColumns());
+  ItemSheet places("GraphLayers", PlaceColumns());
+  for (Sheet* sheet : {&graphs.sheet, &places.sheet})
+    sheet->of_rank = {"graph_replays", sheet->name};
   std::vector<std::int64_t> without;
   const OfRank<Part>* first = nullptr;
   for (const auto& one : ranks) {
@@ -253,9 +245,8 @@ void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, Wanted wante
     std::int64_t number = 0;
     for (const Graph& graph : part.graphs) {
       ++number;
-      AddRow(graph_columns, {id, number, graph}, rank, graphs);
-      for (const Place& place : graph.places)
-        AddRow(place_columns, {id, number, graph, place}, rank, places);
+      graphs.Add({id, number, &graph}, rank);
+      for (const Place& place : graph.places) places.Add({id, number, &graph, &place}, rank);
     }
   }
   if (!without.empty()) {
@@ -265,8 +256,8 @@ void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, Wanted wante
       report.notes.back() += fmt::format(", nor on {} other ranks", without.size() - 1);
   }
   if (wanted.sheets) {
-    report.sheets.push_back(std::move(graphs));
-    report.sheets.push_back(std::move(places));
+    report.sheets.push_back(std::move(graphs.sheet));
+    report.sheets.push_back(std::move(places.sheet));
   }
   if (wanted.screen == Detail::kNone) return;
   AddSpread(ranks, report);

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 

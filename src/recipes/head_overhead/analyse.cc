@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <set>
-#include <utility>
 
 #include "head_part.h"
 

@@ -10,7 +10,7 @@ namespace mpa::head {
 
 DeviceTimeline::DeviceTimeline(std::vector<Run> runs, std::int64_t device)
     : runs_(std::move(runs)), device_(device) {
-  std::ranges::stable_sort(runs_, [](const Run& a, const Run& b) { return a.start < b.start; });
+  std::ranges::stable_sort(runs_, {}, &Run::start);
   std::vector<Interval> intervals;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const Run& run = runs_[i];

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -279,6 +280,9 @@ class HeadDetails : ScreenPart {
     std::ranges::stable_sort(graphs, [](const Graph& a, const Graph& b) { return a.sum > b.sum; });
     Say("  {} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", NameCell("graph", 24), "calls", "/step",
         "p50 us", "p90 us", "of head", "idle us");
+    std::ranges::stable_sort(graphs, std::greater(), &Graph::sum);
+    Say("  {:<24} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", "graph", "calls", "/step", "p50 us",
+        "p90 us", "of head", "idle us");
     for (std::size_t i = 0; i < std::min(kMostGraphs, graphs.size()); ++i) {
       const SummaryRow& row = *graphs[i].row;
       const auto count = static_cast<double>(row.spread.count);

@@ -8,8 +8,6 @@
 namespace mpa::head {
 namespace {
 
-Cell IdOrEmpty(std::int64_t id) { return id >= 0 ? Cell(id) : Cell(); }
-
 Column Number(const char* name, const char* meaning) {
   return NamedColumn(name, Format::kInteger, 10, meaning);
 }
@@ -44,20 +42,12 @@ template <Measure kMeasure>
 Cell IdleOf(const Call& item) {
   return CellOf(item.IdleOf(kMeasure));
 }
-template <auto kId>
-Cell IdInCall(const Call& item) {
-  return IdOrEmpty(item.*kId);
-}
 template <auto kCount>
 Cell CountOf(const Call& item) {
   return item.KnowsHead() ? CellOf(item.*kCount) : Cell();
 }
 
-// Cells of rows: the name of a value, and a ratio in few decimals.
-template <auto kMember, typename RowType>
-Cell NameIn(const RowType& row) {
-  return CellOf(NameOf(row.*kMember));
-}
+// Cells of rows: a segment, and a ratio in few decimals.
 template <std::size_t kSegment>
 Cell StepSegment(const StepRow& row) {
   return row.parts[kSegment];
@@ -80,16 +70,16 @@ SheetColumns<Call> CallColumns() {
   using Item = Call;
   return {
       {Number("callId", "Number of the call on the rank, from 0."), Member<&Item::id>},
-      {Number("parentCallId", "The call that it is nested in."), IdInCall<&Call::parent>},
-      {Number("step", "Its step."), IdInCall<&Call::step>},
+      {Number("parentCallId", "The call that it is nested in."), Member<&Call::parent, kIfKnown>},
+      {Number("step", "Its step."), Member<&Call::step, kIfKnown>},
       {Number("pid", "Process."), Member<&Call::pid>},
       {Number("tid", "Thread."), Member<&Call::tid>},
-      {Number("deviceId", "Device that ran the first kernel."), IdInCall<&Call::device>},
+      {Number("deviceId", "Device that ran the first kernel."), Member<&Call::device, kIfKnown>},
       {Words("graphKey", 24, "Name of the graph."), Member<&Item::graph>},
       {Words("engine", 12, "What executes the graph, such as GE_STATIC or ACLGRAPH."),
-       NameIn<&Call::engine>},
-      {Words("phase", 10, "steady or compile."), NameIn<&Call::phase>},
-      {Words("kind", 8, "The event by which the call was found."), NameIn<&Call::kind>},
+       Member<&Call::engine>},
+      {Words("phase", 10, "steady or compile."), Member<&Call::phase>},
+      {Words("kind", 8, "The event by which the call was found."), Member<&Call::kind>},
       {Number("w0Ns", "When the time of the platform begins."), KnownTime<&Call::w0>},
       {Number("e0Ns", "When the compiled model is entered."), KnownTime<&Call::e0>},
       {Number("t1Ns", "When the Python part of TorchAir begins."), KnownTime<&Call::t1>},
@@ -180,8 +170,8 @@ SheetColumns<StepRow> StepColumns() {
 SheetColumns<SummaryRow> SummaryColumns() {
   using Item = SummaryRow;
   return {{Words("scope", 24, "all, or a graph."), Member<&Item::scope>},
-          {Words("phase", 10, "steady or compile."), NameIn<&Item::phase>},
-          {Words("segment", 20, "The time that the row describes."), NameIn<&Item::measure>},
+          {Words("phase", 10, "steady or compile."), Member<&Item::phase>},
+          {Words("segment", 20, "The time that the row describes."), Member<&Item::measure>},
           {Number("count", "Calls that have it."), Member<&Item::spread, &Spread::count>},
           {Time("mean", "Mean over the calls."), Member<&Item::spread, &Spread::mean>},
           {Time("p50", "Median over the calls."), Member<&Item::spread, &Spread::p50>},
@@ -205,7 +195,7 @@ SheetColumns<ChildRow> ChildColumns() {
   using Item = ChildRow;
   return {
       {Words("scope", 24, "all, or a graph."), Member<&Item::scope>},
-      {Words("segment", 14, "The part of the head."), NameIn<&Item::part>},
+      {Words("segment", 14, "The part of the head."), Member<&Item::part>},
       {Words("class", 20, "Kind of work; of_which_... is counted in another row, too."),
        Member<&Item::kind>},
       {Words("name", 40, "The operator, call or gap."), Member<&Item::name>},
@@ -227,7 +217,7 @@ SheetColumns<ChildRow> ChildColumns() {
 SheetColumns<AdviceRow> AdviceColumns() {
   using Item = AdviceRow;
   return {{Words("ruleId", 10, "The rule."), Member<&Item::rule>},
-          {Words("severity", 10, "info, warn or high."), NameIn<&Item::severity>},
+          {Words("severity", 10, "info, warn or high."), Member<&Item::severity>},
           {Words("scope", 24, "all, or a graph."), Member<&Item::scope>},
           {Words("owner", 34, "Whom to ask."), Member<&Item::owner>},
           {Words("text", 100, "What was measured, and what to do."), Member<&Item::text>},
@@ -254,7 +244,7 @@ void AddSheet(const char* name, const SheetColumns<Item>& columns,
     for (const Item& item : ranks[rank].part.*rows) {
       AddRow(columns, item, rank, sheet);
       std::vector<Cell>& cells = sheet.rows.back().cells;
-      cells.insert(cells.begin(), IdOrEmpty(ranks[rank].rank));
+      cells.insert(cells.begin(), kIfKnown(ranks[rank].rank));
     }
   }
 }

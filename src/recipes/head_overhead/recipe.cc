@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -12,7 +13,6 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/recipe/chosen_step.h"
 #include "mpa/recipe/make_recipe.h"
 
 namespace mpa::recipes {
@@ -28,16 +28,10 @@ constexpr const char* kNoHostOperators =
 constexpr const char* kWithCpu = "activities with ProfilerActivity.CPU";
 constexpr std::string_view kPolicies[] = {"auto", "entry", "step", "device_idle"};
 
-// The value of an option, empty when it was not given.
-std::string_view Given(const RecipeArguments& arguments, std::string_view name) {
-  const auto found = arguments.find(name);
-  return found != arguments.end() ? std::string_view(found->second) : std::string_view();
-}
-
 HeadOptions OptionsOf(const RankTrace& trace, const RecipeArguments& arguments) {
   HeadOptions options;
   for (std::size_t i = 0; i < std::size(kPolicies); ++i) {
-    if (Given(arguments, "policy") == kPolicies[i]) options.policy = static_cast<Policy>(i);
+    if (TextArgument(arguments, "policy") == kPolicies[i]) options.policy = static_cast<Policy>(i);
   }
   if (const auto gap = NumberArgument<double>(arguments, "max_gap")) {
     options.max_gap = std::llround(std::min(*gap, kMostMilliseconds) * 1e6);
@@ -48,7 +42,7 @@ HeadOptions OptionsOf(const RankTrace& trace, const RecipeArguments& arguments) 
 
 // Steady calls, unless there are none or others were asked for.
 head::Phase PhaseToShow(const RecipeArguments& arguments, const std::vector<head::Call>& calls) {
-  const std::string_view given = Given(arguments, "phase");
+  const std::string_view given = TextArgument(arguments, "phase");
   if (!given.empty()) return given == "compile" ? head::Phase::kCompile : head::Phase::kSteady;
   const auto any = [&](head::Phase phase) {
     return std::ranges::any_of(
@@ -100,7 +94,7 @@ HeadPart MapHeadOverhead(const RankTrace& trace, const RecipeArguments& argument
   part.summary = head::Summarise(analysis.calls, scopes, analysis.steps);
   part.steps = head::SumSteps(analysis.calls, analysis.steps);
   head::Thresholds thresholds;
-  head::SetThresholds(Given(arguments, "thresholds"), thresholds);
+  head::SetThresholds(TextArgument(arguments, "thresholds"), thresholds);
   part.advice = head::GiveAdvice(
       {analysis.calls, scopes, part.summary, part.children, thresholds, TimeOf(part.steps)});
   part.picture = Picture(arguments, analysis, scopes, part.phase);
@@ -139,8 +133,7 @@ void AddFindings(const std::vector<RankHead>& ranks, Report& report) {
                                  .gain = row.gain});
     }
   }
-  std::ranges::stable_sort(
-      report.findings, [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  std::ranges::stable_sort(report.findings, std::greater(), &Finding::severity);
 }
 
 // That of the first rank which has one.
@@ -167,7 +160,7 @@ void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArgument
   }
   if (wanted.sheets) head::AddHeadSheets(ranks, report);
   if (wanted.screen != Detail::kNone) {
-    AddScreen(ranks, Given(arguments, "policy"), wanted.screen == Detail::kAll, report);
+    AddScreen(ranks, TextArgument(arguments, "policy"), wanted.screen == Detail::kAll, report);
   }
   AddFindings(ranks, report);
   AddPicture(ranks, arguments, report);

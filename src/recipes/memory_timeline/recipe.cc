@@ -9,7 +9,6 @@
 
 #include "mpa/base/text.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/recipe/chosen_step.h"
 #include "mpa/report/amount.h"
 #include "outputs.h"
 

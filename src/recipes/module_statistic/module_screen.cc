@@ -48,8 +48,7 @@ std::vector<ListRow> OwnTimes(const Ranks& ranks) {
     ListRow row{path, std::move(of_ranks)};
     if (row.Total() > 0) rows.push_back(std::move(row));  // others only communicate
   }
-  std::ranges::stable_sort(
-      rows, [](const ListRow& a, const ListRow& b) { return a.Total() > b.Total(); });
+  std::ranges::stable_sort(rows, std::greater(), &ListRow::Total);
   return rows;
 }
 

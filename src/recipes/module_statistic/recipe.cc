@@ -16,7 +16,6 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/module_columns.h"
-#include "mpa/recipe/module_parts.h"
 #include "mpa/report/member_columns.h"
 
 namespace mpa {
@@ -61,15 +60,9 @@ void AddSheet(const std::vector<PartOfRank>& parts, Report& report) {
   if (std::ranges::any_of(parts, [](const PartOfRank& part) { return HasMfu(part.part.rows); })) {
     columns.push_back(ModuleMfuColumn(kNames));
   }
-  Sheet sheet = SheetOf("ModuleStatistic", columns);
-  sheet.of_rank = {"module_statistic", "Sheet1"};
-  for (const PartOfRank& part : parts) {
-    const std::size_t rank = BeginRank(part.rank, report);
-    for (const ModuleStatisticRow& row : part.part.rows) {
-      AddRow(columns, {part.rank, &row}, rank, sheet);
-    }
-  }
-  report.sheets.push_back(std::move(sheet));
+  ItemSheet list("ModuleStatistic", std::move(columns));
+  list.sheet.of_rank = {"module_statistic", "Sheet1"};
+  AddRowsOfRanks(parts, &mpa::ModuleStatistic::rows, std::move(list), report);
 }
 
 void AddNotes(const PartOfRank& part, Report& report) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "messages.h"
 
-#include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
 

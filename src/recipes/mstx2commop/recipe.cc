@@ -109,8 +109,7 @@ MadeOps MapMstx2Commop(const RankTrace& trace, const RecipeArguments&) {
     }
     part.ops.push_back(std::move(op));
   }
-  std::ranges::stable_sort(part.ops,
-                           [](const MadeOp& a, const MadeOp& b) { return a.start < b.start; });
+  std::ranges::stable_sort(part.ops, {}, &MadeOp::start);
   NameMadeOps(part.ops);
   return part;
 }
@@ -124,38 +123,31 @@ struct MadeItem {
 
 void AddMadeSheet(const Ranks& ranks, Report& report) {
   using Item = MadeItem;
-  const auto text = [](const char* name, double width, const char* meaning,
-                       Cell (*cell)(const Item&)) {
-    return ColumnOf<Item>{NamedColumn(name, Format::kText, width, meaning), cell};
-  };
-  const auto number = [](const char* name, double width, const char* meaning,
-                         Cell (*cell)(const Item&)) {
-    return ColumnOf<Item>{NamedColumn(name, Format::kInteger, width, meaning), cell};
-  };
   const std::vector<ColumnOf<Item>> columns = {
-      number("rank", 8, "The rank.", Member<&Item::rank>),
-      number("opId", 8, "The number of the operator on its rank, in order of start.",
-             Member<&Item::id>),
-      text("opName", 36,
-           "Its name as the profiler builds it: type, last digits of the group's number, number.",
-           Member<&Item::op, &MadeOp::name>),
-      number("startNs", 22, "Its begin on the device, in ns.", Member<&Item::op, &MadeOp::start>),
-      number("endNs", 22, "Its end on the device, in ns.", Member<&Item::op, &MadeOp::end>),
-      number("connectionId", 14, "The connection of the mark; empty: it has none.",
-             [](const Item& item) -> Cell {
-               return item.op->link < 0 ? Cell(NoNumber::kUnknown) : Cell(item.op->link);
-             }),
-      text("groupName", 40, "Its communication group.", Member<&Item::op, &MadeOp::group>),
-      text("dataType", 10, "The type of its elements.", Member<&Item::op, &MadeOp::data_type>),
-      text("count", 12, "Its elements.", Member<&Item::op, &MadeOp::count>),
-      text("opType", 24, "The type of the operator.", Member<&Item::op, &MadeOp::type>)};
-  Sheet sheet = SheetOf("MSTX_COMMUNICATION_OP", columns);
+      CountColumn<&Item::rank>("rank", 8, "The rank."),
+      CountColumn<&Item::id>("opId", 8,
+                             "The number of the operator on its rank, in order of start."),
+      TextColumn<&Item::op, &MadeOp::name>(
+          "opName", 36,
+          "Its name as the profiler builds it: type, last digits of the group's number, number."),
+      CountColumn<&Item::op, &MadeOp::start>("startNs", 22, "Its begin on the device, in ns."),
+      CountColumn<&Item::op, &MadeOp::end>("endNs", 22, "Its end on the device, in ns."),
+      {NamedColumn("connectionId", Format::kInteger, 14,
+                   "The connection of the mark; empty: it has none."),
+       [](const Item& item) -> Cell {
+         return item.op->link < 0 ? Cell(NoNumber::kUnknown) : Cell(item.op->link);
+       }},
+      TextColumn<&Item::op, &MadeOp::group>("groupName", 40, "Its communication group."),
+      TextColumn<&Item::op, &MadeOp::data_type>("dataType", 10, "The type of its elements."),
+      TextColumn<&Item::op, &MadeOp::count>("count", 12, "Its elements."),
+      TextColumn<&Item::op, &MadeOp::type>("opType", 24, "The type of the operator.")};
+  ItemSheet list("MSTX_COMMUNICATION_OP", columns);
   for (const auto& [id, part] : ranks) {
     const std::size_t rank = BeginRank(id, report);
     std::int64_t number_of_op = 0;
-    for (const MadeOp& op : part.ops) AddRow(columns, {id, number_of_op++, &op}, rank, sheet);
+    for (const MadeOp& op : part.ops) list.Add({id, number_of_op++, &op}, rank);
   }
-  report.sheets.push_back(std::move(sheet));
+  report.sheets.push_back(std::move(list.sheet));
 }
 
 void AddMadeLines(const Ranks& ranks, Report& report) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -126,8 +127,7 @@ std::vector<MfuWaste> CollectWastes(const Ranks& ranks) {
   }
   std::vector<MfuWaste> wastes;
   for (auto& [key, waste] : sums) wastes.push_back(std::move(waste));
-  std::ranges::stable_sort(
-      wastes, [](const MfuWaste& a, const MfuWaste& b) { return a.wasted > b.wasted; });
+  std::ranges::stable_sort(wastes, std::greater(), &MfuWaste::wasted);
   constexpr std::size_t kMost = 8;
   if (wastes.size() > kMost) wastes.resize(kMost);
   return wastes;

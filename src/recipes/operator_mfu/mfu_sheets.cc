@@ -9,14 +9,8 @@
 namespace mpa::operator_mfu {
 namespace {
 
-// A row of a table with the rank that it belongs to.
-template <typename RowType>
-struct Of {
-  std::int64_t rank = -1;
-  const RowType* row;
-};
-using KernelItem = Of<OperatorMfuRow>;
-using WasteItem = Of<MfuWaste>;
+using KernelItem = RowOfRank<OperatorMfuRow>;
+using WasteItem = RowOfRank<MfuWaste>;
 struct ShareItem {
   std::int64_t rank = -1;
   const MfuSummary& summary;
@@ -46,15 +40,8 @@ Cell IfKnown(bool known, double value) { return known ? Cell(value) : Cell(); }
 Cell Words(std::string_view text) { return std::string(text); }
 
 std::string_view Text(FlopsSource source) {
-  switch (source) {
-    case FlopsSource::kNone:
-      return "";
-    case FlopsSource::kRecorded:
-      return "recorded";
-    case FlopsSource::kShapes:
-      return "shapes";
-  }
-  return "";
+  constexpr std::string_view kTexts[] = {"", "recorded", "shapes"};
+  return kTexts[static_cast<std::size_t>(source)];
 }
 
 std::vector<ColumnOf<KernelItem>> KernelColumns(bool compat) {
@@ -169,10 +156,10 @@ std::vector<ColumnOf<WasteItem>> WasteColumns() {
 }
 
 template <typename Item>
-Sheet ListOf(const char* name, const std::vector<ColumnOf<Item>>& columns, WorkbookPlace place) {
-  Sheet sheet = SheetOf(name, columns);
-  sheet.of_rank = std::move(place);
-  return sheet;
+ItemSheet<Item> ListOf(const char* name, std::vector<ColumnOf<Item>> columns, WorkbookPlace place) {
+  ItemSheet list(name, std::move(columns));
+  list.sheet.of_rank = std::move(place);
+  return list;
 }
 
 }  // namespace
@@ -180,31 +167,24 @@ Sheet ListOf(const char* name, const std::vector<ColumnOf<Item>>& columns, Workb
 void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& report) {
   const bool with_mfu = std::ranges::any_of(
       parts, [](const OfRank<Part>& part) { return HasMfu(part.part.modules); });
-  const auto kernel_columns = KernelColumns(compat);
-  const auto module_columns = ModuleTableColumns(with_mfu);
-  const auto share_columns = ShareColumns();
-  const auto waste_columns = WasteColumns();
-  Sheet kernels = ListOf("OperatorMFU", kernel_columns, {"operator_mfu_kernel", "Sheet1"});
-  Sheet modules = ListOf("ModuleMFU", module_columns, {"operator_mfu_module", "Sheet1"});
-  Sheet shares = ListOf("MFUSummary", share_columns, {"operator_mfu_summary", "Summary"});
-  Sheet wastes = ListOf("MFUWaste", waste_columns, {"operator_mfu_summary", "Waste"});
+  auto kernels = ListOf("OperatorMFU", KernelColumns(compat), {"operator_mfu_kernel", "Sheet1"});
+  auto modules =
+      ListOf("ModuleMFU", ModuleTableColumns(with_mfu), {"operator_mfu_module", "Sheet1"});
+  auto shares = ListOf("MFUSummary", ShareColumns(), {"operator_mfu_summary", "Summary"});
+  auto wastes = ListOf("MFUWaste", WasteColumns(), {"operator_mfu_summary", "Waste"});
   for (const auto& [id, part] : parts) {
     const std::size_t rank = BeginRank(id, report);
-    for (const OperatorMfuRow& row : part.kernels)
-      AddRow(kernel_columns, {id, &row}, rank, kernels);
-    for (const ModuleStatisticRow& row : part.modules) {
-      AddRow(module_columns, {id, &row}, rank, modules);
-    }
-    for (const MfuShare& row : part.summary.shares) {
-      AddRow(share_columns, {id, part.summary, &row}, rank, shares);
-    }
-    for (const MfuWaste& row : part.summary.wastes) AddRow(waste_columns, {id, &row}, rank, wastes);
+    for (const OperatorMfuRow& row : part.kernels) kernels.Add({id, &row}, rank);
+    for (const ModuleStatisticRow& row : part.modules) modules.Add({id, &row}, rank);
+    for (const MfuShare& row : part.summary.shares) shares.Add({id, part.summary, &row}, rank);
+    for (const MfuWaste& row : part.summary.wastes) wastes.Add({id, &row}, rank);
   }
   report.as_reference = compat;
   report.sheets = {std::move(kernels), std::move(modules)};
+  report.sheets = {std::move(kernels.sheet), std::move(modules.sheet)};
   if (compat) return;
-  report.sheets.push_back(std::move(shares));
-  report.sheets.push_back(std::move(wastes));
+  report.sheets.push_back(std::move(shares.sheet));
+  report.sheets.push_back(std::move(wastes.sheet));
 }
 
 }  // namespace mpa::operator_mfu

@@ -12,7 +12,7 @@
 #include "mpa/mfu/roofline.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/recipe/make_recipe.h"
-#include "mpa/recipe/module_parts.h"
+#include "mpa/recipe/module_columns.h"
 #include "mpa/recipe/part_bytes.h"
 #include "mpa/report/amount.h"
 

@@ -135,37 +135,30 @@ P2pOps MapP2pPairing(const RankTrace& trace, const RecipeArguments&) {
 
 using Ranks = std::vector<OfRank<P2pOps>>;
 
-struct P2pItem {
-  std::int64_t rank = -1;
-  const P2pOp* op = nullptr;
-};
+using P2pItem = RowOfRank<P2pOp>;
 
 void AddP2pSheet(const Ranks& ranks, Report& report) {
   using Item = P2pItem;
-  const std::vector<ColumnOf<Item>> columns = {
+  std::vector<ColumnOf<Item>> columns = {
       CountColumn<&Item::rank>("rank", 8, "The rank."),
       {NamedColumn("opId", Format::kInteger, 10,
                    "The number of the operator in the database. Only databases number operators."),
        [](const Item& item) -> Cell {
-         return item.op->id < 0 ? Cell(NoNumber::kUnknown) : Cell(item.op->id);
+         return item.row->id < 0 ? Cell(NoNumber::kUnknown) : Cell(item.row->id);
        }},
-      TextColumn<&Item::op, &P2pOp::name>("opName", 30, "The operator."),
-      CountColumn<&Item::op, &P2pOp::start>("startNs", 22, "Its begin, in ns."),
-      CountColumn<&Item::op, &P2pOp::end>("endNs", 22, "Its end, in ns."),
-      TextColumn<&Item::op, &P2pOp::group>("groupName", 40, "Its communication group."),
+      TextColumn<&Item::row, &P2pOp::name>("opName", 30, "The operator."),
+      CountColumn<&Item::row, &P2pOp::start>("startNs", 22, "Its begin, in ns."),
+      CountColumn<&Item::row, &P2pOp::end>("endNs", 22, "Its end, in ns."),
+      TextColumn<&Item::row, &P2pOp::group>("groupName", 40, "Its communication group."),
       {NamedColumn("opConnectionId", Format::kText, 18,
                    "<domain>_<sender>_<receiver>_<number>, ranks of the group; both ends of a "
                    "transfer have the same. Empty where the tasks do not name one sender and one "
                    "receiver."),
        [](const Item& item) -> Cell {
-         return item.op->connection.empty() ? Cell(NoNumber::kUnknown) : Cell(item.op->connection);
+         return item.row->connection.empty() ? Cell(NoNumber::kUnknown)
+                                             : Cell(item.row->connection);
        }}};
-  Sheet sheet = SheetOf("COMMUNICATION_OP", columns);
-  for (const auto& [id, part] : ranks) {
-    const std::size_t rank = BeginRank(id, report);
-    for (const P2pOp& op : part.ops) AddRow(columns, {id, &op}, rank, sheet);
-  }
-  report.sheets.push_back(std::move(sheet));
+  AddRowsOfRanks(ranks, &P2pOps::ops, {"COMMUNICATION_OP", std::move(columns)}, report);
 }
 
 // The ends that both ranks recorded. Two groups may have the same ranks of the group, and one
@@ -204,7 +197,7 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
     Way& way = ways[{send.rank, receive.rank}];
     ++way.count;
     way.waits.push_back({receive.rank, static_cast<double>(std::max<TimeNs>(
-                                           0, send.op->start - receive.op->start))});
+                                           0, send.row->start - receive.row->start))});
   }
   if (ops == 0) return;
   report.lines.push_back(

@@ -42,8 +42,7 @@ PipelinePart MapPpChart(const RankTrace& trace, const RecipeArguments&) {
                           .step = step ? steps.Id(*step) : -1,
                           .forward = message.find("forward") != std::string::npos});
   }
-  std::ranges::stable_sort(part.boxes,
-                           [](const PassBox& a, const PassBox& b) { return a.start < b.start; });
+  std::ranges::stable_sort(part.boxes, {}, &PassBox::start);
   return part;
 }
 
@@ -67,12 +66,12 @@ void AddChartSheet(const Ranks& ranks, const std::vector<std::vector<LabelledBox
           "type", 8,
           "0 of FP, 1 of BP; in a DualPipeV pipeline the phase of the schedule, 0 to 6."),
       CountColumn<&Item::rank>("rank", 8, "The rank.")};
-  Sheet sheet = SheetOf("StepTaskInfo", columns);
+  ItemSheet list("StepTaskInfo", columns);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const std::size_t rank = BeginRank(ranks[i].rank, report);
-    for (const LabelledBox& box : boxes[i]) AddRow(columns, {ranks[i].rank, &box}, rank, sheet);
+    for (const LabelledBox& box : boxes[i]) list.Add({ranks[i].rank, &box}, rank);
   }
-  report.sheets.push_back(std::move(sheet));
+  report.sheets.push_back(std::move(list.sheet));
 }
 
 // The share of the steps in which each rank ran no box, in %. A step lasts from the first to the

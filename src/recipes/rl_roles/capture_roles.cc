@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 #include "mpa/measure/activities.h"
 #include "mpa/measure/intervals.h"

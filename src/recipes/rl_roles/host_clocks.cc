@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host_clocks.h"
-
+// The clocks of hosts.
 #include <algorithm>
-#include <cstdint>
 #include <set>
 #include <utility>
 
+#include "job_devices.h"
 #include "mpa/collectives/rank_clocks.h"
 
 namespace mpa::rl_roles {

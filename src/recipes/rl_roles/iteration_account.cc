@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "mpa/measure/quantiles.h"

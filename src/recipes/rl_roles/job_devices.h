@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "capture_roles.h"
+#include "mpa/collectives/clock_line.h"
 #include "mpa/recipe/make_recipe.h"
 
 namespace mpa::rl_roles {
@@ -22,5 +25,17 @@ struct CapturedOn {
 /// ranks of a role share that number, or it is unknown, those of one rank are. If the rollout
 /// overlaps another role on its devices, it has devices of its own.
 std::vector<CapturedOn> FindDevices(const Ranks& ranks);
+
+/// The clocks of hosts against that of the first capture's host.
+struct HostClocks {
+  std::map<std::string, ClockLine> lines;  ///< by host, to the common clock
+  std::vector<std::string> unaligned;      ///< hosts whose clocks no collective compares with it
+
+  TimeNs Convert(const std::string& host, TimeNs own) const;
+};
+
+/// From collectives that ranks of several hosts left at one time. Captures of one host share a
+/// clock.
+HostClocks AlignHosts(const std::vector<const CaptureRoles*>& captures);
 
 }  // namespace mpa::rl_roles

@@ -9,8 +9,6 @@
 #include <set>
 #include <tuple>
 
-#include "host_clocks.h"
-#include "job_devices.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 

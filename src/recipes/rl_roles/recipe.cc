@@ -6,8 +6,7 @@
 
 #include "iteration_account.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/recipe/chosen_step.h"
-#include "mpa/recipe/job_info_fields.h"
+#include "mpa/recipe/make_recipe.h"
 #include "mpa/report/amount.h"
 #include "outputs.h"
 

@@ -83,10 +83,9 @@ std::vector<ColumnOf<RoleItem>> RoleColumns() {
       CountColumn<&Item::role, &RoleAccount::iteration>("iteration", 10, "As in RlIterations."),
       TextColumn<&Item::role, &RoleAccount::role>(
           "role", 22, "The role, by one name for all names that frameworks give it."),
-      Computed<Item>(
-          "kind", Format::kText,
-          "rollout, log prob, reference, reward, values, update, weight sync or other.",
-          [](const Item& item) -> Cell { return std::string(NameOf(item.role->Kind())); }),
+      TextColumn<&Item::role, &RoleAccount::Kind>(
+          "kind", 14,
+          "rollout, log prob, reference, reward, values, update, weight sync or other."),
       CountColumn<&Item::role, &RoleAccount::devices>("devices", 8, "Devices that run it."),
       Computed<Item>(
           "startNs", Format::kInteger,
@@ -158,21 +157,17 @@ std::vector<ColumnOf<JobRun>> RunColumns() {
 }  // namespace
 
 void AddSheets(const JobRoles& job, const std::vector<IterationAccount>& accounts, Report& report) {
-  const auto iteration_columns = IterationColumns();
-  const auto role_columns = RoleColumns();
-  const auto bubble_columns = BubbleColumns();
-  const auto run_columns = RunColumns();
-  Sheet iterations = SheetOf("RlIterations", iteration_columns);
-  Sheet roles = SheetOf("RlRoles", role_columns);
-  Sheet bubbles = SheetOf("RlBubbles", bubble_columns);
-  Sheet runs = SheetOf("RlRuns", run_columns);
+  ItemSheet iterations("RlIterations", IterationColumns());
+  ItemSheet roles("RlRoles", RoleColumns());
+  ItemSheet bubbles("RlBubbles", BubbleColumns());
+  ItemSheet runs("RlRuns", RunColumns());
   for (const IterationAccount& account : accounts) {
-    AddRow(iteration_columns, account, 0, iterations);
-    for (const RoleAccount& role : account.roles) AddRow(role_columns, {&account, &role}, 0, roles);
-    for (const Bubble& bubble : account.bubbles) AddRow(bubble_columns, bubble, 0, bubbles);
+    iterations.Add(account);
+    for (const RoleAccount& role : account.roles) roles.Add({&account, &role});
+    for (const Bubble& bubble : account.bubbles) bubbles.Add(bubble);
   }
-  for (const JobRun& run : job.runs) AddRow(run_columns, run, BeginRank(run.rank, report), runs);
-  for (Sheet* sheet : {&iterations, &roles, &bubbles, &runs})
+  for (const JobRun& run : job.runs) runs.Add(run, BeginRank(run.rank, report));
+  for (Sheet* sheet : {&iterations.sheet, &roles.sheet, &bubbles.sheet, &runs.sheet})
     report.sheets.push_back(std::move(*sheet));
 }
 

@@ -7,8 +7,6 @@
 namespace mpa::serving_phases {
 namespace {
 
-Cell Known(std::int64_t value) { return value >= 0 ? Cell(value) : Cell(); }
-
 template <typename Item>
 ColumnOf<Item> CellColumn(const char* name, Format format, const char* meaning,
                           Cell (*cell)(const Item&)) {
@@ -64,13 +62,10 @@ std::vector<ColumnOf<PhaseGroup>> PhaseColumns() {
       CellColumn<Item>("timePerTokenNs", Format::kInteger,
                        "Median of what a token takes, in ns: of decoding how long a request waits "
                        "for one, of prefill the step by tokens of the prompts.",
-                       [](const Item& item) { return Known(TimePerToken(item)); }),
+                       [](const Item& item) { return kIfKnown(TimePerToken(item)); }),
       CellColumn<Item>("tokensPerSecond", Format::kDecimals2,
                        "Tokens that an engine reads and generates in a second of such steps.",
-                       [](const Item& item) -> Cell {
-                         const double tokens = TokensPerSecond(item);
-                         return tokens >= 0 ? Cell(tokens) : Cell();
-                       }),
+                       [](const Item& item) { return kIfKnown(TokensPerSecond(item)); }),
       CountColumn<&Item::sum>("sumNs", 14,
                               "Time of all steps, in ns; the next columns add up to it.")};
   AddPartColumns<Item, kTimesOfGroup>(columns);
@@ -86,41 +81,31 @@ constexpr auto kTimesOfStep = [](const StepItem& item) -> const ServingTimes& {
   return item.step->times;
 };
 
-template <auto kMember>
-Cell OfBatch(const StepItem& item) {
-  return Known(item.step->batch.*kMember);
-}
-
 std::vector<ColumnOf<StepItem>> StepColumns() {
   using Item = StepItem;
   std::vector<ColumnOf<Item>> columns = {
       CountColumn<&Item::rank>("rankId", 8, "The rank."),
       CountColumn<&Item::number>("step", 8, "The step, counted from 0."),
-      CellColumn<Item>(
-          "phase", Format::kText, "prefill, decode, mixed, dummy or unknown.",
-          [](const Item& item) -> Cell { return std::string(NameOf(item.step->batch.phase)); }),
-      CellColumn<Item>("requests", Format::kInteger, "Requests in the batch.",
-                       OfBatch<&ServingBatch::requests>),
-      CellColumn<Item>("promptTokens", Format::kInteger, "Tokens of prompts that were read.",
-                       OfBatch<&ServingBatch::prompt_tokens>),
-      CellColumn<Item>("outputTokens", Format::kInteger, "Tokens that were generated.",
-                       OfBatch<&ServingBatch::output_tokens>),
-      CellColumn<Item>("graphSize", Format::kInteger,
-                       "Requests for which the captured graph was made.",
-                       OfBatch<&ServingBatch::graph_size>),
-      CellColumn<Item>("paddingPercent", Format::kDecimals2,
-                       "The part of the graph that computed for no request, in percent.",
-                       [](const Item& item) { return CellOf(item.step->batch.Padding()); }),
-      CellColumn<Item>(
-          "warmUp", Format::kInteger, "1: the step warms up.",
-          [](const Item& item) -> Cell { return std::int64_t{item.step->is_warm_up ? 1 : 0}; }),
-      CellColumn<Item>("startNs", Format::kInteger, "Begin on the device, in ns.",
-                       [](const Item& item) -> Cell { return item.step->window.begin; }),
-      CellColumn<Item>("durationNs", Format::kInteger,
-                       "Time to the next step, in ns; the last columns add up to it.",
-                       [](const Item& item) -> Cell { return item.step->Length(); }),
-      CellColumn<Item>("timePerTokenNs", Format::kInteger, "As in ServingPhases, of this step.",
-                       [](const Item& item) { return Known(item.step->TimePerToken()); })};
+      TextColumn<&Item::step, &ServingAccount::batch, &ServingBatch::phase>(
+          "phase", 14, "prefill, decode, mixed, dummy or unknown."),
+      CountColumn<&Item::step, &ServingAccount::batch, &ServingBatch::requests, kIfKnown>(
+          "requests", 14, "Requests in the batch."),
+      CountColumn<&Item::step, &ServingAccount::batch, &ServingBatch::prompt_tokens, kIfKnown>(
+          "promptTokens", 14, "Tokens of prompts that were read."),
+      CountColumn<&Item::step, &ServingAccount::batch, &ServingBatch::output_tokens, kIfKnown>(
+          "outputTokens", 14, "Tokens that were generated."),
+      CountColumn<&Item::step, &ServingAccount::batch, &ServingBatch::graph_size, kIfKnown>(
+          "graphSize", 14, "Requests for which the captured graph was made."),
+      NumberColumn<&Item::step, &ServingAccount::batch, &ServingBatch::Padding>(
+          "paddingPercent", Format::kDecimals2, 14,
+          "The part of the graph that computed for no request, in percent."),
+      CountColumn<&Item::step, &ServingAccount::is_warm_up>("warmUp", 14, "1: the step warms up."),
+      CountColumn<&Item::step, &ServingAccount::window, &Interval::begin>(
+          "startNs", 14, "Begin on the device, in ns."),
+      CountColumn<&Item::step, &ServingAccount::Length>(
+          "durationNs", 14, "Time to the next step, in ns; the last columns add up to it."),
+      CountColumn<&Item::step, &ServingAccount::TimePerToken, kIfKnown>(
+          "timePerTokenNs", 14, "As in ServingPhases, of this step.")};
   AddPartColumns<Item, kTimesOfStep>(columns);
   return columns;
 }
@@ -128,22 +113,19 @@ std::vector<ColumnOf<StepItem>> StepColumns() {
 }  // namespace
 
 void AddSheets(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
-  const auto phase_columns = PhaseColumns();
-  Sheet phases = SheetOf("ServingPhases", phase_columns);
+  ItemSheet phases("ServingPhases", PhaseColumns());
   for (const PhaseGroup& group : groups) {
-    if (group.steps.empty()) continue;
-    AddRow(phase_columns, group, 0, phases);
+    if (!group.steps.empty()) phases.Add(group);
   }
-  const auto step_columns = StepColumns();
-  Sheet steps = SheetOf("ServingSteps", step_columns);
+  ItemSheet steps("ServingSteps", StepColumns());
   for (const auto& [id, part] : ranks) {
     const std::size_t rank = BeginRank(id, report);
     for (std::size_t i = 0; i < part.steps.size(); ++i) {
-      AddRow(step_columns, {id, static_cast<std::int64_t>(i), &part.steps[i]}, rank, steps);
+      steps.Add({id, static_cast<std::int64_t>(i), &part.steps[i]}, rank);
     }
   }
-  report.sheets.push_back(std::move(phases));
-  report.sheets.push_back(std::move(steps));
+  report.sheets.push_back(std::move(phases.sheet));
+  report.sheets.push_back(std::move(steps.sheet));
 }
 
 }  // namespace mpa::serving_phases

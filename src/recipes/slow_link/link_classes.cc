@@ -71,13 +71,11 @@ void Measure(LinkClass& same) {
 }  // namespace
 
 const LinkRow& LinkClass::Longest() const {
-  return *std::ranges::max_element(
-      rows, [](const LinkRow& a, const LinkRow& b) { return a.transmit < b.transmit; });
+  return *std::ranges::max_element(rows, {}, &LinkRow::transmit);
 }
 
 const LinkRow& LinkClass::Shortest() const {
-  return *std::ranges::min_element(
-      rows, [](const LinkRow& a, const LinkRow& b) { return a.transmit < b.transmit; });
+  return *std::ranges::min_element(rows, {}, &LinkRow::transmit);
 }
 
 LinkClasses FindLinkClasses(const std::vector<const RankRuns*>& parts,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "link_classes.h"
@@ -11,7 +12,6 @@
 #include "mpa/base/text.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
@@ -88,31 +88,26 @@ std::vector<ColumnOf<LinkItem>> LinkColumns() {
 std::vector<const LinkClass*> Farthest(const LinkClasses& classes, std::size_t most) {
   std::vector<const LinkClass*> farthest;
   for (const LinkClass& same : classes.deviating) farthest.push_back(&same);
-  std::ranges::stable_sort(
-      farthest, [](const LinkClass* a, const LinkClass* b) { return a->offset > b->offset; });
+  std::ranges::stable_sort(farthest, std::greater(), &LinkClass::offset);
   if (farthest.size() > most) farthest.resize(most);
   return farthest;
 }
 
 void AddLinkSheets(const Ranks& ranks, const LinkClasses& classes,
                    const std::vector<const LinkClass*>& top, Report& report) {
-  const auto sum_columns = LinkSumColumns();
-  const auto op_columns = LinkColumns();
-  Sheet sums = SheetOf("SlowLinkSum", sum_columns, {"slow_link_sum"});
-  Sheet ops = SheetOf("SlowLinkOps", op_columns, {"slow_link_ops"});
+  ItemSheet sums("SlowLinkSum", LinkSumColumns(), {"slow_link_sum"});
+  ItemSheet ops("SlowLinkOps", LinkColumns(), {"slow_link_ops"});
   for (const LinkClass* same : top) {
-    AddRow(sum_columns,
-           LinkSumItem{same, same->stats, ranks[same->Longest().member.rank].rank,
-                       ranks[same->Shortest().member.rank].rank},
-           0, sums);
+    sums.Add({same, same->stats, ranks[same->Longest().member.rank].rank,
+              ranks[same->Shortest().member.rank].rank});
   }
   for (const LinkClass& same : classes.deviating) {
     for (const LinkRow& row : same.rows) {
       const auto& rank = ranks[row.member.rank];
-      AddRow(op_columns, LinkItem{rank.rank, &same, &row, rank.part.runs}, 0, ops);
+      ops.Add({rank.rank, &same, &row, rank.part.runs});
     }
   }
-  report.sheets = {std::move(sums), std::move(ops)};
+  report.sheets = {std::move(sums.sheet), std::move(ops.sheet)};
 }
 
 std::string BytesText(std::int64_t bytes) { return AmountText(Quantity::kBytes, bytes); }

@@ -8,7 +8,6 @@
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/duration_sample.h"
 #include "mpa/recipe/job_collectives.h"
-#include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/member_columns.h"
 #include "stragglers.h"
@@ -61,8 +60,7 @@ Findings FindStragglers(const Ranks& ranks, const CollectiveInstances& collectiv
     }
     findings.ops.push_back(std::move(found));
   }
-  std::ranges::stable_sort(
-      findings.ops, [](const LateOp& a, const LateOp& b) { return a.first_start < b.first_start; });
+  std::ranges::stable_sort(findings.ops, {}, &LateOp::first_start);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     votes[i].rank = ranks[i].rank;
     if (votes[i].votes > 0) findings.ranks.push_back(votes[i]);
@@ -81,10 +79,8 @@ std::vector<ColumnOf<LateOp>> LateOpColumns() {
   std::vector<ColumnOf<LateOp>> columns = {
       {NamedColumn("SlowRank", Format::kText, 10, "The ranks that came late, joined by ','."),
        [](const LateOp& op) -> Cell { return fmt::format("{}", fmt::join(op.late, ",")); }},
-      {NamedColumn("OpName", Format::kText, 36, "The collective."),
-       [](const LateOp& op) -> Cell { return op.op->name; }},
-      {NamedColumn("GroupName", Format::kText, 50, "Its group."),
-       [](const LateOp& op) -> Cell { return op.op->group; }},
+      TextColumn<&LateOp::op, &CollectiveInstance::name>("OpName", 36, "The collective."),
+      TextColumn<&LateOp::op, &CollectiveInstance::group>("GroupName", 50, "Its group."),
       CountColumn<&LateOp::first_start>("Timestamp", 22,
                                         "When the late ranks began it, the first of them, in ns.")};
   AddStatsColumns(columns);
@@ -92,15 +88,11 @@ std::vector<ColumnOf<LateOp>> LateOpColumns() {
 }
 
 void AddLateSheets(const Findings& findings, Report& report) {
-  const auto vote_columns = VoteColumns();
-  const auto op_columns = LateOpColumns();
-  Sheet votes = SheetOf("SlowRank", vote_columns, {"rank_stats"});
-  Sheet ops = SheetOf("SlowOpStats", op_columns, {"slow_op_stats"});
-  for (const Votes& rank : findings.ranks) {
-    AddRow(vote_columns, rank, BeginRank(rank.rank, report), votes);
-  }
-  for (const LateOp& op : findings.ops) AddRow(op_columns, op, 0, ops);
-  report.sheets = {std::move(votes), std::move(ops)};
+  ItemSheet votes("SlowRank", VoteColumns(), {"rank_stats"});
+  ItemSheet ops("SlowOpStats", LateOpColumns(), {"slow_op_stats"});
+  for (const Votes& rank : findings.ranks) votes.Add(rank, BeginRank(rank.rank, report));
+  for (const LateOp& op : findings.ops) ops.Add(op);
+  report.sheets = {std::move(votes.sheet), std::move(ops.sheet)};
 }
 
 void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {

@@ -28,8 +28,7 @@ class SpanFinder {
   MarkedSpans Find(bool all_ranges) {
     PairMarks();
     AddRanges(all_ranges);
-    std::ranges::stable_sort(
-        part_.spans, [](const MarkedSpan& a, const MarkedSpan& b) { return a.start < b.start; });
+    std::ranges::stable_sort(part_.spans, {}, &MarkedSpan::start);
     return std::move(part_);
   }
 

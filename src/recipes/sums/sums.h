@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/duration_sample.h"

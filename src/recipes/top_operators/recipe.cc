@@ -9,21 +9,11 @@
 
 #include "mpa/measure/accounting.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "top.h"
 
-namespace mpa::top_operators {
-
-template <class Archive>
-void serialize(Archive& archive, Top& top) {
-  archive(EnumField{top.kind}, top.name, top.type, top.core, top.shapes, top.calls, top.total,
-          top.max, top.in_steps, top.host, top.longest_start, top.launched_by, top.call_site,
-          top.loads, top.measured);
-}
-
-}  // namespace mpa::top_operators
+namespace mpa::top_operators {}  // namespace mpa::top_operators
 
 namespace mpa::recipes {
 namespace {

@@ -22,8 +22,7 @@ std::vector<ColumnOf<TopItem>> TopColumns(bool with_rank, bool of_operators) {
   if (of_operators) {
     add(TextColumn<&Item::top, &Top::name>("name", 36, "The operator."));
   } else {
-    add({NamedColumn("kind", Format::kText, 14, "kernel, communication or copy."),
-         [](const Item& item) -> Cell { return std::string(NameOf(item.top->kind)); }});
+    add(TextColumn<&Item::top, &Top::kind>("kind", 14, "kernel, communication or copy."));
     add(TextColumn<&Item::top, &Top::name>("name", 36,
                                            "Of the longest call; of communication the type."));
     add(TextColumn<&Item::top, &Top::type>("type", 24,
@@ -75,51 +74,44 @@ std::vector<ColumnOf<TopItem>> TopColumns(bool with_rank, bool of_operators) {
   return columns;
 }
 
-struct EventItem {
-  std::int64_t rank = -1;
-  const SlowEvent* event = nullptr;
-};
+using EventItem = RowOfRank<SlowEvent>;
 
 std::vector<ColumnOf<EventItem>> EventColumns() {
   using Item = EventItem;
   return {
       CountColumn<&Item::rank>("rankId", 10, "The rank."),
-      {NamedColumn("step", Format::kInteger, 8, "The step; empty: none."),
-       [](const Item& item) -> Cell {
-         return item.event->step >= 0 ? Cell(std::int64_t{item.event->step}) : Cell();
-       }},
-      {NamedColumn("kind", Format::kText, 14, "kernel, communication, copy or operator."),
-       [](const Item& item) -> Cell { return std::string(NameOf(item.event->kind)); }},
-      CountColumn<&Item::event, &SlowEvent::start>("startNs", 22, "When it began, in ns."),
-      CountColumn<&Item::event, &SlowEvent::dur>(
+      CountColumn<&Item::row, &SlowEvent::step, kIfKnown>("step", 8, "The step; empty: none."),
+      TextColumn<&Item::row, &SlowEvent::kind>("kind", 14,
+                                               "kernel, communication, copy or operator."),
+      CountColumn<&Item::row, &SlowEvent::start>("startNs", 22, "When it began, in ns."),
+      CountColumn<&Item::row, &SlowEvent::dur>(
           "durationNs", 16, "How long it took, in ns: on the device, of an operator on the host."),
-      TextColumn<&Item::event, &SlowEvent::name>("name", 36, "Its name."),
-      TextColumn<&Item::event, &SlowEvent::shapes>("inputShapes", 36,
-                                                   "Shapes of the inputs; empty: unknown."),
-      TextColumn<&Item::event, &SlowEvent::launched_by>(
+      TextColumn<&Item::row, &SlowEvent::name>("name", 36, "Its name."),
+      TextColumn<&Item::row, &SlowEvent::shapes>("inputShapes", 36,
+                                                 "Shapes of the inputs; empty: unknown."),
+      TextColumn<&Item::row, &SlowEvent::launched_by>(
           "operator", 30, "The operator that launched it; empty: unknown."),
-      TextColumn<&Item::event, &SlowEvent::call_site>("callSite", 30,
-                                                      "The line of the program; empty: unknown.")};
+      TextColumn<&Item::row, &SlowEvent::call_site>("callSite", 30,
+                                                    "The line of the program; empty: unknown.")};
 }
 
 void AddTop(const char* name, const char* of_ranks, const Ranks& ranks, std::size_t top,
             std::vector<Top> TopOfRank::*list, Report& report) {
   const bool of_operators = list == &TopOfRank::operators;
-  const auto columns = TopColumns(false, of_operators),
-             rank_columns = TopColumns(true, of_operators);
-  Sheet all = SheetOf(name, columns), each = SheetOf(of_ranks, rank_columns);
+  ItemSheet all(name, TopColumns(false, of_operators));
+  ItemSheet each(of_ranks, TopColumns(true, of_operators));
   TimeNs steps = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const TopOfRank& part = ranks[i].part;
     steps += part.steps;
     for (std::size_t row = 0; row < std::min(top, (part.*list).size()); ++row)
-      AddRow(rank_columns, {ranks[i].rank, &(part.*list)[row], part.steps}, i, each);
+      each.Add({ranks[i].rank, &(part.*list)[row], part.steps}, i);
   }
   const std::vector<Top> together = Together(ranks, list);
   for (std::size_t row = 0; row < std::min(top, together.size()); ++row)
-    AddRow(columns, {-1, &together[row], steps}, 0, all);
-  report.sheets.push_back(std::move(all));
-  report.sheets.push_back(std::move(each));
+    all.Add({-1, &together[row], steps});
+  report.sheets.push_back(std::move(all.sheet));
+  report.sheets.push_back(std::move(each.sheet));
 }
 
 }  // namespace
@@ -127,13 +119,11 @@ void AddTop(const char* name, const char* of_ranks, const Ranks& ranks, std::siz
 void AddSheets(const Ranks& ranks, std::size_t top, Report& report) {
   AddTop("TopKernels", "TopKernelsOfRanks", ranks, top, &TopOfRank::kernels, report);
   AddTop("TopOperators", "TopOperatorsOfRanks", ranks, top, &TopOfRank::operators, report);
-  const auto columns = EventColumns();
-  Sheet events = SheetOf("SlowEvents", columns);
+  ItemSheet events("SlowEvents", EventColumns());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    for (const SlowEvent& event : ranks[i].part.events)
-      AddRow(columns, {ranks[i].rank, &event}, i, events);
+    for (const SlowEvent& event : ranks[i].part.events) events.Add({ranks[i].rank, &event}, i);
   }
-  report.sheets.push_back(std::move(events));
+  report.sheets.push_back(std::move(events.sheet));
 }
 
 }  // namespace mpa::top_operators

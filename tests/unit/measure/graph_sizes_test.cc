@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/measure/graph_sizes.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "mpa/measure/serving_kernels.h"
 #include "support/rank_builder.h"
 
 namespace mpa {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/measure/inferred_phases.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "mpa/measure/serving_kernels.h"
 #include "mpa/measure/serving_steps.h"
 #include "support/rank_builder.h"
 

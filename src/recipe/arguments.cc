@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/recipe/chosen_step.h"
+#include "mpa/recipe/arguments.h"
 
 #include <fmt/format.h>
 
