@@ -3,6 +3,7 @@
 #include "mpa/base/text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 
 namespace mpa {
@@ -112,6 +113,14 @@ std::string_view WithoutNumber(std::string_view text) {
   const bool numbered =
       before != std::string_view::npos && before + 1 < text.size() && text[before] == '_';
   return numbered ? text.substr(0, before) : text;
+}
+
+std::int64_t TakeNumber(std::string_view& text) {
+  std::int64_t number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) return -1;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
 }
 
 std::string WithoutAddresses(std::string_view text) {

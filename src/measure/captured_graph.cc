@@ -3,7 +3,6 @@
 #include "mpa/measure/captured_graph.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,15 +21,6 @@ namespace mpa {
 namespace {
 
 constexpr std::string_view kCaptureRange = "capture_";
-
-// The number at the begin of the text, which loses it; -1: there is none.
-std::int64_t TakeNumber(std::string_view& text) {
-  std::int64_t number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number < 0) return -1;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
-}
 
 bool LaunchesKernel(std::string_view call) {
   return IsRuntimeCall(call) && ContainsAny(call, {"LaunchKernel", "LaunchCooperativeKernel"});

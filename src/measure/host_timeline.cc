@@ -125,7 +125,7 @@ class TimelineBuilder {
   void FindBlockingOps() {
     if (trace_.device != DeviceKind::kGpu) return;
     const HostOps& ops = trace_.host_ops;
-    NamedClasses classes(trace_.strings, [](std::string_view name) {
+    NamedClasses<Leaf> classes(trace_.strings, [](std::string_view name) {
       const bool is_call = name.starts_with("cuda") || name.starts_with("hip");
       return is_call ? ClassOfOp(name) : Leaf::kDispatchOp;
     });

@@ -5,6 +5,7 @@
 
 #include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
+#include "mpa/measure/leaf.h"
 #include "mpa/measure/serving_kernels.h"
 #include "mpa/model/launches.h"
 
@@ -23,31 +24,14 @@ bool IsSamplingKernel(std::string_view name) {
   return ContainsAny(ToLower(name), {"argmax", "multinomial"}) || NamesSampling(name);
 }
 
-// Answers by text, each asked once.
-class Names {
- public:
-  Names(const StringPool& strings, bool (*fits)(std::string_view))
-      : strings_(strings), fits_(fits), known_(strings.Size(), 2) {}
-  bool Fit(StringId name) {
-    auto& known = known_[Index(name)];
-    if (known == 2) known = fits_(strings_.View(name)) ? 1 : 0;
-    return known == 1;
-  }
-
- private:
-  const StringPool& strings_;
-  bool (*fits_)(std::string_view);
-  std::vector<std::uint8_t> known_;
-};
-
 using TimesOfTracks = std::map<std::int32_t, Intervals>;
 
 TimesOfTracks SamplingOnHost(const RankTrace& trace) {
-  Names names(trace.strings, NamesSampling);
+  NamedClasses names(trace.strings, NamesSampling);
   std::map<std::int32_t, std::vector<Interval>> found;
   const auto add = [&](const auto& table) {
     for (std::size_t i = 0; i < table.Size(); ++i) {
-      if (names.Fit(table.name[i]))
+      if (names.Of(table.name[i]))
         found[table.track[i]].push_back({table.start[i], table.start[i] + table.dur[i] + 1});
     }
   };
@@ -63,9 +47,9 @@ TimesOfTracks SamplingOnHost(const RankTrace& trace) {
 std::vector<bool> FindSampling(const RankTrace& trace) {
   const Kernels& kernels = trace.kernels;
   std::vector<bool> sampling(kernels.Size(), false);
-  Names names(trace.strings, IsSamplingKernel);
+  NamedClasses names(trace.strings, IsSamplingKernel);
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
-    sampling[i] = names.Fit(kernels.op_type[i]) || names.Fit(kernels.name[i]);
+    sampling[i] = names.Of(kernels.op_type[i]) || names.Of(kernels.name[i]);
   }
   const TimesOfTracks on_host = SamplingOnHost(trace);
   if (on_host.empty()) return sampling;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <limits>
 
 #include "mpa/base/text.h"
@@ -28,14 +27,7 @@ class NameParts {
     rest_.remove_prefix(text.size());
     return true;
   }
-  // -1 without a number, or with one that is too large.
-  std::int64_t Number() {
-    std::int64_t number = -1;
-    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
-    if (error != std::errc() || number < 0) return -1;
-    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    return number;
-  }
+  std::int64_t Number() { return TakeNumber(rest_); }
   std::string_view Until(std::string_view ends) {
     const std::size_t end = std::min(rest_.find_first_of(ends), rest_.size());
     const std::string_view part = rest_.substr(0, end);

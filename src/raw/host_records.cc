@@ -166,12 +166,6 @@ std::vector<T> ReadRecords(const HostInput& input, std::string_view stem, Fill f
   return records;
 }
 
-/// A number that fits into the tables; the largest one if the record has a larger number.
-std::int64_t Signed(std::uint64_t number) {
-  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-  return number > std::uint64_t{kMost} ? kMost : static_cast<std::int64_t>(number);
-}
-
 }  // namespace
 
 bool HeadJudge::IsOfKind(const HostRecordHead& head) {
@@ -307,7 +301,7 @@ std::vector<PartInfo> ReadPartInfos(const HostInput& input) {
         part.context = record.U32(68);
         part.notify = record.U64(72);
         part.estimated = std::isfinite(record.F64(88)) ? record.F64(88) : 0;
-        part.bytes = Signed(record.U64(112));
+        part.bytes = record.Count(112);
         part.data_type = record.U32(124);
         part.link = record.U32(128);
         part.transport = record.U32(132);
@@ -324,7 +318,7 @@ std::vector<CollectiveInfo> ReadCollectiveInfos(const HostInput& input) {
         info.data_type = record.U8(25);
         info.algorithm = record.U64(26);
         info.group = record.U64(42);
-        info.count = Signed(record.U64(34));
+        info.count = record.Count(34);
       });
 }
 

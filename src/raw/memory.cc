@@ -232,12 +232,6 @@ std::vector<MemoryRecord> MemoryRecords(const Session& session) {
 
 namespace {
 
-/// Bytes as a signed number; the largest one if the record has a larger number.
-std::int64_t ByteCount(std::uint64_t bytes) {
-  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-  return bytes > std::uint64_t{kMost} ? kMost : static_cast<std::int64_t>(bytes);
-}
-
 void ReadDeviceMemory(const DataFiles& files, const Side& side, const Device& device,
                       Session& session) {
   constexpr std::size_t kSize = 32;
@@ -249,8 +243,8 @@ void ReadDeviceMemory(const DataFiles& files, const Side& side, const Device& de
         const std::uint64_t time = wide_time != 0 ? wide_time : record.U32(0);
         session.device_memory.Append({.time = side.clock.FromStartMicros(time),
                                       .whole_device = record.U32(4) != 0,
-                                      .ddr = ByteCount(record.U64(16)),
-                                      .hbm = ByteCount(record.U64(24)),
+                                      .ddr = record.Count(16),
+                                      .hbm = record.Count(24),
                                       .device = device.id});
       });
 }
@@ -301,8 +295,8 @@ void ReadOpMemory(const HostInput& input, TimeNs begin, Session& session) {
                        .name = input.dictionary.Text(record.U64(40)),
                        .address = record.U64(24),
                        .bytes = record.I64(32),
-                       .allocated = ByteCount(record.U64(48)),
-                       .reserved = ByteCount(record.U64(56)),
+                       .allocated = record.Count(48),
+                       .reserved = record.Count(56),
                        .thread = head.thread,
                        .device = record.U32(64),
                        .device_type = record.U32(68)});

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +31,11 @@ class Record {
   std::uint32_t U32(std::size_t offset) const { return Load<std::uint32_t>(offset); }
   std::uint64_t U64(std::size_t offset) const { return Load<std::uint64_t>(offset); }
   std::int64_t I64(std::size_t offset) const { return Load<std::int64_t>(offset); }
+  /// U64() as tables hold it; the largest number of theirs if it is larger.
+  std::int64_t Count(std::size_t offset) const {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+    return static_cast<std::int64_t>(std::min(U64(offset), kMost));
+  }
   double F64(std::size_t offset) const { return Load<double>(offset); }
   std::string_view Bytes() const { return {bytes_, kSize}; }
 

@@ -30,6 +30,10 @@ std::vector<std::string_view> Split(std::string_view text, char separator);
 /// `text` without "_<digits>" at its end.
 std::string_view WithoutNumber(std::string_view text);
 
+/// The number at the begin of the text, which loses it; -1 without one, or with one that is too
+/// large.
+std::int64_t TakeNumber(std::string_view& text);
+
 /// `text` without the places of objects in memory, which differ from run to run: "<function f>" for
 /// "<function f at 0x7f12a0>".
 std::string WithoutAddresses(std::string_view text);

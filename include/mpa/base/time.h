@@ -26,5 +26,8 @@ constexpr bool IsDuration(TimeNs dur) {
 /// For display.
 constexpr double InUs(TimeNs time) { return static_cast<double>(time) / 1e3; }
 constexpr double InMs(TimeNs time) { return static_cast<double>(time) / 1e6; }
+constexpr double PercentOf(TimeNs part, TimeNs whole) {
+  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
 
 }  // namespace mpa

@@ -111,21 +111,22 @@ Leaf ClassOfCall(std::string_view name);
 /// Of a range that the program marked; kPython: none.
 Leaf ClassOfMark(std::string_view message);
 
-/// Answers of one of these functions by text of a pool, each asked once.
+/// Answers of one of these functions, or of another one, by text of a pool, each asked once.
+template <typename Class>
 class NamedClasses {
  public:
-  NamedClasses(const StringPool& strings, Leaf (*class_of)(std::string_view))
+  NamedClasses(const StringPool& strings, Class (*class_of)(std::string_view))
       : strings_(strings), class_of_(class_of), known_(strings.Size(), kNotAsked) {}
-  Leaf Of(StringId name) {
+  Class Of(StringId name) {
     std::uint8_t& known = known_[Index(name)];
     if (known == kNotAsked) known = static_cast<std::uint8_t>(class_of_(strings_.View(name)));
-    return static_cast<Leaf>(known);
+    return static_cast<Class>(known);
   }
 
  private:
   static constexpr std::uint8_t kNotAsked = 255;
   const StringPool& strings_;
-  Leaf (*class_of_)(std::string_view);
+  Class (*class_of_)(std::string_view);
   std::vector<std::uint8_t> known_;
 };
 

@@ -22,15 +22,20 @@ Ids IdsOf(const RankDiagnosis& part) {
   return ids;
 }
 
-// Those that at least half of the ranks have, ascending.
-Ids UsualIds(const std::vector<DiagnosedRank>& ranks) {
+// How many ranks have a step.
+std::map<std::int32_t, std::size_t> RanksById(const std::vector<DiagnosedRank>& ranks) {
   std::map<std::int32_t, std::size_t> count;
   for (const DiagnosedRank& rank : ranks) {
     const Ids ids = IdsOf(*rank.part);
     for (const std::int32_t id : std::set<std::int32_t>(ids.begin(), ids.end())) ++count[id];
   }
+  return count;
+}
+
+// Those that at least half of the ranks have, ascending.
+Ids UsualIds(const std::vector<DiagnosedRank>& ranks) {
   Ids usual;
-  for (const auto& [id, of_ranks] : count) {
+  for (const auto& [id, of_ranks] : RanksById(ranks)) {
     if (2 * of_ranks >= ranks.size()) usual.push_back(id);
   }
   return usual;
@@ -47,12 +52,7 @@ std::size_t CountOf(const Ids& wanted, const DiagnosedRank& rank) {
 // The longest row of `usual` that all ranks have, the first of equal ones. What lies between two
 // rows would be time of no step.
 Ids LongestRow(const Ids& usual, const std::vector<DiagnosedRank>& ranks) {
-  std::unordered_map<std::int32_t, std::size_t> count;
-  for (const DiagnosedRank& rank : ranks) {
-    const Ids ids = IdsOf(*rank.part);
-    for (const std::int32_t id : std::unordered_set<std::int32_t>(ids.begin(), ids.end()))
-      ++count[id];
-  }
+  std::map<std::int32_t, std::size_t> count = RanksById(ranks);
   std::size_t begin = 0, end = 0, row = 0;  // row: where the current one begins
   for (std::size_t i = 0; i < usual.size(); ++i) {
     if (count[usual[i]] < ranks.size()) row = i + 1;

@@ -57,9 +57,7 @@ Cell OpCell(const ModuleOp* op, std::string_view column, TimeNs total) {
   if (column == "Kernel List") return op->kernels;
   if (column == "Total Kernel Duration(us)") return InUs(op->total);
   if (column == "Avg Kernel Duration(us)") return op->Average() / 1000;
-  const double share =
-      total > 0 ? 100 * static_cast<double>(op->total) / static_cast<double>(total) : 0;
-  return fmt::format("{:.2f}%", share);
+  return fmt::format("{:.2f}%", PercentOf(op->total, total));
 }
 
 struct OpColumn {

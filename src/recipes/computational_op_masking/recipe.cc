@@ -174,11 +174,8 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
         sums.exposed += row.exposed;
       }
       if (sums.length == 0) continue;
-      const auto share = [&](TimeNs time) {
-        return 100 * static_cast<double>(time) / static_cast<double>(sums.length);
-      };
-      exposed.push_back({id, share(sums.exposed)});
-      hidden.push_back({id, share(sums.total - sums.exposed)});
+      exposed.push_back({id, PercentOf(sums.exposed, sums.length)});
+      hidden.push_back({id, PercentOf(sums.total - sums.exposed, sums.length)});
     }
     if (exposed.empty()) continue;
     const std::string name = Printable(fmt::format("{}", fmt::join(sets[set], "+")));

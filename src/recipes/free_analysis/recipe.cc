@@ -110,10 +110,6 @@ LeafTimes LeavesOf(const Ranks& ranks) {
   return all;
 }
 
-double PercentOf(TimeNs part, TimeNs whole) {
-  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
 // The largest causes of the free time of all ranks.
 void AddCauses(const LeafTimes& leaves, Report& report) {
   constexpr std::size_t kMost = 8;

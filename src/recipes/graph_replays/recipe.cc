@@ -42,10 +42,6 @@ struct PlaceItem {
   const Place* place = nullptr;
 };
 
-double PercentOf(TimeNs time, TimeNs all) {
-  return all == 0 ? 0 : 100.0 * static_cast<double>(time) / static_cast<double>(all);
-}
-
 template <TimeNs Graph::*kTime>
 ColumnOf<GraphItem> ShareColumn(std::string_view name, std::string_view what) {
   return {NamedColumn(name, Format::kDecimals2, 16,

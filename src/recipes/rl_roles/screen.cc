@@ -16,10 +16,6 @@
 namespace mpa::rl_roles {
 namespace {
 
-double PercentOf(TimeNs part, TimeNs whole) {
-  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
 // Iterations take from milliseconds in tests to many minutes.
 class Unit {
  public:

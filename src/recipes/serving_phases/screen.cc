@@ -26,7 +26,7 @@ std::string PartsText(const PhaseGroup& group) {
   std::string text;
   for (const auto& [time, part] : parts) {
     text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", TitleOf(part),
-                        100 * static_cast<double>(time) / static_cast<double>(group.sum));
+                        PercentOf(time, group.sum));
   }
   return text;
 }
@@ -72,7 +72,7 @@ void AddPadding(const std::vector<PhaseGroup>& groups, Report& report) {
   if (computed == asked) return;
   report.lines.push_back(fmt::format(
       "padding: graphs computed for {} requests and {} were there, {:.1f} % are in vain", computed,
-      asked, 100 * static_cast<double>(computed - asked) / static_cast<double>(computed)));
+      asked, PercentOf(computed - asked, computed)));
 }
 
 }  // namespace

@@ -19,10 +19,6 @@ namespace {
 
 constexpr std::size_t kShownKernels = 5, kShownOperators = 3, kShownEvents = 4;
 
-double PercentOf(TimeNs part, TimeNs whole) {
-  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
 std::string ShortName(const std::string& name, std::size_t columns) {
   return CutEnd(Printable(ShortFunctionName(name)), columns);
 }
