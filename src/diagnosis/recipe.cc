@@ -219,11 +219,8 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     BeginRank(rank, report);
   }
   RequireRanks(ranks);
-  const auto asked = arguments.find("key");
-  Diagnosis diagnosis =
-      Diagnose(ranks, RulesOf(arguments), asked == arguments.end() ? "" : asked->second,
-               wanted.sheets && asked == arguments.end());
-  Diagnosis diagnosis = Diagnose(ranks, RulesOf(arguments), TextArgument(arguments, "key"));
+  Diagnosis diagnosis = Diagnose(ranks, RulesOf(arguments), TextArgument(arguments, "key"),
+                                 wanted.sheets && !arguments.contains("key"));
   KeepDimension(arguments, diagnosis);
   const Language language = LanguageOf(arguments);
   if (arguments.contains("key")) {

@@ -76,8 +76,6 @@ std::optional<std::int64_t> ExpertTokensOf(const RankTrace& trace, std::size_t k
 ExpertTokens MapEpLoadBalance(const RankTrace& trace, const RecipeArguments& arguments) {
   ExpertTokens part;
   part.on_gpu = trace.device == DeviceKind::kGpu;
-  const auto given = arguments.find(kGroupName);
-  const std::string_view wanted = given != arguments.end() ? given->second : kUsualGroup;
   const std::string_view wanted = TextArgument(arguments, kGroupName, kUsualGroup);
   for (const JobGroup& group : trace.job.groups) {
     if (group.name != wanted) continue;

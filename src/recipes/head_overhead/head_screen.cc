@@ -277,12 +277,9 @@ class HeadDetails : ScreenPart {
       graphs.push_back({&row, row.spread.sum});
     }
     if (graphs.empty()) return;
-    std::ranges::stable_sort(graphs, [](const Graph& a, const Graph& b) { return a.sum > b.sum; });
+    std::ranges::stable_sort(graphs, std::greater(), &Graph::sum);
     Say("  {} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", NameCell("graph", 24), "calls", "/step",
         "p50 us", "p90 us", "of head", "idle us");
-    std::ranges::stable_sort(graphs, std::greater(), &Graph::sum);
-    Say("  {:<24} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", "graph", "calls", "/step", "p50 us",
-        "p90 us", "of head", "idle us");
     for (std::size_t i = 0; i < std::min(kMostGraphs, graphs.size()); ++i) {
       const SummaryRow& row = *graphs[i].row;
       const auto count = static_cast<double>(row.spread.count);

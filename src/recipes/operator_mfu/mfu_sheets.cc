@@ -180,7 +180,6 @@ void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& repo
     for (const MfuWaste& row : part.summary.wastes) wastes.Add({id, &row}, rank);
   }
   report.as_reference = compat;
-  report.sheets = {std::move(kernels), std::move(modules)};
   report.sheets = {std::move(kernels.sheet), std::move(modules.sheet)};
   if (compat) return;
   report.sheets.push_back(std::move(shares.sheet));
