@@ -56,8 +56,8 @@ struct AdvisorOptions {
 // What the words in front of the options ask for.
 struct Question {
   std::string what = "all";  ///< all, schedule, computation, why, timeline
-  std::string key;           ///< of the finding to explain
-  std::string captures;
+  std::string key{};         ///< of the finding to explain
+  std::string captures{};
 };
 
 Question QuestionOf(const AdvisorOptions& options) {

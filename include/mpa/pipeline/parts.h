@@ -20,7 +20,7 @@ struct Shard {
 };
 
 struct ShardRequest {
-  std::filesystem::path directory;  ///< for the parts
+  std::filesystem::path directory{};  ///< for the parts
   Shard shard{};
   /// Instead of the share the ranks whose files lie on a disk of this machine.
   bool local = false;
