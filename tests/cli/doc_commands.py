@@ -4,7 +4,7 @@
 import re
 
 TOOL = "msprof-analyze"
-COMMANDS = ("compare", "advisor", "check", "parse", "export", "cluster", "auto-completion", "man")
+COMMANDS = ("compare", "advisor", "check", "parse", "export", "cluster", "merge", "auto-completion", "man")
 SHELL = ("sh", "bash", "console")
 
 
@@ -19,7 +19,7 @@ def logical_lines(block):
             end = None if line == end else end
         elif found and found[-1].endswith(("\\", "|")):
             found[-1] += f"\n{line.strip()}"
-        elif line.strip():
+        elif line.strip() and not line.startswith("#"):
             found.append(line.strip())
             here = re.search(r"<<'(\w+)'$", line)
             end = here and here[1]

@@ -60,8 +60,20 @@ NOT_RUN = {
 # Words in running text that stand for others.
 STAND_FOR = {"COMMAND": "compare", "RECIPE": "module_statistic", "MODE": "all", "DIR": "./result",
              "BASE": "./old_ascend_pt", "COMPARISON": "./new_ascend_pt"}
+# Programs that start the tool four times, and the variables that say which one it is.
+LAUNCHERS = {"srun": ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID"),
+             "mpirun": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"),
+             "torchrun": ("RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID")}
+
+
+def launcher(number, count, run):
+    return (f'until [ "$1" = {TOOL} ]; do shift; done\n'
+            f'for i in 0 1 2 3; do env {number}=$i {count}=4 {run}=1 "$@" || exit; done')
+
+
 # Programs that read what the tool writes. These only look whether they can.
 STAND_INS = {"flamegraph.pl": 'exec grep -Eq ";.* [0-9]+$" "${@: -1}"', "man": "exec grep -q ^.SH",
+             **{name: launcher(*variables) for name, variables in LAUNCHERS.items()},
              "jq": "exec python3 -c 'import json, sys; json.load(sys.stdin)'"}
 # What a line that runs has in it.
 RUNS = rf"(?<![\w./-]){TOOL}(?![\w-])|^cat > |^({'|'.join(STAND_INS)}) "
