@@ -184,7 +184,8 @@ PageCard CardOf(const Finding& finding) {
 
 // The page of reports that have none of their own.
 Page PageOf(const Report& report, std::string title) {
-  Page page{.title = std::move(title), .facts = report.facts};
+  Page page{.title = report.summary ? report.summary->title : std::move(title),
+            .facts = report.facts};
   PageSection answer{.lines = report.lines};
   if (report.gate) {  // the verdict wraps, the lines below it do not
     answer.lines = FormatGateText(*report.gate);
@@ -192,11 +193,16 @@ Page PageOf(const Report& report, std::string title) {
     answer.lines.erase(answer.lines.begin());
   }
   if (!answer.lines.empty()) page.sections.push_back(std::move(answer));
-  if (!report.preface.empty()) page.lead.push_back(report.preface);
   if (!report.story.empty()) {
-    page.sections.push_back(
-        {.heading = "What changed most", .points = report.story, .charts = report.drawings});
+    PageSection changes{
+        .heading = "What changed most", .lines = report.story, .charts = report.drawings};
+    if (page.lead.empty()) {  // the first line is the verdict
+      page.lead.push_back(changes.lines.front());
+      changes.lines.erase(changes.lines.begin());
+    }
+    page.sections.push_back(std::move(changes));
   }
+  if (!report.preface.empty()) page.lead.push_back(report.preface);
   for (const ScreenTable& screen : report.screens) {
     page.sections.push_back(
         {.heading = screen.title, .lines = screen.heading, .tables = {TableOfScreen(screen)}});

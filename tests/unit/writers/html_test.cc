@@ -29,7 +29,7 @@ TEST(Html, AnswersFirst) {
                             {"Time", Format::kDecimals3, 10, Side::kNeither, Unit::kNsShownAsUs}},
                            {{{"MatMul", std::int64_t{1'234'500}}}});
   report.lines = {"rank 3 is late"};
-  report.story = {"MatMul: +2 ms"};
+  report.story = {"end to end: +3 ms", "  +2 ms MatMul"};
   report.findings.push_back(
       {"sync", Severity::kHigh, 3, "graph 1", "host", "the host waits", 2'500'000});
   report.notes = {"no steps"};
@@ -37,9 +37,10 @@ TEST(Html, AnswersFirst) {
   ExpectWellFormed(page);
   std::size_t last = 0;
   for (const char* text :
-       {"<h1>times</h1>", "rank 3 is late", "<li>MatMul: +2 ms</li>", "--edge:var(--high)",
-        "graph 1 (host)", "wins up to 2.500 ms", "the host waits", "Sheet (1 row)",
-        "<li>no steps</li>", "\"columns\":[[\"MatMul\"],[\"1,234.500\"]]"}) {
+       {"<h1>times</h1>", "<p class=\"answer\">end to end: +3 ms</p>", "rank 3 is late",
+        "  +2 ms MatMul", "--edge:var(--high)", "graph 1 (host)", "wins up to 2.500 ms",
+        "the host waits", "Sheet (1 row)", "<li>no steps</li>",
+        "\"columns\":[[\"MatMul\"],[\"1,234.500\"]]"}) {
     const std::size_t at = page.find(text);
     ASSERT_NE(at, std::string::npos) << text;
     EXPECT_GT(at, last) << text;
