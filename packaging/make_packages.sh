@@ -33,7 +33,7 @@ complete_for bash >"$completions/msprof-analyze"
 complete_for zsh >"$tree/share/zsh/site-functions/_msprof-analyze"
 complete_for fish >"$tree/share/fish/vendor_completions.d/msprof-analyze.fish"
 "${run[@]}" man | gzip -9n >"$tree/share/man/man1/msprof-analyze.1.gz"
-for command in compare cluster check parse advisor export auto-completion man; do
+for command in $("${run[@]}" --help | sed -n "/^Commands/,/^$/s/^  \([a-z-][a-z-]*\)  .*/\1/p"); do
   "${run[@]}" man "$command" | gzip -9n >"$tree/share/man/man1/msprof-analyze-$command.1.gz"
 done
 cp README.md CHANGELOG.md LICENSE "$document/"
