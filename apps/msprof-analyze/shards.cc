@@ -33,7 +33,7 @@ std::string Variable(const char* name) {
 struct Launcher {
   const char *name, *number, *count;
   std::vector<const char*> run;  // these tell one run from the next
-  /// Sets the variables for nothing but what it starts itself; scripts inherit those of others.
+  // Sets the variables for nothing but what it starts itself; scripts inherit those of others.
   bool is_certain;
 };
 
@@ -85,8 +85,7 @@ std::optional<Sharing> SharingOfLauncher(bool asked) {
     if (!launcher.is_certain && !asked) continue;
     const auto shard = ShardOf(Variable(launcher.number), Variable(launcher.count));
     if (!shard || (shard->count == 1 && !asked)) continue;
-    Sharing sharing{{.shard = *shard}, launcher.name, RunOf(launcher)};
-    return sharing;
+    return Sharing{{.shard = *shard}, launcher.name, RunOf(launcher)};
   }
   if (!asked) return std::nullopt;
   Fail(ErrorKind::kUsage,

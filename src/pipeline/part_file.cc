@@ -17,7 +17,7 @@ std::uint32_t Checksum(std::string_view bytes) {
 std::uint32_t ArgumentsCode(const JobFile& file) {
   RecipeArguments arguments = file.arguments;
   arguments.erase("captures");
-  return Checksum(ToBytes(arguments) + file.step);
+  return Checksum(ToBytes(arguments) + ToBytes(file.step));
 }
 
 std::string PartName(const JobFile& file, std::size_t i) {

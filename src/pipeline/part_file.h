@@ -38,15 +38,10 @@ struct JobFile {
   std::string recipe{};
   std::uint32_t place = 0;  ///< among the recipes of the command
   RecipeArguments arguments{};
-  std::string step{};  ///< empty: all
+  std::optional<std::int32_t> step{};  ///< empty: all
   RanksOfJob job{};
   std::vector<std::string> captures{};  ///< of each rank, from the directory of the job on
 };
-
-/// The form of JobFile::step.
-inline std::string StepText(std::optional<std::int32_t> step) {
-  return step ? std::to_string(*step) : "";
-}
 
 std::uint32_t Checksum(std::string_view bytes);
 

@@ -64,13 +64,14 @@ class SetReader {
   void Add(JobFile list) {
     const JobFile same{.recipe = list.recipe,
                        .arguments = wanted_.arguments.value_or(list.arguments),
-                       .step = wanted_.arguments ? StepText(wanted_.step) : list.step};
+                       .step = wanted_.arguments ? wanted_.step : list.step};
     if (ArgumentsCode(same) == ArgumentsCode(list)) lists_.push_back(std::move(list));
   }
   bool IsEmpty() const { return lists_.empty(); }
 
   std::uint32_t Place() const { return lists_.front().place; }
 
+  // Adds the parts that the lists name to those that were used.
   PartSet Read() {
     CheckArguments();
     Order();
@@ -79,8 +80,7 @@ class SetReader {
     ParallelFor(ranks_.size(),
                 [&](std::size_t i) { mapped[i] = ReadRank(ranks_[i], problems[i]); });
     const JobFile& first = lists_.front();
-    PartSet set{&recipe_, first.arguments, {}, true, {}};
-    if (!first.step.empty()) set.step = std::stoi(first.step);
+    PartSet set{&recipe_, first.arguments, first.step, true, {}};
     RanksOfJob job{first.job.directory, {}, false, 0, true, true, {}, {}};
     for (const JobFile& list : lists_) {
       job.notes.insert(job.notes.end(), list.job.notes.begin(), list.job.notes.end());
@@ -91,9 +91,11 @@ class SetReader {
     }
     std::vector<std::string> missing;
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      const RanksOfJob& of = lists_[ranks_[i].list].job;
-      job.ranks.push_back(of.ranks[ranks_[i].at]);
-      job.groups.push_back(of.groups[ranks_[i].at]);
+      const JobFile& of = lists_[ranks_[i].list];
+      const std::size_t at = ranks_[i].at;
+      job.ranks.push_back(of.job.ranks[at]);
+      job.groups.push_back(of.job.groups[at]);
+      used_.insert(PartName(of, at));
       if (problems[i] == kMissing) missing.push_back(NameOf(ranks_[i]));
       if (!problems[i].empty() && problems[i] != kMissing) job.notes.push_back(problems[i]);
     }
@@ -167,15 +169,6 @@ class SetReader {
     return mapped;
   }
 
- public:
-  // The parts that the lists name.
-  void MarkUsed() const {
-    for (const JobFile& list : lists_) {
-      for (std::size_t at = 0; at < list.captures.size(); ++at) used_.insert(PartName(list, at));
-    }
-  }
-
- private:
   const WantedParts& wanted_;
   const Recipe& recipe_;
   const PartFiles& parts_;
@@ -216,10 +209,7 @@ std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
     if (!reader.IsEmpty()) found.push_back(&reader);
   }
   std::ranges::stable_sort(found, {}, &SetReader::Place);
-  for (SetReader* reader : found) {
-    sets.push_back(reader->Read());
-    reader->MarkUsed();
-  }
+  for (SetReader* reader : found) sets.push_back(reader->Read());
   if (sets.empty()) {
     Fail(ErrorKind::kInput, "{}: no parts{}", directories.front().string(),
          notes.empty() ? "; --shard makes them" : ": " + notes.front());

@@ -69,7 +69,7 @@ JobFile JobFileOf(const RecipeRun& run, const ClusterRequest& request, const Fou
   const fs::path directory = fs::canonical(request.directory, ignored);
   JobFile file{.recipe = std::string(run.recipe->name),
                .arguments = run.arguments,
-               .step = StepText(request.step),
+               .step = request.step,
                .job = JobOf(found, request)};
   for (const FoundRank& rank : found.ranks)
     file.captures.push_back((WayTo(directory, rank.input) / rank.input.path.filename()).string());

@@ -67,6 +67,10 @@ class ClusterTest : public ::testing::Test {
     const std::string list = R"("traceEvents":[)" + events + "]";
     dir_.Write(name, "{" + (behind ? list + "," + job : job + "," + list) + "}");
   }
+  std::filesystem::path PartsDirectory() const {
+    std::filesystem::create_directory(dir_ / "parts");
+    return dir_ / "parts";
+  }
   ClusterRequest Request() const {
     ClusterRequest request;
     request.directory = dir_ / "";
@@ -191,8 +195,7 @@ TEST_F(ClusterTest, PutsPartsFromFilesTogetherAsIfTheyHadNotTravelled) {
   WriteRank("a", 0, 3);
   WriteRank("b", 1, 2);
   const Recipe recipe = CountOperators();
-  const std::filesystem::path parts = dir_ / "parts";
-  std::filesystem::create_directory(parts);
+  const std::filesystem::path parts = PartsDirectory();
   for (std::size_t i = 0; i < 2; ++i)
     EXPECT_EQ(WriteShard({{&recipe, {}}}, Request(), {parts, {i, 2}}).files.size(), 1u);
   const ClusterOutcome outcome =
@@ -204,8 +207,7 @@ TEST_F(ClusterTest, PutsPartsFromFilesTogetherAsIfTheyHadNotTravelled) {
 TEST_F(ClusterTest, ReadsPartsOfOneSetOfArguments) {
   WriteRank("a", 0, 3);
   const Recipe recipe = CountOperators();
-  const std::filesystem::path parts = dir_ / "parts";
-  std::filesystem::create_directory(parts);
+  const std::filesystem::path parts = PartsDirectory();
   for (const RecipeArguments& arguments : {RecipeArguments(), RecipeArguments{{"loud", ""}}})
     WriteShard({{&recipe, arguments}}, Request(), {parts});
   const Error error = test::ErrorOf([&] { ReadParts({parts}, {{&recipe}}); });
@@ -219,8 +221,7 @@ TEST_F(ClusterTest, LosesOnlyThePartThatIsDamaged) {
   WriteRank("a", 0, 3);
   WriteRank("b", 1, 2);
   const Recipe recipe = CountOperators();
-  const std::filesystem::path parts = dir_ / "parts";
-  std::filesystem::create_directory(parts);
+  const std::filesystem::path parts = PartsDirectory();
   const auto written = WriteShard({{&recipe, {}}}, Request(), {parts});
   std::filesystem::resize_file(written.files[0], std::filesystem::file_size(written.files[0]) - 1);
   const MappedRanks read = ReadParts({parts}, {{&recipe}}).front().mapped;
@@ -234,8 +235,7 @@ TEST_F(ClusterTest, KeepsPartsOfCapturesThatHaveNotChanged) {
   WriteRank("a", 0, 3);
   WriteRank("b", 1, 2);
   const Recipe recipe = CountOperators();
-  const std::filesystem::path parts = dir_ / "parts";
-  std::filesystem::create_directory(parts);
+  const std::filesystem::path parts = PartsDirectory();
   EXPECT_EQ(WriteShard({{&recipe, {}}}, Request(), {parts}).kept, 0u);
   EXPECT_EQ(WriteShard({{&recipe, {}}}, Request(), {parts}).kept, 2u);
   WriteRank("b", 1, 5);
