@@ -10,6 +10,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
+#include "mpa/diagnosis/job/choice.h"
 #include "mpa/io/json_document.h"
 
 namespace mpa {
@@ -30,7 +31,8 @@ constexpr const Threshold* kOfAll[] = {
     &kLeastShare,      &kLeastNs,     &kSearchShare,     &kPairShare,         &kFaultShare,
     &kLowShare,        &kMediumShare, &kHighShare,       &kCriticalShare,     &kWarmUpRatio,
     &kWarmUpCompiling, &kWarmUpRest,  &kSystematicShare, &kIntermittentShare, &kInnocentShare,
-    &kExplainedShare,  &kHiddenShare, &kGrownRatio,      &kLeastOperations};
+    &kExplainedShare,  &kHiddenShare, &kGrownRatio,      &kLeastOperations,   &kWholeBytes,
+    &kStandsOutShare};
 constexpr const Threshold* kOfRanks[] = {&kLateShare,      &kLateOfPeers,   &kLatePeers,
                                          &kLatePairSteps,  &kLateAlike,     &kLateBlocksRatio,
                                          &kUnmatchedShare, &kLatenessShare, &kLatenessNs,

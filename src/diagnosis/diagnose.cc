@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 
+#include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/causes/variables.h"
+#include "mpa/diagnosis/job/choice.h"
 #include "mpa/diagnosis/job/steps.h"
 #include "mpa/diagnosis/report/pictures.h"
 
@@ -30,18 +33,19 @@ std::int64_t RanksSeen(const Job& job) {
           seen, RankInJob(job.operations.all[of_rank[transfer.operation]], transfer.peer) + 1);
     }
   }
-  return std::max(seen, static_cast<std::int64_t>(job.operations.lateness.of_job));
+  return seen;
 }
 
-// Empty: the rank, or some of its steps, are left out of what is said of the job.
-std::optional<std::size_t> PositionOf(const Job& job, const DiagnosedRank& rank) {
-  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
-    if (job.ranks[i].part == rank.part) return i;
-  }
-  return std::nullopt;
-}
+// The ranks that are compared, and what they did together. The graphs of some of them make the job.
+struct ComparedRanks {
+  const std::vector<DiagnosedRank>& ranks;
+  const JobOperations& operations;
+};
 
-void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis& diagnosis) {
+void AddFacts(const std::vector<DiagnosedRank>& ranks, const ComparedRanks& compared,
+              const Job& job, Diagnosis& diagnosis) {
+  std::map<const RankDiagnosis*, std::size_t> position;  // of those whose steps are all there
+  for (std::size_t i = 0; i < compared.ranks.size(); ++i) position[compared.ranks[i].part] = i;
   std::set<std::string> formats, levels;
   for (const DiagnosedRank& rank : ranks) {
     diagnosis.ranks.push_back(rank.rank);
@@ -51,7 +55,7 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis
       for (const std::int64_t member : group.ranks)
         diagnosis.world = std::max(diagnosis.world, member + 1);
     }
-    const std::optional<std::size_t> position = PositionOf(job, rank);
+    const auto found = position.find(rank.part);
     for (const StepPart& step : rank.part->steps) {
       AccountRow& row = diagnosis.accounting.emplace_back();
       row.rank = rank.rank;
@@ -59,18 +63,21 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis
       row.window = step.end - step.begin;
       row.communicates = !rank.part->operations.empty();
       const std::vector<TimeNs> leaves =
-          position ? DividedLeaves(job, *position, step) : step.leaves;
+          found == position.end()
+              ? step.leaves
+              : DividedLeaves(compared.ranks, compared.operations, found->second, step);
       for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
         if (leaves[leaf] != 0)
           row.leaves.emplace_back(NameOf(static_cast<Leaf>(leaf)), leaves[leaf]);
       }
     }
   }
-  diagnosis.world =
-      std::max(diagnosis.world, std::max(RanksSeen(job), static_cast<std::int64_t>(ranks.size())));
+  const auto of_job = static_cast<std::int64_t>(compared.operations.lateness.of_job);
+  diagnosis.world = std::max(
+      diagnosis.world, std::max({RanksSeen(job), of_job, static_cast<std::int64_t>(ranks.size())}));
   diagnosis.formats.assign(formats.begin(), formats.end());
   if (!levels.empty()) diagnosis.level = *levels.begin();
-  diagnosis.settings = SettingsOf(job.ranks);
+  diagnosis.settings = SettingsOf(compared.ranks);
   const auto& steps = job.Part(0).steps;
   for (std::size_t step = 0; step < steps.size(); ++step) {
     if (steps[step].id < 0) continue;  // the whole capture
@@ -143,6 +150,18 @@ void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<Wh
     };
     AddHidden(of_findings, step_with, std::move(causes[i].finding), diagnosis);
   }
+}
+
+Job ChosenJob(const std::vector<DiagnosedRank>& ranks, const RankChoice& choice,
+              const Rules& rules) {
+  std::vector<DiagnosedRank> chosen;
+  std::set<std::int64_t> captured;
+  for (const DiagnosedRank& rank : ranks) captured.insert(rank.rank);
+  for (const std::size_t rank : choice.whole) chosen.push_back(ranks[rank]);
+  if (std::ranges::all_of(chosen, [](const auto& rank) { return rank.part->is_outline; }))
+    Fail(ErrorKind::kInput, "no part can be read whole; make the parts again with --fresh");
+  JobOperations operations = JoinOperations(chosen, rules, captured);
+  return MakeJob(std::move(chosen), std::move(operations), rules);
 }
 
 // The account of a rank has no steps where no device work was recorded.
@@ -231,6 +250,20 @@ const FoundCause* NumberedFinding(std::string_view number,
   return is_number && value > 0 && value <= findings.size() ? &findings[value - 1] : nullptr;
 }
 
+std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines,
+                                    const Rules& rules) {
+  const CommonSteps common = FindCommonSteps(WithDeviceWork(outlines));
+  if (common.ranks.empty()) return {};
+  std::set<std::int64_t> whole;
+  const RankChoice choice = ChooseRanks(common.ranks, JoinOperations(common.ranks, rules), rules);
+  for (const std::size_t rank : choice.whole) whole.insert(common.ranks[rank].rank);
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < outlines.size(); ++i) {
+    if (whole.contains(outlines[i].rank)) positions.push_back(i);
+  }
+  return positions;
+}
+
 void Conclusions::AddGain(FoundCause found) {
   diagnosis.floor -= found.gain;
   diagnosis.findings.push_back(std::move(found));
@@ -241,16 +274,22 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
   const std::vector<DiagnosedRank> working = WithDeviceWork(ranks);
   if (working.empty()) return NothingJudged(ranks, rules);
   const CommonSteps common = FindCommonSteps(working);
-  const Job job = MakeJob(common.ranks, rules);
+  JobOperations operations = JoinOperations(common.ranks, rules);
+  const RankChoice choice = ChooseRanks(common.ranks, operations, rules);
+  const bool all = choice.whole.size() == common.ranks.size();
+  const Job job = all ? MakeJob(common.ranks, std::move(operations), rules)
+                      : ChosenJob(common.ranks, choice, rules);
+  const ComparedRanks compared{common.ranks, all ? job.operations : operations};
   Diagnosis diagnosis;
   diagnosis.rules = rules;
-  AddFacts(ranks, job, diagnosis);
+  AddFacts(ranks, compared, job, diagnosis);
+  if (!all) diagnosis.replayed = {choice.whole.size(), choice.stand_out, choice.left_out};
   diagnosis.ranks_left_out = common.left_out;
   for (const DiagnosedRank& rank : ranks) {
     if (rank.part->steps.empty()) diagnosis.ranks_without_work.push_back(rank.rank);
   }
   diagnosis.steps_left_out = common.not_on_all;
-  diagnosis.lateness = job.operations.lateness;
+  diagnosis.lateness = compared.operations.lateness;
   std::vector<Cause> causes = FindCauses(job);
   std::vector<WhatIf> what_ifs;
   for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));

@@ -25,6 +25,9 @@ const FoundCause* NumberedFinding(std::string_view number, const std::vector<Fou
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules = {},
                    std::string_view explain = "", bool for_page = false);
 
+/// Positions of the ranks whose parts Diagnose() needs whole, by the outlines of all.
+std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines, const Rules& rules);
+
 /// Those of the recipe's arguments, or the usual ones.
 Rules RulesOf(const RecipeArguments& arguments);
 

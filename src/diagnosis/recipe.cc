@@ -249,6 +249,24 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());
 }
 
+std::vector<DiagnosedRank> RanksOf(const std::vector<RankPart>& parts) {
+  std::vector<DiagnosedRank> ranks;
+  for (const RankPart& part : parts) {
+    ranks.push_back({part.rank, static_cast<const RankDiagnosis*>(part.part.get())});
+    CheckPart(*ranks.back().part);
+  }
+  return ranks;
+}
+
+std::string EncodeOutline(const RankPart& part) {
+  return ToBytes(OutlineOf(*static_cast<const RankDiagnosis*>(part.part.get())));
+}
+
+std::vector<std::size_t> ChooseWhole(const std::vector<RankPart>& outlines,
+                                     const RecipeArguments& arguments) {
+  return ReplayedOf(RanksOf(outlines), RulesOf(arguments));
+}
+
 Verdict CanDiagnose(const RankFacts& facts) { return JudgeReadable(facts); }
 
 }  // namespace
@@ -263,7 +281,10 @@ Recipe DiagnosisRecipe() {
                Tables::kKernelLoads | Tables::kOpStacks | Tables::kBackwardLinks;
   info.can_run = CanDiagnose;
   info.empty_is_answer = true;
-  return MakeRecipe<MapDiagnosis, ReduceDiagnosis>(std::move(info));
+  Recipe recipe = MakeRecipe<MapDiagnosis, ReduceDiagnosis>(std::move(info));
+  recipe.encode_outline = EncodeOutline;
+  recipe.choose_whole = ChooseWhole;
+  return recipe;
 }
 
 }  // namespace mpa

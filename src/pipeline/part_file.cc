@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <system_error>
+
+#include "mpa/io/input_text.h"
 
 namespace mpa {
 
@@ -48,15 +51,44 @@ std::vector<std::filesystem::path> PathsIn(const std::filesystem::path& director
 }
 
 std::string HeadBytes(std::string_view mark) {
-  return ToBytes(PartHead{std::string(mark), MPA_VERSION});
+  return ToBytes(SealedHead{std::string(mark), MPA_VERSION});
 }
 
-void CheckHead(const PartHead& head, std::string_view mark) {
+void CheckHead(const SealedHead& head, std::string_view mark) {
   if (head.mark != mark) Fail(ErrorKind::kCorrupt, "not a part of a recipe");
   if (head.version != MPA_VERSION) {
     Fail(ErrorKind::kCorrupt, "made by version {}, this is {}; make it again", head.version,
          MPA_VERSION);
   }
+}
+
+std::string_view TakeSealedText(std::string_view mark, std::string_view& text) {
+  PartReader reader(text);
+  SealedHead head;
+  std::uint64_t size = 0;
+  reader(head);
+  CheckHead(head, mark);
+  reader(size);
+  const std::size_t begin = HeadBytes(mark).size() + sizeof(size);
+  reader.Require(size);
+  const std::size_t end = begin + static_cast<std::size_t>(size);
+  if (text.size() - end < sizeof(std::uint32_t)) Fail(ErrorKind::kCorrupt, "the part ends early");
+  if (FromBytes<std::uint32_t>(text.substr(end, sizeof(std::uint32_t))) !=
+      Checksum(text.substr(0, end)))
+    Fail(ErrorKind::kCorrupt, "damaged: its checksum is wrong");
+  const std::string_view content = text.substr(begin, end - begin);
+  text.remove_prefix(end + sizeof(std::uint32_t));
+  return content;
+}
+
+JobFile ReadJobFile(const std::filesystem::path& path) {
+  const io::InputText file(path, io::Content::kAsIs);
+  std::string_view text = file.text();
+  JobFile content = TakeSealed<JobFile>(text);
+  const std::size_t count = content.captures.size();
+  if (content.job.ranks.size() != count || content.job.groups.size() != count)
+    Fail(ErrorKind::kCorrupt, "damaged: its lists have different lengths");
+  return content;
 }
 
 }  // namespace mpa

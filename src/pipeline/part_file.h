@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cereal/types/set.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +12,6 @@
 
 #include "map_rank.h"
 #include "mpa/base/error.h"
-#include "mpa/io/input_text.h"
 #include "mpa/recipe/part_bytes.h"
 #include "shares.h"
 
@@ -22,14 +20,20 @@ namespace mpa {
 
 inline constexpr std::string_view kPartEnding = ".part", kJobEnding = ".job";
 
-/// What a recipe made of a rank.
+/// What is known of a part without reading it whole. A file begins with it; WholePart follows.
 struct PartFile {
   static constexpr std::string_view kMark = "msprof-analyze part";
   std::vector<SourceFile> sources{};
   std::vector<std::string> notes{};
   bool partial = false, failed = false;
   AnalysedCaptures captures{};
-  std::string part{};  ///< as the recipe encodes it
+  std::string outline{};  ///< as the recipe encodes it, if it does
+};
+
+/// What a recipe made of a rank, as it encodes it.
+struct WholePart {
+  static constexpr std::string_view kMark = "msprof-analyze whole part";
+  std::string part{};
 };
 
 /// The ranks of all shares.
@@ -57,35 +61,31 @@ std::vector<std::filesystem::path> PathsIn(const std::filesystem::path& director
                                            std::string_view ending);
 
 /// The mark and the version come first, so that files of any other program and version are
-/// recognised before the rest is looked at; a checksum follows it.
-struct PartHead {
+/// recognised before the rest is looked at; the size and the content follow, and a checksum of all.
+struct SealedHead {
   std::string mark, version;
 };
-/// Throws Error (kCorrupt) unless the head is of such a file and of this version.
-void CheckHead(const PartHead& head, std::string_view mark);
+/// Throws Error (kCorrupt) unless the head is of such content and of this version.
+void CheckHead(const SealedHead& head, std::string_view mark);
 std::string HeadBytes(std::string_view mark);
 
 template <typename Content>
 std::string Sealed(const Content& content) {
-  const std::string bytes = HeadBytes(Content::kMark) + ToBytes(content);
+  const std::string body = ToBytes(content);
+  const std::string bytes = HeadBytes(Content::kMark) + ToBytes(std::uint64_t{body.size()}) + body;
   return bytes + ToBytes(Checksum(bytes));
 }
 
-/// Throws Error: kCorrupt for other files, kInput for those that cannot be read.
+/// Takes the text of what TakeSealed() decodes. Throws Error (kCorrupt) for other texts.
+std::string_view TakeSealedText(std::string_view mark, std::string_view& text);
+
+/// Takes sealed content from the begin of a text. Throws Error (kCorrupt) if there is none.
 template <typename Content>
-Content ReadSealed(const std::filesystem::path& path) {
-  const io::InputText file(path, io::Content::kAsIs);
-  const std::string_view text = file.text();
-  const std::size_t size = text.size() - std::min(text.size(), sizeof(std::uint32_t));
-  PartReader reader(text.substr(0, size));
-  PartHead head;
-  reader(head);
-  CheckHead(head, Content::kMark);
-  if (FromBytes<std::uint32_t>(text.substr(size)) != Checksum(text.substr(0, size)))
-    Fail(ErrorKind::kCorrupt, "damaged: its checksum is wrong");
-  Content content;
-  reader(content);
-  return content;
+Content TakeSealed(std::string_view& text) {
+  return FromBytes<Content>(TakeSealedText(Content::kMark, text));
 }
+
+/// Throws Error: kCorrupt for other files, kInput for those that cannot be read.
+JobFile ReadJobFile(const std::filesystem::path& path);
 
 }  // namespace mpa

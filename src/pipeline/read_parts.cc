@@ -14,6 +14,7 @@
 #include "map_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/io/input_text.h"
 #include "mpa/pipeline/parts.h"
 #include "part_file.h"
 
@@ -75,10 +76,7 @@ class SetReader {
   PartSet Read() {
     CheckArguments();
     Order();
-    std::vector<MappedRank> mapped(ranks_.size());
-    std::vector<std::string> problems(ranks_.size());
-    ParallelFor(ranks_.size(),
-                [&](std::size_t i) { mapped[i] = ReadRank(ranks_[i], problems[i]); });
+    std::vector<MappedRank> mapped = ReadRanks();
     const JobFile& first = lists_.front();
     PartSet set{&recipe_, first.arguments, first.step, true, {}};
     RanksOfJob job{first.job.directory, {}, false, 0, true, true, {}, {}};
@@ -96,8 +94,8 @@ class SetReader {
       job.ranks.push_back(of.job.ranks[at]);
       job.groups.push_back(of.job.groups[at]);
       used_.insert(PartName(of, at));
-      if (problems[i] == kMissing) missing.push_back(NameOf(ranks_[i]));
-      if (!problems[i].empty() && problems[i] != kMissing) job.notes.push_back(problems[i]);
+      if (problems_[i] == kMissing) missing.push_back(NameOf(ranks_[i]));
+      if (!problems_[i].empty() && problems_[i] != kMissing) job.notes.push_back(problems_[i]);
     }
     if (!missing.empty()) {
       job.notes.push_back(
@@ -149,24 +147,49 @@ class SetReader {
          lists_[std::next(twice)->list].captures[std::next(twice)->at]);
   }
 
-  MappedRank ReadRank(const ListedRank& rank, std::string& problem) const {
-    MappedRank mapped;
+  // Reads what there is of the ranks, by the recipe whole or in outline.
+  std::vector<MappedRank> ReadRanks() {
+    std::vector<MappedRank> mapped(ranks_.size());
+    problems_.resize(ranks_.size());
+    const bool in_outline = recipe_.choose_whole != nullptr;
+    ParallelFor(ranks_.size(), [&](std::size_t i) { ReadRank(i, in_outline, mapped[i]); });
+    if (!in_outline) return mapped;
+    std::vector<RankPart> outlines;
+    std::vector<std::size_t> of_outline;
+    for (std::size_t i = 0; i < mapped.size(); ++i) {
+      if (mapped[i].failed) continue;
+      outlines.push_back({lists_[ranks_[i].list].job.ranks[ranks_[i].at], mapped[i].part});
+      of_outline.push_back(i);
+    }
+    const std::vector<std::size_t> whole = recipe_.choose_whole(outlines, lists_.front().arguments);
+    outlines.clear();
+    ParallelFor(whole.size(), [&](std::size_t i) {
+      const std::size_t rank = of_outline[whole[i]];
+      ReadRank(rank, false, mapped[rank]);
+    });
+    return mapped;
+  }
+
+  void ReadRank(std::size_t i, bool in_outline, MappedRank& mapped) {
+    const ListedRank& rank = ranks_[i];
     const fs::path* path = parts_.Find(PartName(lists_[rank.list], rank.at));
     mapped.failed = path == nullptr;
     if (path == nullptr) {
-      problem = kMissing;
-      return mapped;
+      problems_[i] = kMissing;
+      return;
     }
     try {
-      PartFile file = ReadSealed<PartFile>(*path);
+      const io::InputText content(*path, io::Content::kAsIs);
+      std::string_view text = content.text();
+      PartFile file = TakeSealed<PartFile>(text);
       mapped = {nullptr, std::move(file.notes), file.partial, file.failed, file.captures};
-      if (!mapped.failed) mapped.part = recipe_.decode(file.part);
+      if (mapped.failed) return;
+      mapped.part = recipe_.decode(in_outline ? file.outline : TakeSealed<WholePart>(text).part);
     } catch (const Error& error) {
       if (!IsBadInput(error)) throw;
       mapped.failed = true;
-      problem = fmt::format("{}: {}; the rank is left out", path->string(), error.what());
+      problems_[i] = fmt::format("{}: {}; the rank is left out", path->string(), error.what());
     }
-    return mapped;
   }
 
   const WantedParts& wanted_;
@@ -175,6 +198,7 @@ class SetReader {
   std::set<std::string>& used_;
   std::vector<JobFile> lists_;
   std::vector<ListedRank> ranks_;
+  std::vector<std::string> problems_;  // of each; empty: none
 };
 
 }  // namespace
@@ -190,10 +214,7 @@ std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
   bool lost = false;
   for (const auto& [name, path] : lists.All()) {
     try {
-      auto list = ReadSealed<JobFile>(path);
-      const std::size_t count = list.captures.size();
-      if (list.job.ranks.size() != count || list.job.groups.size() != count)
-        Fail(ErrorKind::kCorrupt, "damaged: its lists have different lengths");
+      JobFile list = ReadJobFile(path);
       const auto reader = readers.find(list.recipe);
       if (reader != readers.end()) reader->second.Add(std::move(list));
     } catch (const Error& error) {

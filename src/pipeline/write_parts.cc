@@ -12,6 +12,7 @@
 #include "map_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/io/input_text.h"
 #include "mpa/io/output_file.h"
 #include "mpa/io/scratch_directory.h"
 #include "mpa/pipeline/parts.h"
@@ -50,7 +51,7 @@ void RemoveOlderLists(const JobFile& file, const fs::path& directory) {
   for (const fs::path& path : PathsIn(directory, kJobEnding)) {
     if (path.filename() == JobName(file)) continue;
     try {
-      const auto other = ReadSealed<JobFile>(path);
+      const auto other = ReadJobFile(path);
       const bool is_same = other.recipe == file.recipe &&
                            ArgumentsCode(other) == ArgumentsCode(file) &&
                            std::ranges::any_of(other.captures, [&](const std::string& capture) {
@@ -80,7 +81,11 @@ bool IsUpToDate(const fs::path& path, const std::vector<SourceFile>& sources) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return false;
   try {
-    return ReadSealed<PartFile>(path).sources == sources;
+    const io::InputText file(path, io::Content::kAsIs);
+    std::string_view text = file.text();
+    const bool is_same = TakeSealed<PartFile>(text).sources == sources;
+    TakeSealedText(WholePart::kMark, text);
+    return is_same && text.empty();
   } catch (const Error& error) {
     if (!IsBadInput(error)) throw;
     return false;
@@ -149,10 +154,14 @@ WrittenShard WriteShard(const std::vector<RecipeRun>& runs, const ClusterRequest
     mapped[i] = MapRank(open, request, rank);
     for (std::size_t run = 0; run < open.size(); ++run) {
       MappedRank& made = mapped[i][run];
+      const Recipe& recipe = *open[run].recipe;
       PartFile file{sources[mine[i]], made.notes, made.partial, made.failed, made.captures, ""};
-      if (!made.failed) file.part = open[run].recipe->encode({rank.rank, std::move(made.part)});
-      files.Write(names[run], Sealed(file));
-      made.part.reset();
+      WholePart whole;
+      const RankPart part{rank.rank, std::exchange(made.part, nullptr)};
+      if (!made.failed) whole.part = recipe.encode(part);
+      if (!made.failed && recipe.encode_outline != nullptr)
+        file.outline = recipe.encode_outline(part);
+      files.Write(names[run], Sealed(file) + Sealed(whole));
     }
   });
   written.ranks = mine.size();

@@ -113,6 +113,12 @@ struct Recipe : RecipeInfo {
   /// make.
   std::string (*encode)(const RankPart& part);
   std::shared_ptr<const void> (*decode)(std::string_view bytes);
+  /// Of recipes whose `reduce` needs but some parts of a large job whole: the bytes of what it
+  /// needs of every part, which `decode` reads, too; and the positions of those that it needs
+  /// whole, by what all have. Null: it needs all of them whole.
+  std::string (*encode_outline)(const RankPart& part) = nullptr;
+  std::vector<std::size_t> (*choose_whole)(const std::vector<RankPart>& outlines,
+                                           const RecipeArguments& arguments) = nullptr;
 };
 
 /// Every recipe, in the order of --help.

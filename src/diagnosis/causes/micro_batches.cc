@@ -244,10 +244,8 @@ PipelineShape ShapeOfPipeline(const Job& job) {
   std::set<std::int32_t> captured;
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
     const RankDiagnosis& part = job.Part(rank);
-    for (const JobGroup& group : part.collectives.groups) {
-      if (group.name == "pp")
-        shape.stages = std::max(shape.stages, static_cast<std::int64_t>(group.ranks.size()));
-    }
+    if (const JobGroup* pipeline = part.Pipeline(); pipeline != nullptr)
+      shape.stages = std::max(shape.stages, static_cast<std::int64_t>(pipeline->ranks.size()));
     captured.insert(job.stage[rank]);
   }
   shape.complete = static_cast<std::int64_t>(captured.size()) >= shape.stages;

@@ -101,28 +101,13 @@ std::vector<TimeNs> StepLengths(const JobGraph& graph) {
 std::vector<std::int32_t> StagesOf(const std::vector<DiagnosedRank>& ranks) {
   std::vector<std::int32_t> stages(ranks.size(), 0);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    for (const JobGroup& group : ranks[i].part->collectives.groups) {
-      if (group.name != "pp") continue;
-      const auto place = std::ranges::find(group.ranks, ranks[i].rank);
-      if (place != group.ranks.end())
-        stages[i] = static_cast<std::int32_t>(place - group.ranks.begin());
-    }
+    const JobGroup* pipeline = ranks[i].part->Pipeline();
+    if (pipeline == nullptr) continue;
+    const auto place = std::ranges::find(pipeline->ranks, ranks[i].rank);
+    if (place != pipeline->ranks.end())
+      stages[i] = static_cast<std::int32_t>(place - pipeline->ranks.begin());
   }
   return stages;
-}
-
-// The stages of a pipeline do different work, and so do captures that have nothing to do with each
-// other.
-std::vector<std::int32_t> RolesOf(const Job& job) {
-  std::vector<std::int32_t> roles;
-  std::map<std::pair<std::size_t, std::int32_t>, std::int32_t> numbers;
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
-    roles.push_back(numbers
-                        .try_emplace({job.operations.island[rank], job.stage[rank]},
-                                     static_cast<std::int32_t>(numbers.size()))
-                        .first->second);
-  }
-  return roles;
 }
 
 // Of a rank's kinds of kernels those that no other rank of its role has.
@@ -325,6 +310,20 @@ std::int32_t Job::StepOfEdge(std::size_t rank, std::uint32_t edge) const {
   return static_cast<std::size_t>(step) < steps ? step : -1;
 }
 
+std::vector<std::int32_t> RolesOf(const std::vector<DiagnosedRank>& ranks,
+                                  const JobOperations& operations) {
+  const std::vector<std::int32_t> stages = StagesOf(ranks);
+  std::vector<std::int32_t> roles;
+  std::map<std::pair<std::size_t, std::int32_t>, std::int32_t> numbers;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    roles.push_back(numbers
+                        .try_emplace({operations.island[rank], stages[rank]},
+                                     static_cast<std::int32_t>(numbers.size()))
+                        .first->second);
+  }
+  return roles;
+}
+
 TimeNs Normal(std::vector<TimeNs> values) {
   if (values.empty()) return 0;
   return ValueOfRank(values, NearestRankAbove(values.size(), 25));
@@ -351,12 +350,17 @@ Rules WithLimitsOfChip(Rules rules, const std::vector<DiagnosedRank>& ranks) {
 }  // namespace
 
 Job MakeJob(std::vector<DiagnosedRank> ranks, const Rules& rules) {
+  JobOperations operations = JoinOperations(ranks, rules);
+  return MakeJob(std::move(ranks), std::move(operations), rules);
+}
+
+Job MakeJob(std::vector<DiagnosedRank> ranks, JobOperations operations, const Rules& rules) {
   Job job;
   job.rules = WithLimitsOfChip(rules, ranks);
   job.ranks = std::move(ranks);
-  job.operations = JoinOperations(job.ranks, rules);
+  job.operations = std::move(operations);
   job.stage = StagesOf(job.ranks);
-  job.role = RolesOf(job);
+  job.role = RolesOf(job.ranks, job.operations);
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
     job.ranks_of_role[job.role[rank]].push_back(rank);
   job.graph = GraphOf(job);

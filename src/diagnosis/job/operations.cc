@@ -21,8 +21,9 @@ namespace {
 
 class OperationJoiner {
  public:
-  OperationJoiner(const std::vector<DiagnosedRank>& ranks, const Rules& rules)
-      : ranks_(ranks), rules_(rules) {}
+  OperationJoiner(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
+                  const std::set<std::int64_t>& captured)
+      : ranks_(ranks), rules_(rules), captured_(captured) {}
 
   JobOperations Join() && {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) AddRank(rank);
@@ -311,9 +312,18 @@ class OperationJoiner {
     std::vector<UncapturedMembers> found = FindUncapturedMembers(
         met_, instances, FindArrivals(met_, instances, clocks), clocks, Limits());
     for (std::size_t i = 0; i < found.size(); ++i) {
+      const auto are_captured = [&](const LateMembers& members) {
+        return AreCaptured(members.ranks.empty() ? instances[i].of_group : members.ranks);
+      };
+      if (std::erase_if(found[i].late, are_captured) > 0 && found[i].late.empty()) continue;
       of_instances[i]->last = found[i].last;
       of_instances[i]->late = std::move(found[i].late);
     }
+  }
+
+  bool AreCaptured(const std::vector<std::int64_t>& ranks) const {
+    return !ranks.empty() &&
+           std::ranges::all_of(ranks, [&](std::int64_t rank) { return captured_.contains(rank); });
   }
 
   void FindIslands() {
@@ -334,6 +344,7 @@ class OperationJoiner {
 
   const std::vector<DiagnosedRank>& ranks_;
   const Rules& rules_;
+  const std::set<std::int64_t>& captured_;
   JobCollectives met_;
   std::vector<JobGroups> groups_;  // by rank
   std::map<Key, std::vector<RankRun>> runs_;
@@ -366,8 +377,9 @@ bool IsBarrierKind(const std::string& kind) {
          kind.starts_with("alltoall");
 }
 
-JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks, const Rules& rules) {
-  return OperationJoiner(ranks, rules).Join();
+JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
+                             const std::set<std::int64_t>& captured) {
+  return OperationJoiner(ranks, rules, captured).Join();
 }
 
 }  // namespace mpa

@@ -132,7 +132,9 @@ namespace {
 
 // When the last member began, on the clock of the rank; empty: it may not have been captured, or
 // members do not wait for each other.
-std::optional<TimeNs> LastBegin(const Job& job, std::size_t rank, const JobOperation& operation) {
+std::optional<TimeNs> LastBegin(const std::vector<DiagnosedRank>& ranks,
+                                const JobOperations& operations, std::size_t rank,
+                                const JobOperation& operation) {
   const auto& members = operation.joint.members;
   if (operation.is_apart || !IsBarrierKind(operation.kind) || members.size() < 2)
     return std::nullopt;
@@ -140,24 +142,26 @@ std::optional<TimeNs> LastBegin(const Job& job, std::size_t rank, const JobOpera
     return std::nullopt;
   std::optional<TimeNs> last;
   for (const JointOperation::Member& member : members) {
-    const TimeNs begin = job.operations.clock[member.rank].Convert(job.PartOf(member).start);
+    const TimeNs begin = operations.clock[member.rank].Convert(
+        ranks[member.rank].part->operations[member.collective].start);
     last = std::max(last.value_or(begin), begin);
   }
-  return job.operations.clock[rank].Inverse().Convert(*last);
+  return operations.clock[rank].Inverse().Convert(*last);
 }
 
 }  // namespace
 
-std::vector<TimeNs> DividedLeaves(const Job& job, std::size_t rank, const StepPart& step) {
+std::vector<TimeNs> DividedLeaves(const std::vector<DiagnosedRank>& ranks,
+                                  const JobOperations& operations, std::size_t rank,
+                                  const StepPart& step) {
   std::vector<TimeNs> leaves = step.leaves;
   const auto at = [&](Leaf leaf) -> TimeNs& { return leaves[static_cast<std::size_t>(leaf)]; };
   for (const UnsplitPiece& piece : step.unsplit) {
-    const JobOperation& operation =
-        job.operations.all[job.operations.of_rank[rank][piece.collective]];
-    const std::optional<TimeNs> last = LastBegin(job, rank, operation);
+    const JobOperation& operation = operations.all[operations.of_rank[rank][piece.collective]];
+    const std::optional<TimeNs> last = LastBegin(ranks, operations, rank, operation);
     if (!last) continue;
     const bool waited =
-        *last > job.Part(rank).operations[piece.collective].start + kArrivalTolerance;
+        *last > ranks[rank].part->operations[piece.collective].start + kArrivalTolerance;
     const TimeNs time = piece.end - piece.begin;
     const TimeNs wait = waited ? std::clamp<TimeNs>(*last - piece.begin, 0, time) : 0;
     at(Leaf::kUnsplit) -= time;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -75,10 +76,12 @@ class PartMaker {
     ParallelFor(pieces.size(), [&](std::size_t piece) { pieces[piece](); });
     if (steps_.Count() == 0) MarkStartUp(part_);
     AddOperations();
+    AddWork();
     AddMemory();
     part_.settings = trace_.job.settings;
     part_.chip = trace_.job.chip;
     part_.host = trace_.job.host_uid.empty() ? trace_.job.host_name : trace_.job.host_uid;
+    part_.whole_bytes = BytesBesideOutline(part_);
     return std::move(part_);
   }
 
@@ -149,6 +152,25 @@ class PartMaker {
       part.line = names_.Of(sites.At({part.start, part.start + part.dur, blocked.track}));
       const auto step = steps_.OfHostTime(part.start);
       part.step = step ? static_cast<std::int32_t>(*step) : steps_.Count() == 0 ? 0 : -1;
+    }
+  }
+
+  void AddWork() {
+    std::vector<std::map<std::pair<bool, NameId>, TimeNs>> sums(part_.steps.size());
+    const auto add = [&](std::uint32_t node, bool on_host, NameId name, TimeNs time) {
+      const std::int32_t step = part_.graph.nodes[node].step;
+      if (step >= 0 && static_cast<std::size_t>(step) < sums.size())
+        sums[static_cast<std::size_t>(step)][{on_host, name}] += time;
+    };
+    for (std::uint32_t i = 0; i < part_.graph.nodes.size(); ++i) {
+      const GraphNode& node = part_.graph.nodes[i];
+      if (node.kind == NodeKind::kKernel) add(i, false, part_.KindOf(node).type, node.dur);
+    }
+    for (const HostShare& share : part_.shares)
+      add(part_.graph.edges[share.edge].node, true, names_.Of(NameOf(share.leaf)), share.time);
+    for (std::size_t step = 0; step < sums.size(); ++step) {
+      for (const auto& [work, time] : sums[step])
+        part_.steps[step].work.push_back({work.second, work.first, time});
     }
   }
 
@@ -327,7 +349,7 @@ void CheckPart(const RankDiagnosis& part) {
   }
   Require(graph.collectives.size() == part.operations.size());
   for (const RankCollective& collective : graph.collectives) {
-    Require(is_node(collective.arrive) && is_node(collective.leave));
+    Require(part.is_outline || (is_node(collective.arrive) && is_node(collective.leave)));
   }
   for (const auto& nodes : graph.last) {
     for (const std::uint32_t node : nodes) Require(is_node(node));
@@ -335,6 +357,7 @@ void CheckPart(const RankDiagnosis& part) {
   for (const StepPart& step : part.steps) {
     Require(step.leaves.size() == kLeaves && step.end >= step.begin);
     RequireTime(step.begin, step.end - step.begin);
+    for (const WorkSum& work : step.work) Require(is_name(work.name) && IsDuration(work.time));
     for (const UnsplitPiece& piece : step.unsplit) {
       Require(piece.collective < graph.collectives.size());
       RequireTime(piece.begin, piece.end - piece.begin);
@@ -378,6 +401,7 @@ void CheckPart(const RankDiagnosis& part) {
     Require(row.operation < part.operations.size() && is_name(row.transport) && is_name(row.name));
     Require(IsDuration(row.dur) && IsDuration(row.usual));
   }
+  Require(part.whole_bytes >= 0);
   CheckCollectives(part.collectives);
   CheckAnalyzers(part.analyzers);
 }

@@ -60,6 +60,9 @@ void AddTransfers(const RankTrace& trace,
                   const std::unordered_map<std::int32_t, std::uint32_t>& number, PartNames& names,
                   RankDiagnosis& part);
 
+/// What OutlineOf() leaves out of it, about.
+std::int64_t BytesBesideOutline(const RankDiagnosis& part);
+
 /// How long launches take, and which of the part's blocked calls stand directly behind one.
 void AddLaunches(const RankTrace& trace, const HostSteps& steps, RankDiagnosis& part);
 

@@ -324,6 +324,21 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) 
   say(diagnosis.steps_left_out,
       "steps left out of all comparisons, because not all captures have them: {}",
       "以下 step 并非所有卡都有，不参与卡间比较：{}");
+  const ReplayedRanks& replayed = diagnosis.replayed;
+  if (replayed.count > 0) {
+    notes.push_back(Fill(language,
+                         {"{} of {} ranks were replayed: those that stand out, and others to "
+                          "compare them with",
+                          "{1} 卡中重放 {0} 卡：与众不同的卡，以及用于比较的卡"},
+                         replayed.count, diagnosis.ranks.size()));
+  }
+  if (replayed.left_out > 0) {
+    notes.push_back(Fill(language,
+                         {"{} of {} ranks that stand out were not replayed; the rule whole_bytes "
+                          "makes room for more",
+                          "{1} 个与众不同的卡中有 {0} 个未重放；规则 whole_bytes 可放宽上限"},
+                         replayed.left_out, replayed.stand_out));
+  }
   if (std::string doubt = ClockText(diagnosis, language); !doubt.empty())
     notes.push_back(std::move(doubt));
   return notes;

@@ -244,9 +244,16 @@ struct JobPictures {
   std::optional<Timeline> wait;  ///< around the longest wait of a rank for another
 };
 
+/// Of a job with so many ranks that not all were replayed: those that were, those that stand out,
+/// and of these those that were not replayed. `count` is 0 where all were.
+struct ReplayedRanks {
+  std::size_t count = 0, stand_out = 0, left_out = 0;
+};
+
 struct Diagnosis {
   Rules rules;  ///< those it was made with
   std::vector<std::int64_t> ranks;
+  ReplayedRanks replayed;
   std::int64_t world = 0;  ///< ranks of the job; 0: unknown
   std::vector<std::int32_t> steps, dropped_steps;
   std::string level;

@@ -112,6 +112,13 @@ struct Job {
 /// What is normal among ranks of a role: their lower quartile, so that half of them may be slow.
 TimeNs Normal(std::vector<TimeNs> values);
 
+/// By rank. The stages of a pipeline do different work, and so do captures that have nothing to do
+/// with each other.
+std::vector<std::int32_t> RolesOf(const std::vector<DiagnosedRank>& ranks,
+                                  const JobOperations& operations);
+
+/// `operations`: what JoinOperations() gives of the ranks.
+Job MakeJob(std::vector<DiagnosedRank> ranks, JobOperations operations, const Rules& rules);
 Job MakeJob(std::vector<DiagnosedRank> ranks, const Rules& rules);
 
 }  // namespace mpa

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -89,7 +90,10 @@ std::int64_t RankInJob(const JobOperation& operation, std::int32_t number);
 /// those of which it is not recorded which they are.
 const LateMembers* FindLate(const JobOperation& operation, const std::vector<std::int64_t>& ranks);
 
-JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks, const Rules& rules);
+/// `captured`: all ranks of which there are captures, where `ranks` are some of them. The others are
+/// like these: how late they come is not a cause of its own.
+JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
+                             const std::set<std::int64_t>& captured = {});
 
 /// True for operations that no member leaves before all have come.
 bool IsBarrierKind(const std::string& kind);

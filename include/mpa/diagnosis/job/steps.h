@@ -6,7 +6,6 @@
 #include <list>
 #include <vector>
 
-#include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/part.h"
 
@@ -30,7 +29,10 @@ CommonSteps FindCommonSteps(const std::vector<DiagnosedRank>& all);
 
 /// The leaves of a step of a rank, with communication divided that the rank alone cannot divide: in
 /// an operation whose members were all captured a rank waits until the last one begins, and
-/// transfers behind that (specification of the diagnosis, 1.4). `rank` is the position in the job.
-std::vector<TimeNs> DividedLeaves(const Job& job, std::size_t rank, const StepPart& step);
+/// transfers behind that (specification of the diagnosis, 1.4). `rank` is the position among the
+/// ranks, whose `operations` these are.
+std::vector<TimeNs> DividedLeaves(const std::vector<DiagnosedRank>& ranks,
+                                  const JobOperations& operations, std::size_t rank,
+                                  const StepPart& step);
 
 }  // namespace mpa

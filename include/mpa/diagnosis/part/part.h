@@ -38,6 +38,13 @@ struct UnsplitPiece {
   TimeNs begin = 0, end = 0;     ///< on the clock of the device
 };
 
+/// Kernels of a type, or work of the host of a class, in a step.
+struct WorkSum {
+  NameId name = 0;  ///< of the type or class
+  bool on_host = false;
+  TimeNs time = 0;
+};
+
 /// One step of a rank: how its time was spent.
 struct StepPart {
   std::int32_t id = -1;
@@ -51,6 +58,7 @@ struct StepPart {
   std::vector<UnsplitPiece> unsplit;
   ServingBatch batch = {};  ///< of a server
   std::int64_t graphs = 0;  ///< captured or compiled graphs that the host launched
+  std::vector<WorkSum> work{};
 };
 
 /// Work of the host on an edge of the graph, by class.
@@ -168,6 +176,7 @@ struct RankDiagnosis {
   bool has_stacks = true;     ///< of Python
   bool has_host_ops = true;   ///< operators of the framework, or Python
   bool is_compiled = false;   ///< it runs compiled functions or captured graphs
+  bool is_outline = false;    ///< see OutlineOf()
   std::vector<std::string> names;
   std::vector<StepPart> steps;
   RankGraph graph;  ///< nodes of kernels have the number of their kind as `row`
@@ -191,11 +200,19 @@ struct RankDiagnosis {
   /// Of the allocator whose tensors are recorded: what it held at most, and what its tensors took
   /// then; 0: not recorded.
   std::int64_t pool_reserved = 0, pool_allocated = 0;
+  std::int64_t whole_bytes = 0;  ///< that an outline lacks, about
 
   /// True where the steps are those of a server.
   bool Serves() const {
     return std::ranges::any_of(
         steps, [](const StepPart& step) { return step.batch.phase != ServingPhase::kUnknown; });
+  }
+
+  /// The group of the stages of a pipeline; null: none.
+  const JobGroup* Pipeline() const {
+    const auto& groups = collectives.groups;
+    const auto found = std::ranges::find(groups, "pp", &JobGroup::name);
+    return found == groups.end() ? nullptr : &*found;
   }
 
   /// Of a node of the graph that is a kernel.
@@ -213,6 +230,10 @@ struct RankDiagnosis {
 
 /// `explains`: a finding will be explained, which takes more of the trace.
 RankDiagnosis MakeRankDiagnosis(const RankTrace& trace, bool explains = false);
+
+/// What a job of many ranks keeps of those that are like others: steps, work in sums, operations
+/// and what it saw of others. The graph, and all that belongs to it, is left out.
+RankDiagnosis OutlineOf(const RankDiagnosis& part);
 
 /// Throws Error (kCorrupt) when a number of the part names a row that is not there. Parts that were
 /// read from files may hold anything.

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "mpa/diagnosis/findings/rules.h"
+#include "mpa/diagnosis/job/operations.h"
+
+namespace mpa {
+
+inline constexpr Threshold kWholeBytes{
+    "whole_bytes", 600e6, 0, 1e15,
+    "of ranks that take more bytes together than this, those that stand out and some of the others "
+    "are replayed"},
+    kStandsOutShare{"stands_out_share", 0.005, 0, 1,
+                    "a rank stands out if a kind of its work, or how late it comes, takes this "
+                    "share of a step more than on ranks that do the same"};
+
+/// The ranks of a job whose graphs are replayed: all, unless they are too many. Then those that
+/// stand out, in turn by each kind of work in which ranks do, the largest excess first, with half
+/// of the room; and whole pipelines, those in which nobody stands out first.
+struct RankChoice {
+  std::vector<std::size_t> whole;  ///< positions, ascending
+  std::size_t stand_out = 0;       ///< ranks that do; only counted where there is a choice
+  std::size_t left_out = 0;        ///< of these, those that are not replayed
+};
+
+/// Chooses by what the outlines of the parts hold. Where parts are outlines already, the others
+/// are chosen. `operations`: of these ranks.
+RankChoice ChooseRanks(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations,
+                       const Rules& rules);
+
+}  // namespace mpa

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/job/choice.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "mpa/diagnosis/job/job.h"
+#include "mpa/measure/quantiles.h"
+
+namespace mpa {
+namespace {
+
+// A rank, and by how much per step it exceeds what is usual.
+struct Excess {
+  TimeNs time = 0;
+  std::size_t rank = 0;
+};
+
+// Who stands out, by kind of work: the largest excess first.
+class ExcessFinder {
+ public:
+  ExcessFinder(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations,
+               std::vector<std::vector<std::size_t>> roles, double share)
+      : ranks_(ranks), operations_(operations), roles_(std::move(roles)), share_(share) {}
+
+  std::vector<std::vector<Excess>> Find() && {
+    SumWork();
+    SumTransfers();
+    SumLateness();
+    for (const auto& [kind, amounts] : amounts_) Compare(amounts);
+    CompareSettings();
+    std::ranges::stable_sort(found_, std::ranges::greater(),
+                             [](const auto& list) { return list.front().time; });
+    return std::move(found_);
+  }
+
+ private:
+  // By step, of one rank.
+  using Amounts = std::vector<TimeNs>;
+  using Kind = std::pair<std::string, std::string>;  // where, what
+
+  const RankDiagnosis& Part(std::size_t rank) const { return *ranks_[rank].part; }
+  TimeNs& At(Kind kind, std::size_t rank, std::size_t step) {
+    auto& amounts = amounts_[std::move(kind)];
+    amounts.resize(ranks_.size());
+    amounts[rank].resize(Part(rank).steps.size());
+    return amounts[rank][step];
+  }
+
+  void SumWork() {
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const RankDiagnosis& part = Part(rank);
+      for (std::size_t step = 0; step < part.steps.size(); ++step) {
+        for (const WorkSum& work : part.steps[step].work)
+          At({work.on_host ? "host" : "device", part.names[work.name]}, rank, step) += work.time;
+      }
+    }
+  }
+
+  // From the last arrival on, as long as the operation took.
+  void SumTransfers() {
+    for (const JobOperation& operation : operations_.all) {
+      const auto& members = operation.joint.members;
+      if (operation.is_apart || members.size() < 2 || !operation.joint.is_barrier) continue;
+      TimeNs last = std::numeric_limits<TimeNs>::min();
+      for (const auto& member : members) last = std::max(last, OnJob(member, Of(member).start));
+      for (const auto& member : members) {
+        const OperationPart& own = Of(member);
+        if (own.step < 0 || static_cast<std::size_t>(own.step) >= Part(member.rank).steps.size())
+          continue;
+        At({"transfer", operation.kind}, member.rank, static_cast<std::size_t>(own.step)) +=
+            std::max<TimeNs>(0, OnJob(member, own.start + own.dur) - last);
+      }
+    }
+  }
+
+  void SumLateness() {
+    std::map<std::int64_t, std::size_t> position;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) position[ranks_[rank].rank] = rank;
+    std::vector<Excess> late;
+    for (const LateRanks& ranks : operations_.lateness.ranks) {
+      for (const std::int64_t rank : ranks.ranks) {
+        const auto found = position.find(rank);
+        if (ranks.captured && found != position.end())
+          late.push_back({ranks.sum / StepsOf(found->second), found->second});
+      }
+    }
+    Keep(std::move(late));
+  }
+
+  // A value that hardly any rank has is a reason to look at them.
+  void CompareSettings() {
+    constexpr std::size_t kSeldom = 10;  // one of so many ranks
+    std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> with;
+    std::set<std::string> names;
+    for (const DiagnosedRank& rank : ranks_) {
+      for (const auto& [name, value] : rank.part->settings) names.insert(name);
+    }
+    for (const std::string& name : names) {
+      for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+        const auto found = Part(rank).settings.find(name);
+        with[{name, found == Part(rank).settings.end() ? "" : found->second}].push_back(rank);
+      }
+    }
+    for (const auto& [setting, ranks] : with) {
+      if (kSeldom * ranks.size() > ranks_.size()) continue;
+      std::vector<Excess> odd;
+      for (const std::size_t rank : ranks) odd.push_back({Least(rank), rank});
+      Keep(std::move(odd));
+    }
+  }
+
+  // With what is usual in the same step among the ranks of the role.
+  void Compare(const std::vector<Amounts>& amounts) {
+    std::vector<Excess> list;
+    for (const std::vector<std::size_t>& role : roles_) {
+      std::vector<TimeNs> excess(role.size(), 0);
+      for (std::size_t step = 0; step < Part(role.front()).steps.size(); ++step) {
+        std::vector<TimeNs> values;
+        for (const std::size_t rank : role)
+          values.push_back(step < amounts[rank].size() ? amounts[rank][step] : 0);
+        const TimeNs usual = Normal(values);
+        for (std::size_t i = 0; i < role.size(); ++i)
+          excess[i] += std::max<TimeNs>(0, values[i] - usual);
+      }
+      for (std::size_t i = 0; i < role.size(); ++i)
+        list.push_back({excess[i] / StepsOf(role[i]), role[i]});
+    }
+    Keep(std::move(list));
+  }
+
+  TimeNs StepsOf(std::size_t rank) const {
+    return std::max<TimeNs>(1, static_cast<TimeNs>(Part(rank).steps.size()));
+  }
+  TimeNs Least(std::size_t rank) const {
+    const auto& steps = Part(rank).steps;
+    const TimeNs all = steps.empty() ? 0 : steps.back().end - steps.front().begin;
+    return std::max<TimeNs>(1, ShareOf(all / StepsOf(rank), share_));
+  }
+  void Keep(std::vector<Excess> list) {
+    std::erase_if(list, [&](const Excess& excess) { return excess.time < Least(excess.rank); });
+    std::ranges::stable_sort(list, std::ranges::greater(), &Excess::time);
+    if (!list.empty()) found_.push_back(std::move(list));
+  }
+
+  const OperationPart& Of(const JointOperation::Member& member) const {
+    return Part(member.rank).operations[member.collective];
+  }
+  TimeNs OnJob(const JointOperation::Member& member, TimeNs time) const {
+    return operations_.clock[member.rank].Convert(time);
+  }
+
+  const std::vector<DiagnosedRank>& ranks_;
+  const JobOperations& operations_;
+  const std::vector<std::vector<std::size_t>> roles_;
+  const double share_;
+  std::map<Kind, std::vector<Amounts>> amounts_;
+  std::vector<std::vector<Excess>> found_;
+};
+
+// Ranks of one pipeline, which wait for each other: without one of them nothing shows what another
+// would win.
+struct Chain {
+  std::size_t island = 0;
+  std::vector<std::size_t> ranks;
+  double bytes = 0;
+  bool is_whole = false;
+};
+
+std::vector<Chain> ChainsOf(const std::vector<DiagnosedRank>& ranks,
+                            const JobOperations& operations) {
+  std::map<std::pair<std::size_t, std::int64_t>, Chain> chains;  // by island and first rank
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const RankDiagnosis& part = *ranks[rank].part;
+    const JobGroup* pipeline = part.Pipeline();
+    const bool is_alone = pipeline == nullptr || pipeline->ranks.empty();
+    const std::int64_t first =
+        is_alone ? ranks[rank].rank : *std::ranges::min_element(pipeline->ranks);
+    Chain& chain = chains[{operations.island[rank], first}];
+    chain.island = operations.island[rank];
+    chain.ranks.push_back(rank);
+    chain.bytes += static_cast<double>(part.whole_bytes);
+  }
+  std::vector<Chain> list;
+  for (auto& [key, chain] : chains) list.push_back(std::move(chain));
+  return list;
+}
+
+// Fills a room with chains.
+class WholeChains {
+ public:
+  WholeChains(std::vector<Chain> chains, std::size_t ranks)
+      : chains_(std::move(chains)), of_rank_(ranks) {
+    for (Chain& chain : chains_) {
+      for (const std::size_t rank : chain.ranks) of_rank_[rank] = &chain;
+    }
+  }
+
+  /// The chains of who stands out most of each list, then second most, while there is room.
+  void TakeThoseThatStandOut(const std::vector<std::vector<Excess>>& lists, double room) {
+    TakeInTurn(lists, [&](const Excess& excess) { return Take(*of_rank_[excess.rank], room); });
+  }
+
+  /// Of each island in turn, those in which fewest stand out first. One at least.
+  void TakeOthers(const std::vector<bool>& stands_out, double room) {
+    std::map<std::size_t, std::vector<Chain*>> islands;
+    for (Chain& chain : chains_) islands[chain.island].push_back(&chain);
+    std::vector<std::vector<Chain*>> lists;
+    for (auto& [island, list] : islands) {
+      std::ranges::stable_sort(list, {}, [&](const Chain* chain) {
+        return std::ranges::count_if(chain->ranks,
+                                     [&](std::size_t rank) { return stands_out[rank]; });
+      });
+      lists.push_back(std::move(list));
+    }
+    if (bytes_ == 0) Take(*lists.front().front(), std::numeric_limits<double>::max());
+    TakeInTurn(lists, [&](Chain* chain) { return Take(*chain, room); });
+  }
+
+  std::vector<std::size_t> Ranks() const {
+    std::vector<std::size_t> ranks;
+    for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
+      if (of_rank_[rank]->is_whole) ranks.push_back(rank);
+    }
+    return ranks;
+  }
+
+ private:
+  // The next one of every list in turn, until there is no room for one.
+  template <typename Item>
+  void TakeInTurn(const std::vector<std::vector<Item>>& lists, const auto& take) {
+    bool any = true;
+    for (std::size_t i = 0; any; ++i) {
+      any = false;
+      for (const std::vector<Item>& list : lists) {
+        if (i >= list.size()) continue;
+        if (!take(list[i])) return;
+        any = true;
+      }
+    }
+  }
+
+  bool Take(Chain& chain, double room) {
+    if (chain.is_whole) return true;
+    if (bytes_ + chain.bytes > room) return false;
+    chain.is_whole = true;
+    bytes_ += chain.bytes;
+    return true;
+  }
+
+  std::vector<Chain> chains_;
+  std::vector<Chain*> of_rank_;
+  double bytes_ = 0;
+};
+
+std::vector<std::vector<std::size_t>> RanksOfRoles(const std::vector<DiagnosedRank>& ranks,
+                                                   const JobOperations& operations) {
+  std::map<std::int32_t, std::vector<std::size_t>> of_role;
+  const std::vector<std::int32_t> roles = RolesOf(ranks, operations);
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) of_role[roles[rank]].push_back(rank);
+  std::vector<std::vector<std::size_t>> lists;
+  for (auto& [role, members] : of_role) lists.push_back(std::move(members));
+  return lists;
+}
+
+bool IsOutline(const DiagnosedRank& rank) { return rank.part->is_outline; }
+
+}  // namespace
+
+RankChoice ChooseRanks(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations,
+                       const Rules& rules) {
+  RankChoice choice;
+  std::vector<Chain> chains = ChainsOf(ranks, operations);
+  double bytes = 0;
+  for (const Chain& chain : chains) bytes += chain.bytes;
+  const double room = rules[kWholeBytes];
+  const bool is_chosen =
+      std::ranges::any_of(ranks, IsOutline) && !std::ranges::all_of(ranks, IsOutline);
+  if (bytes <= room && !is_chosen) {
+    choice.whole.resize(ranks.size());
+    std::iota(choice.whole.begin(), choice.whole.end(), std::size_t{0});
+    return choice;
+  }
+  const auto excesses =
+      ExcessFinder(ranks, operations, RanksOfRoles(ranks, operations), rules[kStandsOutShare])
+          .Find();
+  std::vector<bool> stands_out(ranks.size(), false);
+  for (const auto& list : excesses) {
+    for (const Excess& excess : list) stands_out[excess.rank] = true;
+  }
+  if (is_chosen) {
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      if (!IsOutline(ranks[rank])) choice.whole.push_back(rank);
+    }
+  } else {
+    WholeChains whole(std::move(chains), ranks.size());
+    whole.TakeThoseThatStandOut(excesses, room / 2);
+    whole.TakeOthers(stands_out, room);
+    choice.whole = whole.Ranks();
+  }
+  choice.stand_out = static_cast<std::size_t>(std::ranges::count(stands_out, true));
+  choice.left_out = choice.stand_out;
+  for (const std::size_t rank : choice.whole) choice.left_out -= stands_out[rank] ? 1 : 0;
+  return choice;
+}
+
+}  // namespace mpa

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a part all ranks of a large job are known by.
+
+#include "part_facts.h"
+
+namespace mpa {
+namespace {
+
+template <typename Row>
+std::int64_t BytesOf(const std::vector<Row>& rows) {
+  return static_cast<std::int64_t>(rows.size() * sizeof(Row));
+}
+
+}  // namespace
+
+std::int64_t BytesBesideOutline(const RankDiagnosis& part) {
+  const RankGraph& graph = part.graph;
+  return BytesOf(graph.nodes) + BytesOf(graph.edges) + BytesOf(part.kinds) + BytesOf(part.origins) +
+         BytesOf(part.shares) + BytesOf(part.places) + BytesOf(part.gaps) + BytesOf(part.blocked) +
+         BytesOf(part.transfers) + BytesOf(part.long_tasks);
+}
+
+RankDiagnosis OutlineOf(const RankDiagnosis& part) {
+  RankDiagnosis outline;
+  outline.is_outline = true;
+  outline.source = part.source;
+  outline.level = part.level;
+  outline.capture = part.capture;
+  outline.has_calls = part.has_calls;
+  outline.breaks_off = part.breaks_off;
+  outline.knows_garbage = part.knows_garbage;
+  outline.has_stacks = part.has_stacks;
+  outline.has_host_ops = part.has_host_ops;
+  outline.is_compiled = part.is_compiled;
+  outline.steps = part.steps;
+  outline.operations = part.operations;
+  outline.collectives = part.collectives;
+  for (const RankCollective& collective : part.graph.collectives)
+    outline.graph.collectives.push_back({0, 0, collective.row});
+  outline.settings = part.settings;
+  outline.host = part.host;
+  outline.chip = part.chip;
+  outline.rated_mhz = part.rated_mhz;
+  outline.peak_reserved = part.peak_reserved;
+  outline.pool_reserved = part.pool_reserved;
+  outline.pool_allocated = part.pool_allocated;
+  outline.whole_bytes = part.whole_bytes;
+  PartNames names(outline.names);
+  const auto rename = [&](NameId& name) { name = names.Of(part.names[name]); };
+  for (StepPart& step : outline.steps) {
+    for (WorkSum& work : step.work) rename(work.name);
+  }
+  for (OperationPart& operation : outline.operations) {
+    rename(operation.group);
+    rename(operation.name);
+    rename(operation.kind);
+  }
+  return outline;
+}
+
+}  // namespace mpa
