@@ -242,6 +242,9 @@ int Answer(const AdvisorOptions& options, const Question& question,
 // The share of this process. A single finding is explained by every process that is asked.
 std::optional<Sharing> SharingOf(const AdvisorOptions& options, const Question& question) {
   const bool asked = !IsOneOf(options.shards.shard, {"", "auto", "off"}) || options.shards.local;
+  if (options.shards.mpi && !question.key.empty()) {
+    Fail(ErrorKind::kUsage, "advisor {} explains one finding; leave --mpi out", question.what);
+  }
   if (!asked && !question.key.empty()) return std::nullopt;
   const std::pair<const char*, bool> without_effect[] = {
       {"why and timeline", !question.key.empty()},
@@ -271,16 +274,11 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
     return Answer(
         options, question, arguments, [&] { return MapRanks(recipe, request); }, agent);
   }
-  const int exit_code = RunShard({{&recipe, arguments}}, request, *sharing, agent);
-  if (!IsLastOf(*sharing)) return exit_code;
-  const auto read = [&] {
-    return ReadParts({sharing->request.directory}, {{&recipe, arguments, request.step}})
-        .front()
-        .mapped;
-  };
-  const int of_all = Answer(options, question, arguments, read, agent);
-  EndSharing(*sharing);
-  return of_all;
+  const std::vector<RecipeRun> runs = {{&recipe, arguments}};
+  return RunShard(runs, request, *sharing, agent, [&](const std::vector<std::string>& lost) {
+    const auto read = [&] { return MappedShares(runs, request, *sharing, lost).front(); };
+    return Answer(options, question, arguments, read, agent);
+  });
 }
 
 HelpPage AdvisorPage() {

@@ -34,12 +34,6 @@ struct RecipeCommandOptions {
   RecipeArguments arguments;
 };
 
-std::vector<MappedRanks> MappedOf(std::vector<PartSet> sets) {
-  std::vector<MappedRanks> mapped;
-  for (PartSet& set : sets) mapped.push_back(std::move(set.mapped));
-  return mapped;
-}
-
 int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
   const std::vector<RecipeRun> runs = RunsOf(options.recipe, options.arguments);
   CheckForms(options.exports, agent, runs.size());
@@ -55,7 +49,8 @@ int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
         ReportKind::kRecipe, StandardType(*run.recipe, directory, options.ranks.open)));
   }
   ClusterRequest request = options.ranks.Request(directory);
-  CheckDirectory("-d", source);
+  // With MPI a machine that lacks it costs its share alone.
+  if (!options.shards.mpi) CheckDirectory("-d", source);
   request.each_group = true;
   for (const RecipeRun& run : runs)
     request.each_group = request.each_group && BaselineOf(run).empty();
@@ -67,15 +62,10 @@ int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
       return MapRanks(runs, writing);
     });
   }
-  const int exit_code = RunShard(runs, request, *sharing, agent);
-  if (!IsLastOf(*sharing)) return exit_code;
-  const int of_all = RunRecipes(runs, delivery, request, [&](EarlyDocuments&) {
-    std::vector<WantedParts> wanted;
-    for (const RecipeRun& run : runs) wanted.push_back({run.recipe, run.arguments, request.step});
-    return MappedOf(ReadParts({sharing->request.directory}, wanted));
+  return RunShard(runs, request, *sharing, agent, [&](const std::vector<std::string>& lost) {
+    return RunRecipes(runs, delivery, request,
+                      [&](EarlyDocuments&) { return MappedShares(runs, request, *sharing, lost); });
   });
-  EndSharing(*sharing);
-  return of_all;
 }
 
 constexpr const char* kOfRecipes = "Options of the recipe";

@@ -104,6 +104,82 @@ fs::path ClaimOf(const Sharing& sharing) {
   return sharing.request.directory / fmt::format("{}.merging", sharing.run);
 }
 
+Sharing SharingOfMpi(const ShardOptions& options) {
+  if (!options.shard.empty())
+    Fail(ErrorKind::kUsage, "--mpi asks MPI for the share of each process; leave --shard out");
+  const Sharing sharing{{.shard = ShareOfMpi()}, "MPI", "", true};
+  const auto launched = SharingOfLauncher(false);
+  if (sharing.request.shard.count == 1 && launched) {
+    Fail(ErrorKind::kUsage,
+         "--mpi: {} started {} processes, but MPI knows of one; srun needs --mpi=pmix for it",
+         launched->launcher, launched->request.shard.count);
+  }
+  return sharing;
+}
+
+// Makes the parts and says where they are.
+WrittenShard Condense(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
+                      const Sharing& sharing) {
+  const fs::path& target = sharing.request.directory;
+  const Shard& shard = sharing.request.shard;
+  if (!sharing.launcher.empty()) {
+    LogNotice("{}: share {} of {}{}", sharing.launcher, shard.number, shard.count,
+              sharing.by_mpi ? "" : "; --shard off reads all ranks");
+  }
+  InContext("-o", [&] { io::PrepareOutputDirectory(target); });
+  if (!sharing.run.empty()) {
+    std::error_code ignored;
+    fs::remove(MarkOf(sharing, shard.number), ignored);
+    fs::remove(ClaimOf(sharing), ignored);  // of an earlier run: this one is not done
+  }
+  WrittenShard written = WriteShard(runs, request, sharing.request);
+  ClearProgressLine();
+  LogNotes(written.notes);
+  LogNotice("the parts of {} ranks are in {}{}", written.ranks, target.string(),
+            written.kept == 0 ? "" : fmt::format("; {} were up to date", written.kept));
+  return written;
+}
+
+// Tells the other processes of the launcher that this one is done. True for one of them: it merges
+// the parts.
+bool IsLastOf(const Sharing& sharing) {
+  const Shard& shard = sharing.request.shard;
+  io::ReplaceText(MarkOf(sharing, shard.number), "");
+  // Of a listing: clients of NFS remember for a while that a name was not there.
+  const auto is_mark = [&](const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename().string();
+    return name.starts_with(sharing.run + ".") && name.ends_with(EndingOfMarks(shard));
+  };
+  std::error_code ignored;
+  const fs::directory_iterator entries(sharing.request.directory, ignored);
+  const auto done = static_cast<std::size_t>(std::count_if(begin(entries), end(entries), is_mark));
+  // Two may see that all are done. Who makes the file merges; file systems without locks do that,
+  // too. It stays, for those that look when the marks are gone.
+  std::FILE* claim = done < shard.count ? nullptr : std::fopen(ClaimOf(sharing).c_str(), "wx");
+  if (claim != nullptr) {
+    (void)std::fclose(claim);
+    return true;
+  }
+  if (fs::exists(ClaimOf(sharing), ignored)) {
+    LogNotice("all shares are done; another process merges");
+  } else {
+    LogNotice("{} of {} shares are done; the last one merges", done, shard.count);
+  }
+  return false;
+}
+
+// Forgets what the processes told each other.
+void EndSharing(const Sharing& sharing) {
+  std::error_code ignored;
+  for (std::size_t i = 0; i < sharing.request.shard.count; ++i)
+    fs::remove(MarkOf(sharing, i), ignored);
+  for (const auto& entry : fs::directory_iterator(sharing.request.directory, ignored)) {
+    const fs::path& path = entry.path();  // of earlier runs
+    if (path.extension() == ClaimOf(sharing).extension() && path != ClaimOf(sharing))
+      fs::remove(path, ignored);
+  }
+}
+
 }  // namespace
 
 void ShardOptions::AddTo(const OptionAdder& add) {
@@ -114,12 +190,19 @@ void ShardOptions::AddTo(const OptionAdder& add) {
       "I/N", kMachines);
   add.Flag("--local", local, "Instead of a share the ranks on disks of this machine", kMachines);
   add.Flag("--fresh", fresh, "Make parts again whose captures have not changed", kMachines);
+  add.Flag(
+      "--mpi", mpi,
+      "In mpirun: each process makes its parts in its own -o and sends them to process 0, which "
+      "merges; needs a program that was built with MPI",
+      kMachines);
 }
 
 std::optional<Sharing> SharingOf(const ShardOptions& options, const std::string& output,
                                  const fs::path& standard) {
   std::optional<Sharing> sharing;
-  if (options.shard.empty() || options.shard == "auto") {
+  if (options.mpi) {
+    sharing = SharingOfMpi(options);
+  } else if (options.shard.empty() || options.shard == "auto") {
     sharing = SharingOfLauncher(!options.shard.empty());
   } else if (options.shard != "off") {
     const std::size_t slash = options.shard.find('/');
@@ -149,26 +232,19 @@ std::optional<Sharing> SharingOf(const ShardOptions& options, const std::string&
 }
 
 int RunShard(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
-             const Sharing& sharing, const Agent& agent) {
-  const fs::path& target = sharing.request.directory;
-  const Shard& shard = sharing.request.shard;
-  if (!sharing.launcher.empty()) {
-    LogNotice("{}: share {} of {}; --shard off reads all ranks", sharing.launcher, shard.number,
-              shard.count);
+             const Sharing& sharing, const Agent& agent, const MergeParts& merge) {
+  if (sharing.by_mpi) {
+    const auto make = [&] {
+      WrittenShard written = Condense(runs, request, sharing);
+      written.files.insert(written.files.end(), written.lists.begin(), written.lists.end());
+      return written.files;
+    };
+    return RunMpiJob(sharing.request.directory, make, merge);
   }
-  InContext("-o", [&] { io::PrepareOutputDirectory(target); });
-  if (!sharing.run.empty()) {
-    std::error_code ignored;
-    fs::remove(MarkOf(sharing, shard.number), ignored);
-    fs::remove(ClaimOf(sharing), ignored);  // of an earlier run: this one is not done
-  }
-  const WrittenShard written = WriteShard(runs, request, sharing.request);
-  ClearProgressLine();
-  LogNotes(written.notes);
-  LogNotice("the parts of {} ranks are in {}{}", written.ranks, target.string(),
-            written.kept == 0 ? "" : fmt::format("; {} were up to date", written.kept));
+  const WrittenShard written = Condense(runs, request, sharing);
   const int exit_code = written.partial ? kExitPartial : 0;
-  const std::string next = fmt::format("msprof-analyze merge {}", target.string());
+  const std::string next =
+      fmt::format("msprof-analyze merge {}", sharing.request.directory.string());
   if (sharing.launcher.empty()) {
     if (agent.Wanted()) {
       WrittenResults results;
@@ -176,48 +252,31 @@ int RunShard(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
       agent.PrintResults({results}, {}, written.notes, "after all shares: " + next, exit_code);
       FinishStdout();
     }
-  } else if (sharing.run.empty()) {
+    return exit_code;
+  }
+  if (sharing.run.empty()) {
     LogNotice("when all shares are done: {}", next);
+    return exit_code;
   }
-  return exit_code;
+  if (!IsLastOf(sharing)) return exit_code;
+  const int of_all = merge({});
+  EndSharing(sharing);
+  return of_all;
 }
 
-bool IsLastOf(const Sharing& sharing) {
-  if (sharing.run.empty()) return false;
-  const Shard& shard = sharing.request.shard;
-  io::ReplaceText(MarkOf(sharing, shard.number), "");
-  // Of a listing: clients of NFS remember for a while that a name was not there.
-  const auto is_mark = [&](const fs::directory_entry& entry) {
-    const std::string name = entry.path().filename().string();
-    return name.starts_with(sharing.run + ".") && name.ends_with(EndingOfMarks(shard));
-  };
-  std::error_code ignored;
-  const fs::directory_iterator entries(sharing.request.directory, ignored);
-  const auto done = static_cast<std::size_t>(std::count_if(begin(entries), end(entries), is_mark));
-  // Two may see that all are done. Who makes the file merges; file systems without locks do that,
-  // too. It stays, for those that look when the marks are gone.
-  std::FILE* claim = done < shard.count ? nullptr : std::fopen(ClaimOf(sharing).c_str(), "wx");
-  if (claim != nullptr) {
-    (void)std::fclose(claim);
-    return true;
+std::vector<MappedRanks> MappedShares(const std::vector<RecipeRun>& runs,
+                                      const ClusterRequest& request, const Sharing& sharing,
+                                      const std::vector<std::string>& lost) {
+  std::vector<WantedParts> wanted;
+  for (const RecipeRun& run : runs) wanted.push_back({run.recipe, run.arguments, request.step});
+  std::vector<MappedRanks> mapped;
+  for (PartSet& set : ReadParts({sharing.request.directory}, wanted)) {
+    mapped.push_back(std::move(set.mapped));
+    MappedRanks& ranks = mapped.back();
+    ranks.notes.insert(ranks.notes.begin(), lost.begin(), lost.end());
+    ranks.partial = ranks.partial || !lost.empty();
   }
-  if (fs::exists(ClaimOf(sharing), ignored)) {
-    LogNotice("all shares are done; another process merges");
-  } else {
-    LogNotice("{} of {} shares are done; the last one merges", done, shard.count);
-  }
-  return false;
-}
-
-void EndSharing(const Sharing& sharing) {
-  std::error_code ignored;
-  for (std::size_t i = 0; i < sharing.request.shard.count; ++i)
-    fs::remove(MarkOf(sharing, i), ignored);
-  for (const auto& entry : fs::directory_iterator(sharing.request.directory, ignored)) {
-    const fs::path& path = entry.path();  // of earlier runs
-    if (path.extension() == ClaimOf(sharing).extension() && path != ClaimOf(sharing))
-      fs::remove(path, ignored);
-  }
+  return mapped;
 }
 
 }  // namespace mpa

@@ -8,15 +8,16 @@
 
 #include "command.h"
 #include "mpa/pipeline/parts.h"
+#include "mpi_job.h"
 #include "printing.h"
 
 /// Several processes that share the ranks of a job.
 namespace mpa {
 
-/// --shard, --local and --fresh.
+/// --shard, --local, --fresh and --mpi.
 struct ShardOptions {
   std::string shard;
-  bool local = false, fresh = false;
+  bool local = false, fresh = false, mpi = false;
 
   void AddTo(const OptionAdder& add);
 };
@@ -26,6 +27,7 @@ struct Sharing {
   ShardRequest request;
   std::string launcher{};  ///< "srun"; empty: the command line names the share
   std::string run{};       ///< of the launcher; empty: unknown, and nobody merges
+  bool by_mpi = false;     ///< parts go to process 0, which merges
 };
 
 /// The share that the command line names, or the launcher. `output`: of -o, where parts go that are
@@ -34,14 +36,15 @@ struct Sharing {
 std::optional<Sharing> SharingOf(const ShardOptions& options, const std::string& output,
                                  const std::filesystem::path& standard);
 
-/// Condenses the share. Gives the exit code.
+/// Condenses the share. One process of those that a launcher started also calls `merge`. Gives the
+/// exit code.
 int RunShard(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
-             const Sharing& sharing, const Agent& agent);
+             const Sharing& sharing, const Agent& agent, const MergeParts& merge);
 
-/// Tells the other processes of the launcher that this one is done. True for one of them: it merges
-/// the parts.
-bool IsLastOf(const Sharing& sharing);
-/// Forgets what the processes told each other.
-void EndSharing(const Sharing& sharing);
+/// The condensed ranks of all shares, for `merge`. What is lost makes them partial, and is among
+/// the notes.
+std::vector<MappedRanks> MappedShares(const std::vector<RecipeRun>& runs,
+                                      const ClusterRequest& request, const Sharing& sharing,
+                                      const std::vector<std::string>& lost);
 
 }  // namespace mpa

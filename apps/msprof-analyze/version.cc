@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mpa_commit.h"
+#include "mpi_job.h"
 
 namespace mpa {
 namespace {
@@ -62,6 +63,7 @@ std::string VersionText() {
                    simdjson::SIMDJSON_VERSION_REVISION});
   const std::string json_version = NumbersText(
       {NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH});
+  const std::string mpi = MpiLibrary();
   return fmt::format(
       "msprof-analyze {}\n"
       "commit        {}\n"
@@ -69,10 +71,11 @@ std::string VersionText() {
       "compiler      {}\n"
       "libraries     glibc {}, SQLite {}, zlib {}, fmt {}, simdjson {},\n"
       "              libxlsxwriter {}, nlohmann_json {}, CLI11 {}\n"
+      "MPI           {}\n"
       "JSON kernel   {}\n",
       MPA_VERSION, MPA_COMMIT, kArchitecture, kLinked, kCompiler, gnu_get_libc_version(),
       sqlite3_libversion(), zlibVersion(), fmt_version, simdjson_version, lxw_version(),
-      json_version, CLI11_VERSION, ActiveKernel());
+      json_version, CLI11_VERSION, mpi.empty() ? "none" : mpi, ActiveKernel());
 }
 
 std::string DateOfCommit() { return MPA_COMMIT_DATE; }

@@ -94,6 +94,7 @@ bool IsUpToDate(const fs::path& path, const std::vector<SourceFile>& sources) {
 
 void Append(const WrittenShard& more, WrittenShard& to) {
   to.files.insert(to.files.end(), more.files.begin(), more.files.end());
+  to.lists.insert(to.lists.end(), more.lists.begin(), more.lists.end());
   to.notes.insert(to.notes.end(), more.notes.begin(), more.notes.end());
   to.partial = to.partial || more.partial;
   to.ranks = more.ranks;
@@ -130,7 +131,7 @@ WrittenShard WriteShard(const std::vector<RecipeRun>& runs, const ClusterRequest
   for (const RecipeRun& run : runs) {
     jobs.push_back(JobFileOf(run, request, found));
     jobs.back().place = static_cast<std::uint32_t>(jobs.size() - 1);
-    files.Write(JobName(jobs.back()), Sealed(jobs.back()));
+    written.lists.push_back(files.Write(JobName(jobs.back()), Sealed(jobs.back())));
     RemoveOlderLists(jobs.back(), shard.directory);
   }
   std::vector<std::vector<MappedRank>> mapped(mine.size());  // without parts: for their notes

@@ -28,9 +28,10 @@ struct ShardRequest {
 };
 
 struct WrittenShard {
-  std::vector<std::filesystem::path> files;
-  std::size_t ranks = 0;  ///< of the share
-  std::size_t kept = 0;   ///< of these, ranks whose parts were there and up to date
+  std::vector<std::filesystem::path> files;  ///< the parts
+  std::vector<std::filesystem::path> lists;  ///< of the ranks of all shares
+  std::size_t ranks = 0;                     ///< of the share
+  std::size_t kept = 0;  ///< of these, ranks whose parts were there and up to date
   std::vector<std::string> notes;
   bool partial = false;  ///< ranks or parts of them had to be left out
 };
