@@ -20,7 +20,7 @@
 #include <thread>
 
 #include "mpa/base/error.h"
-#include "mpa/base/log.h"
+#include "mpa/base/notes.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/output_file.h"
 #include "mpa/io/scratch_directory.h"
@@ -219,7 +219,7 @@ int MergeShares(const fs::path& directory, const Share& own, const MergeParts& m
     if (collection.IsEmpty() && own.failure) std::rethrow_exception(own.failure);
     return merge(lost);
   } catch (...) {
-    for (const std::string& text : lost) WriteLog(LogLevel::kWarning, text);
+    LogNotes(lost);
     throw;
   }
 }

@@ -39,16 +39,18 @@ struct Launcher {
 
 const std::vector<Launcher>& Launchers() {
   // Slurm sets SLURM_NTASKS in batch scripts, too; SLURM_STEP_NUM_TASKS only in what srun starts.
+  // Open MPI comes first: its mpirun starts a daemon on each machine by srun, whose variables the
+  // processes inherit.
   static const std::vector<Launcher> launchers = {
-      {"srun",
-       "SLURM_PROCID",
-       "SLURM_STEP_NUM_TASKS",
-       {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"},
-       true},
       {"mpirun",
        "OMPI_COMM_WORLD_RANK",
        "OMPI_COMM_WORLD_SIZE",
        {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"},
+       true},
+      {"srun",
+       "SLURM_PROCID",
+       "SLURM_STEP_NUM_TASKS",
+       {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"},
        true},
       {"mpirun", "PMI_RANK", "PMI_SIZE", {"PMI_JOBID"}, true},
       {"torchrun",
