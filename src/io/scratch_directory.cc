@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <system_error>
@@ -17,6 +18,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = ".msprof-analyze-unfinished-";
+constexpr char kEndOfMachine = '@';
+
+// Of those that this machine makes. File systems of the network may have locks that other machines
+// do not see, so whether a directory of another one is in use cannot be asked.
+std::string OwnPrefix() {
+  std::string name(HOST_NAME_MAX + 1, '\0');
+  if (gethostname(name.data(), name.size() - 1) != 0) name.clear();
+  return std::string(kPrefix) + name.c_str() + kEndOfMachine;
+}
+
+bool IsOfThisMachine(const std::string& name) {
+  return name.starts_with(OwnPrefix()) ||
+         (name.starts_with(kPrefix) && name.find(kEndOfMachine) == std::string::npos);
+}
 
 // First under another name, so that threads which still write there cannot add to it.
 void Remove(const fs::path& directory) {
@@ -36,7 +51,7 @@ void RemoveLeftovers(const fs::path& parent) {
   fs::directory_iterator entries(parent, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const fs::path& path = entries->path();
-    if (!path.filename().string().starts_with(kPrefix) || !IsOurs(path)) continue;
+    if (!IsOfThisMachine(path.filename().string()) || !IsOurs(path)) continue;
     const DirectoryLock lock(path);
     if (lock.state() == DirectoryLock::State::kHeld) Remove(path);
   }
@@ -49,7 +64,7 @@ ScratchDirectory::ScratchDirectory(const fs::path& parent) {
   RemoveLeftovers(directory);
   do {
     const Uninterrupted made_and_registered;
-    std::string name = (directory / kPrefix).string() + "XXXXXX";
+    std::string name = (directory / OwnPrefix()).string() + "XXXXXX";
     if (mkdtemp(name.data()) == nullptr) {
       Fail(ErrorKind::kOutput, "{}: cannot write there: {}", directory.string(),
            std::strerror(errno));

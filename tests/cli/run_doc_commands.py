@@ -50,6 +50,11 @@ NOT_RUN = {
     **dict.fromkeys((f"./scripts/test.sh{more}" for more in ("", " release -R cli.gate", " asan")), BUILDS),
     **dict.fromkeys((f"cmake --preset release && cmake --build --preset release{more}"
                      for more in ("", " --target msprof-analyze", " --target mpa_bench")), BUILDS),
+    "sudo apt-get install libopenmpi-dev openmpi-bin": INSTALLS,
+    "cmake --preset release -DMPA_MPI=ON && cmake --build --preset release --target msprof-analyze": BUILDS,
+    "build/release/bin/msprof-analyze --version | grep MPI": BUILDS,
+    "mpirun -n 4 --map-by ppr:1:node msprof-analyze --mpi -m cluster_time_summary -d ./result -o ./out":
+        "needs a program with MPI; run_launchers.py runs it",
     "cmake --install build/release --prefix ./msprof-analyze-dist": BUILDS,
     "build/release/bin/mpa_unit_tests --gtest_filter='Intervals.*'": BUILDS,
     "build/release/bin/mpa_bench --benchmark_filter='Trace|Csv' --benchmark_repetitions=5": BUILDS,

@@ -279,7 +279,7 @@ class Version(Cli):
             said = " ".join(lines)
             for words in (r"commit +([0-9a-f]{12}( with changes)?|unknown) ", r"architecture +\w+, (static|dynamic) ",
                           r"compiler +(GCC|Clang) \d", r"libraries +glibc \d.* SQLite \d.* zlib \d.* fmt \d.* simdjson "
-                          r"\d.* libxlsxwriter \d.* nlohmann_json \d.* CLI11 \d", r"JSON kernel +\w+ \("):
+                          r"\d.* libxlsxwriter \d.* nlohmann_json \d.* CLI11 \d", r"MPI +(none|Open MPI)", r"JSON kernel +\w+ \("):
                 self.assertRegex(said, words)
             self.assertLessEqual(max(map(len, lines)), 80)
 

@@ -12,7 +12,7 @@ namespace mpa::io {
 
 /// A hidden directory for unfinished outputs, on the file system of the finished ones. It is
 /// removed with its contents, however the program ends. The leftovers of a killed run are removed
-/// when the next run makes a scratch directory in the same place.
+/// when the next run of the same machine makes a scratch directory in the same place.
 class ScratchDirectory {
  public:
   /// Throws Error (kOutput) when nothing can be made in `parent`.

@@ -72,6 +72,21 @@ TEST(ScratchDirectory, RemovesWhatNobodyUses) {
   EXPECT_EQ(dir.Names().size(), 3u);
 }
 
+TEST(ScratchDirectory, LeavesThoseOfOtherMachines) {
+  const TempDir dir;
+  std::string own;
+  {
+    const ScratchDirectory scratch(dir.path());
+    own = scratch.path().filename().string();
+  }
+  const std::string prefix = ".msprof-analyze-unfinished-";
+  ASSERT_NE(own.find('@'), std::string::npos);
+  dir.Write(own.substr(0, own.find('@')) + "@dead01/part", "half");
+  dir.Write(prefix + "another-machine@used01/part", "half");
+  { const ScratchDirectory next(dir.path()); }
+  EXPECT_EQ(dir.Names(), std::vector<std::string>{prefix + "another-machine@used01"});
+}
+
 TEST(ScratchDirectory, FollowsNoLinks) {
   const TempDir dir, elsewhere;
   elsewhere.Write("kept", "");
