@@ -255,11 +255,14 @@ class Shards(Shared):
 
     def test_usage(self):
         run = ("-m", "hccl_sum", "-d", self.job)
-        for wrong in (["--mpi"], ["--mpi", "--shard", "0/2"], ["--shard", "3/3"], ["--shard", "x"], ["--shard", "1/0"], ["--shard", "-1/2"], ["--shard", "auto"],
+        for wrong in (["--mpi", "--shard", "0/2"], ["--shard", "3/3"], ["--shard", "x"], ["--shard", "1/0"], ["--shard", "-1/2"], ["--shard", "auto"],
                       ["--fresh"], ["--shard", "off", "--local"]):
             done = self.run_tool(*run, *wrong, "-o", self.parts)
             self.assertEqual(done.code, 2, (wrong, done.err))
         self.assertEqual(self.run_tool(*run, "--shard", "0/2").code, 2)
+        if "MPI           none" in self.run_tool("--version").out:
+            done = self.run_tool(*run, "--mpi", "-o", self.parts)
+            self.assert_fails(2, done, "built without MPI", "--shard I/N", "a directory -o that all machines see")
         self.assertEqual(self.run_tool("advisor", "why", "1", "-d", self.job, "--mpi").code, 2)
         self.assertEqual(self.run_tool("merge", self.scratch / "none").code, 3)
         self.assertEqual(self.run_tool("merge").code, 2)
