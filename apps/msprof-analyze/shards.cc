@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <system_error>
 
 #include "mpa/base/error.h"
@@ -86,7 +87,11 @@ std::optional<Sharing> SharingOfLauncher(bool asked) {
   for (const Launcher& launcher : Launchers()) {
     if (!launcher.is_certain && !asked) continue;
     const auto shard = ShardOf(Variable(launcher.number), Variable(launcher.count));
-    if (!shard || (shard->count == 1 && !asked)) continue;
+    if (!shard) continue;
+    if (shard->count == 1 && !asked) {
+      if (std::string_view(launcher.name) == "mpirun") break;  // what follows is of its daemon
+      continue;
+    }
     return Sharing{{.shard = *shard}, launcher.name, RunOf(launcher)};
   }
   if (!asked) return std::nullopt;

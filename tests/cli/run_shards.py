@@ -347,7 +347,8 @@ class Launched(Shared):
         out, _ = self.direct()
         batch = {"SLURM_NTASKS": 4, "SLURM_JOB_ID": 7}
         alone = {**self.SRUN, "SLURM_STEP_NUM_TASKS": 1}
-        for variables, options in ((batch, []), (alone, []), (self.SRUN, ["--shard", "off"]),
+        one_of_mpirun = {"OMPI_COMM_WORLD_SIZE": 1, "SLURM_STEP_NUM_TASKS": 4, "SLURM_PROCID": 2}
+        for variables, options in ((batch, []), (alone, []), (one_of_mpirun, []), (self.SRUN, ["--shard", "off"]),
                                    ({"RANK": 0, "WORLD_SIZE": 4, "OMPI": ""}, [])):
             done = self.start(0, variables, "-m", RECIPES, "-d", self.job, "-o", self.scratch / "whole", *options)
             self.assertEqual(done.communicate()[0], out)
