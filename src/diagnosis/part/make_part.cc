@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -76,12 +75,11 @@ class PartMaker {
     ParallelFor(pieces.size(), [&](std::size_t piece) { pieces[piece](); });
     if (steps_.Count() == 0) MarkStartUp(part_);
     AddOperations();
-    AddWork();
     AddMemory();
     part_.settings = trace_.job.settings;
     part_.chip = trace_.job.chip;
     part_.host = trace_.job.host_uid.empty() ? trace_.job.host_name : trace_.job.host_uid;
-    part_.whole_bytes = BytesBesideOutline(part_);
+    SumUp(part_);
     return std::move(part_);
   }
 
@@ -152,25 +150,6 @@ class PartMaker {
       part.line = names_.Of(sites.At({part.start, part.start + part.dur, blocked.track}));
       const auto step = steps_.OfHostTime(part.start);
       part.step = step ? static_cast<std::int32_t>(*step) : steps_.Count() == 0 ? 0 : -1;
-    }
-  }
-
-  void AddWork() {
-    std::vector<std::map<std::pair<bool, NameId>, TimeNs>> sums(part_.steps.size());
-    const auto add = [&](std::uint32_t node, bool on_host, NameId name, TimeNs time) {
-      const std::int32_t step = part_.graph.nodes[node].step;
-      if (step >= 0 && static_cast<std::size_t>(step) < sums.size())
-        sums[static_cast<std::size_t>(step)][{on_host, name}] += time;
-    };
-    for (std::uint32_t i = 0; i < part_.graph.nodes.size(); ++i) {
-      const GraphNode& node = part_.graph.nodes[i];
-      if (node.kind == NodeKind::kKernel) add(i, false, part_.KindOf(node).type, node.dur);
-    }
-    for (const HostShare& share : part_.shares)
-      add(part_.graph.edges[share.edge].node, true, names_.Of(NameOf(share.leaf)), share.time);
-    for (std::size_t step = 0; step < sums.size(); ++step) {
-      for (const auto& [work, time] : sums[step])
-        part_.steps[step].work.push_back({work.second, work.first, time});
     }
   }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of a part all ranks of a large job are known by.
 
+#include <map>
+#include <utility>
+
 #include "part_facts.h"
 
 namespace mpa {
@@ -11,13 +14,35 @@ std::int64_t BytesOf(const std::vector<Row>& rows) {
   return static_cast<std::int64_t>(rows.size() * sizeof(Row));
 }
 
-}  // namespace
-
 std::int64_t BytesBesideOutline(const RankDiagnosis& part) {
   const RankGraph& graph = part.graph;
   return BytesOf(graph.nodes) + BytesOf(graph.edges) + BytesOf(part.kinds) + BytesOf(part.origins) +
          BytesOf(part.shares) + BytesOf(part.places) + BytesOf(part.gaps) + BytesOf(part.blocked) +
          BytesOf(part.transfers) + BytesOf(part.long_tasks);
+}
+
+}  // namespace
+
+void SumUp(RankDiagnosis& part) {
+  PartNames names(part.names);
+  std::vector<std::map<std::pair<bool, NameId>, TimeNs>> sums(part.steps.size());
+  const auto add = [&](const GraphNode& node, bool on_host, NameId name, TimeNs time) {
+    if (node.step >= 0 && static_cast<std::size_t>(node.step) < sums.size())
+      sums[static_cast<std::size_t>(node.step)][{on_host, name}] += time;
+  };
+  for (const GraphNode& node : part.graph.nodes) {
+    if (node.kind == NodeKind::kKernel) add(node, false, part.KindOf(node).type, node.dur);
+  }
+  for (const HostShare& share : part.shares) {
+    add(part.graph.nodes[part.graph.edges[share.edge].node], true, names.Of(NameOf(share.leaf)),
+        share.time);
+  }
+  for (std::size_t step = 0; step < sums.size(); ++step) {
+    part.steps[step].work.clear();
+    for (const auto& [work, time] : sums[step])
+      part.steps[step].work.push_back({work.second, work.first, time});
+  }
+  part.whole_bytes = BytesBesideOutline(part);
 }
 
 RankDiagnosis OutlineOf(const RankDiagnosis& part) {

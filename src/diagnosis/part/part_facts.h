@@ -21,7 +21,10 @@ namespace mpa {
 /// Numbers texts in the order in which they are asked for.
 class PartNames {
  public:
-  explicit PartNames(std::vector<std::string>& names) : names_(names) {}
+  explicit PartNames(std::vector<std::string>& names) : names_(names) {
+    for (NameId number = 0; number < names.size(); ++number)
+      numbers_.try_emplace(names[number], number);
+  }
   NameId Of(std::string_view text) {
     if (const auto known = numbers_.find(text); known != numbers_.end()) return known->second;
     const auto number = static_cast<NameId>(names_.size());
@@ -59,9 +62,6 @@ void MarkStartUp(RankDiagnosis& part);
 void AddTransfers(const RankTrace& trace,
                   const std::unordered_map<std::int32_t, std::uint32_t>& number, PartNames& names,
                   RankDiagnosis& part);
-
-/// What OutlineOf() leaves out of it, about.
-std::int64_t BytesBesideOutline(const RankDiagnosis& part);
 
 /// How long launches take, and which of the part's blocked calls stand directly behind one.
 void AddLaunches(const RankTrace& trace, const HostSteps& steps, RankDiagnosis& part);

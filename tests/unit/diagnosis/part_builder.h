@@ -128,6 +128,7 @@ class PartBuilder {
 
   RankDiagnosis Build() {
     EndStep();
+    SumUp(part_);
     return part_;
   }
 

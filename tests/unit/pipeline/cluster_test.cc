@@ -228,7 +228,7 @@ TEST_F(ClusterTest, LosesOnlyThePartThatIsDamaged) {
   ASSERT_EQ(read.parts.size(), 1u);
   EXPECT_EQ(read.parts[0].rank, 1);
   EXPECT_TRUE(read.partial);
-  EXPECT_HAS_TEXT(read.notes[0], "its checksum is wrong");
+  EXPECT_HAS_TEXT(read.notes[0], "the part ends early");
 }
 
 TEST_F(ClusterTest, KeepsPartsOfCapturesThatHaveNotChanged) {

@@ -231,6 +231,9 @@ struct RankDiagnosis {
 /// `explains`: a finding will be explained, which takes more of the trace.
 RankDiagnosis MakeRankDiagnosis(const RankTrace& trace, bool explains = false);
 
+/// Sums up the work of each step and what an outline leaves out, of a part that is otherwise made.
+void SumUp(RankDiagnosis& part);
+
 /// What a job of many ranks keeps of those that are like others: steps, work in sums, operations
 /// and what it saw of others. The graph, and all that belongs to it, is left out.
 RankDiagnosis OutlineOf(const RankDiagnosis& part);

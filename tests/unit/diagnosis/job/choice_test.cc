@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/job/choice.h"
+
+#include <gtest/gtest.h>
+
+#include "diagnosis/diagnosed.h"
+#include "diagnosis/part_builder.h"
+#include "mpa/base/error.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::size_t kRanks = 12;
+
+// Ranks that meet at the end of each of eight steps. The host of rank 7 takes 3 ms more, and so
+// does the first kernel of rank 2.
+std::vector<RankDiagnosis> TwoSlowRanks() {
+  std::vector<RankDiagnosis> parts;
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    PartBuilder builder;
+    const TimeNs host = rank == 7 ? 3 * kMs : 0, kernel = rank == 2 ? 3 * kMs : 0;
+    for (std::size_t step = 0; step < 8; ++step) {
+      builder.Step().Host(Leaf::kDispatchOp, kMs + host).Kernel("MatMulV3", 4 * kMs + kernel);
+      builder.Collective("hcom_allReduce__1_" + std::to_string(step),
+                         kMs + 3 * kMs - host - kernel);
+    }
+    parts.push_back(builder.Build());
+  }
+  return parts;
+}
+
+std::vector<DiagnosedRank> RanksOf(const std::vector<RankDiagnosis>& parts) {
+  std::vector<DiagnosedRank> ranks;
+  for (const RankDiagnosis& part : parts)
+    ranks.push_back({static_cast<std::int64_t>(ranks.size()), &part});
+  return ranks;
+}
+
+// Room for so many of these ranks, which have about the same size.
+Rules RoomFor(std::size_t ranks, const std::vector<RankDiagnosis>& parts) {
+  Rules rules;
+  rules.Set(kWholeBytes,
+            (static_cast<double>(ranks) + 0.5) * static_cast<double>(parts.front().whole_bytes));
+  return rules;
+}
+
+RankChoice Choose(const std::vector<RankDiagnosis>& parts, const Rules& rules) {
+  const std::vector<DiagnosedRank> ranks = RanksOf(parts);
+  return ChooseRanks(ranks, JoinOperations(ranks, rules), rules);
+}
+
+// What Diagnose() gets of a job of which only the chosen parts were read whole.
+std::vector<RankDiagnosis> WithOutlines(std::vector<RankDiagnosis> parts,
+                                        const std::vector<std::size_t>& whole) {
+  std::vector<RankDiagnosis> read;
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+    const bool is_whole = std::ranges::find(whole, rank) != whole.end();
+    read.push_back(is_whole ? std::move(parts[rank]) : OutlineOf(parts[rank]));
+  }
+  return read;
+}
+
+TEST(RankChoice, AllRanksOfAJobThatHasRoom) {
+  const RankChoice choice = Choose(TwoSlowRanks(), {});
+  EXPECT_EQ(choice.whole.size(), kRanks);
+  EXPECT_EQ(choice.stand_out, 0u);
+}
+
+TEST(RankChoice, ThoseThatStandOutAndSomeThatDoNot) {
+  const std::vector<RankDiagnosis> parts = TwoSlowRanks();
+  const RankChoice choice = Choose(parts, RoomFor(4, parts));
+  EXPECT_EQ(choice.whole, (std::vector<std::size_t>{0, 1, 2, 7}));
+  EXPECT_EQ(choice.stand_out, 2u);
+  EXPECT_EQ(choice.left_out, 0u);
+}
+
+TEST(RankChoice, TheLargestExcessOfEachKindOfWorkComesFirst) {
+  const std::vector<RankDiagnosis> parts = TwoSlowRanks();
+  const RankChoice choice = Choose(parts, RoomFor(2, parts));
+  // Half of the room is for one that stands out.
+  EXPECT_EQ(choice.whole.size(), 2u);
+  EXPECT_EQ(choice.left_out, 1u);
+}
+
+TEST(RankChoice, OneChainAtLeastHoweverLargeItIs) {
+  Rules rules;
+  rules.Set(kWholeBytes, 0);
+  EXPECT_EQ(Choose(TwoSlowRanks(), rules).whole.size(), 1u);
+}
+
+TEST(RankChoice, APipelineIsTakenWhole) {
+  std::vector<RankDiagnosis> parts = TwoSlowRanks();
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    const auto first = static_cast<std::int64_t>(rank % 6);
+    parts[rank].collectives.groups = {{"p", "pp", {first, first + 6}}};
+  }
+  const RankChoice choice = Choose(parts, RoomFor(6, parts));
+  // Half of the room is for one pipeline with a slow rank; the other one is left out.
+  EXPECT_EQ(choice.whole, (std::vector<std::size_t>{0, 2, 3, 6, 8, 9}));
+  EXPECT_EQ(choice.left_out, 1u);
+}
+
+TEST(RankChoice, AnOutlineIsAPartWithoutGraph) {
+  const RankDiagnosis part = TwoSlowRanks()[7], outline = OutlineOf(part);
+  EXPECT_NO_THROW(CheckPart(outline));
+  EXPECT_TRUE(outline.is_outline);
+  EXPECT_TRUE(outline.graph.nodes.empty());
+  ASSERT_EQ(outline.operations.size(), 8u);
+  EXPECT_EQ(outline.names[outline.operations[3].name], "hcom_allReduce__1_3");
+  ASSERT_EQ(outline.steps[0].work.size(), 2u);
+  EXPECT_EQ(outline.names[outline.steps[0].work[0].name], "MatMulV3");
+  EXPECT_EQ(outline.steps[0].work[0].time, 4 * kMs);
+  EXPECT_EQ(outline.steps[0].work[1].time, 4 * kMs);
+}
+
+TEST(RankChoice, FewReplayedRanksFindWhatAllOfThemShow) {
+  const std::vector<RankDiagnosis> parts = TwoSlowRanks();
+  const Rules rules = RoomFor(4, parts);
+  const Diagnosis all = DiagnoseJob(parts), some = DiagnoseJob(parts, rules);
+  EXPECT_EQ(all.replayed.count, 0u);
+  EXPECT_EQ(some.replayed.count, 4u);
+  EXPECT_EQ(some.ranks.size(), kRanks);
+  EXPECT_EQ(some.step, all.step);
+  ASSERT_FALSE(all.findings.empty());
+  ASSERT_EQ(some.findings.size(), all.findings.size());
+  for (std::size_t i = 0; i < all.findings.size(); ++i) {
+    EXPECT_EQ(some.findings[i].key, all.findings[i].key);
+    EXPECT_EQ(some.findings[i].gain, all.findings[i].gain);
+  }
+  EXPECT_EQ(some.accounting.size(), all.accounting.size());
+}
+
+TEST(RankChoice, OutlinesOfTheOthersAreEnough) {
+  const std::vector<RankDiagnosis> parts = TwoSlowRanks();
+  const Rules rules = RoomFor(4, parts);
+  std::vector<RankDiagnosis> outlines;
+  for (const RankDiagnosis& part : parts) outlines.push_back(OutlineOf(part));
+  const std::vector<std::size_t> whole = ReplayedOf(RanksOf(outlines), rules);
+  EXPECT_EQ(whole, Choose(parts, rules).whole);
+  const Diagnosis some = DiagnoseJob(parts, rules),
+                  read = DiagnoseJob(WithOutlines(parts, whole), rules);
+  EXPECT_EQ(read.replayed.count, some.replayed.count);
+  EXPECT_EQ(read.replayed.stand_out, some.replayed.stand_out);
+  ASSERT_EQ(read.findings.size(), some.findings.size());
+  for (std::size_t i = 0; i < some.findings.size(); ++i) {
+    EXPECT_EQ(read.findings[i].key, some.findings[i].key);
+    EXPECT_EQ(read.findings[i].gain, some.findings[i].gain);
+  }
+  EXPECT_EQ(read.accounting.size(), some.accounting.size());
+}
+
+TEST(RankChoice, OutlinesAloneAreNotDiagnosed) {
+  std::vector<RankDiagnosis> outlines;
+  for (const RankDiagnosis& part : TwoSlowRanks()) outlines.push_back(OutlineOf(part));
+  EXPECT_THROW(DiagnoseJob(outlines, RoomFor(4, outlines)), Error);
+}
+
+}  // namespace
+}  // namespace mpa
