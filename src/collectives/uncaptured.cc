@@ -89,8 +89,8 @@ class UncapturedFinder {
         return ranks_[member.rank].get().rank == rank;
       };
       if (std::ranges::none_of(instance.members, is_rank)) others.push_back(rank);
+      if (others.size() > 1) return {};
     }
-    if (others.size() > 1) others.clear();
     return others;
   }
 

@@ -46,6 +46,7 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const ComparedRanks& comp
               const Job& job, Diagnosis& diagnosis) {
   std::map<const RankDiagnosis*, std::size_t> position;  // of those whose steps are all there
   for (std::size_t i = 0; i < compared.ranks.size(); ++i) position[compared.ranks[i].part] = i;
+  const LeafDivider divider(compared.ranks, compared.operations);
   std::set<std::string> formats, levels;
   for (const DiagnosedRank& rank : ranks) {
     diagnosis.ranks.push_back(rank.rank);
@@ -63,9 +64,7 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const ComparedRanks& comp
       row.window = step.end - step.begin;
       row.communicates = !rank.part->operations.empty();
       const std::vector<TimeNs> leaves =
-          found == position.end()
-              ? step.leaves
-              : DividedLeaves(compared.ranks, compared.operations, found->second, step);
+          found == position.end() ? step.leaves : divider.Leaves(found->second, step);
       for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
         if (leaves[leaf] != 0)
           row.leaves.emplace_back(NameOf(static_cast<Leaf>(leaf)), leaves[leaf]);

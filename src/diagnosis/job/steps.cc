@@ -130,11 +130,10 @@ CommonSteps FindCommonSteps(const std::vector<DiagnosedRank>& all) {
 
 namespace {
 
-// When the last member began, on the clock of the rank; empty: it may not have been captured, or
+// When the last member began, on the clock of the job; empty: it may not have been captured, or
 // members do not wait for each other.
 std::optional<TimeNs> LastBegin(const std::vector<DiagnosedRank>& ranks,
-                                const JobOperations& operations, std::size_t rank,
-                                const JobOperation& operation) {
+                                const JobOperations& operations, const JobOperation& operation) {
   const auto& members = operation.joint.members;
   if (operation.is_apart || !IsBarrierKind(operation.kind) || members.size() < 2)
     return std::nullopt;
@@ -146,24 +145,28 @@ std::optional<TimeNs> LastBegin(const std::vector<DiagnosedRank>& ranks,
         ranks[member.rank].part->operations[member.collective].start);
     last = std::max(last.value_or(begin), begin);
   }
-  return operations.clock[rank].Inverse().Convert(*last);
+  return last;
 }
 
 }  // namespace
 
-std::vector<TimeNs> DividedLeaves(const std::vector<DiagnosedRank>& ranks,
-                                  const JobOperations& operations, std::size_t rank,
-                                  const StepPart& step) {
+LeafDivider::LeafDivider(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations)
+    : ranks_(ranks), operations_(operations) {
+  for (const JobOperation& operation : operations.all)
+    last_begin_.push_back(LastBegin(ranks, operations, operation));
+}
+
+std::vector<TimeNs> LeafDivider::Leaves(std::size_t rank, const StepPart& step) const {
   std::vector<TimeNs> leaves = step.leaves;
   const auto at = [&](Leaf leaf) -> TimeNs& { return leaves[static_cast<std::size_t>(leaf)]; };
   for (const UnsplitPiece& piece : step.unsplit) {
-    const JobOperation& operation = operations.all[operations.of_rank[rank][piece.collective]];
-    const std::optional<TimeNs> last = LastBegin(ranks, operations, rank, operation);
-    if (!last) continue;
+    const std::optional<TimeNs> of_job = last_begin_[operations_.of_rank[rank][piece.collective]];
+    if (!of_job) continue;
+    const TimeNs last = operations_.clock[rank].Inverse().Convert(*of_job);
     const bool waited =
-        *last > ranks[rank].part->operations[piece.collective].start + kArrivalTolerance;
+        last > ranks_[rank].part->operations[piece.collective].start + kArrivalTolerance;
     const TimeNs time = piece.end - piece.begin;
-    const TimeNs wait = waited ? std::clamp<TimeNs>(*last - piece.begin, 0, time) : 0;
+    const TimeNs wait = waited ? std::clamp<TimeNs>(last - piece.begin, 0, time) : 0;
     at(Leaf::kUnsplit) -= time;
     at(Leaf::kWaitPeer) += wait;
     at(Leaf::kTransfer) += time - wait;

@@ -241,13 +241,15 @@ class DocumentMaker {
     for (const auto& [name, value] : of_.settings) {
       if (settings.size() < extent_.list) settings[cut_.Text(name)] = cut_.Text(value);
     }
-    return {{"ranks", cut_.List(of_.ranks, "ranks")},
-            {"world", of_.world},
-            {"steps", cut_.List(of_.steps, "steps")},
-            {"dropped_steps", cut_.List(of_.dropped_steps, "steps")},
-            {"level", cut_.Text(of_.level)},
-            {"formats", of_.formats},
-            {"settings", settings}};
+    Json capture = {{"ranks", cut_.List(of_.ranks, "ranks")},
+                    {"world", of_.world},
+                    {"steps", cut_.List(of_.steps, "steps")},
+                    {"dropped_steps", cut_.List(of_.dropped_steps, "steps")},
+                    {"level", cut_.Text(of_.level)},
+                    {"formats", of_.formats},
+                    {"settings", settings}};
+    if (of_.replayed.count > 0) capture["replayed"] = of_.replayed.count;
+    return capture;
   }
 
   static Json Account(const AccountRow& row) {

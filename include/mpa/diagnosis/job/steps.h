@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <vector>
 
 #include "mpa/diagnosis/job/operations.h"
@@ -27,12 +28,21 @@ struct CommonSteps {
 /// `ranks` have.
 CommonSteps FindCommonSteps(const std::vector<DiagnosedRank>& all);
 
-/// The leaves of a step of a rank, with communication divided that the rank alone cannot divide: in
-/// an operation whose members were all captured a rank waits until the last one begins, and
-/// transfers behind that (specification of the diagnosis, 1.4). `rank` is the position among the
-/// ranks, whose `operations` these are.
-std::vector<TimeNs> DividedLeaves(const std::vector<DiagnosedRank>& ranks,
-                                  const JobOperations& operations, std::size_t rank,
-                                  const StepPart& step);
+/// The leaves of steps, with communication divided that a rank alone cannot divide: in an operation
+/// whose members were all captured a rank waits until the last one begins, and transfers behind
+/// that (specification of the diagnosis, 1.4). The arguments have to outlive it.
+class LeafDivider {
+ public:
+  /// `operations`: of these ranks.
+  LeafDivider(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations);
+
+  /// `rank`: its position among the ranks.
+  std::vector<TimeNs> Leaves(std::size_t rank, const StepPart& step) const;
+
+ private:
+  const std::vector<DiagnosedRank>& ranks_;
+  const JobOperations& operations_;
+  std::vector<std::optional<TimeNs>> last_begin_;  ///< by operation
+};
 
 }  // namespace mpa

@@ -41,8 +41,8 @@ class Unsplit : public ::testing::Test {
     for (std::size_t i = 0; i < parts_.size(); ++i)
       ranks.push_back({static_cast<std::int64_t>(i), &parts_[i]});
     const Job job = MakeJob(ranks, Rules());
-    return DividedLeaves(job.ranks, job.operations, rank,
-                         parts_[rank].steps[2])[static_cast<std::size_t>(leaf)];
+    return LeafDivider(job.ranks, job.operations)
+        .Leaves(rank, parts_[rank].steps[2])[static_cast<std::size_t>(leaf)];
   }
 
   std::vector<RankDiagnosis> parts_;
