@@ -121,14 +121,14 @@ class TransferFinder {
     for (const auto& [of, rows] : by_class_) {
       if (rows.size() < kLeastOfClass) continue;
       std::vector<TimeNs> durations;
-      for (const std::size_t row : rows) durations.push_back(tasks_.dur[row]);
+      for (const std::size_t row : rows) durations.push_back(times_[row]);
       const TimeNs usual = Median(std::move(durations));
       for (const std::size_t row : rows) {
-        if (usual <= 0 || tasks_.dur[row] < kLongTaskRatio * usual) continue;
+        if (usual <= 0 || times_[row] < kLongTaskRatio * usual) continue;
         part_.long_tasks.push_back({number_.at(static_cast<std::int32_t>(operations_[row])),
                                     tasks_.peer[row], names_.Of(View(tasks_.transport[row])),
-                                    names_.Of(View(tasks_.name[row])), tasks_.start[row],
-                                    tasks_.dur[row], usual});
+                                    names_.Of(View(tasks_.name[row])), EndOf(row) - times_[row],
+                                    times_[row], usual});
       }
     }
   }

@@ -159,7 +159,8 @@ struct PeerTransfer {
   TaskSum beside{};  ///< while cube cores computed
 };
 
-/// A task that took many times what others of its transport and size take.
+/// A task that took many times what others of its transport and size take, without what a port
+/// served before it.
 struct LongTask {
   std::uint32_t operation = 0;
   std::int32_t peer = -1;

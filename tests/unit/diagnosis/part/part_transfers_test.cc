@@ -68,6 +68,18 @@ TEST_F(PartTransfersTest, AGapThatNobodyElseFillsIsOfTheLongOne) {
   EXPECT_EQ(part_.operations[0].port_time, 450) << "from 50 to 500";
 }
 
+TEST_F(PartTransfersTest, TheLastInALongQueueIsNotALongTask) {
+  for (std::int64_t peer = 1; peer <= 30; ++peer) Send(peer, 100, 100 + 100 * peer);
+  Times();
+  EXPECT_TRUE(part_.long_tasks.empty());
+  Send(31, 100, 5100);  // 2000 behind the others, each of which takes 100
+  Times();
+  ASSERT_EQ(part_.long_tasks.size(), 1u);
+  EXPECT_EQ(part_.long_tasks[0].peer, 31);
+  EXPECT_EQ(part_.long_tasks[0].dur, 2000);
+  EXPECT_EQ(part_.long_tasks[0].usual, 100);
+}
+
 TEST_F(PartTransfersTest, CardsMoveSideBySide) {
   Send(1, 100, 200, "Memcpy", "SDMA");
   Send(2, 100, 300, "Memcpy", "SDMA");
