@@ -78,7 +78,7 @@ void WriteRow(const Part& part, std::size_t row, CellWriter& cells) {
 
 // Makes one cell of equal ones below each other.
 void MergeEqualCells(const Part& part, CellWriter& cells) {
-  const std::vector<Row>& rows = part.sheet.rows;
+  const Rows& rows = part.sheet.rows;
   for (std::size_t column = 0; column < part.sheet.columns.size(); ++column) {
     if (!part.sheet.columns[column].merges_equal) continue;
     const auto same = [&](std::size_t a, std::size_t b) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -40,12 +41,13 @@ struct RowOfRank {
 /// Adds a sheet with the rows that each part has in a list.
 template <typename Part, typename Row>
 void AddRowsOfRanks(const std::vector<OfRank<Part>>& ranks, std::vector<Row> Part::*rows,
-                    ItemSheet<RowOfRank<Row>> list, Report& report) {
+                    ItemSheet<RowOfRank<Row>> columns, Report& report) {
+  PartSheet<RowOfRank<Row>> list(std::move(columns));
   for (const auto& [id, part] : ranks) {
     const std::size_t rank = BeginRank(id, report);
     for (const Row& row : part.*rows) list.Add({id, &row}, rank);
   }
-  report.sheets.push_back(std::move(list.sheet));
+  report.sheets.push_back(std::move(list).Take());
 }
 
 /// A recipe of two functions, for parts of any type that part_bytes.h can write:
@@ -68,6 +70,9 @@ Recipe MakeRecipe(RecipeInfo info) {
       typed.push_back({part.rank, *static_cast<const Part*>(part.part.get())});
     }
     kReduce(typed, arguments, wanted, report);
+    const auto are_made = [](const Sheet& sheet) { return sheet.rows.AreMade(); };
+    if (std::ranges::none_of(report.sheets, are_made)) return;
+    for (const RankPart& part : parts) report.sources.push_back(part.part);
   };
   recipe.encode = [](const RankPart& part) {
     return ToBytes(*static_cast<const Part*>(part.part.get()));

@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -92,6 +95,65 @@ struct Row {
   std::size_t rank = 0;  ///< whose row it is, a position in Report::ranks
 };
 
+/// The rows of a sheet: stored, or made each time they are read, so that a long list takes no more
+/// than what its rows are made of. Whatever changes rows stores all of them first.
+class Rows {
+ public:
+  using value_type = Row;
+  Rows() = default;
+  Rows(std::vector<Row> rows) : rows_(std::move(rows)) {}  // as a list of rows is
+  Rows(std::initializer_list<Row> rows) : rows_(rows) {}
+  /// `make` is called by several threads at once. What it reads has to outlive the rows; see
+  /// Report::sources.
+  Rows(std::size_t count, std::function<Row(std::size_t)> make);
+
+  std::size_t size() const { return make_ ? count_ : rows_.size(); }
+  bool empty() const { return size() == 0; }
+  bool AreMade() const { return make_ != nullptr; }
+  /// A row that is made stays until its thread has read a few others.
+  const Row& operator[](std::size_t i) const { return make_ ? Made(i) : rows_[i]; }
+  Row& operator[](std::size_t i) { return Stored()[i]; }
+
+  class Iterator {
+   public:
+    using value_type = Row;
+    using difference_type = std::ptrdiff_t;
+    Iterator() = default;
+    Iterator(const Rows* rows, std::size_t i) : rows_(rows), i_(i) {}
+    const Row& operator*() const { return (*rows_)[i_]; }
+    const Row* operator->() const { return &(*rows_)[i_]; }
+    Iterator& operator++() {
+      ++i_;
+      return *this;
+    }
+    Iterator operator++(int) { return {rows_, i_++}; }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const Rows* rows_ = nullptr;
+    std::size_t i_ = 0;
+  };
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, size()}; }
+  auto begin() { return Stored().begin(); }
+  auto end() { return Stored().end(); }
+
+  Row& back() { return Stored().back(); }
+  void reserve(std::size_t count) { Stored().reserve(count); }
+  void clear() { Stored().clear(); }
+  void push_back(Row row) { Stored().push_back(std::move(row)); }
+  Row& emplace_back() { return Stored().emplace_back(); }
+
+ private:
+  const Row& Made(std::size_t i) const;
+  std::vector<Row>& Stored();
+
+  std::vector<Row> rows_;
+  std::size_t count_ = 0;
+  std::function<Row(std::size_t)> make_;
+  std::uint64_t id_ = 0;  // of what makes the rows
+};
+
 /// A title over neighbouring columns.
 struct Banner {
   std::size_t first_column = 0, last_column = 0;
@@ -120,7 +182,7 @@ struct Sheet {
   std::string name;
   std::vector<Banner> banners;
   std::vector<Column> columns;
-  std::vector<Row> rows;
+  Rows rows;
   Look look = Look::kComparison;
   WorkbookPlace of_rank{};  ///< without a stem: in no workbook of a rank
   TextFile text_file{};
@@ -143,14 +205,21 @@ struct ColumnOf {
   Cell (*cell)(const Item& item);
 };
 
+/// The row of the item.
+template <typename Item>
+Row RowOf(const std::vector<ColumnOf<Item>>& columns, const Item& item, std::size_t rank) {
+  Row row;
+  row.rank = rank;
+  row.cells.reserve(columns.size());
+  for (const ColumnOf<Item>& column : columns) row.cells.push_back(column.cell(item));
+  return row;
+}
+
 /// Appends a row for the item.
 template <typename Item>
 void AddRow(const std::vector<ColumnOf<Item>>& columns, const Item& item, std::size_t rank,
             Sheet& sheet) {
-  Row& row = sheet.rows.emplace_back();
-  row.rank = rank;
-  row.cells.reserve(columns.size());
-  for (const ColumnOf<Item>& column : columns) row.cells.push_back(column.cell(item));
+  sheet.rows.push_back(RowOf(columns, item, rank));
 }
 
 /// A column with what it means; workbooks show its name, or else the title.
@@ -176,11 +245,39 @@ class ItemSheet {
   ItemSheet(std::string_view name, std::vector<ColumnOf<Item>> columns, TextFile text_file = {})
       : sheet(SheetOf(name, columns, std::move(text_file))), columns_(std::move(columns)) {}
   void Add(const Item& item, std::size_t rank = 0) { AddRow(columns_, item, rank, sheet); }
+  const std::vector<ColumnOf<Item>>& Columns() const { return columns_; }
 
   Sheet sheet;
 
  private:
   std::vector<ColumnOf<Item>> columns_;
+};
+
+/// A list of items of which only those are kept: their rows are made when they are read. What items
+/// point to has to be of the parts of a recipe, which live as long as the report.
+template <typename Item>
+class PartSheet {
+ public:
+  explicit PartSheet(ItemSheet<Item> list) : list_(std::move(list)) {}
+  void Add(const Item& item, std::size_t rank) { items_.push_back({item, rank}); }
+  Sheet Take() && {
+    Sheet sheet = std::move(list_.sheet);
+    const std::size_t count = items_.size();
+    // Functions are copied with sheets, items are not.
+    const auto items = std::make_shared<const std::vector<Kept>>(std::move(items_));
+    sheet.rows = Rows(count, [items, columns = list_.Columns()](std::size_t i) {
+      return RowOf(columns, (*items)[i].item, (*items)[i].rank);
+    });
+    return sheet;
+  }
+
+ private:
+  struct Kept {
+    Item item;
+    std::size_t rank = 0;
+  };
+  ItemSheet<Item> list_;
+  std::vector<Kept> items_;
 };
 
 /// A small table for the screen; its cells are text already.
@@ -258,7 +355,8 @@ struct Report {
   std::vector<std::string> story;          ///< what changed most, in few lines, for the screen
   ChangeNode change;                       ///< what the story is about; without children: nothing
   std::optional<WorkbookSummary> summary;  ///< for workbooks
-  std::vector<std::string> notes;          ///< what could not be computed, and why
+  std::vector<std::shared_ptr<const void>> sources{};  ///< of rows that are made
+  std::vector<std::string> notes;                      ///< what could not be computed, and why
   /// Those of the notes that matter to who asked for a sheet: it was not collected.
   std::vector<std::string> not_collected;
   bool as_reference = false;            ///< workbooks are laid out as the Python tool's

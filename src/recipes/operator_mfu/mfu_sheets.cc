@@ -156,10 +156,10 @@ std::vector<ColumnOf<WasteItem>> WasteColumns() {
 }
 
 template <typename Item>
-ItemSheet<Item> ListOf(const char* name, std::vector<ColumnOf<Item>> columns, WorkbookPlace place) {
+PartSheet<Item> ListOf(const char* name, std::vector<ColumnOf<Item>> columns, WorkbookPlace place) {
   ItemSheet list(name, std::move(columns));
   list.sheet.of_rank = std::move(place);
-  return list;
+  return PartSheet<Item>(std::move(list));
 }
 
 }  // namespace
@@ -180,10 +180,10 @@ void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& repo
     for (const MfuWaste& row : part.summary.wastes) wastes.Add({id, &row}, rank);
   }
   report.as_reference = compat;
-  report.sheets = {std::move(kernels.sheet), std::move(modules.sheet)};
+  report.sheets = {std::move(kernels).Take(), std::move(modules).Take()};
   if (compat) return;
-  report.sheets.push_back(std::move(shares.sheet));
-  report.sheets.push_back(std::move(wastes.sheet));
+  report.sheets.push_back(std::move(shares).Take());
+  report.sheets.push_back(std::move(wastes).Take());
 }
 
 }  // namespace mpa::operator_mfu

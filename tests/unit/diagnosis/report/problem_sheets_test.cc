@@ -46,7 +46,7 @@ TEST(ProblemSheets, HaveTheColumnsOfThePythonToolFirst) {
   EXPECT_EQ(columns, (std::vector<std::string>{"category", "description", "suggestion",
                                                "problem count", "total_time(us)", "time ratio",
                                                "income(us)", "income ratio"}));
-  const std::vector<Cell>& row = problems.rows.at(0).cells;
+  const std::vector<Cell>& row = problems.rows[0].cells;
   EXPECT_EQ(row[0], Cell("Slow Dataloader Issues"));
   EXPECT_EQ(row[3], Cell(3.0));
   EXPECT_EQ(row[4], Cell(std::int64_t{5'000'000}));
@@ -88,7 +88,7 @@ TEST(ProblemSheets, AnalyzersHaveSheetsWhereTheyFoundSomething) {
                                  "problems", "observations", "Overall Summary", "Step Accounting",
                                  "slow rank", "slow link", "Operator Dispatch Issues",
                                  "Byte Alignment Analysis", "Packet Analysis"}));
-  const std::vector<Cell>& link = SheetNamed(report, "slow link").rows.at(0).cells;
+  const std::vector<Cell>& link = SheetNamed(report, "slow link").rows[0].cells;
   EXPECT_EQ(link[0], Cell(std::int64_t{7}));
   EXPECT_EQ(link[5], Cell(10.0));  // a megabyte in 100 us
   EXPECT_EQ(link[6], Cell(1.0));
@@ -204,7 +204,7 @@ TEST(ProblemSheets, SequencesOfKernelsHaveASheetOfEitherKind) {
   EXPECT_EQ(columns, (std::vector<std::string>{"start index", "end index", "total time(us)",
                                                "execution time(us)", "mte time(us)", "occurrences",
                                                "mte bound", "host bound", "op_names", "rank_id"}));
-  const std::vector<Cell>& problem = SheetNamed(report, "observations").rows.at(0).cells;
+  const std::vector<Cell>& problem = SheetNamed(report, "observations").rows[0].cells;
   EXPECT_EQ(problem[0], Cell("Fusible Operator Analysis"));
   EXPECT_EQ(problem[1], Cell("repeated sequences of kernels that could be fused: 6. They take "
                              "20.000 ms, of which kernels run for "
@@ -212,7 +212,7 @@ TEST(ProblemSheets, SequencesOfKernelsHaveASheetOfEitherKind) {
   EXPECT_EQ(problem[3], number(6));
   EXPECT_EQ(problem[4], number(20'000'000));
   list.moving = 0;  // without counters
-  EXPECT_EQ(SheetNamed(made.Of(), "observations").rows.at(0).cells[1],
+  EXPECT_EQ(SheetNamed(made.Of(), "observations").rows[0].cells[1],
             Cell("repeated sequences of kernels that could be fused: 6. They take 20.000 ms, of "
                  "which kernels run for "
                  "5.000 ms; 0.750 of the time are gaps"));
@@ -249,7 +249,7 @@ TEST(ProblemSheets, VariablesThatOnlyDifferShouldBeEqual) {
   made.diagnosis.findings[0].setting =
       FoundSetting{"HCCL_BUFFSIZE", {{"", {0}}, {"400", {1}}}, true};
   const Report report = made.Of();
-  const std::vector<Cell>& row = SheetNamed(report, "Environment Variable Issues").rows.at(0).cells;
+  const std::vector<Cell>& row = SheetNamed(report, "Environment Variable Issues").rows[0].cells;
   EXPECT_EQ(row[1], Cell(""));
   EXPECT_EQ(row[3], Cell("set the same value on all ranks"));
 }

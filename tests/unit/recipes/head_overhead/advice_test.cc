@@ -235,7 +235,7 @@ TEST(HeadSheets, ListAdviceWithFourDecimals) {
   part.advice.push_back(row);
   Report report;
   head::AddHeadSheets({{0, part}}, report);
-  const std::vector<Cell>& cells = report.sheets.back().rows.at(0).cells;
+  const std::vector<Cell>& cells = report.sheets.back().rows[0].cells;
   EXPECT_NE(std::find(cells.begin(), cells.end(), Cell(0.6667)), cells.end());
   EXPECT_NE(std::find(cells.begin(), cells.end(), Cell(0.3333)), cells.end());
 }
