@@ -254,11 +254,7 @@ std::optional<RankPair> LargestLoss(const FoundRanks& targets, const Times& targ
 
 // 0 where there is none.
 double NumberIn(const Row& row, std::size_t column) {
-  if (column >= row.cells.size()) return 0;
-  if (const auto* whole = std::get_if<std::int64_t>(&row.cells[column]))
-    return static_cast<double>(*whole);
-  const auto* real = std::get_if<double>(&row.cells[column]);
-  return real == nullptr ? 0 : *real;
+  return column < row.cells.size() ? NumberOf(row.cells[column]).value_or(0) : 0;
 }
 
 // The first columns of times of both sides.

@@ -16,7 +16,6 @@
 #include "mpa/base/progress.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/io/output_file.h"
-#include "mpa/writers/pages.h"
 #include "mpa/writers/writers.h"
 #include "timeline_export.h"
 

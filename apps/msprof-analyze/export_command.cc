@@ -2,7 +2,6 @@
 // `msprof-analyze export timeline`: what ranks did, as one trace for trace viewers.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <memory>

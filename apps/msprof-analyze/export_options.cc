@@ -13,7 +13,7 @@
 #include "mpa/base/log.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
-#include "mpa/writers/gate_writers.h"
+#include "mpa/writers/writers.h"
 #include "printing.h"
 
 namespace mpa {

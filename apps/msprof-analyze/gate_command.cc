@@ -17,7 +17,7 @@
 #include "mpa/gate/judge.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/gate.h"
-#include "mpa/writers/gate_writers.h"
+#include "mpa/writers/writers.h"
 #include "printing.h"
 
 namespace mpa {

@@ -9,7 +9,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/pipeline/gate.h"
-#include "mpa/writers/gate_writers.h"
+#include "mpa/writers/writers.h"
 
 namespace mpa {
 namespace {

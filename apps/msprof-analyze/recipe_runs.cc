@@ -22,7 +22,7 @@
 #include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/writers/pages.h"
+#include "mpa/writers/writers.h"
 
 namespace mpa {
 namespace {

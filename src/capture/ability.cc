@@ -22,6 +22,15 @@ Verdict& Verdict::RefuseKineto(const RankFacts& facts, std::string_view what) {
       is_npu ? kCollectByTorchNpu : "");
 }
 
+Verdict& Verdict::RefuseWithoutMemory(const RankFacts& facts) {
+  return Refuse(facts.kind == CaptureKind::kNpuText && facts.single_file,
+                "only the trace was given: allocations are in operator_memory.csv beside it",
+                "give the directory of the capture")
+      .Refuse(facts.recorded.op_memory == Recorded::kNo, "no memory of operators was recorded",
+              "profile_memory=True")
+      .AddUnknown(facts.recorded.op_memory, "memory of operators");
+}
+
 Verdict& Verdict::AddLack(bool lack, std::string reason, std::string setting) {
   if (!lack || CannotRun()) return *this;
   ability = Ability::kRunsWithLess;

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "mpa/base/time.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/report/report.h"
 

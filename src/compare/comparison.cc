@@ -3,12 +3,27 @@
 // the order can be seen.
 #include "mpa/compare/comparison.h"
 
-#include <utility>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compare_sheet.h"
+#include "mpa/change/account_names.h"
 #include "mpa/measure/op_tree.h"
+#include "mpa/report/amount.h"
+#include "mpa/report/summary_tables.h"
 #include "op_groups.h"
 
 namespace mpa {
+
 namespace comparisons {
 
 Comparison Overall();
@@ -49,6 +64,190 @@ const std::vector<OpPair>& CompareInput::MatchedOps() const {
   std::call_once(matched_once_,
                  [&] { matched_ = MatchOps(Ops(Side::kBase), Ops(Side::kComparison), options_); });
   return matched_;
+}
+
+// The first sheet of the workbook: what the screen says, and where to look for more.
+
+namespace {
+
+const Sheet* SheetNamed(const std::vector<Sheet>& sheets, std::string_view name) {
+  const auto found = std::ranges::find(sheets, name, &Sheet::name);
+  return found == sheets.end() ? nullptr : &*found;
+}
+
+const std::string* TextIn(const Row& row, std::size_t column) {
+  return column < row.cells.size() ? std::get_if<std::string>(&row.cells[column]) : nullptr;
+}
+
+// Of the rows that `is_it` accepts, the one that changed most.
+template <typename IsIt>
+std::optional<RowPlace> LargestRow(const Sheet* sheet, IsIt is_it) {
+  std::optional<RowPlace> place;
+  if (sheet == nullptr) return place;
+  double largest = -1;
+  for (std::size_t i = 0; i < sheet->rows.size(); ++i) {
+    if (!is_it(sheet->rows[i])) continue;
+    const double change = std::abs(ChangeOf(*sheet, sheet->rows[i]).value_or(0));
+    if (change > largest) place = {sheet->name, i};
+    largest = std::max(largest, change);
+  }
+  return place;
+}
+
+/// Finds the rows that changes are about.
+class Places {
+ public:
+  explicit Places(const std::vector<Sheet>& sheets) : sheets_(sheets) {}
+
+  std::optional<RowPlace> Of(const ChangeNode& change) const {
+    if (change.kind == "kernel") return OfKernels(change.name);
+    if (change.leaf.starts_with("comm.")) return OfCollective(change.name);
+    if (change.leaf.starts_with("copy.")) return OfPart({"\tSDMA", "Free Time"});
+    if (change.leaf.starts_with("free.")) return OfPart({"\tFree", "Free Time"});
+    return OfComponent(change.name);
+  }
+
+  std::optional<RowPlace> OfComponent(std::string_view name) const {
+    if (name == kComputing) return OfPart({"Computing Time"});
+    if (name == kExposed) return OfPart({"Uncovered Communication Time"});
+    if (name == kCopies) return OfPart({"\tSDMA", "Free Time"});
+    if (name == kFreeTime) return OfPart({"\tFree", "Free Time"});
+    return std::nullopt;
+  }
+
+ private:
+  // A row of the overall picture: the first of the labels that there is.
+  std::optional<RowPlace> OfPart(std::initializer_list<std::string_view> labels) const {
+    for (const std::string_view label : labels) {
+      const auto place = LargestRow(SheetNamed(sheets_, "OverallMetrics"), [&](const Row& row) {
+        const std::string* text = TextIn(row, 0);
+        return text != nullptr && *text == label;
+      });
+      if (place) return place;
+    }
+    return std::nullopt;
+  }
+
+  // Kernels are named by their type, or where there is none by themselves.
+  std::optional<RowPlace> OfKernels(const std::string& type) const {
+    constexpr std::size_t kType = 1;
+    for (const char* sheet : {"KernelCompare", "KernelTypeCompare"}) {
+      const auto place = LargestRow(SheetNamed(sheets_, sheet), [&](const Row& row) {
+        const std::string* text = TextIn(row, kType);
+        return text != nullptr && *text == type;
+      });
+      if (place) return place;
+    }
+    return OfPart({"Computing Time"});
+  }
+
+  // "waiting for rank 5 in allreduce": the row of all calls of the operation.
+  std::optional<RowPlace> OfCollective(const std::string& title) const {
+    constexpr std::size_t kOfBase = 1, kOfComparison = 8;
+    constexpr std::string_view kTask = "|";
+    const std::string words = ' ' + title + ' ';
+    const auto place = LargestRow(SheetNamed(sheets_, "CommunicationCompare"), [&](const Row& row) {
+      for (const std::size_t column : {kOfBase, kOfComparison}) {
+        const std::string* text = TextIn(row, column);
+        const bool named = text != nullptr && !text->empty() && *text != kTask;
+        if (named && words.find(' ' + *text + ' ') != std::string::npos) return true;
+      }
+      return false;
+    });
+    return place ? place : OfPart({"Uncovered Communication Time"});
+  }
+
+  const std::vector<Sheet>& sheets_;
+};
+
+bool HasComponents(const ChangeNode& whole) {
+  return std::ranges::any_of(whole.children,
+                             [](const ChangeNode& part) { return part.kind == "component"; });
+}
+
+// "kernels: 8.878 -> 8.874 ms (-0.1 %)"
+std::string TotalText(const ChangeNode& whole) {
+  const AmountScale scale = AmountScale::ForPartsOf(std::max(whole.base, whole.comparison));
+  return fmt::format("{}: {} -> {} {} ({})", whole.name, scale.Text(scale.Rounded(whole.base)),
+                     scale.Text(scale.Rounded(whole.comparison)), scale.unit(),
+                     GrowthOf(whole.base, whole.comparison));
+}
+
+bool HasDifferences(const Sheet& sheet) {
+  return std::ranges::any_of(
+      sheet.columns, [](const Column& column) { return column.change != ChangeRole::kNone; });
+}
+
+// Where nothing was said of the step: the rows of the first sheet that differ most, in its unit.
+std::optional<SummaryTable> LargestRows(const std::vector<Sheet>& sheets) {
+  const auto sheet = std::ranges::find_if(sheets, HasDifferences);
+  if (sheet == sheets.end()) return std::nullopt;
+  std::vector<std::pair<double, std::size_t>> changes;
+  for (std::size_t i = 0; i < sheet->rows.size(); ++i) {
+    if (const auto change = ChangeOf(*sheet, sheet->rows[i]); change.value_or(0) != 0)
+      changes.emplace_back(*change, i);
+  }
+  std::ranges::stable_sort(changes, std::ranges::greater(),
+                           [](const auto& change) { return std::abs(change.first); });
+  changes.resize(std::min(changes.size(), kMostSummaryRows));
+  const auto shown = std::ranges::find_if(
+      sheet->columns, [](const Column& column) { return column.change != ChangeRole::kNone; });
+  const std::string unit = shown->name.substr(std::min(shown->name.find('('), shown->name.size()));
+  SummaryTable largest;
+  largest.table.name = "The largest differences in " + sheet->name;
+  largest.table.columns = {
+      Column{.name = "What changed", .format = Format::kText, .width = 44},
+      Column{.name = "Diff " + unit, .format = Format::kDecimals3, .width = 14}};
+  largest.table.columns[1].change = ChangeRole::kDifference;
+  largest.table.least_change = sheet->least_change;
+  for (const auto& [change, place] : changes) {
+    const Row& row = sheet->rows[place];
+    std::string name;
+    for (std::size_t i = 0; i < row.cells.size() && name.empty(); ++i) {
+      if (const std::string* text = TextIn(row, i)) name = *text;
+    }
+    name.erase(0, name.find_first_not_of('\t'));
+    largest.table.rows.push_back({{std::move(name), change}});
+    largest.links.push_back(RowPlace{sheet->name, place});
+  }
+  if (changes.empty()) return std::nullopt;
+  largest.chart = largest.table.name;
+  largest.charted = {1};
+  return largest;
+}
+
+}  // namespace
+
+WorkbookSummary SummariseComparison(const Report& report) {
+  WorkbookSummary summary;
+  summary.title = "What changed from the base to the comparison";
+  summary.lines = report.story;
+  const bool told = !report.change.children.empty();
+  if (summary.lines.empty()) {
+    for (const ScreenTable& screen : report.screens) {  // below the two captures
+      for (std::size_t i = 2; i < screen.heading.size(); ++i)
+        summary.lines.push_back(screen.heading[i]);
+    }
+    if (told) summary.lines.push_back(TotalText(report.change));
+    if (summary.lines.empty())
+      summary.lines.emplace_back("no verdict: the end-to-end time was not compared");
+  }
+  if (!report.preface.empty()) summary.lines.push_back(report.preface);
+  const Places places(report.sheets);
+  if (told) {
+    const bool of_step = HasComponents(report.change);
+    summary.tables.push_back(
+        LargestChangesTable(report.change, of_step ? "Of the step" : "Of all",
+                            [&](const ChangeNode& leaf) { return places.Of(leaf); }));
+    if (of_step) {
+      summary.tables.push_back(PartsTable(
+          report.change, [&](const ChangeNode& part) { return places.OfComponent(part.name); }));
+    }
+  } else if (report.story.empty()) {
+    if (auto largest = LargestRows(report.sheets)) summary.tables.push_back(std::move(*largest));
+  }
+  std::erase_if(summary.tables, [](const SummaryTable& table) { return table.table.rows.empty(); });
+  return summary;
 }
 
 }  // namespace mpa

@@ -211,15 +211,7 @@ void CompareMemory(const CompareInput& input, Report& report) {
   if (input.options().details) report.sheets.push_back(DetailSheet(input, memories));
 }
 
-Verdict JudgeMemory(const RankFacts& facts) {
-  return JudgeHost(facts)
-      .Refuse(facts.kind == CaptureKind::kNpuText && facts.single_file,
-              "only the trace was given: allocations are in operator_memory.csv beside it",
-              "give the directory of the capture")
-      .Refuse(facts.recorded.op_memory == Recorded::kNo, "no memory of operators was recorded",
-              "profile_memory=True")
-      .AddUnknown(facts.recorded.op_memory, "memory of operators");
-}
+Verdict JudgeMemory(const RankFacts& facts) { return JudgeHost(facts).RefuseWithoutMemory(facts); }
 
 }  // namespace
 

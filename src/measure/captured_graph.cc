@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <system_error>
 #include <unordered_map>
 #include <utility>
 

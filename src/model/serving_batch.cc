@@ -166,12 +166,6 @@ std::optional<ServingBatch> ReadAtom(ServingPhase phase, NameParts name) {
 
 std::string_view NameOf(ServingPhase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
 
-std::optional<ServingPhase> ServingPhaseNamed(std::string_view name) {
-  const auto found = std::ranges::find(kPhases, name);
-  if (found == kPhases.end()) return std::nullopt;
-  return static_cast<ServingPhase>(found - kPhases.begin());
-}
-
 std::int64_t ServingBatch::Tokens() const {
   return prompt_tokens < 0 || output_tokens < 0 ? -1 : prompt_tokens + output_tokens;
 }

@@ -12,7 +12,7 @@
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
-#include "mpa/compare/summary.h"
+#include "mpa/compare/comparison.h"
 #include "mpa/measure/overall_metrics.h"
 #include "page_facts.h"
 

@@ -4,12 +4,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <system_error>
+
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/utf8.h"
+#include "mpa/io/json_document.h"
 #include "mpa/io/scratch_directory.h"
 #include "mpa/profiler_output/profiler_output.h"
+#include "mpa/raw/labels.h"
 
 namespace mpa::profiler_output {
 
@@ -65,6 +72,108 @@ void WriteDatabases(const raw::Session& session, const std::filesystem::path& di
   });
   LogInfo("{}: made from all records", profiler);
   if (analysed) LogInfo("{}: made from steps (FRAMEWORK), tasks and collectives", analysis);
+}
+
+// The tables of a profiler database that do not depend on what was recorded: versions, host,
+// devices, names of numbers.
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kUnknownChip = "UNKNOWN";
+
+// What the framework left of environment and groups of ranks. A broken file costs only these rows.
+void AddFrameworkMetadata(const fs::path& capture, TableWriter& table) {
+  const fs::path path = capture / "profiler_metadata.json";
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return;
+  try {
+    const nlohmann::json metadata = io::ReadJson(path);
+    if (!metadata.is_object()) return;
+    for (const auto& [key, value] : metadata.items()) table.Add(key, value.dump());
+  } catch (const Error& broken) {
+    LogWarning("{}", broken.what());
+  }
+}
+
+void WriteMetadata(const raw::Session& session, DatabaseWriter& database) {
+  database.WriteTable("META_DATA", "name TEXT, value TEXT", [&](TableWriter& table) {
+    table.Add("SCHEMA_VERSION", "1.2.0");
+    table.Add("SCHEMA_VERSION_MAJOR", "1");
+    table.Add("SCHEMA_VERSION_MINOR", "2");
+    table.Add("SCHEMA_VERSION_MICRO", "0");
+    AddFrameworkMetadata(session.info.path, table);
+  });
+}
+
+TimeNs LastTime(const raw::Session& session) {
+  TimeNs last = session.info.begin;
+  for (const auto* ends : {&session.calls.end, &session.tasks.end, &session.ops.end}) {
+    if (!ends->empty()) last = std::max(last, *std::max_element(ends->begin(), ends->end()));
+  }
+  return last;
+}
+
+void WriteSessionTime(const raw::Session& session, DatabaseWriter& database) {
+  const raw::SessionInfo& info = session.info;
+  if (info.begin < 0) return;
+  // A collection that was not ended lasts as long as there is something in it.
+  const TimeNs end = info.end >= 0 ? info.end : LastTime(session);
+  database.WriteTable("SESSION_TIME_INFO", "startTimeNs INTEGER, endTimeNs INTEGER",
+                      [&](TableWriter& table) { table.Add(info.begin, end); });
+}
+
+std::string_view ChipName(std::int64_t platform) {
+  const std::string_view name =
+      raw::NameOf(raw::kNumbered<"0: Ascend310, Ascend910A, 4: Ascend310P, Ascend910B, "
+                                 "7: Ascend310B, 15: Ascend950">,
+                  platform);
+  return name.empty() ? kUnknownChip : name;
+}
+
+void WriteDevices(const raw::SessionInfo& info, DatabaseWriter& database) {
+  database.WriteTable("NPU_INFO", "id INTEGER, name TEXT", [&](TableWriter& table) {
+    for (const raw::Device& device : info.devices) table.Add(device.id, ChipName(device.platform));
+    if (info.devices.empty()) table.Add(-1, kUnknownChip);
+  });
+  database.WriteTable("RANK_DEVICE_MAP", "rankId INTEGER, deviceId INTEGER",
+                      [&](TableWriter& table) {
+                        for (const raw::Device& device : info.devices) {
+                          table.Add(info.rank, device.id);
+                        }
+                        if (info.devices.empty()) table.Add(info.rank, -1);
+                      });
+}
+
+void WriteHost(const raw::SessionInfo& info, DatabaseWriter& database) {
+  database.WriteTable("HOST_INFO", "hostUid TEXT, hostName TEXT",
+                      [&](TableWriter& table) { table.Add(info.host_uid, info.host_name); });
+}
+
+void WriteNames(const char* name, std::span<const raw::NamedNumber> numbers,
+                DatabaseWriter& database) {
+  database.WriteTable(name, "id INTEGER PRIMARY KEY, name TEXT", [&](TableWriter& table) {
+    for (const raw::NamedNumber& entry : numbers) table.Add(entry.number, entry.name);
+  });
+}
+
+}  // namespace
+
+void WriteEnvironment(const raw::Session& session, DatabaseWriter& database) {
+  WriteMetadata(session, database);
+  WriteSessionTime(session, database);
+  WriteHost(session.info, database);
+  WriteDevices(session.info, database);
+  WriteNames("ENUM_API_TYPE", raw::ApiLevels(), database);
+  WriteNames("ENUM_MODULE", raw::Modules(), database);
+  WriteNames("ENUM_HCCL_DATA_TYPE", raw::CommunicationDataTypes(), database);
+  WriteNames("ENUM_HCCL_LINK_TYPE", raw::LinkTypes(), database);
+  WriteNames("ENUM_HCCL_TRANSPORT_TYPE", raw::TransportTypes(), database);
+  WriteNames("ENUM_HCCL_RDMA_TYPE", raw::RdmaTypes(), database);
+  WriteNames("ENUM_MEMCPY_OPERATION", raw::CopyDirections(), database);
+  WriteNames("ENUM_MSTX_EVENT_TYPE", raw::MarkTypes(), database);
+  WriteNames("ENUM_OVERLAP_ANALYSIS_TYPE", raw::ActivityTypes(), database);
 }
 
 }  // namespace mpa::profiler_output

@@ -17,7 +17,6 @@
 #include "mpa/capture/record_kinds.h"
 #include "stages.h"
 #include "tensors.h"
-#include "traffic_samples.h"
 
 namespace mpa::raw {
 namespace {

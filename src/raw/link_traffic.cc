@@ -17,7 +17,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/numbers.h"
-#include "traffic_samples.h"
+#include "stages.h"
 
 namespace mpa::raw {
 namespace {

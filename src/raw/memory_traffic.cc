@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "round_decimal.h"
-#include "traffic_samples.h"
+#include "stages.h"
 
 namespace mpa::raw {
 namespace {

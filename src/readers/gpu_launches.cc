@@ -2,10 +2,20 @@
 // Which call on the host launched which work of a GPU.
 #include "gpu_launches.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
+
+#include "mpa/measure/intervals.h"
+#include "mpa/measure/nesting.h"
 
 namespace mpa::readers {
 namespace {
@@ -130,6 +140,169 @@ void GpuLaunches::Append(TrackNumbers& tracks, RankTrace& trace,
       if (link >= 0) link = row_of[static_cast<std::size_t>(link)];
     }
   }
+}
+
+// Traces that hold the work of several devices, or of several processes.
+
+namespace {
+
+bool IsOfOneDevice(const GpuWork& work) {
+  std::int64_t device = -1;
+  for (const auto* events : {&work.kernels, &work.communications, &work.tasks}) {
+    if (events->empty()) continue;
+    if (device < 0) device = events->front().device;
+    for (const CorrelatedEvent& event : *events) {
+      if (event.device != device) return false;
+    }
+  }
+  return true;
+}
+
+// Keeps the rows of a table, and their events, for which keep(event) holds.
+template <typename Table, typename Keep>
+void KeepRows(std::vector<CorrelatedEvent>& events, Table& table, Keep keep) {
+  table.Filter([&](std::size_t row) { return keep(events[row]); });
+  std::erase_if(events, [&](const CorrelatedEvent& event) { return !keep(event); });
+}
+
+template <typename Keep>
+void KeepWork(GpuWork& work, RankTrace& trace, Keep keep) {
+  KeepRows(work.kernels, trace.kernels, keep);
+  KeepRows(work.communications, trace.communications, keep);
+  KeepRows(work.tasks, trace.device_tasks, keep);
+}
+
+// The number with most pieces of work; of several the least. Also counts those of the others.
+template <typename NumberOf>
+std::int64_t Most(const GpuWork& work, std::map<std::int64_t, std::int64_t>& pieces,
+                  NumberOf number_of) {
+  for (const auto* events : {&work.kernels, &work.communications, &work.tasks}) {
+    for (const CorrelatedEvent& event : *events) {
+      const std::int64_t number = number_of(event);
+      if (number >= 0) ++pieces[number];
+    }
+  }
+  std::int64_t most = -1;
+  for (const auto& [number, count] : pieces) {
+    if (most < 0 || count > pieces[most]) most = number;
+  }
+  return most;
+}
+
+}  // namespace
+
+void KeepOneDevice(const GpuLaunches& launches, std::string_view file_name, GpuWork& work,
+                   RankTrace& trace) {
+  const auto count = [&](std::string_view what, std::string_view kind, auto of_other,
+                         std::int64_t kept) {
+    trace.issues.Count(what, fmt::format("{}: {} {} with {} pieces of work, in place of {}",
+                                         file_name, kind, of_other.first, of_other.second, kept));
+  };
+  std::map<std::int64_t, std::int64_t> pieces;
+  if (IsOfOneDevice(work) && launches.HasOneProcess()) return;
+  const auto device_of = [](const CorrelatedEvent& event) { return event.device; };
+  const std::int64_t device = Most(work, pieces, device_of);
+  if (pieces.size() > 1) {
+    for (const auto& other : pieces) {
+      if (other.first == device) continue;
+      count("work of another device left out, the trace holds several", "device", other, device);
+    }
+    KeepWork(work, trace, [&](const CorrelatedEvent& event) { return event.device == device; });
+  }
+  const auto process_of = [&](const CorrelatedEvent& event) {
+    const auto host = launches.Find(event);
+    return host ? host->pid : -1;
+  };
+  if (launches.HasOneProcess()) return;
+  pieces.clear();
+  const std::int64_t process = Most(work, pieces, process_of);
+  if (pieces.size() < 2) return;
+  std::set<std::int64_t> others;
+  for (const auto& other : pieces) {
+    if (other.first == process) continue;
+    others.insert(other.first);
+    count("work of another process left out, the trace holds several ranks", "process", other,
+          process);
+  }
+  KeepWork(work, trace,
+           [&](const CorrelatedEvent& event) { return !others.contains(process_of(event)); });
+  DropProcesses(others, trace);
+}
+
+// Kernels of GPUs that communicate, known by the operators that launched them.
+
+namespace {
+
+// Calls of the runtime stand among the operators.
+bool IsCall(std::string_view op) {
+  return op.starts_with("cuda") || op.starts_with("hip") || op.starts_with("cuLaunch") ||
+         op.starts_with("xpu") || op.starts_with("urEnqueue");
+}
+
+// By text, whether it names such an operator.
+std::vector<bool> NamesThatCommunicate(const RankTrace& trace) {
+  std::vector<bool> communicates(trace.strings.Size(), false);
+  for (std::size_t i = 0; i < communicates.size(); ++i) {
+    communicates[i] = IsOperatorOfCollective(trace.strings.View(static_cast<StringId>(i)));
+  }
+  return communicates;
+}
+
+// The kernels that were launched while an operator of communication ran on the thread; few are.
+std::vector<std::size_t> Candidates(const RankTrace& trace, const std::vector<bool>& communicates) {
+  std::map<std::int32_t, Intervals> running;  // by thread
+  for (std::size_t i = 0; i < trace.host_ops.Size(); ++i) {
+    if (!communicates[Index(trace.host_ops.name[i])]) continue;
+    const TimeNs start = trace.host_ops.start[i];
+    running[trace.host_ops.track[i]].push_back({start, start + trace.host_ops.dur[i]});
+  }
+  for (auto& [track, spans] : running) spans = Union(std::move(spans));
+  std::vector<std::size_t> found;
+  if (running.empty()) return found;
+  for (std::size_t i = 0; i < trace.kernels.Size(); ++i) {
+    if (trace.kernels.link[i] < 0) continue;
+    const auto launch = static_cast<std::size_t>(trace.kernels.link[i]);  // links are rows
+    const auto spans = running.find(trace.launches.host_track[launch]);
+    if (spans != running.end() && Contains(spans->second, trace.launches.host_time[launch])) {
+      found.push_back(i);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+bool IsOperatorOfCollective(std::string_view op) {
+  return op.starts_with("c10d::") || op.starts_with("_c10d_functional::") ||
+         op.starts_with("nccl:") || op == kCollectiveOperator;
+}
+
+void MoveCollectives(RankTrace& trace) {
+  const std::vector<bool> communicates = NamesThatCommunicate(trace);
+  const std::vector<std::size_t> candidates = Candidates(trace, communicates);
+  if (candidates.empty()) return;
+  const Nesting ops(SpansOf(trace.host_ops));
+  const auto is_collective = [&](std::size_t kernel) {
+    const auto launch = static_cast<std::size_t>(trace.kernels.link[kernel]);
+    auto op = ops.Find(trace.launches.host_track[launch], trace.launches.host_time[launch]);
+    const auto name_of = [&] { return trace.host_ops.name[static_cast<std::size_t>(op)]; };
+    while (op != Nesting::kNone && IsCall(trace.strings.View(name_of()))) {
+      op = ops.Parent(static_cast<std::size_t>(op));
+    }
+    return op != Nesting::kNone && communicates[Index(name_of())];
+  };
+  std::vector<bool> stays(trace.kernels.Size(), true);
+  for (const std::size_t i : candidates) {
+    if (!is_collective(i)) continue;
+    stays[i] = false;
+    const StringId name = trace.kernels.name[i];
+    trace.communications.Append({.start = trace.kernels.start[i],
+                                 .dur = trace.kernels.dur[i],
+                                 .name = name,
+                                 .op_type = name,
+                                 .link = trace.kernels.link[i]});
+  }
+  trace.kernels.Filter([&](std::size_t i) { return stays[i]; });
 }
 
 }  // namespace mpa::readers

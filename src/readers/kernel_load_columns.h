@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mpa/model/kernel_tables.h"
+#include "mpa/model/device_tables.h"
 
 namespace mpa::readers {
 

@@ -35,4 +35,10 @@ inline std::optional<std::int64_t> BytesFromKibibytes(std::string_view text) {
   return BytesFrom<6>(text, std::int64_t{1} << 10);
 }
 
+/// True for a frequency that a core can run at.
+constexpr bool IsClock(std::int64_t mhz) {
+  constexpr std::int64_t kMost = 1'000'000;
+  return mhz > 0 && mhz <= kMost;
+}
+
 }  // namespace mpa::readers

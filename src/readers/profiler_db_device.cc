@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernel_load_columns.h"
-#include "megahertz.h"
+#include "megabytes.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/model/device_tasks.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of a profiler database with all their recorded details, for lists of kernels.
-#include <fmt/format.h>
 
 #include <string>
 #include <unordered_map>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts of a profiler database.
-#include "profiler_db_strings.h"
-
 #include <fmt/format.h>
+
+#include "profiler_db_tables.h"
 
 namespace mpa::readers {
 

@@ -16,7 +16,6 @@
 
 #include "communication_steps.h"
 #include "megabytes.h"
-#include "megahertz.h"
 #include "mpa/raw/labels.h"
 #include "mpa/raw/summaries.h"
 #include "mpa/readers/reader.h"

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_fragment.h"
 
-#include <fmt/format.h>
-
 #include <functional>
 
 #include "comm_task_facts.h"
-#include "megahertz.h"
+#include "megabytes.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "mpa/model/device_tasks.h"

@@ -5,7 +5,6 @@
 #include "formats.h"
 #include "mpa/base/error.h"
 #include "mpa/io/output_file.h"
-#include "mpa/writers/gate_writers.h"
 #include "mpa/writers/writers.h"
 
 namespace mpa {

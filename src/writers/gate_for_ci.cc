@@ -8,7 +8,7 @@
 #include "markup_text.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
-#include "mpa/writers/gate_writers.h"
+#include "mpa/writers/writers.h"
 
 namespace mpa {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "markup_text.h"
-#include "mpa/writers/gate_writers.h"
+#include "mpa/writers/writers.h"
 
 namespace mpa {
 namespace {

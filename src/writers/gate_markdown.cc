@@ -14,7 +14,7 @@
 #include "markup_text.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "mpa/writers/gate_writers.h"
+#include "mpa/writers/writers.h"
 
 namespace mpa {
 

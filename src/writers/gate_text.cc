@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "mpa/base/text.h"
-#include "mpa/writers/gate_writers.h"
+#include "mpa/writers/writers.h"
 
 namespace mpa {
 namespace {

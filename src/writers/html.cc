@@ -17,8 +17,7 @@
 #include "mpa/base/time.h"
 #include "mpa/io/output_file.h"
 #include "mpa/io/scratch_directory.h"
-#include "mpa/writers/gate_writers.h"
-#include "mpa/writers/pages.h"
+#include "mpa/writers/writers.h"
 #include "sheet_values.h"
 
 namespace mpa::writers {
@@ -101,9 +100,7 @@ PageTable TableOfSheet(const Sheet& sheet, std::size_t most_rows) {
 }
 
 double NumberIn(const Cell& cell) {
-  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
-  if (const auto* real = std::get_if<double>(&cell)) return *real;
-  return std::numeric_limits<double>::quiet_NaN();
+  return NumberOf(cell).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 // What the numbers of a column are shown in.

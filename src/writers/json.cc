@@ -3,7 +3,6 @@
 #include "formats.h"
 #include "markup_text.h"
 #include "mpa/io/output_file.h"
-#include "mpa/writers/gate_writers.h"
 #include "mpa/writers/writers.h"
 #include "sheet_values.h"
 

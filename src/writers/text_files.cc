@@ -25,11 +25,8 @@ std::string TitleOf(const Column& column, TextFile::Unit unit) {
 
 Cell ValueOf(const Cell& cell, const Column& column, TextFile::Unit unit) {
   if (!IsNs(column.name) || unit == TextFile::Unit::kAsTheyAre) return cell;
-  if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-    return static_cast<double>(*whole) / Divisor(unit);
-  }
-  if (const auto* real = std::get_if<double>(&cell)) return *real / Divisor(unit);
-  return cell;
+  const std::optional<double> number = NumberOf(cell);
+  return number ? Cell(*number / Divisor(unit)) : cell;
 }
 
 void WriteTextFile(const Sheet& sheet, TextFile::Unit unit, const std::filesystem::path& path) {

@@ -15,7 +15,6 @@
 #include "xlsx_cells.h"
 #include "xlsx_layout.h"
 #include "xlsx_package.h"
-#include "xlsx_summary.h"
 
 namespace mpa::writers {
 namespace {

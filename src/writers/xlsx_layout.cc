@@ -3,7 +3,6 @@
 #include "xlsx_layout.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <string>
 #include <string_view>

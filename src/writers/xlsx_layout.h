@@ -3,9 +3,13 @@
 
 #include <xlsxwriter.h>
 
+#include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "mpa/report/report.h"
+#include "xlsx_cells.h"
 
 /// What makes worksheets easy to read, sort and print. Workbooks as the Python tool makes them have
 /// none of it.
@@ -46,5 +50,19 @@ void AddBars(lxw_worksheet* worksheet, const Sheet& sheet, const TableRows& rows
 
 /// Of bars: what grew, and what shrank.
 inline constexpr lxw_color_t kGrownColor = 0xED7D31, kShrunkColor = 0x4472C4;
+
+/// A cell of the workbook: the name of its worksheet, and its row as the library counts.
+struct CellPlace {
+  std::string worksheet;
+  lxw_row_t row = 0;
+};
+/// Where a row of a sheet stands; empty: nowhere.
+using PlaceOfRow = std::function<std::optional<CellPlace>(const RowPlace&)>;
+
+/// Writes the summary of the report into its worksheet: the title, the verdict, the facts and the
+/// tables, one below the other, with links to the rows that have the details, and the charts beside
+/// them.
+void WriteSummary(const Report& report, lxw_workbook* workbook, lxw_worksheet* worksheet,
+                  Styles& styles, const WorkbookLimits& limits, const PlaceOfRow& place_of);
 
 }  // namespace mpa::writers

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What cells of workbooks look like.
-#include <algorithm>
 
 #include "xlsx_cells.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first worksheet: the answer, the numbers behind it, charts, and where the details are.
-#include "xlsx_summary.h"
 
 #include <fmt/format.h>
 

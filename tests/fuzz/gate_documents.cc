@@ -4,7 +4,7 @@
 #include "fuzz/fuzzing.h"
 #include "mpa/gate/judge.h"
 #include "mpa/pipeline/gate.h"
-#include "mpa/writers/gate_writers.h"
+#include "mpa/writers/writers.h"
 
 namespace mpa::test {
 namespace {

@@ -32,6 +32,8 @@ struct Verdict {
   Verdict& Refuse(bool lack, std::string reason, std::string setting);
   /// It cannot run on traces of torch.profiler; `what` follows their name: "have no mstx marks".
   Verdict& RefuseKineto(const RankFacts& facts, std::string_view what);
+  /// Refuses captures without the memory of operators.
+  Verdict& RefuseWithoutMemory(const RankFacts& facts);
   /// The analysis runs, but with fewer results if `lack` is set.
   Verdict& AddLack(bool lack, std::string reason, std::string setting);
   /// The analysis may run with fewer results: only the events, which are too many to check here,

@@ -108,4 +108,9 @@ ScreenTable RanksScreen(const std::string& base_path, const std::string& compari
 /// Every analysis, in the order of their sheets.
 const std::vector<Comparison>& AllComparisons();
 
+/// The first sheet of the workbook of two captures: the verdict of the screen, the ten largest
+/// changes with the rows that have their details, and the parts of the step. Without a verdict, the
+/// ten rows of a sheet that differ most. `report` holds the story, the change and all sheets.
+WorkbookSummary SummariseComparison(const Report& report);
+
 }  // namespace mpa

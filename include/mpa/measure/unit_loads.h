@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "mpa/model/kernel_tables.h"
+#include "mpa/model/device_tables.h"
 
 namespace mpa {
 

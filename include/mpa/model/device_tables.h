@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "mpa/base/time.h"
 #include "mpa/model/string_pool.h"
@@ -93,5 +94,169 @@ struct AllocationFields {
   Of<TimeNs> allocated = Initially{-1}, released = Initially{-1};
 };
 struct Allocations : Table<AllocationFields> {};
+
+// Compute kernels, their hardware counters, and the chips that ran them.
+
+/// Compute kernels with their details. Counters are times in ns, -1: not measured.
+template <template <typename> class Of>
+struct KernelFields {
+  Of<TimeNs> start{}, dur{};
+  Of<StringId> name{}, op_type{};
+  /// AI_CORE, AI_VECTOR_CORE, MIX_AIC, ...; or the runtime's KERNEL_AICORE, ...
+  Of<StringId> core{};
+  Of<StringId> shapes{};  ///< of the inputs, "\"32,3,224,224\""
+  // More of the tensors, one after the other, separated by ';'.
+  Of<StringId> input_types{};     ///< "FLOAT16;DT_BF16"
+  Of<StringId> input_formats{};   ///< "FORMAT_ND;NCHW;FRACTAL_NZ"
+  Of<StringId> output_shapes{};   ///< as `shapes`
+  Of<StringId> output_formats{};  ///< as `input_formats`
+  Of<StringId> hf32{};            ///< whether FP32 is multiplied as HF32: YES, NO
+  Of<std::int64_t> task_id = Initially{-1};
+  Of<std::int64_t> stream = Initially{-1};
+  Of<std::int64_t> link = Initially{-1};  ///< see Launches
+  Of<std::int32_t> step = Initially{-1};  ///< step id that the profiler wrote beside the kernel
+  Of<TimeNs> aic_total = Initially{-1};   ///< cube core busy (aicore_time, aic_total_time)
+  Of<TimeNs> aic_mac = Initially{-1};     ///< matrix unit busy (aic_mac_time, mac_time)
+  Of<TimeNs> aic_mte2 = Initially{-1};    ///< loads into the cube core
+  Of<TimeNs> aiv_total = Initially{-1};   ///< vector core busy (aiv_time, aiv_total_time)
+  Of<TimeNs> aiv_vec = Initially{-1};     ///< vector unit busy
+};
+struct Kernels : Table<KernelFields> {};
+
+/// How the kernels used their cores: row i is of row i of Kernels. Empty unless it was asked for.
+/// Shares of the time of a core are thousandths, as text captures have them; -1: not measured.
+template <template <typename> class Of>
+struct KernelLoadFields {
+  Of<StringId> output_types{};  ///< as Kernels.input_types
+  Of<std::int32_t> blocks = Initially{-1}, mix_blocks = Initially{-1};
+  // Of the cube core; of the only core where one does both.
+  Of<std::int16_t> aic_mac = Initially{-1}, aic_scalar = Initially{-1}, aic_mte1 = Initially{-1},
+                   aic_mte2 = Initially{-1}, aic_fixpipe = Initially{-1};
+  // Of the vector core.
+  Of<std::int16_t> aiv_vec = Initially{-1}, aiv_scalar = Initially{-1}, aiv_mte2 = Initially{-1},
+                   aiv_mte3 = Initially{-1};
+  // What the units took that Kernels leaves out, in ns; -1: not measured.
+  Of<TimeNs> aic_fixpipe_time = Initially{-1};  ///< stores from the cube core
+  Of<TimeNs> aiv_mte2_time = Initially{-1};     ///< loads into the vector core
+  Of<TimeNs> aiv_mte3_time = Initially{-1};     ///< stores from the vector core
+};
+struct KernelLoads : Table<KernelLoadFields> {};
+
+/// The rows of kernel_details.csv as databases contain them: kernels, collectives, and kernels that
+/// only arrange collectives, each with all recorded details. Numbers: -1 is not recorded.
+template <template <typename> class Of>
+struct ListedKernelFields {
+  Of<TimeNs> start{}, dur{};
+  Of<StringId> name{}, op_type{}, core{}, state{};
+  Of<StringId> input_shapes{}, input_types{}, input_formats{};
+  Of<StringId> output_shapes{}, output_types{}, output_formats{};
+  Of<StringId> hf32{};
+  Of<std::int64_t> id = Initially{-1};  ///< of the task in the capture; see CounterValues
+  Of<std::int64_t> device = Initially{-1}, model = Initially{-1}, stream = Initially{-1},
+                   context = Initially{-1}, task = Initially{-1};
+  Of<std::int64_t> blocks = Initially{-1}, mix_blocks = Initially{-1};
+  Of<std::int64_t> link = Initially{-1};  ///< see Launches
+};
+struct ListedKernels : Table<ListedKernelFields> {};
+
+/// The hardware counters of the listed kernels; times are ns.
+template <template <typename> class Of>
+struct CounterValueFields {
+  Of<std::int64_t> kernel = Initially{-1};  ///< ListedKernels.id
+  Of<StringId> name{};                      ///< "aic_total_time", "aic_mac_ratio"
+  Of<double> value{};
+};
+struct CounterValues : Table<CounterValueFields> {};
+
+/// Kernel times summed by type, as op_statistic.csv has them.
+template <template <typename> class Of>
+struct KernelStatisticFields {
+  Of<StringId> op_type{}, core{};
+  Of<std::int64_t> count{};
+  Of<TimeNs> total{}, min{}, max{};
+};
+struct KernelStatistics : Table<KernelStatisticFields> {};
+
+/// The devices on which the rank may have run, and their best speed.
+template <template <typename> class Of>
+struct ChipFields {
+  Of<std::int64_t> device = Initially{-1};
+  Of<std::int64_t> cube_cores{};    ///< that multiply matrices
+  Of<std::int64_t> vector_cores{};  ///< apart from the cube cores; 0 where one core does both
+  Of<double> cube_mhz{};            ///< nominal
+};
+struct Chips : Table<ChipFields> {};
+
+/// The measured clock of the cube cores, in order of start; each value holds until the next.
+template <template <typename> class Of>
+struct CoreClockFields {
+  Of<TimeNs> start{};
+  Of<std::int64_t> mhz{};
+  Of<std::int64_t> device = Initially{-1};  ///< raw captures alone may hold several
+};
+struct CoreClocks : Table<CoreClockFields> {};
+
+// Collectives, their pieces, and the amounts they moved.
+
+/// The name of the group for planes that belong to no group.
+inline constexpr std::string_view kUnknownGroup = "Unknown Group";
+
+/// Communication groups. Row number = group.
+template <template <typename> class Of>
+struct CommGroupFields {
+  Of<StringId> name{};  ///< as the capture writes it ("Group 0 Communication", "host%eth_0")
+  Of<StringId> process_group{};  ///< the job's own name for it ("dp", "tp"), if recorded
+  Of<std::int32_t> ranks{};      ///< how many belong to it; 0: not recorded
+};
+struct CommGroups : Table<CommGroupFields> {};
+
+/// Collective and point-to-point operations.
+template <template <typename> class Of>
+struct CommunicationFields {
+  Of<TimeNs> start{}, dur{};
+  Of<StringId> name{};     ///< hcom_allReduce__868_0_1, ncclKernel_AllReduce_...
+  Of<StringId> op_type{};  ///< hcom_allReduce_ (databases), otherwise as `name`
+  Of<std::int32_t> group = Initially{-1};
+  Of<std::int64_t> link = Initially{-1};
+  Of<std::int64_t> op_id = Initially{-1};  ///< see CommTasks
+  Of<double> dur_rest{};                   ///< see DeviceTasks
+  Of<StringId> data_type{};  ///< of its elements, "FP16"; empty where the capture does not say
+  Of<std::int64_t> count = Initially{-1};       ///< of elements
+  Of<std::int64_t> connection = Initially{-1};  ///< the host call that launched it, see HostCalls
+};
+struct Communications : Table<CommunicationFields> {};
+
+/// The pieces of collectives: Memcpy, Reduce_Inline, Notify_Wait, RDMASend, ... on a plane.
+template <template <typename> class Of>
+struct CommTaskFields {
+  Of<TimeNs> start{}, dur{};
+  Of<StringId> name{};
+  Of<std::int32_t> group = Initially{-1};
+  Of<std::int64_t> plane = Initially{-1};
+  Of<std::int64_t> op_id = Initially{-1};  ///< of its communication; -1: only the times relate them
+  Of<double> dur_rest{};                   ///< see DeviceTasks
+  /// Ranks are numbers within the group. A wait names the rank that it waits for; -1 if there is
+  /// none or the capture does not say.
+  Of<std::int32_t> own_rank = Initially{-1}, peer = Initially{-1};
+  Of<std::int64_t> bytes = Initially{-1};
+  Of<StringId> transport{};  ///< "SDMA", "RDMA", "LOCAL"
+  Of<StringId> link_type{};  ///< "HCCS", "ON_CHIP", "PCIE", "ROCE", ...
+  Of<StringId> rdma_type{};  ///< "RDMA_SEND_PAYLOAD", "RDMA_SEND_NOTIFY"; not in text captures
+  Of<std::int64_t> notify = Initially{-1};  ///< the signal that is sent or awaited
+  Of<std::int64_t> stream = Initially{-1};
+};
+struct CommTasks : Table<CommTaskFields> {};
+
+enum class Transport : std::uint8_t { kRdma, kSdma };
+
+/// Bytes moved by the collectives of one step over one kind of link.
+template <template <typename> class Of>
+struct TransferFields {
+  Of<std::int32_t> step = Initially{-1};
+  Of<Transport> transport{};
+  Of<std::int64_t> bytes{};
+  Of<TimeNs> time{};
+};
+struct Transfers : Table<TransferFields> {};
 
 }  // namespace mpa

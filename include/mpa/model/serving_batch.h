@@ -20,8 +20,6 @@ constexpr ServingPhase LastOf(ServingPhase) { return ServingPhase::kUnknown; }
 
 /// "decode"
 std::string_view NameOf(ServingPhase phase);
-/// The phase of that name; empty: there is none.
-std::optional<ServingPhase> ServingPhaseNamed(std::string_view name);
 
 /// What one step of a server works on. Numbers: -1 is unknown.
 struct ServingBatch {

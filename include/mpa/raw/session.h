@@ -11,12 +11,11 @@
 #include "mpa/model/device_tables.h"
 #include "mpa/model/host_tables.h"
 #include "mpa/model/issues.h"
-#include "mpa/model/kernel_tables.h"
 #include "mpa/model/step_tables.h"
 #include "mpa/model/string_pool.h"
+#include "mpa/model/table.h"
 #include "mpa/raw/call_tables.h"
 #include "mpa/raw/framework_tables.h"
-#include "mpa/raw/memory_tables.h"
 #include "mpa/raw/task_tables.h"
 #include "mpa/raw/traffic_tables.h"
 
@@ -25,6 +24,42 @@
 /// device. Times are nanoseconds since the epoch, rounded down from the exact value of the counter;
 /// -1: unknown.
 namespace mpa::raw {
+
+// Memory of the devices (PROF_*).
+
+/// Memory of the device in use, sampled (npu_mem.data).
+template <template <typename> class Of>
+struct DeviceMemoryFields {
+  Of<TimeNs> time{};
+  Of<bool> whole_device{};        ///< of all processes; else of this one ("APP")
+  Of<std::int64_t> ddr{}, hbm{};  ///< bytes
+  Of<std::int64_t> device{};
+};
+struct DeviceMemory : Table<DeviceMemoryFields> {};
+
+/// Memory that the parts of CANN reserved, sampled (npu_module_mem.data).
+template <template <typename> class Of>
+struct ModuleMemoryFields {
+  Of<TimeNs> time{};
+  Of<std::int64_t> module = Initially{-1};
+  Of<std::int64_t> reserved{};  ///< bytes; -1: beyond what the record holds
+  Of<std::int64_t> device{};
+};
+struct ModuleMemory : Table<ModuleMemoryFields> {};
+
+/// Memory that operators of CANN took and gave back (task_memory_info).
+template <template <typename> class Of>
+struct OpMemoryFields {
+  Of<TimeNs> time{};
+  Of<StringId> name{};
+  Of<std::uint64_t> address{};
+  Of<std::int64_t> bytes{};                  ///< negative: given back
+  Of<std::int64_t> allocated{}, reserved{};  ///< bytes in all, after it
+  Of<std::int64_t> thread = Initially{-1};
+  Of<std::int64_t> device{};
+  Of<std::int64_t> device_type = Initially{20};
+};
+struct OpMemory : Table<OpMemoryFields> {};
 
 /// Families of chips that write the same device records.
 enum class Generation : std::uint8_t {

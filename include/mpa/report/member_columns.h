@@ -86,6 +86,13 @@ auto NumberColumn(std::string_view name, Format format, double width, std::strin
   return ValueColumn<Path...>(NamedColumn(name, format, width, meaning, title));
 }
 
+/// A column of 14 characters with cells that are computed.
+template <typename Item>
+ColumnOf<Item> ComputedColumn(const char* name, Format format, const char* meaning,
+                              Cell (*cell)(const Item&)) {
+  return {NamedColumn(name, format, 14, meaning), cell};
+}
+
 /// A time in ns, which people see in another unit.
 template <auto... Path>
 auto TimeColumn(std::string_view name, double width, Unit unit, std::string_view meaning) {

@@ -31,6 +31,8 @@ enum class NoNumber : std::uint8_t {
 std::string_view TextOf(NoNumber reason);
 
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string, NoNumber>;
+/// Empty: the cell holds no number.
+std::optional<double> NumberOf(const Cell& cell);
 
 /// How the values of a column are shown.
 enum class Format {

@@ -5,12 +5,12 @@
 #include <string>
 #include <utility>
 
+#include "find_causes.h"
 #include "mpa/base/error.h"
 #include "mpa/measure/launch_chain.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/arguments.h"
-#include "part.h"
 
 namespace mpa::bottleneck {
 namespace {

@@ -3,11 +3,23 @@
 // text captures, made of the files of msprof.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
-#include "files.h"
 #include "mpa/base/text.h"
+#include "mpa/io/input_text.h"
+#include "mpa/model/rank_trace.h"
+#include "mpa/model/step_bounds.h"
+#include "mpa/profiler_output/profiler_output.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/member_columns.h"
@@ -15,7 +27,181 @@
 namespace mpa::recipes {
 namespace {
 
-using export_summary::SummaryFile;
+/// A CSV file that the profiler writes for text captures.
+struct SummaryFile {
+  std::string text;       ///< empty: there is nothing to write
+  std::int64_t rows = 0;  ///< below the header
+};
+
+// A file of a text capture, as it is; without text if the capture lacks it.
+SummaryFile FileOfCapture(const RankTrace& trace, const char* name) {
+  namespace fs = std::filesystem;
+  const fs::path capture(trace.capture_path);
+  for (const fs::path& path : {capture / "ASCEND_PROFILER_OUTPUT" / name, capture / name}) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored)) continue;
+    const io::InputText input(path);
+    SummaryFile file;
+    file.text = input.text();
+    if (!file.text.empty() && file.text.back() != '\n') file.text += '\n';
+    file.rows = std::max<std::int64_t>(std::ranges::count(file.text, '\n') - 1, 0);
+    return file;
+  }
+  return {};
+}
+
+namespace po = profiler_output;
+
+// Databases name the chip; tables have columns of what it has.
+bool HasMixedCores(const RankTrace& trace) {
+  const std::vector<std::int64_t>& mixed = trace.listed_kernels.mix_blocks;
+  if (trace.source == "database" || mixed.empty()) return po::HasMixedCores(trace.job.chip);
+  return std::ranges::any_of(mixed, [](std::int64_t blocks) { return blocks >= 0; });
+}
+
+// api_statistic.csv: durations of the calls of CANN on the host, by name and level.
+SummaryFile ApiStatistic(const RankTrace& trace) {
+  const HostCalls& calls = trace.host_calls;
+  std::unordered_map<StringId, po::CallSum> of_text;
+  for (std::size_t i = 0; i < calls.Size(); ++i) of_text[calls.name[i]].Add(calls.dur[i]);
+  po::CallSums sums;
+  for (const auto& [text, sum] : of_text) {
+    const auto [level, name] = po::LevelAndName(trace.strings.View(text));
+    sums[{name, level}] = sum;
+  }
+  if (sums.empty()) return {};
+  // Of such chips the profiler shows the device.
+  const bool on_host = HasMixedCores(trace) || trace.device_id < 0;
+  return {po::ApiStatistic(sums, on_host ? "host" : std::to_string(trace.device_id)),
+          static_cast<std::int64_t>(sums.size())};
+}
+
+// The values of the counters of each kernel, by column.
+class Counters {
+ public:
+  explicit Counters(const RankTrace& trace) : trace_(trace) {
+    const CounterValues& values = trace.counter_values;
+    std::unordered_map<StringId, std::size_t> columns;
+    for (const StringId name : values.name) {
+      if (columns.try_emplace(name, names_.size()).second) {
+        names_.push_back(NameInFile(trace.strings.View(name)));
+      }
+    }
+    AddUtilization();
+    for (std::size_t i = 0; i < values.Size(); ++i) {
+      const auto row = rows_.try_emplace(values.kernel[i], rows_.size() * names_.size());
+      if (row.second) {
+        values_.resize(values_.size() + names_.size(), std::numeric_limits<double>::quiet_NaN());
+      }
+      values_[row.first->second + columns[values.name[i]]] = values.value[i];
+    }
+    for (std::size_t i = 0; utilization_ && i < trace.listed_kernels.Size(); ++i) Utilize(i);
+  }
+
+  const std::vector<std::string>& Names() const { return names_; }
+
+  // Null without counters.
+  const double* Of(std::int64_t kernel) const {
+    const auto found = kernel < 0 ? rows_.end() : rows_.find(kernel);
+    return found == rows_.end() ? nullptr : &values_[found->second];
+  }
+
+ private:
+  // Databases name the total times of the two kinds of cores alike, the file does not.
+  static std::string NameInFile(std::string_view name) {
+    return std::string(name == "aic_total_time"   ? "aicore_time"
+                       : name == "aiv_total_time" ? "aiv_time"
+                                                  : name);
+  }
+
+  std::optional<std::size_t> Find(std::string_view name) const {
+    const auto found = std::ranges::find(names_, name);
+    if (found == names_.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - names_.begin());
+  }
+
+  // Databases lack the column, tables of msprof have it. It follows from the others where the
+  // capture describes the chip.
+  void AddUtilization() {
+    const bool apart = Find("aic_mac_ratio").has_value();
+    if (Find("cube_utilization")) return;
+    if ((!apart && !Find("mac_ratio")) || trace_.chips.Empty()) return;
+    cycles_ = Find(apart ? "aic_total_cycles" : "total_cycles");
+    if (!cycles_) return;
+    utilization_ = names_.size();
+    names_.emplace_back("cube_utilization");
+  }
+
+  // In percent of the cycles of all cores at the nominal clock.
+  void Utilize(std::size_t kernel) {
+    const ListedKernels& kernels = trace_.listed_kernels;
+    const Chips& chips = trace_.chips;
+    const auto found = rows_.find(kernels.id[kernel]);
+    const auto chip = std::ranges::find(chips.device, kernels.device[kernel]);
+    if (found == rows_.end() || chip == chips.device.end()) return;
+    const auto device = static_cast<std::size_t>(chip - chips.device.begin());
+    const double possible = chips.cube_mhz[device] * static_cast<double>(chips.cube_cores[device]) *
+                            static_cast<double>(kernels.dur[kernel]) / 1000;
+    double* row = &values_[found->second];
+    row[*utilization_] = possible > 0 ? row[*cycles_] / possible * 100 : 0;
+  }
+
+  const RankTrace& trace_;
+  std::vector<std::string> names_;
+  std::optional<std::size_t> cycles_, utilization_;     // columns
+  std::unordered_map<std::int64_t, std::size_t> rows_;  // of each kernel, in values_
+  std::vector<double> values_;
+};
+
+po::KernelLine LineOf(const RankTrace& trace, std::size_t i) {
+  const ListedKernels& kernels = trace.listed_kernels;
+  const auto text = [&](const std::vector<StringId>& ids) {
+    return ids[i] == StringId::kEmpty ? po::kNone : trace.strings.View(ids[i]);
+  };
+  return {.step = {},
+          .model = kernels.model[i],
+          .task = kernels.task[i],
+          .stream = kernels.stream[i],
+          .name = text(kernels.name),
+          .op_type = text(kernels.op_type),
+          .state = text(kernels.state),
+          .core = text(kernels.core),
+          .blocks = kernels.blocks[i],
+          .mix_blocks = kernels.mix_blocks[i],
+          .hf32 = text(kernels.hf32),
+          .tensors = {text(kernels.input_shapes), text(kernels.input_types),
+                      text(kernels.input_formats), text(kernels.output_shapes),
+                      text(kernels.output_types), text(kernels.output_formats)},
+          .context = kernels.context[i]};
+}
+
+// kernel_details.csv: kernels and collectives in order of device and start.
+SummaryFile KernelDetails(const RankTrace& trace) {
+  const ListedKernels& kernels = trace.listed_kernels;
+  if (kernels.Empty()) return {};
+  std::vector<po::KernelSpan> spans;
+  spans.reserve(kernels.Size());
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    spans.push_back({kernels.start[i], kernels.start[i] + kernels.dur[i], kernels.device[i], i});
+  }
+  po::ArrangeKernels(spans);
+  const Counters counters(trace);
+  const po::KernelDetails table({.steps = trace.steps.Size() > 0,
+                                 .level0 = trace.profiler_level == "Level0",
+                                 .mixed = HasMixedCores(trace),
+                                 .counters = counters.Names()});
+  const StepBounds steps(trace);
+  SummaryFile file{table.Header(), static_cast<std::int64_t>(spans.size())};
+  for (const po::KernelSpan& span : spans) {
+    po::KernelLine line = LineOf(trace, span.row);
+    line.counters = counters.Of(kernels.id[span.row]);
+    if (const auto step = steps.OfDeviceWork(kernels.link[span.row], span.start)) {
+      line.step = steps.Id(*step);
+    }
+    table.Append(span, line, file.text);
+  }
+  return file;
+}
 
 constexpr const char *kKernels = "kernel_details.csv", *kCalls = "api_statistic.csv";
 
@@ -34,11 +220,11 @@ Summary MapExportSummary(const RankTrace& trace, const RecipeArguments&) {
   // What the capture has is copied, the rest is made of its events.
   SummaryFile kernels, calls;
   if (is_text) {
-    kernels = export_summary::FileOfCapture(trace, kKernels);
-    calls = export_summary::FileOfCapture(trace, kCalls);
+    kernels = FileOfCapture(trace, kKernels);
+    calls = FileOfCapture(trace, kCalls);
   }
-  if (kernels.text.empty()) kernels = export_summary::KernelDetails(trace);
-  if (calls.text.empty()) calls = export_summary::ApiStatistic(trace);
+  if (kernels.text.empty()) kernels = KernelDetails(trace);
+  if (calls.text.empty()) calls = ApiStatistic(trace);
   part.kernels = std::move(kernels.text);
   part.calls = std::move(calls.text);
   part.kernel_rows = kernels.rows;

@@ -1,17 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "lives.h"
+#include "mpa/base/time.h"
+#include "mpa/model/rank_trace.h"
 #include "mpa/recipe/make_recipe.h"
-#include "replay.h"
+#include "mpa/report/report.h"
 
 /// The memory of one rank: the part of the recipe.
 namespace mpa::memory_timeline {
+
+// The memory of a rank over time: its allocations and releases replayed, and the totals that the
+// allocators reported.
+
+/// Memory that is taken (bytes above 0) or given back.
+struct Event {
+  TimeNs time = -1;  ///< -1: it was held before all of this
+  std::int64_t bytes = 0;
+  Category category{};
+};
+
+/// What is held at a time.
+struct Level {
+  TimeNs time = 0;
+  std::array<std::int64_t, kCategories> bytes{};
+  std::int64_t reserved = -1;  ///< by the allocators; -1: not recorded
+
+  std::int64_t Allocated() const;
+  std::int64_t Of(Category category) const { return bytes[static_cast<std::size_t>(category)]; }
+};
+
+/// A step, or the whole capture without steps.
+struct StepMemory {
+  std::int32_t id = -1;
+  TimeNs begin = 0, end = 0;
+  std::int64_t at_begin = 0, peak = 0, at_end = 0;  ///< bytes allocated
+  TimeNs peak_time = 0;
+
+  std::int64_t Growth() const { return at_end - at_begin; }
+};
+
+/// The totals that the allocators of a rank reported, all together.
+class RecordedTotals {
+ public:
+  explicit RecordedTotals(const RankTrace& trace);
+
+  struct Total {
+    TimeNs time = 0;
+    /// Of the framework alone, and of CANN as well; -1: not recorded.
+    std::int64_t allocated = -1, reserved = -1;
+  };
+  const std::vector<Total>& All() const { return totals_; }  ///< in order of time, one for each
+  bool HasAllocated() const;
+  std::int64_t ReservedAt(TimeNs time) const;
+  std::int64_t MostReserved() const;
+  std::int64_t MostAllocated() const;
+
+ private:
+  std::vector<Total> totals_;
+};
+
+struct Window {
+  TimeNs begin = 0, end = 0;
+};
+
+/// All events, in order of time: those of the allocations, and what the totals have beyond them.
+///
+/// At the first total that is memory from before the capture. It can only shrink: later dips of the
+/// difference that end again are releases which were stamped behind the total that lacks them.
+/// What the totals gain in addition is memory that is not listed, and unknown.
+std::vector<Event> EventsOf(const RankTrace& trace, const std::vector<Life>& lives,
+                            const RecordedTotals& totals);
+
+/// Those within the window; what is held at its begin becomes one event of each category.
+std::vector<Event> CutTo(const Window& window, const std::vector<Event>& events);
+
+/// How many bytes are allocated from each time on. Times differ.
+struct Curve {
+  std::vector<TimeNs> times;
+  std::vector<std::int64_t> bytes;
+
+  /// 0 before the first time.
+  std::int64_t At(TimeNs time) const;
+  /// The position of the first most bytes within the window; empty: there is no change in it.
+  std::optional<std::size_t> PeakWithin(const Window& window) const;
+};
+/// What is held before all starts at `begin`.
+Curve CurveOf(const std::vector<Event>& events, TimeNs begin);
+
+/// The levels at these positions of the curve, which are in order.
+std::vector<Level> LevelsAt(const std::vector<std::size_t>& positions, const Curve& curve,
+                            const std::vector<Event>& events, const RecordedTotals& totals);
+
+/// At most so many positions: of equal parts of the time the one with most bytes.
+std::vector<std::size_t> Thinned(const Curve& curve, std::size_t most);
 
 /// Allocations of one holder.
 struct Held {
@@ -60,5 +148,19 @@ inline constexpr Tables kMemoryTables =
 
 /// With `step` of that step alone; the categories always come from the whole capture.
 RankMemory MemoryOf(const RankTrace& trace, std::optional<std::int32_t> step);
+
+/// The sheets MemoryRanks, MemoryPeak, MemoryByStep, MemoryGrowth and MemoryOverTime.
+void AddSheets(const Ranks& ranks, Report& report);
+
+/// The peak, what held it, growth and fragmentation.
+void AddLines(const Ranks& ranks, Detail detail, Report& report);
+
+/// Pictures of the ranks over time and of their peaks, bounded for any number of ranks.
+void AddDrawings(const Ranks& ranks, Report& report);
+
+/// The files that export_memory_timeline of torch_npu writes: "<stem>.json" has the times in us and
+/// the bytes of each category from each time on, "<stem>.raw.json" all events; with ".gz" behind
+/// the name where they are packed.
+std::vector<TextDocument> DocumentsOf(const std::string& stem, const RankMemory& part);
 
 }  // namespace mpa::memory_timeline

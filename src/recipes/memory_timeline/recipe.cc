@@ -7,10 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "mpa/base/text.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/report/amount.h"
-#include "outputs.h"
+#include "part.h"
 
 namespace mpa::recipes {
 namespace {
@@ -111,13 +110,7 @@ void ReduceMemoryTimeline(const memory_timeline::Ranks& ranks, const RecipeArgum
 }
 
 Verdict JudgeMemoryTimeline(const RankFacts& facts) {
-  return JudgeReadable(facts)
-      .Refuse(facts.kind == CaptureKind::kNpuText && facts.single_file,
-              "only the trace was given: allocations are in operator_memory.csv beside it",
-              "give the directory of the capture")
-      .Refuse(facts.recorded.op_memory == Recorded::kNo, "no memory of operators was recorded",
-              "profile_memory=True")
-      .AddUnknown(facts.recorded.op_memory, "memory of operators");
+  return JudgeReadable(facts).RefuseWithoutMemory(facts);
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "replay.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <string_view>
 
 #include "mpa/base/rows_by.h"
+#include "part.h"
 
 namespace mpa::memory_timeline {
 namespace {

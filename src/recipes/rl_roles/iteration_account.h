@@ -6,11 +6,43 @@
 #include <string>
 #include <vector>
 
-#include "job_roles.h"
+#include "capture_roles.h"
+#include "job_devices.h"
 #include "mpa/measure/intervals.h"
+#include "mpa/report/report.h"
+#include "role_names.h"
 
 /// Where the time of an iteration went, on all devices that take part in it.
 namespace mpa::rl_roles {
+
+// The roles of all captures on one clock, by device and iteration.
+
+/// A run of a role on a device.
+struct JobRun {
+  const CaptureRoles* capture = nullptr;
+  const RoleRun* run = nullptr;
+  std::int64_t rank = -1;  ///< as CapturedOn has it
+  std::size_t device = 0;
+  std::int64_t iteration = 0;
+  TimeNs begin = 0, end = 0, finish = 0;  ///< on the common clock
+
+  TimeNs Length() const { return end - begin; }
+  RoleKind Kind() const { return KindOf(run->role); }
+};
+
+struct JobRoles {
+  std::vector<JobRun> runs;  ///< by iteration, in order of time
+  std::vector<std::string> notes;
+  bool partial = false;  ///< captures without a role are left out
+
+  /// Its iterations in order.
+  std::vector<std::vector<JobRun>> Iterations() const;
+};
+
+/// Iterations are those that directories name; where they name none, a new one begins on a device
+/// when a role comes again after another one. Throws Error (kInput) when there is no role, or not
+/// the iteration that was chosen.
+JobRoles RolesOfJob(const Ranks& ranks);
 
 /// A role in an iteration, all devices together.
 struct RoleAccount {
@@ -73,5 +105,11 @@ std::vector<IterationAccount> AccountIterations(const JobRoles& job);
 /// role begins as long as it does now behind the last stretch that ended before it, of any role;
 /// stretches that overlap do not wait for each other.
 TimeNs GainOfHalving(const JobRoles& job, const std::string& role);
+
+/// The sheets RlIterations, RlRoles, RlBubbles and RlRuns.
+void AddSheets(const JobRoles& job, const std::vector<IterationAccount>& accounts, Report& report);
+
+/// Which role to scale, and the account of the longest iteration.
+void AddLines(const std::vector<IterationAccount>& accounts, Report& report);
 
 }  // namespace mpa::rl_roles

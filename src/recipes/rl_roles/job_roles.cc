@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "job_roles.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "iteration_account.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 

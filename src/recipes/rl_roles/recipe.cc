@@ -8,7 +8,6 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/amount.h"
-#include "outputs.h"
 
 namespace mpa::recipes {
 namespace {

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "phase_groups.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 
+#include "mpa/base/text.h"
 #include "mpa/measure/quantiles.h"
+#include "mpa/recipe/rank_lines.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa::serving_phases {
 
@@ -60,6 +66,230 @@ double TokensPerSecond(const PhaseGroup& group) {
     tokens += static_cast<double>(step->batch.Tokens());
   }
   return group.sum > 0 && tokens > 0 ? tokens / static_cast<double>(group.sum) * 1e9 : -1;
+}
+
+namespace {
+
+// The columns of the parts of a time, which `times` leads to.
+template <typename Item, auto kTimes>
+void AddPartColumns(std::vector<ColumnOf<Item>>& columns) {
+  const auto add = [&]<ServingPart kPart>(const char* name, const char* meaning) {
+    columns.push_back(ComputedColumn<Item>(
+        name, Format::kInteger, meaning,
+        [](const Item& item) -> Cell { return kTimes(item)[static_cast<std::size_t>(kPart)]; }));
+  };
+  using enum ServingPart;
+  add.template operator()<kAttention>("attentionNs", "Kernels of attention, in ns.");
+  add.template operator()<kMatrix>("matrixNs", "Other matrix products and convolutions, in ns.");
+  add.template operator()<kSampling>("samplingNs", "Kernels that choose tokens, in ns.");
+  add.template operator()<kOtherKernel>("otherKernelNs", "All other kernels, in ns.");
+  add.template operator()<kCommunication>(
+      "communicationNs", "Communication that no kernel hides, without waiting, in ns.");
+  add.template operator()<kWaiting>("waitingNs", "Waiting for other ranks or engines, in ns.");
+  add.template operator()<kCopies>("copyNs", "Copies alone, in ns.");
+  add.template operator()<kHost>("hostNs",
+                                 "The device had nothing to do, also between steps, in ns.");
+}
+
+constexpr auto kTimesOfGroup = [](const PhaseGroup& group) -> const ServingTimes& {
+  return group.times;
+};
+
+std::vector<ColumnOf<PhaseGroup>> PhaseColumns() {
+  using Item = PhaseGroup;
+  std::vector<ColumnOf<Item>> columns = {
+      TextColumn<&Item::Phase>("phase", 10, "prefill, decode, mixed, dummy or unknown."),
+      TextColumn<&Item::Size>("size", 22,
+                              "Steps of one size are counted together: of decoding the requests, "
+                              "or the size of the graph; else the tokens."),
+      CountColumn<&Item::Count>("steps", 8, "How many steps there are, of all ranks."),
+      CountColumn<&Item::warm_up>("warmUpSteps", 12,
+                                  "Steps that are left out, because they warm up."),
+      CountColumn<&Item::ranks>("ranks", 8, "How many ranks have such steps."),
+      ComputedColumn<Item>("minNs", Format::kInteger, "The shortest step, in ns.",
+                           [](const Item& item) -> Cell { return LengthAt(item, 0); }),
+      ComputedColumn<Item>("q1Ns", Format::kInteger, "First quartile, in ns.",
+                           [](const Item& item) -> Cell { return LengthAt(item, 25); }),
+      ComputedColumn<Item>("medianNs", Format::kInteger, "Median, in ns.",
+                           [](const Item& item) -> Cell { return LengthAt(item, 50); }),
+      ComputedColumn<Item>("q3Ns", Format::kInteger, "Third quartile, in ns.",
+                           [](const Item& item) -> Cell { return LengthAt(item, 75); }),
+      ComputedColumn<Item>("maxNs", Format::kInteger, "The longest step, in ns.",
+                           [](const Item& item) -> Cell { return LengthAt(item, 100); }),
+      ComputedColumn<Item>(
+          "timePerTokenNs", Format::kInteger,
+          "Median of what a token takes, in ns: of decoding how long a request waits "
+          "for one, of prefill the step by tokens of the prompts.",
+          [](const Item& item) { return kIfKnown(TimePerToken(item)); }),
+      ComputedColumn<Item>("tokensPerSecond", Format::kDecimals2,
+                           "Tokens that an engine reads and generates in a second of such steps.",
+                           [](const Item& item) { return kIfKnown(TokensPerSecond(item)); }),
+      CountColumn<&Item::sum>("sumNs", 14,
+                              "Time of all steps, in ns; the next columns add up to it.")};
+  AddPartColumns<Item, kTimesOfGroup>(columns);
+  return columns;
+}
+
+struct StepItem {
+  std::int64_t rank = -1, number = 0;
+  const ServingAccount* step = nullptr;
+};
+
+constexpr auto kTimesOfStep = [](const StepItem& item) -> const ServingTimes& {
+  return item.step->times;
+};
+
+std::vector<ColumnOf<StepItem>> StepColumns() {
+  using Item = StepItem;
+  std::vector<ColumnOf<Item>> columns = {
+      CountColumn<&Item::rank>("rankId", 8, "The rank."),
+      CountColumn<&Item::number>("step", 8, "The step, counted from 0."),
+      TextColumn<&Item::step, &ServingAccount::batch, &ServingBatch::phase>(
+          "phase", 14, "prefill, decode, mixed, dummy or unknown."),
+      CountColumn<&Item::step, &ServingAccount::batch, &ServingBatch::requests, kIfKnown>(
+          "requests", 14, "Requests in the batch."),
+      CountColumn<&Item::step, &ServingAccount::batch, &ServingBatch::prompt_tokens, kIfKnown>(
+          "promptTokens", 14, "Tokens of prompts that were read."),
+      CountColumn<&Item::step, &ServingAccount::batch, &ServingBatch::output_tokens, kIfKnown>(
+          "outputTokens", 14, "Tokens that were generated."),
+      CountColumn<&Item::step, &ServingAccount::batch, &ServingBatch::graph_size, kIfKnown>(
+          "graphSize", 14, "Requests for which the captured graph was made."),
+      NumberColumn<&Item::step, &ServingAccount::batch, &ServingBatch::Padding>(
+          "paddingPercent", Format::kDecimals2, 14,
+          "The part of the graph that computed for no request, in percent."),
+      CountColumn<&Item::step, &ServingAccount::is_warm_up>("warmUp", 14, "1: the step warms up."),
+      CountColumn<&Item::step, &ServingAccount::window, &Interval::begin>(
+          "startNs", 14, "Begin on the device, in ns."),
+      CountColumn<&Item::step, &ServingAccount::Length>(
+          "durationNs", 14, "Time to the next step, in ns; the last columns add up to it."),
+      CountColumn<&Item::step, &ServingAccount::TimePerToken, kIfKnown>(
+          "timePerTokenNs", 14, "As in ServingPhases, of this step.")};
+  AddPartColumns<Item, kTimesOfStep>(columns);
+  return columns;
+}
+
+}  // namespace
+
+void AddSheets(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
+  ItemSheet phases("ServingPhases", PhaseColumns());
+  for (const PhaseGroup& group : groups) {
+    if (!group.steps.empty()) phases.Add(group);
+  }
+  ItemSheet steps("ServingSteps", StepColumns());
+  for (const auto& [id, part] : ranks) {
+    const std::size_t rank = BeginRank(id, report);
+    for (std::size_t i = 0; i < part.steps.size(); ++i) {
+      steps.Add({id, static_cast<std::int64_t>(i), &part.steps[i]}, rank);
+    }
+  }
+  report.sheets.push_back(std::move(phases.sheet));
+  report.sheets.push_back(std::move(steps.sheet));
+}
+
+// What the servers did, in a few lines.
+
+namespace {
+
+// "attention 41.2 %, host 20.0 %": the largest parts, which are a hundredth at least.
+std::string PartsText(const PhaseGroup& group) {
+  std::vector<std::pair<TimeNs, ServingPart>> parts;
+  for (std::size_t part = 0; part < kServingParts; ++part) {
+    if (100 * group.times[part] >= group.sum && group.times[part] > 0)
+      parts.push_back({group.times[part], static_cast<ServingPart>(part)});
+  }
+  std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.first > b.first; });
+  constexpr std::size_t kShown = 4;
+  if (parts.size() > kShown) parts.resize(kShown);
+  std::string text;
+  for (const auto& [time, part] : parts) {
+    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", TitleOf(part),
+                        PercentOf(time, group.sum));
+  }
+  return text;
+}
+
+std::string TokenText(const PhaseGroup& group) {
+  const TimeNs time = TimePerToken(group);
+  return time >= 0 ? fmt::format("{:.3f}", static_cast<double>(time) / 1e6) : "-";
+}
+
+std::string RateText(const PhaseGroup& group) {
+  const double rate = TokensPerSecond(group);
+  return rate >= 0 ? fmt::format("{:.0f}", rate) : "-";
+}
+
+double Ms(TimeNs time) { return static_cast<double>(time) / 1e6; }
+
+// The same phase and size is slower on some ranks than on others.
+void AddOutliers(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
+  OutlierLines outliers;
+  for (const PhaseGroup& group : groups) {
+    std::vector<RankValue> means;
+    for (const auto& [id, part] : ranks) {
+      for (const ServingAccount& step : part.steps) {
+        if (!step.is_warm_up && AreAlike(step.batch, group.batch))
+          means.push_back({id, Ms(step.Length())});
+      }
+    }
+    outliers.Add(fmt::format("{}, {}", group.Phase(), group.Size()), MeansOfRanks(means),
+                 [](double ms) { return fmt::format("{:.3f} ms", ms); });
+  }
+  outliers.AppendTo(report.lines);
+}
+
+void AddPadding(const std::vector<PhaseGroup>& groups, Report& report) {
+  std::int64_t asked = 0, computed = 0;
+  for (const PhaseGroup& group : groups) {
+    for (const ServingAccount* step : group.steps) {
+      if (!step->batch.Padding()) continue;
+      asked += step->batch.requests;
+      computed += step->batch.graph_size;
+    }
+  }
+  if (computed == asked) return;
+  report.lines.push_back(fmt::format(
+      "padding: graphs computed for {} requests and {} were there, {:.1f} % are in vain", computed,
+      asked, PercentOf(computed - asked, computed)));
+}
+
+}  // namespace
+
+void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
+  std::int64_t steps = 0, warm_up = 0;
+  for (const PhaseGroup& group : groups) {
+    steps += group.Count();
+    warm_up += group.warm_up;
+  }
+  if (steps == 0) return;
+  report.lines.push_back(
+      fmt::format("steps of the server: {} on {}{}", steps,
+                  Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
+                  warm_up > 0 ? fmt::format(", without {} of warm-up", warm_up) : std::string()));
+  report.lines.push_back(fmt::format("{:<8} {:<21} {:>6} {:>11} {:>11} {:>8} {:>9}", "phase",
+                                     "size", "steps", "median ms", "spread ms", "ms/token",
+                                     "tokens/s"));
+  // Those that take most time, in order of phase and size.
+  constexpr std::size_t kShown = 8;
+  std::vector<const PhaseGroup*> shown;
+  for (const PhaseGroup& group : groups) {
+    if (!group.steps.empty()) shown.push_back(&group);
+  }
+  const std::size_t all = shown.size();
+  if (all > kShown) {
+    std::ranges::stable_sort(shown, [](const auto* a, const auto* b) { return a->sum > b->sum; });
+    shown.resize(kShown);
+    std::ranges::sort(shown);
+  }
+  for (const PhaseGroup* group : shown) {
+    report.lines.push_back(fmt::format(
+        "{:<8} {:<21.21} {:>6} {:>11.3f} {:>11.3f} {:>8} {:>9}", group->Phase(), group->Size(),
+        group->Count(), Ms(LengthAt(*group, 50)), Ms(LengthAt(*group, 75) - LengthAt(*group, 25)),
+        TokenText(*group), RateText(*group)));
+    report.lines.push_back("  " + PartsText(*group));
+  }
+  AddMoreLine(all, shown.size(), "size", report.lines);
+  AddPadding(groups, report);
+  AddOutliers(ranks, groups, report);
 }
 
 }  // namespace mpa::serving_phases

@@ -6,7 +6,7 @@
 #include <bitset>
 #include <random>
 
-#include "mpa/model/kernel_tables.h"
+#include "mpa/model/device_tables.h"
 
 namespace mpa {
 namespace {

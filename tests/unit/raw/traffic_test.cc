@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "raw/made_capture.h"
-#include "raw/traffic_samples.h"
+#include "raw/stages.h"
 #include "support/files.h"
 
 namespace mpa::raw {

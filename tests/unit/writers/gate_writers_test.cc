@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a gate found, as the forms show it.
-#include "mpa/writers/gate_writers.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "mpa/writers/writers.h"
 #include "support/failures.h"
 
 namespace mpa {

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "mpa/writers/pages.h"
+#include "mpa/writers/writers.h"
 #include "support/failures.h"
 #include "support/files.h"
 #include "support/reports.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "mpa/writers/pages.h"
+#include "mpa/writers/writers.h"
 #include "support/failures.h"
 #include "support/html.h"
 

@@ -6,7 +6,7 @@
 #include "diagnosis/made_diagnosis.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/outputs.h"
-#include "mpa/writers/pages.h"
+#include "mpa/writers/writers.h"
 #include "support/failures.h"
 #include "support/html.h"
 

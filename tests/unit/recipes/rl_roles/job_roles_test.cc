@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipes/rl_roles/job_roles.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "mpa/base/error.h"
+#include "recipes/rl_roles/iteration_account.h"
 #include "unit/recipes/rl_roles/job_builder.h"
 
 namespace mpa::rl_roles {

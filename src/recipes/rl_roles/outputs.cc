@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <utility>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "iteration_account.h"
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/text.h"
+#include "mpa/recipe/arguments.h"
 #include "mpa/report/member_columns.h"
-#include "outputs.h"
 
 namespace mpa::rl_roles {
 namespace {
-
-template <typename Item>
-ColumnOf<Item> Computed(const char* name, Format format, const char* meaning,
-                        Cell (*cell)(const Item&)) {
-  return {NamedColumn(name, format, 14, meaning), cell};
-}
 
 // The columns of what devices did, which `times` leads to.
 template <typename Item, auto kTimes>
 void AddTimes(std::vector<ColumnOf<Item>>& columns) {
   const auto add = [&]<auto kMember>(const char* name, const char* meaning) {
-    columns.push_back(Computed<Item>(name, Format::kInteger, meaning, [](const Item& item) -> Cell {
+    columns.push_back(ComputedColumn<Item>(name, Format::kInteger, meaning, [](const Item& item) -> Cell {
       return kTimes(item).*kMember;
     }));
   };
@@ -55,12 +58,12 @@ std::vector<ColumnOf<IterationAccount>> IterationColumns() {
                                  "Counted twice, because two roles run on one device, in ns."),
       CountColumn<&Item::BubbleWall>("bubbleWallNs", 14, "Time in which no role runs, in ns."),
       CountColumn<&Item::tail, &Tail::devices>("rolloutDevices", 10, "Devices that generate."),
-      Computed<Item>("firstFinishNs", Format::kInteger,
+      ComputedColumn<Item>("firstFinishNs", Format::kInteger,
                      "When the first device had generated all, from the begin, in ns.",
                      [](const Item& item) { return OfTail(item, item.tail.first); }),
-      Computed<Item>("medianFinishNs", Format::kInteger, "The same of the median device.",
+      ComputedColumn<Item>("medianFinishNs", Format::kInteger, "The same of the median device.",
                      [](const Item& item) { return OfTail(item, item.tail.median); }),
-      Computed<Item>("lastFinishNs", Format::kInteger, "The same of the last device.",
+      ComputedColumn<Item>("lastFinishNs", Format::kInteger, "The same of the last device.",
                      [](const Item& item) { return OfTail(item, item.tail.last); }),
       CountColumn<&Item::tail, &Tail::last_rank>("lastRank", 8, "The rank of the last device."),
       CountColumn<&Item::tail, &Tail::idle>(
@@ -87,11 +90,11 @@ std::vector<ColumnOf<RoleItem>> RoleColumns() {
           "kind", 14,
           "rollout, log prob, reference, reward, values, update, weight sync or other."),
       CountColumn<&Item::role, &RoleAccount::devices>("devices", 8, "Devices that run it."),
-      Computed<Item>(
+      ComputedColumn<Item>(
           "startNs", Format::kInteger,
           "When the first device begins it, from the begin of the iteration, in ns.",
           [](const Item& item) -> Cell { return item.role->begin - item.iteration->time.begin; }),
-      Computed<Item>(
+      ComputedColumn<Item>(
           "endNs", Format::kInteger, "When the last device ends it, likewise.",
           [](const Item& item) -> Cell { return item.role->end - item.iteration->time.begin; }),
       CountColumn<&Item::role, &RoleAccount::wall>("wallNs", 14,
@@ -114,7 +117,7 @@ std::vector<ColumnOf<RoleItem>> RoleColumns() {
 std::vector<ColumnOf<Bubble>> BubbleColumns() {
   return {CountColumn<&Bubble::iteration>("iteration", 10, "As in RlIterations."),
           CountColumn<&Bubble::time, &Interval::begin>("startNs", 20, "Begin, in ns."),
-          Computed<Bubble>("durationNs", Format::kInteger, "How long no role runs, in ns.",
+          ComputedColumn<Bubble>("durationNs", Format::kInteger, "How long no role runs, in ns.",
                            [](const Bubble& one) -> Cell { return one.time.end - one.time.begin; }),
           TextColumn<&Bubble::before>("before", 22, "The role that ended last."),
           TextColumn<&Bubble::behind>("behind", 22, "The role that begins.")};
@@ -135,7 +138,7 @@ std::vector<ColumnOf<JobRun>> RunColumns() {
       CountColumn<&Item::Length>("durationNs", 14,
                                  "Its length, in ns; the next four columns add up to it.")};
   AddTimes<Item, [](const Item& item) -> const DeviceTimes& { return item.run->times; }>(columns);
-  columns.push_back(Computed<Item>(
+  columns.push_back(ComputedColumn<Item>(
       "finishNs", Format::kInteger,
       "From its begin to the end of its last kernel, of a server that of its last step, in ns.",
       [](const Item& item) -> Cell { return item.finish - item.begin; }));
@@ -169,6 +172,149 @@ void AddSheets(const JobRoles& job, const std::vector<IterationAccount>& account
   for (const JobRun& run : job.runs) runs.Add(run, BeginRank(run.rank, report));
   for (Sheet* sheet : {&iterations.sheet, &roles.sheet, &bubbles.sheet, &runs.sheet})
     report.sheets.push_back(std::move(*sheet));
+}
+
+// The account of an iteration in a few lines.
+
+namespace {
+
+// Iterations take from milliseconds in tests to many minutes.
+class Unit {
+ public:
+  explicit Unit(TimeNs longest) : seconds_(longest >= 10'000'000'000) {}
+  const char* Name() const { return seconds_ ? "s" : "ms"; }
+  std::string Number(TimeNs time) const {
+    const double number = static_cast<double>(time) / (seconds_ ? 1e9 : 1e6);
+    return fmt::format("{:.{}f}", number, number < 1e6 ? 3 : 0);
+  }
+  std::string Text(TimeNs time) const { return fmt::format("{} {}", Number(time), Name()); }
+
+ private:
+  bool seconds_;
+};
+
+void AddAnswer(const std::vector<IterationAccount>& accounts, Report& report) {
+  std::vector<Interval> times;
+  std::size_t devices = 0;
+  const RoleAccount* best = &accounts.front().roles.front();
+  for (const IterationAccount& account : accounts) {
+    times.push_back(account.time);
+    devices = std::max(devices, account.devices);
+    for (const RoleAccount& role : account.roles) best = role.gain > best->gain ? &role : best;
+  }
+  const TimeNs all = Length(Union(std::move(times)));  // what lies between was not captured
+  const auto count = static_cast<std::int64_t>(accounts.size());
+  report.lines.push_back(best->gain > 0
+                             ? fmt::format("scale {}: half of its time saves {:.1f} % of the {}",
+                                           ShortenName(Printable(best->role), NameColumns(28)),
+                                           PercentOf(best->gain, all), Plural(count, "iteration"))
+                             : std::string("no role alone makes the iteration shorter"));
+  report.lines.push_back(fmt::format("{} on {}, {}", Counted(count, "iteration"),
+                                     Counted(static_cast<std::int64_t>(devices), "device"),
+                                     Unit(all).Text(all)));
+}
+
+void AddIterations(const std::vector<IterationAccount>& accounts, const Unit& unit,
+                   Report& report) {
+  constexpr std::size_t kShown = 6;
+  const std::size_t shown = std::min(kShown, accounts.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const IterationAccount& account = accounts[i];
+    report.lines.push_back(fmt::format(
+        "  iteration {}: {}, no role {:.1f} %, waiting {:.1f} %, tail of rollout {:.1f} %",
+        account.iteration, unit.Text(account.Wall()),
+        PercentOf(account.BubbleWall(), account.Wall()),
+        PercentOf(account.waiting, account.DeviceTime()), account.tail.IdlePercent()));
+  }
+  AddMoreLine(accounts.size(), shown, "iteration", report.lines);
+}
+
+void AddRoles(const IterationAccount& account, const Unit& unit, Report& report) {
+  report.lines.push_back(
+      fmt::format("{} {:>7} {:>10} {:>10} {:>6} {:>6} {:>6} {:>6}", NameCell("role", 22), "devices",
+                  fmt::format("start {}", unit.Name()), fmt::format("wall {}", unit.Name()), "%",
+                  "comp %", "comm %", "free %"));
+  // Those that take most time, in order of their begins.
+  constexpr std::size_t kShown = 10;
+  std::vector<const RoleAccount*> shown;
+  for (const RoleAccount& role : account.roles) shown.push_back(&role);
+  if (shown.size() > kShown) {
+    std::ranges::stable_sort(shown, [](const auto* a, const auto* b) { return a->wall > b->wall; });
+    shown.resize(kShown);
+    std::ranges::sort(shown);
+  }
+  for (const RoleAccount* role : shown) {
+    const TimeNs all = role->DeviceTime();
+    report.lines.push_back(fmt::format(
+        "{} {:>7} {:>10} {:>10} {:>6.1f} {:>6.1f} {:>6.1f} {:>6.1f}", NameCell(role->role, 22),
+        role->devices, unit.Number(role->begin - account.time.begin), unit.Number(role->wall),
+        PercentOf(role->wall, account.Wall()), PercentOf(role->times.computing, all),
+        PercentOf(role->times.communication, all), PercentOf(role->times.free, all)));
+  }
+  AddMoreLine(account.roles.size(), shown.size(), "role", report.lines);
+}
+
+void AddGaps(const IterationAccount& account, const Unit& unit, Report& report) {
+  const auto length = [](const Bubble& one) { return one.time.end - one.time.begin; };
+  if (!account.bubbles.empty()) {
+    const Bubble& longest = *std::ranges::max_element(account.bubbles, {}, length);
+    report.lines.push_back(
+        fmt::format("no role runs: {} ({:.1f} %), at most {}", unit.Text(account.BubbleWall()),
+                    PercentOf(account.BubbleWall(), account.Wall()), unit.Text(length(longest))));
+    report.lines.push_back(fmt::format("  between {} and {}",
+                                       ShortenName(Printable(longest.before), NameColumns(30)),
+                                       ShortenName(Printable(longest.behind), 30)));
+  }
+  if (account.waiting > 0) {
+    const RoleAccount& most = *std::ranges::max_element(account.roles, {}, &RoleAccount::waiting);
+    report.lines.push_back(
+        fmt::format("devices wait while others run a role: {:.1f} % of the device time",
+                    PercentOf(account.waiting, account.DeviceTime())));
+    report.lines.push_back(fmt::format("  most for {}: {:.1f} %",
+                                       ShortenName(Printable(most.role), NameColumns(30)),
+                                       PercentOf(most.waiting, account.DeviceTime())));
+  }
+  if (account.other > 0) {
+    report.lines.push_back(
+        fmt::format("devices run roles of other iterations: {:.1f} % of the device time",
+                    PercentOf(account.other, account.DeviceTime())));
+  }
+}
+
+void AddTail(const IterationAccount& account, const Unit& unit, Report& report) {
+  const Tail& tail = account.tail;
+  if (tail.devices > 1) {
+    report.lines.push_back(
+        fmt::format("tail of rollout: {:.1f} % of its device time is idle until the last finishes",
+                    tail.IdlePercent()));
+    report.lines.push_back(
+        fmt::format("  finished after {} (first), {} (median), {} {} (last, {})",
+                    unit.Number(tail.first - tail.begin), unit.Number(tail.median - tail.begin),
+                    unit.Number(tail.last - tail.begin), unit.Name(), RankText(tail.last_rank)));
+  }
+  const DecodeSteps& decode = tail.decode;
+  if (decode.steps == 0) return;
+  report.lines.push_back(
+      fmt::format("decoding with few requests, a quarter of {} or less: {:.1f} % of its time",
+                  decode.largest, PercentOf(decode.few_time, decode.time)));
+  report.lines.push_back(fmt::format("  {} of {} steps", decode.few, decode.steps));
+}
+
+}  // namespace
+
+void AddLines(const std::vector<IterationAccount>& accounts, Report& report) {
+  if (accounts.empty()) return;
+  const IterationAccount& longest =
+      *std::ranges::max_element(accounts, {}, &IterationAccount::Wall);
+  const Unit unit(longest.Wall());
+  AddAnswer(accounts, report);
+  if (accounts.size() > 1) {
+    AddIterations(accounts, unit, report);
+    report.lines.push_back(fmt::format("iteration {}, the longest:", longest.iteration));
+  }
+  AddRoles(longest, unit, report);
+  AddGaps(longest, unit, report);
+  AddTail(longest, unit, report);
 }
 
 }  // namespace mpa::rl_roles

@@ -2,15 +2,24 @@
 // Ratios, and numbers as people read them: rounded once and in one way.
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "mpa/base/text.h"
+#include "mpa/report/page.h"
 #include "mpa/report/report.h"
 
 namespace mpa {
 
 std::string_view TextOf(NoNumber reason) { return reason == NoNumber::kNotCounted ? "/" : "N/A"; }
+
+std::optional<double> NumberOf(const Cell& cell) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+  const auto* real = std::get_if<double>(&cell);
+  return real != nullptr ? std::optional(*real) : std::nullopt;
+}
 
 std::string_view NameOf(Severity severity) {
   constexpr std::string_view kNames[] = {"info", "warn", "high"};
@@ -49,6 +58,34 @@ std::string Fixed(double value, int decimals) {
 double Ratio(double base, double comparison) {
   if (base == 0) return comparison == 0 ? 1.0 : std::numeric_limits<double>::infinity();
   return comparison / base;
+}
+
+std::string_view NameOf(Tint tint) {
+  constexpr std::array<std::string_view, 7> kNames = {"",     "compute", "wait", "transfer",
+                                                      "copy", "free",    "base"};
+  return kNames[static_cast<std::size_t>(tint)];
+}
+
+namespace {
+
+std::optional<double> NumberIn(const Row& row, std::size_t column) {
+  const auto number = column < row.cells.size() ? NumberOf(row.cells[column]) : std::nullopt;
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> ChangeOf(const Sheet& sheet, const Row& row) {
+  std::array<std::optional<double>, 2> totals;
+  for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+    const Column& column = sheet.columns[i];
+    if (column.change == ChangeRole::kNone) continue;
+    const std::optional<double> number = NumberIn(row, i);
+    if (column.change == ChangeRole::kDifference && number) return number;
+    if (column.change == ChangeRole::kTotal) totals[column.side == Side::kBase ? 0 : 1] = number;
+  }
+  if (!totals[0] || !totals[1]) return std::nullopt;
+  return *totals[1] - *totals[0];
 }
 
 }  // namespace mpa
