@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <string_view>
@@ -30,10 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool IsPositiveNumber(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(number) &&
-         number > 0;
+  const auto number = WholeNumber<double>(text);
+  return number && std::isfinite(*number) && *number > 0;
 }
 
 const RecipeParameter* FindParameter(const Recipe& recipe, std::string_view name) {

@@ -4,7 +4,6 @@
 #include "mpa/io/numbers.h"
 
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -136,26 +135,20 @@ float MicrosBeyondNs(std::string_view text) {
   const std::size_t point = text.find('.');
   if (point == std::string_view::npos || text.size() - point <= kDigitsOfNs + 1) return 0;
   const auto whole = NsFromMicros(text);
-  double micros = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), micros);
-  if (!whole || error != std::errc() || end != text.data() + text.size()) return 0;
-  return static_cast<float>(micros * 1e3 - static_cast<double>(*whole));
+  const auto micros = WholeNumber<double>(text);
+  if (!whole || !micros) return 0;
+  return static_cast<float>(*micros * 1e3 - static_cast<double>(*whole));
 }
 
 std::optional<double> ParseReal(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+  const auto value = WholeNumber<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 std::optional<std::int64_t> ParseInt(std::string_view text) {
   text = Trim(text);
   if (text.size() > 1 && text[0] == '+' && IsDigit(text[1])) text.remove_prefix(1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return WholeNumber<std::int64_t>(text);
 }
 
 }  // namespace mpa::io

@@ -36,10 +36,6 @@ std::string NameOf(const RoofKernels& kernels) {
   return CutEnd(fmt::format("{} {}", kernels.op_type, kernels.input_shapes), kMostLetters);
 }
 
-double Percent(TimeNs part, TimeNs whole) {
-  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
 double Round(double value, int digits) {
   if (value == 0 || !std::isfinite(value)) return value;
   const double scale = std::pow(10, digits - 1 - std::floor(std::log10(std::abs(value))));
@@ -98,7 +94,7 @@ class RanksTogether {
       for (auto& [type, values] : series)
         values.values.push_back(type == row.type ? Round(tflops, 4)
                                                  : std::numeric_limits<double>::quiet_NaN());
-      share.values.push_back(Round(Percent(row.duration, time_), 4));
+      share.values.push_back(Round(PercentOf(row.duration, time_), 4));
       mfu.values.push_back(row.peak_tflops > 0 ? Round(100 * tflops / row.peak_tflops, 4)
                                                : std::numeric_limits<double>::quiet_NaN());
       count.values.push_back(static_cast<double>(row.count));
@@ -131,10 +127,10 @@ class RanksTogether {
     TimeNs drawn = 0;
     for (const RoofKernels& row : kernels_) drawn += row.duration;
     std::string text =
-        fmt::format("{:.1f} % of the kernels' time is in the picture.", Percent(drawn, time_));
+        fmt::format("{:.1f} % of the kernels' time is in the picture.", PercentOf(drawn, time_));
     for (std::size_t i = 0; i < std::min(kMostNamed, gaps_.size()); ++i) {
       text += fmt::format("{} {} {:.1f} % ({})", i == 0 ? " Left out:" : ",", gaps_[i].op_type,
-                          Percent(gaps_[i].duration, time_), gaps_[i].reason);
+                          PercentOf(gaps_[i].duration, time_), gaps_[i].reason);
     }
     if (gaps_.size() > kMostNamed)
       text += fmt::format(", and {} more",

@@ -3,7 +3,6 @@
 #include "mpa/mfu/shapes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "mpa/base/text.h"
@@ -32,10 +31,9 @@ std::optional<Shape> ParseShape(std::string_view text) {
   Shape shape;
   if (text.empty()) return shape;
   const bool good = ForEachPart(text, ',', [&](std::string_view part) {
-    std::int64_t size = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), size);
-    if (error != std::errc() || end != part.data() + part.size() || size < 0) return false;
-    shape.push_back(size);
+    const auto size = WholeNumber<std::int64_t>(part);
+    if (!size || *size < 0) return false;
+    shape.push_back(*size);
     return true;
   });
   if (!good) return std::nullopt;

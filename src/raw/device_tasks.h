@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mpa/model/issues.h"
+#include "mpa/raw/session.h"
 #include "slices.h"
 
 namespace mpa::raw {

@@ -4,22 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <optional>
-
 #include "mpa/base/log.h"
+#include "mpa/base/text.h"
 
 namespace mpa::raw {
 namespace {
-
-template <typename Number>
-std::optional<Number> WholeNumber(std::string_view text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
-}
 
 // Calls entry(key, text) for the parts before and after the first colon of each line.
 template <typename Entry>

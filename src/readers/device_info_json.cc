@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // info.json.<N> of a device: how many cores it has and how fast they run.
-#include <charconv>
 #include <string>
 
 #include "mpa/base/text.h"
@@ -14,10 +13,7 @@ namespace {
 double NumberOf(const nlohmann::json& value) {
   if (value.is_number()) return value.get<double>();
   if (!value.is_string()) return 0;
-  const std::string_view text = Trim(value.get_ref<const std::string&>());
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+  return WholeNumber<double>(Trim(value.get_ref<const std::string&>())).value_or(0);
 }
 
 std::int64_t CountOf(const nlohmann::json& value) {

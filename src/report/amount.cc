@@ -92,6 +92,10 @@ std::string MicrosecondsText(std::int64_t ns) {
 
 std::string UsText(std::int64_t ns) { return fmt::format("{:.1f}", InUs(ns)); }
 
+std::string PercentText(const std::optional<double>& ratio) {
+  return ratio ? fmt::format("{:.1f} %", *ratio * 100) : "-";
+}
+
 std::string PlainNumber(double value) { return fmt::format("{:.6g}", value); }
 
 }  // namespace mpa

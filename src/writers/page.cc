@@ -23,6 +23,11 @@
 namespace mpa {
 namespace {
 
+using writers::Escaped;
+using writers::EscapedHtml;
+using writers::Quoted;
+using writers::QuotedList;
+
 // Tables and charts of a page as the script on it reads them.
 
 /// What the script of a page draws, as a JSON document that may stand within HTML.
@@ -189,11 +194,9 @@ std::size_t PageData::Add(const PageChart& chart) {
 
 // Texts of a capture may hold "</script>".
 std::string PageData::Json() const {
-  return writers::Escaped(fmt::format("{{\"tables\":[{}],\n\"charts\":[{}]}}", tables_, charts_),
-                          {{'<', "\\u003c"}});
+  return Escaped(fmt::format("{{\"tables\":[{}],\n\"charts\":[{}]}}", tables_, charts_),
+                 {{'<', "\\u003c"}});
 }
-
-using writers::EscapedHtml;
 
 class PageWriter {
  public:

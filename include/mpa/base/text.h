@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -29,6 +30,15 @@ std::vector<std::string_view> Split(std::string_view text, char separator);
 
 /// `text` without "_<digits>" at its end.
 std::string_view WithoutNumber(std::string_view text);
+
+/// The number that the text is; empty if it is anything else or has more.
+template <typename Number>
+std::optional<Number> WholeNumber(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+}
 
 /// The number at the begin of the text, which loses it; -1 without one, or with one that is too
 /// large.

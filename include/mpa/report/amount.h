@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -51,6 +52,9 @@ std::string MicrosecondsText(std::int64_t ns);
 
 /// Microseconds with one decimal, for pictures: "12.3".
 std::string UsText(std::int64_t ns);
+
+/// "35.7 %" of 0.357; "-" where it is not known.
+std::string PercentText(const std::optional<double>& ratio);
 
 /// Percent without needless zeros: "3", "4.5", "0.25".
 std::string PlainNumber(double value);

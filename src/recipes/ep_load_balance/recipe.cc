@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <optional>
@@ -41,11 +40,7 @@ std::string_view WithoutAround(std::string_view text, std::string_view character
 
 // "100" of "100,64"; no shape has a larger size.
 std::optional<std::int64_t> FirstDimension(std::string_view shape) {
-  const std::string_view text = WithoutAround(shape.substr(0, shape.find(',')), " ");
-  std::uint32_t size = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return size;
+  return WholeNumber<std::uint32_t>(WithoutAround(shape.substr(0, shape.find(',')), " "));
 }
 
 // The inputs but for the last two, which are not tokens: their first sizes together. Inputs without

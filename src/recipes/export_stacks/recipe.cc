@@ -71,10 +71,6 @@ std::vector<TextDocument> TakeDocuments(RankPart& part) {
   return documents;
 }
 
-double PercentOf(TimeNs part, TimeNs whole) {
-  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
 // A path in a table; files have all paths, tables the longest.
 struct PathItem {
   std::int64_t rank = -1;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -45,13 +44,11 @@ std::string SetThresholds(std::string_view text, Thresholds& thresholds) {
       return fmt::format("unknown threshold '{}'; available: {}", name, fmt::join(names, ", "));
     }
     const std::string_view number = equals < item.size() ? Trim(item.substr(equals + 1)) : "";
-    double value = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-    if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(value) ||
-        value < 0) {
+    const auto value = WholeNumber<double>(number);
+    if (!value || !std::isfinite(*value) || *value < 0) {
       return fmt::format("invalid value '{}' for {}; give a number of 0 or more", number, name);
     }
-    thresholds.*found->second = value;
+    thresholds.*found->second = *value;
     from = comma + 1;
   }
   return "";

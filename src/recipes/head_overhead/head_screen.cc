@@ -12,6 +12,7 @@
 #include "head_part.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/time.h"
+#include "mpa/report/amount.h"
 
 namespace mpa::head {
 namespace {
@@ -24,9 +25,6 @@ std::string Us(MaybeNs time) {
   if (!time) return "-";
   constexpr TimeNs kLong = 100'000'000;
   return fmt::format("{:.{}f}", InUs(*time), *time < kLong ? 1 : 0);
-}
-std::string Percent(const std::optional<double>& ratio) {
-  return ratio ? fmt::format("{:.1f} %", *ratio * 100) : "-";
 }
 
 // As many lines as there is room for; the others are counted.
@@ -146,7 +144,7 @@ class HeadAnswer : ScreenPart {
         "device is idle for {} us of it",
         rank, head->spread.count, Us(head->spread.p50), unit,
         Us(PerStep(head->spread.sum, head->spread.count)),
-        head->share_of_step ? fmt::format(" ({} of it)", Percent(head->share_of_step)) : "",
+        head->share_of_step ? fmt::format(" ({} of it)", PercentText(head->share_of_step)) : "",
         Us(PerStep(head->exposed_sum, head->spread.count)));
     Shares(head->spread.count, unit);
     Compilations();
@@ -250,7 +248,7 @@ class HeadDetails : ScreenPart {
       if (row == nullptr) return;
       const Spread& spread = row->spread;
       Say(kLine, title, Us(spread.mean), Us(spread.p50), Us(spread.p90), Us(spread.max),
-          Percent(row->share), Us(PerStep(row->exposed_sum, head->spread.count)));
+          PercentText(row->share), Us(PerStep(row->exposed_sum, head->spread.count)));
     };
     for (const Measure part : kParts) {
       line(part, InfoOf(part).title);
@@ -294,7 +292,7 @@ class HeadDetails : ScreenPart {
   std::string ShareOfAll(const SummaryRow& row) const {
     const SummaryRow* all = Find(Measure::kHead);
     if (all == nullptr || all->spread.sum == 0) return "-";
-    return Percent(static_cast<double>(row.spread.sum) / static_cast<double>(all->spread.sum));
+    return PercentText(static_cast<double>(row.spread.sum) / static_cast<double>(all->spread.sum));
   }
 
   // The longest of each segment on one line; "unattributed" is time without an event.

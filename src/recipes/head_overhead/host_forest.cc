@@ -3,7 +3,6 @@
 #include "host_forest.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "mpa/base/text.h"
@@ -21,13 +20,6 @@ bool IsInference(std::string_view name, std::string_view callable) {
     return false;
   const char separator = name[callable.size()];
   return (separator == ' ' || separator == '_') && name.ends_with(kWord);
-}
-
-std::optional<std::int64_t> Number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 }  // namespace
@@ -80,8 +72,8 @@ std::optional<RegionId> RegionIdOf(std::string_view name) {
   const std::string_view ids = Trim(name.substr(1));
   const std::size_t slash = ids.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
-  const auto frame = Number(ids.substr(0, slash));
-  const auto variant = Number(ids.substr(slash + 1));
+  const auto frame = WholeNumber<std::int64_t>(ids.substr(0, slash));
+  const auto variant = WholeNumber<std::int64_t>(ids.substr(slash + 1));
   if (!frame || !variant) return std::nullopt;
   return RegionId{*frame, *variant};
 }

@@ -206,10 +206,6 @@ using Rank = OfRank<RankMemory>;
 
 std::string Bytes(std::int64_t bytes) { return AmountText(Quantity::kBytes, bytes); }
 
-double PercentOf(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
 std::string NameOf(const Holder& holder) {
   return holder.within.empty() || holder.within == holder.op
              ? holder.op

@@ -34,10 +34,6 @@ std::string ChipText(const ChipPeak& chip) {
   return text;
 }
 
-std::string PercentText(const std::optional<double>& ratio) {
-  return ratio ? fmt::format("{:.1f} %", *ratio * 100) : "-";
-}
-
 std::string WasteHeading(std::string_view unit) {
   return fmt::format("  {:<24} {:>7} {:>8} {:>7} {:>5}  {}", "most time wasted by", "kernels", unit,
                      "MFU", "type", "shapes");

@@ -102,8 +102,6 @@ constexpr PeakGap LastOf(PeakGap) { return PeakGap::kNoChip; }
 
 /// "peak 353.9 TFLOPS with FP16 (24 cores at 1800 MHz)".
 std::string ChipText(const ChipPeak& chip);
-/// "35.7 %", "-" where it is not known.
-std::string PercentText(const std::optional<double>& ratio);
 
 /// The heading of the table of wastes, and its rows.
 std::string WasteHeading(std::string_view unit);

@@ -210,15 +210,13 @@ std::string PartsText(const PhaseGroup& group) {
 
 std::string TokenText(const PhaseGroup& group) {
   const TimeNs time = TimePerToken(group);
-  return time >= 0 ? fmt::format("{:.3f}", static_cast<double>(time) / 1e6) : "-";
+  return time >= 0 ? fmt::format("{:.3f}", InMs(time)) : "-";
 }
 
 std::string RateText(const PhaseGroup& group) {
   const double rate = TokensPerSecond(group);
   return rate >= 0 ? fmt::format("{:.0f}", rate) : "-";
 }
-
-double Ms(TimeNs time) { return static_cast<double>(time) / 1e6; }
 
 // The same phase and size is slower on some ranks than on others.
 void AddOutliers(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
@@ -228,7 +226,7 @@ void AddOutliers(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Repo
     for (const auto& [id, part] : ranks) {
       for (const ServingAccount& step : part.steps) {
         if (!step.is_warm_up && AreAlike(step.batch, group.batch))
-          means.push_back({id, Ms(step.Length())});
+          means.push_back({id, InMs(step.Length())});
       }
     }
     outliers.Add(fmt::format("{}, {}", group.Phase(), group.Size()), MeansOfRanks(means),
@@ -283,8 +281,8 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
   for (const PhaseGroup* group : shown) {
     report.lines.push_back(fmt::format(
         "{:<8} {:<21.21} {:>6} {:>11.3f} {:>11.3f} {:>8} {:>9}", group->Phase(), group->Size(),
-        group->Count(), Ms(LengthAt(*group, 50)), Ms(LengthAt(*group, 75) - LengthAt(*group, 25)),
-        TokenText(*group), RateText(*group)));
+        group->Count(), InMs(LengthAt(*group, 50)),
+        InMs(LengthAt(*group, 75) - LengthAt(*group, 25)), TokenText(*group), RateText(*group)));
     report.lines.push_back("  " + PartsText(*group));
   }
   AddMoreLine(all, shown.size(), "size", report.lines);
