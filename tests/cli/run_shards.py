@@ -89,7 +89,7 @@ class Shards(Shared):
     def test_advisor_that_replays_some_ranks(self):
         """Without room for all graphs, one run and merge choose the same ranks."""
         rules = self.scratch / "rules.json"
-        rules.write_text(json.dumps({"schema": "mpa.rules/1", "all": {"whole_bytes": 1}}))
+        rules.write_text(json.dumps({"schema": "mpa.rules/1", "all": {"whole_ranks": 1, "whole_bytes": 1}}))
         direct = self.run_tool("advisor", "all", "-d", self.job, "--rules", rules, "--json")
         self.assertIn(f"1 of {RANKS} ranks were replayed", "\n".join(json.loads(direct.out)["notes"]))
         self.make("advisor", "all", "--rules", rules, shards=3)

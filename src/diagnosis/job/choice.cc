@@ -280,9 +280,10 @@ RankChoice ChooseRanks(const std::vector<DiagnosedRank>& ranks, const JobOperati
   double bytes = 0;
   for (const Chain& chain : chains) bytes += chain.bytes;
   const double room = rules[kWholeBytes];
+  const bool has_room = bytes <= room || static_cast<double>(ranks.size()) <= rules[kWholeRanks];
   const bool is_chosen =
       std::ranges::any_of(ranks, IsOutline) && !std::ranges::all_of(ranks, IsOutline);
-  if (bytes <= room && !is_chosen) {
+  if (has_room && !is_chosen) {
     choice.whole.resize(ranks.size());
     std::iota(choice.whole.begin(), choice.whole.end(), std::size_t{0});
     return choice;

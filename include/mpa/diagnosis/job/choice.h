@@ -9,10 +9,11 @@
 
 namespace mpa {
 
-inline constexpr Threshold kWholeBytes{
-    "whole_bytes", 600e6, 0, 1e15,
-    "of ranks that take more bytes together than this, those that stand out and some of the others "
-    "are replayed"},
+inline constexpr Threshold kWholeRanks{"whole_ranks", 512, 1, 1e9,
+                                       "of a job of up to so many ranks, all are replayed"},
+    kWholeBytes{"whole_bytes", 600e6, 0, 1e15,
+                "of a larger job, ranks that take up to so many bytes together are replayed: those "
+                "that stand out and some of the others"},
     kStandsOutShare{"stands_out_share", 0.005, 0, 1,
                     "a rank stands out if a kind of its work, or how late it comes, takes this "
                     "share of a step more than on ranks that do the same"};

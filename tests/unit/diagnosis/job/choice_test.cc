@@ -66,6 +66,13 @@ TEST(RankChoice, AllRanksOfAJobThatHasRoom) {
   EXPECT_EQ(choice.stand_out, 0u);
 }
 
+TEST(RankChoice, AllRanksOfASmallJobHoweverLargeTheyAre) {
+  Rules rules;
+  rules.Set(kWholeRanks, kRanks);
+  rules.Set(kWholeBytes, 0);
+  EXPECT_EQ(Choose(TwoSlowRanks(), rules).whole.size(), kRanks);
+}
+
 TEST(RankChoice, ThoseThatStandOutAndSomeThatDoNot) {
   const std::vector<RankDiagnosis> parts = TwoSlowRanks();
   const RankChoice choice = Choose(parts, RoomFor(4, parts));
@@ -84,6 +91,7 @@ TEST(RankChoice, TheLargestExcessOfEachKindOfWorkComesFirst) {
 
 TEST(RankChoice, OneChainAtLeastHoweverLargeItIs) {
   Rules rules;
+  rules.Set(kWholeRanks, 1);
   rules.Set(kWholeBytes, 0);
   EXPECT_EQ(Choose(TwoSlowRanks(), rules).whole.size(), 1u);
 }
