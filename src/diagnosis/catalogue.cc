@@ -28,11 +28,11 @@ constexpr std::string_view kRulesSchema = "mpa.rules/1";
 
 // Those of several findings.
 constexpr const Threshold* kOfAll[] = {
-    &kLeastShare,      &kLeastNs,     &kSearchShare,     &kPairShare,         &kFaultShare,
-    &kLowShare,        &kMediumShare, &kHighShare,       &kCriticalShare,     &kWarmUpRatio,
-    &kWarmUpCompiling, &kWarmUpRest,  &kSystematicShare, &kIntermittentShare, &kInnocentShare,
-    &kExplainedShare,  &kHiddenShare, &kGrownRatio,      &kLeastOperations,   &kWholeBytes,
-    &kStandsOutShare};
+    &kLeastShare,      &kLeastNs,       &kSearchShare,     &kPairShare,         &kFaultShare,
+    &kLowShare,        &kMediumShare,   &kHighShare,       &kCriticalShare,     &kWarmUpRatio,
+    &kWarmUpCompiling, &kWarmUpRest,    &kSystematicShare, &kIntermittentShare, &kInnocentShare,
+    &kExplainedShare,  &kHiddenShare,   &kGrownRatio,      &kLeastOperations,   &kWholeRanks,
+    &kWholeBytes,      &kStandsOutShare};
 constexpr const Threshold* kOfRanks[] = {&kLateShare,      &kLateOfPeers,   &kLatePeers,
                                          &kLatePairSteps,  &kLateAlike,     &kLateBlocksRatio,
                                          &kUnmatchedShare, &kLatenessShare, &kLatenessNs,

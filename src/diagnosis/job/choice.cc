@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 #include <string>
-#include <tuple>
+#include <string_view>
 #include <utility>
 
 #include "mpa/diagnosis/job/job.h"
@@ -168,24 +168,34 @@ class ExcessFinder {
 // would win.
 struct Chain {
   std::size_t island = 0;
+  std::int64_t block = -1;  // the first rank of those that share the layers, too
   std::vector<std::size_t> ranks;
   double bytes = 0;
   bool is_whole = false;
 };
 
+// The first rank of the groups with these names that the rank is in; itself without such groups.
+std::int64_t FirstOf(const std::vector<std::string_view>& names, const DiagnosedRank& rank) {
+  std::int64_t first = rank.rank;
+  for (const JobGroup& group : rank.part->collectives.groups) {
+    if (std::ranges::find(names, group.name) != names.end() && !group.ranks.empty())
+      first = std::min(first, *std::ranges::min_element(group.ranks));
+  }
+  return first;
+}
+
 std::vector<Chain> ChainsOf(const std::vector<DiagnosedRank>& ranks,
                             const JobOperations& operations) {
   std::map<std::pair<std::size_t, std::int64_t>, Chain> chains;  // by island and first rank
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const RankDiagnosis& part = *ranks[rank].part;
-    const JobGroup* pipeline = part.Pipeline();
-    const bool is_alone = pipeline == nullptr || pipeline->ranks.empty();
-    const std::int64_t first =
-        is_alone ? ranks[rank].rank : *std::ranges::min_element(pipeline->ranks);
+    const std::int64_t first = FirstOf({"pp"}, ranks[rank]);
     Chain& chain = chains[{operations.island[rank], first}];
     chain.island = operations.island[rank];
+    if (chain.ranks.empty()) chain.block = first;
     chain.ranks.push_back(rank);
-    chain.bytes += static_cast<double>(part.whole_bytes);
+    chain.bytes += static_cast<double>(ranks[rank].part->whole_bytes);
+    // Of the stages the first one tells which ranks its tensors are shared by.
+    if (ranks[rank].rank == first) chain.block = FirstOf({"tp", "cp"}, ranks[rank]);
   }
   std::vector<Chain> list;
   for (auto& [key, chain] : chains) list.push_back(std::move(chain));
@@ -199,28 +209,40 @@ class WholeChains {
       : chains_(std::move(chains)), of_rank_(ranks) {
     for (Chain& chain : chains_) {
       for (const std::size_t rank : chain.ranks) of_rank_[rank] = &chain;
+      blocks_[{chain.island, chain.block}].push_back(&chain);
     }
   }
 
-  /// The chains of who stands out most of each list, then second most, while there is room.
+  /// Of each list who stands out most, then second most, while there is room: the block, because
+  /// who shares layers with a late rank comes as late to everything else, or else the chain.
   void TakeThoseThatStandOut(const std::vector<std::vector<Excess>>& lists, double room) {
-    TakeInTurn(lists, [&](const Excess& excess) { return Take(*of_rank_[excess.rank], room); });
+    TakeInTurn(lists, [&](const Excess& excess) {
+      Chain& chain = *of_rank_[excess.rank];
+      const Block& block = blocks_.at({chain.island, chain.block});
+      double missing = 0;
+      for (const Chain* part : block) missing += part->is_whole ? 0 : part->bytes;
+      return bytes_ + missing <= room ? TakeBlock(block, room) : Take(chain, room);
+    });
   }
 
-  /// Of each island in turn, those in which fewest stand out first. One at least.
+  /// Of each island in turn the blocks in which fewest stand out first. One chain at least.
   void TakeOthers(const std::vector<bool>& stands_out, double room) {
-    std::map<std::size_t, std::vector<Chain*>> islands;
-    for (Chain& chain : chains_) islands[chain.island].push_back(&chain);
-    std::vector<std::vector<Chain*>> lists;
+    std::map<std::size_t, std::vector<const Block*>> islands;
+    for (const auto& [key, block] : blocks_) islands[key.first].push_back(&block);
+    const auto count = [&](const Block* block) {
+      std::size_t ranks = 0;
+      for (const Chain* chain : *block) {
+        for (const std::size_t rank : chain->ranks) ranks += stands_out[rank] ? 1 : 0;
+      }
+      return ranks;
+    };
+    std::vector<std::vector<const Block*>> lists;
     for (auto& [island, list] : islands) {
-      std::ranges::stable_sort(list, {}, [&](const Chain* chain) {
-        return std::ranges::count_if(chain->ranks,
-                                     [&](std::size_t rank) { return stands_out[rank]; });
-      });
+      std::ranges::stable_sort(list, {}, count);
       lists.push_back(std::move(list));
     }
-    if (bytes_ == 0) Take(*lists.front().front(), std::numeric_limits<double>::max());
-    TakeInTurn(lists, [&](Chain* chain) { return Take(*chain, room); });
+    if (bytes_ == 0) Take(*lists.front().front()->front(), std::numeric_limits<double>::max());
+    TakeInTurn(lists, [&](const Block* block) { return TakeBlock(*block, room); });
   }
 
   std::vector<std::size_t> Ranks() const {
@@ -232,6 +254,9 @@ class WholeChains {
   }
 
  private:
+  // Chains that share layers.
+  using Block = std::vector<Chain*>;
+
   // The next one of every list in turn, until there is no room for one.
   template <typename Item>
   void TakeInTurn(const std::vector<std::vector<Item>>& lists, const auto& take) {
@@ -254,7 +279,12 @@ class WholeChains {
     return true;
   }
 
+  bool TakeBlock(const Block& block, double room) {
+    return std::ranges::all_of(block, [&](Chain* chain) { return Take(*chain, room); });
+  }
+
   std::vector<Chain> chains_;
+  std::map<std::pair<std::size_t, std::int64_t>, Block> blocks_;  // by island and first rank
   std::vector<Chain*> of_rank_;
   double bytes_ = 0;
 };

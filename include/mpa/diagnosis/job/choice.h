@@ -20,7 +20,8 @@ inline constexpr Threshold kWholeRanks{"whole_ranks", 512, 1, 1e9,
 
 /// The ranks of a job whose graphs are replayed: all, unless they are too many. Then those that
 /// stand out, in turn by each kind of work in which ranks do, the largest excess first, with half
-/// of the room; and whole pipelines, those in which nobody stands out first.
+/// of the room; and others to compare with, those in which nobody stands out first. Pipelines are
+/// taken whole, and with the ranks that share their layers as far as there is room.
 struct RankChoice {
   std::vector<std::size_t> whole;  ///< positions, ascending
   std::size_t stand_out = 0;       ///< ranks that do; only counted where there is a choice

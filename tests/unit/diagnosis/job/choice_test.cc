@@ -39,6 +39,7 @@ std::vector<DiagnosedRank> RanksOf(const std::vector<RankDiagnosis>& parts) {
 // Room for so many of these ranks, which have about the same size.
 Rules RoomFor(std::size_t ranks, const std::vector<RankDiagnosis>& parts) {
   Rules rules;
+  rules.Set(kWholeRanks, 1);
   rules.Set(kWholeBytes,
             (static_cast<double>(ranks) + 0.5) * static_cast<double>(parts.front().whole_bytes));
   return rules;
@@ -106,6 +107,16 @@ TEST(RankChoice, APipelineIsTakenWhole) {
   // Half of the room is for one pipeline with a slow rank; the other one is left out.
   EXPECT_EQ(choice.whole, (std::vector<std::size_t>{0, 2, 3, 6, 8, 9}));
   EXPECT_EQ(choice.left_out, 1u);
+}
+
+TEST(RankChoice, WhoSharesLayersWithALateRankIsTaken) {
+  std::vector<RankDiagnosis> parts = TwoSlowRanks();
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    const auto first = static_cast<std::int64_t>(rank / 2 * 2);
+    parts[rank].collectives.groups = {{"t", "tp", {first, first + 1}}};
+  }
+  const RankChoice choice = Choose(parts, RoomFor(4, parts));
+  EXPECT_EQ(choice.whole, (std::vector<std::size_t>{0, 1, 2, 3}));
 }
 
 TEST(RankChoice, AnOutlineIsAPartWithoutGraph) {
