@@ -23,14 +23,24 @@ class RankStems {
   std::map<std::string, int> used_;
 };
 
+// The rows of a sheet by rank, as positions: a position in Report::ranks.
+using RowsOfRanks = std::vector<std::vector<std::size_t>>;
+
+RowsOfRanks RowsOfRanksIn(const Sheet& sheet, std::size_t ranks) {
+  RowsOfRanks rows(ranks);
+  for (std::size_t i = 0; i < sheet.rows.size(); ++i) {
+    const std::size_t rank = sheet.rows[i].rank;
+    if (rank < ranks) rows[rank].push_back(i);
+  }
+  return rows;
+}
+
 // Sheets of one place with the rows of one rank each: the workbook of a rank has its own.
-bool IsOfOtherRank(const Sheet& sheet, std::size_t rank, const Report& report) {
-  const bool shares = std::ranges::any_of(report.sheets, [&](const Sheet& other) {
+bool SharesItsPlace(const Sheet& sheet, const Report& report) {
+  return std::ranges::any_of(report.sheets, [&](const Sheet& other) {
     return &other != &sheet && other.of_rank.stem == sheet.of_rank.stem &&
            other.of_rank.sheet == sheet.of_rank.sheet;
   });
-  return shares &&
-         std::ranges::none_of(sheet.rows, [&](const Row& row) { return row.rank == rank; });
 }
 
 bool HoldsNothing(const Cell& cell) {
@@ -39,20 +49,18 @@ bool HoldsNothing(const Cell& cell) {
 }
 
 // The sheet with the rows of one rank, as its workbook shows them.
-Sheet OfOneRank(const Sheet& all, std::size_t rank) {
+Sheet OfOneRank(const Sheet& all, const std::vector<std::size_t>& of_rank) {
   Sheet sheet;
   sheet.name = all.of_rank.sheet;
   sheet.look = all.look;
-  std::vector<const Row*> rows;
-  for (const Row& row : all.rows) {
-    if (row.rank == rank) rows.push_back(&row);
-  }
+  std::vector<Row> rows;
+  for (const std::size_t i : of_rank) rows.push_back(all.rows[i]);
   std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < all.columns.size(); ++i) {
     const InWorkbook& in_workbook = all.columns[i].in_workbook;
     if (in_workbook.shown == InWorkbook::Shown::kNever) continue;
     if (in_workbook.shown == InWorkbook::Shown::kIfAny &&
-        std::ranges::all_of(rows, [&](const Row* row) { return HoldsNothing(row->cells[i]); })) {
+        std::ranges::all_of(rows, [&](const Row& row) { return HoldsNothing(row.cells[i]); })) {
       continue;
     }
     shown.push_back(i);
@@ -64,11 +72,11 @@ Sheet OfOneRank(const Sheet& all, std::size_t rank) {
     }
   }
   sheet.rows.reserve(rows.size());
-  for (const Row* row : rows) {
+  for (Row& row : rows) {
     Row& kept = sheet.rows.emplace_back();
-    for (const std::size_t i : shown) kept.cells.push_back(row->cells[i]);
-    kept.emphasis = row->emphasis;
-    kept.indent = row->indent;
+    for (const std::size_t i : shown) kept.cells.push_back(std::move(row.cells[i]));
+    kept.emphasis = row.emphasis;
+    kept.indent = row.indent;
   }
   return sheet;
 }
@@ -85,15 +93,22 @@ std::vector<std::filesystem::path> WriteRankWorkbooks(const Report& report,
       stems.push_back(stem);
     }
   }
+  std::vector<RowsOfRanks> rows;  // of each sheet
+  for (const Sheet& sheet : report.sheets) {
+    rows.push_back(sheet.of_rank.stem.empty() ? RowsOfRanks(report.ranks.size())
+                                              : RowsOfRanksIn(sheet, report.ranks.size()));
+  }
   RankStems names;
   std::vector<std::filesystem::path> paths;
   for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
     for (const std::string& stem : stems) {
       Report workbook;
       workbook.as_reference = report.as_reference;
-      for (const Sheet& sheet : report.sheets) {
-        if (sheet.of_rank.stem != stem || IsOfOtherRank(sheet, rank, report)) continue;
-        workbook.sheets.push_back(OfOneRank(sheet, rank));
+      for (std::size_t i = 0; i < report.sheets.size(); ++i) {
+        const Sheet& sheet = report.sheets[i];
+        if (sheet.of_rank.stem != stem) continue;
+        if (rows[i][rank].empty() && SharesItsPlace(sheet, report)) continue;
+        workbook.sheets.push_back(OfOneRank(sheet, rows[i][rank]));
       }
       if (workbook.sheets.empty() || workbook.sheets.front().rows.empty()) continue;
       paths.push_back(ReplaceReport(workbook, directory, names.Next(stem, report.ranks[rank]),
