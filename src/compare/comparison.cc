@@ -128,7 +128,7 @@ class Places {
     return std::nullopt;
   }
 
-  // Kernels are named by their type, or where there is none by themselves.
+  // A kernel is named by its type, or by its own name if it has none.
   std::optional<RowPlace> OfKernels(const std::string& type) const {
     constexpr std::size_t kType = 1;
     for (const char* sheet : {"KernelCompare", "KernelTypeCompare"}) {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -251,6 +252,11 @@ const FoundCause* NumberedFinding(std::string_view number,
 
 std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines,
                                     const Rules& rules) {
+  if (HaveRoom(outlines, rules)) {  // what they did together need not be known
+    std::vector<std::size_t> all(outlines.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+  }
   const CommonSteps common = FindCommonSteps(WithDeviceWork(outlines));
   if (common.ranks.empty()) return {};
   std::set<std::int64_t> whole;

@@ -31,6 +31,9 @@ std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines, 
 /// Those of the recipe's arguments, or the usual ones.
 Rules RulesOf(const RecipeArguments& arguments);
 
+/// The ranks of the parts of the recipe. Throws Error (kCorrupt) for a damaged part.
+std::vector<DiagnosedRank> DiagnosedRanksOf(const std::vector<RankPart>& parts);
+
 /// Captures of unknown ranks are not known to be of one job: throws Error (kUsage) for two or more.
 void RequireRanks(const std::vector<DiagnosedRank>& ranks);
 

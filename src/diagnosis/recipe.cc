@@ -198,6 +198,15 @@ void Explain(Diagnosis& diagnosis, const RecipeArguments& arguments, Wanted want
 
 }  // namespace
 
+std::vector<DiagnosedRank> DiagnosedRanksOf(const std::vector<RankPart>& parts) {
+  std::vector<DiagnosedRank> ranks;
+  for (const RankPart& part : parts) {
+    ranks.push_back({part.rank, static_cast<const RankDiagnosis*>(part.part.get())});
+    CheckPart(*ranks.back().part);
+  }
+  return ranks;
+}
+
 void RequireRanks(const std::vector<DiagnosedRank>& ranks) {
   const auto unknown = std::ranges::count_if(ranks, [](const auto& rank) { return rank.rank < 0; });
   if (unknown < 2) return;
@@ -249,22 +258,13 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());
 }
 
-std::vector<DiagnosedRank> RanksOf(const std::vector<RankPart>& parts) {
-  std::vector<DiagnosedRank> ranks;
-  for (const RankPart& part : parts) {
-    ranks.push_back({part.rank, static_cast<const RankDiagnosis*>(part.part.get())});
-    CheckPart(*ranks.back().part);
-  }
-  return ranks;
-}
-
 std::string EncodeOutline(const RankPart& part) {
   return ToBytes(OutlineOf(*static_cast<const RankDiagnosis*>(part.part.get())));
 }
 
 std::vector<std::size_t> ChooseWhole(const std::vector<RankPart>& outlines,
                                      const RecipeArguments& arguments) {
-  return ReplayedOf(RanksOf(outlines), RulesOf(arguments));
+  return ReplayedOf(DiagnosedRanksOf(outlines), RulesOf(arguments));
 }
 
 Verdict CanDiagnose(const RankFacts& facts) { return JudgeReadable(facts); }

@@ -168,9 +168,7 @@ const TimelinePlan::Rank* TimelinePlan::Find(std::int64_t rank) const {
 
 TimelinePlan PlanTimeline(const std::vector<RankPart>& parts, const RecipeArguments& arguments,
                           const std::string& around) {
-  std::vector<DiagnosedRank> ranks;
-  for (const RankPart& part : parts)
-    ranks.push_back({part.rank, static_cast<const RankDiagnosis*>(part.part.get())});
+  const std::vector<DiagnosedRank> ranks = DiagnosedRanksOf(parts);
   RequireRanks(ranks);
   return Planner(ranks, RulesOf(arguments), around).Take();
 }

@@ -257,7 +257,7 @@ class WholeChains {
   // Chains that share layers.
   using Block = std::vector<Chain*>;
 
-  // The next one of every list in turn, until there is no room for one.
+  // Takes the next item of every list in turn, until `take` refuses one.
   template <typename Item>
   void TakeInTurn(const std::vector<std::vector<Item>>& lists, const auto& take) {
     bool any = true;
@@ -303,17 +303,18 @@ bool IsOutline(const DiagnosedRank& rank) { return rank.part->is_outline; }
 
 }  // namespace
 
+bool HaveRoom(const std::vector<DiagnosedRank>& ranks, const Rules& rules) {
+  double bytes = 0;
+  for (const DiagnosedRank& rank : ranks) bytes += static_cast<double>(rank.part->whole_bytes);
+  return bytes <= rules[kWholeBytes] || static_cast<double>(ranks.size()) <= rules[kWholeRanks];
+}
+
 RankChoice ChooseRanks(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations,
                        const Rules& rules) {
   RankChoice choice;
-  std::vector<Chain> chains = ChainsOf(ranks, operations);
-  double bytes = 0;
-  for (const Chain& chain : chains) bytes += chain.bytes;
-  const double room = rules[kWholeBytes];
-  const bool has_room = bytes <= room || static_cast<double>(ranks.size()) <= rules[kWholeRanks];
   const bool is_chosen =
       std::ranges::any_of(ranks, IsOutline) && !std::ranges::all_of(ranks, IsOutline);
-  if (has_room && !is_chosen) {
+  if (HaveRoom(ranks, rules) && !is_chosen) {
     choice.whole.resize(ranks.size());
     std::iota(choice.whole.begin(), choice.whole.end(), std::size_t{0});
     return choice;
@@ -330,7 +331,8 @@ RankChoice ChooseRanks(const std::vector<DiagnosedRank>& ranks, const JobOperati
       if (!IsOutline(ranks[rank])) choice.whole.push_back(rank);
     }
   } else {
-    WholeChains whole(std::move(chains), ranks.size());
+    const double room = rules[kWholeBytes];
+    WholeChains whole(ChainsOf(ranks, operations), ranks.size());
     whole.TakeThoseThatStandOut(excesses, room / 2);
     whole.TakeOthers(stands_out, room);
     choice.whole = whole.Ranks();

@@ -29,7 +29,7 @@ enum class Phase : std::uint8_t { kForward, kLoading, kBackward, kOptimizer };
 struct Surroundings {
   explicit Surroundings(const OpTree& ops);
 
-  /// The outermost operator around it; steps, ranges and Optimizer.step are none.
+  /// The outermost operator around it; steps, ranges and Optimizer.step are not operators.
   std::vector<std::int64_t> outer;
   std::vector<Phase> phase;
   std::vector<std::int64_t> optimizer;  ///< the Optimizer.step around it, -1: none

@@ -28,6 +28,9 @@ struct RankChoice {
   std::size_t left_out = 0;        ///< of these, those that are not replayed
 };
 
+/// True if all of the ranks may be replayed. Reads the outlines of their parts alone.
+bool HaveRoom(const std::vector<DiagnosedRank>& ranks, const Rules& rules);
+
 /// Chooses by what the outlines of the parts hold. Where parts are outlines already, the others
 /// are chosen. `operations`: of these ranks.
 RankChoice ChooseRanks(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations,

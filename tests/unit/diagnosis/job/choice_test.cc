@@ -61,6 +61,15 @@ std::vector<RankDiagnosis> WithOutlines(std::vector<RankDiagnosis> parts,
   return read;
 }
 
+void ExpectSameFindings(const Diagnosis& actual, const Diagnosis& expected) {
+  ASSERT_EQ(actual.findings.size(), expected.findings.size());
+  for (std::size_t i = 0; i < expected.findings.size(); ++i) {
+    EXPECT_EQ(actual.findings[i].key, expected.findings[i].key);
+    EXPECT_EQ(actual.findings[i].gain, expected.findings[i].gain);
+  }
+  EXPECT_EQ(actual.accounting.size(), expected.accounting.size());
+}
+
 TEST(RankChoice, AllRanksOfAJobThatHasRoom) {
   const RankChoice choice = Choose(TwoSlowRanks(), {});
   EXPECT_EQ(choice.whole.size(), kRanks);
@@ -141,12 +150,7 @@ TEST(RankChoice, FewReplayedRanksFindWhatAllOfThemShow) {
   EXPECT_EQ(some.ranks.size(), kRanks);
   EXPECT_EQ(some.step, all.step);
   ASSERT_FALSE(all.findings.empty());
-  ASSERT_EQ(some.findings.size(), all.findings.size());
-  for (std::size_t i = 0; i < all.findings.size(); ++i) {
-    EXPECT_EQ(some.findings[i].key, all.findings[i].key);
-    EXPECT_EQ(some.findings[i].gain, all.findings[i].gain);
-  }
-  EXPECT_EQ(some.accounting.size(), all.accounting.size());
+  ExpectSameFindings(some, all);
 }
 
 TEST(RankChoice, OutlinesOfTheOthersAreEnough) {
@@ -160,12 +164,7 @@ TEST(RankChoice, OutlinesOfTheOthersAreEnough) {
                   read = DiagnoseJob(WithOutlines(parts, whole), rules);
   EXPECT_EQ(read.replayed.count, some.replayed.count);
   EXPECT_EQ(read.replayed.stand_out, some.replayed.stand_out);
-  ASSERT_EQ(read.findings.size(), some.findings.size());
-  for (std::size_t i = 0; i < some.findings.size(); ++i) {
-    EXPECT_EQ(read.findings[i].key, some.findings[i].key);
-    EXPECT_EQ(read.findings[i].gain, some.findings[i].gain);
-  }
-  EXPECT_EQ(read.accounting.size(), some.accounting.size());
+  ExpectSameFindings(read, some);
 }
 
 TEST(RankChoice, OutlinesAloneAreNotDiagnosed) {
