@@ -116,19 +116,19 @@ void AddCount(const char* option, const std::string& text, std::string_view name
 }
 
 // The text of a rule file that can be read as one.
-std::string RulesFileText(const std::string& path) {
+std::string ThresholdsFileText(const std::string& path) {
   const fs::path file = ExpandHome(path);
   return InContext("--rules", [&] {
     std::string text = io::ReadJson(file).dump();
-    (void)ParseRules(text);
+    (void)ParseThresholds(text);
     return text;
   });
 }
 
 // Those that the command was given, or the usual ones.
-Rules RulesOf(const RecipeArguments& arguments) {
+Thresholds ThresholdsOf(const RecipeArguments& arguments) {
   const auto rules = arguments.find("rules");
-  return rules == arguments.end() ? Rules() : ParseRules(rules->second);
+  return rules == arguments.end() ? Thresholds() : ParseThresholds(rules->second);
 }
 
 // What -d has to be followed by, to get the same findings.
@@ -145,7 +145,7 @@ std::string CapturesText(const AdvisorOptions& options, const Question& question
 }
 
 RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& question) {
-  constexpr std::int64_t kLeastChars = 600;
+  constexpr std::int64_t kMinChars = 600;
   RecipeArguments arguments = {{"dimension", question.what},
                                {"language", InChinese(options) ? "cn" : "en"}};
   if (!question.key.empty()) arguments["key"] = question.key;
@@ -155,16 +155,16 @@ RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& quest
   AddCount("--evidence", options.evidence, "evidence", arguments);
   AddCount("--max_chars", options.max_chars, "max_chars", arguments);
   if (options.agent) arguments.try_emplace("max_chars", kCharsForAgents);
-  if (!options.rules.empty()) arguments["rules"] = RulesFileText(options.rules);
+  if (!options.rules.empty()) arguments["rules"] = ThresholdsFileText(options.rules);
   const auto chars = arguments.find("max_chars");
-  if (chars != arguments.end() && io::ParseInt(chars->second).value_or(0) < kLeastChars) {
-    Fail(ErrorKind::kUsage, "--max_chars {}: give {} or more", chars->second, kLeastChars);
+  if (chars != arguments.end() && io::ParseInt(chars->second).value_or(0) < kMinChars) {
+    Fail(ErrorKind::kUsage, "--max_chars {}: give {} or more", chars->second, kMinChars);
   }
   return arguments;
 }
 
 ClusterOutcome DiagnoseCaptures(const AdvisorOptions& options, const std::string& captures,
-                                const RecipeArguments& arguments, Wanted wanted) {
+                                const RecipeArguments& arguments, OutputSelection wanted) {
   const Recipe recipe = DiagnosisRecipe();
   ClusterRequest request = options.ranks.Request(ExpandHome(captures));
   request.arguments = arguments;
@@ -186,7 +186,7 @@ std::optional<FindingChanges> ChangesSince(const RecipeArguments& arguments,
                                            const std::optional<nlohmann::json>& earlier,
                                            const Report& report) {
   if (!earlier) return std::nullopt;
-  return ChangesOf(*earlier, WholeOf(report), RulesOf(arguments)[kGrownRatio]);
+  return ChangesOf(*earlier, WholeOf(report), ThresholdsOf(arguments)[kGrownRatio]);
 }
 
 // From the condensed ranks to the answer.
@@ -200,7 +200,8 @@ int Answer(const AdvisorOptions& options, const Question& question,
   AdvisorPlaces places;
   NewDirectories directories;
   if (tables || timeline) places = PrepareOutputs(options.output, tables, directories);
-  const Wanted wanted{.sheets = tables, .screen = for_programs ? Detail::kNone : Detail::kAnswer};
+  const OutputSelection wanted{.sheets = tables,
+                               .screen = for_programs ? Detail::kNone : Detail::kAnswer};
   std::optional<TimelinePlan> plan;
   MappedRanks mapped = map();
   if (timeline) plan = PlanTimeline(mapped.parts, arguments, arguments.at("key"));
@@ -260,7 +261,7 @@ std::optional<Sharing> SharingOf(const AdvisorOptions& options, const Question& 
 
 int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   if (options.print_rules) {
-    Print(RulesText(Rules()));
+    Print(ThresholdsText(Thresholds()));
     FinishStdout();
     return 0;
   }
@@ -308,7 +309,7 @@ int MergeAdvisor(PartSet set, const std::string& output, bool json, const Agent&
   AdvisorOptions options;
   options.output = output;
   options.json = json;
-  options.agent = agent.Wanted();
+  options.agent = agent.OutputSelection();
   options.language = set.arguments.at("language");
   const Question question{.what = set.arguments.at("dimension")};
   return Answer(
@@ -326,18 +327,18 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
       ->check(Suggested(kQuestions))
       ->group("");
   add("-d,--profiling_path", options->captures,
-      "Directory with the captures of all ranks, or one capture", "PATH", kMostUsed);
+      "Directory with the captures of all ranks, or one capture", "PATH", kMaxUsed);
   add("--benchmark_profiling_path", options->baseline_captures,
       "Captures of another run to compare with: which findings are new, gone or "
       "larger, and sheets of the differences",
-      "PATH", kMostUsed);
+      "PATH", kMaxUsed);
   add("-o,--output_path", options->output,
-      "Directory for the page, tables and traces [default: the current one]", "DIR", kMostUsed);
+      "Directory for the page, tables and traces [default: the current one]", "DIR", kMaxUsed);
   add("-l,--language", options->language, "Language of the texts [default: from the variable LANG]",
-      "LANG", kMostUsed)
+      "LANG", kMaxUsed)
       ->check(OneOf({"cn", "en"}));
   add("--fail_on", options->fail_on, "Exit with 1 if a fault has this severity or a higher one",
-      "SEVERITY", kMostUsed)
+      "SEVERITY", kMaxUsed)
       ->check(OneOf({"info", "low", "medium", "high", "critical"}));
   add("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]", "LIST",
       kReading);

@@ -105,13 +105,13 @@ std::map<std::int64_t, TimesByName> MeanAccounts(const nlohmann::json& diagnosis
     const nlohmann::json& rank = io::Member(row, "rank");
     if (!rank.is_number_integer() || IsDropped(diagnosis, row)) continue;
     ++steps[rank.get<std::int64_t>()];
-    for (const auto& [leaf, time] : io::Member(row, "leaves").items()) {
+    for (const auto& [category, time] : io::Member(row, "leaves").items()) {
       if (time.is_number_integer())
-        accounts[rank.get<std::int64_t>()][leaf].ns += time.get<std::int64_t>();
+        accounts[rank.get<std::int64_t>()][category].ns += time.get<std::int64_t>();
     }
   }
   for (auto& [rank, account] : accounts) {
-    for (auto& [leaf, time] : account) time.ns /= steps[rank];
+    for (auto& [category, time] : account) time.ns /= steps[rank];
   }
   return accounts;
 }
@@ -187,9 +187,9 @@ std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, st
 
 nlohmann::ordered_json StepChangeJson(const ChangeNode& step) {
   nlohmann::ordered_json parts = nlohmann::ordered_json::array();
-  for (const ChangeNode& part : LeavesOf(step)) {
+  for (const ChangeNode& part : CategoriesOf(step)) {
     parts.push_back({{"name", part.name},
-                     {"leaf", part.leaf},
+                     {"leaf", part.category},
                      {"before_ns", part.base},
                      {"now_ns", part.comparison}});
   }
@@ -213,12 +213,12 @@ namespace {
 
 using Times = std::map<std::int64_t, std::int64_t>;  // ns of the mean step, by rank
 
-// What the leaves that begin with `prefix` take.
+// What the categories that begin with `prefix` take.
 Times TimesOf(const nlohmann::json& diagnosis, std::string_view prefix) {
   Times sums;
   for (const auto& [rank, account] : MeanAccounts(diagnosis)) {
-    for (const auto& [leaf, time] : account) {
-      if (leaf.starts_with(prefix)) sums[rank] += time.ns;
+    for (const auto& [category, time] : account) {
+      if (category.starts_with(prefix)) sums[rank] += time.ns;
     }
   }
   return sums;

@@ -64,7 +64,7 @@ Command AddCheck(CLI::App& program) {
                           "PROF_* directory, a trace, a database), or a directory with captures of "
                           "many ranks");
   app->add_flag("--json", options->json, "Print one JSON document instead of the text")
-      ->group(kMostUsed);
+      ->group(kMaxUsed);
   AddOpenOptions(*app, options->open);
   return {app, [options] { return RunCheck(*options); }, CheckPage};
 }

@@ -165,11 +165,11 @@ void AddLack(const Lack& lack, WrappedText& page) {
 // "compare: api, kernels; cluster: all, hccl_sum and 12 more", with -v all of them.
 std::string AnalysesText(
     const std::vector<std::pair<std::string, std::vector<std::string>>>& names) {
-  constexpr std::size_t kMost = 4;
+  constexpr std::size_t kMax = 4;
   std::string text;
   for (const auto& [command, analyses] : names) {
-    const bool all = LogEnabled(LogLevel::kInfo) || analyses.size() <= kMost + 1;
-    const std::size_t shown = all ? analyses.size() : kMost;
+    const bool all = LogEnabled(LogLevel::kInfo) || analyses.size() <= kMax + 1;
+    const std::size_t shown = all ? analyses.size() : kMax;
     text += fmt::format(
         "{}{}: {}", text.empty() ? "" : "; ", command,
         fmt::join(analyses.begin(), analyses.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
@@ -336,14 +336,14 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
   AddGroups(report.groups, page);
   std::string text = page.text();
   const std::vector<Block> blocks = Fold(report, color);
-  constexpr std::ptrdiff_t kMostLines = 40;
+  constexpr std::ptrdiff_t kMaxLines = 40;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     WrappedText head(color);
     head.AddBlank();
     AddBlock(blocks[i], survey.path, head);
     const std::string told = head.text() + blocks[i].body;
     const auto lines = std::ranges::count(text, '\n') + std::ranges::count(told, '\n');
-    if (i > 0 && lines > kMostLines && !LogEnabled(LogLevel::kInfo)) {
+    if (i > 0 && lines > kMaxLines && !LogEnabled(LogLevel::kInfo)) {
       text += OthersText(blocks, i);
       break;
     }

@@ -108,9 +108,9 @@ std::vector<std::string> OptionNames(const CLI::App& app) {
 // A misspelt name, or the beginning of one.
 std::optional<std::string> Nearest(const std::string& name, const std::vector<std::string>& known) {
   if (auto closest = Closest(name, known)) return closest;
-  constexpr std::size_t kFewestLetters = 4;
+  constexpr std::size_t kMinLetters = 4;
   const auto begun = std::ranges::find_if(known, [&](const std::string& candidate) {
-    return name.size() >= kFewestLetters && candidate.starts_with(name);
+    return name.size() >= kMinLetters && candidate.starts_with(name);
   });
   return begun == known.end() ? std::nullopt : std::optional(*begun);
 }

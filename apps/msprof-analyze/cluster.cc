@@ -158,18 +158,18 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
   const OptionAdder add(*app);
   add("-m,--mode", options->recipe,
       "Name of the recipe, or a list such as hccl_sum,slow_rank: each rank is read once", "RECIPE",
-      kMostUsed)
+      kMaxUsed)
       ->check(SuggestedList(RecipeNames()));
   options->captures.AddTo(
       *app, "Directory with the captures of all ranks, or one capture; parsed or raw");
   add("-o,--output_path", options->output,
       "Directory in which to create cluster_analysis_output [default: that of -d]", "DIR",
-      kMostUsed);
+      kMaxUsed);
   options->exports.AddTo(*app, {ReportKind::kRecipe}, kRecipeType);
-  app->get_option("--export_type")->group(kMostUsed);
+  app->get_option("--export_type")->group(kMaxUsed);
   app->get_option("--json")->group(kMore);
   add("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]", "LIST",
-      kMostUsed);
+      kMaxUsed);
   AddParameters(*app, options);
   app->add_option_function<std::string>(
          fmt::format("--{}", kBenchmark),

@@ -84,7 +84,7 @@ void AddOpenOptions(CLI::App& command, OpenOptions& options) {
 }
 
 void CaptureArgument::AddTo(CLI::App& command, const std::string& help) {
-  OptionAdder{command}("-d,--profiling_path", named_, help, "PATH", kMostUsed);
+  OptionAdder{command}("-d,--profiling_path", named_, help, "PATH", kMaxUsed);
   command.add_option("path", bare_)->expected(-1)->type_name("PATH");
 }
 
@@ -197,8 +197,8 @@ CLI::Option* AddMemoryOption(CLI::App& command, std::string& limit) {
 
 std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::string& text) {
   if (text == "all" || text.empty()) return std::nullopt;
-  constexpr std::int64_t kMostRank = 1'000'000;
-  constexpr std::int64_t kMostNamed = 100'000;
+  constexpr std::int64_t kMaxRank = 1'000'000;
+  constexpr std::int64_t kMaxNamed = 100'000;
   std::set<std::int64_t> ranks;
   std::int64_t named = 0;
   for (const std::string_view piece : Split(text, ',')) {
@@ -206,14 +206,14 @@ std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::
     const std::size_t dash = std::min(item.find('-', 1), item.size());
     const auto first = io::ParseInt(item.substr(0, dash));
     const auto last = dash == item.size() ? first : io::ParseInt(item.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last > kMostRank) {
+    if (!first || !last || *first < 0 || *last < *first || *last > kMaxRank) {
       Fail(ErrorKind::kUsage, "{} {}: invalid rank '{}'; give 'all' or a list such as 0,1,4-7",
            option, text, item);
     }
     named += *last - *first;
-    if (named > kMostNamed)
+    if (named > kMaxNamed)
       Fail(ErrorKind::kUsage, "{}: more than {} ranks; give fewer, or leave {} out for all", option,
-           kMostNamed, option);
+           kMaxNamed, option);
     for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.insert(rank);
   }
   return ranks;

@@ -61,11 +61,11 @@ std::vector<Comparison> Chosen(const CompareCommandOptions& options) {
 }
 
 CompareOptions SheetOptions(const CompareCommandOptions& options) {
-  constexpr std::int64_t kFewestKernels = 4;
-  if (options.max_kernels != 0 && options.max_kernels < kFewestKernels) {
+  constexpr std::int64_t kMinKernels = 4;
+  if (options.max_kernels != 0 && options.max_kernels < kMinKernels) {
     Fail(ErrorKind::kUsage,
          "--max_kernel_num {}: too small, has to be greater than {}; give {} or more",
-         options.max_kernels, kFewestKernels - 1, kFewestKernels);
+         options.max_kernels, kMinKernels - 1, kMinKernels);
   }
   CompareOptions sheets;
   sheets.details = !options.disable_details;
@@ -129,11 +129,11 @@ int RunSheets(const CompareCommandOptions& options) {
   if (request.base_step.has_value() != request.comparison_step.has_value()) {
     Fail(ErrorKind::kUsage, "--base_step and --comparison_step go together; give both or none");
   }
-  constexpr std::size_t kLongestFlowCategory = 20;
-  if (options.gpu_flow_cat.size() > kLongestFlowCategory) {
+  constexpr std::size_t kMaxFlowCategory = 20;
+  if (options.gpu_flow_cat.size() > kMaxFlowCategory) {
     Fail(ErrorKind::kUsage,
          "--gpu_flow_cat {}: longer than {} characters; give only the category of the events",
-         options.gpu_flow_cat, kLongestFlowCategory);
+         options.gpu_flow_cat, kMaxFlowCategory);
   }
   request.gpu_flow_cat = options.gpu_flow_cat;
   request.options = SheetOptions(options);
@@ -257,16 +257,15 @@ Command AddCompare(CLI::App& program) {
   add("-d,--profiling_path", options->comparison,
       "Capture to analyse: a directory (*_ascend_pt, *_ascend_ms, PROF_*), a trace (.json, "
       ".json.gz) or a database of the profiler; or a directory with those of several ranks",
-      "PATH", kMostUsed)
+      "PATH", kMaxUsed)
       ->allow_extra_args(false);
   add("--benchmark_profiling_path", options->base,
-      "Capture to compare with, of the same or another kind", "PATH", kMostUsed)
+      "Capture to compare with, of the same or another kind", "PATH", kMaxUsed)
       ->allow_extra_args(false);
   app->add_option("captures", options->both)->expected(-1)->type_name("PATH");
-  add("-o,--output_path", options->output, "Directory for the files [default: .]", "DIR",
-      kMostUsed);
+  add("-o,--output_path", options->output, "Directory for the files [default: .]", "DIR", kMaxUsed);
   options->exports.AddTo(*app, {ReportKind::kComparison, ReportKind::kGate}, kSheetsType);
-  for (const char* name : {"--export_type", "--json"}) app->get_option(name)->group(kMostUsed);
+  for (const char* name : {"--export_type", "--json"}) app->get_option(name)->group(kMaxUsed);
 
   constexpr const char* kWhat = "What to compare [default: everything]";
   for (const Comparison& comparison : AllComparisons()) {

@@ -111,8 +111,8 @@ class Parser {
   }
 
   static std::string_view Shown(std::string_view text) {
-    constexpr std::size_t kMostCharacters = 40;
-    return text.substr(0, kMostCharacters);
+    constexpr std::size_t kMaxCharacters = 40;
+    return text.substr(0, kMaxCharacters);
   }
 
   const std::string name_;
@@ -150,7 +150,7 @@ std::string DefaultCompareConfig() {
 
 namespace {
 
-constexpr std::size_t kLongestName = 200;  // bytes
+constexpr std::size_t kMaxNameLength = 200;  // bytes
 
 class NameMapParser {
  public:
@@ -211,9 +211,9 @@ class NameMapParser {
       name += c;
     }
     ++at_;
-    if (name.size() > kLongestName) {
+    if (name.size() > kMaxNameLength) {
       Fail(ErrorKind::kUsage, "--op_name_map: a name is longer than {} characters: {}...",
-           kLongestName, name.substr(0, 40));
+           kMaxNameLength, name.substr(0, 40));
     }
     return name;
   }

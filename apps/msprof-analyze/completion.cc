@@ -179,12 +179,12 @@ Line ReadLine(const CLI::App& program) {
 
 // The beginning of an explanation, as long as a list of a shell has room for.
 std::string FewWords(const std::string& help) {
-  constexpr std::size_t kMost = 60;
+  constexpr std::size_t kMax = 60;
   std::size_t end = help.size();
   for (const std::string_view stop : {": ", "; ", ". ", " [", ", such as"}) {
     end = std::min(end, help.find(stop));
   }
-  if (end > kMost) end = std::min(help.rfind(' ', kMost), end);
+  if (end > kMax) end = std::min(help.rfind(' ', kMax), end);
   return help.substr(0, end);
 }
 

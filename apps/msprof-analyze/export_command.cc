@@ -170,11 +170,11 @@ Command AddExport(CLI::App& program) {
       ->check(Suggested(kThings))
       ->group("");
   add("-d,--profiling_path", options->captures,
-      "Directory with the captures of all ranks, or one capture", "PATH", kMostUsed);
+      "Directory with the captures of all ranks, or one capture", "PATH", kMaxUsed);
   add("-o,--output_path", options->output,
       "File to write, NAME.json or NAME.json.gz, or a directory for timeline.json.gz [default: the "
       "current one]",
-      "OUT", kMostUsed);
+      "OUT", kMaxUsed);
   add("--ranks,--rank_list", options->ranks.rank_list,
       "Ranks to show, such as 0,1,4-7 [default: all; with --around those of the finding and one "
       "more]",

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The test of the decision counts all divisions of the runs.
-constexpr std::size_t kMostRuns = 50;
+constexpr std::size_t kMaxRuns = 50;
 
 // The runs of one side.
 struct SideOfGate {
@@ -45,9 +45,9 @@ SideOfGate Join(std::vector<LoadedRuns>::iterator first, std::vector<LoadedRuns>
     std::move(first->notes.begin(), first->notes.end(), std::back_inserter(side.notes));
     side.partial = side.partial || first->partial;
   }
-  if (side.runs.size() > kMostRuns) {
+  if (side.runs.size() > kMaxRuns) {
     Fail(ErrorKind::kUsage, "{}: {} runs given; at most {} can be compared", option,
-         side.runs.size(), kMostRuns);
+         side.runs.size(), kMaxRuns);
   }
   return side;
 }
@@ -91,10 +91,10 @@ gate::Baseline AsBaseline(const SideOfGate& side) {
 }
 
 int LearnNoise(const SideOfGate& side, const std::string& file) {
-  constexpr std::size_t kFewestRuns = 3;
-  if (side.runs.size() < kFewestRuns) {
+  constexpr std::size_t kMinRuns = 3;
+  if (side.runs.size() < kMinRuns) {
     Fail(ErrorKind::kUsage, "--learn_noise: {} run{} too few; give {} of one program or more",
-         side.runs.size(), side.runs.size() == 1 ? " is" : "s are", kFewestRuns);
+         side.runs.size(), side.runs.size() == 1 ? " is" : "s are", kMinRuns);
   }
   if (!IsWhole(side, file)) return kExitPartial;
   const gate::NoiseFloors noise = gate::LearnNoise(side.runs);

@@ -147,7 +147,7 @@ std::vector<OptionGroup> OptionGroups(const CLI::App& app, const OptionFilter& s
   }
   // In the order in which they first occur, but for the first and the last one.
   const auto place = [](const OptionGroup& group) {
-    return group.heading == kMostUsed ? 0 : group.heading == kCommon ? 2 : 1;
+    return group.heading == kMaxUsed ? 0 : group.heading == kCommon ? 2 : 1;
   };
   std::ranges::stable_sort(
       groups, [&](const OptionGroup& a, const OptionGroup& b) { return place(a) < place(b); });
@@ -155,7 +155,7 @@ std::vector<OptionGroup> OptionGroups(const CLI::App& app, const OptionFilter& s
 }
 
 bool IsMostUsed(const CLI::Option& option) {
-  return option.get_group() == kMostUsed || option.check_lname("help");
+  return option.get_group() == kMaxUsed || option.check_lname("help");
 }
 
 bool IsNamed(const CLI::Option& option, std::initializer_list<const char*> names) {

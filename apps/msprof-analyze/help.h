@@ -47,7 +47,7 @@ class WrappedText {
 };
 
 /// Headings of options. The first of these comes first, the last one last.
-inline constexpr const char* kMostUsed = "Most used options";
+inline constexpr const char* kMaxUsed = "Most used options";
 inline constexpr const char* kReading = "Reading captures";
 inline constexpr const char* kCommon = "Help, messages and threads";
 

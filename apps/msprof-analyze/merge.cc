@@ -37,7 +37,7 @@ struct MergeOptions {
 
 // Those of -m; else all that there are parts of.
 std::vector<PartSet> SetsOf(const MergeOptions& options, const Recipe& advisor) {
-  std::vector<WantedParts> wanted;
+  std::vector<PartSelection> wanted;
   for (const std::string_view piece : Split(options.recipe, ',')) {
     const std::string name(Trim(piece));
     if (name == advisor.name)
@@ -121,15 +121,15 @@ Command AddMerge(CLI::App& program, const Agent& agent) {
   const OptionAdder add(*app);
   app->add_option("directories", options->directories)->expected(-1)->type_name("DIR")->group("");
   add("-m,--mode", options->recipe, "Recipes, or advisor [default: all that have parts]", "RECIPE",
-      kMostUsed);
+      kMaxUsed);
   add("-o,--output_path", options->output,
       "Directory for the results [default: the first one with parts; of advisor the current one]",
-      "DIR", kMostUsed);
+      "DIR", kMaxUsed);
   options->exports.AddTo(*app, {ReportKind::kRecipe}, kRecipeType);
-  for (const char* name : {"--export_type", "--json"}) app->get_option(name)->group(kMostUsed);
-  add.Flag("--print", options->print, "Print more about a single rank", kMostUsed);
+  for (const char* name : {"--export_type", "--json"}) app->get_option(name)->group(kMaxUsed);
+  add.Flag("--print", options->print, "Print more about a single rank", kMaxUsed);
   add.Flag("--agent", options->agent,
-           "Print one JSON object that names what was written; the log goes to a file", kMostUsed);
+           "Print one JSON object that names what was written; the log goes to a file", kMaxUsed);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
   return {app, [options, &agent] { return RunMerge(*options, agent); }, MergePage};
 }

@@ -80,14 +80,14 @@ Command AddParse(CLI::App& program) {
   add("-o,--output_path", options->output,
       "Directory for the results, with a subdirectory for each capture [default: the "
       "captures themselves]",
-      "DIR", kMostUsed);
+      "DIR", kMaxUsed);
   add("--export_type", options->export_type,
-      "text: trace, tables and documents; db: databases [default: both]", "TYPE", kMostUsed)
+      "text: trace, tables and documents; db: databases [default: both]", "TYPE", kMaxUsed)
       ->check(OneOf({"text", "db"}));
   add.Flag("--force", options->force,
            "Replace existing results, and follow links that lead out of the capture; existing "
            "files that this run does not write stay",
-           kMostUsed);
+           kMaxUsed);
   return {app, [options] { return RunParse(*options); }, ParsePage};
 }
 

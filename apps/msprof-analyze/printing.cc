@@ -24,7 +24,7 @@ void PrintLines(const std::vector<std::string>& lines) {
 }
 
 void PrintWrapped(std::string_view text) {
-  constexpr std::size_t kMostLines = 5;
+  constexpr std::size_t kMaxLines = 5;
   const std::size_t width = ScreenColumns();
   const std::string printable = Printable(text);
   std::string_view rest = printable;
@@ -32,7 +32,7 @@ void PrintWrapped(std::string_view text) {
     std::size_t end = rest.size();
     if (end > width) end = rest.substr(0, width + 1).rfind(' ');
     if (end == std::string_view::npos) end = std::min(rest.find(' '), rest.size());
-    if (line == kMostLines && end < rest.size()) {
+    if (line == kMaxLines && end < rest.size()) {
       Print("...\n");
       return;
     }

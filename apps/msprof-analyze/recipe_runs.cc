@@ -226,7 +226,7 @@ struct RecipeResult {
   bool partial = false;
 };
 
-RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, Wanted wanted,
+RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, OutputSelection wanted,
                     const std::vector<ExportType>& types, const fs::path& output,
                     const EarlyDocuments& early, const ExportOptions* shown, NewNotes& notes) {
   const Recipe& recipe = *run.recipe;
@@ -290,7 +290,7 @@ Detail DetailOf(const Delivery& delivery) {
 
 int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mapped,
               const Delivery& delivery, const fs::path& output, const EarlyDocuments& early) {
-  const bool for_agent = delivery.agent.Wanted();
+  const bool for_agent = delivery.agent.OutputSelection();
   std::vector<WrittenResults> written;
   std::vector<std::string> answer, warnings;
   NewNotes notes;
@@ -329,9 +329,9 @@ int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mappe
 }  // namespace
 
 void CheckForms(const ExportOptions& exports, const Agent& agent, std::size_t runs) {
-  if (!exports.json() || (!agent.Wanted() && runs == 1)) return;
+  if (!exports.json() || (!agent.OutputSelection() && runs == 1)) return;
   Fail(ErrorKind::kUsage, "--json prints the document of one recipe; give {}",
-       agent.Wanted() ? "--agent alone" : "one recipe, or --export_type json");
+       agent.OutputSelection() ? "--agent alone" : "one recipe, or --export_type json");
 }
 
 int RunRecipes(const std::vector<RecipeRun>& runs, const Delivery& delivery,

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kMachines = "Several machines";
-constexpr std::size_t kMostShards = 1'000'000;
+constexpr std::size_t kMaxShards = 1'000'000;
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -65,7 +65,7 @@ const std::vector<Launcher>& Launchers() {
 std::optional<Shard> ShardOf(const std::string& number, const std::string& count) {
   const auto first = io::ParseInt(number), second = io::ParseInt(count);
   if (!first || !second || *first < 0 || *first >= *second ||
-      static_cast<std::size_t>(*second) > kMostShards)
+      static_cast<std::size_t>(*second) > kMaxShards)
     return std::nullopt;
   return Shard{static_cast<std::size_t>(*first), static_cast<std::size_t>(*second)};
 }
@@ -253,7 +253,7 @@ int RunShard(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
   const std::string next =
       fmt::format("msprof-analyze merge {}", sharing.request.directory.string());
   if (sharing.launcher.empty()) {
-    if (agent.Wanted()) {
+    if (agent.OutputSelection()) {
       WrittenResults results;
       results.files = written.files;
       agent.PrintResults({results}, {}, written.notes, "after all shares: " + next, exit_code);
@@ -274,7 +274,7 @@ int RunShard(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
 std::vector<MappedRanks> MappedShares(const std::vector<RecipeRun>& runs,
                                       const ClusterRequest& request, const Sharing& sharing,
                                       const std::vector<std::string>& lost) {
-  std::vector<WantedParts> wanted;
+  std::vector<PartSelection> wanted;
   for (const RecipeRun& run : runs) wanted.push_back({run.recipe, run.arguments, request.step});
   std::vector<MappedRanks> mapped;
   for (PartSet& set : ReadParts({sharing.request.directory}, wanted)) {

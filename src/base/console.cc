@@ -25,10 +25,10 @@ namespace {
 
 // What the environment says; 0: nothing.
 std::size_t ChosenColumns() {
-  constexpr long kMost = 10'000;
+  constexpr long kMax = 10'000;
   const char* columns = std::getenv("COLUMNS");
   const long chosen = columns == nullptr ? 0 : std::strtol(columns, nullptr, 10);
-  return static_cast<std::size_t>(std::clamp(chosen, 0L, kMost));
+  return static_cast<std::size_t>(std::clamp(chosen, 0L, kMax));
 }
 
 // Columns of the terminal; 0: not a terminal.

@@ -66,12 +66,12 @@ void ReadRank(const Json& document, ProfilerInfo& info) {
   const auto named = NumberInName(info.path);
   info.rank = named ? named : stated;
   if (!named || !document.is_object() || !document.contains("rank_id") || stated == named) return;
-  constexpr std::size_t kLongest = 40;
+  constexpr std::size_t kMaxLength = 40;
   const std::string value = document["rank_id"].dump(-1, ' ', true, Json::error_handler_t::replace);
   info.rank_problem = fmt::format(
       "{}: rank_id is {}; the number in the name of the file, {}, is "
       "taken for the rank",
-      info.path.string(), value.substr(0, kLongest), *named);
+      info.path.string(), value.substr(0, kMaxLength), *named);
 }
 
 }  // namespace
@@ -147,9 +147,9 @@ Json MembersBefore(const std::filesystem::path& path) {
 // leaves a valid document.
 Json MembersBehind(const std::filesystem::path& path) {
   const std::string tail = io::ReadTextEnd(path, kEndBytes);
-  constexpr int kMostTries = 1024;  // arrays of objects within the last events
+  constexpr int kMaxTries = 1024;  // arrays of objects within the last events
   int tries = 0;
-  for (std::size_t at = tail.find(']'); at != std::string::npos && tries < kMostTries;
+  for (std::size_t at = tail.find(']'); at != std::string::npos && tries < kMaxTries;
        at = tail.find(']', at + 1)) {
     const std::string_view before = Trim(std::string_view(tail).substr(0, at));
     const std::string_view rest = Trim(std::string_view(tail).substr(at + 1));
@@ -236,8 +236,8 @@ void Look(std::string_view part, TraceLook& look) {
 
 TraceLook LookAtTrace(const std::filesystem::path& path) {
   constexpr std::size_t kPart = std::size_t{64} << 10;
-  constexpr std::size_t kOverlap = 32;                   // longer than any of the words
-  constexpr std::size_t kMost = std::size_t{256} << 20;  // other JSON may be large, too
+  constexpr std::size_t kOverlap = 32;                  // longer than any of the words
+  constexpr std::size_t kMax = std::size_t{256} << 20;  // other JSON may be large, too
   io::ByteStream stream(path);
   std::string text(kPart, '\0');
   text.resize(stream.Read(text.data(), kPart));
@@ -251,7 +251,7 @@ TraceLook LookAtTrace(const std::filesystem::path& path) {
   for (std::size_t done = text.size(); !text.empty(); done += kPart) {
     Look(text, look);
     const bool is_known = look.is_kineto && (!*look.is_kineto || look.has_gpu || look.is_of_npu);
-    if ((look.has_events && is_known) || text.size() < kPart || (done > kMost && !look.is_kineto))
+    if ((look.has_events && is_known) || text.size() < kPart || (done > kMax && !look.is_kineto))
       break;
     const std::string overlap = text.substr(text.size() - kOverlap);
     text.resize(kOverlap + kPart);

@@ -80,8 +80,8 @@ constexpr std::array<std::pair<std::string_view, std::uint16_t>, 4> kTaggedFiles
 // True when a record in the last bytes of the file ends at the end of the file.
 bool EndsWithTaggedRecord(const fs::path& file, std::uint16_t type) {
   constexpr std::size_t kHead = sizeof(std::uint16_t) + sizeof(std::uint32_t);
-  constexpr std::size_t kLongest = 256 * 1024;
-  const std::string tail = io::ReadEnd(file, kLongest);
+  constexpr std::size_t kMaxLength = 256 * 1024;
+  const std::string tail = io::ReadEnd(file, kMaxLength);
   for (std::size_t back = kHead; back <= tail.size(); ++back) {
     const char* at = tail.data() + tail.size() - back;
     std::uint16_t found_type = 0;
@@ -90,7 +90,7 @@ bool EndsWithTaggedRecord(const fs::path& file, std::uint16_t type) {
     std::memcpy(&length, at + sizeof found_type, sizeof length);
     if (found_type == type && length + kHead == back) return true;
   }
-  return tail.empty() || tail.size() == kLongest;  // a longer record does not prove a cut
+  return tail.empty() || tail.size() == kMaxLength;  // a longer record does not prove a cut
 }
 
 bool IsCutTagged(const fs::path& file) {

@@ -293,7 +293,7 @@ void WarnOfRanks(Survey& survey) {
   std::map<std::int64_t, std::vector<std::filesystem::path>> paths_of_rank;
   std::vector<std::filesystem::path> unknown;
   for (RankFacts& facts : survey.ranks) {
-    if (facts.rank && *facts.rank >= kMostRanks) {
+    if (facts.rank && *facts.rank >= kMaxRanks) {
       survey.warnings.push_back({"rank_impossible",
                                  fmt::format("no job has a rank {}", *facts.rank),
                                  "correct the number in the name of profiler_info or the database",

@@ -83,9 +83,9 @@ void SurveyMemory(const CaptureFile& file, RankFacts& facts) {
 
 // A run on one device has the file as well, with nothing in it.
 bool HasCollectives(const CaptureFile& file) {
-  constexpr std::int64_t kMostBytesOfNone = 4096;  // a line for each step
-  if (file.bytes > kMostBytesOfNone) return true;
-  const std::string text = io::ReadStart(file.path, kMostBytesOfNone);
+  constexpr std::int64_t kMaxBytesOfNone = 4096;  // a line for each step
+  if (file.bytes > kMaxBytesOfNone) return true;
+  const std::string text = io::ReadStart(file.path, kMaxBytesOfNone);
   const auto document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object()) return true;  // the reader reports the error
   for (const nlohmann::json& step : document) {

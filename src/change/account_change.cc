@@ -31,9 +31,9 @@ const char* ComponentOf(const AccountName& name) {
   return name.IsCopy() ? kCopies : kFreeTime;
 }
 
-bool IsWait(std::string_view leaf) {
-  const std::optional<Leaf> known = LeafNamed(leaf);
-  return known == Leaf::kWaitPeer || known == Leaf::kBubble;
+bool IsWait(std::string_view category) {
+  const std::optional<TimeCategory> known = CategoryNamed(category);
+  return known == TimeCategory::kWaitPeer || known == TimeCategory::kBubble;
 }
 
 }  // namespace
@@ -69,13 +69,13 @@ ChangeNode AccountChange(std::string name, const AccountTimes& base, const Accou
     node.kind = part.Kind();
     node.name = part.Title();
     node.base_count = node.comparison_count = 0;
-    if (part.leaf == kComputeKey) {
+    if (part.category == kComputeKey) {
       AddCounts(part.what, base, comparison, node);
     } else {
-      node.leaf = part.leaf;
-      if (node.Change() > 0) node.cause = CallsText(places, part.leaf);
+      node.category = part.category;
+      if (node.Change() > 0) node.cause = CallsText(places, part.category);
     }
-    AddChild(std::move(node), IsWait(part.leaf) ? waits : component_of(ComponentOf(part)));
+    AddChild(std::move(node), IsWait(part.category) ? waits : component_of(ComponentOf(part)));
   }
   if (waits.children.size() == 1) waits = ChangeNode(waits.children.front());
   if (waits.base + waits.comparison > 0) AddChild(std::move(waits), component_of(kExposed));
@@ -89,7 +89,7 @@ std::vector<ChangeNode> PlacesThatGrew(const AccountTimes& base, const AccountTi
   std::vector<ChangeNode> calls = JoinTimes(base.places, comparison.places, "host");
   for (ChangeNode& call : calls) {
     AccountName name = ReadAccountKey(call.name);
-    call.leaf = std::move(name.leaf);
+    call.category = std::move(name.category);
     call.name = std::move(name.what);
     call.base_count = call.comparison_count = 0;
   }
@@ -104,12 +104,12 @@ std::vector<ChangeNode> Grown(std::vector<ChangeNode> nodes, double noise) {
   return nodes;
 }
 
-std::string CallsText(const std::vector<ChangeNode>& calls, std::string_view leaf) {
-  constexpr std::size_t kMostNamed = 2;
+std::string CallsText(const std::vector<ChangeNode>& calls, std::string_view category) {
+  constexpr std::size_t kMaxNamed = 2;
   std::vector<std::string> named;
   for (const ChangeNode& call : calls) {
-    if (named.size() == kMostNamed) break;
-    if (!leaf.empty() && call.leaf != leaf) continue;
+    if (named.size() == kMaxNamed) break;
+    if (!category.empty() && call.category != category) continue;
     named.push_back(fmt::format("{} +{}", call.name, AmountText(Quantity::kTime, call.Change())));
   }
   return fmt::format("{}", fmt::join(named, ", "));

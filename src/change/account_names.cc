@@ -25,8 +25,8 @@ std::string Awaited(std::string_view what) {
 
 }  // namespace
 
-std::string AccountKey(std::string_view leaf, std::string_view what) {
-  return what.empty() ? std::string(leaf) : fmt::format("{}{}{}", leaf, kBetween, what);
+std::string AccountKey(std::string_view category, std::string_view what) {
+  return what.empty() ? std::string(category) : fmt::format("{}{}{}", category, kBetween, what);
 }
 
 AccountName ReadAccountKey(std::string_view key) {
@@ -42,22 +42,22 @@ const char* AccountName::Kind() const {
 
 std::string AccountName::Title() const {
   if (IsCompute() && !what.empty()) return ShortFunctionName(what);
-  const std::optional<Leaf> known = LeafNamed(leaf);
-  if (!known) return what.empty() ? leaf : what;
+  const std::optional<TimeCategory> known = CategoryNamed(category);
+  if (!known) return what.empty() ? category : what;
   const std::string_view title = TitleOf(*known);
   if (what.empty() && IsCommunication()) return std::string(title);
   switch (*known) {
-    case Leaf::kUnsplit:
+    case TimeCategory::kUnsplit:
       return fmt::format("exposed {}", what);
-    case Leaf::kWaitPeer:
+    case TimeCategory::kWaitPeer:
       return fmt::format("waiting for {}", Awaited(what));
-    case Leaf::kBubble:
+    case TimeCategory::kBubble:
       return fmt::format("{} while waiting for {}", title, Awaited(what));
-    case Leaf::kTransfer:
-    case Leaf::kSlow:
+    case TimeCategory::kTransfer:
+    case TimeCategory::kSlow:
       return fmt::format("{} in {}", title, what);
-    case Leaf::kInnerWait:
-    case Leaf::kInnerIdle:
+    case TimeCategory::kInnerWait:
+    case TimeCategory::kInnerIdle:
       return fmt::format("{} {}", title, what);
     default:
       return mpa::IsFree(*known) ? fmt::format("{} ({})", kFreeTime, title) : std::string(title);
@@ -68,17 +68,18 @@ AccountPieces::AccountPieces(const RankTrace& trace, const HostClock& clock, Acc
     : trace_(trace), naming_(std::move(naming)), peers_(trace), sites_(trace, clock) {}
 
 std::string AccountPieces::PartOf(const Piece& piece) const {
-  if (IsCompute(piece.leaf)) {
+  if (IsCompute(piece.category)) {
     return AccountKey(kComputeKey, trace_.strings.View(KernelTextOf(piece)));
   }
-  const std::string_view leaf = NameOf(piece.leaf);
-  return IsCommunication(piece.leaf) ? AccountKey(leaf, OperationOf(piece)) : std::string(leaf);
+  const std::string_view category = NameOf(piece.category);
+  return IsCommunication(piece.category) ? AccountKey(category, OperationOf(piece))
+                                         : std::string(category);
 }
 
 std::string AccountPieces::PlaceOf(const Piece& piece) const {
-  if (!IsFree(piece.leaf)) return "";
+  if (!IsFree(piece.category)) return "";
   const std::string place = HostPlaceOf(trace_, sites_, piece);
-  return place.empty() ? "" : AccountKey(NameOf(piece.leaf), place);
+  return place.empty() ? "" : AccountKey(NameOf(piece.category), place);
 }
 
 StringId AccountPieces::KernelTextOf(const Piece& piece) const {

@@ -12,7 +12,7 @@ namespace {
 // What a piece is named by, without its name: there are many pieces of a name. `what` is a text or,
 // of communication, an OperationId().
 struct PieceKey {
-  Leaf leaf{};
+  TimeCategory category{};
   std::int64_t what = 0;
   std::int32_t group = -1, peer = -1;
   std::size_t step = 0;
@@ -46,8 +46,8 @@ class PieceTimes {
 
   void Add(const Piece& piece, std::size_t step) {
     AddTime(piece, PartKey(piece, step), parts_);
-    if (!IsFree(piece.leaf)) return;
-    if (IsIssuing(piece.leaf) || !names_.KnowsLines()) {
+    if (!IsFree(piece.category)) return;
+    if (IsIssuing(piece.category) || !names_.KnowsLines()) {
       AddTime(piece, PlaceKey(piece, step), places_);
       return;
     }
@@ -71,12 +71,12 @@ class PieceTimes {
 
  private:
   PieceKey PartKey(const Piece& piece, std::size_t step) const {
-    PieceKey key{.leaf = piece.leaf, .step = step};
+    PieceKey key{.category = piece.category, .step = step};
     const auto row = static_cast<std::size_t>(piece.row);
-    if (IsCompute(piece.leaf)) {
-      key.leaf = Leaf{};
+    if (IsCompute(piece.category)) {
+      key.category = TimeCategory{};
       key.what = static_cast<std::int64_t>(Index(names_.KernelTextOf(piece)));
-    } else if (IsCommunication(piece.leaf)) {
+    } else if (IsCommunication(piece.category)) {
       key.what = OperationId(trace_, row);
       key.group = trace_.communications.group[row];
       key.peer = piece.peer;
@@ -86,7 +86,7 @@ class PieceTimes {
 
   PieceKey PlaceKey(const Piece& piece, std::size_t step) const {
     const auto text = Index(HostTextOf(trace_, piece.table, piece.row));
-    return {.leaf = piece.leaf,
+    return {.category = piece.category,
             .what = static_cast<std::int64_t>(text),
             .group = static_cast<std::int32_t>(piece.table),
             .step = step};

@@ -16,7 +16,7 @@ namespace mpa {
 namespace {
 
 // Two observers note one arrival within it: the time that a signal takes, which no capture records.
-constexpr TimeNs kLeastTolerance = 50'000;
+constexpr TimeNs kMinTolerance = 50'000;
 
 // Ranks of the job behind the ranks of a group.
 class GroupRanks {
@@ -76,7 +76,7 @@ Arrival Judge(const std::vector<Sighting>& sightings) {
   Arrival arrival{.time = bound, .source = ArrivalSource::kBound};
   if (waited.empty()) return arrival;
   const auto [least, most] = std::minmax_element(waited.begin(), waited.end());
-  const TimeNs tolerance = std::max(kLeastTolerance, 3 * sigma);
+  const TimeNs tolerance = std::max(kMinTolerance, 3 * sigma);
   if (*most - *least > tolerance) {
     arrival.time = *most;  // no later than that
     return arrival;

@@ -14,13 +14,13 @@ namespace {
 // No rules: how well a line can be fitted is a matter of the stamps. A drift is some 10 ppm, 10 us
 // in a second, and what two ranks leave together they leave within some us: less time, or a smaller
 // change, is not told from that noise.
-constexpr TimeNs kLeastSpan = 1'000'000'000;
-constexpr TimeNs kLeastDrift = 5'000;
+constexpr TimeNs kMinSpan = 1'000'000'000;
+constexpr TimeNs kMinDrift = 5'000;
 
 // `samples` in order of time.
 double DriftOf(const std::vector<ClockSample>& samples) {
   const TimeNs span = samples.empty() ? 0 : samples.back().own - samples.front().own;
-  if (span <= kLeastSpan) return 0;
+  if (span <= kMinSpan) return 0;
   std::vector<double> slopes;
   const std::size_t half = samples.size() - samples.size() / 2;
   for (std::size_t i = 0; i + half < samples.size(); ++i) {
@@ -30,7 +30,7 @@ double DriftOf(const std::vector<ClockSample>& samples) {
                      static_cast<double>(late.own - early.own));
   }
   const double drift = Median(std::move(slopes));
-  return std::abs(drift) * static_cast<double>(span) > static_cast<double>(kLeastDrift) ? drift : 0;
+  return std::abs(drift) * static_cast<double>(span) > static_cast<double>(kMinDrift) ? drift : 0;
 }
 
 // By the distances from the median, which outliers do not move.

@@ -43,8 +43,8 @@ class LatenessFinder {
     result_.doubts = FindClockDoubts(ranks, clocks_);
     for (RankClock& clock : clocks_.clocks) {
       // A wider spread does not measure the clocks: each instance is compared by its own ends.
-      constexpr TimeNs kMostSpread = 1'000'000;
-      clock.known = clock.known && clock.sigma <= kMostSpread;
+      constexpr TimeNs kMaxSpread = 1'000'000;
+      clock.known = clock.known && clock.sigma <= kMaxSpread;
       if (clock.known) tolerance_ = std::max(tolerance_, 3 * clock.sigma);
     }
   }

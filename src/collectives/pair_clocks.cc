@@ -8,10 +8,10 @@
 namespace mpa {
 namespace {
 
-constexpr std::size_t kLeastPairs = 3;
+constexpr std::size_t kMinPairs = 3;
 // Sender and receiver note the end of one transfer within some us. What spreads wider is not one
 // moment, and no measure of clocks.
-constexpr TimeNs kMostSpread = 50'000;
+constexpr TimeNs kMaxSpread = 50'000;
 
 // Ranks whose clocks are compared, by their lowest position.
 class ClockIslands {
@@ -40,9 +40,9 @@ void JoinClocksOfPairs(const std::vector<PairEnd>& ends, RankClocks& clocks) {
   for (const PairEnd& end : ends) differences[{end.first, end.second}].push_back(end.sample);
   std::vector<ClockPair> pairs;
   for (const auto& [ranks, samples] : differences) {
-    if (samples.size() < kLeastPairs) continue;
+    if (samples.size() < kMinPairs) continue;
     const ClockFit fit = FitClockLine(samples);
-    if (fit.sigma <= kMostSpread)
+    if (fit.sigma <= kMaxSpread)
       pairs.push_back({ranks.first, ranks.second, fit.line, fit.sigma, samples.size()});
   }
   std::ranges::stable_sort(pairs, {}, &ClockPair::sigma);

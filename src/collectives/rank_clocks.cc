@@ -14,7 +14,7 @@
 namespace mpa {
 namespace {
 
-constexpr std::size_t kLeastCollectives = 3;
+constexpr std::size_t kMinCollectives = 3;
 constexpr TimeNs kLargestShare = 10;  // an operation counts within a tenth of what is usual
 
 const RankRuns::Row& RowOf(const JobCollectives& ranks, const CollectiveInstance::Member& member) {
@@ -72,7 +72,7 @@ std::vector<ClockPair> FindPairs(const JobCollectives& ranks,
   }
   std::vector<ClockPair> pairs;
   for (const auto& [key, samples] : differences) {
-    if (samples.size() < kLeastCollectives) continue;
+    if (samples.size() < kMinCollectives) continue;
     const ClockFit fit = FitClockLine(samples);
     pairs.push_back({key.first, key.second, fit.line, fit.sigma, samples.size()});
   }

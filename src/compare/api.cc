@@ -56,13 +56,14 @@ std::vector<OpPair> AllOps(const CompareInput& input) {
 void CompareApis(const CompareInput& input, Report& report) {
   if (!HaveOperators(input, report)) return;
   std::vector<Column> columns = {
-      Means(Text("Order Id", 10), kOrderMeaning),
-      Means(BoldText("api name"), "The operator of the framework or call on the host.")};
+      WithDescription(Text("Order Id", 10), kOrderMeaning),
+      WithDescription(BoldText("api name"), "The operator of the framework or call on the host.")};
   AppendColumns(
-      ForBothSides({Means(AsTotal(TwoDecimals("Total Duration(ms)")), "Host time of all calls."),
-                    Means(TwoDecimals("Self Time(ms)"), "The same without the calls inside."),
-                    Means(TwoDecimals("Avg Duration(ms)"), "Host time of one call."),
-                    Means(Text("Calls"), "Number of calls.")}),
+      ForBothSides(
+          {WithDescription(AsTotal(TwoDecimals("Total Duration(ms)")), "Host time of all calls."),
+           WithDescription(TwoDecimals("Self Time(ms)"), "The same without the calls inside."),
+           WithDescription(TwoDecimals("Avg Duration(ms)"), "Host time of one call."),
+           WithDescription(Text("Calls"), "Number of calls.")}),
       columns);
   constexpr std::pair<const char*, const char*> kRatios[] = {
       {"Diff Total Ratio", "Total duration"},
@@ -70,7 +71,7 @@ void CompareApis(const CompareInput& input, Report& report) {
       {"Diff Avg Ratio", "Average duration"},
       {"Diff Calls Ratio", "Number of calls"}};
   for (const auto& [name, what] : kRatios) {
-    columns.push_back(Means(Growth(name, 20, Format::kDecimals2), RatioMeaning(what)));
+    columns.push_back(WithDescription(Growth(name, 20, Format::kDecimals2), RatioMeaning(what)));
   }
   Sheet sheet = CompareSheet("ApiCompare", std::move(columns), input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);

@@ -174,7 +174,7 @@ std::vector<std::string> DescribeChanges(const CompareInput& input, const Overal
                                          const OverallMetrics& comparison, Report& report) {
   if (base.e2e == 0 || comparison.e2e == 0) return {};
   ChangeNode whole = StepChange(input, base, comparison);
-  const std::vector<ChangeNode> changed = LeavesOf(whole);
+  const std::vector<ChangeNode> changed = CategoriesOf(whole);
   const bool same =
       std::ranges::all_of(changed, [](const ChangeNode& node) { return node.Change() == 0; });
   if (base.e2e == comparison.e2e && same) return {"end to end: no change"};

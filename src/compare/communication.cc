@@ -11,20 +11,21 @@ namespace mpa::comparisons {
 namespace {
 
 std::vector<Column> Columns() {
-  std::vector<Column> columns = {Means(Text("Order Id", 10), kOrderMeaning)};
+  std::vector<Column> columns = {WithDescription(Text("Order Id", 10), kOrderMeaning)};
   AppendColumns(
-      ForBothSides({Means(BoldText("Communication OP Name", 25), "The kind of collective."),
-                    Means(Text("Task Name"),
-                          "Its tasks of one kind; empty in the row of whole collectives."),
-                    Means(Text("Calls", 10), "Number of collectives or tasks."),
-                    Means(Decimals("Total Duration(us)", 17), "Time of all of them."),
-                    Means(Decimals("Avg Duration(us)", 17), "Time of one."),
-                    Means(Decimals("Max Duration(us)", 17), "Time of the longest."),
-                    Means(Decimals("Min Duration(us)", 17), "Time of the shortest.")}),
+      ForBothSides(
+          {WithDescription(BoldText("Communication OP Name", 25), "The kind of collective."),
+           WithDescription(Text("Task Name"),
+                           "Its tasks of one kind; empty in the row of whole collectives."),
+           WithDescription(Text("Calls", 10), "Number of collectives or tasks."),
+           WithDescription(Decimals("Total Duration(us)", 17), "Time of all of them."),
+           WithDescription(Decimals("Avg Duration(us)", 17), "Time of one."),
+           WithDescription(Decimals("Max Duration(us)", 17), "Time of the longest."),
+           WithDescription(Decimals("Min Duration(us)", 17), "Time of the shortest.")}),
       columns);
-  columns.push_back(Means(Difference("Diff Duration(us)"),
-                          "Total duration of the comparison minus that of the base."));
-  columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning("Total duration")));
+  columns.push_back(WithDescription(Difference("Diff Duration(us)"),
+                                    "Total duration of the comparison minus that of the base."));
+  columns.push_back(WithDescription(Growth("Diff Ratio"), RatioMeaning("Total duration")));
   return columns;
 }
 

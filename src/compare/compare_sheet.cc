@@ -81,7 +81,7 @@ Column Growth(std::string name, double width, Format format) {
           .marks_growth = true};
 }
 
-Column Means(Column column, std::string meaning) {
+Column WithDescription(Column column, std::string meaning) {
   column.meaning = std::move(meaning);
   return column;
 }

@@ -38,7 +38,7 @@ Column Difference(std::string name, double width = 20);
 Column AsTotal(Column column);
 
 /// The column with what it says, for the documentation.
-Column Means(Column column, std::string meaning);
+Column WithDescription(Column column, std::string meaning);
 /// The ratio of `what` of the comparison to that of the base.
 std::string RatioMeaning(std::string_view what);
 inline constexpr const char* kOrderMeaning = "Number of the row, from 1.";

@@ -101,9 +101,9 @@ class Places {
 
   std::optional<RowPlace> Of(const ChangeNode& change) const {
     if (change.kind == "kernel") return OfKernels(change.name);
-    if (change.leaf.starts_with("comm.")) return OfCollective(change.name);
-    if (change.leaf.starts_with("copy.")) return OfPart({"\tSDMA", "Free Time"});
-    if (change.leaf.starts_with("free.")) return OfPart({"\tFree", "Free Time"});
+    if (change.category.starts_with("comm.")) return OfCollective(change.name);
+    if (change.category.starts_with("copy.")) return OfPart({"\tSDMA", "Free Time"});
+    if (change.category.starts_with("free.")) return OfPart({"\tFree", "Free Time"});
     return OfComponent(change.name);
   }
 
@@ -189,7 +189,7 @@ std::optional<SummaryTable> LargestRows(const std::vector<Sheet>& sheets) {
   }
   std::ranges::stable_sort(changes, std::ranges::greater(),
                            [](const auto& change) { return std::abs(change.first); });
-  changes.resize(std::min(changes.size(), kMostSummaryRows));
+  changes.resize(std::min(changes.size(), kMaxSummaryRows));
   const auto shown = std::ranges::find_if(
       sheet->columns, [](const Column& column) { return column.change != ChangeRole::kNone; });
   const std::string unit = shown->name.substr(std::min(shown->name.find('('), shown->name.size()));
@@ -238,7 +238,7 @@ WorkbookSummary SummariseComparison(const Report& report) {
     const bool of_step = HasComponents(report.change);
     summary.tables.push_back(
         LargestChangesTable(report.change, of_step ? "Of the step" : "Of all",
-                            [&](const ChangeNode& leaf) { return places.Of(leaf); }));
+                            [&](const ChangeNode& category) { return places.Of(category); }));
     if (of_step) {
       summary.tables.push_back(PartsTable(
           report.change, [&](const ChangeNode& part) { return places.OfComponent(part.name); }));

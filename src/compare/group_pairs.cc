@@ -111,8 +111,8 @@ std::string GroupMeaning(const OverallMetrics& side, const GroupTime& group) {
     return Printable(alike == 1 ? own : fmt::format("{} #{}", own, number));
   }
   const std::string name = Printable(BareGroupName(group.name));
-  constexpr std::size_t kLongestName = 8, kAddressWidth = 17;  // longer names are addresses
-  if (name.size() <= kLongestName) return name.starts_with("group") ? name : "group " + name;
+  constexpr std::size_t kMaxNameLength = 8, kAddressWidth = 17;  // longer names are addresses
+  if (name.size() <= kMaxNameLength) return name.starts_with("group") ? name : "group " + name;
   if (side.groups.size() == 1) return "the only group";
   return fmt::format("group {} ({})", number, ShortenMiddle(name, kAddressWidth));
 }

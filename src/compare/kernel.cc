@@ -97,20 +97,21 @@ std::string Reason(const CompareInput& input, Side side) {
 // `time` makes a column of times.
 std::vector<Column> Columns(const char* type, const char* detail, const char* meaning,
                             Column (*time)(std::string, double)) {
-  std::vector<Column> columns = {Means(Text("Order Id", 10), kOrderMeaning),
-                                 Means(BoldText(type), "The type of the kernels."),
-                                 Means(Text(detail), meaning)};
-  AppendColumns(ForBothSides({Means(AsTotal(time("Total Duration(us)", 20)),
+  std::vector<Column> columns = {WithDescription(Text("Order Id", 10), kOrderMeaning),
+                                 WithDescription(BoldText(type), "The type of the kernels."),
+                                 WithDescription(Text(detail), meaning)};
+  AppendColumns(
+      ForBothSides({WithDescription(AsTotal(time("Total Duration(us)", 20)),
                                     "Time of all kernels of the row."),
-                              Means(time("Avg Duration(us)", 20), "Time of one."),
-                              Means(time("Max Duration(us)", 20), "Time of the longest."),
-                              Means(time("Min Duration(us)", 20), "Time of the shortest."),
-                              Means(Text("Calls"), "Number of kernels.")}),
-                columns);
-  columns.push_back(
-      Means(Growth("Diff Total Ratio", 20, Format::kDecimals2), RatioMeaning("Total duration")));
-  columns.push_back(
-      Means(Growth("Diff Avg Ratio", 20, Format::kDecimals2), RatioMeaning("Average duration")));
+                    WithDescription(time("Avg Duration(us)", 20), "Time of one."),
+                    WithDescription(time("Max Duration(us)", 20), "Time of the longest."),
+                    WithDescription(time("Min Duration(us)", 20), "Time of the shortest."),
+                    WithDescription(Text("Calls"), "Number of kernels.")}),
+      columns);
+  columns.push_back(WithDescription(Growth("Diff Total Ratio", 20, Format::kDecimals2),
+                                    RatioMeaning("Total duration")));
+  columns.push_back(WithDescription(Growth("Diff Avg Ratio", 20, Format::kDecimals2),
+                                    RatioMeaning("Average duration")));
   return columns;
 }
 

@@ -39,21 +39,22 @@ std::string ClassOf(std::string_view name) {
 }
 
 std::vector<Column> FirstColumns() {
-  return {Means(Text("Order Id", 10), kOrderMeaning),
-          Means(Text("Module Class"), "The class of the module."),
-          Means(Text("Module Level", 15), "Number of modules around it."),
-          Means(Text("Module Name", 35), "The module with those around it, joined by '/'."),
-          Means(Text("Operator Name", 25), "The operator; [ TOTAL ] for the whole module.")};
+  return {
+      WithDescription(Text("Order Id", 10), kOrderMeaning),
+      WithDescription(Text("Module Class"), "The class of the module."),
+      WithDescription(Text("Module Level", 15), "Number of modules around it."),
+      WithDescription(Text("Module Name", 35), "The module with those around it, joined by '/'."),
+      WithDescription(Text("Operator Name", 25), "The operator; [ TOTAL ] for the whole module.")};
 }
 
 std::vector<Column> LastColumns(std::string_view unit) {
-  return {Means(Difference(fmt::format("Device Total Time Diff({})", unit)),
-                "Total time of the comparison minus that of the base."),
-          Means(Difference(fmt::format("Device Self Time Diff({})", unit)),
-                "Self time of the comparison minus that of the base."),
-          Means(Growth("Diff Total Ratio", 15), RatioMeaning("Total time")),
-          Means(Text("Base Call Stack", 30), "Where the base called the operator."),
-          Means(Text("Comparison Call Stack", 30), "Where the comparison called it.")};
+  return {WithDescription(Difference(fmt::format("Device Total Time Diff({})", unit)),
+                          "Total time of the comparison minus that of the base."),
+          WithDescription(Difference(fmt::format("Device Self Time Diff({})", unit)),
+                          "Self time of the comparison minus that of the base."),
+          WithDescription(Growth("Diff Total Ratio", 15), RatioMeaning("Total time")),
+          WithDescription(Text("Base Call Stack", 30), "Where the base called the operator."),
+          WithDescription(Text("Comparison Call Stack", 30), "Where the comparison called it.")};
 }
 
 // --- ModuleCompareStatistic ---
@@ -150,12 +151,13 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Mo
 Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& pairs) {
   std::vector<Column> columns = FirstColumns();
   AppendColumns(
-      ForBothSides({Means(Text("Kernel Details"), "The device work of the row, a line each."),
-                    Means(Decimals("Device Self Time(ms)"),
-                          "Time of the device work that runs in no module within."),
-                    Means(Text("Number", 10), "Calls of the module or operator."),
-                    Means(Decimals("Device Total Time(ms)"),
-                          "Time of the device work with that of the modules within.")}),
+      ForBothSides(
+          {WithDescription(Text("Kernel Details"), "The device work of the row, a line each."),
+           WithDescription(Decimals("Device Self Time(ms)"),
+                           "Time of the device work that runs in no module within."),
+           WithDescription(Text("Number", 10), "Calls of the module or operator."),
+           WithDescription(Decimals("Device Total Time(ms)"),
+                           "Time of the device work with that of the modules within.")}),
       columns);
   AppendColumns(LastColumns("ms"), columns);
   Sheet sheet = CompareSheet("ModuleCompareStatistic", std::move(columns), input);
@@ -287,12 +289,13 @@ Sheet DetailSheet(const CompareInput& input, const std::vector<ModulePair>& pair
   std::vector<Column> columns = FirstColumns();
   columns.pop_back();
   AppendColumns(
-      ForBothSides({Means(Text("Operator Name", 25), "The operator; of a module TOTAL."),
-                    Means(Text("Kernel Details"), "The device work it launched, a line each."),
-                    Means(Decimals("Device Self Time(us)"),
-                          "Time of the device work that runs in no module within."),
-                    Means(Decimals("Device Total Time(us)"),
-                          "Time of the device work with that of the modules within.")}),
+      ForBothSides(
+          {WithDescription(Text("Operator Name", 25), "The operator; of a module TOTAL."),
+           WithDescription(Text("Kernel Details"), "The device work it launched, a line each."),
+           WithDescription(Decimals("Device Self Time(us)"),
+                           "Time of the device work that runs in no module within."),
+           WithDescription(Decimals("Device Total Time(us)"),
+                           "Time of the device work with that of the modules within.")}),
       columns);
   AppendColumns(LastColumns("us"), columns);
   Sheet sheet = CompareSheet("ModuleCompare", std::move(columns), input);

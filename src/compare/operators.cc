@@ -21,20 +21,21 @@ ExactSum TimeOf(const OpTree& tree, std::size_t op) {
 }
 
 Sheet StatisticSheet(const CompareInput& input) {
-  std::vector<Column> columns = {Means(Text("Top", 10), kOrderMeaning),
-                                 Means(BoldText("Operator Name"), "The operator.")};
+  std::vector<Column> columns = {WithDescription(Text("Top", 10), kOrderMeaning),
+                                 WithDescription(BoldText("Operator Name"), "The operator.")};
   const auto add_side = [&](Side side, const char* name, double width) {
-    AppendColumns(ForSide(side, {Means(Decimals(fmt::format("{} Device Duration(ms)", name), width),
+    AppendColumns(
+        ForSide(side, {WithDescription(Decimals(fmt::format("{} Device Duration(ms)", name), width),
                                        "Time of the device work that its calls launched."),
-                                 Means(Text(fmt::format("{} Operator Number", name), width),
+                       WithDescription(Text(fmt::format("{} Operator Number", name), width),
                                        "Number of calls.")}),
-                  columns);
+        columns);
   };
   add_side(Side::kBase, "Base", 25);
   add_side(Side::kComparison, "Comparison", 30);
-  columns.push_back(Means(Difference("Diff Duration(ms)"),
-                          "Device time of the comparison minus that of the base."));
-  columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning("Device time")));
+  columns.push_back(WithDescription(Difference("Diff Duration(ms)"),
+                                    "Device time of the comparison minus that of the base."));
+  columns.push_back(WithDescription(Growth("Diff Ratio"), RatioMeaning("Device time")));
   Sheet sheet = CompareSheet("OperatorCompareStatistic", std::move(columns), input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
@@ -61,18 +62,18 @@ Sheet StatisticSheet(const CompareInput& input) {
 }
 
 Sheet DetailSheet(const CompareInput& input) {
-  Sheet sheet =
-      OpPairSheet(input, "OperatorCompare",
-                  Means(Text("Kernel Details"), "The device work it launched, a line each."),
-                  Means(Decimals("Device Duration(us)"), "Time of that work."), 1e3,
-                  [&](Side side, std::size_t op) {
-                    OpDetails details{.known = KnowsLaunches(input.Trace(side))};
-                    input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
-                      details.sum.Add(work.Time());
-                      details.lines += DescribeWork(input.Trace(side), work);
-                    });
-                    return details;
-                  });
+  Sheet sheet = OpPairSheet(
+      input, "OperatorCompare",
+      WithDescription(Text("Kernel Details"), "The device work it launched, a line each."),
+      WithDescription(Decimals("Device Duration(us)"), "Time of that work."), 1e3,
+      [&](Side side, std::size_t op) {
+        OpDetails details{.known = KnowsLaunches(input.Trace(side))};
+        input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
+          details.sum.Add(work.Time());
+          details.lines += DescribeWork(input.Trace(side), work);
+        });
+        return details;
+      });
   sheet.least_change = LeastChange(input, RowsOf::kOneStep, 1e3);
   return sheet;
 }

@@ -138,10 +138,10 @@ std::vector<std::string> ServingChanges::Causes(const BothSides& sides, double s
   AddRest(kRemainder, "other", whole);
   report.drawings.push_back(ChangeChart(whole));
   const AmountScale scale = AmountScale::ForPartsOf(std::max(whole.base, whole.comparison));
-  constexpr std::size_t kIndent = 2, kMost = 4;
+  constexpr std::size_t kIndent = 2, kMax = 4;
   std::vector<std::string> lines =
       ChangeLines(SummariseChange(whole, scale), scale, input_.options().screen_width - kIndent);
-  if (lines.size() > kMost) lines.resize(kMost);
+  if (lines.size() > kMax) lines.resize(kMax);
   for (std::string& line : lines) line.insert(0, kIndent, ' ');
   if (report.change.children.empty()) report.change = std::move(whole);  // of the longest phase
   return lines;
@@ -150,7 +150,7 @@ std::vector<std::string> ServingChanges::Causes(const BothSides& sides, double s
 std::vector<std::string> ServingChanges::Describe(TimeNs base_e2e, TimeNs comparison_e2e,
                                                   Report& report) const {
   // The phases and sizes that take most time.
-  constexpr std::size_t kMost = 6;
+  constexpr std::size_t kMax = 6;
   std::vector<const BothSides*> common;
   std::array<std::vector<std::string>, 2> alone;
   for (const auto& [phase, sides] : phases_) {
@@ -175,7 +175,7 @@ std::vector<std::string> ServingChanges::Describe(TimeNs base_e2e, TimeNs compar
       whole.Text(whole.Rounded(comparison_e2e)), whole.unit(), GrowthOf(base_e2e, comparison_e2e))};
   if (common.empty())
     lines.push_back("no phase and size of the steps is on both sides: nothing is compared");
-  for (std::size_t i = 0; i < std::min(kMost, common.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMax, common.size()); ++i) {
     const OneSide &base = (*common[i])[0], &comparison = (*common[i])[1];
     const bool by_token = base.per_token > 0 && comparison.per_token >= 0;
     const TimeNs before = by_token ? base.per_token : base.median;
@@ -199,12 +199,12 @@ std::vector<std::string> ServingChanges::Describe(TimeNs base_e2e, TimeNs compar
     for (std::string& line : Causes(*common[i], same_tokens ? 1.0 : tokens_ratio, report))
       lines.push_back(std::move(line));
   }
-  if (common.size() > kMost)
-    lines.push_back(fmt::format("and {} more, see the sheet ServingPhases", common.size() - kMost));
+  if (common.size() > kMax)
+    lines.push_back(fmt::format("and {} more, see the sheet ServingPhases", common.size() - kMax));
   for (std::size_t side = 0; side < kSidesInOrder.size(); ++side) {
     if (alone[side].empty()) continue;
     const std::size_t all = alone[side].size();
-    if (all > kMost) alone[side].resize(kMost);
+    if (all > kMax) alone[side].resize(kMax);
     lines.push_back(fmt::format("only in the {}:", side == 0 ? "base" : "comparison"));
     for (const std::string& name : alone[side]) lines.push_back("  " + name);
     AddMoreLine(all, alone[side].size(), "size", lines);
@@ -214,21 +214,24 @@ std::vector<std::string> ServingChanges::Describe(TimeNs base_e2e, TimeNs compar
 
 Sheet ServingChanges::MakeSheet() const {
   std::vector<Column> columns = {
-      Means(Text("Phase"), "prefill, decode, mixed, dummy or unknown."),
-      Means(Text("Size", 24), "Steps of one phase and size are compared with each other.")};
+      WithDescription(Text("Phase"), "prefill, decode, mixed, dummy or unknown."),
+      WithDescription(Text("Size", 24),
+                      "Steps of one phase and size are compared with each other.")};
   std::vector<Column> of_side = {
-      Means(Text("Steps"), "Number of steps, without those of warm-up."),
-      Means(Decimals("Median Duration(us)"), "Median of the time from step to step."),
-      Means(Decimals("Time per Token(us)"),
-            "Median of what a token takes: of decoding how long a request waits for one, of "
-            "prefill the step by tokens of the prompts.")};
+      WithDescription(Text("Steps"), "Number of steps, without those of warm-up."),
+      WithDescription(Decimals("Median Duration(us)"), "Median of the time from step to step."),
+      WithDescription(
+          Decimals("Time per Token(us)"),
+          "Median of what a token takes: of decoding how long a request waits for one, of "
+          "prefill the step by tokens of the prompts.")};
   for (std::size_t part = 0; part < kServingParts; ++part) {
     const std::string title(TitleOf(static_cast<ServingPart>(part)));
-    of_side.push_back(
-        Means(Decimals(fmt::format("{}(us)", title)), fmt::format("Of the mean step: {}.", title)));
+    of_side.push_back(WithDescription(Decimals(fmt::format("{}(us)", title)),
+                                      fmt::format("Of the mean step: {}.", title)));
   }
   AppendColumns(ForBothSides(of_side), columns);
-  columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning("Time per token, or else the step,")));
+  columns.push_back(
+      WithDescription(Growth("Diff Ratio"), RatioMeaning("Time per token, or else the step,")));
   Sheet sheet = CompareSheet("ServingPhases", std::move(columns), input_);
   for (const auto& [phase, sides] : phases_) {
     const std::size_t known = sides[0].steps.empty() ? 1 : 0;

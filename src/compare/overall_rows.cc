@@ -286,9 +286,9 @@ std::vector<Column> OverallColumns() {
                        .side = side,
                        .meaning = "Kernels or calls; empty where none are counted."});
   }
-  columns.push_back(
-      Means(Difference("Diff Duration(ms)"), "Duration of the comparison minus that of the base."));
-  columns.push_back(Means(Growth("Diff Ratio", 10), RatioMeaning("Duration")));
+  columns.push_back(WithDescription(Difference("Diff Duration(ms)"),
+                                    "Duration of the comparison minus that of the base."));
+  columns.push_back(WithDescription(Growth("Diff Ratio", 10), RatioMeaning("Duration")));
   return columns;
 }
 

@@ -20,7 +20,7 @@ namespace {
 // The columns of numbers with the blanks before them; the names have the rest of the line.
 constexpr std::array<std::size_t, 4> kNumberWidths = {10, 10, 10, 8};
 constexpr std::size_t kNumbersWidth = 4 * 2 + 10 + 10 + 10 + 8;
-constexpr std::size_t kMostRows = 24;
+constexpr std::size_t kMaxRows = 24;
 
 std::string RightAligned(const std::string& text, std::size_t width) {
   return fmt::format("{:>{}}", text, width);
@@ -28,10 +28,10 @@ std::string RightAligned(const std::string& text, std::size_t width) {
 
 // At most so many characters of a path whose end, from `differs` on, matters most.
 std::string ShortenPath(const std::string& path, std::size_t differs, std::size_t width) {
-  constexpr std::size_t kLeastOfHead = 4;  // "/..."
+  constexpr std::size_t kMinOfHead = 4;  // "/..."
   const std::string head = path.substr(0, differs), end = path.substr(differs);
   const std::size_t end_width = CountCharacters(end);
-  if (end_width + kLeastOfHead > width) return "..." + ShortenMiddle(end, width - 3);
+  if (end_width + kMinOfHead > width) return "..." + ShortenMiddle(end, width - 3);
   return ShortenMiddle(head, width - end_width) + end;
 }
 
@@ -98,8 +98,8 @@ class ScreenRows {
   // The rows that matter: with too many the lowest level goes, then the smallest rows of the next.
   std::vector<std::vector<std::string>> Take(const char* sheet) {
     const std::size_t all = rows_.size();
-    if (all > kMostRows) std::erase_if(rows_, [](const Entry& row) { return row.level > 1; });
-    while (rows_.size() > kMostRows) {
+    if (all > kMaxRows) std::erase_if(rows_, [](const Entry& row) { return row.level > 1; });
+    while (rows_.size() > kMaxRows) {
       rows_.erase(std::ranges::min_element(rows_, [](const Entry& a, const Entry& b) {
         return std::pair(-a.level, a.size) < std::pair(-b.level, b.size);
       }));
@@ -211,12 +211,12 @@ ScreenTable KernelScreen(const CompareInput& input, const std::vector<OverallRow
 
 ScreenTable RanksScreen(const std::string& base_path, const std::string& comparison_path,
                         std::vector<RankTotals> totals, std::size_t width) {
-  constexpr std::size_t kMostRanks = 16;
+  constexpr std::size_t kMaxRanks = 16;
   const std::size_t all = totals.size();
   std::ranges::stable_sort(totals, [](const RankTotals& a, const RankTotals& b) {
     return std::abs(a.Change()) > std::abs(b.Change());
   });
-  totals.resize(std::min(all, kMostRanks));
+  totals.resize(std::min(all, kMaxRanks));
   std::ranges::sort(totals, {}, &RankTotals::rank);
   TimeNs longest = 0;
   for (const RankTotals& rank : totals) {

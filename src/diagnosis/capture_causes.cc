@@ -18,7 +18,7 @@ namespace mpa {
 namespace {
 
 constexpr Threshold kMemoryRetries{
-    "retries", 0.5, 0.01, kMostCalls,
+    "retries", 0.5, 0.01, kMaxCalls,
     "allocations free memory and ask again this many times per step"},
     kMemoryInPieces{
         "in_pieces", 1.4, 1, 1e6,
@@ -108,7 +108,7 @@ void CheckOverhead(Conclusions& conclusions) {
 void CheckSteps(Conclusions& conclusions) {
   const auto& [job, mended, replays, diagnosis] = conclusions;
   if (std::ranges::none_of(diagnosis.findings, IsOfStep) || diagnosis.steps.empty() ||
-      static_cast<double>(job.CountedSteps()) >= job.rules[kFewSteps])
+      static_cast<double>(job.CountedSteps()) >= job.thresholds[kFewSteps])
     return;
   FoundCause found = NewCause(job, kCaptureWarmup).finding;
   found.Measure(kStepsCaptured, job.CountedSteps());
@@ -152,14 +152,15 @@ void CheckMemory(Conclusions& conclusions) {
     // A call that waits for several streams is there once for each.
     std::set<std::pair<std::int32_t, TimeNs>> retries;  // steps and starts
     for (const BlockedPart& call : part.blocked) {
-      if (call.leaf == Leaf::kMemory && call.step >= static_cast<std::int32_t>(job.first_step))
+      if (call.category == TimeCategory::kMemory &&
+          call.step >= static_cast<std::int32_t>(job.first_step))
         retries.emplace(call.step, call.start);
     }
     const double per_step = Ratio(retries.size(), std::max<std::size_t>(1, job.CountedSteps()));
-    if (per_step < job.rules[kMemoryRetries]) continue;
+    if (per_step < job.thresholds[kMemoryRetries]) continue;
     found.ranks.push_back(job.ranks[rank].rank);
     for (const BlockedPart& call : part.blocked) {
-      if (call.leaf == Leaf::kMemory)
+      if (call.category == TimeCategory::kMemory)
         retrying.expect.cuts.push_back(job.graph.first_edge[rank] + call.edge);
     }
     most = std::max(most, per_step);
@@ -173,9 +174,9 @@ void CheckMemory(Conclusions& conclusions) {
   if (peak > 0) found.Measure(kPeakReserved, peak);
   if (in_pieces > 0) found.Measure(kReservedOfAllocated, in_pieces);
   // The tensors themselves fill the memory: segments that grow leave no more room.
-  if (in_pieces < job.rules[kMemoryInPieces])
+  if (in_pieces < job.thresholds[kMemoryInPieces])
     found.done = {"PYTORCH_NPU_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"};
-  EvidenceFinder(job).Find(retrying, {Leaf::kMemory}, found);
+  EvidenceFinder(job).Find(retrying, {TimeCategory::kMemory}, found);
   diagnosis.findings.push_back(std::move(found));
 }
 
@@ -214,14 +215,14 @@ AdvicePart CaptureSkipped() {
 
 const FindingInfo kEnvCheck = Fault(Area::kSettings, "env.check", {"framework"},
                                     {"a setting costs time", "存在影响性能的环境变量"},
-                                    {.category = {"Environment Variable Issues", "环境变量分析"},
+                                    {.problem = {"Environment Variable Issues", "环境变量分析"},
                                      .npu_alone = true,
                                      .conclude = CheckSettings});
 
 const FindingInfo kMemPressure =
     Fault(Area::kSettings, "mem.pressure", {"model", "framework"},
           {"the device memory is full", "设备内存不足"},
-          {.leaves = {Leaf::kMemory},
+          {.categories = {TimeCategory::kMemory},
            .needs = {Record::kCalls},
            .applies = [](const Coverage& job) { return !job.on_gpu; },
            .conclude = CheckMemory,

@@ -28,10 +28,10 @@ constexpr std::string_view kRulesSchema = "mpa.rules/1";
 
 // Those of several findings.
 constexpr const Threshold* kOfAll[] = {
-    &kLeastShare,      &kLeastNs,       &kSearchShare,     &kPairShare,         &kFaultShare,
+    &kMinShare,        &kMinNs,         &kSearchShare,     &kPairShare,         &kFaultShare,
     &kLowShare,        &kMediumShare,   &kHighShare,       &kCriticalShare,     &kWarmUpRatio,
     &kWarmUpCompiling, &kWarmUpRest,    &kSystematicShare, &kIntermittentShare, &kInnocentShare,
-    &kExplainedShare,  &kHiddenShare,   &kGrownRatio,      &kLeastOperations,   &kWholeRanks,
+    &kExplainedShare,  &kHiddenShare,   &kGrownRatio,      &kMinOperations,     &kWholeRanks,
     &kWholeBytes,      &kStandsOutShare};
 constexpr const Threshold* kOfRanks[] = {&kLateShare,      &kLateOfPeers,   &kLatePeers,
                                          &kLatePairSteps,  &kLateAlike,     &kLateBlocksRatio,
@@ -73,7 +73,7 @@ std::string NamesIn(std::string_view finding) {
 }
 
 void SetRule(std::string_view finding, std::string_view name, const nlohmann::json& value,
-             Rules& rules) {
+             Thresholds& thresholds) {
   const RuleEntry* entry = FindRule(finding, name);
   if (entry == nullptr) {
     Fail(ErrorKind::kUsage, "{}: unknown rule '{}'; available: {}", finding, Printable(name),
@@ -86,7 +86,7 @@ void SetRule(std::string_view finding, std::string_view name, const nlohmann::js
     Fail(ErrorKind::kUsage, "{}: {}: give a number from {} to {}", finding, name,
          entry->threshold->least, entry->threshold->most);
   }
-  rules.Set(*entry->threshold, number);
+  thresholds.Set(*entry->threshold, number);
 }
 
 }  // namespace
@@ -96,14 +96,14 @@ const std::vector<RuleEntry>& RuleList() {
   return entries;
 }
 
-Rules ParseRules(std::string_view text) {
+Thresholds ParseThresholds(std::string_view text) {
   const nlohmann::json document = io::ParseJson(text);
   if (!document.is_object() || io::Member(document, "schema") != kRulesSchema) {
     Fail(ErrorKind::kUsage,
          "not a rule file: it has no \"schema\": \"{}\"; 'advisor --print_rules' writes one",
          kRulesSchema);
   }
-  Rules rules;
+  Thresholds thresholds;
   for (const auto& [finding, of_finding] : document.items()) {
     if (finding == "schema") continue;
     if (!IsGroup(finding)) {
@@ -111,15 +111,15 @@ Rules ParseRules(std::string_view text) {
            Printable(finding));
     }
     if (!of_finding.is_object()) Fail(ErrorKind::kUsage, "{}: give an object of rules", finding);
-    for (const auto& [name, value] : of_finding.items()) SetRule(finding, name, value, rules);
+    for (const auto& [name, value] : of_finding.items()) SetRule(finding, name, value, thresholds);
   }
-  return rules;
+  return thresholds;
 }
 
-std::string RulesText(const Rules& rules) {
+std::string ThresholdsText(const Thresholds& thresholds) {
   nlohmann::ordered_json document = {{"schema", kRulesSchema}};
   for (const RuleEntry& entry : RuleList()) {
-    const double value = rules[*entry.threshold];
+    const double value = thresholds[*entry.threshold];
     nlohmann::ordered_json& of_finding = document[std::string(entry.of)];
     if (value == static_cast<double>(Whole(value))) {
       of_finding[std::string(entry.threshold->name)] = Whole(value);

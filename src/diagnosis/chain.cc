@@ -13,22 +13,22 @@
 namespace mpa {
 namespace {
 
-constexpr std::size_t kMostPieces = 5;
+constexpr std::size_t kMaxPieces = 5;
 
 // What the places of the job's graph are called.
 class PlaceNamer {
  public:
-  // `about`: the leaves that the fix is about.
-  PlaceNamer(const Job& job, const std::vector<Leaf>& about) : job_(job) {
-    for (std::size_t i = 0; i < job.graph.leaves.size(); ++i) {
-      for (const ReplayGraph::Edge edge : job.graph.leaves[i]) operations_[edge] = i;
+  // `about`: the categories that the fix is about.
+  PlaceNamer(const Job& job, const std::vector<TimeCategory>& about) : job_(job) {
+    for (std::size_t i = 0; i < job.graph.categories.size(); ++i) {
+      for (const ReplayGraph::Edge edge : job.graph.categories[i]) operations_[edge] = i;
       for (const ReplayGraph::Edge edge : job.graph.late[i]) operations_[edge] = i;
     }
     for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
       for (const HostShare& share : job.Part(rank).shares) {
         HostShare& longest =
             shares_.try_emplace(job.graph.first_edge[rank] + share.edge, share).first->second;
-        const bool fits = IsOf(about, share.leaf), longest_fits = IsOf(about, longest.leaf);
+        const bool fits = IsOf(about, share.category), longest_fits = IsOf(about, longest.category);
         if (fits != longest_fits ? fits : share.time > longest.time) longest = share;
       }
       for (const BlockedPart& call : job.Part(rank).blocked)
@@ -41,9 +41,9 @@ class PlaceNamer {
     if (const auto operation = operations_.find(cut.edge); operation != operations_.end())
       return OfOperation(operation->second, cut);
     const std::size_t rank = RankOf(cut.node);
-    PathPiece piece{job_.ranks[rank].rank, std::string(NameOf(Leaf::kUnknown)), cut.less};
+    PathPiece piece{job_.ranks[rank].rank, std::string(NameOf(TimeCategory::kUnknown)), cut.less};
     const auto share = shares_.find(cut.edge);
-    if (share != shares_.end()) piece.name = NameOf(share->second.leaf);
+    if (share != shares_.end()) piece.name = NameOf(share->second.category);
     if (const auto call = blocked_.find(cut.edge); call != blocked_.end()) {
       const auto& names = job_.Part(rank).names;
       const std::string& place = names[call->second->place];
@@ -65,7 +65,7 @@ class PlaceNamer {
     const std::size_t rank = RankOf(cut.node);
     const RankDiagnosis& part = job_.Part(rank);
     const GraphNode& node = part.graph.nodes[cut.node - job_.graph.first_node[rank]];
-    PathPiece piece{job_.ranks[rank].rank, std::string(NameOf(node.leaf)), cut.less};
+    PathPiece piece{job_.ranks[rank].rank, std::string(NameOf(node.category)), cut.less};
     if (node.kind == NodeKind::kKernel) piece.name = part.TypeOf(node);
     return piece;
   }
@@ -104,7 +104,7 @@ std::pair<ReplayGraph::Node, TimeNs> EndOf(const Job& job, std::size_t step,
   return last;
 }
 
-void AddPath(const Job& job, const std::vector<Leaf>& about,
+void AddPath(const Job& job, const std::vector<TimeCategory>& about,
              const std::vector<const WhatIf*>& what_ifs, std::size_t finding, FindingChain& chain) {
   if (job.steps == 0 || job.graph.graph.Nodes() == 0) return;
   std::vector<const Removal*> made;
@@ -123,7 +123,7 @@ void AddPath(const Job& job, const std::vector<Leaf>& about,
   for (const auto& [place, less] : pieces)
     chain.path.push_back({place.first, place.second, less / steps});
   std::ranges::stable_sort(chain.path, std::greater{}, &PathPiece::less);
-  chain.more_path = chain.path.size() - std::min(chain.path.size(), kMostPieces);
+  chain.more_path = chain.path.size() - std::min(chain.path.size(), kMaxPieces);
   chain.path.resize(chain.path.size() - chain.more_path);
 }
 
@@ -136,7 +136,7 @@ void AddChain(const Job& job, const Cause& cause, const std::vector<const WhatIf
   if (cause.late) chain.late = ExplainLateRank(job, *cause.late, found);
   chain.stalls = cause.stalls;
   if (found.Is(kRankLate)) ExplainUncaptured(job, found, chain);
-  AddPath(job, cause.late ? cause.late->leaves : LeavesOf(found), what_ifs, finding, chain);
+  AddPath(job, cause.late ? cause.late->categories : CategoriesOf(found), what_ifs, finding, chain);
   found.chain = std::move(chain);
 }
 

@@ -47,7 +47,7 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const ComparedRanks& comp
               const Job& job, Diagnosis& diagnosis) {
   std::map<const RankDiagnosis*, std::size_t> position;  // of those whose steps are all there
   for (std::size_t i = 0; i < compared.ranks.size(); ++i) position[compared.ranks[i].part] = i;
-  const LeafDivider divider(compared.ranks, compared.operations);
+  const CategoryDivider divider(compared.ranks, compared.operations);
   std::set<std::string> formats, levels;
   for (const DiagnosedRank& rank : ranks) {
     diagnosis.ranks.push_back(rank.rank);
@@ -64,11 +64,12 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const ComparedRanks& comp
       row.step = step.id;
       row.window = step.end - step.begin;
       row.communicates = !rank.part->operations.empty();
-      const std::vector<TimeNs> leaves =
-          found == position.end() ? step.leaves : divider.Leaves(found->second, step);
-      for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-        if (leaves[leaf] != 0)
-          row.leaves.emplace_back(NameOf(static_cast<Leaf>(leaf)), leaves[leaf]);
+      const std::vector<TimeNs> categories =
+          found == position.end() ? step.categories : divider.Categories(found->second, step);
+      for (std::size_t category = 0; category < categories.size(); ++category) {
+        if (categories[category] != 0)
+          row.categories.emplace_back(NameOf(static_cast<TimeCategory>(category)),
+                                      categories[category]);
       }
     }
   }
@@ -90,7 +91,7 @@ bool DemoteUsual(const Job& job, const Waterfall& waterfall, std::vector<Cause>&
                  std::vector<WhatIf>& what_ifs) {
   bool any = false;
   for (const Gain& gain : waterfall.gains) {
-    const bool is_small = gain.gain < ShareOf(waterfall.step, job.rules[kFaultShare]);
+    const bool is_small = gain.gain < ShareOf(waterfall.step, job.thresholds[kFaultShare]);
     if (!is_small || what_ifs[gain.cause].opportunity || !causes[gain.cause].finding.ranks.empty())
       continue;
     what_ifs[gain.cause].opportunity = any = true;
@@ -138,7 +139,8 @@ void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<Wh
     const TimeNs alone = waterfall.alone[i];
     const bool is_told = std::ranges::find(of_findings, &what_ifs[i]) != of_findings.end();
     if (is_told) continue;
-    if (alone < LeastGain(job.rules, waterfall.step) || alone < DoubtOf(job, causes[i].finding)) {
+    if (alone < LeastGain(job.thresholds, waterfall.step) ||
+        alone < DoubtOf(job, causes[i].finding)) {
       if (waits_for_others && causes[i].finding.ranks.empty())
         AddHiddenBehindOthers(replays, others, what_ifs[i], std::move(causes[i].finding),
                               diagnosis);
@@ -153,15 +155,15 @@ void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<Wh
 }
 
 Job ChosenJob(const std::vector<DiagnosedRank>& ranks, const RankChoice& choice,
-              const Rules& rules) {
+              const Thresholds& thresholds) {
   std::vector<DiagnosedRank> chosen;
   std::set<std::int64_t> captured;
   for (const DiagnosedRank& rank : ranks) captured.insert(rank.rank);
   for (const std::size_t rank : choice.whole) chosen.push_back(ranks[rank]);
   if (std::ranges::all_of(chosen, [](const auto& rank) { return rank.part->is_outline; }))
     Fail(ErrorKind::kInput, "no part can be read whole; make the parts again with --fresh");
-  JobOperations operations = JoinOperations(chosen, rules, captured);
-  return MakeJob(std::move(chosen), std::move(operations), rules);
+  JobOperations operations = JoinOperations(chosen, thresholds, captured);
+  return MakeJob(std::move(chosen), std::move(operations), thresholds);
 }
 
 // The account of a rank has no steps where no device work was recorded.
@@ -171,9 +173,9 @@ std::vector<DiagnosedRank> WithDeviceWork(std::vector<DiagnosedRank> ranks) {
 }
 
 // What the host did says nothing of a step whose device work is unknown.
-Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Rules& rules) {
+Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds) {
   Diagnosis diagnosis;
-  diagnosis.rules = rules;
+  diagnosis.thresholds = thresholds;
   std::set<std::string> formats;
   for (const DiagnosedRank& rank : ranks) {
     diagnosis.ranks.push_back(rank.rank);
@@ -251,8 +253,8 @@ const FoundCause* NumberedFinding(std::string_view number,
 }
 
 std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines,
-                                    const Rules& rules) {
-  if (HaveRoom(outlines, rules)) {  // what they did together need not be known
+                                    const Thresholds& thresholds) {
+  if (HaveRoom(outlines, thresholds)) {  // what they did together need not be known
     std::vector<std::size_t> all(outlines.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     return all;
@@ -260,7 +262,8 @@ std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines,
   const CommonSteps common = FindCommonSteps(WithDeviceWork(outlines));
   if (common.ranks.empty()) return {};
   std::set<std::int64_t> whole;
-  const RankChoice choice = ChooseRanks(common.ranks, JoinOperations(common.ranks, rules), rules);
+  const RankChoice choice =
+      ChooseRanks(common.ranks, JoinOperations(common.ranks, thresholds), thresholds);
   for (const std::size_t rank : choice.whole) whole.insert(common.ranks[rank].rank);
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < outlines.size(); ++i) {
@@ -274,19 +277,19 @@ void Conclusions::AddGain(FoundCause found) {
   diagnosis.findings.push_back(std::move(found));
 }
 
-Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
+Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds,
                    std::string_view explain, bool for_page) {
   const std::vector<DiagnosedRank> working = WithDeviceWork(ranks);
-  if (working.empty()) return NothingJudged(ranks, rules);
+  if (working.empty()) return NothingJudged(ranks, thresholds);
   const CommonSteps common = FindCommonSteps(working);
-  JobOperations operations = JoinOperations(common.ranks, rules);
-  const RankChoice choice = ChooseRanks(common.ranks, operations, rules);
+  JobOperations operations = JoinOperations(common.ranks, thresholds);
+  const RankChoice choice = ChooseRanks(common.ranks, operations, thresholds);
   const bool all = choice.whole.size() == common.ranks.size();
-  const Job job = all ? MakeJob(common.ranks, std::move(operations), rules)
-                      : ChosenJob(common.ranks, choice, rules);
+  const Job job = all ? MakeJob(common.ranks, std::move(operations), thresholds)
+                      : ChosenJob(common.ranks, choice, thresholds);
   const ComparedRanks compared{common.ranks, all ? job.operations : operations};
   Diagnosis diagnosis;
-  diagnosis.rules = rules;
+  diagnosis.thresholds = thresholds;
   AddFacts(ranks, compared, job, diagnosis);
   if (!all) diagnosis.replayed = {choice.whole.size(), choice.stand_out, choice.left_out};
   diagnosis.ranks_left_out = common.left_out;
@@ -302,13 +305,13 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
     return std::max<TimeNs>(1, ShareOf(job.step_time, share));
   };
   StepReplays replays(job.graph.graph, job.graph.steps);
-  WaterfallSearch search(replays, what_ifs, share_of_step(rules[kSearchShare]),
-                         share_of_step(rules[kPairShare]));
+  WaterfallSearch search(replays, what_ifs, share_of_step(thresholds[kSearchShare]),
+                         share_of_step(thresholds[kPairShare]));
   Waterfall waterfall = search.Run();
   if (DemoteUsual(job, waterfall, causes, what_ifs)) waterfall = search.Run();
   diagnosis.step = waterfall.step;
   diagnosis.floor = waterfall.step;
-  const TimeNs least = LeastGain(rules, waterfall.step);
+  const TimeNs least = LeastGain(thresholds, waterfall.step);
   std::vector<const WhatIf*> of_findings;
   for (const Gain& gain : waterfall.gains) {
     // What is fixed first saves as much as it does alone. Others may save much alone and nothing
@@ -329,7 +332,8 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
   for (std::size_t i = 0; i < of_findings.size(); ++i) {
     const Cause& cause = causes[static_cast<std::size_t>(of_findings[i] - what_ifs.data())];
     FoundCause& finding = diagnosis.findings[i];
-    evidence.Find(*of_findings[i], cause.late ? cause.late->leaves : LeavesOf(finding), finding);
+    evidence.Find(*of_findings[i], cause.late ? cause.late->categories : CategoriesOf(finding),
+                  finding);
   }
   FindHiding(replays, of_findings, diagnosis);
   FindHidden(job, waterfall, what_ifs, of_findings, replays, causes, diagnosis);

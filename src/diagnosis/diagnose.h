@@ -9,7 +9,7 @@
 
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
-#include "mpa/diagnosis/findings/rules.h"
+#include "mpa/diagnosis/findings/thresholds.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/replay/what_if.h"
@@ -22,14 +22,15 @@ const FoundCause* NumberedFinding(std::string_view number, const std::vector<Fou
 
 /// Puts the ranks together and says what costs the step. The finding with the key or the number
 /// `explain` gets its chain of evidence. `for_page`: it gets pictures, too.
-Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules = {},
+Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds = {},
                    std::string_view explain = "", bool for_page = false);
 
 /// Positions of the ranks whose parts Diagnose() needs whole, by the outlines of all.
-std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines, const Rules& rules);
+std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines,
+                                    const Thresholds& thresholds);
 
 /// Those of the recipe's arguments, or the usual ones.
-Rules RulesOf(const RecipeArguments& arguments);
+Thresholds ThresholdsOf(const RecipeArguments& arguments);
 
 /// The ranks of the parts of the recipe. Throws Error (kCorrupt) for a damaged part.
 std::vector<DiagnosedRank> DiagnosedRanksOf(const std::vector<RankPart>& parts);

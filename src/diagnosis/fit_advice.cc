@@ -32,7 +32,7 @@ std::vector<DiagnosedRank> RanksOf(const Job& job, const FoundCause& found) {
 // did that make it late.
 void AddFacts(const Job& job, FoundCause& found) {
   const std::vector<DiagnosedRank> ranks = RanksOf(job, found);
-  AdviceFacts facts = FactsOf(ranks, job.rules);
+  AdviceFacts facts = FactsOf(ranks, job.thresholds);
   facts.copying_in = found.facts.copying_in;
   facts.copying_out = found.facts.copying_out;
   facts.reading = found.facts.reading;
@@ -41,7 +41,7 @@ void AddFacts(const Job& job, FoundCause& found) {
   if (found.finding->area != Area::kRanks) return;
   for (const DiagnosedRank& rank : ranks) {
     for (const BlockedPart& call : rank.part->blocked) {
-      if (NameOf(call.leaf) == found.leaf) AddWait(*rank.part, call, found.facts);
+      if (NameOf(call.category) == found.category) AddWait(*rank.part, call, found.facts);
     }
   }
 }

@@ -28,11 +28,11 @@ constexpr MetricInfo kSlowerThanSteps{
 struct StepExcess {
   std::size_t rank = 0, step = 0;
   double ratio = 0;  // of the lengths of the step and the others
-  std::array<TimeNs, kLeaves> by_leaf{};
-  std::array<TimeNs, kLeaves> all{};  // the whole time of the class in the step
+  std::array<TimeNs, kTimeCategories> by_category{};
+  std::array<TimeNs, kTimeCategories> all{};  // the whole time of the class in the step
   TimeNs Sum() const {
     TimeNs sum = 0;
-    for (const TimeNs time : by_leaf) sum += time;
+    for (const TimeNs time : by_category) sum += time;
     return sum;
   }
 };
@@ -82,35 +82,36 @@ class StepTimes {
 // kernels compute.
 struct RankTimes {
   StepTimes lengths;
-  std::map<Leaf, StepTimes> by_leaf;
+  std::map<TimeCategory, StepTimes> by_category;
 };
 
 RankTimes TimesOf(const Job& job, std::size_t rank) {
   const RankDiagnosis& part = job.Part(rank);
   const std::size_t count = job.steps - job.first_step;
   std::vector<TimeNs> lengths(count);
-  std::vector<std::vector<TimeNs>> times(kLeaves, std::vector<TimeNs>(count));
+  std::vector<std::vector<TimeNs>> times(kTimeCategories, std::vector<TimeNs>(count));
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t step = job.first_step + i;
     if (step < part.steps.size()) lengths[i] = part.steps[step].end - part.steps[step].begin;
-    for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
-      if (IsFree(static_cast<Leaf>(leaf))) times[leaf][i] = job.work[rank][step].host[leaf];
+    for (std::size_t category = 0; category < kTimeCategories; ++category) {
+      if (IsFree(static_cast<TimeCategory>(category)))
+        times[category][i] = job.work[rank][step].host[category];
     }
   }
   for (const GraphNode& node : part.graph.nodes) {
     const auto step = static_cast<std::size_t>(node.step);
-    if (node.kind != NodeKind::kKernel || IsFree(node.leaf) || node.step < 0 ||
+    if (node.kind != NodeKind::kKernel || IsFree(node.category) || node.step < 0 ||
         step < job.first_step || step >= job.steps) {
       continue;
     }
-    times[static_cast<std::size_t>(node.leaf)][step - job.first_step] += node.dur;
+    times[static_cast<std::size_t>(node.category)][step - job.first_step] += node.dur;
   }
   const std::vector<PhaseAndSize> kinds = KindsOfSteps(part.steps, job.first_step, count);
   RankTimes all{StepTimes(std::move(lengths), kinds), {}};
-  for (std::size_t i = 0; i < kLeaves; ++i) {
-    const auto leaf = static_cast<Leaf>(i);
-    if (IsCompute(leaf) || (IsFree(leaf) && leaf != Leaf::kProfiler)) {
-      all.by_leaf.emplace(leaf, StepTimes(std::move(times[i]), kinds));
+  for (std::size_t i = 0; i < kTimeCategories; ++i) {
+    const auto category = static_cast<TimeCategory>(i);
+    if (IsCompute(category) || (IsFree(category) && category != TimeCategory::kProfiler)) {
+      all.by_category.emplace(category, StepTimes(std::move(times[i]), kinds));
     }
   }
   return all;
@@ -123,20 +124,20 @@ class LongSteps {
   // The step and rank with the largest excess, of steps that are much longer for it.
   std::optional<StepExcess> Find() const {
     std::optional<StepExcess> largest;
-    if (static_cast<double>(job_.CountedSteps()) < job_.rules[kFewSteps]) return largest;
+    if (static_cast<double>(job_.CountedSteps()) < job_.thresholds[kFewSteps]) return largest;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const RankTimes times = TimesOf(job_, rank);
       for (std::size_t i = 0; i < job_.steps - job_.first_step; ++i) {
         const TimeNs own = times.lengths.At(i), usual = times.lengths.UsualOf(i);
         if (usual <= 0 ||
-            static_cast<double>(own) < job_.rules[kLongRatio] * static_cast<double>(usual))
+            static_cast<double>(own) < job_.thresholds[kLongRatio] * static_cast<double>(usual))
           continue;
         StepExcess excess{.rank = rank, .step = job_.first_step + i};
         excess.ratio = Ratio(own, usual);
-        for (const auto& [leaf, of_leaf] : times.by_leaf) {
-          const auto at = static_cast<std::size_t>(leaf);
-          excess.by_leaf[at] = std::max<TimeNs>(0, of_leaf.At(i) - of_leaf.UsualOf(i));
-          excess.all[at] = of_leaf.At(i);
+        for (const auto& [category, of_category] : times.by_category) {
+          const auto at = static_cast<std::size_t>(category);
+          excess.by_category[at] = std::max<TimeNs>(0, of_category.At(i) - of_category.UsualOf(i));
+          excess.all[at] = of_category.At(i);
         }
         // What waits for another rank is long as well, but not for what it does.
         if (2 * excess.Sum() < own - usual || (largest && excess.Sum() <= largest->Sum())) continue;
@@ -151,20 +152,20 @@ class LongSteps {
     Removal removal;
     const RankDiagnosis& part = job_.Part(excess.rank);
     const auto step = static_cast<std::int32_t>(excess.step);
-    const auto less = [&](Leaf leaf, TimeNs time) {
-      const auto at = static_cast<std::size_t>(leaf);
-      return excess.all[at] <= 0 ? 0 : ShareOf(time, Ratio(excess.by_leaf[at], excess.all[at]));
+    const auto less = [&](TimeCategory category, TimeNs time) {
+      const auto at = static_cast<std::size_t>(category);
+      return excess.all[at] <= 0 ? 0 : ShareOf(time, Ratio(excess.by_category[at], excess.all[at]));
     };
     for (const HostShare& share : part.shares) {
       if (job_.StepOfEdge(excess.rank, share.edge) != step || share.starts_up) continue;
-      const TimeNs time = less(share.leaf, share.time);
+      const TimeNs time = less(share.category, share.time);
       if (time > 0)
         removal.waits.push_back({job_.graph.first_edge[excess.rank] + share.edge, time});
     }
     for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
       const GraphNode& node = part.graph.nodes[i];
       if (node.kind != NodeKind::kKernel || node.step != step) continue;
-      const TimeNs time = less(node.leaf, node.dur);
+      const TimeNs time = less(node.category, node.dur);
       if (time > 0) removal.durations.push_back({job_.graph.first_node[excess.rank] + i, time});
     }
     return removal;
@@ -191,14 +192,14 @@ void AddLongStep(Conclusions& conclusions) {
   // A finding that has taken most of it tells the cause.
   const TimeNs step = conclusions.diagnosis.step;
   const TimeNs alone = step - replays.Time({&what_if.expect});
-  if (gain < LeastGain(job.rules, step) || 2 * gain < alone) return;
+  if (gain < LeastGain(job.thresholds, step) || 2 * gain < alone) return;
   const std::int32_t id = job.Part(excess->rank).steps[excess->step].id;
   const std::int64_t rank = job.ranks[excess->rank].rank;
   FoundCause found = NewCause(job, kStepLong, fmt::format("s{}/r{}", id, rank)).finding;
   found.ranks = {rank};
   found.steps = {id};
-  const auto largest = std::ranges::max_element(excess->by_leaf);
-  found.leaf = NameOf(static_cast<Leaf>(largest - excess->by_leaf.begin()));
+  const auto largest = std::ranges::max_element(excess->by_category);
+  found.category = NameOf(static_cast<TimeCategory>(largest - excess->by_category.begin()));
   found.Measure(kSlowerThanSteps, excess->ratio);
   found.gain = gain;
   found.alone = alone;
@@ -212,7 +213,7 @@ void AddLongStep(Conclusions& conclusions) {
 const FindingInfo kStepLong =
     Fault(Area::kRanks, "step.long", {"platform", "framework"},
           {"one step takes much longer than the others", "个别 step 明显更长"},
-          {.applies = [](const Coverage& job) { return job.steps >= job.rules[kFewSteps]; },
+          {.applies = [](const Coverage& job) { return job.steps >= job.thresholds[kFewSteps]; },
            .conclude = AddLongStep,
            .advice = {{{{"look what runs on the node then (logs, other processes)",
                          "查看此时该节点上运行的任务（日志、其他进程）"},

@@ -24,7 +24,7 @@ double MeasuredBubble(const Job& job) {
   for (const DiagnosedRank& rank : job.ranks) {
     for (std::size_t step = job.first_step; step < rank.part->steps.size(); ++step) {
       const StepPart& of = rank.part->steps[step];
-      bubble += static_cast<double>(of.leaves[static_cast<std::size_t>(Leaf::kBubble)]);
+      bubble += static_cast<double>(of.categories[static_cast<std::size_t>(TimeCategory::kBubble)]);
       time += static_cast<double>(of.end - of.begin);
     }
   }
@@ -36,7 +36,7 @@ void AddBubble(Conclusions& conclusions) {
   const auto& [job, mended, replays, diagnosis] = conclusions;
   const PipelineShape shape = ShapeOfPipeline(job);
   const double ideal = std::min(shape.IdealBubble(), MeasuredBubble(job));
-  if (ideal < job.rules[kBubbleShare]) return;
+  if (ideal < job.thresholds[kBubbleShare]) return;
   // Gradients hide behind the last micro-batch. Half of it hides less, which no replay of the
   // recorded step shows: what overlapping saves is taken to be the same either way.
   std::vector<const Removal*> made;
@@ -48,7 +48,7 @@ void AddBubble(Conclusions& conclusions) {
   found.gain = StepTime(job.graph.graph, job.graph.steps, made) - batches.DoubledStep(made);
   found.alone = std::max<TimeNs>(0, diagnosis.step - batches.DoubledStep({}));
   found.gain_max = std::max(found.gain, ShareOf(diagnosis.floor, ideal));
-  const TimeNs least = LeastGain(job.rules, diagnosis.step);
+  const TimeNs least = LeastGain(job.thresholds, diagnosis.step);
   if (found.gain < least) {
     const auto step_with = [&](const Removal& finding) {
       const std::array<const Removal*, 1> fixed = {&finding};
@@ -66,7 +66,8 @@ void AddBubble(Conclusions& conclusions) {
     const auto& members = job.operations.all[i].joint.members;
     for (std::size_t member = 0; IsPairKind(job.operations.all[i].kind) && member < members.size();
          ++member)
-      waits.expect.waits.push_back({job.graph.leaves[i][member], job.PartOf(members[member]).dur});
+      waits.expect.waits.push_back(
+          {job.graph.categories[i][member], job.PartOf(members[member]).dur});
   }
   EvidenceFinder(job).Find(waits, {}, found);
   conclusions.AddGain(std::move(found));

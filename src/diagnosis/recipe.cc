@@ -27,7 +27,7 @@ namespace mpa {
 
 // What goes into the bytes of a part; see part_bytes.h.
 
-constexpr Leaf LastOf(Leaf) { return Leaf::kUnknown; }
+constexpr TimeCategory LastOf(TimeCategory) { return TimeCategory::kUnknown; }
 constexpr NodeKind LastOf(NodeKind) { return NodeKind::kLeave; }
 constexpr PerfFamily LastOf(PerfFamily) { return PerfFamily::kVector; }
 constexpr PerfVerdict LastOf(PerfVerdict) { return PerfVerdict::kShape; }
@@ -56,9 +56,9 @@ Language LanguageOf(const RecipeArguments& arguments) {
 
 }  // namespace
 
-Rules RulesOf(const RecipeArguments& arguments) {
-  const auto rules = arguments.find("rules");
-  return rules == arguments.end() ? Rules() : ParseRules(rules->second);
+Thresholds ThresholdsOf(const RecipeArguments& arguments) {
+  const auto thresholds = arguments.find("rules");
+  return thresholds == arguments.end() ? Thresholds() : ParseThresholds(thresholds->second);
 }
 
 namespace {
@@ -83,8 +83,8 @@ bool IsOfDimension(const FindingInfo& finding, std::string_view dimension) {
 
 // What hides some findings, and what hides that, among those that are left out. Of two that pay
 // only together, both.
-std::vector<NeededFinding> HidingFindings(const std::vector<FoundCause>& shown,
-                                          const std::vector<FoundCause>& left_out) {
+std::vector<NeededFinding> DominatingFindings(const std::vector<FoundCause>& shown,
+                                              const std::vector<FoundCause>& left_out) {
   std::set<std::string> wanted;
   for (const FoundCause& finding : shown) wanted.insert(finding.after.begin(), finding.after.end());
   // What hides a finding comes before it.
@@ -107,17 +107,17 @@ std::vector<NeededFinding> HidingFindings(const std::vector<FoundCause>& shown,
 void KeepDimension(const RecipeArguments& arguments, Diagnosis& diagnosis) {
   const auto dimension = arguments.find("dimension");
   if (dimension == arguments.end() || arguments.contains("key")) return;
-  const auto leaves = [&](const FoundCause& found) {
+  const auto categories = [&](const FoundCause& found) {
     return !IsOfDimension(*found.finding, dimension->second);
   };
   std::vector<FoundCause> left_out;
-  std::ranges::copy_if(diagnosis.findings, std::back_inserter(left_out), leaves);
-  std::erase_if(diagnosis.findings, leaves);
-  std::erase_if(diagnosis.hidden, leaves);
+  std::ranges::copy_if(diagnosis.findings, std::back_inserter(left_out), categories);
+  std::erase_if(diagnosis.findings, categories);
+  std::erase_if(diagnosis.hidden, categories);
   std::erase_if(diagnosis.fine, [&](const FindingInfo* finding) {
     return !IsOfDimension(*finding, dimension->second);
   });
-  diagnosis.needed = HidingFindings(diagnosis.findings, left_out);
+  diagnosis.needed = DominatingFindings(diagnosis.findings, left_out);
   for (const FoundCause& finding : left_out) {
     diagnosis.floor += finding.gain;
     if (finding.kind == FindingKind::kFault)
@@ -142,14 +142,14 @@ std::optional<std::string> NearestKey(const std::string& key,
   return keys[static_cast<std::size_t>(std::ranges::find(ids, *closest) - ids.begin())];
 }
 
-[[noreturn]] void FailWithoutFindings(const std::string& key, const Rules& rules) {
+[[noreturn]] void FailWithoutFindings(const std::string& key, const Thresholds& thresholds) {
   std::vector<std::string> ids;
   for (const FindingInfo* finding : Catalogue()) ids.emplace_back(finding->id);
   const std::string id = key.substr(0, key.find('/'));
   const auto nearest = std::ranges::find(ids, id) == ids.end() ? Closest(id, ids) : std::nullopt;
   Fail(ErrorKind::kUsage,
        "no finding '{}'{}; this job has no findings: no cause costs {} of the step", key,
-       nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "", LeastShareText(rules));
+       nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "", LeastShareText(thresholds));
 }
 
 // Numbers are those of all findings: a screen of one dimension has others.
@@ -177,7 +177,7 @@ const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& ke
          "ask for {}",
          key, MsText(diagnosis.step)(hidden.alone), fmt::join(hidden.after, " or "));
   }
-  if (keys.empty()) FailWithoutFindings(key, diagnosis.rules);
+  if (keys.empty()) FailWithoutFindings(key, diagnosis.thresholds);
   const auto nearest = NearestKey(key, keys);
   Fail(ErrorKind::kUsage, "no finding '{}'; {}available: {}", key,
        nearest ? fmt::format("did you mean '{}'? ", *nearest) : "", fmt::join(keys, ", "));
@@ -186,7 +186,7 @@ const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& ke
 namespace {
 
 // What is said of one finding.
-void Explain(Diagnosis& diagnosis, const RecipeArguments& arguments, Wanted wanted,
+void Explain(Diagnosis& diagnosis, const RecipeArguments& arguments, OutputSelection wanted,
              Report& report) {
   constexpr std::size_t kPlaces = 8;
   FoundCause finding = FindingAsked(diagnosis, arguments.at("key"));
@@ -219,7 +219,7 @@ void RequireRanks(const std::vector<DiagnosedRank>& ranks) {
 namespace {
 
 void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
-                     const RecipeArguments& arguments, Wanted wanted, Report& report) {
+                     const RecipeArguments& arguments, OutputSelection wanted, Report& report) {
   constexpr std::size_t kOnScreen = 5, kInDocument = 20, kPlaces = 5;
   std::vector<DiagnosedRank> ranks;
   for (const auto& [rank, part] : parts) {
@@ -228,7 +228,7 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     BeginRank(rank, report);
   }
   RequireRanks(ranks);
-  Diagnosis diagnosis = Diagnose(ranks, RulesOf(arguments), TextArgument(arguments, "key"),
+  Diagnosis diagnosis = Diagnose(ranks, ThresholdsOf(arguments), TextArgument(arguments, "key"),
                                  wanted.sheets && !arguments.contains("key"));
   KeepDimension(arguments, diagnosis);
   const Language language = LanguageOf(arguments);
@@ -264,7 +264,7 @@ std::string EncodeOutline(const RankPart& part) {
 
 std::vector<std::size_t> ChooseWhole(const std::vector<RankPart>& outlines,
                                      const RecipeArguments& arguments) {
-  return ReplayedOf(DiagnosedRanksOf(outlines), RulesOf(arguments));
+  return ReplayedOf(DiagnosedRanksOf(outlines), ThresholdsOf(arguments));
 }
 
 Verdict CanDiagnose(const RankFacts& facts) { return JudgeReadable(facts); }

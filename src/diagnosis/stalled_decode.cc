@@ -20,7 +20,7 @@ constexpr Threshold kStallShare{"share", 0.1, 0, 1,
 
 constexpr MetricInfo kStalls{"stalls", "count", {"{} times", "{} 次"}},
     kStalledShare{"stalled_share", "share", {"{} of the time", "占时间的 {}"}},
-    kLongestStall{"longest_stall", "ns", {"a token comes {} late at worst", "token 最多晚到 {}"}},
+    kMaxStall{"longest_stall", "ns", {"a token comes {} late at worst", "token 最多晚到 {}"}},
     kUsualStep{"usual_step", "ns", {"usually after {}", "通常间隔 {}"}};
 
 // Of a rank: the steps that read prompts between two that decode, and how long all of them take.
@@ -49,7 +49,7 @@ Stalls StallsOf(const Job& job, std::size_t rank) {
     for (; next < end && steps[next].batch.phase == ServingPhase::kPrefill; ++next)
       time += length(next);
     if (next == end || !decodes(next) ||
-        static_cast<double>(time) < job.rules[kStallRatio] * static_cast<double>(stalls.usual))
+        static_cast<double>(time) < job.thresholds[kStallRatio] * static_cast<double>(stalls.usual))
       continue;
     for (std::size_t step = i; step < next; ++step) stalls.steps.insert(step);
     stalls.time += time;
@@ -68,13 +68,13 @@ void FindStalls(Conclusions& conclusions) {
     if (stalls.time > most.time) most = std::move(stalls);
   }
   if (most.steps.empty() ||
-      static_cast<double>(most.time) < job.rules[kStallShare] * static_cast<double>(most.all))
+      static_cast<double>(most.time) < job.thresholds[kStallShare] * static_cast<double>(most.all))
     return;
   FoundCause found = NewCause(job, kServeStall).finding;
   found.steps = job.IdsOf(most.steps);
   found.Measure(kStalls, most.steps.size());
   found.Measure(kStalledShare, Ratio(most.time, most.all));
-  found.Measure(kLongestStall, most.longest);
+  found.Measure(kMaxStall, most.longest);
   found.Measure(kUsualStep, most.usual);
   diagnosis.findings.push_back(std::move(found));
 }

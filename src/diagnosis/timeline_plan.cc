@@ -35,8 +35,11 @@ const FoundCause& FindingAround(const Diagnosis& diagnosis, const std::string& a
 
 class Planner {
  public:
-  Planner(const std::vector<DiagnosedRank>& ranks, const Rules& rules, const std::string& around)
-      : ranks_(ranks), diagnosis_(Diagnose(ranks, rules)), joined_(JoinOperations(ranks, rules)) {
+  Planner(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds,
+          const std::string& around)
+      : ranks_(ranks),
+        diagnosis_(Diagnose(ranks, thresholds)),
+        joined_(JoinOperations(ranks, thresholds)) {
     plan_.first_step = std::numeric_limits<TimeNs>::max();
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) AddRank(rank);
     if (plan_.first_step == std::numeric_limits<TimeNs>::max()) plan_.first_step = 0;
@@ -141,12 +144,12 @@ class Planner {
 
   // As much before and behind the event as it takes, but enough to see what it stands between.
   std::optional<Interval> WindowOfPlace(const FoundCause& finding) const {
-    constexpr TimeNs kLeast = 1'000'000;
+    constexpr TimeNs kMin = 1'000'000;
     for (const Evidence& place : finding.evidence) {
       const auto rank = std::ranges::find(ranks_, place.rank, &DiagnosedRank::rank);
       if (rank == ranks_.end()) continue;
       const ClockLine& clock = joined_.clock[static_cast<std::size_t>(rank - ranks_.begin())];
-      const TimeNs margin = std::max(place.dur, kLeast);
+      const TimeNs margin = std::max(place.dur, kMin);
       return Interval{clock.Convert(place.start - margin),
                       clock.Convert(place.start + place.dur + margin)};
     }
@@ -170,7 +173,7 @@ TimelinePlan PlanTimeline(const std::vector<RankPart>& parts, const RecipeArgume
                           const std::string& around) {
   const std::vector<DiagnosedRank> ranks = DiagnosedRanksOf(parts);
   RequireRanks(ranks);
-  return Planner(ranks, RulesOf(arguments), around).Take();
+  return Planner(ranks, ThresholdsOf(arguments), around).Take();
 }
 
 }  // namespace mpa

@@ -23,7 +23,7 @@ using nlohmann::json;
 // Up to version 1 free time had the copies in it.
 constexpr int kBaselineVersion = 2;
 // What ranking the runs takes grows with the third power of their number.
-constexpr std::size_t kMostRuns = 100;
+constexpr std::size_t kMaxRuns = 100;
 
 struct Section {
   const char* key;
@@ -66,7 +66,7 @@ TimesByName TimesFromJson(const json& object, const char* key) {
     }
     times[name] = {AsAmount(pair[0], name.c_str()), AsAmount(pair[1], name.c_str())};
     sum += times[name].ns;
-    if (sum > kMostAmount) Fail(ErrorKind::kCorrupt, "{}: no step takes as long as all of it", key);
+    if (sum > kMaxAmount) Fail(ErrorKind::kCorrupt, "{}: no step takes as long as all of it", key);
   }
   return times;
 }
@@ -145,8 +145,8 @@ Baseline BaselineFromJson(const json& document) {
   baseline.tool_version = AsText(RequiredMember(document, "tool_version"), "tool_version");
   baseline.created = AsText(RequiredMember(document, "created"), "created");
   const json& runs = AsArray(RequiredMember(document, "runs"), "runs");
-  if (runs.size() > kMostRuns) {
-    Fail(ErrorKind::kCorrupt, "runs: {} given; at most {} can be judged", runs.size(), kMostRuns);
+  if (runs.size() > kMaxRuns) {
+    Fail(ErrorKind::kCorrupt, "runs: {} given; at most {} can be judged", runs.size(), kMaxRuns);
   }
   for (const json& run : runs) {
     InContext(fmt::format("run {}", baseline.runs.size() + 1),

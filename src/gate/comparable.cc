@@ -94,7 +94,7 @@ std::vector<GateMismatch> FindMismatches(const std::vector<RunSummary>& base,
     mismatches.try_emplace(
         field, GateMismatch{field, std::move(before), std::move(after), allowed.contains(field)});
   };
-  constexpr double kMostAlike = 0.5;
+  constexpr double kMaxAlike = 0.5;
   const auto check = [&](const RunSummary& run) {
     for (const auto& [field, value] : run.facts) {
       const auto found = first.facts.find(field);
@@ -104,7 +104,7 @@ std::vector<GateMismatch> FindMismatches(const std::vector<RunSummary>& base,
     }
     if (first.shapes.empty() || run.shapes.empty()) return;
     const double common = ShapesInCommon(first.shapes, run.shapes);
-    if (common < kMostAlike) {
+    if (common < kMaxAlike) {
       add("shapes", "100 % of the kernels",
           fmt::format("{:.0f} % with the same type and shapes", 100 * common));
     }
@@ -131,7 +131,7 @@ std::string MismatchText(const std::vector<GateMismatch>& mismatches) {
 
 namespace {
 
-constexpr std::size_t kFewestLeft = 3;
+constexpr std::size_t kMinLeft = 3;
 
 // One for each step; empty where the run has no steps, or a file has other numbers of them.
 std::vector<std::int64_t> StepTimes(const RunSummary& run) {
@@ -141,9 +141,9 @@ std::vector<std::int64_t> StepTimes(const RunSummary& run) {
 }
 
 std::size_t MostLeftOut(std::size_t steps, std::size_t min_steps) {
-  constexpr std::size_t kMost = 2, kOneOf = 4;
-  const std::size_t kept = std::max(min_steps, kFewestLeft);
-  return steps <= kept ? 0 : std::min(steps - kept, std::max(kMost, steps / kOneOf));
+  constexpr std::size_t kMax = 2, kOneOf = 4;
+  const std::size_t kept = std::max(min_steps, kMinLeft);
+  return steps <= kept ? 0 : std::min(steps - kept, std::max(kMax, steps / kOneOf));
 }
 
 std::vector<std::int64_t> Later(const std::vector<std::int64_t>& times, std::size_t leading) {
@@ -175,12 +175,12 @@ void Drop(std::size_t leading, RunSummary& run) {
 }  // namespace
 
 std::size_t CountWarmup(const std::vector<std::int64_t>& step_times, std::size_t min_steps) {
-  constexpr double kFarAway = 5, kLeastPart = 0.1;
+  constexpr double kFarAway = 5, kMinPart = 0.1;
   for (std::size_t count = MostLeftOut(step_times.size(), min_steps); count > 0; --count) {
     const std::vector<std::int64_t> later = Later(step_times, count);
     const std::int64_t middle = Median(later);
     const double least =
-        std::max(kFarAway * SpreadAround(later, middle), kLeastPart * static_cast<double>(middle));
+        std::max(kFarAway * SpreadAround(later, middle), kMinPart * static_cast<double>(middle));
     const bool all_far =
         std::all_of(step_times.begin(), step_times.begin() + static_cast<std::ptrdiff_t>(count),
                     [&](std::int64_t time) { return static_cast<double>(time - middle) > least; });

@@ -195,8 +195,8 @@ ChangeNode ChangeOfFitting(const Metric& metric, const std::vector<RunSummary>& 
 
 std::vector<ChangeNode> OperatorsOf(const std::vector<RunSummary>& base,
                                     const std::vector<RunSummary>& comparison) {
-  return LeavesOf(WholeOf("", JoinTimes(MedianBreakdown(base).operators,
-                                        MedianBreakdown(comparison).operators, "operator")));
+  return CategoriesOf(WholeOf("", JoinTimes(MedianBreakdown(base).operators,
+                                            MedianBreakdown(comparison).operators, "operator")));
 }
 
 std::vector<ChangeNode> HostCallsThatGrew(const std::vector<RunSummary>& base,

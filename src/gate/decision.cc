@@ -26,8 +26,8 @@ std::size_t FewestSamples(const Runs& runs) {
 
 // Fewer runs leave open how they differ: the steps have to show the noise.
 bool HasFewRuns(const GateMetric& judged) {
-  constexpr std::size_t kFewestRuns = 4;
-  return judged.base_runs.size() + judged.comparison_runs.size() < kFewestRuns;
+  constexpr std::size_t kMinRuns = 4;
+  return judged.base_runs.size() + judged.comparison_runs.size() < kMinRuns;
 }
 
 // The standard deviation of a run's median, or with few runs of the difference.

@@ -39,7 +39,7 @@ std::int64_t AsInteger(const nlohmann::json& value, const char* what) {
 
 std::int64_t AsAmount(const nlohmann::json& value, const char* what) {
   const std::int64_t amount = AsInteger(value, what);
-  if (amount < 0 || amount > kMostAmount) {
+  if (amount < 0 || amount > kMaxAmount) {
     Fail(ErrorKind::kCorrupt, "{}: {} is not a time, size or count", what, amount);
   }
   return amount;
@@ -72,7 +72,7 @@ void CheckDocument(const nlohmann::json& document, const char* kind, int version
   }
 }
 
-// Rules as a document.
+// Thresholds as a document.
 
 namespace {
 
@@ -88,8 +88,8 @@ void RefuseOthers(const json& object, std::initializer_list<std::string_view> kn
 
 std::size_t AsCount(const json& value, const char* what) {
   const std::int64_t count = AsInteger(value, what);
-  constexpr std::int64_t kMost = 1'000'000;
-  if (count < 0 || count > kMost)
+  constexpr std::int64_t kMax = 1'000'000;
+  if (count < 0 || count > kMax)
     Fail(ErrorKind::kUsage, "{} {}: give a number of steps", what, count);
   return static_cast<std::size_t>(count);
 }

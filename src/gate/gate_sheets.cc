@@ -56,7 +56,7 @@ SheetColumns<PartItem> PartColumns() {
       TextColumn<&Item::part, &Part::kind>(
           "kind", 14, "component, kernel, collective, operator, host, remainder."),
       TextColumn<&Item::part, &Part::name>("name", 60, "What it is."),
-      TextColumn<&Item::part, &Part::leaf>(
+      TextColumn<&Item::part, &Part::category>(
           "leaf", 20, "Its leaf in the accounting of advisor, such as free.copy; empty: none."),
       CountColumn<&Item::part, &Part::base>("base_ns", 16, "Time in the median step of the base."),
       CountColumn<&Item::part, &Part::comparison>("comparison_ns", 16,
@@ -116,15 +116,15 @@ WorkbookSummary SummariseGate(const GateReport& gate) {
   if (!gate.metrics.empty()) summary.tables.push_back(MetricsTable(gate));
   if (gate.change.children.empty()) return summary;
   // The first rows of the explanation.
-  const std::vector<ChangeNode> leaves = LeavesOf(gate.change);
+  const std::vector<ChangeNode> categories = CategoriesOf(gate.change);
   SummaryTable largest = LargestChangesTable(
       gate.change, "Of the whole", [&](const ChangeNode& change) -> std::optional<RowPlace> {
-        const auto found = std::ranges::find_if(leaves, [&](const ChangeNode& leaf) {
-          return leaf.name == change.name && leaf.kind == change.kind;
+        const auto found = std::ranges::find_if(categories, [&](const ChangeNode& category) {
+          return category.name == change.name && category.kind == change.kind;
         });
-        if (found == leaves.end()) return std::nullopt;
+        if (found == categories.end()) return std::nullopt;
         return RowPlace{std::string(kExplanationSheet),
-                        static_cast<std::size_t>(found - leaves.begin())};
+                        static_cast<std::size_t>(found - categories.begin())};
       });
   if (!largest.table.rows.empty()) summary.tables.push_back(std::move(largest));
   return summary;
@@ -139,7 +139,7 @@ Report ReportOf(GateReport gate) {
   for (const GateMetric& metric : gate.metrics) AddRow(metric_columns, metric, 0, metrics);
   const auto part_columns = PartColumns();
   Sheet& parts = report.sheets.emplace_back(SheetOf(kExplanationSheet, part_columns));
-  const std::vector<ChangeNode> contributions = LeavesOf(gate.change);
+  const std::vector<ChangeNode> contributions = CategoriesOf(gate.change);
   for (const auto& [of, list] : {std::pair{"contributions", &contributions},
                                  std::pair{"host_calls", &std::as_const(gate).host_calls},
                                  std::pair{"operators", &std::as_const(gate).operators}}) {

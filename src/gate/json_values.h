@@ -12,7 +12,7 @@ namespace mpa::gate {
 
 /// 13 days in ns, a petabyte: more than any run has. Beyond that, sums and differences would
 /// overflow.
-inline constexpr std::int64_t kMostAmount = std::int64_t{1} << 50;
+inline constexpr std::int64_t kMaxAmount = std::int64_t{1} << 50;
 
 /// Throws Error (kCorrupt) unless `document` is an object with this "kind" and a "schema_version"
 /// of at most `version`.
@@ -23,7 +23,7 @@ const nlohmann::json& RequiredMember(const nlohmann::json& object, const char* k
 
 std::string AsText(const nlohmann::json& value, const char* what);
 std::int64_t AsInteger(const nlohmann::json& value, const char* what);
-/// A time, size or count: from 0 to kMostAmount.
+/// A time, size or count: from 0 to kMaxAmount.
 std::int64_t AsAmount(const nlohmann::json& value, const char* what);
 double AsNumber(const nlohmann::json& value, const char* what);
 const nlohmann::json& AsObject(const nlohmann::json& value, const char* what);

@@ -202,7 +202,7 @@ bool IsOnePart(const Metric& metric, const ChangeNode& change) {
   if (metric.kind == MetricKind::kLccl) return true;
   return metric.kind == MetricKind::kFree &&
          std::ranges::none_of(change.children,
-                              [](const ChangeNode& part) { return !part.leaf.empty(); });
+                              [](const ChangeNode& part) { return !part.category.empty(); });
 }
 
 // Changes up to the noise of the whole are noise, and all of them where it did not change itself.
@@ -217,14 +217,14 @@ void MarkNoise(const GateMetric& whole, ChangeNode& change) {
 }
 
 bool IsGrownFreeTime(const ChangeNode& part) {
-  const bool free = part.name == kFreeTime || part.leaf.starts_with("free.");
+  const bool free = part.name == kFreeTime || part.category.starts_with("free.");
   return free && part.Change() > 0 && !part.is_noise;
 }
 
 // Where a baseline has no account, nothing says which call is behind which part of the free time.
 void AddCauseOfFreeTime(const std::vector<ChangeNode>& calls, ChangeNode& node) {
   for (ChangeNode& child : node.children) AddCauseOfFreeTime(calls, child);
-  if (node.children.empty() && node.leaf.empty() && IsGrownFreeTime(node) && !calls.empty()) {
+  if (node.children.empty() && node.category.empty() && IsGrownFreeTime(node) && !calls.empty()) {
     node.cause = "on the host " + CallsText(calls);
   }
 }
@@ -251,7 +251,7 @@ void Explain(const GateMetric& leading, const GateMetric& step, const Watch& wat
     if (whole.verdict != GateVerdict::kInconclusive) MarkNoise(whole, report.change);
     break;
   }
-  const std::vector<ChangeNode> parts = LeavesOf(report.change);
+  const std::vector<ChangeNode> parts = CategoriesOf(report.change);
   if (std::ranges::any_of(parts, IsGrownFreeTime)) {
     report.host_calls = HostCallsThatGrew(base, comparison, step.noise);
     AddCauseOfFreeTime(report.host_calls, report.change);

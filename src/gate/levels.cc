@@ -138,18 +138,18 @@ Breakdown MedianBreakdown(const std::vector<RunSummary>& runs) {
 namespace {
 
 // With fewer steps than these any noise looks like a line.
-constexpr double kFewestForDrift = 4;
+constexpr double kMinForDrift = 4;
 // How many standard deviations a slope, or the difference of two, lies above 0 to count as drift.
 constexpr double kClearDrift = 3;
 // Drift that changes the value by less over the run is of no interest, and what changes it by more
 // is something else: first steps that are slow, for example.
-constexpr double kLeastDrift = 0.01, kMostDrift = 0.2;
+constexpr double kMinDrift = 0.01, kMaxDrift = 0.2;
 
 // The slopes between all pairs of steps. Of long runs, pairs of medians of neighbouring steps: all
 // pairs would be too many.
 void AddSlopes(const std::vector<std::int64_t>& steps, std::vector<double>& slopes) {
-  constexpr std::size_t kMostPoints = 128;
-  const std::size_t width = (steps.size() + kMostPoints - 1) / kMostPoints;
+  constexpr std::size_t kMaxPoints = 128;
+  const std::size_t width = (steps.size() + kMaxPoints - 1) / kMaxPoints;
   std::vector<std::int64_t> points;
   for (std::size_t at = 0; at + width <= steps.size(); at += width) {
     const auto from = steps.begin() + static_cast<std::ptrdiff_t>(at);
@@ -282,16 +282,16 @@ class Fitting {
   Levels Best() const {
     const auto least_level =
         static_cast<double>(std::min(Median(level_.base.levels), Median(level_.comparison.levels)));
-    if (last_ + 1 < kFewestForDrift || least_level <= 0) return LevelsFrom(level_, level_);
+    if (last_ + 1 < kMinForDrift || least_level <= 0) return LevelsFrom(level_, level_);
     const double base_numbers = SpreadOfNumbers(base_), numbers = SpreadOfNumbers(comparison_);
     const auto part = [&](double slope) { return std::abs(slope) * last_ / least_level; };
     const auto clear = [&](double slope, double squared_error, const Fit& fit) {
-      return part(slope) >= kLeastDrift &&
+      return part(slope) >= kMinDrift &&
              std::abs(slope) > kClearDrift * SpreadOf(fit) * std::sqrt(squared_error);
     };
     const double of_base = SlopeOf(base_), of_comparison = SlopeOf(comparison_);
     const Fit apart = Of(of_base, of_comparison, 1);
-    if (part(of_base) <= kMostDrift && part(of_comparison) <= kMostDrift &&
+    if (part(of_base) <= kMaxDrift && part(of_comparison) <= kMaxDrift &&
         clear(of_comparison - of_base, 1 / base_numbers + 1 / numbers, apart)) {
       // What only one side does may be what is looked for: the values stay as they are.
       Levels levels = LevelsFrom(level_, apart);
@@ -300,7 +300,7 @@ class Fitting {
     }
     const double both = SlopeOf(base_, comparison_);
     const Fit together = Of(both, both, 0.5);
-    if (part(both) <= kMostDrift && clear(both, 1 / (base_numbers + numbers), together)) {
+    if (part(both) <= kMaxDrift && clear(both, 1 / (base_numbers + numbers), together)) {
       Levels levels = LevelsFrom(together, together);
       levels.drift = DriftOf(together, both, both);
       return levels;

@@ -142,11 +142,11 @@ class Summariser {
                 const std::vector<TimeNs>& lccl, const std::vector<TimeNs>& lengths) {
     std::vector<TimeNs> copies, free;
     for (std::size_t i = 0; i < lengths.size(); ++i) {
-      const LeafTimes& leaves = account_.steps[warmup_ + i].leaves;
-      copies.push_back(leaves.SumOf(IsDeviceCopy));
+      const CategoryTimes& categories = account_.steps[warmup_ + i].categories;
+      copies.push_back(categories.SumOf(IsDeviceCopy));
       // LCCL kernels count in full beside what they overlap.
       const TimeNs rest = lengths[i] - computing[i] - exposed[i] - lccl[i] - copies[i];
-      free.push_back(trace_.steps.Empty() ? std::max<TimeNs>(0, rest) : leaves.SumOf(IsFree));
+      free.push_back(trace_.steps.Empty() ? std::max<TimeNs>(0, rest) : categories.SumOf(IsFree));
     }
     Samples& samples = summary_.samples;
     samples[{MetricKind::kComputing, ""}] = computing;

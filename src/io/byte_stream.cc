@@ -21,7 +21,7 @@ constexpr std::size_t kPackedBytes = std::size_t{256} << 10;
 
 // Traces shrink to between a tenth and a thirtieth; gzip's limit is a thousandth. Small files can
 // do no harm.
-constexpr std::int64_t kMostTextPerByte = 200;
+constexpr std::int64_t kMaxTextPerByte = 200;
 constexpr std::int64_t kSmallText = std::int64_t{64} << 20;
 
 // Unpacks gzip data that arrives in parts; several members may follow each other.
@@ -117,11 +117,11 @@ struct ByteStream::State {
   }
 
   void RefuseBomb() const {
-    if (unpacked <= kSmallText || unpacked / kMostTextPerByte <= offset) return;
+    if (unpacked <= kSmallText || unpacked / kMaxTextPerByte <= offset) return;
     Fail(ErrorKind::kCorrupt,
          "the gzip data unpacks to more than {} times its size, unlike any capture; if it is one, "
          "unpack it with gunzip first",
-         kMostTextPerByte);
+         kMaxTextPerByte);
   }
 };
 

@@ -39,10 +39,10 @@ namespace {
 
 // Limit for a row whose cells contain line ends. A longer row lost a quote, and the table is
 // unusable.
-constexpr std::size_t kLongestRow = std::size_t{1} << 20;
+constexpr std::size_t kMaxRow = std::size_t{1} << 20;
 
 // Limit for the columns of a row; a table of the profiler has dozens.
-constexpr std::size_t kMostCells = 10'000;
+constexpr std::size_t kMaxCells = 10'000;
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
@@ -96,7 +96,7 @@ bool CsvFile::Next() {
     row_ += '\n';
     row_ += line;
     open = EndsInQuotes(line);
-    if (row_.size() > kLongestRow) {
+    if (row_.size() > kMaxRow) {
       Fail(ErrorKind::kCorrupt, "{}: a cell begins with a quote and does not end", Place());
     }
   }
@@ -112,8 +112,8 @@ bool CsvFile::SplitRow() {
   bool open = false;
   for (std::size_t at = 0; at <= row.size();) {
     if (cell_count_ == cells_.size()) {
-      if (cell_count_ == kMostCells) {
-        Fail(ErrorKind::kCorrupt, "{}: more than {} cells in a row", Place(), kMostCells);
+      if (cell_count_ == kMaxCells) {
+        Fail(ErrorKind::kCorrupt, "{}: more than {} cells in a row", Place(), kMaxCells);
       }
       cells_.emplace_back();
       unquoted_.emplace_back();

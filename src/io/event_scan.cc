@@ -90,7 +90,7 @@ std::size_t FindEventStart(std::string_view text, std::size_t at) {
 class Scanner {
  public:
   Scanner(std::string_view text, bool is_all)
-      : text_(text), is_all_(is_all), left_(kMostLooks * text.size() + kMostLooks) {}
+      : text_(text), is_all_(is_all), left_(kMaxLooks * text.size() + kMaxLooks) {}
 
   EventScan Scan(std::size_t at) && {
     scan_.stopped = at;
@@ -113,7 +113,7 @@ class Scanner {
 
  private:
   // How often a byte is looked at, on average, before the search is given up.
-  static constexpr std::size_t kMostLooks = 64;
+  static constexpr std::size_t kMaxLooks = 64;
   // Without its end in so much text an event is broken.
   static constexpr std::size_t kLargeEvent = std::size_t{2} << 20;
 

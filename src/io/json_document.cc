@@ -12,7 +12,7 @@ namespace {
 
 // Documents have a handful of levels. Each open level takes memory, and some functions recurse once
 // per level.
-constexpr int kMostLevels = 100;
+constexpr int kMaxLevels = 100;
 
 // Throws Error (kCorrupt) when more brackets are open than that.
 void RefuseDeepNesting(std::string_view json) {
@@ -24,8 +24,8 @@ void RefuseDeepNesting(std::string_view json) {
     if (in_text) {
       if (c == '\\') ++at;
     } else if (c == '[' || c == '{') {
-      if (++level > kMostLevels) {
-        Fail(ErrorKind::kCorrupt, "byte {}: it is nested deeper than {} levels", at, kMostLevels);
+      if (++level > kMaxLevels) {
+        Fail(ErrorKind::kCorrupt, "byte {}: it is nested deeper than {} levels", at, kMaxLevels);
       }
     } else if (c == ']' || c == '}') {
       --level;
@@ -40,10 +40,10 @@ nlohmann::json ParseJson(std::string_view text) {
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
-    constexpr std::size_t kLongest = 200;    // the library quotes what it read last, however long
+    constexpr std::size_t kMaxLength = 200;  // the library quotes what it read last, however long
     std::string_view reason = error.what();  // "[json.exception...] parse error at line 2, ..."
     reason.remove_prefix(std::min(reason.size(), reason.find("] ") + 2));
-    Fail(ErrorKind::kCorrupt, "not valid JSON: {}", reason.substr(0, kLongest));
+    Fail(ErrorKind::kCorrupt, "not valid JSON: {}", reason.substr(0, kMaxLength));
   }
 }
 

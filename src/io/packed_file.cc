@@ -39,10 +39,10 @@ PackedFile::~PackedFile() {
 }
 
 void PackedFile::Write(std::string_view text) {
-  constexpr std::size_t kMost = 1u << 30;  // the library counts in 32 bits
+  constexpr std::size_t kMax = 1u << 30;  // the library counts in 32 bits
   errno = 0;
   while (!text.empty()) {
-    const std::size_t size = std::min(text.size(), kMost);
+    const std::size_t size = std::min(text.size(), kMax);
     if (gzwrite(state_->file, text.data(), static_cast<unsigned>(size)) <= 0) state_->FailWrite();
     text.remove_prefix(size);
   }

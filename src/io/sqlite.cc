@@ -27,14 +27,14 @@ void FailForDuplicates(const std::string& name) {
 }
 
 void Distrust(sqlite3* database) {
-  constexpr int kLongestCell = 64 << 20, kLongestStatement = 1'000'000;
+  constexpr int kMaxCell = 64 << 20, kMaxStatement = 1'000'000;
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_drop_modules(database, nullptr);  // of virtual tables
-  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestCell);
-  sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, kLongestStatement);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMaxCell);
+  sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, kMaxStatement);
   sqlite3_limit(database, SQLITE_LIMIT_EXPR_DEPTH, 100);
   sqlite3_limit(database, SQLITE_LIMIT_COMPOUND_SELECT, 10);
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
@@ -264,13 +264,13 @@ Database::~Database() { sqlite3_close(database_); }
 void Database::ReadSchema() {
   // The time in which SQLite parses a schema grows with the square of its length. About nine steps
   // read the text of one table, view or index.
-  constexpr int kMostSteps = 50'000;
+  constexpr int kMaxSteps = 50'000;
   bool excessive = false;
   const auto stop = [](void* flag) {
     *static_cast<bool*>(flag) = true;
     return 1;
   };
-  sqlite3_progress_handler(database_, kMostSteps, stop, &excessive);
+  sqlite3_progress_handler(database_, kMaxSteps, stop, &excessive);
   sqlite3_stmt* statement = nullptr;
   sqlite3_prepare_v2(database_, "SELECT 1 FROM sqlite_master", -1, &statement, nullptr);
   sqlite3_finalize(statement);

@@ -33,7 +33,7 @@ class Occupants {
         Add({.begin = item.begin,
              .end = item.end,
              .row = item.row,
-             .leaf = item.leaf,
+             .category = item.category,
              .table = item.table},
             item.begin);
       }
@@ -53,9 +53,9 @@ class Occupants {
   }
 
  private:
-  // Of two with one leaf the one that began earlier counts.
+  // Of two with one category the one that began earlier counts.
   void Add(const Piece& piece, TimeNs began) {
-    contenders_.push_back({piece.begin, piece.end, began, static_cast<std::int32_t>(piece.leaf),
+    contenders_.push_back({piece.begin, piece.end, began, static_cast<std::int32_t>(piece.category),
                            static_cast<std::uint32_t>(pieces_.size())});
     pieces_.push_back(piece);
   }
@@ -66,12 +66,13 @@ class Occupants {
     for (const CollectivePhase& phase :
          PhasesOf({item.begin, item.end}, arrivals_[row], parts_.Of(row), IsReceive(trace_, row),
                   input_.arrival_tolerance, slow)) {
-      const bool waits = phase.leaf == Leaf::kWaitPeer || phase.leaf == Leaf::kBubble;
+      const bool waits =
+          phase.category == TimeCategory::kWaitPeer || phase.category == TimeCategory::kBubble;
       Add({.begin = phase.begin,
            .end = phase.end,
            .row = item.row,
            .peer = waits ? arrivals_[row].peer : -1,
-           .leaf = phase.leaf,
+           .category = phase.category,
            .table = PieceTable::kCommunications},
           item.begin);
     }
@@ -175,7 +176,7 @@ class Accountant {
     for (const Piece& piece : account_.PiecesOf(step)) {
       if (piece.begin != reached) break;
       reached = piece.end;
-      step.leaves[piece.leaf] += piece.end - piece.begin;
+      step.categories[piece.category] += piece.end - piece.begin;
     }
     if (reached != step.window.end) {
       Fail(ErrorKind::kInternal, "the pieces of step {} do not fill it at {}", step.id, reached);

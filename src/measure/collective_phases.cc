@@ -36,31 +36,31 @@ std::vector<CollectivePhase> PhasesOf(const Interval& operation, const LastArriv
                                       std::span<const CollectivePart> parts, bool receives,
                                       TimeNs tolerance, TimeNs slow) {
   std::vector<CollectivePhase> phases;
-  const auto add = [&](const Intervals& intervals, Leaf leaf) {
-    for (const Interval& part : intervals) phases.push_back({part.begin, part.end, leaf});
+  const auto add = [&](const Intervals& intervals, TimeCategory category) {
+    for (const Interval& part : intervals) phases.push_back({part.begin, part.end, category});
   };
   if (operation.begin >= operation.end) return phases;
   if (!arrival.known) {
-    add({operation}, Leaf::kUnsplit);
+    add({operation}, TimeCategory::kUnsplit);
     return phases;
   }
   TimeNs met = std::clamp(arrival.time, operation.begin, operation.end);
   if (met <= operation.begin + tolerance) met = operation.begin;
   if (operation.begin < met) {
-    add({{operation.begin, met}}, receives ? Leaf::kBubble : Leaf::kWaitPeer);
+    add({{operation.begin, met}}, receives ? TimeCategory::kBubble : TimeCategory::kWaitPeer);
   }
   const TimeNs slow_from = std::max(met, operation.end - std::max<TimeNs>(slow, 0));
   if (met < slow_from && parts.empty()) {
-    add({{met, slow_from}}, Leaf::kTransfer);
+    add({{met, slow_from}}, TimeCategory::kTransfer);
   } else if (met < slow_from) {
     const Interval within{met, slow_from};
     const Intervals transfers = PartsWithin(parts, /*waits=*/false, within);
     const Intervals waits = Difference(PartsWithin(parts, /*waits=*/true, within), transfers);
-    add(transfers, Leaf::kTransfer);
-    add(waits, Leaf::kInnerWait);
-    add(Difference({within}, Union(transfers, waits)), Leaf::kInnerIdle);
+    add(transfers, TimeCategory::kTransfer);
+    add(waits, TimeCategory::kInnerWait);
+    add(Difference({within}, Union(transfers, waits)), TimeCategory::kInnerIdle);
   }
-  if (slow_from < operation.end) add({{slow_from, operation.end}}, Leaf::kSlow);
+  if (slow_from < operation.end) add({{slow_from, operation.end}}, TimeCategory::kSlow);
   std::ranges::sort(phases, {}, &CollectivePhase::begin);
   return phases;
 }
@@ -176,7 +176,7 @@ void CollectiveParts::AddDeviceTasks(const RankTrace& trace) {
 
 namespace {
 
-constexpr TimeNs kLeastWait = 2000;
+constexpr TimeNs kMinWait = 2000;
 
 }  // namespace
 
@@ -188,7 +188,7 @@ std::vector<SeenPeer> FindSeenPeers(const RankTrace& trace, const CollectivePart
       if (part.waits && part.peer >= 0) first.try_emplace(part.peer, &part);
     }
     for (const auto& [peer, wait] : first) {
-      const bool waited = wait->end - wait->begin > kLeastWait;
+      const bool waited = wait->end - wait->begin > kMinWait;
       seen.push_back({static_cast<std::int32_t>(operation), peer,
                       waited ? wait->end : trace.communications.start[operation], waited,
                       wait->begin});
@@ -207,7 +207,7 @@ std::optional<TimeNs> EndOfMeeting(std::span<const CollectivePart> parts) {
   for (const CollectivePart& part : parts) {
     if (!part.waits && end) break;
     if (!part.waits) continue;
-    const bool waited = part.end - part.begin > kLeastWait;
+    const bool waited = part.end - part.begin > kMinWait;
     end = std::max(end.value_or(part.begin), waited ? part.end : part.begin);
   }
   return end;

@@ -10,9 +10,9 @@
 #include "mpa/measure/device_work.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/kernel_category.h"
-#include "mpa/measure/leaf.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/nesting.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
 #include "mpa/model/launches.h"
@@ -58,34 +58,36 @@ class CopyDirections {
         launches_(trace),
         saving_(SavingTimes(trace)) {}
 
-  Leaf Of(std::size_t task) const {
+  TimeCategory Of(std::size_t task) const {
     const DeviceTasks& tasks = trace_.device_tasks;
     switch (tasks.direction[task]) {
       case CopyDirection::kToDevice:
-        return Leaf::kCopyIn;
+        return TimeCategory::kCopyIn;
       case CopyDirection::kToHost:
-        return Leaf::kCopyOut;
+        return TimeCategory::kCopyOut;
       case CopyDirection::kWithinDevice:
-        return Leaf::kCopyDevice;
+        return TimeCategory::kCopyDevice;
       case CopyDirection::kUnknown:
         break;
     }
-    if (ContainsAny(trace_.strings.View(tasks.type[task]), {"SDMA"})) return Leaf::kCopyDevice;
+    if (ContainsAny(trace_.strings.View(tasks.type[task]), {"SDMA"}))
+      return TimeCategory::kCopyDevice;
     const auto launch = launches_.Find(tasks.link[task]);
-    if (!launch) return Leaf::kCopyIn;
+    if (!launch) return TimeCategory::kCopyIn;
     // What a program saves it takes from the device.
-    if (Contains(saving_, trace_.launches.host_time[*launch])) return Leaf::kCopyOut;
+    if (Contains(saving_, trace_.launches.host_time[*launch])) return TimeCategory::kCopyOut;
     const auto op =
         ops_.Find(trace_.launches.host_track[*launch], trace_.launches.host_time[*launch]);
-    if (op == Nesting::kNone) return Leaf::kCopyIn;
+    if (op == Nesting::kNone) return TimeCategory::kCopyIn;
     const std::string_view name =
         trace_.strings.View(trace_.host_ops.name[static_cast<std::size_t>(op)]);
     if (ContainsAny(name, {"device_to_host", "_local_scalar_dense", "aten::item"})) {
-      return Leaf::kCopyOut;
+      return TimeCategory::kCopyOut;
     }
     // By the framework's own kernels: databases do not tell between which memories.
-    if (ContainsAny(name, {"aclnnInplaceCopy", "device_to_device"})) return Leaf::kCopyDevice;
-    return Leaf::kCopyIn;
+    if (ContainsAny(name, {"aclnnInplaceCopy", "device_to_device"}))
+      return TimeCategory::kCopyDevice;
+    return TimeCategory::kCopyIn;
   }
 
  private:
@@ -93,10 +95,10 @@ class CopyDirections {
   static Intervals SavingTimes(const RankTrace& trace) {
     std::vector<Interval> times;
     const auto add = [&](const auto& table, const std::vector<StringId>& names,
-                         Leaf (*class_of)(std::string_view)) {
+                         TimeCategory (*class_of)(std::string_view)) {
       NamedClasses classes(trace.strings, class_of);
       for (std::size_t i = 0; i < table.Size(); ++i) {
-        if (classes.Of(names[i]) == Leaf::kCheckpoint)
+        if (classes.Of(names[i]) == TimeCategory::kCheckpoint)
           times.push_back({table.start[i], table.start[i] + table.dur[i]});
       }
     };
@@ -130,11 +132,11 @@ class ItemCollector {
 
  private:
   template <typename Table>
-  DeviceItem Item(const Table& table, std::size_t row, Leaf leaf, PieceTable of) {
+  DeviceItem Item(const Table& table, std::size_t row, TimeCategory category, PieceTable of) {
     DeviceItem item{.begin = table.start[row],
                     .end = table.start[row] + table.dur[row],
-                    .leaf = leaf,
-                    .own = leaf,
+                    .category = category,
+                    .own = category,
                     .table = of,
                     .row = static_cast<std::int32_t>(row),
                     .link = table.link[row]};
@@ -151,8 +153,8 @@ class ItemCollector {
     const TasksByStart tasks(trace_);
     for (std::size_t i = 0; i < kernels.Size(); ++i) {
       if (IsLcclKernel(trace_.strings.View(kernels.name[i]))) continue;
-      DeviceItem item = Item(kernels, i, LeafOf(classes.ClassOf(i)), PieceTable::kKernels);
-      item.own = LeafOf(classes.OwnClassOf(i));
+      DeviceItem item = Item(kernels, i, CategoryOf(classes.ClassOf(i)), PieceTable::kKernels);
+      item.own = CategoryOf(classes.OwnClassOf(i));
       if (const auto task = tasks.Find(kernels.start[i], kernels.stream[i])) {
         item.connection = trace_.device_tasks.connection[*task];
         item.model = trace_.device_tasks.model[*task];
@@ -174,7 +176,7 @@ class ItemCollector {
       const std::string_view type = view(tasks.type[i]);
       if (!IsWork(name, type) || IsCopy(name) || IsCopy(type) || IsLcclKernel(name)) continue;
       if (of_operations.Contains(i)) continue;
-      items_.push_back(Item(tasks, i, LeafOf(ClassOfName(name)), PieceTable::kDeviceTasks));
+      items_.push_back(Item(tasks, i, CategoryOf(ClassOfName(name)), PieceTable::kDeviceTasks));
     }
   }
 
@@ -189,7 +191,7 @@ class ItemCollector {
   void AddOperations() {
     const Communications& operations = trace_.communications;
     for (std::size_t i = 0; i < operations.Size(); ++i) {
-      items_.push_back(Item(operations, i, Leaf::kUnsplit, PieceTable::kCommunications));
+      items_.push_back(Item(operations, i, TimeCategory::kUnsplit, PieceTable::kCommunications));
     }
   }
 

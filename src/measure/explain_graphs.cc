@@ -17,7 +17,7 @@ using Kind = CapturedNode::Kind;
 constexpr std::int64_t kNoNode = -1;
 
 // Functions of Python that all replays together may add; of more the modules alone are added.
-constexpr std::size_t kMostFunctions = 2'000'000;
+constexpr std::size_t kMaxFunctions = 2'000'000;
 
 // A captured graph with what is compared.
 struct KnownGraph {
@@ -233,7 +233,7 @@ class GraphExplainer::Impl {
     file_ = known_[assignment.match.graph].file;
     const TimeNs begin = trace_.host_ops.start[replay.call];
     const TimeNs end = begin + trace_.host_ops.dur[replay.call];
-    bool with_functions = functions_ + graph.functions.Size() <= kMostFunctions;
+    bool with_functions = functions_ + graph.functions.Size() <= kMaxFunctions;
     TimeMap times(StartsOf(graph, with_functions));
     if (!times.Fit(begin, end) && with_functions) {
       with_functions = false;

@@ -136,21 +136,21 @@ void FreeTime::Explain(const FreeGap& gap, std::vector<Piece>& pieces) {
   const bool has_calls = chains_.calls().HasCalls();
   known_ = has_calls && clock_.trusted ? Confidence::kExact : Confidence::kPartial;
   const Cut whole{gap.begin + clock_.offset, gap.end + clock_.offset};
-  const auto explain_as = [&](Leaf leaf, PieceTable table = PieceTable::kNone,
-                              std::int32_t row = -1) { Add(whole, leaf, table, row, known_); };
-  if (!host_.HasAny()) return explain_as(Leaf::kUnrecorded);
+  const auto explain_as = [&](TimeCategory category, PieceTable table = PieceTable::kNone,
+                              std::int32_t row = -1) { Add(whole, category, table, row, known_); };
+  if (!host_.HasAny()) return explain_as(TimeCategory::kUnrecorded);
   if (!gap.next) return ExplainTail(whole);
   const auto chain = ChainOf(*gap.next);
-  if (!chain) return explain_as(Leaf::kUnknown);
+  if (!chain) return explain_as(TimeCategory::kUnknown);
   if (!chain->complete) known_ = Confidence::kPartial;
   if (chain->launched <= whole.begin) {
     if (const auto wait = StreamWait(gap)) {
-      return explain_as(Leaf::kStreamWait, PieceTable::kDeviceTasks, *wait);
+      return explain_as(TimeCategory::kStreamWait, PieceTable::kDeviceTasks, *wait);
     }
-    return explain_as(Leaf::kDeviceQueue);
+    return explain_as(TimeCategory::kDeviceQueue);
   }
-  if (IsInGraph(gap, *chain)) return explain_as(Leaf::kDeviceQueue);
-  ExplainChain(whole, *chain, IsDeviceCopy(items_[*gap.next].leaf));
+  if (IsInGraph(gap, *chain)) return explain_as(TimeCategory::kDeviceQueue);
+  ExplainChain(whole, *chain, IsDeviceCopy(items_[*gap.next].category));
 }
 
 void FreeTime::ExplainTail(const Cut& gap) {
@@ -158,7 +158,7 @@ void FreeTime::ExplainTail(const Cut& gap) {
       host_.MainTrack(), gap.begin, gap.end,
       [&](const HostPiece& piece) { AddHost(piece, known_); },
       [&](TimeNs begin, TimeNs end) {
-        Add({begin, end}, Leaf::kHostIdle, PieceTable::kNone, -1, known_);
+        Add({begin, end}, TimeCategory::kHostIdle, PieceTable::kNone, -1, known_);
       });
 }
 
@@ -166,7 +166,7 @@ void FreeTime::ExplainChain(const Cut& gap, const LaunchChain& chain, bool ends_
   const TimeNs launched = std::min(chain.launched, gap.end);
   const TimeNs taken = std::clamp(chain.taken, gap.begin, launched);
   const TimeNs asked = std::clamp(chain.asked, gap.begin, taken);
-  const auto add_launching = [&](TimeNs from, TimeNs to, Leaf idle) {
+  const auto add_launching = [&](TimeNs from, TimeNs to, TimeCategory idle) {
     host_.Walk(
         chain.launching_track, from, to, [&](const HostPiece& piece) { AddHost(piece, known_); },
         [&](TimeNs begin, TimeNs end) {
@@ -174,8 +174,8 @@ void FreeTime::ExplainChain(const Cut& gap, const LaunchChain& chain, bool ends_
         });
   };
   AddProducer(chain.asking_track, {gap.begin, asked});
-  add_launching(asked, taken, Leaf::kQueue);
-  add_launching(taken, launched, Leaf::kDispatchCann);
+  add_launching(asked, taken, TimeCategory::kQueue);
+  add_launching(taken, launched, TimeCategory::kDispatchCann);
   AddLatency({launched, gap.end}, ends_in_copy ? chain.asking_track : -1);
 }
 
@@ -184,14 +184,15 @@ void FreeTime::ExplainChain(const Cut& gap, const LaunchChain& chain, bool ends_
 void FreeTime::AddLatency(const Cut& range, std::int32_t blocked_track) {
   constexpr TimeNs kFactor = 10;
   const TimeNs usual = std::min(range.end, range.begin + kFactor * usual_latency_);
-  Add({range.begin, usual}, Leaf::kLaunchLatency, PieceTable::kNone, -1, known_);
+  Add({range.begin, usual}, TimeCategory::kLaunchLatency, PieceTable::kNone, -1, known_);
   const auto add_queue = [&](TimeNs begin, TimeNs end) {
-    Add({begin, end}, Leaf::kDeviceQueue, PieceTable::kNone, -1, known_);
+    Add({begin, end}, TimeCategory::kDeviceQueue, PieceTable::kNone, -1, known_);
   };
   host_.Walk(
       blocked_track, usual, range.end,
       [&](const HostPiece& piece) {
-        const bool blocked = piece.leaf == Leaf::kHostCopy || piece.leaf == Leaf::kScalarSync;
+        const bool blocked = piece.category == TimeCategory::kHostCopy ||
+                             piece.category == TimeCategory::kScalarSync;
         if (blocked) {
           AddHost(piece, known_);
         } else {
@@ -208,7 +209,7 @@ void FreeTime::AddProducer(std::int32_t track, const Cut& range) {
   host_.Walk(
       track, range.begin, range.end,
       [&](const HostPiece& piece) {
-        if (piece.leaf == Leaf::kPython) {
+        if (piece.category == TimeCategory::kPython) {
           AddOther(track, {piece.begin, piece.end}, &piece);
         } else {
           AddHost(piece, known_);
@@ -234,7 +235,7 @@ void FreeTime::AddOther(std::int32_t track, const Cut& range, const HostPiece* o
       host_.Walk(
           other, begin, end,
           [&](const HostPiece& piece) {
-            if (piece.leaf == Leaf::kPython) {
+            if (piece.category == TimeCategory::kPython) {
               AddRest(track, {piece.begin, piece.end}, own);
             } else {
               AddHost(piece, Confidence::kGuess);
@@ -256,7 +257,7 @@ void FreeTime::AddRest(std::int32_t track, const Cut& range, const HostPiece* ow
     return AddHost(piece, known_);
   }
   const auto idle = [&](TimeNs begin, TimeNs end) {
-    Add({begin, end}, Leaf::kHostIdle, PieceTable::kNone, -1, Confidence::kGuess);
+    Add({begin, end}, TimeCategory::kHostIdle, PieceTable::kNone, -1, Confidence::kGuess);
   };
   if (track == host_.MainTrack()) return idle(range.begin, range.end);
   host_.Walk(
@@ -265,11 +266,11 @@ void FreeTime::AddRest(std::int32_t track, const Cut& range, const HostPiece* ow
 }
 
 void FreeTime::AddHost(const HostPiece& piece, Confidence confidence) {
-  Add({piece.begin, piece.end}, piece.leaf, piece.table, piece.row, confidence);
+  Add({piece.begin, piece.end}, piece.category, piece.table, piece.row, confidence);
 }
 
 // Time in which garbage is collected is that of no thread: the collection holds the interpreter.
-void FreeTime::Add(const Cut& range, Leaf leaf, PieceTable table, std::int32_t row,
+void FreeTime::Add(const Cut& range, TimeCategory category, PieceTable table, std::int32_t row,
                    Confidence confidence) {
   const auto append = [&](TimeNs begin, TimeNs end, const Piece& like) {
     if (begin >= end) return;
@@ -289,10 +290,11 @@ void FreeTime::Add(const Cut& range, Leaf leaf, PieceTable table, std::int32_t r
     pieces_->push_back(piece);
   };
   const Piece own{
-      .row = row, .leaf = leaf, .table = table, .tags = tags_, .confidence = confidence};
+      .row = row, .category = category, .table = table, .tags = tags_, .confidence = confidence};
   TimeNs begin = range.begin;
-  const bool from_host = leaf != Leaf::kLaunchLatency && leaf != Leaf::kDeviceQueue &&
-                         leaf != Leaf::kStreamWait && leaf != Leaf::kUnrecorded;
+  const bool from_host =
+      category != TimeCategory::kLaunchLatency && category != TimeCategory::kDeviceQueue &&
+      category != TimeCategory::kStreamWait && category != TimeCategory::kUnrecorded;
   if (from_host) {
     auto collection = std::partition_point(collections_.begin(), collections_.end(),
                                            [&](const Interval& at) { return at.end <= begin; });
@@ -301,7 +303,7 @@ void FreeTime::Add(const Cut& range, Leaf leaf, PieceTable table, std::int32_t r
       const TimeNs from = std::max(begin, collection->begin);
       const TimeNs to = std::min(range.end, collection->end);
       append(from, to,
-             {.leaf = Leaf::kGarbage,
+             {.category = TimeCategory::kGarbage,
               .table = PieceTable::kGarbageCollections,
               .tags = tags_,
               .confidence = known_});

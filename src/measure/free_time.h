@@ -60,7 +60,8 @@ class FreeTime {
   void AddOther(std::int32_t track, const Cut& range, const HostPiece* own);
   void AddRest(std::int32_t track, const Cut& range, const HostPiece* own);
   void AddHost(const HostPiece& piece, Confidence confidence);
-  void Add(const Cut& range, Leaf leaf, PieceTable table, std::int32_t row, Confidence confidence);
+  void Add(const Cut& range, TimeCategory category, PieceTable table, std::int32_t row,
+           Confidence confidence);
 
   const RankTrace& trace_;
   const HostClock& clock_;

@@ -12,11 +12,11 @@ namespace mpa {
 namespace {
 
 // So many lengths are tried, those between as many occurrences of one name that occur most often.
-constexpr std::size_t kMostLengths = 48;
+constexpr std::size_t kMaxLengths = 48;
 constexpr std::size_t kOccurrences = 8;
 // One kernel in seven may have another name than one pattern before; a stretch of others ends it.
 constexpr std::size_t kCostOfOther = 6;
-constexpr double kLeastSame = 0.85;
+constexpr double kMinSame = 0.85;
 
 std::vector<std::size_t> LikelyLengths(std::span<const std::uint32_t> names) {
   std::unordered_map<std::uint32_t, std::array<std::size_t, kOccurrences>> last;  // places + 1
@@ -33,7 +33,7 @@ std::vector<std::size_t> LikelyLengths(std::span<const std::uint32_t> names) {
   std::ranges::sort(lengths, [](const auto& a, const auto& b) {
     return std::pair{b.second, a.first} < std::pair{a.second, b.first};
   });
-  if (lengths.size() > kMostLengths) lengths.resize(kMostLengths);
+  if (lengths.size() > kMaxLengths) lengths.resize(kMaxLengths);
   std::vector<std::size_t> likely;
   for (const auto& [length, weight] : lengths) likely.push_back(length);
   std::ranges::sort(likely);
@@ -106,7 +106,7 @@ std::optional<LayerPattern> FindLayers(std::span<const std::uint32_t> names) {
   std::size_t most = 0;
   for (const std::size_t length : LikelyLengths(names)) {
     LayerPattern pattern = Stretch(names, length);
-    if (pattern.same < kLeastSame || pattern.covered < 2 * length) continue;
+    if (pattern.same < kMinSame || pattern.covered < 2 * length) continue;
     Extend(names, pattern);
     found.push_back(pattern);
     most = std::max(most, pattern.covered);

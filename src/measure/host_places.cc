@@ -160,7 +160,7 @@ std::string CallSites::At(const NestSpan& span) const {
 std::string HostPlaceOf(const RankTrace& trace, const CallSites& sites, const Piece& piece) {
   std::string place = HostNameOf(trace, piece.table, piece.row);
   if (IsStepMark(place)) return "";
-  if (place.empty() || IsIssuing(piece.leaf)) return place;
+  if (place.empty() || IsIssuing(piece.category)) return place;
   if (const std::string site = sites.Of(piece); !site.empty()) place += " at " + site;
   return place;
 }

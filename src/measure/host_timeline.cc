@@ -9,9 +9,9 @@
 #include "mpa/measure/graph_replays.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/launch_chain.h"
-#include "mpa/measure/leaf.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/quantiles.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/step_bounds.h"
 
 namespace mpa {
@@ -19,7 +19,7 @@ namespace {
 
 // What a contender is.
 struct Source {
-  Leaf leaf{};
+  TimeCategory category{};
   PieceTable table{};
   std::int32_t row = -1;
 };
@@ -68,16 +68,16 @@ class TimelineBuilder {
     }
   }
 
-  void Add(std::int32_t track, TimeNs begin, TimeNs end, Leaf leaf, PieceTable table,
+  void Add(std::int32_t track, TimeNs begin, TimeNs end, TimeCategory category, PieceTable table,
            std::size_t row) {
     if (track < 0 || static_cast<std::size_t>(track) >= threads_.size()) return;
     span_.begin = std::min(span_.begin, begin);
     span_.end = std::max(span_.end, end);
     ThreadSpans& thread = threads_[static_cast<std::size_t>(track)];
     // Of two of a class the inner one counts, which begins later.
-    thread.contenders.push_back({begin, end, -begin, static_cast<std::int32_t>(leaf),
+    thread.contenders.push_back({begin, end, -begin, static_cast<std::int32_t>(category),
                                  static_cast<std::uint32_t>(thread.sources.size())});
-    thread.sources.push_back({leaf, table, static_cast<std::int32_t>(row)});
+    thread.sources.push_back({category, table, static_cast<std::int32_t>(row)});
   }
 
   void AddPythonCalls() {
@@ -95,8 +95,8 @@ class TimelineBuilder {
     const QueuedWork& work = trace_.queued_work;
     for (std::size_t i = 0; i < work.Size(); ++i) {
       Add(work.queued_track[i], work.queued[i], work.queued[i] + work.queued_dur[i],
-          Leaf::kDispatchOp, PieceTable::kQueuedWork, i);
-      Add(work.track[i], work.start[i], work.start[i] + work.dur[i], Leaf::kDispatchCann,
+          TimeCategory::kDispatchOp, PieceTable::kQueuedWork, i);
+      Add(work.track[i], work.start[i], work.start[i] + work.dur[i], TimeCategory::kDispatchCann,
           PieceTable::kQueuedWork, i);
     }
   }
@@ -107,13 +107,13 @@ class TimelineBuilder {
     std::vector<std::size_t> compile_and_execute, launches;
     for (std::size_t i = 0; i < calls.Size(); ++i) {
       const TimeNs end = calls.start[i] + calls.dur[i];
-      const Leaf leaf = classes.Of(calls.name[i]);
-      Add(calls.track[i], calls.start[i], end, leaf, PieceTable::kHostCalls, i);
-      if (leaf == Leaf::kExplicitSync || leaf == Leaf::kHostCopy) {
+      const TimeCategory category = classes.Of(calls.name[i]);
+      Add(calls.track[i], calls.start[i], end, category, PieceTable::kHostCalls, i);
+      if (category == TimeCategory::kExplicitSync || category == TimeCategory::kHostCopy) {
         blocking_.push_back(
             {calls.start[i], end, PieceTable::kHostCalls, static_cast<std::int32_t>(i)});
       }
-      if (leaf != Leaf::kDispatchCann) continue;
+      if (category != TimeCategory::kDispatchCann) continue;
       const std::string_view name = trace_.strings.View(calls.name[i]);
       if (IsOpCompileAndExecute(name)) compile_and_execute.push_back(i);
       if (WithoutLevel(name) == "launch") launches.push_back(i);
@@ -125,13 +125,13 @@ class TimelineBuilder {
   void FindBlockingOps() {
     if (trace_.device != DeviceKind::kGpu) return;
     const HostOps& ops = trace_.host_ops;
-    NamedClasses<Leaf> classes(trace_.strings, [](std::string_view name) {
+    NamedClasses<TimeCategory> classes(trace_.strings, [](std::string_view name) {
       const bool is_call = name.starts_with("cuda") || name.starts_with("hip");
-      return is_call ? ClassOfOp(name) : Leaf::kDispatchOp;
+      return is_call ? ClassOfOp(name) : TimeCategory::kDispatchOp;
     });
     for (std::size_t i = 0; i < ops.Size(); ++i) {
-      const Leaf leaf = classes.Of(ops.name[i]);
-      if (leaf != Leaf::kExplicitSync && leaf != Leaf::kHostCopy) continue;
+      const TimeCategory category = classes.Of(ops.name[i]);
+      if (category != TimeCategory::kExplicitSync && category != TimeCategory::kHostCopy) continue;
       if (ops.replayed[i] != 0) continue;
       blocking_.push_back({ops.start[i], ops.start[i] + ops.dur[i], PieceTable::kHostOps,
                            static_cast<std::int32_t>(i)});
@@ -165,7 +165,7 @@ class TimelineBuilder {
     for (std::size_t i = 0; i < calls.size(); ++i) {
       if (before_launch[i] <= kFactor * usual) continue;
       const TimeNs start = rows.start[calls[i]];
-      Add(rows.track[calls[i]], start, start + before_launch[i], Leaf::kAclOp,
+      Add(rows.track[calls[i]], start, start + before_launch[i], TimeCategory::kAclOp,
           PieceTable::kHostCalls, calls[i]);
     }
   }
@@ -196,10 +196,11 @@ class TimelineBuilder {
     const std::vector<bool> blocks = OpsThatBlock();
     for (std::size_t i = 0; i < ops.Size(); ++i) {
       if (ops.replayed[i] != 0) continue;
-      Leaf leaf = classes.Of(ops.name[i]);
-      const bool only_if_blocking = leaf == Leaf::kScalarSync || leaf == Leaf::kHostCopy;
-      if (only_if_blocking && !blocks[i]) leaf = Leaf::kDispatchOp;
-      Add(ops.track[i], ops.start[i], ops.start[i] + ops.dur[i], leaf, PieceTable::kHostOps, i);
+      TimeCategory category = classes.Of(ops.name[i]);
+      const bool only_if_blocking =
+          category == TimeCategory::kScalarSync || category == TimeCategory::kHostCopy;
+      if (only_if_blocking && !blocks[i]) category = TimeCategory::kDispatchOp;
+      Add(ops.track[i], ops.start[i], ops.start[i] + ops.dur[i], category, PieceTable::kHostOps, i);
     }
   }
 
@@ -207,10 +208,10 @@ class TimelineBuilder {
     const MstxEvents& marks = trace_.mstx;
     NamedClasses classes(trace_.strings, ClassOfMark);
     for (std::size_t i = 0; i < marks.Size(); ++i) {
-      const Leaf leaf = classes.Of(marks.message[i]);
-      if (leaf == Leaf::kPython) continue;
-      Add(marks.track[i], marks.start[i], marks.start[i] + marks.dur[i], leaf, PieceTable::kMstx,
-          i);
+      const TimeCategory category = classes.Of(marks.message[i]);
+      if (category == TimeCategory::kPython) continue;
+      Add(marks.track[i], marks.start[i], marks.start[i] + marks.dur[i], category,
+          PieceTable::kMstx, i);
     }
   }
 
@@ -261,7 +262,7 @@ HostTimeline::HostTimeline(const RankTrace& trace) : main_track_(MainTrackOf(tra
     of_track_[track].reserve(all_won.size());
     for (const Won& won : all_won) {
       const Source& source = thread.sources[won.index];
-      of_track_[track].push_back({won.begin, won.end, source.leaf, source.table, source.row});
+      of_track_[track].push_back({won.begin, won.end, source.category, source.table, source.row});
     }
     thread = {};
   }

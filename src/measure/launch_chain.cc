@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "mpa/measure/accounting.h"
-#include "mpa/measure/leaf.h"
 #include "mpa/measure/quantiles.h"
+#include "mpa/measure/time_category.h"
 
 namespace mpa {
 namespace {
@@ -86,7 +86,7 @@ HostClock HostClockOf(const RankTrace& trace, std::span<const DeviceItem> items)
   const LaunchCalls calls(trace);
   std::vector<TimeNs> delays;  // from the begin of the call to that of the kernel
   for (const DeviceItem& item : items) {
-    if (!IsCompute(item.leaf)) continue;
+    if (!IsCompute(item.category)) continue;
     if (const auto call = calls.Find(item.connection)) delays.push_back(item.begin - call->begin);
   }
   if (delays.empty()) return {};
@@ -171,7 +171,7 @@ std::vector<Dispatch> FindDispatches(const RankTrace& trace) {
   const LaunchCalls calls(trace);
   std::vector<Dispatch> dispatches;
   for (const DeviceItem& item : FindDeviceItems(trace)) {
-    if (!IsCompute(item.leaf) && item.leaf != Leaf::kUnsplit) continue;
+    if (!IsCompute(item.category) && item.category != TimeCategory::kUnsplit) continue;
     Dispatch& dispatch = dispatches.emplace_back(Dispatch{.work = item});
     if (const auto launch = launches.Find(item.link)) {
       dispatch.op = ops.Find(trace.launches.host_track[*launch], trace.launches.host_time[*launch]);

@@ -162,12 +162,12 @@ std::string PathAround(const ModuleRanges& ranges, const ModuleNest& nest, std::
   for (auto outer = nest.parent[module]; outer != NestPlace::kNone;
        outer = nest.parent[static_cast<std::size_t>(outer)]) {
     around.push_back(static_cast<std::size_t>(outer));
-    if (around.size() > kMostModuleLevels) Fail(ErrorKind::kCorrupt, "{}", kModulesTooDeep);
+    if (around.size() > kMaxModuleLevels) Fail(ErrorKind::kCorrupt, "{}", kModulesTooDeep);
   }
   std::string path;
   for (auto outer = around.rbegin(); outer != around.rend(); ++outer) {
     path += "/" + ranges.infos[*outer].name;
-    if (path.size() > kMostModulePath) Fail(ErrorKind::kCorrupt, "{}", kModulesTooDeep);
+    if (path.size() > kMaxModulePath) Fail(ErrorKind::kCorrupt, "{}", kModulesTooDeep);
   }
   const std::size_t first = path.find_first_not_of('/');
   if (first == std::string::npos) return "";

@@ -34,7 +34,7 @@ struct Calls {
 class Stacks {
  public:
   explicit Stacks(const Nesting& nesting) : nesting_(nesting) {
-    constexpr std::uint32_t kMostLevels = 1000;
+    constexpr std::uint32_t kMaxLevels = 1000;
     const std::size_t calls = nesting.InOrder().size();
     std::vector<std::uint32_t> level(calls, 1);
     last_told_.resize(calls);
@@ -42,14 +42,14 @@ class Stacks {
       const std::int64_t parent = nesting.Parent(call);
       if (parent != Nesting::kNone) level[call] = level[static_cast<std::size_t>(parent)] + 1;
       last_told_[call] =
-          level[call] <= kMostLevels ? call : last_told_[static_cast<std::size_t>(parent)];
+          level[call] <= kMaxLevels ? call : last_told_[static_cast<std::size_t>(parent)];
     }
   }
 
   // `name` tells the name of a call.
   template <typename Name>
   std::string Of(std::int64_t call, Name name) const {
-    constexpr std::size_t kMostBytes = 32 << 10;
+    constexpr std::size_t kMaxBytes = 32 << 10;
     if (call == Nesting::kNone) return "";
     std::vector<std::size_t> path;
     const std::uint32_t last = last_told_[static_cast<std::size_t>(call)];
@@ -61,7 +61,7 @@ class Stacks {
     std::string text;
     for (auto at = path.rbegin(); at != path.rend(); ++at) {
       const std::string_view part = name(*at);
-      if (text.size() + part.size() > kMostBytes) {
+      if (text.size() + part.size() > kMaxBytes) {
         whole = false;
         break;
       }
@@ -194,8 +194,8 @@ class TreeBuilder {
  private:
   void SetFullName(const Module* outer, Module& module) {
     const std::string_view around = outer != nullptr ? outer->full_name : std::string_view();
-    tree_.too_deep = tree_.too_deep || module.depth > static_cast<int>(kMostModuleLevels) + 1 ||
-                     around.size() + module.name.size() >= kMostModulePath;
+    tree_.too_deep = tree_.too_deep || module.depth > static_cast<int>(kMaxModuleLevels) + 1 ||
+                     around.size() + module.name.size() >= kMaxModulePath;
     if (!tree_.too_deep) module.full_name = fmt::format("{}/{}", around, module.name);
   }
 

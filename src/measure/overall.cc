@@ -229,7 +229,8 @@ std::vector<Intervals> WaitsOfGroups(const RankTrace& trace, const CollectivePar
     for (const CollectivePhase& phase :
          PhasesOf(operation, arrivals[i], parts.Of(i), /*receives=*/false, kArrivalTolerance,
                   /*slow=*/0)) {
-      (phase.leaf == Leaf::kWaitPeer ? waits : others)[group].push_back({phase.begin, phase.end});
+      (phase.category == TimeCategory::kWaitPeer ? waits : others)[group].push_back(
+          {phase.begin, phase.end});
     }
   }
   std::vector<Intervals> of_groups;
@@ -263,7 +264,7 @@ std::string LabelOf(const RankTrace& trace, std::size_t group) {
 void ComputeGroupTimes(const RankTrace& trace, const Intervals& exposed, OverallMetrics& metrics) {
   const CommGroups& groups = trace.comm_groups;
   const Communications& comms = trace.communications;
-  metrics.has_too_many_groups = groups.Size() > kMostGroups;
+  metrics.has_too_many_groups = groups.Size() > kMaxGroups;
   if (metrics.has_too_many_groups) return;
   const CollectiveParts parts(trace);
   metrics.has_waits =

@@ -5,8 +5,8 @@
 
 #include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
-#include "mpa/measure/leaf.h"
 #include "mpa/measure/serving_kernels.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/launches.h"
 
 namespace mpa {

@@ -72,13 +72,14 @@ TimeNs EndOfLaunches(const RankTrace& trace) {
 ServingPart PartOf(const Piece& piece, const std::vector<bool>& sampling) {
   const bool samples = piece.table == PieceTable::kKernels && piece.row >= 0 &&
                        sampling[static_cast<std::size_t>(piece.row)];
-  if (IsCompute(piece.leaf) && samples) return ServingPart::kSampling;
-  if (piece.leaf == Leaf::kAttention) return ServingPart::kAttention;
-  if (piece.leaf <= Leaf::kMc2) return ServingPart::kMatrix;
-  if (IsCompute(piece.leaf)) return ServingPart::kOtherKernel;
-  if (piece.leaf == Leaf::kWaitPeer || piece.leaf == Leaf::kBubble) return ServingPart::kWaiting;
-  if (IsCommunication(piece.leaf)) return ServingPart::kCommunication;
-  return IsDeviceCopy(piece.leaf) ? ServingPart::kCopies : ServingPart::kHost;
+  if (IsCompute(piece.category) && samples) return ServingPart::kSampling;
+  if (piece.category == TimeCategory::kAttention) return ServingPart::kAttention;
+  if (piece.category <= TimeCategory::kMc2) return ServingPart::kMatrix;
+  if (IsCompute(piece.category)) return ServingPart::kOtherKernel;
+  if (piece.category == TimeCategory::kWaitPeer || piece.category == TimeCategory::kBubble)
+    return ServingPart::kWaiting;
+  if (IsCommunication(piece.category)) return ServingPart::kCommunication;
+  return IsDeviceCopy(piece.category) ? ServingPart::kCopies : ServingPart::kHost;
 }
 
 void MarkWarmUp(std::vector<ServingAccount>& steps) {
@@ -86,9 +87,9 @@ void MarkWarmUp(std::vector<ServingAccount>& steps) {
   for (ServingAccount& step : steps) {
     groups[PhaseAndSizeOf(step.batch)].push_back(&step);
   }
-  constexpr std::size_t kFewest = 3, kOf = 4;
+  constexpr std::size_t kMin = 3, kOf = 4;
   for (const auto& [key, group] : groups) {
-    if (group.size() < kFewest) continue;
+    if (group.size() < kMin) continue;
     std::vector<TimeNs> lengths;
     for (const ServingAccount* step : group) lengths.push_back(step->Length());
     const TimeNs usual = Median(lengths);

@@ -22,7 +22,7 @@
 namespace mpa {
 namespace {
 
-constexpr std::size_t kMostKept = 100, kMostDrawn = 60, kMostNamed = 5;
+constexpr std::size_t kMaxKept = 100, kMaxDrawn = 60, kMaxNamed = 5;
 constexpr const char* kNoBytes = "no shapes or data types of its tensors";
 
 template <typename Rows>
@@ -32,8 +32,8 @@ void KeepLongest(Rows& rows, std::size_t most) {
 }
 
 std::string NameOf(const RoofKernels& kernels) {
-  constexpr std::size_t kMostLetters = 60;
-  return CutEnd(fmt::format("{} {}", kernels.op_type, kernels.input_shapes), kMostLetters);
+  constexpr std::size_t kMaxLetters = 60;
+  return CutEnd(fmt::format("{} {}", kernels.op_type, kernels.input_shapes), kMaxLetters);
 }
 
 double Round(double value, int digits) {
@@ -69,7 +69,7 @@ class RanksTogether {
     }
     for (auto& [key, row] : kernels) kernels_.push_back(std::move(row));
     for (auto& [key, row] : gaps) gaps_.push_back(std::move(row));
-    KeepLongest(kernels_, kMostDrawn);
+    KeepLongest(kernels_, kMaxDrawn);
     KeepLongest(gaps_, gaps_.size());
   }
 
@@ -128,13 +128,13 @@ class RanksTogether {
     for (const RoofKernels& row : kernels_) drawn += row.duration;
     std::string text =
         fmt::format("{:.1f} % of the kernels' time is in the picture.", PercentOf(drawn, time_));
-    for (std::size_t i = 0; i < std::min(kMostNamed, gaps_.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(kMaxNamed, gaps_.size()); ++i) {
       text += fmt::format("{} {} {:.1f} % ({})", i == 0 ? " Left out:" : ",", gaps_[i].op_type,
                           PercentOf(gaps_[i].duration, time_), gaps_[i].reason);
     }
-    if (gaps_.size() > kMostNamed)
+    if (gaps_.size() > kMaxNamed)
       text += fmt::format(", and {} more",
-                          Counted(static_cast<std::int64_t>(gaps_.size() - kMostNamed), "type"));
+                          Counted(static_cast<std::int64_t>(gaps_.size() - kMaxNamed), "type"));
     return gaps_.empty() ? text : text + ".";
   }
 
@@ -148,11 +148,11 @@ class RanksTogether {
 }  // namespace
 
 std::int64_t ElementsOf(const Shape& shape) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  constexpr std::int64_t kMax = std::int64_t{1} << 40;
   if (shape.empty()) return 0;
   std::int64_t count = 1;
   for (const std::int64_t size : shape) {
-    if (size <= 0 || count > kMost / size) return 0;
+    if (size <= 0 || count > kMax / size) return 0;
     count *= size;
   }
   return count;
@@ -226,8 +226,8 @@ Roofline RooflineOf(const RankTrace& trace, const RankMfu& mfu) {
     gap.reason = key.second;
     found.left_out.push_back(std::move(gap));
   }
-  KeepLongest(found.kernels, kMostKept);
-  KeepLongest(found.left_out, kMostKept);
+  KeepLongest(found.kernels, kMaxKept);
+  KeepLongest(found.left_out, kMaxKept);
   return found;
 }
 

@@ -117,7 +117,7 @@ class StreamOwners {
     std::int64_t best = found;
     TimeNs least = 0;
     std::size_t running = 0;
-    for (int i = 0; i < kMostAtOnce && at != rows.begin(); ++i) {
+    for (int i = 0; i < kMaxAtOnce && at != rows.begin(); ++i) {
       const std::size_t row = *--at;
       if (comms.start[row] + comms.dur[row] < time) continue;
       ++running;
@@ -131,7 +131,7 @@ class StreamOwners {
   }
 
  private:
-  static constexpr int kMostAtOnce = 8;
+  static constexpr int kMaxAtOnce = 8;
 
   bool IsOpen(std::size_t task) const {
     const CommTasks& tasks = trace_.comm_tasks;

@@ -44,10 +44,10 @@ class NameParts {
 };
 
 // Tokens do not overflow where they are added.
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 4;
 
 bool AreCounts(std::initializer_list<std::int64_t> numbers) {
-  return std::ranges::all_of(numbers, [](std::int64_t n) { return n >= 0 && n <= kMost; });
+  return std::ranges::all_of(numbers, [](std::int64_t n) { return n >= 0 && n <= kMax; });
 }
 
 ServingPhase PhaseOf(std::int64_t prompts, std::int64_t answers) {
@@ -109,7 +109,7 @@ class KeyValues {
       name.Skip(" ]");
       if (name.Until("= ]") == key && name.Take("=")) {
         value = name.Number();
-        if (value > kMost) value = -1;
+        if (value > kMax) value = -1;
         return name;
       }
       name.Until(" ");

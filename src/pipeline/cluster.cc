@@ -46,7 +46,7 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
 namespace {
 
 // A group in which the recipe finds nothing costs a note, unless no group is left.
-void ReduceGroups(const Recipe& recipe, const RecipeArguments& arguments, Wanted wanted,
+void ReduceGroups(const Recipe& recipe, const RecipeArguments& arguments, OutputSelection wanted,
                   const MappedRanks& mapped, ClusterOutcome& outcome) {
   std::optional<Error> problem;
   std::size_t reduced = 0;
@@ -72,8 +72,8 @@ void ReduceGroups(const Recipe& recipe, const RecipeArguments& arguments, Wanted
 
 }  // namespace
 
-ClusterOutcome ReduceRanks(const Recipe& recipe, const RecipeArguments& arguments, Wanted wanted,
-                           MappedRanks mapped) {
+ClusterOutcome ReduceRanks(const Recipe& recipe, const RecipeArguments& arguments,
+                           OutputSelection wanted, MappedRanks mapped) {
   ClusterOutcome outcome;
   outcome.partial = mapped.partial;
   outcome.report.notes = std::move(mapped.notes);

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <utility>
 
-#include "alike.h"
+#include "capture_mismatch.h"
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
@@ -70,7 +70,8 @@ CompareOutcome Compare(const CompareRequest& request) {
     outcome.totals.comparison = EndToEnd(ranks[1].trace, request.options.masks);
   }
   Report& report = outcome.report;
-  report.preface = NotAlike({request.base, ranks[0].trace}, {request.comparison, ranks[1].trace});
+  report.preface =
+      CaptureMismatch({request.base, ranks[0].trace}, {request.comparison, ranks[1].trace});
   if (!report.preface.empty()) report.notes.push_back(report.preface);
   AppendNew(request.notes, report.notes);
   for (const LoadedRank& rank : ranks) {

@@ -98,8 +98,8 @@ void CheckGaps(RankTrace& trace) {
   const std::vector<std::size_t> order = steps.RowsByStart();
   for (std::size_t i = 1; i < order.size() && trace.source != "raw"; ++i) {
     const TimeNs end = steps.end[order[i - 1]], begin = steps.start[order[i]];
-    constexpr TimeNs kLongest = 1'000'000'000;
-    if (begin - end <= kLongest) continue;
+    constexpr TimeNs kMaxLength = 1'000'000'000;
+    if (begin - end <= kMaxLength) continue;
     // The device may still work for the one step, and a collection begin before the other.
     const TimeNs quarter = (begin - end) / 4;
     const auto is_in = [&](const auto&... tables) {
@@ -151,13 +151,13 @@ std::int64_t WorldSize(const RankInput& input, const RankTrace& trace) {
   const nlohmann::json& told = io::Member(args, "world_size");
   std::int64_t world = input.gpu ? input.gpu->world_size.value_or(0) : 0;
   if (told.is_number_integer()) world = told.get<std::int64_t>();
-  return world > 0 ? std::min(world, kMostRanks) : kMostRanks;
+  return world > 0 ? std::min(world, kMaxRanks) : kMaxRanks;
 }
 
 bool IsPossible(std::vector<std::int64_t> ranks, std::int64_t world) {
   std::ranges::sort(ranks);
   return static_cast<std::int64_t>(ranks.size()) <= world &&
-         (ranks.empty() || (ranks.front() >= 0 && ranks.back() < kMostRanks)) &&
+         (ranks.empty() || (ranks.front() >= 0 && ranks.back() < kMaxRanks)) &&
          std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end();
 }
 
@@ -184,7 +184,7 @@ void CheckGroups(const RankInput& input, RankTrace& trace) {
   }
   for (auto* ends : {&trace.comm_tasks.own_rank, &trace.comm_tasks.peer}) {
     for (std::int32_t& rank : *ends) {
-      if (rank < kMostRanks) continue;
+      if (rank < kMaxRanks) continue;
       trace.issues.Count("rank of a collective's task left out, no group has it; parse again",
                          fmt::format("rank {}", rank));
       rank = -1;

@@ -67,9 +67,9 @@ void NoteMissingFiles(const RankInput& input, const ReadRequest& request, Loaded
        "bandwidths are unknown"},
   };
   for (const SideFile& file : kSideFiles) {
-    if (!Overlap(request.wanted, file.fills) || input.Find(file.kind) != nullptr) continue;
+    if (!Intersects(request.wanted, file.fills) || input.Find(file.kind) != nullptr) continue;
     const bool sums_are_there = file.kind == FileKind::kKernelDetails &&
-                                Overlap(request.wanted, Tables::kKernelStatistics) &&
+                                Intersects(request.wanted, Tables::kKernelStatistics) &&
                                 input.Find(FileKind::kOpStatistic) != nullptr;
     const char* name = input.msprof ? file.of_msprof : file.name;
     const char* without =
@@ -137,7 +137,7 @@ bool LacksTimeline(const RankTrace& trace, Tables needs) {
                                  Tables::kCommunications | Tables::kCommTasks | Tables::kOverlaps |
                                  Tables::kPythonCalls | Tables::kMstx | Tables::kHostCalls |
                                  Tables::kCoreClocks;
-  return !trace.HasTimeline() && Overlap(needs, kOfTheTrace);
+  return !trace.HasTimeline() && Intersects(needs, kOfTheTrace);
 }
 
 void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& input) {
@@ -174,7 +174,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   NoteMissingFiles(input, request, rank);
   NoteLostSlices(input, rank);
   for (const Reader& reader : AllReaders()) {
-    if (!Overlap(reader.fills, request.wanted)) continue;
+    if (!Intersects(reader.fills, request.wanted)) continue;
     for (const CaptureFile& file : input.files) {
       if (file.kind == reader.reads) ReadFile(reader, file, request, rank);
     }
@@ -186,10 +186,10 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   CheckGroups(input, rank.trace);
   LinkByTime(rank.trace);
   ExplainGraphs(input, asked, rank);
-  if (Overlap(request.wanted, Tables::kLaunches) && rank.trace.issues.Empty())
+  if (Intersects(request.wanted, Tables::kLaunches) && rank.trace.issues.Empty())
     CheckLaunches(rank.trace);
   CheckTimes(rank.trace);
-  if (Overlap(request.wanted, Tables::kSteps)) UseServingSteps(rank.trace);
+  if (Intersects(request.wanted, Tables::kSteps)) UseServingSteps(rank.trace);
   DropEmptySteps(rank.trace);
   if (step) {
     InContext(input.path.string(),
@@ -392,7 +392,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
       result.notes.push_back(input.info_problem + "; the collection settings stay unknown");
     }
     std::int64_t rank = RankNumberOf(input);
-    if (rank >= kMostRanks) {
+    if (rank >= kMaxRanks) {
       result.notes.push_back(
           fmt::format("{}: no job has a rank {}, it is taken as unknown; correct "
                       "the number in the name of profiler_info or the database",

@@ -104,7 +104,7 @@ void DropRepeatedRows(RankTrace& trace);
 /// step_trace_time.csv and the trace. Looks only where nothing else is wrong.
 void CheckKernelTable(const RankInput& input, const ReadRequest& request, RankTrace& trace);
 
-/// Empties groups that no job has, with more members than the world or numbers beyond kMostRanks,
+/// Empties groups that no job has, with more members than the world or numbers beyond kMaxRanks,
 /// and counts them in trace.issues.
 void CheckGroups(const RankInput& input, RankTrace& trace);
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "alike.h"
+#include "capture_mismatch.h"
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"

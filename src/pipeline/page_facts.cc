@@ -29,14 +29,14 @@ TimeNs BeginOf(const RankTrace& trace) {
 
 // "0-7, 9"
 std::string RanksText(const std::set<std::int64_t>& ranks) {
-  constexpr std::size_t kMostPieces = 8;
+  constexpr std::size_t kMaxPieces = 8;
   std::string text;
   std::size_t pieces = 0;
   for (auto at = ranks.begin(); at != ranks.end();) {
     std::int64_t last = *at;
     const std::int64_t first = last;
     while (++at != ranks.end() && *at == last + 1) last = *at;
-    if (++pieces > kMostPieces) return text + ", ...";
+    if (++pieces > kMaxPieces) return text + ", ...";
     if (!text.empty()) text += ", ";
     text += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
   }

@@ -12,12 +12,12 @@
 namespace mpa {
 
 std::string RankList(std::set<std::int64_t> ranks) {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMax = 8;
   const bool some_unknown = ranks.erase(-1) > 0;
   std::vector<std::string> items;
   for (const std::int64_t rank : ranks) {
-    if (items.size() == kMost && ranks.size() > kMost + 1) {
-      items.push_back(fmt::format("{} more", ranks.size() - kMost));
+    if (items.size() == kMax && ranks.size() > kMax + 1) {
+      items.push_back(fmt::format("{} more", ranks.size() - kMax));
       break;
     }
     items.push_back(std::to_string(rank));

@@ -44,10 +44,10 @@ class PartFiles {
 
 // Names that a message has room for.
 std::string SomeOf(const std::vector<std::string>& names) {
-  constexpr std::size_t kMost = 5;
-  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, names.size()));
+  constexpr std::size_t kMax = 5;
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kMax, names.size()));
   std::string text = fmt::format("{}", fmt::join(names.begin(), end, ", "));
-  if (names.size() > kMost) text += fmt::format(" and {} more", names.size() - kMost);
+  if (names.size() > kMax) text += fmt::format(" and {} more", names.size() - kMax);
   return text;
 }
 
@@ -59,7 +59,7 @@ struct ListedRank {
 // Parts of one recipe.
 class SetReader {
  public:
-  SetReader(const WantedParts& wanted, const PartFiles& parts, std::set<std::string>& used)
+  SetReader(const PartSelection& wanted, const PartFiles& parts, std::set<std::string>& used)
       : wanted_(wanted), recipe_(*wanted.recipe), parts_(parts), used_(used) {}
 
   void Add(JobFile list) {
@@ -192,7 +192,7 @@ class SetReader {
     }
   }
 
-  const WantedParts& wanted_;
+  const PartSelection& wanted_;
   const Recipe& recipe_;
   const PartFiles& parts_;
   std::set<std::string>& used_;
@@ -204,12 +204,12 @@ class SetReader {
 }  // namespace
 
 std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
-                               const std::vector<WantedParts>& wanted) {
+                               const std::vector<PartSelection>& wanted) {
   const PartFiles parts(directories, kPartEnding), lists(directories, kJobEnding);
   std::vector<std::string> notes;
   std::set<std::string> used;
   std::map<std::string, SetReader, std::less<>> readers;
-  for (const WantedParts& of : wanted)
+  for (const PartSelection& of : wanted)
     readers.try_emplace(std::string(of.recipe->name), of, parts, used);
   bool lost = false;
   for (const auto& [name, path] : lists.All()) {
@@ -225,7 +225,7 @@ std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
   }
   std::vector<PartSet> sets;
   std::vector<SetReader*> found;
-  for (const WantedParts& of : wanted) {
+  for (const PartSelection& of : wanted) {
     SetReader& reader = readers.find(of.recipe->name)->second;
     if (!reader.IsEmpty()) found.push_back(&reader);
   }

@@ -41,7 +41,7 @@ const std::vector<AnalyzerCheck>& AllAnalyzerChecks() {
 namespace {
 
 // Of all captures together.
-constexpr std::int64_t kMostToTry = std::int64_t{64} << 20;
+constexpr std::int64_t kMaxToTry = std::int64_t{64} << 20;
 
 // Compressed traces are some ten times as large.
 std::int64_t BytesOf(const RankFacts& facts) {
@@ -255,7 +255,7 @@ std::vector<std::vector<Verdict>> JudgeCaptures(const std::filesystem::path& dir
   std::error_code ignored;
   const std::filesystem::path top = std::filesystem::canonical(directory, ignored);
   std::vector<std::vector<Trial>> trials;
-  std::int64_t left = kMostToTry;
+  std::int64_t left = kMaxToTry;
   for (RankFacts& facts : ranks) {
     trials.emplace_back();
     if (facts.bytes == 0 || BytesOf(facts) > left) continue;

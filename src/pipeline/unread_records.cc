@@ -40,11 +40,11 @@ void Add(const RankInput& input, Unread& unread) {
 
 // "a, b, c and 4 more".
 std::string Some(const std::set<std::string>& names) {
-  constexpr std::size_t kMost = 4;
+  constexpr std::size_t kMax = 4;
   const std::vector<std::string> first(names.begin(),
-                                       std::next(names.begin(), std::min(kMost, names.size())));
+                                       std::next(names.begin(), std::min(kMax, names.size())));
   const std::string text = fmt::format("{}", fmt::join(first, ", "));
-  return names.size() <= kMost ? text : fmt::format("{} and {} more", text, names.size() - kMost);
+  return names.size() <= kMax ? text : fmt::format("{} and {} more", text, names.size() - kMax);
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ void NoteUnreadRecords(const std::vector<const RankInput*>& inputs,
 namespace {
 
 // Of all captures together.
-constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kMaxBytes = std::int64_t{64} << 20;
 
 std::vector<std::string> DamageOf(const RankFacts& facts, bool read) {
   try {
@@ -109,7 +109,7 @@ Warning DamageWarning(std::string line) {
 }  // namespace
 
 void TellRawDamage(std::vector<RankFacts>& ranks) {
-  std::int64_t left = kMostBytes;
+  std::int64_t left = kMaxBytes;
   std::vector<std::uint8_t> read(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i].kind != CaptureKind::kNpuRaw || ranks[i].bytes > left) continue;

@@ -126,8 +126,8 @@ class AiCpuReader {
  private:
   // 0 for an invalid value.
   static std::int64_t Between(std::uint64_t from, std::uint64_t to) {
-    constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max() / 1000;
-    return from <= to && to - from <= kMost ? static_cast<std::int64_t>(to - from) : 0;
+    constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max() / 1000;
+    return from <= to && to - from <= kMax ? static_cast<std::int64_t>(to - from) : 0;
   }
 
   const Side& side_;

@@ -106,14 +106,14 @@ class CannReader {
   }
 
   void Read() {
-    const bool tasks = Overlap(wanted_, Parts::kCann | Parts::kCounters) || EstimatesClocks();
+    const bool tasks = Intersects(wanted_, Parts::kCann | Parts::kCounters) || EstimatesClocks();
     if (tasks) {
       TellWhatIsUnread();
       ReadTasks();
-    } else if (Overlap(wanted_, Parts::kMarks)) {
+    } else if (Intersects(wanted_, Parts::kMarks)) {
       for (std::size_t i = 0; i < logs_.size(); ++i) ReadMarksOfDevice(i, session_.issues);
     }
-    if (Overlap(wanted_, Parts::kMarks)) ReadMarks(input_, files_, logs_, session_);
+    if (Intersects(wanted_, Parts::kMarks)) ReadMarks(input_, files_, logs_, session_);
     ReadSamples();
     if (tasks) DropEarlyCalls(session_);
   }
@@ -136,7 +136,9 @@ class CannReader {
     }
   }
 
-  bool WantsFrequencies() const { return Overlap(wanted_, Parts::kFrequency | Parts::kCounters); }
+  bool WantsFrequencies() const {
+    return Intersects(wanted_, Parts::kFrequency | Parts::kCounters);
+  }
 
   // The logs of all devices, read in parallel with the records of the host.
   void ReadTasks() {
@@ -193,19 +195,19 @@ class CannReader {
       const Device& device = session_.info.devices[i];
       const Side& side = files_.devices[i];
       if (WantsFrequencies()) ReadFrequencies(device_files_[i], side, device, session_);
-      if (Overlap(wanted_, Parts::kMemory)) {
+      if (Intersects(wanted_, Parts::kMemory)) {
         ReadMemorySamples(device_files_[i], side, device, session_);
       }
-      if (Overlap(wanted_, Parts::kCounters)) {
+      if (Intersects(wanted_, Parts::kCounters)) {
         ReadCounters(device_files_[i], side, device, wide_streams_, session_);
       }
-      if (Overlap(wanted_, Parts::kTraffic)) {
+      if (Intersects(wanted_, Parts::kTraffic)) {
         ReadLinkTraffic(device_files_[i], side, device, session_);
         ReadMemoryTraffic(device_files_[i], side, device, session_);
         ReadL2Cache(device_files_[i], device, session_);
       }
     }
-    if (Overlap(wanted_, Parts::kMemory)) ReadOpMemory(input_, files_.host.begin, session_);
+    if (Intersects(wanted_, Parts::kMemory)) ReadOpMemory(input_, files_.host.begin, session_);
   }
 
   ControlFiles files_;  // clocks of devices may have to be estimated

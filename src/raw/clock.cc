@@ -45,9 +45,9 @@ TimeNs TicksToNs(Int128 ticks, std::int64_t hertz) {
 }
 
 void Clock::SetPlausible(TimeNs begin, TimeNs end) {
-  constexpr TimeNs kHour = 3600 * kNsPerSecond, kLongestRun = 30 * 24 * kHour;
+  constexpr TimeNs kHour = 3600 * kNsPerSecond, kMaxRun = 30 * 24 * kHour;
   earliest = begin - kHour;
-  latest = (end < begin ? begin + kLongestRun : end) + kHour;
+  latest = (end < begin ? begin + kMaxRun : end) + kHour;
 }
 
 TimeNs Clock::HostNs(std::uint64_t stamp) const {

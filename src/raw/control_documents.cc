@@ -76,8 +76,8 @@ class SideReader {
   KeyValues Log(const ControlFileCost& cost, std::string_view key) const {
     const fs::path path = Find(cost);
     if (path.empty()) return {};
-    constexpr std::size_t kLongest = 64 << 10;
-    KeyValues values(io::ReadStart(path, kLongest));
+    constexpr std::size_t kMaxLength = 64 << 10;
+    KeyValues values(io::ReadStart(path, kMaxLength));
     if (!values.Find(key)) {
       CountControlFile(side_.NameOf(cost.file), IsEmpty(path) ? "is empty" : "is damaged", Of(cost),
                        path, issues_);

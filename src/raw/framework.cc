@@ -72,7 +72,7 @@ void ReadFramework(const fs::path& directory, const FrameworkClock& clock, Parts
   const auto read = [&](std::string_view name, auto reader) {
     if (fs::exists(directory / name)) reader(directory / name);
   };
-  if (Overlap(wanted, Parts::kFramework)) {
+  if (Intersects(wanted, Parts::kFramework)) {
     read("torch.op_range", [&](const fs::path& file) { ReadOperators(file, clock, wanted, part); });
     FindSteps(part.ops, part.strings, part.steps);
     FindBackwardPairs(part.ops, part.backward);
@@ -81,7 +81,7 @@ void ReadFramework(const fs::path& directory, const FrameworkClock& clock, Parts
     ReadPythonCalls(directory, clock, part);
     read("torch.gc_record", [&](const fs::path& file) { ReadCollections(file, clock, part); });
   }
-  if (Overlap(wanted, Parts::kAllocations)) {
+  if (Intersects(wanted, Parts::kAllocations)) {
     read("torch.memory_usage", [&](const fs::path& file) { ReadAllocations(file, clock, part); });
   }
 }

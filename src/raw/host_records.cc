@@ -66,8 +66,8 @@ std::vector<Api> ReadRanges(const HostInput& input) {
   std::ranges::stable_sort(ranges, [](const Api& a, const Api& b) {
     return std::tie(a.start, b.level, b.end) < std::tie(b.start, a.level, a.end);
   });
-  constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (ranges.size() > kMost) ranges.resize(kMost);  // rows are numbered with 32 bits
+  constexpr std::size_t kMax = std::numeric_limits<std::int32_t>::max();
+  if (ranges.size() > kMax) ranges.resize(kMax);  // rows are numbered with 32 bits
   return ranges;
 }
 
@@ -270,8 +270,8 @@ std::vector<ContextIds> ReadContextIds(const HostInput& input) {
       [](const Record<kAdditionalSize>& record, const Slice&, ContextIds& contexts) {
         contexts.level = static_cast<Level>(record.U16(2));
         contexts.name = record.U64(24);
-        constexpr std::uint32_t kMost = 55;
-        const std::uint32_t count = std::min(record.U32(32), kMost);
+        constexpr std::uint32_t kMax = 55;
+        const std::uint32_t count = std::min(record.U32(32), kMax);
         for (std::uint32_t i = 0; i < count; ++i) {
           contexts.ids.push_back(record.U32(36 + 4 * std::size_t{i}));
         }

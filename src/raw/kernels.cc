@@ -119,8 +119,8 @@ class KernelFinder {
     const auto records = host_.tensors_by_name.Of(outer_node, name);
     std::vector<std::uint32_t>& sets = sets_;
     sets.clear();
-    constexpr std::size_t kMostRecords = 256;  // of 5 tensors each
-    for (auto it = records.rbegin(); it != records.rend() && sets.size() < kMostRecords; ++it) {
+    constexpr std::size_t kMaxRecords = 256;  // of 5 tensors each
+    for (auto it = records.rbegin(); it != records.rend() && sets.size() < kMaxRecords; ++it) {
       const TensorRecord& record = host_.tensors[it->record];
       if (record.time != host_.tensors[records.back().record].time) break;
       sets.push_back(record.set);
@@ -295,8 +295,8 @@ class CopyRecords {
     const std::uint64_t bytes =
         copy.bytes_per_task == 0 ? left_[record] : std::min(left_[record], copy.bytes_per_task);
     left_[record] -= bytes;
-    constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-    row.bytes = static_cast<std::int64_t>(std::min(bytes, kMost));
+    constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+    row.bytes = static_cast<std::int64_t>(std::min(bytes, kMax));
     constexpr std::uint16_t kLastDirection = 7;
     if (copy.direction <= kLastDirection) row.direction = copy.direction;
     return row;

@@ -28,11 +28,11 @@ using Columns = std::span<const std::string_view>;
 constexpr std::string_view kBlanks = " \t\r";
 
 // More columns than any kind has; the text after them is not split.
-constexpr std::size_t kMostColumns = 32;
+constexpr std::size_t kMaxColumns = 32;
 
 void Split(std::string_view line, std::vector<std::string_view>& columns) {
   columns.clear();
-  while (columns.size() < kMostColumns) {
+  while (columns.size() < kMaxColumns) {
     const std::size_t begin = line.find_first_not_of(kBlanks);
     if (begin == std::string_view::npos) return;
     line.remove_prefix(begin);

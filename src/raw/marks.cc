@@ -33,8 +33,8 @@ Segment ReadSegment(const HostInput& input, const Record<kAdditionalSize>& recor
   mark.event_type = record.U32(48);
   mark.start = input.clock.HostNs(record.U64(64));
   mark.end = input.clock.HostNs(record.U64(72));
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  mark.mark_id = static_cast<std::int64_t>(std::min(record.U64(80), kMost));
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  mark.mark_id = static_cast<std::int64_t>(std::min(record.U64(80), kMax));
   if (segment.extended) mark.domain = input.dictionary.Text(record.U64(88));
   constexpr std::size_t kMessage = 100;
   const std::string_view message = record.Bytes().substr(kMessage);

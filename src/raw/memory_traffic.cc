@@ -21,8 +21,8 @@ constexpr std::string_view kNonsense = "sample left out, it makes no sense";
 bool HasWideRecords(const Device& device) { return device.record_version.starts_with("2"); }
 
 TimeNs TimeOf(std::uint64_t stamp, bool wide, const Clock& clock) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
-  return wide ? static_cast<TimeNs>(std::min(stamp, kMost)) : clock.FromStartMicros(stamp);
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 62;
+  return wide ? static_cast<TimeNs>(std::min(stamp, kMax)) : clock.FromStartMicros(stamp);
 }
 
 // Limit for counts, so that they can be multiplied by the size of one count.

@@ -43,8 +43,8 @@ class CoreMetrics {
   void Evaluate(const CounterValues& values, const CoreLoad& load, double* metrics) const;
 
  private:
-  static constexpr std::size_t kMostEvents = 5;
-  using Places = std::array<std::int16_t, kMostEvents>;  // of the counters of a metric; -1: none
+  static constexpr std::size_t kMaxEvents = 5;
+  using Places = std::array<std::int16_t, kMaxEvents>;  // of the counters of a metric; -1: none
 
   std::span<const Metric> metrics_;
   std::vector<Places> places_;

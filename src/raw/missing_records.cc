@@ -31,8 +31,8 @@ using FoundSlices = std::map<std::int64_t, FoundSlice>;  // by number
 
 std::optional<std::int64_t> NotedSize(const fs::path& note) {
   try {
-    constexpr std::size_t kLongest = 4096;
-    return KeyValues(io::ReadStart(note, kLongest)).Find("filesize");
+    constexpr std::size_t kMaxLength = 4096;
+    return KeyValues(io::ReadStart(note, kMaxLength)).Find("filesize");
   } catch (const Error&) {
     return std::nullopt;
   }

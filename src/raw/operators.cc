@@ -55,8 +55,8 @@ class Decoder {
  private:
   std::vector<StringId>* Column(std::uint16_t field) const {
     if (field == kName) return &ops_.name;
-    if (field == kStack && Overlap(wanted_, Parts::kStacks)) return &ops_.stack;
-    if (!Overlap(wanted_, Parts::kDetails)) return nullptr;
+    if (field == kStack && Intersects(wanted_, Parts::kStacks)) return &ops_.stack;
+    if (!Intersects(wanted_, Parts::kDetails)) return nullptr;
     switch (field) {
       case kTypes:
         return &ops_.types;
@@ -108,12 +108,12 @@ void ReadOperators(const std::filesystem::path& file, const FrameworkClock& cloc
   DecodeRecords(records, kTorchOpRecord, texts, part.issues, Decoder(clock, wanted, ops));
   texts.Intern(part.strings);
   texts.Translate(ops.name);
-  if (Overlap(wanted, Parts::kDetails)) {
+  if (Intersects(wanted, Parts::kDetails)) {
     for (auto* column : {&ops.types, &ops.shapes, &ops.modules, &ops.extra}) {
       texts.Translate(*column);
     }
   }
-  if (Overlap(wanted, Parts::kDetails | Parts::kStacks)) texts.Translate(ops.stack);
+  if (Intersects(wanted, Parts::kDetails | Parts::kStacks)) texts.Translate(ops.stack);
   ops.Reorder(RangesInOrder(ops.start, ops.end));
   FindParents(ops);
 }

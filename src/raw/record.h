@@ -33,8 +33,8 @@ class Record {
   std::int64_t I64(std::size_t offset) const { return Load<std::int64_t>(offset); }
   /// U64() as tables hold it; the largest number of theirs if it is larger.
   std::int64_t Count(std::size_t offset) const {
-    constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-    return static_cast<std::int64_t>(std::min(U64(offset), kMost));
+    constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+    return static_cast<std::int64_t>(std::min(U64(offset), kMax));
   }
   double F64(std::size_t offset) const { return Load<double>(offset); }
   std::string_view Bytes() const { return {bytes_, kSize}; }

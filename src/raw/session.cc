@@ -137,7 +137,7 @@ void AppendCollection(Session later, Session& session) {
 // Each collection has times without work of its own.
 void ReadCollection(const ControlFiles& files, Parts wanted, Session& session) {
   ReadCann(files, wanted, session);
-  if (Overlap(wanted, Parts::kCann)) FindActivities(session);
+  if (Intersects(wanted, Parts::kCann)) FindActivities(session);
 }
 
 // Decided by the name of the directory, otherwise by the framework's files.
@@ -176,14 +176,14 @@ Session ReadSession(const std::filesystem::path& path, Parts wanted) {
         }
       },
       [&] {
-        if (session.info.framework.empty() || !Overlap(wanted, kFrameworkParts)) return;
+        if (session.info.framework.empty() || !Intersects(wanted, kFrameworkParts)) return;
         ReadFramework(session.info.framework,
                       FittingClock(files.framework_clock, session.info, part.issues), wanted, part);
       }};
   ParallelFor(halves.size(), [&](std::size_t i) { halves[i](); });
   TakeFramework(std::move(part), session);
   session.info.end = collections.back().info.end;
-  if (Overlap(wanted, Parts::kFramework)) LinkDeviceWork(session);
+  if (Intersects(wanted, Parts::kFramework)) LinkDeviceWork(session);
   return session;
 }
 

@@ -130,9 +130,9 @@ void ReadL2Cache(const DataFiles& files, const Device& device, Session& session)
 
 /// `amount` in `duration` (positive) as a rate per second, rounded down.
 inline std::int64_t PerSecond(std::int64_t amount, TimeNs duration) {
-  constexpr Int128 kSecond = 1'000'000'000, kMost = std::int64_t{1} << 62;
+  constexpr Int128 kSecond = 1'000'000'000, kMax = std::int64_t{1} << 62;
   const Int128 rate = amount * kSecond / duration;
-  return static_cast<std::int64_t>(rate < kMost ? rate : kMost);
+  return static_cast<std::int64_t>(rate < kMax ? rate : kMax);
 }
 
 }  // namespace mpa::raw

@@ -141,12 +141,12 @@ TensorTexts TensorSets::Build(std::span<const std::uint32_t> sets) {
 
 std::vector<TensorRecord> ReadTensors(const HostInput& input, TensorSets& sets) {
   constexpr std::string_view kStem = "additional.tensor_info";
-  constexpr std::size_t kTensors = 36, kMost = 5;
+  constexpr std::size_t kTensors = 36, kMax = 5;
   std::vector<TensorRecord> records;
   records.reserve(CountRecords(input.files, kStem, kAdditionalSize));
   ForEachJudgedRecord<kAdditionalSize>(
       input, kStem, [&](const Record<kAdditionalSize>& record, const Slice&) {
-        const std::size_t count = std::min<std::size_t>(record.U32(32), kMost);
+        const std::size_t count = std::min<std::size_t>(record.U32(32), kMax);
         records.push_back(
             {.time = input.clock.HostNs(record.U64(16)),
              .thread = record.U32(8),

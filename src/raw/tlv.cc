@@ -26,8 +26,8 @@ StringId LocalTexts::Number(std::string_view text) {
 }
 
 void LocalTexts::Grow() {
-  constexpr std::size_t kFewest = 256;
-  std::vector<Slot> slots(slots_.empty() ? kFewest : slots_.size() * 2);
+  constexpr std::size_t kMin = 256;
+  std::vector<Slot> slots(slots_.empty() ? kMin : slots_.size() * 2);
   for (const Slot& slot : slots_) {
     if (slot.number == 0) continue;
     std::size_t at = slot.hash & (slots.size() - 1);

@@ -130,8 +130,8 @@ void ReadMatrixTable(const io::Database& database, RankTrace& trace) {
 // Microseconds of the table.
 TimeNs NsOf(const io::Row& row, int column, Issues& issues) {
   const double us = row.RealOr(column, 0);
-  constexpr double kMost = 1e12;
-  if (us >= -kMost && us <= kMost) return std::llround(us * 1e3);
+  constexpr double kMax = 1e12;
+  if (us >= -kMax && us <= kMax) return std::llround(us * 1e3);
   issues.Count("invalid time, taken as 0", "StepTraceTime");
   return 0;
 }
@@ -161,13 +161,13 @@ void ReadStepTable(const io::Database& database, RankTrace& trace) {
 
 void ReadAnalysisDb(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   const io::Database database(file.path);
-  if (Overlap(request.wanted, Tables::kCommSummary)) {
+  if (Intersects(request.wanted, Tables::kCommSummary)) {
     Ops ops(trace);
     ReadTimes(database, ops);
     ReadBandwidths(database, ops, trace.issues);
     ReadMatrixTable(database, trace);
   }
-  if (Overlap(request.wanted, Tables::kStepTimes)) ReadStepTable(database, trace);
+  if (Intersects(request.wanted, Tables::kStepTimes)) ReadStepTable(database, trace);
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ std::int64_t Scaled(const Json& object, const char* key, double unit, Issues& is
   const Json& value = Member(object, key);
   if (value.is_null() || value == "N/A") return 0;
   const double scaled = value.is_number() ? value.get<double>() * unit : -1;
-  constexpr double kMost = 1e15;
-  if (scaled >= 0 && scaled <= kMost) return std::llround(scaled);
+  constexpr double kMax = 1e15;
+  if (scaled >= 0 && scaled <= kMax) return std::llround(scaled);
   issues.Count("invalid traffic, taken as 0", key);
   return 0;
 }
@@ -136,7 +136,7 @@ void ReadTransfers(const CaptureFile& file, const ReadRequest& request, RankTrac
     return member.is_object() && member.contains(kBandwidths);
   });
   if (is_flat) document = Arranged(document);
-  if (Overlap(request.wanted, Tables::kCommSummary)) AddSummary(document, trace);
+  if (Intersects(request.wanted, Tables::kCommSummary)) AddSummary(document, trace);
   for (const auto& [key, groups] : document.items()) {
     const Json& bandwidth = Member(Member(Member(groups, "collective"), kTotal), kBandwidths);
     const std::int32_t step = StepOfName(key);

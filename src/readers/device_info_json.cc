@@ -17,9 +17,9 @@ double NumberOf(const nlohmann::json& value) {
 }
 
 std::int64_t CountOf(const nlohmann::json& value) {
-  constexpr double kMost = 1e6;  // a larger number is neither a number of cores nor of a device
+  constexpr double kMax = 1e6;  // a larger number is neither a number of cores nor of a device
   const double number = NumberOf(value);
-  return number >= 0 && number <= kMost ? static_cast<std::int64_t>(number) : 0;
+  return number >= 0 && number <= kMax ? static_cast<std::int64_t>(number) : 0;
 }
 
 void ReadChip(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {

@@ -82,7 +82,7 @@ void ReadMetadata(const CaptureFile& file, const ReadRequest& request, RankTrace
   const nlohmann::json document = io::ReadJson(file.path);
   const nlohmann::json& groups = io::Member(document, "parallel_group_info");
   NameProcessGroups(groups, trace);
-  if (!Overlap(request.wanted, Tables::kJobInfo)) return;
+  if (!Intersects(request.wanted, Tables::kJobInfo)) return;
   AddJobGroups(groups, trace.job);
   SetDistributedArgs(io::Member(document, "distributed_args"), trace.job);
   AddEnvironment(io::Member(document, "ENV_VARIABLES"), trace.job);

@@ -200,15 +200,15 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
   const auto stream = csv.Find("Stream ID");
   const auto shapes = csv.Find("Input Shapes");
   const auto device = csv.Find("Device_id");
-  const TensorColumns tensors(csv, Overlap(request.wanted, Tables::kKernelTensors));
-  const bool with_loads = Overlap(request.wanted, Tables::kKernelLoads);
+  const TensorColumns tensors(csv, Intersects(request.wanted, Tables::kKernelTensors));
+  const bool with_loads = Intersects(request.wanted, Tables::kKernelLoads);
   const Column output_types = csv.Find("Output Data Types");
   const Column blocks = FindEither(csv, "Block Num", "Block Dim");
   const Column mix_blocks = FindEither(csv, "Mix Block Num", "Mix Block Dim");
   const CounterCells counters(csv, with_loads, trace);
   // Of torch_npu the file itself is what kernel_details.csv is.
   std::optional<ListedColumns> listed;
-  if (Overlap(request.wanted, Tables::kListedKernels) && csv.Find("Op Name")) {
+  if (Intersects(request.wanted, Tables::kListedKernels) && csv.Find("Op Name")) {
     listed.emplace(csv, trace.strings);
   }
   const Column step = FindEither(csv, "Step Id", "Step ID");

@@ -61,14 +61,14 @@ inline CounterColumns CounterColumnsOf(std::string_view name, Kernels& kernels,
 
 /// A recorded share in thousandths; -1 where it is none.
 inline std::int16_t Thousandths(double share) {
-  constexpr double kMost = 30;  // above 1 are only errors of measurement
-  return share >= 0 && share <= kMost ? static_cast<std::int16_t>(std::lround(share * 1000)) : -1;
+  constexpr double kMax = 30;  // above 1 are only errors of measurement
+  return share >= 0 && share <= kMax ? static_cast<std::int16_t>(std::lround(share * 1000)) : -1;
 }
 
 /// A recorded number of blocks; -1 where it is none.
 inline std::int32_t BlockCount(std::optional<std::int64_t> number) {
-  constexpr std::int64_t kMost = 1 << 30;
-  return number && *number >= 0 && *number <= kMost ? static_cast<std::int32_t>(*number) : -1;
+  constexpr std::int64_t kMax = 1 << 30;
+  return number && *number >= 0 && *number <= kMax ? static_cast<std::int32_t>(*number) : -1;
 }
 
 }  // namespace mpa::readers

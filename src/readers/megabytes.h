@@ -37,8 +37,8 @@ inline std::optional<std::int64_t> BytesFromKibibytes(std::string_view text) {
 
 /// True for a frequency that a core can run at.
 constexpr bool IsClock(std::int64_t mhz) {
-  constexpr std::int64_t kMost = 1'000'000;
-  return mhz > 0 && mhz <= kMost;
+  constexpr std::int64_t kMax = 1'000'000;
+  return mhz > 0 && mhz <= kMax;
 }
 
 }  // namespace mpa::readers

@@ -209,10 +209,10 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   DbStrings strings(database, trace.strings, trace.issues);
   DbInput input{database, strings, trace};
   const auto read = [&](Tables tables, void (*read_tables)(DbInput&)) {
-    if (Overlap(request.wanted, tables)) ReadTables(input, [&] { read_tables(input); });
+    if (Intersects(request.wanted, tables)) ReadTables(input, [&] { read_tables(input); });
   };
   const auto read_some = [&](Tables tables, void (*read_tables)(DbInput&, Tables)) {
-    if (Overlap(request.wanted, tables)) {
+    if (Intersects(request.wanted, tables)) {
       ReadTables(input, [&] { read_tables(input, request.wanted); });
     }
   };

@@ -177,8 +177,8 @@ void ReadGroupNames(DbInput& input) {
 void ReadCommunications(DbInput& input, Tables wanted) {
   Groups groups(input);
   ReadOperations(input, groups);
-  if (Overlap(wanted, Tables::kDeviceTasks)) CountWithoutTasks(input);
-  if (Overlap(wanted, Tables::kCommTasks)) ReadCommTasks(input, groups);
+  if (Intersects(wanted, Tables::kDeviceTasks)) CountWithoutTasks(input);
+  if (Intersects(wanted, Tables::kCommTasks)) ReadCommTasks(input, groups);
   ReadGroupNames(input);
 }
 

@@ -159,7 +159,7 @@ void ReadKernels(DbInput& input, Tables wanted) {
     return;
   }
   if (!HasRows(input.database, "COMPUTE_TASK_INFO")) {
-    ReadKernelsWithoutDetails(input, Overlap(wanted, Tables::kKernelLoads));
+    ReadKernelsWithoutDetails(input, Intersects(wanted, Tables::kKernelLoads));
     return;
   }
   RequireColumnsOfWork(input);
@@ -169,8 +169,8 @@ void ReadKernels(DbInput& input, Tables wanted) {
       columns.push_back(ColumnOrNull(input.database, "COMPUTE_TASK_INFO", name));
   };
   add({"inputShapes"});
-  const bool with_tensors = Overlap(wanted, Tables::kKernelTensors);
-  const bool with_loads = Overlap(wanted, Tables::kKernelLoads);
+  const bool with_tensors = Intersects(wanted, Tables::kKernelTensors);
+  const bool with_loads = Intersects(wanted, Tables::kKernelLoads);
   if (with_tensors)
     add({"inputDataTypes", "inputFormats", "outputShapes", "outputFormats", "hf32Eligible"});
   const int load = with_tensors ? kRow + 9 : kRow + 4;  // its first column
@@ -219,7 +219,7 @@ void ReadKernels(DbInput& input, Tables wanted) {
         {.output_types = text(load), .blocks = count(load + 1), .mix_blocks = count(load + 3)});
   };
   ScanTasks(input, TasksOf(input), "COMPUTE_TASK_INFO", columns, read);
-  if (Overlap(wanted, Tables::kKernelCounters)) ReadCounters(input, with_loads);
+  if (Intersects(wanted, Tables::kKernelCounters)) ReadCounters(input, with_loads);
 }
 
 void ReadScheduleKernels(DbInput& input) {

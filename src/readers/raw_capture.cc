@@ -56,8 +56,8 @@ std::int32_t TrackOf(const raw::TorchOps& ops, std::size_t op, TrackNumbers& tra
 
 void FillOps(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
   Rewriter rewrite(session.strings);
-  const bool details = Overlap(wanted, Tables::kOpDetails);
-  const bool stacks = details || Overlap(wanted, Tables::kOpStacks);
+  const bool details = Intersects(wanted, Tables::kOpDetails);
+  const bool stacks = details || Intersects(wanted, Tables::kOpStacks);
   const auto on_lines = [&](bool is_wanted, StringId id) {
     return is_wanted ? rewrite(id, OnLines) : StringId::kEmpty;
   };
@@ -171,10 +171,10 @@ void FillHostTables(Session& session, Tables wanted, TrackNumbers& tracks, RankT
   trace.session_end = session.info.end;
   FillOps(session, wanted, tracks, trace);
   FillBackwardLinks(session, tracks, trace);
-  if (Overlap(wanted, Tables::kQueuedWork)) FillQueue(session, tracks, trace);
+  if (Intersects(wanted, Tables::kQueuedWork)) FillQueue(session, tracks, trace);
   FillPython(session, tracks, trace);
   FillMarks(session, tracks, trace);
-  if (Overlap(wanted, Tables::kHostCalls)) FillCalls(session, tracks, trace);
+  if (Intersects(wanted, Tables::kHostCalls)) FillCalls(session, tracks, trace);
 }
 
 void FillMemorySamples(Session& session, RankTrace& trace) {
@@ -255,14 +255,14 @@ void FillKernelStatistics(const Session& session, RankTrace& trace) {
 
 // The tables that the profiler sums up in files beside the timeline.
 void FillSummaryTables(Session& session, Tables wanted, RankTrace& trace) {
-  if (Overlap(wanted, Tables::kMemorySamples)) FillMemorySamples(session, trace);
-  if (Overlap(wanted, Tables::kAllocations)) FillAllocations(session, trace);
-  if (Overlap(wanted, Tables::kStepTimes)) FillStepTimes(session, trace);
-  if (Overlap(wanted, Tables::kTransfers)) FillTransfers(session, trace);
-  if (Overlap(wanted, Tables::kCommSummary)) {
+  if (Intersects(wanted, Tables::kMemorySamples)) FillMemorySamples(session, trace);
+  if (Intersects(wanted, Tables::kAllocations)) FillAllocations(session, trace);
+  if (Intersects(wanted, Tables::kStepTimes)) FillStepTimes(session, trace);
+  if (Intersects(wanted, Tables::kTransfers)) FillTransfers(session, trace);
+  if (Intersects(wanted, Tables::kCommSummary)) {
     trace.communication_summary = raw::SummariseCommunication(session);
   }
-  if (Overlap(wanted, Tables::kKernelStatistics)) FillKernelStatistics(session, trace);
+  if (Intersects(wanted, Tables::kKernelStatistics)) FillKernelStatistics(session, trace);
 }
 
 // The parts of the capture from which the wanted tables are made.
@@ -294,7 +294,7 @@ Parts PartsOf(Tables wanted) {
   }};
   Parts parts = Parts::kNone;
   for (const Source& source : kSources) {
-    if (Overlap(wanted, source.tables)) parts = parts | source.parts;
+    if (Intersects(wanted, source.tables)) parts = parts | source.parts;
   }
   return parts;
 }

@@ -139,7 +139,7 @@ void FillRuns(const Session& session, RankTrace& trace) {
 void FillCounters(const raw::Counters& counters, const std::vector<std::int32_t>& rows,
                   Kernels& kernels, KernelLoads* kernel_loads) {
   // 11 days. Broken records may contain any number, or none.
-  constexpr double kLongest = 1e15;
+  constexpr double kMaxLength = 1e15;
   const std::size_t width = counters.names.size();
   for (std::size_t metric = 0; metric < width; ++metric) {
     const auto [times, loads] = CounterColumnsOf(counters.names[metric], kernels, kernel_loads);
@@ -149,7 +149,7 @@ void FillCounters(const raw::Counters& counters, const std::vector<std::int32_t>
       const double value = counters.values[static_cast<std::size_t>(rows[i]) * width + metric];
       if (loads != nullptr) {
         (*loads)[i] = Thousandths(value);
-      } else if (std::fabs(value) <= kLongest) {
+      } else if (std::fabs(value) <= kMaxLength) {
         (*times)[i] = std::max<TimeNs>((*times)[i], std::llround(value));
       }
     }
@@ -261,13 +261,13 @@ void FillDeviceTables(Session& session, Tables wanted, TrackNumbers& tracks, Ran
   if (!session.info.devices.empty()) trace.device_id = session.info.devices.front().id;
   LaunchOf launch = FillLaunches(session, tracks, trace);
   FillDirectCopies(session, tracks, launch, trace);
-  if (Overlap(wanted, Tables::kCommunications | Tables::kCommTasks)) {
+  if (Intersects(wanted, Tables::kCommunications | Tables::kCommTasks)) {
     FillCollectives(session, launch, trace);
   }
-  if (Overlap(wanted, Tables::kDeviceTasks)) FillTasks(session, launch, trace);
-  if (Overlap(wanted, Tables::kDeviceRuns)) FillRuns(session, trace);
-  if (Overlap(wanted, Tables::kKernels)) {
-    FillKernels(session, launch, Overlap(wanted, Tables::kKernelLoads), trace);
+  if (Intersects(wanted, Tables::kDeviceTasks)) FillTasks(session, launch, trace);
+  if (Intersects(wanted, Tables::kDeviceRuns)) FillRuns(session, trace);
+  if (Intersects(wanted, Tables::kKernels)) {
+    FillKernels(session, launch, Intersects(wanted, Tables::kKernelLoads), trace);
   }
 }
 

@@ -71,13 +71,13 @@ void ReadOpStatistic(const CaptureFile& file, const ReadRequest&, RankTrace& tra
   const auto min = csv.Require("Min Time(us)");
   const auto max = csv.Require("Max Time(us)");
   while (NextRowOfDevice(csv, device, trace)) {
-    constexpr std::int64_t kMostKernels = 1'000'000'000'000;
+    constexpr std::int64_t kMaxKernels = 1'000'000'000'000;
     const std::int64_t kernels = io::ParseInt(csv[count]).value_or(-1);
     const auto time = [&](std::size_t column) {
       return io::NsFromMicros(csv[column]).value_or(-1);
     };
     const TimeNs sum = time(total), shortest = time(min), longest = time(max);
-    if (kernels < 1 || kernels > kMostKernels || !IsDuration(sum) || !IsDuration(shortest) ||
+    if (kernels < 1 || kernels > kMaxKernels || !IsDuration(sum) || !IsDuration(shortest) ||
         !IsDuration(longest)) {
       trace.issues.Count("sums of a type of kernels left out, invalid count or time", csv.Place());
       continue;

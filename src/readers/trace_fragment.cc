@@ -33,7 +33,8 @@ class FragmentFiller {
       AddFlow(event);
     } else if (Is(event.ph, "B") || Is(event.ph, "E")) {
       fragment_.begin_ends.Add(event, fragment_.issues, file_name_);
-    } else if (Is(event.ph, "C") && event.name == "AI Core Freq" && Wanted(Tables::kCoreClocks)) {
+    } else if (Is(event.ph, "C") && event.name == "AI Core Freq" &&
+               OutputSelection(Tables::kCoreClocks)) {
       AddCoreClock(event);
     }
   }
@@ -45,17 +46,17 @@ class FragmentFiller {
     if (category.empty()) return Kind::kDevice;
     if (EqualsIgnoringCase(category, "cpu_op")) return Kind::kHostOp;
     if (EqualsIgnoringCase(category, "python_function")) {
-      return Wanted(Tables::kPythonCalls) ? Kind::kPython : Kind::kUnread;
+      return OutputSelection(Tables::kPythonCalls) ? Kind::kPython : Kind::kUnread;
     }
     if (EqualsIgnoringCase(category, "gc")) {
-      return Wanted(Tables::kGarbageCollections) ? Kind::kGarbage : Kind::kUnread;
+      return OutputSelection(Tables::kGarbageCollections) ? Kind::kGarbage : Kind::kUnread;
     }
-    if (!Wanted(Tables::kQueuedWork)) return Kind::kUnread;
+    if (!OutputSelection(Tables::kQueuedWork)) return Kind::kUnread;
     if (EqualsIgnoringCase(category, "enqueue")) return Kind::kDemand;
     return EqualsIgnoringCase(category, "dequeue") ? Kind::kWork : Kind::kUnread;
   }
 
-  bool Wanted(Tables tables) const { return Overlap(request_.wanted, tables); }
+  bool OutputSelection(Tables tables) const { return Intersects(request_.wanted, tables); }
 
   void AddSpan(const TraceEvent& event) {
     const Kind kind = KindOf(event.cat);
@@ -68,8 +69,8 @@ class FragmentFiller {
     const std::int64_t tid = IdFrom(event.tid);
     if (kind == Kind::kHostOp) {
       fragment_.host.push_back({start, dur, name, pid, tid});
-      if (Wanted(Tables::kOpDetails)) ReadOpArgs(event.args, fragment_.host.back());
-      if (Wanted(Tables::kOpStacks)) ReadStack(event.args, fragment_.host.back());
+      if (OutputSelection(Tables::kOpDetails)) ReadOpArgs(event.args, fragment_.host.back());
+      if (OutputSelection(Tables::kOpStacks)) ReadStack(event.args, fragment_.host.back());
     } else if (kind == Kind::kPython) {
       fragment_.python.push_back({start, dur, name, pid, tid});
     } else if (kind == Kind::kDevice) {
@@ -130,11 +131,11 @@ class FragmentFiller {
       }
     }
     fragment_.device.push_back(device);
-    if (Wanted(Tables::kCommTasks | Tables::kCommunications)) ReadCommArgs(event);
-    if (Wanted(kRuntimeTables)) {
+    if (OutputSelection(Tables::kCommTasks | Tables::kCommunications)) ReadCommArgs(event);
+    if (OutputSelection(kRuntimeTables)) {
       fragment_.runtime_args.push_back(ReadRuntimeArgs(event, texts_));
     }
-    if (Wanted(Tables::kMstx)) fragment_.mstx_args.push_back(ReadMstxArgs(event, texts_));
+    if (OutputSelection(Tables::kMstx)) fragment_.mstx_args.push_back(ReadMstxArgs(event, texts_));
   }
 
   void ReadCommArgs(const TraceEvent& event) {
@@ -183,14 +184,14 @@ class FragmentFiller {
     const bool is_launch = EqualsIgnoringCase(event.cat, "async_npu");
     const bool is_backward = !is_launch && EqualsIgnoringCase(event.cat, "fwdbwd");
     const bool is_runtime = !is_launch && !is_backward &&
-                            Wanted(kRuntimeTables | Tables::kQueuedWork) &&
+                            OutputSelection(kRuntimeTables | Tables::kQueuedWork) &&
                             EqualsIgnoringCase(event.cat, "hosttodevice");
-    const bool is_mark = !is_launch && !is_backward && !is_runtime && Wanted(Tables::kMstx) &&
-                         EqualsIgnoringCase(event.cat, "mstx");
+    const bool is_mark = !is_launch && !is_backward && !is_runtime &&
+                         OutputSelection(Tables::kMstx) && EqualsIgnoringCase(event.cat, "mstx");
     if (!is_launch && !is_backward && !is_runtime && !is_mark) return;
     if (is_backward && is_end) fragment_.backward_tid = IdFrom(event.tid);
     const auto time = io::NsFromMicros(event.ts);
-    if (!time || (is_backward && !Wanted(Tables::kBackwardLinks))) return;
+    if (!time || (is_backward && !OutputSelection(Tables::kBackwardLinks))) return;
     (is_launch     ? fragment_.flows
      : is_backward ? fragment_.backward_flows
      : is_mark     ? fragment_.mstx_flows

@@ -412,8 +412,8 @@ void TraceJoin::Finish() {
   const Processes processes = FindProcesses(metadata_, device_, trace_.strings, trace_.issues);
   if (processes.device) trace_.device_id = *processes.device;
   DropProcesses(processes.other_owners, trace_);
-  const bool with_runtime = Overlap(wanted_, kRuntimeTables);
-  const bool with_mstx = Overlap(wanted_, Tables::kMstx);
+  const bool with_runtime = Intersects(wanted_, kRuntimeTables);
+  const bool with_mstx = Intersects(wanted_, Tables::kMstx);
   RuntimeTrace runtime(trace_);
   MstxTrace mstx;
   DeviceJoin device(processes, trace_, with_runtime ? &runtime : nullptr,
@@ -436,7 +436,7 @@ void TraceJoin::Finish() {
   LinkDirectCopies(device.UnlinkedCopies(), runtime_flows_, trace_);
   mstx.Place(tracks_, trace_);
   if (with_runtime) runtime.Finish(runtime_flows_, tracks_);
-  if (Overlap(wanted_, Tables::kHostCalls)) AppendCallStamps(runtime_flows_, trace_);
+  if (Intersects(wanted_, Tables::kHostCalls)) AppendCallStamps(runtime_flows_, trace_);
   SortDeviceWork(trace_);
   trace_.core_clocks.Reorder(trace_.core_clocks.RowsByStart());
 }

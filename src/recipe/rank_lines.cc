@@ -40,7 +40,7 @@ void OutlierLines::Add(std::string_view what, const std::vector<RankValue>& valu
 }
 
 void OutlierLines::AppendTo(std::vector<std::string>& lines) const {
-  constexpr std::size_t kMost = 5;
+  constexpr std::size_t kMax = 5;
   std::vector<Outlier> farthest;  // of each rank
   for (const Outlier& outlier : outliers_) {
     const auto found = std::ranges::find(farthest, outlier.rank, &Outlier::rank);
@@ -51,11 +51,11 @@ void OutlierLines::AppendTo(std::vector<std::string>& lines) const {
     }
   }
   std::ranges::stable_sort(farthest, std::greater(), &Outlier::distance);
-  for (std::size_t i = 0; i < std::min(kMost, farthest.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMax, farthest.size()); ++i) {
     lines.push_back(
         fmt::format("stands out: {}, {}", RankText(farthest[i].rank), farthest[i].text));
   }
-  AddMoreLine(farthest.size(), kMost, "rank", lines);
+  AddMoreLine(farthest.size(), kMax, "rank", lines);
 }
 
 }  // namespace mpa

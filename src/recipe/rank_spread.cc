@@ -45,9 +45,9 @@ RankSpread SpreadOf(std::vector<RankValue> values) {
 }
 
 std::vector<RankValue> OutliersOf(const std::vector<RankValue>& values) {
-  constexpr std::size_t kFewest = 4;
+  constexpr std::size_t kMin = 4;
   constexpr double kShare = 0.05, kDistances = 4;
-  if (values.size() < kFewest) return {};
+  if (values.size() < kMin) return {};
   const double median = SpreadOf(values).median;
   const auto distance = [&](const RankValue& value) { return std::abs(value.value - median); };
   std::vector<RankValue> distances;

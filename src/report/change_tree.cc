@@ -17,15 +17,15 @@ namespace mpa {
 namespace {
 
 // So many names stand for a change, so many parts for a level.
-constexpr std::size_t kMostNames = 3, kMostParts = 4;
-constexpr std::size_t kLongestName = 48;  // in one line with others
+constexpr std::size_t kMaxNames = 3, kMaxParts = 4;
+constexpr std::size_t kMaxNameLength = 48;  // in one line with others
 
 using Nodes = std::vector<const ChangeNode*>;
 
-void CollectLeaves(const ChangeNode& node, Nodes& leaves) {
+void CollectCategories(const ChangeNode& node, Nodes& categories) {
   const bool counts = node.Change() != 0 || node.kind == kRemainder;
-  if (node.children.empty() && counts) leaves.push_back(&node);
-  for (const ChangeNode& child : node.children) CollectLeaves(child, leaves);
+  if (node.children.empty() && counts) categories.push_back(&node);
+  for (const ChangeNode& child : node.children) CollectCategories(child, categories);
 }
 
 void SortLargestFirst(Nodes& nodes) {
@@ -53,9 +53,9 @@ Parts NamedOf(Nodes nodes, bool with_remainder) {
 }
 
 Parts NamesIn(const ChangeNode& node) {
-  Nodes leaves;
-  CollectLeaves(node, leaves);
-  return NamedOf(std::move(leaves), /*with_remainder=*/false);
+  Nodes categories;
+  CollectCategories(node, categories);
+  return NamedOf(std::move(categories), /*with_remainder=*/false);
 }
 
 Parts ChildrenOf(const ChangeNode& node) {
@@ -73,7 +73,7 @@ std::size_t ShownOf(const Parts& parts, std::size_t most) {
 // True when the names that would be shown make up 80 % of the change, and none that would not has
 // more than the rest of it: parts that cancel each other out do not count as a small change.
 bool Explain(const Parts& names, TimeNs change) {
-  const std::size_t shown = ShownOf(names, kMostNames);
+  const std::size_t shown = ShownOf(names, kMaxNames);
   TimeNs rest = change;
   for (std::size_t i = 0; i < shown; ++i) rest -= names.named[i]->Change();
   const auto is_small = [&](TimeNs time) { return 5 * std::abs(time) <= std::abs(change); };
@@ -88,7 +88,7 @@ bool HasLevels(const ChangeNode& node) {
 
 // True when none of many names has half of the change.
 bool IsSpread(const ChangeNode& node, const Parts& names) {
-  if (names.changed <= kMostNames || HasLevels(node)) return false;
+  if (names.changed <= kMaxNames || HasLevels(node)) return false;
   return names.named.empty() ||
          2 * std::abs(names.named.front()->Change()) <= std::abs(node.Change());
 }
@@ -142,11 +142,11 @@ class Summary {
   void Add(const ChangeNode& node, std::int64_t rounded, std::size_t level) {
     const Parts names = NamesIn(node);
     if (Explain(names, node.Change())) {
-      List(names, kMostNames, rounded, level);
+      List(names, kMaxNames, rounded, level);
     } else if (HasLevels(node)) {
-      List(ChildrenOf(node), kMostParts, rounded, level);
+      List(ChildrenOf(node), kMaxParts, rounded, level);
     } else {
-      List(names, IsSpread(node, names) ? 1 : kMostNames, rounded, level);
+      List(names, IsSpread(node, names) ? 1 : kMaxNames, rounded, level);
     }
   }
 
@@ -205,7 +205,7 @@ void CollectCauses(const ChangeNode& node, std::string_view name, std::vector<Ca
   if (node.is_noise || node.Change() == 0 || node.kind == kRemainder) return;
   if (node.children.empty()) {
     ChangeNode named = node;
-    named.name = ShortenMiddle(node.name, kLongestName);
+    named.name = ShortenMiddle(node.name, kMaxNameLength);
     causes.push_back({&node, named.name, WithCause(named)});
     return;
   }
@@ -214,7 +214,7 @@ void CollectCauses(const ChangeNode& node, std::string_view name, std::vector<Ca
   if (!explained && HasLevels(node)) {
     for (const ChangeNode& child : node.children) CollectCauses(child, child.name, causes);
   } else if (explained || (name.empty() && !spread)) {
-    for (std::size_t i = 0; i < std::min(names.named.size(), kMostNames); ++i) {
+    for (std::size_t i = 0; i < std::min(names.named.size(), kMaxNames); ++i) {
       CollectCauses(*names.named[i], names.named[i]->name, causes);
     }
   } else {
@@ -243,7 +243,7 @@ std::vector<Cause> CausesOf(const ChangeNode& whole, const AmountScale& scale) {
   std::erase_if(causes, [&](const Cause& cause) {
     return size(cause) == 0 || size(cause) * kPartOfLargest < least;
   });
-  if (causes.size() > kMostNames) causes.resize(kMostNames);
+  if (causes.size() > kMaxNames) causes.resize(kMaxNames);
   return causes;
 }
 
@@ -264,17 +264,17 @@ void AddRest(std::string_view kind, std::string_view name, ChangeNode& parent) {
   parent.children.push_back(std::move(left));
 }
 
-std::vector<ChangeNode> LeavesOf(const ChangeNode& whole) {
+std::vector<ChangeNode> CategoriesOf(const ChangeNode& whole) {
   if (whole.children.empty()) return {};
   Nodes nodes;
-  CollectLeaves(whole, nodes);
+  CollectCategories(whole, nodes);
   SortLargestFirst(nodes);
   std::stable_partition(nodes.begin(), nodes.end(),
                         [](const ChangeNode* node) { return node->kind != kRemainder; });
-  std::vector<ChangeNode> leaves;
-  leaves.reserve(nodes.size());
-  for (const ChangeNode* node : nodes) leaves.push_back(*node);
-  return leaves;
+  std::vector<ChangeNode> categories;
+  categories.reserve(nodes.size());
+  for (const ChangeNode* node : nodes) categories.push_back(*node);
+  return categories;
 }
 
 std::string GrowthText(TimeNs base, TimeNs comparison) {
@@ -297,7 +297,7 @@ std::vector<ChangeLine> SummariseChange(const ChangeNode& whole, const AmountSca
 
 std::vector<std::string> ChangeLines(const std::vector<ChangeLine>& lines, const AmountScale& scale,
                                      std::size_t width) {
-  constexpr std::size_t kFewest = 16;
+  constexpr std::size_t kMin = 16;
   std::vector<std::string> texts;
   for (const ChangeLine& line : lines) {
     const std::string before =
@@ -308,7 +308,7 @@ std::vector<std::string> ChangeLines(const std::vector<ChangeLine>& lines, const
                                : bracketed         ? ", " + line.detail
                                                    : fmt::format(" ({})", line.detail);
     const std::size_t taken = before.size() + behind.size();
-    const std::size_t left = width > taken + kFewest ? width - taken : kFewest;
+    const std::size_t left = width > taken + kMin ? width - taken : kMin;
     const std::string with_cause = Printable(line.with_cause);
     const bool fits = !with_cause.empty() && CountCharacters(with_cause) <= left;
     texts.push_back(before + (fits ? with_cause : ShortenMiddle(Printable(line.name), left)) +
@@ -346,7 +346,7 @@ std::string ChangeCauses(const ChangeNode& whole, const AmountScale& scale, std:
     if (with_rest && rest != 0) add(rest, "other");
     return text;
   };
-  constexpr std::size_t kWidths[] = {kLongestName, 32, 24, 20, 16};
+  constexpr std::size_t kWidths[] = {kMaxNameLength, 32, 24, 20, 16};
   for (const bool with_rest : {true, false}) {
     for (std::size_t count = causes.size(); count > 0; --count) {
       std::vector<std::string> texts = {text_of(

@@ -65,8 +65,8 @@ std::optional<Chart> StandardChart(const Sheet& sheet) {
       values.push_back(column->name);
     }
   }
-  constexpr std::size_t kMostBars = 4;
-  if (values.size() > kMostBars) values.resize(kMostBars);
+  constexpr std::size_t kMaxBars = 4;
+  if (values.size() > kMaxBars) values.resize(kMaxBars);
   if (label != nullptr) std::erase(values, label->name);
   if (values.empty()) return std::nullopt;
   std::vector<std::string> boxes = BoxColumns(columns);
@@ -90,7 +90,7 @@ std::vector<Chart> ChartsOf(const Report& report) {
 // Drawings of what changed.
 
 PageChart ChangeChart(const ChangeNode& whole) {
-  constexpr std::size_t kMostChanges = 12;
+  constexpr std::size_t kMaxChanges = 12;
   PageChart chart{
       .kind = PageChart::Kind::kWaterfall,
       .title = fmt::format("What changed, {}: from the base to the comparison", whole.name),
@@ -101,14 +101,14 @@ PageChart ChangeChart(const ChangeNode& whole) {
     chart.labels.push_back(std::move(label));
     changes.values.push_back(InMs(time));
   };
-  std::vector<ChangeNode> leaves = LeavesOf(whole);
-  std::erase_if(leaves, [](const ChangeNode& leaf) { return leaf.Change() == 0; });
+  std::vector<ChangeNode> categories = CategoriesOf(whole);
+  std::erase_if(categories, [](const ChangeNode& category) { return category.Change() == 0; });
   add("base", whole.base);
   TimeNs left = whole.Change();
-  for (std::size_t i = 0; i < std::min(leaves.size(), kMostChanges); ++i) {
-    if (leaves[i].kind == kRemainder) continue;
-    add(leaves[i].name, leaves[i].Change());
-    left -= leaves[i].Change();
+  for (std::size_t i = 0; i < std::min(categories.size(), kMaxChanges); ++i) {
+    if (categories[i].kind == kRemainder) continue;
+    add(categories[i].name, categories[i].Change());
+    left -= categories[i].Change();
   }
   if (left != 0) add("everything else", left);
   add("comparison", whole.comparison);

@@ -47,11 +47,11 @@ SummaryTable LargestChangesTable(const ChangeNode& whole, const char* share,
                                  const PlaceOfChange& place_of) {
   SummaryTable largest{.table =
                            EmptyTable("The largest changes, " + whole.name, "What changed", share)};
-  for (const ChangeNode& leaf : LeavesOf(whole)) {
-    if (largest.table.rows.size() == kMostSummaryRows) break;
-    if (leaf.kind == kRemainder || leaf.is_noise || leaf.Change() == 0) continue;
-    AddRow(leaf, whole, largest.table);
-    largest.links.push_back(place_of(leaf));
+  for (const ChangeNode& category : CategoriesOf(whole)) {
+    if (largest.table.rows.size() == kMaxSummaryRows) break;
+    if (category.kind == kRemainder || category.is_noise || category.Change() == 0) continue;
+    AddRow(category, whole, largest.table);
+    largest.links.push_back(place_of(category));
   }
   largest.table.least_change = kPartThatMatters * InMs(whole.base);
   largest.chart = "The largest changes (ms)";

@@ -13,14 +13,14 @@ namespace mpa {
 namespace {
 
 // Tracks beside one. What overlaps on more of them at once comes from a broken capture.
-constexpr std::size_t kMostLanes = 32;
+constexpr std::size_t kMaxLanes = 32;
 
 // Slices of one track, in order, on lanes that nest.
 class Lanes {
  public:
   // The lane of the next slice, which is cut if all lanes are taken.
   std::size_t Place(Slice& slice) {
-    for (std::size_t lane = 0; lane < kMostLanes; ++lane) {
+    for (std::size_t lane = 0; lane < kMaxLanes; ++lane) {
       if (lane == ends_.size()) ends_.emplace_back();
       std::vector<TimeNs>& ends = ends_[lane];
       while (!ends.empty() && ends.back() <= slice.start) ends.pop_back();
@@ -32,7 +32,7 @@ class Lanes {
     slice.end = ends_.back().back();
     slice.cut |= kCutEnd;
     ends_.back().push_back(slice.end);
-    return kMostLanes - 1;
+    return kMaxLanes - 1;
   }
   std::size_t Count() const { return ends_.size(); }
 

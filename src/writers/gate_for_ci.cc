@@ -197,7 +197,7 @@ std::string FormatGateOpenMetrics(const GateReport& report) {
 namespace {
 
 // GitHub shows no more of one step.
-constexpr std::size_t kMostAnnotations = 10;
+constexpr std::size_t kMaxAnnotations = 10;
 
 // A name from a capture must not end the command or begin another one.
 std::string MessageText(std::string_view text) {
@@ -237,9 +237,9 @@ std::string FormatGateAnnotations(const GateReport& report) {
     }
   }
   for (const std::string& note : report.notes) add("warning", note);
-  if (commands.size() > kMostAnnotations) {
-    const std::size_t more = commands.size() - kMostAnnotations + 1;
-    commands.resize(kMostAnnotations - 1);
+  if (commands.size() > kMaxAnnotations) {
+    const std::size_t more = commands.size() - kMaxAnnotations + 1;
+    commands.resize(kMaxAnnotations - 1);
     add("warning", fmt::format("and {} more in the report", more));
   }
   return fmt::format("{}", fmt::join(commands, ""));

@@ -66,7 +66,7 @@ std::string Part(const ChangeNode& part) {
       "{{\"kind\": {}, \"name\": {}, \"base_ns\": {}, \"comparison_ns\": {}, \"change_ns\": {}, "
       "\"base_calls\": {}, \"comparison_calls\": {}, \"leaf\": {}}}",
       Quoted(part.kind), Quoted(part.name), part.base, part.comparison, part.Change(),
-      part.base_count, part.comparison_count, Quoted(part.leaf));
+      part.base_count, part.comparison_count, Quoted(part.category));
 }
 
 std::string Mismatch(const GateMismatch& mismatch) {
@@ -89,7 +89,7 @@ std::string FormatGateJson(const GateReport& report) {
       Quoted(report.short_headline), QuotedList(report.base), QuotedList(report.comparison),
       List(report.metrics, ",\n  ", Metric), Warmup(report.warmup),
       List(report.mismatches, ",\n  ", Mismatch), Quoted(report.change.name),
-      List(LeavesOf(report.change), ",\n  ", Part), List(report.host_calls, ",\n  ", Part),
+      List(CategoriesOf(report.change), ",\n  ", Part), List(report.host_calls, ",\n  ", Part),
       List(report.operators, ",\n  ", Part), QuotedList(report.added), QuotedList(report.removed),
       QuotedList(report.notes));
 }

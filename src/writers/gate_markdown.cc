@@ -48,8 +48,8 @@ namespace {
 
 using writers::EscapedMarkdown;
 
-constexpr std::size_t kMostBytes = 64 * 1024;
-constexpr std::size_t kMostRows = 50;
+constexpr std::size_t kMaxBytes = 64 * 1024;
+constexpr std::size_t kMaxRows = 50;
 
 // Text that stays within the limit: lines beyond it are left out, and the end says so.
 class Document {
@@ -57,7 +57,7 @@ class Document {
   void Add(const std::string& line) {
     constexpr std::string_view kEnd = "\nThe rest is left out.\n";
     if (full_) return;
-    if (text_.size() + line.size() + 1 + kEnd.size() > kMostBytes) {
+    if (text_.size() + line.size() + 1 + kEnd.size() > kMaxBytes) {
       full_ = true;
       text_ += kEnd;
       return;
@@ -73,9 +73,9 @@ class Document {
 
 // A name without end would be the whole document.
 std::string Name(const std::string& name) {
-  constexpr std::size_t kMostCharacters = 200;
-  return EscapedMarkdown(name.size() > kMostCharacters ? name.substr(0, kMostCharacters) + "..."
-                                                       : name);
+  constexpr std::size_t kMaxCharacters = 200;
+  return EscapedMarkdown(name.size() > kMaxCharacters ? name.substr(0, kMaxCharacters) + "..."
+                                                      : name);
 }
 
 struct Header {
@@ -144,7 +144,7 @@ void AddParts(const std::string& title, const std::vector<ChangeNode>& parts, Do
   };
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const ChangeNode& part = parts[i];
-    if (part.is_noise || (i >= kMostRows && part.kind != "remainder")) {
+    if (part.is_noise || (i >= kMaxRows && part.kind != "remainder")) {
       folded += part.Change();
       ++count;
       continue;
@@ -164,8 +164,8 @@ void AddParts(const std::string& title, const std::vector<ChangeNode>& parts, Do
 
 // The heading says what was decided on which metric; the numbers are a paragraph, which wraps.
 void AddVerdict(std::string_view headline, Document& document) {
-  constexpr std::size_t kMostCharacters = 4000;
-  headline = headline.substr(0, kMostCharacters);
+  constexpr std::size_t kMaxCharacters = 4000;
+  headline = headline.substr(0, kMaxCharacters);
   const std::size_t end = headline.find(": ");
   document.Add(fmt::format("## {}", EscapedMarkdown(headline.substr(0, end))));
   if (end != std::string_view::npos) document.Add('\n' + EscapedMarkdown(headline.substr(end + 2)));
@@ -174,11 +174,10 @@ void AddVerdict(std::string_view headline, Document& document) {
 void AddList(const char* title, const std::vector<std::string>& items, Document& document) {
   if (items.empty()) return;
   document.Add(fmt::format("\n### {}\n", title));
-  for (std::size_t i = 0; i < items.size() && i < kMostRows; ++i) {
+  for (std::size_t i = 0; i < items.size() && i < kMaxRows; ++i) {
     document.Add("- " + Name(items[i]));
   }
-  if (items.size() > kMostRows)
-    document.Add(fmt::format("- and {} more", items.size() - kMostRows));
+  if (items.size() > kMaxRows) document.Add(fmt::format("- and {} more", items.size() - kMaxRows));
 }
 
 }  // namespace
@@ -202,7 +201,7 @@ std::string FormatGateMarkdown(const GateReport& report) {
   }
   AddList("Collected differently", mismatches, document);
   AddParts(fmt::format("What the difference of {} is made of", report.change.name),
-           LeavesOf(report.change), document);
+           CategoriesOf(report.change), document);
   AddParts("On the host while free time grew", report.host_calls, document);
   AddParts("Device time by operator that launched it", report.operators, document);
   AddList("Only in the comparison", report.added, document);

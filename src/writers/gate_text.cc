@@ -60,7 +60,7 @@ void AddHeadline(const GateReport& report, bool brief, std::vector<std::string>&
 // What the metric is made of, as compare shows it.
 void AddChange(const ChangeNode& change, std::size_t width, std::vector<std::string>& lines) {
   TimeNs largest = std::abs(change.Change());
-  for (const ChangeNode& part : LeavesOf(change)) {
+  for (const ChangeNode& part : CategoriesOf(change)) {
     if (!part.is_noise) largest = std::max(largest, std::abs(part.Change()));
   }
   const AmountScale scale(Quantity::kTime, largest);

@@ -54,13 +54,13 @@ std::size_t BytesOfRow(const Sheet& sheet) {
 // How many rows of each sheet have room on a page that can be mailed and opens at once. The short
 // sheets have all of theirs, the others share what is left.
 std::vector<std::size_t> RowsOnPage(const std::vector<Sheet>& sheets) {
-  constexpr std::size_t kMostBytes = 7'000'000;
+  constexpr std::size_t kMaxBytes = 7'000'000;
   std::vector<std::pair<std::size_t, std::size_t>> sizes;  // bytes of a row, position
   for (std::size_t i = 0; i < sheets.size(); ++i) sizes.emplace_back(BytesOfRow(sheets[i]), i);
   std::ranges::sort(sizes, {},
                     [&](const auto& size) { return size.first * sheets[size.second].rows.size(); });
   std::vector<std::size_t> rows(sheets.size());
-  std::size_t left = kMostBytes;
+  std::size_t left = kMaxBytes;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const auto& [bytes, place] = sizes[i];
     const std::size_t share = left / (sizes.size() - i);
@@ -110,7 +110,7 @@ std::string_view ShownUnit(const Column& column) {
 
 // The first rows of a sheet, as ChartsOf() chooses them. More could not be told apart.
 std::optional<PageChart> ChartOfSheet(const Sheet& sheet, const Chart& chart) {
-  constexpr std::size_t kMostRows = 40;
+  constexpr std::size_t kMaxRows = 40;
   const auto column_of = [&](const std::string& name) {
     return static_cast<std::size_t>(std::ranges::find(sheet.columns, name, &Column::name) -
                                     sheet.columns.begin());
@@ -122,7 +122,7 @@ std::optional<PageChart> ChartOfSheet(const Sheet& sheet, const Chart& chart) {
                              return IsOneOf(ToLower(column.name), {"step", "stepid", "step_id"});
                            }) -
       sheet.columns.begin());
-  const std::size_t shown = std::min(sheet.rows.size(), kMostRows);
+  const std::size_t shown = std::min(sheet.rows.size(), kMaxRows);
   if (sheet.look != Look::kList || shown < 2 || label == sheet.columns.size()) return std::nullopt;
   PageChart drawn{.kind = chart.kind == Chart::Kind::kBoxes ? PageChart::Kind::kBoxes
                                                             : PageChart::Kind::kBars};

@@ -110,8 +110,8 @@ void AddParts(const Sheet& sheet, lxw_workbook* workbook, Styles& styles,
     Part& part = parts.emplace_back(
         Part{sheet, its_styles, first, std::min(sheet.rows.size(), first + room), sheet.name});
     const std::string number = ++count > 1 ? fmt::format(" ({})", count) : "";
-    constexpr std::size_t kLongestName = 31;  // that Excel takes
-    part.name = FitName(part.name, kLongestName - number.size()) + number;
+    constexpr std::size_t kMaxNameLength = 31;  // that Excel takes
+    part.name = FitName(part.name, kMaxNameLength - number.size()) + number;
     if (workbook_validate_sheet_name(workbook, part.name.c_str()) != LXW_NO_ERROR) {
       Fail(ErrorKind::kInternal, "bad sheet name '{}'", part.name);
     }

@@ -61,7 +61,7 @@ double HeaderWidth(const std::string& header) {
 
 std::vector<double> FittedWidths(const Sheet& sheet) {
   constexpr std::size_t kRowsSeen = 1000;
-  constexpr double kLeast = 8, kMost = 60, kIndent = 2;
+  constexpr double kMin = 8, kMax = 60, kIndent = 2;
   std::vector<double> widths;
   for (std::size_t column = 0; column < sheet.columns.size(); ++column) {
     const Column& of = sheet.columns[column];
@@ -77,15 +77,15 @@ std::vector<double> FittedWidths(const Sheet& sheet) {
       has_lines = has_lines || text.find('\n') != std::string::npos;
       needed = std::max(needed, static_cast<double>(WidestLine(text)) + indent);
     }
-    const double most = std::max(of.width, has_lines ? kMost / 2 : kMost);
+    const double most = std::max(of.width, has_lines ? kMax / 2 : kMax);
     widths.push_back(
-        std::clamp(std::max(std::min(needed + 2, most), HeaderWidth(of.name)), kLeast, kMost));
+        std::clamp(std::max(std::min(needed + 2, most), HeaderWidth(of.name)), kMin, kMax));
   }
   return widths;
 }
 
 int HeightOf(const Sheet& sheet, const Row& row, bool as_reference) {
-  constexpr int kMostHeight = 405;  // Excel takes 409
+  constexpr int kMaxHeight = 405;  // Excel takes 409
   if (sheet.look != Look::kList) return as_reference || !HasBreaks(row) ? 0 : kFirstLineHeight;
   std::size_t lines = 1;
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
@@ -94,7 +94,7 @@ int HeightOf(const Sheet& sheet, const Row& row, bool as_reference) {
     if (text != nullptr) lines = std::max(lines, LinesOf(*text, sheet.columns[i].width));
   }
   if (lines == 1) return as_reference || !HasBreaks(row) ? 0 : kFirstLineHeight;
-  return static_cast<int>(std::min<std::size_t>(lines * kLineHeight, kMostHeight));
+  return static_cast<int>(std::min<std::size_t>(lines * kLineHeight, kMaxHeight));
 }
 
 int HeaderHeight(const Sheet& sheet, const std::vector<double>& widths) {

@@ -54,10 +54,10 @@ class SummarySheet {
         widths_[i] = std::max(widths_[i], table.table.columns[i].width);
       }
     }
-    constexpr std::size_t kFewest = 6;
+    constexpr std::size_t kMin = 6;
     constexpr double kUsual = 12, kName = 44;
     if (widths_.empty()) widths_ = {kName};
-    widths_.resize(std::max(widths_.size(), kFewest), kUsual);
+    widths_.resize(std::max(widths_.size(), kMin), kUsual);
     widths_.push_back(kLinkWidth);
     for (std::size_t i = 0; i < widths_.size(); ++i) {
       worksheet_set_column(worksheet_, Col(i), Col(i), widths_[i], nullptr);

@@ -142,8 +142,8 @@ std::vector<Target> Targets() {
         Bytes input(text);
         {
           const Editor editor(file);
-          constexpr int kMostEdits = 64;
-          for (int i = 0; i < kMostEdits && !input.empty(); ++i) Edit(sample, input, editor);
+          constexpr int kMaxEdits = 64;
+          for (int i = 0; i < kMaxEdits && !input.empty(); ++i) Edit(sample, input, editor);
         }
         RankTrace trace;
         if (Try(kName, [&] { ReadInto(trace, FileKind::kProfilerDb, file); })) {

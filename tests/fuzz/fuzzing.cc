@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kMostTargets = 256;  // one byte tells which
+constexpr std::size_t kMaxTargets = 256;  // one byte tells which
 
 fs::path ScratchPath() {
   const fs::path memory = "/dev/shm";
@@ -84,7 +84,7 @@ std::vector<Target> CheckedTargets() {
   SetLogLevel(LogLevel::kError);
   SetJobs(1);  // for inputs this small threads cost more than they do
   std::vector<Target> targets = Targets();
-  if (targets.empty() || targets.size() > kMostTargets) Die("no targets, or too many");
+  if (targets.empty() || targets.size() > kMaxTargets) Die("no targets, or too many");
   return targets;
 }
 

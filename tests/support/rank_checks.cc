@@ -13,7 +13,7 @@ namespace mpa::test {
 namespace {
 
 // More than there can be of anything: 13 days in ns, a petabyte.
-constexpr std::int64_t kMost = std::int64_t{1} << 50;
+constexpr std::int64_t kMax = std::int64_t{1} << 50;
 
 // Notes the first breach; the rest of them follow from it.
 class Promises {
@@ -54,11 +54,11 @@ class Promises {
     }
   }
 
-  // Numbers from `least` to kMost.
+  // Numbers from `least` to kMax.
   void Amounts(std::string_view column, const std::vector<std::int64_t>& numbers,
                std::int64_t least) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      Expect(numbers[i] >= least && numbers[i] <= kMost, column, i, "is no amount");
+      Expect(numbers[i] >= least && numbers[i] <= kMax, column, i, "is no amount");
     }
   }
 
@@ -145,10 +145,10 @@ std::string BrokenPromise(const RankTrace& t) {
   promises.Times("steps.start", t.steps.start);
   promises.Times("steps.end", t.steps.end);
   promises.Columns("step_times", t.step_times);
-  promises.Amounts("step_times.computing", t.step_times.computing, -kMost);
-  promises.Amounts("step_times.communication", t.step_times.communication, -kMost);
-  promises.Amounts("step_times.exposed_communication", t.step_times.exposed_communication, -kMost);
-  promises.Amounts("step_times.free", t.step_times.free, -kMost);
+  promises.Amounts("step_times.computing", t.step_times.computing, -kMax);
+  promises.Amounts("step_times.communication", t.step_times.communication, -kMax);
+  promises.Amounts("step_times.exposed_communication", t.step_times.exposed_communication, -kMax);
+  promises.Amounts("step_times.free", t.step_times.free, -kMax);
   return promises.breach();
 }
 

@@ -19,8 +19,8 @@ constexpr bool IsTime(TimeNs time) {
 /// True for a duration that an event can have. What a broken file says beyond that would overflow
 /// the sums.
 constexpr bool IsDuration(TimeNs dur) {
-  constexpr TimeNs kLongest = 1'000'000'000'000'000;  // 11 days
-  return dur >= 0 && dur <= kLongest;
+  constexpr TimeNs kMaxLength = 1'000'000'000'000'000;  // 11 days
+  return dur >= 0 && dur <= kMaxLength;
 }
 
 /// For display.

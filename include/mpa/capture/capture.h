@@ -48,7 +48,7 @@ ProfilerInfo ReadProfilerConfig(const std::filesystem::path& path);
 std::optional<std::int64_t> NumberInName(const std::filesystem::path& path);
 
 /// More ranks than any job has: larger numbers and groups are damaged.
-inline constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
+inline constexpr std::int64_t kMaxRanks = std::int64_t{1} << 24;
 
 /// A process group of the job: an entry of "pg_config" of "distributedInfo".
 struct ProcessGroup {

@@ -9,13 +9,13 @@
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/host_places.h"
-#include "mpa/measure/leaf.h"
+#include "mpa/measure/time_category.h"
 
 /// What parts of the account are called in baselines, "comm.wait_peer: allreduce, rank 5", and in
 /// reports: "waiting for rank 5 in allreduce".
 namespace mpa {
 
-/// Of all leaves of kernels: their types distinguish them.
+/// Of all categories of kernels: their types distinguish them.
 inline constexpr std::string_view kComputeKey = "comp";
 /// The components of a step.
 inline constexpr const char* kComputing = "computing";
@@ -26,15 +26,15 @@ inline constexpr const char* kFreeTime = "free time";
 inline constexpr const char* kFreeBetweenTasks = "free between tasks";
 
 /// `what` may be empty.
-std::string AccountKey(std::string_view leaf, std::string_view what);
+std::string AccountKey(std::string_view category, std::string_view what);
 
 struct AccountName {
-  std::string leaf;  ///< "comm.wait_peer"; of kernels kComputeKey
-  std::string what;  ///< "allreduce, rank 5"
+  std::string category;  ///< "comm.wait_peer"; of kernels kComputeKey
+  std::string what;      ///< "allreduce, rank 5"
 
-  bool IsCompute() const { return leaf == kComputeKey || leaf.starts_with("comp."); }
-  bool IsCommunication() const { return leaf.starts_with("comm."); }
-  bool IsCopy() const { return leaf.starts_with("copy."); }
+  bool IsCompute() const { return category == kComputeKey || category.starts_with("comp."); }
+  bool IsCommunication() const { return category.starts_with("comm."); }
+  bool IsCopy() const { return category.starts_with("copy."); }
   /// "kernel", "collective" or "component"
   const char* Kind() const;
   /// "waiting for rank 5 in allreduce"

@@ -22,8 +22,8 @@ const std::vector<RuleEntry>& RuleList();
 
 /// The rules of a document of schema mpa.rules/1; what it leaves out keeps its usual value. Throws
 /// Error (kUsage) that names the rule: one that is not known, or a value that is out of its range.
-Rules ParseRules(std::string_view text);
+Thresholds ParseThresholds(std::string_view text);
 /// The document, with every rule.
-std::string RulesText(const Rules& rules);
+std::string ThresholdsText(const Thresholds& thresholds);
 
 }  // namespace mpa

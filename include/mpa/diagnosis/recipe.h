@@ -9,7 +9,7 @@ namespace mpa {
 /// `advisor` runs it. Arguments: "language" (en, cn), "top" and "evidence" (how many findings and
 /// places the JSON document holds), "max_chars" (its size), "dimension" (all, schedule,
 /// computation: which findings), "key" (a finding to explain, the only one in the document) and
-/// "rules" (the text of a file of thresholds, see ParseRules()).
+/// "rules" (the text of a file of thresholds, see ParseThresholds()).
 Recipe DiagnosisRecipe();
 
 /// The names of the report's documents; the list for tuning tools may follow them.

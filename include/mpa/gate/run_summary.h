@@ -28,9 +28,9 @@ struct Breakdown {
   TimesByName collectives;  ///< exposed communication by kind: allreduce
   TimesByName capture;      ///< parts of e2e: computing, exposed communication, LCCL, free time
   /// Parts of the step: where its device time went by the accounting (measure/accounting.h), by
-  /// leaf and what it was about; see change/account_names.h.
+  /// category and what it was about; see change/account_names.h.
   TimesByName account;
-  TimesByName places;  ///< free time by its leaf and what the host did: "free.gc: ..."
+  TimesByName places;  ///< free time by its category and what the host did: "free.gc: ..."
   /// Of servers: parts of what a token takes at the mean, and how many steps there are:
   /// "decode:time_per_token@32: attention".
   TimesByName phases;

@@ -9,7 +9,7 @@
 #include "mpa/base/time.h"
 #include "mpa/measure/collective_phases.h"
 #include "mpa/measure/intervals.h"
-#include "mpa/measure/leaf.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
@@ -54,12 +54,12 @@ enum class Confidence : std::uint8_t {
   kGuess,    ///< another thread was looked at, because the one in question was idle
 };
 
-/// A stretch of a step with its leaf. Times are those of the device.
+/// A stretch of a step with its category. Times are those of the device.
 struct Piece {
   TimeNs begin = 0, end = 0;
   std::int32_t row = -1;   ///< what it is about: a kernel, an operation, a host call
   std::int32_t peer = -1;  ///< of comm.wait_peer and comm.bubble: who came last, within the group
-  Leaf leaf{};
+  TimeCategory category{};
   PieceTable table{};
   std::uint8_t tags = 0;
   Confidence confidence{};
@@ -72,11 +72,11 @@ struct DrainedGap {
   std::int32_t call = -1;  ///< row of the host calls
 };
 
-/// One step of a rank. Its leaves add up to its window, its pieces lie one behind the other.
+/// One step of a rank. Its categories add up to its window, its pieces lie one behind the other.
 struct StepAccount {
   std::int32_t id = -1;  ///< -1: the whole capture, which has no steps
   Interval window = {};
-  LeafTimes leaves = {};
+  CategoryTimes categories = {};
   std::size_t first_piece = 0, end_piece = 0;
 };
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "mpa/measure/intervals.h"
-#include "mpa/measure/leaf.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
@@ -64,7 +64,7 @@ inline constexpr TimeNs kArrivalTolerance = 5000;
 /// A stretch of an operation.
 struct CollectivePhase {
   TimeNs begin = 0, end = 0;
-  Leaf leaf{};
+  TimeCategory category{};
 };
 
 /// Divides an operation into waiting for the last member, transfers, waits and idle time within.

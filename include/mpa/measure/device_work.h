@@ -18,8 +18,9 @@ namespace mpa {
 /// operation of communication.
 struct DeviceItem {
   TimeNs begin = 0, end = 0;
-  Leaf leaf{};  ///< of an operation kUnsplit
-  Leaf own{};   ///< by the work's own name: a conversion launched by a convolution is a conversion
+  TimeCategory category{};  ///< of an operation kUnsplit
+  TimeCategory
+      own{};  ///< by the work's own name: a conversion launched by a convolution is a conversion
   PieceTable table{};
   std::int32_t row = -1;
   std::int64_t stream = -1, connection = -1, link = -1, model = -1;

@@ -45,8 +45,8 @@ class CallSites {
 };
 
 /// Operators are issued from many lines of a program; what holds it up is at one.
-inline bool IsIssuing(Leaf leaf) {
-  return leaf == Leaf::kDispatchOp || leaf == Leaf::kDispatchCann;
+inline bool IsIssuing(TimeCategory category) {
+  return category == TimeCategory::kDispatchOp || category == TimeCategory::kDispatchCann;
 }
 
 /// What the host did in a piece of free time, and where: "aten::item at train.py:90". Empty: it did

@@ -12,7 +12,7 @@ namespace mpa {
 /// What a thread did for a while, as the class of everything that was open then.
 struct HostPiece {
   TimeNs begin = 0, end = 0;
-  Leaf leaf{};
+  TimeCategory category{};
   PieceTable table{};
   std::int32_t row = -1;
 };

@@ -5,14 +5,14 @@
 #include <string_view>
 
 #include "mpa/measure/kernel_masks.h"
-#include "mpa/measure/leaf.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/device_tables.h"
 
 /// The vocabulary of device work: what a kernel does, by its name and type. Every command that
 /// sorts kernels asks these functions, or KernelClassifier, which also knows who launched them.
 namespace mpa {
 
-/// What a kernel does, in the order of the leaves of the account.
+/// What a kernel does, in the order of the categories of the account.
 enum class KernelClass : std::uint8_t {
   kAttention,
   kConvolution,
@@ -27,12 +27,12 @@ enum class KernelClass : std::uint8_t {
   kCommunication,
 };
 
-/// The leaf of the account that holds the class.
-constexpr Leaf LeafOf(KernelClass kernel_class) {
-  return kernel_class == KernelClass::kCommunication ? Leaf::kUnsplit
-                                                     : static_cast<Leaf>(kernel_class);
+/// The category of the account that holds the class.
+constexpr TimeCategory CategoryOf(KernelClass kernel_class) {
+  return kernel_class == KernelClass::kCommunication ? TimeCategory::kUnsplit
+                                                     : static_cast<TimeCategory>(kernel_class);
 }
-static_assert(LeafOf(KernelClass::kOther) == Leaf::kOtherKernel);
+static_assert(CategoryOf(KernelClass::kOther) == TimeCategory::kOtherKernel);
 
 /// True for the classes that keep the cube cores (NPU) or the tensor cores (GPU) busy.
 constexpr bool IsMatrixWork(KernelClass kernel_class) { return kernel_class <= KernelClass::kMc2; }

@@ -34,7 +34,7 @@ struct Mc2Kernel {
 };
 
 /// A rank belongs to some dozens. Each pair of groups is looked at.
-inline constexpr std::size_t kMostGroups = 512;
+inline constexpr std::size_t kMaxGroups = 512;
 
 /// Communication of one group that no computing hides.
 struct GroupTime {
@@ -75,7 +75,7 @@ struct OverallMetrics {
   bool has_categories = false;
   /// False when no task of a collective was recorded with its name (GPU): waits are unknown then.
   bool has_waits = false;
-  /// There are more groups than a rank can belong to (kMostGroups): they are not told apart, waits
+  /// There are more groups than a rank can belong to (kMaxGroups): they are not told apart, waits
   /// are unknown.
   bool has_too_many_groups = false;
 

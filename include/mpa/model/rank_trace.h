@@ -86,7 +86,7 @@ constexpr Tables operator&(Tables a, Tables b) {
   return static_cast<Tables>(static_cast<std::uint64_t>(a) & static_cast<std::uint64_t>(b));
 }
 /// True when the sets share a table.
-constexpr bool Overlap(Tables a, Tables b) { return (a & b) != Tables::kNone; }
+constexpr bool Intersects(Tables a, Tables b) { return (a & b) != Tables::kNone; }
 
 enum class DeviceKind : std::uint8_t { kNpu, kGpu };
 

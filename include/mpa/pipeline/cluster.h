@@ -63,7 +63,7 @@ struct ClusterOutcome {
 
 /// Puts the parts together, those of each group by themselves. The notes of the ranks come first in
 /// the report.
-ClusterOutcome ReduceRanks(const Recipe& recipe, const RecipeArguments& arguments, Wanted wanted,
-                           MappedRanks mapped);
+ClusterOutcome ReduceRanks(const Recipe& recipe, const RecipeArguments& arguments,
+                           OutputSelection wanted, MappedRanks mapped);
 
 }  // namespace mpa

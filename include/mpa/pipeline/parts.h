@@ -44,7 +44,7 @@ WrittenShard WriteShard(const std::vector<RecipeRun>& runs, const ClusterRequest
                         const ShardRequest& shard);
 
 /// Which parts to read.
-struct WantedParts {
+struct PartSelection {
   const Recipe* recipe = nullptr;
   /// With these arguments and of this step; empty: whatever they are.
   std::optional<RecipeArguments> arguments{};
@@ -66,6 +66,6 @@ struct PartSet {
 /// makes its set partial. Throws Error (kInput) if there are no parts, two are of one rank, or a
 /// recipe has parts with different arguments.
 std::vector<PartSet> ReadParts(const std::vector<std::filesystem::path>& directories,
-                               const std::vector<WantedParts>& wanted);
+                               const std::vector<PartSelection>& wanted);
 
 }  // namespace mpa

@@ -118,7 +118,7 @@ constexpr Parts operator|(Parts a, Parts b) {
   return static_cast<Parts>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 /// True when the sets share a part.
-constexpr bool Overlap(Parts a, Parts b) {
+constexpr bool Intersects(Parts a, Parts b) {
   return (static_cast<std::uint32_t>(a) & static_cast<std::uint32_t>(b)) != 0;
 }
 

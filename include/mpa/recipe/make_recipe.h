@@ -52,7 +52,8 @@ void AddRowsOfRanks(const std::vector<OfRank<Part>>& ranks, std::vector<Row> Par
 
 /// A recipe of two functions, for parts of any type that part_bytes.h can write:
 ///   Part kMap(const RankTrace&, const RecipeArguments&);
-///   void kReduce(const std::vector<OfRank<Part>>&, const RecipeArguments&, Wanted, Report&);
+///   void kReduce(const std::vector<OfRank<Part>>&, const RecipeArguments&, OutputSelection,
+///   Report&);
 template <auto kMap, auto kReduce>
 Recipe MakeRecipe(RecipeInfo info) {
   using Part =
@@ -63,7 +64,7 @@ Recipe MakeRecipe(RecipeInfo info) {
     return std::make_shared<const Part>(kMap(trace, arguments));
   };
   recipe.reduce = [](const std::vector<RankPart>& parts, const RecipeArguments& arguments,
-                     Wanted wanted, Report& report) {
+                     OutputSelection wanted, Report& report) {
     std::vector<OfRank<Part>> typed;
     typed.reserve(parts.size());
     for (const RankPart& part : parts) {

@@ -50,7 +50,7 @@ enum class Detail : std::uint8_t {
 };
 
 /// What a recipe is asked to make of the parts.
-struct Wanted {
+struct OutputSelection {
   bool sheets = true;
   bool documents = true;            ///< the files that the form text has beside the sheets
   Detail screen = Detail::kAnswer;  ///< the lines
@@ -108,7 +108,7 @@ struct Recipe : RecipeInfo {
   std::shared_ptr<const void> (*map)(const RankTrace& trace, const RecipeArguments& arguments);
   /// Adds what is wanted to the report, from the parts in order of rank.
   void (*reduce)(const std::vector<RankPart>& parts, const RecipeArguments& arguments,
-                 Wanted wanted, Report& report);
+                 OutputSelection wanted, Report& report);
   /// A part as bytes, and back. `decode` throws Error (kCorrupt) for bytes that `encode` does not
   /// make.
   std::string (*encode)(const RankPart& part);

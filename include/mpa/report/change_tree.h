@@ -22,8 +22,9 @@ struct ChangeNode {
   std::string name;
   TimeNs base = 0, comparison = 0;
   std::int64_t base_count = 0, comparison_count = 0;  ///< calls; 0: not counted
-  bool is_noise = false;   ///< the change is not above the noise of what it is a part of
-  std::string leaf = {};   ///< of the accounting, "free.sync.scalar"; empty: it is of no leaf
+  bool is_noise = false;  ///< the change is not above the noise of what it is a part of
+  std::string category =
+      {};                  ///< of the accounting, "free.sync.scalar"; empty: it is of no category
   std::string cause = {};  ///< what is behind the change, for people
   std::vector<ChangeNode> children = {};
 
@@ -40,7 +41,7 @@ inline constexpr std::string_view kRemainder = "remainder";
 
 /// The names in the tree that changed, the largest change first. A remainder comes last, and is
 /// there even if it is 0.
-std::vector<ChangeNode> LeavesOf(const ChangeNode& whole);
+std::vector<ChangeNode> CategoriesOf(const ChangeNode& whole);
 
 /// From the base by the largest changes to the comparison, in ms.
 PageChart ChangeChart(const ChangeNode& whole);

@@ -11,7 +11,7 @@
 namespace mpa {
 
 /// Rows of a table of the largest ones.
-inline constexpr std::size_t kMostSummaryRows = 10;
+inline constexpr std::size_t kMaxSummaryRows = 10;
 
 /// Where the details of a change are.
 using PlaceOfChange = std::function<std::optional<RowPlace>(const ChangeNode& change)>;

@@ -19,7 +19,7 @@ Cause NewCause(const Job& job, const FindingInfo& finding, std::string_view plac
 }
 
 void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Removal& removal) {
-  for (const ReplayGraph::Edge edge : job.graph.leaves[operation])
+  for (const ReplayGraph::Edge edge : job.graph.categories[operation])
     removal.waits.push_back({edge, time});
 }
 
@@ -37,13 +37,13 @@ void DropWait(const Job& job, std::size_t rank, const BlockedPart& call, Removal
 
 void AddWait(const RankDiagnosis& part, const BlockedPart& call, AdviceFacts& facts) {
   const RankGraph& graph = part.graph;
-  const Leaf awaited = graph.nodes[graph.edges[call.edge].on].leaf;
+  const TimeCategory awaited = graph.nodes[graph.edges[call.edge].on].category;
   // Operators that read numbers synchronise, too; the program has no say in how.
   const bool is_operator = part.names[call.place].find("::") != std::string::npos;
-  if (call.leaf == Leaf::kHostCopy) {
-    if (awaited == Leaf::kCopyOut) facts.copying_out += call.dur;
-    if (awaited == Leaf::kCopyIn) facts.copying_in += call.dur;
-  } else if (call.leaf == Leaf::kExplicitSync && !is_operator) {
+  if (call.category == TimeCategory::kHostCopy) {
+    if (awaited == TimeCategory::kCopyOut) facts.copying_out += call.dur;
+    if (awaited == TimeCategory::kCopyIn) facts.copying_in += call.dur;
+  } else if (call.category == TimeCategory::kExplicitSync && !is_operator) {
     facts.synchronising += call.dur;
   } else {
     facts.reading += call.dur;
@@ -63,13 +63,13 @@ bool IsReduction(const JobOperation& operation) {
 
 TimeNs PostOf(const Job& job, std::size_t operation) {
   TimeNs post = 0;
-  for (const ReplayGraph::Edge edge : job.graph.leaves[operation])
+  for (const ReplayGraph::Edge edge : job.graph.categories[operation])
     post = std::max(post, job.graph.graph.Weight(edge));
   return post;
 }
 
-TimeNs LeastGain(const Rules& rules, TimeNs step) {
-  return std::max(Whole(rules[kLeastNs]), ShareOf(step, rules[kLeastShare]));
+TimeNs LeastGain(const Thresholds& thresholds, TimeNs step) {
+  return std::max(Whole(thresholds[kMinNs]), ShareOf(step, thresholds[kMinShare]));
 }
 
 TimeNs PerStep(const Job& job, TimeNs time) {

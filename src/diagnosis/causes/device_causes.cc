@@ -24,8 +24,8 @@ class DeviceCauses : Finder {
   using Finder::Finder;
 
   void Find() {
-    AddLeaves(kOpAicpu, job_.rules[kAicpuGain], false);
-    AddLeaves(kOpFormat, job_.rules[kFormatGain], true);
+    AddCategories(kOpAicpu, job_.thresholds[kAicpuGain], false);
+    AddCategories(kOpFormat, job_.thresholds[kFormatGain], true);
     AddAttention();
   }
 
@@ -70,7 +70,7 @@ class DeviceCauses : Finder {
 
   // A fix removes a share of their time. `gone`: by doing without as many of them, not by faster
   // ones.
-  void AddLeaves(const FindingInfo& finding, double share, bool gone) {
+  void AddCategories(const FindingInfo& finding, double share, bool gone) {
     Cause cause = NewCause(job_, finding);
     TimeNs time = 0;
     std::int64_t count = 0;
@@ -79,7 +79,7 @@ class DeviceCauses : Finder {
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         const GraphNode& node = nodes[i];
         if (node.kind != NodeKind::kKernel || !job_.Holds(node.step)) continue;
-        if (!IsOf(finding.leaves, node.leaf) || !IsCommon(rank, node)) continue;
+        if (!IsOf(finding.categories, node.category) || !IsCommon(rank, node)) continue;
         Remove(rank, i, share, cause);
         if (gone) RemoveCall(rank, i, share, cause.what_if.expect);
         RemoveCall(rank, i, 1, cause.what_if.bound);
@@ -98,7 +98,7 @@ class DeviceCauses : Finder {
   bool IsOfShortRows(std::size_t rank, const GraphNode& softmax) const {
     const Shapes shapes = ParseShapes(job_.Part(rank).names[KindOf(rank, softmax).shapes]);
     return !shapes.empty() && !shapes[0].empty() &&
-           static_cast<double>(shapes[0].back()) < job_.rules[kAttentionSequence];
+           static_cast<double>(shapes[0].back()) < job_.thresholds[kAttentionSequence];
   }
 
   // A softmax between two batched products, and what lies around it: a fused kernel reads and
@@ -120,9 +120,9 @@ class DeviceCauses : Finder {
         softmax = softmax || (IsSoftmax(type) && !IsOfShortRows(rank, nodes[kernels[at]]));
         if (!IsBatchedProduct(type)) continue;
         if (softmax && product < at &&
-            static_cast<double>(at - product) <= job_.rules[kAttentionReach]) {
+            static_cast<double>(at - product) <= job_.thresholds[kAttentionReach]) {
           for (std::size_t i = product + 1; i < at; ++i) {
-            Remove(rank, kernels[i], job_.rules[kAttentionGain], cause);
+            Remove(rank, kernels[i], job_.thresholds[kAttentionGain], cause);
             JoinToBefore(rank, kernels[i], cause);
             time += nodes[kernels[i]].dur;
           }
@@ -148,8 +148,8 @@ AdvicePart ContiguousTensors() {
 const FindingInfo kOpAicpu =
     Fault(Area::kDevices, "op.aicpu", {"model", "operator"},
           {"operators run on the AI CPU", "算子运行在 AI CPU 上"},
-          {.category = {"AICPU Issues", "AICPU算子"},
-           .leaves = {Leaf::kAiCpu},
+          {.problem = {"AICPU Issues", "AICPU算子"},
+           .categories = {TimeCategory::kAiCpu},
            .npu_alone = true,
            .find = FindBy<DeviceCauses>,
            .advice = {{{{"avoid int64 and double tensors", "避免 int64 和 double 张量"},
@@ -161,7 +161,7 @@ const FindingInfo kOpAicpu =
 const FindingInfo kOpFormat =
     Opportunity(Area::kDevices, "op.format", {"model", "framework"},
                 {"layouts and types are converted", "存在格式和类型转换"},
-                {.leaves = {Leaf::kFormat, Leaf::kMove},
+                {.categories = {TimeCategory::kFormat, TimeCategory::kMove},
                  .advice = {{{{"torch.npu.config.allow_internal_format=False",
                                "torch.npu.config.allow_internal_format=False"},
                               SetOption("torch.npu.config.allow_internal_format", false)},
@@ -173,8 +173,8 @@ const FindingInfo kOpFormat =
 
 const FindingInfo kOpAttention = Opportunity(
     Area::kDevices, "op.attention", {"model"}, {"attention is not fused", "attention 未融合"},
-    {.category = kFusibleCategory,
-     .leaves = {Leaf::kVector},
+    {.problem = kFusibleProblem,
+     .categories = {TimeCategory::kVector},
      .advice = {{{{"use torch_npu.npu_fusion_attention or scaled_dot_product_attention",
                    "使用 torch_npu.npu_fusion_attention 或 scaled_dot_product_attention"},
                   Change("attention", "torch_npu.npu_fusion_attention")}},

@@ -26,16 +26,16 @@ class ThrottledDevices : KernelFinder {
       const auto at_best = static_cast<double>(job_.Part(rank).rated_mhz);
       if (clock <= 0 || at_best <= 0) continue;
       ++recorded;
-      if (clock >= rules_[kClockRatio] * at_best) continue;
+      if (clock >= thresholds_[kClockRatio] * at_best) continue;
       clocks.push_back(clock);
       rated = at_best;
-      const auto on_cores = [](Leaf leaf) {
-        return leaf == Leaf::kMatmul || leaf == Leaf::kGroupedMatmul ||
-               leaf == Leaf::kConvolution || leaf == Leaf::kAttention;
+      const auto on_cores = [](TimeCategory category) {
+        return category == TimeCategory::kMatmul || category == TimeCategory::kGroupedMatmul ||
+               category == TimeCategory::kConvolution || category == TimeCategory::kAttention;
       };
       Remove(
           rank,
-          [&](const GraphNode& node) { return on_cores(node.leaf) ? 1 - clock / at_best : 0; },
+          [&](const GraphNode& node) { return on_cores(node.category) ? 1 - clock / at_best : 0; },
           cause.what_if.expect);
     }
     if (clocks.empty() || 2 * clocks.size() <= recorded) return;
@@ -61,8 +61,8 @@ class ThrottledDevices : KernelFinder {
 const FindingInfo kDevClock =
     Fault(Area::kDevices, "dev.clock", {"hardware", "platform"},
           {"the cores run below their rated clock", "AI Core 频率低于额定值"},
-          {.category = {"AI Core Frequency Issues", "AIcore频率"},
-           .leaves = {Leaf::kMatmul},
+          {.problem = {"AI Core Frequency Issues", "AIcore频率"},
+           .categories = {TimeCategory::kMatmul},
            .needs = {Record::kClock, Record::kRatedClock},
            .find = FindBy<ThrottledDevices>,
            .advice = {{{{"check power cap, temperature and cooling (npu-smi)",

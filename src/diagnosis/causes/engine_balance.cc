@@ -14,7 +14,7 @@ namespace {
 
 constexpr MetricInfo kDummySteps{
     "dummy_steps", "share", {"{} of the steps without requests", "{} 的 step 没有请求"}},
-    kMostTokens{"most_tokens", "count", {"{} tokens a step on them", "其每个 step {} 个 token"}},
+    kMaxTokens{"most_tokens", "count", {"{} tokens a step on them", "其每个 step {} 个 token"}},
     kTokensOfOthers{"tokens_of_others", "count", {"{} on the others", "其他为 {}"}};
 
 class EngineBalance : Finder {
@@ -54,7 +54,7 @@ class EngineBalance : Finder {
     if (of_prompts && found.ranks.size() == job_.ranks.size()) cause.finding.ranks.clear();
     if (found.dummy > 0)
       cause.finding.Measure(kDummySteps, found.dummy / static_cast<double>(RankSteps()));
-    cause.finding.Measure(kMostTokens, found.busy_tokens / std::max(1.0, found.busy));
+    cause.finding.Measure(kMaxTokens, found.busy_tokens / std::max(1.0, found.busy));
     cause.finding.Measure(kTokensOfOthers, found.other_tokens / std::max(1.0, found.others));
     causes_.push_back(std::move(cause));
   }
@@ -69,11 +69,13 @@ class EngineBalance : Finder {
 
   // Of a step without what the rank waits for others.
   double OwnTime(std::size_t rank, std::size_t step) const {
-    const std::vector<TimeNs>& leaves = job_.Part(rank).steps[step].leaves;
+    const std::vector<TimeNs>& categories = job_.Part(rank).steps[step].categories;
     TimeNs own = 0;
-    for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-      const auto of = static_cast<Leaf>(leaf);
-      if (of != Leaf::kWaitPeer && of != Leaf::kUnsplit && of != Leaf::kBubble) own += leaves[leaf];
+    for (std::size_t category = 0; category < categories.size(); ++category) {
+      const auto of = static_cast<TimeCategory>(category);
+      if (of != TimeCategory::kWaitPeer && of != TimeCategory::kUnsplit &&
+          of != TimeCategory::kBubble)
+        own += categories[category];
     }
     return static_cast<double>(own);
   }

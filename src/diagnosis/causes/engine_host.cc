@@ -44,13 +44,14 @@ class EngineHost : Finder {
       for (std::size_t i = 0; i < part.shares.size(); ++i) {
         const HostShare& share = part.shares[i];
         const std::int32_t step = job_.StepOfEdge(rank, share.edge);
-        if (share.between <= 0 || step < 0 || !IsOf(kServeHost.leaves, share.leaf)) continue;
+        if (share.between <= 0 || step < 0 || !IsOf(kServeHost.categories, share.category))
+          continue;
         cause.what_if.expect.waits.push_back(
             {job_.graph.first_edge[rank] + share.edge, share.between});
         if (!job_.Counts(step)) continue;
         between[i] = Ratio(share.between, share.time);
         time += share.between;
-        if (share.leaf == Leaf::kHostIdle) of_activity.back() += share.between;
+        if (share.category == TimeCategory::kHostIdle) of_activity.back() += share.between;
       }
       for (const HostPlace& place : part.places) {
         const std::string& name = part.names[place.name];
@@ -81,7 +82,7 @@ class EngineHost : Finder {
 const FindingInfo kServeHost = Fault(
     Area::kHosts, "serve.host", {"framework"},
     {"the device waits for the server between runs of the model", "模型执行之间设备等待服务框架"},
-    {.leaves = {Leaf::kPython, Leaf::kHostIdle},
+    {.categories = {TimeCategory::kPython, TimeCategory::kHostIdle},
      .applies = [](const Coverage& job) { return job.serves; },
      .find = FindBy<EngineHost>,
      .advice = {{{{"schedule the next step while the device runs (async scheduling)",

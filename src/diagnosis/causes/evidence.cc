@@ -17,7 +17,7 @@ namespace mpa {
 namespace {
 
 // Of a finding; --evidence shows as many of them as it says.
-constexpr std::size_t kMostPlaces = 50;
+constexpr std::size_t kMaxPlaces = 50;
 constexpr auto kNoPeer = std::int64_t{-1};
 
 bool IsEmpty(const Removal& removal) {
@@ -95,7 +95,7 @@ class Places {
     std::ranges::stable_sort(largest, [](const Evidence& a, const Evidence& b) {
       return std::pair{a.time, a.dur} > std::pair{b.time, b.dur};
     });
-    largest.resize(std::min(largest.size(), kMostPlaces));
+    largest.resize(std::min(largest.size(), kMaxPlaces));
     return largest;
   }
 
@@ -144,9 +144,9 @@ class GraphIndex {
   };
 
   explicit GraphIndex(const Job& job) : job_(job), ranks_(job.ranks.size()) {
-    for (std::size_t i = 0; i < job.graph.leaves.size(); ++i) {
-      for (std::size_t member = 0; member < job.graph.leaves[i].size(); ++member)
-        operations_[job.graph.leaves[i][member]] = {i, member, false};
+    for (std::size_t i = 0; i < job.graph.categories.size(); ++i) {
+      for (std::size_t member = 0; member < job.graph.categories[i].size(); ++member)
+        operations_[job.graph.categories[i][member]] = {i, member, false};
       for (const ReplayGraph::Edge edge : job.graph.late[i]) operations_[edge] = {i, 0, true};
     }
   }
@@ -186,7 +186,7 @@ bool IsExcess(const FoundCause& finding) {
 // Adds the work of ranks that a fix takes out.
 class WorkOfRanks {
  public:
-  WorkOfRanks(const Job& job, GraphIndex& index, const std::vector<Leaf>& about,
+  WorkOfRanks(const Job& job, GraphIndex& index, const std::vector<TimeCategory>& about,
               const FoundCause& finding, Places& places)
       : job_(job), index_(index), about_(about), is_excess_(IsExcess(finding)), places_(places) {}
 
@@ -202,7 +202,7 @@ class WorkOfRanks {
   }
 
  private:
-  bool IsAbout(Leaf leaf) const { return about_.empty() || IsOf(about_, leaf); }
+  bool IsAbout(TimeCategory category) const { return about_.empty() || IsOf(about_, category); }
 
   void AddNode(const Removal::Node& removed) {
     const auto& first = job_.graph.first_node;
@@ -211,7 +211,7 @@ class WorkOfRanks {
     const RankDiagnosis& part = job_.Part(rank);
     const GraphNode& node = part.graph.nodes[removed.node - first[rank]];
     if (node.kind != NodeKind::kKernel || removed.less <= 0 || !job_.Counts(node.step) ||
-        !IsAbout(node.leaf) || !places_.IsCulprit(job_.ranks[rank].rank))
+        !IsAbout(node.category) || !places_.IsCulprit(job_.ranks[rank].rank))
       return;
     const KernelKind& kind = part.KindOf(node);
     places_.Add(rank, "kernels",
@@ -230,14 +230,14 @@ class WorkOfRanks {
     std::optional<std::uint32_t> found;
     index_.Of(rank).shares.ForEach(edge, [&](std::uint32_t i) {
       const HostShare& share = part.shares[i];
-      if (IsAbout(share.leaf) && share.time >= less &&
+      if (IsAbout(share.category) && share.time >= less &&
           (!found || share.time < part.shares[*found].time))
         found = i;
     });
     if (found) return AddShare(rank, *found, less);
     index_.Of(rank).gaps.ForEach(edge, [&](std::uint32_t i) {
       const SilentGap& gap = part.gaps[i];
-      if (gap.dur != less || !IsOf(about_, Leaf::kGarbage)) return;
+      if (gap.dur != less || !IsOf(about_, TimeCategory::kGarbage)) return;
       places_.Add(
           rank, "host",
           {.name = "no record of the host", .start = gap.start, .dur = gap.dur, .time = gap.dur});
@@ -254,7 +254,7 @@ class WorkOfRanks {
         [](const HostPlace& row, std::uint32_t wanted) { return row.share < wanted; });
     for (; place != part.places.end() && place->share == number; ++place) {
       const TimeNs time = ShareOf(place->time, of_share);
-      places_.Add(rank, share.leaf == Leaf::kGarbage ? "garbage" : "host",
+      places_.Add(rank, share.category == TimeCategory::kGarbage ? "garbage" : "host",
                   {.name = part.names[place->name],
                    .line = part.names[place->line],
                    .start = place->start,
@@ -286,7 +286,7 @@ class WorkOfRanks {
 
   const Job& job_;
   GraphIndex& index_;
-  const std::vector<Leaf>& about_;
+  const std::vector<TimeCategory>& about_;
   const bool is_excess_;
   Places& places_;
   std::set<std::tuple<std::size_t, TimeNs, NameId>> calls_;
@@ -363,16 +363,17 @@ class WorkOfOperations {
 
 }  // namespace
 
-std::vector<Leaf> ComputeLeaves() {
-  std::vector<Leaf> leaves;
-  for (std::size_t leaf = 0; leaf < kLeaves && IsCompute(static_cast<Leaf>(leaf)); ++leaf)
-    leaves.push_back(static_cast<Leaf>(leaf));
-  return leaves;
+std::vector<TimeCategory> ComputeCategories() {
+  std::vector<TimeCategory> categories;
+  for (std::size_t category = 0;
+       category < kTimeCategories && IsCompute(static_cast<TimeCategory>(category)); ++category)
+    categories.push_back(static_cast<TimeCategory>(category));
+  return categories;
 }
 
-std::vector<Leaf> LeavesOf(const FoundCause& finding) {
-  const auto named = LeafNamed(finding.leaf);
-  if (!finding.finding->leaves.empty() || !named) return finding.finding->leaves;
+std::vector<TimeCategory> CategoriesOf(const FoundCause& finding) {
+  const auto named = CategoryNamed(finding.category);
+  if (!finding.finding->categories.empty() || !named) return finding.finding->categories;
   return {*named};
 }
 
@@ -381,7 +382,7 @@ EvidenceFinder::EvidenceFinder(const Job& job)
 
 EvidenceFinder::~EvidenceFinder() = default;
 
-void EvidenceFinder::Find(const WhatIf& what_if, const std::vector<Leaf>& about,
+void EvidenceFinder::Find(const WhatIf& what_if, const std::vector<TimeCategory>& about,
                           FoundCause& finding) {
   Places places(job_, finding);
   WorkOfOperations operations(job_, finding, places);

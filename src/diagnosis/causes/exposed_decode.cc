@@ -50,7 +50,7 @@ class ExposedDecode : Finder {
       const std::vector<StepPart>& parts = job_.Part(rank).steps;
       for (std::size_t step = 0; step < std::min(job_.steps, parts.size()); ++step) {
         if (!Decodes(rank, step)) continue;
-        for (const TimeNs leaf : parts[step].leaves) steps[step].time += leaf;
+        for (const TimeNs category : parts[step].categories) steps[step].time += category;
         steps[step].alone += job_.work[rank][step].compute;
       }
     }
@@ -88,13 +88,13 @@ class ExposedDecode : Finder {
       const TimeNs exposed = exposure_.Of(i);
       if (exposed <= 0) continue;
       const double hidden = steps[static_cast<std::size_t>(operation.step)].Hidden();
-      ShortenOperation(job_, i, ShareOf(exposed, hidden * rules_[kDecodeGain]),
+      ShortenOperation(job_, i, ShareOf(exposed, hidden * thresholds_[kDecodeGain]),
                        cause.what_if.expect);
       ShortenOperation(job_, i, ShareOf(exposed, hidden), cause.what_if.bound);
       if (job_.Counts(operation.step)) shown += Members(i) * exposed;
     }
     const double share = decoding > 0 ? Ratio(shown, decoding) : 0;
-    if (share < rules_[kDecodeShare]) return;
+    if (share < thresholds_[kDecodeShare]) return;
     // What a schedule hides depends on the model.
     cause.finding.confidence = Certainty::kLow;
     cause.finding.Measure(kShareOfDecode, share);

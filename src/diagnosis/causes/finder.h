@@ -15,7 +15,7 @@ class Finder {
   explicit Finder(CauseSearch& search)
       : search_(search),
         job_(search.job),
-        rules_(search.job.rules),
+        thresholds_(search.job.thresholds),
         issuing_(search.issuing),
         causes_(search.causes) {}
 
@@ -30,7 +30,7 @@ class Finder {
 
   CauseSearch& search_;
   const Job& job_;
-  const Rules& rules_;
+  const Thresholds& thresholds_;
   IssuingOfRanks& issuing_;
   std::vector<Cause>& causes_;
 };
@@ -41,8 +41,8 @@ void FindBy(CauseSearch& search) {
 }
 
 /// What the Python tool calls several findings.
-inline constexpr Wording kSlowRankCategory{"slow rank", "慢卡分析"},
-    kDispatchCategory{"Operator Dispatch Issues", "算子下发"},
-    kFusibleCategory{"Affinity API Issues", "亲和API接口"};
+inline constexpr Wording kSlowRankProblem{"slow rank", "慢卡分析"},
+    kDispatchProblem{"Operator Dispatch Issues", "算子下发"},
+    kFusibleProblem{"Affinity API Issues", "亲和API接口"};
 
 }  // namespace mpa

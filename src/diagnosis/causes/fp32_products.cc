@@ -31,13 +31,13 @@ class Fp32Products : KernelFinder {
         return kinds[static_cast<std::size_t>(node.row)].multiplies_fp32;
       };
       Remove(
-          rank, [&](const GraphNode& node) { return is_fp32(node) ? rules_[kFp32Gain] : 0; },
+          rank, [&](const GraphNode& node) { return is_fp32(node) ? thresholds_[kFp32Gain] : 0; },
           cause.what_if.expect);
       Remove(
-          rank, [&](const GraphNode& node) { return is_fp32(node) ? rules_[kFp32Most] : 0; },
+          rank, [&](const GraphNode& node) { return is_fp32(node) ? thresholds_[kFp32Most] : 0; },
           cause.what_if.bound);
     }
-    if (count == 0 || !IsShare(time, rules_[kFp32Share])) return;
+    if (count == 0 || !IsShare(time, thresholds_[kFp32Share])) return;
     MeasureSums(count, time, cause);
     causes_.push_back(std::move(cause));
   }
@@ -52,7 +52,7 @@ AdvicePart LowPrecision() {
 
 const FindingInfo kOpFp32 = Opportunity(
     Area::kDevices, "op.fp32", {"model"}, {"matrices are multiplied in FP32", "矩阵乘使用 FP32"},
-    {.leaves = ComputeLeaves(),
+    {.categories = ComputeCategories(),
      .find = FindBy<Fp32Products>,
      .advice = {{LowPrecision(),
                  {{"else allow HF32 (torch.npu.matmul.allow_hf32)",

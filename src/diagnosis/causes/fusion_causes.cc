@@ -12,7 +12,7 @@
 #include "finder.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/findings/rules.h"
+#include "mpa/diagnosis/findings/thresholds.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/diagnosis/part/part.h"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr Threshold kUnfusedShare{"share", 0.02, 0, 1,
                                   "the pieces take at least this share of the step"},
-    kUnfusedChain{"chain", 3, 2, kMostCalls,
+    kUnfusedChain{"chain", 3, 2, kMaxCalls,
                   "at least this many vector kernels in a row on equal tensors could be one"};
 
 constexpr std::string_view kElementwise = "elementwise";
@@ -42,11 +42,11 @@ bool IsPiece(const FusionPiece& piece, std::string_view type) {
 // The kernels of one rank.
 class FusibleKernels {
  public:
-  FusibleKernels(const RankDiagnosis& part, std::size_t rank, const Rules& rules)
+  FusibleKernels(const RankDiagnosis& part, std::size_t rank, const Thresholds& thresholds)
       : part_(part),
         nodes_(part.graph.nodes),
         rank_(rank),
-        rules_(rules),
+        thresholds_(thresholds),
         taken_(nodes_.size(), false) {
     for (const KernelKind& kind : part.kinds) types_.push_back(ToLower(part.names[kind.type]));
     for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
@@ -64,7 +64,7 @@ class FusibleKernels {
         const GraphNode& node = nodes_[kernels_[next]];
         if (IsPiece(target.kernels[item], types_[static_cast<std::size_t>(node.row)])) {
           ++item;
-        } else if (item == 0 || node.leaf != Leaf::kFormat) {
+        } else if (item == 0 || node.category != TimeCategory::kFormat) {
           break;
         }
         pieces.push_back(kernels_[next]);
@@ -88,7 +88,7 @@ class FusibleKernels {
     std::int32_t of_chain = -1, step = -1;
     const auto type_of = [&](std::uint32_t i) { return part_.KindOf(nodes_[i]).type; };
     const auto end_chain = [&] {
-      const bool is_one = IsAtLeast(chain.size(), rules_[kUnfusedChain]) &&
+      const bool is_one = IsAtLeast(chain.size(), thresholds_[kUnfusedChain]) &&
                           std::ranges::any_of(chain, [&](std::uint32_t i) {
                             return type_of(i) != type_of(chain[0]);
                           });
@@ -97,7 +97,8 @@ class FusibleKernels {
     };
     for (const std::uint32_t i : kernels_) {
       const GraphNode& node = nodes_[i];
-      const bool is_piece = node.leaf == Leaf::kVector && !node.in_optimizer && !taken_[i];
+      const bool is_piece =
+          node.category == TimeCategory::kVector && !node.in_optimizer && !taken_[i];
       const std::int32_t own = is_piece ? tensors[static_cast<std::size_t>(node.row)] : -1;
       if (own < 0 || own != of_chain || node.step != step || needs_collective[i]) end_chain();
       of_chain = own;
@@ -141,7 +142,7 @@ class FusibleKernels {
   const RankDiagnosis& part_;
   const std::vector<GraphNode>& nodes_;
   const std::size_t rank_;
-  const Rules& rules_;
+  const Thresholds& thresholds_;
   std::vector<std::string> types_;  // by kind, in lower case
   std::vector<std::uint32_t> kernels_;
   std::vector<bool> taken_;  // by node: a piece of a pattern
@@ -151,12 +152,12 @@ class FusibleKernels {
 // FusionTargets(), and as `elementwise` other vector kernels in a row on equal tensors. Whose
 // pieces take less of a step than the rule `share` says is left out. `step`: ns.
 std::map<std::string_view, std::vector<FusibleRun>> FindFusible(
-    const std::vector<DiagnosedRank>& ranks, const Rules& rules, TimeNs step) {
+    const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds, TimeNs step) {
   std::map<std::string_view, std::vector<FusibleRun>> found;
   std::vector<FusibleKernels> kernels;
   double steps = 0;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    kernels.emplace_back(*ranks[rank].part, rank, rules);
+    kernels.emplace_back(*ranks[rank].part, rank, thresholds);
     steps += static_cast<double>(ranks[rank].part->steps.size());
   }
   const auto matters = [&](const std::vector<FusibleRun>& runs) {
@@ -165,7 +166,7 @@ std::map<std::string_view, std::vector<FusibleRun>> FindFusible(
       for (const std::uint32_t kernel : run.kernels)
         time += static_cast<double>(ranks[run.rank].part->graph.nodes[kernel].dur);
     }
-    return !runs.empty() && time >= rules[kUnfusedShare] * static_cast<double>(step) * steps;
+    return !runs.empty() && time >= thresholds[kUnfusedShare] * static_cast<double>(step) * steps;
   };
   for (const FusionTarget& target : FusionTargets()) {
     if (target.kernels.empty()) continue;
@@ -186,7 +187,7 @@ class FusionCauses : Finder {
   using Finder::Finder;
 
   void Find() {
-    for (const auto& [place, runs] : FindFusible(job_.ranks, job_.rules, job_.step_time)) {
+    for (const auto& [place, runs] : FindFusible(job_.ranks, job_.thresholds, job_.step_time)) {
       Cause cause = NewCause(job_, kOpUnfused, place);
       AddMetrics(runs, cause);
       if (place == kElementwise) {
@@ -246,7 +247,7 @@ class FusionCauses : Finder {
   static TimeNs StartOfKernel(const RankDiagnosis& part) {
     std::vector<TimeNs> durations;
     for (const GraphNode& node : part.graph.nodes) {
-      if (node.kind == NodeKind::kKernel && node.leaf == Leaf::kVector)
+      if (node.kind == NodeKind::kKernel && node.category == TimeCategory::kVector)
         durations.push_back(node.dur);
     }
     return durations.empty() ? 0 : ValueOfRank(durations, NearestRank(durations.size(), 1));
@@ -275,8 +276,8 @@ class FusionCauses : Finder {
 
 const FindingInfo kOpUnfused = Opportunity(
     Area::kDevices, "op.unfused", {"model"}, {"operators run unfused", "可融合的算子分散执行"},
-    {.category = kFusibleCategory,
-     .leaves = ComputeLeaves(),
+    {.problem = kFusibleProblem,
+     .categories = ComputeCategories(),
      .needs = {Record::kShapes, Record::kTensors},
      .find = FindBy<FusionCauses>,
      .advice = {{{{"use npu_rms_norm, npu_swiglu or the like (check the precision)",

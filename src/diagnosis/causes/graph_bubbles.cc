@@ -10,14 +10,14 @@
 namespace mpa {
 namespace {
 
-constexpr Threshold kBubbleNs{"least_ns", 5'000, 0, kLongestTime,
+constexpr Threshold kBubbleNs{"least_ns", 5'000, 0, kMaxTime,
                               "shorter gaps lie between any two kernels"},
     kBubbleRatio{"ratio", 3, 1, 1000,
                  "a gap is a bubble from this many times the usual gap of the graph on"};
 
 constexpr MetricInfo kBubbles{
     "bubbles_per_step", "count", {"{} bubbles a step", "每个 step {} 个空泡"}},
-    kLongestBubble{"longest_bubble", "ns", {"the longest takes {}", "最长 {}"}};
+    kMaxBubble{"longest_bubble", "ns", {"the longest takes {}", "最长 {}"}};
 
 class GraphBubbles : Finder {
  public:
@@ -42,7 +42,7 @@ class GraphBubbles : Finder {
     if (cause.finding.ranks.size() == job_.ranks.size()) cause.finding.ranks.clear();
     MeasureSums(bubbles, time, cause);
     cause.finding.metrics.front().info = &kBubbles;
-    cause.finding.Measure(kLongestBubble, longest);
+    cause.finding.Measure(kMaxBubble, longest);
     causes_.push_back(std::move(cause));
   }
 
@@ -89,8 +89,9 @@ class GraphBubbles : Finder {
     if (gaps.empty()) return gaps;
     std::vector<TimeNs> lengths;
     for (const Gap& gap : gaps) lengths.push_back(gap.Length());
-    const double least = std::max(
-        rules_[kBubbleNs], rules_[kBubbleRatio] * static_cast<double>(Median(std::move(lengths))));
+    const double least =
+        std::max(thresholds_[kBubbleNs],
+                 thresholds_[kBubbleRatio] * static_cast<double>(Median(std::move(lengths))));
     std::erase_if(gaps, [&](const Gap& gap) { return static_cast<double>(gap.Length()) < least; });
     return gaps;
   }

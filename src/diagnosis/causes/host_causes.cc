@@ -10,13 +10,13 @@
 namespace mpa {
 namespace {
 
-constexpr Threshold kLoaderNs{"usual_ns", 1'000'000, 0, kLongestTime,
+constexpr Threshold kLoaderNs{"usual_ns", 1'000'000, 0, kMaxTime,
                               "an iterator that takes less than this time per step is normal"},
-    kUsualSyncs{"usual_calls", 2, 0, kMostCalls,
+    kUsualSyncs{"usual_calls", 2, 0, kMaxCalls,
                 "this many synchronisations at the end of a step are usual"},
-    kCheckpointCopyNs{"least_copy_ns", 20'000, 0, kLongestTime,
+    kCheckpointCopyNs{"least_copy_ns", 20'000, 0, kMaxTime,
                       "shorter copies to the host are single numbers, not a checkpoint"},
-    kGapNs{"gap_ns", 20'000'000, 1'000'000, kLongestTime,
+    kGapNs{"gap_ns", 20'000'000, 1'000'000, kMaxTime,
            "where collections are not recorded, the host may collect garbage while it records "
            "nothing for this time"};
 
@@ -27,20 +27,20 @@ constexpr MetricInfo kSilentGapsPerStep{
 
 struct HostCauseOf {
   const FindingInfo& finding;
-  std::vector<Leaf> blocks;  ///< of the calls that wait for the device
-  bool of_any_rank = false;  ///< rare, and on few ranks by nature: all of it is one cause
+  std::vector<TimeCategory> blocks;  ///< of the calls that wait for the device
+  bool of_any_rank = false;          ///< rare, and on few ranks by nature: all of it is one cause
 };
 
 const std::vector<HostCauseOf>& HostCauseList() {
   static const std::vector<HostCauseOf> causes = {
       {kHostDataloader, {}},
-      {kHostH2d, {Leaf::kHostCopy}},
-      {kHostSync, {Leaf::kScalarSync, Leaf::kExplicitSync}},
+      {kHostH2d, {TimeCategory::kHostCopy}},
+      {kHostSync, {TimeCategory::kScalarSync, TimeCategory::kExplicitSync}},
       {kHostCompile, {}},
       {kHostAclop, {}},
       {kHostGc, {}, true},
-      {kHostMemory, {Leaf::kMemory}},
-      {kHostCheckpoint, {Leaf::kCheckpoint}, true},
+      {kHostMemory, {TimeCategory::kMemory}},
+      {kHostCheckpoint, {TimeCategory::kCheckpoint}, true},
   };
   return causes;
 }
@@ -88,21 +88,21 @@ class HostCauses : Finder {
     std::set<std::int32_t> steps;
     TimeNs time = 0;
     std::int64_t calls = 0;
-    const auto usual = job_.UsualHost(of.finding.leaves, of.blocks);
+    const auto usual = job_.UsualHost(of.finding.categories, of.blocks);
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       std::vector<double> share(job_.steps, 1);
       std::vector<bool> cut(job_.steps, true);
       const bool compares = !of.of_any_rank && job_.RoleOf(rank).size() > 1;
       for (std::size_t step = 0; compares && step < job_.steps; ++step) {
         const HostAmount& normal = usual.at(job_.role[rank])[step];
-        const TimeNs own = job_.work[rank][step].HostOf(of.finding.leaves, {}).time;
+        const TimeNs own = job_.work[rank][step].HostOf(of.finding.categories, {}).time;
         share[step] = own > 0 ? Ratio(std::min(own, normal.time), own) : 0;
         cut[step] = normal.blocks > 0;
       }
       const RankDiagnosis& part = job_.Part(rank);
       for (const HostShare& row : part.shares) {
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
-        if (step < 0 || row.starts_up || !IsOf(of.finding.leaves, row.leaf)) continue;
+        if (step < 0 || row.starts_up || !IsOf(of.finding.categories, row.category)) continue;
         const auto less = static_cast<TimeNs>(share[static_cast<std::size_t>(step)] *
                                               static_cast<double>(row.time));
         if (less <= 0) continue;
@@ -112,9 +112,9 @@ class HostCauses : Finder {
       }
       const bool blocks_launches = BlocksLaunches(job_, rank);
       std::set<std::uint32_t> ends;
-      const UsualCalls usual_calls(part, job_.steps, job_.rules[kUsualSyncs]);
+      const UsualCalls usual_calls(part, job_.steps, job_.thresholds[kUsualSyncs]);
       for (const BlockedPart& row : part.blocked) {
-        if (!job_.Holds(row.step) || !IsOf(of.blocks, row.leaf)) continue;
+        if (!job_.Holds(row.step) || !IsOf(of.blocks, row.category)) continue;
         if (!cut[static_cast<std::size_t>(row.step)]) continue;
         if (of_syncs && (usual_calls.Holds(row) || (blocks_launches && row.behind_launch)))
           continue;
@@ -144,7 +144,7 @@ class HostCauses : Finder {
     if (time > 0) cause.finding.Measure(kTimePerStep, PerStep(job_, time) / count);
     cause.finding.steps.assign(steps.begin(), steps.end());
     if (&of.finding == &kHostDataloader &&
-        PerStep(job_, time) / count < Whole(job_.rules[kLoaderNs])) {
+        PerStep(job_, time) / count < Whole(job_.thresholds[kLoaderNs])) {
       cause.finding.kind = FindingKind::kOpportunity;
       cause.what_if.opportunity = true;
     }
@@ -159,7 +159,7 @@ class HostCauses : Finder {
       const bool compares = job_.RoleOf(rank).size() > 1;
       const auto& nodes = job_.Part(rank).graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-        if (nodes[i].leaf != Leaf::kCopyIn || !job_.Holds(nodes[i].step)) continue;
+        if (nodes[i].category != TimeCategory::kCopyIn || !job_.Holds(nodes[i].step)) continue;
         const auto step = static_cast<std::size_t>(nodes[i].step);
         const TimeNs own = job_.work[rank][step].copied_in;
         const TimeNs normal =
@@ -179,15 +179,16 @@ class HostCauses : Finder {
     std::vector<std::vector<std::uint32_t>> reads(job_.steps);
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       const auto step = static_cast<std::size_t>(nodes[i].step);
-      if (nodes[i].leaf != Leaf::kCopyOut || nodes[i].dur >= Whole(job_.rules[kCheckpointCopyNs]) ||
-          nodes[i].step < 0 || step >= job_.steps)
+      if (nodes[i].category != TimeCategory::kCopyOut ||
+          nodes[i].dur >= Whole(job_.thresholds[kCheckpointCopyNs]) || nodes[i].step < 0 ||
+          step >= job_.steps)
         continue;
-      if (share[step] > 0 && job_.work[rank][step].HostOf({Leaf::kScalarSync}, {}).time > 0)
+      if (share[step] > 0 && job_.work[rank][step].HostOf({TimeCategory::kScalarSync}, {}).time > 0)
         reads[step].push_back(i);
     }
     for (auto& of_step : reads) {
       std::ranges::stable_sort(of_step, {}, [&](std::uint32_t a) { return nodes[a].start; });
-      const auto usual = static_cast<std::size_t>(Whole(job_.rules[kUsualSyncs]));
+      const auto usual = static_cast<std::size_t>(Whole(job_.thresholds[kUsualSyncs]));
       for (std::size_t i = 0; i + usual < of_step.size(); ++i)
         DropDeviceWork(job_, rank, of_step[i], removal);
     }
@@ -199,11 +200,11 @@ class HostCauses : Finder {
       const auto& nodes = job_.Part(rank).graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         const GraphNode& node = nodes[i];
-        if (node.leaf != Leaf::kCopyOut || node.dur < Whole(job_.rules[kCheckpointCopyNs]) ||
-            !job_.Holds(node.step))
+        if (node.category != TimeCategory::kCopyOut ||
+            node.dur < Whole(job_.thresholds[kCheckpointCopyNs]) || !job_.Holds(node.step))
           continue;
         if (job_.work[rank][static_cast<std::size_t>(node.step)]
-                .HostOf({Leaf::kCheckpoint}, {})
+                .HostOf({TimeCategory::kCheckpoint}, {})
                 .time == 0)
           continue;
         DropDeviceWork(job_, rank, i, removal);
@@ -239,7 +240,8 @@ class HostCauses : Finder {
       for (const SilentGap& gap : job_.Part(rank).gaps) {
         const ReplayGraph::Edge edge = job_.graph.first_edge[rank] + gap.edge;
         const std::int32_t step = job_.StepOfEdge(rank, gap.edge);
-        if (gap.dur < Whole(job_.rules[kGapNs]) || step < 0 || of_ranks.contains(edge)) continue;
+        if (gap.dur < Whole(job_.thresholds[kGapNs]) || step < 0 || of_ranks.contains(edge))
+          continue;
         cause.what_if.expect.waits.push_back({edge, gap.dur});
         Note(rank, step, ranks, steps);
         if (static_cast<std::size_t>(step) < job_.first_step) continue;
@@ -302,8 +304,8 @@ Action MoreOf(std::string_view option) { return SetOption(option, std::string("m
 const FindingInfo kHostDataloader = Fault(
     Area::kHosts, "host.dataloader", {"data"},
     {"the device waits for the data loader", "设备等待数据加载"},
-    {.category = {"Slow Dataloader Issues"},
-     .leaves = {Leaf::kDataLoader},
+    {.problem = {"Slow Dataloader Issues"},
+     .categories = {TimeCategory::kDataLoader},
      .find = FindBy<HostCauses>,
      .advice = {{{{"use more workers (num_workers)", "增加 num_workers"},
                   MoreOf("DataLoader.num_workers")},
@@ -313,7 +315,7 @@ const FindingInfo kHostDataloader = Fault(
 const FindingInfo kHostH2d =
     Fault(Area::kHosts, "host.h2d", {"data", "model"},
           {"blocking copies stop the host", "阻塞式拷贝使 host 停顿"},
-          {.leaves = {Leaf::kHostCopy},
+          {.categories = {TimeCategory::kHostCopy},
            .advice = {
                {If(MostlyCopiesIn, {{"pin_memory=True"}, SetOption("DataLoader.pin_memory", true)}),
                 If(MostlyCopiesIn,
@@ -329,8 +331,8 @@ const FindingInfo kHostH2d =
 const FindingInfo kHostSync =
     Fault(Area::kHosts, "host.sync", {"model"},
           {"synchronisations drain the device", "同步操作使设备空转"},
-          {.category = {"Synchronize Stream Issues"},
-           .leaves = {Leaf::kScalarSync, Leaf::kExplicitSync},
+          {.problem = {"Synchronize Stream Issues"},
+           .categories = {TimeCategory::kScalarSync, TimeCategory::kExplicitSync},
            .advice = {{NoSynchronisation({"no torch.npu.synchronize() or the like in the loop",
                                           "循环内避免 torch.npu.synchronize() 等同步"}),
                        TimeWithEvents(), LogSeldom(), NoReads(), ReadTokensOnce()},
@@ -342,8 +344,8 @@ const FindingInfo kHostSync =
 const FindingInfo kHostCompile =
     Fault(Area::kHosts, "host.compile", {"framework", "model"},
           {"operators are compiled in the step", "step 内编译算子"},
-          {.category = kDispatchCategory,
-           .leaves = {Leaf::kCompile},
+          {.problem = kDispatchProblem,
+           .categories = {TimeCategory::kCompile},
            .needs = {Record::kCalls},
            .advice = {{{{"set_compile_mode(jit_compile=False)"},
                         SetOption("torch_npu.npu.set_compile_mode.jit_compile", false)},
@@ -355,8 +357,8 @@ const FindingInfo kHostCompile =
 const FindingInfo kHostAclop = Fault(
     Area::kHosts, "host.aclop", {"framework"},
     {"operators take the slow legacy path", "算子走旧的下发路径（aclop）"},
-    {.category = kDispatchCategory,
-     .leaves = {Leaf::kAclOp},
+    {.problem = kDispatchProblem,
+     .categories = {TimeCategory::kAclOp},
      .needs = {Record::kCalls},
      .npu_alone = true,
      .advice = {{{{"allow_internal_format=False"},
@@ -367,8 +369,8 @@ const FindingInfo kHostAclop = Fault(
 const FindingInfo kHostGc =
     Fault(Area::kHosts, "host.gc", {"model", "framework"},
           {"Python collects garbage in the step", "step 内 Python 垃圾回收"},
-          {.category = {"GC Analysis", "GC分析"},
-           .leaves = {Leaf::kGarbage},
+          {.problem = {"GC Analysis", "GC分析"},
+           .categories = {TimeCategory::kGarbage},
            .needs = {Record::kGarbage},
            .advice = {{{{"gc.freeze() after the start", "启动后 gc.freeze()"},
                         Change("garbage collection", "gc.freeze() after the start")},
@@ -380,8 +382,8 @@ const FindingInfo kHostGc =
 const FindingInfo kHostMemory = Fault(
     Area::kHosts, "host.memory", {"framework", "model"},
     {"memory allocations stall the host", "内存分配使 host 停顿"},
-    {.category = {"Memory Operator Issues"},
-     .leaves = {Leaf::kMemory},
+    {.problem = {"Memory Operator Issues"},
+     .categories = {TimeCategory::kMemory},
      .needs = {Record::kCalls},
      .advice = {
          {Setting("PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"), NoEmptyCache(), Recompute()},
@@ -391,7 +393,7 @@ const FindingInfo kHostMemory = Fault(
 const FindingInfo kHostCheckpoint = Fault(
     Area::kHosts, "host.checkpoint", {"model", "platform"},
     {"saving a checkpoint stops the step", "保存 checkpoint 使 step 停顿"},
-    {.leaves = {Leaf::kCheckpoint},
+    {.categories = {TimeCategory::kCheckpoint},
      .advice = {{{{"save less often", "降低保存频率"}, Change("checkpoint interval", "longer")},
                  {{"save asynchronously", "异步保存"}, Change("checkpoint", "asynchronous")}}},
      .thresholds = {&kCheckpointCopyNs}});

@@ -13,32 +13,33 @@ const std::vector<HostFamily>& HostFamilies() {
   static const std::vector<HostFamily> families = {
       {kRankLateHost,
        "",
-       Leaf::kDispatchOp,
-       {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm, Leaf::kPython, Leaf::kHostIdle,
-        Leaf::kScalarSync, Leaf::kExplicitSync},
+       TimeCategory::kDispatchOp,
+       {TimeCategory::kDispatchOp, TimeCategory::kDispatchCann, TimeCategory::kDispatchComm,
+        TimeCategory::kPython, TimeCategory::kHostIdle, TimeCategory::kScalarSync,
+        TimeCategory::kExplicitSync},
        {}},
       {kRankLateHost,
        "compile",
-       Leaf::kCompile,
-       {Leaf::kCompile, Leaf::kAclOp},
+       TimeCategory::kCompile,
+       {TimeCategory::kCompile, TimeCategory::kAclOp},
        {},
        HostFamily::Peers::kAll},
       {kRankLateHost,
        "memory",
-       Leaf::kMemory,
-       {Leaf::kMemory},
-       {Leaf::kMemory},
+       TimeCategory::kMemory,
+       {TimeCategory::kMemory},
+       {TimeCategory::kMemory},
        HostFamily::Peers::kAll},
       {kRankLateHost,
        "sync",
-       Leaf::kScalarSync,
-       {Leaf::kScalarSync},
-       {Leaf::kScalarSync, Leaf::kExplicitSync}},
+       TimeCategory::kScalarSync,
+       {TimeCategory::kScalarSync},
+       {TimeCategory::kScalarSync, TimeCategory::kExplicitSync}},
       {kRankLateInput,
        "",
-       Leaf::kDataLoader,
-       {Leaf::kDataLoader, Leaf::kHostCopy},
-       {Leaf::kHostCopy},
+       TimeCategory::kDataLoader,
+       {TimeCategory::kDataLoader, TimeCategory::kHostCopy},
+       {TimeCategory::kHostCopy},
        HostFamily::Peers::kWhoDoIt,
        true},
   };
@@ -46,7 +47,7 @@ const std::vector<HostFamily>& HostFamilies() {
 }
 
 std::vector<Excess> HostComparison::ExcessesOf(const HostFamily& family) {
-  const auto usual = job_.UsualHost(family.leaves, family.blocks);
+  const auto usual = job_.UsualHost(family.categories, family.blocks);
   std::vector<Excess> excesses;
   for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
     const std::vector<std::size_t>* compared = &job_.RoleOf(rank);
@@ -66,24 +67,24 @@ std::vector<Excess> HostComparison::ExcessesOf(const HostFamily& family) {
   return excesses;
 }
 
-Leaf HostComparison::LeafOf(const HostFamily& family, const Excess& excess) const {
-  Leaf largest = family.named;
+TimeCategory HostComparison::CategoryOf(const HostFamily& family, const Excess& excess) const {
+  TimeCategory largest = family.named;
   TimeNs most = 0;
-  const auto offer = [&](Leaf leaf, TimeNs over) {
+  const auto offer = [&](TimeCategory category, TimeNs over) {
     if (over <= most) return;
     most = over;
-    largest = leaf;
+    largest = category;
   };
-  for (const Leaf leaf : family.leaves) {
-    const std::vector<HostAmount> usual = job_.UsualHost(*excess.compared, {leaf}, {});
+  for (const TimeCategory category : family.categories) {
+    const std::vector<HostAmount> usual = job_.UsualHost(*excess.compared, {category}, {});
     TimeNs over = 0, over_copied = 0;
     for (const std::size_t step : LateSteps(job_, excess)) {
-      const HostAmount amount = job_.work[excess.rank][step].HostOf({leaf}, {});
+      const HostAmount amount = job_.work[excess.rank][step].HostOf({category}, {});
       over += std::max<TimeNs>(0, amount.time - usual[step].time);
       over_copied += std::max<TimeNs>(0, amount.copies - usual[step].copies);
     }
-    const bool is_copy = family.copies && leaf == Leaf::kHostCopy;
-    offer(leaf, over + (is_copy ? over_copied : 0));
+    const bool is_copy = family.copies && category == TimeCategory::kHostCopy;
+    offer(category, over + (is_copy ? over_copied : 0));
   }
   return largest;
 }
@@ -93,13 +94,13 @@ HostComparison::UsualElsewhere HostComparison::FindElsewhere(std::size_t rank,
   std::vector<std::size_t> peers = AllWith(rank);
   if (family.peers == HostFamily::Peers::kWhoDoIt) {
     const auto does_it = [&](const StepWork& step) {
-      return step.HostOf(family.leaves, {}).time > 0;
+      return step.HostOf(family.categories, {}).time > 0;
     };
     std::erase_if(peers,
                   [&](std::size_t peer) { return std::ranges::none_of(job_.work[peer], does_it); });
   }
   std::vector<HostAmount> amounts;
-  if (!peers.empty()) amounts = job_.UsualHost(peers, family.leaves, family.blocks);
+  if (!peers.empty()) amounts = job_.UsualHost(peers, family.categories, family.blocks);
   return {std::move(peers), std::move(amounts)};
 }
 
@@ -124,7 +125,7 @@ Excess HostComparison::ExcessOf(std::size_t rank, const HostFamily& family,
   TimeNs time = 0, normal_time = 0;
   for (std::size_t step = 0; step < job_.steps; ++step) {
     if (!job_.HaveOneLoad(job_.RoleOf(rank), step)) continue;
-    const HostAmount amount = job_.work[rank][step].HostOf(family.leaves, family.blocks);
+    const HostAmount amount = job_.work[rank][step].HostOf(family.categories, family.blocks);
     const TimeNs own = amount.time, normal = usual[step].time;
     const TimeNs over = std::max<TimeNs>(0, own - normal);
     const TimeNs copied = family.copies ? amount.copies : 0;
@@ -132,7 +133,7 @@ Excess HostComparison::ExcessOf(std::size_t rank, const HostFamily& family,
     if (own > 0) less[step] = Ratio(over, own);
     if (copied > 0) less_copied[step] = Ratio(over_copied, copied);
     excess.blocked_more[step] =
-        amount.blocks > ShareOf(usual[step].blocks, job_.rules[kLateBlocksRatio]) + 1;
+        amount.blocks > ShareOf(usual[step].blocks, job_.thresholds[kLateBlocksRatio]) + 1;
     if (step < job_.first_step) continue;
     time += over + over_copied;
     excess.by_step[step] = over + over_copied;
@@ -143,7 +144,7 @@ Excess HostComparison::ExcessOf(std::size_t rank, const HostFamily& family,
   excess.normal = PerStep(job_, normal_time);
   for (const HostShare& share : part.shares) {
     const std::int32_t step = job_.StepOfEdge(rank, share.edge);
-    if (step < 0 || !IsOf(family.leaves, share.leaf)) continue;
+    if (step < 0 || !IsOf(family.categories, share.category)) continue;
     const auto removed =
         static_cast<TimeNs>(less[static_cast<std::size_t>(step)] * static_cast<double>(share.time));
     if (removed > 0)
@@ -151,14 +152,14 @@ Excess HostComparison::ExcessOf(std::size_t rank, const HostFamily& family,
   }
   for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
     const GraphNode& node = part.graph.nodes[i];
-    if (node.leaf != Leaf::kCopyIn || !job_.Holds(node.step)) continue;
+    if (node.category != TimeCategory::kCopyIn || !job_.Holds(node.step)) continue;
     const auto removed = static_cast<TimeNs>(less_copied[static_cast<std::size_t>(node.step)] *
                                              static_cast<double>(node.dur));
     if (removed > 0) excess.removal.durations.push_back({job_.graph.first_node[rank] + i, removed});
   }
   for (const BlockedPart& blocked : part.blocked) {
     if (!job_.Holds(blocked.step)) continue;
-    if (IsOf(family.blocks, blocked.leaf) &&
+    if (IsOf(family.blocks, blocked.category) &&
         excess.blocked_more[static_cast<std::size_t>(blocked.step)]) {
       DropWait(job_, rank, blocked, excess.removal);
     }
@@ -172,22 +173,22 @@ namespace {
 // steps is the one to look at.
 bool IsHabit(const Job& job, const Excess& excess) {
   const std::size_t seen = LateSteps(job, excess).size();
-  return IsAtLeast(seen, job.rules[kLatePairSteps]) &&
+  return IsAtLeast(seen, job.thresholds[kLatePairSteps]) &&
          static_cast<double>(seen) >=
-             job.rules[kSystematicShare] * static_cast<double>(job.CountedSteps());
+             job.thresholds[kSystematicShare] * static_cast<double>(job.CountedSteps());
 }
 
 }  // namespace
 
 bool Matters(const Job& job, const Excess& excess) {
   return static_cast<double>(excess.time) >=
-             job.rules[kLateShare] * static_cast<double>(job.step_time) &&
+             job.thresholds[kLateShare] * static_cast<double>(job.step_time) &&
          static_cast<double>(excess.time) >=
-             job.rules[kLateOfPeers] * static_cast<double>(excess.normal);
+             job.thresholds[kLateOfPeers] * static_cast<double>(excess.normal);
 }
 
 std::vector<std::size_t> LateSteps(const Job& job, const Excess& excess) {
-  const TimeNs least = ShareOf(job.step_time, job.rules[kLateShare]);
+  const TimeNs least = ShareOf(job.step_time, job.thresholds[kLateShare]);
   std::vector<std::size_t> steps;
   for (std::size_t step = job.first_step; step < job.steps; ++step) {
     const bool blocked = step < excess.blocked_more.size() && excess.blocked_more[step];

@@ -37,12 +37,12 @@ std::vector<std::size_t> LateSteps(const Job& job, const Excess& excess);
 /// True if the rank is the odd one: among several, or slower than the other one in most steps.
 bool IsSure(const Job& job, const Excess& excess);
 
-/// What may make the host of a rank late, with the name of the leaf that stands for it.
+/// What may make the host of a rank late, with the name of the category that stands for it.
 struct HostFamily {
   const FindingInfo& finding;
   std::string_view place;
-  Leaf named{};
-  std::vector<Leaf> leaves, blocks;
+  TimeCategory named{};
+  std::vector<TimeCategory> categories, blocks;
   /// Whose ranks define what is normal where there are too few of the role: nobody's; those of all
   /// that do such work at all; of all, because it is not part of a role.
   enum class Peers : std::uint8_t { kOfRole, kWhoDoIt, kAll } peers = Peers::kOfRole;
@@ -59,7 +59,7 @@ class HostComparison {
   /// Of every rank that can be compared.
   std::vector<Excess> ExcessesOf(const HostFamily& family);
   /// What of a family a rank has most more of than is normal.
-  Leaf LeafOf(const HostFamily& family, const Excess& excess) const;
+  TimeCategory CategoryOf(const HostFamily& family, const Excess& excess) const;
   /// The ranks of the job of a rank, itself among them.
   const std::vector<std::size_t>& AllWith(std::size_t rank);
 

@@ -17,8 +17,8 @@ constexpr Threshold kPythonShare{"share", 0.02, 0, 1,
     kBlockingShare{"share", 0.5, 0, 1, "this share of the launches is followed by a wait"},
     kCpuRatio{"ratio", 3, 1, 1000,
               "the upper decile of the launches takes this many times the median"},
-    kCpuLaunches{"launches", 50, 1, kMostCalls, "fewer launches per step are not judged"},
-    kCpuSteps{"steps", 3, 1, kMostCalls, "fewer steps are not judged"};
+    kCpuLaunches{"launches", 50, 1, kMaxCalls, "fewer launches per step are not judged"},
+    kCpuSteps{"steps", 3, 1, kMaxCalls, "fewer steps are not judged"};
 
 constexpr MetricInfo kWaitsOfLaunches{
     "waits_of_launches", "share", {"{} of the launches wait", "{} 的下发在等待"}};
@@ -54,7 +54,7 @@ class HostHabits : Finder {
 
   // One call of equal kind takes many times another: something else has the core.
   void AddContention() {
-    if (static_cast<double>(job_.CountedSteps()) < rules_[kCpuSteps]) return;
+    if (static_cast<double>(job_.CountedSteps()) < thresholds_[kCpuSteps]) return;
     Cause cause = NewCause(job_, kHostCpuContention);
     cause.finding.confidence = Certainty::kLow;
     double worst = 0;
@@ -65,10 +65,10 @@ class HostHabits : Finder {
       for (std::size_t step = job_.first_step; step < std::min(job_.steps, part.steps.size());
            ++step) {
         const StepPart& of = part.steps[step];
-        if (static_cast<double>(of.launches) < rules_[kCpuLaunches] || of.launch_median <= 0)
+        if (static_cast<double>(of.launches) < thresholds_[kCpuLaunches] || of.launch_median <= 0)
           continue;
         const double ratio = Ratio(of.launch_decile, of.launch_median);
-        if (ratio < rules_[kCpuRatio]) continue;
+        if (ratio < thresholds_[kCpuRatio]) continue;
         ++held_up;
         worst = std::max(worst, ratio);
         share[step] = std::max(0.0, 1 - Ratio(of.launch_median * of.launches, of.launch_time));
@@ -77,7 +77,7 @@ class HostHabits : Finder {
       cause.finding.ranks.push_back(job_.ranks[rank].rank);
       for (const HostShare& row : part.shares) {
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
-        if (!job_.Counts(step) || row.leaf != Leaf::kDispatchCann) continue;
+        if (!job_.Counts(step) || row.category != TimeCategory::kDispatchCann) continue;
         const TimeNs less = ShareOf(row.time, share[static_cast<std::size_t>(step)]);
         if (less > 0)
           cause.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + row.edge, less});
@@ -101,16 +101,18 @@ class HostHabits : Finder {
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       if (!job_.Part(rank).has_host_ops) continue;  // what the host does is unknown, not Python
       for (const HostShare& row : job_.Part(rank).shares) {
-        if (row.starts_up || (row.leaf != Leaf::kPython && row.leaf != Leaf::kHostIdle)) continue;
+        if (row.starts_up ||
+            (row.category != TimeCategory::kPython && row.category != TimeCategory::kHostIdle))
+          continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
         if (collects.contains(edge)) continue;
-        cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, rules_[kPythonGain])});
+        cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, thresholds_[kPythonGain])});
         cause.what_if.bound.waits.push_back({edge, row.time});
         if (job_.Counts(job_.StepOfEdge(rank, row.edge))) time += static_cast<double>(row.time);
       }
     }
     time /= static_cast<double>(job_.ranks.size() * job_.CountedSteps());
-    if (time < rules_[kPythonShare] * static_cast<double>(job_.step_time)) return;
+    if (time < thresholds_[kPythonShare] * static_cast<double>(job_.step_time)) return;
     cause.finding.Measure(kTimePerStep, time);
     causes_.push_back(std::move(cause));
   }
@@ -133,15 +135,15 @@ double WaitsOfLaunches(const Job& job, std::size_t rank) {
 
 bool BlocksLaunches(const Job& job, std::size_t rank) {
   const auto& settings = job.Part(rank).settings;
-  return WaitsOfLaunches(job, rank) >= job.rules[kBlockingShare] ||
+  return WaitsOfLaunches(job, rank) >= job.thresholds[kBlockingShare] ||
          IsOn(settings, "ASCEND_LAUNCH_BLOCKING") || IsOn(settings, "CUDA_LAUNCH_BLOCKING");
 }
 
 const FindingInfo kHostLaunchBlocking =
     Fault(Area::kHosts, "host.launch_blocking", {"framework"},
           {"every launch waits for the device", "每次下发都同步等待设备"},
-          {.category = {"Synchronize Stream Issues"},
-           .leaves = {Leaf::kExplicitSync},
+          {.problem = {"Synchronize Stream Issues"},
+           .categories = {TimeCategory::kExplicitSync},
            .npu_alone = true,
            .find = FindBy<HostHabits>,
            .advice = {{Setting({"unset ASCEND_LAUNCH_BLOCKING", "取消 ASCEND_LAUNCH_BLOCKING"},
@@ -157,10 +159,10 @@ const FindingInfo kHostLaunchBlocking =
 const FindingInfo kHostCpuContention =
     Fault(Area::kHosts, "host.cpu_contention", {"platform"},
           {"launches are held up now and then", "算子下发时快时慢"},
-          {.leaves = {Leaf::kDispatchCann},
+          {.categories = {TimeCategory::kDispatchCann},
            .applies =
                [](const Coverage& job) {
-                 return job.calls && !job.on_gpu && job.steps >= job.rules[kCpuSteps];
+                 return job.calls && !job.on_gpu && job.steps >= job.thresholds[kCpuSteps];
                },
            .advice = {{BindCores(), KeepOthersOff()}, {BindProcesses(), KeepOthersOff()}},
            .thresholds = {&kCpuRatio, &kCpuLaunches, &kCpuSteps}});
@@ -168,7 +170,7 @@ const FindingInfo kHostCpuContention =
 const FindingInfo kHostPython =
     Opportunity(Area::kHosts, "host.python", {"model"},
                 {"Python delays the next operators", "算子之间的 Python 耗时"},
-                {.leaves = {Leaf::kPython, Leaf::kHostIdle},
+                {.categories = {TimeCategory::kPython, TimeCategory::kHostIdle},
                  .needs = {Record::kStacks},
                  .advice = {{{{"move logging, metrics and locks out of the step",
                                "把日志、指标统计和锁移出 step"},

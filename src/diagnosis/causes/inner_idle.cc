@@ -26,14 +26,14 @@ class InnerIdle : Finder {
   }
 
  private:
-  // The time of leaves in a mean step of a mean rank.
-  double MeanOf(std::initializer_list<Leaf> leaves) const {
+  // The time of categories in a mean step of a mean rank.
+  double MeanOf(std::initializer_list<TimeCategory> categories) const {
     double time = 0, steps = 0;
     for (const DiagnosedRank& rank : job_.ranks) {
       for (std::size_t step = job_.first_step; step < rank.part->steps.size(); ++step) {
-        for (const Leaf leaf : leaves)
-          time +=
-              static_cast<double>(rank.part->steps[step].leaves[static_cast<std::size_t>(leaf)]);
+        for (const TimeCategory category : categories)
+          time += static_cast<double>(
+              rank.part->steps[step].categories[static_cast<std::size_t>(category)]);
         ++steps;
       }
     }
@@ -42,7 +42,7 @@ class InnerIdle : Finder {
 
   // True for time that is more than what starts and ends of operations take.
   bool IsMuch(double time) const {
-    return time > 0 && time >= job_.rules[kInnerShare] * static_cast<double>(job_.step_time);
+    return time > 0 && time >= job_.thresholds[kInnerShare] * static_cast<double>(job_.step_time);
   }
 
   // A member that was not captured, or a link to it, holds up all that were. Data on their way to
@@ -52,7 +52,7 @@ class InnerIdle : Finder {
     const bool sizes_known = std::ranges::all_of(
         job_.ranks, [](const DiagnosedRank& rank) { return !rank.part->transfers.empty(); });
     if (!sizes_known) return;
-    const double waits = MeanOf({Leaf::kInnerWait});
+    const double waits = MeanOf({TimeCategory::kInnerWait});
     if (!IsMuch(waits)) return;
     Cause cause = NewCause(job_, kCommInner, "peer");
     cause.finding.kind = FindingKind::kFault;
@@ -69,7 +69,7 @@ class InnerIdle : Finder {
 
   // What operations idle between and beside their transfers.
   void AddInner() {
-    const double idle = MeanOf({Leaf::kInnerWait, Leaf::kInnerIdle});
+    const double idle = MeanOf({TimeCategory::kInnerWait, TimeCategory::kInnerIdle});
     if (!IsMuch(idle)) return;
     Cause cause = NewCause(job_, kCommInner);
     // There the profiler adds tasks of its own to every operation.
@@ -81,7 +81,7 @@ class InnerIdle : Finder {
       const TimeNs within =
           std::min(LeastOfMembers(job_, i, &OperationPart::idle), PostOf(job_, i));
       if (within == 0) continue;
-      ShortenOperation(job_, i, ShareOf(within, job_.rules[kInnerGain]), cause.what_if.expect);
+      ShortenOperation(job_, i, ShareOf(within, job_.thresholds[kInnerGain]), cause.what_if.expect);
       ShortenOperation(job_, i, within, cause.what_if.bound);
     }
     if (cause.what_if.expect.waits.empty()) return;

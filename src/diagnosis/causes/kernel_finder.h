@@ -20,7 +20,7 @@ class KernelFinder : protected Finder {
   struct KindUse {
     TimeNs time = 0;
     std::int64_t count = 0;
-    Leaf leaf{};
+    TimeCategory category{};
     TimeNs Mean() const { return count == 0 ? 0 : time / count; }
   };
 
@@ -36,7 +36,7 @@ class KernelFinder : protected Finder {
       if (!Counts(node)) continue;
       KindUse& use = uses[static_cast<std::size_t>(node.row)];
       use.time += node.dur;
-      use.leaf = node.leaf;
+      use.category = node.category;
       ++use.count;
     }
     return uses;
@@ -50,18 +50,18 @@ class KernelFinder : protected Finder {
   /// In bytes per ns. What works element by element shows how fast the memory is, at least. 0:
   /// nothing is known of it. `uses`: by rank.
   double MemoryBandwidth(const std::vector<std::vector<KindUse>>& uses) const {
-    if (rules_[kMemoryGbs] <= 0) return 0;
+    if (thresholds_[kMemoryGbs] <= 0) return 0;
     std::vector<double> seen;
     for (std::size_t rank = 0; rank < uses.size(); ++rank) {
       for (std::size_t kind = 0; kind < uses[rank].size(); ++kind) {
         const KernelKind& of = job_.Part(rank).kinds[kind];
         const TimeNs mean = uses[rank][kind].Mean();
-        if (of.streams && static_cast<double>(of.bytes) >= rules_[kCacheBytes] && mean > 0)
+        if (of.streams && static_cast<double>(of.bytes) >= thresholds_[kCacheBytes] && mean > 0)
           seen.push_back(Ratio(of.bytes, mean));
       }
     }
-    if (seen.empty()) return rules_[kMemoryGbs] / 2;
-    return std::min(ValueOfRank(seen, NearestRank(seen.size(), 90)), rules_[kMemoryGbs]);
+    if (seen.empty()) return thresholds_[kMemoryGbs] / 2;
+    return std::min(ValueOfRank(seen, NearestRank(seen.size(), 90)), thresholds_[kMemoryGbs]);
   }
 
   /// Takes out of every kernel of a rank the share that its node is given.

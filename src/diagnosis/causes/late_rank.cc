@@ -57,7 +57,7 @@ class DivergenceFinder {
       if (equal == ends.end() || number >= equal->second.size()) continue;
       found.behind = work.end - equal->second[number];
       if (static_cast<double>(found.behind) <
-          job_.rules[kLateBehindShare] * static_cast<double>(late_.by))
+          job_.thresholds[kLateBehindShare] * static_cast<double>(late_.by))
         continue;
       found.kernel = std::move(work.type);
       found.shapes = std::move(work.shapes);
@@ -164,7 +164,7 @@ class LateRankChain {
     LateRank late;
     late.rank = job_.ranks[work_.rank].rank;
     late.compared = work_.peers.size();
-    late.leaves = Leaves();
+    late.categories = Categories();
     AddLateness(late);
     Judge(late);
     return late;
@@ -178,34 +178,34 @@ class LateRankChain {
   struct Amounts {
     TimeNs own = 0, usual = 0;
   };
-  using OfLeaves = std::map<Leaf, Amounts>;
+  using OfCategories = std::map<TimeCategory, Amounts>;
 
-  std::vector<LeafExcess> Leaves() const {
-    OfLeaves sums;
-    if (work_.leaves.empty()) {
+  std::vector<CategoryExcess> Categories() const {
+    OfCategories sums;
+    if (work_.categories.empty()) {
       SumKernels(sums);
     } else {
       for (const std::size_t step : steps_) SumHost(step, sums);
     }
-    std::vector<LeafExcess> leaves;
-    for (const auto& [leaf, sum] : sums) {
+    std::vector<CategoryExcess> categories;
+    for (const auto& [category, sum] : sums) {
       if (sum.own > 0 || sum.usual > 0)
-        leaves.push_back({std::string(NameOf(leaf)), Mean(sum.own), Mean(sum.usual)});
+        categories.push_back({std::string(NameOf(category)), Mean(sum.own), Mean(sum.usual)});
     }
-    std::ranges::stable_sort(leaves, std::greater{}, &LeafExcess::Excess);
-    return leaves;
+    std::ranges::stable_sort(categories, std::greater{}, &CategoryExcess::Excess);
+    return categories;
   }
 
   // What is shorter than usual makes up for nothing: each type of kernels counts for itself.
-  void SumKernels(OfLeaves& sums) const {
-    std::map<std::string, Leaf> leaf_of;
+  void SumKernels(OfCategories& sums) const {
+    std::map<std::string, TimeCategory> category_of;
     const RankDiagnosis& part = job_.Part(work_.rank);
     for (const GraphNode& node : part.graph.nodes) {
-      if (node.kind == NodeKind::kKernel) leaf_of.try_emplace(part.TypeOf(node), node.leaf);
+      if (node.kind == NodeKind::kKernel) category_of.try_emplace(part.TypeOf(node), node.category);
     }
     for (const std::size_t step : steps_) {
       for (const auto& [type, own] : job_.work[work_.rank][step].kernels) {
-        Amounts& sum = sums[leaf_of.at(type)];
+        Amounts& sum = sums[category_of.at(type)];
         sum.own += own.time;
         sum.usual += std::min(own.time, job_.UsualOf(work_.rank, step, type).time);
       }
@@ -213,24 +213,24 @@ class LateRankChain {
   }
 
   // The classes belong together: the usual peer is the one whose sum of them is usual.
-  void SumHost(std::size_t step, OfLeaves& sums) const {
+  void SumHost(std::size_t step, OfCategories& sums) const {
     const auto time_of = [&](std::size_t rank) {
-      return job_.work[rank][step].HostOf(work_.leaves, {}).time;
+      return job_.work[rank][step].HostOf(work_.categories, {}).time;
     };
     std::vector<std::size_t> peers = work_.peers;
     std::ranges::stable_sort(peers, {}, time_of);
     const std::size_t usual = peers[NearestRankAbove(peers.size(), 25)];
     const std::size_t like = time_of(work_.rank) > time_of(usual) ? usual : work_.rank;
-    for (const Leaf leaf : work_.leaves) {
-      sums[leaf].own += job_.work[work_.rank][step].host[static_cast<std::size_t>(leaf)];
-      sums[leaf].usual += job_.work[like][step].host[static_cast<std::size_t>(leaf)];
+    for (const TimeCategory category : work_.categories) {
+      sums[category].own += job_.work[work_.rank][step].host[static_cast<std::size_t>(category)];
+      sums[category].usual += job_.work[like][step].host[static_cast<std::size_t>(category)];
     }
     if (!work_.copies) return;
     std::vector<TimeNs> copies;
     for (const std::size_t peer : work_.peers) copies.push_back(job_.work[peer][step].copied_in);
     const TimeNs own = job_.work[work_.rank][step].copied_in;
-    sums[Leaf::kCopyIn].own += own;
-    sums[Leaf::kCopyIn].usual += std::min(own, Normal(std::move(copies)));
+    sums[TimeCategory::kCopyIn].own += own;
+    sums[TimeCategory::kCopyIn].usual += std::min(own, Normal(std::move(copies)));
   }
 
   void AddLateness(LateRank& late) const {
@@ -256,8 +256,8 @@ class LateRankChain {
     TimeNs lateness = 0;
     for (const auto& [of, sum] : sums) lateness = std::max(lateness, sum);
     // Less may be an error of the clocks.
-    if (Mean(lateness) < std::max(Whole(job_.rules[kLatenessNs]),
-                                  ShareOf(job_.step_time, job_.rules[kLatenessShare])))
+    if (Mean(lateness) < std::max(Whole(job_.thresholds[kLatenessNs]),
+                                  ShareOf(job_.step_time, job_.thresholds[kLatenessShare])))
       return;
     late.lateness = Mean(lateness);
     for (const auto& [rank, time] : waiting)
@@ -285,11 +285,11 @@ class LateRankChain {
   }
 
   void Judge(LateRank& late) const {
-    if (late.lateness <= 0 || late.leaves.empty() || late.leaves[0].Excess() <= 0) return;
-    late.share = std::min(1.0, Ratio(late.leaves[0].Excess(), late.lateness));
-    late.explained = late.share >= job_.rules[kLateCauseShare]  ? Explained::kNearlyAll
-                     : late.share >= job_.rules[kLateMainShare] ? Explained::kMainly
-                                                                : Explained::kMixed;
+    if (late.lateness <= 0 || late.categories.empty() || late.categories[0].Excess() <= 0) return;
+    late.share = std::min(1.0, Ratio(late.categories[0].Excess(), late.lateness));
+    late.explained = late.share >= job_.thresholds[kLateCauseShare]  ? Explained::kNearlyAll
+                     : late.share >= job_.thresholds[kLateMainShare] ? Explained::kMainly
+                                                                     : Explained::kMixed;
   }
 
   const Job& job_;

@@ -18,7 +18,7 @@ constexpr Threshold kStallRatio{"stall_ratio", 20, 2, 1e6,
                                 "without calls of the runtime, an operator or a launch stalls that "
                                 "takes this many times the median"},
     kLaunchGain{"gain", 0.2, 0, 1, "a fix removes this share of the host's work"},
-    kLaunchRun{"kernels", 10, 1, kMostCalls,
+    kLaunchRun{"kernels", 10, 1, kMaxCalls,
                "at least this many kernels in a row start late because they are launched late"},
     kLaunchShare{"share", 0.05, 0, 1,
                  "the device waits for such launches for this share of the step"};
@@ -27,10 +27,10 @@ constexpr MetricInfo kTimePerLaunch{
     "time_per_launch", "ns", {"one launch per {}", "平均每 {} 下发一次"}},
     kMeanKernel{"mean_kernel", "ns", {"mean kernel {}", "算子平均 {}"}};
 
-const std::vector<Leaf>& DispatchLeaves() {
-  static const std::vector<Leaf> leaves = {Leaf::kDispatchOp, Leaf::kDispatchCann,
-                                           Leaf::kDispatchComm};
-  return leaves;
+const std::vector<TimeCategory>& DispatchCategories() {
+  static const std::vector<TimeCategory> categories = {
+      TimeCategory::kDispatchOp, TimeCategory::kDispatchCann, TimeCategory::kDispatchComm};
+  return categories;
 }
 
 // Kernels that follow each other and start only because they were launched then: the device had
@@ -97,8 +97,9 @@ class StarvedKernels {
   void AddOtherWork() {
     std::map<TimeNs, TimeNs> other;
     for (const HostShare& share : part_.shares) {
-      const bool issues = IsOf(DispatchLeaves(), share.leaf) || share.leaf == Leaf::kPython ||
-                          share.leaf == Leaf::kHostIdle;
+      const bool issues = IsOf(DispatchCategories(), share.category) ||
+                          share.category == TimeCategory::kPython ||
+                          share.category == TimeCategory::kHostIdle;
       const bool launches = issues && !share.starts_up;
       if (!launches)
         other[part_.graph.nodes[part_.graph.edges[share.edge].node].start] += share.time;
@@ -132,7 +133,7 @@ class StarvedKernels {
   }
 
   void EndRun() {
-    if (static_cast<double>(run_.kernels) >= job_.rules[kLaunchRun]) {
+    if (static_cast<double>(run_.kernels) >= job_.thresholds[kLaunchRun]) {
       found_.kernels += run_.kernels;
       found_.launches += run_.launches;
       found_.host += run_.host;
@@ -199,13 +200,14 @@ class LaunchCauses : Finder {
     Stalls stalls;
     const RankDiagnosis& part = job_.Part(rank);
     const std::vector<Interval> blocked = TimesOfBlockedCalls(part);
-    for (const Leaf leaf : {Leaf::kDispatchOp, Leaf::kDispatchCann}) {
-      const TimeNs usual = UsualStretch(rank, leaf);
+    for (const TimeCategory category : {TimeCategory::kDispatchOp, TimeCategory::kDispatchCann}) {
+      const TimeNs usual = UsualStretch(rank, category);
       if (usual == 0) continue;
       for (std::uint32_t i = 0; i < part.shares.size(); ++i) {
         const HostShare& row = part.shares[i];
-        if (row.leaf != leaf || row.starts_up ||
-            static_cast<double>(row.time) < job_.rules[kStallRatio] * static_cast<double>(usual) ||
+        if (row.category != category || row.starts_up ||
+            static_cast<double>(row.time) <
+                job_.thresholds[kStallRatio] * static_cast<double>(usual) ||
             !IsSingleCall(part, i))
           continue;
         const TimeNs done = part.graph.nodes[part.graph.edges[row.edge].node].start;
@@ -252,17 +254,17 @@ class LaunchCauses : Finder {
   double CommonShare(std::size_t rank, const std::vector<Stalls>& stalls) const {
     const std::vector<std::size_t>& peers = job_.RoleOf(rank);
     const TimeNs own = stalls[rank].time;
-    if (static_cast<double>(peers.size()) < job_.rules[kLatePeers] || own == 0) return 1;
+    if (static_cast<double>(peers.size()) < job_.thresholds[kLatePeers] || own == 0) return 1;
     std::vector<TimeNs> times;
     for (const std::size_t peer : peers) times.push_back(stalls[peer].time);
     return static_cast<double>(std::min(own, Normal(std::move(times)))) / static_cast<double>(own);
   }
 
   // What a stretch of the host takes between two moments of its thread, by the median.
-  TimeNs UsualStretch(std::size_t rank, Leaf leaf) const {
+  TimeNs UsualStretch(std::size_t rank, TimeCategory category) const {
     std::vector<TimeNs> times;
     for (const HostShare& row : job_.Part(rank).shares) {
-      if (row.leaf == leaf) times.push_back(row.time);
+      if (row.category == category) times.push_back(row.time);
     }
     if (times.empty()) return 0;
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -284,15 +286,16 @@ class LaunchCauses : Finder {
       runs.host += of_rank.host;
       runs.device += of_rank.device;
       for (const HostShare& row : job_.Part(rank).shares) {
-        if (!IsOf(DispatchLeaves(), row.leaf) || row.starts_up) continue;
+        if (!IsOf(DispatchCategories(), row.category) || row.starts_up) continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
-        cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, job_.rules[kLaunchGain])});
+        cause.what_if.expect.waits.push_back(
+            {edge, ShareOf(row.time, job_.thresholds[kLaunchGain])});
         cause.what_if.bound.waits.push_back({edge, row.time});
       }
     }
     // A single rank that is starved is late.
-    const bool is_common =
-        Median(std::move(shares)) >= job_.rules[kLaunchShare] * static_cast<double>(job_.step_time);
+    const bool is_common = Median(std::move(shares)) >=
+                           job_.thresholds[kLaunchShare] * static_cast<double>(job_.step_time);
     if (!is_common || runs.launches == 0) return;
     const double per_launch = Ratio(runs.host, runs.launches);
     const double mean_kernel = Ratio(runs.device, runs.kernels);
@@ -314,7 +317,8 @@ AdvicePart MendBreaks() {
 const FindingInfo kHostLaunchBound = Opportunity(
     Area::kHosts, "host.launch_bound", {"framework", "model"},
     {"the host feeds the device too slowly", "host 下发跟不上设备计算"},
-    {.leaves = {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm},
+    {.categories = {TimeCategory::kDispatchOp, TimeCategory::kDispatchCann,
+                    TimeCategory::kDispatchComm},
      .find = FindBy<LaunchCauses>,
      .advice = {{Setting(kTaskQueueAdvice, "TASK_QUEUE_ENABLE", "2"), BindCores(),
                  If(IsNotCompiled, {{"use fused operators or graphs", "使用融合算子或图模式"},

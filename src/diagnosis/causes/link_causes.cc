@@ -20,7 +20,7 @@ namespace {
 
 constexpr Threshold kLinkSlowShare{
     "share", 0.6, 0, 1, "a group or a rank is slow in at least this share of its operations"},
-    kLinkMembers{"members", 3, 2, kMostCalls,
+    kLinkMembers{"members", 3, 2, kMaxCalls,
                  "operations of fewer ranks do not show which of them is slow"},
     kPortShare{"port_share", 0.6, 0, 1,
                "ports are slow when the faster operations reach less than this share of it"};
@@ -83,7 +83,7 @@ class LinkCauses : Finder {
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const JobOperation& operation = job_.operations.all[i];
       if (IsReduction(operation) &&
-          IsAtLeast(operation.joint.members.size(), job_.rules[kLinkMembers]))
+          IsAtLeast(operation.joint.members.size(), job_.thresholds[kLinkMembers]))
         by_group[operation.group].push_back(i);
     }
     for (const auto& [group, operations] : by_group) AddSlowMembersOf(operations);
@@ -140,7 +140,7 @@ class LinkCauses : Finder {
       const TimeNs usual = moved[NearestRank(moved.size(), 50)];  // half of them may be slow
       const auto is_slow = [&](TimeNs time) {
         return static_cast<double>(usual) <
-               job_.rules[kLinkBandwidthRatio] * static_cast<double>(time);
+               job_.thresholds[kLinkBandwidthRatio] * static_cast<double>(time);
       };
       if (usual <= 0 || !is_slow(moved.back())) continue;
       for (std::size_t at = 0; at < members.size(); ++at) {
@@ -151,7 +151,7 @@ class LinkCauses : Finder {
     }
     std::erase_if(slow, [&](const auto& rank) {
       return static_cast<double>(rank.second) <
-             job_.rules[kLinkSlowShare] * static_cast<double>(operations.size());
+             job_.thresholds[kLinkSlowShare] * static_cast<double>(operations.size());
     });
     if (slow.empty()) return;
     std::vector<std::int64_t> ranks;
@@ -175,18 +175,18 @@ class PortCauses : Finder {
 
   void Find() {
     const double usual = UsualBandwidth();
-    if (usual <= 0 || usual >= job_.rules[kPortShare] * job_.rules[kPortGbs]) return;
+    if (usual <= 0 || usual >= job_.thresholds[kPortShare] * job_.thresholds[kPortGbs]) return;
     Cause cause = NewCause(job_, kLinkSlow, "ports");
     cause.finding.confidence = Certainty::kMedium;  // their speed is not recorded
     cause.finding.ranks = Ends();
     cause.finding.Measure(kBandwidth, usual);
-    cause.finding.Measure(kBandwidthOfPorts, job_.rules[kPortGbs]);
+    cause.finding.Measure(kBandwidthOfPorts, job_.thresholds[kPortGbs]);
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       TimeNs less = 0;
       for (const auto& member : job_.operations.all[i].joint.members) {
         const OperationPart& part = job_.PartOf(member);
         const auto least =
-            static_cast<TimeNs>(static_cast<double>(part.port_bytes) / job_.rules[kPortGbs]);
+            static_cast<TimeNs>(static_cast<double>(part.port_bytes) / job_.thresholds[kPortGbs]);
         less = std::max(less, part.port_time - least);
       }
       if (less > 0) ShortenOperation(job_, i, less, cause.what_if.expect);
@@ -201,12 +201,13 @@ class PortCauses : Finder {
     std::vector<double> values;
     for (const DiagnosedRank& rank : job_.ranks) {
       for (const OperationPart& part : rank.part->operations) {
-        if (part.port_time <= 0 || static_cast<double>(part.port_bytes) < job_.rules[kPortBytes])
+        if (part.port_time <= 0 ||
+            static_cast<double>(part.port_bytes) < job_.thresholds[kPortBytes])
           continue;
         values.push_back(Ratio(part.port_bytes, part.port_time));
       }
     }
-    if (!IsAtLeast(values.size(), job_.rules[kLeastOperations])) return 0;
+    if (!IsAtLeast(values.size(), job_.thresholds[kMinOperations])) return 0;
     return ValueOfRank(values, NearestRankAbove(values.size(), 75));
   }
 
@@ -282,7 +283,7 @@ class SlowGroups : Finder {
     }
     // Groups that do not do the same cannot be compared.
     if (groups.size() < 2 || counts.size() > 1 ||
-        !IsAtLeast(*counts.begin(), job_.rules[kLeastOperations]))
+        !IsAtLeast(*counts.begin(), job_.thresholds[kMinOperations]))
       return;
     const TimeNs usual = Normal(std::move(usual_times));
     if (usual <= 0) return;
@@ -292,11 +293,11 @@ class SlowGroups : Finder {
   void AddSlow(const Operations& operations, TimeNs usual) {
     const auto is_slow = [&](std::size_t i) {
       return static_cast<double>(usual) <
-             job_.rules[kLinkBandwidthRatio] * static_cast<double>(PostOf(job_, i));
+             job_.thresholds[kLinkBandwidthRatio] * static_cast<double>(PostOf(job_, i));
     };
     const auto slow = std::ranges::count_if(operations, is_slow);
     if (static_cast<double>(slow) <
-        job_.rules[kLinkSlowShare] * static_cast<double>(operations.size()))
+        job_.thresholds[kLinkSlowShare] * static_cast<double>(operations.size()))
       return;
     const std::vector<std::int64_t>& ranks = job_.operations.all[operations[0]].members;
     Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", fmt::join(ranks, "+")));
@@ -329,7 +330,7 @@ void FindSlowLinks(CauseSearch& search) {
 const FindingInfo kLinkSlow =
     Fault(Area::kCommunication, "link.slow", {"communication", "hardware"},
           {"a link of {} is slow", "{} 的链路慢"},
-          {.category = {"slow link", "慢链路分析"},
+          {.problem = {"slow link", "慢链路分析"},
            .needs = {Record::kLinkLimits, Record::kTransfers},
            .find = FindSlowLinks,
            .advice = {{{{"check the state of the link (hccn_tool)", "用 hccn_tool 检查链路状态"},

@@ -148,7 +148,7 @@ Removal MicroBatches::Halved(std::span<const Removal* const> made) const {
     for (const auto& member : job_.operations.all[i].joint.members) {
       moved = std::max(moved, job_.Part(member.rank).operations[member.collective].moved);
     }
-    for (const ReplayGraph::Edge edge : job_.graph.leaves[i]) {
+    for (const ReplayGraph::Edge edge : job_.graph.categories[i]) {
       const TimeNs left = graph.Weight(edge) - less_of_edge[edge] - unseen_[i];
       // Where tasks are not recorded, the shortest operation tells what all of them take at least.
       const TimeNs transfer = moved > 0 ? std::min(moved, left) : left - least_operation_;

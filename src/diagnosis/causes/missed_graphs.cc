@@ -12,7 +12,7 @@
 namespace mpa {
 namespace {
 
-constexpr Threshold kGraphSteps{"steps", 3, 1, kMostCalls,
+constexpr Threshold kGraphSteps{"steps", 3, 1, kMaxCalls,
                                 "fewer steps that run a graph do not show what is usual"},
     kGraphRatio{"ratio", 1.5, 1, 1000,
                 "a step without a graph leaves the device free for this many times as long"};
@@ -24,8 +24,8 @@ constexpr MetricInfo kStepsWithoutGraph{
 
 TimeNs FreeTimeOf(const StepPart& step) {
   TimeNs free = 0;
-  for (std::size_t leaf = 0; leaf < step.leaves.size(); ++leaf) {
-    if (IsFree(static_cast<Leaf>(leaf))) free += step.leaves[leaf];
+  for (std::size_t category = 0; category < step.categories.size(); ++category) {
+    if (IsFree(static_cast<TimeCategory>(category))) free += step.categories[category];
   }
   return free;
 }
@@ -51,7 +51,7 @@ class MissedGraphs : Finder {
         const TimeNs free = FreeTimeOf(step);
         const bool is_missed =
             step.batch.phase == ServingPhase::kDecode && step.graphs == 0 && free > 0 &&
-            static_cast<double>(free) >= rules_[kGraphRatio] * static_cast<double>(usual_free);
+            static_cast<double>(free) >= thresholds_[kGraphRatio] * static_cast<double>(usual_free);
         if (!is_missed || work[i] <= usual_work) continue;
         missed[static_cast<std::int32_t>(i)] = 1 - Ratio(usual_work, work[i]);
         ids.insert(step.id);
@@ -103,8 +103,9 @@ class MissedGraphs : Finder {
       if (step.batch.phase == ServingPhase::kDecode && step.graphs > 0)
         amounts.push_back(amount(i));
     }
-    return static_cast<double>(amounts.size()) < rules_[kGraphSteps] ? -1
-                                                                     : Median(std::move(amounts));
+    return static_cast<double>(amounts.size()) < thresholds_[kGraphSteps]
+               ? -1
+               : Median(std::move(amounts));
   }
 };
 

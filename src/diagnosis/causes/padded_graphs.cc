@@ -43,7 +43,7 @@ class PaddedGraphs : KernelFinder {
       std::vector<double> padding(job_.steps, 0);
       for (std::size_t i = 0; i < std::min(job_.steps, parts.size()); ++i) {
         const auto percent = parts[i].graphs > 0 ? parts[i].batch.Padding() : std::nullopt;
-        if (!percent || *percent < 100 * rules_[kPaddedShare]) continue;
+        if (!percent || *percent < 100 * thresholds_[kPaddedShare]) continue;
         padding[i] = of_step[i] = *percent / 100;
         if (i < job_.first_step) continue;
         padded += padding[i];
@@ -88,7 +88,7 @@ class PaddedGraphs : KernelFinder {
   // Others are held up by the memory, or by their multiplications until the memory holds them up.
   TimeNs Less(const RankDiagnosis& part, const GraphNode& node, std::int64_t size,
               double padding) const {
-    if (node.leaf == Leaf::kAttention || node.dur <= kStartOfKernel) return 0;
+    if (node.category == TimeCategory::kAttention || node.dur <= kStartOfKernel) return 0;
     const KernelKind& kind = part.KindOf(node);
     const Tensors tensors = TensorsOf(part, kind, size);
     if (tensors.all <= 0) return 0;

@@ -22,7 +22,7 @@ constexpr Threshold kExposedShare{"share", 0.1, 0, 1,
     kExposedGain{"gain", 0.5, 0, 1, "a fix removes this share of it"},
     kStageRatio{"ratio", 1.05, 1, 1000,
                 "a stage has too many layers from this multiple of the mean on"},
-    kZeroCalls{"calls", 20, 1, kMostCalls,
+    kZeroCalls{"calls", 20, 1, kMaxCalls,
                "clearing gradients runs at least this many kernels per step"};
 
 constexpr MetricInfo kImbalance{"imbalance", "ratio", {"{} times the mean", "是均值的 {} 倍"}};
@@ -86,7 +86,7 @@ class PipelineCauses : Finder {
     const auto heaviest =
         std::ranges::max_element(load, {}, [](const auto& a) { return a.second; });
     // Less is another mixture of operators.
-    if (heaviest->second < job_.rules[kStageRatio]) return;
+    if (heaviest->second < job_.thresholds[kStageRatio]) return;
     Cause cause = NewCause(job_, kPpStageImbalance, "s" + std::to_string(heaviest->first));
     cause.finding.Measure(kImbalance, heaviest->second);
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
@@ -96,7 +96,7 @@ class PipelineCauses : Finder {
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const std::int32_t stage = StageOf(job_.operations.all[i]);
       if (stage < 0) continue;
-      for (const ReplayGraph::Edge edge : job_.graph.leaves[i]) {
+      for (const ReplayGraph::Edge edge : job_.graph.categories[i]) {
         const auto post = static_cast<double>(job_.graph.graph.Weight(edge));
         cause.what_if.expect.waits.push_back(
             {edge, static_cast<TimeNs>(post * (1 - 1 / load[stage]))});
@@ -182,7 +182,7 @@ class DataParallelCauses : Finder {
       const bool sizes_known = std::ranges::any_of(
           job_.ranks, [](const DiagnosedRank& rank) { return !rank.part->transfers.empty(); });
       const double calls = CallsPerStep(job_, reductions);
-      if (sizes_known || calls < job_.rules[kBucketCalls]) continue;
+      if (sizes_known || calls < job_.thresholds[kBucketCalls]) continue;
       std::int64_t bytes = 0;
       TimeNs start = std::numeric_limits<TimeNs>::max();
       for (const std::size_t i : reductions) {
@@ -190,9 +190,9 @@ class DataParallelCauses : Finder {
         start = std::min(start, PostOf(job_, i));
       }
       const double mean = Ratio(bytes, reductions.size());
-      if (mean > job_.rules[kSmallBytes]) continue;
+      if (mean > job_.thresholds[kSmallBytes]) continue;
       const double per_step = mean * calls;
-      const double left = std::max(per_step / job_.rules[kSmallBytes], 1.0);
+      const double left = std::max(per_step / job_.thresholds[kSmallBytes], 1.0);
       const double gone = std::max(0.0, 1 - left / calls);
       Cause cause = NewCause(job_, kCommSmall, group);
       for (const std::size_t i : reductions) {
@@ -239,7 +239,7 @@ class DataParallelCauses : Finder {
       }
     }
     if (job_.ranks.size() > 1 || steps == 0 ||
-        unsplit / steps < job_.rules[kExposedShare] * static_cast<double>(job_.step_time))
+        unsplit / steps < job_.thresholds[kExposedShare] * static_cast<double>(job_.step_time))
       return;
     const Exposure exposure(job_);
     for (const auto& [group, operations] : by_group_) {
@@ -248,7 +248,8 @@ class DataParallelCauses : Finder {
       for (const std::size_t i : operations) {
         const TimeNs exposed = exposure.Of(i);
         if (exposed <= 0) continue;
-        ShortenOperation(job_, i, ShareOf(exposed, job_.rules[kExposedGain]), cause.what_if.expect);
+        ShortenOperation(job_, i, ShareOf(exposed, job_.thresholds[kExposedGain]),
+                         cause.what_if.expect);
         ShortenOperation(job_, i, exposed, cause.what_if.bound);
         if (job_.operations.all[i].step >= static_cast<std::int32_t>(job_.first_step))
           time += exposed;
@@ -275,7 +276,7 @@ class DataParallelCauses : Finder {
         time += static_cast<double>(nodes[i].dur);
       }
     }
-    if (calls / RankSteps() < job_.rules[kZeroCalls]) return;
+    if (calls / RankSteps() < job_.thresholds[kZeroCalls]) return;
     MeasureSums(calls, time, cause);
     causes_.push_back(std::move(cause));
   }
@@ -288,7 +289,7 @@ class DataParallelCauses : Finder {
 const FindingInfo kPpStageImbalance =
     Fault(Area::kBalance, "pp.stage_imbalance", {"model"},
           {"the pipeline stage of {} has more work", "{} 所在的流水线 stage 负载过重"},
-          {.leaves = ComputeLeaves(),
+          {.categories = ComputeCategories(),
            .needs = {Record::kStages},
            .applies = HasStages,
            .find = FindBy<PipelineCauses>,

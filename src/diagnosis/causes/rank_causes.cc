@@ -22,8 +22,8 @@ constexpr Threshold kLateClockRatio{"clock_ratio", 0.97, 0, 1,
     kForeignShare{
         "foreign_share", 0.5, 0, 1,
         "if this share of the excess has shapes of its own, it is more work and not slower work"},
-    kJitterSteps{"steps", 5, 2, kMostCalls, "fewer steps do not show a habit"},
-    kJitterRanks{"ranks", 3, 2, kMostCalls, "at least this many ranks are the worst in turn"},
+    kJitterSteps{"steps", 5, 2, kMaxCalls, "fewer steps do not show a habit"},
+    kJitterRanks{"ranks", 3, 2, kMaxCalls, "at least this many ranks are the worst in turn"},
     kJitterShare{"share", 0.03, 0, 1,
                  "stalls of changing ranks cost at least this share of the step"},
     kJitterTopShare{"top_share", 0.4, 0, 1, "no rank is the worst in more of the steps"};
@@ -56,23 +56,26 @@ class RankCauses : Finder {
       if (!Matters(job_, excess) || !IsSure(job_, excess)) continue;
       // Work of other shapes than the peers have is more work, not slower work.
       const bool more_work = static_cast<double>(excess.foreign) >
-                             job_.rules[kForeignShare] * static_cast<double>(excess.time);
+                             job_.thresholds[kForeignShare] * static_cast<double>(excess.time);
       (!more_work                           ? late
        : 2 * excess.tokens > excess.foreign ? uneven
                                             : larger)
           .push_back(std::move(excess));
     }
-    AddAlike(kRankLateCompute, "", Leaf::kMatmul, late, [&](const Excess& first, Cause& cause) {
-      cause.finding.leaf = LargestComputeLeaf(first.rank);
-      AddClock(first.rank, cause);
-    });
-    AddAlike(kEpImbalance, "", Leaf::kGroupedMatmul, uneven, [&](const Excess&, Cause& cause) {
-      // A few tokens fall on some experts by chance, and on others in the next step.
-      if (Infers(job_)) cause.finding.confidence = Certainty::kLow;
-    });
-    AddAlike(kDataImbalance, "", Leaf::kMatmul, larger, [&](const Excess& first, Cause& cause) {
-      cause.finding.leaf = LargestComputeLeaf(first.rank);
-    });
+    AddAlike(kRankLateCompute, "", TimeCategory::kMatmul, late,
+             [&](const Excess& first, Cause& cause) {
+               cause.finding.category = LargestComputeCategory(first.rank);
+               AddClock(first.rank, cause);
+             });
+    AddAlike(kEpImbalance, "", TimeCategory::kGroupedMatmul, uneven,
+             [&](const Excess&, Cause& cause) {
+               // A few tokens fall on some experts by chance, and on others in the next step.
+               if (Infers(job_)) cause.finding.confidence = Certainty::kLow;
+             });
+    AddAlike(kDataImbalance, "", TimeCategory::kMatmul, larger,
+             [&](const Excess& first, Cause& cause) {
+               cause.finding.category = LargestComputeCategory(first.rank);
+             });
   }
 
   Excess ComputeExcess(std::size_t rank) const {
@@ -118,25 +121,26 @@ class RankCauses : Finder {
     return excess;
   }
 
-  std::string LargestComputeLeaf(std::size_t rank) const {
-    std::array<TimeNs, kLeaves> own{}, normal{};
-    const auto sum = [&](std::size_t of, std::array<TimeNs, kLeaves>& times) {
+  std::string LargestComputeCategory(std::size_t rank) const {
+    std::array<TimeNs, kTimeCategories> own{}, normal{};
+    const auto sum = [&](std::size_t of, std::array<TimeNs, kTimeCategories>& times) {
       for (std::size_t step = job_.first_step; step < job_.Part(of).steps.size(); ++step) {
-        for (std::size_t leaf = 0; leaf < kLeaves; ++leaf)
-          times[leaf] += job_.Part(of).steps[step].leaves[leaf];
+        for (std::size_t category = 0; category < kTimeCategories; ++category)
+          times[category] += job_.Part(of).steps[step].categories[category];
       }
     };
     sum(rank, own);
     const std::vector<std::size_t>& peers = job_.RoleOf(rank);
     for (const std::size_t peer : peers) sum(peer, normal);
     std::size_t largest = 0;
-    const auto over = [&](std::size_t leaf) {
-      return own[leaf] - normal[leaf] / static_cast<TimeNs>(peers.size());
+    const auto over = [&](std::size_t category) {
+      return own[category] - normal[category] / static_cast<TimeNs>(peers.size());
     };
-    for (std::size_t leaf = 0; leaf < kLeaves && IsCompute(static_cast<Leaf>(leaf)); ++leaf) {
-      if (over(leaf) > over(largest)) largest = leaf;
+    for (std::size_t category = 0;
+         category < kTimeCategories && IsCompute(static_cast<TimeCategory>(category)); ++category) {
+      if (over(category) > over(largest)) largest = category;
     }
-    return std::string(NameOf(static_cast<Leaf>(largest)));
+    return std::string(NameOf(static_cast<TimeCategory>(largest)));
   }
 
   void AddClock(std::size_t rank, Cause& cause) const {
@@ -150,7 +154,7 @@ class RankCauses : Finder {
     for (const std::size_t peer : job_.RoleOf(rank)) peers.push_back(mean(peer));
     std::ranges::sort(peers);
     const double usual = peers[peers.size() / 2], own = mean(rank);
-    if (own <= 0 || own >= job_.rules[kLateClockRatio] * usual) return;
+    if (own <= 0 || own >= job_.thresholds[kLateClockRatio] * usual) return;
     cause.finding.Measure(kMeanClock, own);
     cause.finding.Measure(kClockOfPeers, usual);
   }
@@ -164,16 +168,16 @@ class RankCauses : Finder {
     }
     AddAlike(family.finding, family.place, family.named, late,
              [&](const Excess& worst, Cause& cause) {
-               cause.finding.leaf = NameOf(hosts_.LeafOf(family, worst));
-               cause.late->leaves = family.leaves;
+               cause.finding.category = NameOf(hosts_.CategoryOf(family, worst));
+               cause.late->categories = family.categories;
                cause.late->copies = family.copies;
              });
   }
 
   // Another rank is late in each step, by far: nothing is wrong with any of them alone.
-  bool AddJitter(std::vector<Excess>& excesses, Leaf leaf) {
+  bool AddJitter(std::vector<Excess>& excesses, TimeCategory category) {
     const auto steps = static_cast<double>(job_.CountedSteps());
-    if (steps < job_.rules[kJitterSteps] || excesses.size() < 2) return false;
+    if (steps < job_.thresholds[kJitterSteps] || excesses.size() < 2) return false;
     std::map<std::size_t, double> worst_in;  // steps, by rank
     double cost = 0;
     std::vector<StepStall> found;
@@ -186,7 +190,8 @@ class RankCauses : Finder {
       for (const Excess& excess : excesses)
         others = &excess == worst ? others : std::max(others, excess.by_step[step]);
       // A moment more than the others is noise, whoever has it.
-      const bool stalls = worst->by_step[step] >= ShareOf(job_.step_time, job_.rules[kJitterShare]);
+      const bool stalls =
+          worst->by_step[step] >= ShareOf(job_.step_time, job_.thresholds[kJitterShare]);
       if (!stalls || 2 * others > worst->by_step[step]) continue;
       ++worst_in[worst->rank];
       cost += static_cast<double>(worst->by_step[step] - others);
@@ -199,14 +204,15 @@ class RankCauses : Finder {
       top = std::max(top, count);
     }
     // A stall in a single step is an accident of a rank.
-    if (!IsAtLeast(worst_in.size(), job_.rules[kJitterRanks]) || 2 * seen <= steps ||
-        top > job_.rules[kJitterTopShare] * steps)
+    if (!IsAtLeast(worst_in.size(), job_.thresholds[kJitterRanks]) || 2 * seen <= steps ||
+        top > job_.thresholds[kJitterTopShare] * steps)
       return false;
-    if (cost / steps < job_.rules[kJitterShare] * static_cast<double>(job_.step_time)) return false;
-    Cause cause = NewCause(job_, kRankJitter, std::string(NameOf(leaf)));
+    if (cost / steps < job_.thresholds[kJitterShare] * static_cast<double>(job_.step_time))
+      return false;
+    Cause cause = NewCause(job_, kRankJitter, std::string(NameOf(category)));
     for (const Excess& excess : excesses) Append(excess.removal, cause.what_if.expect);
     cause.stalls = std::move(found);
-    cause.finding.leaf = NameOf(leaf);
+    cause.finding.category = NameOf(category);
     cause.finding.Measure(kDifferentRanks, worst_in.size());
     cause.finding.Measure(kExcessPerStep, cost / steps);
     causes_.push_back(std::move(cause));
@@ -236,14 +242,14 @@ class RankCauses : Finder {
 
   // Ranks that are about equally late are one cause: mending one of them wins nothing.
   template <typename Describe>
-  void AddAlike(const FindingInfo& finding, std::string_view place, Leaf leaf,
+  void AddAlike(const FindingInfo& finding, std::string_view place, TimeCategory category,
                 std::vector<Excess>& late, Describe describe) {
     std::ranges::stable_sort(late, std::greater{}, &Excess::time);
     for (std::size_t first = 0; first < late.size();) {
       std::size_t last = first;
       while (last + 1 < late.size() &&
              static_cast<double>(late[first].time) <=
-                 job_.rules[kLateAlike] * static_cast<double>(late[last + 1].time))
+                 job_.thresholds[kLateAlike] * static_cast<double>(late[last + 1].time))
         ++last;
       std::vector<std::int64_t> ranks;
       std::set<std::size_t> steps;
@@ -259,7 +265,7 @@ class RankCauses : Finder {
                    fmt::format("r{}{}{}", fmt::join(ranks, "+"), place.empty() ? "" : "/", place));
       cause.finding.ranks = std::move(ranks);
       cause.finding.steps = job_.IdsOf(steps);
-      cause.finding.leaf = NameOf(leaf);
+      cause.finding.category = NameOf(category);
       AddMetrics(late[first], cause);
       cause.late = LateWork{late[first].rank, *late[first].compared, {}, false};
       describe(late[first], cause);
@@ -275,8 +281,8 @@ class RankCauses : Finder {
 }  // namespace
 
 bool CanCompare(const Job& job, std::size_t ranks) {
-  return IsAtLeast(ranks, job.rules[kLatePeers]) &&
-         (ranks > kPairOfRanks || IsAtLeast(job.CountedSteps(), job.rules[kLatePairSteps]));
+  return IsAtLeast(ranks, job.thresholds[kLatePeers]) &&
+         (ranks > kPairOfRanks || IsAtLeast(job.CountedSteps(), job.thresholds[kLatePairSteps]));
 }
 
 namespace {
@@ -293,7 +299,7 @@ const FindingInfo kRankLateCompute =
     Fault(Area::kRanks, "rank.late_compute", {"hardware", "operator", "data"},
           {"kernels run slowly on {}", "{} 计算慢"},
           {.dimension = Dimension::kComputation,
-           .category = kSlowRankCategory,
+           .problem = kSlowRankProblem,
            .needs = {Record::kPeers},
            .find = FindBy<RankCauses>,
            .advice = {{{{"check clock, power and temperature of the device (npu-smi)",
@@ -310,7 +316,7 @@ const FindingInfo kRankLateHost = Fault(
     Area::kRanks, "rank.late_host", {"platform", "framework"},
     {"the host launches late on {}", "{} 的 host 下发慢"},
     {.dimension = Dimension::kSchedule,
-     .category = kSlowRankCategory,
+     .problem = kSlowRankProblem,
      .needs = {Record::kPeers},
      .advice = {{CheckLoad(),
                  Setting({"CPU_AFFINITY_CONF=2 on all ranks", "所有卡设置 CPU_AFFINITY_CONF=2"},
@@ -322,8 +328,8 @@ const FindingInfo kRankLateHost = Fault(
 const FindingInfo kRankLateInput = Fault(
     Area::kRanks, "rank.late_input", {"data"}, {"input arrives late on {}", "{} 等待输入数据"},
     {.dimension = Dimension::kSchedule,
-     .category = kSlowRankCategory,
-     .leaves = {Leaf::kDataLoader, Leaf::kHostCopy},
+     .problem = kSlowRankProblem,
+     .categories = {TimeCategory::kDataLoader, TimeCategory::kHostCopy},
      .needs = {Record::kPeers},
      .advice = {{{{"check the storage of that node and the sizes of its shards",
                    "检查该节点存储和数据分片大小"},
@@ -331,18 +337,20 @@ const FindingInfo kRankLateInput = Fault(
                  {{"use more workers", "增加 worker"}, MoreOf("DataLoader.num_workers")}}},
      .mended_as = {&kHostCompile, &kHostAclop, &kHostMemory, &kHostSync, &kHostH2d}});
 
-const FindingInfo kRankJitter = Fault(
-    Area::kRanks, "rank.jitter", {"platform", "framework"},
-    {"a different rank stalls in each step", "每个 step 由不同的卡拖慢"},
-    {.category = kSlowRankCategory,
-     .applies =
-         [](const Coverage& job) { return job.compares && job.steps >= job.rules[kJitterSteps]; },
-     .advice = {{{{"collect garbage on all ranks together (gc.freeze)",
-                   "所有卡同时垃圾回收（gc.freeze）"},
-                  Change("garbage collection", "every n steps on all ranks together")},
-                 {{"check CPU load and storage", "检查 CPU 负载和共享存储"},
-                  Check("CPU load and shared storage")}}},
-     .thresholds = {&kJitterSteps, &kJitterRanks, &kJitterShare, &kJitterTopShare}});
+const FindingInfo kRankJitter =
+    Fault(Area::kRanks, "rank.jitter", {"platform", "framework"},
+          {"a different rank stalls in each step", "每个 step 由不同的卡拖慢"},
+          {.problem = kSlowRankProblem,
+           .applies =
+               [](const Coverage& job) {
+                 return job.compares && job.steps >= job.thresholds[kJitterSteps];
+               },
+           .advice = {{{{"collect garbage on all ranks together (gc.freeze)",
+                         "所有卡同时垃圾回收（gc.freeze）"},
+                        Change("garbage collection", "every n steps on all ranks together")},
+                       {{"check CPU load and storage", "检查 CPU 负载和共享存储"},
+                        Check("CPU load and shared storage")}}},
+           .thresholds = {&kJitterSteps, &kJitterRanks, &kJitterShare, &kJitterTopShare}});
 
 const FindingInfo kDataImbalance = Fault(
     Area::kBalance, "data.imbalance", {"data"}, {"the batches of {} are larger", "{} 的数据量更大"},

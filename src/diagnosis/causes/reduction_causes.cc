@@ -62,13 +62,13 @@ class ReductionCauses : Finder {
         ShortenOperation(job_, i, OwnTimeOf(job_, i) - data.time, cause.what_if.expect);
       }
       const double calls = CallsPerStep(job_, small), count = static_cast<double>(small.size());
-      if (small.empty() || calls < job_.rules[kSmallCalls] ||
-          count < job_.rules[kSmallCountShare] * static_cast<double>(operations.size()))
+      if (small.empty() || calls < job_.thresholds[kSmallCalls] ||
+          count < job_.thresholds[kSmallCountShare] * static_cast<double>(operations.size()))
         continue;
       cause.finding.Measure(kCallsPerStep, calls);
       cause.finding.Measure(kMeanSize, static_cast<double>(all_bytes) / count);
       for (const std::size_t i : small) {
-        const double gone = merged.at(MergedWith(i)).ShareGone(job_.rules);
+        const double gone = merged.at(MergedWith(i)).ShareGone(job_.thresholds);
         for (const auto& member : job_.operations.all[i].joint.members) {
           const std::uint32_t arrive =
               job_.Part(member.rank).graph.collectives[member.collective].arrive;
@@ -88,8 +88,8 @@ class ReductionCauses : Finder {
 
   struct Small {
     std::int64_t bytes = 0, count = 0;
-    double ShareGone(const Rules& rules) const {
-      const double left = std::max(static_cast<double>(bytes) / rules[kSmallBytes], 1.0);
+    double ShareGone(const Thresholds& thresholds) const {
+      const double left = std::max(static_cast<double>(bytes) / thresholds[kSmallBytes], 1.0);
       return std::max(0.0, 1 - left / static_cast<double>(count));
     }
   };
@@ -118,8 +118,9 @@ class ReductionCauses : Finder {
             post += PostOf(job_, i);
             exposed += exposure_.Of(i);
           }
-          const double must = std::max(LeastExposed(row, step),
-                                       (1 - job_.rules[kOverlapShare]) * static_cast<double>(post));
+          const double must =
+              std::max(LeastExposed(row, step),
+                       (1 - job_.thresholds[kOverlapShare]) * static_cast<double>(post));
           const double share =
               exposed <= 0 ? 0 : std::max(0.0, 1 - must / static_cast<double>(exposed));
           for (std::size_t at = 0; at < row.size(); ++at) {
@@ -197,8 +198,9 @@ class ReductionCauses : Finder {
       const RankDiagnosis& part = job.Part(rank);
       std::vector<std::int64_t> counts(part.kinds.size(), 0);
       for (const GraphNode& node : part.graph.nodes) {
-        const bool is_product = node.leaf == Leaf::kMatmul || node.leaf == Leaf::kConvolution ||
-                                node.leaf == Leaf::kAttention;
+        const bool is_product = node.category == TimeCategory::kMatmul ||
+                                node.category == TimeCategory::kConvolution ||
+                                node.category == TimeCategory::kAttention;
         if (node.kind == NodeKind::kKernel && is_product &&
             node.step == static_cast<std::int32_t>(job.first_step))
           ++counts[static_cast<std::size_t>(node.row)];
@@ -229,7 +231,7 @@ const FindingInfo kCommNotOverlapped = Opportunity(
 const FindingInfo kCommSmall = Opportunity(
     Area::kCommunication, "comm.small", {"model", "framework"},
     {"many collectives are small", "小包集合通信过多"},
-    {.category = {"Packet Analysis", "包分析"},
+    {.problem = {"Packet Analysis", "包分析"},
      .needs = {Record::kSizes},
      .advice = {{{{"use larger buckets", "增大 bucket"}, Change("bucket size", "larger")},
                  {{"accumulate gradients", "梯度累积"}, Change("gradients", "accumulated")}}},

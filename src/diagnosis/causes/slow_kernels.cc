@@ -15,7 +15,7 @@ constexpr Threshold kSlowShare{"share", 0.02, 0, 1,
                                "kernels of a kind take at least this share of the step"},
     kSlowUse{"use", 0.5, 0, 1, "a kernel is slow below this share of what the chip can do"},
     kSlowReach{"reach", 0.6, 0.01, 1, "a fix reaches this share of it"},
-    kSlowKernelNs{"least_ns", 20'000, 0, kLongestTime,
+    kSlowKernelNs{"least_ns", 20'000, 0, kMaxTime,
                   "shorter kernels spend most of their time on starting"};
 
 constexpr MetricInfo kUseOfChip{
@@ -29,7 +29,7 @@ class SlowKernels : KernelFinder {
 
   // One finding for each of the types that cost most.
   void Find() {
-    constexpr std::size_t kMostTypes = 5;
+    constexpr std::size_t kMaxTypes = 5;
     const double bandwidth = MemoryBandwidth(uses_);
     struct Slow {
       double time = 0, used = 0, count = 0;
@@ -41,10 +41,10 @@ class SlowKernels : KernelFinder {
       for (std::size_t i = 0; i < part.kinds.size(); ++i) {
         const KernelKind& kind = part.kinds[i];
         const KindUse& use = uses_[rank][i];
-        if (kind.multiplies_fp32 || static_cast<double>(use.Mean()) < rules_[kSlowKernelNs])
+        if (kind.multiplies_fp32 || static_cast<double>(use.Mean()) < thresholds_[kSlowKernelNs])
           continue;
         const double used = UseOf(kind, use, bandwidth);
-        if (used >= rules_[kSlowUse]) continue;
+        if (used >= thresholds_[kSlowUse]) continue;
         Slow& slow = by_type[part.names[kind.type]];
         slow.use.resize(uses_.size());
         slow.use[rank].resize(part.kinds.size(), 1);
@@ -56,10 +56,10 @@ class SlowKernels : KernelFinder {
     }
     std::vector<std::pair<double, std::string>> order;
     for (const auto& [type, slow] : by_type) {
-      if (IsShare(slow.time, rules_[kSlowShare])) order.emplace_back(-slow.time, type);
+      if (IsShare(slow.time, thresholds_[kSlowShare])) order.emplace_back(-slow.time, type);
     }
     std::ranges::sort(order);
-    order.resize(std::min(order.size(), kMostTypes));
+    order.resize(std::min(order.size(), kMaxTypes));
     for (const auto& [time, type] : order) {
       const Slow& slow = by_type.at(type);
       Cause cause = NewCause(job_, kOpSlow, type);
@@ -71,7 +71,7 @@ class SlowKernels : KernelFinder {
         Remove(
             rank,
             [&](const GraphNode& node) {
-              return used(node) < 1 ? std::max(0.0, 1 - used(node) / rules_[kSlowReach]) : 0;
+              return used(node) < 1 ? std::max(0.0, 1 - used(node) / thresholds_[kSlowReach]) : 0;
             },
             cause.what_if.expect);
         Remove(
@@ -88,9 +88,9 @@ class SlowKernels : KernelFinder {
   // are known and what works element by element tell it.
   double UseOf(const KernelKind& kind, const KindUse& use, double bandwidth) const {
     const TimeNs mean = use.Mean();
-    const bool product =
-        kind.least > 0 && (use.leaf == Leaf::kMatmul || use.leaf == Leaf::kGroupedMatmul ||
-                           use.leaf == Leaf::kConvolution);
+    const bool product = kind.least > 0 && (use.category == TimeCategory::kMatmul ||
+                                            use.category == TimeCategory::kGroupedMatmul ||
+                                            use.category == TimeCategory::kConvolution);
     if (mean <= 0 || (!product && (!kind.streams || bandwidth <= 0))) return 1;
     const double ideal = std::max(static_cast<double>(kind.least),
                                   bandwidth > 0 ? static_cast<double>(kind.bytes) / bandwidth : 0);
@@ -110,7 +110,7 @@ AdvicePart FittingShapes() {
 const FindingInfo kOpSlow =
     Opportunity(Area::kDevices, "op.slow", {"operator", "model"},
                 {"kernels run far below the chip's limit", "算子远低于芯片能力"},
-                {.leaves = ComputeLeaves(),
+                {.categories = ComputeCategories(),
                  .needs = {Record::kShapes, Record::kTensors, Record::kMemoryLimits},
                  .find = FindBy<SlowKernels>,
                  .advice = {{FittingShapes(),

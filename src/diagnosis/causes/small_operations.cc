@@ -39,7 +39,7 @@ void Exposure::Measure(const Job& job, std::size_t operation,
                        const std::vector<Intervals>& computes) {
   const auto& members = job.operations.all[operation].joint.members;
   const ReplayGraph& graph = job.graph.graph;
-  const TimeNs beside = Whole(job.rules[kBesideNs]);
+  const TimeNs beside = Whole(job.thresholds[kBesideNs]);
   TimeNs sum = 0;
   std::size_t between = 0;
   for (const auto& member : members) {
@@ -58,8 +58,8 @@ void Exposure::Measure(const Job& job, std::size_t operation,
     }
     const bool is_followed = next != computed.end() && next->begin - end <= beside;
     sum += std::max<TimeNs>(0, exposed);
-    const bool is_alone =
-        static_cast<double>(alone) >= job.rules[kAloneShare] * static_cast<double>(end - arrive);
+    const bool is_alone = static_cast<double>(alone) >=
+                          job.thresholds[kAloneShare] * static_cast<double>(end - arrive);
     between += is_preceded && is_followed && is_alone ? 1 : 0;
   }
   if (members.empty()) return;
@@ -126,9 +126,9 @@ TimeNs OwnTimeOf(const Job& job, std::size_t operation) {
 }
 
 bool IsSmallOperation(const Job& job, std::size_t operation, const LinkSpeeds::Data& data) {
-  return data.bytes > 0 && static_cast<double>(data.bytes) <= job.rules[kSmallBytes] &&
+  return data.bytes > 0 && static_cast<double>(data.bytes) <= job.thresholds[kSmallBytes] &&
          static_cast<double>(OwnTimeOf(job, operation)) >=
-             job.rules[kSmallLatencyRatio] * static_cast<double>(data.time);
+             job.thresholds[kSmallLatencyRatio] * static_cast<double>(data.time);
 }
 
 bool CrossesPort(const Job& job, std::size_t operation) {
@@ -173,12 +173,13 @@ void FindSmallOnTheWay(const Job& job, const LinkSpeeds& speeds, const Exposure&
       small.push_back(i);
       bytes += static_cast<double>(data.bytes);
       const TimeNs latency = OwnTimeOf(job, i) - data.time;
-      ShortenOperation(job, i, ShareOf(latency, job.rules[kSmallVectorGain]), cause.what_if.expect);
+      ShortenOperation(job, i, ShareOf(latency, job.thresholds[kSmallVectorGain]),
+                       cause.what_if.expect);
       ShortenOperation(job, i, latency, cause.what_if.bound);
     }
     const double calls = CallsPerStep(job, small), count = static_cast<double>(small.size());
-    if (small.empty() || calls < job.rules[kSmallCalls] ||
-        count < job.rules[kSmallCountShare] * static_cast<double>(operations.size()))
+    if (small.empty() || calls < job.thresholds[kSmallCalls] ||
+        count < job.thresholds[kSmallCountShare] * static_cast<double>(operations.size()))
       continue;
     cause.finding.Measure(kCallsPerStep, calls);
     cause.finding.Measure(kMeanSize, bytes / count);

@@ -9,8 +9,7 @@ namespace {
 
 constexpr Threshold kOptimizerShare{"share", 0.03, 0, 1,
                                     "the optimizer takes at least this share of the step"},
-    kOptimizerLaunches{"launches", 50, 1, kMostCalls,
-                       "it launches more kernels per step than this"},
+    kOptimizerLaunches{"launches", 50, 1, kMaxCalls, "it launches more kernels per step than this"},
     kOptimizerGain{"gain", 0.6, 0, 1, "a fix removes this share of its time"};
 
 constexpr MetricInfo kLaunchesPerStep{
@@ -34,19 +33,21 @@ class SmallUpdates : KernelFinder {
       }
       Remove(
           rank,
-          [&](const GraphNode& node) { return node.in_optimizer ? rules_[kOptimizerGain] : 0; },
+          [&](const GraphNode& node) {
+            return node.in_optimizer ? thresholds_[kOptimizerGain] : 0;
+          },
           cause.what_if.expect);
       for (const HostShare& row : part.shares) {
         if (!row.in_optimizer) continue;
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
         if (step >= static_cast<std::int32_t>(job_.first_step))
           time += static_cast<double>(row.time);
-        cause.what_if.expect.waits.push_back(
-            {job_.graph.first_edge[rank] + row.edge, ShareOf(row.time, rules_[kOptimizerGain])});
+        cause.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + row.edge,
+                                              ShareOf(row.time, thresholds_[kOptimizerGain])});
       }
     }
-    if (2 * fused > time || count / RankSteps() <= rules_[kOptimizerLaunches] ||
-        !IsShare(time, rules_[kOptimizerShare]))
+    if (2 * fused > time || count / RankSteps() <= thresholds_[kOptimizerLaunches] ||
+        !IsShare(time, thresholds_[kOptimizerShare]))
       return;
     cause.finding.Measure(kLaunchesPerStep, count / RankSteps());
     cause.finding.Measure(kTimePerStep, time / RankSteps());
@@ -59,8 +60,8 @@ class SmallUpdates : KernelFinder {
 const FindingInfo kOpOptimizer = Opportunity(
     Area::kDevices, "op.optimizer", {"model"},
     {"the optimizer runs in many small kernels", "优化器由大量小算子组成"},
-    {.category = kFusibleCategory,
-     .leaves = ComputeLeaves(),
+    {.problem = kFusibleProblem,
+     .categories = ComputeCategories(),
      .find = FindBy<SmallUpdates>,
      .advice = {{{{"use torch_npu.optim.NpuFusedAdamW or the like",
                    "使用 torch_npu.optim.NpuFusedAdamW 等融合优化器"},

@@ -22,7 +22,7 @@ constexpr Threshold kOddRatio{
     "tasks of odd sizes reach less than this share of the bandwidth of the others"},
     kRetransmitRatio{"ratio", 20, kLongTaskRatio, 1e6,
                      "a task takes this many times what is usual for its size"},
-    kBufferBytes{"bytes", 200 << 20, 1, kMostBytes, "HCCL_BUFFSIZE where it is not recorded"},
+    kBufferBytes{"bytes", 200 << 20, 1, kMaxBytes, "HCCL_BUFFSIZE where it is not recorded"},
     kBufferRatio{"ratio", 0.85, 0, 1,
                  "messages beyond it reach less than this share of the bandwidth"},
     kBufferReach{"reach", 8, 1, 1e6,
@@ -39,8 +39,8 @@ class TransferCauses : Finder {
   using Finder::Finder;
 
   void Find() {
-    AddCompared(kCommUnaligned, &PeerTransfer::odd, rules_[kOddRatio], kBandwidthAligned);
-    AddCompared(kCommContention, &PeerTransfer::beside, rules_[kBesideRatio], kBandwidthAlone);
+    AddCompared(kCommUnaligned, &PeerTransfer::odd, thresholds_[kOddRatio], kBandwidthAligned);
+    AddCompared(kCommContention, &PeerTransfer::beside, thresholds_[kBesideRatio], kBandwidthAlone);
     AddRetransmit();
     AddBuffer();
   }
@@ -54,7 +54,7 @@ class TransferCauses : Finder {
   void AddCompared(const FindingInfo& finding, TaskSum PeerTransfer::*part, double ratio,
                    const MetricInfo& metric) {
     for (const auto& [transport, tasks] : CompareTasks(job_.ranks, part)) {
-      if (!tasks.AreSlower(ratio, rules_)) continue;
+      if (!tasks.AreSlower(ratio, thresholds_)) continue;
       const double own = tasks.with.Bandwidth(), usual = tasks.without.Bandwidth();
       Cause cause = NewCause(job_, finding, transport);
       std::vector<TimeNs> less(job_.operations.all.size(), 0);
@@ -80,7 +80,7 @@ class TransferCauses : Finder {
   }
   bool IsResent(std::size_t rank, const LongTask& task) const {
     return job_.Part(rank).names[task.transport] == kPortTransport &&
-           RatioOf(task) >= rules_[kRetransmitRatio];
+           RatioOf(task) >= thresholds_[kRetransmitRatio];
   }
 
   // By operation.
@@ -126,7 +126,7 @@ class TransferCauses : Finder {
   void AddBuffer() {
     const auto& settings = job_.Part(0).settings;
     const auto said = settings.find("HCCL_BUFFSIZE");
-    double buffer = rules_[kBufferBytes];
+    double buffer = thresholds_[kBufferBytes];
     if (said != settings.end()) buffer = std::strtod(said->second.c_str(), nullptr) * (1 << 20);
     if (buffer <= 0) return;
     struct Sizes {
@@ -140,7 +140,7 @@ class TransferCauses : Finder {
       const auto& member = operation.joint.members[0];
       const auto bytes = job_.Part(member.rank).operations[member.collective].bytes;
       // Smaller messages are held up by their start.
-      if (static_cast<double>(bytes) * rules_[kBufferReach] < buffer) continue;
+      if (static_cast<double>(bytes) * thresholds_[kBufferReach] < buffer) continue;
       Sizes& sizes = by_kind[operation.kind + "/" + operation.group];
       const bool is_large = static_cast<double>(bytes) > buffer;
       Add({1, bytes, PostOf(job_, i)}, is_large ? sizes.exceeds : sizes.fits);
@@ -149,7 +149,8 @@ class TransferCauses : Finder {
     for (const auto& [kind, sizes] : by_kind) {
       const double own = sizes.exceeds.Bandwidth(), usual = sizes.fits.Bandwidth();
       const auto fewest = static_cast<double>(std::min(sizes.exceeds.count, sizes.fits.count));
-      if (fewest < rules_[kComparedTasks] || own >= rules_[kBufferRatio] * usual) continue;
+      if (fewest < thresholds_[kComparedTasks] || own >= thresholds_[kBufferRatio] * usual)
+        continue;
       Cause cause = NewCause(job_, kCommBuffer, kind);
       if (said == settings.end()) cause.finding.confidence = Certainty::kLow;
       for (const std::size_t i : sizes.large)
@@ -170,11 +171,11 @@ TaskSum Less(const PeerTransfer& transfer, const TaskSum& part) {
 
 double MeanSize(const TaskSum& sum) { return sum.count == 0 ? 0 : Ratio(sum.bytes, sum.count); }
 
-bool ComparedTasks::AreSlower(double ratio, const Rules& rules) const {
+bool ComparedTasks::AreSlower(double ratio, const Thresholds& thresholds) const {
   const double size = MeanSize(with), own = with.Bandwidth();
   const auto fewest = static_cast<double>(std::min(with.count, without.count));
-  if (fewest < rules[kComparedTasks] || size < rules[kLinkLeastBytes] ||
-      MeanSize(without) > rules[kAlikeSizes] * size)
+  if (fewest < thresholds[kComparedTasks] || size < thresholds[kLinkLeastBytes] ||
+      MeanSize(without) > thresholds[kAlikeSizes] * size)
     return false;
   return own > 0 && own < ratio * without.Bandwidth();
 }
@@ -206,11 +207,11 @@ LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
   for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
     for (const PeerTransfer& transfer : job_.Part(rank).transfers) {
       // A small transfer shows the latency and not the bandwidth.
-      if (transfer.bytes < Whole(job_.rules[kLinkLeastBytes])) continue;
+      if (transfer.bytes < Whole(job_.thresholds[kLinkLeastBytes])) continue;
       const Link link = LinkOf(rank, transfer);
       Add(transfer, links_[link]);
       if (link.transport == kCardTransport &&
-          static_cast<double>(transfer.bytes) >= job_.rules[kPortBytes])
+          static_cast<double>(transfer.bytes) >= job_.thresholds[kPortBytes])
         Add(transfer, large);
     }
   }
@@ -222,10 +223,10 @@ LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
     usual_[transport] = ValueOfRank(values, NearestRankAbove(values.size(), 75));
   }
   const auto cards = usual_.find(std::string(kCardTransport));
-  const double least = job_.rules[kCardShare] * job_.rules[kCardGbs];
+  const double least = job_.thresholds[kCardShare] * job_.thresholds[kCardGbs];
   if (cards != usual_.end() && cards->second < least && large.time > 0 &&
       large.GigabytesPerSecond() < least) {
-    cards->second = job_.rules[kCardGbs];
+    cards->second = job_.thresholds[kCardGbs];
     slow_everywhere_.emplace(kCardTransport);
   }
 }
@@ -242,7 +243,7 @@ Link LinkSpeeds::LinkOf(std::size_t rank, const PeerTransfer& transfer) const {
 bool LinkSpeeds::IsSlow(const Link& link) const {
   const auto use = links_.find(link);
   return use != links_.end() && use->second.time > 0 &&
-         use->second.GigabytesPerSecond() < job_.rules[kLinkBandwidthRatio] * UsualOf(link);
+         use->second.GigabytesPerSecond() < job_.thresholds[kLinkBandwidthRatio] * UsualOf(link);
 }
 
 // Links within a node work side by side, those between nodes share the port of their card.
@@ -271,7 +272,7 @@ LinkSpeeds::Data LinkSpeeds::DataOf(std::size_t operation) const {
 const FindingInfo kCommUnaligned =
     Opportunity(Area::kCommunication, "comm.unaligned", {"framework"},
                 {"message sizes are not multiples of 512 bytes", "通信数据未按 512 字节对齐"},
-                {.category = {"Byte Alignment Analysis", "字节对齐分析"},
+                {.problem = {"Byte Alignment Analysis", "字节对齐分析"},
                  .applies = HasTransfers,
                  .find = FindBy<TransferCauses>,
                  .advice = {{{{"pad the buckets to multiples of 512 bytes",
@@ -282,7 +283,7 @@ const FindingInfo kCommUnaligned =
 const FindingInfo kCommContention = Opportunity(
     Area::kCommunication, "comm.contention", {"framework"},
     {"computing slows concurrent transfers", "计算与通信争用带宽"},
-    {.category = {"Bandwidth Contention Analysis", "带宽分析"},
+    {.problem = {"Bandwidth Contention Analysis", "带宽分析"},
      .applies = HasTransfers,
      .advice = {{{{"compare the step with and without the overlap, and keep the faster one",
                    "对比开启和关闭重叠时的 step 耗时，取更短者"},
@@ -292,7 +293,7 @@ const FindingInfo kCommContention = Opportunity(
 const FindingInfo kCommRetransmit =
     Fault(Area::kCommunication, "comm.retransmit", {"hardware", "communication"},
           {"transfers of {} time out", "{} 的传输超时重传"},
-          {.category = {"Communication Retransmission Analysis", "通信重传分析"},
+          {.problem = {"Communication Retransmission Analysis", "通信重传分析"},
            .applies = HasTransfers,
            .advice = {{{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
                         Check("optics and PFC/ECN of the network", "hccn_tool")},

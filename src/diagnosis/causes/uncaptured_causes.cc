@@ -75,7 +75,7 @@ class UncapturedCauses : Finder {
       std::size_t next = first;
       for (; next < known.size() &&
              static_cast<double>(known[first].sum) <=
-                 job_.rules[kLateAlike] * static_cast<double>(known[next].sum) &&
+                 job_.thresholds[kLateAlike] * static_cast<double>(known[next].sum) &&
              !Intersects(together.operations, known[next].operations);
            ++next) {
         together.was_last = together.was_last || known[next].was_last;
@@ -122,7 +122,7 @@ class UncapturedCauses : Finder {
 
 namespace {
 
-constexpr std::size_t kMostArrivals = 5;
+constexpr std::size_t kMaxArrivals = 5;
 
 class UncapturedChain {
  public:
@@ -135,7 +135,7 @@ class UncapturedChain {
     }
     const auto behind = [&](std::size_t i) { return LateIn(i)->Behind(); };
     std::ranges::stable_sort(late, std::greater{}, behind);
-    const std::size_t shown = std::min(kMostArrivals, late.size());
+    const std::size_t shown = std::min(kMaxArrivals, late.size());
     chain.more_arrivals = late.size() - shown;
     late.resize(shown);
     std::ranges::stable_sort(
@@ -217,7 +217,7 @@ constexpr Wording kThatRank{"capture that rank and its node", "采集该卡及�
 
 const FindingInfo kRankLate = Fault(
     Area::kRanks, "rank.late", {"platform"}, {"collectives wait for {}", "集合通信等待 {}"},
-    {.category = kSlowRankCategory,
+    {.problem = kSlowRankProblem,
      .applies = HasOperations,
      .find = FindBy<UncapturedCauses>,
      .advice = {{CaptureThatRank(

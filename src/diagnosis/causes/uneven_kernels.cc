@@ -16,7 +16,7 @@ namespace {
 constexpr Threshold kVarianceShare{"share", 0.02, 0, 1,
                                    "kernels of a kind take at least this share of the step"},
     kVarianceRatio{"ratio", 2, 1, 1000, "their upper decile takes this many times the median"},
-    kVarianceCalls{"calls", 10, 2, kMostCalls, "fewer kernels per step are not judged"};
+    kVarianceCalls{"calls", 10, 2, kMaxCalls, "fewer kernels per step are not judged"};
 
 class UnevenKernels : KernelFinder {
  public:
@@ -40,7 +40,8 @@ class UnevenKernels : KernelFinder {
           groups;  // by step and kind
       for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
         const GraphNode& node = part.graph.nodes[i];
-        if (!Counts(node) || node.leaf == Leaf::kAttention || node.leaf == Leaf::kGroupedMatmul)
+        if (!Counts(node) || node.category == TimeCategory::kAttention ||
+            node.category == TimeCategory::kGroupedMatmul)
           continue;
         // Kernels whose shapes are not known may be of any size.
         const std::string& shapes = part.names[part.KindOf(node).shapes];
@@ -48,7 +49,7 @@ class UnevenKernels : KernelFinder {
         groups[{node.step, node.row}].push_back(i);
       }
       for (auto& [place, nodes] : groups) {
-        if (static_cast<double>(nodes.size()) < rules_[kVarianceCalls]) continue;
+        if (static_cast<double>(nodes.size()) < thresholds_[kVarianceCalls]) continue;
         const auto dur = [&](std::uint32_t node) { return part.graph.nodes[node].dur; };
         std::ranges::stable_sort(nodes, {}, dur);
         std::vector<TimeNs> durations;
@@ -56,7 +57,7 @@ class UnevenKernels : KernelFinder {
         const TimeNs median = Percentile(durations, 50),
                      decile = durations[NearestRank(durations.size(), 90)];
         if (median <= 0 ||
-            static_cast<double>(decile) < rules_[kVarianceRatio] * static_cast<double>(median))
+            static_cast<double>(decile) < thresholds_[kVarianceRatio] * static_cast<double>(median))
           continue;
         Uneven& uneven =
             by_type[part.names[part.kinds[static_cast<std::size_t>(place.second)].type]];
@@ -71,7 +72,7 @@ class UnevenKernels : KernelFinder {
       }
     }
     for (auto& [type, uneven] : by_type) {
-      if (!IsShare(uneven.time, rules_[kVarianceShare])) continue;
+      if (!IsShare(uneven.time, thresholds_[kVarianceShare])) continue;
       Cause cause = NewCause(job_, kOpVariance, type);
       cause.finding.Measure(kSlowestTenth, uneven.worst);
       MeasureSums(uneven.count, uneven.time, cause);
@@ -86,7 +87,7 @@ class UnevenKernels : KernelFinder {
 const FindingInfo kOpVariance =
     Fault(Area::kDevices, "op.variance", {"operator", "hardware"},
           {"equal kernels take different times", "相同算子耗时波动大"},
-          {.leaves = ComputeLeaves(),
+          {.categories = ComputeCategories(),
            .needs = {Record::kShapes},
            .find = FindBy<UnevenKernels>,
            .advice = {{{{"compare the slow ones in the timeline: contention, cache, clock",

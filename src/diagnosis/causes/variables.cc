@@ -131,7 +131,7 @@ bool IsDone(std::string_view variable, std::string_view value, const Settings& s
   return AgreedPart(variable, now) == value;
 }
 
-AdviceFacts FactsOf(const std::vector<DiagnosedRank>& ranks, const Rules& rules) {
+AdviceFacts FactsOf(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds) {
   AdviceFacts facts;
   const auto all = [&](auto holds) {
     return !ranks.empty() &&
@@ -153,7 +153,7 @@ AdviceFacts FactsOf(const std::vector<DiagnosedRank>& ranks, const Rules& rules)
   facts.has_level1 = all(
       [](const RankDiagnosis& part) { return part.level == "Level1" || part.level == "Level2"; });
   facts.has_steps = all([&](const RankDiagnosis& part) {
-    return static_cast<double>(part.steps.size()) >= rules[kFewSteps];
+    return static_cast<double>(part.steps.size()) >= thresholds[kFewSteps];
   });
   return facts;
 }

@@ -8,11 +8,11 @@ Impact ImpactOf(const Diagnosis& diagnosis, const FoundCause& finding) {
   const auto from = [&](double share) {
     return finding.gain >= ShareOf(diagnosis.step, share) && diagnosis.step > 0;
   };
-  const Rules& rules = diagnosis.rules;
-  if (from(rules[kCriticalShare])) return Impact::kCritical;
-  if (from(rules[kHighShare])) return Impact::kHigh;
-  if (from(rules[kMediumShare])) return Impact::kMedium;
-  return from(rules[kLowShare]) ? Impact::kLow : Impact::kInfo;
+  const Thresholds& thresholds = diagnosis.thresholds;
+  if (from(thresholds[kCriticalShare])) return Impact::kCritical;
+  if (from(thresholds[kHighShare])) return Impact::kHigh;
+  if (from(thresholds[kMediumShare])) return Impact::kMedium;
+  return from(thresholds[kLowShare]) ? Impact::kLow : Impact::kInfo;
 }
 
 std::string_view NameOf(Impact impact) {

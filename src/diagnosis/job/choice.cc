@@ -303,24 +303,25 @@ bool IsOutline(const DiagnosedRank& rank) { return rank.part->is_outline; }
 
 }  // namespace
 
-bool HaveRoom(const std::vector<DiagnosedRank>& ranks, const Rules& rules) {
+bool HaveRoom(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds) {
   double bytes = 0;
   for (const DiagnosedRank& rank : ranks) bytes += static_cast<double>(rank.part->whole_bytes);
-  return bytes <= rules[kWholeBytes] || static_cast<double>(ranks.size()) <= rules[kWholeRanks];
+  return bytes <= thresholds[kWholeBytes] ||
+         static_cast<double>(ranks.size()) <= thresholds[kWholeRanks];
 }
 
 RankChoice ChooseRanks(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations,
-                       const Rules& rules) {
+                       const Thresholds& thresholds) {
   RankChoice choice;
   const bool is_chosen =
       std::ranges::any_of(ranks, IsOutline) && !std::ranges::all_of(ranks, IsOutline);
-  if (HaveRoom(ranks, rules) && !is_chosen) {
+  if (HaveRoom(ranks, thresholds) && !is_chosen) {
     choice.whole.resize(ranks.size());
     std::iota(choice.whole.begin(), choice.whole.end(), std::size_t{0});
     return choice;
   }
   const auto excesses =
-      ExcessFinder(ranks, operations, RanksOfRoles(ranks, operations), rules[kStandsOutShare])
+      ExcessFinder(ranks, operations, RanksOfRoles(ranks, operations), thresholds[kStandsOutShare])
           .Find();
   std::vector<bool> stands_out(ranks.size(), false);
   for (const auto& list : excesses) {
@@ -331,7 +332,7 @@ RankChoice ChooseRanks(const std::vector<DiagnosedRank>& ranks, const JobOperati
       if (!IsOutline(ranks[rank])) choice.whole.push_back(rank);
     }
   } else {
-    const double room = rules[kWholeBytes];
+    const double room = thresholds[kWholeBytes];
     WholeChains whole(ChainsOf(ranks, operations), ranks.size());
     whole.TakeThoseThatStandOut(excesses, room / 2);
     whole.TakeOthers(stands_out, room);

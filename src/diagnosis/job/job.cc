@@ -159,7 +159,7 @@ void FindSlowRoles(Job& job) {
       for (auto& [type, usual] : step) {
         const auto [found, is_new] = of_type.try_emplace(type, 1);
         if (is_new) found->second = pace.Of(job.ranks_of_role.at(role), type);
-        if (found->second < 1 + job.rules[kLateOfPeers]) continue;
+        if (found->second < 1 + job.thresholds[kLateOfPeers]) continue;
         usual.time = static_cast<TimeNs>(static_cast<double>(usual.time) / found->second);
         job.slow_roles.insert(role);
       }
@@ -176,7 +176,7 @@ void SumWork(Job& job) {
     for (const GraphNode& node : part.graph.nodes) {
       if (node.step < 0 || static_cast<std::size_t>(node.step) >= steps.size()) continue;
       StepWork& work = steps[static_cast<std::size_t>(node.step)];
-      if (node.leaf == Leaf::kCopyIn) work.copied_in += node.dur;
+      if (node.category == TimeCategory::kCopyIn) work.copied_in += node.dur;
       if (node.kind != NodeKind::kKernel) continue;
       const auto kind = static_cast<std::size_t>(node.row);
       KernelSum& sum = work.kernels[part.names[part.kinds[kind].type]];
@@ -188,13 +188,13 @@ void SumWork(Job& job) {
     for (const HostShare& share : part.shares) {
       const std::int32_t step = job.StepOfEdge(rank, share.edge);
       if (step >= 0)
-        steps[static_cast<std::size_t>(step)].host[static_cast<std::size_t>(share.leaf)] +=
+        steps[static_cast<std::size_t>(step)].host[static_cast<std::size_t>(share.category)] +=
             share.time;
     }
     for (const BlockedPart& blocked : part.blocked) {
       if (blocked.step < 0 || static_cast<std::size_t>(blocked.step) >= steps.size()) continue;
       ++steps[static_cast<std::size_t>(blocked.step)]
-            .blocks[static_cast<std::size_t>(blocked.leaf)];
+            .blocks[static_cast<std::size_t>(blocked.category)];
     }
   }
 }
@@ -204,7 +204,8 @@ bool FirstIsWarmUp(const Job& job) {
   std::vector<TimeNs> compiling(lengths.size(), 0);  // of all ranks
   for (const auto& steps : job.work) {
     for (std::size_t step = 0; step < compiling.size(); ++step)
-      compiling[step] += steps[step].HostOf({Leaf::kCompile, Leaf::kAclOp}, {}).time;
+      compiling[step] +=
+          steps[step].HostOf({TimeCategory::kCompile, TimeCategory::kAclOp}, {}).time;
   }
   // A step of a server is compared with those that do the same.
   const std::vector<StepPart>& parts = job.Part(0).steps;
@@ -214,9 +215,9 @@ bool FirstIsWarmUp(const Job& job) {
     alike.push_back(lengths[step]);
     alike_compiling.push_back(compiling[step]);
   }
-  return FirstStepIsWarmUp(
-      alike, alike_compiling, job.work.size(),
-      {job.rules[kWarmUpRatio], job.rules[kWarmUpCompiling], job.rules[kWarmUpRest]});
+  return FirstStepIsWarmUp(alike, alike_compiling, job.work.size(),
+                           {job.thresholds[kWarmUpRatio], job.thresholds[kWarmUpCompiling],
+                            job.thresholds[kWarmUpRest]});
 }
 
 JobGraph GraphOf(const Job& job) {
@@ -238,11 +239,13 @@ JobGraph GraphOf(const Job& job) {
 
 }  // namespace
 
-HostAmount StepWork::HostOf(const std::vector<Leaf>& leaves,
-                            const std::vector<Leaf>& waiting) const {
+HostAmount StepWork::HostOf(const std::vector<TimeCategory>& categories,
+                            const std::vector<TimeCategory>& waiting) const {
   HostAmount amount;
-  for (const Leaf leaf : leaves) amount.time += host[static_cast<std::size_t>(leaf)];
-  for (const Leaf leaf : waiting) amount.blocks += blocks[static_cast<std::size_t>(leaf)];
+  for (const TimeCategory category : categories)
+    amount.time += host[static_cast<std::size_t>(category)];
+  for (const TimeCategory category : waiting)
+    amount.blocks += blocks[static_cast<std::size_t>(category)];
   amount.copies = copied_in;
   return amount;
 }
@@ -262,13 +265,13 @@ bool Job::HaveOneLoad(const std::vector<std::size_t>& members, std::size_t step)
 }
 
 std::vector<HostAmount> Job::UsualHost(const std::vector<std::size_t>& members,
-                                       const std::vector<Leaf>& leaves,
-                                       const std::vector<Leaf>& waiting) const {
+                                       const std::vector<TimeCategory>& categories,
+                                       const std::vector<TimeCategory>& waiting) const {
   std::vector<HostAmount> usual;
   for (std::size_t step = 0; step < steps; ++step) {
     std::vector<TimeNs> times, blocks, copies;
     for (const std::size_t rank : members) {
-      const HostAmount amount = work[rank][step].HostOf(leaves, waiting);
+      const HostAmount amount = work[rank][step].HostOf(categories, waiting);
       times.push_back(amount.time);
       blocks.push_back(amount.blocks);
       copies.push_back(amount.copies);
@@ -280,10 +283,10 @@ std::vector<HostAmount> Job::UsualHost(const std::vector<std::size_t>& members,
 }
 
 std::map<std::int32_t, std::vector<HostAmount>> Job::UsualHost(
-    const std::vector<Leaf>& leaves, const std::vector<Leaf>& waiting) const {
+    const std::vector<TimeCategory>& categories, const std::vector<TimeCategory>& waiting) const {
   std::map<std::int32_t, std::vector<HostAmount>> usual;
   for (const auto& [of_role, members] : ranks_of_role)
-    usual[of_role] = UsualHost(members, leaves, waiting);
+    usual[of_role] = UsualHost(members, categories, waiting);
   return usual;
 }
 
@@ -332,31 +335,32 @@ TimeNs Normal(std::vector<TimeNs> values) {
 namespace {
 
 // What no file gives is taken from the entry of the chip, if all ranks have the same.
-Rules WithLimitsOfChip(Rules rules, const std::vector<DiagnosedRank>& ranks) {
+Thresholds WithLimitsOfChip(Thresholds thresholds, const std::vector<DiagnosedRank>& ranks) {
   const ChipLimits limits = ranks.empty() ? ChipLimits() : LimitsOf(ranks.front().part->chip);
   if (!std::ranges::all_of(
           ranks, [&](const DiagnosedRank& rank) { return LimitsOf(rank.part->chip) == limits; }))
-    return rules;
+    return thresholds;
   const auto fill = [&](const Threshold& rule, double limit) {
-    if (rules[rule] == 0) rules.Set(rule, limit);
+    if (thresholds[rule] == 0) thresholds.Set(rule, limit);
   };
   fill(kCardGbs, limits.card_gbs);
   fill(kPortGbs, limits.port_gbs);
   fill(kMemoryGbs, limits.memory_gbs);
   fill(kCacheBytes, limits.cache_bytes);
-  return rules;
+  return thresholds;
 }
 
 }  // namespace
 
-Job MakeJob(std::vector<DiagnosedRank> ranks, const Rules& rules) {
-  JobOperations operations = JoinOperations(ranks, rules);
-  return MakeJob(std::move(ranks), std::move(operations), rules);
+Job MakeJob(std::vector<DiagnosedRank> ranks, const Thresholds& thresholds) {
+  JobOperations operations = JoinOperations(ranks, thresholds);
+  return MakeJob(std::move(ranks), std::move(operations), thresholds);
 }
 
-Job MakeJob(std::vector<DiagnosedRank> ranks, JobOperations operations, const Rules& rules) {
+Job MakeJob(std::vector<DiagnosedRank> ranks, JobOperations operations,
+            const Thresholds& thresholds) {
   Job job;
-  job.rules = WithLimitsOfChip(rules, ranks);
+  job.thresholds = WithLimitsOfChip(thresholds, ranks);
   job.ranks = std::move(ranks);
   job.operations = std::move(operations);
   job.stage = StagesOf(job.ranks);

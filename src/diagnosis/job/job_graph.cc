@@ -66,7 +66,7 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
     }
     const ReplayGraph::Node joint = graph.Add(arrival, 0);
     job.joints.push_back(joint);
-    job.leaves.emplace_back();
+    job.categories.emplace_back();
     // Who was not captured is as far behind the operation before as it was.
     const auto before = last_joint.find(operation.lane);
     const auto wait_for_moment = [&](TimeNs time) {
@@ -84,7 +84,7 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
     for (const auto& member : operation.members) {
       const auto leave = node_of(member, &RankCollective::leave);
       graph.Wait(joint, node_of(member, &RankCollective::arrive), WaitsFor::kStart, 0);
-      job.leaves.back().push_back(
+      job.categories.back().push_back(
           graph.Wait(leave, joint, WaitsFor::kStart, graph.Start(leave) - arrival));
     }
   }
@@ -98,9 +98,9 @@ bool IsOfDevice(NodeKind kind) {
   return kind == NodeKind::kKernel || kind == NodeKind::kCopy || kind == NodeKind::kArrive;
 }
 
-bool CountsAsIssuing(Leaf leaf) {
-  return leaf == Leaf::kDispatchOp || leaf == Leaf::kDispatchCann || leaf == Leaf::kDispatchComm ||
-         leaf == Leaf::kPython;
+bool CountsAsIssuing(TimeCategory category) {
+  return category == TimeCategory::kDispatchOp || category == TimeCategory::kDispatchCann ||
+         category == TimeCategory::kDispatchComm || category == TimeCategory::kPython;
 }
 
 // For which work of the device the moments of the host stand.
@@ -157,7 +157,7 @@ class IssuingFinder {
   // The call for a collective begins with what makes the streams wait for each other.
   void OwnCall(const HostShare& share) {
     const std::uint32_t node = graph_.edges[share.edge].node;
-    if (share.leaf != Leaf::kDispatchComm || IsOnQueue(node)) return;
+    if (share.category != TimeCategory::kDispatchComm || IsOnQueue(node)) return;
     const auto next = std::lower_bound(collectives_.begin(), collectives_.end(),
                                        std::pair{Node(node).start, std::uint32_t{0}});
     if (next != collectives_.end() && Node(next->second).step == Node(node).step)
@@ -186,7 +186,7 @@ IssuingWork::IssuingWork(const RankDiagnosis& part) {
   std::vector<std::pair<std::uint32_t, Removal::Edge>> found;
   for (const HostShare& share : part.shares) {
     const std::uint32_t node = issued[part.graph.edges[share.edge].node];
-    if (node != kNoNode && CountsAsIssuing(share.leaf))
+    if (node != kNoNode && CountsAsIssuing(share.category))
       found.push_back({node, {share.edge, share.time}});
   }
   std::ranges::stable_sort(found, {}, [](const auto& row) { return row.first; });

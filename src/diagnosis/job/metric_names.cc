@@ -48,12 +48,12 @@ std::string RanksText(const std::vector<std::int64_t>& ranks, Language language)
   if (*std::ranges::min_element(ranks) < 0)
     return chinese ? "编号未知的卡" : "ranks without a number";
   // More say nothing at a glance.
-  constexpr std::size_t kMostRuns = 4;
+  constexpr std::size_t kMaxRuns = 4;
   std::vector<std::int64_t> sorted = ranks;
   std::ranges::sort(sorted);
   std::string text;
   std::size_t runs = 0, next = 0;
-  while (next < sorted.size() && runs++ < kMostRuns) {
+  while (next < sorted.size() && runs++ < kMaxRuns) {
     std::size_t last = next;
     while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
     text += text.empty() ? "" : ", ";

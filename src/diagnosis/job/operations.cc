@@ -21,9 +21,9 @@ namespace {
 
 class OperationJoiner {
  public:
-  OperationJoiner(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
+  OperationJoiner(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds,
                   const std::set<std::int64_t>& captured)
-      : ranks_(ranks), rules_(rules), captured_(captured) {}
+      : ranks_(ranks), thresholds_(thresholds), captured_(captured) {}
 
   JobOperations Join() && {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) AddRank(rank);
@@ -111,7 +111,7 @@ class OperationJoiner {
     for (const auto& [key, operations] : matched) {
       const Places& of_group = places[std::get<0>(key)];
       const bool is_apart = static_cast<double>(of_group.all - of_group.taken) >
-                            rules_[kUnmatchedShare] * static_cast<double>(of_group.all);
+                            thresholds_[kUnmatchedShare] * static_cast<double>(of_group.all);
       std::size_t number = 0;
       for (const JointRanks& operation : is_apart ? Alone(runs_.at(key)) : operations) {
         AddJoined(key, number++, operation, is_apart);
@@ -137,7 +137,7 @@ class OperationJoiner {
     }
     const bool is_complete = matched.size() * ranks == runs.size();
     if (is_complete &&
-        (is_pair || ShareTogether(MatchInOrder(runs)) >= 1 - rules_[kUnmatchedShare]))
+        (is_pair || ShareTogether(MatchInOrder(runs)) >= 1 - thresholds_[kUnmatchedShare]))
       return matched;
     return MatchInTime(runs);
   }
@@ -269,9 +269,10 @@ class OperationJoiner {
     TimeNs longest = 0;
     for (const StepPart& step : Part(0).steps) longest = std::max(longest, step.end - step.begin);
     LatenessLimits limits;
-    limits.least = std::max(Whole(rules_[kOutsiderNs]), ShareOf(longest, rules_[kOutsiderShare]));
-    limits.least_operations = rules_[kLeastOperations];
-    limits.systematic_share = rules_[kSystematicShare];
+    limits.least =
+        std::max(Whole(thresholds_[kOutsiderNs]), ShareOf(longest, thresholds_[kOutsiderShare]));
+    limits.least_operations = thresholds_[kMinOperations];
+    limits.systematic_share = thresholds_[kSystematicShare];
     const auto steps = static_cast<TimeNs>(std::max<std::size_t>(1, Part(0).steps.size()));
     limits.least_of_habit = steps * limits.least;
     return limits;
@@ -343,7 +344,7 @@ class OperationJoiner {
   }
 
   const std::vector<DiagnosedRank>& ranks_;
-  const Rules& rules_;
+  const Thresholds& thresholds_;
   const std::set<std::int64_t>& captured_;
   JobCollectives met_;
   std::vector<JobGroups> groups_;  // by rank
@@ -377,9 +378,9 @@ bool IsBarrierKind(const std::string& kind) {
          kind.starts_with("alltoall");
 }
 
-JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
+JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds,
                              const std::set<std::int64_t>& captured) {
-  return OperationJoiner(ranks, rules, captured).Join();
+  return OperationJoiner(ranks, thresholds, captured).Join();
 }
 
 }  // namespace mpa

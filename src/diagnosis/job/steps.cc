@@ -150,15 +150,18 @@ std::optional<TimeNs> LastBegin(const std::vector<DiagnosedRank>& ranks,
 
 }  // namespace
 
-LeafDivider::LeafDivider(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations)
+CategoryDivider::CategoryDivider(const std::vector<DiagnosedRank>& ranks,
+                                 const JobOperations& operations)
     : ranks_(ranks), operations_(operations) {
   for (const JobOperation& operation : operations.all)
     last_begin_.push_back(LastBegin(ranks, operations, operation));
 }
 
-std::vector<TimeNs> LeafDivider::Leaves(std::size_t rank, const StepPart& step) const {
-  std::vector<TimeNs> leaves = step.leaves;
-  const auto at = [&](Leaf leaf) -> TimeNs& { return leaves[static_cast<std::size_t>(leaf)]; };
+std::vector<TimeNs> CategoryDivider::Categories(std::size_t rank, const StepPart& step) const {
+  std::vector<TimeNs> categories = step.categories;
+  const auto at = [&](TimeCategory category) -> TimeNs& {
+    return categories[static_cast<std::size_t>(category)];
+  };
   for (const UnsplitPiece& piece : step.unsplit) {
     const std::optional<TimeNs> of_job = last_begin_[operations_.of_rank[rank][piece.collective]];
     if (!of_job) continue;
@@ -167,11 +170,11 @@ std::vector<TimeNs> LeafDivider::Leaves(std::size_t rank, const StepPart& step) 
         last > ranks_[rank].part->operations[piece.collective].start + kArrivalTolerance;
     const TimeNs time = piece.end - piece.begin;
     const TimeNs wait = waited ? std::clamp<TimeNs>(last - piece.begin, 0, time) : 0;
-    at(Leaf::kUnsplit) -= time;
-    at(Leaf::kWaitPeer) += wait;
-    at(Leaf::kTransfer) += time - wait;
+    at(TimeCategory::kUnsplit) -= time;
+    at(TimeCategory::kWaitPeer) += wait;
+    at(TimeCategory::kTransfer) += time - wait;
   }
-  return leaves;
+  return categories;
 }
 
 }  // namespace mpa

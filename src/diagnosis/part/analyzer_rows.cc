@@ -17,8 +17,8 @@
 namespace mpa {
 namespace {
 
-constexpr TimeNs kLeastCollection = 1'000'000;
-constexpr std::size_t kMostKernels = 1000;
+constexpr TimeNs kMinCollection = 1'000'000;
+constexpr std::size_t kMaxKernels = 1000;
 
 class AnalyzerRowsMaker {
  public:
@@ -92,7 +92,7 @@ class AnalyzerRowsMaker {
       if (IsAiCpu(View(kernels.core[i]))) found.push_back(i);
     }
     std::ranges::stable_sort(found, std::greater{}, [&](std::size_t a) { return kernels.dur[a]; });
-    found.resize(std::min(found.size(), kMostKernels));
+    found.resize(std::min(found.size(), kMaxKernels));
     for (const std::size_t i : found) {
       rows_.ai_cpu.push_back({std::string(View(kernels.name[i])),
                               std::string(View(kernels.op_type[i])),
@@ -103,7 +103,7 @@ class AnalyzerRowsMaker {
   void AddCollected() {
     const GarbageCollections& rows = trace_.garbage_collections;
     for (std::size_t i = 0; i < rows.Size(); ++i) {
-      if (rows.dur[i] >= kLeastCollection) rows_.collected.push_back({rows.start[i], rows.dur[i]});
+      if (rows.dur[i] >= kMinCollection) rows_.collected.push_back({rows.start[i], rows.dur[i]});
     }
   }
 
@@ -251,7 +251,7 @@ const std::vector<FusionTarget>& FusionTargets() {
 
 namespace {
 
-constexpr std::size_t kMostListed = 1000;
+constexpr std::size_t kMaxListed = 1000;
 // If all kernels without bound are shorter, none of them matters.
 constexpr TimeNs kLongKernel = 20'000;
 
@@ -286,7 +286,7 @@ class KernelLister {
     list.count = static_cast<std::int64_t>(found.size());
     for (const std::size_t row : found) list.time += kernels.dur[row];
     std::ranges::stable_sort(found, std::greater{}, [&](std::size_t a) { return kernels.dur[a]; });
-    found.resize(std::min(found.size(), kMostListed));
+    found.resize(std::min(found.size(), kMaxListed));
     for (const std::size_t row : found) list.rows.push_back(RowOf(row));
     return list;
   }
@@ -368,7 +368,7 @@ std::vector<ClockRow> ClocksOfKernels(const RankTrace& trace) {
     rows.push_back(std::move(row));
   }
   std::ranges::stable_sort(rows, std::greater{}, &ClockRow::time);
-  rows.resize(std::min(rows.size(), kMostListed));
+  rows.resize(std::min(rows.size(), kMaxListed));
   return rows;
 }
 

@@ -107,10 +107,10 @@ class DevicePart {
         begin_node_[i] = end_node_[i] =
             draft_.AddOfStep(work.end, 0, NodeKind::kWait, StepOf(item), work.row);
       } else {
-        const NodeKind kind = IsDeviceCopy(work.leaf) ? NodeKind::kCopy : NodeKind::kKernel;
+        const NodeKind kind = IsDeviceCopy(work.category) ? NodeKind::kCopy : NodeKind::kKernel;
         begin_node_[i] = end_node_[i] =
             draft_.AddOfStep(work.begin, work.end - work.begin, kind, StepOf(item), work.row);
-        graph_.nodes.back().leaf = work.own;
+        graph_.nodes.back().category = work.own;
         graph_.nodes.back().stream = static_cast<std::int32_t>(work.stream);
         graph_.nodes.back().in_optimizer = Contains(optimizer_, AskedFor(item));
         graph_.nodes.back().adds_gradients = Contains(gradients_, AskedFor(item));

@@ -19,10 +19,10 @@ namespace mpa {
 namespace {
 
 // The limits of the Python tool.
-constexpr std::size_t kMostOfVerdict = 5;
-constexpr double kLeastCubeBytes = 100.0 * (1 << 20);  // of all calls
-constexpr double kLeastShareOfType = 0.01;
-constexpr TimeNs kLeastTimeOfType = 1'000'000'000;
+constexpr std::size_t kMaxOfVerdict = 5;
+constexpr double kMinCubeBytes = 100.0 * (1 << 20);  // of all calls
+constexpr double kMinShareOfType = 0.01;
+constexpr TimeNs kMinTimeOfType = 1'000'000'000;
 constexpr std::int64_t kCubeAxis = 256, kAttentionAxis = 128;
 
 // Means over the measured calls, in thousandths.
@@ -86,7 +86,7 @@ class PerfJudge {
       if (family == PerfFamily::kVector && !Matters(kernels_.op_type[calls.row])) continue;
       const KernelTensors tensors = TensorsOf(calls.row);
       if (family == PerfFamily::kCube &&
-          BytesOf(calls.row, tensors) * static_cast<double>(calls.count) < kLeastCubeBytes)
+          BytesOf(calls.row, tensors) * static_cast<double>(calls.count) < kMinCubeBytes)
         continue;
       AddRow(family, calls, tensors, rows);
     }
@@ -151,8 +151,8 @@ class PerfJudge {
 
   bool Matters(StringId type) const {
     const TimeNs time = of_type_.at(type);
-    return time >= kLeastTimeOfType ||
-           static_cast<double>(time) >= kLeastShareOfType * static_cast<double>(total_);
+    return time >= kMinTimeOfType ||
+           static_cast<double>(time) >= kMinShareOfType * static_cast<double>(total_);
   }
 
   KernelTensors TensorsOf(std::size_t row) const {
@@ -270,7 +270,7 @@ class PerfJudge {
     });
     std::map<std::pair<PerfFamily, PerfVerdict>, std::size_t> kept;
     std::erase_if(rows, [&](const PerfRow& row) {
-      return ++kept[{row.family, row.verdict}] > kMostOfVerdict;
+      return ++kept[{row.family, row.verdict}] > kMaxOfVerdict;
     });
     return rows;
   }

@@ -20,12 +20,12 @@ namespace mpa {
 namespace {
 
 // The limits of the Python tool.
-constexpr std::size_t kShortestSequence = 3, kLongestSequence = 10;
-constexpr std::size_t kLeastRuns = 6;
+constexpr std::size_t kShortestSequence = 3, kMaxSequence = 10;
+constexpr std::size_t kMinRuns = 6;
 constexpr double kHostBound = 0.4, kMteBound = 0.8;
-constexpr double kLeastShareOfCapture = 0.01;
+constexpr double kMinShareOfCapture = 0.01;
 
-constexpr std::size_t kMostSequences = 1000;
+constexpr std::size_t kMaxSequences = 1000;
 
 // Sums may wrap around: differences of near ones are right all the same.
 using Wrapping = std::uint64_t;
@@ -249,7 +249,7 @@ class SequenceLister {
     std::ranges::sort(list.rows, [](const KernelSequence& a, const KernelSequence& b) {
       return a.total != b.total ? a.total > b.total : a.first < b.first;
     });
-    list.rows.resize(std::min(list.rows.size(), kMostSequences));
+    list.rows.resize(std::min(list.rows.size(), kMaxSequences));
     return list;
   }
 
@@ -265,7 +265,7 @@ class SequenceLister {
     Starts starts(kernels_.Size());
     std::iota(starts.begin(), starts.end(), 0u);
     std::vector<Group> groups = {{0, starts.size()}};
-    for (std::size_t length = 1; length <= kLongestSequence && !groups.empty(); ++length) {
+    for (std::size_t length = 1; length <= kMaxSequence && !groups.empty(); ++length) {
       Starts divided;
       std::vector<Group> parts;
       for (const Group& group : groups)
@@ -296,7 +296,7 @@ class SequenceLister {
     }
     for (const std::uint32_t kind : kinds) {
       Group& part = part_of_kind_[kind];
-      part.begin = part.size < kLeastRuns ? kNone : divided.size();
+      part.begin = part.size < kMinRuns ? kNone : divided.size();
       if (part.begin == kNone) continue;
       parts.push_back(part);
       divided.resize(divided.size() + part.size);
@@ -328,13 +328,13 @@ class SequenceLister {
   }
 
   bool Matters(const RunsOfSequence& runs) const {
-    if (runs.starts.size() < kLeastRuns) return false;
+    if (runs.starts.size() < kMinRuns) return false;
     // Else broken files.
     if (!IsDuration(runs.total) || !IsDuration(runs.times.busy) || !IsDuration(runs.times.moving))
       return false;
     if (runs.IsMteBound()) return true;
     return runs.IsHostBound() && static_cast<double>(runs.total) >
-                                     kLeastShareOfCapture * static_cast<double>(kernels_.Span());
+                                     kMinShareOfCapture * static_cast<double>(kernels_.Span());
   }
 
   KernelSequence RowOf(const RunsOfSequence& runs, std::size_t length) const {

@@ -116,8 +116,8 @@ class PartMaker {
       part.id = step.id;
       part.begin = step.window.begin;
       part.end = step.window.end;
-      for (std::size_t leaf = 0; leaf < kLeaves; ++leaf)
-        part.leaves.push_back(step.leaves[static_cast<Leaf>(leaf)]);
+      for (std::size_t category = 0; category < kTimeCategories; ++category)
+        part.categories.push_back(step.categories[static_cast<TimeCategory>(category)]);
     }
   }
 
@@ -133,19 +133,20 @@ class PartMaker {
       part.name = names_.Of(View(blocked.name));
       part.start = blocked.begin;
       part.dur = blocked.dur;
-      part.leaf = Leaf::kExplicitSync;
+      part.category = TimeCategory::kExplicitSync;
       timeline_.Walk(
           blocked.track, part.start, part.start + 1,
-          [&](const HostPiece& piece) { part.leaf = piece.leaf; }, [](TimeNs, TimeNs) {});
+          [&](const HostPiece& piece) { part.category = piece.category; }, [](TimeNs, TimeNs) {});
       if (blocked.is_op)
-        part.leaf = View(blocked.name) == "aten::copy_" ? Leaf::kHostCopy : Leaf::kScalarSync;
+        part.category = View(blocked.name) == "aten::copy_" ? TimeCategory::kHostCopy
+                                                            : TimeCategory::kScalarSync;
       const std::int64_t op = ops.FindEnclosing({part.start, part.start + part.dur, blocked.track});
       part.place = op == Nesting::kNone
                        ? names_.Of("")
                        : names_.Of(View(trace_.host_ops.name[static_cast<std::size_t>(op)]));
-      if (op != Nesting::kNone && part.leaf == Leaf::kExplicitSync &&
+      if (op != Nesting::kNone && part.category == TimeCategory::kExplicitSync &&
           Allocates(ops.At(static_cast<std::size_t>(op)))) {
-        part.leaf = Leaf::kMemory;
+        part.category = TimeCategory::kMemory;
       }
       part.line = names_.Of(sites.At({part.start, part.start + part.dur, blocked.track}));
       const auto step = steps_.OfHostTime(part.start);
@@ -159,7 +160,7 @@ class PartMaker {
     timeline_.Walk(
         op.track, op.start, op.end,
         [&](const HostPiece& piece) {
-          if (piece.leaf == Leaf::kMemory) memory += piece.end - piece.begin;
+          if (piece.category == TimeCategory::kMemory) memory += piece.end - piece.begin;
         },
         [](TimeNs, TimeNs) {});
     return memory > 0;
@@ -179,13 +180,13 @@ class PartMaker {
   // Members also wait for signals of each other, which takes them but a moment: some us, so that
   // what is longer is a wait for a peer that is slow.
   static void AddPhases(const std::vector<CollectivePhase>& phases, OperationPart& part) {
-    constexpr TimeNs kLongestSignal = 20'000;
+    constexpr TimeNs kMaxSignal = 20'000;
     for (const CollectivePhase& phase : phases) {
       const TimeNs time = phase.end - phase.begin;
-      if (phase.leaf == Leaf::kTransfer) part.moved += time;
-      if (phase.leaf == Leaf::kInnerIdle) part.idle += time;
-      if (phase.leaf == Leaf::kInnerWait)
-        (time > kLongestSignal ? part.held_up : part.idle) += time;
+      if (phase.category == TimeCategory::kTransfer) part.moved += time;
+      if (phase.category == TimeCategory::kInnerIdle) part.idle += time;
+      if (phase.category == TimeCategory::kInnerWait)
+        (time > kMaxSignal ? part.held_up : part.idle) += time;
     }
   }
 
@@ -225,7 +226,7 @@ class PartMaker {
   void AddUnsplit(const std::unordered_map<std::int32_t, std::uint32_t>& number) {
     for (std::size_t step = 0; step < account_.steps.size(); ++step) {
       for (const Piece& piece : account_.PiecesOf(account_.steps[step])) {
-        if (piece.leaf != Leaf::kUnsplit) continue;
+        if (piece.category != TimeCategory::kUnsplit) continue;
         const auto found = number.find(piece.row);
         if (found != number.end())
           part_.steps[step].unsplit.push_back({found->second, piece.begin, piece.end});
@@ -334,7 +335,7 @@ void CheckPart(const RankDiagnosis& part) {
     for (const std::uint32_t node : nodes) Require(is_node(node));
   }
   for (const StepPart& step : part.steps) {
-    Require(step.leaves.size() == kLeaves && step.end >= step.begin);
+    Require(step.categories.size() == kTimeCategories && step.end >= step.begin);
     RequireTime(step.begin, step.end - step.begin);
     for (const WorkSum& work : step.work) Require(is_name(work.name) && IsDuration(work.time));
     for (const UnsplitPiece& piece : step.unsplit) {

@@ -34,7 +34,7 @@ void SumUp(RankDiagnosis& part) {
     if (node.kind == NodeKind::kKernel) add(node, false, part.KindOf(node).type, node.dur);
   }
   for (const HostShare& share : part.shares) {
-    add(part.graph.nodes[part.graph.edges[share.edge].node], true, names.Of(NameOf(share.leaf)),
+    add(part.graph.nodes[part.graph.edges[share.edge].node], true, names.Of(NameOf(share.category)),
         share.time);
   }
   for (std::size_t step = 0; step < sums.size(); ++step) {

@@ -94,7 +94,7 @@ class KernelNamer {
       const auto [found, is_new] =
           numbers_.try_emplace({type, std::get<2>(texts), std::get<3>(texts)},
                                static_cast<std::int32_t>(part_.kinds.size()));
-      if (is_new) Describe(type, texts, known ? node.row : -1, node.leaf);
+      if (is_new) Describe(type, texts, known ? node.row : -1, node.category);
       node.row = found->second;
     }
     part_.rated_mhz = static_cast<std::int64_t>(chip_.frequency_mhz);
@@ -130,7 +130,7 @@ class KernelNamer {
     clock_[step].time += node.dur;
   }
 
-  void Describe(StringId type, const Texts& texts, std::int32_t row, Leaf leaf) {
+  void Describe(StringId type, const Texts& texts, std::int32_t row, TimeCategory category) {
     KernelKind& kind = part_.kinds.emplace_back();
     kind.type = names_.Of(View(type));
     kind.name = names_.Of(View(std::get<1>(texts)));
@@ -144,7 +144,7 @@ class KernelNamer {
         KernelTensors::Parse(View(kernels.shapes[at]), View(kernels.input_formats[at]),
                              View(kernels.output_shapes[at]), View(kernels.output_formats[at]));
     const std::vector<std::string> types = ParseTensorNames(View(kernels.input_types[at]));
-    AddBytes(tensors, types, leaf, kind);
+    AddBytes(tensors, types, category, kind);
     const Flops flops = FlopsOf(View(type), tensors);
     if (FlopsFamilyOf(View(type)) == FlopsFamily::kNone) return;
     const std::string_view said = View(kernels.hf32[at]);
@@ -160,14 +160,15 @@ class KernelNamer {
   }
 
   static void AddBytes(const KernelTensors& tensors, const std::vector<std::string>& types,
-                       Leaf leaf, KernelKind& kind) {
+                       TimeCategory category, KernelKind& kind) {
     const TensorBytes bytes = BytesOf(tensors, types);
     kind.bytes = bytes.all;
     kind.written = bytes.written;
     std::int64_t read = 0, written = 0;  // elements of the largest
     for (const Shape& shape : tensors.inputs) read = std::max(read, ElementsOf(shape));
     for (const Shape& shape : tensors.outputs) written = std::max(written, ElementsOf(shape));
-    kind.streams = bytes.all > 0 && leaf == Leaf::kVector && written > 0 && written == read;
+    kind.streams =
+        bytes.all > 0 && category == TimeCategory::kVector && written > 0 && written == read;
   }
 
   const RankTrace& trace_;

@@ -34,7 +34,7 @@ class ShareMaker {
     times_ = between_ = {};
     found_.clear();
     const auto add_idle = [&](TimeNs begin, TimeNs end) {
-      AddTime(Leaf::kHostIdle, begin, end, WithoutGarbage(begin, end));
+      AddTime(TimeCategory::kHostIdle, begin, end, WithoutGarbage(begin, end));
     };
     timeline_.Walk(
         stretch.track, stretch.begin, stretch.end,
@@ -46,26 +46,26 @@ class ShareMaker {
         });
     AddGarbage({stretch.begin, stretch.end});
     std::ranges::stable_sort(found_, [](const Found& a, const Found& b) {
-      return std::pair{a.leaf, a.place.name} < std::pair{b.leaf, b.place.name};
+      return std::pair{a.category, a.place.name} < std::pair{b.category, b.place.name};
     });
     auto next = found_.begin();
-    for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
-      if (times_[leaf] == 0) continue;
+    for (std::size_t category = 0; category < kTimeCategories; ++category) {
+      if (times_[category] == 0) continue;
       const auto share = static_cast<std::uint32_t>(part_.shares.size());
       part_.shares.push_back({.edge = stretch.edge,
-                              .leaf = static_cast<Leaf>(leaf),
-                              .time = times_[leaf],
+                              .category = static_cast<TimeCategory>(category),
+                              .time = times_[category],
                               .in_optimizer = Contains(optimizer_, stretch.begin),
-                              .between = between_[leaf]});
-      while (next != found_.end() && next->leaf < static_cast<Leaf>(leaf)) ++next;
-      while (next != found_.end() && next->leaf == static_cast<Leaf>(leaf))
+                              .between = between_[category]});
+      while (next != found_.end() && next->category < static_cast<TimeCategory>(category)) ++next;
+      while (next != found_.end() && next->category == static_cast<TimeCategory>(category))
         next = AddPlace(share, next);
     }
   }
 
  private:
   struct Found {
-    Leaf leaf{};
+    TimeCategory category{};
     HostPlace place;
     NestSpan longest;
     std::pair<PieceTable, std::int32_t> event;
@@ -76,24 +76,24 @@ class ShareMaker {
     return end - begin - (garbage_.empty() ? 0 : LengthWithin(garbage_, {begin, end}));
   }
 
-  void AddTime(Leaf leaf, TimeNs begin, TimeNs end, TimeNs time) {
-    times_[static_cast<std::size_t>(leaf)] += time;
+  void AddTime(TimeCategory category, TimeNs begin, TimeNs end, TimeNs time) {
+    times_[static_cast<std::size_t>(category)] += time;
     if (!named_.empty())
-      between_[static_cast<std::size_t>(leaf)] +=
+      between_[static_cast<std::size_t>(category)] +=
           std::min(time, end - begin - LengthWithin(named_, {begin, end}));
   }
 
   void AddPiece(const HostPiece& piece, std::int32_t track, std::int32_t before) {
     const TimeNs time = WithoutGarbage(piece.begin, piece.end);
     if (time == 0) return;
-    AddTime(piece.leaf, piece.begin, piece.end, time);
+    AddTime(piece.category, piece.begin, piece.end, time);
     const StringId text = HostTextOf(trace_, piece.table, piece.row);
     if (text == StringId::kEmpty || IsMark(piece, trace_.strings.View(text)) ||
         WaitsForOther(piece, track, before))
       return;
     const TimeNs start = StartOfPiece(piece);
     // A call that goes on from an earlier stretch was counted there.
-    found_.push_back({piece.leaf,
+    found_.push_back({piece.category,
                       {.name = NameOf(piece, text),
                        .count = start >= begin_ ? 1u : 0u,
                        .time = time,
@@ -108,9 +108,9 @@ class ShareMaker {
         garbage_, [&](const Interval& row) { return row.end <= within.begin; });
     for (; at != garbage_.end() && at->begin < within.end; ++at) {
       const TimeNs begin = std::max(within.begin, at->begin), end = std::min(within.end, at->end);
-      times_[static_cast<std::size_t>(Leaf::kGarbage)] += end - begin;
+      times_[static_cast<std::size_t>(TimeCategory::kGarbage)] += end - begin;
       found_.push_back(
-          {Leaf::kGarbage,
+          {TimeCategory::kGarbage,
            {.name = names_.Of(kCollection),
             .count = 1,
             .time = end - begin,
@@ -127,8 +127,8 @@ class ShareMaker {
     place.share = share;
     NestSpan longest = first->longest;
     auto next = std::next(first);
-    for (;
-         next != found_.end() && next->leaf == first->leaf && next->place.name == first->place.name;
+    for (; next != found_.end() && next->category == first->category &&
+           next->place.name == first->place.name;
          ++next) {
       if (next->event != std::prev(next)->event) place.count += next->place.count;
       place.time += next->place.time;
@@ -137,7 +137,7 @@ class ShareMaker {
       place.start = next->place.start;
       longest = next->longest;
     }
-    place.line = names_.Of(IsIssuing(first->leaf) ? "" : sites_.At(longest));
+    place.line = names_.Of(IsIssuing(first->category) ? "" : sites_.At(longest));
     part_.places.push_back(place);
     return next;
   }
@@ -145,13 +145,14 @@ class ShareMaker {
   // A frame in which the thread only waits for operators of the one that issued work before it, as
   // that of the backward pass, is not what takes the time.
   bool WaitsForOther(const HostPiece& piece, std::int32_t track, std::int32_t before) const {
-    if (piece.table != PieceTable::kPythonCalls || piece.leaf != Leaf::kPython || before == track)
+    if (piece.table != PieceTable::kPythonCalls || piece.category != TimeCategory::kPython ||
+        before == track)
       return false;
     TimeNs busy = 0;
     timeline_.Walk(
         before, piece.begin, piece.end,
         [&](const HostPiece& other) {
-          if (other.leaf != Leaf::kPython) busy += other.end - other.begin;
+          if (other.category != TimeCategory::kPython) busy += other.end - other.begin;
         },
         [](TimeNs, TimeNs) {});
     return 2 * busy > piece.end - piece.begin;
@@ -162,7 +163,8 @@ class ShareMaker {
   bool IsMark(const HostPiece& piece, std::string_view name) const {
     if (piece.table != PieceTable::kHostOps) return false;
     if (IsStepMark(name)) return true;
-    if (trace_.device != DeviceKind::kGpu || piece.leaf != Leaf::kDispatchOp) return false;
+    if (trace_.device != DeviceKind::kGpu || piece.category != TimeCategory::kDispatchOp)
+      return false;
     return !ContainsAny(name, {"::", "Backward", "Optimizer."}) && !name.starts_with("cu") &&
            !name.starts_with("hip") && !name.starts_with("nccl");
   }
@@ -201,7 +203,7 @@ class ShareMaker {
   std::unordered_map<StringId, NameId> of_frames_, of_others_;
   // Of the stretch at hand.
   TimeNs begin_ = 0;
-  std::array<TimeNs, kLeaves> times_{}, between_{};
+  std::array<TimeNs, kTimeCategories> times_{}, between_{};
   std::vector<Found> found_;
 };
 
@@ -217,7 +219,7 @@ namespace {
 
 // Shorter gaps lie between any two records. What is made of longer ones is a matter of the rules,
 // and none of them can ask for shorter ones.
-constexpr TimeNs kLeastGap = 1'000'000;
+constexpr TimeNs kMinGap = 1'000'000;
 
 // When nothing of the host is recorded on any thread.
 Intervals SilentTimes(const RankTrace& trace, const HostTimeline& timeline,
@@ -246,9 +248,9 @@ std::vector<SilentGap> FindSilentGaps(const RankTrace& trace, const HostTimeline
   for (const HostStretch& stretch : stretches) {
     const Interval within = {std::max(stretch.begin, timeline.Span().begin),
                              std::min(stretch.end, timeline.Span().end)};
-    if (within.end - within.begin < kLeastGap) continue;
+    if (within.end - within.begin < kMinGap) continue;
     for (const Interval& gap : SilentTimes(trace, timeline, within)) {
-      if (gap.end - gap.begin >= kLeastGap)
+      if (gap.end - gap.begin >= kMinGap)
         gaps.push_back({stretch.edge, gap.begin, gap.end - gap.begin});
     }
   }

@@ -16,13 +16,14 @@ namespace mpa {
 namespace {
 
 // Of fewer tasks none is usual. What is made of those that are kept is a matter of the rules.
-constexpr std::size_t kLeastOfClass = 5;
+constexpr std::size_t kMinOfClass = 5;
 
 Intervals CubeWork(const RankTrace& trace, const RankGraph& graph) {
   std::vector<Interval> work;
   for (const GraphNode& node : graph.nodes) {
-    const bool cube = node.leaf == Leaf::kMatmul || node.leaf == Leaf::kGroupedMatmul ||
-                      node.leaf == Leaf::kConvolution || node.leaf == Leaf::kAttention;
+    const bool cube =
+        node.category == TimeCategory::kMatmul || node.category == TimeCategory::kGroupedMatmul ||
+        node.category == TimeCategory::kConvolution || node.category == TimeCategory::kAttention;
     if (node.kind == NodeKind::kKernel && cube) work.push_back({node.start, node.start + node.dur});
   }
   return trace.comm_tasks.Empty() ? Intervals{} : Union(std::move(work));
@@ -119,7 +120,7 @@ class TransferFinder {
 
   void FindLong() {
     for (const auto& [of, rows] : by_class_) {
-      if (rows.size() < kLeastOfClass) continue;
+      if (rows.size() < kMinOfClass) continue;
       std::vector<TimeNs> durations;
       for (const std::size_t row : rows) durations.push_back(times_[row]);
       const TimeNs usual = Median(std::move(durations));

@@ -87,7 +87,7 @@ void Replays::Run(std::span<const Removal* const> common,
     case 2:
       return Pass<2>();
     default:
-      return Pass<kMost>();
+      return Pass<kMax>();
   }
 }
 
@@ -170,7 +170,7 @@ StepReplays::StepReplays(const ReplayGraph& graph, const ReplaySteps& steps)
 void StepReplays::ForEach(
     std::span<const Removal* const> common, std::span<const Removals> sets,
     const std::function<void(std::size_t, const Replays&, std::size_t)>& visit) {
-  const std::size_t most = std::min(Replays::kMost, (sets.size() + kWorkers - 1) / kWorkers);
+  const std::size_t most = std::min(Replays::kMax, (sets.size() + kWorkers - 1) / kWorkers);
   const std::size_t workers = std::min(kWorkers, sets.size());
   while (workers_.size() < workers) workers_.emplace_back(graph_);
   ParallelFor(workers, [&](std::size_t worker) {

@@ -6,7 +6,7 @@
 
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/report/finding_text.h"
-#include "mpa/measure/leaf.h"
+#include "mpa/measure/time_category.h"
 
 namespace mpa {
 namespace {
@@ -25,7 +25,7 @@ std::vector<const AdvicePart*> FirstOf(const Advice& advice, const AdviceFacts& 
   std::vector<const AdvicePart*> first;
   for (const AdvicePart& part :
        facts.on_gpu && !advice.of_gpu.empty() ? advice.of_gpu : advice.parts) {
-    if (first.size() == kMostActions) break;
+    if (first.size() == kMaxActions) break;
     const bool fits = part.fits == nullptr || part.fits(facts);
     if (fits && std::ranges::find(done, part.setting) == done.end()) first.push_back(&part);
   }
@@ -48,8 +48,8 @@ Action ActionOn(const FoundSetting& setting) {
 const Advice& AdviceOn(const FoundCause& found) {
   if (found.variant != nullptr) return found.variant->advice;
   for (const FindingInfo* of_work : found.finding->mended_as) {
-    for (const Leaf leaf : of_work->leaves) {
-      if (NameOf(leaf) == found.leaf) return of_work->advice;
+    for (const TimeCategory category : of_work->categories) {
+      if (NameOf(category) == found.category) return of_work->advice;
     }
   }
   return found.finding->advice;

@@ -87,14 +87,14 @@ class AnalyzerSheetMaker : private SheetMaker {
                                                 "Communication that no kernel hid"),
         TimeColumn<&SlowRankRow::free>("free(us)", 16, Unit::kNsShownAsUs, "The rest of the step"),
     };
-    AddSheet(kRankLate.category, columns, [&](const RankDiagnosis& part, auto add) {
+    AddSheet(kRankLate.problem, columns, [&](const RankDiagnosis& part, auto add) {
       for (const StepPart& step : part.steps) {
         SlowRankRow row{.step = step.id};
-        for (std::size_t i = 0; i < kLeaves; ++i) {
-          const Leaf leaf = static_cast<Leaf>(i);
-          (IsCompute(leaf)         ? row.compute
-           : IsCommunication(leaf) ? row.communication
-                                   : row.free) += step.leaves[i];
+        for (std::size_t i = 0; i < kTimeCategories; ++i) {
+          const TimeCategory category = static_cast<TimeCategory>(i);
+          (IsCompute(category)         ? row.compute
+           : IsCommunication(category) ? row.communication
+                                       : row.free) += step.categories[i];
         }
         add(row);
       }
@@ -120,7 +120,7 @@ class AnalyzerSheetMaker : private SheetMaker {
         TimeColumn<&Row::sdma, &Moved::time>("SDMA time(ms)", 16, Unit::kNsShownAsMs,
                                              "Time of these tasks"),
     };
-    AddSheet(kLinkSlow.category, columns, [&](const RankDiagnosis& part, auto add) {
+    AddSheet(kLinkSlow.problem, columns, [&](const RankDiagnosis& part, auto add) {
       std::map<std::int32_t, Row> of_step;
       const auto sum = [](Moved& into, const Moved& moved) {
         into.bytes += moved.bytes;
@@ -145,7 +145,7 @@ class AnalyzerSheetMaker : private SheetMaker {
         RankColumn<AiCpuRow>(12),
     };
     const auto [rows, time] =
-        AddList(kOpAicpu.category, columns, &AnalyzerRows::ai_cpu, &AiCpuRow::dur);
+        AddList(kOpAicpu.problem, columns, &AnalyzerRows::ai_cpu, &AiCpuRow::dur);
     NoteAsFinding(kOpAicpu, rows, time,
                   {"{} kernels run on the AI CPU", "{} 个算子运行在 AI CPU 上"});
   }
@@ -161,7 +161,7 @@ class AnalyzerSheetMaker : private SheetMaker {
     };
     std::int64_t count = 0;
     TimeNs time = 0;
-    AddSheet(kHostAclop.category, columns, [&](const RankDiagnosis& part, auto add) {
+    AddSheet(kHostAclop.problem, columns, [&](const RankDiagnosis& part, auto add) {
       if (part.analyzers.compiles == 0) return;
       count += part.analyzers.compiles;
       time += part.analyzers.compile_time;
@@ -179,7 +179,7 @@ class AnalyzerSheetMaker : private SheetMaker {
         TimeColumn<&CollectedRow::dur>("duration(us)", 16, Unit::kNsShownAsUs, "How long it took"),
     };
     const auto [rows, time] =
-        AddList(kHostGc.category, columns, &AnalyzerRows::collected, &CollectedRow::dur);
+        AddList(kHostGc.problem, columns, &AnalyzerRows::collected, &CollectedRow::dur);
     NoteAsFinding(kHostGc, rows, time,
                   {"{} garbage collections of 1 ms or more", "{} 次 1 ms 以上的垃圾回收"});
   }
@@ -200,10 +200,10 @@ class AnalyzerSheetMaker : private SheetMaker {
         RankColumn<MovedRow>(12),
     };
     const auto [rows, time] = AddList(
-        kCommUnaligned.category, columns, &AnalyzerRows::moved,
+        kCommUnaligned.problem, columns, &AnalyzerRows::moved,
         [](const MovedRow& row) { return row.sdma.unaligned; },
         [](const MovedRow& row) { return row.sdma.unaligned_tasks > 0; });
-    Note(kCommUnaligned.category, rows, time,
+    Note(kCommUnaligned.problem, rows, time,
          {"{} communication operators move sizes that are not multiples of 512 bytes",
           "{} 个通信算子的数据量不是 512 字节的整数倍"},
          {"pad the buckets of gradients to multiples of 512 bytes",
@@ -232,7 +232,7 @@ class AnalyzerSheetMaker : private SheetMaker {
         RankColumn<Row>(12),
     };
     Packets sum;
-    AddSheet(kCommSmall.category, columns, [&](const RankDiagnosis& part, auto add) {
+    AddSheet(kCommSmall.problem, columns, [&](const RankDiagnosis& part, auto add) {
       Row row;
       for (const MovedRow& moved : part.analyzers.moved) {
         row.sdma.Add(moved.sdma, kSmallSdma);
@@ -261,10 +261,10 @@ class AnalyzerSheetMaker : private SheetMaker {
                                                          "Size over time, GB/s"),
     };
     const auto [rows, time] = AddList(
-        kCommRetransmit.category, columns, &AnalyzerRows::moved,
+        kCommRetransmit.problem, columns, &AnalyzerRows::moved,
         [](const MovedRow& row) { return row.rdma.time; },
         [](const MovedRow& row) { return row.rdma.time > kResent; });
-    Note(kCommRetransmit.category, rows, time,
+    Note(kCommRetransmit.problem, rows, time,
          {"{} operators sent by RDMA for more than 4 s", "{} 个算子 RDMA 发送超过 4 s"},
          {"check optics, flow control (PFC, ECN) and HCCL_RDMA_TIMEOUT",
           "检查光模块、流控（PFC、ECN）和 HCCL_RDMA_TIMEOUT"},
@@ -286,12 +286,12 @@ class AnalyzerSheetMaker : private SheetMaker {
         TextColumn<&Row::transport>("transport", 12, "SDMA, RDMA"),
         RankColumn<Row>(12),
     };
-    const double ratio = of_.rules[kBesideRatio];
+    const double ratio = of_.thresholds[kBesideRatio];
     const std::map<std::string, ComparedTasks> compared =
         CompareTasks(ranks_, &PeerTransfer::beside);
     TimeNs time = 0;
     const std::int64_t rows =
-        AddSheet(kCommContention.category, columns, [&](const RankDiagnosis& part, auto add) {
+        AddSheet(kCommContention.problem, columns, [&](const RankDiagnosis& part, auto add) {
           std::map<std::pair<std::uint32_t, NameId>, TaskSum> beside;  // by operation and transport
           for (const PeerTransfer& transfer : part.transfers)
             Add(transfer.beside, beside[{transfer.operation, transfer.transport}]);
@@ -299,7 +299,7 @@ class AnalyzerSheetMaker : private SheetMaker {
             const std::string& transport = part.names[of.second];
             const ComparedTasks& tasks = compared.at(transport);
             const double alone = tasks.without.Bandwidth();
-            if (sum.time == 0 || !tasks.AreSlower(ratio, of_.rules) ||
+            if (sum.time == 0 || !tasks.AreSlower(ratio, of_.thresholds) ||
                 sum.Bandwidth() >= ratio * alone)
               continue;
             time += sum.time;
@@ -318,13 +318,13 @@ class AnalyzerSheetMaker : private SheetMaker {
         RankColumn<FusibleRow>(12),
     };
     std::int64_t count = 0;
-    AddSheet(kOpUnfused.category, columns, [&](const RankDiagnosis& part, auto add) {
+    AddSheet(kOpUnfused.problem, columns, [&](const RankDiagnosis& part, auto add) {
       for (const FusibleRow& fusible : part.analyzers.fusible) {
         count += fusible.count;
         add(fusible);
       }
     });
-    Note(kOpUnfused.category, count, 0,
+    Note(kOpUnfused.problem, count, 0,
          {"operators that one call could replace ran {} times",
           "可由一个亲和接口替代的算子出现 {} 次"},
          {"use the calls of the sheet; check the precision", "使用表中的接口，并验证精度"}, count);
@@ -344,9 +344,9 @@ std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ra
   return notes;
 }
 
-std::string CategoryOf(const FoundCause& found, Language language) {
-  const Wording& category = found.finding->category;
-  return category.english.empty() ? TitleOf(found, language) : std::string(category.In(language));
+std::string ProblemOf(const FoundCause& found, Language language) {
+  const Wording& problem = found.finding->problem;
+  return problem.english.empty() ? TitleOf(found, language) : std::string(problem.In(language));
 }
 
 }  // namespace mpa

@@ -13,7 +13,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/time.h"
 #include "mpa/diagnosis/job/metric_names.h"
-#include "mpa/measure/leaf.h"
+#include "mpa/measure/time_category.h"
 
 namespace mpa {
 namespace {
@@ -33,16 +33,16 @@ ChainDocument Ranks(const std::vector<TimeOfRank>& ranks, std::size_t most) {
 }
 
 ChainDocument Late(const LateRank& late, std::size_t most_ranks) {
-  ChainDocument leaves = ChainDocument::array();
-  for (const LeafExcess& leaf : late.leaves) {
-    leaves.push_back({{"leaf", leaf.leaf},
-                      {"own_ns", leaf.own},
-                      {"usual_ns", leaf.usual},
-                      {"excess_ns", leaf.Excess()}});
+  ChainDocument categories = ChainDocument::array();
+  for (const CategoryExcess& category : late.categories) {
+    categories.push_back({{"leaf", category.category},
+                          {"own_ns", category.own},
+                          {"usual_ns", category.usual},
+                          {"excess_ns", category.Excess()}});
   }
   ChainDocument json = {{"rank", late.rank},
                         {"compared_ranks", late.compared},
-                        {"leaves", std::move(leaves)},
+                        {"leaves", std::move(categories)},
                         {"lateness_ns", late.lateness},
                         {"explained_share", late.share},
                         {"explained", NameOf(late.explained)},
@@ -103,7 +103,7 @@ nlohmann::ordered_json ChainJson(const FindingChain& chain, std::size_t most_ran
 
 namespace {
 
-constexpr std::size_t kMostLeaves = 5, kMostWaiting = 3, kMostStalls = 10, kUsualName = 40;
+constexpr std::size_t kMaxCategories = 5, kMaxWaiting = 3, kMaxStalls = 10, kUsualName = 40;
 
 class ChainText : Speaker {
  public:
@@ -124,8 +124,8 @@ class ChainText : Speaker {
   static std::string Name(const std::string& text) {
     return ShortenName(Printable(text), NameColumns(kUsualName));
   }
-  std::string LeafOrName(const std::string& name) const {
-    return LeafNamed(name) ? LeafText(name, language_) : Name(name);
+  std::string CategoryOrName(const std::string& name) const {
+    return CategoryNamed(name) ? CategoryText(name, language_) : Name(name);
   }
   std::string Comma() const { return Fill({", ", "，"}); }
 
@@ -147,7 +147,7 @@ class ChainText : Speaker {
     lines_.push_back({std::string(label.In(language_)), std::move(text)});
   }
 
-  void AddLeaf(const std::string& name, TimeNs own, TimeNs usual) {
+  void AddCategory(const std::string& name, TimeNs own, TimeNs usual) {
     const TimeNs excess = own - usual;
     AddRow({}, name, Time(own), Time(usual),
            (excess < 0   ? "-"
@@ -160,20 +160,21 @@ class ChainText : Speaker {
     AddRow({"work", "工作量"}, Fill({"rank {}, a step", "rank {}，每个 step"}, late.rank),
            Fill({"own", "本卡"}), Fill({"usual of {}", "{} 卡通常"}, late.compared),
            Fill({"excess", "超出"}));
-    LeafExcess other, all;
-    for (std::size_t i = 0; i < late.leaves.size(); ++i) {
-      const LeafExcess& leaf = late.leaves[i];
-      all.own += leaf.own;
-      all.usual += leaf.usual;
-      if (i >= kMostLeaves) {
-        other.own += leaf.own;
-        other.usual += leaf.usual;
+    CategoryExcess other, all;
+    for (std::size_t i = 0; i < late.categories.size(); ++i) {
+      const CategoryExcess& category = late.categories[i];
+      all.own += category.own;
+      all.usual += category.usual;
+      if (i >= kMaxCategories) {
+        other.own += category.own;
+        other.usual += category.usual;
       } else {
-        AddLeaf(LeafText(leaf.leaf, language_), leaf.own, leaf.usual);
+        AddCategory(CategoryText(category.category, language_), category.own, category.usual);
       }
     }
-    if (late.leaves.size() > kMostLeaves) AddLeaf(Fill({"other", "其他"}), other.own, other.usual);
-    if (late.leaves.size() > 1) AddLeaf(Fill({"together", "合计"}), all.own, all.usual);
+    if (late.categories.size() > kMaxCategories)
+      AddCategory(Fill({"other", "其他"}), other.own, other.usual);
+    if (late.categories.size() > 1) AddCategory(Fill({"together", "合计"}), all.own, all.usual);
     AddLateness(late);
     if (!late.waiting.empty()) Add({"waiting", "等待"}, RanksWithTimes(late.waiting));
     if (late.divergence) AddDivergence(*late.divergence);
@@ -185,9 +186,9 @@ class ChainText : Speaker {
       return Add(label,
                  Fill({"nothing: no captured rank waits for it", "无：没有采集到的卡在等它"}));
     const auto share_of = [&](std::size_t i) {
-      const double share = Ratio(late.leaves[i].Excess(), late.lateness);
-      return Fill({"{} ({:.0f} %)", "{}（{:.0f} %）"}, LeafText(late.leaves[i].leaf, language_),
-                  100 * std::min(1.0, share));
+      const double share = Ratio(late.categories[i].Excess(), late.lateness);
+      return Fill({"{} ({:.0f} %)", "{}（{:.0f} %）"},
+                  CategoryText(late.categories[i].category, language_), 100 * std::min(1.0, share));
     };
     std::string text = Fill({"{} a step; ", "每个 step {}；"}, Time(late.lateness));
     switch (late.explained) {
@@ -198,7 +199,7 @@ class ChainText : Speaker {
         text += Fill({"mainly {}", "主要是{}"}, share_of(0));
         break;
       case Explained::kMixed: {
-        const bool two = late.leaves.size() > 1 && late.leaves[1].Excess() > 0;
+        const bool two = late.categories.size() > 1 && late.categories[1].Excess() > 0;
         text += Fill({"mixed: {}{}", "多种原因：{}{}"}, share_of(0),
                      two ? Fill({" and {}", "和{}"}, share_of(1)) : "");
         break;
@@ -211,12 +212,12 @@ class ChainText : Speaker {
 
   std::string RanksWithTimes(const std::vector<TimeOfRank>& ranks) const {
     std::string text;
-    for (std::size_t i = 0; i < std::min(kMostWaiting, ranks.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(kMaxWaiting, ranks.size()); ++i) {
       text +=
           fmt::format("{}rank {} {}", i == 0 ? "" : Comma(), ranks[i].rank, Time(ranks[i].time));
     }
-    if (ranks.size() > kMostWaiting)
-      text += Fill({"; {} more", "；另有 {} 卡"}, ranks.size() - kMostWaiting);
+    if (ranks.size() > kMaxWaiting)
+      text += Fill({"; {} more", "；另有 {} 卡"}, ranks.size() - kMaxWaiting);
     return text;
   }
 
@@ -240,15 +241,15 @@ class ChainText : Speaker {
 
   void AddStalls() {
     const auto& stalls = finding_.chain->stalls;
-    for (std::size_t i = 0; i < std::min(kMostStalls, stalls.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(kMaxStalls, stalls.size()); ++i) {
       Add(i == 0 ? Wording{"stalls", "停顿"} : Wording{},
           Fill({"step {}: rank {} takes {} more than usual, the next {}",
                 "step {}：rank {} 比通常多 {}，次之多 {}"},
                stalls[i].step, stalls[i].rank, Time(stalls[i].late), Time(stalls[i].next)));
     }
-    if (stalls.size() > kMostStalls)
+    if (stalls.size() > kMaxStalls)
       Add({}, Fill({"{} more: --json lists them", "另有 {} 个 step，见 --json"},
-                   stalls.size() - kMostStalls));
+                   stalls.size() - kMaxStalls));
   }
 
   void AddArrivals() {
@@ -281,7 +282,7 @@ class ChainText : Speaker {
       const std::string who =
           rank.empty() ? Fill({"a rank that was not captured", "未采集的卡"}) : rank;
       Add(i == 0 ? Wording{"path", "关键路径"} : Wording{},
-          Fill({"{}: {} {} a step", "{}：{} 每个 step {}"}, who, LeafOrName(path[i].name),
+          Fill({"{}: {} {} a step", "{}：{} 每个 step {}"}, who, CategoryOrName(path[i].name),
                Time(path[i].less)));
     }
     if (finding_.chain->more_path > 0)

@@ -27,7 +27,7 @@ struct Extent {
   bool all_accounts = true, notes = true, skipped = true, metrics = true;
   std::size_t list = kAll;  // of ranks, steps and settings
   std::size_t text = kAll;  // characters of a name
-  bool innocents = true;
+  bool symptoms = true;
 };
 
 std::string_view NameOf(FindingKind kind) {
@@ -93,7 +93,7 @@ class FindingJson {
         {"steps", cut_.List(finding.steps, "steps")},
         {"persistence", PersistenceOf(finding)},
         {"owner", finding.finding->owners},
-        {"cause_leaf", finding.leaf.empty() ? Json(nullptr) : Json(finding.leaf)},
+        {"cause_leaf", finding.category.empty() ? Json(nullptr) : Json(finding.category)},
         {"after", finding.after},
         {"hides", HiddenBy(finding)},
         {"with_next", finding.with_next},
@@ -194,9 +194,9 @@ class FindingJson {
     std::string_view name = "unknown";
     if (total >= 3) {
       const double share = Ratio(seen, total);
-      name = share >= of_.rules[kSystematicShare]     ? "systematic"
-             : share >= of_.rules[kIntermittentShare] ? "intermittent"
-                                                      : "one-off";
+      name = share >= of_.thresholds[kSystematicShare]     ? "systematic"
+             : share >= of_.thresholds[kIntermittentShare] ? "intermittent"
+                                                           : "one-off";
       if (seen == 1) name = "one-off";
     }
     return {{"class", name}, {"steps_seen", seen}, {"steps_total", total}};
@@ -221,15 +221,15 @@ class DocumentMaker {
     document["floor_ns"] = of_.floor;
     document["accounting"] = Accounts();
     document["findings"] = Findings();
-    document["not_causes"] = Innocents();
+    document["not_causes"] = Symptoms();
     document["skipped"] = Skipped();
     if (!of_.hidden.empty() && extent_.skipped) document["hidden"] = Hidden();
     if (!of_.fine.empty() && extent_.skipped) document["fine"] = Fine();
-    if (!of_.needed.empty() && extent_.innocents) document["needed"] = Needed();
+    if (!of_.needed.empty() && extent_.symptoms) document["needed"] = Needed();
     if (!extent_.skipped) cut_.Omit("hidden", of_.hidden.size());
     if (!extent_.skipped) cut_.Omit("fine", of_.fine.size());
-    if (!extent_.innocents) cut_.Omit("needed", of_.needed.size());
-    if (!of_.lateness.ranks.empty() && extent_.innocents) document["late_ranks"] = LateRanksOf();
+    if (!extent_.symptoms) cut_.Omit("needed", of_.needed.size());
+    if (!of_.lateness.ranks.empty() && extent_.symptoms) document["late_ranks"] = LateRanksOf();
     document["notes"] = Notes();
     document["omitted"] = cut_.TakeOmitted();
     return document;
@@ -253,16 +253,17 @@ class DocumentMaker {
   }
 
   static Json Account(const AccountRow& row) {
-    Json leaves = Json::object();
-    for (const auto& [leaf, time] : row.leaves) leaves[std::string(leaf)] = time;
-    return {{"rank", row.rank}, {"step", row.step}, {"window_ns", row.window}, {"leaves", leaves}};
+    Json categories = Json::object();
+    for (const auto& [category, time] : row.categories) categories[std::string(category)] = time;
+    return {
+        {"rank", row.rank}, {"step", row.step}, {"window_ns", row.window}, {"leaves", categories}};
   }
 
   Json Accounts() {
     Json rows = Json::array();
     if (extent_.all_accounts) {
       for (const AccountRow& row : of_.accounting) rows.push_back(Account(row));
-    } else if (!of_.accounting.empty() && extent_.innocents) {
+    } else if (!of_.accounting.empty() && extent_.symptoms) {
       std::vector<const AccountRow*> by_length;
       for (const AccountRow& row : of_.accounting) by_length.push_back(&row);
       std::ranges::stable_sort(by_length, {}, &AccountRow::window);
@@ -300,16 +301,15 @@ class DocumentMaker {
     return findings;
   }
 
-  Json Innocents() {
+  Json Symptoms() {
     Json rows = Json::array();
-    for (const NotACause& innocent : of_.not_causes) {
-      if (!extent_.innocents) break;
-      rows.push_back(
-          {{"name", cut_.Text(innocent.name)},
-           {"cost_ns", innocent.cost},
-           {"explained_by",
-            innocent.explained_by.empty() ? Json(nullptr) : Json(innocent.explained_by)}});
-      if (!innocent.line.empty()) rows.back()["source_line"] = cut_.Text(innocent.line);
+    for (const Symptom& symptom : of_.not_causes) {
+      if (!extent_.symptoms) break;
+      rows.push_back({{"name", cut_.Text(symptom.name)},
+                      {"cost_ns", symptom.cost},
+                      {"explained_by",
+                       symptom.explained_by.empty() ? Json(nullptr) : Json(symptom.explained_by)}});
+      if (!symptom.line.empty()) rows.back()["source_line"] = cut_.Text(symptom.line);
     }
     cut_.Omit("not_causes", of_.not_causes.size() - rows.size());
     return rows;
@@ -406,7 +406,7 @@ std::string DiagnosisJson(const Diagnosis& diagnosis, const DiagnosisJsonOptions
     text = make();
   }
   if (fits(text)) return text;
-  extent.innocents = false;
+  extent.symptoms = false;
   extent.list = 0;
   extent.text = 3;
   return make();

@@ -20,9 +20,9 @@ namespace mpa {
 namespace {
 
 // Of a finding; programs get all of them.
-constexpr std::size_t kMostPlacesOfPage = 5;
+constexpr std::size_t kMaxPlacesOfPage = 5;
 // Bars beyond that cannot be told apart.
-constexpr std::size_t kMostSteps = 60, kMostBars = 64;
+constexpr std::size_t kMaxSteps = 60, kMaxBars = 64;
 
 class DiagnosisPageMaker : Speaker {
  public:
@@ -58,7 +58,7 @@ class DiagnosisPageMaker : Speaker {
     page_.lead = {std::move(answer), CaptureText(of_, language_)};
   }
 
-  // A piece of the bar for each part of the step, and all leaves below it.
+  // A piece of the bar for each part of the step, and all categories below it.
   void AddAccount() {
     const std::optional<AccountRow> row = ShownAccount(of_);
     if (!row) return;
@@ -69,7 +69,7 @@ class DiagnosisPageMaker : Speaker {
     if (of_.ranks.size() > 1) section.charts.push_back(RanksChart());
     if (PageChart free = FreeChart(*row); !free.labels.empty())
       section.charts.push_back(std::move(free));
-    section.tables.push_back(LeavesOf(*row));
+    section.tables.push_back(CategoriesOf(*row));
     page_.sections.push_back(std::move(section));
   }
 
@@ -80,7 +80,7 @@ class DiagnosisPageMaker : Speaker {
                     .unit = "ms",
                     .label = "step"};
     for (const AccountRow& row : of_.accounting) {
-      if (row.rank == rank && chart.labels.size() < kMostSteps)
+      if (row.rank == rank && chart.labels.size() < kMaxSteps)
         AddTo(row, row.step < 0 ? "" : std::to_string(row.step), chart);
     }
     return chart;
@@ -89,7 +89,7 @@ class DiagnosisPageMaker : Speaker {
   // Parts of the mean step of each rank.
   PageChart RanksChart() const {
     PageChart chart{
-        .kind = of_.ranks.size() > kMostBars ? PageChart::Kind::kHeat : PageChart::Kind::kStacked,
+        .kind = of_.ranks.size() > kMaxBars ? PageChart::Kind::kHeat : PageChart::Kind::kStacked,
         .title = Text({"The mean step of each rank", "各 rank 的平均 step"}),
         .unit = "ms",
         .label = "rank"};
@@ -101,12 +101,12 @@ class DiagnosisPageMaker : Speaker {
         continue;
       }
       sum.window += row.window;
-      for (std::size_t i = 0; i < std::min(sum.leaves.size(), row.leaves.size()); ++i)
-        sum.leaves[i].second += row.leaves[i].second;
+      for (std::size_t i = 0; i < std::min(sum.categories.size(), row.categories.size()); ++i)
+        sum.categories[i].second += row.categories[i].second;
     }
     for (auto& [rank, of_rank] : sums) {
       auto& [sum, steps] = of_rank;
-      for (auto& leaf : sum.leaves) leaf.second /= steps;
+      for (auto& category : sum.categories) category.second /= steps;
       AddTo(sum, std::to_string(rank), chart);
     }
     return chart;
@@ -120,11 +120,12 @@ class DiagnosisPageMaker : Speaker {
         .unit = "ms",
         .label = Text({"the host", "host"})};
     PageSeries times{.name = Text({"time of the step", "step 内时间"}), .tint = Tint::kFree};
-    auto leaves = row.leaves;
-    std::ranges::stable_sort(leaves, std::greater{}, [](const auto& leaf) { return leaf.second; });
-    for (const auto& [leaf, time] : leaves) {
-      if (!leaf.starts_with("free.") || time <= 0) continue;
-      chart.labels.push_back(LeafText(leaf, language_));
+    auto categories = row.categories;
+    std::ranges::stable_sort(categories, std::greater{},
+                             [](const auto& category) { return category.second; });
+    for (const auto& [category, time] : categories) {
+      if (!category.starts_with("free.") || time <= 0) continue;
+      chart.labels.push_back(CategoryText(category, language_));
       times.values.push_back(InMs(time));
     }
     chart.series.push_back(std::move(times));
@@ -184,7 +185,7 @@ class DiagnosisPageMaker : Speaker {
       places.try_emplace(link.low);
       places.try_emplace(link.high);
     }
-    const std::size_t share = (places.size() + kMostBars - 1) / kMostBars;
+    const std::size_t share = (places.size() + kMaxBars - 1) / kMaxBars;
     PageChart chart{
         .kind = PageChart::Kind::kHeat,
         .title = share > 1
@@ -226,14 +227,15 @@ class DiagnosisPageMaker : Speaker {
       chart.series[i].values.push_back(i < shares.size() ? InMs(shares[i].time) : 0);
   }
 
-  PageTable LeavesOf(const AccountRow& row) const {
-    auto leaves = row.leaves;
-    std::ranges::stable_sort(leaves, std::greater{}, [](const auto& leaf) { return leaf.second; });
+  PageTable CategoriesOf(const AccountRow& row) const {
+    auto categories = row.categories;
+    std::ranges::stable_sort(categories, std::greater{},
+                             [](const auto& category) { return category.second; });
     PageTable table{.title = Text({"All parts", "全部明细"}), .numbers = {2, 3}};
-    for (const auto& [leaf, time] : leaves) {
+    for (const auto& [category, time] : categories) {
       const double share = row.window > 0 ? 100 * Ratio(time, row.window) : 0;
-      table.rows.push_back({LeafText(leaf, language_), std::string(leaf), ms_(time) + " ms",
-                            fmt::format("{:.1f} %", share)});
+      table.rows.push_back({CategoryText(category, language_), std::string(category),
+                            ms_(time) + " ms", fmt::format("{:.1f} %", share)});
     }
     return table;
   }
@@ -274,7 +276,7 @@ class DiagnosisPageMaker : Speaker {
                      Text({"longest, ms", "最长 ms"}),
                      Text({"start of it", "其起始"}) + " (ns)",
                      Text({"file", "文件"})};
-    for (std::size_t i = 0; i < std::min(kMostPlacesOfPage, finding.evidence.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(kMaxPlacesOfPage, finding.evidence.size()); ++i) {
       const Evidence& place = finding.evidence[i];
       const double share = place.of_all > 0 ? 100 * Ratio(place.time, place.of_all) : 0;
       table.rows.push_back({fmt::format("{}", place.rank), NameAndLine(place.name, place.line),
@@ -313,11 +315,11 @@ class DiagnosisPageMaker : Speaker {
     PageTable table{.numbers = {1}};
     table.headers = {Text({"call", "调用"}), "ms",
                      Text({"it waits for what this delays", "在等它造成的延迟"})};
-    for (const NotACause& innocent : of_.not_causes) {
-      table.rows.push_back({NameAndLine(innocent.name, innocent.line), ms_(innocent.cost),
-                            innocent.explained_by.empty()
+    for (const Symptom& symptom : of_.not_causes) {
+      table.rows.push_back({NameAndLine(symptom.name, symptom.line), ms_(symptom.cost),
+                            symptom.explained_by.empty()
                                 ? Text({"the wait itself costs nothing", "等待本身不增加耗时"})
-                                : innocent.explained_by});
+                                : symptom.explained_by});
     }
     page_.sections.push_back(
         {.heading = Text({"Looks guilty, but is not a cause", "看似问题但不是原因"}),

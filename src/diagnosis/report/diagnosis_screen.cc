@@ -20,10 +20,10 @@
 namespace mpa {
 namespace {
 
-constexpr std::size_t kMostLines = 25;
-constexpr std::size_t kMostInnocents = 2;
+constexpr std::size_t kMaxLines = 25;
+constexpr std::size_t kMaxSymptoms = 2;
 // Leaves of the free time that have a place of their own.
-constexpr std::size_t kMostFree = 6;
+constexpr std::size_t kMaxFree = 6;
 
 class Screen : Speaker {
  public:
@@ -40,7 +40,7 @@ class Screen : Speaker {
       const FindingSection of_finding = SectionOf(finding);
       if (of_finding != section)
         block.insert(block.begin(), Text(HeadingOf(of_finding)) + Text({":", "："}));
-      if (shown == most || lines_.size() + block.size() + LinesBelow(shown + 1) > kMostLines) break;
+      if (shown == most || lines_.size() + block.size() + LinesBelow(shown + 1) > kMaxLines) break;
       section = of_finding;
       lines_.insert(lines_.end(), block.begin(), block.end());
       ++shown;
@@ -130,18 +130,20 @@ class Screen : Speaker {
 
   // Largest first; what is below half a percent of the step is one item.
   void AddFree(const AccountRow& row) {
-    std::vector<std::pair<std::string_view, TimeNs>> leaves;
-    for (const auto& leaf : row.leaves) {
-      if (leaf.first.starts_with("free.") && leaf.second > 0) leaves.push_back(leaf);
+    std::vector<std::pair<std::string_view, TimeNs>> categories;
+    for (const auto& category : row.categories) {
+      if (category.first.starts_with("free.") && category.second > 0)
+        categories.push_back(category);
     }
-    std::ranges::stable_sort(leaves, std::greater{}, [](const auto& leaf) { return leaf.second; });
+    std::ranges::stable_sort(categories, std::greater{},
+                             [](const auto& category) { return category.second; });
     std::vector<std::string> items;
     TimeNs rest = 0;
-    for (const auto& [leaf, time] : leaves) {
-      if (items.size() == kMostFree || time * 200 < row.window) {
+    for (const auto& [category, time] : categories) {
+      if (items.size() == kMaxFree || time * 200 < row.window) {
         rest += time;
       } else {
-        items.push_back(fmt::format("{} {}", LeafText(leaf, language_), ms_(time)));
+        items.push_back(fmt::format("{} {}", CategoryText(category, language_), ms_(time)));
       }
     }
     if (items.empty()) return;
@@ -155,11 +157,11 @@ class Screen : Speaker {
     const std::optional<AccountRow> row = ShownAccount(of_);
     if (!row || row->window <= 0) return;
     const auto largest =
-        std::ranges::max_element(row->leaves, {}, [](const auto& a) { return a.second; });
-    if (largest == row->leaves.end()) return;
+        std::ranges::max_element(row->categories, {}, [](const auto& a) { return a.second; });
+    if (largest == row->categories.end()) return;
     lines_.push_back(
         Fill({"Next limit: {}, {} ms ({} % of the step)", "下一个瓶颈：{}，{} ms（占 step {} %）"},
-             LeafText(largest->first, language_), ms_(largest->second),
+             CategoryText(largest->first, language_), ms_(largest->second),
              PercentOf(*row, largest->second)));
   }
 
@@ -204,7 +206,7 @@ class Screen : Speaker {
   // Those below the findings, when so many of them are shown.
   std::size_t LinesBelow(std::size_t shown) const {
     const std::size_t more = shown < of_.findings.size() || !of_.fine.empty() ? 1 : 0;
-    return more + HiddenLines().size() + std::min(kMostInnocents, of_.not_causes.size()) +
+    return more + HiddenLines().size() + std::min(kMaxSymptoms, of_.not_causes.size()) +
            NotJudgedLines().size() + NextLines().size();
   }
 
@@ -262,11 +264,11 @@ class Screen : Speaker {
 
   // "4 causes without calls of the runtime (CANN), ... (profiler_level=Level1)"
   std::string NotJudgedText(const Unjudged& of) const {
-    constexpr std::size_t kMostNeeds = 2;
+    constexpr std::size_t kMaxNeeds = 2;
     std::string needs;
-    for (std::size_t i = 0; i < std::min(kMostNeeds, of.needs.size()); ++i)
+    for (std::size_t i = 0; i < std::min(kMaxNeeds, of.needs.size()); ++i)
       needs.append(i == 0 ? "" : Text({", ", "、"})).append(Text(of.needs[i]));
-    if (of.needs.size() > kMostNeeds) needs.append(Text({" and others", " 等"}));
+    if (of.needs.size() > kMaxNeeds) needs.append(Text({" and others", " 等"}));
     return of.causes.size() == 1
                ? Fill({"1 cause without {} ({})", "1 项缺少{}（{}）"}, needs, Text(of.hint))
                : Fill({"{} causes without {} ({})", "{} 项缺少{}（{}）"}, of.causes.size(), needs,
@@ -323,18 +325,18 @@ class Screen : Speaker {
     return Wrapped(before + TitleOf(hidden, language_) + behind, 2);
   }
 
-  std::string InnocentLine(const NotACause& innocent) const {
-    const std::string why = innocent.explained_by.empty()
+  std::string SymptomLine(const Symptom& symptom) const {
+    const std::string why = symptom.explained_by.empty()
                                 ? Text({"the wait itself costs nothing", "等待本身不增加耗时"})
                                 : Fill({"waits for what {} delays", "在等第 {} 项造成的延迟"},
-                                       NumberOf(innocent.explained_by));
-    const std::string behind = Fill({", {} ms: {}", "，{} ms：{}"}, ms_(innocent.cost), why);
+                                       NumberOf(symptom.explained_by));
+    const std::string behind = Fill({", {} ms: {}", "，{} ms：{}"}, ms_(symptom.cost), why);
     const std::string before = Text({"Not a cause: ", "不是原因："});
     // The number and the reason stay, however long the name is.
     const std::size_t used = ColumnsOf(before) + ColumnsOf(behind);
     const std::size_t room =
         std::max<std::size_t>(12, ScreenColumns() - std::min(ScreenColumns(), used));
-    return CutEnd(before + AtLine(innocent.name, innocent.line, language_, room) + behind,
+    return CutEnd(before + AtLine(symptom.name, symptom.line, language_, room) + behind,
                   ScreenColumns());
   }
 
@@ -342,8 +344,8 @@ class Screen : Speaker {
     const std::size_t more = of_.findings.size() - shown;
     for (std::string& line : HiddenLines()) lines_.push_back(std::move(line));
     if (std::string counts = CountsText(more); !counts.empty()) lines_.push_back(std::move(counts));
-    for (std::size_t i = 0; i < std::min(kMostInnocents, of_.not_causes.size()); ++i) {
-      lines_.push_back(InnocentLine(of_.not_causes[i]));
+    for (std::size_t i = 0; i < std::min(kMaxSymptoms, of_.not_causes.size()); ++i) {
+      lines_.push_back(SymptomLine(of_.not_causes[i]));
     }
     for (std::string& line : NotJudgedLines()) lines_.push_back(std::move(line));
     for (std::string& line : NextLines()) lines_.push_back(std::move(line));

@@ -12,7 +12,7 @@ namespace mpa {
 namespace {
 
 // Ranks that are shown; of many culprits the first ones.
-constexpr std::size_t kMostRanks = 4;
+constexpr std::size_t kMaxRanks = 4;
 
 // Rows of a rank in the trace.
 enum TraceRow : int { kStepRow, kHostRow, kKernelRow, kCopyRow, kCollectiveRow, kFindingRow };
@@ -27,7 +27,7 @@ class SceneFinder {
  public:
   SceneFinder(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
               const FoundCause& finding)
-      : ranks_(ranks), of_(diagnosis), finding_(finding), leaves_(LeavesOf(finding)) {}
+      : ranks_(ranks), of_(diagnosis), finding_(finding), categories_(CategoriesOf(finding)) {}
 
   FindingScene Find() const { return {ShownRanks(), WorstStep()}; }
 
@@ -36,7 +36,8 @@ class SceneFinder {
     return std::ranges::find(finding_.ranks, rank) != finding_.ranks.end();
   }
 
-  // The step in which the leaves of the finding take most on its ranks; of equal ones the longest.
+  // The step in which the categories of the finding take most on its ranks; of equal ones the
+  // longest.
   std::size_t WorstStep() const {
     std::pair<TimeNs, TimeNs> most{-1, -1};
     std::size_t worst = 0;
@@ -47,7 +48,8 @@ class SceneFinder {
         const StepPart& part = rank.part->steps[step];
         cost.second = std::max(cost.second, part.end - part.begin);
         if (!finding_.ranks.empty() && !IsCulprit(rank.rank)) continue;
-        for (const Leaf leaf : leaves_) cost.first += part.leaves[static_cast<std::size_t>(leaf)];
+        for (const TimeCategory category : categories_)
+          cost.first += part.categories[static_cast<std::size_t>(category)];
       }
       const bool counts =
           std::ranges::find(of_.dropped_steps, IdOf(step)) == of_.dropped_steps.end();
@@ -78,7 +80,7 @@ class SceneFinder {
         ranks_, [&](const DiagnosedRank& rank) { return IsCulprit(rank.rank); });
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       const bool wanted = captured ? IsCulprit(ranks_[i].rank) : is_place(ranks_[i].rank);
-      if (wanted && shown.size() < kMostRanks) {
+      if (wanted && shown.size() < kMaxRanks) {
         shown.push_back(i);
       } else if (!wanted && !peer) {
         peer = i;
@@ -91,7 +93,7 @@ class SceneFinder {
   const std::vector<DiagnosedRank>& ranks_;
   const Diagnosis& of_;
   const FoundCause& finding_;
-  const std::vector<Leaf> leaves_;
+  const std::vector<TimeCategory> categories_;
 };
 
 }  // namespace
@@ -103,8 +105,8 @@ FindingScene SceneOf(const std::vector<DiagnosedRank>& ranks, const Diagnosis& d
 
 std::string TimelineName(const FoundCause& finding) {
   // Keys of jobs of thousands of ranks are longer than names of files may be.
-  constexpr std::size_t kLongest = 100;
-  std::string name = "timeline_" + finding.key.substr(0, kLongest);
+  constexpr std::size_t kMaxLength = 100;
+  std::string name = "timeline_" + finding.key.substr(0, kMaxLength);
   for (char& letter : name) {
     const bool plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '.' ||
                        letter == '-' || letter == '+';

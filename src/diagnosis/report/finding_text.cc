@@ -16,7 +16,7 @@
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/job/metric_names.h"
-#include "mpa/measure/leaf.h"
+#include "mpa/measure/time_category.h"
 
 namespace mpa {
 namespace {
@@ -26,13 +26,13 @@ bool InChinese(Language language) { return language == Language::kChinese; }
 std::string Text(Language language, const Wording& text) { return std::string(text.In(language)); }
 
 // Gains that differ by less are said once.
-bool WinsLessAlone(const Rules& rules, const FoundCause& finding) {
-  return std::abs(finding.alone - finding.gain) > ShareOf(finding.gain, rules[kHiddenShare]);
+bool WinsLessAlone(const Thresholds& thresholds, const FoundCause& finding) {
+  return std::abs(finding.alone - finding.gain) > ShareOf(finding.gain, thresholds[kHiddenShare]);
 }
 
 // `columns`: of the line, which shows more than the place.
 std::string PlaceOf(const FoundCause& finding, Language language, std::size_t columns) {
-  if (finding.evidence.empty()) return LeafText(finding.leaf, language);
+  if (finding.evidence.empty()) return CategoryText(finding.category, language);
   constexpr std::size_t kOthers = 36;
   const Evidence& place = finding.evidence.front();
   return AtLine(place.op.empty() ? place.name : place.op, place.line, language, columns - kOthers);
@@ -162,7 +162,7 @@ std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Lang
     return "";  // it says something about the capture
   if (finding.with_next)
     return Text(language, {"pays only with the next finding", "与下一项同时解决才有收益"});
-  if (WinsLessAlone(diagnosis.rules, finding)) {
+  if (WinsLessAlone(diagnosis.thresholds, finding)) {
     return Fill(language, {"saves {} ms (alone {})", "可省 {} ms（单独 {}）"}, ms(finding.gain),
                 ms(finding.alone));
   }
@@ -171,8 +171,8 @@ std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Lang
               share);
 }
 
-std::string LeastShareText(const Rules& rules) {
-  return fmt::format("{:g} %", 100 * rules[kLeastShare]);
+std::string LeastShareText(const Thresholds& thresholds) {
+  return fmt::format("{:g} %", 100 * thresholds[kMinShare]);
 }
 
 std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding) {
@@ -233,7 +233,7 @@ std::string CaptureText(const Diagnosis& diagnosis, Language language) {
 
 std::string NoFindingText(const Diagnosis& diagnosis, Language language) {
   return Fill(language, {"No finding above {} of the step.", "没有超过 step {} 的问题。"},
-              LeastShareText(diagnosis.rules));
+              LeastShareText(diagnosis.thresholds));
 }
 
 bool NamesLine(const std::string& name, const std::string& line) {
@@ -254,16 +254,17 @@ std::string AtLine(const std::string& name, const std::string& line, Language la
   return ShortenName(Printable(name), room) + behind;
 }
 
-std::string LeafText(std::string_view leaf, Language language) {
-  const auto known = LeafNamed(leaf);
-  if (!known) return std::string(leaf);
+std::string CategoryText(std::string_view category, Language language) {
+  const auto known = CategoryNamed(category);
+  if (!known) return std::string(category);
   return std::string(InChinese(language) ? ChineseTitleOf(*known) : TitleOf(*known));
 }
 
 std::vector<StepShare> SharesOf(const AccountRow& row) {
   const auto sum = [&](std::string_view parent) {
     TimeNs time = 0;
-    for (const auto& [leaf, of_leaf] : row.leaves) time += leaf.starts_with(parent) ? of_leaf : 0;
+    for (const auto& [category, of_category] : row.categories)
+      time += category.starts_with(parent) ? of_category : 0;
     return time;
   };
   const TimeNs wait = sum("comm.wait_peer"), bubble = sum("comm.bubble"),
@@ -300,7 +301,7 @@ std::string LateText(const Diagnosis& diagnosis, Language language) {
                               late.ranks.end()) != finding.ranks.end();
   });
   if (is_named ||
-      late.as_last < std::max<TimeNs>(1, steps) * LeastGain(diagnosis.rules, diagnosis.step))
+      late.as_last < std::max<TimeNs>(1, steps) * LeastGain(diagnosis.thresholds, diagnosis.step))
     return "";
   const std::string sum = LateSumText(late);
   return fmt::format("{}{}{}{}", Text(language, {"late: ", "最晚到达通信的卡："}),
@@ -360,7 +361,7 @@ bool IsBlamed(const Diagnosis& diagnosis, std::int64_t rank) {
 std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis) {
   struct Sum {
     TimeNs window = 0, count = 0;
-    std::map<std::string_view, TimeNs> leaves;
+    std::map<std::string_view, TimeNs> categories;
     TimeNs Mean(TimeNs sum) const { return sum / count; }
   };
   std::map<std::int64_t, Sum> of_rank;
@@ -370,7 +371,7 @@ std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis) {
     Sum& sum = of_rank[row.rank];
     sum.window += row.window;
     ++sum.count;
-    for (const auto& [leaf, time] : row.leaves) sum.leaves[leaf] += time;
+    for (const auto& [category, time] : row.categories) sum.categories[category] += time;
   }
   if (of_rank.empty()) return std::nullopt;
   const auto away = [&](const auto& of) {
@@ -384,8 +385,8 @@ std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis) {
   mean.window = sum.Mean(sum.window);
   // Means of running sums: what they lose by rounding does not add up.
   TimeNs before = 0;
-  for (const auto& [leaf, time] : sum.leaves) {
-    mean.leaves.emplace_back(leaf, sum.Mean(before + time) - sum.Mean(before));
+  for (const auto& [category, time] : sum.categories) {
+    mean.categories.emplace_back(category, sum.Mean(before + time) - sum.Mean(before));
     before += time;
   }
   return mean;

@@ -285,10 +285,10 @@ class KernelSheetMaker : private SheetMaker {
     };
     TimeNs time = 0;
     const std::int64_t rows =
-        AddSheet(kDevClock.category, columns, [&](const RankDiagnosis& part, auto add) {
+        AddSheet(kDevClock.problem, columns, [&](const RankDiagnosis& part, auto add) {
           const auto rated = static_cast<double>(part.rated_mhz);
           for (const ClockRow& clock : part.analyzers.clocks) {
-            if (clock.mhz >= of_.rules[kClockRatio] * rated) continue;
+            if (clock.mhz >= of_.thresholds[kClockRatio] * rated) continue;
             time += clock.time;
             add({clock, 1 - clock.mhz / rated});
           }
@@ -356,7 +356,7 @@ std::vector<AnalyzerNote> AddKernelSheets(const std::vector<DiagnosedRank>& rank
 
 namespace {
 
-constexpr std::size_t kMostTuned = 10;
+constexpr std::size_t kMaxTuned = 10;
 
 using TunedNames = std::vector<std::string>;
 
@@ -372,7 +372,7 @@ TunedNames LongestOf(const std::vector<DiagnosedRank>& ranks, KernelList Analyze
   std::ranges::stable_sort(kernels, std::greater(), &KernelRow::dur);
   TunedNames names;
   for (const KernelRow* kernel : kernels) {
-    if (names.size() == kMostTuned) break;
+    if (names.size() == kMaxTuned) break;
     if (!IsTuned(names, kernel->name)) names.push_back(kernel->name);
   }
   return names;

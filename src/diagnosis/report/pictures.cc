@@ -18,7 +18,7 @@ namespace {
 
 // By type, of the mean rank and counted step, the longest first.
 std::vector<std::pair<std::string, TimeNs>> TopKernels(const Job& job) {
-  constexpr std::size_t kMost = 15;
+  constexpr std::size_t kMax = 15;
   std::map<std::string, TimeNs> times;
   for (const auto& steps : job.work) {
     for (std::size_t step = job.first_step; step < steps.size(); ++step) {
@@ -30,7 +30,7 @@ std::vector<std::pair<std::string, TimeNs>> TopKernels(const Job& job) {
   for (const auto& [type, time] : times)
     kernels.emplace_back(type, time / std::max<TimeNs>(1, count));
   std::ranges::stable_sort(kernels, std::greater{}, &std::pair<std::string, TimeNs>::second);
-  if (kernels.size() > kMost) kernels.resize(kMost);
+  if (kernels.size() > kMax) kernels.resize(kMax);
   return kernels;
 }
 

@@ -58,7 +58,7 @@ double ShareOfStep(TimeNs time, TimeNs step) { return step > 0 ? Ratio(time, ste
 
 ProblemRow RowOf(const Diagnosis& diagnosis, const FoundCause& finding, Language language) {
   ProblemRow row;
-  row.category = CategoryOf(finding, language);
+  row.category = ProblemOf(finding, language);
   row.description = TitleOf(finding, language);
   const std::string facts = FactsText(finding, language, kAllColumns);  // cells are not cut
   if (!facts.empty()) row.description += "\n" + facts;
@@ -131,8 +131,9 @@ class OverallSheet {
  private:
   void Add(const char* index, std::initializer_list<std::string_view> prefixes) {
     TimeNs time = 0;
-    for (const auto& [leaf, of_leaf] : account_.leaves) {
-      for (const std::string_view prefix : prefixes) time += leaf.starts_with(prefix) ? of_leaf : 0;
+    for (const auto& [category, of_category] : account_.categories) {
+      for (const std::string_view prefix : prefixes)
+        time += category.starts_with(prefix) ? of_category : 0;
     }
     AddRow(OverallColumns(), {index, time, account_.window}, 0, sheet_);
   }
@@ -144,7 +145,7 @@ class OverallSheet {
 struct SummaryRow {
   std::int64_t rank = -1;
   std::int32_t step = -1;
-  std::string leaf;
+  std::string category;
   TimeNs time = 0, whole = 0;
   double Share() const { return ShareOfStep(time, whole); }
 };
@@ -154,7 +155,7 @@ const SheetColumns<SummaryRow>& SummaryColumns() {
   static const SheetColumns<Row> columns = {
       CountColumn<&Row::rank>("rank_id", 10, "Rank"),
       CountColumn<&Row::step>("step", 10, "Step"),
-      TextColumn<&Row::leaf>("Performance Index", 26, "What the time was spent on"),
+      TextColumn<&Row::category>("Performance Index", 26, "What the time was spent on"),
       TimeColumn<&Row::time>(
           "Duration(ms)", 14, Unit::kNsShownAsMs,
           "Time of the step that was spent on it; the rows of a step add up to it"),
@@ -193,8 +194,8 @@ void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& 
   std::map<std::int64_t, std::size_t> place;
   for (std::size_t i = 0; i < report.ranks.size(); ++i) place[report.ranks[i]] = i;
   for (const AccountRow& row : diagnosis.accounting) {
-    for (const auto& [leaf, time] : row.leaves) {
-      AddRow(SummaryColumns(), {row.rank, row.step, std::string(leaf), time, row.window},
+    for (const auto& [category, time] : row.categories) {
+      AddRow(SummaryColumns(), {row.rank, row.step, std::string(category), time, row.window},
              place[row.rank], summary);
     }
   }

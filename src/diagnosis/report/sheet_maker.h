@@ -84,8 +84,8 @@ class SheetMaker : protected Speaker {
   /// With the advice of the finding. `description` names the count.
   void NoteAsFinding(const FindingInfo& finding, std::int64_t count, TimeNs time,
                      const Wording& description) {
-    AddNote(finding.category, count, time, Fill(description, count),
-            UsualAdvice(finding, FactsOf(ranks_, of_.rules), language_));
+    AddNote(finding.problem, count, time, Fill(description, count),
+            UsualAdvice(finding, FactsOf(ranks_, of_.thresholds), language_));
   }
 
   std::vector<AnalyzerNote> TakeNotes() { return std::move(notes_); }
@@ -97,7 +97,7 @@ class SheetMaker : protected Speaker {
   void AddNote(const Wording& category, std::int64_t count, TimeNs time, std::string description,
                std::string suggestion) {
     const auto is_finding = [&](const FoundCause& finding) {
-      return CategoryOf(finding, language_) == category.In(language_);
+      return ProblemOf(finding, language_) == category.In(language_);
     };
     // Those that cost something are priced.
     if (count == 0 || std::ranges::any_of(of_.findings, is_finding)) return;

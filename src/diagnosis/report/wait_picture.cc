@@ -17,9 +17,9 @@ namespace mpa {
 namespace {
 
 // Streams, and operations at the same time, that a rank has lanes for; the last lane has the rest.
-constexpr std::size_t kMostStreams = 4, kMostAtOnce = 3;
-constexpr std::size_t kMostSpans = 2000;  // of a lane
-constexpr std::size_t kMostArrows = 20;
+constexpr std::size_t kMaxStreams = 4, kMaxAtOnce = 3;
+constexpr std::size_t kMaxSpans = 2000;  // of a lane
+constexpr std::size_t kMaxArrows = 20;
 
 class WaitPicture {
  public:
@@ -84,7 +84,7 @@ class WaitPicture {
     return begin < timeline_.end && end > timeline_.begin;
   }
   void Add(TimelineLane& lane, TimelineSpan span) const {
-    if (IsSeen(span.begin, span.end) && lane.spans.size() < kMostSpans)
+    if (IsSeen(span.begin, span.end) && lane.spans.size() < kMaxSpans)
       lane.spans.push_back(std::move(span));
   }
 
@@ -110,7 +110,7 @@ class WaitPicture {
       const bool queued =
           node.kind == NodeKind::kQueue || part.graph.nodes[edge.on].kind == NodeKind::kQueue;
       Add(queued ? queue : host,
-          {end - share.time, end, kHost, std::string(NameOf(share.leaf)), ""});
+          {end - share.time, end, kHost, std::string(NameOf(share.category)), ""});
     }
     for (const BlockedPart& blocked : part.blocked) {
       const TimeNs end = OnJob(rank, part.graph.nodes[part.graph.edges[blocked.edge].node].start);
@@ -127,7 +127,7 @@ class WaitPicture {
       if (node.kind != NodeKind::kKernel && node.kind != NodeKind::kCopy) continue;
       const TimeNs start = OnJob(rank, node.start);
       if (!IsSeen(start, start + node.dur)) continue;
-      const bool known = streams.contains(node.stream) || streams.size() < kMostStreams;
+      const bool known = streams.contains(node.stream) || streams.size() < kMaxStreams;
       TimelineLane& lane = known ? streams[node.stream] : std::prev(streams.end())->second;
       const bool copies = node.kind == NodeKind::kCopy;
       Add(lane, {start, start + node.dur, copies ? kCopies : kKernels,
@@ -151,7 +151,7 @@ class WaitPicture {
       const TimeNs begin = OnJob(rank, operation.start), end = begin + operation.dur;
       if (!IsSeen(begin, end)) continue;
       std::size_t at = 0;
-      while (at + 1 < kMostAtOnce && at < until.size() && until[at] > begin) ++at;
+      while (at + 1 < kMaxAtOnce && at < until.size() && until[at] > begin) ++at;
       if (at == lanes.size()) {
         lanes.emplace_back();
         until.push_back(0);
@@ -194,7 +194,7 @@ class WaitPicture {
     std::ranges::stable_sort(
         waits_, [](const Wait& a, const Wait& b) { return a.end - a.begin > b.end - b.begin; });
     for (const Wait& wait : waits_) {
-      if (timeline_.arrows.size() == kMostArrows) break;
+      if (timeline_.arrows.size() == kMaxArrows) break;
       const auto to = std::ranges::find_if(arrivals_, [&](const Wait& arrival) {
         return arrival.rank == wait.last_rank && arrival.begin == wait.came;
       });

@@ -31,9 +31,9 @@ class Why : Speaker {
     Add({"  ranks      {}", "  卡         {}"},
         finding_.ranks.empty() ? Text({"all", "全部"}) : RanksText(finding_.ranks, language_));
     Add({"  steps      {}", "  step       {}"}, StepsText());
-    if (!finding_.leaf.empty()) {
-      Add({"  mostly in  {} ({})", "  主要在     {}（{}）"}, LeafText(finding_.leaf, language_),
-          finding_.leaf);
+    if (!finding_.category.empty()) {
+      Add({"  mostly in  {} ({})", "  主要在     {}（{}）"},
+          CategoryText(finding_.category, language_), finding_.category);
     }
     AddMetrics();
     AddSetting();
@@ -60,8 +60,8 @@ class Why : Speaker {
   }
 
   std::string StepsText() const {
-    constexpr std::size_t kMostSteps = 12;
-    const std::size_t shown = std::min(kMostSteps, finding_.steps.size());
+    constexpr std::size_t kMaxSteps = 12;
+    const std::size_t shown = std::min(kMaxSteps, finding_.steps.size());
     std::string text = fmt::format(
         "{}", fmt::join(finding_.steps.begin(),
                         finding_.steps.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
@@ -108,10 +108,10 @@ class Why : Speaker {
              "  覆盖了     {}：单独可省 {} ms，本项解决后几乎无额外收益"},
             Printable(other.key), ms_(other.alone));
     }
-    for (const NotACause& innocent : of_.not_causes) {
-      if (innocent.explained_by != finding_.key) continue;
+    for (const Symptom& symptom : of_.not_causes) {
+      if (symptom.explained_by != finding_.key) continue;
       Add({"  explains   {}, {} ms", "  可解释     {}，{} ms"},
-          AtLine(innocent.name, innocent.line, language_, Room() - 12), ms_(innocent.cost));
+          AtLine(symptom.name, symptom.line, language_, Room() - 12), ms_(symptom.cost));
     }
   }
 

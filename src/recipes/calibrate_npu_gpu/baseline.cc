@@ -218,7 +218,7 @@ ModuleProfile ProfileOfTrace(const fs::path& path) {
   RankTrace trace;
   for (const Reader& reader : AllReaders()) {
     for (const CaptureFile& file : input.files) {
-      if (file.kind != reader.reads || !Overlap(reader.fills, kModuleTables)) continue;
+      if (file.kind != reader.reads || !Intersects(reader.fills, kModuleTables)) continue;
       reader.read(file, {kModuleTables, ""}, trace);
     }
   }

@@ -215,7 +215,7 @@ void AddModuleLines(std::int64_t rank, const std::vector<MatchedRow>& rows, Time
 }
 
 void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeArguments& arguments,
-                     Wanted wanted, Report& report) {
+                     OutputSelection wanted, Report& report) {
   constexpr double kUsualThreshold = 0.8;
   const std::string path(TextArgument(arguments, kBaseline));
   const auto baseline =

@@ -31,10 +31,10 @@ std::optional<fs::path> FindDatabase(const fs::path& path) {
 }
 
 std::optional<TimeNs> TimeOf(const io::Row& row, int column) {
-  constexpr double kMostUs = 1e15;  // 31 years
+  constexpr double kMaxUs = 1e15;  // 31 years
   if (row.IsNull(column)) return std::nullopt;
   const double us = row.RealOr(column, 0);
-  if (std::abs(us) > kMostUs) return std::nullopt;
+  if (std::abs(us) > kMaxUs) return std::nullopt;
   return std::llround(us * 1000);
 }
 

@@ -70,7 +70,8 @@ void AddLines(const Ranks& ranks, const std::vector<StepRow>& all, Report& repor
   outliers.AppendTo(report.lines);
 }
 
-void ReduceTimeSummary(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+void ReduceTimeSummary(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
+                       Report& report) {
   const std::vector<StepRow> rows = RowsOf(ranks, report.notes);
   if (wanted.sheets) report.sheets.push_back(SummarySheet(rows, report));
   if (wanted.screen == Detail::kNone) return;
@@ -80,7 +81,7 @@ void ReduceTimeSummary(const Ranks& ranks, const RecipeArguments&, Wanted wanted
   AddLatenessLines(FindLateness(collectives), kShownLateRanks, report.lines);
 }
 
-void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, Wanted wanted,
+void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
                           Report& report) {
   Ranks base, comparison;
   for (const auto& rank : ranks) (rank.part.is_base ? base : comparison).push_back(rank);

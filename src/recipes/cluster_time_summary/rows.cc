@@ -12,9 +12,9 @@
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/host_timeline.h"
 #include "mpa/measure/launch_chain.h"
-#include "mpa/measure/leaf.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/serving_steps.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/arguments.h"
 
@@ -130,16 +130,16 @@ Intervals CommunicationOf(const RankTrace& trace) {
 }
 
 StepSums SumsOf(const StepAccount& account, const Intervals& communication) {
-  const LeafTimes& leaves = account.leaves;
+  const CategoryTimes& categories = account.categories;
   StepSums sums;
   sums.step = account.id;
   sums.length = account.window.end - account.window.begin;
-  sums.computing = leaves.SumOf(IsCompute);
-  sums.exposed_communication = leaves.SumOf(IsCommunication);
-  sums.exposed_copies = leaves.SumOf(IsDeviceCopy);
-  sums.free = leaves.SumOf(IsFree);
-  sums.waiting = leaves[Leaf::kWaitPeer] + leaves[Leaf::kBubble];
-  sums.unsplit = leaves[Leaf::kUnsplit];
+  sums.computing = categories.SumOf(IsCompute);
+  sums.exposed_communication = categories.SumOf(IsCommunication);
+  sums.exposed_copies = categories.SumOf(IsDeviceCopy);
+  sums.free = categories.SumOf(IsFree);
+  sums.waiting = categories[TimeCategory::kWaitPeer] + categories[TimeCategory::kBubble];
+  sums.unsplit = categories[TimeCategory::kUnsplit];
   sums.communication = LengthWithin(communication, account.window);
   return sums;
 }
@@ -159,15 +159,16 @@ void AddCopies(const RankTrace& trace, const HostClock& clock, std::vector<StepS
 
 // Without such names no piece of a HostTimeline is of compiling, and making one takes long.
 bool HasCompilingNames(const RankTrace& trace) {
-  const auto has = [&](const std::vector<StringId>& names, Leaf (*class_of)(std::string_view)) {
+  const auto has = [&](const std::vector<StringId>& names,
+                       TimeCategory (*class_of)(std::string_view)) {
     NamedClasses classes(trace.strings, class_of);
     return std::ranges::any_of(names, [&](StringId name) {
-      const Leaf leaf = classes.Of(name);
-      return leaf == Leaf::kCompile || leaf == Leaf::kAclOp;
+      const TimeCategory category = classes.Of(name);
+      return category == TimeCategory::kCompile || category == TimeCategory::kAclOp;
     });
   };
   const auto class_of_call = [](std::string_view name) {
-    return IsOpCompileAndExecute(name) ? Leaf::kAclOp : ClassOfCall(name);
+    return IsOpCompileAndExecute(name) ? TimeCategory::kAclOp : ClassOfCall(name);
   };
   return has(trace.host_ops.name, ClassOfOp) || has(trace.host_calls.name, class_of_call) ||
          has(trace.python_calls.name, ClassOfPython);
@@ -181,7 +182,7 @@ void AddCompiling(const RankTrace& trace, std::vector<StepSums>& steps) {
   const auto nothing = [](TimeNs, TimeNs) {};
   for (std::size_t step = 0; step < steps.size(); ++step) {
     const auto add = [&](const HostPiece& piece) {
-      if (piece.leaf == Leaf::kCompile || piece.leaf == Leaf::kAclOp)
+      if (piece.category == TimeCategory::kCompile || piece.category == TimeCategory::kAclOp)
         steps[step].compiling += piece.end - piece.begin;
     };
     for (std::size_t track = 0; track < trace.tracks.Size(); ++track) {

@@ -46,7 +46,7 @@ struct Subjects {
   bool steps = false, groups = true, times = false, matrix = false;
 };
 
-void Reduce(const Ranks& ranks, const Subjects& subjects, Wanted wanted, Report& report) {
+void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted, Report& report) {
   const std::vector<Group> groups = communication::FindGroups(ranks);
   communication::OpSums ops;
   if (subjects.times) ops = communication::SumOps(ranks);
@@ -98,7 +98,8 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, Wanted wanted, Report&
 }
 
 template <bool kSteps, bool kGroups, bool kTimes, bool kMatrix>
-void ReduceSubjects(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+void ReduceSubjects(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
+                    Report& report) {
   Reduce(ranks, {kSteps, kGroups, kTimes, kMatrix}, wanted, report);
 }
 

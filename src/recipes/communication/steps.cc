@@ -57,9 +57,9 @@ Grid::Grid(const Ranks& ranks, std::string& problem) {
     const auto size = [&](const char* name) {
       const auto found = args.find(name);
       if (found == args.end()) return std::int64_t{1};
-      constexpr std::int64_t kMost = 1 << 24;
+      constexpr std::int64_t kMax = 1 << 24;
       if (!found->is_number_integer() || found->get<std::int64_t>() < 0 ||
-          found->get<std::int64_t>() > kMost) {
+          found->get<std::int64_t>() > kMax) {
         whole_numbers = false;
         return std::int64_t{1};
       }

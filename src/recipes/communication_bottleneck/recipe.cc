@@ -158,7 +158,7 @@ void AddLines(const LastRanks& last, std::int64_t target, const std::vector<Slow
   AddClockLines(last.Of(), report.lines);
 }
 
-void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
+void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, OutputSelection wanted,
                       Report& report) {
   const std::size_t target = TargetOf(ranks, arguments);
   const auto most = static_cast<std::size_t>(

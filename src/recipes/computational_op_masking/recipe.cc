@@ -215,7 +215,7 @@ void AddNotes(const Ranks& ranks, Report& report) {
   }
 }
 
-void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
+void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, OutputSelection wanted,
                    Report& report) {
   const std::vector<TypeSet> sets = TypeSetsOf(arguments);
   if (wanted.sheets) {

@@ -201,7 +201,7 @@ void AddEpNotes(const Ranks& ranks, Report& report) {
   }
 }
 
-void ReduceEpLoadBalance(const Ranks& ranks, const RecipeArguments&, Wanted wanted,
+void ReduceEpLoadBalance(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
                          Report& report) {
   const std::vector<ExpertGroup> groups = ExpertGroups(ranks);
   if (wanted.sheets) AddEpSheets(ranks, groups, report);

@@ -99,12 +99,12 @@ std::vector<ColumnOf<PathItem>> PathColumns(bool with_rank) {
 
 void AddPaths(const PathTree& tree, Metric metric, std::int64_t rank, std::size_t row_rank,
               const std::vector<ColumnOf<PathItem>>& columns, Sheet& sheet) {
-  constexpr std::size_t kMost = 1000;
+  constexpr std::size_t kMax = 1000;
   const std::vector<std::int32_t> longest = LongestPaths(tree);
   PathItem rest{rank, NameOf(metric), "", 0, tree.Total(), 0};
   for (std::size_t i = 0; i < longest.size(); ++i) {
     const PathNode& node = tree.nodes[static_cast<std::size_t>(longest[i])];
-    if (i < kMost) {
+    if (i < kMax) {
       AddRow(columns,
              {rank, rest.metric, PathText(tree, longest[i]), node.time, rest.total, node.count},
              row_rank, sheet);
@@ -113,8 +113,8 @@ void AddPaths(const PathTree& tree, Metric metric, std::int64_t rank, std::size_
       rest.count += node.count;
     }
   }
-  if (longest.size() <= kMost) return;
-  rest.path = fmt::format("[{} more paths]", longest.size() - kMost);
+  if (longest.size() <= kMax) return;
+  rest.path = fmt::format("[{} more paths]", longest.size() - kMax);
   AddRow(columns, rest, row_rank, sheet);
 }
 
@@ -178,7 +178,8 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
                   NameOf(metric)));
 }
 
-void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
+                        Report& report) {
   const auto rank_columns = PathColumns(true), columns = PathColumns(false);
   Sheet of_ranks = SheetOf("StackPathsOfRanks", rank_columns),
         sums = SheetOf("StackPaths", columns);

@@ -49,7 +49,7 @@ class DeviceStacks {
         account_(AccountRank(trace)),
         paths_(trace),
         launch_(trace, kNotFound),
-        counted_(trace, kLeaves) {
+        counted_(trace, kTimeCategories) {
     work_ = FindDeviceWork(trace, Nesting(SpansOf(trace.host_ops))).launched;
     for (std::size_t i = 0; i < work_.size(); ++i) {
       const DeviceWork& work = work_[i].work;
@@ -65,16 +65,17 @@ class DeviceStacks {
   PathTree Make() && {
     PathTreeBuilder& tree = paths_.tree();
     for (const Piece& piece : account_.pieces) {
-      if (IsFree(piece.leaf)) continue;
+      if (IsFree(piece.category)) continue;
       std::int32_t node = PathOf(piece);
       if (node == CallPaths::kNone) node = tree.Child(node, "[launch unknown]");
       node = tree.Child(node, FrameText(WorkName(piece)));
-      if (!IsCompute(piece.leaf)) node = tree.Child(node, fmt::format("[{}]", NameOf(piece.leaf)));
+      if (!IsCompute(piece.category))
+        node = tree.Child(node, fmt::format("[{}]", NameOf(piece.category)));
       // Work that other work interrupts is several pieces.
       std::size_t& counted = counted_.At(piece.table, piece.row);
-      const auto leaf = static_cast<std::size_t>(piece.leaf);
-      tree.Add(node, piece.end - piece.begin, counted == leaf ? 0 : 1);
-      counted = leaf;
+      const auto category = static_cast<std::size_t>(piece.category);
+      tree.Add(node, piece.end - piece.begin, counted == category ? 0 : 1);
+      counted = category;
     }
     return std::move(tree).Take();
   }
@@ -112,7 +113,7 @@ class DeviceStacks {
       return KernelNameOf(trace_, {.collective = piece.row});
     if (piece.table == PieceTable::kKernels)
       return std::string(trace_.strings.View(trace_.kernels.name[row]));
-    return std::string(IsDeviceCopy(piece.leaf)
+    return std::string(IsDeviceCopy(piece.category)
                            ? TaskKind(trace_, row)
                            : trace_.strings.View(trace_.device_tasks.name[row]));
   }
@@ -122,7 +123,7 @@ class DeviceStacks {
   CallPaths paths_;
   std::vector<LaunchedWork> work_;
   ByDeviceRow<std::int32_t> launch_;  // position in work_
-  ByDeviceRow<std::size_t> counted_;  // the leaf that was counted last
+  ByDeviceRow<std::size_t> counted_;  // the category that was counted last
   // Only where launches are missing.
   std::optional<LaunchChains> chains_;
   std::vector<DeviceItem> items_;
@@ -133,14 +134,14 @@ PathTree FreeStacks(const RankTrace& trace) {
   const RankAccount account = AccountRank(trace);
   CallPaths paths(trace);
   PathTreeBuilder& tree = paths.tree();
-  std::array<std::int32_t, kLeaves> frames{};
+  std::array<std::int32_t, kTimeCategories> frames{};
   frames.fill(-1);
   for (const Piece& piece : account.pieces) {
-    if (!IsFree(piece.leaf)) continue;
+    if (!IsFree(piece.category)) continue;
     const std::int32_t around =
         piece.row >= 0 ? paths.OfHost(piece, account.clock.offset) : CallPaths::kNone;
-    std::int32_t& frame = frames[static_cast<std::size_t>(piece.leaf)];
-    if (frame < 0) frame = tree.Frame(fmt::format("[{}]", NameOf(piece.leaf)));
+    std::int32_t& frame = frames[static_cast<std::size_t>(piece.category)];
+    if (frame < 0) frame = tree.Frame(fmt::format("[{}]", NameOf(piece.category)));
     tree.Add(tree.Child(around, frame), piece.end - piece.begin, 1);
   }
   return std::move(tree).Take();
@@ -165,7 +166,7 @@ namespace {
 
 // Frames of less than a thousandth of the whole cannot be seen; each caller has one for all of
 // them.
-constexpr TimeNs kLeastPart = 1000;
+constexpr TimeNs kMinPart = 1000;
 constexpr const char* kRest = "[frames of less than 0.1 %]";
 
 }  // namespace
@@ -194,7 +195,7 @@ PageChart FlameChart(const PathTree& tree, std::string title) {
     const std::int32_t parent =
         node.parent >= 0 ? drawn[static_cast<std::size_t>(node.parent)] : -1;
     if (node.parent >= 0 && parent < 0) continue;  // its time is in that of its caller
-    if (whole[i] < (total + kLeastPart - 1) / kLeastPart) {
+    if (whole[i] < (total + kMinPart - 1) / kMinPart) {
       const auto [found, is_new] = rest_of.try_emplace(parent, rests.size());
       if (is_new) rests.push_back({parent, 0});
       rests[found->second].second += whole[i];

@@ -266,7 +266,7 @@ std::vector<TextDocument> TakeDocuments(RankPart& part) {
 }
 
 void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const RecipeArguments&,
-                         Wanted wanted, Report& report) {
+                         OutputSelection wanted, Report& report) {
   ItemSheet files("ExportedFiles", FileColumns());
   std::int64_t kernels = 0, calls = 0;
   int unknown = 0;

@@ -184,17 +184,17 @@ Reason ReasonOf(const Gap& gap) {
 
 namespace {
 
-std::string TextOf(const LeafTimes& leaves) {
-  std::vector<std::pair<TimeNs, Leaf>> largest;
-  for (std::size_t i = 0; i < kLeaves; ++i) {
-    const auto leaf = static_cast<Leaf>(i);
-    if (leaves[leaf] > 0) largest.push_back({leaves[leaf], leaf});
+std::string TextOf(const CategoryTimes& categories) {
+  std::vector<std::pair<TimeNs, TimeCategory>> largest;
+  for (std::size_t i = 0; i < kTimeCategories; ++i) {
+    const auto category = static_cast<TimeCategory>(i);
+    if (categories[category] > 0) largest.push_back({categories[category], category});
   }
   std::ranges::stable_sort(largest, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;
-  for (const auto& [time, leaf] : largest) {
+  for (const auto& [time, category] : largest) {
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} {} us", NameOf(leaf), PythonUs(time));
+    text += fmt::format("{} {} us", NameOf(category), PythonUs(time));
   }
   return text;
 }
@@ -204,33 +204,33 @@ std::string TextOf(const LeafTimes& leaves) {
 StepAccounts::StepAccounts(const RankTrace& trace)
     : trace_(trace), account_(AccountRank(trace)), sites_(trace, account_.clock) {}
 
-LeafTimes StepAccounts::Leaves() const {
-  LeafTimes all;
+CategoryTimes StepAccounts::Categories() const {
+  CategoryTimes all;
   for (const StepAccount& step : account_.steps) {
-    for (std::size_t i = 0; i < kLeaves; ++i) {
-      all[static_cast<Leaf>(i)] += step.leaves[static_cast<Leaf>(i)];
+    for (std::size_t i = 0; i < kTimeCategories; ++i) {
+      all[static_cast<TimeCategory>(i)] += step.categories[static_cast<TimeCategory>(i)];
     }
   }
   return all;
 }
 
 GapAccount StepAccounts::Of(const Interval& gap) const {
-  LeafTimes leaves;
+  CategoryTimes categories;
   using Doing = std::pair<PieceTable, std::int32_t>;
   std::map<Doing, std::pair<TimeNs, const Piece*>> doings;  // by row of a table of the host
   auto piece = std::partition_point(account_.pieces.begin(), account_.pieces.end(),
                                     [&](const Piece& one) { return one.end <= gap.begin; });
   for (; piece != account_.pieces.end() && piece->begin < gap.end; ++piece) {
     const TimeNs time = std::min(piece->end, gap.end) - std::max(piece->begin, gap.begin);
-    leaves[piece->leaf] += time;
-    if (!IsFree(piece->leaf) || piece->row < 0) continue;
+    categories[piece->category] += time;
+    if (!IsFree(piece->category) || piece->row < 0) continue;
     auto& [sum, first] = doings[{piece->table, piece->row}];
     sum += time;
     if (first == nullptr) first = &*piece;
   }
-  GapAccount account{TextOf(leaves), ""};
-  constexpr TimeNs kLeastShare = 10;  // what took less than a tenth of the gap does not explain it
-  TimeNs longest = (gap.end - gap.begin) / kLeastShare;
+  GapAccount account{TextOf(categories), ""};
+  constexpr TimeNs kMinShare = 10;  // what took less than a tenth of the gap does not explain it
+  TimeNs longest = (gap.end - gap.begin) / kMinShare;
   for (const auto& [doing, found] : doings) {
     if (found.first <= longest) continue;
     std::string place = HostPlaceOf(trace_, sites_, *found.second);

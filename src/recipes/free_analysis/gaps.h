@@ -56,7 +56,7 @@ Reason ReasonOf(const Gap& gap);
 // What the account of the rank's steps says of its free time and of single gaps.
 
 struct GapAccount {
-  /// Its leaves, the largest first: "free.python 1.25 us, copy.h2d 0.5 us". They add up to the
+  /// Its categories, the largest first: "free.python 1.25 us, copy.h2d 0.5 us". They add up to the
   /// gap, but for what lies outside the steps.
   std::string causes;
   /// What the host did longest, for a tenth of the gap at least: "aten::item at train.py:90".
@@ -68,7 +68,7 @@ class StepAccounts {
   /// Refers to the rank, which must outlive it.
   explicit StepAccounts(const RankTrace& trace);
 
-  LeafTimes Leaves() const;  ///< of all steps together
+  CategoryTimes Categories() const;  ///< of all steps together
   GapAccount Of(const Interval& gap) const;
 
  private:

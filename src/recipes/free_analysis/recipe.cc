@@ -29,7 +29,7 @@ struct Idle {
 
 struct IdleOfRank {
   std::vector<Idle> longest;
-  std::vector<TimeNs> leaves;  ///< of all steps, by leaf
+  std::vector<TimeNs> categories;  ///< of all steps, by category
   RankCollectives collectives;
 };
 
@@ -55,9 +55,9 @@ IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& argume
   for (const Gap& gap : free_analysis::FindGaps(trace, static_cast<std::size_t>(most))) {
     part.longest.push_back({gap.time, ReasonOf(gap), accounts.Of(gap.time)});
   }
-  const LeafTimes leaves = accounts.Leaves();
-  for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
-    part.leaves.push_back(leaves[static_cast<Leaf>(leaf)]);
+  const CategoryTimes categories = accounts.Categories();
+  for (std::size_t category = 0; category < kTimeCategories; ++category) {
+    part.categories.push_back(categories[static_cast<TimeCategory>(category)]);
   }
   return part;
 }
@@ -99,35 +99,37 @@ std::vector<ColumnOf<RowOfRank<Idle>>> IdleColumns() {
 
 using Ranks = std::vector<OfRank<IdleOfRank>>;
 
-// The leaves of all ranks together.
-LeafTimes LeavesOf(const Ranks& ranks) {
-  LeafTimes all;
+// The categories of all ranks together.
+CategoryTimes CategoriesOf(const Ranks& ranks) {
+  CategoryTimes all;
   for (const auto& [id, part] : ranks) {
-    for (std::size_t leaf = 0; leaf < std::min(kLeaves, part.leaves.size()); ++leaf) {
-      all[static_cast<Leaf>(leaf)] += part.leaves[leaf];
+    for (std::size_t category = 0; category < std::min(kTimeCategories, part.categories.size());
+         ++category) {
+      all[static_cast<TimeCategory>(category)] += part.categories[category];
     }
   }
   return all;
 }
 
 // The largest causes of the free time of all ranks.
-void AddCauses(const LeafTimes& leaves, Report& report) {
-  constexpr std::size_t kMost = 8;
+void AddCauses(const CategoryTimes& categories, Report& report) {
+  constexpr std::size_t kMax = 8;
   std::vector<std::pair<TimeNs, std::string_view>> causes;
-  for (std::size_t i = 0; i < kLeaves; ++i) {
-    const auto leaf = static_cast<Leaf>(i);
-    if (IsFree(leaf) && leaves[leaf] > 0) causes.push_back({leaves[leaf], TitleOf(leaf)});
+  for (std::size_t i = 0; i < kTimeCategories; ++i) {
+    const auto category = static_cast<TimeCategory>(i);
+    if (IsFree(category) && categories[category] > 0)
+      causes.push_back({categories[category], TitleOf(category)});
   }
   if (causes.empty()) return;
   std::ranges::stable_sort(causes, [](const auto& a, const auto& b) { return a.first > b.first; });
-  const TimeNs all = leaves.SumOf(IsFree);
+  const TimeNs all = categories.SumOf(IsFree);
   report.lines.push_back("causes, by their share of the free time of all ranks");
   const auto add = [&](std::string_view name, TimeNs time) {
     report.lines.push_back(
         fmt::format("  {:<34} {:>6.1f} %  {:>12.3f} ms", name, PercentOf(time, all), InMs(time)));
   };
   TimeNs rest = all;
-  for (std::size_t i = 0; i < std::min(kMost, causes.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMax, causes.size()); ++i) {
     add(causes[i].second, causes[i].first);
     rest -= causes[i].first;
   }
@@ -141,10 +143,10 @@ std::string LargestCauses(const std::string& causes) {
   for (const std::string_view piece : Split(causes, ',')) {
     const std::string_view cause = Trim(piece);
     const std::size_t blank = std::min(cause.find(' '), cause.size());
-    const std::optional<Leaf> leaf = LeafNamed(cause.substr(0, blank));
+    const std::optional<TimeCategory> category = CategoryNamed(cause.substr(0, blank));
     const std::string words =
         fmt::format("{}{}{}", text.empty() ? "" : ", ",
-                    leaf ? TitleOf(*leaf) : cause.substr(0, blank), cause.substr(blank));
+                    category ? TitleOf(*category) : cause.substr(0, blank), cause.substr(blank));
     if (text.size() + words.size() + 5 > width) return text + ", ...";
     text += words;
   }
@@ -177,9 +179,9 @@ void AddLongest(const Ranks& ranks, Report& report) {
 void AddLines(const Ranks& ranks, Report& report) {
   std::vector<RankValue> shares;
   for (const OfRank<IdleOfRank>& rank : ranks) {
-    const LeafTimes leaves = LeavesOf({rank});
-    if (leaves.Sum() == 0) continue;
-    shares.push_back({rank.rank, PercentOf(leaves.SumOf(IsFree), leaves.Sum())});
+    const CategoryTimes categories = CategoriesOf({rank});
+    if (categories.Sum() == 0) continue;
+    shares.push_back({rank.rank, PercentOf(categories.SumOf(IsFree), categories.Sum())});
   }
   if (shares.empty()) return;
   OutlierLines outliers;
@@ -188,7 +190,7 @@ void AddLines(const Ranks& ranks, Report& report) {
   report.lines.push_back(
       fmt::format("the device is free {:.1f} % of the time: min {:.1f} %, max {:.1f} % ({})",
                   spread.median, spread.min.value, spread.max.value, RankText(spread.max.rank)));
-  AddCauses(LeavesOf(ranks), report);
+  AddCauses(CategoriesOf(ranks), report);
   AddLongest(ranks, report);
   outliers.AppendTo(report.lines);
 }
@@ -197,7 +199,7 @@ void AddNotes(const Ranks& ranks, Report& report) {
   std::size_t unknown = 0, layers = 0;
   bool on_gpu = false;
   for (const auto& [id, part] : ranks) {
-    if (LeavesOf({{id, part}}).Sum() == 0) report.notes.push_back(NoDeviceWorkNote(id));
+    if (CategoriesOf({{id, part}}).Sum() == 0) report.notes.push_back(NoDeviceWorkNote(id));
     on_gpu = on_gpu || part.collectives.on_gpu;
     for (const Idle& idle : part.longest) {
       unknown += idle.reason.cause == Cause::kUnknown ? 1 : 0;
@@ -219,7 +221,8 @@ void AddNotes(const Ranks& ranks, Report& report) {
   }
 }
 
-void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
+                        Report& report) {
   if (wanted.sheets) {
     AddRowsOfRanks(ranks, &IdleOfRank::longest,
                    {"FreeAnalysis", IdleColumns(), {"free_analysis", TextFile::Unit::kAsTheyAre}},

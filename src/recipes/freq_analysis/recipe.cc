@@ -70,7 +70,8 @@ std::vector<ColumnOf<RowOfRank<Clocks>>> ClockColumns() {
            }}};
 }
 
-void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
+                        Report& report) {
   const std::int64_t nominal = NominalOf(ranks);
   ItemSheet idle("FreeFrequencyRanks", ClockColumns());
   ItemSheet abnormal("AbnormalFrequencyRanks", ClockColumns());

@@ -200,13 +200,13 @@ class WorkNames {
 };
 
 void AddTime(const DeviceItem& item, TimeNs time, Graph& graph) {
-  if (item.leaf == Leaf::kAttention) {
+  if (item.category == TimeCategory::kAttention) {
     graph.attention += time;
-  } else if (IsDeviceCopy(item.leaf)) {
+  } else if (IsDeviceCopy(item.category)) {
     graph.copies += time;
-  } else if (!IsCompute(item.leaf)) {
+  } else if (!IsCompute(item.category)) {
     graph.communication += time;
-  } else if (IsMatrixWork(static_cast<KernelClass>(item.leaf))) {
+  } else if (IsMatrixWork(static_cast<KernelClass>(item.category))) {
     graph.matrix += time;
   } else {
     graph.other += time;

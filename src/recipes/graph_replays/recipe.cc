@@ -225,7 +225,8 @@ void AddSpread(const Ranks& ranks, Report& report) {
   add("bubbles", std::move(bubbles), "%");
 }
 
-void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
+                        Report& report) {
   ItemSheet graphs("GraphReplays", GraphColumns());
   ItemSheet places("GraphLayers", PlaceColumns());
   for (Sheet* sheet : {&graphs.sheet, &places.sheet})

@@ -42,12 +42,12 @@ class Compilations {
 
   // "2 calls (callId 7, 9) and 57.6 ms, the device idle for at most 50.1 ms of it".
   std::string Text() const {
-    constexpr std::size_t kMost = 5;
+    constexpr std::size_t kMax = 5;
     std::vector<std::string> ids;
     for (const Call* call : calls_) {
-      if (ids.size() < kMost) ids.push_back(std::to_string(call->id));
+      if (ids.size() < kMax) ids.push_back(std::to_string(call->id));
     }
-    if (calls_.size() > kMost) ids.emplace_back("...");
+    if (calls_.size() > kMax) ids.emplace_back("...");
     return fmt::format(
         "{} {} (callId {}) and {}{}", Count(), Count() == 1 ? "call" : "calls",
         fmt::join(ids, ", "), TimeText(cost_),

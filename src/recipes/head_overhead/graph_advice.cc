@@ -122,11 +122,11 @@ class GraphAdvice {
 
   // The longest children of a part by name: "aten::index 120.0 us".
   std::string Longest(Measure part) const {
-    constexpr std::size_t kMost = 3;
+    constexpr std::size_t kMax = 3;
     std::vector<std::string> names;
     for (const ChildRow& row : children_) {
       if (row.part != part || row.count == 0 || row.kind.starts_with("of_which")) continue;
-      if (names.size() < kMost) {
+      if (names.size() < kMax) {
         names.push_back(fmt::format("{} {:.1f} us", row.name, PerCall(row.total)));
       }
     }
@@ -235,8 +235,8 @@ class GraphAdvice {
     for (const ChildRow& row : children_) {
       if (row.kind == kQueueDrain) names.push_back(row.name);
     }
-    constexpr std::size_t kMost = 5;
-    if (names.size() > kMost) names.resize(kMost);
+    constexpr std::size_t kMax = 5;
+    if (names.size() > kMax) names.resize(kMax);
     Add("queued_operators", kScript,
         fmt::format(
             "{} queued eager operators hold a call up, {:.1f} us ({}): compile them into the "
@@ -347,12 +347,12 @@ class GraphAdvice {
     if (ratio <= limits_.outlier_ratio) return;
     Loss stretched;  // of no part, and whether the device waited longer is not known
     std::vector<std::string> outliers;
-    constexpr std::size_t kMost = 5;
+    constexpr std::size_t kMax = 5;
     for (const Call* call : calls_) {
       const double limit = limits_.outlier_ratio * static_cast<double>(head_.p50);
       if (static_cast<double>(call->Head()) <= limit) continue;
       stretched.cost += call->Head() - head_.p50;
-      if (outliers.size() == kMost) continue;
+      if (outliers.size() == kMax) continue;
       const auto parts = call->Parts();
       const auto grown = std::ranges::max_element(parts, [&](Measure a, Measure b) {
         return call->Of(a).value_or(0) < call->Of(b).value_or(0);

@@ -17,8 +17,8 @@
 namespace mpa::head {
 namespace {
 
-constexpr std::size_t kMostGraphs = 8;
-constexpr std::size_t kMostAdvice = 8;
+constexpr std::size_t kMaxGraphs = 8;
+constexpr std::size_t kMaxAdvice = 8;
 
 // Without decimals from a tenth of a second on, to fit into the columns.
 std::string Us(MaybeNs time) {
@@ -153,13 +153,13 @@ class HeadAnswer : ScreenPart {
 
  private:
   std::string ThreadList() const {
-    constexpr std::size_t kMost = 5;
+    constexpr std::size_t kMax = 5;
     const std::vector<std::int64_t>& threads = part_.facts.threads;
     if (threads.empty()) return "";
     const std::vector<std::int64_t> shown(
         threads.begin(),
-        threads.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, threads.size())));
-    return fmt::format(" ({}{})", fmt::join(shown, ", "), threads.size() > kMost ? ", ..." : "");
+        threads.begin() + static_cast<std::ptrdiff_t>(std::min(kMax, threads.size())));
+    return fmt::format(" ({}{})", fmt::join(shown, ", "), threads.size() > kMax ? ", ..." : "");
   }
 
   // The rule that can gain most, with what it can in all graphs.
@@ -278,7 +278,7 @@ class HeadDetails : ScreenPart {
     std::ranges::stable_sort(graphs, std::greater(), &Graph::sum);
     Say("  {} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", NameCell("graph", 24), "calls", "/step",
         "p50 us", "p90 us", "of head", "idle us");
-    for (std::size_t i = 0; i < std::min(kMostGraphs, graphs.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(kMaxGraphs, graphs.size()); ++i) {
       const SummaryRow& row = *graphs[i].row;
       const auto count = static_cast<double>(row.spread.count);
       Say("  {} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", NameCell(row.scope, 24), row.spread.count,
@@ -286,7 +286,7 @@ class HeadDetails : ScreenPart {
                               : fmt::format("{:.1f}", count / static_cast<double>(shown_.Steps())),
           Us(row.spread.p50), Us(row.spread.p90), ShareOfAll(row), Us(row.exposed_sum));
     }
-    if (graphs.size() > kMostGraphs) Say("  ... {} more graphs", graphs.size() - kMostGraphs);
+    if (graphs.size() > kMaxGraphs) Say("  ... {} more graphs", graphs.size() - kMaxGraphs);
   }
 
   std::string ShareOfAll(const SummaryRow& row) const {
@@ -297,12 +297,12 @@ class HeadDetails : ScreenPart {
 
   // The longest of each segment on one line; "unattributed" is time without an event.
   void Children() {
-    constexpr std::size_t kMost = 4;
+    constexpr std::size_t kMax = 4;
     std::map<Measure, std::vector<std::string>> longest;
     for (const ChildRow& row : part_.children) {
       if (row.scope != "all" || row.total == 0 || row.kind.starts_with("of_which")) continue;
       std::vector<std::string>& texts = longest[row.part];
-      if (texts.size() == kMost) continue;
+      if (texts.size() == kMax) continue;
       texts.push_back(
           fmt::format("{}{} {}{}", row.kind == kUnattributed ? "unattributed " : "", row.name,
                       Us(row.total / row.calls),
@@ -314,14 +314,14 @@ class HeadDetails : ScreenPart {
   }
 
   void Advice() {
-    for (std::size_t i = 0; i < std::min(kMostAdvice, part_.advice.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(kMaxAdvice, part_.advice.size()); ++i) {
       const AdviceRow& row = part_.advice[i];
       Say("  [{}] {}: {} ({}{}): {}", NameOf(row.severity), Words(row.rule), row.scope,
           row.calls == 1 ? "1 call" : fmt::format("{} calls", row.calls), GainText(row), row.text);
       Say("      ask: {}", row.owner);
     }
-    if (part_.advice.size() > kMostAdvice) {
-      Say("  ... {} more in HEAD_ADVICE", part_.advice.size() - kMostAdvice);
+    if (part_.advice.size() > kMaxAdvice) {
+      Say("  ... {} more in HEAD_ADVICE", part_.advice.size() - kMaxAdvice);
     }
   }
 
@@ -353,7 +353,7 @@ class HeadDetails : ScreenPart {
     }
     if (part_.facts.too_deep > 0) {
       Say("  {} framework events lie in more than {} others, as no program's do, and were left out",
-          part_.facts.too_deep, HostForest::kMostLevels);
+          part_.facts.too_deep, HostForest::kMaxLevels);
     }
     if (!part_.advice.empty()) Say("  thresholds of the advice are proposals, see --thresholds");
   }

@@ -130,7 +130,7 @@ HostForest::HostForest(const RankTrace& trace) {
       const std::int64_t outer = nesting.Parent(event);
       const auto around = static_cast<std::size_t>(outer);
       level[event] = outer == Nesting::kNone ? 1 : level[around] + 1;
-      if (level[event] > kMostLevels) {
+      if (level[event] > kMaxLevels) {
         ++too_deep_;
         continue;
       }

@@ -121,10 +121,10 @@ class HostForest {
   Intervals Within(std::int32_t track, const Interval& window, bool (*wanted)(HostEvent)) const;
   /// Events that lasted more than a microsecond longer than the event around them.
   std::int64_t Overhangs() const { return overhangs_; }
-  /// Events that were left out because they lie in more than kMostLevels others, as no program's
+  /// Events that were left out because they lie in more than kMaxLevels others, as no program's
   /// do: what is around an event is looked up one by one.
   std::int64_t TooDeep() const { return too_deep_; }
-  static constexpr std::size_t kMostLevels = 1000;
+  static constexpr std::size_t kMaxLevels = 1000;
 
  private:
   std::vector<HostNode> nodes_;

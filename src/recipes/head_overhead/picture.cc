@@ -21,8 +21,8 @@ enum SpanKind : std::size_t { kEvent = kPartsOfCall, kRuntime, kBusy, kKernel, k
 constexpr std::string_view kColours[] = {
     "var(--t1)", "var(--t4)",   "var(--t3)",      "var(--t2)",      "var(--wait)",
     "var(--t5)", "var(--base)", "var(--compute)", "var(--compute)", "var(--worse)"};
-constexpr std::size_t kMostBars = 3000;   // of a lane: more cannot be seen
-constexpr std::size_t kMostStreams = 12;  // likewise
+constexpr std::size_t kMaxBars = 3000;   // of a lane: more cannot be seen
+constexpr std::size_t kMaxStreams = 12;  // likewise
 
 class Picture {
  public:
@@ -97,7 +97,7 @@ class Picture {
       const HostNode& node = a_.forest.At(at);
       if (node.start >= call_.t4) break;
       while (!open.empty() && a_.forest.At(open.back()).subtree_end <= at) open.pop_back();
-      if (open.size() < kLevels && levels[open.size()].size() < kMostBars) {
+      if (open.size() < kLevels && levels[open.size()].size() < kMaxBars) {
         levels[open.size()].push_back(at);
       }
       open.push_back(at);
@@ -118,7 +118,7 @@ class Picture {
     picture_.Lane("CANN");
     std::size_t bars = 0;
     ForEachOutermost(a_.runtime, rows, [&](std::size_t row) {
-      if (++bars > kMostBars) return;
+      if (++bars > kMaxBars) return;
       Add(a_.runtime.Span(row), kRuntime, trace_.strings.View(a_.runtime.Table().name[row]));
     });
   }
@@ -128,7 +128,7 @@ class Picture {
     if (device == nullptr) return;
     const Intervals busy = Intersection(device->Busy(), {window_});
     picture_.Lane("device busy");
-    for (std::size_t i = 0; i < std::min(busy.size(), kMostBars); ++i) {
+    for (std::size_t i = 0; i < std::min(busy.size(), kMaxBars); ++i) {
       picture_.Add({busy[i].begin, busy[i].end, kBusy, "busy", ""});
     }
     AddStreams(*device);
@@ -160,14 +160,14 @@ class Picture {
     }
     std::size_t lanes = 0;
     for (const auto& [stream, runs] : streams) {
-      if (++lanes > kMostStreams) {
-        picture_.Lane(fmt::format("{} more streams", streams.size() - kMostStreams));
+      if (++lanes > kMaxStreams) {
+        picture_.Lane(fmt::format("{} more streams", streams.size() - kMaxStreams));
         return;
       }
       picture_.Lane(stream == kCommunication ? "communication"
                     : stream >= 0            ? fmt::format("stream {}", stream)
                                              : "stream unknown");
-      for (std::size_t i = 0; i < std::min(runs.size(), kMostBars); ++i) {
+      for (std::size_t i = 0; i < std::min(runs.size(), kMaxBars); ++i) {
         Add({runs[i]->start, runs[i]->end}, kKernel, trace_.strings.View(runs[i]->name));
       }
     }

@@ -22,7 +22,7 @@ using head::HeadOptions;
 using head::HeadPart;
 using head::Policy;
 
-constexpr double kMostMilliseconds = 1e12;  // fits into a time
+constexpr double kMaxMilliseconds = 1e12;  // fits into a time
 constexpr const char* kNoHostOperators =
     "no host operators were recorded: the calls of compiled graphs are among them";
 constexpr const char* kWithCpu = "activities with ProfilerActivity.CPU";
@@ -34,7 +34,7 @@ HeadOptions OptionsOf(const RankTrace& trace, const RecipeArguments& arguments) 
     if (TextArgument(arguments, "policy") == kPolicies[i]) options.policy = static_cast<Policy>(i);
   }
   if (const auto gap = NumberArgument<double>(arguments, "max_gap")) {
-    options.max_gap = std::llround(std::min(*gap, kMostMilliseconds) * 1e6);
+    options.max_gap = std::llround(std::min(*gap, kMaxMilliseconds) * 1e6);
   }
   options.step = ChosenStep(trace.steps, arguments);
   return options;
@@ -149,7 +149,7 @@ void AddPicture(const std::vector<RankHead>& ranks, const RecipeArguments& argum
 }
 
 void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArguments& arguments,
-                        Wanted wanted, Report& report) {
+                        OutputSelection wanted, Report& report) {
   if (std::ranges::all_of(ranks, [](const RankHead& rank) { return rank.part.facts.of_gpu; })) {
     Fail(ErrorKind::kInput, "head_overhead: only graphs of NPUs are examined");
   }

@@ -28,8 +28,8 @@ using Rank = OfRank<RankMemory>;
 
 // Each of so many ranks has a picture of its own; of more ranks the highest, the median and the
 // lowest have one.
-constexpr std::size_t kMostOwn = 8;
-constexpr std::size_t kMostBars = 64;
+constexpr std::size_t kMaxOwn = 8;
+constexpr std::size_t kMaxBars = 64;
 constexpr std::size_t kTimes = 50;  // of all ranks together
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -105,7 +105,7 @@ class MemoryPictures {
   // What the ranks held at their peaks.
   PageChart Peaks() const {
     PageChart chart{
-        .kind = ranks_.size() > kMostBars ? PageChart::Kind::kHeat : PageChart::Kind::kStacked,
+        .kind = ranks_.size() > kMaxBars ? PageChart::Kind::kHeat : PageChart::Kind::kStacked,
         .title = "The peak of each rank, by what it is for",
         .unit = unit_.Name(),
         .label = "rank"};
@@ -172,7 +172,7 @@ void AddDrawings(const Ranks& all, Report& report) {
   if (ranks.empty()) return;
   const MemoryPictures pictures(ranks);
   if (ranks.size() > 1) report.drawings.push_back(pictures.Peaks());
-  if (ranks.size() <= kMostOwn) {
+  if (ranks.size() <= kMaxOwn) {
     for (const Rank& rank : ranks) report.drawings.push_back(pictures.OverTime(rank, ""));
     return;
   }

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "mpa/measure/host_places.h"
-#include "mpa/measure/leaf.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/module_ranges.h"
 #include "mpa/measure/op_tree.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/queue_index.h"
 #include "mpa/model/step_bounds.h"
 
@@ -59,7 +59,7 @@ std::vector<bool> BackwardTracks(const RankTrace& trace) {
 bool CopiesIn(const RankTrace& trace, std::size_t task, StringId outer) {
   const CopyDirection direction = trace.device_tasks.direction[task];
   if (direction != CopyDirection::kUnknown) return direction == CopyDirection::kToDevice;
-  return ClassOfOp(trace.strings.View(outer)) == Leaf::kHostCopy;
+  return ClassOfOp(trace.strings.View(outer)) == TimeCategory::kHostCopy;
 }
 
 Surroundings::Surroundings(const OpTree& ops) {
@@ -84,7 +84,7 @@ Surroundings::Surroundings(const OpTree& ops) {
       phase[op] = Phase::kOptimizer;
       optimizer[op] = op;
       if (first_optimizer < 0) first_optimizer = op;
-    } else if (ClassOfOp(name) == Leaf::kDataLoader) {
+    } else if (ClassOfOp(name) == TimeCategory::kDataLoader) {
       phase[op] = Phase::kLoading;
     } else if (name.starts_with(kBackwardNode) ||
                (rows.track[op] >= 0 && backward[static_cast<std::size_t>(rows.track[op])])) {

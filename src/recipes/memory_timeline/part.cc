@@ -11,7 +11,7 @@
 namespace mpa::memory_timeline {
 namespace {
 
-constexpr std::size_t kMostHolders = 50, kMostLeaks = 50, kMostPoints = 200;
+constexpr std::size_t kMaxHolders = 50, kMaxLeaks = 50, kMaxPoints = 200;
 
 void SortByBytes(auto& list, std::size_t most) {
   std::ranges::stable_sort(list, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
@@ -47,7 +47,7 @@ std::vector<Held> HoldersAt(const Level& peak, const std::vector<Life>& lives,
   };
   add("(before the capture)", Category::kBefore, peak.Of(Category::kBefore));
   add("(not listed)", Category::kUnknown, unlisted);
-  SortByBytes(holders, kMostHolders);
+  SortByBytes(holders, kMaxHolders);
   AddRest(peak, holders);
   return holders;
 }
@@ -79,7 +79,7 @@ std::vector<Leak> LeaksOf(const HostSteps& steps, const std::vector<Life>& lives
     one.leak.last_step = steps.Id(*one.steps.rbegin());
     leaks.push_back(std::move(one.leak));
   }
-  SortByBytes(leaks, kMostLeaks);
+  SortByBytes(leaks, kMaxLeaks);
   return leaks;
 }
 
@@ -145,7 +145,7 @@ RankMemory MemoryOf(const RankTrace& trace, std::optional<std::int32_t> chosen) 
   const Curve curve = CurveOf(part.events, window.begin);
   const auto peak = curve.PeakWithin(window);
   if (!peak) return part;
-  part.points = LevelsAt(Thinned(curve, kMostPoints), curve, part.events, totals);
+  part.points = LevelsAt(Thinned(curve, kMaxPoints), curve, part.events, totals);
   part.peak = LevelsAt({*peak}, curve, part.events, totals).front();
   part.holders = HoldersAt(*part.peak, lives, names);
   if (const auto step = steps.OfHostTime(part.peak->time)) part.peak_step = steps.Id(*step);

@@ -92,7 +92,7 @@ void AddNotes(const memory_timeline::Ranks& ranks, Report& report) {
 }
 
 void ReduceMemoryTimeline(const memory_timeline::Ranks& ranks, const RecipeArguments&,
-                          Wanted wanted, Report& report) {
+                          OutputSelection wanted, Report& report) {
   AddNotes(ranks, report);
   int unknown = 0;
   for (const auto& [rank, part] : ranks) {

@@ -94,11 +94,11 @@ std::string SourceText(const Ranks& ranks) {
 }  // namespace
 
 std::vector<std::string> ModuleList(const Ranks& ranks) {
-  constexpr std::size_t kMostModules = 10;
+  constexpr std::size_t kMaxModules = 10;
   const ListRow all = RowOf("all kernels", ranks, KernelTime);
   if (all.Total() == 0) return {};
   std::vector<ListRow> rows = OwnTimes(ranks);
-  FoldSmaller(kMostModules, rows);
+  FoldSmaller(kMaxModules, rows);
   const ListRow outside = RowOf("(outside of modules)", ranks, [](const ModuleCoverage& coverage) {
     return coverage.outside_modules;
   });

@@ -102,7 +102,7 @@ void AddLines(const std::vector<PartOfRank>& parts, bool tree, std::size_t most,
 }
 
 void ReduceModuleStatistic(const std::vector<PartOfRank>& parts, const RecipeArguments& arguments,
-                           Wanted wanted, Report& report) {
+                           OutputSelection wanted, Report& report) {
   report.as_reference = arguments.contains(kCompat);
   if (wanted.sheets) AddSheet(parts, report);
   for (const PartOfRank& part : parts) AddNotes(part, report);

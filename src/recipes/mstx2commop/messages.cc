@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kOldPrefix = "comm:", kOldLibrary = "Hccl";
 // Longer messages describe no operator.
-constexpr std::size_t kLongest = 4096;
+constexpr std::size_t kMaxLength = 4096;
 
 std::string InCapitals(std::string_view text) {
   std::string capitals(text);
@@ -60,7 +60,7 @@ std::optional<MarkedOperator> FromFields(std::string_view message) {
 
 std::optional<MarkedOperator> ParseMarkedOperator(std::string_view message, bool& broken) {
   broken = false;
-  if (message.size() > kLongest) return std::nullopt;
+  if (message.size() > kMaxLength) return std::nullopt;
   const bool is_old = message.starts_with(kOldPrefix);
   if (!is_old && (!message.starts_with('{') || message.find("opName") == std::string_view::npos)) {
     return std::nullopt;

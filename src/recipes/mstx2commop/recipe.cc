@@ -216,7 +216,8 @@ void AddMadeNotes(const Ranks& ranks, Report& report) {
   }
 }
 
-void ReduceMstx2Commop(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+void ReduceMstx2Commop(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
+                       Report& report) {
   if (wanted.sheets) AddMadeSheet(ranks, report);
   if (wanted.screen != Detail::kNone) AddMadeLines(ranks, report);
   AddMadeNotes(ranks, report);

@@ -15,7 +15,7 @@
 namespace mpa {
 namespace {
 
-constexpr std::size_t kMostShares = 12;
+constexpr std::size_t kMaxShares = 12;
 
 std::string FlopsText(const MfuShare& share) {
   if (share.flops <= 0 || share.duration <= 0) return "-";
@@ -54,7 +54,7 @@ std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summ
   const AmountScale scale(Quantity::kTime, longest);
   lines.push_back(fmt::format("  {:<24} {:>8} {:>8} {:>9} {:>8} {:>7} {:>8}", "work", "kernels",
                               scale.unit(), "of device", "TFLOPS", "MFU", "at clock"));
-  for (std::size_t i = 0; i < std::min(kMostShares, summary.shares.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMaxShares, summary.shares.size()); ++i) {
     const MfuShare& share = summary.shares[i];
     lines.push_back(fmt::format("  {:<24} {:>8} {:>8} {:>9} {:>8} {:>7} {:>8}",
                                 CutEnd(Printable(share.work), 24), share.kernels,
@@ -64,9 +64,8 @@ std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summ
     if (share.reason.empty()) continue;
     lines.push_back("    no MFU: " + CutEnd(share.reason, ScreenColumns() - 12));
   }
-  if (summary.shares.size() > kMostShares) {
-    lines.push_back(
-        fmt::format("  ... {} more in MFUSummary", summary.shares.size() - kMostShares));
+  if (summary.shares.size() > kMaxShares) {
+    lines.push_back(fmt::format("  ... {} more in MFUSummary", summary.shares.size() - kMaxShares));
   }
   if (summary.wastes.empty()) return lines;
   const AmountScale wasted(Quantity::kTime, summary.wastes.front().wasted);
@@ -124,8 +123,8 @@ std::vector<MfuWaste> CollectWastes(const Ranks& ranks) {
   std::vector<MfuWaste> wastes;
   for (auto& [key, waste] : sums) wastes.push_back(std::move(waste));
   std::ranges::stable_sort(wastes, std::greater(), &MfuWaste::wasted);
-  constexpr std::size_t kMost = 8;
-  if (wastes.size() > kMost) wastes.resize(kMost);
+  constexpr std::size_t kMax = 8;
+  if (wastes.size() > kMax) wastes.resize(kMax);
   return wastes;
 }
 
@@ -159,9 +158,9 @@ std::vector<std::string> MfuSpreadScreen(const Ranks& ranks) {
   lines.push_back(fmt::format("  {:<24} {:>8} {:>6} {:>8} {:>8} {:>6} {:>10}",
                               any_use ? "MFU" : "TFLOPS", "min", "rank", "median", "max", "rank",
                               "of device"));
-  constexpr std::size_t kMostWork = 8;
+  constexpr std::size_t kMaxWork = 8;
   OutlierLines outliers;
-  for (std::size_t i = 0; i < std::min(kMostWork, all.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMaxWork, all.size()); ++i) {
     const WorkOfRanks& work = all[i];
     const std::vector<RankValue>& values = any_use ? work.uses : work.tflops;
     lines.push_back(fmt::format("  {:<24} {} {:>10}", CutEnd(Printable(work.work), 24),
@@ -172,8 +171,8 @@ std::vector<std::string> MfuSpreadScreen(const Ranks& ranks) {
     }
     if (!values.empty()) outliers.Add(work.work, values, text);
   }
-  if (all.size() > kMostWork) {
-    lines.push_back(fmt::format("  ... {} more in MFUSummary", all.size() - kMostWork));
+  if (all.size() > kMaxWork) {
+    lines.push_back(fmt::format("  ... {} more in MFUSummary", all.size() - kMaxWork));
   }
   const std::vector<MfuWaste> wastes = CollectWastes(ranks);
   if (!wastes.empty()) {

@@ -161,12 +161,12 @@ class Summary {
                       .wasted = std::llround(time - waste.ideal)};
       if (listed.wasted > 0) summary_.wastes.push_back(std::move(listed));
     }
-    constexpr std::size_t kMost = 10;
+    constexpr std::size_t kMax = 10;
     std::ranges::stable_sort(summary_.wastes, [](const MfuWaste& a, const MfuWaste& b) {
       return std::tie(b.wasted, a.op_type, a.input_shapes) <
              std::tie(a.wasted, b.op_type, b.input_shapes);
     });
-    if (summary_.wastes.size() > kMost) summary_.wastes.resize(kMost);
+    if (summary_.wastes.size() > kMax) summary_.wastes.resize(kMax);
   }
 
   const RankTrace& trace_;

@@ -87,7 +87,7 @@ void AddDrawings(const std::vector<OfRank<Part>>& parts, Report& report) {
 }
 
 void ReduceOperatorMfu(const std::vector<OfRank<Part>>& parts, const RecipeArguments& arguments,
-                       Wanted wanted, Report& report) {
+                       OutputSelection wanted, Report& report) {
   if (wanted.sheets) {
     operator_mfu::AddSheets(parts, arguments.contains(kCompat), report);
     if (!arguments.contains(kCompat)) AddDrawings(parts, report);

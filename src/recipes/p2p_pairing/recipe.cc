@@ -259,7 +259,8 @@ void AddP2pNotes(const Ranks& ranks, Report& report) {
   }
 }
 
-void ReduceP2pPairing(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+void ReduceP2pPairing(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
+                      Report& report) {
   if (wanted.sheets) AddP2pSheet(ranks, report);
   if (wanted.screen != Detail::kNone) AddP2pLines(ranks, report);
   AddP2pNotes(ranks, report);

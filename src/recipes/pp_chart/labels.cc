@@ -12,9 +12,9 @@
 namespace mpa::recipes::pp {
 namespace {
 
-constexpr std::int64_t kMostRanks = 1 << 24;
+constexpr std::int64_t kMaxRanks = 1 << 24;
 
-bool IsSize(std::int64_t number) { return number > 0 && number <= kMostRanks; }
+bool IsSize(std::int64_t number) { return number > 0 && number <= kMaxRanks; }
 
 // A size that the job states; 1 where it does not, empty where it makes no sense.
 std::optional<std::int64_t> SizeIn(const nlohmann::json& args, const char* name) {
@@ -236,8 +236,8 @@ class ScheduleMaker {
 
 std::vector<ScheduledBox> DualPipeVSchedule(std::int64_t stages, std::int64_t micro_batches,
                                             std::int64_t stage) {
-  const bool is_real = stages > 0 && stages <= kMostStages && stage >= 0 && stage < stages &&
-                       micro_batches >= 2 * stages && micro_batches <= kMostMicroBatches;
+  const bool is_real = stages > 0 && stages <= kMaxStages && stage >= 0 && stage < stages &&
+                       micro_batches >= 2 * stages && micro_batches <= kMaxMicroBatches;
   return is_real ? ScheduleMaker(stages, micro_batches, stage).Make() : std::vector<ScheduledBox>();
 }
 

@@ -19,8 +19,8 @@ struct ScheduledBox {
 };
 
 /// More boxes than this are not of a real job.
-inline constexpr std::int64_t kMostMicroBatches = 1 << 16;
-inline constexpr std::int64_t kMostStages = 1 << 12;
+inline constexpr std::int64_t kMaxMicroBatches = 1 << 16;
+inline constexpr std::int64_t kMaxStages = 1 << 12;
 
 /// What a stage of a DualPipeV pipeline runs in a step, in order. Micro-batches pass every stage
 /// twice; the second time they are numbered from `micro_batches` on. A pipeline of that kind has at

@@ -165,7 +165,7 @@ void AddChartNotes(const Ranks& ranks, const PipelineLayout& layout, const Misfi
   }
 }
 
-void ReducePpChart(const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
+void ReducePpChart(const Ranks& ranks, const RecipeArguments& arguments, OutputSelection wanted,
                    Report& report) {
   const PipelineLayout layout = LayoutOf(ranks, arguments);
   Misfit misfit;

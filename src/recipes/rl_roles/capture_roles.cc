@@ -173,12 +173,12 @@ CaptureRoles RolesOf(const RankTrace& trace) {
     run.role = spans[static_cast<std::size_t>(step.id)].role;
     run.begin = run.finish = step.window.begin;
     run.end = step.window.end;
-    run.times = {step.leaves.SumOf(IsCompute), step.leaves.SumOf(IsCommunication),
-                 step.leaves.SumOf(IsDeviceCopy), step.leaves.SumOf(IsFree)};
+    run.times = {step.categories.SumOf(IsCompute), step.categories.SumOf(IsCommunication),
+                 step.categories.SumOf(IsDeviceCopy), step.categories.SumOf(IsFree)};
     const std::vector<const ServingAccount*> within = StepsWithin(run, serving);
     const TimeNs limit = within.empty() ? run.end : within.back()->window.end;
     for (const Piece& piece : account.PiecesOf(step)) {
-      if (IsCompute(piece.leaf) && piece.begin < limit) run.finish = std::min(piece.end, limit);
+      if (IsCompute(piece.category) && piece.begin < limit) run.finish = std::min(piece.end, limit);
     }
     run.decode = DecodingOf(within);
   }

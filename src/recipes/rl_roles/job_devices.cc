@@ -118,11 +118,10 @@ void AddEdges(const std::vector<const CaptureRoles*>& job, std::vector<Edge>& ed
   JobCollectives ranks;
   for (const CaptureRoles* capture : job) ranks.emplace_back(capture->collectives);
   const RankClocks clocks = AlignClocks(ranks, JoinInstances(ranks));
-  constexpr TimeNs kMostSpread = 1'000'000;  // what is less sure does not compare clocks
+  constexpr TimeNs kMaxSpread = 1'000'000;  // what is less sure does not compare clocks
   for (std::size_t i = 0; i < job.size(); ++i) {
     const RankClock& clock = clocks.clocks[i];
-    if (!clock.known || clock.sigma > kMostSpread || job[i]->host == job[clock.root]->host)
-      continue;
+    if (!clock.known || clock.sigma > kMaxSpread || job[i]->host == job[clock.root]->host) continue;
     edges.push_back({job[i]->host, job[clock.root]->host, clock.line});
     edges.push_back({job[clock.root]->host, job[i]->host, clock.line.Inverse()});
   }

@@ -34,7 +34,7 @@ void NoteLongBubbles(const std::vector<rl_roles::IterationAccount>& accounts, Re
   }
 }
 
-void ReduceRlRoles(const rl_roles::Ranks& ranks, const RecipeArguments&, Wanted wanted,
+void ReduceRlRoles(const rl_roles::Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
                    Report& report) {
   const rl_roles::JobRoles job = rl_roles::RolesOfJob(ranks);
   report.notes.insert(report.notes.end(), job.notes.begin(), job.notes.end());

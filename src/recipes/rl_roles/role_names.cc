@@ -96,8 +96,8 @@ std::string_view NameOf(RoleKind kind) {
 }
 
 std::optional<std::string_view> ReadRole(std::string_view name) {
-  constexpr std::size_t kLongest = 80;
-  if (name.size() > kLongest) return std::nullopt;
+  constexpr std::size_t kMaxLength = 80;
+  if (name.size() > kMaxLength) return std::nullopt;
   const std::string lower = ToLower(WithoutReplica(name));
   const std::size_t dot = lower.rfind('.');
   const std::string_view owner =

@@ -17,8 +17,8 @@ RankServing MapServingPhases(const RankTrace& trace, const RecipeArguments&) {
   return {AccountServing(trace)};
 }
 
-void ReduceServingPhases(const serving_phases::Ranks& ranks, const RecipeArguments&, Wanted wanted,
-                         Report& report) {
+void ReduceServingPhases(const serving_phases::Ranks& ranks, const RecipeArguments&,
+                         OutputSelection wanted, Report& report) {
   std::size_t without = 0;
   for (const auto& rank : ranks) without += rank.part.steps.empty() ? 1 : 0;
   if (without > 0) {

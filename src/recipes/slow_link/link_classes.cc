@@ -16,7 +16,7 @@
 namespace mpa::slow_link {
 namespace {
 
-constexpr std::size_t kFewestForDeviations = 11;
+constexpr std::size_t kMinForDeviations = 11;
 
 bool BeyondThreeDeviations(const LinkClass& same) {
   const auto count = static_cast<double>(same.stats.count);
@@ -38,7 +38,7 @@ std::vector<RankValue> TransfersOf(const LinkClass& same) {
 
 bool Deviates(const LinkClass& same) {
   const std::vector<RankValue> transfers = TransfersOf(same);
-  if (transfers.size() >= kFewestForDeviations) return BeyondThreeDeviations(same);
+  if (transfers.size() >= kMinForDeviations) return BeyondThreeDeviations(same);
   const std::vector<RankValue> outliers = OutliersOf(transfers);
   if (outliers.empty()) return false;
   constexpr double kLongerBy = 1.5;

@@ -152,7 +152,7 @@ void AddWaitLines(const Lateness& lateness, Report& report) {
   AddClockLines(lateness, report.lines);
 }
 
-void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
+void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, OutputSelection wanted,
                     Report& report) {
   std::vector<const RankRuns*> parts;
   JobCollectives known;

@@ -95,7 +95,8 @@ void AddLateSheets(const Findings& findings, Report& report) {
   report.sheets = {std::move(votes.sheet), std::move(ops.sheet)};
 }
 
-void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
+                    Report& report) {
   JobCollectives collectives;
   for (const auto& rank : ranks) collectives.emplace_back(rank.part);
   const Lateness lateness = FindLateness(collectives);

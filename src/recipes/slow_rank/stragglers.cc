@@ -11,9 +11,9 @@
 namespace mpa::slow_rank {
 namespace {
 
-constexpr std::size_t kFewest = 3;
+constexpr std::size_t kMin = 3;
 
-// The statistic of Dixon's test that one of 200 samples without an outlier exceeds, from kFewest
+// The statistic of Dixon's test that one of 200 samples without an outlier exceeds, from kMin
 // values on.
 constexpr std::array kLimits = {
     0.994, 0.920, 0.823, 0.744, 0.680, 0.723, 0.676, 0.638, 0.707, 0.675, 0.649, 0.672, 0.649,
@@ -24,27 +24,27 @@ constexpr std::array kLimits = {
     0.376, 0.374, 0.372, 0.371, 0.370, 0.368, 0.368, 0.366, 0.365, 0.364, 0.363, 0.361, 0.360,
     0.359, 0.358, 0.356, 0.356, 0.355, 0.353, 0.352, 0.352, 0.351, 0.350, 0.349, 0.348, 0.347,
     0.346, 0.345, 0.344, 0.344, 0.343, 0.341, 0.341};
-constexpr std::size_t kMostOfDixon = kFewest + kLimits.size() - 1;
-static_assert(kMostOfDixon == 100);
+constexpr std::size_t kMaxOfDixon = kMin + kLimits.size() - 1;
+static_assert(kMaxOfDixon == 100);
 
 // How far the shortest lies below the next ones, as a part of the whole range. The more values, the
 // more of them are left out at both ends: further outliers would hide this one.
 bool ShortestStandsOut(const std::vector<TimeNs>& sorted) {
-  constexpr std::size_t kMostOfWholeRange = 7, kMostWithoutLongest = 10, kMostWithoutNext = 13;
+  constexpr std::size_t kMaxOfWholeRange = 7, kMaxWithoutLongest = 10, kMaxWithoutNext = 13;
   const std::size_t count = sorted.size();
-  const std::size_t next = count <= kMostWithoutLongest ? 1 : 2;
+  const std::size_t next = count <= kMaxWithoutLongest ? 1 : 2;
   std::size_t longest = count - 1;
-  if (count > kMostOfWholeRange) longest = count - 2;
-  if (count > kMostWithoutNext) longest = count - 3;
+  if (count > kMaxOfWholeRange) longest = count - 2;
+  if (count > kMaxWithoutNext) longest = count - 3;
   const auto range = static_cast<double>(sorted[longest] - sorted[0]);
   if (range == 0) return false;
-  return static_cast<double>(sorted[next] - sorted[0]) / range > kLimits[count - kFewest];
+  return static_cast<double>(sorted[next] - sorted[0]) / range > kLimits[count - kMin];
 }
 
 bool ShortestOfFewStandsOut(const std::vector<TimeNs>& sorted) {
-  constexpr TimeNs kLeastNs = 100'000;
+  constexpr TimeNs kMinNs = 100'000;
   const TimeNs lead = sorted[1] - sorted[0];
-  return lead > kLeastNs && lead > sorted[0];
+  return lead > kMinNs && lead > sorted[0];
 }
 
 std::vector<std::size_t> BeyondThreeDeviations(const std::vector<TimeNs>& durations,
@@ -76,7 +76,7 @@ std::vector<std::size_t> StragglersOf(const std::vector<TimeNs>& durations) {
   if (durations.size() < 2) return {};
   const auto shortest = static_cast<std::size_t>(
       std::distance(durations.begin(), std::ranges::min_element(durations)));
-  if (durations.size() > kMostOfDixon) return BeyondThreeDeviations(durations, shortest);
+  if (durations.size() > kMaxOfDixon) return BeyondThreeDeviations(durations, shortest);
   std::vector<TimeNs> sorted = durations;
   std::ranges::sort(sorted);
   const bool few = std::set<TimeNs>(sorted.begin(), sorted.end()).size() <= kFewValues;

@@ -111,7 +111,7 @@ void AddMstxNotes(const MarkedRanks& ranks, Report& report) {
   }
 }
 
-void ReduceMstxSum(const MarkedRanks& ranks, const RecipeArguments&, Wanted wanted,
+void ReduceMstxSum(const MarkedRanks& ranks, const RecipeArguments&, OutputSelection wanted,
                    Report& report) {
   if (wanted.sheets) AddMstxSheets(ranks, report);
   if (wanted.screen != Detail::kNone) AddMstxLines(ranks, report);

@@ -151,8 +151,8 @@ class SumTables {
 ///   void kLines(SumTables&, Report&);
 template <auto kMap, auto kSheets, auto kLines>
 Recipe SumRecipe(RecipeInfo info) {
-  constexpr auto kReduce = [](const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
-                              Report& report) {
+  constexpr auto kReduce = [](const Ranks& ranks, const RecipeArguments& arguments,
+                              OutputSelection wanted, Report& report) {
     SumTables tables(kSheets(arguments), ranks);
     if (wanted.sheets) tables.AddSheets(report);
     if (wanted.screen != Detail::kNone) kLines(tables, report);

@@ -24,7 +24,7 @@
 namespace mpa::top_operators {
 namespace {
 
-constexpr std::size_t kMostEvents = 100'000;
+constexpr std::size_t kMaxEvents = 100'000;
 
 std::string RecordedText(std::string_view text) {
   if (text == "N/A") return "";
@@ -146,7 +146,7 @@ class Collector {
       if (item.table == PieceTable::kCommunications) {
         call.kind = Kind::kCommunication;
         key = {call.kind, TypeOfCollective(item.row), {}, {}};
-      } else if (IsDeviceCopy(item.leaf)) {
+      } else if (IsDeviceCopy(item.category)) {
         call.kind = Kind::kCopy;
         key = {call.kind, TaskKind(trace_, At(item.row)), {}, {}};
       } else if (item.table == PieceTable::kKernels) {
@@ -236,10 +236,10 @@ class Collector {
     const auto longer = [](const Call& a, const Call& b) {
       return std::tie(b.dur, a.start, a.kind, a.row) < std::tie(a.dur, b.start, b.kind, b.row);
     };
-    if (events_.size() > kMostEvents) {
-      part_.events_left_out = static_cast<std::int64_t>(events_.size() - kMostEvents);
-      std::ranges::nth_element(events_, events_.begin() + kMostEvents, longer);
-      events_.resize(kMostEvents);
+    if (events_.size() > kMaxEvents) {
+      part_.events_left_out = static_cast<std::int64_t>(events_.size() - kMaxEvents);
+      std::ranges::nth_element(events_, events_.begin() + kMaxEvents, longer);
+      events_.resize(kMaxEvents);
     }
     // An operator that holds another comes first.
     std::ranges::sort(events_, [](const Call& a, const Call& b) {

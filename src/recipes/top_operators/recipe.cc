@@ -55,8 +55,8 @@ TopOfRank MapTopOperators(const RankTrace& trace, const RecipeArguments& argumen
   return top_operators::TopOf(trace, OverOf(arguments));
 }
 
-void ReduceTopOperators(const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
-                        Report& report) {
+void ReduceTopOperators(const Ranks& ranks, const RecipeArguments& arguments,
+                        OutputSelection wanted, Report& report) {
   const auto top =
       static_cast<std::size_t>(NumberArgument<std::int64_t>(arguments, kTop).value_or(kUsualTop));
   for (const auto& [rank, part] : ranks) {

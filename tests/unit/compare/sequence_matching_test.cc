@@ -44,7 +44,7 @@ TEST(MatchSequences, MatchesWhatIsLeftAndRightOfTheLongestBlock) {
 }
 
 TEST(MatchSequences, TakesTheEarliestInBaseOfEquallyLongBlocks) {
-  // "cd" comes first in the comparison, "ab" first in base; taking one leaves no room for the
+  // "cd" comes first in the comparison, "ab" first in base; taking one categories no room for the
   // other.
   EXPECT_EQ(Match("abxcd", "cdyab"), (Blocks{{0, 3, 2}}));
 }

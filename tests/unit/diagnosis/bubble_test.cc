@@ -21,13 +21,13 @@ struct TwoStages {
   TimeNs accumulating = 0;  // of its backward pass, instead of computing
   TimeNs arriving = 0;      // of the 6 ms that it waits for the gradients
   TimeNs sending = 0;       // its results to the second stage, beside all else
-  Leaf host_leaf = Leaf::kDispatchOp;
+  TimeCategory host_category = TimeCategory::kDispatchOp;
 
   RankDiagnosis First() const {
     PartBuilder builder;
     for (int step = 0; step < 3; ++step) {
       builder.Step();
-      if (host > 0) builder.Host(host_leaf, host);
+      if (host > 0) builder.Host(host_category, host);
       builder.Kernel("MatMulV3", 2 * kMs - host)
           .Collective("a", sending, "send", "p")
           .Collective("b", 6 * kMs, "receive", "p");
@@ -38,7 +38,7 @@ struct TwoStages {
         builder.Kernel("Add", accumulating);
         builder.Part().graph.nodes.back().adds_gradients = true;
       }
-      builder.Kernel("Adam", kShort, Leaf::kVector, /*in_optimizer=*/true);
+      builder.Kernel("Adam", kShort, TimeCategory::kVector, /*in_optimizer=*/true);
     }
     builder.Part().collectives.groups = {{"p", "pp", {0, 1}}};
     return builder.Build();
@@ -52,16 +52,16 @@ struct TwoStages {
       Wait(builder);
       builder.Kernel("MatMulV3", 6 * kMs)
           .Collective("d", 0, "send", "p")
-          .Kernel("Adam", kShort, Leaf::kVector, true);
+          .Kernel("Adam", kShort, TimeCategory::kVector, true);
     }
     builder.Part().collectives.groups = {{"p", "pp", {0, 1}}};
     return builder.Build();
   }
 
   static void Wait(PartBuilder& builder) {
-    auto& leaves = builder.Part().steps.back().leaves;
-    std::swap(leaves[static_cast<std::size_t>(Leaf::kTransfer)],
-              leaves[static_cast<std::size_t>(Leaf::kBubble)]);
+    auto& categories = builder.Part().steps.back().categories;
+    std::swap(categories[static_cast<std::size_t>(TimeCategory::kTransfer)],
+              categories[static_cast<std::size_t>(TimeCategory::kBubble)]);
   }
 };
 
@@ -128,7 +128,8 @@ TEST(Bubble, WhatArrivesKeepsAStageBusy) {
 }
 
 TEST(Bubble, StandsWhereOpportunitiesOfItsSizeDo) {
-  const Diagnosis diagnosis = DiagnoseBoth({.host = 800 * kUs, .host_leaf = Leaf::kDataLoader});
+  const Diagnosis diagnosis =
+      DiagnoseBoth({.host = 800 * kUs, .host_category = TimeCategory::kDataLoader});
   ASSERT_GE(diagnosis.findings.size(), 2u);
   EXPECT_TRUE(diagnosis.findings[0].Is(kPpBubble));
   EXPECT_TRUE(diagnosis.findings[1].Is(kHostDataloader)) << "0.8 ms";

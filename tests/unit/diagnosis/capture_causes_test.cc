@@ -21,34 +21,35 @@ namespace {
 TEST(CaptureCauses, AllocationsThatAskAgain) {
   PartBuilder builder;
   for (int step = 0; step < 4; ++step)
-    builder.Step().Host(Leaf::kPython, kMs).Kernel("MatMulV3", kMs);
-  builder.Part().blocked.push_back({.edge = 1, .leaf = Leaf::kMemory, .step = 1});
+    builder.Step().Host(TimeCategory::kPython, kMs).Kernel("MatMulV3", kMs);
+  builder.Part().blocked.push_back({.edge = 1, .category = TimeCategory::kMemory, .step = 1});
   builder.Part().peak_reserved = 61 * std::int64_t{1'000'000'000};
   RankDiagnosis part = builder.Build();
   EXPECT_EQ(FindingWith(DiagnoseJob({part}), "mem.pressure"), nullptr) << "once in four steps";
-  part.blocked.push_back({.edge = 1, .leaf = Leaf::kMemory, .step = 2});
+  part.blocked.push_back({.edge = 1, .category = TimeCategory::kMemory, .step = 2});
   const Diagnosis diagnosis = DiagnoseJob({part});
   const FoundCause* found = FindingWith(diagnosis, "mem.pressure");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 0) << "that is the matter of host.memory";
   EXPECT_EQ(MetricIn(*found, "retries_per_step"), 0.5);
   EXPECT_EQ(MetricIn(*found, "peak_reserved"), 61e9);
-  part.blocked.back().leaf = Leaf::kExplicitSync;
+  part.blocked.back().category = TimeCategory::kExplicitSync;
   EXPECT_EQ(FindingWith(DiagnoseJob({part}), "mem.pressure"), nullptr);
 }
 
 // Allocations that ask again while the allocator holds so many times what its tensors take; 0: not
 // recorded.
-FoundCause RetriesWith(double held, const Rules& rules = {}, const std::string& setting = "") {
+FoundCause RetriesWith(double held, const Thresholds& thresholds = {},
+                       const std::string& setting = "") {
   PartBuilder builder;
   for (int step = 0; step < 4; ++step) {
-    builder.Step().Host(Leaf::kPython, kMs).Kernel("MatMulV3", kMs);
-    builder.Part().blocked.push_back({.edge = 1, .leaf = Leaf::kMemory, .step = step});
+    builder.Step().Host(TimeCategory::kPython, kMs).Kernel("MatMulV3", kMs);
+    builder.Part().blocked.push_back({.edge = 1, .category = TimeCategory::kMemory, .step = step});
   }
   builder.Part().pool_allocated = held > 0 ? 1'000'000 : 0;
   builder.Part().pool_reserved = static_cast<std::int64_t>(held * 1e6);
   if (!setting.empty()) builder.Part().settings["PYTORCH_NPU_ALLOC_CONF"] = setting;
-  const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
+  const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);
   const FoundCause* found = FindingWith(diagnosis, "mem.pressure");
   if (found == nullptr) ADD_FAILURE() << "no mem.pressure";
   return found == nullptr ? MadeFinding("mem.pressure", 0) : *found;
@@ -65,16 +66,16 @@ TEST(CaptureCauses, MemoryInPiecesNeedsSegmentsThatGrow) {
   EXPECT_EQ(advice(RetriesWith(2, {}, "expandable_segments:True")), full) << "they grow already";
   EXPECT_EQ(MetricIn(RetriesWith(1.5), "reserved_of_allocated"), 1.5);
   EXPECT_EQ(MetricIn(RetriesWith(0), "reserved_of_allocated"), -1);
-  Rules rules;
-  SetRule("mem.pressure", "in_pieces", 1.6, rules);
-  EXPECT_EQ(advice(RetriesWith(1.5, rules)), full);
+  Thresholds thresholds;
+  SetRule("mem.pressure", "in_pieces", 1.6, thresholds);
+  EXPECT_EQ(advice(RetriesWith(1.5, thresholds)), full);
 }
 
 // Four steps of 10 ms in which the host compiles for some time before.
 std::vector<std::int32_t> DroppedSteps(const std::vector<TimeNs>& compiling) {
   PartBuilder builder;
   for (const TimeNs time : compiling)
-    builder.Step().Host(Leaf::kCompile, time).Kernel("MatMulV3", 10 * kMs);
+    builder.Step().Host(TimeCategory::kCompile, time).Kernel("MatMulV3", 10 * kMs);
   return DiagnoseJob({builder.Build()}).dropped_steps;
 }
 
@@ -118,7 +119,7 @@ TEST(CaptureCauses, WhatCannotBeJudgedIsTold) {
 
 TEST(CaptureCauses, SettingsThatCostTime) {
   std::vector<RankDiagnosis> parts =
-      EightSteps(Leaf::kPython, [](std::size_t, std::size_t) { return TimeNs{0}; });
+      EightSteps(TimeCategory::kPython, [](std::size_t, std::size_t) { return TimeNs{0}; });
   for (RankDiagnosis& part : parts) part.settings["TASK_QUEUE_ENABLE"] = "2";
   parts[3].settings["TASK_QUEUE_ENABLE"] = "0";
   const Diagnosis diagnosis = DiagnoseJob(parts);
@@ -137,7 +138,7 @@ TEST(CaptureCauses, SettingsThatCostTime) {
 
 TEST(CaptureCauses, SettingsThatDifferBetweenRanks) {
   std::vector<RankDiagnosis> parts =
-      EightSteps(Leaf::kPython, [](std::size_t, std::size_t) { return TimeNs{0}; });
+      EightSteps(TimeCategory::kPython, [](std::size_t, std::size_t) { return TimeNs{0}; });
   for (RankDiagnosis& part : parts) part.settings["CPU_AFFINITY_CONF"] = "1,npu0:0-9";
   parts[1].settings["CPU_AFFINITY_CONF"] = "1,npu1:10-19";  // the cores may differ, the mode not
   EXPECT_EQ(FindingWith(DiagnoseJob(parts), "env.check/CPU_AFFINITY_CONF"), nullptr);
@@ -155,14 +156,15 @@ TEST(CaptureCauses, SettingsThatDifferBetweenRanks) {
 }
 
 PartBuilder& LaunchAfter(TimeNs work, PartBuilder& step) {
-  step.Host(Leaf::kDispatchOp, work);
+  step.Host(TimeCategory::kDispatchOp, work);
   step.Part().graph.nodes.back().kind = NodeKind::kLaunch;
   return step;
 }
 
 TEST(CaptureCauses, AVariableNamesTheFindingThatItAddsTo) {
-  auto part = ThreeSteps(
-      [](PartBuilder& step) { step.Host(Leaf::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs); });
+  auto part = ThreeSteps([](PartBuilder& step) {
+    step.Host(TimeCategory::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs);
+  });
   part.settings["ASCEND_GLOBAL_LOG_LEVEL"] = "1";
   EXPECT_EQ(FindingWith(DiagnoseJob({part}), "env.check/ASCEND_GLOBAL_LOG_LEVEL")->setting->serves,
             "");
@@ -197,8 +199,9 @@ TEST(CaptureCauses, SettingsThatAllRanksHaveAreNotAdvised) {
 }
 
 TEST(CaptureCauses, StacksMakeTheHostSlow) {
-  auto part = ThreeSteps(
-      [](PartBuilder& step) { step.Host(Leaf::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs); });
+  auto part = ThreeSteps([](PartBuilder& step) {
+    step.Host(TimeCategory::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs);
+  });
   EXPECT_EQ(FindingWith(DiagnoseJob({part}), "capture.overhead"), nullptr);
   part.settings["profiler.stack"] = "on";
   EXPECT_NE(FindingWith(DiagnoseJob({part}), "capture.overhead"), nullptr);

@@ -19,11 +19,11 @@ namespace {
 
 // The chain of the finding; fails where there is no such finding.
 FindingChain ChainOf(const std::vector<RankDiagnosis>& parts, const std::string& key,
-                     const Rules& rules = {}) {
+                     const Thresholds& thresholds = {}) {
   std::vector<DiagnosedRank> ranks;
   for (std::size_t i = 0; i < parts.size(); ++i)
     ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
-  const Diagnosis diagnosis = Diagnose(std::move(ranks), rules, key);
+  const Diagnosis diagnosis = Diagnose(std::move(ranks), thresholds, key);
   const FoundCause* found = FindingWith(diagnosis, key);
   if (found == nullptr || !found->chain) {
     ADD_FAILURE() << "no chain of " << key;
@@ -42,10 +42,10 @@ std::vector<RankDiagnosis> FourRanks(TimeNs dispatch, TimeNs python, TimeNs comp
     PartBuilder builder;
     for (int step = 0; step < 3; ++step) {
       const TimeNs begin = builder.Now();
-      builder.Step().Host(Leaf::kDispatchOp, kMs + (is_late ? dispatch : 0));
-      if (is_late && python > 0) builder.Host(Leaf::kPython, python);
+      builder.Step().Host(TimeCategory::kDispatchOp, kMs + (is_late ? dispatch : 0));
+      if (is_late && python > 0) builder.Host(TimeCategory::kPython, python);
       builder.Kernel("MatMulV3", 5 * kMs)
-          .Kernel("Softmax", 5 * kMs + (is_late ? compute : 0), Leaf::kVector);
+          .Kernel("Softmax", 5 * kMs + (is_late ? compute : 0), TimeCategory::kVector);
       builder.Collective("all_" + std::to_string(step), begin + 16 * kMs - builder.Now());
     }
     parts.push_back(builder.Build());
@@ -53,18 +53,18 @@ std::vector<RankDiagnosis> FourRanks(TimeNs dispatch, TimeNs python, TimeNs comp
   return parts;
 }
 
-TEST(Chain, ALateHostIsComparedLeafByLeaf) {
+TEST(Chain, ALateHostIsComparedByCategory) {
   const FindingChain chain = ChainOf(FourRanks(3 * kMs, kMs, 0), "rank.late_host/r3");
   ASSERT_TRUE(chain.late);
   const LateRank& late = *chain.late;
   EXPECT_EQ(late.rank, 3);
   EXPECT_EQ(late.compared, 4u);
-  ASSERT_EQ(late.leaves.size(), 2u);
-  EXPECT_EQ(late.leaves[0].leaf, "free.dispatch.op");
-  EXPECT_EQ(late.leaves[0].own, 4 * kMs);
-  EXPECT_EQ(late.leaves[0].usual, kMs);
-  EXPECT_EQ(late.leaves[1].leaf, "free.python");
-  EXPECT_EQ(late.leaves[1].Excess(), kMs);
+  ASSERT_EQ(late.categories.size(), 2u);
+  EXPECT_EQ(late.categories[0].category, "free.dispatch.op");
+  EXPECT_EQ(late.categories[0].own, 4 * kMs);
+  EXPECT_EQ(late.categories[0].usual, kMs);
+  EXPECT_EQ(late.categories[1].category, "free.python");
+  EXPECT_EQ(late.categories[1].Excess(), kMs);
   EXPECT_EQ(late.lateness, 4 * kMs) << "it comes at 15 ms, the others at 11 ms";
   EXPECT_DOUBLE_EQ(late.share, 0.75) << "3 of 4 ms";
   EXPECT_EQ(late.explained, Explained::kMainly);
@@ -83,10 +83,10 @@ TEST(Chain, TheSharesHaveTheirWords) {
 
 TEST(Chain, RulesSayWhatTheCauseIs) {
   const auto explained = [](double cause_share, double main_share) {
-    Rules rules;
-    SetRule("rank", "cause_share", cause_share, rules);
-    SetRule("rank", "main_share", main_share, rules);
-    return ChainOf(FourRanks(3 * kMs, kMs, 0), "rank.late_host/r3", rules).late->explained;
+    Thresholds thresholds;
+    SetRule("rank", "cause_share", cause_share, thresholds);
+    SetRule("rank", "main_share", main_share, thresholds);
+    return ChainOf(FourRanks(3 * kMs, kMs, 0), "rank.late_host/r3", thresholds).late->explained;
   };
   EXPECT_EQ(explained(0.75, 0.6), Explained::kNearlyAll) << "3 of 4 ms";
   EXPECT_EQ(explained(0.76, 0.75), Explained::kMainly);
@@ -96,9 +96,9 @@ TEST(Chain, RulesSayWhatTheCauseIs) {
 // It dispatches 1 ms longer, and the second kernel takes 3 ms more: 4 ms in the end.
 TEST(Chain, RulesSayWhereARankHasFallenBehind) {
   const auto kernel = [](double share) {
-    Rules rules;
-    SetRule("rank", "behind_share", share, rules);
-    return ChainOf(FourRanks(kMs, 0, 3 * kMs), "rank.late_compute/r3", rules)
+    Thresholds thresholds;
+    SetRule("rank", "behind_share", share, thresholds);
+    return ChainOf(FourRanks(kMs, 0, 3 * kMs), "rank.late_compute/r3", thresholds)
         .late->divergence->kernel;
   };
   EXPECT_EQ(kernel(0.25), "MatMulV3");
@@ -121,10 +121,10 @@ TEST(Chain, ALateHostFallsBehindBeforeItsFirstKernel) {
 TEST(Chain, ASlowKernelIsWhereARankFallsBehind) {
   const FindingChain chain = ChainOf(FourRanks(0, 0, 3 * kMs), "rank.late_compute/r3");
   ASSERT_TRUE(chain.late);
-  ASSERT_FALSE(chain.late->leaves.empty());
-  EXPECT_EQ(chain.late->leaves[0].leaf, "comp.vector");
-  EXPECT_EQ(chain.late->leaves[0].own, 8 * kMs);
-  EXPECT_EQ(chain.late->leaves[0].usual, 5 * kMs);
+  ASSERT_FALSE(chain.late->categories.empty());
+  EXPECT_EQ(chain.late->categories[0].category, "comp.vector");
+  EXPECT_EQ(chain.late->categories[0].own, 8 * kMs);
+  EXPECT_EQ(chain.late->categories[0].usual, 5 * kMs);
   EXPECT_EQ(chain.late->explained, Explained::kNearlyAll);
   ASSERT_TRUE(chain.late->divergence);
   EXPECT_EQ(chain.late->divergence->kernel, "Softmax") << "MatMulV3 is as fast as elsewhere";
@@ -160,7 +160,7 @@ TEST(Chain, StepsSayWhichRankIsLate) {
     for (int step = 0; step < 8; ++step) {
       const TimeNs more = step % 4 == rank ? 2 * kMs : rank == 0 ? 500 * kUs : 0;
       builder.Step()
-          .Host(Leaf::kDispatchOp, kMs + more)
+          .Host(TimeCategory::kDispatchOp, kMs + more)
           .Kernel("MatMulV3", 4 * kMs)
           .Collective(std::to_string(step), 3 * kMs - more);
     }
@@ -198,7 +198,8 @@ TEST(Chain, LatenessIsNotCountedTwice) {
       const TimeNs begin = builder.Now();
       builder.Step();
       for (const TimeNs end : {12 * kMs, 24 * kMs}) {
-        builder.Host(Leaf::kDispatchOp, rank == 3 ? 5 * kMs : kMs).Kernel("MatMulV3", 5 * kMs);
+        builder.Host(TimeCategory::kDispatchOp, rank == 3 ? 5 * kMs : kMs)
+            .Kernel("MatMulV3", 5 * kMs);
         const std::string name = (end == 12 * kMs ? "a_" : "b_") + std::to_string(step);
         builder.Collective(name, begin + end - builder.Now(), "allreduce", name.substr(0, 1));
       }
@@ -207,7 +208,7 @@ TEST(Chain, LatenessIsNotCountedTwice) {
   }
   const auto late = ChainOf(parts, "rank.late_host/r3").late;
   ASSERT_TRUE(late);
-  EXPECT_EQ(late->leaves.at(0).Excess(), 8 * kMs);
+  EXPECT_EQ(late->categories.at(0).Excess(), 8 * kMs);
   EXPECT_EQ(late->lateness, 4 * kMs) << "to either group";
   for (const TimeOfRank& rank : late->waiting) EXPECT_EQ(rank.time, 8 * kMs) << "in both";
 }
@@ -225,22 +226,22 @@ TEST(Chain, AMomentIsNoLateness) {
   }
   FoundCause finding;
   finding.ranks = {3};
-  const auto explain = [&](const Rules& rules) {
-    return ExplainLateRank(MakeJob(ranks, rules), {3, {0, 1, 2, 3}, {Leaf::kDispatchOp}, false},
-                           finding);
+  const auto explain = [&](const Thresholds& thresholds) {
+    return ExplainLateRank(MakeJob(ranks, thresholds),
+                           {3, {0, 1, 2, 3}, {TimeCategory::kDispatchOp}, false}, finding);
   };
   const LateRank late = explain({});
   EXPECT_EQ(late.lateness, 0);
   EXPECT_TRUE(late.waiting.empty());
   EXPECT_FALSE(late.divergence);
   EXPECT_EQ(late.explained, Explained::kNothing);
-  Rules rules;
-  SetRule("rank", "lateness_ns", 30'000, rules);
-  EXPECT_EQ(explain(rules).lateness, 0) << "0.2 % of 16 ms are 32 us";
-  SetRule("rank", "lateness_share", 0.001, rules);
-  EXPECT_EQ(explain(rules).lateness, 30 * kUs);
-  SetRule("rank", "lateness_ns", 30'001, rules);
-  EXPECT_EQ(explain(rules).lateness, 0);
+  Thresholds thresholds;
+  SetRule("rank", "lateness_ns", 30'000, thresholds);
+  EXPECT_EQ(explain(thresholds).lateness, 0) << "0.2 % of 16 ms are 32 us";
+  SetRule("rank", "lateness_share", 0.001, thresholds);
+  EXPECT_EQ(explain(thresholds).lateness, 30 * kUs);
+  SetRule("rank", "lateness_ns", 30'001, thresholds);
+  EXPECT_EQ(explain(thresholds).lateness, 0);
 }
 
 TEST(Chain, OnlyTheFindingThatIsAskedForHasOne) {
@@ -259,7 +260,7 @@ RankDiagnosis WaitsForRankTwo(TimeNs loads = 0) {
   met.own_rank_of_group = {0, -1};
   for (std::int32_t step = 0; step < 3; ++step) {
     builder.Step();
-    if (loads > 0) builder.Host(Leaf::kDataLoader, loads);
+    if (loads > 0) builder.Host(TimeCategory::kDataLoader, loads);
     builder.Kernel("MatMulV3", 10 * kMs);
     const std::string name = "hcom_allReduce__1_" + std::to_string(step);
     met.runs.texts.push_back(name);

@@ -9,10 +9,10 @@ namespace mpa {
 namespace {
 
 // Five steps of 10 ms, of which the host takes 2; in the fourth it takes 22 ms.
-RankDiagnosis RankWithALongStep(Leaf leaf, TimeNs in_fourth = 22 * kMs) {
+RankDiagnosis RankWithALongStep(TimeCategory category, TimeNs in_fourth = 22 * kMs) {
   PartBuilder builder;
   for (int step = 0; step < 5; ++step) {
-    builder.Step().Host(leaf, step == 3 ? in_fourth : 2 * kMs).Kernel("MatMulV3", 8 * kMs);
+    builder.Step().Host(category, step == 3 ? in_fourth : 2 * kMs).Kernel("MatMulV3", 8 * kMs);
     HostPlace place;
     place.share = static_cast<std::uint32_t>(step);
     place.name = builder.NameOf("aten::mm");
@@ -24,7 +24,7 @@ RankDiagnosis RankWithALongStep(Leaf leaf, TimeNs in_fourth = 22 * kMs) {
 }
 
 TEST(LongStep, IsNamedWithWhatTakesLongerThen) {
-  const Diagnosis diagnosis = DiagnoseJob({RankWithALongStep(Leaf::kDispatchOp)});
+  const Diagnosis diagnosis = DiagnoseJob({RankWithALongStep(TimeCategory::kDispatchOp)});
   const FoundCause* found = FindingWith(diagnosis, "step.long/s13/r0");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->kind, FindingKind::kFault);
@@ -32,7 +32,7 @@ TEST(LongStep, IsNamedWithWhatTakesLongerThen) {
   EXPECT_EQ(MetricIn(*found, "slower_than_steps"), 3) << "30 of 10 ms";
   EXPECT_EQ(found->steps, (std::vector<std::int32_t>{13}));
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0}));
-  EXPECT_EQ(found->leaf, "free.dispatch.op");
+  EXPECT_EQ(found->category, "free.dispatch.op");
   ASSERT_EQ(found->evidence.size(), 1u);
   EXPECT_EQ(found->evidence[0].name, "aten::mm");
   EXPECT_EQ(found->evidence[0].time, 4 * kMs);
@@ -41,13 +41,13 @@ TEST(LongStep, IsNamedWithWhatTakesLongerThen) {
 }
 
 TEST(LongStep, AFindingThatExplainsItIsEnough) {
-  const Diagnosis diagnosis = DiagnoseJob({RankWithALongStep(Leaf::kCheckpoint)});
+  const Diagnosis diagnosis = DiagnoseJob({RankWithALongStep(TimeCategory::kCheckpoint)});
   EXPECT_NE(FindingWith(diagnosis, "host.checkpoint"), nullptr);
   EXPECT_EQ(FindingWith(diagnosis, "step.long/s13/r0"), nullptr);
 }
 
 TEST(LongStep, LessThanTwiceTheOthersIsNone) {
-  const Diagnosis diagnosis = DiagnoseJob({RankWithALongStep(Leaf::kDispatchOp, 11 * kMs)});
+  const Diagnosis diagnosis = DiagnoseJob({RankWithALongStep(TimeCategory::kDispatchOp, 11 * kMs)});
   EXPECT_EQ(FindingWith(diagnosis, "step.long/s13/r0"), nullptr) << "19 of 10 ms";
 }
 
@@ -58,7 +58,7 @@ TEST(LongStep, WhoWaitsIsNotNamed) {
     PartBuilder builder;
     for (int step = 0; step < 5; ++step) {
       const TimeNs more = step == 3 ? 20 * kMs : 0;
-      builder.Step().Host(Leaf::kDispatchOp, 2 * kMs + (late == 1 ? more : 0));
+      builder.Step().Host(TimeCategory::kDispatchOp, 2 * kMs + (late == 1 ? more : 0));
       builder.Kernel("MatMulV3", 8 * kMs);
       builder.Collective(std::to_string(step), kMs + (late == 0 ? more : 0));
     }

@@ -24,15 +24,16 @@ inline RankDiagnosis MadeRank() {
     step.id = 7 + number;
     step.begin = begin;
     step.end = begin + 10 * kMs;
-    step.leaves.assign(kLeaves, 0);
+    step.categories.assign(kTimeCategories, 0);
     const TimeNs convert = number == 0 ? kMs : 3 * kMs;
-    step.leaves[static_cast<std::size_t>(Leaf::kMatmul)] = 4 * kMs;
-    step.leaves[static_cast<std::size_t>(Leaf::kFormat)] = convert;
-    step.leaves[static_cast<std::size_t>(Leaf::kScalarSync)] = 6 * kMs - convert;
-    part.graph.nodes.push_back({begin, 4 * kMs, NodeKind::kKernel, number, 0, Leaf::kMatmul});
+    step.categories[static_cast<std::size_t>(TimeCategory::kMatmul)] = 4 * kMs;
+    step.categories[static_cast<std::size_t>(TimeCategory::kFormat)] = convert;
+    step.categories[static_cast<std::size_t>(TimeCategory::kScalarSync)] = 6 * kMs - convert;
     part.graph.nodes.push_back(
-        {begin + 4 * kMs, convert, NodeKind::kKernel, number, 1, Leaf::kFormat});
-    part.blocked.push_back({0, Leaf::kScalarSync, 3, 4, number, begin + 6 * kMs, 2 * kMs});
+        {begin, 4 * kMs, NodeKind::kKernel, number, 0, TimeCategory::kMatmul});
+    part.graph.nodes.push_back(
+        {begin + 4 * kMs, convert, NodeKind::kKernel, number, 1, TimeCategory::kFormat});
+    part.blocked.push_back({0, TimeCategory::kScalarSync, 3, 4, number, begin + 6 * kMs, 2 * kMs});
   }
   return part;
 }

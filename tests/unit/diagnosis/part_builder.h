@@ -29,7 +29,7 @@ class PartBuilder {
     StepPart& step = part_.steps.emplace_back();
     step.id = static_cast<std::int32_t>(part_.steps.size()) + 9;
     step.begin = now_;
-    step.leaves.assign(kLeaves, 0);
+    step.categories.assign(kTimeCategories, 0);
     // The host of a step goes on when the device has done the one before.
     const std::uint32_t host = Node(now_, 0, NodeKind::kHost);
     if (last_ != kNone) part_.graph.edges.push_back({host, last_, WaitsFor::kEnd, 0});
@@ -38,25 +38,25 @@ class PartBuilder {
   }
 
   /// The host works before the next kernel can start.
-  PartBuilder& Host(Leaf leaf, TimeNs time, bool in_optimizer = false) {
+  PartBuilder& Host(TimeCategory category, TimeNs time, bool in_optimizer = false) {
     const std::uint32_t before = last_;
     now_ += time;
     last_ = Node(now_, 0, NodeKind::kHost);
     part_.shares.push_back(
-        {static_cast<std::uint32_t>(part_.graph.edges.size()), leaf, time, in_optimizer});
+        {static_cast<std::uint32_t>(part_.graph.edges.size()), category, time, in_optimizer});
     part_.graph.edges.push_back({last_, before, WaitsFor::kEnd, time});
     return *this;
   }
 
-  PartBuilder& Kernel(std::string_view type, TimeNs dur, Leaf leaf = Leaf::kMatmul,
-                      bool in_optimizer = false) {
+  PartBuilder& Kernel(std::string_view type, TimeNs dur,
+                      TimeCategory category = TimeCategory::kMatmul, bool in_optimizer = false) {
     const std::uint32_t before = last_;
     last_ = Node(now_, dur, NodeKind::kKernel);
     part_.graph.nodes.back().row = KindOf(type);
-    part_.graph.nodes.back().leaf = leaf;
+    part_.graph.nodes.back().category = category;
     part_.graph.nodes.back().in_optimizer = in_optimizer;
     part_.graph.edges.push_back({last_, before, WaitsFor::kEnd, 0});
-    part_.steps.back().leaves[static_cast<std::size_t>(leaf)] += dur;
+    part_.steps.back().categories[static_cast<std::size_t>(category)] += dur;
     now_ += dur;
     return *this;
   }
@@ -94,7 +94,7 @@ class PartBuilder {
     row.step = StepNumber();
     row.start = now_;
     row.dur = dur;
-    part_.steps.back().leaves[static_cast<std::size_t>(Leaf::kTransfer)] += dur;
+    part_.steps.back().categories[static_cast<std::size_t>(TimeCategory::kTransfer)] += dur;
     now_ += dur;
     return *this;
   }
@@ -170,7 +170,7 @@ RankDiagnosis ThreeSteps(Fill fill) {
 /// Four ranks that meet at the end of each of eight steps. `extra` tells what a rank's host takes
 /// more.
 template <typename Extra>
-std::vector<RankDiagnosis> EightSteps(Leaf leaf, Extra extra) {
+std::vector<RankDiagnosis> EightSteps(TimeCategory category, Extra extra) {
   std::vector<RankDiagnosis> parts;
   for (std::size_t rank = 0; rank < 4; ++rank) {
     PartBuilder builder;
@@ -178,7 +178,7 @@ std::vector<RankDiagnosis> EightSteps(Leaf leaf, Extra extra) {
       const TimeNs more = extra(rank, step);
       TimeNs last = 0;
       for (std::size_t other = 0; other < 4; ++other) last = std::max(last, extra(other, step));
-      builder.Step().Host(leaf, mpa::kMs + more).Kernel("MatMulV3", 4 * mpa::kMs);
+      builder.Step().Host(category, mpa::kMs + more).Kernel("MatMulV3", 4 * mpa::kMs);
       builder.Collective("hcom_allReduce__1_" + std::to_string(step), mpa::kMs + last - more);
     }
     parts.push_back(builder.Build());

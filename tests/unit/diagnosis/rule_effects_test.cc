@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules that decide whether and how something is found: another value, another result.
+// Thresholds that decide whether and how something is found: another value, another result.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,9 +19,9 @@ TEST(RuleEffects, HowMuchOfFp32GoesAtMost) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) builder.Step().Kernel("MatMulV3", 4 * kMs);
   builder.Kind("MatMulV3").multiplies_fp32 = true;
-  Rules rules;
-  SetRule("op.fp32", "most", 1, rules);
-  const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
+  Thresholds thresholds;
+  SetRule("op.fp32", "most", 1, thresholds);
+  const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);
   ASSERT_NE(FindingWith(diagnosis, "op.fp32"), nullptr);
   EXPECT_EQ(FindingWith(diagnosis, "op.fp32")->gain_max, 4 * kMs);
 }
@@ -30,15 +30,17 @@ TEST(RuleEffects, HowMuchOfFp32GoesAtMost) {
 TEST(RuleEffects, WhichTensorsShowTheBandwidth) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step)
-    builder.Step().Kernel("Mul", 40 * kUs, Leaf::kVector).Kernel("Add", 100 * kUs, Leaf::kVector);
+    builder.Step()
+        .Kernel("Mul", 40 * kUs, TimeCategory::kVector)
+        .Kernel("Add", 100 * kUs, TimeCategory::kVector);
   for (const char* type : {"Mul", "Add"}) {
     builder.Kind(type).streams = true;
     builder.Kind(type).bytes = 16'000'000;
   }
   const auto use_of_add = [&](double cache_bytes) {
-    Rules rules;
-    SetRule("op.slow", "cache_bytes", cache_bytes, rules);
-    const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
+    Thresholds thresholds;
+    SetRule("op.slow", "cache_bytes", cache_bytes, thresholds);
+    const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);
     const FoundCause* found = FindingWith(diagnosis, "op.slow/Add");
     return found == nullptr ? -1 : MetricIn(*found, "use_of_chip");
   };
@@ -51,15 +53,16 @@ TEST(RuleEffects, WhichTensorsShowTheBandwidth) {
 TEST(RuleEffects, UnknownChipsAreNotJudgedByTheLimitsOfKnownOnes) {
   const auto diagnose = [](std::string_view chip, double memory_gbs) {
     PartBuilder builder;
-    for (int step = 0; step < 3; ++step) builder.Step().Kernel("Mul", 400 * kUs, Leaf::kVector);
+    for (int step = 0; step < 3; ++step)
+      builder.Step().Kernel("Mul", 400 * kUs, TimeCategory::kVector);
     builder.Kind("Mul").streams = true;
     builder.Kind("Mul").bytes = 64'000'000;
     builder.Part().chip = chip;
-    Rules rules;
-    SetRule("op.slow", "memory_gbs", memory_gbs, rules);
+    Thresholds thresholds;
+    SetRule("op.slow", "memory_gbs", memory_gbs, thresholds);
     // Larger than the tensors, so that these do not show what the memory moves.
-    SetRule("op.slow", "cache_bytes", 65'000'000, rules);
-    return DiagnoseJob({builder.Build()}, rules);
+    SetRule("op.slow", "cache_bytes", 65'000'000, thresholds);
+    return DiagnoseJob({builder.Build()}, thresholds);
   };
   const auto is_not_judged = [](const Diagnosis& diagnosis) {
     return std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
@@ -89,9 +92,9 @@ TEST(RuleEffects, HowSmallMessagesAreCompared) {
     }
   }
   const auto is_found = [&](double reach) {
-    Rules rules;
-    SetRule("comm.buffer", "reach", reach, rules);
-    const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
+    Thresholds thresholds;
+    SetRule("comm.buffer", "reach", reach, thresholds);
+    const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);
     return FindingWith(diagnosis, "comm.buffer/allreduce/g") != nullptr;
   };
   EXPECT_TRUE(is_found(4)) << "50 of 200 MiB";
@@ -112,9 +115,9 @@ TEST(RuleEffects, HowLargeComparedTasksAre) {
                                         .odd = {6, 6'000'000, 1'200 * kUs}});
   }
   const auto is_found = [&](double sizes) {
-    Rules rules;
-    SetRule("comm", "alike_sizes", sizes, rules);
-    const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
+    Thresholds thresholds;
+    SetRule("comm", "alike_sizes", sizes, thresholds);
+    const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);
     return FindingWith(diagnosis, "comm.unaligned/SDMA") != nullptr;
   };
   EXPECT_TRUE(is_found(5));
@@ -125,11 +128,11 @@ TEST(RuleEffects, HowLargeComparedTasksAre) {
 TEST(RuleEffects, HowMuchLaterStepsCompile) {
   PartBuilder builder;
   for (const TimeNs time : {kMs, 200 * kUs, 200 * kUs})
-    builder.Step().Host(Leaf::kCompile, time).Kernel("MatMulV3", 10 * kMs);
+    builder.Step().Host(TimeCategory::kCompile, time).Kernel("MatMulV3", 10 * kMs);
   const auto dropped = [&](double rest) {
-    Rules rules;
-    SetRule("all", "warm_up_rest", rest, rules);
-    return DiagnoseJob({builder.Build()}, rules).dropped_steps.size();
+    Thresholds thresholds;
+    SetRule("all", "warm_up_rest", rest, thresholds);
+    return DiagnoseJob({builder.Build()}, thresholds).dropped_steps.size();
   };
   EXPECT_EQ(dropped(0.2), 1u);
   EXPECT_EQ(dropped(0.19), 0u);
@@ -143,7 +146,9 @@ std::vector<RankDiagnosis> RanksWithMore(const std::vector<std::vector<TimeNs>>&
     for (std::size_t step = 0; step < of_rank.size(); ++step) {
       TimeNs last = 0;
       for (const auto& of_other : extra) last = std::max(last, of_other[step]);
-      builder.Step().Host(Leaf::kDispatchOp, kMs + of_rank[step]).Kernel("MatMulV3", 4 * kMs);
+      builder.Step()
+          .Host(TimeCategory::kDispatchOp, kMs + of_rank[step])
+          .Kernel("MatMulV3", 4 * kMs);
       builder.Collective(std::to_string(step), kMs + last - of_rank[step]);
     }
     parts.push_back(builder.Build());
@@ -158,9 +163,9 @@ TEST(RuleEffects, HowManyRanksJitter) {
                                     {0, 0, more, 0, 0, more},
                                     {0, 0, 0, 0, 0, 0}});
   const auto is_found = [&](double ranks) {
-    Rules rules;
-    SetRule("rank.jitter", "ranks", ranks, rules);
-    return FindingWith(DiagnoseJob(parts, rules), "rank.jitter/free.dispatch.op") != nullptr;
+    Thresholds thresholds;
+    SetRule("rank.jitter", "ranks", ranks, thresholds);
+    return FindingWith(DiagnoseJob(parts, thresholds), "rank.jitter/free.dispatch.op") != nullptr;
   };
   EXPECT_TRUE(is_found(3));
   EXPECT_FALSE(is_found(4));
@@ -171,9 +176,9 @@ TEST(RuleEffects, HowMuchAFindingHides) {
   const auto parts =
       RanksWithMore({{0, 0, 0}, {4 * kMs, 4 * kMs, 4 * kMs}, {2 * kMs, 2 * kMs, 2 * kMs}});
   const auto hidden_by = [&](double share) {
-    Rules rules;
-    SetRule("all", "hidden_share", share, rules);
-    const Diagnosis diagnosis = DiagnoseJob(parts, rules);
+    Thresholds thresholds;
+    SetRule("all", "hidden_share", share, thresholds);
+    const Diagnosis diagnosis = DiagnoseJob(parts, thresholds);
     const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r2");
     return found == nullptr ? std::vector<std::string>{"no finding"} : found->after;
   };
@@ -185,7 +190,7 @@ TEST(RuleEffects, HowMuchAFindingHides) {
   finding.gain = finding.gain_max = 10 * kMs;
   finding.alone = 7 * kMs;
   EXPECT_EQ(GainText(diagnosis, finding, Language::kEnglish), "saves 10.0 ms (alone 7.0)");
-  SetRule("all", "hidden_share", 0.3, diagnosis.rules);
+  SetRule("all", "hidden_share", 0.3, diagnosis.thresholds);
   EXPECT_EQ(GainText(diagnosis, finding, Language::kEnglish), "saves 10.0 ms (10 %)");
 }
 
@@ -196,7 +201,7 @@ PartBuilder OperationsBetweenKernels() {
   for (int step = 0; step < 3; ++step) {
     builder.Step().Kernel("MatMulV3", 10 * kMs);
     for (const char* name : {"a_", "b_"}) {
-      builder.Host(Leaf::kPython, 20 * kUs)
+      builder.Host(TimeCategory::kPython, 20 * kUs)
           .Collective(name + std::to_string(step), 5 * kMs)
           .Kernel("MatMulV3", 10 * kMs);
     }
@@ -204,17 +209,17 @@ PartBuilder OperationsBetweenKernels() {
   return builder;
 }
 
-bool IsNotOverlapped(const RankDiagnosis& part, const Rules& rules) {
-  return FindingWith(DiagnoseJob({part}, rules), "comm.not_overlapped/g") != nullptr;
+bool IsNotOverlapped(const RankDiagnosis& part, const Thresholds& thresholds) {
+  return FindingWith(DiagnoseJob({part}, thresholds), "comm.not_overlapped/g") != nullptr;
 }
 
 TEST(RuleEffects, WhichOperationsStandBetweenKernels) {
-  Rules rules;
-  SetRule("comm.not_overlapped", "beside_ns", 20'000, rules);
-  EXPECT_FALSE(IsNotOverlapped(OperationsBetweenKernels().Build(), rules))
+  Thresholds thresholds;
+  SetRule("comm.not_overlapped", "beside_ns", 20'000, thresholds);
+  EXPECT_FALSE(IsNotOverlapped(OperationsBetweenKernels().Build(), thresholds))
       << "what is computed needs it";
-  SetRule("comm.not_overlapped", "beside_ns", 19'999, rules);
-  EXPECT_TRUE(IsNotOverlapped(OperationsBetweenKernels().Build(), rules));
+  SetRule("comm.not_overlapped", "beside_ns", 19'999, thresholds);
+  EXPECT_TRUE(IsNotOverlapped(OperationsBetweenKernels().Build(), thresholds));
 }
 
 // For 1 of its 5 ms a kernel of another stream runs.
@@ -225,15 +230,15 @@ TEST(RuleEffects, WhichOperationsStandAlone) {
     beside.start += 2 * kMs;
     beside.dur = kMs;
     beside.kind = NodeKind::kKernel;
-    beside.leaf = Leaf::kVector;
+    beside.category = TimeCategory::kVector;
     beside.row = 0;
     part.graph.nodes.push_back(beside);
   }
-  Rules rules;
-  SetRule("comm.not_overlapped", "alone_share", 0.8, rules);
-  EXPECT_FALSE(IsNotOverlapped(part, rules));
-  SetRule("comm.not_overlapped", "alone_share", 0.81, rules);
-  EXPECT_TRUE(IsNotOverlapped(part, rules));
+  Thresholds thresholds;
+  SetRule("comm.not_overlapped", "alone_share", 0.8, thresholds);
+  EXPECT_FALSE(IsNotOverlapped(part, thresholds));
+  SetRule("comm.not_overlapped", "alone_share", 0.81, thresholds);
+  EXPECT_TRUE(IsNotOverlapped(part, thresholds));
 }
 
 }  // namespace

@@ -64,37 +64,41 @@ void ExpectAccount(const RankTrace& trace, const Expected& expected) {
   const RankAccount account = AccountRank(trace);
   ASSERT_EQ(account.steps.size(), 1u);
   const StepAccount& step = account.steps[0];
-  LeafTimes leaves = step.leaves;
+  CategoryTimes categories = step.categories;
   TimeNs tail = 0;
   for (const Piece& piece : account.pieces) {
     if ((piece.tags & kTail) == 0) continue;
     tail += piece.end - piece.begin;
-    leaves[piece.leaf] -= piece.end - piece.begin;  // the tail is listed apart
+    categories[piece.category] -= piece.end - piece.begin;  // the tail is listed apart
   }
   constexpr TimeNs kRounding = 1000;
   ExpectNear(account.clock.offset, expected.offset, 100, "offset");
   ExpectNear(step.window.end - step.window.begin, expected.window, kRounding, "window");
-  ExpectNear(step.leaves.SumOf(IsCompute), expected.compute, kRounding, "compute");
-  ExpectNear(step.leaves.SumOf(IsCommunication), expected.communication, kRounding, "exposed");
-  ExpectNear(step.leaves[Leaf::kWaitPeer], expected.wait, kRounding, "wait");
-  ExpectNear(step.leaves[Leaf::kTransfer], expected.transfer, kRounding, "transfer");
-  ExpectNear(step.leaves[Leaf::kInnerWait] + step.leaves[Leaf::kInnerIdle], expected.inner,
-             kRounding, "inner");
-  const TimeNs copies = step.leaves.SumOf(IsDeviceCopy);
+  ExpectNear(step.categories.SumOf(IsCompute), expected.compute, kRounding, "compute");
+  ExpectNear(step.categories.SumOf(IsCommunication), expected.communication, kRounding, "exposed");
+  ExpectNear(step.categories[TimeCategory::kWaitPeer], expected.wait, kRounding, "wait");
+  ExpectNear(step.categories[TimeCategory::kTransfer], expected.transfer, kRounding, "transfer");
+  ExpectNear(step.categories[TimeCategory::kInnerWait] + step.categories[TimeCategory::kInnerIdle],
+             expected.inner, kRounding, "inner");
+  const TimeNs copies = step.categories.SumOf(IsDeviceCopy);
   ExpectNear(copies, expected.copies, kRounding, "copies");
-  ExpectNear(step.leaves.SumOf(IsFree) + copies, expected.free_with_copies, kRounding, "free");
+  ExpectNear(step.categories.SumOf(IsFree) + copies, expected.free_with_copies, kRounding, "free");
   constexpr TimeNs kRules = 600'000, kOther = 300'000;
-  ExpectNear(leaves[Leaf::kDispatchOp] + leaves[Leaf::kDispatchCann] + leaves[Leaf::kDispatchComm],
+  ExpectNear(categories[TimeCategory::kDispatchOp] + categories[TimeCategory::kDispatchCann] +
+                 categories[TimeCategory::kDispatchComm],
              expected.dispatch, kRules, "dispatch");
-  ExpectNear(leaves[Leaf::kAclOp] + leaves[Leaf::kCompile], expected.aclop, kRules, "aclop");
+  ExpectNear(categories[TimeCategory::kAclOp] + categories[TimeCategory::kCompile], expected.aclop,
+             kRules, "aclop");
   // With the short copies behind the first one, which were not counted.
-  ExpectNear(leaves[Leaf::kHostCopy], expected.copy, 1'000'000, "copy");
+  ExpectNear(categories[TimeCategory::kHostCopy], expected.copy, 1'000'000, "copy");
   // With the profiler's own frames, which were not told from others.
-  ExpectNear(leaves[Leaf::kPython] + leaves[Leaf::kProfiler], expected.python, kOther, "python");
+  ExpectNear(categories[TimeCategory::kPython] + categories[TimeCategory::kProfiler],
+             expected.python, kOther, "python");
   // The device lets time pass between kernels that wait in its queue: they are counted together.
-  ExpectNear(leaves[Leaf::kLaunchLatency] + leaves[Leaf::kDeviceQueue] + leaves[Leaf::kQueue],
+  ExpectNear(categories[TimeCategory::kLaunchLatency] + categories[TimeCategory::kDeviceQueue] +
+                 categories[TimeCategory::kQueue],
              expected.launch_and_queue, kOther, "launch latency");
-  ExpectNear(leaves[Leaf::kDataLoader], expected.dataloader, kOther, "dataloader");
+  ExpectNear(categories[TimeCategory::kDataLoader], expected.dataloader, kOther, "dataloader");
   ExpectNear(tail, expected.tail, kOther, "tail");
 }
 
@@ -142,10 +146,10 @@ TEST_F(SampleDiagnosisTest, EveryCaptureIsAccountedForWhole) {
       const RankAccount account = AccountRank(trace);
       ASSERT_FALSE(account.steps.empty()) << name;
       for (const StepAccount& step : account.steps) {
-        EXPECT_EQ(step.leaves.Sum(), step.window.end - step.window.begin) << name;
-        EXPECT_EQ(step.leaves[Leaf::kUnsplit], 0) << name;
-        EXPECT_EQ(step.leaves[Leaf::kUnknown], 0) << name;
-        EXPECT_GT(step.leaves[Leaf::kWaitPeer], 50'000'000) << name;
+        EXPECT_EQ(step.categories.Sum(), step.window.end - step.window.begin) << name;
+        EXPECT_EQ(step.categories[TimeCategory::kUnsplit], 0) << name;
+        EXPECT_EQ(step.categories[TimeCategory::kUnknown], 0) << name;
+        EXPECT_GT(step.categories[TimeCategory::kWaitPeer], 50'000'000) << name;
       }
     }
   }
@@ -224,12 +228,14 @@ TEST(SimulatedAccounts, HaveTheLedgerOfTheSimulator) {
       const StepAccount& own = account.steps[step];
       const double window = static_cast<double>(own.window.end - own.window.begin) / 1e6;
       EXPECT_NEAR(window, truth["step_ms_per_rank"][rank][step].get<double>(), 0.01 * window);
-      EXPECT_NEAR(static_cast<double>(own.leaves.SumOf(IsCompute)) / 1e6,
+      EXPECT_NEAR(static_cast<double>(own.categories.SumOf(IsCompute)) / 1e6,
                   truth["kernel_ms_per_rank"][rank][step].get<double>(), 0.001 * window);
       // The simulator counts what other work hides, too.
-      EXPECT_LE(static_cast<double>(own.leaves[Leaf::kWaitPeer] + own.leaves[Leaf::kBubble]) / 1e6,
+      EXPECT_LE(static_cast<double>(own.categories[TimeCategory::kWaitPeer] +
+                                    own.categories[TimeCategory::kBubble]) /
+                    1e6,
                 truth["collective_wait_ms_per_rank"][rank][step].get<double>() + 0.02 * window);
-      EXPECT_EQ(own.leaves.Sum(), own.window.end - own.window.begin);
+      EXPECT_EQ(own.categories.Sum(), own.window.end - own.window.begin);
     }
     ++looked_at;
   }
@@ -244,7 +250,7 @@ TEST_F(SampleDiagnosisTest, TextAndDatabaseNameTheSameLines) {
     const RankDiagnosis part = MakeRankDiagnosis(traces_[0]);
     const auto copy =
         std::find_if(part.blocked.begin(), part.blocked.end(), [&](const BlockedPart& call) {
-          return call.leaf == Leaf::kHostCopy && call.dur > 3'000'000;
+          return call.category == TimeCategory::kHostCopy && call.dur > 3'000'000;
         });
     ASSERT_NE(copy, part.blocked.end()) << name;
     EXPECT_EQ(part.names[copy->line], "main.py:350") << name;

@@ -18,8 +18,9 @@ inline const Threshold& RuleNamed(std::string_view of, std::string_view name) {
 }
 
 /// Sets it, as a file of rules would.
-inline void SetRule(std::string_view of, std::string_view name, double value, Rules& rules) {
-  rules.Set(RuleNamed(of, name), value);
+inline void SetRule(std::string_view of, std::string_view name, double value,
+                    Thresholds& thresholds) {
+  thresholds.Set(RuleNamed(of, name), value);
 }
 
 }  // namespace mpa

@@ -65,7 +65,7 @@ RunSummary WithAccount(RunSummary run, TimesByName account, TimesByName places) 
 
 std::vector<ChangeNode> PartsOf(const Metric& metric, const std::vector<RunSummary>& base,
                                 const std::vector<RunSummary>& comparison) {
-  return LeavesOf(ChangeOf(metric, base, comparison, 0));
+  return CategoriesOf(ChangeOf(metric, base, comparison, 0));
 }
 
 const Metric kStep = {MetricKind::kStepTime, ""};
@@ -325,12 +325,13 @@ TEST(GateJudge, TheAccountExplainsWhatItHas) {
                                        {"free.sync.scalar: aten::equal", {1, 1}}});
   const GateReport report = Judge(Settings({"step_time>+3%"}), {base}, {slow}, {});
   EXPECT_EQ(
-      PartTexts(LeavesOf(report.change)),
+      PartTexts(CategoriesOf(report.change)),
       (std::vector<std::string>{"component free time (scalar reads) 30",
                                 "collective waiting for rank 5 in allreduce 12", "kernel MatMul 4",
                                 "collective transfer in allreduce 4", "remainder other 0"}));
-  EXPECT_EQ(LeavesOf(report.change)[0].leaf, "free.sync.scalar");
-  EXPECT_EQ(LeavesOf(report.change)[2].comparison_count, 10) << "of the kernels, not of the pieces";
+  EXPECT_EQ(CategoriesOf(report.change)[0].category, "free.sync.scalar");
+  EXPECT_EQ(CategoriesOf(report.change)[2].comparison_count, 10)
+      << "of the kernels, not of the pieces";
   EXPECT_EQ(PartTexts(report.host_calls),
             (std::vector<std::string>{"host aten::item at train.py:90 29"}))
       << "1 ms is below the noise of the step";
@@ -338,7 +339,7 @@ TEST(GateJudge, TheAccountExplainsWhatItHas) {
                   ": +30.0 ms free time (scalar reads: aten::item at train.py:90 +29.00 ms), "
                   "+12.0 ms waiting for rank 5 in allreduce");
   const auto explains = [&](const char* rule) {
-    return PartTexts(LeavesOf(Judge(Settings({rule}), {base}, {slow}, {}).change));
+    return PartTexts(CategoriesOf(Judge(Settings({rule}), {base}, {slow}, {}).change));
   };
   EXPECT_EQ(explains("computing>+1%"),
             (std::vector<std::string>{"kernel MatMul 4", "remainder other 0"}));
@@ -353,7 +354,7 @@ TEST(GateJudge, ABaselineWithoutAnAccountIsExplainedByWhatItHas) {
   const RunSummary old = WithKernels(OneRun(400, 300, 20), {{"MatMul", {300, 9}}});
   const RunSummary slow = WithAccount(WithKernels(OneRun(450, 350, 20), {{"MatMul", {350, 9}}}),
                                       {{"comp: MatMul", {1, 1}}}, {});
-  EXPECT_EQ(PartTexts(LeavesOf(Judge(Settings({"step_time>+3%"}), {old}, {slow}, {}).change)),
+  EXPECT_EQ(PartTexts(CategoriesOf(Judge(Settings({"step_time>+3%"}), {old}, {slow}, {}).change)),
             (std::vector<std::string>{"kernel MatMul 50", "remainder other 0"}));
 }
 
@@ -377,7 +378,7 @@ TEST(GateJudge, ChangesUpToTheNoiseAreMarked) {
   const auto marks = [&](const RunSummary& run) {
     std::string text;
     for (const ChangeNode& part :
-         LeavesOf(Judge(Settings({"step_time>+3%"}), {base}, {run}, {}).change)) {
+         CategoriesOf(Judge(Settings({"step_time>+3%"}), {base}, {run}, {}).change)) {
       text += fmt::format("{}{} ", part.name, part.is_noise ? "-" : "+");
     }
     return text;

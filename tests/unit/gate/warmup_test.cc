@@ -140,7 +140,7 @@ TEST(GateWarmup, PartsAddUpToWhatIsJudgedAlsoWithoutWarmupAndDrift) {
   EXPECT_EQ(step.base, 100 * kWarmupMs);
   EXPECT_EQ(step.comparison, 108 * kWarmupMs);
   std::int64_t sum = 0;
-  const std::vector<ChangeNode> parts = LeavesOf(report.change);
+  const std::vector<ChangeNode> parts = CategoriesOf(report.change);
   for (const ChangeNode& part : parts) sum += part.Change();
   EXPECT_EQ(sum, step.Change());
   EXPECT_EQ(parts.front().name, kFreeTime);

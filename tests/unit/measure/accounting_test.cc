@@ -64,23 +64,24 @@ class AccountingTest : public ::testing::Test {
     Kernel(800, 1000, 5);
   }
 
-  // "begin-end leaf" of each leaf in time, "*" behind a guess; and the leaves fill the windows.
+  // "begin-end category" of each category in time, "*" behind a guess; and the categories fill the
+  // windows.
   std::string Pieces(const AccountInput& input = {}) const {
     const RankAccount account = AccountRank(rank_.trace, input);
     for (const StepAccount& step : account.steps) {
-      EXPECT_EQ(step.leaves.Sum(), step.window.end - step.window.begin);
+      EXPECT_EQ(step.categories.Sum(), step.window.end - step.window.begin);
     }
     std::string text;
     const std::vector<Piece>& pieces = account.pieces;
     for (std::size_t i = 0; i < pieces.size();) {
       std::size_t next = i + 1;
       const bool guessed = pieces[i].confidence == Confidence::kGuess;
-      while (next < pieces.size() && pieces[next].leaf == pieces[i].leaf &&
+      while (next < pieces.size() && pieces[next].category == pieces[i].category &&
              (pieces[next].confidence == Confidence::kGuess) == guessed) {
         ++next;
       }
       text += fmt::format("{}-{} {}{}; ", pieces[i].begin, pieces[next - 1].end,
-                          NameOf(pieces[i].leaf), guessed ? "*" : "");
+                          NameOf(pieces[i].category), guessed ? "*" : "");
       i = next;
     }
     return text;
@@ -180,7 +181,7 @@ TEST_F(AccountingTest, NothingIsSaidWithoutTheHost) {
   const RankAccount account = AccountRank(device.trace);
   ASSERT_EQ(account.steps.size(), 1u);
   EXPECT_EQ(account.steps[0].window, (Interval{100, 600}));
-  EXPECT_EQ(account.steps[0].leaves[Leaf::kUnrecorded], 200);
+  EXPECT_EQ(account.steps[0].categories[TimeCategory::kUnrecorded], 200);
 }
 
 // No calls of the runtime: the operator that launched tells the rest.
@@ -361,7 +362,7 @@ TEST_F(AccountingTest, StepsWithoutDeviceWorkDoNotShareAPiece) {
   ASSERT_EQ(account.steps.size(), 2u);
   for (const StepAccount& step : account.steps) {
     EXPECT_EQ(account.PiecesOf(step).size(), 1u);
-    EXPECT_EQ(step.leaves[Leaf::kUnrecorded], 1000);
+    EXPECT_EQ(step.categories[TimeCategory::kUnrecorded], 1000);
   }
 }
 
@@ -411,10 +412,11 @@ TEST_F(AccountingTest, KernelsAreOfTheClassOfTheirOperator) {
   Kernel(100, 200, 5, "TransData");
   rank_.trace.kernels.link.back() = 5;
   Kernel(300, 350, 6, "TransData");
-  const LeafTimes leaves = AccountRank(rank_.trace).steps.at(0).leaves;
-  EXPECT_EQ(leaves[Leaf::kConvolution], 100);
-  EXPECT_EQ(leaves[Leaf::kFormat], 50);
-  for (const DeviceItem& item : FindDeviceItems(rank_.trace)) EXPECT_EQ(item.own, Leaf::kFormat);
+  const CategoryTimes categories = AccountRank(rank_.trace).steps.at(0).categories;
+  EXPECT_EQ(categories[TimeCategory::kConvolution], 100);
+  EXPECT_EQ(categories[TimeCategory::kFormat], 50);
+  for (const DeviceItem& item : FindDeviceItems(rank_.trace))
+    EXPECT_EQ(item.own, TimeCategory::kFormat);
 }
 
 // Copies and collectives of a GPU are what their category says; nothing else of them is free time.
@@ -432,14 +434,14 @@ TEST(GpuAccount, HasCopiesAndCollectivesOfEveryName) {
   rank.KernelAt(490, 500, "reduce_kernel");
   const RankAccount account = AccountRank(rank.trace);
   ASSERT_EQ(account.steps.size(), 1u);
-  const LeafTimes& leaves = account.steps[0].leaves;
-  EXPECT_EQ(leaves[Leaf::kMatmul], 100);
-  EXPECT_EQ(leaves[Leaf::kVector], 10);
-  EXPECT_EQ(leaves[Leaf::kCopyIn], 50);
-  EXPECT_EQ(leaves[Leaf::kCopyOut], 30);
-  EXPECT_EQ(leaves[Leaf::kCopyDevice], 5);
-  EXPECT_EQ(leaves.SumOf(IsCommunication), 100);
-  EXPECT_EQ(leaves.SumOf(IsFree), 500 - 295);
+  const CategoryTimes& categories = account.steps[0].categories;
+  EXPECT_EQ(categories[TimeCategory::kMatmul], 100);
+  EXPECT_EQ(categories[TimeCategory::kVector], 10);
+  EXPECT_EQ(categories[TimeCategory::kCopyIn], 50);
+  EXPECT_EQ(categories[TimeCategory::kCopyOut], 30);
+  EXPECT_EQ(categories[TimeCategory::kCopyDevice], 5);
+  EXPECT_EQ(categories.SumOf(IsCommunication), 100);
+  EXPECT_EQ(categories.SumOf(IsFree), 500 - 295);
 }
 
 // A kernel and a copy of another stream that begin in the same nanosecond are two things.

@@ -14,7 +14,7 @@ using test::RankBuilder;
 std::string Text(const std::vector<CollectivePhase>& phases) {
   std::string text;
   for (const CollectivePhase& phase : phases) {
-    text += fmt::format("{}-{} {}; ", phase.begin, phase.end, NameOf(phase.leaf));
+    text += fmt::format("{}-{} {}; ", phase.begin, phase.end, NameOf(phase.category));
   }
   return text;
 }

@@ -24,7 +24,7 @@ class HostPlaces : public ::testing::Test {
     return {.begin = 15,
             .end = 20,
             .row = row,
-            .leaf = Leaf::kScalarSync,
+            .category = TimeCategory::kScalarSync,
             .table = PieceTable::kHostOps};
   }
 
@@ -89,7 +89,7 @@ TEST_F(HostPlaces, OtherThreadsAndOtherTimesAreNoCallSite) {
   rank_.Call("train.py(2): g", 22, 100, thread_);
   rank_.Call("train.py(x: h", 0, 200, thread_);
   EXPECT_EQ(SiteOf(OfOp(0)), "");
-  EXPECT_EQ(SiteOf({.begin = 15, .end = 20, .leaf = Leaf::kDeviceQueue}), "");
+  EXPECT_EQ(SiteOf({.begin = 15, .end = 20, .category = TimeCategory::kDeviceQueue}), "");
 }
 
 TEST_F(HostPlaces, NamesOfPythonAreWithoutAddresses) {
@@ -121,17 +121,17 @@ TEST(GroupPeers, RanksOfTheJobAreListedOrKnownFromTheRankItself) {
   EXPECT_EQ(peers.RankOf(listed, -1), -1);
 }
 
-TEST(Leaf, NamesAndTitlesAreUnique) {
+TEST(TimeCategory, NamesAndTitlesAreUnique) {
   std::set<std::string_view> names, titles;
-  for (std::size_t i = 0; i < kLeaves; ++i) {
-    const auto leaf = static_cast<Leaf>(i);
-    names.insert(NameOf(leaf));
-    titles.insert(TitleOf(leaf));
-    EXPECT_EQ(LeafNamed(NameOf(leaf)), leaf);
+  for (std::size_t i = 0; i < kTimeCategories; ++i) {
+    const auto category = static_cast<TimeCategory>(i);
+    names.insert(NameOf(category));
+    titles.insert(TitleOf(category));
+    EXPECT_EQ(CategoryNamed(NameOf(category)), category);
   }
-  EXPECT_EQ(names.size(), kLeaves);
-  EXPECT_EQ(titles.size(), kLeaves);
-  EXPECT_EQ(LeafNamed("free"), std::nullopt);
+  EXPECT_EQ(names.size(), kTimeCategories);
+  EXPECT_EQ(titles.size(), kTimeCategories);
+  EXPECT_EQ(CategoryNamed("free"), std::nullopt);
 }
 
 }  // namespace

@@ -141,13 +141,13 @@ TEST(GroupTimes, ListsGroupsByTheirFirstOperations) {
 }
 
 TEST(GroupTimes, DoesNotTellMoreGroupsApartThanARankCanHave) {
-  for (const std::size_t groups : {kMostGroups, kMostGroups + 1}) {
+  for (const std::size_t groups : {kMaxGroups, kMaxGroups + 1}) {
     RankBuilder rank;
     for (std::size_t i = 0; i < groups; ++i) {
       rank.Collective(rank.Group("group " + std::to_string(i)), 0, 1000);
     }
     const OverallMetrics metrics = ComputeOverall(rank.trace);
-    const bool told = groups == kMostGroups;
+    const bool told = groups == kMaxGroups;
     EXPECT_EQ(metrics.has_too_many_groups, !told);
     EXPECT_EQ(metrics.groups.size(), told ? groups : 0);
     EXPECT_EQ(metrics.group_overlaps.size(), told ? groups * (groups - 1) / 2 : 0);

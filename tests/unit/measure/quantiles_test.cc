@@ -38,10 +38,10 @@ TEST(Quantiles, AreExactFarAwayFromZero) {
   constexpr std::int64_t kNow = 1'750'000'000'000'000'000;
   EXPECT_EQ(Median(Values{kNow + 1, kNow + 3}), kNow + 2);
   EXPECT_EQ(Percentile(Values{kNow, kNow + 10}, 90), kNow + 9);
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-  EXPECT_EQ(Median(Values{kMost, kLeast}), 0);  // -0.5
-  EXPECT_EQ(Percentile(Values{kLeast, kMost}, 100), kMost);
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(Median(Values{kMax, kMin}), 0);  // -0.5
+  EXPECT_EQ(Percentile(Values{kMin, kMax}, 100), kMax);
 }
 
 TEST(Quantiles, OfRealNumbersAreNotRounded) {

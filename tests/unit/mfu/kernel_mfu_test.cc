@@ -189,7 +189,7 @@ TEST(KernelMfu, WhereNoOperatorIsKnownTheCubeCoresTell) {
 
 TEST(KernelMfu, HugeNumbersAreSharedWithoutLoss) {
   KernelRank rank;
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   rank.Range("9223372036854775807-x", 100, 200);
   rank.Op("x", 110, 150, rank.main);
   constexpr const char* kHuge = "\"1048576,1048576;1048576,1048576\"";  // 2^61 operations
@@ -197,10 +197,10 @@ TEST(KernelMfu, HugeNumbersAreSharedWithoutLoss) {
     rank.Work(110, 10, "MatMulV2", kFp16, kHuge, "\"1048576,1048576\"");
   }
   const Counts counts = rank.Flops();
-  EXPECT_EQ(counts[0], kMost / 5);
+  EXPECT_EQ(counts[0], kMax / 5);
   std::int64_t sum = 0;
   for (const std::int64_t count : counts) sum += count;
-  EXPECT_EQ(sum, kMost);
+  EXPECT_EQ(sum, kMax);
 }
 
 TEST(KernelMfu, ATypeWithoutAPeakConcernsItsKernelOnly) {

@@ -55,9 +55,9 @@ TEST(Table, ReordersAllColumnsAlike) {
 }
 
 TEST(Tables, OverlapWhenTheyShareOne) {
-  EXPECT_TRUE(Overlap(Tables::kKernels | Tables::kSteps, Tables::kSteps));
-  EXPECT_FALSE(Overlap(Tables::kKernels | Tables::kSteps, Tables::kHostOps));
-  EXPECT_FALSE(Overlap(Tables::kNone, Tables::kKernels));
+  EXPECT_TRUE(Intersects(Tables::kKernels | Tables::kSteps, Tables::kSteps));
+  EXPECT_FALSE(Intersects(Tables::kKernels | Tables::kSteps, Tables::kHostOps));
+  EXPECT_FALSE(Intersects(Tables::kNone, Tables::kKernels));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ std::size_t CountOps(const RankTrace& trace, const RecipeArguments&) {
 }
 
 void ListCounts(const std::vector<OfRank<std::size_t>>& ranks, const RecipeArguments& arguments,
-                Wanted, Report& report) {
+                OutputSelection, Report& report) {
   for (const auto& [rank, count] : ranks) {
     report.lines.push_back(std::to_string(rank) + ": " + std::to_string(count) +
                            (arguments.contains("loud") ? "!" : ""));

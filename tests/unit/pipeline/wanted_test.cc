@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 const fs::path kCaptures = fs::path(MPA_SOURCE_DIR) / "testdata/captures";
 
-Report ReportOf(const Recipe& recipe, Wanted wanted) {
+Report ReportOf(const Recipe& recipe, OutputSelection wanted) {
   RecipeArguments arguments;
   if (recipe.name == "calibrate_npu_gpu") {
     arguments["baseline_profiling_path"] = (kCaptures / "gpu_base.json").string();
@@ -34,7 +34,7 @@ Report ReportOf(const Recipe& recipe, Wanted wanted) {
   return report;
 }
 
-TEST(Wanted, RecipesMakeOnlyWhatIsAskedFor) {
+TEST(OutputSelection, RecipesMakeOnlyWhatIsAskedFor) {
   std::size_t with_sheets = 0, with_lines = 0, with_documents = 0;
   for (const Recipe& recipe : AllRecipes()) {
     SCOPED_TRACE(recipe.name);

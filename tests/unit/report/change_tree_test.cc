@@ -13,7 +13,7 @@ using Texts = std::vector<std::string>;
 
 constexpr TimeNs kTreeMs = 1'000'000;
 
-ChangeNode Leaf(const char* kind, std::string name, TimeNs base, TimeNs comparison) {
+ChangeNode TimeCategory(const char* kind, std::string name, TimeNs base, TimeNs comparison) {
   return {kind, std::move(name), base * kTreeMs, comparison * kTreeMs};
 }
 
@@ -27,7 +27,7 @@ ChangeNode Parent(std::string name, std::vector<ChangeNode> children) {
 ChangeNode Slower(int kernels) {
   std::vector<ChangeNode> all;
   for (int i = 0; i < kernels; ++i) {
-    all.push_back(Leaf("kernel", "K" + std::to_string(i), 10, 11));
+    all.push_back(TimeCategory("kernel", "K" + std::to_string(i), 10, 11));
   }
   return Parent("computing", std::move(all));
 }
@@ -43,7 +43,7 @@ std::string Causes(const ChangeNode& whole, std::size_t width) {
 }
 
 TEST(ChangeTree, ChildrenAddUpToTheirParent) {
-  ChangeNode step = Parent("step", {Slower(2), Leaf("component", "free time", 5, 3)});
+  ChangeNode step = Parent("step", {Slower(2), TimeCategory("component", "free time", 5, 3)});
   EXPECT_EQ(step.base, 25 * kTreeMs);
   EXPECT_EQ(step.Change(), 0);
   step.comparison += kTreeMs;
@@ -54,26 +54,25 @@ TEST(ChangeTree, ChildrenAddUpToTheirParent) {
 }
 
 TEST(ChangeTree, ListsNamesOfAllLevelsTheLargestFirst) {
-  ChangeNode step = Parent(
-      "step", {Slower(1), Leaf("component", "free time", 5, 3), Leaf("component", "copies", 4, 4)});
+  ChangeNode step = Parent("step", {Slower(1), TimeCategory("component", "free time", 5, 3),
+                                    TimeCategory("component", "copies", 4, 4)});
   AddRest(kRemainder, "other", step);
   Texts names;
-  for (const ChangeNode& leaf : LeavesOf(step)) names.push_back(leaf.name);
+  for (const ChangeNode& category : CategoriesOf(step)) names.push_back(category.name);
   EXPECT_EQ(names, (Texts{"free time", "K0", "other"})) << "copies did not change";
 }
 
 TEST(ChangeTree, NamesExplainFourFifths) {
   // 10 of 12 ms are named with the third one: 12 - 4 - 4 - 2 = 2 is less than a fifth of 12.
-  EXPECT_EQ(
-      Lines(Parent("step",
-                   {Parent("computing", {Leaf("kernel", "A", 10, 14), Leaf("kernel", "B", 10, 14)}),
-                    Leaf("component", "free time", 10, 12), Slower(2)})),
-      (Texts{"+4.00 ms A (+40.0 %)", "+4.00 ms B (+40.0 %)", "+2.00 ms free time (+20.0 %)",
-             "+2.00 ms in 2 smaller changes"}));
+  EXPECT_EQ(Lines(Parent("step", {Parent("computing", {TimeCategory("kernel", "A", 10, 14),
+                                                       TimeCategory("kernel", "B", 10, 14)}),
+                                  TimeCategory("component", "free time", 10, 12), Slower(2)})),
+            (Texts{"+4.00 ms A (+40.0 %)", "+4.00 ms B (+40.0 %)", "+2.00 ms free time (+20.0 %)",
+                   "+2.00 ms in 2 smaller changes"}));
 }
 
 TEST(ChangeTree, OneLevelUpWhereNamesDoNot) {
-  EXPECT_EQ(Lines(Parent("step", {Slower(10), Leaf("component", "free time", 10, 7)})),
+  EXPECT_EQ(Lines(Parent("step", {Slower(10), TimeCategory("component", "free time", 10, 7)})),
             (Texts{"+10.00 ms computing spread over 10 kinds of kernels (+10.0 %)",
                    "  +1.00 ms K0 (+10.0 %)", "  +9.00 ms in 9 smaller changes",
                    "-3.00 ms free time (-30.0 %)"}));
@@ -82,11 +81,12 @@ TEST(ChangeTree, OneLevelUpWhereNamesDoNot) {
 TEST(ChangeTree, PartsThatCancelEachOtherOutAreNotSmall) {
   // +6 -3 -3 +5 -5: the first names add up to the whole, but leave out as much.
   const ChangeNode step = Parent(
-      "step", {Parent("computing", {Leaf("kernel", "A", 10, 16), Leaf("kernel", "B", 10, 15)}),
+      "step", {Parent("computing",
+                      {TimeCategory("kernel", "A", 10, 16), TimeCategory("kernel", "B", 10, 15)}),
                Parent("exposed communication",
-                      {Leaf("collective", "transfer in allreduce", 10, 5),
-                       Leaf("collective", "waiting for rank 1 in allreduce", 10, 7)}),
-               Leaf("component", "free time", 10, 7)});
+                      {TimeCategory("collective", "transfer in allreduce", 10, 5),
+                       TimeCategory("collective", "waiting for rank 1 in allreduce", 10, 7)}),
+               TimeCategory("component", "free time", 10, 7)});
   EXPECT_EQ(
       Lines(step),
       (Texts{
@@ -106,7 +106,8 @@ TEST(ChangeTree, LinesAddUpAsRounded) {
 }
 
 TEST(ChangeTree, NoiseIsInSumsOnly) {
-  ChangeNode step = Parent("step", {Leaf("kernel", "A", 10, 20), Leaf("kernel", "B", 10, 11)});
+  ChangeNode step =
+      Parent("step", {TimeCategory("kernel", "A", 10, 20), TimeCategory("kernel", "B", 10, 11)});
   step.children[1].is_noise = true;
   EXPECT_EQ(Lines(step), (Texts{"+10.00 ms A (+100.0 %)", "+1.00 ms in 1 smaller change"}));
   step.is_noise = true;
@@ -118,13 +119,13 @@ TEST(ChangeTree, KernelsThatAreNoiseAloneAreSpreadTogether) {
   for (ChangeNode& kernel : computing.children) kernel.is_noise = true;
   EXPECT_EQ(Lines(computing), Texts{"+10.00 ms spread over 10 kinds of kernels (+10.0 %)"});
   EXPECT_EQ(Causes(computing, 80), "+10.00 ms spread over 10 kinds of kernels (+10.0 %)");
-  EXPECT_EQ(Causes(Parent("step", {computing, Leaf("component", "free time", 9, 7)}), 90),
+  EXPECT_EQ(Causes(Parent("step", {computing, TimeCategory("component", "free time", 9, 7)}), 90),
             "+10.00 ms computing spread over 10 kinds of kernels (+10.0 %), -2.00 ms free time");
 }
 
 TEST(ChangeTree, CountsOfKernels) {
-  ChangeNode more = Leaf("kernel", "A", 10, 20), added = Leaf("kernel", "B", 0, 10),
-             gone = Leaf("kernel", "C", 10, 0);
+  ChangeNode more = TimeCategory("kernel", "A", 10, 20), added = TimeCategory("kernel", "B", 0, 10),
+             gone = TimeCategory("kernel", "C", 10, 0);
   more.base_count = 1;
   more.comparison_count = 2;
   added.comparison_count = 1;
@@ -135,7 +136,7 @@ TEST(ChangeTree, CountsOfKernels) {
 }
 
 TEST(ChangeTree, ACauseGivesWayBeforeAName) {
-  ChangeNode reads = Leaf("component", "free time (scalar reads)", 10, 20);
+  ChangeNode reads = TimeCategory("component", "free time (scalar reads)", 10, 20);
   reads.cause = "aten::item at train.py:90 +10.00 ms";
   const ChangeNode step = Parent("step", {reads});
   EXPECT_EQ(Lines(step, 90),
@@ -149,9 +150,9 @@ TEST(ChangeTree, ACauseGivesWayBeforeAName) {
 }
 
 TEST(ChangeTree, NamesAreShortenedBeforeCausesAreLeftOut) {
-  const ChangeNode step =
-      Parent("step", {Leaf("kernel", "FlashAttentionScoreGradOfALongName", 10, 20),
-                      Leaf("kernel", "MatMulV2", 10, 16), Leaf("kernel", "Add", 10, 11)});
+  const ChangeNode step = Parent(
+      "step", {TimeCategory("kernel", "FlashAttentionScoreGradOfALongName", 10, 20),
+               TimeCategory("kernel", "MatMulV2", 10, 16), TimeCategory("kernel", "Add", 10, 11)});
   EXPECT_EQ(Causes(step, 100),
             "+10.00 ms FlashAttentionScoreGradOfALongName, +6.00 ms MatMulV2, +1.00 ms Add");
   EXPECT_EQ(Causes(step, 60), "+10.00 ms FlashAt...ngName, +6.00 ms MatMulV2, +1.00 ms Add");
@@ -161,7 +162,8 @@ TEST(ChangeTree, NamesAreShortenedBeforeCausesAreLeftOut) {
 }
 
 TEST(ChangeTree, ANameGoesWithoutItsPlaceBeforeItIsCut) {
-  const ChangeNode step = Parent("step", {Leaf("part", "waiting for rank 5 in allreduce", 10, 20)});
+  const ChangeNode step =
+      Parent("step", {TimeCategory("part", "waiting for rank 5 in allreduce", 10, 20)});
   EXPECT_EQ(Causes(step, 41), "+10.00 ms waiting for rank 5 in allreduce");
   EXPECT_EQ(Causes(step, 40), "+10.00 ms waiting for rank 5");
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "mpa/diagnosis/findings/rules.h"
+#include "mpa/diagnosis/findings/thresholds.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/measure/overall_metrics.h"
@@ -28,7 +28,7 @@ struct ComparedTasks {
 
   /// True when there are enough of either, and those that have it reach less than `ratio` of the
   /// bandwidth of the others. Small tasks mostly start, so both must be of about one size.
-  bool AreSlower(double ratio, const Rules& rules) const;
+  bool AreSlower(double ratio, const Thresholds& thresholds) const;
 };
 
 /// Of all ranks, by the name of the transport.

@@ -17,10 +17,10 @@ namespace mpa {
 
 /// What a finding says a rank has too much of, and whose work says what is usual.
 struct LateWork {
-  std::size_t rank = 0;            ///< position
-  std::vector<std::size_t> peers;  ///< positions, the rank among them
-  std::vector<Leaf> leaves;        ///< of the host; none: kernels
-  bool copies = false;             ///< copies to the device belong to it
+  std::size_t rank = 0;                  ///< position
+  std::vector<std::size_t> peers;        ///< positions, the rank among them
+  std::vector<TimeCategory> categories;  ///< of the host; none: kernels
+  bool copies = false;                   ///< copies to the device belong to it
 };
 
 /// How the work of a late rank becomes the lateness for which others wait. The excess is that of
@@ -81,12 +81,12 @@ TimeNs PostOf(const Job& job, std::size_t operation);
 double WaitsOfLaunches(const Job& job, std::size_t rank);
 bool BlocksLaunches(const Job& job, std::size_t rank);
 /// What a finding saves at least.
-TimeNs LeastGain(const Rules& rules, TimeNs step);
+TimeNs LeastGain(const Thresholds& thresholds, TimeNs step);
 /// Per counted step.
 TimeNs PerStep(const Job& job, TimeNs time);
 
-/// The leaves of the accounting that a finding is about; empty for one about collectives.
-std::vector<Leaf> LeavesOf(const FoundCause& finding);
+/// The categories of the accounting that a finding is about; empty for one about collectives.
+std::vector<TimeCategory> CategoriesOf(const FoundCause& finding);
 
 class GraphIndex;
 
@@ -99,7 +99,7 @@ class EvidenceFinder {
 
   /// Gives the finding its places, the one that takes most time first. `about`: of the host's work
   /// on the edges that the fix shortens, these classes; of all if it is empty.
-  void Find(const WhatIf& what_if, const std::vector<Leaf>& about, FoundCause& finding);
+  void Find(const WhatIf& what_if, const std::vector<TimeCategory>& about, FoundCause& finding);
 
  private:
   const Job& job_;

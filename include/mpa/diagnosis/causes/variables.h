@@ -49,7 +49,7 @@ bool IsPoor(const Variable& variable, const Settings& settings);
 bool IsDone(std::string_view variable, std::string_view value, const Settings& settings);
 
 /// What advice on these ranks has to fit; without what single findings know of their calls.
-AdviceFacts FactsOf(const std::vector<DiagnosedRank>& ranks, const Rules& rules);
+AdviceFacts FactsOf(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds);
 
 /// Those of all ranks that bear on the performance, as Diagnosis::settings has them.
 std::map<std::string, std::string> SettingsOf(const std::vector<DiagnosedRank>& ranks);

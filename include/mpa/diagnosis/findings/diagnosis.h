@@ -13,7 +13,7 @@
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/diagnosis/findings/finding.h"
-#include "mpa/diagnosis/findings/rules.h"
+#include "mpa/diagnosis/findings/thresholds.h"
 #include "mpa/report/page.h"
 
 /// What a diagnosis says: where the time of a step goes, what slows it down, and how much a fix
@@ -23,8 +23,8 @@ namespace mpa {
 // The chain of evidence of a finding: how what was measured becomes the time that it costs.
 
 /// Work of one class of a late rank, and what is usual for it. Means over the steps of the finding.
-struct LeafExcess {
-  std::string leaf;
+struct CategoryExcess {
+  std::string category;
   TimeNs own = 0, usual = 0;
   TimeNs Excess() const { return own - usual; }
 };
@@ -52,8 +52,8 @@ enum class Explained : std::uint8_t { kNothing, kMixed, kMainly, kNearlyAll };
 /// Of a rank that holds up others, of several that do the worst.
 struct LateRank {
   std::int64_t rank = -1;
-  std::size_t compared = 0;        ///< ranks that say what is usual, with the rank itself
-  std::vector<LeafExcess> leaves;  ///< largest excess first
+  std::size_t compared = 0;                ///< ranks that say what is usual, with the rank itself
+  std::vector<CategoryExcess> categories;  ///< largest excess first
   TimeNs lateness = 0;  ///< behind all others of a group, per step, where it was the last
   double share = 0;     ///< of the lateness, that the largest excess explains; at most 1
   Explained explained{};
@@ -83,7 +83,7 @@ struct StepStall {
 /// Work on the critical path that a fix takes out, of all pieces of one name on one rank. Per step.
 struct PathPiece {
   std::int64_t rank = -1;  ///< -1: a rank that was not captured
-  std::string name;        ///< a leaf of the accounting, a type of kernels or an operation
+  std::string name;        ///< a category of the accounting, a type of kernels or an operation
   TimeNs less = 0;
 };
 
@@ -171,7 +171,7 @@ struct FoundCause {
   bool with_next = false;           ///< pays only together with the next one
   std::vector<std::int64_t> ranks;  ///< the culprits; empty: all
   std::vector<std::int32_t> steps;  ///< those in which it was seen
-  std::string leaf;                 ///< of the accounting, where it is the cause of a late rank
+  std::string category;             ///< of the accounting, where it is the cause of a late rank
   std::vector<std::string> after;   ///< keys of findings that hide it
   bool if_others_do = false;  ///< hidden: saves `alone` only if ranks not captured do the same
   std::vector<Metric> metrics;
@@ -196,17 +196,17 @@ struct FoundCause {
   }
 };
 
-/// How the time of one step of one rank is spent, by leaf; the leaves add up to the window.
+/// How the time of one step of one rank is spent, by category; the categories add up to the window.
 struct AccountRow {
   std::int64_t rank = -1;
   std::int32_t step = -1;  ///< -1: the whole capture
   TimeNs window = 0;
-  std::vector<std::pair<std::string_view, TimeNs>> leaves;
+  std::vector<std::pair<std::string_view, TimeNs>> categories;
   bool communicates = true;  ///< the rank recorded communication, in this step or another
 };
 
 /// Something that looks guilty and is explained by a finding.
-struct NotACause {
+struct Symptom {
   std::string name;
   TimeNs cost = 0;
   std::string
@@ -251,7 +251,7 @@ struct ReplayedRanks {
 };
 
 struct Diagnosis {
-  Rules rules;  ///< those it was made with
+  Thresholds thresholds;  ///< those it was made with
   std::vector<std::int64_t> ranks;
   ReplayedRanks replayed;
   std::int64_t world = 0;  ///< ranks of the job; 0: unknown
@@ -263,7 +263,7 @@ struct Diagnosis {
   TimeNs step = 0, floor = 0;
   std::vector<AccountRow> accounting;
   std::vector<FoundCause> findings;  ///< in the order in which they should be fixed
-  std::vector<NotACause> not_causes;
+  std::vector<Symptom> not_causes;
   std::vector<NotJudged> not_judged;
   /// Causes that save much alone, but hardly anything more once findings are fixed: their keys are
   /// `after`. The largest first.

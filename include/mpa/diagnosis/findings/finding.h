@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "mpa/diagnosis/findings/advice.h"
-#include "mpa/diagnosis/findings/rules.h"
-#include "mpa/measure/leaf.h"
+#include "mpa/diagnosis/findings/thresholds.h"
+#include "mpa/measure/time_category.h"
 
 /// What a finding is: all that is said of it on whichever job it is found. The declaration stands
 /// in the file that looks for it; catalogue.h lists all.
@@ -55,7 +55,7 @@ enum class Record : std::uint8_t {
 
 /// What the captures of a job hold, by which a finding can be looked for.
 struct Coverage {
-  const Rules& rules;
+  const Thresholds& thresholds;
   bool on_gpu = false, operations = false, transfers = false, calls = false;
   bool compares = false;  ///< enough ranks have a role in common
   double steps = 0;       ///< that count
@@ -76,10 +76,10 @@ struct FindingInfo;
 
 struct FindingDetails {
   Dimension dimension = Dimension::kOfArea;
-  Wording category = {};           ///< in the words of the Python tool; empty: its title
-  std::vector<Leaf> leaves = {};   ///< of the accounting that it is about
-  std::vector<Record> needs = {};  ///< without them it cannot be judged
-  bool npu_alone = false;          ///< GPUs cannot have it
+  Wording problem = {};                       ///< in the words of the Python tool; empty: its title
+  std::vector<TimeCategory> categories = {};  ///< of the accounting that it is about
+  std::vector<Record> needs = {};             ///< without them it cannot be judged
+  bool npu_alone = false;                     ///< GPUs cannot have it
   /// True for jobs that can have it, and in which it is looked for; null: as its area has it.
   bool (*applies)(const Coverage& job) = nullptr;
   /// Adds it, and others that show in the same work; null: one of these looks for it.
@@ -117,7 +117,7 @@ struct FindingVariant {
   Advice advice;
 };
 
-/// All leaves of kernels.
-std::vector<Leaf> ComputeLeaves();
+/// All categories of kernels.
+std::vector<TimeCategory> ComputeCategories();
 
 }  // namespace mpa

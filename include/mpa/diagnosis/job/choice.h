@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "mpa/diagnosis/findings/rules.h"
+#include "mpa/diagnosis/findings/thresholds.h"
 #include "mpa/diagnosis/job/operations.h"
 
 namespace mpa {
@@ -29,11 +29,11 @@ struct RankChoice {
 };
 
 /// True if all of the ranks may be replayed. Reads the outlines of their parts alone.
-bool HaveRoom(const std::vector<DiagnosedRank>& ranks, const Rules& rules);
+bool HaveRoom(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds);
 
 /// Chooses by what the outlines of the parts hold. Where parts are outlines already, the others
 /// are chosen. `operations`: of these ranks.
 RankChoice ChooseRanks(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations,
-                       const Rules& rules);
+                       const Thresholds& thresholds);
 
 }  // namespace mpa

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "mpa/diagnosis/findings/rules.h"
+#include "mpa/diagnosis/findings/thresholds.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/part.h"
 
@@ -35,9 +35,9 @@ struct HostAmount {
   TimeNs copies = 0;
 };
 
-/// True if the leaf is one of these.
-inline bool IsOf(const std::vector<Leaf>& leaves, Leaf leaf) {
-  return std::ranges::find(leaves, leaf) != leaves.end();
+/// True if the category is one of these.
+inline bool IsOf(const std::vector<TimeCategory>& categories, TimeCategory category) {
+  return std::ranges::find(categories, category) != categories.end();
 }
 
 /// What a rank did in a step, in sums that compare with those of other ranks.
@@ -45,16 +45,18 @@ struct StepWork {
   std::map<std::string, KernelSum> kernels;  ///< by type
   TimeNs compute = 0;
   TimeNs copied_in = 0;                        ///< copies from the host to the device
-  std::array<TimeNs, kLeaves> host{};          ///< work of the host by class
-  std::array<std::int64_t, kLeaves> blocks{};  ///< calls that waited for the device, by class
+  std::array<TimeNs, kTimeCategories> host{};  ///< work of the host by class
+  std::array<std::int64_t, kTimeCategories>
+      blocks{};  ///< calls that waited for the device, by class
 
   /// The work of some classes, the waiting calls of others, and all copies to the device.
-  HostAmount HostOf(const std::vector<Leaf>& leaves, const std::vector<Leaf>& waiting) const;
+  HostAmount HostOf(const std::vector<TimeCategory>& categories,
+                    const std::vector<TimeCategory>& waiting) const;
 };
 
 /// The job as the search for causes sees it.
 struct Job {
-  Rules rules;
+  Thresholds thresholds;
   std::vector<DiagnosedRank> ranks;
   JobOperations operations;
   JobGraph graph;
@@ -97,11 +99,11 @@ struct Job {
   bool HaveOneLoad(const std::vector<std::size_t>& members, std::size_t step) const;
   /// What is normal for HostOf() among some ranks, by step.
   std::vector<HostAmount> UsualHost(const std::vector<std::size_t>& members,
-                                    const std::vector<Leaf>& leaves,
-                                    const std::vector<Leaf>& waiting) const;
+                                    const std::vector<TimeCategory>& categories,
+                                    const std::vector<TimeCategory>& waiting) const;
   /// The same by role.
-  std::map<std::int32_t, std::vector<HostAmount>> UsualHost(const std::vector<Leaf>& leaves,
-                                                            const std::vector<Leaf>& waiting) const;
+  std::map<std::int32_t, std::vector<HostAmount>> UsualHost(
+      const std::vector<TimeCategory>& categories, const std::vector<TimeCategory>& waiting) const;
   std::vector<std::int32_t> CountedIds() const;
   /// The ids of steps at these positions; without that of a whole capture.
   std::vector<std::int32_t> IdsOf(const std::set<std::size_t>& positions) const;
@@ -118,7 +120,8 @@ std::vector<std::int32_t> RolesOf(const std::vector<DiagnosedRank>& ranks,
                                   const JobOperations& operations);
 
 /// `operations`: what JoinOperations() gives of the ranks.
-Job MakeJob(std::vector<DiagnosedRank> ranks, JobOperations operations, const Rules& rules);
-Job MakeJob(std::vector<DiagnosedRank> ranks, const Rules& rules);
+Job MakeJob(std::vector<DiagnosedRank> ranks, JobOperations operations,
+            const Thresholds& thresholds);
+Job MakeJob(std::vector<DiagnosedRank> ranks, const Thresholds& thresholds);
 
 }  // namespace mpa

@@ -9,7 +9,7 @@
 #include "mpa/collectives/clock_line.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/collectives/uncaptured.h"
-#include "mpa/diagnosis/findings/rules.h"
+#include "mpa/diagnosis/findings/thresholds.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/diagnosis/part/rank_graph.h"
 #include "mpa/diagnosis/replay/replay.h"
@@ -37,9 +37,10 @@ struct JointOperation {
 struct JobGraph {
   ReplayGraph graph;
   ReplaySteps steps;
-  std::vector<std::uint32_t> first_node, first_edge;   ///< of every rank
-  std::vector<ReplayGraph::Node> joints;               ///< of every operation
-  std::vector<std::vector<ReplayGraph::Edge>> leaves;  ///< of every operation: joint to each leave
+  std::vector<std::uint32_t> first_node, first_edge;  ///< of every rank
+  std::vector<ReplayGraph::Node> joints;              ///< of every operation
+  std::vector<std::vector<ReplayGraph::Edge>>
+      categories;  ///< of every operation: joint to each leave
   /// Of every operation: joint to each of its late members, the last first.
   std::vector<std::vector<ReplayGraph::Edge>> late;
   /// Of every operation with late members: joint to the last of the members before them.
@@ -90,9 +91,9 @@ std::int64_t RankInJob(const JobOperation& operation, std::int32_t number);
 /// those of which it is not recorded which they are.
 const LateMembers* FindLate(const JobOperation& operation, const std::vector<std::int64_t>& ranks);
 
-/// `captured`: all ranks of which there are captures, where `ranks` are some of them. The others are
-/// like these: how late they come is not a cause of its own.
-JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
+/// `captured`: all ranks of which there are captures, where `ranks` are some of them. The others
+/// are like these: how late they come is not a cause of its own.
+JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds,
                              const std::set<std::int64_t>& captured = {});
 
 /// True for operations that no member leaves before all have come.

@@ -28,16 +28,16 @@ struct CommonSteps {
 /// `ranks` have.
 CommonSteps FindCommonSteps(const std::vector<DiagnosedRank>& all);
 
-/// The leaves of steps, with communication divided that a rank alone cannot divide: in an operation
-/// whose members were all captured a rank waits until the last one begins, and transfers behind
-/// that (specification of the diagnosis, 1.4). The arguments have to outlive it.
-class LeafDivider {
+/// The categories of steps, with communication divided that a rank alone cannot divide: in an
+/// operation whose members were all captured a rank waits until the last one begins, and transfers
+/// behind that (specification of the diagnosis, 1.4). The arguments have to outlive it.
+class CategoryDivider {
  public:
   /// `operations`: of these ranks.
-  LeafDivider(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations);
+  CategoryDivider(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations);
 
   /// `rank`: its position among the ranks.
-  std::vector<TimeNs> Leaves(std::size_t rank, const StepPart& step) const;
+  std::vector<TimeNs> Categories(std::size_t rank, const StepPart& step) const;
 
  private:
   const std::vector<DiagnosedRank>& ranks_;

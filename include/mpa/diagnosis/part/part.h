@@ -12,7 +12,7 @@
 #include "mpa/collectives/instances.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/diagnosis/part/rank_graph.h"
-#include "mpa/measure/leaf.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/mfu/roofline.h"
 #include "mpa/model/serving_batch.h"
 
@@ -48,9 +48,9 @@ struct WorkSum {
 /// One step of a rank: how its time was spent.
 struct StepPart {
   std::int32_t id = -1;
-  TimeNs begin = 0, end = 0;   ///< on the clock of the device
-  std::vector<TimeNs> leaves;  ///< by Leaf
-  std::int64_t mhz = 0;        ///< mean clock while kernels ran; 0: not recorded
+  TimeNs begin = 0, end = 0;       ///< on the clock of the device
+  std::vector<TimeNs> categories;  ///< by TimeCategory
+  std::int64_t mhz = 0;            ///< mean clock while kernels ran; 0: not recorded
   /// Calls that launched kernels, how long they took by their median and upper decile, and
   /// together.
   std::int64_t launches = 0;
@@ -64,7 +64,7 @@ struct StepPart {
 /// Work of the host on an edge of the graph, by class.
 struct HostShare {
   std::uint32_t edge = 0;
-  Leaf leaf{};
+  TimeCategory category{};
   TimeNs time = 0;
   bool in_optimizer = false;  ///< within Optimizer.step
   /// Of a capture without steps: up to the first launch of all, or to the first of a kind of
@@ -88,9 +88,9 @@ struct HostPlace {
 /// A call that waited for the device, as the what-ifs need it.
 struct BlockedPart {
   std::uint32_t edge = 0;
-  Leaf leaf{};       ///< class of everything that was open then
-  NameId name = 0;   ///< of the call
-  NameId place = 0;  ///< of the operator around it
+  TimeCategory category{};  ///< class of everything that was open then
+  NameId name = 0;          ///< of the call
+  NameId place = 0;         ///< of the operator around it
   std::int32_t step = -1;
   TimeNs start = 0, dur = 0;
   bool behind_launch = false;  ///< nothing lies between it and the launch of a kernel

@@ -6,7 +6,7 @@
 
 #include "mpa/diagnosis/replay/replay.h"
 #include "mpa/measure/intervals.h"
-#include "mpa/measure/leaf.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
@@ -28,7 +28,7 @@ struct GraphNode {
   NodeKind kind{};
   std::int32_t step = -1;     ///< position of the step that it belongs to
   std::int32_t row = -1;      ///< of the table it comes from
-  Leaf leaf{};                ///< of a kernel or copy
+  TimeCategory category{};    ///< of a kernel or copy
   bool in_optimizer = false;  ///< the host asked for it within Optimizer.step
   bool adds_gradients =
       false;  ///< the host asked for it to add gradients to those of earlier passes

@@ -105,12 +105,12 @@ class ReplayGraph {
 /// ones.
 class Replays {
  public:
-  static constexpr std::size_t kMost = 4;
+  static constexpr std::size_t kMax = 4;
 
   /// Refers to the graph, which must outlive it.
   explicit Replays(const ReplayGraph& graph);
 
-  /// A replay for each of `sets`, of which there are at most kMost, with its removals and those of
+  /// A replay for each of `sets`, of which there are at most kMax, with its removals and those of
   /// `common`.
   void Run(std::span<const Removal* const> common,
            std::span<const std::vector<const Removal*>> sets);
@@ -124,7 +124,7 @@ class Replays {
  private:
   // What the sets take out of an edge or a node.
   struct Change {
-    std::array<TimeNs, kMost> less{};
+    std::array<TimeNs, kMax> less{};
     std::uint8_t marked = 0;  // a bit for each set: an edge is cut, a node starts promptly
   };
   struct Lanes {

@@ -13,7 +13,7 @@ namespace mpa {
 const Advice& AdviceOn(const FoundCause& finding);
 
 /// No advice names more.
-inline constexpr std::size_t kMostActions = 2;
+inline constexpr std::size_t kMaxActions = 2;
 
 /// The parts that hold for a finding: without those that do not fit how its ranks ran and were
 /// captured, and those whose settings they have already.

@@ -65,7 +65,7 @@ std::string AdviceOf(const FoundCause& finding, Language language);
 /// "saves 12.3 ms (4 %)", with what it saves alone where that differs.
 std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language);
 /// "1 %": the share of the step that a finding saves at least.
-std::string LeastShareText(const Rules& rules);
+std::string LeastShareText(const Thresholds& thresholds);
 /// "CRITICAL".
 std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding);
 /// More than any line has.
@@ -83,8 +83,8 @@ bool NamesLine(const std::string& name, const std::string& line);
 /// unless these are few.
 std::string AtLine(const std::string& name, const std::string& line, Language language,
                    std::size_t columns);
-/// "data loader" of "free.dataloader"; the leaf itself where it has no words.
-std::string LeafText(std::string_view leaf, Language language);
+/// "data loader" of "free.dataloader"; the category itself where it has no words.
+std::string CategoryText(std::string_view category, Language language);
 
 /// That clocks of ranks contradict each other; empty where they do not.
 std::string ClockText(const Diagnosis& diagnosis, Language language);
@@ -108,8 +108,8 @@ struct StepShare {
 /// Compute, waiting, transfer, free and the rest of an account; the percents add up to 100.
 std::vector<StepShare> SharesOf(const AccountRow& row);
 /// The account that people see: the mean over the diagnosed steps, of the rank whose mean step is
-/// nearest to that of the diagnosis; one that no fault is about, if there is any. Its leaves add up
-/// to its window.
+/// nearest to that of the diagnosis; one that no fault is about, if there is any. Its categories
+/// add up to its window.
 std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis);
 
 }  // namespace mpa

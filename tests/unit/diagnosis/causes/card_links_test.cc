@@ -29,7 +29,7 @@ struct CardTraffic {
 // Ranks of one host compute for 10 ms in each of three steps and reduce for 9 ms. `traffic` says
 // what two of them move to each other, all of it at once.
 template <typename Traffic>
-Diagnosis OfCards(std::int32_t ranks, Traffic traffic, const Rules& rules = {}) {
+Diagnosis OfCards(std::int32_t ranks, Traffic traffic, const Thresholds& thresholds = {}) {
   std::vector<RankDiagnosis> parts;
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
     PartBuilder builder;
@@ -46,7 +46,7 @@ Diagnosis OfCards(std::int32_t ranks, Traffic traffic, const Rules& rules = {}) 
     }
     parts.push_back(builder.Build());
   }
-  return DiagnoseJob(parts, rules);
+  return DiagnoseJob(parts, thresholds);
 }
 
 // Every link moves a message in this time.
@@ -143,14 +143,14 @@ TEST(CardLinks, PortsSayNothingOfThem) {
 }
 
 TEST(CardLinks, RulesSayWhatSuchLinksMove) {
-  Rules rules;
-  SetRule("link.slow", "card_gbs", 8, rules);  // 40 % are 3.2 GB/s
-  EXPECT_FALSE(NamesALink(OfCards(3, AllLinksTake(9 * kMs), rules)));
-  rules = {};
-  SetRule("link.slow", "card_share", 0.2, rules);  // 3.6 GB/s
-  EXPECT_FALSE(NamesALink(OfCards(3, AllLinksTake(9 * kMs), rules)));
-  SetRule("link.slow", "card_gbs", 36, rules);  // 7.2 GB/s; 1 ms for 36 MB
-  const Diagnosis diagnosis = OfCards(3, AllLinksTake(9 * kMs), rules);
+  Thresholds thresholds;
+  SetRule("link.slow", "card_gbs", 8, thresholds);  // 40 % are 3.2 GB/s
+  EXPECT_FALSE(NamesALink(OfCards(3, AllLinksTake(9 * kMs), thresholds)));
+  thresholds = {};
+  SetRule("link.slow", "card_share", 0.2, thresholds);  // 3.6 GB/s
+  EXPECT_FALSE(NamesALink(OfCards(3, AllLinksTake(9 * kMs), thresholds)));
+  SetRule("link.slow", "card_gbs", 36, thresholds);  // 7.2 GB/s; 1 ms for 36 MB
+  const Diagnosis diagnosis = OfCards(3, AllLinksTake(9 * kMs), thresholds);
   const FoundCause* found = FindingWith(diagnosis, "link.slow/r0+1+2");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 8 * kMs);

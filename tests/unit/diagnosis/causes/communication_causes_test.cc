@@ -65,10 +65,11 @@ std::vector<RankDiagnosis> OneOperation(std::size_t ranks, bool has_peers, Fill 
           .Collective("hcom_allReduce__1_" + std::to_string(step), 14 * kMs);
       OperationPart& operation = builder.Part().operations.back();
       fill(rank, operation);
-      auto& leaves = builder.Part().steps.back().leaves;
-      leaves[static_cast<std::size_t>(Leaf::kInnerIdle)] = operation.idle;
-      leaves[static_cast<std::size_t>(Leaf::kInnerWait)] = operation.held_up;
-      leaves[static_cast<std::size_t>(Leaf::kTransfer)] -= operation.idle + operation.held_up;
+      auto& categories = builder.Part().steps.back().categories;
+      categories[static_cast<std::size_t>(TimeCategory::kInnerIdle)] = operation.idle;
+      categories[static_cast<std::size_t>(TimeCategory::kInnerWait)] = operation.held_up;
+      categories[static_cast<std::size_t>(TimeCategory::kTransfer)] -=
+          operation.idle + operation.held_up;
       if (!has_peers) continue;
       builder.Transfer(static_cast<std::int32_t>(rank) + 1, 100 * kMb, 10 * kMs);
     }

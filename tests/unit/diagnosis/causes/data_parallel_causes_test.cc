@@ -14,7 +14,7 @@ namespace {
 RankDiagnosis ExposedRank(TimeNs compute = 4 * kMs) {
   PartBuilder builder;
   for (std::uint32_t step = 0; step < 3; ++step) {
-    builder.Step().Host(Leaf::kDispatchOp, kUs).Kernel("MatMulV3", compute);
+    builder.Step().Host(TimeCategory::kDispatchOp, kUs).Kernel("MatMulV3", compute);
     const TimeNs begin = builder.Now();
     builder.Collective("allreduce_" + std::to_string(step), 6 * kMs);
     builder.Part().steps.back().unsplit.push_back({step, begin, begin + 6 * kMs});
@@ -23,9 +23,9 @@ RankDiagnosis ExposedRank(TimeNs compute = 4 * kMs) {
 }
 
 TEST(DataParallelCauses, ExposedCommunicationOfOneRankIsAFinding) {
-  Rules rules;
-  SetRule("comm.not_overlapped", "gain", 0, rules);  // what could be hidden is another finding
-  const Diagnosis diagnosis = DiagnoseJob({ExposedRank()}, rules);
+  Thresholds thresholds;
+  SetRule("comm.not_overlapped", "gain", 0, thresholds);  // what could be hidden is another finding
+  const Diagnosis diagnosis = DiagnoseJob({ExposedRank()}, thresholds);
   const FoundCause* found = FindingWith(diagnosis, "comm.exposed/g");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->kind, FindingKind::kOpportunity);
@@ -95,7 +95,7 @@ TEST(DataParallelCauses, GradientsThatAreFilledWithZeros) {
     for (int step = 0; step < 3; ++step) {
       builder.Step().Kernel("MatMulV3", 8 * kMs);
       for (int i = 0; i < kernels; ++i) {
-        builder.Kernel("ZerosLike", 50 * kUs, Leaf::kVector);
+        builder.Kernel("ZerosLike", 50 * kUs, TimeCategory::kVector);
         builder.Part().graph.nodes[builder.Last()].clears_gradients = true;
       }
     }

@@ -12,7 +12,7 @@ namespace {
 
 TEST(DeviceCauses, MatricesInFp32) {
   auto part = ThreeSteps([](PartBuilder& step) {
-    step.Kernel("MatMulV3", 4 * kMs).Kernel("Add", 6 * kMs, Leaf::kVector);
+    step.Kernel("MatMulV3", 4 * kMs).Kernel("Add", 6 * kMs, TimeCategory::kVector);
     step.Kind("MatMulV3").multiplies_fp32 = true;
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
@@ -24,13 +24,15 @@ TEST(DeviceCauses, MatricesInFp32) {
 }
 
 // A softmax of 0.5 ms between two products, over rows of that shape.
-bool IsAttention(std::string_view shape, const Rules& rules = {},
+bool IsAttention(std::string_view shape, const Thresholds& thresholds = {},
                  std::string_view product = "BatchMatMulV2") {
   const auto part = ThreeSteps([&](PartBuilder& step) {
-    step.Kernel(product, kMs).Kernel("SoftmaxV2", 500 * kUs, Leaf::kVector).Kernel(product, kMs);
+    step.Kernel(product, kMs)
+        .Kernel("SoftmaxV2", 500 * kUs, TimeCategory::kVector)
+        .Kernel(product, kMs);
     step.Kind("SoftmaxV2").shapes = step.NameOf(shape);
   });
-  const Diagnosis diagnosis = DiagnoseJob({part}, rules);
+  const Diagnosis diagnosis = DiagnoseJob({part}, thresholds);
   const FoundCause* found = FindingWith(diagnosis, "op.attention");
   EXPECT_TRUE(found == nullptr || found->gain == 450 * kUs) << "0.9 of the softmax";
   return found != nullptr;
@@ -40,9 +42,9 @@ TEST(DeviceCauses, AttentionOfShortSequencesIsNotWorthAFusedKernel) {
   EXPECT_TRUE(IsAttention("\"4,16,128,128\""));
   EXPECT_FALSE(IsAttention("\"4,16,128,127\""));
   EXPECT_TRUE(IsAttention("N/A")) << "not known";
-  Rules rules;
-  SetRule("op.attention", "sequence", 64, rules);
-  EXPECT_TRUE(IsAttention("\"4,16,128,64\"", rules));
+  Thresholds thresholds;
+  SetRule("op.attention", "sequence", 64, thresholds);
+  EXPECT_TRUE(IsAttention("\"4,16,128,64\"", thresholds));
 }
 
 TEST(DeviceCauses, TheProductsOfAttentionAreThoseOfTheClassOfKernels) {
@@ -57,9 +59,9 @@ TEST(DeviceCauses, TheProductsOfAttentionAreThoseOfTheClassOfKernels) {
 // A kernel of 1 ms, which the host takes 500 us to launch.
 TEST(DeviceCauses, AtMostAKernelOfTheAiCpuIsNotNeeded) {
   const auto part = ThreeSteps([](PartBuilder& step) {
-    step.Kernel("MatMulV3", 2 * kMs).Host(Leaf::kDispatchCann, 500 * kUs);
+    step.Kernel("MatMulV3", 2 * kMs).Host(TimeCategory::kDispatchCann, 500 * kUs);
     step.Part().graph.nodes.back().kind = NodeKind::kLaunch;
-    step.Kernel("Unique", kMs, Leaf::kAiCpu);
+    step.Kernel("Unique", kMs, TimeCategory::kAiCpu);
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
   const FoundCause* found = FindingWith(diagnosis, "op.aicpu");

@@ -32,7 +32,7 @@ RankDiagnosis StepsWithChain(Fill fill) {
 }
 
 void VectorKernel(PartBuilder& builder, std::string_view type, TimeNs dur) {
-  builder.Kernel(type, dur, Leaf::kVector);
+  builder.Kernel(type, dur, TimeCategory::kVector);
 }
 
 const FoundCause* FindChain(const Diagnosis& diagnosis) {
@@ -62,7 +62,7 @@ TEST(ElementwiseChains, GapsBetweenThemGo) {
     for (const char* type : {"Sub", "Exp"}) {
       // Nothing says what the kernel waited for in 30 us.
       const std::uint32_t before = builder.Last();
-      builder.Host(Leaf::kHostIdle, 30 * kUs);
+      builder.Host(TimeCategory::kHostIdle, 30 * kUs);
       VectorKernel(builder, type, 100 * kUs);
       builder.Part().graph.edges.back().on = before;
     }
@@ -73,36 +73,37 @@ TEST(ElementwiseChains, GapsBetweenThemGo) {
 }
 
 TEST(ElementwiseChains, TheHostIssuesOneOfThem) {
-  const auto issued_by = [](Leaf leaf) {
-    return DiagnoseJob({StepsWithChain([leaf](PartBuilder& builder) {
+  const auto issued_by = [](TimeCategory category) {
+    return DiagnoseJob({StepsWithChain([category](PartBuilder& builder) {
       for (const auto& [type, dur] :
            {std::pair("Add", 100 * kUs), std::pair("Sub", 40 * kUs), std::pair("Exp", 100 * kUs)}) {
-        builder.Host(leaf, 200 * kUs);
+        builder.Host(category, 200 * kUs);
         builder.Part().graph.nodes.back().kind = NodeKind::kLaunch;
         VectorKernel(builder, type, dur);
       }
     })});
   };
-  const Diagnosis diagnosis = issued_by(Leaf::kDispatchOp);
+  const Diagnosis diagnosis = issued_by(TimeCategory::kDispatchOp);
   const FoundCause* found = FindChain(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 2 * 40 * kUs + 2 * 200 * kUs) << "the first call stays";
   EXPECT_EQ(found->gain_max, 140 * kUs + 2 * 200 * kUs);
-  const Diagnosis loads = issued_by(Leaf::kDataLoader);
+  const Diagnosis loads = issued_by(TimeCategory::kDataLoader);
   ASSERT_NE(FindChain(loads), nullptr);
   EXPECT_EQ(FindChain(loads)->alone, 2 * 40 * kUs) << "who loads data does not issue";
 }
 
 TEST(ElementwiseChains, KernelsOfOtherUnitsEndThem) {
-  for (const Leaf leaf : {Leaf::kMatmul, Leaf::kFormat, Leaf::kMove, Leaf::kAiCpu}) {
-    const auto with = [leaf](PartBuilder& builder) {
+  for (const TimeCategory category :
+       {TimeCategory::kMatmul, TimeCategory::kFormat, TimeCategory::kMove, TimeCategory::kAiCpu}) {
+    const auto with = [category](PartBuilder& builder) {
       VectorKernel(builder, "Add", 100 * kUs);
       VectorKernel(builder, "Sub", 100 * kUs);
-      builder.Kernel("Mul", 10 * kUs, leaf);
+      builder.Kernel("Mul", 10 * kUs, category);
       VectorKernel(builder, "Exp", 100 * kUs);
       VectorKernel(builder, "Add", 100 * kUs);
     };
-    EXPECT_EQ(FindChain(DiagnoseJob({StepsWithChain(with)})), nullptr) << NameOf(leaf);
+    EXPECT_EQ(FindChain(DiagnoseJob({StepsWithChain(with)})), nullptr) << NameOf(category);
   }
 }
 
@@ -129,7 +130,7 @@ TEST(ElementwiseChains, AWaitOnTheStreamCounts) {
       builder.Collective("hcom_allReduce__1_" + std::to_string(builder.Part().operations.size()),
                          300 * kUs, "allreduce", "tp");
       const std::uint32_t leave = builder.Last();
-      builder.Host(Leaf::kHostIdle, kUs);
+      builder.Host(TimeCategory::kHostIdle, kUs);
       builder.Part().graph.nodes[builder.Last()].kind = NodeKind::kWait;
       if (released_by != NodeKind::kLeave) builder.Part().graph.nodes[leave].kind = released_by;
       VectorKernel(builder, "Sub", 100 * kUs);
@@ -143,7 +144,7 @@ TEST(ElementwiseChains, AWaitOnTheStreamCounts) {
 TEST(ElementwiseChains, EvidenceIsTheChain) {
   const RankDiagnosis part = StepsWithChain([](PartBuilder& builder) {
     AddSubExp(builder);
-    builder.Kernel("MatMulV3", kMs).Kernel("Mul", 900 * kUs, Leaf::kVector);
+    builder.Kernel("MatMulV3", kMs).Kernel("Mul", 900 * kUs, TimeCategory::kVector);
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
   const FoundCause* found = FindChain(diagnosis);
@@ -212,15 +213,15 @@ TEST(ElementwiseChains, WhatTakesLittleOfTheStepIsLeft) {
 }
 
 TEST(ElementwiseChains, RulesSayHowManyMakeOne) {
-  Rules rules;
-  SetRule("op.unfused", "chain", 4, rules);
-  EXPECT_EQ(FindChain(DiagnoseJob({StepsWithChain(AddSubExp)}, rules)), nullptr);
-  SetRule("op.unfused", "chain", 2, rules);
+  Thresholds thresholds;
+  SetRule("op.unfused", "chain", 4, thresholds);
+  EXPECT_EQ(FindChain(DiagnoseJob({StepsWithChain(AddSubExp)}, thresholds)), nullptr);
+  SetRule("op.unfused", "chain", 2, thresholds);
   const auto two = [](PartBuilder& builder) {
     VectorKernel(builder, "Add", 100 * kUs);
     VectorKernel(builder, "Exp", 100 * kUs);
   };
-  EXPECT_NE(FindChain(DiagnoseJob({StepsWithChain(two)}, rules)), nullptr);
+  EXPECT_NE(FindChain(DiagnoseJob({StepsWithChain(two)}, thresholds)), nullptr);
   EXPECT_EQ(FindChain(DiagnoseJob({StepsWithChain(two)})), nullptr);
 }
 

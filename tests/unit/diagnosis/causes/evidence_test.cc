@@ -32,8 +32,8 @@ PartBuilder TwoSteps() {
   builder.Part().source = "text";
   builder.Part().capture = "/job/rank_ascend_pt";
   for (const TimeNs convert : {1 * kMs, 3 * kMs}) {
-    builder.Step().Host(Leaf::kDispatchOp, kMs).Kernel("MatMulV2", 4 * kMs);
-    builder.Kernel("TransData", convert, Leaf::kFormat);
+    builder.Step().Host(TimeCategory::kDispatchOp, kMs).Kernel("MatMulV2", 4 * kMs);
+    builder.Kernel("TransData", convert, TimeCategory::kFormat);
   }
   return builder;
 }
@@ -48,20 +48,21 @@ class EvidenceTest : public ::testing::Test {
     job_ = MakeJob(std::move(ranks), {});
   }
   std::vector<Evidence> Find(const FindingInfo& info, const WhatIf& what_if,
-                             const std::vector<Leaf>& about, std::vector<std::int64_t> ranks = {}) {
+                             const std::vector<TimeCategory>& about,
+                             std::vector<std::int64_t> ranks = {}) {
     FoundCause finding;
     finding.finding = &info;
     finding.ranks = std::move(ranks);
     EvidenceFinder(job_).Find(what_if, about, finding);
     return finding.evidence;
   }
-  // All kernels of a leaf, for a share of their time.
-  WhatIf WithoutKernels(Leaf leaf, double share = 1) const {
+  // All kernels of a category, for a share of their time.
+  WhatIf WithoutKernels(TimeCategory category, double share = 1) const {
     WhatIf what_if;
     for (std::size_t rank = 0; rank < parts_.size(); ++rank) {
       const auto& nodes = parts_[rank].graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-        if (nodes[i].kind == NodeKind::kKernel && nodes[i].leaf == leaf)
+        if (nodes[i].kind == NodeKind::kKernel && nodes[i].category == category)
           what_if.expect.durations.push_back(
               {job_.graph.first_node[rank] + i, ShareOf(nodes[i].dur, share)});
       }
@@ -76,7 +77,8 @@ class EvidenceTest : public ::testing::Test {
 TEST_F(EvidenceTest, KernelsOfANameAreOnePlaceWithTheirOwnTime) {
   MakeJobOf({TwoSteps().Build()});
   // What a fix is likely to take is a part of it; the place has all of its time.
-  const auto places = Find(kOpFormat, WithoutKernels(Leaf::kFormat, 0.7), {Leaf::kFormat});
+  const auto places =
+      Find(kOpFormat, WithoutKernels(TimeCategory::kFormat, 0.7), {TimeCategory::kFormat});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].name, "TransData");
   EXPECT_EQ(places[0].source, "kernel_details.csv");
@@ -89,7 +91,7 @@ TEST_F(EvidenceTest, KernelsOfANameAreOnePlaceWithTheirOwnTime) {
 
 TEST_F(EvidenceTest, ThePlaceWithMostTimeIsFirstNotTheOneWithTheLongestEvent) {
   PartBuilder builder = TwoSteps();
-  builder.Step().Host(Leaf::kPython, 9 * kMs).Kernel("MatMulV2", kMs);
+  builder.Step().Host(TimeCategory::kPython, 9 * kMs).Kernel("MatMulV2", kMs);
   AddPlace(builder, "main.py(10): once", "main.py:10", 2 * kMs);
   AddPlace(builder, "main.py(20): often", "main.py:20", 6 * kMs, 12, 77);
   MakeJobOf({builder.Build()});
@@ -97,7 +99,7 @@ TEST_F(EvidenceTest, ThePlaceWithMostTimeIsFirstNotTheOneWithTheLongestEvent) {
   const HostShare& share = parts_[0].shares.back();
   what_if.expect.waits.push_back({job_.graph.first_edge[0] + share.edge, share.time / 2});
   what_if.bound.waits.push_back({job_.graph.first_edge[0] + share.edge, share.time});
-  const auto places = Find(kHostPython, what_if, {Leaf::kPython});
+  const auto places = Find(kHostPython, what_if, {TimeCategory::kPython});
   ASSERT_EQ(places.size(), 2u);
   EXPECT_EQ(places[0].name, "main.py(20): often");
   EXPECT_EQ(places[0].line, "main.py:20");
@@ -112,45 +114,45 @@ TEST_F(EvidenceTest, ThePlaceWithMostTimeIsFirstNotTheOneWithTheLongestEvent) {
 // The old search took everything of a class, whether the fix takes it out or not.
 TEST_F(EvidenceTest, WhatTheFixLeavesIsNoPlace) {
   PartBuilder builder = TwoSteps();
-  builder.Step().Host(Leaf::kDispatchOp, 8 * kMs).Kernel("MatMulV2", kMs);
+  builder.Step().Host(TimeCategory::kDispatchOp, 8 * kMs).Kernel("MatMulV2", kMs);
   AddPlace(builder, "aten::stalls", "", 8 * kMs);
-  builder.Host(Leaf::kDispatchOp, kMs).Kernel("MatMulV2", kMs);
+  builder.Host(TimeCategory::kDispatchOp, kMs).Kernel("MatMulV2", kMs);
   AddPlace(builder, "aten::usual", "", kMs);
   MakeJobOf({builder.Build()});
   WhatIf what_if;
   const HostShare& stall = parts_[0].shares[parts_[0].shares.size() - 2];
   what_if.expect.waits.push_back({job_.graph.first_edge[0] + stall.edge, 7 * kMs});
-  const auto places = Find(kHostLaunchBound, what_if, {Leaf::kDispatchOp});
+  const auto places = Find(kHostLaunchBound, what_if, {TimeCategory::kDispatchOp});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].name, "aten::stalls");
 }
 
 TEST_F(EvidenceTest, OfSeveralSharesOnAnEdgeItIsTheOneOfTheClass) {
   PartBuilder builder = TwoSteps();
-  builder.Step().Host(Leaf::kPython, 4 * kMs);
+  builder.Step().Host(TimeCategory::kPython, 4 * kMs);
   AddPlace(builder, "frame", "", 4 * kMs);
   HostShare other = builder.Part().shares.back();
-  other.leaf = Leaf::kMemory;
+  other.category = TimeCategory::kMemory;
   builder.Part().shares.push_back(other);
   AddPlace(builder, "cudaMalloc", "", 4 * kMs);
   builder.Kernel("MatMulV2", kMs);
   MakeJobOf({builder.Build()});
   WhatIf what_if;
   what_if.expect.waits.push_back({job_.graph.first_edge[0] + other.edge, other.time});
-  const auto places = Find(kHostMemory, what_if, {Leaf::kMemory});
+  const auto places = Find(kHostMemory, what_if, {TimeCategory::kMemory});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].name, "cudaMalloc");
 }
 
 TEST_F(EvidenceTest, GarbageCollectionsAreThoseOfTheirTable) {
   PartBuilder builder = TwoSteps();
-  builder.Step().Host(Leaf::kGarbage, 3 * kMs).Kernel("MatMulV2", kMs);
+  builder.Step().Host(TimeCategory::kGarbage, 3 * kMs).Kernel("MatMulV2", kMs);
   AddPlace(builder, "garbage collection", "", 3 * kMs, 1, 12);
   MakeJobOf({builder.Build()});
   WhatIf what_if;
   what_if.expect.waits.push_back(
       {job_.graph.first_edge[0] + parts_[0].shares.back().edge, 3 * kMs});
-  const auto places = Find(kHostGc, what_if, {Leaf::kGarbage});
+  const auto places = Find(kHostGc, what_if, {TimeCategory::kGarbage});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].table, "garbage_collections");
   EXPECT_EQ(places[0].start, 12);
@@ -158,7 +160,8 @@ TEST_F(EvidenceTest, GarbageCollectionsAreThoseOfTheirTable) {
 
 TEST_F(EvidenceTest, OnlyRanksThatShowIt) {
   MakeJobOf({TwoSteps().Build(), TwoSteps().Build()});
-  const auto places = Find(kOpFormat, WithoutKernels(Leaf::kFormat), {Leaf::kFormat}, {1});
+  const auto places =
+      Find(kOpFormat, WithoutKernels(TimeCategory::kFormat), {TimeCategory::kFormat}, {1});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].rank, 1);
 }
@@ -166,7 +169,7 @@ TEST_F(EvidenceTest, OnlyRanksThatShowIt) {
 // What a rank does beyond its peers is its finding, not all that it does.
 TEST_F(EvidenceTest, OfALateRankItIsTheExcess) {
   MakeJobOf({TwoSteps().Build()});
-  const auto places = Find(kRankLateCompute, WithoutKernels(Leaf::kMatmul, 0.25), {}, {0});
+  const auto places = Find(kRankLateCompute, WithoutKernels(TimeCategory::kMatmul, 0.25), {}, {0});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].name, "MatMulV2");
   EXPECT_EQ(places[0].time, kMs);
@@ -180,7 +183,7 @@ TEST_F(EvidenceTest, CallsHaveTheLineOfTheProgram) {
   const NameId call = builder.NameOf("aclrtSynchronizeStream"), op = builder.NameOf("aten::item");
   const auto block = [&](std::int32_t step, TimeNs start, TimeNs dur, std::string_view line) {
     builder.Part().blocked.push_back(
-        {edge, Leaf::kScalarSync, call, op, step, start, dur, false, builder.NameOf(line)});
+        {edge, TimeCategory::kScalarSync, call, op, step, start, dur, false, builder.NameOf(line)});
   };
   block(0, 100, 2 * kMs, "train.py:90");
   block(0, 100, 2 * kMs, "train.py:90");
@@ -191,7 +194,7 @@ TEST_F(EvidenceTest, CallsHaveTheLineOfTheProgram) {
   MakeJobOf({std::move(part)});
   WhatIf what_if;
   what_if.expect.cuts.push_back(job_.graph.first_edge[0] + edge);
-  const auto places = Find(kHostSync, what_if, {Leaf::kScalarSync});
+  const auto places = Find(kHostSync, what_if, {TimeCategory::kScalarSync});
   ASSERT_EQ(places.size(), 2u);
   EXPECT_EQ(places[0].line, "train.py:90");
   EXPECT_EQ(places[0].op, "aten::item");
@@ -207,9 +210,10 @@ TEST_F(EvidenceTest, OfManyPlacesTheLargestAreKept) {
   PartBuilder builder;
   builder.Step();
   for (TimeNs i = 0; i < 90; ++i)
-    builder.Kernel("K" + std::to_string(i), (1 + i * 37 % 90) * kUs, Leaf::kFormat);
+    builder.Kernel("K" + std::to_string(i), (1 + i * 37 % 90) * kUs, TimeCategory::kFormat);
   MakeJobOf({builder.Build()});
-  const auto places = Find(kOpFormat, WithoutKernels(Leaf::kFormat), {Leaf::kFormat});
+  const auto places =
+      Find(kOpFormat, WithoutKernels(TimeCategory::kFormat), {TimeCategory::kFormat});
   ASSERT_EQ(places.size(), 50u);
   for (std::size_t i = 0; i < places.size(); ++i)
     EXPECT_EQ(places[i].time, (90 - static_cast<TimeNs>(i)) * kUs) << i;

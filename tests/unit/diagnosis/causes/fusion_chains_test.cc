@@ -24,7 +24,7 @@ Diagnosis WithChain(const std::vector<ChainKernel>& pieces, bool in_optimizer = 
   for (int step = 0; step < 3; ++step) {
     builder.Step().Kernel("MatMulV3", kMs);
     for (const ChainKernel& piece : pieces)
-      builder.Kernel(piece.type, piece.dur, Leaf::kVector, in_optimizer);
+      builder.Kernel(piece.type, piece.dur, TimeCategory::kVector, in_optimizer);
   }
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     builder.Kind(pieces[i].type).bytes = 8192;
@@ -76,9 +76,9 @@ TEST(FusionChains, AKernelBetweenThemEndsTheChain) {
 TEST(FusionCauses, OperatorsInPieces) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     step.Kernel("MatMulV3", kMs)
-        .Kernel("Swish", 300 * kUs, Leaf::kVector)
-        .Kernel("Cast", 50 * kUs, Leaf::kFormat);
-    step.Kernel("Mul", 200 * kUs, Leaf::kVector).Kernel("MatMulV3", kMs);
+        .Kernel("Swish", 300 * kUs, TimeCategory::kVector)
+        .Kernel("Cast", 50 * kUs, TimeCategory::kFormat);
+    step.Kernel("Mul", 200 * kUs, TimeCategory::kVector).Kernel("MatMulV3", kMs);
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
   const FoundCause* found = FindingWith(diagnosis, "op.unfused/swiglu");

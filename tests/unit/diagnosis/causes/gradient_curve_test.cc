@@ -12,7 +12,7 @@ namespace mpa {
 namespace {
 
 void AddGradient(std::string_view type, std::int64_t bytes, PartBuilder& builder) {
-  builder.Kernel(type, 10 * kUs, Leaf::kVector);
+  builder.Kernel(type, 10 * kUs, TimeCategory::kVector);
   builder.Part().graph.nodes.back().adds_gradients = true;
   builder.Kind(type).written = bytes;
 }
@@ -29,7 +29,7 @@ RankDiagnosis MakesGradients(int passes) {
     AddGradient("Layer", 100, builder);
     builder.Kernel("MatMulV3", 30 * kUs);
     AddGradient("Layer", 100, builder);
-    builder.Kernel("EmbeddingDenseGrad", 20 * kUs, Leaf::kVector);
+    builder.Kernel("EmbeddingDenseGrad", 20 * kUs, TimeCategory::kVector);
   }
   builder.Collective("hcom_allReduce__1_0", kMs);
   AddGradient("Optimizer", 700, builder);

@@ -13,7 +13,8 @@ TEST(HostCauses, NumbersThatAreReadAreNotCopied) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     step.Kernel("MatMulV3", 10 * kMs);
     for (int i = 0; i < 5; ++i) {
-      step.Host(Leaf::kScalarSync, kMs).Kernel("MEMCPY_ASYNC", 10 * kUs, Leaf::kCopyOut);
+      step.Host(TimeCategory::kScalarSync, kMs)
+          .Kernel("MEMCPY_ASYNC", 10 * kUs, TimeCategory::kCopyOut);
       step.Part().graph.nodes.back().kind = NodeKind::kCopy;
     }
   });
@@ -28,8 +29,9 @@ TEST(HostCauses, WhatIsNotCopiedNeedNotStart) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     step.Kernel("MatMulV3", 10 * kMs);
     for (int i = 0; i < 5; ++i) {
-      const std::uint32_t before = step.Host(Leaf::kScalarSync, kMs).Last();
-      step.Host(Leaf::kDispatchOp, 10 * kUs).Kernel("MEMCPY_ASYNC", 10 * kUs, Leaf::kCopyOut);
+      const std::uint32_t before = step.Host(TimeCategory::kScalarSync, kMs).Last();
+      step.Host(TimeCategory::kDispatchOp, 10 * kUs)
+          .Kernel("MEMCPY_ASYNC", 10 * kUs, TimeCategory::kCopyOut);
       step.Part().graph.nodes.back().kind = NodeKind::kCopy;
       step.Part().graph.edges.back().on = before;
     }
@@ -47,12 +49,12 @@ TEST(HostCauses, ACallThatNeedNotWaitIsNotMade) {
     for (int i = 0; i < 5; ++i) {
       const std::uint32_t before = step.Last();
       const auto edge = static_cast<std::uint32_t>(step.Part().graph.edges.size());
-      step.Host(Leaf::kScalarSync, kMs);
+      step.Host(TimeCategory::kScalarSync, kMs);
       RankDiagnosis& part_of = step.Part();
       part_of.shares.pop_back();
       part_of.graph.edges.push_back({step.Last(), before, WaitsFor::kEnd, 0});
       part_of.blocked.push_back({.edge = edge + 1,
-                                 .leaf = Leaf::kScalarSync,
+                                 .category = TimeCategory::kScalarSync,
                                  .step = static_cast<std::int32_t>(part_of.steps.size()) - 1,
                                  .start = step.Now() - kMs,
                                  .dur = kMs,
@@ -76,11 +78,11 @@ TEST(HostCauses, EveryLaunchWaits) {
     // The host waits for the kernel, works for a millisecond, and launches the next.
     RankDiagnosis& part = builder.Part();
     const auto edge = static_cast<std::uint32_t>(part.graph.edges.size());
-    builder.Host(Leaf::kDispatchOp, kMs);
+    builder.Host(TimeCategory::kDispatchOp, kMs);
     part.graph.edges[edge].on = begin;  // without the wait it would follow the begin of the step
     part.graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, kMs});
     part.blocked.push_back({.edge = edge + 1,
-                            .leaf = Leaf::kExplicitSync,
+                            .category = TimeCategory::kExplicitSync,
                             .step = step,
                             .start = builder.Now(),
                             .dur = kMs,
@@ -101,7 +103,7 @@ TEST(HostCauses, EveryLaunchWaits) {
 TEST(HostCauses, LaunchesThatAreHeldUp) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
-    builder.Step().Host(Leaf::kDispatchCann, 2 * kMs).Kernel("MatMulV3", kMs);
+    builder.Step().Host(TimeCategory::kDispatchCann, 2 * kMs).Kernel("MatMulV3", kMs);
     StepPart& of = builder.Part().steps.back();
     of.launches = 100;
     of.launch_median = 10 * kUs;
@@ -116,8 +118,9 @@ TEST(HostCauses, LaunchesThatAreHeldUp) {
 }
 
 TEST(HostCauses, PythonBetweenOperators) {
-  const auto part = ThreeSteps(
-      [](PartBuilder& step) { step.Host(Leaf::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs); });
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    step.Host(TimeCategory::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs);
+  });
   const Diagnosis diagnosis = DiagnoseJob({part});
   const FoundCause* found = FindingWith(diagnosis, "host.python");
   ASSERT_NE(found, nullptr);

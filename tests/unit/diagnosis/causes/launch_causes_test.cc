@@ -12,10 +12,11 @@ namespace mpa {
 namespace {
 
 // Ten launches of 10 us in each step, `stalls` of them of `stall`.
-Diagnosis WithStalls(int stalls, TimeNs stall, bool has_calls, Leaf leaf = Leaf::kDispatchCann) {
+Diagnosis WithStalls(int stalls, TimeNs stall, bool has_calls,
+                     TimeCategory category = TimeCategory::kDispatchCann) {
   RankDiagnosis part = ThreeSteps([&](PartBuilder& step) {
     for (int i = 0; i < 10; ++i)
-      step.Host(leaf, i < stalls ? stall : 10 * kUs).Kernel("MatMulV3", 100 * kUs);
+      step.Host(category, i < stalls ? stall : 10 * kUs).Kernel("MatMulV3", 100 * kUs);
   });
   part.has_calls = has_calls;
   return DiagnoseJob({part});
@@ -35,7 +36,7 @@ TEST(LaunchCauses, LaunchesThatStall) {
 }
 
 TEST(LaunchCauses, OperatorsThatStall) {
-  const Diagnosis diagnosis = WithStalls(3, 210 * kUs, false, Leaf::kDispatchOp);
+  const Diagnosis diagnosis = WithStalls(3, 210 * kUs, false, TimeCategory::kDispatchOp);
   const FoundCause* found = FindingWith(diagnosis, "host.launch_bound/stalls");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 600 * kUs);
@@ -47,11 +48,11 @@ TEST(LaunchCauses, CallsThatWaitForTheDeviceDoNotStall) {
   const auto is_found = [](TimeNs read) {
     RankDiagnosis part = ThreeSteps([&](PartBuilder& step) {
       for (int i = 0; i < 10; ++i) {
-        step.Host(Leaf::kDispatchOp, i == 0 ? 210 * kUs : 10 * kUs);
+        step.Host(TimeCategory::kDispatchOp, i == 0 ? 210 * kUs : 10 * kUs);
         if (i == 0 && read > 0) {
           BlockedPart call;
           call.edge = step.Part().shares.back().edge;
-          call.leaf = Leaf::kScalarSync;
+          call.category = TimeCategory::kScalarSync;
           call.name = step.NameOf("aclrtSynchronizeStream");
           call.step = static_cast<std::int32_t>(step.Part().steps.size()) - 1;
           call.start = step.Now() - read;
@@ -73,7 +74,7 @@ TEST(LaunchCauses, ManyShortCallsDoNotStandStill) {
   const auto is_found = [](TimeNs longest) {
     RankDiagnosis part = ThreeSteps([&](PartBuilder& step) {
       for (int i = 0; i < 10; ++i) {
-        step.Host(Leaf::kDispatchOp, i == 0 ? 210 * kUs : 10 * kUs);
+        step.Host(TimeCategory::kDispatchOp, i == 0 ? 210 * kUs : 10 * kUs);
         HostPlace place;
         place.share = static_cast<std::uint32_t>(step.Part().shares.size() - 1);
         place.name = step.NameOf("aten::view");
@@ -101,7 +102,7 @@ Diagnosis StallsOnRanks(std::size_t stalling) {
     for (int step = 0; step < 3; ++step) {
       builder.Step();
       for (int i = 0; i < 10; ++i)
-        builder.Host(Leaf::kDispatchOp, stalls && i == 5 ? 2 * kMs : 10 * kUs)
+        builder.Host(TimeCategory::kDispatchOp, stalls && i == 5 ? 2 * kMs : 10 * kUs)
             .Kernel("MatMulV3", 100 * kUs);
       builder.Collective("hcom_allReduce__1_" + std::to_string(step),
                          kMs + (stalls ? 0 : 1'990 * kUs));

@@ -76,7 +76,7 @@ TEST(LinkCauses, SmallOperationsCostTheirHosts) {
     for (int i = 0; i < 5; ++i) {
       const bool large = i == 4;
       if (!large) {
-        builder.Host(Leaf::kDispatchComm, 100 * kUs);
+        builder.Host(TimeCategory::kDispatchComm, 100 * kUs);
         builder.Part().graph.nodes[builder.Last()].kind = NodeKind::kLaunch;
       }
       const auto number = static_cast<std::uint32_t>(builder.Part().operations.size());

@@ -45,7 +45,7 @@ TEST(OperatorCauses, AProductFarBelowTheChip) {
 TEST(OperatorCauses, AnOptimizerOfManyKernels) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     step.Kernel("MatMulV3", 400 * kUs);
-    for (int i = 0; i < 60; ++i) step.Kernel("Mul", 10 * kUs, Leaf::kVector, true);
+    for (int i = 0; i < 60; ++i) step.Kernel("Mul", 10 * kUs, TimeCategory::kVector, true);
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
   const FoundCause* found = FindingWith(diagnosis, "op.optimizer");
@@ -59,7 +59,8 @@ TEST(OperatorCauses, TheHostOfAnOptimizerCountsAsWell) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     step.Kernel("MatMulV3", 400 * kUs);
     for (int i = 0; i < 60; ++i)
-      step.Host(Leaf::kDispatchOp, 20 * kUs, true).Kernel("Mul", 10 * kUs, Leaf::kVector, true);
+      step.Host(TimeCategory::kDispatchOp, 20 * kUs, true)
+          .Kernel("Mul", 10 * kUs, TimeCategory::kVector, true);
   });
   const Diagnosis diagnosis = DiagnoseJob({part, part});
   const FoundCause* found = FindingWith(diagnosis, "op.optimizer");
@@ -70,10 +71,11 @@ TEST(OperatorCauses, TheHostOfAnOptimizerCountsAsWell) {
 
 TEST(OperatorCauses, AFusedOptimizerIsNone) {
   const auto part = ThreeSteps([](PartBuilder& step) {
-    for (int i = 0; i < 30; ++i) step.Kernel("ApplyFusedEmaAdam", 10 * kUs, Leaf::kVector, true);
     for (int i = 0; i < 30; ++i)
-      step.Kernel("void multi_tensor_apply_kernel<AdamFunctor<float>>", 10 * kUs, Leaf::kVector,
-                  true);
+      step.Kernel("ApplyFusedEmaAdam", 10 * kUs, TimeCategory::kVector, true);
+    for (int i = 0; i < 30; ++i)
+      step.Kernel("void multi_tensor_apply_kernel<AdamFunctor<float>>", 10 * kUs,
+                  TimeCategory::kVector, true);
   });
   EXPECT_EQ(FindingWith(DiagnoseJob({part}), "op.optimizer"), nullptr);
 }

@@ -22,19 +22,19 @@ struct PairStep {
   TimeNs excess = 0;
 };
 
-// Two ranks whose work takes 1 ms and the excess. With a `leaf` of the host it stands before a
+// Two ranks whose work takes 1 ms and the excess. With a `category` of the host it stands before a
 // kernel of 10 ms, else it is a kernel. They meet 1 ms after the later one came.
-std::vector<RankDiagnosis> PairWithWork(const std::vector<PairStep>& steps, Leaf leaf) {
+std::vector<RankDiagnosis> PairWithWork(const std::vector<PairStep>& steps, TimeCategory category) {
   std::vector<RankDiagnosis> parts;
   for (std::size_t rank = 0; rank < 2; ++rank) {
     PartBuilder builder;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const TimeNs work = kMs + (steps[i].late == rank ? steps[i].excess : 0);
       builder.Step();
-      if (IsCompute(leaf)) {
-        builder.Kernel("Add", work, leaf);
+      if (IsCompute(category)) {
+        builder.Kernel("Add", work, category);
       } else {
-        builder.Host(leaf, work);
+        builder.Host(category, work);
       }
       builder.Kernel("MatMulV3", kKernelOfPair);
       builder.Collective("hcom_allReduce__1_" + std::to_string(i),
@@ -63,7 +63,7 @@ bool NamesARank(const Diagnosis& diagnosis) {
 }
 
 TEST(PairCauses, TheHostThatIsSlowerInEachStepIsLate) {
-  const Diagnosis diagnosis = DiagnoseJob(PairWithWork(LastAreLate(3, 3), Leaf::kPython));
+  const Diagnosis diagnosis = DiagnoseJob(PairWithWork(LastAreLate(3, 3), TimeCategory::kPython));
   const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 4 * kMs);
@@ -73,18 +73,19 @@ TEST(PairCauses, TheHostThatIsSlowerInEachStepIsLate) {
 }
 
 TEST(PairCauses, TheDeviceThatIsSlowerInEachStepIsLate) {
-  const Diagnosis diagnosis = DiagnoseJob(PairWithWork(LastAreLate(3, 3), Leaf::kVector));
+  const Diagnosis diagnosis = DiagnoseJob(PairWithWork(LastAreLate(3, 3), TimeCategory::kVector));
   const FoundCause* found = FindingWith(diagnosis, "rank.late_compute/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 4 * kMs);
-  EXPECT_EQ(found->leaf, "comp.vector");
+  EXPECT_EQ(found->category, "comp.vector");
 }
 
 TEST(PairCauses, OneStepDoesNotSayWhichIsTheOddOne) {
-  for (const Leaf leaf : {Leaf::kPython, Leaf::kVector}) {
-    const std::string key = leaf == Leaf::kPython ? "rank.late_host/r1" : "rank.late_compute/r1";
+  for (const TimeCategory category : {TimeCategory::kPython, TimeCategory::kVector}) {
+    const std::string key =
+        category == TimeCategory::kPython ? "rank.late_host/r1" : "rank.late_compute/r1";
     for (const std::size_t count : {1, 5}) {
-      std::vector<RankDiagnosis> parts = PairWithWork(LastAreLate(1, count), leaf);
+      std::vector<RankDiagnosis> parts = PairWithWork(LastAreLate(1, count), category);
       EXPECT_FALSE(NamesARank(DiagnoseJob(parts))) << key << ": one of " << count;
       parts.push_back(parts[0]);
       EXPECT_NE(FindingWith(DiagnoseJob(parts), key), nullptr)
@@ -94,54 +95,59 @@ TEST(PairCauses, OneStepDoesNotSayWhichIsTheOddOne) {
 }
 
 TEST(PairCauses, MostStepsMakeAHabit) {
-  for (const Leaf leaf : {Leaf::kPython, Leaf::kVector}) {
-    const std::string key = leaf == Leaf::kPython ? "rank.late_host/r1" : "rank.late_compute/r1";
-    const Diagnosis most = DiagnoseJob(PairWithWork(LastAreLate(3, 5), leaf));
+  for (const TimeCategory category : {TimeCategory::kPython, TimeCategory::kVector}) {
+    const std::string key =
+        category == TimeCategory::kPython ? "rank.late_host/r1" : "rank.late_compute/r1";
+    const Diagnosis most = DiagnoseJob(PairWithWork(LastAreLate(3, 5), category));
     const FoundCause* found = FindingWith(most, key);
     ASSERT_NE(found, nullptr) << key;
     EXPECT_EQ(found->gain, 2'400 * kUs) << "4 ms in three of five steps";
-    EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(LastAreLate(2, 5), leaf))))
+    EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(LastAreLate(2, 5), category))))
         << key << ": fewer than 0.6 of the steps";
   }
 }
 
 TEST(PairCauses, WhoTakeTurnsAreBothWell) {
   const std::vector<PairStep> steps = {{0, 4 * kMs}, {1, 4 * kMs}, {0, 4 * kMs}, {1, 4 * kMs}};
-  EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(steps, Leaf::kPython))));
-  EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(steps, Leaf::kVector))));
+  EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(steps, TimeCategory::kPython))));
+  EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(steps, TimeCategory::kVector))));
 }
 
 TEST(PairCauses, AMomentIsNotSlower) {
   // 2 ms in one step, and 60 us in the two others: 0.5 % of 12.7 ms is 64 us.
   std::vector<PairStep> steps = {{1, 60 * kUs}, {1, 60 * kUs}, {1, 2 * kMs}};
-  EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(steps, Leaf::kPython))));
+  EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(steps, TimeCategory::kPython))));
   steps[1].excess = 70 * kUs;
-  EXPECT_NE(FindingWith(DiagnoseJob(PairWithWork(steps, Leaf::kPython)), "rank.late_host/r1"),
-            nullptr);
+  EXPECT_NE(
+      FindingWith(DiagnoseJob(PairWithWork(steps, TimeCategory::kPython)), "rank.late_host/r1"),
+      nullptr);
 }
 
 TEST(PairCauses, WarmUpDoesNotCount) {
   // The first step takes 16 ms, the others 12 and 13: rank 1 is late in one of the two that count.
-  EXPECT_FALSE(
-      NamesARank(DiagnoseJob(PairWithWork({{1, 4 * kMs}, {1, kMs}, {1, 0}}, Leaf::kPython))));
+  EXPECT_FALSE(NamesARank(
+      DiagnoseJob(PairWithWork({{1, 4 * kMs}, {1, kMs}, {1, 0}}, TimeCategory::kPython))));
   const Diagnosis both =
-      DiagnoseJob(PairWithWork({{1, 4 * kMs}, {1, kMs}, {1, kMs}}, Leaf::kPython));
+      DiagnoseJob(PairWithWork({{1, 4 * kMs}, {1, kMs}, {1, kMs}}, TimeCategory::kPython));
   const FoundCause* found = FindingWith(both, "rank.late_host/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs);
 }
 
 TEST(PairCauses, RulesSayHowManySteps) {
-  Rules rules;
-  SetRule("rank", "pair_steps", 1, rules);
-  EXPECT_NE(FindingWith(DiagnoseJob(PairWithWork(LastAreLate(1, 1), Leaf::kPython), rules),
-                        "rank.late_host/r1"),
-            nullptr);
-  SetRule("rank", "pair_steps", 4, rules);
-  EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(LastAreLate(3, 3), Leaf::kPython), rules)));
-  rules = {};
-  SetRule("rank", "peers", 3, rules);
-  EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(LastAreLate(3, 3), Leaf::kPython), rules)))
+  Thresholds thresholds;
+  SetRule("rank", "pair_steps", 1, thresholds);
+  EXPECT_NE(
+      FindingWith(DiagnoseJob(PairWithWork(LastAreLate(1, 1), TimeCategory::kPython), thresholds),
+                  "rank.late_host/r1"),
+      nullptr);
+  SetRule("rank", "pair_steps", 4, thresholds);
+  EXPECT_FALSE(
+      NamesARank(DiagnoseJob(PairWithWork(LastAreLate(3, 3), TimeCategory::kPython), thresholds)));
+  thresholds = {};
+  SetRule("rank", "peers", 3, thresholds);
+  EXPECT_FALSE(
+      NamesARank(DiagnoseJob(PairWithWork(LastAreLate(3, 3), TimeCategory::kPython), thresholds)))
       << "two ranks are no peers";
 }
 
@@ -182,11 +188,11 @@ Diagnosis PairThatBlocks(std::size_t blocked) {
         const std::uint32_t kernel = builder.Last();
         if (i > 0 && waits) {
           const auto edge = static_cast<std::uint32_t>(part.graph.edges.size());
-          builder.Host(Leaf::kDispatchOp, kMs);
+          builder.Host(TimeCategory::kDispatchOp, kMs);
           part.graph.edges[edge].on = host;
           part.graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, kMs});
           part.blocked.push_back({.edge = edge + 1,
-                                  .leaf = Leaf::kScalarSync,
+                                  .category = TimeCategory::kScalarSync,
                                   .step = static_cast<std::int32_t>(step),
                                   .start = builder.Now() - kMs});
           host = builder.Last();
@@ -196,8 +202,8 @@ Diagnosis PairThatBlocks(std::size_t blocked) {
           part.graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, 0});  // one stream
       }
       if (!waits)
-        part.shares.push_back(
-            {static_cast<std::uint32_t>(part.graph.edges.size() - 1), Leaf::kDispatchOp, 3 * kMs});
+        part.shares.push_back({static_cast<std::uint32_t>(part.graph.edges.size() - 1),
+                               TimeCategory::kDispatchOp, 3 * kMs});
       builder.Collective("hcom_allReduce__1_" + std::to_string(step),
                          kMs + (is_late && !waits ? 3 * kMs : 0));
     }
@@ -218,16 +224,16 @@ TEST(PairCauses, WhoWaitsForItsDeviceInEachStepIsLate) {
 // --- Small stages of a pipeline ---
 
 // `stages` stages of `per_stage` ranks. In the last `late` of `steps` steps rank 1 works 5 ms
-// before a kernel of 10 ms, `leaf`, and the others wait for it.
-std::vector<RankDiagnosis> SmallStages(std::size_t stages, std::size_t per_stage, Leaf leaf,
-                                       std::size_t late, std::size_t steps) {
+// before a kernel of 10 ms, `category`, and the others wait for it.
+std::vector<RankDiagnosis> SmallStages(std::size_t stages, std::size_t per_stage,
+                                       TimeCategory category, std::size_t late, std::size_t steps) {
   std::vector<RankDiagnosis> parts;
   for (std::size_t rank = 0; rank < stages * per_stage; ++rank) {
     PartBuilder builder;
     for (std::size_t step = 0; step < steps; ++step) {
       const bool is_late = step + late >= steps;
       builder.Step();
-      if (rank == 1 && is_late) builder.Host(leaf, 5 * kMs);
+      if (rank == 1 && is_late) builder.Host(category, 5 * kMs);
       builder.Kernel("MatMulV3", 10 * kMs)
           .Collective("hcom_allReduce__1_" + std::to_string(step),
                       kMs + (rank != 1 && is_late ? 5 * kMs : 0));
@@ -242,34 +248,36 @@ std::vector<RankDiagnosis> SmallStages(std::size_t stages, std::size_t per_stage
 }
 
 TEST(PairCauses, FourRanksOfTwoStagesShowWhoCompilesInOneStep) {
-  for (const auto& [leaf, key] : {std::pair(Leaf::kCompile, "rank.late_host/r1/compile"),
-                                  std::pair(Leaf::kMemory, "rank.late_host/r1/memory")}) {
-    const Diagnosis diagnosis = DiagnoseJob(SmallStages(2, 2, leaf, 1, 3));
+  for (const auto& [category, key] :
+       {std::pair(TimeCategory::kCompile, "rank.late_host/r1/compile"),
+        std::pair(TimeCategory::kMemory, "rank.late_host/r1/memory")}) {
+    const Diagnosis diagnosis = DiagnoseJob(SmallStages(2, 2, category, 1, 3));
     const FoundCause* found = FindingWith(diagnosis, key);
     ASSERT_NE(found, nullptr) << key;
     EXPECT_EQ(found->gain, 5 * kMs / 3) << key;
   }
-  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 2, Leaf::kPython, 1, 3))))
+  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 2, TimeCategory::kPython, 1, 3))))
       << "stages call for other work: two ranks, one step";
 }
 
 TEST(PairCauses, RulesSayHowManyRanksOfStagesAreCompared) {
-  Rules rules;
+  Thresholds thresholds;
   for (const double peers : {3.0, 4.0}) {
-    SetRule("rank", "peers", peers, rules);
-    EXPECT_NE(FindingWith(DiagnoseJob(SmallStages(2, 2, Leaf::kCompile, 1, 3), rules),
+    SetRule("rank", "peers", peers, thresholds);
+    EXPECT_NE(FindingWith(DiagnoseJob(SmallStages(2, 2, TimeCategory::kCompile, 1, 3), thresholds),
                           "rank.late_host/r1/compile"),
               nullptr)
         << peers;
   }
-  SetRule("rank", "peers", 5, rules);
-  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 2, Leaf::kCompile, 1, 3), rules)));
+  SetRule("rank", "peers", 5, thresholds);
+  EXPECT_FALSE(
+      NamesARank(DiagnoseJob(SmallStages(2, 2, TimeCategory::kCompile, 1, 3), thresholds)));
 }
 
 TEST(PairCauses, TwoStagesOfOneRankNeedSteps) {
-  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 1, Leaf::kCompile, 1, 1))));
-  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 1, Leaf::kCompile, 1, 3))));
-  EXPECT_NE(FindingWith(DiagnoseJob(SmallStages(2, 1, Leaf::kCompile, 3, 3)),
+  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 1, TimeCategory::kCompile, 1, 1))));
+  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 1, TimeCategory::kCompile, 1, 3))));
+  EXPECT_NE(FindingWith(DiagnoseJob(SmallStages(2, 1, TimeCategory::kCompile, 3, 3)),
                         "rank.late_host/r1/compile"),
             nullptr);
 }
@@ -291,55 +299,60 @@ const std::vector<std::string>& LateRanks() {
 }
 
 TEST(PairCauses, TwoRanksAreJudgedByTwoSteps) {
-  EXPECT_TRUE(LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(2), Leaf::kPython))).empty());
-  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(1), Leaf::kPython))), LateRanks());
-  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob({PairWithWork(EvenSteps(2), Leaf::kPython)[0]})),
+  EXPECT_TRUE(
+      LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(2), TimeCategory::kPython))).empty());
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(1), TimeCategory::kPython))),
+            LateRanks());
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob({PairWithWork(EvenSteps(2), TimeCategory::kPython)[0]})),
             LateRanks())
       << "one rank has no peers";
-  Rules rules;
-  SetRule("rank", "pair_steps", 3, rules);
-  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(2), Leaf::kPython), rules)),
-            LateRanks());
-  rules = {};
-  SetRule("rank", "peers", 3, rules);
-  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(2), Leaf::kPython), rules)),
-            LateRanks());
+  Thresholds thresholds;
+  SetRule("rank", "pair_steps", 3, thresholds);
+  EXPECT_EQ(
+      LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(2), TimeCategory::kPython), thresholds)),
+      LateRanks());
+  thresholds = {};
+  SetRule("rank", "peers", 3, thresholds);
+  EXPECT_EQ(
+      LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(2), TimeCategory::kPython), thresholds)),
+      LateRanks());
 }
 
 TEST(PairCauses, OnlyStepsThatCountJudgeTwoRanks) {
   // Of three steps the first is warm-up.
-  Rules rules;
-  SetRule("rank", "pair_steps", 3, rules);
+  Thresholds thresholds;
+  SetRule("rank", "pair_steps", 3, thresholds);
   EXPECT_TRUE(
-      LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(3), Leaf::kPython), rules)).empty());
-  EXPECT_EQ(
-      LateNotJudgedOf(DiagnoseJob(PairWithWork({{1, 4 * kMs}, {}, {}}, Leaf::kPython), rules)),
-      LateRanks());
+      LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(3), TimeCategory::kPython), thresholds))
+          .empty());
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(PairWithWork({{1, 4 * kMs}, {}, {}}, TimeCategory::kPython),
+                                        thresholds)),
+            LateRanks());
 }
 
 TEST(PairCauses, ThreeRanksAreJudgedByOneStep) {
-  std::vector<RankDiagnosis> parts = PairWithWork(EvenSteps(1), Leaf::kPython);
+  std::vector<RankDiagnosis> parts = PairWithWork(EvenSteps(1), TimeCategory::kPython);
   parts.push_back(parts[0]);
   EXPECT_TRUE(LateNotJudgedOf(DiagnoseJob(parts)).empty());
 }
 
 TEST(PairCauses, FewerRanksThanTheRuleWantsAreNotJudged) {
-  std::vector<RankDiagnosis> parts = PairWithWork(EvenSteps(3), Leaf::kPython);
+  std::vector<RankDiagnosis> parts = PairWithWork(EvenSteps(3), TimeCategory::kPython);
   parts.push_back(parts[0]);
-  Rules rules;
-  SetRule("rank", "peers", 4, rules);
-  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(parts, rules)), LateRanks());
+  Thresholds thresholds;
+  SetRule("rank", "peers", 4, thresholds);
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(parts, thresholds)), LateRanks());
   parts.push_back(parts[0]);
-  EXPECT_TRUE(LateNotJudgedOf(DiagnoseJob(parts, rules)).empty());
+  EXPECT_TRUE(LateNotJudgedOf(DiagnoseJob(parts, thresholds)).empty());
 }
 
 TEST(PairCauses, WhatIsFoundWasJudged) {
   const std::vector<std::string> others = {"rank.late_compute", "rank.late_input"};
-  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(SmallStages(2, 1, Leaf::kCompile, 3, 3))), others);
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(SmallStages(2, 1, TimeCategory::kCompile, 3, 3))), others);
 }
 
 TEST(PairCauses, StagesOfOneRankHaveNoPeers) {
-  std::vector<RankDiagnosis> parts = PairWithWork(EvenSteps(3), Leaf::kPython);
+  std::vector<RankDiagnosis> parts = PairWithWork(EvenSteps(3), TimeCategory::kPython);
   for (RankDiagnosis& part : parts) part.collectives.groups = {{"p", "pp", {0, 1}}};
   EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(parts)), LateRanks());
 }
@@ -363,7 +376,7 @@ Diagnosis WithLostOperations() {
 
 TEST(PairCauses, WhatWasNotJudgedIsSaidInChinese) {
   for (const Diagnosis& diagnosis :
-       {DiagnoseJob(PairWithWork(EvenSteps(1), Leaf::kPython)), WithLostOperations()}) {
+       {DiagnoseJob(PairWithWork(EvenSteps(1), TimeCategory::kPython)), WithLostOperations()}) {
     EXPECT_EQ(LateNotJudgedOf(diagnosis), LateRanks());
     for (const NotJudged& row : diagnosis.not_judged) {
       if (!row.finding->id.starts_with("rank.")) continue;

@@ -22,7 +22,7 @@ Diagnosis TwoByTwo(Host host) {
     for (int step = 0; step < 3; ++step) {
       const TimeNs begin = builder.Now();
       builder.Step();
-      const std::pair<Leaf, TimeNs> work = host(rank);
+      const std::pair<TimeCategory, TimeNs> work = host(rank);
       if (work.second > 0) builder.Host(work.first, work.second);
       builder.Kernel("MatMulV3", 10 * kMs)
           .Collective("all_" + std::to_string(step), begin + 16 * kMs - builder.Now());
@@ -34,8 +34,9 @@ Diagnosis TwoByTwo(Host host) {
 }
 
 TEST(RankCauses, WhoLoadsDataIsComparedWithAllThatDo) {
-  const Diagnosis diagnosis = TwoByTwo(
-      [](std::int64_t rank) { return std::pair(Leaf::kDataLoader, (rank == 1 ? 5 : 1) * kMs); });
+  const Diagnosis diagnosis = TwoByTwo([](std::int64_t rank) {
+    return std::pair(TimeCategory::kDataLoader, (rank == 1 ? 5 : 1) * kMs);
+  });
   const FoundCause* found = FindingWith(diagnosis, "rank.late_input/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 4 * kMs);
@@ -43,23 +44,25 @@ TEST(RankCauses, WhoLoadsDataIsComparedWithAllThatDo) {
 
 TEST(RankCauses, CompilingIsPartOfNoRole) {
   const Diagnosis diagnosis = TwoByTwo(
-      [](std::int64_t rank) { return std::pair(Leaf::kCompile, rank == 1 ? 5 * kMs : 0); });
+      [](std::int64_t rank) { return std::pair(TimeCategory::kCompile, rank == 1 ? 5 * kMs : 0); });
   const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1/compile");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs);
 }
 
 TEST(RankCauses, OfTwoRanksOfAStageTheSlowerOneIsLate) {
-  const Diagnosis diagnosis = TwoByTwo(
-      [](std::int64_t rank) { return std::pair(Leaf::kDispatchOp, (rank == 1 ? 5 : 1) * kMs); });
+  const Diagnosis diagnosis = TwoByTwo([](std::int64_t rank) {
+    return std::pair(TimeCategory::kDispatchOp, (rank == 1 ? 5 : 1) * kMs);
+  });
   const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 4 * kMs);
 }
 
 TEST(RankCauses, AStageMayHaveMoreToDispatch) {
-  const Diagnosis diagnosis = TwoByTwo(
-      [](std::int64_t rank) { return std::pair(Leaf::kDispatchOp, (rank > 1 ? 5 : 1) * kMs); });
+  const Diagnosis diagnosis = TwoByTwo([](std::int64_t rank) {
+    return std::pair(TimeCategory::kDispatchOp, (rank > 1 ? 5 : 1) * kMs);
+  });
   EXPECT_EQ(FindingWith(diagnosis, "rank.late_host/r2+3"), nullptr) << "its ranks do it alike";
 }
 
@@ -80,7 +83,7 @@ Diagnosis TwoRanks(const std::vector<bool>& slow) {
 
 // Four ranks in three steps. In the last `late` steps rank 1 does what `work` says before a kernel
 // of 10 ms; the others load data for 1 ms.
-Diagnosis LateInSteps(std::size_t late, const std::vector<std::pair<Leaf, TimeNs>>& work) {
+Diagnosis LateInSteps(std::size_t late, const std::vector<std::pair<TimeCategory, TimeNs>>& work) {
   std::vector<RankDiagnosis> parts;
   for (int rank = 0; rank < 4; ++rank) {
     PartBuilder builder;
@@ -89,9 +92,9 @@ Diagnosis LateInSteps(std::size_t late, const std::vector<std::pair<Leaf, TimeNs
       const bool is_late = step + late >= 3;
       builder.Step();
       if (rank == 1 && is_late) {
-        for (const auto& [leaf, time] : work) builder.Host(leaf, time);
+        for (const auto& [category, time] : work) builder.Host(category, time);
       } else {
-        builder.Host(Leaf::kDataLoader, kMs);
+        builder.Host(TimeCategory::kDataLoader, kMs);
       }
       builder.Kernel("MatMulV3", 10 * kMs)
           .Collective("all_" + std::to_string(step),
@@ -103,38 +106,39 @@ Diagnosis LateInSteps(std::size_t late, const std::vector<std::pair<Leaf, TimeNs
 }
 
 TEST(RankCauses, TheStepsAreThoseInWhichItIsLate) {
-  const Diagnosis once = LateInSteps(1, {{Leaf::kDataLoader, 9 * kMs}});
+  const Diagnosis once = LateInSteps(1, {{TimeCategory::kDataLoader, 9 * kMs}});
   const FoundCause* found = FindingWith(once, "rank.late_input/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->steps, std::vector<std::int32_t>{12}) << "the third; the first is 10";
   EXPECT_EQ(MetricIn(*found, "slower_than_peers"), 9) << "9 ms against 1 ms in that step";
   EXPECT_EQ(MetricIn(*found, "excess_per_step"), 8 * kMs);
   EXPECT_EQ(found->gain, 8 * kMs / 3) << "of the mean step";
-  const Diagnosis always = LateInSteps(3, {{Leaf::kDataLoader, 9 * kMs}});
+  const Diagnosis always = LateInSteps(3, {{TimeCategory::kDataLoader, 9 * kMs}});
   ASSERT_NE(FindingWith(always, "rank.late_input/r1"), nullptr);
   EXPECT_EQ(FindingWith(always, "rank.late_input/r1")->steps,
             (std::vector<std::int32_t>{10, 11, 12}));
 }
 
-TEST(RankCauses, TheLeafIsTheOneWithTheLargestExcess) {
-  const auto leaf_of = [](const char* key, const std::vector<std::pair<Leaf, TimeNs>>& work) {
+TEST(RankCauses, TheCategoryIsTheOneWithTheLargestExcess) {
+  const auto category_of = [](const char* key,
+                              const std::vector<std::pair<TimeCategory, TimeNs>>& work) {
     const Diagnosis diagnosis = LateInSteps(3, work);
     const FoundCause* found = FindingWith(diagnosis, key);
-    return found == nullptr ? std::string("no finding") : found->leaf;
+    return found == nullptr ? std::string("no finding") : found->category;
   };
-  EXPECT_EQ(
-      leaf_of("rank.late_input/r1", {{Leaf::kDataLoader, 2 * kMs}, {Leaf::kHostCopy, 5 * kMs}}),
-      "free.copy");
-  EXPECT_EQ(
-      leaf_of("rank.late_input/r1", {{Leaf::kDataLoader, 6 * kMs}, {Leaf::kHostCopy, 2 * kMs}}),
-      "free.dataloader");
-  EXPECT_EQ(
-      leaf_of("rank.late_host/r1",
-              {{Leaf::kDataLoader, kMs}, {Leaf::kDispatchOp, 2 * kMs}, {Leaf::kPython, 4 * kMs}}),
-      "free.python");
-  EXPECT_EQ(
-      leaf_of("rank.late_host/r1/compile", {{Leaf::kDataLoader, kMs}, {Leaf::kAclOp, 4 * kMs}}),
-      "free.aclop");
+  EXPECT_EQ(category_of("rank.late_input/r1",
+                        {{TimeCategory::kDataLoader, 2 * kMs}, {TimeCategory::kHostCopy, 5 * kMs}}),
+            "free.copy");
+  EXPECT_EQ(category_of("rank.late_input/r1",
+                        {{TimeCategory::kDataLoader, 6 * kMs}, {TimeCategory::kHostCopy, 2 * kMs}}),
+            "free.dataloader");
+  EXPECT_EQ(category_of("rank.late_host/r1", {{TimeCategory::kDataLoader, kMs},
+                                              {TimeCategory::kDispatchOp, 2 * kMs},
+                                              {TimeCategory::kPython, 4 * kMs}}),
+            "free.python");
+  EXPECT_EQ(category_of("rank.late_host/r1/compile",
+                        {{TimeCategory::kDataLoader, kMs}, {TimeCategory::kAclOp, 4 * kMs}}),
+            "free.aclop");
 }
 
 TEST(RankCauses, OfTwoRanksTheOneThatIsSlowerInMostStepsIsLate) {
@@ -185,7 +189,7 @@ Diagnosis CopyingRanks(TimeNs longest) {
     PartBuilder builder;
     for (int step = 0; step < 3; ++step) {
       const TimeNs begin = builder.Now();
-      builder.Step().Kernel("MEMCPY_ASYNC", rank == 1 ? longest : kMs, Leaf::kCopyIn);
+      builder.Step().Kernel("MEMCPY_ASYNC", rank == 1 ? longest : kMs, TimeCategory::kCopyIn);
       builder.Part().graph.nodes.back().kind = NodeKind::kCopy;
       builder.Kernel("MatMulV3", 10 * kMs)
           .Collective("all_" + std::to_string(step), begin + 16 * kMs - builder.Now());
@@ -243,7 +247,7 @@ TEST(RankCauses, ASlowLinkCostsWhatItTakesLongerThanThePort) {
 
 TEST(RankCauses, AnotherRankStallsInEachStep) {
   const Diagnosis diagnosis =
-      DiagnoseJob(EightSteps(Leaf::kPython, [](std::size_t rank, std::size_t step) {
+      DiagnoseJob(EightSteps(TimeCategory::kPython, [](std::size_t rank, std::size_t step) {
         return step % 4 == rank ? 2 * kMs : 0;
       }));
   EXPECT_EQ(diagnosis.step, 8 * kMs);
@@ -255,8 +259,10 @@ TEST(RankCauses, AnotherRankStallsInEachStep) {
 }
 
 TEST(RankCauses, OneRankThatIsAlwaysLateIsNoJitter) {
-  const Diagnosis diagnosis = DiagnoseJob(EightSteps(
-      Leaf::kPython, [](std::size_t rank, std::size_t) { return rank == 2 ? 2 * kMs : 0; }));
+  const Diagnosis diagnosis =
+      DiagnoseJob(EightSteps(TimeCategory::kPython, [](std::size_t rank, std::size_t) {
+        return rank == 2 ? 2 * kMs : 0;
+      }));
   ASSERT_FALSE(diagnosis.findings.empty());
   EXPECT_EQ(diagnosis.findings[0].key, "rank.late_host/r2");
   EXPECT_EQ(diagnosis.findings[0].gain, 2 * kMs);
@@ -267,7 +273,7 @@ TEST(RankCauses, AStallInOneStepIsNoJitter) {
   const auto extra = [](std::size_t rank, std::size_t step) {
     return rank == 2 && step == 3 ? 20 * kMs : step % 4 == rank ? 100 * kUs : 0;
   };
-  const Diagnosis diagnosis = DiagnoseJob(EightSteps(Leaf::kPython, extra));
+  const Diagnosis diagnosis = DiagnoseJob(EightSteps(TimeCategory::kPython, extra));
   EXPECT_EQ(FindingWith(diagnosis, "rank.jitter/free.dispatch.op"), nullptr);
   const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r2");
   ASSERT_NE(found, nullptr);
@@ -280,7 +286,7 @@ TEST(RankCauses, RanksThatHaveNothingToDoWithEachOtherAreNotCompared) {
   for (int rank = 0; rank < 4; ++rank) {
     PartBuilder builder;
     for (int step = 0; step < 3; ++step)
-      builder.Step().Host(Leaf::kPython, rank == 2 ? 9 * kMs : kMs).Kernel("MatMulV3", kMs);
+      builder.Step().Host(TimeCategory::kPython, rank == 2 ? 9 * kMs : kMs).Kernel("MatMulV3", kMs);
     parts.push_back(builder.Build());
   }
   for (const FoundCause& finding : DiagnoseJob(parts).findings)
@@ -329,8 +335,8 @@ TEST(RankCauses, UnevenExpertsOfInferenceMayBeChance) {
       for (int step = 0; step < 3; ++step) {
         const TimeNs own = rank == 1 ? 6 * kMs : 4 * kMs;
         builder.Step()
-            .Kernel(attention, kMs, Leaf::kAttention)
-            .Kernel("GroupedMatmul", own, Leaf::kGroupedMatmul);
+            .Kernel(attention, kMs, TimeCategory::kAttention)
+            .Kernel("GroupedMatmul", own, TimeCategory::kGroupedMatmul);
         if (rank == 1) builder.Kind("GroupedMatmul").shapes = builder.NameOf("96,64");
         builder.Collective("hcom_alltoall__1_" + std::to_string(step), kMs + 6 * kMs - own,
                            "alltoall");

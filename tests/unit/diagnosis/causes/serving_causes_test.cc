@@ -55,10 +55,10 @@ TEST(GraphBubbles, BetweenTwoGraphsTheHostHoldsUp) {
 
 // Graphs for 64 requests that 16 use: ten kernels of 102 us, of which 2 us are their start, and all
 // of whose tensors have 64 rows.
-Diagnosis Padded(std::int64_t requests, Leaf leaf) {
+Diagnosis Padded(std::int64_t requests, TimeCategory category) {
   return DiagnoseJob({ThreeSteps([&](PartBuilder& step) {
     step.Serves(Decoding(requests, 64), 1);
-    for (int i = 0; i < 10; ++i) step.Kernel("Add", 102 * kUs, leaf).InGraph(1);
+    for (int i = 0; i < 10; ++i) step.Kernel("Add", 102 * kUs, category).InGraph(1);
     KernelKind& kind = step.Kind("Add");
     kind.bytes = 24 * kMb;
     kind.written = 8 * kMb;
@@ -66,7 +66,7 @@ Diagnosis Padded(std::int64_t requests, Leaf leaf) {
 }
 
 TEST(PaddedGraphs, ThreeQuartersOfTheBatchAreNotThere) {
-  const Diagnosis diagnosis = Padded(16, Leaf::kVector);
+  const Diagnosis diagnosis = Padded(16, TimeCategory::kVector);
   const FoundCause* found = FindingWith(diagnosis, "graph.padding");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 10 * 75 * kUs);
@@ -74,11 +74,11 @@ TEST(PaddedGraphs, ThreeQuartersOfTheBatchAreNotThere) {
 }
 
 TEST(PaddedGraphs, AFewRequestsDoNotMatter) {
-  EXPECT_EQ(FindingWith(Padded(60, Leaf::kVector), "graph.padding"), nullptr);
+  EXPECT_EQ(FindingWith(Padded(60, TimeCategory::kVector), "graph.padding"), nullptr);
 }
 
 TEST(PaddedGraphs, AttentionLooksAtRequestsThatAreThere) {
-  EXPECT_EQ(FindingWith(Padded(16, Leaf::kAttention), "graph.padding"), nullptr);
+  EXPECT_EQ(FindingWith(Padded(16, TimeCategory::kAttention), "graph.padding"), nullptr);
 }
 
 // Two engines of two ranks that meet at the end of each step. `times`: of the kernels of both.
@@ -91,9 +91,9 @@ Diagnosis TwoEngines(const std::vector<ServingBatch>& batches, const std::vector
     for (int step = 0; step < 4; ++step) {
       builder.Step().Serves(batches[engine]).Kernel("MatMulV3", times[engine]);
       builder.Collective("all_" + std::to_string(step), longest - times[engine] + kMs);
-      auto& leaves = builder.Part().steps.back().leaves;
-      leaves[static_cast<std::size_t>(Leaf::kWaitPeer)] += longest - times[engine];
-      leaves[static_cast<std::size_t>(Leaf::kTransfer)] -= longest - times[engine];
+      auto& categories = builder.Part().steps.back().categories;
+      categories[static_cast<std::size_t>(TimeCategory::kWaitPeer)] += longest - times[engine];
+      categories[static_cast<std::size_t>(TimeCategory::kTransfer)] -= longest - times[engine];
     }
     parts.push_back(builder.Build());
   }
@@ -159,7 +159,7 @@ TEST(ExposedDecode, ShortTransfersAndPromptsAreUsual) {
 
 TEST(EngineHost, WhatLiesBetweenRunsOfTheModel) {
   const Diagnosis diagnosis = DiagnoseJob({ThreeSteps([](PartBuilder& step) {
-    step.Serves(Decoding(8)).Host(Leaf::kPython, 2 * kMs).Kernel("MatMulV3", 4 * kMs);
+    step.Serves(Decoding(8)).Host(TimeCategory::kPython, 2 * kMs).Kernel("MatMulV3", 4 * kMs);
     HostShare& share = step.Part().shares.back();
     share.between = 1'500 * kUs;
     step.Part().places.push_back(
@@ -174,8 +174,9 @@ TEST(EngineHost, WhatLiesBetweenRunsOfTheModel) {
 }
 
 TEST(EngineHost, TrainingHasNoServer) {
-  const Diagnosis diagnosis = DiagnoseJob({ThreeSteps(
-      [](PartBuilder& step) { step.Host(Leaf::kPython, 2 * kMs).Kernel("MatMulV3", 4 * kMs); })});
+  const Diagnosis diagnosis = DiagnoseJob({ThreeSteps([](PartBuilder& step) {
+    step.Host(TimeCategory::kPython, 2 * kMs).Kernel("MatMulV3", 4 * kMs);
+  })});
   EXPECT_EQ(FindingWith(diagnosis, "serve.host"), nullptr);
 }
 

@@ -16,21 +16,21 @@ constexpr std::int64_t kSmallMessage = 8 << 20;
 constexpr TimeNs kSmallData = 400 * kUs;  // what the link takes for it
 
 // A rank with four small operations of 1 ms in each of three steps, and one of 20 times the data
-// that is not small: 8 ms. For each of them the host works for 500 us, `leaf`.
-RankDiagnosis IssuesOperations(Leaf leaf, std::int32_t peer = 1) {
+// that is not small: 8 ms. For each of them the host works for 500 us, `category`.
+RankDiagnosis IssuesOperations(TimeCategory category, std::int32_t peer = 1) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
     builder.Step().Kernel("MatMulV3", kMs);
     for (int i = 0; i < 5; ++i) {
       const int messages = i == 4 ? 20 : 1;
       const auto number = static_cast<std::uint32_t>(builder.Part().operations.size());
-      builder.Host(leaf, 500 * kUs);
+      builder.Host(category, 500 * kUs);
       builder.Part().graph.nodes.back().kind = NodeKind::kLaunch;
       builder.Collective("hcom_allReduce__1_" + std::to_string(number),
                          messages == 1 ? kMs : messages * kSmallData);
       builder.Transfer(peer, messages * kSmallMessage, messages * kSmallData);
     }
-    builder.Host(Leaf::kHostIdle, 500 * kUs).Kernel("MatMulV3", kMs);
+    builder.Host(TimeCategory::kHostIdle, 500 * kUs).Kernel("MatMulV3", kMs);
   }
   return builder.Build();
 }
@@ -40,32 +40,34 @@ RankDiagnosis IssuesOperations(Leaf leaf, std::int32_t peer = 1) {
 constexpr TimeNs kLatencies = 4 * (kMs - kSmallData);
 
 TEST(SmallCollectives, FewerOperationsAreIssuedByFewerCalls) {
-  for (const Leaf leaf : {Leaf::kDispatchComm, Leaf::kDispatchOp, Leaf::kDispatchCann}) {
-    const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(leaf)});
+  for (const TimeCategory category :
+       {TimeCategory::kDispatchComm, TimeCategory::kDispatchOp, TimeCategory::kDispatchCann}) {
+    const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(category)});
     const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
-    ASSERT_NE(found, nullptr) << NameOf(leaf);
+    ASSERT_NE(found, nullptr) << NameOf(category);
     // The data of an operation take 400 us, to the nanosecond.
     EXPECT_NEAR(static_cast<double>(found->alone), static_cast<double>(kLatencies + 4 * 250 * kUs),
                 8)
-        << NameOf(leaf);
+        << NameOf(category);
   }
 }
 
 TEST(SmallCollectives, OtherWorkOfTheHostIsLeft) {
-  for (const Leaf leaf : {Leaf::kDataLoader, Leaf::kGarbage, Leaf::kScalarSync}) {
-    const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(leaf)});
+  for (const TimeCategory category :
+       {TimeCategory::kDataLoader, TimeCategory::kGarbage, TimeCategory::kScalarSync}) {
+    const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(category)});
     const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
-    ASSERT_NE(found, nullptr) << NameOf(leaf);
+    ASSERT_NE(found, nullptr) << NameOf(category);
     EXPECT_NEAR(static_cast<double>(found->alone), static_cast<double>(kLatencies), 8)
-        << NameOf(leaf);
+        << NameOf(category);
   }
 }
 
 TEST(SmallCollectives, AllMembersIssueFewer) {
   // Rank 1 is in each operation with rank 0: what both hosts do is the way to it, so both have to
   // do less.
-  const Diagnosis diagnosis = DiagnoseJob(
-      {IssuesOperations(Leaf::kDispatchComm, 1), IssuesOperations(Leaf::kDispatchComm, 0)});
+  const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(TimeCategory::kDispatchComm, 1),
+                                           IssuesOperations(TimeCategory::kDispatchComm, 0)});
   const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(static_cast<double>(found->alone), static_cast<double>(kLatencies + 4 * 250 * kUs),
@@ -81,7 +83,7 @@ TEST(SmallCollectives, DataOnASlowLinkAreNoLatency) {
       builder.Step().Kernel("MatMulV3", 10 * kMs);
       for (int i = 0; i < 6; ++i) {
         const auto number = static_cast<std::uint32_t>(builder.Part().operations.size());
-        builder.Host(Leaf::kDispatchComm, 200 * kUs)
+        builder.Host(TimeCategory::kDispatchComm, 200 * kUs)
             .Collective("hcom_allReduce__1_" + std::to_string(number), 2'100 * kUs);
         builder.Transfer(1 - rank, kSmallMessage, 2 * kMs);
       }
@@ -100,7 +102,7 @@ TEST(SmallCollectives, DataOnASlowLinkAreNoLatency) {
 RankDiagnosis Answers(std::string_view attention = "PagedAttentionMaskNdKernel") {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
-    builder.Step().Kernel(attention, kMs, Leaf::kAttention);
+    builder.Step().Kernel(attention, kMs, TimeCategory::kAttention);
     for (int i = 0; i < 5; ++i) {
       const auto number = static_cast<std::uint32_t>(builder.Part().operations.size());
       builder
@@ -122,9 +124,10 @@ TEST(SmallCollectives, OfInferenceStartSoonerOnTheVectorCores) {
   EXPECT_EQ(MetricIn(*found, "calls_per_step"), 4);
   EXPECT_EQ(AdviceOf(*found, Language::kEnglish),
             "HCCL_OP_EXPANSION_MODE=AIV (the vector cores start them sooner)");
-  Rules rules;
-  SetRule("comm.small", "vector_gain", 1, rules);
-  EXPECT_EQ(FindingWith(DiagnoseJob({Answers()}, rules), "comm.small/g")->alone, 4 * 200 * kUs);
+  Thresholds thresholds;
+  SetRule("comm.small", "vector_gain", 1, thresholds);
+  EXPECT_EQ(FindingWith(DiagnoseJob({Answers()}, thresholds), "comm.small/g")->alone,
+            4 * 200 * kUs);
 }
 
 TEST(SmallCollectives, VectorCoresHaveLimits) {
@@ -155,9 +158,10 @@ TEST(SmallCollectives, VectorCoresHaveLimits) {
 }
 
 TEST(SmallCollectives, WhatFillsTheLargestSizeIsNotMerged) {
-  Rules rules;
-  SetRule("comm.small", "bytes", static_cast<double>(kSmallMessage), rules);
-  const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(Leaf::kDispatchComm)}, rules);
+  Thresholds thresholds;
+  SetRule("comm.small", "bytes", static_cast<double>(kSmallMessage), thresholds);
+  const Diagnosis diagnosis =
+      DiagnoseJob({IssuesOperations(TimeCategory::kDispatchComm)}, thresholds);
   const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(static_cast<double>(found->alone), static_cast<double>(kLatencies), 8)

@@ -20,7 +20,9 @@ std::vector<RankDiagnosis> TwoSlowRanks() {
     PartBuilder builder;
     const TimeNs host = rank == 7 ? 3 * kMs : 0, kernel = rank == 2 ? 3 * kMs : 0;
     for (std::size_t step = 0; step < 8; ++step) {
-      builder.Step().Host(Leaf::kDispatchOp, kMs + host).Kernel("MatMulV3", 4 * kMs + kernel);
+      builder.Step()
+          .Host(TimeCategory::kDispatchOp, kMs + host)
+          .Kernel("MatMulV3", 4 * kMs + kernel);
       builder.Collective("hcom_allReduce__1_" + std::to_string(step),
                          kMs + 3 * kMs - host - kernel);
     }
@@ -37,17 +39,17 @@ std::vector<DiagnosedRank> RanksOf(const std::vector<RankDiagnosis>& parts) {
 }
 
 // Room for so many of these ranks, which have about the same size.
-Rules RoomFor(std::size_t ranks, const std::vector<RankDiagnosis>& parts) {
-  Rules rules;
-  rules.Set(kWholeRanks, 1);
-  rules.Set(kWholeBytes,
-            (static_cast<double>(ranks) + 0.5) * static_cast<double>(parts.front().whole_bytes));
-  return rules;
+Thresholds RoomFor(std::size_t ranks, const std::vector<RankDiagnosis>& parts) {
+  Thresholds thresholds;
+  thresholds.Set(kWholeRanks, 1);
+  thresholds.Set(kWholeBytes, (static_cast<double>(ranks) + 0.5) *
+                                  static_cast<double>(parts.front().whole_bytes));
+  return thresholds;
 }
 
-RankChoice Choose(const std::vector<RankDiagnosis>& parts, const Rules& rules) {
+RankChoice Choose(const std::vector<RankDiagnosis>& parts, const Thresholds& thresholds) {
   const std::vector<DiagnosedRank> ranks = RanksOf(parts);
-  return ChooseRanks(ranks, JoinOperations(ranks, rules), rules);
+  return ChooseRanks(ranks, JoinOperations(ranks, thresholds), thresholds);
 }
 
 // What Diagnose() gets of a job of which only the chosen parts were read whole.
@@ -77,10 +79,10 @@ TEST(RankChoice, AllRanksOfAJobThatHasRoom) {
 }
 
 TEST(RankChoice, AllRanksOfASmallJobHoweverLargeTheyAre) {
-  Rules rules;
-  rules.Set(kWholeRanks, kRanks);
-  rules.Set(kWholeBytes, 0);
-  EXPECT_EQ(Choose(TwoSlowRanks(), rules).whole.size(), kRanks);
+  Thresholds thresholds;
+  thresholds.Set(kWholeRanks, kRanks);
+  thresholds.Set(kWholeBytes, 0);
+  EXPECT_EQ(Choose(TwoSlowRanks(), thresholds).whole.size(), kRanks);
 }
 
 TEST(RankChoice, ThoseThatStandOutAndSomeThatDoNot) {
@@ -100,10 +102,10 @@ TEST(RankChoice, TheLargestExcessOfEachKindOfWorkComesFirst) {
 }
 
 TEST(RankChoice, OneChainAtLeastHoweverLargeItIs) {
-  Rules rules;
-  rules.Set(kWholeRanks, 1);
-  rules.Set(kWholeBytes, 0);
-  EXPECT_EQ(Choose(TwoSlowRanks(), rules).whole.size(), 1u);
+  Thresholds thresholds;
+  thresholds.Set(kWholeRanks, 1);
+  thresholds.Set(kWholeBytes, 0);
+  EXPECT_EQ(Choose(TwoSlowRanks(), thresholds).whole.size(), 1u);
 }
 
 TEST(RankChoice, APipelineIsTakenWhole) {
@@ -143,8 +145,8 @@ TEST(RankChoice, AnOutlineIsAPartWithoutGraph) {
 
 TEST(RankChoice, FewReplayedRanksFindWhatAllOfThemShow) {
   const std::vector<RankDiagnosis> parts = TwoSlowRanks();
-  const Rules rules = RoomFor(4, parts);
-  const Diagnosis all = DiagnoseJob(parts), some = DiagnoseJob(parts, rules);
+  const Thresholds thresholds = RoomFor(4, parts);
+  const Diagnosis all = DiagnoseJob(parts), some = DiagnoseJob(parts, thresholds);
   EXPECT_EQ(all.replayed.count, 0u);
   EXPECT_EQ(some.replayed.count, 4u);
   EXPECT_EQ(some.ranks.size(), kRanks);
@@ -155,13 +157,13 @@ TEST(RankChoice, FewReplayedRanksFindWhatAllOfThemShow) {
 
 TEST(RankChoice, OutlinesOfTheOthersAreEnough) {
   const std::vector<RankDiagnosis> parts = TwoSlowRanks();
-  const Rules rules = RoomFor(4, parts);
+  const Thresholds thresholds = RoomFor(4, parts);
   std::vector<RankDiagnosis> outlines;
   for (const RankDiagnosis& part : parts) outlines.push_back(OutlineOf(part));
-  const std::vector<std::size_t> whole = ReplayedOf(RanksOf(outlines), rules);
-  EXPECT_EQ(whole, Choose(parts, rules).whole);
-  const Diagnosis some = DiagnoseJob(parts, rules),
-                  read = DiagnoseJob(WithOutlines(parts, whole), rules);
+  const std::vector<std::size_t> whole = ReplayedOf(RanksOf(outlines), thresholds);
+  EXPECT_EQ(whole, Choose(parts, thresholds).whole);
+  const Diagnosis some = DiagnoseJob(parts, thresholds),
+                  read = DiagnoseJob(WithOutlines(parts, whole), thresholds);
   EXPECT_EQ(read.replayed.count, some.replayed.count);
   EXPECT_EQ(read.replayed.stand_out, some.replayed.stand_out);
   ExpectSameFindings(read, some);

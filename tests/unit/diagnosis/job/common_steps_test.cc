@@ -22,7 +22,7 @@ RankDiagnosis RankWithSteps(const StepIds& ids, bool late = false) {
   PartBuilder builder;
   for (const std::int32_t id : ids) {
     builder.Step();
-    if (late) builder.Host(Leaf::kPython, 5 * kMs);
+    if (late) builder.Host(TimeCategory::kPython, 5 * kMs);
     builder.Kernel("MatMulV3", 10 * kMs)
         .Collective("all_" + std::to_string(id), (late ? 1 : 6) * kMs);
     builder.Part().steps.back().id = id;

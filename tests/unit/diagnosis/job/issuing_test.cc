@@ -33,20 +33,21 @@ RankDiagnosis Issued() {
   add(50, NodeKind::kKernel);
   part.graph.collectives.push_back({8, 8, 0});
   const auto wait = [&](std::uint32_t node, std::uint32_t on,
-                        std::vector<std::pair<Leaf, TimeNs>> work = {}) {
+                        std::vector<std::pair<TimeCategory, TimeNs>> work = {}) {
     const auto edge = static_cast<std::uint32_t>(part.graph.edges.size());
     part.graph.edges.push_back({node, on, WaitsFor::kStart, 0});
-    for (const auto& [leaf, time] : work) part.shares.push_back({edge, leaf, time});
+    for (const auto& [category, time] : work) part.shares.push_back({edge, category, time});
   };
-  wait(4, 3, {{Leaf::kDispatchCann, 7}});
+  wait(4, 3, {{TimeCategory::kDispatchCann, 7}});
   wait(5, 4);
-  wait(6, 5, {{Leaf::kDispatchComm, 3}});
-  wait(7, 6, {{Leaf::kDispatchCann, 2}});
+  wait(6, 5, {{TimeCategory::kDispatchComm, 3}});
+  wait(7, 6, {{TimeCategory::kDispatchCann, 2}});
   wait(10, 7);
-  wait(11, 10, {{Leaf::kDispatchCann, 4}});
-  wait(1, 0, {{Leaf::kDispatchComm, 10}});
-  wait(2, 1, {{Leaf::kDispatchComm, 4}, {Leaf::kPython, 1}, {Leaf::kGarbage, 9}});
-  wait(9, 2, {{Leaf::kDispatchOp, 21}});
+  wait(11, 10, {{TimeCategory::kDispatchCann, 4}});
+  wait(1, 0, {{TimeCategory::kDispatchComm, 10}});
+  wait(2, 1,
+       {{TimeCategory::kDispatchComm, 4}, {TimeCategory::kPython, 1}, {TimeCategory::kGarbage, 9}});
+  wait(9, 2, {{TimeCategory::kDispatchOp, 21}});
   wait(3, 1);
   wait(5, 2);
   wait(10, 9);
@@ -86,7 +87,7 @@ TEST(Issuing, LaunchesBesideTheQueueHaveTheirOwnCalls) {
   const auto wait = [&](std::uint32_t node, std::uint32_t on, TimeNs work = 0) {
     if (work > 0)
       part.shares.push_back(
-          {static_cast<std::uint32_t>(part.graph.edges.size()), Leaf::kDispatchCann, work});
+          {static_cast<std::uint32_t>(part.graph.edges.size()), TimeCategory::kDispatchCann, work});
     part.graph.edges.push_back({node, on, WaitsFor::kStart, work});
   };
   add(0, NodeKind::kHost);

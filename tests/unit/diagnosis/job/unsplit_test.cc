@@ -27,8 +27,8 @@ class Unsplit : public ::testing::Test {
         StepPart& step = builder.Part().steps.back();
         const TimeNs exposed = compute == 6 * kMs ? 6 * kMs : 3 * kMs;
         const auto collective = static_cast<std::uint32_t>(builder.Part().operations.size() - 1);
-        step.leaves[static_cast<std::size_t>(Leaf::kTransfer)] = 0;
-        step.leaves[static_cast<std::size_t>(Leaf::kUnsplit)] = exposed;
+        step.categories[static_cast<std::size_t>(TimeCategory::kTransfer)] = 0;
+        step.categories[static_cast<std::size_t>(TimeCategory::kUnsplit)] = exposed;
         step.unsplit.push_back(
             {collective, begin + 13 * kMs - compute - exposed, begin + 13 * kMs - compute});
       }
@@ -36,30 +36,31 @@ class Unsplit : public ::testing::Test {
     }
   }
 
-  TimeNs Divided(std::size_t rank, Leaf leaf) {
+  TimeNs Divided(std::size_t rank, TimeCategory category) {
     std::vector<DiagnosedRank> ranks;
     for (std::size_t i = 0; i < parts_.size(); ++i)
       ranks.push_back({static_cast<std::int64_t>(i), &parts_[i]});
-    const Job job = MakeJob(ranks, Rules());
-    return LeafDivider(job.ranks, job.operations)
-        .Leaves(rank, parts_[rank].steps[2])[static_cast<std::size_t>(leaf)];
+    const Job job = MakeJob(ranks, Thresholds());
+    return CategoryDivider(job.ranks, job.operations)
+        .Categories(rank, parts_[rank].steps[2])[static_cast<std::size_t>(category)];
   }
 
   std::vector<RankDiagnosis> parts_;
 };
 
 TEST_F(Unsplit, ARankWaitsUntilTheLastMemberBegins) {
-  EXPECT_EQ(Divided(0, Leaf::kWaitPeer), 3 * kMs);  // of the 4 ms that rank 1 is late one is hidden
-  EXPECT_EQ(Divided(0, Leaf::kTransfer), 3 * kMs);
-  EXPECT_EQ(Divided(0, Leaf::kUnsplit), 0);
-  EXPECT_EQ(Divided(1, Leaf::kWaitPeer), 0);
-  EXPECT_EQ(Divided(1, Leaf::kTransfer), 3 * kMs);
+  EXPECT_EQ(Divided(0, TimeCategory::kWaitPeer),
+            3 * kMs);  // of the 4 ms that rank 1 is late one is hidden
+  EXPECT_EQ(Divided(0, TimeCategory::kTransfer), 3 * kMs);
+  EXPECT_EQ(Divided(0, TimeCategory::kUnsplit), 0);
+  EXPECT_EQ(Divided(1, TimeCategory::kWaitPeer), 0);
+  EXPECT_EQ(Divided(1, TimeCategory::kTransfer), 3 * kMs);
 }
 
 TEST_F(Unsplit, WithoutAllMembersNothingIsDivided) {
   parts_.pop_back();
-  EXPECT_EQ(Divided(0, Leaf::kUnsplit), 6 * kMs);
-  EXPECT_EQ(Divided(0, Leaf::kWaitPeer), 0);
+  EXPECT_EQ(Divided(0, TimeCategory::kUnsplit), 6 * kMs);
+  EXPECT_EQ(Divided(0, TimeCategory::kWaitPeer), 0);
 }
 
 TEST_F(Unsplit, OfABroadcastTheRootDoesNotWait) {
@@ -68,7 +69,7 @@ TEST_F(Unsplit, OfABroadcastTheRootDoesNotWait) {
     for (OperationPart& row : part.operations)
       row.kind = static_cast<NameId>(part.names.size() - 1);
   }
-  EXPECT_EQ(Divided(0, Leaf::kUnsplit), 6 * kMs);
+  EXPECT_EQ(Divided(0, TimeCategory::kUnsplit), 6 * kMs);
 }
 
 }  // namespace

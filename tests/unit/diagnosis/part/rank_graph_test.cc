@@ -158,7 +158,7 @@ TEST(RankGraph, IdleThreadsAreNoPlaces) {
       std::max_element(part.places.begin(), part.places.end(),
                        [](const HostPlace& a, const HostPlace& b) { return a.time < b.time; });
   EXPECT_EQ(longest->time, 3800) << "from 200 to 4000";
-  EXPECT_EQ(part.shares[longest->share].leaf, Leaf::kPython);
+  EXPECT_EQ(part.shares[longest->share].category, TimeCategory::kPython);
 }
 
 TEST(RankGraph, AThreadThatIssuesNothingHoldsUpNothing) {
@@ -199,8 +199,8 @@ TEST(RankGraph, TheProfilersOwnWorkIsOfItsOwnClass) {
   const RankDiagnosis part = MakeRankDiagnosis(rank.trace);
   TimeNs profiler = 0, python = 0;
   for (const HostShare& share : part.shares) {
-    if (share.leaf == Leaf::kProfiler) profiler += share.time;
-    if (share.leaf == Leaf::kPython) python += share.time;
+    if (share.category == TimeCategory::kProfiler) profiler += share.time;
+    if (share.category == TimeCategory::kPython) python += share.time;
   }
   EXPECT_EQ(profiler, 500);
   EXPECT_EQ(python, 0);

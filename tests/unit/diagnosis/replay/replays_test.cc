@@ -66,13 +66,13 @@ class ReplaysTest : public ::testing::Test {
 
 TEST_F(ReplaysTest, EachSetHasItsOwnRemovalsAndTheCommonOnes) {
   std::vector<Removal> removals;
-  for (std::size_t i = 0; i <= Replays::kMost; ++i) removals.push_back(RandomRemoval());
+  for (std::size_t i = 0; i <= Replays::kMax; ++i) removals.push_back(RandomRemoval());
   const std::vector<const Removal*> common = {&removals.back()};
   Replays replays(graph_);
-  for (std::size_t count = 1; count <= Replays::kMost; ++count) {  // the room is used again
+  for (std::size_t count = 1; count <= Replays::kMax; ++count) {  // the room is used again
     Sets sets;
     for (std::size_t i = 0; i < count; ++i)
-      sets.push_back({&removals[i], &removals[(i + 1) % Replays::kMost]});
+      sets.push_back({&removals[i], &removals[(i + 1) % Replays::kMax]});
     replays.Run(common, sets);
     for (std::size_t i = 0; i < count; ++i)
       ExpectAlike(replays, i, {common[0], sets[i][0], sets[i][1]});

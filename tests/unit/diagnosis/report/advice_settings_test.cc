@@ -32,7 +32,7 @@ struct Rule {
 };
 
 const std::vector<Rule>& AdviceRules() {
-  static const std::vector<Rule> rules = {
+  static const std::vector<Rule> thresholds = {
       {[](const AdviceFacts& facts) { return facts.on_gpu; },
        {"TASK_QUEUE", "ASCEND", "HCCL", "ACLNN", "CPU_AFFINITY", "NPU", "npu", "Npu", "hccn", "AOE",
         "CANN", "internal_format", "HF32", "jit_compile", "profiler_level", "Level1", "AI Core",
@@ -62,7 +62,7 @@ const std::vector<Rule>& AdviceRules() {
       {[](const AdviceFacts& facts) { return facts.reading > facts.synchronising; },
        {"synchronize()"}},
   };
-  return rules;
+  return thresholds;
 }
 
 // Every combination of what advice depends on.
@@ -112,10 +112,10 @@ std::vector<FoundCause> FindingsOf(std::string_view id) {
     findings.back().variant = &kCommSmallOnTheWay;
   }
   if (id == "rank.late_host" || id == "rank.late_input") {
-    for (const std::string_view leaf :
+    for (const std::string_view category :
          {"free.compile", "free.memory", "free.sync.scalar", "free.sync.explicit", "free.copy"}) {
       findings.push_back(findings.front());
-      findings.back().leaf = leaf;
+      findings.back().category = category;
     }
   }
   const std::size_t count = findings.size();
@@ -132,9 +132,9 @@ bool CanBe(const FoundCause& finding, const AdviceFacts& facts) {
   if (finding.Is(kCaptureOverhead))
     return facts.has_stacks || facts.has_memory || facts.has_modules || facts.has_level2;
   if (finding.Is(kCaptureWarmup)) return !facts.has_steps;
-  // The leaf says what the calls did.
-  if (finding.leaf == "free.sync.scalar") return facts.reading > facts.synchronising;
-  if (finding.leaf == "free.sync.explicit") return facts.synchronising > facts.reading;
+  // The category says what the calls did.
+  if (finding.category == "free.sync.scalar") return facts.reading > facts.synchronising;
+  if (finding.category == "free.sync.explicit") return facts.synchronising > facts.reading;
   return true;
 }
 
@@ -142,7 +142,7 @@ std::string Described(const FoundCause& finding, const AdviceFacts& facts) {
   return fmt::format(
       "{} {} gpu={} compiled={} stacks={} shapes={} memory={} modules={} steps={} level1={} "
       "level2={} out={} synchronises={}",
-      finding.key, finding.leaf, facts.on_gpu, facts.is_compiled, facts.has_stacks,
+      finding.key, finding.category, facts.on_gpu, facts.is_compiled, facts.has_stacks,
       facts.has_shapes, facts.has_memory, facts.has_modules, facts.has_steps, facts.has_level1,
       facts.has_level2, facts.copying_out, facts.synchronising);
 }
@@ -167,7 +167,7 @@ TEST(AllAdvice, FitsAllSettings) {
         if (!CanBe(finding, facts)) continue;
         finding.facts = facts;
         const std::size_t actions = ActionsOf(finding).size();
-        if (actions == 0 || actions > kMostActions)
+        if (actions == 0 || actions > kMaxActions)
           mistakes.Add(fmt::format("{}: {} actions", finding.key, actions),
                        Described(finding, facts));
         for (const Language language : {Language::kEnglish, Language::kChinese}) {

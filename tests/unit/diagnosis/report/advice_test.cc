@@ -62,9 +62,9 @@ TEST(Actions, SettingsThatRanksHaveAreNotAdvised) {
 }
 
 TEST(Actions, LateRanksHaveTheAdviceOfWhatMakesThemLate) {
-  const auto advice = [](std::string_view id, std::string_view leaf) {
+  const auto advice = [](std::string_view id, std::string_view category) {
     FoundCause finding = MadeFinding(id, 0);
-    finding.leaf = leaf;
+    finding.category = category;
     return AdviceOf(finding, Language::kEnglish);
   };
   const auto usual = [](std::string_view id) {

@@ -91,7 +91,7 @@ TEST(DiagnosisJson, HoldsTheChainOfWhatIsExplained) {
   EXPECT_FALSE(DocumentOf(diagnosis, {})["findings"][0].contains("chain"));
   FindingChain chain;
   chain.late.emplace();
-  chain.late->leaves = {{"free.python", 5, 2}};
+  chain.late->categories = {{"free.python", 5, 2}};
   chain.late->explained = Explained::kMainly;
   for (std::int64_t rank = 0; rank < 100; ++rank) chain.late->waiting.push_back({rank, 4});
   chain.path = {{-1, "hcom_allReduce__1_0", 8}};

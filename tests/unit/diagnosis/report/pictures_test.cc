@@ -16,8 +16,8 @@ std::vector<RankDiagnosis> TwoParts() {
   for (const TimeNs more : {0 * kMs, 3 * kMs}) {
     PartBuilder builder;
     for (int step = 0; step < 3; ++step) {
-      builder.Step().Host(Leaf::kPython, kMs).Kernel("MatMulV3", 2 * kMs + more);
-      builder.Kernel("Add", kMs, Leaf::kVector);
+      builder.Step().Host(TimeCategory::kPython, kMs).Kernel("MatMulV3", 2 * kMs + more);
+      builder.Kernel("Add", kMs, TimeCategory::kVector);
       builder.Collective("all_" + std::to_string(step), 4 * kMs - more);
     }
     parts.push_back(builder.Build());

@@ -49,7 +49,7 @@ TEST(DiagnosisScreen, LargestRestsAreRoundedUp) {
   diagnosis.ranks = {0};
   diagnosis.world = 1;
   // Thirds of 33.33 %: 33 each, and the percent that is left goes to the first.
-  diagnosis.accounting[0].leaves = {
+  diagnosis.accounting[0].categories = {
       {"comp.vector", 20'000'000}, {"comm.transfer", 20'000'000}, {"free.python", 20'000'000}};
   const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
   EXPECT_EQ(lines[0], "1 rank, step 50, Level1: step 100.0 ms");
@@ -191,7 +191,7 @@ TEST(DiagnosisScreen, SaysThatAFindingNeedsTheNext) {
 
 TEST(DiagnosisScreen, TheLeastShareIsThatOfTheRules) {
   Diagnosis diagnosis = MadeDiagnosis();
-  SetRule("all", "least_share", 0.025, diagnosis.rules);
+  SetRule("all", "least_share", 0.025, diagnosis.thresholds);
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
                           "No finding above 2.5 % of the step.\n"));
 }
@@ -312,7 +312,7 @@ TEST(DiagnosisScreen, NamesWhatHasToBeFixedAsWell) {
 
 TEST(DiagnosisScreen, WhatIsNotSplitIsCommunication) {
   Diagnosis diagnosis = MadeDiagnosis();
-  diagnosis.accounting[0].leaves = {
+  diagnosis.accounting[0].categories = {
       {"comp.matmul", 60'000'000}, {"comm.unsplit", 15'000'000}, {"free.python", 25'000'000}};
   const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
   EXPECT_EQ(lines[1], "  compute 60.0 (60 %), communication 15.0 (15 %),");
@@ -334,7 +334,8 @@ TEST(DiagnosisScreen, ShowsARankThatNoFaultIsAbout) {
 TEST(DiagnosisScreen, RoundsEachNumberInOneWay) {
   // The rest of 0.6 % is rounded up in both places.
   Diagnosis diagnosis = MadeDiagnosis();
-  diagnosis.accounting[0].leaves = {{"comp.matmul", 40'400'000}, {"comm.wait_peer", 59'600'000}};
+  diagnosis.accounting[0].categories = {{"comp.matmul", 40'400'000},
+                                        {"comm.wait_peer", 59'600'000}};
   const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
   EXPECT_TRUE(ScreenHolds(lines, "waiting for ranks 59.6 (60 %)"));
   EXPECT_TRUE(ScreenHolds(lines, ", 59.6 ms (60 % of the step)"));
@@ -354,12 +355,12 @@ Diagnosis LargeDiagnosis() {
   AccountRow& row = diagnosis.accounting[0];
   row.rank = 2047;
   row.window = diagnosis.step;
-  row.leaves.clear();
-  for (const std::string_view leaf :
+  row.categories.clear();
+  for (const std::string_view category :
        {"comp.vector", "comm.wait_peer", "comm.bubble", "comm.transfer", "copy.h2d",
         "free.dispatch.comm", "free.launch_latency", "free.sync.scalar", "free.copy", "free.aclop",
         "free.gc", "free.python", "free.device_queue"}) {
-    row.leaves.emplace_back(leaf, 9'000'000'000'000);
+    row.categories.emplace_back(category, 9'000'000'000'000);
   }
   const std::string wild = "\x1b[31m" + std::string(300, 'x') + "\n\xff";
   for (const FindingInfo* entry : Catalogue()) {

@@ -103,7 +103,8 @@ Diagnosis WithChain() {
   chain.late->lateness = 4'000'000;
   chain.late->share = 0.75;
   chain.late->explained = Explained::kMainly;
-  chain.late->leaves = {{"free.dispatch.op", 4'000'000, 1'000'000}, {"free.python", 1'000'000, 0}};
+  chain.late->categories = {{"free.dispatch.op", 4'000'000, 1'000'000},
+                            {"free.python", 1'000'000, 0}};
   for (std::int64_t rank = 0; rank < 1000; ++rank) chain.late->waiting.push_back({rank, 4'000'000});
   chain.late->divergence = Divergence{
       3, 1, 10, "MatMulV3", "64,64", "", "", 2'000'000, "hcom_allReduce__1_0", 4'000'000};

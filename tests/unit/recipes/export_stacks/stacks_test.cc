@@ -49,10 +49,10 @@ class Stacks : public ::testing::Test {
     rank_.trace.kernels.link.back() = link;
   }
 
-  TimeNs Account(bool (*belongs)(Leaf)) const {
+  TimeNs Account(bool (*belongs)(TimeCategory)) const {
     TimeNs sum = 0;
     for (const StepAccount& step : AccountRank(rank_.trace).steps)
-      sum += step.leaves.SumOf(belongs);
+      sum += step.categories.SumOf(belongs);
     return sum;
   }
 
@@ -69,7 +69,7 @@ TEST_F(Stacks, DeviceWorkIsOfThePathThatLaunchedIt) {
             "/home/me/train.py(90): step;aten::mm;MatMulV2 15000\n"
             "/home/me/train.py(90): step;c10d::allreduce_;hcom_allReduce_;[comm.unsplit] 10000\n"
             "[launch unknown];MEMCPY_ASYNC;[copy.h2d] 5000\n");
-  EXPECT_EQ(tree.Total(), Account([](Leaf leaf) { return !IsFree(leaf); }));
+  EXPECT_EQ(tree.Total(), Account([](TimeCategory leaf) { return !IsFree(leaf); }));
 }
 
 TEST_F(Stacks, WorkOfAnUnknownLaunchHasAFrame) {
@@ -78,7 +78,7 @@ TEST_F(Stacks, WorkOfAnUnknownLaunchHasAFrame) {
   const PathTree tree = StacksOf(rank_.trace, Metric::kDevice);
   for (const std::int32_t node : OrderByText(tree))
     EXPECT_TRUE(PathText(tree, node).starts_with("[launch unknown];")) << PathText(tree, node);
-  EXPECT_EQ(tree.Total(), Account([](Leaf leaf) { return !IsFree(leaf); }));
+  EXPECT_EQ(tree.Total(), Account([](TimeCategory leaf) { return !IsFree(leaf); }));
 }
 
 // Work that another kernel interrupts is one piece of work.

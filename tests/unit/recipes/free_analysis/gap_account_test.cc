@@ -37,10 +37,10 @@ class GapAccounts : public ::testing::Test {
   test::RankBuilder rank_;
 };
 
-TEST_F(GapAccounts, TheLeavesAddUpToTheGap) {
+TEST_F(GapAccounts, TheCategoriesAddUpToTheGap) {
   const GapAccount account = StepAccounts(rank_.trace).Of({20'000, 70'000});
-  // 25-60 the scalar read; 60-65 only Python; 65-70 the launch. Of equal ones the leaf that comes
-  // first.
+  // 25-60 the scalar read; 60-65 only Python; 65-70 the launch. Of equal ones the category that
+  // comes first.
   EXPECT_EQ(account.causes,
             "free.sync.scalar 35.0 us, copy.h2d 5.0 us, free.dispatch.cann 5.0 us, "
             "free.python 5.0 us");
@@ -63,11 +63,11 @@ TEST_F(GapAccounts, WhatTookLittleOfTheGapIsNoPlace) {
   EXPECT_EQ(StepAccounts(rank_.trace).Of({25'000, 65'000}).place, "");
 }
 
-TEST_F(GapAccounts, TheLeavesOfTheRankAreThoseOfItsSteps) {
-  const LeafTimes leaves = StepAccounts(rank_.trace).Leaves();
-  EXPECT_EQ(leaves.Sum(), 100'000);
-  EXPECT_EQ(leaves.SumOf(IsCompute), 40'000);
-  EXPECT_EQ(leaves.SumOf(IsFree), 55'000);
+TEST_F(GapAccounts, TheCategoriesOfTheRankAreThoseOfItsSteps) {
+  const CategoryTimes categories = StepAccounts(rank_.trace).Categories();
+  EXPECT_EQ(categories.Sum(), 100'000);
+  EXPECT_EQ(categories.SumOf(IsCompute), 40'000);
+  EXPECT_EQ(categories.SumOf(IsFree), 55'000);
 }
 
 }  // namespace

@@ -25,14 +25,14 @@ class HeadAdvice : public ::testing::Test {
     t.Event(thread, "AssembleOutputs", at + 290, at + 295);
     t.Event(thread, "ExecuteGraph", at + 300, at + 700);
   }
-  std::vector<std::string> Rules() const {
+  std::vector<std::string> Thresholds() const {
     std::vector<std::string> rules;
     for (const AdviceRow& row : t.Advice()) rules.emplace_back(row.rule);
     std::sort(rules.begin(), rules.end());
     return rules;
   }
   bool Has(const char* rule) const {
-    const std::vector<std::string> rules = Rules();
+    const std::vector<std::string> rules = Thresholds();
     return std::find(rules.begin(), rules.end(), rule) != rules.end();
   }
   AdviceRow Only(const char* rule) const {
@@ -50,7 +50,7 @@ class HeadAdvice : public ::testing::Test {
 TEST_F(HeadAdvice, CapturesOfCompilationAloneComeTooEarly) {
   AddCall(0);
   t.Event(thread, "TorchNpuGraphBase::Compile", 110, 190);
-  EXPECT_EQ(Rules(), std::vector<std::string>{"capture_later"});
+  EXPECT_EQ(Thresholds(), std::vector<std::string>{"capture_later"});
 }
 
 TEST_F(HeadAdvice, CompilingAgainIsNamedByFrame) {
@@ -299,7 +299,7 @@ TEST_F(HeadAdvice, ReplaysAreNotGes) {
 TEST_F(HeadAdvice, EagerRunsAreNotForTorchAirsSupport) {
   t.Event(thread, "npu_fx_compiler inference", 100, 900);
   t.Event(thread, "fx_run_eagerly", 110, 890);
-  EXPECT_EQ(Rules(), std::vector<std::string>{"eager_graph"});
+  EXPECT_EQ(Thresholds(), std::vector<std::string>{"eager_graph"});
 }
 
 TEST_F(HeadAdvice, ThresholdsAreReadByName) {

@@ -13,9 +13,9 @@
 
 namespace mpa {
 
-/// What the time of a device was spent on. Every instant of a step belongs to one leaf. Of several
-/// kernels that run at once the leaf that comes first counts.
-enum class Leaf : std::uint8_t {
+/// What the time of a device was spent on. Every instant of a step belongs to one category. Of
+/// several kernels that run at once the category that comes first counts.
+enum class TimeCategory : std::uint8_t {
   kAttention,  ///< comp.*: a kernel computes
   kConvolution,
   kMatmul,
@@ -59,57 +59,59 @@ enum class Leaf : std::uint8_t {
   kUnknown,     ///< nothing says who launched the work
 };
 
-inline constexpr std::size_t kLeaves = static_cast<std::size_t>(Leaf::kUnknown) + 1;
+inline constexpr std::size_t kTimeCategories = static_cast<std::size_t>(TimeCategory::kUnknown) + 1;
 
 /// "free.sync.scalar"
-std::string_view NameOf(Leaf leaf);
-/// The leaf of that name; empty: there is none.
-std::optional<Leaf> LeafNamed(std::string_view name);
+std::string_view NameOf(TimeCategory category);
+/// The category of that name; empty: there is none.
+std::optional<TimeCategory> CategoryNamed(std::string_view name);
 /// "scalar reads"
-std::string_view TitleOf(Leaf leaf);
+std::string_view TitleOf(TimeCategory category);
 /// "标量读取"
-std::string_view ChineseTitleOf(Leaf leaf);
+std::string_view ChineseTitleOf(TimeCategory category);
 
-constexpr bool IsCompute(Leaf leaf) { return leaf <= Leaf::kOtherKernel; }
-constexpr bool IsCommunication(Leaf leaf) {
-  return leaf >= Leaf::kTransfer && leaf <= Leaf::kWaitPeer;
+constexpr bool IsCompute(TimeCategory category) { return category <= TimeCategory::kOtherKernel; }
+constexpr bool IsCommunication(TimeCategory category) {
+  return category >= TimeCategory::kTransfer && category <= TimeCategory::kWaitPeer;
 }
-constexpr bool IsDeviceCopy(Leaf leaf) {
-  return leaf >= Leaf::kCopyIn && leaf <= Leaf::kCopyDevice;
+constexpr bool IsDeviceCopy(TimeCategory category) {
+  return category >= TimeCategory::kCopyIn && category <= TimeCategory::kCopyDevice;
 }
-constexpr bool IsFree(Leaf leaf) { return leaf >= Leaf::kGarbage; }
+constexpr bool IsFree(TimeCategory category) { return category >= TimeCategory::kGarbage; }
 
-/// The time of every leaf.
-class LeafTimes {
+/// The time of every category.
+class CategoryTimes {
  public:
-  TimeNs& operator[](Leaf leaf) { return times_[static_cast<std::size_t>(leaf)]; }
-  TimeNs operator[](Leaf leaf) const { return times_[static_cast<std::size_t>(leaf)]; }
+  TimeNs& operator[](TimeCategory category) { return times_[static_cast<std::size_t>(category)]; }
+  TimeNs operator[](TimeCategory category) const {
+    return times_[static_cast<std::size_t>(category)];
+  }
 
-  /// The time of all leaves for which `belongs` says so.
+  /// The time of all categories for which `belongs` says so.
   template <typename Belongs>
   TimeNs SumOf(Belongs belongs) const {
     TimeNs sum = 0;
-    for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
-      if (belongs(static_cast<Leaf>(leaf))) sum += times_[leaf];
+    for (std::size_t category = 0; category < kTimeCategories; ++category) {
+      if (belongs(static_cast<TimeCategory>(category))) sum += times_[category];
     }
     return sum;
   }
   TimeNs Sum() const {
-    return SumOf([](Leaf) { return true; });
+    return SumOf([](TimeCategory) { return true; });
   }
 
  private:
-  std::array<TimeNs, kLeaves> times_{};
+  std::array<TimeNs, kTimeCategories> times_{};
 };
 
 /// What the name of something on the host says of its class. Operators of the kinds kScalarSync and
 /// kHostCopy are of these classes only if a blocking call is inside.
-Leaf ClassOfOp(std::string_view name);
-Leaf ClassOfPython(std::string_view frame);
+TimeCategory ClassOfOp(std::string_view name);
+TimeCategory ClassOfPython(std::string_view frame);
 /// Of a call of the runtime, "AscendCL@aclrtMemcpy" or without its level.
-Leaf ClassOfCall(std::string_view name);
+TimeCategory ClassOfCall(std::string_view name);
 /// Of a range that the program marked; kPython: none.
-Leaf ClassOfMark(std::string_view message);
+TimeCategory ClassOfMark(std::string_view message);
 
 /// Answers of one of these functions, or of another one, by text of a pool, each asked once.
 template <typename Class>

@@ -23,7 +23,7 @@ struct LoadedCapture {
 
 /// In what the captures are not alike, as the gate sees it, and in steps and size of the job; empty
 /// when they are.
-std::string NotAlike(const LoadedCapture& base, const LoadedCapture& comparison);
+std::string CaptureMismatch(const LoadedCapture& base, const LoadedCapture& comparison);
 
 /// The distinct values of a field over all ranks.
 class FactSets {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "alike.h"
+#include "capture_mismatch.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,7 +36,7 @@ std::size_t Place(const std::string& field) {
 
 }  // namespace
 
-std::string NotAlike(const LoadedCapture& base, const LoadedCapture& comparison) {
+std::string CaptureMismatch(const LoadedCapture& base, const LoadedCapture& comparison) {
   std::vector<GateMismatch> mismatches =
       gate::FindMismatches({CollectionOf(base)}, {CollectionOf(comparison)}, {});
   if (mismatches.empty()) return "";

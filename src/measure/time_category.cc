@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/measure/leaf.h"
+#include "mpa/measure/time_category.h"
 
 #include <iterator>
 
@@ -10,12 +10,12 @@
 namespace mpa {
 namespace {
 
-struct LeafTexts {
+struct CategoryTexts {
   std::string_view name, title, chinese;
 };
 
 // In the order of the enumeration.
-constexpr LeafTexts kTexts[] = {
+constexpr CategoryTexts kTexts[] = {
     {"comp.attention", "attention", "注意力"},
     {"comp.conv", "convolution", "卷积"},
     {"comp.matmul", "matmul", "矩阵乘"},
@@ -58,21 +58,25 @@ constexpr LeafTexts kTexts[] = {
     {"free.unrecorded", "not recorded", "未采集"},
     {"free.unknown", "unknown", "未知"},
 };
-static_assert(std::size(kTexts) == kLeaves);
+static_assert(std::size(kTexts) == kTimeCategories);
 
 }  // namespace
 
-std::string_view NameOf(Leaf leaf) { return kTexts[static_cast<std::size_t>(leaf)].name; }
-
-std::string_view TitleOf(Leaf leaf) { return kTexts[static_cast<std::size_t>(leaf)].title; }
-
-std::string_view ChineseTitleOf(Leaf leaf) {
-  return kTexts[static_cast<std::size_t>(leaf)].chinese;
+std::string_view NameOf(TimeCategory category) {
+  return kTexts[static_cast<std::size_t>(category)].name;
 }
 
-std::optional<Leaf> LeafNamed(std::string_view name) {
-  for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
-    if (kTexts[leaf].name == name) return static_cast<Leaf>(leaf);
+std::string_view TitleOf(TimeCategory category) {
+  return kTexts[static_cast<std::size_t>(category)].title;
+}
+
+std::string_view ChineseTitleOf(TimeCategory category) {
+  return kTexts[static_cast<std::size_t>(category)].chinese;
+}
+
+std::optional<TimeCategory> CategoryNamed(std::string_view name) {
+  for (std::size_t category = 0; category < kTimeCategories; ++category) {
+    if (kTexts[category].name == name) return static_cast<TimeCategory>(category);
   }
   return std::nullopt;
 }
@@ -108,69 +112,70 @@ bool IsCommunicationCall(std::string_view name) {
 
 }  // namespace
 
-Leaf ClassOfOp(std::string_view name) {
+TimeCategory ClassOfOp(std::string_view name) {
   if (IsRuntimeCall(name)) {  // what it does for an operator is part of the operator
-    const Leaf leaf = ClassOfCall(name);
-    return leaf == Leaf::kDispatchCann ? Leaf::kDispatchOp : leaf;
+    const TimeCategory category = ClassOfCall(name);
+    return category == TimeCategory::kDispatchCann ? TimeCategory::kDispatchOp : category;
   }
-  if (SavesCheckpoint(name)) return Leaf::kCheckpoint;
-  if (LoadsData(name)) return Leaf::kDataLoader;
+  if (SavesCheckpoint(name)) return TimeCategory::kCheckpoint;
+  if (LoadsData(name)) return TimeCategory::kDataLoader;
   if (IsOneOf(name, {"aten::item", "aten::_local_scalar_dense", "aten::is_nonzero", "aten::nonzero",
                      "aten::masked_select", "aten::equal"}) ||
       name.starts_with("aten::unique") || name.starts_with("aten::_unique")) {
-    return Leaf::kScalarSync;
+    return TimeCategory::kScalarSync;
   }
   if (IsOneOf(name, {"aten::to", "aten::_to_copy", "aten::copy_", "aten::cpu"})) {
-    return Leaf::kHostCopy;
+    return TimeCategory::kHostCopy;
   }
-  if (ContainsAny(name, {"ProfilerStep#"})) return Leaf::kPython;
-  if (IsCommunicationCall(name)) return Leaf::kDispatchComm;
-  return Leaf::kDispatchOp;
+  if (ContainsAny(name, {"ProfilerStep#"})) return TimeCategory::kPython;
+  if (IsCommunicationCall(name)) return TimeCategory::kDispatchComm;
+  return TimeCategory::kDispatchOp;
 }
 
-Leaf ClassOfPython(std::string_view frame) {
-  if (Profiles(frame)) return Leaf::kProfiler;
-  if (SavesCheckpoint(frame)) return Leaf::kCheckpoint;
-  if (LoadsData(frame)) return Leaf::kDataLoader;
+TimeCategory ClassOfPython(std::string_view frame) {
+  if (Profiles(frame)) return TimeCategory::kProfiler;
+  if (SavesCheckpoint(frame)) return TimeCategory::kCheckpoint;
+  if (LoadsData(frame)) return TimeCategory::kDataLoader;
   if (ContainsAny(frame, {"torch/_inductor", "torch/_dynamo/convert_frame", "torchair"}) &&
       ContainsAny(frame, {"compile"})) {
-    return Leaf::kCompile;
+    return TimeCategory::kCompile;
   }
-  if (ContainsAny(frame, {"empty_cache"})) return Leaf::kMemory;
-  return Leaf::kPython;
+  if (ContainsAny(frame, {"empty_cache"})) return TimeCategory::kMemory;
+  return TimeCategory::kPython;
 }
 
-Leaf ClassOfCall(std::string_view full) {
+TimeCategory ClassOfCall(std::string_view full) {
   const std::string_view name = WithoutLevel(full);
   if (ContainsAny(name, {"SynchronizeDevice", "SynchronizeStream", "SynchronizeEvent",
                          "DeviceSynchronize", "StreamSynchronize", "EventSynchronize"})) {
-    return Leaf::kExplicitSync;
+    return TimeCategory::kExplicitSync;
   }
   if (IsOneOf(name, {"aclrtMemcpy", "aclrtMemcpy2d", "cudaMemcpy", "cudaMemcpy2D", "hipMemcpy",
                      "hipMemcpyWithStream"})) {
-    return Leaf::kHostCopy;
+    return TimeCategory::kHostCopy;
   }
-  if (ContainsAny(name, {"aclprof", "cudaProfiler", "cupti"})) return Leaf::kProfiler;
+  if (ContainsAny(name, {"aclprof", "cudaProfiler", "cupti"})) return TimeCategory::kProfiler;
   if (!IsOpCompileAndExecute(name) &&
       ContainsAny(name, {"opCompile", "aclopCompile", "cuModuleLoad", "hipModuleLoad",
                          "aclgrphBuild", "GEInitialize", "CompileGraph", "BuildGraph"})) {
-    return Leaf::kCompile;
+    return TimeCategory::kCompile;
   }
   if (ContainsAny(name, {"aclrtMalloc", "aclMallocMemInner", "aclrtFree", "Physical", "MapMem",
                          "UnmapMem", "cudaMalloc", "cudaFree", "hipMalloc", "hipFree"}) ||
       name.starts_with("cuMem")) {
-    return Leaf::kMemory;
+    return TimeCategory::kMemory;
   }
   if (IsCommunicationCall(name) || full.starts_with("Hccl@") ||
       full.starts_with("Communication@")) {
-    return Leaf::kDispatchComm;
+    return TimeCategory::kDispatchComm;
   }
-  return Leaf::kDispatchCann;
+  return TimeCategory::kDispatchCann;
 }
 
-Leaf ClassOfMark(std::string_view message) {
-  if (SavesCheckpoint(message)) return Leaf::kCheckpoint;
-  return EqualsIgnoringCase(message, "dataloader") ? Leaf::kDataLoader : Leaf::kPython;
+TimeCategory ClassOfMark(std::string_view message) {
+  if (SavesCheckpoint(message)) return TimeCategory::kCheckpoint;
+  return EqualsIgnoringCase(message, "dataloader") ? TimeCategory::kDataLoader
+                                                   : TimeCategory::kPython;
 }
 
 }  // namespace mpa

@@ -14,7 +14,7 @@
 namespace mpa {
 namespace {
 
-constexpr std::size_t kMostNotCauses = 2;
+constexpr std::size_t kMaxSymptoms = 2;
 
 // Waiting calls of one name on one rank.
 struct WaitingCalls {
@@ -40,18 +40,18 @@ class InnocentFinder {
     for (const auto& [name, ranks] : calls_) {
       const TimeNs time = PerStep(job_, LongestOf(ranks).second);
       if (!concerned_.contains(name) &&
-          time >= ShareOf(diagnosis_.step, job_.rules[kInnocentShare]))
+          time >= ShareOf(diagnosis_.step, job_.thresholds[kInnocentShare]))
         largest.emplace_back(time, name);
     }
     std::ranges::stable_sort(largest, std::greater{}, [](const auto& row) { return row.first; });
     // A few at a time: a replay tells all calls how long they wait then.
-    constexpr std::size_t kTogether = 2 * kMostNotCauses;
+    constexpr std::size_t kTogether = 2 * kMaxSymptoms;
     for (std::size_t first = 0; first < largest.size(); first += kTogether) {
       const std::span<const Candidate> some =
           std::span(largest).subspan(first, std::min(kTogether, largest.size() - first));
       const std::vector<std::string> explained_by = Explain(some);
       for (std::size_t i = 0; i < some.size(); ++i) {
-        if (diagnosis_.not_causes.size() == kMostNotCauses) return;
+        if (diagnosis_.not_causes.size() == kMaxSymptoms) return;
         Add(some[i].second, some[i].first, explained_by[i]);
       }
     }
@@ -92,15 +92,15 @@ class InnocentFinder {
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       for (const BlockedPart& call : part.blocked) {
-        if (cuts.contains(job_.graph.first_edge[rank] + call.edge) || IsAbout(rank, call.leaf))
+        if (cuts.contains(job_.graph.first_edge[rank] + call.edge) || IsAbout(rank, call.category))
           concerned_.insert(NameOf(part, call));
       }
     }
   }
 
-  bool IsAbout(std::size_t rank, Leaf leaf) const {
+  bool IsAbout(std::size_t rank, TimeCategory category) const {
     return std::ranges::any_of(diagnosis_.findings, [&](const FoundCause& finding) {
-      return finding.Concerns(job_.ranks[rank].rank) && IsOf(LeavesOf(finding), leaf);
+      return finding.Concerns(job_.ranks[rank].rank) && IsOf(CategoriesOf(finding), category);
     });
   }
 
@@ -114,16 +114,18 @@ class InnocentFinder {
     }
     // What is explained costs something of its own, too; not most of it.
     const TimeNs alone = Saved({}, without);
-    if (explained_by.empty() ? alone >= LeastGain(job_.rules, diagnosis_.step) : 2 * alone >= time)
+    if (explained_by.empty() ? alone >= LeastGain(job_.thresholds, diagnosis_.step)
+                             : 2 * alone >= time)
       return;
     StepReplays::Removals mended;
     for (const WhatIf* what_if : what_ifs_) mended.push_back(&what_if->expect);
-    if (explained_by.empty() && Saved(mended, without) >= LeastGain(job_.rules, diagnosis_.step))
+    if (explained_by.empty() &&
+        Saved(mended, without) >= LeastGain(job_.thresholds, diagnosis_.step))
       return;
-    NotACause& innocent = diagnosis_.not_causes.emplace_back();
-    innocent.name = name;
-    innocent.cost = time;
-    innocent.explained_by = explained_by;
+    Symptom& symptom = diagnosis_.not_causes.emplace_back();
+    symptom.name = name;
+    symptom.cost = time;
+    symptom.explained_by = explained_by;
   }
 
   // How much shorter the step is without the waits, once some findings are mended.
@@ -163,7 +165,7 @@ class InnocentFinder {
   }
 
   std::string KeyOf(const std::vector<TimeNs>& waits) const {
-    TimeNs best = std::max<TimeNs>(1, ShareOf(waits.front(), job_.rules[kExplainedShare]));
+    TimeNs best = std::max<TimeNs>(1, ShareOf(waits.front(), job_.thresholds[kExplainedShare]));
     std::string key;
     for (std::size_t i = 1; i < waits.size(); ++i) {
       const TimeNs less = waits.front() - waits[i];
@@ -249,14 +251,13 @@ void AddLinesOfNotCauses(const Job& job, Diagnosis& diagnosis) {
       lines[place.empty() ? names[call.name] : place][names[call.line]] += call.dur;
     }
   }
-  for (NotACause& innocent : diagnosis.not_causes)
-    innocent.line = LineOfNearlyAll(lines[innocent.name]);
+  for (Symptom& symptom : diagnosis.not_causes) symptom.line = LineOfNearlyAll(lines[symptom.name]);
 }
 
 namespace {
 
 // Those that hide others cost much, so they are among the first.
-constexpr std::size_t kMostHiding = 4;
+constexpr std::size_t kMaxDominating = 4;
 
 void Insert(FoundCause cause, Diagnosis& diagnosis) {
   const auto place = std::ranges::find_if(
@@ -265,8 +266,8 @@ void Insert(FoundCause cause, Diagnosis& diagnosis) {
 }
 
 // A gain is clearly larger than what is saved alone.
-bool IsMore(TimeNs gain, const FoundCause& finding, const Rules& rules) {
-  return gain - finding.alone > ShareOf(finding.gain, rules[kHiddenShare]);
+bool IsMore(TimeNs gain, const FoundCause& finding, const Thresholds& thresholds) {
+  return gain - finding.alone > ShareOf(finding.gain, thresholds[kHiddenShare]);
 }
 
 }  // namespace
@@ -275,8 +276,8 @@ void FindHiding(StepReplays& replays, const std::vector<const WhatIf*>& what_ifs
                 Diagnosis& diagnosis) {
   for (std::size_t i = 1; i < what_ifs.size(); ++i) {
     FoundCause& finding = diagnosis.findings[i];
-    if (!IsMore(finding.gain, finding, diagnosis.rules)) continue;
-    const std::size_t ahead = std::min(i, kMostHiding);
+    if (!IsMore(finding.gain, finding, diagnosis.thresholds)) continue;
+    const std::size_t ahead = std::min(i, kMaxDominating);
     std::vector<StepReplays::Removals> pairs;
     for (std::size_t other = 0; other < ahead; ++other)
       pairs.push_back({&what_ifs[other]->expect, &what_ifs[i]->expect});
@@ -284,7 +285,7 @@ void FindHiding(StepReplays& replays, const std::vector<const WhatIf*>& what_ifs
     for (std::size_t other = 0; other < ahead; ++other) {
       const TimeNs with_other = diagnosis.step - diagnosis.findings[other].alone;
       const TimeNs then = with_other - with_both[other];
-      if (IsMore(then, finding, diagnosis.rules))
+      if (IsMore(then, finding, diagnosis.thresholds))
         finding.after.push_back(diagnosis.findings[other].key);
     }
     if (!finding.after.empty()) continue;
@@ -297,11 +298,11 @@ void FindHiding(StepReplays& replays, const std::vector<const WhatIf*>& what_ifs
 void AddHidden(const std::vector<const WhatIf*>& what_ifs,
                const std::function<TimeNs(const Removal&)>& step_with, FoundCause cause,
                Diagnosis& diagnosis) {
-  const std::size_t ahead = std::min(what_ifs.size(), kMostHiding);
+  const std::size_t ahead = std::min(what_ifs.size(), kMaxDominating);
   for (std::size_t other = 0; other < ahead; ++other) {
     const FoundCause& finding = diagnosis.findings[other];
     const TimeNs then = diagnosis.step - finding.alone - step_with(what_ifs[other]->expect);
-    if (cause.alone - then > ShareOf(cause.alone, diagnosis.rules[kHiddenShare]))
+    if (cause.alone - then > ShareOf(cause.alone, diagnosis.thresholds[kHiddenShare]))
       cause.after.push_back(finding.key);
   }
   const bool several = cause.after.empty();  // it takes more than one of them
@@ -315,7 +316,7 @@ void AddHiddenBehindOthers(StepReplays& replays, const StepReplays::Removals& ot
   StepReplays::Removals with = others;
   with.push_back(&what_if.expect);
   cause.alone = replays.Time(others) - replays.Time(with);
-  if (cause.alone < LeastGain(diagnosis.rules, diagnosis.step)) return;
+  if (cause.alone < LeastGain(diagnosis.thresholds, diagnosis.step)) return;
   cause.if_others_do = true;
   for (const FoundCause& finding : diagnosis.findings) {
     if (finding.Is(kRankLate)) cause.after.push_back(finding.key);

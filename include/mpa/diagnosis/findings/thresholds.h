@@ -22,7 +22,7 @@ struct Threshold {
 };
 
 /// The thresholds in force: the usual ones unless something else was said.
-class Rules {
+class Thresholds {
  public:
   double operator[](const Threshold& threshold) const {
     const auto said = std::ranges::find(said_, &threshold, &Said::first);
@@ -39,13 +39,13 @@ class Rules {
 };
 
 // What files may set them to at most.
-inline constexpr double kLongestTime = 1e12, kMostBytes = 1e12, kMostCalls = 1e6;
+inline constexpr double kMaxTime = 1e12, kMaxBytes = 1e12, kMaxCalls = 1e6;
 
 // Those that more than one file needs. Facts of the chip are 0 unless a file gives them: its entry
 // has them then (ChipLimits).
-inline constexpr Threshold kLeastShare{"least_share", 0.01, 0, 1,
-                                       "a finding saves at least this share of the step"},
-    kLeastNs{"least_ns", 10'000, 0, kLongestTime, "a finding saves at least this time"},
+inline constexpr Threshold kMinShare{"least_share", 0.01, 0, 1,
+                                     "a finding saves at least this share of the step"},
+    kMinNs{"least_ns", 10'000, 0, kMaxTime, "a finding saves at least this time"},
     kSearchShare{"search_share", 0.002, 0, 1, "gains below this share end the search for more"},
     kPairShare{"pair_share", 0.03, 0, 1,
                "two findings that pay only together save at least this share"},
@@ -76,13 +76,13 @@ inline constexpr Threshold kLeastShare{"least_share", 0.01, 0, 1,
         "a finding hides behind others if its gain alone is smaller by more than this share"},
     kGrownRatio{"grown_ratio", 1.2, 1, 1000,
                 "a finding has grown when it costs this many times what it cost in the baseline"},
-    kLeastOperations{"operations", 5, 1, kMostCalls, "fewer operations do not show what is usual"},
+    kMinOperations{"operations", 5, 1, kMaxCalls, "fewer operations do not show what is usual"},
     kLateShare{"share", 0.005, 0, 1, "a rank is late by at least this share of the step"},
     kLateOfPeers{"of_peers", 0.05, 0, 1000,
                  "a late rank takes longer than its peers by at least this share of their time"},
-    kLatePeers{"peers", 2, 2, kMostCalls,
+    kLatePeers{"peers", 2, 2, kMaxCalls,
                "ranks of a role, with the late one, that define what is normal"},
-    kLatePairSteps{"pair_steps", 2, 1, kMostCalls,
+    kLatePairSteps{"pair_steps", 2, 1, kMaxCalls,
                    "of the two ranks of a role, the late one is slower in at least this many "
                    "steps, and in most of them"},
     kLateAlike{"alike", 1.35, 1, 1000,
@@ -102,15 +102,15 @@ inline constexpr Threshold kLeastShare{"least_share", 0.01, 0, 1,
         "a rank has fallen behind at the first kernel that is late by this share of the lateness"},
     kLatenessShare{"lateness_share", 0.002, 0, 1,
                    "the wait for a rank is explained from this share of the step on"},
-    kLatenessNs{"lateness_ns", 50'000, 0, kLongestTime,
+    kLatenessNs{"lateness_ns", 50'000, 0, kMaxTime,
                 "the wait for a rank is explained from this time on"},
     kOutsiderShare{"share", 0.02, 0, 1,
                    "a rank that was not captured is late by at least this share of the step"},
-    kOutsiderNs{"least_ns", 50'000, 0, kLongestTime,
+    kOutsiderNs{"least_ns", 50'000, 0, kMaxTime,
                 "a rank that was not captured is late by at least this time"},
     kLinkBandwidthRatio{"bandwidth_ratio", 0.7, 0, 1,
                         "a link is slow below this share of the usual bandwidth of its kind"},
-    kLinkLeastBytes{"least_bytes", 32'768, 1, kMostBytes,
+    kLinkLeastBytes{"least_bytes", 32'768, 1, kMaxBytes,
                     "smaller transfers do not show the bandwidth"},
     kCardGbs{"card_gbs", 0, 0, 1e6,
              "what a link between cards of a host moves, in GB/s; 0: as the chip's entry says"},
@@ -118,20 +118,20 @@ inline constexpr Threshold kLeastShare{"least_share", 0.01, 0, 1,
                "where all such links are equally slow, they are slow below this share of it"},
     kPortGbs{"port_gbs", 0, 0, 1e6,
              "what a port to other hosts moves, in GB/s; 0: as the chip's entry says"},
-    kPortBytes{"port_bytes", 1 << 20, 1, kMostBytes,
+    kPortBytes{"port_bytes", 1 << 20, 1, kMaxBytes,
                "operations that move less through a port do not show its speed"},
     kSmallLatencyRatio{"latency_ratio", 2, 1, 1000,
                        "a small operation takes this many times what its data take"},
     kSmallCountShare{"count_share", 0.2, 0, 1, "this share of a group's operations is small"},
-    kSmallCalls{"calls", 4, 1, kMostCalls,
+    kSmallCalls{"calls", 4, 1, kMaxCalls,
                 "a group has at least this many small operations per step"},
-    kSmallBytes{"bytes", 16 << 20, 1, kMostBytes, "larger operations do not count as small"},
+    kSmallBytes{"bytes", 16 << 20, 1, kMaxBytes, "larger operations do not count as small"},
     kSmallVectorGain{
         "vector_gain", 0.5, 0, 1,
         "in inference, vector cores remove this share of the latency of small operations"},
-    kBucketCalls{"buckets", 20, 2, kMostCalls,
+    kBucketCalls{"buckets", 20, 2, kMaxCalls,
                  "without recorded transfers, a group reduces at least this often per step"},
-    kBesideNs{"beside_ns", 30'000, 0, kLongestTime,
+    kBesideNs{"beside_ns", 30'000, 0, kMaxTime,
               "an operation stands between kernels if they end and start within this time of it"},
     kAloneShare{"alone_share", 0.9, 0, 1,
                 "what is computed needs an operation between kernels if nothing is computed for "
@@ -139,16 +139,16 @@ inline constexpr Threshold kLeastShare{"least_share", 0.01, 0, 1,
     kBesideRatio{
         "ratio", 0.7, 0, 1,
         "tasks beside computing reach less than this share of the bandwidth of the others"},
-    kComparedTasks{"tasks", 5, 1, kMostCalls, "fewer tasks of a kind are not compared with others"},
+    kComparedTasks{"tasks", 5, 1, kMaxCalls, "fewer tasks of a kind are not compared with others"},
     kAlikeSizes{"alike_sizes", 4, 1, 1e6,
                 "tasks are compared with others that are at most this many times as large"},
     kMemoryGbs{"memory_gbs", 0, 0, 1e6,
                "highest bandwidth of the device memory, in GB/s; 0: as the chip's entry says"},
-    kCacheBytes{"cache_bytes", 0, 0, kMostBytes,
+    kCacheBytes{"cache_bytes", 0, 0, kMaxBytes,
                 "smaller tensors fit the cache, and do not show that bandwidth; 0: as the chip's "
                 "entry says"},
     kClockRatio{"ratio", 0.95, 0, 1, "a device is throttled below this share of its rated clock"},
-    kFewSteps{"steps", 3, 1, kMostCalls,
+    kFewSteps{"steps", 3, 1, kMaxCalls,
               "with fewer steps, a habit cannot be distinguished from an accident"};
 
 template <typename Part, typename Of>

@@ -16,10 +16,10 @@ constexpr Wording kChip{"what the chip and its links move at most", "芯片及�
               "保留设备的 info.json，或用 --rules 给出数值"},
     kMoreRanks{"captures of more ranks", "采集更多的卡"};
 
-class JudgedCauses {
+class CauseCoverage {
  public:
-  JudgedCauses(const Job& job, Diagnosis& diagnosis)
-      : job_(job), diagnosis_(diagnosis), facts_(FactsOf(job.ranks, job.rules)) {}
+  CauseCoverage(const Job& job, Diagnosis& diagnosis)
+      : job_(job), diagnosis_(diagnosis), facts_(FactsOf(job.ranks, job.thresholds)) {}
 
   void FindMissing() {
     FindMissingCalls();
@@ -97,7 +97,7 @@ class JudgedCauses {
   }
 
   void FindMissingTransfers() {
-    const bool knows_links = job_.rules[kCardGbs] > 0 && job_.rules[kPortGbs] > 0;
+    const bool knows_links = job_.thresholds[kCardGbs] > 0 && job_.thresholds[kPortGbs] > 0;
     if (HasTransfers() && !knows_links && !IsFound(kLinkSlow))
       Miss(Record::kLinkLimits, kChip, kChipHint);
     if (!HasOperations() || HasTransfers()) return;
@@ -119,7 +119,7 @@ class JudgedCauses {
              IsGpu() ? Wording{"record_shapes=True"} : LevelHint());
     } else if (IsGpu()) {
       Miss(Record::kTensors, {"tensors of kernels", "算子读写的张量"}, kNotOnGpus);
-    } else if (job_.rules[kMemoryGbs] <= 0 && !IsFound(kOpSlow)) {
+    } else if (job_.thresholds[kMemoryGbs] <= 0 && !IsFound(kOpSlow)) {
       Miss(Record::kMemoryLimits, kChip, kChipHint);
     }
     const bool has_clock = Any([](const RankDiagnosis& part) {
@@ -156,7 +156,7 @@ class JudgedCauses {
   }
 
   Coverage CoverageOf() const {
-    return {.rules = job_.rules,
+    return {.thresholds = job_.thresholds,
             .on_gpu = IsGpu(),
             .operations = HasOperations(),
             .transfers = HasTransfers(),
@@ -205,9 +205,9 @@ class JudgedCauses {
 }  // namespace
 
 void FindNotJudged(const Job& job, Diagnosis& diagnosis) {
-  JudgedCauses(job, diagnosis).FindMissing();
+  CauseCoverage(job, diagnosis).FindMissing();
 }
 
-void FindFine(const Job& job, Diagnosis& diagnosis) { JudgedCauses(job, diagnosis).FindOthers(); }
+void FindFine(const Job& job, Diagnosis& diagnosis) { CauseCoverage(job, diagnosis).FindOthers(); }
 
 }  // namespace mpa

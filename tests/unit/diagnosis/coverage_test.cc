@@ -18,20 +18,20 @@ namespace {
 
 // In each step the host waits for a kernel of 10 ms and issues one of 1 ms within 10 us. With
 // `stream`, that one waits for the first one as well, so the host's wait costs nothing.
-RankDiagnosis WaitingHost(Leaf leaf, bool stream, bool fp32 = false) {
+RankDiagnosis WaitingHost(TimeCategory category, bool stream, bool fp32 = false) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
-    builder.Step().Host(Leaf::kDispatchOp, 10 * kUs);
+    builder.Step().Host(TimeCategory::kDispatchOp, 10 * kUs);
     const std::uint32_t asked = builder.Last();
     builder.Kernel("MatMulV3", 10 * kMs);
     const std::uint32_t kernel = builder.Last();
-    builder.Host(Leaf::kDispatchOp, 10 * kUs);
+    builder.Host(TimeCategory::kDispatchOp, 10 * kUs);
     const auto blocked = static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1);
     builder.Part().graph.edges.push_back({builder.Last(), asked, WaitsFor::kStart, 0});
-    builder.Part().blocked.push_back({blocked, leaf, builder.NameOf("aclrtSynchronizeStream"),
+    builder.Part().blocked.push_back({blocked, category, builder.NameOf("aclrtSynchronizeStream"),
                                       builder.NameOf("aten::waits"), step, builder.Now(),
                                       10 * kMs});
-    builder.Kernel("Add", kMs, Leaf::kVector);
+    builder.Kernel("Add", kMs, TimeCategory::kVector);
     if (stream) builder.Part().graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, 0});
   }
   builder.Kind("MatMulV3").multiplies_fp32 = fp32;
@@ -39,7 +39,7 @@ RankDiagnosis WaitingHost(Leaf leaf, bool stream, bool fp32 = false) {
 }
 
 TEST(NotCauses, AWaitThatCostsNothingIsExplainedByNoFinding) {
-  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(Leaf::kExplicitSync, true)});
+  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(TimeCategory::kExplicitSync, true)});
   ASSERT_EQ(diagnosis.not_causes.size(), 1u);
   EXPECT_EQ(diagnosis.not_causes[0].name, "aten::waits");
   EXPECT_EQ(diagnosis.not_causes[0].cost, 10 * kMs);
@@ -48,14 +48,16 @@ TEST(NotCauses, AWaitThatCostsNothingIsExplainedByNoFinding) {
 
 TEST(NotCauses, TheFindingThatShortensTheWaitExplainsIt) {
   // Half of the kernel goes, and so 5 of 10.01 ms of the wait.
-  Rules rules;
-  SetRule("all", "explained_share", 0.49, rules);
-  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(Leaf::kExplicitSync, true, true)}, rules);
+  Thresholds thresholds;
+  SetRule("all", "explained_share", 0.49, thresholds);
+  const Diagnosis diagnosis =
+      DiagnoseJob({WaitingHost(TimeCategory::kExplicitSync, true, true)}, thresholds);
   ASSERT_NE(FindingWith(diagnosis, "op.fp32"), nullptr);
   ASSERT_EQ(diagnosis.not_causes.size(), 1u);
   EXPECT_EQ(diagnosis.not_causes[0].explained_by, "op.fp32");
-  SetRule("all", "explained_share", 0.51, rules);
-  const Diagnosis strict = DiagnoseJob({WaitingHost(Leaf::kExplicitSync, true, true)}, rules);
+  SetRule("all", "explained_share", 0.51, thresholds);
+  const Diagnosis strict =
+      DiagnoseJob({WaitingHost(TimeCategory::kExplicitSync, true, true)}, thresholds);
   ASSERT_EQ(strict.not_causes.size(), 1u);
   EXPECT_EQ(strict.not_causes[0].explained_by, "");
 }
@@ -78,41 +80,42 @@ TEST(NotJudged, ShapesOfAGpuThatAreRecordedAreNotMissed) {
 }
 
 TEST(NotCauses, WhatAFindingIsAboutIsNone) {
-  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(Leaf::kMemory, false)});
+  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(TimeCategory::kMemory, false)});
   ASSERT_NE(FindingWith(diagnosis, "host.memory"), nullptr);
   EXPECT_TRUE(diagnosis.not_causes.empty());
 }
 
 TEST(NotCauses, AWaitThatHoldsTheDeviceUpIsNone) {
   // No finding is about it: the last calls of a step are usual. But the step is shorter without it.
-  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(Leaf::kExplicitSync, false)});
+  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(TimeCategory::kExplicitSync, false)});
   EXPECT_EQ(FindingWith(diagnosis, "host.sync"), nullptr);
   EXPECT_TRUE(diagnosis.not_causes.empty());
 }
 
 // What the host waits for in WaitingHost(), as work of another kind.
-RankDiagnosis WaitingFor(Leaf awaited, Leaf leaf, std::string_view place = "aten::waits") {
-  RankDiagnosis part = WaitingHost(leaf, false);
+RankDiagnosis WaitingFor(TimeCategory awaited, TimeCategory category,
+                         std::string_view place = "aten::waits") {
+  RankDiagnosis part = WaitingHost(category, false);
   part.names.emplace_back(place);
   for (BlockedPart& call : part.blocked) {
     call.place = static_cast<NameId>(part.names.size() - 1);
-    part.graph.nodes[part.graph.edges[call.edge].on].leaf = awaited;
+    part.graph.nodes[part.graph.edges[call.edge].on].category = awaited;
   }
   return part;
 }
 
 std::string AdviceOn(const RankDiagnosis& part, std::string_view key) {
-  Rules rules;
-  SetRule("host.sync", "usual_calls", 0, rules);
-  const Diagnosis diagnosis = DiagnoseJob({part}, rules);
+  Thresholds thresholds;
+  SetRule("host.sync", "usual_calls", 0, thresholds);
+  const Diagnosis diagnosis = DiagnoseJob({part}, thresholds);
   const FoundCause* found = FindingWith(diagnosis, key);
   return found == nullptr ? "no finding" : AdviceOf(*found, Language::kEnglish);
 }
 
 TEST(Advice, OnCopiesFitsTheirDirection) {
-  EXPECT_EQ(AdviceOn(WaitingFor(Leaf::kCopyIn, Leaf::kHostCopy), "host.h2d"),
+  EXPECT_EQ(AdviceOn(WaitingFor(TimeCategory::kCopyIn, TimeCategory::kHostCopy), "host.h2d"),
             "pin_memory=True; .to(device, non_blocking=True)");
-  EXPECT_EQ(AdviceOn(WaitingFor(Leaf::kCopyOut, Leaf::kHostCopy), "host.h2d"),
+  EXPECT_EQ(AdviceOn(WaitingFor(TimeCategory::kCopyOut, TimeCategory::kHostCopy), "host.h2d"),
             "copy to the host every n steps; copy without blocking into pinned tensors, and wait "
             "before they are read");
 }
@@ -120,13 +123,16 @@ TEST(Advice, OnCopiesFitsTheirDirection) {
 TEST(Advice, OnSynchronisationsFitsWhoAsksForThem) {
   const std::string of_reads =
       "log every n steps; no .item(), nonzero or printing of tensors in the loop";
-  EXPECT_EQ(AdviceOn(WaitingFor(Leaf::kMatmul, Leaf::kScalarSync), "host.sync"), of_reads);
-  EXPECT_EQ(AdviceOn(WaitingFor(Leaf::kMatmul, Leaf::kExplicitSync), "host.sync"), of_reads)
+  EXPECT_EQ(AdviceOn(WaitingFor(TimeCategory::kMatmul, TimeCategory::kScalarSync), "host.sync"),
+            of_reads);
+  EXPECT_EQ(AdviceOn(WaitingFor(TimeCategory::kMatmul, TimeCategory::kExplicitSync), "host.sync"),
+            of_reads)
       << "an operator that synchronises to read a size";
-  EXPECT_EQ(AdviceOn(WaitingFor(Leaf::kMatmul, Leaf::kExplicitSync, ""), "host.sync"),
-            "no torch.npu.synchronize() or the like in the loop; measure times with events, and "
-            "read them after the step");
-  RankDiagnosis gpu = WaitingFor(Leaf::kMatmul, Leaf::kExplicitSync, "");
+  EXPECT_EQ(
+      AdviceOn(WaitingFor(TimeCategory::kMatmul, TimeCategory::kExplicitSync, ""), "host.sync"),
+      "no torch.npu.synchronize() or the like in the loop; measure times with events, and "
+      "read them after the step");
+  RankDiagnosis gpu = WaitingFor(TimeCategory::kMatmul, TimeCategory::kExplicitSync, "");
   gpu.source = kGpuSource;
   EXPECT_EQ(AdviceOn(gpu, "host.sync"),
             "no torch.cuda.synchronize() or the like in the loop; measure times with events, and "
@@ -134,7 +140,7 @@ TEST(Advice, OnSynchronisationsFitsWhoAsksForThem) {
 }
 
 TEST(Advice, IsNotToRecordWhatTheLevelRecords) {
-  RankDiagnosis part = WaitingHost(Leaf::kHostCopy, false);
+  RankDiagnosis part = WaitingHost(TimeCategory::kHostCopy, false);
   part.level = "Level0";
   part.has_calls = false;
   const auto hints = [&] {
@@ -149,7 +155,7 @@ TEST(Advice, IsNotToRecordWhatTheLevelRecords) {
 }
 
 TEST(Advice, IsNotToCaptureWhatGpusDoNotHave) {
-  RankDiagnosis part = WaitingHost(Leaf::kHostCopy, false);
+  RankDiagnosis part = WaitingHost(TimeCategory::kHostCopy, false);
   part.source = kGpuSource;
   part.knows_garbage = false;
   part.has_stacks = true;
@@ -169,7 +175,7 @@ TEST(Advice, IsNotToCaptureWhatGpusDoNotHave) {
 }
 
 TEST(HostMetrics, BlockedTimeOfCopiesCounts) {
-  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(Leaf::kHostCopy, false)});
+  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(TimeCategory::kHostCopy, false)});
   const FoundCause* found = FindingWith(diagnosis, "host.h2d");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 10 * kMs);
@@ -180,7 +186,7 @@ RankDiagnosis CollectingHost(TimeNs garbage) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
     builder.Step();
-    if (garbage > 0) builder.Host(Leaf::kGarbage, garbage);
+    if (garbage > 0) builder.Host(TimeCategory::kGarbage, garbage);
     builder.Kernel("MatMulV3", 10 * kMs);
   }
   return builder.Build();
@@ -202,7 +208,7 @@ RankDiagnosis OneOfThree(TimeNs silence) {
   for (int step = 0; step < 3; ++step) {
     builder.Step();
     if (silence > 0) {
-      builder.Host(Leaf::kHostIdle, silence);
+      builder.Host(TimeCategory::kHostIdle, silence);
       builder.Part().gaps.push_back(
           {static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1),
            builder.Now() - silence, silence});
@@ -218,7 +224,7 @@ RankDiagnosis OneOfThree(TimeNs silence) {
 RankDiagnosis SilentHost(TimeNs gap) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
-    builder.Step().Host(Leaf::kHostIdle, gap);
+    builder.Step().Host(TimeCategory::kHostIdle, gap);
     builder.Part().gaps.push_back(
         {static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1), builder.Now() - gap,
          gap});
@@ -268,9 +274,9 @@ RankDiagnosis LaunchedKernels(int kernels, TimeNs dur) {
     const TimeNs time = begin + i * 30 * kUs, start = std::max(busy, time);
     const auto node = static_cast<std::uint32_t>(part.graph.nodes.size());
     part.graph.nodes.push_back({time, 0, NodeKind::kLaunch, 0});
-    part.graph.nodes.push_back({start, dur, NodeKind::kKernel, 0, 0, Leaf::kMatmul});
-    part.shares.push_back(
-        {static_cast<std::uint32_t>(part.graph.edges.size()), Leaf::kDispatchOp, 30 * kUs, false});
+    part.graph.nodes.push_back({start, dur, NodeKind::kKernel, 0, 0, TimeCategory::kMatmul});
+    part.shares.push_back({static_cast<std::uint32_t>(part.graph.edges.size()),
+                           TimeCategory::kDispatchOp, 30 * kUs, false});
     part.graph.edges.push_back({node, launch, WaitsFor::kStart, 30 * kUs});
     part.graph.edges.push_back({node + 1, node, WaitsFor::kStart, 0});
     part.graph.edges.push_back({node + 1, before, WaitsFor::kEnd, 0});
@@ -299,10 +305,11 @@ TEST(LaunchBound, IsNoMatterOfAHostThatIsAhead) {
             nullptr);
   EXPECT_EQ(FindingWith(DiagnoseJob({LaunchedKernels(9, 10 * kUs)}), "host.launch_bound"), nullptr)
       << "a short run";
-  Rules rules;
-  SetRule("host.launch_bound", "share", 0.7, rules);  // 39 gaps of 20 us in 1.21 ms are 64 %
-  EXPECT_EQ(FindingWith(DiagnoseJob({LaunchedKernels(40, 10 * kUs)}, rules), "host.launch_bound"),
-            nullptr);
+  Thresholds thresholds;
+  SetRule("host.launch_bound", "share", 0.7, thresholds);  // 39 gaps of 20 us in 1.21 ms are 64 %
+  EXPECT_EQ(
+      FindingWith(DiagnoseJob({LaunchedKernels(40, 10 * kUs)}, thresholds), "host.launch_bound"),
+      nullptr);
 }
 
 TEST(World, CountsRanksThatWereOnlyMet) {
@@ -343,14 +350,14 @@ bool IsFine(const Diagnosis& diagnosis, std::string_view id) {
 
 // 0.9 of 10 ms run on the AI CPU, and 90 % of it goes. Half of it would go with another type, but
 // of the rest that is 0.045 ms, less than 1 %.
-Diagnosis ProductsOnTheAiCpu(const Rules& rules = {}) {
+Diagnosis ProductsOnTheAiCpu(const Thresholds& thresholds = {}) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step)
     builder.Step()
-        .Kernel("MatMulV3", 900 * kUs, Leaf::kAiCpu)
-        .Kernel("Add", 9'100 * kUs, Leaf::kVector);
+        .Kernel("MatMulV3", 900 * kUs, TimeCategory::kAiCpu)
+        .Kernel("Add", 9'100 * kUs, TimeCategory::kVector);
   builder.Kind("MatMulV3").multiplies_fp32 = true;
-  return DiagnoseJob({builder.Build()}, rules);
+  return DiagnoseJob({builder.Build()}, thresholds);
 }
 
 TEST(Hidden, CausesOfWhichFindingsSaveTheTimeAreNotFine) {
@@ -366,9 +373,9 @@ TEST(Hidden, CausesOfWhichFindingsSaveTheTimeAreNotFine) {
 }
 
 TEST(Hidden, WhatSavesLittleAloneIsFine) {
-  Rules rules;
-  SetRule("all", "least_share", 0.046, rules);  // of 10 ms
-  const Diagnosis diagnosis = ProductsOnTheAiCpu(rules);
+  Thresholds thresholds;
+  SetRule("all", "least_share", 0.046, thresholds);  // of 10 ms
+  const Diagnosis diagnosis = ProductsOnTheAiCpu(thresholds);
   EXPECT_NE(FindingWith(diagnosis, "op.aicpu"), nullptr);
   EXPECT_TRUE(diagnosis.hidden.empty());
   EXPECT_TRUE(IsFine(diagnosis, "op.fp32"));
@@ -380,19 +387,19 @@ TEST(Hidden, TheLargestComesFirst) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
     builder.Step()
-        .Kernel("MatMulV3", 900 * kUs, Leaf::kAiCpu)
-        .Kernel("MatMulV2", 300 * kUs, Leaf::kAiCpu)
-        .Kernel("Add", 8'800 * kUs, Leaf::kVector);
-    for (int i = 0; i < 2; ++i) builder.Kernel("Mul", kUs, Leaf::kAiCpu, true);
+        .Kernel("MatMulV3", 900 * kUs, TimeCategory::kAiCpu)
+        .Kernel("MatMulV2", 300 * kUs, TimeCategory::kAiCpu)
+        .Kernel("Add", 8'800 * kUs, TimeCategory::kVector);
+    for (int i = 0; i < 2; ++i) builder.Kernel("Mul", kUs, TimeCategory::kAiCpu, true);
   }
   builder.Kind("MatMulV3").multiplies_fp32 = builder.Kind("MatMulV2").multiplies_fp32 = true;
-  Rules rules;
-  SetRule("op.optimizer", "share", 0, rules);
-  SetRule("op.optimizer", "launches", 1, rules);
-  SetRule("all", "least_share", 0.0001, rules);
-  SetRule("all", "least_ns", 1'000, rules);
-  SetRule("all", "search_share", 0.1, rules);
-  const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
+  Thresholds thresholds;
+  SetRule("op.optimizer", "share", 0, thresholds);
+  SetRule("op.optimizer", "launches", 1, thresholds);
+  SetRule("all", "least_share", 0.0001, thresholds);
+  SetRule("all", "least_ns", 1'000, thresholds);
+  SetRule("all", "search_share", 0.1, thresholds);
+  const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);
   ASSERT_EQ(diagnosis.hidden.size(), 2u);
   EXPECT_EQ(diagnosis.hidden[0].key, "op.fp32");
   EXPECT_EQ(diagnosis.hidden[1].key, "op.optimizer");
@@ -402,7 +409,7 @@ TEST(Hidden, TheLargestComesFirst) {
 TEST(Judged, AnUnknownHostIsNotPython) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step)
-    builder.Step().Host(Leaf::kHostIdle, 50 * kMs).Kernel("MatMulV3", 50 * kMs);
+    builder.Step().Host(TimeCategory::kHostIdle, 50 * kMs).Kernel("MatMulV3", 50 * kMs);
   RankDiagnosis part = builder.Build();
   EXPECT_NE(FindingWith(DiagnoseJob({part}), "host.python"), nullptr);
   part.has_host_ops = false;

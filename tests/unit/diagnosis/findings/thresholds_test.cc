@@ -16,7 +16,7 @@
 namespace mpa {
 namespace {
 
-TEST(Rules, ListsEveryThresholdOnce) {
+TEST(Thresholds, ListsEveryThresholdOnce) {
   std::set<std::string> names;
   std::set<const Threshold*> places;
   for (const RuleEntry& entry : RuleList()) {
@@ -31,7 +31,7 @@ TEST(Rules, ListsEveryThresholdOnce) {
 }
 
 // The guide says the same in a sentence: a capital, and names of settings in code.
-TEST(Rules, TheGuideHasTheSameWords) {
+TEST(Thresholds, TheGuideHasTheSameWords) {
   std::string guide = test::ReadAll(std::filesystem::path(MPA_SOURCE_DIR) / "docs" / "advisor.md");
   for (const RuleEntry& entry : RuleList()) {
     const std::string row = fmt::format("| `{}` | `{}` | ", entry.of, entry.threshold->name);
@@ -48,26 +48,30 @@ TEST(Rules, TheGuideHasTheSameWords) {
   }
 }
 
-TEST(Rules, ReadsWhatItPrints) {
-  Rules rules;
-  SetRule("link.slow", "bandwidth_ratio", 0.55, rules);
-  SetRule("rank", "peers", 7, rules);
-  const std::string text = RulesText(rules);
-  const Rules read = ParseRules(text);
+TEST(Thresholds, ReadsWhatItPrints) {
+  Thresholds thresholds;
+  SetRule("link.slow", "bandwidth_ratio", 0.55, thresholds);
+  SetRule("rank", "peers", 7, thresholds);
+  const std::string text = ThresholdsText(thresholds);
+  const Thresholds read = ParseThresholds(text);
   EXPECT_EQ(read[RuleNamed("link.slow", "bandwidth_ratio")], 0.55);
   EXPECT_EQ(read[RuleNamed("rank", "peers")], 7);
-  EXPECT_EQ(RulesText(read), text);
+  EXPECT_EQ(ThresholdsText(read), text);
 }
 
-TEST(Rules, KeepsWhatAFileLeavesOut) {
-  const Rules rules = ParseRules(R"({"schema": "mpa.rules/1", "all": {"least_share": 0.5}})");
-  EXPECT_EQ(rules[RuleNamed("all", "least_share")], 0.5);
-  EXPECT_EQ(rules[RuleNamed("all", "fault_share")], Rules()[RuleNamed("all", "fault_share")]);
+TEST(Thresholds, KeepsWhatAFileLeavesOut) {
+  const Thresholds thresholds =
+      ParseThresholds(R"({"schema": "mpa.thresholds/1", "all": {"least_share": 0.5}})");
+  EXPECT_EQ(thresholds[RuleNamed("all", "least_share")], 0.5);
+  EXPECT_EQ(thresholds[RuleNamed("all", "fault_share")],
+            Thresholds()[RuleNamed("all", "fault_share")]);
 }
 
-TEST(Rules, NamesWhatIsWrong) {
+TEST(Thresholds, NamesWhatIsWrong) {
   const auto failure = [](const std::string& inner) -> std::string {
-    return test::ErrorOf([&] { ParseRules(R"({"schema": "mpa.rules/1", )" + inner + "}"); }).what();
+    return test::ErrorOf(
+               [&] { ParseThresholds(R"({"schema": "mpa.thresholds/1", )" + inner + "}"); })
+        .what();
   };
   EXPECT_EQ(failure(R"("link.slow": {"bandwith": 1})"),
             "link.slow: unknown rule 'bandwith'; available: bandwidth_ratio, least_bytes, share, "
@@ -84,19 +88,20 @@ TEST(Rules, NamesWhatIsWrong) {
   EXPECT_EQ(failure(R"("comm.retransmit": {"ratio": 4.9})"),
             "comm.retransmit: ratio: give a number from 5 to 1000000")
       << "shorter tasks are not kept";
-  for (const char* text : {"[]", "{}", "3", R"({"schema": "mpa.rules/2"})", R"({"schema": 1})"}) {
-    EXPECT_HAS_TEXT(test::ErrorOf([&] { ParseRules(text); }).what(), "not a rule file");
+  for (const char* text :
+       {"[]", "{}", "3", R"({"schema": "mpa.thresholds/2"})", R"({"schema": 1})"}) {
+    EXPECT_HAS_TEXT(test::ErrorOf([&] { ParseThresholds(text); }).what(), "not a rule file");
   }
 }
 
-TEST(Rules, DecideTheSeverity) {
+TEST(Thresholds, DecideTheSeverity) {
   Diagnosis diagnosis = MadeDiagnosis();
   const FoundCause finding = MadeFinding("host.gc", 15'000'000);
   EXPECT_EQ(ImpactOf(diagnosis, finding), Impact::kHigh);
-  SetRule("all", "critical_share", 0.15, diagnosis.rules);
+  SetRule("all", "critical_share", 0.15, diagnosis.thresholds);
   EXPECT_EQ(ImpactOf(diagnosis, finding), Impact::kCritical);
-  SetRule("all", "critical_share", 0.16, diagnosis.rules);
-  SetRule("all", "high_share", 0.16, diagnosis.rules);
+  SetRule("all", "critical_share", 0.16, diagnosis.thresholds);
+  SetRule("all", "high_share", 0.16, diagnosis.thresholds);
   EXPECT_EQ(ImpactOf(diagnosis, finding), Impact::kMedium);
 }
 
