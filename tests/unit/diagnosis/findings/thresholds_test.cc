@@ -61,7 +61,7 @@ TEST(Thresholds, ReadsWhatItPrints) {
 
 TEST(Thresholds, KeepsWhatAFileLeavesOut) {
   const Thresholds thresholds =
-      ParseThresholds(R"({"schema": "mpa.thresholds/1", "all": {"least_share": 0.5}})");
+      ParseThresholds(R"({"schema": "mpa.rules/1", "all": {"least_share": 0.5}})");
   EXPECT_EQ(thresholds[RuleNamed("all", "least_share")], 0.5);
   EXPECT_EQ(thresholds[RuleNamed("all", "fault_share")],
             Thresholds()[RuleNamed("all", "fault_share")]);
@@ -70,7 +70,7 @@ TEST(Thresholds, KeepsWhatAFileLeavesOut) {
 TEST(Thresholds, NamesWhatIsWrong) {
   const auto failure = [](const std::string& inner) -> std::string {
     return test::ErrorOf(
-               [&] { ParseThresholds(R"({"schema": "mpa.thresholds/1", )" + inner + "}"); })
+               [&] { ParseThresholds(R"({"schema": "mpa.rules/1", )" + inner + "}"); })
         .what();
   };
   EXPECT_EQ(failure(R"("link.slow": {"bandwith": 1})"),
@@ -89,7 +89,7 @@ TEST(Thresholds, NamesWhatIsWrong) {
             "comm.retransmit: ratio: give a number from 5 to 1000000")
       << "shorter tasks are not kept";
   for (const char* text :
-       {"[]", "{}", "3", R"({"schema": "mpa.thresholds/2"})", R"({"schema": 1})"}) {
+       {"[]", "{}", "3", R"({"schema": "mpa.rules/2"})", R"({"schema": 1})"}) {
     EXPECT_HAS_TEXT(test::ErrorOf([&] { ParseThresholds(text); }).what(), "not a rule file");
   }
 }
