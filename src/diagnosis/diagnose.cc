@@ -166,6 +166,15 @@ Job ChosenJob(const std::vector<DiagnosedRank>& ranks, const RankChoice& choice,
   return MakeJob(std::move(chosen), std::move(operations), thresholds);
 }
 
+// The numbers of the ranks at these positions, ascending.
+std::vector<std::int64_t> RanksAt(const std::vector<DiagnosedRank>& ranks,
+                                  const std::vector<std::size_t>& positions) {
+  std::vector<std::int64_t> numbers;
+  for (const std::size_t position : positions) numbers.push_back(ranks[position].rank);
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
 // The account of a rank has no steps where no device work was recorded.
 std::vector<DiagnosedRank> WithDeviceWork(std::vector<DiagnosedRank> ranks) {
   std::erase_if(ranks, [](const DiagnosedRank& rank) { return rank.part->steps.empty(); });
@@ -261,13 +270,12 @@ std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines,
   }
   const CommonSteps common = FindCommonSteps(WithDeviceWork(outlines));
   if (common.ranks.empty()) return {};
-  std::set<std::int64_t> whole;
   const RankChoice choice =
       ChooseRanks(common.ranks, JoinOperations(common.ranks, thresholds), thresholds);
-  for (const std::size_t rank : choice.whole) whole.insert(common.ranks[rank].rank);
+  const std::vector<std::int64_t> whole = RanksAt(common.ranks, choice.whole);
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < outlines.size(); ++i) {
-    if (whole.contains(outlines[i].rank)) positions.push_back(i);
+    if (std::ranges::binary_search(whole, outlines[i].rank)) positions.push_back(i);
   }
   return positions;
 }
@@ -291,7 +299,9 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   Diagnosis diagnosis;
   diagnosis.thresholds = thresholds;
   AddFacts(ranks, compared, job, diagnosis);
-  if (!all) diagnosis.replayed = {choice.whole.size(), choice.stand_out, choice.left_out};
+  if (!all) {
+    diagnosis.replayed = {RanksAt(common.ranks, choice.whole), choice.stand_out, choice.left_out};
+  }
   diagnosis.ranks_left_out = common.left_out;
   for (const DiagnosedRank& rank : ranks) {
     if (rank.part->steps.empty()) diagnosis.ranks_without_work.push_back(rank.rank);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -218,6 +219,18 @@ void RequireRanks(const std::vector<DiagnosedRank>& ranks) {
 
 namespace {
 
+// Replaces parts that were not replayed by their outlines, which `outlines` holds: merge has no
+// more of them, and says the same.
+std::vector<DiagnosedRank> AsJudged(std::vector<DiagnosedRank> ranks, const ReplayedRanks& replayed,
+                                    std::deque<RankDiagnosis>& outlines) {
+  if (replayed.ranks.empty()) return ranks;
+  for (DiagnosedRank& rank : ranks) {
+    if (!rank.part->is_outline && !std::ranges::binary_search(replayed.ranks, rank.rank))
+      rank.part = &outlines.emplace_back(OutlineOf(*rank.part));
+  }
+  return ranks;
+}
+
 void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
                      const RecipeArguments& arguments, OutputSelection wanted, Report& report) {
   constexpr std::size_t kOnScreen = 5, kInDocument = 20, kPlaces = 5;
@@ -240,9 +253,11 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
                                      NextQuestionOf(arguments, diagnosis));
     }
     if (wanted.sheets) {
-      AddProblemSheets(ranks, diagnosis, language, report);
+      std::deque<RankDiagnosis> outlines;
+      const std::vector<DiagnosedRank> judged = AsJudged(ranks, diagnosis.replayed, outlines);
+      AddProblemSheets(judged, diagnosis, language, report);
       report.page = DiagnosisPage(diagnosis, language);
-      std::string tuned = TuningList(ranks);
+      std::string tuned = TuningList(judged);
       if (!tuned.empty()) report.documents.push_back({std::string(kTuningList), std::move(tuned)});
     }
   }

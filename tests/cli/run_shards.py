@@ -17,6 +17,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 from cli import Cli, main
@@ -44,6 +45,12 @@ class Shared(Cli):
 
     def files(self, directory):
         return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+    def workbook(self, directory):
+        """The parts of the only workbook, without the time at which it was written."""
+        (path,) = directory.rglob("*.xlsx")
+        with zipfile.ZipFile(path) as book:
+            return {name: book.read(name) for name in book.namelist() if name.startswith("xl/")}
 
     def direct(self):
         done = self.run_tool("-m", RECIPES, "-d", self.job, "-o", self.scratch / "direct")
@@ -90,11 +97,16 @@ class Shards(Shared):
         """Without room for all graphs, one run and merge choose the same ranks."""
         rules = self.scratch / "rules.json"
         rules.write_text(json.dumps({"schema": "mpa.rules/1", "all": {"whole_ranks": 1, "whole_bytes": 1}}))
+        written = self.run_tool("advisor", "all", "-d", self.job, "--rules", rules, "-o", self.scratch / "direct")
         direct = self.run_tool("advisor", "all", "-d", self.job, "--rules", rules, "--json")
         self.assertIn(f"1 of {RANKS} ranks were replayed", "\n".join(json.loads(direct.out)["notes"]))
         self.make("advisor", "all", "--rules", rules, shards=3)
         merged = self.run_tool("merge", self.parts, "--json")
         self.assertEqual((merged.code, merged.out), (0, direct.out))
+        # The workbook and the list of operators to tune are of the ranks that were replayed.
+        done, _ = self.merge()
+        self.assertEqual((done.code, written.code), (0, 0))
+        self.assertEqual(self.workbook(self.scratch / "merged"), self.workbook(self.scratch / "direct"))
         # Rank 5 is late, so that it is not the one that is replayed: of its part the outline is read.
         (part,) = self.parts.glob("advisor.rank5-*")
         content = bytearray(part.read_bytes())

@@ -248,7 +248,7 @@ class DocumentMaker {
                     {"level", cut_.Text(of_.level)},
                     {"formats", of_.formats},
                     {"settings", settings}};
-    if (of_.replayed.count > 0) capture["replayed"] = of_.replayed.count;
+    if (!of_.replayed.ranks.empty()) capture["replayed"] = of_.replayed.ranks.size();
     return capture;
   }
 

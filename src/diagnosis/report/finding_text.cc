@@ -326,12 +326,12 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) 
       "steps left out of all comparisons, because not all captures have them: {}",
       "以下 step 并非所有卡都有，不参与卡间比较：{}");
   const ReplayedRanks& replayed = diagnosis.replayed;
-  if (replayed.count > 0) {
+  if (!replayed.ranks.empty()) {
     notes.push_back(Fill(language,
                          {"{} of {} ranks were replayed: those that stand out, and others to "
                           "compare them with",
                           "{1} 卡中重放 {0} 卡：与众不同的卡，以及用于比较的卡"},
-                         replayed.count, diagnosis.ranks.size()));
+                         replayed.ranks.size(), diagnosis.ranks.size()));
   }
   if (replayed.left_out > 0) {
     notes.push_back(Fill(language,

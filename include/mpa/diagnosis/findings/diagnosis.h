@@ -244,10 +244,11 @@ struct JobPictures {
   std::optional<Timeline> wait;  ///< around the longest wait of a rank for another
 };
 
-/// Of a job with so many ranks that not all were replayed: those that were, those that stand out,
-/// and of these those that were not replayed. `count` is 0 where all were.
+/// Of a job with so many ranks that not all were replayed: those that were, ascending; how many
+/// stand out, and how many of these were not replayed. `ranks` is empty where all were.
 struct ReplayedRanks {
-  std::size_t count = 0, stand_out = 0, left_out = 0;
+  std::vector<std::int64_t> ranks;
+  std::size_t stand_out = 0, left_out = 0;
 };
 
 struct Diagnosis {

@@ -147,8 +147,8 @@ TEST(RankChoice, FewReplayedRanksFindWhatAllOfThemShow) {
   const std::vector<RankDiagnosis> parts = TwoSlowRanks();
   const Thresholds thresholds = RoomFor(4, parts);
   const Diagnosis all = DiagnoseJob(parts), some = DiagnoseJob(parts, thresholds);
-  EXPECT_EQ(all.replayed.count, 0u);
-  EXPECT_EQ(some.replayed.count, 4u);
+  EXPECT_TRUE(all.replayed.ranks.empty());
+  EXPECT_EQ(some.replayed.ranks.size(), 4u);
   EXPECT_EQ(some.ranks.size(), kRanks);
   EXPECT_EQ(some.step, all.step);
   ASSERT_FALSE(all.findings.empty());
@@ -164,7 +164,7 @@ TEST(RankChoice, OutlinesOfTheOthersAreEnough) {
   EXPECT_EQ(whole, Choose(parts, thresholds).whole);
   const Diagnosis some = DiagnoseJob(parts, thresholds),
                   read = DiagnoseJob(WithOutlines(parts, whole), thresholds);
-  EXPECT_EQ(read.replayed.count, some.replayed.count);
+  EXPECT_EQ(read.replayed.ranks, some.replayed.ranks);
   EXPECT_EQ(read.replayed.stand_out, some.replayed.stand_out);
   ExpectSameFindings(read, some);
 }
