@@ -227,6 +227,6 @@ const FindingInfo kRankLate = Fault(
                 {CaptureThatRank(LacksSteps, kThatRankAndSteps,
                                  {{"warmup_steps", 1}, {"active_steps", 3}}),
                  CaptureThatRank(HasSteps, kThatRank, {})}},
-     .thresholds = {&kOutsiderShare, &kOutsiderNs}});
+     .thresholds = {&kUncapturedShare, &kUncapturedNs}});
 
 }  // namespace mpa

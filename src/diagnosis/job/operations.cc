@@ -5,19 +5,38 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <numeric>
 #include <tuple>
 
+#include "late_members.h"
 #include "mpa/base/text.h"
-#include "mpa/collectives/arrivals.h"
-#include "mpa/collectives/instances.h"
+#include "mpa/collectives/lateness.h"
 #include "mpa/collectives/pair_clocks.h"
 #include "mpa/collectives/run_matching.h"
 #include "mpa/measure/collectives.h"
+#include "pair_joiner.h"
 
 namespace mpa {
 namespace {
+
+// By rank, the first one that it is joined to by operations, over others as well.
+std::vector<std::size_t> IslandsOf(const std::vector<JobOperation>& operations, std::size_t ranks) {
+  std::vector<std::size_t> island(ranks);
+  std::iota(island.begin(), island.end(), std::size_t{0});
+  const auto root = [&](std::size_t rank) {
+    while (island[rank] != rank) rank = island[rank] = island[island[rank]];
+    return rank;
+  };
+  for (const JobOperation& operation : operations) {
+    for (const auto& member : operation.joint.members) {
+      const std::size_t a = root(operation.joint.members[0].rank), b = root(member.rank);
+      island[std::max(a, b)] = std::min(a, b);
+    }
+  }
+  for (std::size_t rank = 0; rank < ranks; ++rank) island[rank] = root(rank);
+  return island;
+}
 
 class OperationJoiner {
  public:
@@ -30,21 +49,22 @@ class OperationJoiner {
     for (const DiagnosedRank& rank : ranks_) met_.emplace_back(rank.part->collectives);
     result_.lateness = FindLateness(met_);
     RankClocks clocks = result_.lateness.clocks;
+    const PairJoiner pairs(ranks_, joined_);
     Match(nullptr);
-    PairInOrder();
-    JoinClocksOfPairs(EndsOfPairs(), clocks);
+    pairs.JoinInOrder();
+    JoinClocksOfPairs(pairs.Ends(), clocks);
     Match(&clocks);
-    PairInOrder();
+    pairs.JoinInOrder();
     AlignApart(clocks);
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
       const RankClock& clock = clocks.clocks[rank];
       result_.clock.push_back(clock.line);
       result_.clock_root.push_back(clock.known ? clock.root : rank);
     }
-    PairByTime();
+    pairs.JoinByTime(result_.clock);
     PutInOrder();
-    FindIslands();
-    FindLateMembers(clocks);
+    result_.island = IslandsOf(result_.all, ranks_.size());
+    FindLateMembers({ranks_, met_, clocks, thresholds_, captured_}, result_.all);
     return std::move(result_);
   }
 
@@ -62,9 +82,6 @@ class OperationJoiner {
     }
   }
 
-  // Of operations between two ranks the group, nothing, the sender and the receiver within it.
-  using Key = std::tuple<std::string, std::string, std::int32_t, std::int32_t>;
-
   const RankDiagnosis& Part(std::size_t rank) const { return *ranks_[rank].part; }
   const OperationPart& Of(const JointOperation::Member& member) const {
     return Part(member.rank).operations[member.collective];
@@ -80,7 +97,7 @@ class OperationJoiner {
       const bool is_pair = IsPairKind(kind);
       const bool sends = kind == "send";
       // Names carry a running number, of operations between two ranks another one on each.
-      Key key{group, is_pair ? "" : part.names[row.name], 0, 0};
+      OperationKey key{group, is_pair ? "" : part.names[row.name], 0, 0};
       if (is_pair && row.own >= 0) {
         std::get<2>(key) = sends ? row.own : row.peer;
         std::get<3>(key) = sends ? row.peer : row.own;
@@ -97,7 +114,7 @@ class OperationJoiner {
       std::size_t all = 0, taken = 0;
     };
     std::map<std::string, Places> places;  // of members in operations whose names have no number
-    std::map<Key, std::vector<JointRanks>> matched;
+    std::map<OperationKey, std::vector<JointRanks>> matched;
     for (const auto& [key, runs] : runs_) {
       matched[key] = clocks == nullptr ? MatchInOrder(runs) : MatchByClocks(runs, *clocks);
       if (clocks == nullptr || IsPairKind(KindOf(runs[0]))) continue;
@@ -142,7 +159,8 @@ class OperationJoiner {
     return MatchInTime(runs);
   }
 
-  void AddJoined(const Key& key, std::size_t number, const JointRanks& together, bool is_apart) {
+  void AddJoined(const OperationKey& key, std::size_t number, const JointRanks& together,
+                 bool is_apart) {
     JobOperation& joined = joined_[{key, number}];
     const RankDiagnosis& part = Part(together[0].rank);
     joined.kind = KindOf(together[0]);
@@ -161,87 +179,6 @@ class OperationJoiner {
     if (known == nullptr) return;
     if (!known->name.empty()) joined.group = known->name;
     joined.members = known->ranks;
-  }
-
-  // Without peers, what one of the two members of a group sends is what the other one receives, in
-  // the order of time.
-  void PairInOrder() {
-    using OfRank = std::array<std::vector<JobOperation*>, 2>;  // sends and receives
-    std::map<std::string, std::map<std::size_t, OfRank>> groups;
-    for (auto& [key, operation] : joined_) {
-      const auto& members = operation.joint.members;
-      if (!IsPairKind(operation.kind) || members.size() != 1 || operation.members.size() != 2)
-        continue;
-      groups[std::get<0>(key.first)][members[0].rank][operation.kind == "send" ? 0 : 1].push_back(
-          &operation);
-    }
-    const auto by_start = [&](const JobOperation* a, const JobOperation* b) {
-      return Of(a->joint.members[0]).start < Of(b->joint.members[0]).start;
-    };
-    for (auto& [group, ranks] : groups) {
-      if (ranks.size() != 2) continue;
-      OfRank &first = ranks.begin()->second, &second = ranks.rbegin()->second;
-      if (first[0].size() != second[1].size() || first[1].size() != second[0].size()) continue;
-      for (auto* list : {&first[0], &first[1], &second[0], &second[1]})
-        std::stable_sort(list->begin(), list->end(), by_start);
-      for (std::size_t i = 0; i < first[0].size(); ++i) Merge(*second[1][i], *first[0][i]);
-      for (std::size_t i = 0; i < second[0].size(); ++i) Merge(*first[1][i], *second[0][i]);
-    }
-  }
-
-  static void Merge(JobOperation& receive, JobOperation& send) {
-    send.joint.members.push_back(receive.joint.members[0]);
-    receive.joint.members.clear();
-  }
-
-  std::vector<PairEnd> EndsOfPairs() const {
-    std::vector<PairEnd> ends;
-    for (const auto& [key, operation] : joined_) {
-      if (!IsPairKind(operation.kind) || operation.joint.members.size() != 2) continue;
-      const auto [low, high] =
-          std::minmax(operation.joint.members[0], operation.joint.members[1],
-                      [](const auto& a, const auto& b) { return a.rank < b.rank; });
-      const auto end = [&](const JointOperation::Member& member) {
-        return Of(member).start + Of(member).dur;
-      };
-      ends.push_back({low.rank, high.rank, {end(low), end(low) - end(high)}});
-    }
-    return ends;
-  }
-
-  TimeNs EndOf(const JobOperation& operation) const {
-    const JointOperation::Member& member = operation.joint.members[0];
-    return result_.clock[member.rank].Convert(Of(member).start + Of(member).dur);
-  }
-
-  // Where no peers are recorded, sending and receiving that end in one moment are one operation.
-  void PairByTime() {
-    // Both ends of one transfer are noted within some us, and clocks are known within tens of them.
-    constexpr TimeNs kTogether = 50'000;
-    std::map<std::string, std::vector<JobOperation*>> sends, receives;  // by group
-    for (auto& [key, operation] : joined_) {
-      if (!IsPairKind(operation.kind) || operation.joint.members.size() != 1) continue;
-      (operation.kind == "send" ? sends : receives)[std::get<0>(key.first)].push_back(&operation);
-    }
-    const auto by_end = [&](const JobOperation* a, const JobOperation* b) {
-      return EndOf(*a) < EndOf(*b);
-    };
-    for (auto& [group, of_group] : receives) {
-      std::vector<JobOperation*>& others = sends[group];
-      std::ranges::stable_sort(of_group, by_end);
-      std::ranges::stable_sort(others, by_end);
-      std::size_t next = 0;
-      for (JobOperation* receive : of_group) {
-        const TimeNs end = EndOf(*receive);
-        while (next < others.size() && EndOf(*others[next]) < end - kTogether) ++next;
-        for (std::size_t i = next; i < others.size() && EndOf(*others[i]) <= end + kTogether; ++i) {
-          auto& members = others[i]->joint.members;
-          if (members.size() != 1 || members[0].rank == receive->joint.members[0].rank) continue;
-          Merge(*receive, *others[i]);
-          break;
-        }
-      }
-    }
   }
 
   void PutInOrder() {
@@ -264,92 +201,13 @@ class OperationJoiner {
     }
   }
 
-  // Ranks differ by less without a cause.
-  LatenessLimits Limits() const {
-    TimeNs longest = 0;
-    for (const StepPart& step : Part(0).steps) longest = std::max(longest, step.end - step.begin);
-    LatenessLimits limits;
-    limits.least =
-        std::max(Whole(thresholds_[kOutsiderNs]), ShareOf(longest, thresholds_[kOutsiderShare]));
-    limits.least_operations = thresholds_[kMinOperations];
-    limits.systematic_share = thresholds_[kSystematicShare];
-    const auto steps = static_cast<TimeNs>(std::max<std::size_t>(1, Part(0).steps.size()));
-    limits.least_of_habit = steps * limits.least;
-    return limits;
-  }
-
-  // By rank, the row of its runs by the row of the communications.
-  std::vector<std::map<std::int32_t, std::size_t>> RowsOfOperations() const {
-    std::vector<std::map<std::int32_t, std::size_t>> rows(ranks_.size());
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      const auto& runs = met_[rank].get().runs.rows;
-      for (std::size_t row = 0; row < runs.size(); ++row) rows[rank][runs[row].operation] = row;
-    }
-    return rows;
-  }
-
-  // Members that were not captured and came after all that were.
-  void FindLateMembers(const RankClocks& clocks) {
-    const auto row_of_operation = RowsOfOperations();
-    CollectiveInstances instances;
-    std::vector<JointOperation*> of_instances;
-    for (JobOperation& operation : result_.all) {
-      if (operation.is_apart) continue;
-      CollectiveInstance instance;
-      for (const auto& member : operation.joint.members) {
-        const auto& own = Part(member.rank).graph.collectives;
-        const auto found = row_of_operation[member.rank].find(own[member.collective].row);
-        if (found == row_of_operation[member.rank].end()) break;
-        const RankRuns& runs = met_[member.rank].get().runs;
-        instance.group = runs.texts[runs.rows[found->second].group];
-        instance.name = runs.texts[runs.rows[found->second].name];
-        AddMember(runs, member.rank, found->second, instance);
-      }
-      if (instance.members.empty()) continue;
-      instance.of_group = operation.members;
-      of_instances.push_back(&operation.joint);
-      instances.push_back(std::move(instance));
-    }
-    std::vector<UncapturedMembers> found = FindUncapturedMembers(
-        met_, instances, FindArrivals(met_, instances, clocks), clocks, Limits());
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const auto are_captured = [&](const LateMembers& members) {
-        return AreCaptured(members.ranks.empty() ? instances[i].of_group : members.ranks);
-      };
-      if (std::erase_if(found[i].late, are_captured) > 0 && found[i].late.empty()) continue;
-      of_instances[i]->last = found[i].last;
-      of_instances[i]->late = std::move(found[i].late);
-    }
-  }
-
-  bool AreCaptured(const std::vector<std::int64_t>& ranks) const {
-    return !ranks.empty() &&
-           std::ranges::all_of(ranks, [&](std::int64_t rank) { return captured_.contains(rank); });
-  }
-
-  void FindIslands() {
-    std::vector<std::size_t>& island = result_.island;
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) island.push_back(rank);
-    const auto root = [&](std::size_t rank) {
-      while (island[rank] != rank) rank = island[rank] = island[island[rank]];
-      return rank;
-    };
-    for (const JobOperation& operation : result_.all) {
-      for (const auto& member : operation.joint.members) {
-        const std::size_t a = root(operation.joint.members[0].rank), b = root(member.rank);
-        island[std::max(a, b)] = std::min(a, b);
-      }
-    }
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) island[rank] = root(rank);
-  }
-
   const std::vector<DiagnosedRank>& ranks_;
   const Thresholds& thresholds_;
   const std::set<std::int64_t>& captured_;
   JobCollectives met_;
   std::vector<JobGroups> groups_;  // by rank
-  std::map<Key, std::vector<RankRun>> runs_;
-  std::map<std::pair<Key, std::size_t>, JobOperation> joined_;
+  std::map<OperationKey, std::vector<RankRun>> runs_;
+  JoinedOperations joined_;
   JobOperations result_;
 };
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's part of the graph of a rank: its work, the waits between streams, and the calls that
-// waited for it.
+// The device's part of the graph of a rank: its work, and the waits between streams.
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "mpa/diagnosis/part/graph_draft.h"
@@ -21,40 +18,30 @@ constexpr TimeNs kEventReach = 25'000;
 // Where waits of streams are not recorded: what is left of an idle time behind what ended it may be
 // copies that are not recorded, either.
 constexpr TimeNs kShortRest = 16;
-// Device times may contradict each other by so much.
-constexpr TimeNs kTolerance = 2'000;
 // Shorter waits found their event there.
 constexpr TimeNs kShortWait = 1'000;
 // Numbers of lanes begin here, away from those of streams.
 constexpr std::int64_t kLanes = -1'000;
-// What a call that waits for the device takes of its own.
-constexpr TimeNs kOwnTimeOfWait = 4'000;
-
-bool WaitsForAllStreams(std::string_view name) {
-  return name.find("SynchronizeDevice") != std::string_view::npos ||
-         name == "cudaDeviceSynchronize";
-}
 
 class DevicePart {
  public:
-  DevicePart(GraphDraft& draft, const HostChain& chain, std::vector<HostStretch>& host)
+  DevicePart(GraphDraft& draft, const HostChain& chain)
       : draft_(draft),
         trace_(draft.trace),
         steps_(draft.steps),
         items_(draft.found.items),
         graph_(draft.graph),
         chain_(chain),
-        host_(host),
         optimizer_(OptimizerSpans(draft.trace)),
         gradients_(GradientSpans(draft.trace)),
         clearing_(ClearingSpans(draft.trace)) {}
 
-  void Build() && {
+  DeviceNodes Build() && {
     AddItems();
-    AddBlocks();
     FindLast();
     // Items are in order of time.
-    if (steps_.Count() == 0 && !begin_node_.empty()) graph_.opening = {begin_node_.front()};
+    if (steps_.Count() == 0 && !nodes_.begin.empty()) graph_.opening = {nodes_.begin.front()};
+    return std::move(nodes_);
   }
 
  private:
@@ -91,24 +78,25 @@ class DevicePart {
 
   void AddItems() {
     const TimeNs latency = LaunchLatency();
-    begin_node_.assign(items_.size(), kNoNode);
-    end_node_.assign(items_.size(), kNoNode);
-    lane_.resize(items_.size());
+    nodes_.begin.assign(items_.size(), kNoNode);
+    nodes_.end.assign(items_.size(), kNoNode);
+    nodes_.lane.resize(items_.size());
     std::map<std::int64_t, std::size_t> previous;  // item by lane
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const GraphItem& item = items_[i];
       const DeviceItem& work = item.work;
       if (item.IsOperation()) {
-        begin_node_[i] = draft_.AddOfStep(work.begin, 0, NodeKind::kArrive, StepOf(item), work.row);
-        end_node_[i] = draft_.AddOfStep(work.end, 0, NodeKind::kLeave, StepOf(item), work.row);
-        graph_.nodes[begin_node_[i]].graph = item.graph;
-        graph_.collectives.push_back({begin_node_[i], end_node_[i], work.row});
+        nodes_.begin[i] =
+            draft_.AddOfStep(work.begin, 0, NodeKind::kArrive, StepOf(item), work.row);
+        nodes_.end[i] = draft_.AddOfStep(work.end, 0, NodeKind::kLeave, StepOf(item), work.row);
+        graph_.nodes[nodes_.begin[i]].graph = item.graph;
+        graph_.collectives.push_back({nodes_.begin[i], nodes_.end[i], work.row});
       } else if (item.waits) {
-        begin_node_[i] = end_node_[i] =
+        nodes_.begin[i] = nodes_.end[i] =
             draft_.AddOfStep(work.end, 0, NodeKind::kWait, StepOf(item), work.row);
       } else {
         const NodeKind kind = IsDeviceCopy(work.category) ? NodeKind::kCopy : NodeKind::kKernel;
-        begin_node_[i] = end_node_[i] =
+        nodes_.begin[i] = nodes_.end[i] =
             draft_.AddOfStep(work.begin, work.end - work.begin, kind, StepOf(item), work.row);
         graph_.nodes.back().category = work.own;
         graph_.nodes.back().stream = static_cast<std::int32_t>(work.stream);
@@ -119,14 +107,14 @@ class DevicePart {
       graph_.nodes.back().graph = item.graph;
       if (item.launch >= 0 &&
           chain_.node_of_launch[static_cast<std::size_t>(item.launch)] != kNoNode) {
-        draft_.Wait(begin_node_[i], chain_.node_of_launch[static_cast<std::size_t>(item.launch)],
+        draft_.Wait(nodes_.begin[i], chain_.node_of_launch[static_cast<std::size_t>(item.launch)],
                     WaitsFor::kStart, latency);
       }
-      lane_[i] = LaneOf(item);
-      if (const auto before = previous.find(lane_[i]); before != previous.end()) {
-        draft_.Wait(begin_node_[i], end_node_[before->second], WaitsFor::kEnd, 0);
+      nodes_.lane[i] = LaneOf(item);
+      if (const auto before = previous.find(nodes_.lane[i]); before != previous.end()) {
+        draft_.Wait(nodes_.begin[i], nodes_.end[before->second], WaitsFor::kEnd, 0);
       }
-      previous[lane_[i]] = i;
+      previous[nodes_.lane[i]] = i;
     }
     AddEvents();
   }
@@ -138,24 +126,15 @@ class DevicePart {
     return queued < 0 ? item.launched : trace_.queued_work.queued[static_cast<std::size_t>(queued)];
   }
 
-  std::vector<std::size_t> ByLaunch() const {
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      if (items_[i].launched >= 0) order.push_back(i);
-    }
-    std::ranges::stable_sort(order, {}, [&](std::size_t a) { return items_[a].launched; });
-    return order;
-  }
-
   // What a wait or a collective waits for on other streams: what was launched last before it.
   void AddEvents() {
     std::map<std::int64_t, std::size_t> last;  // launched, by lane
-    for (const std::size_t i : ByLaunch()) {
+    for (const std::size_t i : draft_.found.ByLaunch()) {
       const GraphItem& item = items_[i];
       if (item.waits || item.IsOperation()) {
         std::optional<std::size_t> dependency;
         for (const auto& [lane, candidate] : last) {
-          if (lane == lane_[i]) continue;
+          if (lane == nodes_.lane[i]) continue;
           // An operation waits for the stream that computes, a wait for what came last.
           if (item.IsOperation() && items_[candidate].IsOperation()) continue;
           if (!dependency || items_[*dependency].launched <= items_[candidate].launched)
@@ -163,14 +142,15 @@ class DevicePart {
         }
         // Launches that are not recorded may be in another order.
         const TimeNs released = item.waits ? item.work.end : item.work.begin;
-        const bool is_late = dependency && items_[*dependency].work.end > released + kTolerance;
+        const bool is_late =
+            dependency && items_[*dependency].work.end > released + kDeviceTolerance;
         if (dependency && !is_late)
-          draft_.Wait(begin_node_[i], end_node_[*dependency], WaitsFor::kEnd, 0);
+          draft_.Wait(nodes_.begin[i], nodes_.end[*dependency], WaitsFor::kEnd, 0);
         if (is_late && item.IsOperation()) AddReleasing(i, released);
       }
       if (item.waits && item.work.end - item.work.begin > kShortWait)
         AddReleasing(i, item.work.end);
-      last[lane_[i]] = i;
+      last[nodes_.lane[i]] = i;
     }
     if (trace_.device == DeviceKind::kGpu) AddUnrecordedWaits();
   }
@@ -182,7 +162,7 @@ class DevicePart {
     std::map<std::int64_t, TimeNs> busy_until;  // by lane
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const GraphItem& item = items_[i];
-      TimeNs& busy = busy_until[lane_[i]];
+      TimeNs& busy = busy_until[nodes_.lane[i]];
       const TimeNs ready = std::max(busy, draft_.OnDevice(item.launched) + latency);
       const TimeNs idle = item.work.begin - ready;
       if (!item.IsOperation() && item.launched >= 0 && idle > kEventReach)
@@ -203,79 +183,25 @@ class DevicePart {
     while (at != by_end_.begin() && (--at)->first >= end - reach) {
       // Work waits for an operation, or an operation or a wait for work.
       const bool is_work = !items_[waiting].waits && !items_[waiting].IsOperation();
-      if (lane_[at->second] == lane_[waiting] ||
+      if (nodes_.lane[at->second] == nodes_.lane[waiting] ||
           (!items_[waiting].waits && is_work != items_[at->second].IsOperation()))
         continue;
-      draft_.Wait(begin_node_[waiting], end_node_[at->second], WaitsFor::kEnd, 0);
+      draft_.Wait(nodes_.begin[waiting], nodes_.end[at->second], WaitsFor::kEnd, 0);
       return;
     }
-  }
-
-  // What a blocking call waited for: the last work launched before it that had ended when it ended.
-  void AddBlocks() {
-    const std::vector<std::size_t> by_launch = ByLaunch();
-    std::map<std::int64_t, std::size_t> last;  // by stream
-    std::size_t next = 0;
-    std::set<std::uint32_t> waiting;  // edges
-    std::vector<std::size_t> order(chain_.blocks.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, {},
-                             [&](std::size_t a) { return draft_.StartOf(chain_.blocks[a].begin); });
-    for (const std::size_t number : order) {
-      const HostBlock& block = chain_.blocks[number];
-      const BlockedCall& call = chain_.waiting[static_cast<std::size_t>(block.call)];
-      const TimeNs begin = call.begin;
-      const TimeNs end = draft_.OnDevice(begin + call.dur);
-      const TimeNs known_until = call.is_op ? begin + call.dur : begin;
-      for (; next < by_launch.size() && items_[by_launch[next]].launched <= known_until; ++next) {
-        last[lane_[by_launch[next]]] = by_launch[next];
-      }
-      std::vector<std::size_t> waited;
-      std::optional<std::size_t> latest;
-      for (const auto& [stream, item] : last) {
-        if (items_[item].work.end > end + kTolerance) continue;
-        waited.push_back(item);
-        if (!latest || items_[item].work.end > items_[*latest].work.end) latest = item;
-      }
-      if (!latest || items_[*latest].work.end <= draft_.OnDevice(begin)) {
-        // It did not wait: all of it is work of the host.
-        const bool is_own = block.thread != kNoNode && graph_.edges[block.thread].on == block.begin;
-        if (is_own && call.dur > 0) {
-          host_.push_back({block.thread, begin, begin + call.dur, call.track, call.track});
-        }
-        continue;
-      }
-      if (!WaitsForAllStreams(trace_.strings.View(call.name))) waited = {*latest};
-      if (block.thread != kNoNode) {
-        GraphEdge& thread = graph_.edges[block.thread];
-        thread.weight = thread.on == block.begin ? std::min(thread.weight, kOwnTimeOfWait) : 0;
-        // What it launched itself comes before: it waits from then on.
-        if (thread.weight == 0) waiting.insert(block.thread);
-      }
-      for (const std::size_t item : waited) {
-        const std::uint32_t edge = draft_.Wait(block.end, end_node_[item], WaitsFor::kEnd, 0);
-        graph_.blocked.push_back(call);
-        graph_.blocked.back().edge = edge;
-        if (block.thread == kNoNode) continue;
-        graph_.blocked.back().own_edge = block.thread;
-        graph_.blocked.back().own = graph_.edges[block.thread].weight;
-      }
-    }
-    std::erase_if(host_,
-                  [&](const HostStretch& stretch) { return waiting.contains(stretch.edge); });
   }
 
   void FindLast() {
     std::map<std::pair<std::int32_t, std::int64_t>, std::size_t> last;  // by step and stream
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      const std::int32_t step = graph_.nodes[begin_node_[i]].step;
+      const std::int32_t step = graph_.nodes[nodes_.begin[i]].step;
       if (step < 0) continue;
-      auto [found, is_new] = last.try_emplace({step, lane_[i]}, i);
+      auto [found, is_new] = last.try_emplace({step, nodes_.lane[i]}, i);
       if (items_[i].work.end > items_[found->second].work.end) found->second = i;
     }
     graph_.last.resize(std::max<std::size_t>(1, steps_.Count()));
     for (const auto& [place, item] : last) {
-      graph_.last[static_cast<std::size_t>(place.first)].push_back(end_node_[item]);
+      graph_.last[static_cast<std::size_t>(place.first)].push_back(nodes_.end[item]);
     }
   }
 
@@ -285,19 +211,16 @@ class DevicePart {
   const std::vector<GraphItem>& items_;
   RankGraph& graph_;
   const HostChain& chain_;
-  std::vector<HostStretch>& host_;
   const Intervals optimizer_, gradients_, clearing_;
-  std::vector<std::uint32_t> begin_node_, end_node_;  // by item
+  DeviceNodes nodes_;
   std::map<std::pair<std::int32_t, std::string>, std::int64_t> lanes_;
-  std::vector<std::int64_t>
-      lane_;  // by item: its stream, or one for operations that follow each other
   std::vector<std::pair<TimeNs, std::size_t>> by_end_;
 };
 
 }  // namespace
 
-void AddDevice(GraphDraft& draft, const HostChain& chain, std::vector<HostStretch>& host) {
-  DevicePart(draft, chain, host).Build();
+DeviceNodes AddDevice(GraphDraft& draft, const HostChain& chain) {
+  return DevicePart(draft, chain).Build();
 }
 
 }  // namespace mpa

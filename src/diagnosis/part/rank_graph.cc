@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/rows_by.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/part/graph_draft.h"
 #include "mpa/measure/launch_chain.h"
@@ -72,7 +73,7 @@ RankGraph BuildRankGraph(const RankTrace& trace, TimeNs host_offset,
   draft.graph.nodes.reserve(expected);
   draft.graph.edges.reserve(expected);
   const HostChain chain = AddHost(draft, host);
-  AddDevice(draft, chain, host);
+  AddBlockedCalls(draft, chain, AddDevice(draft, chain), host);
   return std::move(draft.graph);
 }
 
@@ -189,6 +190,12 @@ class ItemFinder {
 };
 
 }  // namespace
+
+std::vector<std::size_t> GraphItems::ByLaunch() const {
+  std::vector<std::size_t> order = RowsBy(items.size(), [&](auto i) { return items[i].launched; });
+  std::erase_if(order, [&](std::size_t i) { return items[i].launched < 0; });
+  return order;
+}
 
 GraphItems FindGraphItems(const RankTrace& trace, TimeNs host_offset) {
   return ItemFinder(trace, host_offset).Find();

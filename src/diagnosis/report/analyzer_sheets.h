@@ -34,10 +34,16 @@ std::vector<AnalyzerNote> AddEnvironmentSheet(const std::vector<DiagnosedRank>& 
                                               const Diagnosis& diagnosis, Language language,
                                               Report& report);
 
-/// Adds the lists of kernels: those that make little use of their cores or ran while the clock was
-/// low; products of matrices, attention and vector kernels that could use their units better, or
-/// use them well; sequences that could be fused, wait for the host or move data. Returns what they
-/// say in short.
+/// Adds the lists of transfers: sizes that are not aligned, small packets, those that were sent
+/// again, and those that computing slowed down. Returns what they say in short.
+std::vector<AnalyzerNote> AddTransferSheets(const std::vector<DiagnosedRank>& ranks,
+                                            const Diagnosis& diagnosis, Language language,
+                                            Report& report);
+
+/// Adds the lists of kernels: those that one call could replace; those that make little use of
+/// their cores or ran while the clock was low; products of matrices, attention and vector kernels
+/// that could use their units better, or use them well; sequences that could be fused, wait for the
+/// host or move data. Returns what they say in short.
 std::vector<AnalyzerNote> AddKernelSheets(const std::vector<DiagnosedRank>& ranks,
                                           const Diagnosis& diagnosis, Language language,
                                           Report& report);

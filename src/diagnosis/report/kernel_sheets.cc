@@ -3,15 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer_sheets.h"
-#include "mpa/base/printable.h"
-#include "mpa/base/utf8.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -201,6 +197,7 @@ class KernelSheetMaker : private SheetMaker {
   using SheetMaker::SheetMaker;
 
   std::vector<AnalyzerNote> Make() && {
+    AddFusible();
     AddBlockDim();
     AddNoBound();
     AddClocks();
@@ -223,6 +220,25 @@ class KernelSheetMaker : private SheetMaker {
       for (const KernelRow& kernel : kernels.rows) add(kernel);
     });
     return sum;
+  }
+
+  void AddFusible() {
+    static const SheetColumns<FusibleRow> columns = {
+        TextColumn<&FusibleRow::api>("Affinity API", 40, "The call that replaces the operators"),
+        CountColumn<&FusibleRow::count>("Stack called counts", 12, "How often they ran"),
+        RankColumn<FusibleRow>(12),
+    };
+    std::int64_t count = 0;
+    AddSheet(kOpUnfused.problem, columns, [&](const RankDiagnosis& part, auto add) {
+      for (const FusibleRow& fusible : part.analyzers.fusible) {
+        count += fusible.count;
+        add(fusible);
+      }
+    });
+    Note(kOpUnfused.problem, count, 0,
+         {"operators that one call could replace ran {} times",
+          "可由一个亲和接口替代的算子出现 {} 次"},
+         {"use the calls of the sheet; check the precision", "使用表中的接口，并验证精度"}, count);
   }
 
   void AddBlockDim() {
@@ -352,43 +368,6 @@ std::vector<AnalyzerNote> AddKernelSheets(const std::vector<DiagnosedRank>& rank
                                           const Diagnosis& diagnosis, Language language,
                                           Report& report) {
   return KernelSheetMaker(ranks, diagnosis, language, report).Make();
-}
-
-namespace {
-
-constexpr std::size_t kMaxTuned = 10;
-
-using TunedNames = std::vector<std::string>;
-
-bool IsTuned(const TunedNames& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-TunedNames LongestOf(const std::vector<DiagnosedRank>& ranks, KernelList AnalyzerRows::*list) {
-  std::vector<const KernelRow*> kernels;
-  for (const DiagnosedRank& rank : ranks) {
-    for (const KernelRow& kernel : (rank.part->analyzers.*list).rows) kernels.push_back(&kernel);
-  }
-  std::ranges::stable_sort(kernels, std::greater(), &KernelRow::dur);
-  TunedNames names;
-  for (const KernelRow* kernel : kernels) {
-    if (names.size() == kMaxTuned) break;
-    if (!IsTuned(names, kernel->name)) names.push_back(kernel->name);
-  }
-  return names;
-}
-
-}  // namespace
-
-std::string TuningList(const std::vector<DiagnosedRank>& ranks) {
-  TunedNames names = LongestOf(ranks, &AnalyzerRows::on_some_cores);
-  for (const std::string& name : LongestOf(ranks, &AnalyzerRows::without_bound)) {
-    if (!IsTuned(names, name)) names.push_back(name);
-  }
-  if (names.empty()) return {};
-  nlohmann::json listed = nlohmann::json::array();
-  for (const std::string& name : names) listed.push_back(ValidUtf8(name));
-  return PrintableJson(nlohmann::json{{"tune_ops_name", std::move(listed)}}.dump()) + "\n";
 }
 
 }  // namespace mpa

@@ -35,10 +35,16 @@ struct GraphLaunch {
 struct GraphItems {
   std::vector<GraphItem> items;  ///< in order of begin
   std::vector<GraphLaunch> launches;
+
+  /// Positions of the items whose launch is known, in its order.
+  std::vector<std::size_t> ByLaunch() const;
 };
 
 /// `host_offset`: how far the host's clock is ahead of the device's.
 GraphItems FindGraphItems(const RankTrace& trace, TimeNs host_offset);
+
+/// Device times may contradict each other by so much.
+inline constexpr TimeNs kDeviceTolerance = 2'000;
 
 inline constexpr auto kNoNode = std::numeric_limits<std::uint32_t>::max();
 
@@ -83,8 +89,19 @@ struct HostChain {
 /// Adds the moments of the host. `host` gets the stretches of its threads.
 HostChain AddHost(GraphDraft& draft, std::vector<HostStretch>& host);
 
-/// Adds the work of the device, what it waited for, and what waited for it. `host` gets the
-/// blocking calls that did not wait: all of them is work of the host.
-void AddDevice(GraphDraft& draft, const HostChain& chain, std::vector<HostStretch>& host);
+/// By position of the item: the nodes at which it begins and ends, and its stream, or one for
+/// operations that follow each other.
+struct DeviceNodes {
+  std::vector<std::uint32_t> begin, end;
+  std::vector<std::int64_t> lane;
+};
+
+/// Adds the work of the device, and what it waited for.
+DeviceNodes AddDevice(GraphDraft& draft, const HostChain& chain);
+
+/// Adds what waited for the device. `host` gets the blocking calls that did not wait: all of them
+/// is work of the host.
+void AddBlockedCalls(GraphDraft& draft, const HostChain& chain, const DeviceNodes& nodes,
+                     std::vector<HostStretch>& host);
 
 }  // namespace mpa

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnosis_charts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "mpa/diagnosis/report/finding_text.h"
+
+namespace mpa {
+namespace {
+
+// Bars beyond that cannot be told apart.
+constexpr std::size_t kMaxSteps = 60, kMaxBars = 64;
+
+class ChartMaker : Speaker {
+ public:
+  ChartMaker(const Diagnosis& diagnosis, Language language) : Speaker(language), of_(diagnosis) {}
+
+  // Parts of each step of a rank.
+  PageChart StepsOf(std::int64_t rank) const {
+    PageChart chart{.kind = PageChart::Kind::kStacked,
+                    .title = Fill({"The steps of rank {}", "rank {} 的各个 step"}, rank),
+                    .unit = "ms",
+                    .label = "step"};
+    for (const AccountRow& row : of_.accounting) {
+      if (row.rank == rank && chart.labels.size() < kMaxSteps)
+        AddTo(row, row.step < 0 ? "" : std::to_string(row.step), chart);
+    }
+    return chart;
+  }
+
+  // Parts of the mean step of each rank.
+  PageChart RanksChart() const {
+    PageChart chart{
+        .kind = of_.ranks.size() > kMaxBars ? PageChart::Kind::kHeat : PageChart::Kind::kStacked,
+        .title = Text({"The mean step of each rank", "各 rank 的平均 step"}),
+        .unit = "ms",
+        .label = "rank"};
+    std::map<std::int64_t, std::pair<AccountRow, TimeNs>> sums;  // with the number of steps
+    for (const AccountRow& row : of_.accounting) {
+      auto& [sum, steps] = sums[row.rank];
+      if (++steps == 1) {
+        sum = row;
+        continue;
+      }
+      sum.window += row.window;
+      for (std::size_t i = 0; i < std::min(sum.categories.size(), row.categories.size()); ++i)
+        sum.categories[i].second += row.categories[i].second;
+    }
+    for (auto& [rank, of_rank] : sums) {
+      auto& [sum, steps] = of_rank;
+      for (auto& category : sum.categories) category.second /= steps;
+      AddTo(sum, std::to_string(rank), chart);
+    }
+    return chart;
+  }
+
+  // What the host did while the device had nothing to do.
+  PageChart FreeChart(const AccountRow& row) const {
+    std::vector<std::pair<std::string, TimeNs>> times;
+    for (const auto& [category, time] : row.categories) {
+      if (category.starts_with("free.") && time > 0)
+        times.emplace_back(CategoryText(category, language_), time);
+    }
+    std::ranges::stable_sort(times, std::greater{}, [](const auto& bar) { return bar.second; });
+    return Bars({"Device free, by what the host did then", "设备空闲时 host 的活动"},
+                {"the host", "host"}, Tint::kFree, times);
+  }
+
+  PageChart KernelsChart() const {
+    return Bars({"Kernels that take most time, in the mean step of all ranks",
+                 "各 rank 平均 step 中耗时最多的算子"},
+                {"type", "类型"}, Tint::kCompute, of_.pictures.kernels);
+  }
+
+  PageChart WaitChart() const {
+    PageChart chart{.kind = PageChart::Kind::kTimeline,
+                    .title = Text({"The longest wait for another rank; the wheel, a drag, and "
+                                   "the keys + - and arrows zoom",
+                                   "等待其他卡最久的时刻；滚轮、拖动、+ - 和方向键可缩放"}),
+                    .unit = "us",
+                    .timeline = of_.pictures.wait};
+    // In the order of the picture.
+    constexpr std::array<std::string_view, 6> kChinese = {
+        "算子", "拷贝", "通信", "等待其他卡", "host 执行", "host 等待设备"};
+    std::vector<TimelineKind>& kinds = chart.timeline->kinds;
+    if (language_ == Language::kChinese && kinds.size() == kChinese.size()) {
+      for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i].meaning = kChinese[i];
+    }
+    return chart;
+  }
+
+  PageChart RooflineChart() const {
+    PageChart chart = *of_.pictures.roofline;
+    if (language_ == Language::kChinese) chart.title = "各算子的算力与其每字节计算量；线为芯片上限";
+    return chart;
+  }
+
+  // A row and a column for each rank; of many ranks for so many neighbours, with their slowest
+  // link.
+  PageChart LinksChart() const {
+    const std::vector<LinkPicture>& links = of_.pictures.links;
+    std::map<std::int64_t, std::size_t> places;
+    for (const LinkPicture& link : links) {
+      places.try_emplace(link.low);
+      places.try_emplace(link.high);
+    }
+    const std::size_t share = (places.size() + kMaxBars - 1) / kMaxBars;
+    PageChart chart{
+        .kind = PageChart::Kind::kHeat,
+        .title = share > 1
+                     ? Fill({"How fast ranks moved data: the slowest link between {} and {} "
+                             "neighbours",
+                             "rank 之间的传输带宽：每 {} 与 {} 个相邻 rank 间最慢的链路"},
+                            share, share)
+                     : Text({"How fast each pair of ranks moved data", "各对 rank 之间的传输带宽"}),
+        .unit = "GB/s",
+        .label = "rank"};
+    std::size_t next = 0;
+    for (auto& [rank, place] : places) {
+      place = next++ / share;
+      if (place == chart.labels.size()) chart.labels.push_back(std::to_string(rank));
+    }
+    for (const std::string& label : chart.labels) {
+      chart.series.push_back({.name = label,
+                              .values = std::vector<double>(
+                                  chart.labels.size(), std::numeric_limits<double>::quiet_NaN()),
+                              .tint = Tint::kTransfer});
+    }
+    for (const LinkPicture& link : links) {
+      for (const auto& [from, to] : {std::pair{link.low, link.high}, {link.high, link.low}}) {
+        double& speed = chart.series[places.at(from)].values[places.at(to)];
+        speed = std::isnan(speed) ? link.speed : std::min(speed, link.speed);
+      }
+    }
+    return chart;
+  }
+
+ private:
+  PageChart Bars(const Wording& title, const Wording& label, Tint tint,
+                 const std::vector<std::pair<std::string, TimeNs>>& bars) const {
+    PageChart chart{
+        .kind = PageChart::Kind::kBars, .title = Text(title), .unit = "ms", .label = Text(label)};
+    PageSeries times{.name = Text({"time of the step", "step 内时间"}), .tint = tint};
+    for (const auto& [name, time] : bars) {
+      chart.labels.push_back(name);
+      times.values.push_back(InMs(time));
+    }
+    chart.series.push_back(std::move(times));
+    return chart;
+  }
+
+  void AddTo(const AccountRow& row, std::string label, PageChart& chart) const {
+    chart.labels.push_back(std::move(label));
+    const std::vector<StepShare> shares = SharesOf(row);
+    if (chart.series.empty()) {
+      for (const StepShare& share : shares)
+        chart.series.push_back({.name = Text(share.name), .tint = share.tint});
+    }
+    for (std::size_t i = 0; i < chart.series.size(); ++i)
+      chart.series[i].values.push_back(i < shares.size() ? InMs(shares[i].time) : 0);
+  }
+
+  const Diagnosis& of_;
+};
+
+}  // namespace
+
+std::vector<PageChart> AccountCharts(const Diagnosis& diagnosis, const AccountRow& row,
+                                     Language language) {
+  const ChartMaker make(diagnosis, language);
+  std::vector<PageChart> charts = {make.StepsOf(row.rank)};
+  if (diagnosis.ranks.size() > 1) charts.push_back(make.RanksChart());
+  if (PageChart free = make.FreeChart(row); !free.labels.empty()) charts.push_back(std::move(free));
+  return charts;
+}
+
+std::vector<PageSection> PictureSections(const Diagnosis& diagnosis, Language language) {
+  const ChartMaker make(diagnosis, language);
+  const JobPictures& pictures = diagnosis.pictures;
+  std::vector<PageSection> sections;
+  const auto heading = [&](const Wording& text) { return std::string(text.In(language)); };
+  if (pictures.wait) {
+    sections.push_back(
+        {.heading = heading({"The longest wait", "最长的等待"}), .charts = {make.WaitChart()}});
+  }
+  PageSection section{.heading = heading({"Kernels and links", "算子与链路"})};
+  if (!pictures.kernels.empty()) section.charts.push_back(make.KernelsChart());
+  if (pictures.roofline) section.charts.push_back(make.RooflineChart());
+  if (!pictures.links.empty()) section.charts.push_back(make.LinksChart());
+  if (!section.charts.empty()) sections.push_back(std::move(section));
+  return sections;
+}
+
+}  // namespace mpa

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/utf8.h"
+#include "mpa/diagnosis/report/finding_text.h"
+#include "screen_lines.h"
+
+namespace mpa {
+namespace {
+
+// Categories of the free time that have a place of their own.
+constexpr std::size_t kMaxFree = 6;
+
+class AccountScreen : Speaker {
+ public:
+  AccountScreen(const Diagnosis& diagnosis, Language language)
+      : Speaker(language), of_(diagnosis), ms_(diagnosis.step) {}
+
+  std::vector<std::string> Make() && {
+    AddHeader();
+    AddAccount();
+    for (const std::string& text : {LateText(of_, language_), ClockText(of_, language_)}) {
+      if (text.empty()) continue;
+      for (std::string& part : Wrapped("  " + text, 4)) lines_.push_back(std::move(part));
+    }
+    if (std::ranges::none_of(of_.findings, IsOfStep)) AddNoFinding();
+    return std::move(lines_);
+  }
+
+ private:
+  // Items with commas between, none of them broken.
+  void AddItems(std::string line, const std::vector<std::string>& items, std::size_t indent) {
+    const std::string comma = English() ? "," : "，";
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const std::string text = items[i] + (i + 1 < items.size() ? comma : "");
+      if (ColumnsOf(line) + ColumnsOf(text) + 1 > ScreenColumns()) {
+        lines_.push_back(line);
+        line = std::string(indent, ' ');
+      }
+      if (English() && !line.ends_with(' ')) line += ' ';
+      line += text;
+    }
+    lines_.push_back(line);
+  }
+
+  void AddHeader() {
+    const std::string line =
+        CaptureText(of_, language_) + Fill({": step {} ms", "：step 耗时 {} ms"}, ms_(of_.step));
+    for (std::string& part : Wrapped(line, 2)) lines_.push_back(std::move(part));
+  }
+
+  void AddAccount() {
+    const std::optional<AccountRow> row = ShownAccount(of_);
+    if (!row) return;
+    std::vector<std::string> items;
+    for (const StepShare& share : SharesOf(*row)) {
+      if (!share.always && share.percent == 0) continue;
+      items.push_back(Fill({"{} {} ({} %)", "{} {}（{} %）"}, Text(share.name), ms_(share.time),
+                           share.percent));
+    }
+    // The job begins with its first rank and ends with its last: a rank's own step may be shorter.
+    const bool is_other = ms_(row->window) != ms_(of_.step);
+    if (of_.ranks.size() > 1 && is_other)
+      items.back() += Fill({" of {} on rank {}", "[rank {1}：{0}]"}, ms_(row->window), row->rank);
+    if (of_.ranks.size() > 1 && !is_other)
+      items.back() += Fill({" on rank {}", "[rank {}]"}, row->rank);
+    AddItems("  ", items, 2);
+    AddFree(*row);
+  }
+
+  // Largest first; what is below half a percent of the step is one item.
+  void AddFree(const AccountRow& row) {
+    std::vector<std::pair<std::string_view, TimeNs>> categories;
+    for (const auto& category : row.categories) {
+      if (category.first.starts_with("free.") && category.second > 0)
+        categories.push_back(category);
+    }
+    std::ranges::stable_sort(categories, std::greater{},
+                             [](const auto& category) { return category.second; });
+    std::vector<std::string> items;
+    TimeNs rest = 0;
+    for (const auto& [category, time] : categories) {
+      if (items.size() == kMaxFree || time * 200 < row.window) {
+        rest += time;
+      } else {
+        items.push_back(fmt::format("{} {}", CategoryText(category, language_), ms_(time)));
+      }
+    }
+    if (items.empty()) return;
+    if (rest > 0) items.push_back(Fill({"other {}", "其他 {}"}, ms_(rest)));
+    AddItems(Text({"  device free:", "  设备空闲："}), items, 4);
+  }
+
+  // What bounds the step when nothing is wrong with it.
+  void AddNoFinding() {
+    lines_.push_back(NoFindingText(of_, language_));
+    const std::optional<AccountRow> row = ShownAccount(of_);
+    if (!row || row->window <= 0) return;
+    const auto largest =
+        std::ranges::max_element(row->categories, {}, [](const auto& a) { return a.second; });
+    if (largest == row->categories.end()) return;
+    lines_.push_back(
+        Fill({"Next limit: {}, {} ms ({} % of the step)", "下一个瓶颈：{}，{} ms（占 step {} %）"},
+             CategoryText(largest->first, language_), ms_(largest->second),
+             PercentOf(*row, largest->second)));
+  }
+
+  // As the account has it, where it is a part of its own there.
+  static std::int64_t PercentOf(const AccountRow& row, TimeNs time) {
+    for (const StepShare& share : SharesOf(row)) {
+      if (share.time == time) return share.percent;
+    }
+    return (time * 100 + row.window / 2) / row.window;
+  }
+
+  const Diagnosis& of_;
+  const MsText ms_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> AccountLines(const Diagnosis& diagnosis, Language language) {
+  return AccountScreen(diagnosis, language).Make();
+}
+
+}  // namespace mpa

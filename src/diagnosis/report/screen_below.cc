@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
+#include "mpa/diagnosis/report/finding_text.h"
+#include "screen_lines.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::size_t kMaxSymptoms = 2;
+
+class ScreenBelow : Speaker {
+ public:
+  ScreenBelow(const Diagnosis& diagnosis, Language language)
+      : Speaker(language), of_(diagnosis), ms_(diagnosis.step) {}
+
+  std::vector<std::string> Make(std::size_t shown) const {
+    std::vector<std::string> lines;
+    const std::size_t more = of_.findings.size() - shown;
+    for (std::string& line : HiddenLines()) lines.push_back(std::move(line));
+    if (std::string counts = CountsText(more); !counts.empty()) lines.push_back(std::move(counts));
+    for (std::size_t i = 0; i < std::min(kMaxSymptoms, of_.not_causes.size()); ++i) {
+      lines.push_back(SymptomLine(of_.not_causes[i]));
+    }
+    for (std::string& line : NotJudgedLines()) lines.push_back(std::move(line));
+    return lines;
+  }
+
+ private:
+  std::string CountsText(std::size_t more) const {
+    const std::size_t fine = of_.fine.size();
+    if (fine == 0)
+      return more == 0 ? "" : Fill({"{} more: --json lists them", "另有 {} 项，见 --json"}, more);
+    const std::string passed = Fill({"{} checks passed", "{} 项检查通过"}, fine);
+    if (more == 0) return passed;
+    return Fill({"{} more: --json lists them; {}", "另有 {} 项，见 --json；{}"}, more, passed);
+  }
+
+  // Causes that could not be judged, by what records what they need.
+  struct Unjudged {
+    Wording hint;
+    std::set<const FindingInfo*> causes;
+    std::vector<Wording> needs;
+  };
+
+  std::vector<Unjudged> NotJudgedByHint() const {
+    std::vector<Unjudged> by_hint;
+    for (const NotJudged& row : of_.not_judged) {
+      if (row.hint.english == kNotOnGpus.english) continue;
+      const auto is = [](const Wording& one) {
+        return [&](const Wording& other) { return other.english == one.english; };
+      };
+      auto found = std::ranges::find_if(by_hint, is(row.hint), &Unjudged::hint);
+      if (found == by_hint.end()) found = by_hint.insert(found, Unjudged{row.hint, {}, {}});
+      found->causes.insert(row.finding);
+      if (std::ranges::none_of(found->needs, is(row.needs))) found->needs.push_back(row.needs);
+    }
+    return by_hint;
+  }
+
+  // "4 causes without calls of the runtime (CANN), ... (profiler_level=Level1)"
+  std::string NotJudgedText(const Unjudged& of) const {
+    constexpr std::size_t kMaxNeeds = 2;
+    std::string needs;
+    for (std::size_t i = 0; i < std::min(kMaxNeeds, of.needs.size()); ++i)
+      needs.append(i == 0 ? "" : Text({", ", "、"})).append(Text(of.needs[i]));
+    if (of.needs.size() > kMaxNeeds) needs.append(Text({" and others", " 等"}));
+    return of.causes.size() == 1
+               ? Fill({"1 cause without {} ({})", "1 项缺少{}（{}）"}, needs, Text(of.hint))
+               : Fill({"{} causes without {} ({})", "{} 项缺少{}（{}）"}, of.causes.size(), needs,
+                      Text(of.hint));
+  }
+
+  // "Not judged: 1 cause without ... (gc_detect_threshold=1); ...": what to collect, in two lines
+  // if these hold the first.
+  std::vector<std::string> NotJudgedLines() const {
+    const std::vector<Unjudged> by_hint = NotJudgedByHint();
+    std::string text;
+    for (std::size_t i = 0; i < by_hint.size(); ++i) {
+      const std::string item = NotJudgedText(by_hint[i]);
+      const std::string longer = text.empty() ? Text({"Not judged: ", "无法判断："}) + item
+                                              : text + Text({"; ", "；"}) + item;
+      const std::string more = Fill({"; {} more", "；另有 {} 项"}, by_hint.size() - i);
+      const bool is_last = i + 1 == by_hint.size();
+      if (i > 0 && Wrapped(is_last ? longer : longer + more, 2).size() > 2) {
+        text += more;
+        break;
+      }
+      text = longer;
+    }
+    return text.empty() ? std::vector<std::string>() : Wrapped(text, 2);
+  }
+
+  // The number that a finding has on the screen; its key where it has none.
+  std::string NumberOf(const std::string& key) const {
+    const auto found = std::ranges::find(of_.findings, key, &FoundCause::key);
+    return found == of_.findings.end() ? Printable(key)
+                                       : fmt::format("{}", found - of_.findings.begin() + 1);
+  }
+
+  // The largest of the causes that findings cover; where it takes several findings, the first of
+  // them.
+  std::vector<std::string> HiddenLines() const {
+    if (of_.hidden.empty()) return {};
+    const FoundCause& hidden = of_.hidden.front();
+    const std::size_t findings = hidden.after.size();
+    // A finding that is not on the screen has its key.
+    std::string by = findings == 0 ? "" : ShortenMiddle(NumberOf(hidden.after.front()), 30);
+    if (findings > 1)
+      by += Fill({" and {} more", " 等 {} 项"}, English() ? findings - 1 : findings);
+    const std::size_t others = of_.hidden.size() - 1;
+    const std::string behind =
+        hidden.if_others_do
+            ? Fill({"; saves up to {} ms if others do the same{}",
+                    "；若其他卡相同，最多可省 {} ms{}"},
+                   ms_(hidden.alone), others == 0 ? "" : Fill({" (+{})", "（+{}）"}, others))
+            : Fill({", {} ms alone, hardly any after it{}", "，单独 {} ms，其后几乎无收益{}"},
+                   ms_(hidden.alone),
+                   others == 0 ? "" : Fill({"; {} more", "；另有 {} 项"}, others));
+    const std::string before = Fill({"Hidden behind {}: ", "被第 {} 项掩盖："}, by);
+    return Wrapped(before + TitleOf(hidden, language_) + behind, 2);
+  }
+
+  std::string SymptomLine(const Symptom& symptom) const {
+    const std::string why = symptom.explained_by.empty()
+                                ? Text({"the wait itself costs nothing", "等待本身不增加耗时"})
+                                : Fill({"waits for what {} delays", "在等第 {} 项造成的延迟"},
+                                       NumberOf(symptom.explained_by));
+    const std::string behind = Fill({", {} ms: {}", "，{} ms：{}"}, ms_(symptom.cost), why);
+    const std::string before = Text({"Not a cause: ", "不是原因："});
+    // The number and the reason stay, however long the name is.
+    const std::size_t used = ColumnsOf(before) + ColumnsOf(behind);
+    const std::size_t room =
+        std::max<std::size_t>(12, ScreenColumns() - std::min(ScreenColumns(), used));
+    return CutEnd(before + AtLine(symptom.name, symptom.line, language_, room) + behind,
+                  ScreenColumns());
+  }
+
+  const Diagnosis& of_;
+  const MsText ms_;
+};
+
+}  // namespace
+
+std::vector<std::string> LinesBelowFindings(const Diagnosis& diagnosis, Language language,
+                                            std::size_t shown) {
+  return ScreenBelow(diagnosis, language).Make(shown);
+}
+
+}  // namespace mpa
