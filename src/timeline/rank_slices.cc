@@ -23,6 +23,65 @@ namespace {
 
 constexpr std::uint32_t kNoSlice = ~std::uint32_t{0};
 
+// The kernel that a task runs, which has the names; kernels that no task runs.
+class KernelsOfTasks {
+ public:
+  explicit KernelsOfTasks(const Kernels& kernels)
+      : kernels_(kernels), taken_(kernels.Size()), by_start_(kernels.RowsByStart()) {}
+
+  std::optional<std::size_t> Take(const DeviceTasks& tasks, std::size_t task) {
+    std::optional<std::size_t> best;
+    auto at = std::lower_bound(
+        by_start_.begin(), by_start_.end(), tasks.start[task],
+        [&](std::size_t row, TimeNs start) { return kernels_.start[row] < start; });
+    for (; at != by_start_.end() && kernels_.start[*at] == tasks.start[task]; ++at) {
+      if (taken_[*at] || !Fits(tasks, task, *at)) continue;
+      if (!best || kernels_.stream[*at] == tasks.stream[task]) best = *at;
+    }
+    if (best) taken_[*best] = true;
+    return best;
+  }
+  bool Taken(std::size_t row) const { return taken_[row]; }
+
+ private:
+  // Streams may be numbered differently in two files.
+  bool Fits(const DeviceTasks& tasks, std::size_t task, std::size_t row) const {
+    return kernels_.stream[row] == tasks.stream[task] || kernels_.dur[row] == tasks.dur[task] ||
+           (kernels_.link[row] >= 0 && kernels_.link[row] == tasks.link[task]);
+  }
+
+  const Kernels& kernels_;
+  std::vector<bool> taken_;
+  std::vector<std::size_t> by_start_;
+};
+
+// Databases also list a task without a name around all those that a launch is made of.
+std::vector<bool> TasksAroundOthers(const DeviceTasks& tasks) {
+  const auto end_of = [&](std::uint32_t task) { return tasks.start[task] + tasks.dur[task]; };
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < tasks.Size(); ++i) {
+    if (tasks.link[i] >= 0) order.push_back(i);
+  }
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(tasks.stream[a], tasks.link[a], tasks.start[a], end_of(b), a) <
+           std::tuple(tasks.stream[b], tasks.link[b], tasks.start[b], end_of(a), b);
+  });
+  std::vector<bool> around(tasks.Size());
+  for (std::size_t first = 0, next = 0; first < order.size(); first = next) {
+    const std::uint32_t outer = order[first];
+    TimeNs end = tasks.start[outer];
+    for (next = first + 1; next < order.size(); ++next) {
+      const std::uint32_t inner = order[next];
+      if (tasks.stream[inner] != tasks.stream[outer] || tasks.link[inner] != tasks.link[outer])
+        break;
+      end = std::max(end, end_of(inner));
+    }
+    around[outer] =
+        next > first + 1 && end <= end_of(outer) && tasks.name[outer] == StringId::kEmpty;
+  }
+  return around;
+}
+
 class SliceMaker {
  public:
   SliceMaker(const RankTrace& trace, const SliceRequest& request)
@@ -177,65 +236,6 @@ class SliceMaker {
     return Track(TrackKind::kStream, stream, [&] {
       return stream < 0 ? std::string("kernels") : fmt::format("stream {}", stream);
     });
-  }
-
-  // The kernel that a task runs, which has the names; kernels that no task runs.
-  class KernelsOfTasks {
-   public:
-    explicit KernelsOfTasks(const Kernels& kernels)
-        : kernels_(kernels), taken_(kernels.Size()), by_start_(kernels.RowsByStart()) {}
-
-    std::optional<std::size_t> Take(const DeviceTasks& tasks, std::size_t task) {
-      std::optional<std::size_t> best;
-      auto at = std::lower_bound(
-          by_start_.begin(), by_start_.end(), tasks.start[task],
-          [&](std::size_t row, TimeNs start) { return kernels_.start[row] < start; });
-      for (; at != by_start_.end() && kernels_.start[*at] == tasks.start[task]; ++at) {
-        if (taken_[*at] || !Fits(tasks, task, *at)) continue;
-        if (!best || kernels_.stream[*at] == tasks.stream[task]) best = *at;
-      }
-      if (best) taken_[*best] = true;
-      return best;
-    }
-    bool Taken(std::size_t row) const { return taken_[row]; }
-
-   private:
-    // Streams may be numbered differently in two files.
-    bool Fits(const DeviceTasks& tasks, std::size_t task, std::size_t row) const {
-      return kernels_.stream[row] == tasks.stream[task] || kernels_.dur[row] == tasks.dur[task] ||
-             (kernels_.link[row] >= 0 && kernels_.link[row] == tasks.link[task]);
-    }
-
-    const Kernels& kernels_;
-    std::vector<bool> taken_;
-    std::vector<std::size_t> by_start_;
-  };
-
-  // Databases also list a task without a name around all those that a launch is made of.
-  static std::vector<bool> TasksAroundOthers(const DeviceTasks& tasks) {
-    const auto end_of = [&](std::uint32_t task) { return tasks.start[task] + tasks.dur[task]; };
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t i = 0; i < tasks.Size(); ++i) {
-      if (tasks.link[i] >= 0) order.push_back(i);
-    }
-    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
-      return std::tuple(tasks.stream[a], tasks.link[a], tasks.start[a], end_of(b), a) <
-             std::tuple(tasks.stream[b], tasks.link[b], tasks.start[b], end_of(a), b);
-    });
-    std::vector<bool> around(tasks.Size());
-    for (std::size_t first = 0, next = 0; first < order.size(); first = next) {
-      const std::uint32_t outer = order[first];
-      TimeNs end = tasks.start[outer];
-      for (next = first + 1; next < order.size(); ++next) {
-        const std::uint32_t inner = order[next];
-        if (tasks.stream[inner] != tasks.stream[outer] || tasks.link[inner] != tasks.link[outer])
-          break;
-        end = std::max(end, end_of(inner));
-      }
-      around[outer] =
-          next > first + 1 && end <= end_of(outer) && tasks.name[outer] == StringId::kEmpty;
-    }
-    return around;
   }
 
   Slice KernelSlice(std::size_t row) {
