@@ -12,7 +12,7 @@ endif()
 # the time of a compiler goes into headers. Names in unnamed namespaces have to differ within a room
 # for that. The preset debug and scripts/tidy.sh compile each file by itself, so that no file lives on
 # the includes of another.
-# TOGETHER: those of all folders, for programs of many small folders.
+# TOGETHER: those of the folders within a folder, too, for programs of many small folders.
 function(mpa_unity target)
   cmake_parse_arguments(UNITY "TOGETHER" "" "" ${ARGN})
   if(NOT MPA_UNITY)
@@ -22,10 +22,11 @@ function(mpa_unity target)
   foreach(source ${sources})
     get_filename_component(source ${source} ABSOLUTE)
     file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${source}/..)
-    string(MAKE_C_IDENTIFIER "${folder}" folder)
     if(UNITY_TOGETHER)
-      set(folder ${target})
+      file(RELATIVE_PATH folder ${CMAKE_CURRENT_SOURCE_DIR} ${source})
+      string(REGEX REPLACE "/.*" "" folder ${folder})
     endif()
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
     list(APPEND files_in_${folder} ${source})
     list(LENGTH files_in_${folder} count)
     math(EXPR batch "(${count} - 1) / 10")
@@ -73,6 +74,30 @@ function(mpa_room name)
         "-DROOMS=${ROOM_ROOMS}" "-DTHIRD_PARTY=${ROOM_THIRD_PARTY}"
         -P ${CMAKE_SOURCE_DIR}/cmake/check_layers.cmake)
   endif()
+endfunction()
+
+# mpa_recipe(<name> ROOMS <room>... LIBS <target>... THIRD_PARTY <header prefix>...)
+#
+# The room recipes/<name>. ROOMS, LIBS and THIRD_PARTY are what it uses beside that which every recipe may.
+function(mpa_recipe name)
+  cmake_parse_arguments(RECIPE "" "" "ROOMS;LIBS;THIRD_PARTY" ${ARGN})
+  mpa_room(recipes/${name}
+    ROOMS base capture measure model recipe report ${RECIPE_ROOMS}
+    LIBS ${RECIPE_LIBS}
+    THIRD_PARTY fmt/ ${RECIPE_THIRD_PARTY})
+endfunction()
+
+# Makes a room of each folder of recipes/ that is none yet.
+function(mpa_other_recipes)
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/recipes
+    ${CMAKE_CURRENT_SOURCE_DIR}/recipes/*/*.cc)
+  foreach(source ${sources})
+    get_filename_component(name ${source} DIRECTORY)
+    get_property(rooms GLOBAL PROPERTY mpa_rooms)
+    if(NOT recipes/${name} IN_LIST rooms)
+      mpa_recipe(${name})
+    endif()
+  endforeach()
 endfunction()
 
 # After the last mpa_room(): the test layers.rooms fails on a folder that is no room, and on an include

@@ -2,6 +2,7 @@
 // Where the time of a step went: who occupied the device, and who should have fed it.
 #include "mpa/measure/accounting.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "mpa/measure/device_work.h"

@@ -2,6 +2,7 @@
 // How the time of a collective divides into waiting for the last member, transfers and the rest.
 #include "mpa/measure/collective_phases.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/rank_builder.h"

@@ -9,7 +9,7 @@
 namespace mpa {
 namespace {
 
-using Rows = std::vector<std::int64_t>;
+using RowNumbers = std::vector<std::int64_t>;
 
 TEST(OperationsOfTasks, AreThoseThatRunWhenTheTaskStarts) {
   test::RankBuilder rank;
@@ -18,7 +18,7 @@ TEST(OperationsOfTasks, AreThoseThatRunWhenTheTaskStarts) {
   rank.Collective(group, 200, 300);
   for (const TimeNs start : {100, 150, 200, 201, 300})
     rank.CommTask(group, 0, "Memcpy", start, 301);
-  EXPECT_EQ(OperationsOfTasks(rank.trace), (Rows{0, 0, 0, 1, 1}));
+  EXPECT_EQ(OperationsOfTasks(rank.trace), (RowNumbers{0, 0, 0, 1, 1}));
 }
 
 TEST(OperationsOfTasks, AreTheNearestOnesForTasksBesideTheirPlane) {
@@ -30,7 +30,7 @@ TEST(OperationsOfTasks, AreTheNearestOnesForTasksBesideTheirPlane) {
     rank.CommTask(group, 1, "Memcpy", start, start + 1);
   }
   // 40 is as far as the first may be away, 20 the second.
-  EXPECT_EQ(OperationsOfTasks(rank.trace), (Rows{-1, 0, 0, 0, -1, 1, -1}));
+  EXPECT_EQ(OperationsOfTasks(rank.trace), (RowNumbers{-1, 0, 0, 0, -1, 1, -1}));
 }
 
 TEST(OperationsOfTasks, AreOfTheirGroup) {
@@ -41,7 +41,7 @@ TEST(OperationsOfTasks, AreOfTheirGroup) {
   rank.Collective(second, 300, 400);
   rank.CommTask(second, 0, "Memcpy", 150, 160);
   rank.CommTask(second, 0, "Memcpy", 250, 260);
-  EXPECT_EQ(OperationsOfTasks(rank.trace), (Rows{-1, 1}));
+  EXPECT_EQ(OperationsOfTasks(rank.trace), (RowNumbers{-1, 1}));
 }
 
 }  // namespace

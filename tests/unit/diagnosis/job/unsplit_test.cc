@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/job/steps.h"
 
 namespace mpa {
