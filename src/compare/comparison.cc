@@ -22,23 +22,29 @@
 #include "mpa/report/summary_tables.h"
 #include "op_groups.h"
 
+/// Every analysis, in the order of the sheets: X(F) for the function F() of its file.
+#define MPA_COMPARISONS(X) \
+  X(Overall)               \
+  X(Communication)         \
+  X(Operators)             \
+  X(Memory)                \
+  X(Api)                   \
+  X(Kernel)
+
 namespace mpa {
 
 namespace comparisons {
 
-Comparison Overall();
-Comparison Communication();
-Comparison Operators();
-Comparison Memory();
-Comparison Api();
-Comparison Kernel();
+#define MPA_DECLARED(name) Comparison name();
+MPA_COMPARISONS(MPA_DECLARED)
+#undef MPA_DECLARED
 
 }  // namespace comparisons
 
 const std::vector<Comparison>& AllComparisons() {
-  static const std::vector<Comparison> all = {
-      comparisons::Overall(), comparisons::Communication(), comparisons::Operators(),
-      comparisons::Memory(),  comparisons::Api(),           comparisons::Kernel()};
+#define MPA_MADE(name) comparisons::name(),
+  static const std::vector<Comparison> all = {MPA_COMPARISONS(MPA_MADE)};
+#undef MPA_MADE
   return all;
 }
 

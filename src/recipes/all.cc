@@ -2,79 +2,55 @@
 // The recipes. Plain calls: nothing for the linker to drop, and the order can be seen.
 #include "mpa/recipe/recipe.h"
 
+/// Every recipe, in the order of --help: X(F) for the function F() of its folder.
+#define MPA_RECIPES(X)         \
+  X(AllCommunication)          \
+  X(CommunicationTimes)        \
+  X(CommunicationMatrix)       \
+  X(ModuleStatistic)           \
+  X(OperatorMfu)               \
+  X(HeadOverhead)              \
+  X(CalibrateNpuGpu)           \
+  X(CannApiSum)                \
+  X(ClusterTimeSummary)        \
+  X(ClusterTimeCompareSummary) \
+  X(CommunicationBottleneck)   \
+  X(CommunicationGroupMap)     \
+  X(CommunicationMatrixSum)    \
+  X(CommunicationTimeSum)      \
+  X(ComputationalOpMasking)    \
+  X(ComputeOpSum)              \
+  X(EpLoadBalance)             \
+  X(ExportStacks)              \
+  X(ExportSummary)             \
+  X(FreeAnalysis)              \
+  X(FreqAnalysis)              \
+  X(GraphReplaysOfRanks)       \
+  X(HcclSum)                   \
+  X(MemoryTimeline)            \
+  X(Mstx2Commop)               \
+  X(MstxSum)                   \
+  X(P2pPairing)                \
+  X(PpChart)                   \
+  X(RlRoles)                   \
+  X(ServingPhases)             \
+  X(SlowLink)                  \
+  X(SlowRank)                  \
+  X(TopOperators)
+
 namespace mpa {
 namespace recipes {
 
-Recipe AllCommunication();
-Recipe CalibrateNpuGpu();
-Recipe CannApiSum();
-Recipe ClusterTimeCompareSummary();
-Recipe ClusterTimeSummary();
-Recipe CommunicationBottleneck();
-Recipe CommunicationGroupMap();
-Recipe CommunicationMatrix();
-Recipe CommunicationMatrixSum();
-Recipe CommunicationTimeSum();
-Recipe CommunicationTimes();
-Recipe ComputationalOpMasking();
-Recipe ComputeOpSum();
-Recipe EpLoadBalance();
-Recipe ExportStacks();
-Recipe ExportSummary();
-Recipe FreeAnalysis();
-Recipe FreqAnalysis();
-Recipe GraphReplaysOfRanks();
-Recipe HcclSum();
-Recipe HeadOverhead();
-Recipe MemoryTimeline();
-Recipe ModuleStatistic();
-Recipe Mstx2Commop();
-Recipe MstxSum();
-Recipe OperatorMfu();
-Recipe P2pPairing();
-Recipe PpChart();
-Recipe RlRoles();
-Recipe ServingPhases();
-Recipe SlowLink();
-Recipe SlowRank();
-Recipe TopOperators();
+#define MPA_DECLARED(name) Recipe name();
+MPA_RECIPES(MPA_DECLARED)
+#undef MPA_DECLARED
 
 }  // namespace recipes
 
 const std::vector<Recipe>& AllRecipes() {
-  static const std::vector<Recipe> all = {recipes::AllCommunication(),
-                                          recipes::CommunicationTimes(),
-                                          recipes::CommunicationMatrix(),
-                                          recipes::ModuleStatistic(),
-                                          recipes::OperatorMfu(),
-                                          recipes::HeadOverhead(),
-                                          recipes::CalibrateNpuGpu(),
-                                          recipes::CannApiSum(),
-                                          recipes::ClusterTimeSummary(),
-                                          recipes::ClusterTimeCompareSummary(),
-                                          recipes::CommunicationBottleneck(),
-                                          recipes::CommunicationGroupMap(),
-                                          recipes::CommunicationMatrixSum(),
-                                          recipes::CommunicationTimeSum(),
-                                          recipes::ComputationalOpMasking(),
-                                          recipes::ComputeOpSum(),
-                                          recipes::EpLoadBalance(),
-                                          recipes::ExportStacks(),
-                                          recipes::ExportSummary(),
-                                          recipes::FreeAnalysis(),
-                                          recipes::FreqAnalysis(),
-                                          recipes::GraphReplaysOfRanks(),
-                                          recipes::HcclSum(),
-                                          recipes::MemoryTimeline(),
-                                          recipes::Mstx2Commop(),
-                                          recipes::MstxSum(),
-                                          recipes::P2pPairing(),
-                                          recipes::PpChart(),
-                                          recipes::RlRoles(),
-                                          recipes::ServingPhases(),
-                                          recipes::SlowLink(),
-                                          recipes::SlowRank(),
-                                          recipes::TopOperators()};
+#define MPA_MADE(name) recipes::name(),
+  static const std::vector<Recipe> all = {MPA_RECIPES(MPA_MADE)};
+#undef MPA_MADE
   return all;
 }
 
