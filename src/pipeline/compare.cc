@@ -19,8 +19,14 @@
 namespace mpa {
 namespace {
 
-// A capture in which nothing was found would look as if everything in the other were new.
-void RefuseEmpty(const RankInput& input, const RankTrace& trace) {
+constexpr Tables kEvents = Tables::kHostOps | Tables::kPythonCalls | Tables::kKernels |
+                           Tables::kDeviceTasks | Tables::kCommunications | Tables::kOverlaps |
+                           Tables::kAllocations | Tables::kKernelStatistics;
+
+// A capture in which nothing was found would look as if everything in the other were new. Analyses
+// that ask for no events say themselves what they lack.
+void RefuseEmpty(const RankInput& input, const RankTrace& trace, Tables wanted) {
+  if (!Intersects(wanted, kEvents)) return;
   if (trace.host_ops.Empty() && trace.python_calls.Empty() && trace.kernels.Empty() &&
       trace.device_tasks.Empty() && trace.communications.Empty() && trace.overlaps.Empty() &&
       trace.allocations.Empty() && trace.kernel_statistics.Empty()) {
@@ -56,7 +62,7 @@ CompareOutcome Compare(const CompareRequest& request) {
     ranks[i] =
         LoadRank(*inputs[i], {wanted, request.gpu_flow_cat, request.options.masks}, steps[i]);
   });
-  for (std::size_t i = 0; i < ranks.size(); ++i) RefuseEmpty(*inputs[i], ranks[i].trace);
+  for (std::size_t i = 0; i < ranks.size(); ++i) RefuseEmpty(*inputs[i], ranks[i].trace, wanted);
   CompareOptions options = request.options;
   options.one_step = request.base_step.has_value();
   const CompareInput input(ranks[0].trace, request.base.path.string(), ranks[1].trace,
