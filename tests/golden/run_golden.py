@@ -25,6 +25,8 @@ than what it says.
 A difference is printed, and the whole output left in golden_actual/ of the current directory.
 With MPA_UPDATE_GOLDEN=1 it is printed and the files are written.
 Above a table of `compare` only the last part of a path is shown.
+Numbers that only say how many analyses, options and findings there are (COUNTS) are left out, so that a new one changes
+no output but those that name it.
 Exit status: 0 equal or written, 1 different, 2 usage, 77 skipped: there are no real captures.
 """
 
@@ -49,6 +51,9 @@ SKIPPED = 77
 SCREEN = {"COLUMNS": "80", "NO_COLOR": "1"}
 # Said about files of other owners or with the mode bits that a checkout happens to have.
 ABOUT_THE_CHECKOUT = "use --force to read it without this warning"
+# Command -> what follows the number. Other tests hold these numbers: check.verdicts says of each analysis whether it
+# runs, cli.help counts options, the unit tests of DiagnosisScreen count checks.
+COUNTS = {"check": "more(;|$)", "--help": "more options?,", "advisor": "checks passed$"}
 
 
 class Places:
@@ -103,6 +108,9 @@ def run(tool, folder, captures, raw, shared):
                               env={**os.environ, **SCREEN}, stdin=subprocess.DEVNULL,
                               capture_output=True, encoding="utf-8", timeout=TIMEOUT_SECONDS)
         screen = done.stdout.splitlines()
+        counts = COUNTS.get("--help" if "--help" in words else words[0])
+        if counts:
+            screen = [re.sub(rf"\b\d+ (?={counts})", "N ", line) for line in screen]
         errors = [line for line in done.stderr.splitlines() if ABOUT_THE_CHECKOUT not in line]
         shown = shown_columns(folder)
         sections = [*written_files(places.out, shown), ("--- stderr", errors)]
