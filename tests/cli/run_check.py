@@ -10,7 +10,9 @@ Exit status: 0 passed, 1 failed, 2 usage, 77 skipped.
 """
 
 import argparse
+import functools
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -22,15 +24,11 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from captures import build_database  # noqa: E402
+from recipe_runs import required_options  # noqa: E402
 
 OPTIONS = None  # set by main()
 SKIPPED = 77
 TIMEOUT_SECONDS = 300
-SWITCHES = {"overall": "profiling", "communication": "communication", "operators": "operator",
-            "memory": "memory", "api": "api", "kernels": "kernel"}
-SHEETS = {"overall": "OverallMetrics", "communication": "CommunicationCompare",
-          "operators": ("OperatorCompare", "ModuleCompare"), "memory": "MemoryCompare",
-          "api": "ApiCompare", "kernels": ("KernelCompare", "KernelTypeCompare")}
 # "No rank was late" and the like are answers as well, without rows.
 ANSWER_WITH_NOTHING = ("freq_analysis", "graph_replays", "head_overhead", "slow_link", "slow_rank")
 SHARED = ("npu/text/*", "npu/db/*", "npu/db_mstx", "gpu/*.json.gz", "raw/*/*_ascend_pt", "traces/param/*",
@@ -48,25 +46,26 @@ def checked(directory):
     return json.loads(done.stdout)["ranks"]
 
 
-def compares(name, capture):
+@functools.cache
+def switches():
+    """The options of compare that choose analyses, in the order in which `check` lists those."""
+    return list(dict.fromkeys(re.findall(r"--enable_\w+_compare", run("compare", "--help", "all").stdout)))
+
+
+def compares(name, switch, capture):
     """A capture with itself: whether the sheets of the analysis have rows."""
-    done = run("compare", "-d", capture, "-bp", capture, "--json",
-               f"--enable_{SWITCHES[name]}_compare")
+    done = run("compare", "-d", capture, "-bp", capture, "--json", switch)
     if done.returncode not in (0, 5):
         return False
     report = json.loads(done.stdout)
     if name == "memory" and any("no record of operators' memory" in note for note in report["notes"]):
         return False  # operators without allocations are listed all the same
-    return any(sheet["rows"] for sheet in report["sheets"]
-               if sheet["name"].startswith(SHEETS[name]))
+    return any(sheet["rows"] for sheet in report["sheets"])
 
 
 def clusters(name, directory, out):
-    needed = {"cluster_time_compare_summary": ["--bp", directory],
-              "calibrate_npu_gpu": ["--baseline_profiling_path",
-                                    OPTIONS.testdata / "captures" / "gpu_base.json"]}
     done = run("cluster", "-m", name, "-d", directory, "-o", out, "--export_type", "json",
-               *needed.get(name, []))
+               *required_options(name, OPTIONS.testdata / "captures", directory))
     if done.returncode not in (0, 5):
         return False
     files = [file for file in Path(out).rglob("*") if file.is_file()]
@@ -116,11 +115,14 @@ class Judged(unittest.TestCase):
                     for text in settings_made(rank):
                         if text in (lack["setting"] or ""):
                             yield f"{analyzer['name']} asks for {text}, which the capture has"
+        compared = [analyzer for analyzer in ranks[0]["analyzers"] if analyzer["name"].startswith("compare: ")]
+        if len(compared) != len(switches()):
+            yield f"{len(compared)} analyses of compare have {switches()}"
         for at, analyzer in enumerate(ranks[0]["analyzers"]):
             command, name = analyzer["name"].split(": ")
             runs = any(rank["analyzers"][at]["ability"] != "cannot_run" for rank in ranks)
             if command == "compare":
-                works = compares(name, capture) if len(ranks) == 1 else runs
+                works = compares(name, switches()[at], capture) if len(ranks) == 1 else runs
             else:
                 with tempfile.TemporaryDirectory(dir=self.scratch) as out:
                     works = clusters(name, directory, out)

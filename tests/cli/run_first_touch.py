@@ -17,6 +17,7 @@ import sys
 
 from cli import BASE, NEW, Cli, main
 from captures import DATABASE, build_database  # of tests/support, which cli finds
+from recipe_runs import REQUIRED
 from same_tables import recipes_of
 
 
@@ -276,7 +277,7 @@ class Warnings(FirstTouchCli):
         pair = self.job("job", {0: "pipeline_first_ascend_pt", 1: "pipeline_last_ascend_pt"})
         commands = [["compare", level0, self.capture_copy(level0)], ["compare", "gpu_base.json", "gpu_new.json"],
                     *(["-m", recipe, "-d", pair] for recipe in recipes_of(self.TOOL)
-                      if recipe not in ("calibrate_npu_gpu", "cluster_time_compare_summary"))]
+                      if recipe not in REQUIRED)]
         told = 0
         for command in commands:
             with self.subTest(command=command):
@@ -310,7 +311,7 @@ class Warnings(FirstTouchCli):
     def test_advice_fits_the_device(self):
         """Nothing of NPUs is asked of a GPU, but where the recipe is of NPUs alone and says so."""
         for recipe in recipes_of(self.TOOL):
-            if recipe in ("calibrate_npu_gpu", "cluster_time_compare_summary"):
+            if recipe in REQUIRED:
                 continue
             with self.subTest(recipe=recipe):
                 result = self.run_tool("-m", recipe, "-d", self.gpu_job(), "-o", self.out)
@@ -331,7 +332,7 @@ class Widths(FirstTouchCli):
     def screens(self, columns):
         for command in (["advisor", "all", "-d", NEW], ["compare", BASE, NEW],
                         *(["-m", recipe, "-d", NEW] for recipe in recipes_of(self.TOOL)
-                          if recipe not in ("calibrate_npu_gpu", "cluster_time_compare_summary"))):
+                          if recipe not in REQUIRED)):
             yield command, self.run_tool(*command, "-o", self.out, env={"COLUMNS": str(columns), "LANG": "C"}).out
 
     def test_lines_fit(self):

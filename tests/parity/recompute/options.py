@@ -5,8 +5,6 @@ import argparse
 import ast
 from dataclasses import dataclass, field
 
-COMPARISONS = ("profiling", "operator", "memory", "communication", "api", "kernel")
-
 
 @dataclass
 class Options:
@@ -18,16 +16,17 @@ class Options:
     use_kernel_type: bool = False
     max_kernel_num: int | None = None
     op_name_map: dict = field(default_factory=dict)
-    enabled: frozenset = frozenset(COMPARISONS)
+    enabled: frozenset = frozenset()
 
 
-def parse(words):
-    """(path of the base, path of the comparison, Options) of a command line after `compare`."""
+def parse(words, comparisons):
+    """(path of the base, path of the comparison, Options) of a command line after `compare`. Without a choice all
+    comparisons are enabled."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("-d", "--profiling_path", required=True)
     parser.add_argument("-bp", "--benchmark_profiling_path", required=True)
     parser.add_argument("-o", "--output_path")
-    for comparison in COMPARISONS:
+    for comparison in comparisons:
         parser.add_argument(f"--enable_{comparison}_compare", dest="enabled", action="append_const",
                             const=comparison)
     for flag in ("disable_details", "disable_module", "use_input_shape", "use_kernel_type"):
@@ -38,5 +37,5 @@ def parse(words):
     given = vars(parser.parse_args(words))
     given.pop("output_path")
     base, comparison = given.pop("benchmark_profiling_path"), given.pop("profiling_path")
-    given["enabled"] = frozenset(given["enabled"] or COMPARISONS)
+    given["enabled"] = frozenset(given["enabled"] or comparisons)
     return base, comparison, Options(**given)

@@ -32,7 +32,7 @@ class Report:
 
 def expected(words):
     """The report of the command line `words` after `compare`."""
-    base_path, comparison_path, chosen = options.parse(words)
+    base_path, comparison_path, chosen = options.parse(words, {comparison for comparison, _ in MAKERS.values()})
     base = Side(base_path, chosen.base_step)
     comparison = Side(comparison_path, chosen.comparison_step)
     made = {}
