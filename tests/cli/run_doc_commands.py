@@ -220,6 +220,19 @@ class Pages(Cli):
         listed = self.run_tool("--help").out.split("Commands:\n")[1].split("\n\n")[0]
         self.assertEqual(set(re.findall(r"(?m)^  ([\w-]+)", listed)) - commands, set())
 
+    def test_each_recipe_is_described(self):
+        words = set(re.findall(r"\w+", (DOCS / "recipes.md").read_text(encoding="utf-8")))
+        self.assertEqual(set(recipes_of(self.TOOL)) - words, set())
+
+    def test_each_finding_is_listed(self):
+        """And nothing else, in advisor.md."""
+        known = self.run_tool(env={"_MSPROF_ANALYZE_COMPLETE": "words", "_MSPROF_ANALYZE_CURRENT": "",
+                                   "_MSPROF_ANALYZE_BEFORE": "msprof-analyze\nadvisor\nwhy"}).out.split()
+        self.assertIn("rank.late", known)
+        table = (DOCS / "advisor.md").read_text(encoding="utf-8").split("| Finding | Says |\n")[1].split("\n\n")[0]
+        cells = [line.split(" | ")[0] for line in table.splitlines()[1:]]
+        self.assertEqual({*re.findall(r"`([\w.]+)`", " ".join(cells))}, {*known} - {"words"})
+
 
 def run():
     global RAW
