@@ -29,8 +29,6 @@ from recipe_runs import required_options  # noqa: E402
 OPTIONS = None  # set by main()
 SKIPPED = 77
 TIMEOUT_SECONDS = 300
-# "No rank was late" and the like are answers as well, without rows.
-ANSWER_WITH_NOTHING = ("freq_analysis", "graph_replays", "head_overhead", "slow_link", "slow_rank")
 SHARED = ("npu/text/*", "npu/db/*", "npu/db_mstx", "gpu/*.json.gz", "raw/*/*_ascend_pt", "traces/param/*",
           "traces/dlrm_8ranks/worker[03]*", "traces/resnet50_2021/*",
           "traces/npu_pp2dp2_without_traces")
@@ -64,16 +62,14 @@ def compares(name, switch, capture):
 
 
 def clusters(name, directory, out):
+    """Whether the recipe gives results, and whether they have rows. "No rank was late" and the like are answers as well;
+    of recipes without such an answer the program fails where there are no rows."""
     done = run("cluster", "-m", name, "-d", directory, "-o", out, "--export_type", "json",
                *required_options(name, OPTIONS.testdata / "captures", directory))
-    if done.returncode not in (0, 5):
-        return False
     files = [file for file in Path(out).rglob("*") if file.is_file()]
-    # It writes text files beside the tables; none of the tables has to have rows.
-    if name == "export_summary" or name in ANSWER_WITH_NOTHING:
-        return bool(files)
-    return any(has_rows(json.loads(file.read_text(encoding="utf-8")))
+    rows = any(has_rows(json.loads(file.read_text(encoding="utf-8")))
                for file in files if file.suffix == ".json")
+    return done.returncode in (0, 5) and bool(files), rows
 
 
 def has_rows(document):
@@ -121,13 +117,15 @@ class Judged(unittest.TestCase):
         for at, analyzer in enumerate(ranks[0]["analyzers"]):
             command, name = analyzer["name"].split(": ")
             runs = any(rank["analyzers"][at]["ability"] != "cannot_run" for rank in ranks)
+            rows = True
             if command == "compare":
                 works = compares(name, switches()[at], capture) if len(ranks) == 1 else runs
             else:
                 with tempfile.TemporaryDirectory(dir=self.scratch) as out:
-                    works = clusters(name, directory, out)
-            says_nothing = name in ANSWER_WITH_NOTHING and name != "head_overhead"
-            if runs != works and not (works and says_nothing):
+                    works, rows = clusters(name, directory, out)
+            # Only head_overhead is judged by whether there is anything to answer about.
+            says_nothing = works and not rows and name != "head_overhead"
+            if runs != works and not says_nothing:
                 yield (f"{analyzer['name']}: check says {analyzer['ability']}, but it "
                        f"{'works' if works else 'gives nothing'}: {analyzer['lacks']}")
 
