@@ -56,22 +56,20 @@ std::vector<OpPair> AllOps(const CompareInput& input) {
 void CompareApis(const CompareInput& input, Report& report) {
   if (!HaveOperators(input, report)) return;
   std::vector<Column> columns = {
-      WithDescription(Text("Order Id", 10), kOrderMeaning),
-      WithDescription(BoldText("api name"), "The operator of the framework or call on the host.")};
-  AppendColumns(
-      ForBothSides(
-          {WithDescription(AsTotal(TwoDecimals("Total Duration(ms)")), "Host time of all calls."),
-           WithDescription(TwoDecimals("Self Time(ms)"), "The same without the calls inside."),
-           WithDescription(TwoDecimals("Avg Duration(ms)"), "Host time of one call."),
-           WithDescription(Text("Calls"), "Number of calls.")}),
-      columns);
+      Text("Order Id", kOrderMeaning, 10),
+      BoldText("api name", "The operator of the framework or call on the host.")};
+  AppendColumns(ForBothSides({AsTotal(TwoDecimals("Total Duration(ms)", "Host time of all calls.")),
+                              TwoDecimals("Self Time(ms)", "The same without the calls inside."),
+                              TwoDecimals("Avg Duration(ms)", "Host time of one call."),
+                              Text("Calls", "Number of calls.")}),
+                columns);
   constexpr std::pair<const char*, const char*> kRatios[] = {
       {"Diff Total Ratio", "Total duration"},
       {"Diff Self Ratio", "Self time"},
       {"Diff Avg Ratio", "Average duration"},
       {"Diff Calls Ratio", "Number of calls"}};
   for (const auto& [name, what] : kRatios) {
-    columns.push_back(WithDescription(Growth(name, 20, Format::kDecimals2), RatioMeaning(what)));
+    columns.push_back(Growth(name, RatioMeaning(what), 20, Format::kDecimals2));
   }
   Sheet sheet = CompareSheet("ApiCompare", std::move(columns), input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);

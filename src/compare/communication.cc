@@ -11,21 +11,19 @@ namespace mpa::comparisons {
 namespace {
 
 std::vector<Column> Columns() {
-  std::vector<Column> columns = {WithDescription(Text("Order Id", 10), kOrderMeaning)};
-  AppendColumns(
-      ForBothSides(
-          {WithDescription(BoldText("Communication OP Name", 25), "The kind of collective."),
-           WithDescription(Text("Task Name"),
-                           "Its tasks of one kind; empty in the row of whole collectives."),
-           WithDescription(Text("Calls", 10), "Number of collectives or tasks."),
-           WithDescription(Decimals("Total Duration(us)", 17), "Time of all of them."),
-           WithDescription(Decimals("Avg Duration(us)", 17), "Time of one."),
-           WithDescription(Decimals("Max Duration(us)", 17), "Time of the longest."),
-           WithDescription(Decimals("Min Duration(us)", 17), "Time of the shortest.")}),
-      columns);
-  columns.push_back(WithDescription(Difference("Diff Duration(us)"),
-                                    "Total duration of the comparison minus that of the base."));
-  columns.push_back(WithDescription(Growth("Diff Ratio"), RatioMeaning("Total duration")));
+  std::vector<Column> columns = {Text("Order Id", kOrderMeaning, 10)};
+  AppendColumns(ForBothSides({BoldText("Communication OP Name", "The kind of collective.", 25),
+                              Text("Task Name",
+                                   "Its tasks of one kind; empty in the row of whole collectives."),
+                              Text("Calls", "Number of collectives or tasks.", 10),
+                              Decimals("Total Duration(us)", "Time of all of them.", 17),
+                              Decimals("Avg Duration(us)", "Time of one.", 17),
+                              Decimals("Max Duration(us)", "Time of the longest.", 17),
+                              Decimals("Min Duration(us)", "Time of the shortest.", 17)}),
+                columns);
+  columns.push_back(
+      Difference("Diff Duration(us)", "Total duration of the comparison minus that of the base."));
+  columns.push_back(Growth("Diff Ratio", RatioMeaning("Total duration")));
   return columns;
 }
 

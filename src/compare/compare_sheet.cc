@@ -44,26 +44,26 @@ void AppendColumns(std::vector<Column> more, std::vector<Column>& columns) {
   std::move(more.begin(), more.end(), std::back_inserter(columns));
 }
 
-Column Text(std::string name, double width) {
-  return {.name = std::move(name), .format = Format::kInteger, .width = width};
+Column Text(std::string_view name, std::string_view meaning, double width) {
+  return NamedColumn(name, Format::kInteger, width, meaning);
 }
 
-Column BoldText(std::string name, double width) {
-  return {.name = std::move(name), .format = Format::kGeneral, .width = width};
+Column BoldText(std::string_view name, std::string_view meaning, double width) {
+  return NamedColumn(name, Format::kGeneral, width, meaning);
 }
 
-Column Decimals(std::string name, double width) {
-  return {.name = std::move(name), .format = Format::kDecimals2, .width = width};
+Column Decimals(std::string_view name, std::string_view meaning, double width) {
+  return NamedColumn(name, Format::kDecimals2, width, meaning);
 }
 
-Column TwoDecimals(std::string name, double width) {
-  Column column = Decimals(std::move(name), width);
+Column TwoDecimals(std::string_view name, std::string_view meaning, double width) {
+  Column column = Decimals(name, meaning, width);
   column.decimals = 2;
   return column;
 }
 
-Column Difference(std::string name, double width) {
-  Column column = TwoDecimals(std::move(name), width);
+Column Difference(std::string_view name, std::string_view meaning, double width) {
+  Column column = TwoDecimals(name, meaning, width);
   column.change = ChangeRole::kDifference;
   return column;
 }
@@ -73,16 +73,10 @@ Column AsTotal(Column column) {
   return column;
 }
 
-Column Growth(std::string name, double width, Format format) {
-  return {.name = std::move(name),
-          .format = format,
-          .width = width,
-          .decimals = 4,
-          .marks_growth = true};
-}
-
-Column WithDescription(Column column, std::string meaning) {
-  column.meaning = std::move(meaning);
+Column Growth(std::string_view name, std::string_view meaning, double width, Format format) {
+  Column column = NamedColumn(name, format, width, meaning);
+  column.decimals = 4;
+  column.marks_growth = true;
   return column;
 }
 

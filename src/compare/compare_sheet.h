@@ -24,21 +24,21 @@ std::vector<Column> ForSide(Side side, std::vector<Column> columns);
 std::vector<Column> ForBothSides(const std::vector<Column>& columns);
 void AppendColumns(std::vector<Column> more, std::vector<Column>& columns);
 
-/// The forms of columns that every sheet has.
-Column Text(std::string name, double width = 20);  ///< shown as a number if it holds one
-Column BoldText(std::string name, double width = 30);
-Column Decimals(std::string name, double width = 20);
-Column TwoDecimals(std::string name, double width = 20);  ///< documents for people keep no more
+/// The forms of columns that every sheet has. `meaning` says in the documentation what the column
+/// holds.
+Column Text(std::string_view name, std::string_view meaning,
+            double width = 20);  ///< a number if it holds one
+Column BoldText(std::string_view name, std::string_view meaning, double width = 30);
+Column Decimals(std::string_view name, std::string_view meaning, double width = 20);
+/// Documents for people keep no more decimals.
+Column TwoDecimals(std::string_view name, std::string_view meaning, double width = 20);
 /// A ratio, of which documents for people keep four decimals.
-Column Growth(std::string name, double width = 20, Format format = Format::kPercent);
-
+Column Growth(std::string_view name, std::string_view meaning, double width = 20,
+              Format format = Format::kPercent);
 /// A column of differences: see Column::change.
-Column Difference(std::string name, double width = 20);
+Column Difference(std::string_view name, std::string_view meaning, double width = 20);
 /// The column as a total of the row, of which the sheet shows no difference.
 Column AsTotal(Column column);
-
-/// The column with what it says, for the documentation.
-Column WithDescription(Column column, std::string meaning);
 /// The ratio of `what` of the comparison to that of the base.
 std::string RatioMeaning(std::string_view what);
 inline constexpr const char* kOrderMeaning = "Number of the row, from 1.";

@@ -96,22 +96,20 @@ std::string Reason(const CompareInput& input, Side side) {
 
 // `time` makes a column of times.
 std::vector<Column> Columns(const char* type, const char* detail, const char* meaning,
-                            Column (*time)(std::string, double)) {
-  std::vector<Column> columns = {WithDescription(Text("Order Id", 10), kOrderMeaning),
-                                 WithDescription(BoldText(type), "The type of the kernels."),
-                                 WithDescription(Text(detail), meaning)};
+                            Column (*time)(std::string_view, std::string_view, double)) {
+  std::vector<Column> columns = {Text("Order Id", kOrderMeaning, 10),
+                                 BoldText(type, "The type of the kernels."), Text(detail, meaning)};
   AppendColumns(
-      ForBothSides({WithDescription(AsTotal(time("Total Duration(us)", 20)),
-                                    "Time of all kernels of the row."),
-                    WithDescription(time("Avg Duration(us)", 20), "Time of one."),
-                    WithDescription(time("Max Duration(us)", 20), "Time of the longest."),
-                    WithDescription(time("Min Duration(us)", 20), "Time of the shortest."),
-                    WithDescription(Text("Calls"), "Number of kernels.")}),
+      ForBothSides({AsTotal(time("Total Duration(us)", "Time of all kernels of the row.", 20)),
+                    time("Avg Duration(us)", "Time of one.", 20),
+                    time("Max Duration(us)", "Time of the longest.", 20),
+                    time("Min Duration(us)", "Time of the shortest.", 20),
+                    Text("Calls", "Number of kernels.")}),
       columns);
-  columns.push_back(WithDescription(Growth("Diff Total Ratio", 20, Format::kDecimals2),
-                                    RatioMeaning("Total duration")));
-  columns.push_back(WithDescription(Growth("Diff Avg Ratio", 20, Format::kDecimals2),
-                                    RatioMeaning("Average duration")));
+  columns.push_back(
+      Growth("Diff Total Ratio", RatioMeaning("Total duration"), 20, Format::kDecimals2));
+  columns.push_back(
+      Growth("Diff Avg Ratio", RatioMeaning("Average duration"), 20, Format::kDecimals2));
   return columns;
 }
 

@@ -126,24 +126,22 @@ struct Memories {
 };
 
 Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
-  std::vector<Column> columns = {WithDescription(Text("Top", 10), kOrderMeaning),
-                                 WithDescription(BoldText("Operator Name"), "The operator.")};
+  std::vector<Column> columns = {Text("Top", kOrderMeaning, 10),
+                                 BoldText("Operator Name", "The operator.")};
   const auto add_side = [&](Side side, const char* name, double duration, double memory) {
     AppendColumns(
-        ForSide(side,
-                {WithDescription(Decimals(fmt::format("{} Allocated Duration(ms)", name), duration),
-                                 "How long its allocations were held, added up."),
-                 WithDescription(Decimals(fmt::format("{} Allocated Memory(MB)", name), memory),
-                                 "Memory that it allocated, added up; 1 MB is 2^20 bytes."),
-                 WithDescription(Text(fmt::format("{} Operator Number", name), 25),
-                                 "Number of calls.")}),
+        ForSide(side, {Decimals(fmt::format("{} Allocated Duration(ms)", name),
+                                "How long its allocations were held, added up.", duration),
+                       Decimals(fmt::format("{} Allocated Memory(MB)", name),
+                                "Memory that it allocated, added up; 1 MB is 2^20 bytes.", memory),
+                       Text(fmt::format("{} Operator Number", name), "Number of calls.", 25)}),
         columns);
   };
   add_side(Side::kBase, "Base", 25, 30);
   add_side(Side::kComparison, "Comparison", 27, 33);
-  columns.push_back(WithDescription(Difference("Diff Memory(MB)"),
-                                    "Memory of the comparison minus that of the base."));
-  columns.push_back(WithDescription(Growth("Diff Ratio"), RatioMeaning("Memory")));
+  columns.push_back(
+      Difference("Diff Memory(MB)", "Memory of the comparison minus that of the base."));
+  columns.push_back(Growth("Diff Ratio", RatioMeaning("Memory")));
   Sheet sheet = CompareSheet("MemoryCompareStatistic", std::move(columns), input);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
     Row row{{Cell(), group.name}};
@@ -174,9 +172,8 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
 
 Sheet DetailSheet(const CompareInput& input, const Memories& memories) {
   Sheet sheet = OpPairSheet(
-      input, "MemoryCompare",
-      WithDescription(Text("Allocated Details"), "Its allocations, a line each."),
-      WithDescription(Decimals("Size(KB)"), "Memory that it allocated; 1 KB is 1024 bytes."), 1024,
+      input, "MemoryCompare", Text("Allocated Details", "Its allocations, a line each."),
+      Decimals("Size(KB)", "Memory that it allocated; 1 KB is 1024 bytes."), 1024,
       [&](Side side, std::size_t op) {
         const OpMemory& memory = memories.Of(side);
         OpDetails details;

@@ -39,22 +39,20 @@ std::string ClassOf(std::string_view name) {
 }
 
 std::vector<Column> FirstColumns() {
-  return {
-      WithDescription(Text("Order Id", 10), kOrderMeaning),
-      WithDescription(Text("Module Class"), "The class of the module."),
-      WithDescription(Text("Module Level", 15), "Number of modules around it."),
-      WithDescription(Text("Module Name", 35), "The module with those around it, joined by '/'."),
-      WithDescription(Text("Operator Name", 25), "The operator; [ TOTAL ] for the whole module.")};
+  return {Text("Order Id", kOrderMeaning, 10), Text("Module Class", "The class of the module."),
+          Text("Module Level", "Number of modules around it.", 15),
+          Text("Module Name", "The module with those around it, joined by '/'.", 35),
+          Text("Operator Name", "The operator; [ TOTAL ] for the whole module.", 25)};
 }
 
 std::vector<Column> LastColumns(std::string_view unit) {
-  return {WithDescription(Difference(fmt::format("Device Total Time Diff({})", unit)),
-                          "Total time of the comparison minus that of the base."),
-          WithDescription(Difference(fmt::format("Device Self Time Diff({})", unit)),
-                          "Self time of the comparison minus that of the base."),
-          WithDescription(Growth("Diff Total Ratio", 15), RatioMeaning("Total time")),
-          WithDescription(Text("Base Call Stack", 30), "Where the base called the operator."),
-          WithDescription(Text("Comparison Call Stack", 30), "Where the comparison called it.")};
+  return {Difference(fmt::format("Device Total Time Diff({})", unit),
+                     "Total time of the comparison minus that of the base."),
+          Difference(fmt::format("Device Self Time Diff({})", unit),
+                     "Self time of the comparison minus that of the base."),
+          Growth("Diff Total Ratio", RatioMeaning("Total time"), 15),
+          Text("Base Call Stack", "Where the base called the operator.", 30),
+          Text("Comparison Call Stack", "Where the comparison called it.", 30)};
 }
 
 // --- ModuleCompareStatistic ---
@@ -151,13 +149,12 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Mo
 Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& pairs) {
   std::vector<Column> columns = FirstColumns();
   AppendColumns(
-      ForBothSides(
-          {WithDescription(Text("Kernel Details"), "The device work of the row, a line each."),
-           WithDescription(Decimals("Device Self Time(ms)"),
-                           "Time of the device work that runs in no module within."),
-           WithDescription(Text("Number", 10), "Calls of the module or operator."),
-           WithDescription(Decimals("Device Total Time(ms)"),
-                           "Time of the device work with that of the modules within.")}),
+      ForBothSides({Text("Kernel Details", "The device work of the row, a line each."),
+                    Decimals("Device Self Time(ms)",
+                             "Time of the device work that runs in no module within."),
+                    Text("Number", "Calls of the module or operator.", 10),
+                    Decimals("Device Total Time(ms)",
+                             "Time of the device work with that of the modules within.")}),
       columns);
   AppendColumns(LastColumns("ms"), columns);
   Sheet sheet = CompareSheet("ModuleCompareStatistic", std::move(columns), input);
@@ -289,13 +286,12 @@ Sheet DetailSheet(const CompareInput& input, const std::vector<ModulePair>& pair
   std::vector<Column> columns = FirstColumns();
   columns.pop_back();
   AppendColumns(
-      ForBothSides(
-          {WithDescription(Text("Operator Name", 25), "The operator; of a module TOTAL."),
-           WithDescription(Text("Kernel Details"), "The device work it launched, a line each."),
-           WithDescription(Decimals("Device Self Time(us)"),
-                           "Time of the device work that runs in no module within."),
-           WithDescription(Decimals("Device Total Time(us)"),
-                           "Time of the device work with that of the modules within.")}),
+      ForBothSides({Text("Operator Name", "The operator; of a module TOTAL.", 25),
+                    Text("Kernel Details", "The device work it launched, a line each."),
+                    Decimals("Device Self Time(us)",
+                             "Time of the device work that runs in no module within."),
+                    Decimals("Device Total Time(us)",
+                             "Time of the device work with that of the modules within.")}),
       columns);
   AppendColumns(LastColumns("us"), columns);
   Sheet sheet = CompareSheet("ModuleCompare", std::move(columns), input);

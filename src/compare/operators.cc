@@ -21,21 +21,20 @@ ExactSum TimeOf(const OpTree& tree, std::size_t op) {
 }
 
 Sheet StatisticSheet(const CompareInput& input) {
-  std::vector<Column> columns = {WithDescription(Text("Top", 10), kOrderMeaning),
-                                 WithDescription(BoldText("Operator Name"), "The operator.")};
+  std::vector<Column> columns = {Text("Top", kOrderMeaning, 10),
+                                 BoldText("Operator Name", "The operator.")};
   const auto add_side = [&](Side side, const char* name, double width) {
     AppendColumns(
-        ForSide(side, {WithDescription(Decimals(fmt::format("{} Device Duration(ms)", name), width),
-                                       "Time of the device work that its calls launched."),
-                       WithDescription(Text(fmt::format("{} Operator Number", name), width),
-                                       "Number of calls.")}),
+        ForSide(side, {Decimals(fmt::format("{} Device Duration(ms)", name),
+                                "Time of the device work that its calls launched.", width),
+                       Text(fmt::format("{} Operator Number", name), "Number of calls.", width)}),
         columns);
   };
   add_side(Side::kBase, "Base", 25);
   add_side(Side::kComparison, "Comparison", 30);
-  columns.push_back(WithDescription(Difference("Diff Duration(ms)"),
-                                    "Device time of the comparison minus that of the base."));
-  columns.push_back(WithDescription(Growth("Diff Ratio"), RatioMeaning("Device time")));
+  columns.push_back(
+      Difference("Diff Duration(ms)", "Device time of the comparison minus that of the base."));
+  columns.push_back(Growth("Diff Ratio", RatioMeaning("Device time")));
   Sheet sheet = CompareSheet("OperatorCompareStatistic", std::move(columns), input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
@@ -63,10 +62,8 @@ Sheet StatisticSheet(const CompareInput& input) {
 
 Sheet DetailSheet(const CompareInput& input) {
   Sheet sheet = OpPairSheet(
-      input, "OperatorCompare",
-      WithDescription(Text("Kernel Details"), "The device work it launched, a line each."),
-      WithDescription(Decimals("Device Duration(us)"), "Time of that work."), 1e3,
-      [&](Side side, std::size_t op) {
+      input, "OperatorCompare", Text("Kernel Details", "The device work it launched, a line each."),
+      Decimals("Device Duration(us)", "Time of that work."), 1e3, [&](Side side, std::size_t op) {
         OpDetails details{.known = KnowsLaunches(input.Trace(side))};
         input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
           details.sum.Add(work.Time());

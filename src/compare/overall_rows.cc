@@ -286,9 +286,9 @@ std::vector<Column> OverallColumns() {
                        .side = side,
                        .meaning = "Kernels or calls; empty where none are counted."});
   }
-  columns.push_back(WithDescription(Difference("Diff Duration(ms)"),
-                                    "Duration of the comparison minus that of the base."));
-  columns.push_back(WithDescription(Growth("Diff Ratio", 10), RatioMeaning("Duration")));
+  columns.push_back(
+      Difference("Diff Duration(ms)", "Duration of the comparison minus that of the base."));
+  columns.push_back(Growth("Diff Ratio", RatioMeaning("Duration"), 10));
   return columns;
 }
 

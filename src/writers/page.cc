@@ -30,20 +30,6 @@ using writers::QuotedList;
 
 // Tables and charts of a page as the script on it reads them.
 
-/// What the script of a page draws, as a JSON document that may stand within HTML.
-class PageData {
- public:
-  /// Return the number by which the page refers to it.
-  std::size_t Add(const PageTable& table);
-  std::size_t Add(const PageChart& chart);
-  bool Empty() const { return table_count_ + chart_count_ == 0; }
-  std::string Json() const;
-
- private:
-  std::string tables_, charts_;
-  std::size_t table_count_ = 0, chart_count_ = 0;
-};
-
 std::string Number(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : "null";
 }
@@ -171,32 +157,39 @@ std::string ChartOf(const PageChart& chart) {
   if (chart.timeline) text += TimelineOf(*chart.timeline);
   return text + '}';
 }
+/// What the script of a page draws, as a JSON document that may stand within HTML.
+class PageData {
+ public:
+  /// Return the number by which the page refers to it.
+  std::size_t Add(const PageTable& table) {
+    std::vector<std::size_t> columns(table.headers.size());
+    for (const auto& row : table.rows) columns.resize(std::max(columns.size(), row.size()));
+    for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = i;
+    std::vector<std::string> headers = table.headers;
+    headers.resize(columns.size());
+    if (table_count_ > 0) tables_ += ",\n";
+    tables_ += fmt::format("{{\"title\":{},\"headers\":{},\"numbers\":{},\"columns\":{}}}",
+                           Quoted(table.title), QuotedList(headers),
+                           List(table.numbers, [](std::size_t i) { return std::to_string(i); }),
+                           List(columns, [&](std::size_t i) { return ColumnTexts(table, i); }));
+    return table_count_++;
+  }
+  std::size_t Add(const PageChart& chart) {
+    if (chart_count_ > 0) charts_ += ",\n";
+    charts_ += ChartOf(chart);
+    return chart_count_++;
+  }
+  bool Empty() const { return table_count_ + chart_count_ == 0; }
+  // Texts of a capture may hold "</script>".
+  std::string Json() const {
+    return Escaped(fmt::format("{{\"tables\":[{}],\n\"charts\":[{}]}}", tables_, charts_),
+                   {{'<', "\\u003c"}});
+  }
 
-std::size_t PageData::Add(const PageTable& table) {
-  std::vector<std::size_t> columns(table.headers.size());
-  for (const auto& row : table.rows) columns.resize(std::max(columns.size(), row.size()));
-  for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = i;
-  std::vector<std::string> headers = table.headers;
-  headers.resize(columns.size());
-  if (table_count_ > 0) tables_ += ",\n";
-  tables_ += fmt::format("{{\"title\":{},\"headers\":{},\"numbers\":{},\"columns\":{}}}",
-                         Quoted(table.title), QuotedList(headers),
-                         List(table.numbers, [](std::size_t i) { return std::to_string(i); }),
-                         List(columns, [&](std::size_t i) { return ColumnTexts(table, i); }));
-  return table_count_++;
-}
-
-std::size_t PageData::Add(const PageChart& chart) {
-  if (chart_count_ > 0) charts_ += ",\n";
-  charts_ += ChartOf(chart);
-  return chart_count_++;
-}
-
-// Texts of a capture may hold "</script>".
-std::string PageData::Json() const {
-  return Escaped(fmt::format("{{\"tables\":[{}],\n\"charts\":[{}]}}", tables_, charts_),
-                 {{'<', "\\u003c"}});
-}
+ private:
+  std::string tables_, charts_;
+  std::size_t table_count_ = 0, chart_count_ = 0;
+};
 
 class PageWriter {
  public:
