@@ -8,6 +8,7 @@
 
 #include "mpa/measure/launch_chain.h"
 #include "mpa/measure/nesting.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/device_tasks.h"
 
 namespace mpa {
@@ -16,12 +17,11 @@ namespace {
 // The launches that are calls which start a graph, with the calls.
 std::vector<Replay> GraphCalls(const RankTrace& trace) {
   const HostOps& ops = trace.host_ops;
-  std::vector<std::uint8_t> starts_graph(trace.strings.Size(), 2);  // by name; 2: not looked at
+  NamedClasses starts_graph(trace.strings, StartsGraph);
   std::map<std::pair<std::int32_t, TimeNs>, std::uint32_t> calls;
   for (std::size_t i = 0; i < ops.Size(); ++i) {
-    std::uint8_t& starts = starts_graph[Index(ops.name[i])];
-    if (starts == 2) starts = StartsGraph(trace.strings.View(ops.name[i])) ? 1 : 0;
-    if (starts == 1) calls[{ops.track[i], ops.start[i]}] = static_cast<std::uint32_t>(i);
+    if (starts_graph.Of(ops.name[i]))
+      calls[{ops.track[i], ops.start[i]}] = static_cast<std::uint32_t>(i);
   }
   std::vector<Replay> replays;
   if (calls.empty()) return replays;

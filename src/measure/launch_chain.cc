@@ -38,11 +38,9 @@ LaunchCalls::LaunchCalls(const RankTrace& trace)
       calls_(RowsByConnection(trace.host_calls)),
       stamps_(RowsByConnection(trace.call_stamps)) {
   const HostCalls& calls = trace.host_calls;
-  std::vector<std::uint8_t> starts_graph(trace.strings.Size(), 2);  // by name; 2: not looked at
+  NamedClasses starts_graph(trace.strings, StartsGraph);
   for (std::size_t i = 0; i < calls.Size(); ++i) {
-    std::uint8_t& starts = starts_graph[Index(calls.name[i])];
-    if (starts == 2) starts = StartsGraph(trace.strings.View(calls.name[i])) ? 1 : 0;
-    if (starts == 1) graphs_.push_back(static_cast<std::uint32_t>(i));
+    if (starts_graph.Of(calls.name[i])) graphs_.push_back(static_cast<std::uint32_t>(i));
   }
   std::ranges::stable_sort(
       graphs_, [&](std::uint32_t a, std::uint32_t b) { return calls.start[a] < calls.start[b]; });
@@ -182,18 +180,14 @@ std::vector<Dispatch> FindDispatches(const RankTrace& trace) {
 }
 
 bool RunsCompiledCode(const RankTrace& trace) {
-  std::vector<bool> seen(trace.strings.Size());
-  for (const auto* names : {&trace.host_ops.name, &trace.host_calls.name, &trace.kernels.name}) {
-    for (const StringId id : *names) {
-      if (seen[Index(id)]) continue;
-      seen[Index(id)] = true;
-      const std::string_view name = trace.strings.View(id);
-      if (name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction") ||
-          name.starts_with("triton_") || StartsGraph(name))
-        return true;
-    }
-  }
-  return false;
+  NamedClasses<bool> is_compiled(trace.strings, [](std::string_view name) {
+    return name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction") ||
+           name.starts_with("triton_") || StartsGraph(name);
+  });
+  const auto any = [&](const std::vector<StringId>& names) {
+    return std::ranges::any_of(names, [&](StringId name) { return is_compiled.Of(name); });
+  };
+  return any(trace.host_ops.name) || any(trace.host_calls.name) || any(trace.kernels.name);
 }
 
 }  // namespace mpa

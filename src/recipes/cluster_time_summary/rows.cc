@@ -119,16 +119,6 @@ std::optional<std::int32_t> WarmUpOf(const Ranks& ranks, const std::vector<StepR
 
 namespace {
 
-Intervals CommunicationOf(const RankTrace& trace) {
-  const Communications& operations = trace.communications;
-  std::vector<Interval> rows;
-  rows.reserve(operations.Size());
-  for (std::size_t i = 0; i < operations.Size(); ++i) {
-    rows.push_back({operations.start[i], operations.start[i] + operations.dur[i]});
-  }
-  return Union(std::move(rows));
-}
-
 StepSums SumsOf(const StepAccount& account, const Intervals& communication) {
   const CategoryTimes& categories = account.categories;
   StepSums sums;
@@ -201,7 +191,7 @@ TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
   part.is_base = arguments.contains(kIsBaseline);
   const RankTrace no_host;  // what the host did is not asked for
   const RankAccount account = AccountRank(trace, HostTimeline(no_host), {});
-  const Intervals communication = CommunicationOf(trace);
+  const Intervals communication = Covered(trace.communications);
   const bool level_tells = trace.device == DeviceKind::kNpu && trace.source != "torch.profiler" &&
                            !IsOneOf(trace.profiler_level, {"Level1", "Level2"});
   for (const StepAccount& step : account.steps) {

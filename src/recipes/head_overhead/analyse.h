@@ -59,13 +59,11 @@ class DeviceTimeline {
  private:
   using Keyed = std::vector<std::pair<std::int64_t, std::size_t>>;  // in order of key and start
   First FirstOf(const Keyed& keyed, std::int64_t key, TimeNs time) const;
-  TimeNs BusyUntil(TimeNs time) const;
   void FindBursts();
 
   std::vector<Run> runs_;
   std::vector<TimeNs> kernel_starts_;  // of runs other than refreshes of arguments
   Intervals busy_;
-  std::vector<TimeNs> busy_before_;  // of each busy interval: the sum of those before it
   Keyed by_connection_, by_model_;
   std::map<std::int64_t, std::vector<TimeNs>> bursts_;
   std::int64_t device_;

@@ -23,28 +23,14 @@ DeviceTimeline::DeviceTimeline(std::vector<Run> runs, std::int64_t device)
   std::ranges::sort(by_connection_);
   std::ranges::sort(by_model_);
   busy_ = Union(std::move(intervals));
-  TimeNs sum = 0;
-  for (const Interval& interval : busy_) {
-    busy_before_.push_back(sum);
-    sum += interval.end - interval.begin;
-  }
   FindBursts();
-}
-
-// Busy time before `time`.
-TimeNs DeviceTimeline::BusyUntil(TimeNs time) const {
-  const auto after = std::partition_point(busy_.begin(), busy_.end(),
-                                          [&](const Interval& busy) { return busy.begin < time; });
-  if (after == busy_.begin()) return 0;
-  const auto last = static_cast<std::size_t>(after - busy_.begin()) - 1;
-  return busy_before_[last] + std::min(time, busy_[last].end) - busy_[last].begin;
 }
 
 TimeNs DeviceTimeline::Idle(const Intervals& spans, TimeNs until) const {
   TimeNs idle = 0;
   for (const Interval& span : spans) {
     const TimeNs end = std::min(span.end, until);
-    if (end > span.begin) idle += end - span.begin - (BusyUntil(end) - BusyUntil(span.begin));
+    if (end > span.begin) idle += end - span.begin - LengthWithin(busy_, {span.begin, end});
   }
   return idle;
 }

@@ -52,55 +52,6 @@ class BoundedLines {
   std::vector<std::string> lines_;
 };
 
-// What the calls of the shown phase sum up to.
-class Shown {
- public:
-  explicit Shown(const HeadPart& part) : part_(part) {
-    for (const Call& call : part.calls) {
-      if (!call.Counts() || call.phase != part.phase || call.step < 0) continue;
-      steps_.emplace(call.track, call.step);
-    }
-  }
-
-  const SummaryRow* Find(Measure measure) const {
-    return FindRow(part_.summary, part_.phase, measure);
-  }
-  // For each step, or without steps for each call.
-  MaybeNs PerStep(MaybeNs sum, std::int64_t calls) const {
-    const auto parts = steps_.empty() ? calls : static_cast<std::int64_t>(steps_.size());
-    return sum && parts > 0 ? MaybeNs(*sum / parts) : std::nullopt;
-  }
-
-  const HeadPart& part() const { return part_; }
-  std::size_t Steps() const { return steps_.size(); }
-
- private:
-  const HeadPart& part_;
-  std::set<std::pair<std::int32_t, std::int32_t>> steps_;  // with shown calls, by thread
-};
-
-class ScreenPart {
- public:
-  ScreenPart(const Shown& shown, BoundedLines& lines)
-      : shown_(shown), part_(shown.part()), lines_(lines) {}
-
- protected:
-  template <typename... Args>
-  void Say(fmt::format_string<Args...> format, Args&&... args) {
-    lines_.Add(fmt::format(format, std::forward<Args>(args)...));
-  }
-  const SummaryRow* Find(Measure measure) const { return shown_.Find(measure); }
-  MaybeNs PerStep(MaybeNs sum, std::int64_t calls) const { return shown_.PerStep(sum, calls); }
-  std::string CaptureText() const {
-    const CaptureFacts& facts = part_.facts;
-    return facts.source + " capture" + (facts.level.empty() ? "" : ", " + facts.level);
-  }
-
-  const Shown& shown_;
-  const HeadPart& part_;
-  BoundedLines& lines_;
-};
-
 std::string GainText(const AdviceRow& row) {
   if (!row.gain) return "";
   const bool per_step = row.exposed_per_step && !row.is_compilation;
@@ -108,10 +59,16 @@ std::string GainText(const AdviceRow& row) {
                      per_step ? "in a step" : "in all");
 }
 
-// What a rank's heads cost, in a few sentences; or that it has none, and why.
-class HeadAnswer : ScreenPart {
+// What a rank's heads cost: the answer in a few sentences, and the numbers behind it; or that it
+// has none, and why.
+class HeadText {
  public:
-  using ScreenPart::ScreenPart;
+  HeadText(const HeadPart& part, BoundedLines& lines) : part_(part), lines_(lines) {
+    for (const Call& call : part.calls) {
+      if (!call.Counts() || call.phase != part.phase || call.step < 0) continue;
+      steps_.emplace(call.track, call.step);
+    }
+  }
 
   void SayThatThereIsNone(std::string_view rank) {
     const CaptureFacts& facts = part_.facts;
@@ -139,7 +96,7 @@ class HeadAnswer : ScreenPart {
           rank, part_.calls.size());
       return;
     }
-    const std::string unit = shown_.Steps() == 0 ? "call" : "step";
+    const std::string unit = steps_.empty() ? "call" : "step";
     Say("{}: {} calls of graphs, p50 of the head {} us; for each {} the head takes {} us{} and the "
         "device is idle for {} us of it",
         rank, head->spread.count, Us(head->spread.p50), unit,
@@ -151,7 +108,37 @@ class HeadAnswer : ScreenPart {
     First();
   }
 
+  void Tell(std::string_view policy) {
+    Summary();
+    Notes();
+    Graphs();
+    Header(policy);
+    Advice();
+    Children();
+  }
+
  private:
+  template <typename... Args>
+  void Say(fmt::format_string<Args...> format, Args&&... args) {
+    lines_.Add(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  // Of the calls of the shown phase.
+  const SummaryRow* Find(Measure measure) const {
+    return FindRow(part_.summary, part_.phase, measure);
+  }
+
+  // For each step, or without steps for each call.
+  MaybeNs PerStep(MaybeNs sum, std::int64_t calls) const {
+    const auto parts = steps_.empty() ? calls : static_cast<std::int64_t>(steps_.size());
+    return sum && parts > 0 ? MaybeNs(*sum / parts) : std::nullopt;
+  }
+
+  std::string CaptureText() const {
+    const CaptureFacts& facts = part_.facts;
+    return facts.source + " capture" + (facts.level.empty() ? "" : ", " + facts.level);
+  }
+
   std::string ThreadList() const {
     constexpr std::size_t kMax = 5;
     const std::vector<std::int64_t>& threads = part_.facts.threads;
@@ -205,23 +192,7 @@ class HeadAnswer : ScreenPart {
               : "");
     }
   }
-};
 
-// The numbers behind the answer.
-class HeadDetails : ScreenPart {
- public:
-  using ScreenPart::ScreenPart;
-
-  void Tell(std::string_view policy) {
-    Summary();
-    Notes();
-    Graphs();
-    Header(policy);
-    Advice();
-    Children();
-  }
-
- private:
   void Header(std::string_view policy) {
     std::map<std::string_view, std::int64_t> engines;
     std::int64_t steady = 0, compile = 0;
@@ -242,7 +213,7 @@ class HeadDetails : ScreenPart {
     if (head == nullptr) return;
     static constexpr char kLine[] = "  {:<23}{:>9}{:>9}{:>9}{:>9} {:>8} {:>9}";
     Say(kLine, "us", "mean", "p50", "p90", "max", "share",
-        shown_.Steps() == 0 ? "idle/call" : "idle/step");
+        steps_.empty() ? "idle/call" : "idle/step");
     const auto line = [&](Measure measure, std::string_view title) {
       const SummaryRow* row = Find(measure);
       if (row == nullptr) return;
@@ -282,8 +253,7 @@ class HeadDetails : ScreenPart {
       const SummaryRow& row = *graphs[i].row;
       const auto count = static_cast<double>(row.spread.count);
       Say("  {} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", NameCell(row.scope, 24), row.spread.count,
-          shown_.Steps() == 0 ? "-"
-                              : fmt::format("{:.1f}", count / static_cast<double>(shown_.Steps())),
+          steps_.empty() ? "-" : fmt::format("{:.1f}", count / static_cast<double>(steps_.size())),
           Us(row.spread.p50), Us(row.spread.p90), ShareOfAll(row), Us(row.exposed_sum));
     }
     if (graphs.size() > kMaxGraphs) Say("  ... {} more graphs", graphs.size() - kMaxGraphs);
@@ -357,6 +327,10 @@ class HeadDetails : ScreenPart {
     }
     if (!part_.advice.empty()) Say("  thresholds of the advice are proposals, see --thresholds");
   }
+
+  const HeadPart& part_;
+  BoundedLines& lines_;
+  std::set<std::pair<std::int32_t, std::int32_t>> steps_;  // with shown calls, by thread
 };
 
 }  // namespace
@@ -365,15 +339,14 @@ std::vector<std::string> HeadScreen(const HeadPart& part, std::string_view rank,
                                     std::string_view policy, std::size_t room,
                                     const std::vector<std::string>& spread) {
   BoundedLines lines(room - 1);
-  const Shown shown(part);
-  HeadAnswer answer(shown, lines);
+  HeadText text(part, lines);
   if (part.calls.empty()) {
-    answer.SayThatThereIsNone(rank);
+    text.SayThatThereIsNone(rank);
   } else {
-    answer.Answer(rank);
+    text.Answer(rank);
   }
   for (const std::string& line : spread) lines.Add(line);
-  if (!part.calls.empty()) HeadDetails(shown, lines).Tell(policy);
+  if (!part.calls.empty()) text.Tell(policy);
   return lines.Take();
 }
 

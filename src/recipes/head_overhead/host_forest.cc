@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mpa/base/text.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/step_bounds.h"
 
 namespace mpa::head {
@@ -105,11 +106,11 @@ bool IsParameterUpdate(std::string_view name) { return name.starts_with("UpdateM
 HostForest::HostForest(const RankTrace& trace) {
   constexpr TimeNs kRounding = 1000;  // what exporters round times by
   const HostOps& ops = trace.host_ops;
-  const auto meanings = MeaningOfTexts(trace.strings, ops.name, HostEventOf);
+  NamedClasses meanings(trace.strings, HostEventOf);
   std::vector<HostNode> events;
   std::vector<NestSpan> spans;
   for (std::size_t i = 0; i < ops.Size(); ++i) {
-    const HostEvent event = meanings[Index(ops.name[i])];
+    const HostEvent event = meanings.Of(ops.name[i]);
     if (event == HostEvent::kStep) continue;
     const NestSpan& span =
         spans.emplace_back(NestSpan{ops.start[i], ops.start[i] + ops.dur[i], ops.track[i]});
@@ -185,10 +186,10 @@ std::int64_t HostForest::EndOf(std::int32_t track) const {
 }
 
 RuntimeCalls::RuntimeCalls(const RankTrace& trace)
-    : calls_(trace.host_calls),
-      meanings_(MeaningOfTexts(trace.strings, calls_.name, RuntimeCallOf)),
-      rows_of_track_(trace.tracks.Size()) {
+    : calls_(trace.host_calls), rows_of_track_(trace.tracks.Size()) {
+  NamedClasses meanings(trace.strings, RuntimeCallOf);
   for (std::size_t row = 0; row < calls_.Size(); ++row) {
+    meanings_.push_back(meanings.Of(calls_.name[row]));
     const std::int32_t track = calls_.track[row];
     if (track >= 0) rows_of_track_[static_cast<std::size_t>(track)].push_back(row);
   }

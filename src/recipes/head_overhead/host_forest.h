@@ -77,20 +77,6 @@ inline bool IsWait(RuntimeCall call) {
 /// True for the operator that refreshes the arguments of a static model.
 bool IsParameterUpdate(std::string_view name);
 
-/// The meaning of every text of the pool, each found out once.
-template <typename Meaning>
-std::vector<Meaning> MeaningOfTexts(const StringPool& strings, const std::vector<StringId>& used,
-                                    Meaning (*meaning)(std::string_view)) {
-  std::vector<Meaning> meanings(strings.Size());
-  std::vector<bool> known(strings.Size(), false);
-  for (const StringId id : used) {
-    if (known[Index(id)]) continue;
-    known[Index(id)] = true;
-    meanings[Index(id)] = meaning(strings.View(id));
-  }
-  return meanings;
-}
-
 /// A framework event in the tree of its thread. Nodes are named by their position.
 struct HostNode {
   static constexpr std::int64_t kNone = Nesting::kNone;
@@ -141,7 +127,7 @@ class RuntimeCalls {
 
   /// Those of a thread that start within the window.
   std::span<const std::size_t> Starting(std::int32_t track, const Interval& window) const;
-  RuntimeCall Meaning(std::size_t row) const { return meanings_[Index(calls_.name[row])]; }
+  RuntimeCall Meaning(std::size_t row) const { return meanings_[row]; }
   TimeNs Start(std::size_t row) const { return calls_.start[row]; }
   TimeNs End(std::size_t row) const { return calls_.start[row] + calls_.dur[row]; }
   Interval Span(std::size_t row) const { return {Start(row), End(row)}; }
@@ -165,7 +151,7 @@ class RuntimeCalls {
 
  private:
   const HostCalls& calls_;
-  std::vector<RuntimeCall> meanings_;  // by text
+  std::vector<RuntimeCall> meanings_;  // by row
   std::vector<std::vector<std::size_t>> rows_of_track_;
 };
 
