@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/time.h"
 #include "mpa/report/report.h"
 
 /// Columns of sheets, each declared by the members that lead to its cells.
@@ -50,6 +52,13 @@ Cell CellOf(const std::optional<Value>& value) {
 
 /// Ends the members that lead to a cell: it is empty for numbers below 0, which are unknown.
 inline constexpr auto kIfKnown = [](auto value) { return value >= 0 ? CellOf(value) : Cell(); };
+
+/// The same: an element of a list, and a time in microseconds, which is empty without a time.
+template <auto kPlace>
+inline constexpr auto kAt = [](const auto& list) { return list[static_cast<std::size_t>(kPlace)]; };
+inline constexpr auto kAsUs = [](std::optional<TimeNs> time) {
+  return time ? Cell(InUs(*time)) : Cell();
+};
 
 /// The cell of a member of an item, or of a member of that member: `Member<&Row::spread,
 /// &Spread::sum>`. Members may be functions and pointers, too.
@@ -91,6 +100,15 @@ template <typename Item>
 ColumnOf<Item> ComputedColumn(const char* name, Format format, const char* meaning,
                               Cell (*cell)(const Item&)) {
   return {NamedColumn(name, format, 14, meaning), cell};
+}
+
+/// Columns one behind the other.
+template <typename Item>
+SheetColumns<Item> Joined(SheetColumns<Item> columns, SheetColumns<Item> more,
+                          SheetColumns<Item> last = {}) {
+  std::move(more.begin(), more.end(), std::back_inserter(columns));
+  std::move(last.begin(), last.end(), std::back_inserter(columns));
+  return columns;
 }
 
 /// A time in ns, which people see in another unit.

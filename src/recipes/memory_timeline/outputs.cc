@@ -16,70 +16,58 @@
 namespace mpa::memory_timeline {
 namespace {
 
-Cell Known(std::int64_t value) { return value >= 0 ? Cell(value) : Cell(); }
-
-template <typename Item>
-ColumnOf<Item> Computed(const char* name, const char* meaning, Cell (*cell)(const Item&),
-                        Format format = Format::kInteger) {
-  return {NamedColumn(name, format, 16, meaning), cell};
-}
-
-// The columns of the categories of a level, which `level` leads to.
-template <typename Item, auto kLevel>
-void AddCategories(std::vector<ColumnOf<Item>>& columns) {
-  const auto add = [&]<Category kCategory>(const char* name, const char* meaning) {
-    columns.push_back(Computed<Item>(
-        name, meaning, [](const Item& item) -> Cell { return kLevel(item).Of(kCategory); }));
-  };
+// The columns of the categories of a level, to whose bytes `kBytes` leads.
+template <auto... kBytes>
+auto CategoryColumns() {
   using enum Category;
-  add.template operator()<kParameter>("parameterBytes", "Of them parameters.");
-  add.template operator()<kOptimizerState>("optimizerStateBytes", "Of them states of optimizers.");
-  add.template operator()<kInput>("inputBytes", "Of them inputs.");
-  add.template operator()<kTemporary>("temporaryBytes",
-                                      "Of them what an operator needs while it runs.");
-  add.template operator()<kActivation>("activationBytes", "Of them activations.");
-  add.template operator()<kGradient>("gradientBytes", "Of them gradients.");
-  add.template operator()<kAutogradDetail>("autogradDetailBytes",
-                                           "Of them what passes through the backward pass.");
-  add.template operator()<kUnknown>("unknownBytes", "Of them what is none of these, or not known.");
-  add.template operator()<kBefore>("beforeCaptureBytes",
-                                   "Of them what was allocated before the capture.");
+  return std::vector{
+      CountColumn<kBytes..., kAt<kParameter>>("parameterBytes", 16, "Of them parameters."),
+      CountColumn<kBytes..., kAt<kOptimizerState>>("optimizerStateBytes", 16,
+                                                   "Of them states of optimizers."),
+      CountColumn<kBytes..., kAt<kInput>>("inputBytes", 16, "Of them inputs."),
+      CountColumn<kBytes..., kAt<kTemporary>>("temporaryBytes", 16,
+                                              "Of them what an operator needs while it runs."),
+      CountColumn<kBytes..., kAt<kActivation>>("activationBytes", 16, "Of them activations."),
+      CountColumn<kBytes..., kAt<kGradient>>("gradientBytes", 16, "Of them gradients."),
+      CountColumn<kBytes..., kAt<kAutogradDetail>>(
+          "autogradDetailBytes", 16, "Of them what passes through the backward pass."),
+      CountColumn<kBytes..., kAt<kUnknown>>("unknownBytes", 16,
+                                            "Of them what is none of these, or not known."),
+      CountColumn<kBytes..., kAt<kBefore>>("beforeCaptureBytes", 16,
+                                           "Of them what was allocated before the capture.")};
 }
 
 struct RankItem {
   std::int64_t rank = -1;
   const RankMemory* part = nullptr;
+
   const Level& Peak() const { return *part->peak; }
 };
 
-std::vector<ColumnOf<RankItem>> RankColumns() {
+SheetColumns<RankItem> RankColumns() {
   using Item = RankItem;
-  std::vector<ColumnOf<Item>> columns = {
-      CountColumn<&Item::rank>("rankId", 8, "The rank."),
-      CountColumn<&Item::part, &RankMemory::allocations>("allocations", 12,
-                                                         "Allocations that the capture lists."),
-      CountColumn<&Item::Peak, &Level::time>("peakNs", 20,
-                                             "When most was allocated for the first time, in ns."),
-      Computed<Item>("peakStep", "The step at that time; empty: none.",
-                     [](const Item& item) { return Known(item.part->peak_step); }),
-      CountColumn<&Item::Peak, &Level::Allocated>(
-          "peakBytes", 16, "Bytes allocated then; the categories add up to them.")};
-  AddCategories<Item, [](const Item& item) -> const Level& { return item.Peak(); }>(columns);
-  columns.push_back(Computed<Item>("reservedAtPeakBytes",
-                                   "Bytes that the allocators had reserved then.",
-                                   [](const Item& item) { return Known(item.Peak().reserved); }));
-  columns.push_back(Computed<Item>(
-      "mostReservedBytes", "Most bytes that they had reserved, of the whole capture.",
-      [](const Item& item) { return Known(item.part->most_reserved); }));
-  columns.push_back(
-      Computed<Item>("mostRecordedBytes",
-                     "Most bytes that the framework's allocator reported as allocated, likewise.",
-                     [](const Item& item) { return Known(item.part->most_recorded); }));
-  columns.push_back(Computed<Item>(
-      "growthPerStepBytes",
-      "Median growth from the start of a step to that of the next; empty with less than 3 steps.",
-      [](const Item& item) { return CellOf(item.part->GrowthPerStep()); }));
-  return columns;
+  return Joined<Item>(
+      {CountColumn<&Item::rank>("rankId", 8, "The rank."),
+       CountColumn<&Item::part, &RankMemory::allocations>("allocations", 12,
+                                                          "Allocations that the capture lists."),
+       CountColumn<&Item::Peak, &Level::time>("peakNs", 20,
+                                              "When most was allocated for the first time, in ns."),
+       CountColumn<&Item::part, &RankMemory::peak_step, kIfKnown>(
+           "peakStep", 16, "The step at that time; empty: none."),
+       CountColumn<&Item::Peak, &Level::Allocated>(
+           "peakBytes", 16, "Bytes allocated then; the categories add up to them.")},
+      CategoryColumns<&Item::Peak, &Level::bytes>(),
+      {CountColumn<&Item::Peak, &Level::reserved, kIfKnown>(
+           "reservedAtPeakBytes", 16, "Bytes that the allocators had reserved then."),
+       CountColumn<&Item::part, &RankMemory::most_reserved, kIfKnown>(
+           "mostReservedBytes", 16, "Most bytes that they had reserved, of the whole capture."),
+       CountColumn<&Item::part, &RankMemory::most_recorded, kIfKnown>(
+           "mostRecordedBytes", 16,
+           "Most bytes that the framework's allocator reported as allocated, likewise."),
+       CountColumn<&Item::part, &RankMemory::GrowthPerStep>(
+           "growthPerStepBytes", 16,
+           "Median growth from the start of a step to that of the next; empty with less than 3 "
+           "steps.")});
 }
 
 template <typename Value>
@@ -91,44 +79,42 @@ struct ItemOfRank {
 
 // The columns that name a holder.
 template <typename Value>
-void AddHolder(std::vector<ColumnOf<ItemOfRank<Value>>>& columns) {
+SheetColumns<ItemOfRank<Value>> HolderColumns() {
   using Item = ItemOfRank<Value>;
-  columns.push_back(CountColumn<&Item::rank>("rankId", 8, "The rank."));
-  columns.push_back(TextColumn<&Item::value, &Value::holder, &Holder::op>(
-      "operator", 34, "The operator as the capture lists it; in brackets what no operator is."));
-  columns.push_back(TextColumn<&Item::value, &Value::holder, &Holder::within>(
-      "within", 30, "The outermost operator around it."));
-  columns.push_back(TextColumn<&Item::value, &Value::holder, &Holder::site>(
-      "callSite", 24, "The line of the program; of backward operators that of the forward pass."));
-  columns.push_back(
-      {NamedColumn("category", Format::kText, 18, "What it is for."),
-       [](const Item& item) -> Cell { return std::string(NameOf(item.value->holder.category)); }});
+  return {
+      CountColumn<&Item::rank>("rankId", 8, "The rank."),
+      TextColumn<&Item::value, &Value::holder, &Holder::op>(
+          "operator", 34, "The operator as the capture lists it; in brackets what no operator is."),
+      TextColumn<&Item::value, &Value::holder, &Holder::within>(
+          "within", 30, "The outermost operator around it."),
+      TextColumn<&Item::value, &Value::holder, &Holder::site>(
+          "callSite", 24,
+          "The line of the program; of backward operators that of the forward pass."),
+      TextColumn<&Item::value, &Value::holder, &Holder::category>("category", 18,
+                                                                  "What it is for.")};
 }
 
-std::vector<ColumnOf<ItemOfRank<Held>>> PeakColumns() {
+SheetColumns<ItemOfRank<Held>> PeakColumns() {
   using Item = ItemOfRank<Held>;
-  std::vector<ColumnOf<Item>> columns;
-  AddHolder(columns);
-  columns.push_back(CountColumn<&Item::value, &Held::count>("allocations", 12,
-                                                            "How many; 0: they are not listed."));
-  columns.push_back(CountColumn<&Item::value, &Held::bytes>(
-      "bytes", 16, "Bytes that they held at the peak; they add up to it."));
-  columns.push_back(Computed<Item>(
-      "sharePercent", "Their share of the peak, in percent.",
-      [](const Item& item) -> Cell {
-        return 100 * static_cast<double>(item.value->bytes) /
-               static_cast<double>(item.part->peak->Allocated());
-      },
-      Format::kDecimals2));
-  return columns;
+  return Joined<Item>(
+      HolderColumns<Held>(),
+      {CountColumn<&Item::value, &Held::count>("allocations", 12,
+                                               "How many; 0: they are not listed."),
+       CountColumn<&Item::value, &Held::bytes>(
+           "bytes", 16, "Bytes that they held at the peak; they add up to it."),
+       {NamedColumn("sharePercent", Format::kDecimals2, 16, "Their share of the peak, in percent."),
+        [](const Item& item) -> Cell {
+          return 100 * static_cast<double>(item.value->bytes) /
+                 static_cast<double>(item.part->peak->Allocated());
+        }}});
 }
 
-std::vector<ColumnOf<ItemOfRank<StepMemory>>> StepColumns() {
+SheetColumns<ItemOfRank<StepMemory>> StepColumns() {
   using Item = ItemOfRank<StepMemory>;
   return {
       CountColumn<&Item::rank>("rankId", 8, "The rank."),
-      Computed<Item>("step", "The step; empty: the capture has none and is one.",
-                     [](const Item& item) { return Known(item.value->id); }),
+      CountColumn<&Item::value, &StepMemory::id, kIfKnown>(
+          "step", 16, "The step; empty: the capture has none and is one."),
       CountColumn<&Item::value, &StepMemory::begin>("startNs", 20,
                                                     "Begin of the step on the host, in ns."),
       CountColumn<&Item::value, &StepMemory::end>("endNs", 20, "Its end, in ns."),
@@ -141,60 +127,50 @@ std::vector<ColumnOf<ItemOfRank<StepMemory>>> StepColumns() {
                                                      "Those at its end less those at its start.")};
 }
 
-std::vector<ColumnOf<ItemOfRank<Leak>>> LeakColumns() {
+SheetColumns<ItemOfRank<Leak>> LeakColumns() {
   using Item = ItemOfRank<Leak>;
-  std::vector<ColumnOf<Item>> columns;
-  AddHolder(columns);
-  columns.push_back(CountColumn<&Item::value, &Leak::steps>(
-      "steps", 8, "Steps whose allocations were still held when the next step had ended."));
-  columns.push_back(
-      CountColumn<&Item::value, &Leak::first_step>("firstStep", 10, "The first of them."));
-  columns.push_back(
-      CountColumn<&Item::value, &Leak::last_step>("lastStep", 10, "The last of them."));
-  columns.push_back(
-      CountColumn<&Item::value, &Leak::count>("allocations", 12, "How many allocations."));
-  columns.push_back(CountColumn<&Item::value, &Leak::bytes>("bytes", 16, "Their bytes."));
-  columns.push_back(CountColumn<&Item::value, &Leak::still_held>(
-      "stillHeldBytes", 16, "Bytes of them that were never released."));
-  return columns;
+  return Joined<Item>(
+      HolderColumns<Leak>(),
+      {CountColumn<&Item::value, &Leak::steps>(
+           "steps", 8, "Steps whose allocations were still held when the next step had ended."),
+       CountColumn<&Item::value, &Leak::first_step>("firstStep", 10, "The first of them."),
+       CountColumn<&Item::value, &Leak::last_step>("lastStep", 10, "The last of them."),
+       CountColumn<&Item::value, &Leak::count>("allocations", 12, "How many allocations."),
+       CountColumn<&Item::value, &Leak::bytes>("bytes", 16, "Their bytes."),
+       CountColumn<&Item::value, &Leak::still_held>("stillHeldBytes", 16,
+                                                    "Bytes of them that were never released.")});
 }
 
-std::vector<ColumnOf<ItemOfRank<Level>>> PointColumns() {
+SheetColumns<ItemOfRank<Level>> PointColumns() {
   using Item = ItemOfRank<Level>;
-  std::vector<ColumnOf<Item>> columns = {
-      CountColumn<&Item::rank>("rankId", 8, "The rank."),
-      CountColumn<&Item::value, &Level::time>("timeNs", 20, "The time on the host, in ns."),
-      CountColumn<&Item::value, &Level::Allocated>(
-          "allocatedBytes", 16, "Bytes allocated; the categories add up to them."),
-      Computed<Item>("reservedBytes", "Bytes that the allocators have reserved.",
-                     [](const Item& item) { return Known(item.value->reserved); })};
-  AddCategories<Item, [](const Item& item) -> const Level& { return *item.value; }>(columns);
-  return columns;
+  return Joined<Item>(
+      {CountColumn<&Item::rank>("rankId", 8, "The rank."),
+       CountColumn<&Item::value, &Level::time>("timeNs", 20, "The time on the host, in ns."),
+       CountColumn<&Item::value, &Level::Allocated>(
+           "allocatedBytes", 16, "Bytes allocated; the categories add up to them."),
+       CountColumn<&Item::value, &Level::reserved, kIfKnown>(
+           "reservedBytes", 16, "Bytes that the allocators have reserved.")},
+      CategoryColumns<&Item::value, &Level::bytes>());
 }
 
 }  // namespace
 
 void AddSheets(const Ranks& ranks, Report& report) {
-  const auto rank_columns = RankColumns();
-  const auto peak_columns = PeakColumns();
-  const auto step_columns = StepColumns();
-  const auto leak_columns = LeakColumns();
-  const auto point_columns = PointColumns();
-  Sheet summary = SheetOf("MemoryRanks", rank_columns);
-  Sheet peak = SheetOf("MemoryPeak", peak_columns);
-  Sheet steps = SheetOf("MemoryByStep", step_columns);
-  Sheet growth = SheetOf("MemoryGrowth", leak_columns);
-  Sheet points = SheetOf("MemoryOverTime", point_columns);
+  ItemSheet summary("MemoryRanks", RankColumns());
+  ItemSheet peak("MemoryPeak", PeakColumns());
+  ItemSheet steps("MemoryByStep", StepColumns());
+  ItemSheet growth("MemoryGrowth", LeakColumns());
+  ItemSheet points("MemoryOverTime", PointColumns());
   for (const auto& [id, part] : ranks) {
     if (!part.peak) continue;
     const std::size_t rank = BeginRank(id, report);
-    AddRow(rank_columns, RankItem{id, &part}, rank, summary);
-    for (const Held& one : part.holders) AddRow(peak_columns, {id, &one, &part}, rank, peak);
-    for (const StepMemory& one : part.steps) AddRow(step_columns, {id, &one, &part}, rank, steps);
-    for (const Leak& one : part.leaks) AddRow(leak_columns, {id, &one, &part}, rank, growth);
-    for (const Level& one : part.points) AddRow(point_columns, {id, &one, &part}, rank, points);
+    summary.Add({id, &part}, rank);
+    for (const Held& one : part.holders) peak.Add({id, &one, &part}, rank);
+    for (const StepMemory& one : part.steps) steps.Add({id, &one, &part}, rank);
+    for (const Leak& one : part.leaks) growth.Add({id, &one, &part}, rank);
+    for (const Level& one : part.points) points.Add({id, &one, &part}, rank);
   }
-  for (Sheet* sheet : {&summary, &peak, &steps, &growth, &points})
+  for (Sheet* sheet : {&summary.sheet, &peak.sheet, &steps.sheet, &growth.sheet, &points.sheet})
     report.sheets.push_back(std::move(*sheet));
 }
 

@@ -16,28 +16,25 @@
 namespace mpa::rl_roles {
 namespace {
 
-// The columns of what devices did, which `times` leads to.
-template <typename Item, auto kTimes>
-void AddTimes(std::vector<ColumnOf<Item>>& columns) {
-  const auto add = [&]<auto kMember>(const char* name, const char* meaning) {
-    columns.push_back(ComputedColumn<Item>(name, Format::kInteger, meaning, [](const Item& item) -> Cell {
-      return kTimes(item).*kMember;
-    }));
-  };
-  add.template operator()<&DeviceTimes::computing>("computingNs", "Kernels compute, in ns.");
-  add.template operator()<&DeviceTimes::communication>(
-      "communicationNs", "Communication that no kernel hides, with waiting, in ns.");
-  add.template operator()<&DeviceTimes::copies>("copyNs", "Copies alone, in ns.");
-  add.template operator()<&DeviceTimes::free>("freeNs", "The device had nothing to do, in ns.");
+// The columns of what devices did, which `kTimes` leads to.
+template <auto... kTimes>
+auto TimeColumns() {
+  return std::vector{
+      CountColumn<kTimes..., &DeviceTimes::computing>("computingNs", 14, "Kernels compute, in ns."),
+      CountColumn<kTimes..., &DeviceTimes::communication>(
+          "communicationNs", 14, "Communication that no kernel hides, with waiting, in ns."),
+      CountColumn<kTimes..., &DeviceTimes::copies>("copyNs", 14, "Copies alone, in ns."),
+      CountColumn<kTimes..., &DeviceTimes::free>("freeNs", 14,
+                                                 "The device had nothing to do, in ns.")};
 }
 
 Cell OfTail(const IterationAccount& item, TimeNs time) {
   return item.tail.devices > 0 ? Cell(time - item.time.begin) : Cell();
 }
 
-std::vector<ColumnOf<IterationAccount>> IterationColumns() {
+SheetColumns<IterationAccount> IterationColumns() {
   using Item = IterationAccount;
-  std::vector<ColumnOf<Item>> columns = {
+  return {
       CountColumn<&Item::iteration>("iteration", 10,
                                     "As directories number it, else counted from 0."),
       CountColumn<&Item::time, &Interval::begin>("startNs", 20, "Begin of the first role, in ns."),
@@ -59,12 +56,12 @@ std::vector<ColumnOf<IterationAccount>> IterationColumns() {
       CountColumn<&Item::BubbleWall>("bubbleWallNs", 14, "Time in which no role runs, in ns."),
       CountColumn<&Item::tail, &Tail::devices>("rolloutDevices", 10, "Devices that generate."),
       ComputedColumn<Item>("firstFinishNs", Format::kInteger,
-                     "When the first device had generated all, from the begin, in ns.",
-                     [](const Item& item) { return OfTail(item, item.tail.first); }),
+                           "When the first device had generated all, from the begin, in ns.",
+                           [](const Item& item) { return OfTail(item, item.tail.first); }),
       ComputedColumn<Item>("medianFinishNs", Format::kInteger, "The same of the median device.",
-                     [](const Item& item) { return OfTail(item, item.tail.median); }),
+                           [](const Item& item) { return OfTail(item, item.tail.median); }),
       ComputedColumn<Item>("lastFinishNs", Format::kInteger, "The same of the last device.",
-                     [](const Item& item) { return OfTail(item, item.tail.last); }),
+                           [](const Item& item) { return OfTail(item, item.tail.last); }),
       CountColumn<&Item::tail, &Tail::last_rank>("lastRank", 8, "The rank of the last device."),
       CountColumn<&Item::tail, &Tail::idle>(
           "tailIdleNs", 14,
@@ -72,7 +69,6 @@ std::vector<ColumnOf<IterationAccount>> IterationColumns() {
       NumberColumn<&Item::tail, &Tail::IdlePercent>(
           "tailIdlePercent", Format::kDecimals2, 14,
           "Its share of the device time from the begin of the rollout to the last finish.")};
-  return columns;
 }
 
 struct RoleItem {
@@ -80,81 +76,82 @@ struct RoleItem {
   const RoleAccount* role = nullptr;
 };
 
-std::vector<ColumnOf<RoleItem>> RoleColumns() {
+SheetColumns<RoleItem> RoleColumns() {
   using Item = RoleItem;
-  std::vector<ColumnOf<Item>> columns = {
-      CountColumn<&Item::role, &RoleAccount::iteration>("iteration", 10, "As in RlIterations."),
-      TextColumn<&Item::role, &RoleAccount::role>(
-          "role", 22, "The role, by one name for all names that frameworks give it."),
-      TextColumn<&Item::role, &RoleAccount::Kind>(
-          "kind", 14,
-          "rollout, log prob, reference, reward, values, update, weight sync or other."),
-      CountColumn<&Item::role, &RoleAccount::devices>("devices", 8, "Devices that run it."),
-      ComputedColumn<Item>(
-          "startNs", Format::kInteger,
-          "When the first device begins it, from the begin of the iteration, in ns.",
-          [](const Item& item) -> Cell { return item.role->begin - item.iteration->time.begin; }),
-      ComputedColumn<Item>(
-          "endNs", Format::kInteger, "When the last device ends it, likewise.",
-          [](const Item& item) -> Cell { return item.role->end - item.iteration->time.begin; }),
-      CountColumn<&Item::role, &RoleAccount::wall>("wallNs", 14,
-                                                   "Time in which any device runs it, in ns."),
-      CountColumn<&Item::role, &RoleAccount::overlap>(
-          "overlapNs", 14, "Of it, time in which another role runs as well, in ns."),
-      CountColumn<&Item::role, &RoleAccount::DeviceTime>(
-          "deviceNs", 14, "Time of all devices in it, in ns; the next four columns add up to it.")};
-  AddTimes<Item, [](const Item& item) -> const DeviceTimes& { return item.role->times; }>(columns);
-  columns.push_back(CountColumn<&Item::role, &RoleAccount::waiting>(
-      "waitingNs", 14,
-      "Time of devices without a role while this one runs elsewhere, in ns. Where several run, it "
-      "is of the one that began first."));
-  columns.push_back(CountColumn<&Item::role, &RoleAccount::gain>(
-      "halvingGainNs", 14,
-      "By how much all iterations together were shorter if the role took half as long, in ns."));
-  return columns;
+  return Joined<Item>(
+      {CountColumn<&Item::role, &RoleAccount::iteration>("iteration", 10, "As in RlIterations."),
+       TextColumn<&Item::role, &RoleAccount::role>(
+           "role", 22, "The role, by one name for all names that frameworks give it."),
+       TextColumn<&Item::role, &RoleAccount::Kind>(
+           "kind", 14,
+           "rollout, log prob, reference, reward, values, update, weight sync or other."),
+       CountColumn<&Item::role, &RoleAccount::devices>("devices", 8, "Devices that run it."),
+       ComputedColumn<Item>(
+           "startNs", Format::kInteger,
+           "When the first device begins it, from the begin of the iteration, in ns.",
+           [](const Item& item) -> Cell { return item.role->begin - item.iteration->time.begin; }),
+       ComputedColumn<Item>(
+           "endNs", Format::kInteger, "When the last device ends it, likewise.",
+           [](const Item& item) -> Cell { return item.role->end - item.iteration->time.begin; }),
+       CountColumn<&Item::role, &RoleAccount::wall>("wallNs", 14,
+                                                    "Time in which any device runs it, in ns."),
+       CountColumn<&Item::role, &RoleAccount::overlap>(
+           "overlapNs", 14, "Of it, time in which another role runs as well, in ns."),
+       CountColumn<&Item::role, &RoleAccount::DeviceTime>(
+           "deviceNs", 14,
+           "Time of all devices in it, in ns; the next four columns add up to it.")},
+      TimeColumns<&Item::role, &RoleAccount::times>(),
+      {CountColumn<&Item::role, &RoleAccount::waiting>(
+           "waitingNs", 14,
+           "Time of devices without a role while this one runs elsewhere, in ns. Where several "
+           "run, it "
+           "is of the one that began first."),
+       CountColumn<&Item::role, &RoleAccount::gain>(
+           "halvingGainNs", 14,
+           "By how much all iterations together were shorter if the role took half as long, in "
+           "ns.")});
 }
 
-std::vector<ColumnOf<Bubble>> BubbleColumns() {
+SheetColumns<Bubble> BubbleColumns() {
   return {CountColumn<&Bubble::iteration>("iteration", 10, "As in RlIterations."),
           CountColumn<&Bubble::time, &Interval::begin>("startNs", 20, "Begin, in ns."),
-          ComputedColumn<Bubble>("durationNs", Format::kInteger, "How long no role runs, in ns.",
-                           [](const Bubble& one) -> Cell { return one.time.end - one.time.begin; }),
+          ComputedColumn<Bubble>(
+              "durationNs", Format::kInteger, "How long no role runs, in ns.",
+              [](const Bubble& one) -> Cell { return one.time.end - one.time.begin; }),
           TextColumn<&Bubble::before>("before", 22, "The role that ended last."),
           TextColumn<&Bubble::behind>("behind", 22, "The role that begins.")};
 }
 
-std::vector<ColumnOf<JobRun>> RunColumns() {
+SheetColumns<JobRun> RunColumns() {
   using Item = JobRun;
-  std::vector<ColumnOf<Item>> columns = {
-      CountColumn<&Item::iteration>("iteration", 10, "As in RlIterations."),
-      TextColumn<&Item::run, &RoleRun::role>("role", 22, "As in RlRoles."),
-      CountColumn<&Item::rank>("rankId", 8, "The rank; -1: unknown."),
-      CountColumn<&Item::device>("device", 8, "A number that is given to each device of the job."),
-      TextColumn<&Item::capture, &CaptureRoles::host>("host", 20, "The host; empty: unknown."),
-      TextColumn<&Item::capture, &CaptureRoles::group>("directory", 24,
-                                                       "The directories that lead to the capture."),
-      TextColumn<&Item::capture, &CaptureRoles::name>("capture", 36, "The capture."),
-      CountColumn<&Item::begin>("startNs", 20, "Begin on the common clock, in ns."),
-      CountColumn<&Item::Length>("durationNs", 14,
-                                 "Its length, in ns; the next four columns add up to it.")};
-  AddTimes<Item, [](const Item& item) -> const DeviceTimes& { return item.run->times; }>(columns);
-  columns.push_back(ComputedColumn<Item>(
-      "finishNs", Format::kInteger,
-      "From its begin to the end of its last kernel, of a server that of its last step, in ns.",
-      [](const Item& item) -> Cell { return item.finish - item.begin; }));
-  const auto add = [&]<auto kMember>(const char* name, const char* meaning) {
-    columns.push_back(CountColumn<&Item::run, &RoleRun::decode, kMember>(name, 14, meaning));
-  };
-  add.template operator()<&DecodeSteps::steps>("decodeSteps",
-                                               "Steps that only decode; 0: none are named.");
-  add.template operator()<&DecodeSteps::few>(
-      "fewRequestSteps",
-      "Those of them with a quarter of the requests of the largest one, or less.");
-  add.template operator()<&DecodeSteps::time>("decodeNs", "Time of the steps that decode, in ns.");
-  add.template operator()<&DecodeSteps::few_time>("fewRequestNs",
-                                                  "Of those with few requests, in ns.");
-  add.template operator()<&DecodeSteps::largest>("largestBatch", "Requests of the largest step.");
-  return columns;
+  return Joined<Item>(
+      {CountColumn<&Item::iteration>("iteration", 10, "As in RlIterations."),
+       TextColumn<&Item::run, &RoleRun::role>("role", 22, "As in RlRoles."),
+       CountColumn<&Item::rank>("rankId", 8, "The rank; -1: unknown."),
+       CountColumn<&Item::device>("device", 8, "A number that is given to each device of the job."),
+       TextColumn<&Item::capture, &CaptureRoles::host>("host", 20, "The host; empty: unknown."),
+       TextColumn<&Item::capture, &CaptureRoles::group>(
+           "directory", 24, "The directories that lead to the capture."),
+       TextColumn<&Item::capture, &CaptureRoles::name>("capture", 36, "The capture."),
+       CountColumn<&Item::begin>("startNs", 20, "Begin on the common clock, in ns."),
+       CountColumn<&Item::Length>("durationNs", 14,
+                                  "Its length, in ns; the next four columns add up to it.")},
+      TimeColumns<&Item::run, &RoleRun::times>(),
+      {ComputedColumn<Item>("finishNs", Format::kInteger,
+                            "From its begin to the end of its last kernel, of a server that of its "
+                            "last step, in ns.",
+                            [](const Item& item) -> Cell { return item.finish - item.begin; }),
+       CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::steps>(
+           "decodeSteps", 14, "Steps that only decode; 0: none are named."),
+       CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::few>(
+           "fewRequestSteps", 14,
+           "Those of them with a quarter of the requests of the largest one, or less."),
+       CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::time>(
+           "decodeNs", 14, "Time of the steps that decode, in ns."),
+       CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::few_time>(
+           "fewRequestNs", 14, "Of those with few requests, in ns."),
+       CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::largest>(
+           "largestBatch", 14, "Requests of the largest step.")});
 }
 
 }  // namespace

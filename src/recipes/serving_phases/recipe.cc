@@ -2,23 +2,311 @@
 // Steps of servers that answer requests: prefill, decode, and what their time was spent on.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "mpa/base/text.h"
+#include "mpa/measure/quantiles.h"
+#include "mpa/measure/serving_steps.h"
 #include "mpa/recipe/arguments.h"
-#include "phase_groups.h"
+#include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/rank_lines.h"
+#include "mpa/report/member_columns.h"
+#include "mpa/report/report.h"
 
 namespace mpa::recipes {
 namespace {
 
-using serving_phases::RankServing;
+struct RankServing {
+  std::vector<ServingAccount> steps;
+};
+using Ranks = std::vector<OfRank<RankServing>>;
+
+// The steps of all ranks of one phase and size, without warm-up.
+struct PhaseGroup {
+  ServingBatch batch;        // that of its first step
+  std::int64_t warm_up = 0;  // steps that are left out
+  std::int64_t ranks = 0;
+  std::vector<const ServingAccount*> steps;
+  TimeNs sum = 0;
+  ServingTimes times = {};  // of all steps; they add up to `sum`
+
+  std::string_view Phase() const { return NameOf(batch.phase); }
+  std::string Size() const { return SizeText(batch); }
+  std::int64_t Count() const { return static_cast<std::int64_t>(steps.size()); }
+};
+
+// In order of phase and size.
+std::vector<PhaseGroup> GroupSteps(const Ranks& ranks) {
+  struct Found {
+    PhaseGroup group;
+    std::size_t last_rank = 0;  // counted from 1
+  };
+  std::map<PhaseAndSize, Found> found;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (const ServingAccount& step : ranks[rank].part.steps) {
+      auto& [group, last_rank] = found[PhaseAndSizeOf(step.batch)];
+      if (last_rank == 0) group.batch = step.batch;
+      if (last_rank != rank + 1) ++group.ranks;
+      last_rank = rank + 1;
+      if (step.is_warm_up) {
+        ++group.warm_up;
+        continue;
+      }
+      group.steps.push_back(&step);
+      group.sum += step.Length();
+      for (std::size_t part = 0; part < kServingParts; ++part) {
+        group.times[part] += step.times[part];
+      }
+    }
+  }
+  std::vector<PhaseGroup> groups;
+  for (auto& [key, of_key] : found) groups.push_back(std::move(of_key.group));
+  return groups;
+}
+
+// Percentile `percent` of how long the steps took, in ns.
+TimeNs LengthAt(const PhaseGroup& group, int percent) {
+  std::vector<TimeNs> lengths;
+  for (const ServingAccount* step : group.steps) lengths.push_back(step->Length());
+  std::ranges::sort(lengths);
+  return Percentile(lengths, percent);
+}
+
+// The median of what a token takes, in ns; -1: unknown.
+TimeNs TimePerToken(const PhaseGroup& group) {
+  std::vector<TimeNs> times;
+  for (const ServingAccount* step : group.steps) {
+    const TimeNs time = step->TimePerToken();
+    if (time >= 0) times.push_back(time);
+  }
+  return times.empty() ? -1 : Median(std::move(times));
+}
+
+// Tokens that one engine reads and generates in a second of such steps; -1: unknown.
+double TokensPerSecond(const PhaseGroup& group) {
+  double tokens = 0;
+  for (const ServingAccount* step : group.steps) {
+    if (step->batch.Tokens() < 0) return -1;
+    tokens += static_cast<double>(step->batch.Tokens());
+  }
+  return group.sum > 0 && tokens > 0 ? tokens / static_cast<double>(group.sum) * 1e9 : -1;
+}
+
+// The columns of the parts of a time, which `kTimes` leads to.
+template <auto... kTimes>
+auto PartColumns() {
+  using enum ServingPart;
+  return std::vector{
+      CountColumn<kTimes..., kAt<kAttention>>("attentionNs", 14, "Kernels of attention, in ns."),
+      CountColumn<kTimes..., kAt<kMatrix>>("matrixNs", 14,
+                                           "Other matrix products and convolutions, in ns."),
+      CountColumn<kTimes..., kAt<kSampling>>("samplingNs", 14,
+                                             "Kernels that choose tokens, in ns."),
+      CountColumn<kTimes..., kAt<kOtherKernel>>("otherKernelNs", 14, "All other kernels, in ns."),
+      CountColumn<kTimes..., kAt<kCommunication>>(
+          "communicationNs", 14, "Communication that no kernel hides, without waiting, in ns."),
+      CountColumn<kTimes..., kAt<kWaiting>>("waitingNs", 14,
+                                            "Waiting for other ranks or engines, in ns."),
+      CountColumn<kTimes..., kAt<kCopies>>("copyNs", 14, "Copies alone, in ns."),
+      CountColumn<kTimes..., kAt<kHost>>(
+          "hostNs", 14, "The device had nothing to do, also between steps, in ns.")};
+}
+
+template <int kPercent>
+Cell LengthCell(const PhaseGroup& group) {
+  return LengthAt(group, kPercent);
+}
+
+SheetColumns<PhaseGroup> PhaseColumns() {
+  using Item = PhaseGroup;
+  return Joined<Item>(
+      {TextColumn<&Item::Phase>("phase", 10, "prefill, decode, mixed, dummy or unknown."),
+       TextColumn<&Item::Size>("size", 22,
+                               "Steps of one size are counted together: of decoding the requests, "
+                               "or the size of the graph; else the tokens."),
+       CountColumn<&Item::Count>("steps", 8, "How many steps there are, of all ranks."),
+       CountColumn<&Item::warm_up>("warmUpSteps", 12,
+                                   "Steps that are left out, because they warm up."),
+       CountColumn<&Item::ranks>("ranks", 8, "How many ranks have such steps."),
+       ComputedColumn<Item>("minNs", Format::kInteger, "The shortest step, in ns.", LengthCell<0>),
+       ComputedColumn<Item>("q1Ns", Format::kInteger, "First quartile, in ns.", LengthCell<25>),
+       ComputedColumn<Item>("medianNs", Format::kInteger, "Median, in ns.", LengthCell<50>),
+       ComputedColumn<Item>("q3Ns", Format::kInteger, "Third quartile, in ns.", LengthCell<75>),
+       ComputedColumn<Item>("maxNs", Format::kInteger, "The longest step, in ns.", LengthCell<100>),
+       ComputedColumn<Item>(
+           "timePerTokenNs", Format::kInteger,
+           "Median of what a token takes, in ns: of decoding how long a request waits "
+           "for one, of prefill the step by tokens of the prompts.",
+           [](const Item& item) { return kIfKnown(TimePerToken(item)); }),
+       ComputedColumn<Item>("tokensPerSecond", Format::kDecimals2,
+                            "Tokens that an engine reads and generates in a second of such steps.",
+                            [](const Item& item) { return kIfKnown(TokensPerSecond(item)); }),
+       CountColumn<&Item::sum>("sumNs", 14,
+                               "Time of all steps, in ns; the next columns add up to it.")},
+      PartColumns<&Item::times>());
+}
+
+struct StepItem {
+  std::int64_t rank = -1, number = 0;
+  const ServingAccount* step = nullptr;
+};
+
+SheetColumns<StepItem> StepColumns() {
+  using Item = StepItem;
+  return Joined<Item>(
+      {CountColumn<&Item::rank>("rankId", 8, "The rank."),
+       CountColumn<&Item::number>("step", 8, "The step, counted from 0."),
+       TextColumn<&Item::step, &ServingAccount::batch, &ServingBatch::phase>(
+           "phase", 14, "prefill, decode, mixed, dummy or unknown."),
+       CountColumn<&Item::step, &ServingAccount::batch, &ServingBatch::requests, kIfKnown>(
+           "requests", 14, "Requests in the batch."),
+       CountColumn<&Item::step, &ServingAccount::batch, &ServingBatch::prompt_tokens, kIfKnown>(
+           "promptTokens", 14, "Tokens of prompts that were read."),
+       CountColumn<&Item::step, &ServingAccount::batch, &ServingBatch::output_tokens, kIfKnown>(
+           "outputTokens", 14, "Tokens that were generated."),
+       CountColumn<&Item::step, &ServingAccount::batch, &ServingBatch::graph_size, kIfKnown>(
+           "graphSize", 14, "Requests for which the captured graph was made."),
+       NumberColumn<&Item::step, &ServingAccount::batch, &ServingBatch::Padding>(
+           "paddingPercent", Format::kDecimals2, 14,
+           "The part of the graph that computed for no request, in percent."),
+       CountColumn<&Item::step, &ServingAccount::is_warm_up>("warmUp", 14, "1: the step warms up."),
+       CountColumn<&Item::step, &ServingAccount::window, &Interval::begin>(
+           "startNs", 14, "Begin on the device, in ns."),
+       CountColumn<&Item::step, &ServingAccount::Length>(
+           "durationNs", 14, "Time to the next step, in ns; the last columns add up to it."),
+       CountColumn<&Item::step, &ServingAccount::TimePerToken, kIfKnown>(
+           "timePerTokenNs", 14, "As in ServingPhases, of this step.")},
+      PartColumns<&Item::step, &ServingAccount::times>());
+}
+
+void AddSheets(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
+  ItemSheet phases("ServingPhases", PhaseColumns());
+  for (const PhaseGroup& group : groups) {
+    if (!group.steps.empty()) phases.Add(group);
+  }
+  ItemSheet steps("ServingSteps", StepColumns());
+  for (const auto& [id, part] : ranks) {
+    const std::size_t rank = BeginRank(id, report);
+    for (std::size_t i = 0; i < part.steps.size(); ++i) {
+      steps.Add({id, static_cast<std::int64_t>(i), &part.steps[i]}, rank);
+    }
+  }
+  report.sheets.push_back(std::move(phases.sheet));
+  report.sheets.push_back(std::move(steps.sheet));
+}
+
+// What the servers did, in a few lines.
+
+// "attention 41.2 %, host 20.0 %": the largest parts, which are a hundredth at least.
+std::string PartsText(const PhaseGroup& group) {
+  std::vector<std::pair<TimeNs, ServingPart>> parts;
+  for (std::size_t part = 0; part < kServingParts; ++part) {
+    if (100 * group.times[part] >= group.sum && group.times[part] > 0)
+      parts.push_back({group.times[part], static_cast<ServingPart>(part)});
+  }
+  std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.first > b.first; });
+  constexpr std::size_t kShown = 4;
+  if (parts.size() > kShown) parts.resize(kShown);
+  std::string text;
+  for (const auto& [time, part] : parts) {
+    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", TitleOf(part),
+                        PercentOf(time, group.sum));
+  }
+  return text;
+}
+
+std::string TokenText(const PhaseGroup& group) {
+  const TimeNs time = TimePerToken(group);
+  return time >= 0 ? fmt::format("{:.3f}", InMs(time)) : "-";
+}
+
+std::string RateText(const PhaseGroup& group) {
+  const double rate = TokensPerSecond(group);
+  return rate >= 0 ? fmt::format("{:.0f}", rate) : "-";
+}
+
+// The same phase and size is slower on some ranks than on others.
+void AddOutliers(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
+  OutlierLines outliers;
+  for (const PhaseGroup& group : groups) {
+    std::vector<RankValue> means;
+    for (const auto& [id, part] : ranks) {
+      for (const ServingAccount& step : part.steps) {
+        if (!step.is_warm_up && AreAlike(step.batch, group.batch))
+          means.push_back({id, InMs(step.Length())});
+      }
+    }
+    outliers.Add(fmt::format("{}, {}", group.Phase(), group.Size()), MeansOfRanks(means),
+                 [](double ms) { return fmt::format("{:.3f} ms", ms); });
+  }
+  outliers.AppendTo(report.lines);
+}
+
+void AddPadding(const std::vector<PhaseGroup>& groups, Report& report) {
+  std::int64_t asked = 0, computed = 0;
+  for (const PhaseGroup& group : groups) {
+    for (const ServingAccount* step : group.steps) {
+      if (!step->batch.Padding()) continue;
+      asked += step->batch.requests;
+      computed += step->batch.graph_size;
+    }
+  }
+  if (computed == asked) return;
+  report.lines.push_back(fmt::format(
+      "padding: graphs computed for {} requests and {} were there, {:.1f} % are in vain", computed,
+      asked, PercentOf(computed - asked, computed)));
+}
+
+void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
+  std::int64_t steps = 0, warm_up = 0;
+  for (const PhaseGroup& group : groups) {
+    steps += group.Count();
+    warm_up += group.warm_up;
+  }
+  if (steps == 0) return;
+  report.lines.push_back(
+      fmt::format("steps of the server: {} on {}{}", steps,
+                  Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
+                  warm_up > 0 ? fmt::format(", without {} of warm-up", warm_up) : std::string()));
+  report.lines.push_back(fmt::format("{:<8} {:<21} {:>6} {:>11} {:>11} {:>8} {:>9}", "phase",
+                                     "size", "steps", "median ms", "spread ms", "ms/token",
+                                     "tokens/s"));
+  // Those that take most time, in order of phase and size.
+  constexpr std::size_t kShown = 8;
+  std::vector<const PhaseGroup*> shown;
+  for (const PhaseGroup& group : groups) {
+    if (!group.steps.empty()) shown.push_back(&group);
+  }
+  const std::size_t all = shown.size();
+  if (all > kShown) {
+    std::ranges::stable_sort(shown, [](const auto* a, const auto* b) { return a->sum > b->sum; });
+    shown.resize(kShown);
+    std::ranges::sort(shown);
+  }
+  for (const PhaseGroup* group : shown) {
+    report.lines.push_back(fmt::format(
+        "{:<8} {:<21.21} {:>6} {:>11.3f} {:>11.3f} {:>8} {:>9}", group->Phase(), group->Size(),
+        group->Count(), InMs(LengthAt(*group, 50)),
+        InMs(LengthAt(*group, 75) - LengthAt(*group, 25)), TokenText(*group), RateText(*group)));
+    report.lines.push_back("  " + PartsText(*group));
+  }
+  AddMoreLine(all, shown.size(), "size", report.lines);
+  AddPadding(groups, report);
+  AddOutliers(ranks, groups, report);
+}
 
 RankServing MapServingPhases(const RankTrace& trace, const RecipeArguments&) {
   return {AccountServing(trace)};
 }
 
-void ReduceServingPhases(const serving_phases::Ranks& ranks, const RecipeArguments&,
-                         OutputSelection wanted, Report& report) {
+void ReduceServingPhases(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
+                         Report& report) {
   std::size_t without = 0;
   for (const auto& rank : ranks) without += rank.part.steps.empty() ? 1 : 0;
   if (without > 0) {
@@ -27,9 +315,9 @@ void ReduceServingPhases(const serving_phases::Ranks& ranks, const RecipeArgumen
         "\"decode[..]\"); let the server name its steps while it is profiled, see docs/serving.md",
         without, ranks.size()));
   }
-  const std::vector<serving_phases::PhaseGroup> groups = serving_phases::GroupSteps(ranks);
-  if (wanted.sheets) serving_phases::AddSheets(ranks, groups, report);
-  if (wanted.screen != Detail::kNone) serving_phases::AddLines(ranks, groups, report);
+  const std::vector<PhaseGroup> groups = GroupSteps(ranks);
+  if (wanted.sheets) AddSheets(ranks, groups, report);
+  if (wanted.screen != Detail::kNone) AddLines(ranks, groups, report);
 }
 
 }  // namespace
