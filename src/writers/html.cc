@@ -28,11 +28,6 @@ bool IsNumber(const Cell& cell) {
          std::holds_alternative<NoNumber>(cell);
 }
 
-bool IsEmpty(const Cell& cell) {
-  const auto* text = std::get_if<std::string>(&cell);
-  return std::holds_alternative<std::monostate>(cell) || (text != nullptr && text->empty());
-}
-
 // About what a row takes on the page, where a column has texts that occur again and again once.
 std::size_t BytesOfRow(const Sheet& sheet) {
   constexpr std::size_t kSample = 2000, kNumber = 5, kQuotes = 3;

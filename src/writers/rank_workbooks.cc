@@ -6,6 +6,7 @@
 #include <map>
 
 #include "mpa/writers/writers.h"
+#include "sheet_values.h"
 
 namespace mpa {
 namespace {
@@ -43,11 +44,6 @@ bool SharesItsPlace(const Sheet& sheet, const Report& report) {
   });
 }
 
-bool HoldsNothing(const Cell& cell) {
-  const auto* text = std::get_if<std::string>(&cell);
-  return std::holds_alternative<std::monostate>(cell) || (text != nullptr && text->empty());
-}
-
 // The sheet with the rows of one rank, as its workbook shows them.
 Sheet OfOneRank(const Sheet& all, const std::vector<std::size_t>& of_rank) {
   Sheet sheet;
@@ -60,7 +56,7 @@ Sheet OfOneRank(const Sheet& all, const std::vector<std::size_t>& of_rank) {
     const InWorkbook& in_workbook = all.columns[i].in_workbook;
     if (in_workbook.shown == InWorkbook::Shown::kNever) continue;
     if (in_workbook.shown == InWorkbook::Shown::kIfAny &&
-        std::ranges::all_of(rows, [&](const Row& row) { return HoldsNothing(row.cells[i]); })) {
+        std::ranges::all_of(rows, [&](const Row& row) { return writers::IsEmpty(row.cells[i]); })) {
       continue;
     }
     shown.push_back(i);

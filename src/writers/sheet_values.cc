@@ -63,6 +63,11 @@ std::string SnakeCase(std::string_view name) {
 
 }  // namespace
 
+bool IsEmpty(const Cell& cell) {
+  const auto* text = std::get_if<std::string>(&cell);
+  return std::holds_alternative<std::monostate>(cell) || (text != nullptr && text->empty());
+}
+
 double InShownUnit(Unit unit, std::int64_t value) {
   const auto number = static_cast<double>(value);
   switch (unit) {

@@ -36,6 +36,9 @@ std::string ShownText(const Sheet& sheet, const Row& row, std::size_t column);
 /// none, or an infinite one.
 Cell ProgramCell(const Sheet& sheet, const Row& row, std::size_t column);
 
+/// True for a cell that shows nothing.
+bool IsEmpty(const Cell& cell);
+
 /// The capture that the banner of a side names.
 std::optional<std::string> CaptureOf(const Sheet& sheet, Side side);
 

@@ -58,22 +58,20 @@ DurationStats StatsOf(const DurationSample& sample);
 /// The columns Count, MeanNs, StdNs, MinNs, Q1Ns, MedianNs, Q3Ns, MaxNs, SumNs of items with a
 /// member `stats`.
 template <typename Item>
-void AddStatsColumns(std::vector<ColumnOf<Item>>& columns) {
+SheetColumns<Item> StatsColumns() {
   using Stats = DurationStats;
-  const auto add = [&](const char* name, Format format, const char* meaning,
-                       Cell (*cell)(const Item&)) {
-    columns.push_back({NamedColumn(name, format, 14, meaning), cell});
-  };
-  add("Count", Format::kInteger, "How many there are.", Member<&Item::stats, &Stats::count>);
-  add("MeanNs", Format::kDecimals2, "Mean duration, in ns.", Member<&Item::stats, &Stats::mean>);
-  add("StdNs", Format::kDecimals2, "Standard deviation of the sample, in ns; empty for one value.",
-      Member<&Item::stats, &Stats::deviation>);
-  add("MinNs", Format::kInteger, "Shortest duration, in ns.", Member<&Item::stats, &Stats::min>);
-  add("Q1Ns", Format::kDecimals2, "First quartile, in ns.", Member<&Item::stats, &Stats::q1>);
-  add("MedianNs", Format::kDecimals2, "Median, in ns.", Member<&Item::stats, &Stats::median>);
-  add("Q3Ns", Format::kDecimals2, "Third quartile, in ns.", Member<&Item::stats, &Stats::q3>);
-  add("MaxNs", Format::kInteger, "Longest duration, in ns.", Member<&Item::stats, &Stats::max>);
-  add("SumNs", Format::kInteger, "Sum of the durations, in ns.", Member<&Item::stats, &Stats::sum>);
+  constexpr auto kStats = &Item::stats;
+  constexpr Format kReal = Format::kDecimals2;
+  return {CountColumn<kStats, &Stats::count>("Count", 14, "How many there are."),
+          NumberColumn<kStats, &Stats::mean>("MeanNs", kReal, 14, "Mean duration, in ns."),
+          NumberColumn<kStats, &Stats::deviation>(
+              "StdNs", kReal, 14, "Standard deviation of the sample, in ns; empty for one value."),
+          CountColumn<kStats, &Stats::min>("MinNs", 14, "Shortest duration, in ns."),
+          NumberColumn<kStats, &Stats::q1>("Q1Ns", kReal, 14, "First quartile, in ns."),
+          NumberColumn<kStats, &Stats::median>("MedianNs", kReal, 14, "Median, in ns."),
+          NumberColumn<kStats, &Stats::q3>("Q3Ns", kReal, 14, "Third quartile, in ns."),
+          CountColumn<kStats, &Stats::max>("MaxNs", 14, "Longest duration, in ns."),
+          CountColumn<kStats, &Stats::sum>("SumNs", 14, "Sum of the durations, in ns.")};
 }
 
 }  // namespace mpa

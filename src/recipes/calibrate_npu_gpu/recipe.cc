@@ -15,6 +15,7 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/module_columns.h"
+#include "mpa/report/member_columns.h"
 #include "mpa/report/report.h"
 
 namespace mpa::recipes {
@@ -49,37 +50,39 @@ std::vector<std::string> MarkersOf(std::string_view list) {
   return markers;
 }
 
-// The columns of an operator on one side, by their names without it.
-Cell OpCell(const ModuleOp* op, std::string_view column, TimeNs total) {
-  if (op == nullptr) return std::string(" ");
-  if (column == "Op Name") return op->op;
-  if (column == "Op Count") return op->count;
-  if (column == "Kernel List") return op->kernels;
-  if (column == "Total Kernel Duration(us)") return InUs(op->total);
-  if (column == "Avg Kernel Duration(us)") return op->Average() / 1000;
-  return fmt::format("{:.2f}%", PercentOf(op->total, total));
+// An operator of one side, in which all kernels in modules take so long.
+struct OpItem {
+  const ModuleOp* op = nullptr;
+  TimeNs total = 0;
+};
+
+// Of equal cells below each other workbooks show one.
+template <typename Item>
+ColumnOf<Item> Merged(ColumnOf<Item> column) {
+  column.column.merges_equal = true;
+  return column;
 }
 
-struct OpColumn {
-  const char* name;
-  Format format;
-  double width;
-  const char* meaning;
-};
-constexpr OpColumn kOpColumns[] = {
-    {"Op Name", Format::kText, 20, "The operator of the module."},
-    {"Op Count", Format::kInteger, 10, "Its calls; in an export of Nsight Systems its kernels."},
-    {"Kernel List", Format::kText, 40, "Its kernels."},
-    {"Total Kernel Duration(us)", Format::kDecimals3, 10, "Time of its kernels, in us."},
-    {"Total Kernel Duration(%)", Format::kText, 10,
-     "The same as a share of all kernels in modules."},
-    {"Avg Kernel Duration(us)", Format::kDecimals3, 10, "The same divided by its count, in us."}};
+SheetColumns<OpItem> PlaceColumns(const char* around) {
+  return {Merged(TextColumn<&OpItem::op, &ModuleOp::parent>("Parent Module", 20, around)),
+          Merged(TextColumn<&OpItem::op, &ModuleOp::module>("Module", 20, "The module."))};
+}
 
-Column ListColumn(std::string name, Format format, double width, const char* meaning,
-                  bool merges = false) {
-  Column column = NamedColumn(name, format, width, meaning);
-  column.merges_equal = merges;
-  return column;
+SheetColumns<OpItem> OpColumns() {
+  return {TextColumn<&OpItem::op, &ModuleOp::op>("Op Name", 20, "The operator of the module."),
+          CountColumn<&OpItem::op, &ModuleOp::count>(
+              "Op Count", 10, "Its calls; in an export of Nsight Systems its kernels."),
+          TextColumn<&OpItem::op, &ModuleOp::kernels>("Kernel List", 40, "Its kernels."),
+          NumberColumn<&OpItem::op, &ModuleOp::total, kAsUs>(
+              "Total Kernel Duration(us)", Format::kDecimals3, 10, "Time of its kernels, in us."),
+          {NamedColumn("Total Kernel Duration(%)", Format::kText, 10,
+                       "The same as a share of all kernels in modules."),
+           [](const OpItem& item) -> Cell {
+             return fmt::format("{:.2f}%", PercentOf(item.op->total, item.total));
+           }},
+          {NamedColumn("Avg Kernel Duration(us)", Format::kDecimals3, 10,
+                       "The same divided by its count, in us."),
+           [](const OpItem& item) -> Cell { return item.op->Average() / 1000; }}};
 }
 
 Sheet EmptyComparison(std::int64_t rank) {
@@ -87,24 +90,26 @@ Sheet EmptyComparison(std::int64_t rank) {
   sheet.name = fmt::format("CompareProfileReportRank{}", rank);
   sheet.look = Look::kList;
   sheet.of_rank = {"compare_profile_report", "Sheet1"};
-  const auto add = [&](Column column) { sheet.columns.push_back(std::move(column)); };
-  for (const char* side : {"GPU", "NPU"}) {
-    add(ListColumn(fmt::format("({}) Parent Module", side), Format::kText, 20,
-                   "Modules around the module, joined by '/'.", true));
-    add(ListColumn(fmt::format("({}) Module", side), Format::kText, 20, "The module.", true));
-  }
-  add(ListColumn("Match Type", Format::kText, 10,
-                 "How the modules were matched: rule (equal names), fuzzy (similar names), none."));
-  for (const char* side : {"NPU", "GPU"}) {
-    for (const OpColumn& column : kOpColumns) {
-      add(ListColumn(fmt::format("({}) {}", side, column.name), column.format, column.width,
-                     column.meaning));
+  const auto add_side = [&](const char* side, const SheetColumns<OpItem>& columns) {
+    for (const ColumnOf<OpItem>& column : columns) {
+      sheet.columns.push_back(column.column);
+      sheet.columns.back().name.insert(0, fmt::format("({}) ", side));
     }
-  }
-  add(ListColumn("(NPU/GPU) Module Time Ratio", Format::kText, 10,
-                 "Time of the module on the NPU divided by that on the GPU.", true));
-  add(ListColumn("(NPU-GPU,us) Module Time Diff", Format::kDecimals3, 10,
-                 "Time of the module on the NPU minus that on the GPU, in us.", true));
+  };
+  const auto add_module = [&](const char* name, Format format, const char* meaning) {
+    sheet.columns.push_back(NamedColumn(name, format, 10, meaning));
+    sheet.columns.back().merges_equal = true;
+  };
+  for (const char* side : {"GPU", "NPU"})
+    add_side(side, PlaceColumns("Modules around the module, joined by '/'."));
+  sheet.columns.push_back(NamedColumn(
+      "Match Type", Format::kText, 10,
+      "How the modules were matched: rule (equal names), fuzzy (similar names), none."));
+  for (const char* side : {"NPU", "GPU"}) add_side(side, OpColumns());
+  add_module("(NPU/GPU) Module Time Ratio", Format::kText,
+             "Time of the module on the NPU divided by that on the GPU.");
+  add_module("(NPU-GPU,us) Module Time Diff", Format::kDecimals3,
+             "Time of the module on the NPU minus that on the GPU, in us.");
   return sheet;
 }
 
@@ -128,6 +133,7 @@ TimeNs TotalOf(const ModuleProfile& profile) {
 Sheet CompareRank(std::int64_t rank, std::size_t position, const std::vector<MatchedRow>& rows,
                   TimeNs npu_total, TimeNs gpu_total) {
   Sheet sheet = EmptyComparison(rank);
+  const SheetColumns<OpItem> columns = OpColumns();
   for (const MatchedRow& matched : rows) {
     Row& row = sheet.rows.emplace_back();
     row.rank = position;
@@ -138,11 +144,9 @@ Sheet CompareRank(std::int64_t rank, std::size_t position, const std::vector<Mat
       row.cells.emplace_back(op != nullptr ? op->module : module);
     }
     row.cells.emplace_back(std::string(TextOfMatch(matched.kind)));
-    for (const bool of_npu : {true, false}) {
-      for (const OpColumn& column : kOpColumns) {
-        row.cells.push_back(OpCell(of_npu ? matched.npu : matched.gpu, column.name,
-                                   of_npu ? npu_total : gpu_total));
-      }
+    for (const OpItem& item : {OpItem{matched.npu, npu_total}, {matched.gpu, gpu_total}}) {
+      for (const ColumnOf<OpItem>& column : columns)
+        row.cells.push_back(item.op != nullptr ? column.cell(item) : Cell(std::string(" ")));
     }
     const bool both = matched.npu_module && matched.gpu_module;
     row.cells.emplace_back(both && *matched.gpu_module > 0
@@ -157,26 +161,12 @@ Sheet CompareRank(std::int64_t rank, std::size_t position, const std::vector<Mat
 
 Sheet ProfileSheet(const char* side, std::int64_t rank, std::size_t position,
                    const ModuleProfile& profile) {
-  Sheet sheet;
-  sheet.name = fmt::format("{}ProfileRank{}", side, rank);
-  sheet.look = Look::kList;
-  sheet.of_rank = {fmt::format("{}_report", ToLower(side)), "Sheet1"};
-  sheet.columns = {
-      ListColumn("Parent Module", Format::kText, 20, "Modules around the module.", true),
-      ListColumn("Module", Format::kText, 20, "The module.", true)};
-  for (const OpColumn& column : kOpColumns) {
-    if (std::string_view(column.name).ends_with("(%)")) continue;
-    sheet.columns.push_back(ListColumn(column.name, column.format, column.width, column.meaning));
-  }
-  for (const ModuleOp& op : profile) {
-    Row& row = sheet.rows.emplace_back();
-    row.rank = position;
-    row.cells = {op.parent, op.module};
-    for (std::size_t i = 2; i < sheet.columns.size(); ++i) {
-      row.cells.push_back(OpCell(&op, sheet.columns[i].name, 0));
-    }
-  }
-  return sheet;
+  SheetColumns<OpItem> columns = Joined(PlaceColumns("Modules around the module."), OpColumns());
+  std::erase_if(columns, [](const auto& column) { return column.column.name.ends_with("(%)"); });
+  ItemSheet list(fmt::format("{}ProfileRank{}", side, rank), std::move(columns));
+  list.sheet.of_rank = {fmt::format("{}_report", ToLower(side)), "Sheet1"};
+  for (const ModuleOp& op : profile) list.Add({&op}, position);
+  return std::move(list.sheet);
 }
 
 // The modules that the NPU is slowest at, beside the GPU.

@@ -60,14 +60,13 @@ std::size_t TargetOf(const Ranks& ranks, const RecipeArguments& arguments) {
 }
 
 std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
-  return {{NamedColumn("startTime(us)", Format::kText, 22,
-                       "When the operator began on the rank that is explained.", "Start Time(us)"),
-           [](const SlowRun& item) -> Cell { return MicrosecondsText(item.start); }},
-          {NamedColumn("endTime(us)", Format::kText, 22, "When it ended there.", "End Time(us)"),
-           [](const SlowRun& item) -> Cell { return MicrosecondsText(item.End()); }},
-          {NamedColumn("duration(us)", Format::kDecimals3, 22, "How long it took there.",
-                       "Duration(us)"),
-           [](const SlowRun& item) -> Cell { return InUs(item.dur); }},
+  return {TextColumn<&SlowRun::start, MicrosecondsText>(
+              "startTime(us)", 22, "When the operator began on the rank that is explained.",
+              "Start Time(us)"),
+          TextColumn<&SlowRun::End, MicrosecondsText>("endTime(us)", 22, "When it ended there.",
+                                                      "End Time(us)"),
+          NumberColumn<&SlowRun::dur, kAsUs>("duration(us)", Format::kDecimals3, 22,
+                                             "How long it took there.", "Duration(us)"),
           TextColumn<&SlowRun::name>("communicationOp", 22, "The operator.", "Communication Op"),
           CountColumn<&SlowRun::slow>(
               "slowRankId", 22,

@@ -62,28 +62,24 @@ IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& argume
   return part;
 }
 
-Cell Microseconds(const std::optional<TimeNs>& time) { return time ? InUs(*time) : Cell(); }
-
 std::vector<ColumnOf<RowOfRank<Idle>>> IdleColumns() {
   using Item = RowOfRank<Idle>;
   return {
       CountColumn<&Item::rank>("rankId", 20, "The rank.", "Rank ID"),
-      {NamedColumn("startTime(us)", Format::kText, 20, "When the device became idle.",
-                   "Start Time(us)"),
-       [](const Item& item) -> Cell { return MicrosecondsText(item.row->time.begin); }},
-      {NamedColumn("endTime(us)", Format::kText, 20, "When it worked again.", "End Time(us)"),
-       [](const Item& item) -> Cell { return MicrosecondsText(item.row->time.end); }},
+      TextColumn<&Item::row, &Idle::time, &Interval::begin, MicrosecondsText>(
+          "startTime(us)", 20, "When the device became idle.", "Start Time(us)"),
+      TextColumn<&Item::row, &Idle::time, &Interval::end, MicrosecondsText>(
+          "endTime(us)", 20, "When it worked again.", "End Time(us)"),
       {NamedColumn("duration(us)", Format::kDecimals3, 20, "How long it was idle.", "Duration(us)"),
        [](const Item& item) -> Cell { return InUs(item.row->time.end - item.row->time.begin); }},
-      {NamedColumn(
-           "pytorchIdleTime(us)", Format::kDecimals3, 20,
-           "Between the ends of the operators that launched the work before and behind; empty "
-           "where the capture does not say, or other tasks ran.",
-           "Pytorch Idle Time(us)"),
-       [](const Item& item) -> Cell { return Microseconds(item.row->reason.framework_idle); }},
-      {NamedColumn("cannIdleTime(us)", Format::kDecimals3, 20, "The same of the calls of CANN.",
-                   "Cann Idle Time(us)"),
-       [](const Item& item) -> Cell { return Microseconds(item.row->reason.runtime_idle); }},
+      NumberColumn<&Item::row, &Idle::reason, &Reason::framework_idle, kAsUs>(
+          "pytorchIdleTime(us)", Format::kDecimals3, 20,
+          "Between the ends of the operators that launched the work before and behind; empty where "
+          "the capture does not say, or other tasks ran.",
+          "Pytorch Idle Time(us)"),
+      NumberColumn<&Item::row, &Idle::reason, &Reason::runtime_idle, kAsUs>(
+          "cannIdleTime(us)", Format::kDecimals3, 20, "The same of the calls of CANN.",
+          "Cann Idle Time(us)"),
       TextColumn<&Item::row, &Idle::reason, &Reason::text>(
           "reason", 20, "What the host, or else the device, did.", "Reason"),
       TextColumn<&Item::row, &Idle::account, &free_analysis::GapAccount::causes>(

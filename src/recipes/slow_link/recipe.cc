@@ -45,22 +45,21 @@ struct LinkSumItem {
 };
 
 std::vector<ColumnOf<LinkSumItem>> LinkSumColumns() {
-  std::vector<ColumnOf<LinkSumItem>> columns = {
-      {NamedColumn("opTypeRelatedRanksDataSize", Format::kText, 36,
-                   "Type of the collectives, how many ranks take part, and the bytes."),
-       [](const LinkSumItem& item) -> Cell {
-         return fmt::format("{}{}_{}", item.same->type, item.same->ranks, item.same->bytes);
-       }}};
-  AddStatsColumns(columns);
-  columns.push_back(NumberColumn<&LinkSumItem::same, &LinkClass::offset>(
-      "offsetRatio", Format::kDecimals2, 10,
-      "How far the farthest time of transfer is from the mean, in "
-      "standard deviations."));
-  columns.push_back(CountColumn<&LinkSumItem::max_rank>(
-      "maxRank", 10, "First rank of the collective with the longest transfer."));
-  columns.push_back(CountColumn<&LinkSumItem::min_rank>(
-      "minRank", 10, "First rank of the collective with the shortest transfer."));
-  return columns;
+  return Joined<LinkSumItem>(
+      {{NamedColumn("opTypeRelatedRanksDataSize", Format::kText, 36,
+                    "Type of the collectives, how many ranks take part, and the bytes."),
+        [](const LinkSumItem& item) -> Cell {
+          return fmt::format("{}{}_{}", item.same->type, item.same->ranks, item.same->bytes);
+        }}},
+      StatsColumns<LinkSumItem>(),
+      {NumberColumn<&LinkSumItem::same, &LinkClass::offset>(
+           "offsetRatio", Format::kDecimals2, 10,
+           "How far the farthest time of transfer is from the mean, in "
+           "standard deviations."),
+       CountColumn<&LinkSumItem::max_rank>(
+           "maxRank", 10, "First rank of the collective with the longest transfer."),
+       CountColumn<&LinkSumItem::min_rank>(
+           "minRank", 10, "First rank of the collective with the shortest transfer.")});
 }
 
 std::vector<ColumnOf<LinkItem>> LinkColumns() {

@@ -76,15 +76,14 @@ std::vector<ColumnOf<Votes>> VoteColumns() {
 }
 
 std::vector<ColumnOf<LateOp>> LateOpColumns() {
-  std::vector<ColumnOf<LateOp>> columns = {
-      {NamedColumn("SlowRank", Format::kText, 10, "The ranks that came late, joined by ','."),
-       [](const LateOp& op) -> Cell { return fmt::format("{}", fmt::join(op.late, ",")); }},
-      TextColumn<&LateOp::op, &CollectiveInstance::name>("OpName", 36, "The collective."),
-      TextColumn<&LateOp::op, &CollectiveInstance::group>("GroupName", 50, "Its group."),
-      CountColumn<&LateOp::first_start>("Timestamp", 22,
-                                        "When the late ranks began it, the first of them, in ns.")};
-  AddStatsColumns(columns);
-  return columns;
+  return Joined<LateOp>(
+      {{NamedColumn("SlowRank", Format::kText, 10, "The ranks that came late, joined by ','."),
+        [](const LateOp& op) -> Cell { return fmt::format("{}", fmt::join(op.late, ",")); }},
+       TextColumn<&LateOp::op, &CollectiveInstance::name>("OpName", 36, "The collective."),
+       TextColumn<&LateOp::op, &CollectiveInstance::group>("GroupName", 50, "Its group."),
+       CountColumn<&LateOp::first_start>(
+           "Timestamp", 22, "When the late ranks began it, the first of them, in ns.")},
+      StatsColumns<LateOp>());
 }
 
 void AddLateSheets(const Findings& findings, Report& report) {

@@ -76,12 +76,10 @@ std::vector<SumSheet> CannApiSheets(const RecipeArguments&) {
   auto of_all = SharedColumns(
       Real<&GroupRow::share>("timeRatio", 1, "Share of the time of all ranks, in percent."),
       /*min_first=*/false);
-  of_all.push_back({NamedColumn("minRank", Format::kText, 12,
-                                "The ranks with the shortest call, joined by ', '."),
-                    [](const GroupRow& row) -> Cell { return RankList(row.min_ranks); }});
-  of_all.push_back({NamedColumn("maxRank", Format::kText, 12,
-                                "The ranks with the longest call, joined by ', '."),
-                    [](const GroupRow& row) -> Cell { return RankList(row.max_ranks); }});
+  of_all.push_back(TextColumn<&GroupRow::min_ranks, RankList>(
+      "minRank", 12, "The ranks with the shortest call, joined by ', '."));
+  of_all.push_back(TextColumn<&GroupRow::max_ranks, RankList>(
+      "maxRank", 12, "The ranks with the longest call, joined by ', '."));
   return {
       {"CannApiSumRank",
        {"rank_stats"},

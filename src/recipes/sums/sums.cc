@@ -115,12 +115,6 @@ std::vector<RankValue> SumTables::SumsOfRanks(std::size_t by) const {
   return sums;
 }
 
-SheetColumns<GroupRow> WithStats(SheetColumns<GroupRow> front, SheetColumns<GroupRow> behind) {
-  AddStatsColumns(front);
-  std::move(behind.begin(), behind.end(), std::back_inserter(front));
-  return front;
-}
-
 ColumnOf<GroupRow> MinRankColumn() {
   return {NamedColumn("MinRank", Format::kInteger, 10, "The first rank with the shortest."),
           [](const GroupRow& row) -> Cell { return row.min_ranks.front(); }};

@@ -110,8 +110,11 @@ ColumnOf<GroupRow> KeyColumn(const char* name, double width, const char* meaning
   return {NamedColumn(name, Format::kText, width, meaning),
           [](const GroupRow& row) -> Cell { return row.key.texts[kText]; }};
 }
-/// The columns `front`, those of AddStatsColumns(), and `behind`.
-SheetColumns<GroupRow> WithStats(SheetColumns<GroupRow> front, SheetColumns<GroupRow> behind = {});
+/// The columns `front`, those of StatsColumns(), and `behind`.
+inline SheetColumns<GroupRow> WithStats(SheetColumns<GroupRow> front,
+                                        SheetColumns<GroupRow> behind = {}) {
+  return Joined(std::move(front), StatsColumns<GroupRow>(), std::move(behind));
+}
 /// "MinRank" and "MaxRank": the first with the shortest and with the longest.
 ColumnOf<GroupRow> MinRankColumn();
 ColumnOf<GroupRow> MaxRankColumn();

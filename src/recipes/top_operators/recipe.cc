@@ -13,8 +13,6 @@
 #include "mpa/recipe/rank_lines.h"
 #include "top.h"
 
-namespace mpa::top_operators {}  // namespace mpa::top_operators
-
 namespace mpa::recipes {
 namespace {
 
