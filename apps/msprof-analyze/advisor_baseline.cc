@@ -65,6 +65,25 @@ bool IsDropped(const nlohmann::json& diagnosis, const nlohmann::json& row) {
   return std::ranges::find(dropped, io::Member(row, "step")) != dropped.end();
 }
 
+// The accounts of the mean step by rank, without steps that were dropped: ns by category.
+std::map<std::int64_t, TimesByName> MeanAccounts(const nlohmann::json& diagnosis) {
+  std::map<std::int64_t, TimesByName> accounts;
+  std::map<std::int64_t, std::int64_t> steps;
+  for (const nlohmann::json& row : io::Member(diagnosis, "accounting")) {
+    const nlohmann::json& rank = io::Member(row, "rank");
+    if (!rank.is_number_integer() || IsDropped(diagnosis, row)) continue;
+    ++steps[rank.get<std::int64_t>()];
+    for (const auto& [category, time] : io::Member(row, "leaves").items()) {
+      if (time.is_number_integer())
+        accounts[rank.get<std::int64_t>()][category].ns += time.get<std::int64_t>();
+    }
+  }
+  for (auto& [rank, account] : accounts) {
+    for (auto& [category, time] : account) time.ns /= steps[rank];
+  }
+  return accounts;
+}
+
 ChangeNode StepChange(const nlohmann::json& before, const nlohmann::json& now) {
   const auto old_accounts = MeanAccounts(before), accounts = MeanAccounts(now);
   const bool alone = old_accounts.size() == 1 && accounts.size() == 1;
@@ -97,24 +116,6 @@ void AddStep(const ChangeNode& step, bool chinese, std::size_t width,
 }
 
 }  // namespace
-
-std::map<std::int64_t, TimesByName> MeanAccounts(const nlohmann::json& diagnosis) {
-  std::map<std::int64_t, TimesByName> accounts;
-  std::map<std::int64_t, std::int64_t> steps;
-  for (const nlohmann::json& row : io::Member(diagnosis, "accounting")) {
-    const nlohmann::json& rank = io::Member(row, "rank");
-    if (!rank.is_number_integer() || IsDropped(diagnosis, row)) continue;
-    ++steps[rank.get<std::int64_t>()];
-    for (const auto& [category, time] : io::Member(row, "leaves").items()) {
-      if (time.is_number_integer())
-        accounts[rank.get<std::int64_t>()][category].ns += time.get<std::int64_t>();
-    }
-  }
-  for (auto& [rank, account] : accounts) {
-    for (auto& [category, time] : account) time.ns /= steps[rank];
-  }
-  return accounts;
-}
 
 nlohmann::json ReadEarlierDiagnosis(const std::string& path) {
   return InContext("--baseline", [&] {

@@ -21,9 +21,6 @@ struct FindingChange {
   std::int64_t before = 0, now = 0;  ///< gains, ns
 };
 
-/// The accounts of the mean step by rank, without steps that were dropped: ns by category.
-std::map<std::int64_t, TimesByName> MeanAccounts(const nlohmann::json& diagnosis);
-
 struct FindingChanges {
   /// What the step of a rank that both runs have is made of, by categories: of the rank whose step
   /// takes longest. Without children: no rank has one.

@@ -58,6 +58,24 @@ void CheckArgument(const RecipeParameter& parameter, const std::string& name,
   if (!problem.empty()) Fail(ErrorKind::kUsage, "--{} {}: {}", name, value, problem);
 }
 
+// Where the page goes that the report is asked for; empty: it is not. Checked before any rank is
+// read. Throws Error that names the option.
+fs::path PagePath(const Recipe& recipe, const RecipeArguments& arguments) {
+  for (const RecipeParameter& parameter : recipe.parameters) {
+    if (parameter.value != RecipeParameter::Value::kPage) continue;
+    const auto given = arguments.find(parameter.name);
+    if (given == arguments.end()) continue;
+    const fs::path path = fs::absolute(ExpandHome(given->second)).lexically_normal();
+    std::error_code ignored;
+    if (!path.has_filename() || fs::is_directory(path, ignored)) {
+      Fail(ErrorKind::kUsage, "--{} {}: give the name of a file", parameter.name, given->second);
+    }
+    InContext(fmt::format("--{}", parameter.name), [&] { io::PrepareOutputFile(path); });
+    return path;
+  }
+  return {};
+}
+
 }  // namespace
 
 const Recipe& FindRecipe(const std::string& name) {
@@ -137,22 +155,6 @@ std::vector<RecipeRun> RunsOf(const std::string& names, RecipeArguments argument
     }
   }
   return runs;
-}
-
-fs::path PagePath(const Recipe& recipe, const RecipeArguments& arguments) {
-  for (const RecipeParameter& parameter : recipe.parameters) {
-    if (parameter.value != RecipeParameter::Value::kPage) continue;
-    const auto given = arguments.find(parameter.name);
-    if (given == arguments.end()) continue;
-    const fs::path path = fs::absolute(ExpandHome(given->second)).lexically_normal();
-    std::error_code ignored;
-    if (!path.has_filename() || fs::is_directory(path, ignored)) {
-      Fail(ErrorKind::kUsage, "--{} {}: give the name of a file", parameter.name, given->second);
-    }
-    InContext(fmt::format("--{}", parameter.name), [&] { io::PrepareOutputFile(path); });
-    return path;
-  }
-  return {};
 }
 
 void CheckDirectory(const char* option, const fs::path& path) {

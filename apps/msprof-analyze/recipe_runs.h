@@ -25,10 +25,6 @@ inline constexpr std::string_view kBenchmark = "benchmark_profiling_path";
 /// an option that none of them has, a wrong value, and a missing one.
 std::vector<RecipeRun> RunsOf(const std::string& names, RecipeArguments arguments);
 
-/// Where the page goes that the report is asked for; empty: it is not. Checked before any rank is
-/// read. Throws Error that names the option.
-std::filesystem::path PagePath(const Recipe& recipe, const RecipeArguments& arguments);
-
 /// Throws Error (kInput) unless `path` is a directory; `option` names where it comes from.
 void CheckDirectory(const char* option, const std::filesystem::path& path);
 

@@ -91,6 +91,35 @@ std::vector<std::int64_t> Divide(std::int64_t count, const std::vector<std::int6
   return parts;
 }
 
+struct FlopsRanges {
+  std::vector<RecordedFlops> ranges;
+  std::vector<std::int64_t> of_op;  // for each of AllOpWork::ops its range, -1: none
+};
+
+// The ranges in which operations were counted. An operator belongs to the innermost range in which
+// it begins, both ends included, on its own threads.
+FlopsRanges FindFlopsRanges(const RankTrace& trace, const ThreadGroups& groups,
+                            const AllOpWork& work) {
+  FlopsRanges found;
+  std::vector<NestSpan> spans;
+  const MstxPlaces places(trace);
+  for (const std::size_t i : trace.mstx.RowsByStart()) {
+    if (trace.strings.View(trace.mstx.domain[i]) != "mfu_flops") continue;
+    auto recorded = ParseRecordedFlops(trace.strings.View(trace.mstx.message[i]));
+    const MstxPlace place = places.Of(i);
+    if (!recorded || place.end <= place.start) continue;
+    found.ranges.push_back(std::move(*recorded));
+    spans.push_back({place.start, place.end, groups.OfMark(place.track)});
+  }
+  std::vector<NestSpan> begins;
+  for (const OpWork& op : work.ops) {
+    const TimeNs begin = trace.host_ops.start[op.op];
+    begins.push_back({begin, begin, groups.Of(trace.host_ops.track[op.op])});
+  }
+  for (const NestPlace& place : Nest(spans, begins).places) found.of_op.push_back(place.module);
+  return found;
+}
+
 class Finder {
  public:
   Finder(const RankTrace& trace, const ThreadGroups& groups, const AllOpWork& work,
@@ -265,28 +294,6 @@ std::optional<RecordedFlops> ParseRecordedFlops(std::string_view label) {
   if (recorded.count == 0) return std::nullopt;
   recorded.name.assign(dash + 1, end);
   return recorded;
-}
-
-FlopsRanges FindFlopsRanges(const RankTrace& trace, const ThreadGroups& groups,
-                            const AllOpWork& work) {
-  FlopsRanges found;
-  std::vector<NestSpan> spans;
-  const MstxPlaces places(trace);
-  for (const std::size_t i : trace.mstx.RowsByStart()) {
-    if (trace.strings.View(trace.mstx.domain[i]) != "mfu_flops") continue;
-    auto recorded = ParseRecordedFlops(trace.strings.View(trace.mstx.message[i]));
-    const MstxPlace place = places.Of(i);
-    if (!recorded || place.end <= place.start) continue;
-    found.ranges.push_back(std::move(*recorded));
-    spans.push_back({place.start, place.end, groups.OfMark(place.track)});
-  }
-  std::vector<NestSpan> begins;
-  for (const OpWork& op : work.ops) {
-    const TimeNs begin = trace.host_ops.start[op.op];
-    begins.push_back({begin, begin, groups.Of(trace.host_ops.track[op.op])});
-  }
-  for (const NestPlace& place : Nest(spans, begins).places) found.of_op.push_back(place.module);
-  return found;
 }
 
 }  // namespace mpa

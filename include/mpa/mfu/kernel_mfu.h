@@ -24,16 +24,6 @@ struct RecordedFlops {
 /// text, and for no operations at all.
 std::optional<RecordedFlops> ParseRecordedFlops(std::string_view label);
 
-struct FlopsRanges {
-  std::vector<RecordedFlops> ranges;
-  std::vector<std::int64_t> of_op;  ///< for each of AllOpWork::ops its range, -1: none
-};
-
-/// The ranges in which operations were counted. An operator belongs to the innermost range in which
-/// it begins, both ends included, on its own threads.
-FlopsRanges FindFlopsRanges(const RankTrace& trace, const ThreadGroups& groups,
-                            const AllOpWork& work);
-
 enum class FlopsSource : std::uint8_t {
   kNone,
   kRecorded,  ///< ranges of the mstx domain mfu_flops

@@ -91,30 +91,4 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
 /// The step of the rows that is warm-up, where advisor leaves it out as well.
 std::optional<std::int32_t> WarmUpOf(const Ranks& ranks, const std::vector<StepRow>& rows);
 
-/// The parts that an earlier run of cluster_time_summary left: of a database, or of the one below a
-/// directory. Empty: there is no table ClusterTimeSummary.
-std::vector<RankPart> ReadEarlierRows(const std::filesystem::path& path,
-                                      std::optional<std::int32_t> step);
-
-/// A step of a rank in both runs, or in one of them.
-struct StepPair {
-  std::int64_t rank = -1;
-  std::int32_t step = -1;
-  const StepRow *comparison = nullptr, *base = nullptr;
-};
-
-/// Puts equal steps of equal ranks together. The rows have to outlive the pairs.
-std::vector<StepPair> PairSteps(const std::vector<StepRow>& comparison,
-                                const std::vector<StepRow>& base, std::vector<std::string>& notes);
-
-Sheet ComparisonSheet(const std::vector<StepPair>& pairs, Report& report);
-void AddComparisonLines(const std::vector<StepPair>& pairs, std::vector<std::string>& lines);
-
-/// The columns of rank and step.
-std::vector<Column> KeyColumns();
-/// Empty where it is not known.
-Cell Microseconds(const std::optional<TimeNs>& time);
-/// The mean over its steps of each rank that has the metric, in ms.
-std::vector<RankValue> MeansOfRanks(const std::vector<StepRow>& rows, std::size_t metric);
-
 }  // namespace mpa::time_summary

@@ -44,6 +44,47 @@ void Finish(CommunicationOp& total) {
   for (auto& [kind, use] : total.links) use.bandwidth = RatioOf(use.megabytes, use.milliseconds);
 }
 
+// The number in the job of each rank of a group by its number in the group. Self links tell some:
+// only the rank itself has one. The metadata tells the rest: a group's ranks are numbered in the
+// order of the job.
+class GlobalRanks {
+ public:
+  GlobalRanks(const Ranks& ranks, const std::vector<Group>& groups) {
+    for (const auto& [rank, part] : ranks) {
+      for (const CommunicationStep& step : part.steps) {
+        for (const auto* matrix : {&step.collective_matrix, &step.p2p_matrix}) {
+          for (const MatrixEntry& entry : *matrix) {
+            if (entry.source != entry.destination) continue;
+            const auto [found, is_new] = ranks_[entry.group].try_emplace(entry.source, rank);
+            if (!is_new && found->second != rank) {
+              contradictions_.insert(fmt::format("{} of group {}", entry.source, entry.group));
+            }
+          }
+        }
+      }
+    }
+    for (const Group& group : groups) {
+      if (group.id.empty()) continue;
+      std::int64_t local = 0;
+      for (const std::int64_t rank : group.ranks) ranks_[group.name].try_emplace(local++, rank);
+    }
+  }
+
+  // -1: unknown.
+  std::int64_t Of(const std::string& group, std::int64_t local) const {
+    const auto ranks = ranks_.find(group);
+    if (ranks == ranks_.end()) return -1;
+    const auto rank = ranks->second.find(local);
+    return rank != ranks->second.end() ? rank->second : -1;
+  }
+  // Group and number in it that two ranks have a self link for.
+  const std::set<std::string>& Contradictions() const { return contradictions_; }
+
+ private:
+  std::map<std::string, std::map<std::int64_t, std::int64_t>> ranks_;
+  std::set<std::string> contradictions_;
+};
+
 }  // namespace
 
 double RatioOf(double part, double whole) {
@@ -179,34 +220,6 @@ std::string RankSetText(const std::set<std::int64_t>& ranks) {
 
 std::string RankTupleText(const std::set<std::int64_t>& ranks) {
   return fmt::format("({}{})", fmt::join(ranks, ", "), ranks.size() == 1 ? "," : "");
-}
-
-GlobalRanks::GlobalRanks(const Ranks& ranks, const std::vector<Group>& groups) {
-  for (const auto& [rank, part] : ranks) {
-    for (const CommunicationStep& step : part.steps) {
-      for (const auto* matrix : {&step.collective_matrix, &step.p2p_matrix}) {
-        for (const MatrixEntry& entry : *matrix) {
-          if (entry.source != entry.destination) continue;
-          const auto [found, is_new] = ranks_[entry.group].try_emplace(entry.source, rank);
-          if (!is_new && found->second != rank) {
-            contradictions_.insert(fmt::format("{} of group {}", entry.source, entry.group));
-          }
-        }
-      }
-    }
-  }
-  for (const Group& group : groups) {
-    if (group.id.empty()) continue;
-    std::int64_t local = 0;
-    for (const std::int64_t rank : group.ranks) ranks_[group.name].try_emplace(local++, rank);
-  }
-}
-
-std::int64_t GlobalRanks::Of(const std::string& group, std::int64_t local) const {
-  const auto ranks = ranks_.find(group);
-  if (ranks == ranks_.end()) return -1;
-  const auto rank = ranks->second.find(local);
-  return rank != ranks->second.end() ? rank->second : -1;
 }
 
 }  // namespace mpa::communication

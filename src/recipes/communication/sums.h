@@ -70,23 +70,6 @@ std::string RankSetText(const std::set<std::int64_t>& ranks);
 /// "(0, 1)", of one rank "(0,)": as Python prints a tuple.
 std::string RankTupleText(const std::set<std::int64_t>& ranks);
 
-/// The number in the job of each rank of a group by its number in the group. Self links tell some:
-/// only the rank itself has one. The metadata tells the rest: a group's ranks are numbered in the
-/// order of the job.
-class GlobalRanks {
- public:
-  GlobalRanks(const Ranks& ranks, const std::vector<Group>& groups);
-
-  /// -1: unknown.
-  std::int64_t Of(const std::string& group, std::int64_t local) const;
-  /// Group and number in it that two ranks have a self link for.
-  const std::set<std::string>& Contradictions() const { return contradictions_; }
-
- private:
-  std::map<std::string, std::map<std::int64_t, std::int64_t>> ranks_;
-  std::set<std::string> contradictions_;
-};
-
 /// Where a rank stands in the grid of the job.
 struct GridPlace {
   std::int64_t dp = 0, pp = 0, tp = 0;

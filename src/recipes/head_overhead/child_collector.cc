@@ -9,6 +9,78 @@
 
 namespace mpa::head {
 
+// What TorchAir's Python does before the graph runs: mostly conversions of inputs.
+
+namespace {
+
+// An event directly within TorchAir's Python.
+struct PyChild {
+  std::string_view name;
+  HostEvent event{};
+  Interval time;
+  std::string_view kind{};
+  bool counts = true;  // false: a part of the conversion that another event counts
+};
+
+// Building a tensor from a Python value takes several operators, among them one of this name; in
+// newer versions it is the only one.
+constexpr std::string_view kLift = "aten::lift_fresh";
+
+bool MayBuildTensor(std::string_view name) {
+  return IsOneOf(
+      name, {"aten::empty", "aten::to", "aten::_to_copy", "aten::copy_", kLift, "aten::detach_"});
+}
+
+std::string_view KindOfAlone(const PyChild& child, Engine engine) {
+  const std::string_view name = child.name;
+  if (child.event == HostEvent::kCompiledCall || child.event == HostEvent::kCachedCall) {
+    return "nested_call";
+  }
+  if (IsCompileEvent(child.event)) return "compile";
+  if (engine == Engine::kEagerFx) return "other_op";  // the graph itself
+  if (engine == Engine::kAclGraph &&
+      IsOneOf(name, {"aten::_foreach_copy_", "aten::copy_", "process_input"})) {
+    return "input_copy";
+  }
+  if (name == "aten::contiguous" || name.starts_with("contiguous_") ||
+      name.starts_with("cached_contiguous_") || name.starts_with("format_contiguous")) {
+    return kContiguous;
+  }
+  if (name == "aten::clone") return kClone;
+  if (IsOneOf(name, {"aten::to", "aten::_to_copy", "aten::copy_"}) ||
+      (name.starts_with("npu::") && name.find("copy") != std::string_view::npos)) {
+    return kToCopy;
+  }
+  return "other_op";
+}
+
+// Sets the kinds of the events of one call, which come in order of time.
+void ClassifyPyChildren(Engine engine, std::vector<PyChild>& children) {
+  std::size_t run = 0;  // where operators that may build the next tensor begin
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    PyChild& child = children[i];
+    child.kind = KindOfAlone(child, engine);
+    if (child.kind == kContiguous) child.counts = child.name == "aten::contiguous";
+    if (!MayBuildTensor(child.name) || engine == Engine::kEagerFx) {
+      run = i + 1;
+      continue;
+    }
+    const bool ends = i > 0 && child.name == "aten::detach_" && children[i - 1].name == kLift;
+    if (ends) {
+      child.kind = kTensorConstruct;
+      child.counts = false;
+      run = i + 1;
+    }
+    if (child.name != kLift) continue;
+    for (; run <= i; ++run) {
+      children[run].kind = kTensorConstruct;
+      children[run].counts = run == i;
+    }
+  }
+}
+
+}  // namespace
+
 // Collects the pieces of one call.
 class ChildCollector {
  public:
@@ -326,68 +398,6 @@ void CountConversions(const std::vector<Child>& children, Call& call) {
     if (child.kind == kContiguous) call.contiguous += child.count;
     if (child.kind == kClone) call.clones += child.count;
     if (child.kind == kToCopy) call.copies += child.count;
-  }
-}
-
-// What TorchAir's Python does before the graph runs: mostly conversions of inputs.
-
-namespace {
-
-// Building a tensor from a Python value takes several operators, among them one of this name; in
-// newer versions it is the only one.
-constexpr std::string_view kLift = "aten::lift_fresh";
-
-bool MayBuildTensor(std::string_view name) {
-  return IsOneOf(
-      name, {"aten::empty", "aten::to", "aten::_to_copy", "aten::copy_", kLift, "aten::detach_"});
-}
-
-std::string_view KindOfAlone(const PyChild& child, Engine engine) {
-  const std::string_view name = child.name;
-  if (child.event == HostEvent::kCompiledCall || child.event == HostEvent::kCachedCall) {
-    return "nested_call";
-  }
-  if (IsCompileEvent(child.event)) return "compile";
-  if (engine == Engine::kEagerFx) return "other_op";  // the graph itself
-  if (engine == Engine::kAclGraph &&
-      IsOneOf(name, {"aten::_foreach_copy_", "aten::copy_", "process_input"})) {
-    return "input_copy";
-  }
-  if (name == "aten::contiguous" || name.starts_with("contiguous_") ||
-      name.starts_with("cached_contiguous_") || name.starts_with("format_contiguous")) {
-    return kContiguous;
-  }
-  if (name == "aten::clone") return kClone;
-  if (IsOneOf(name, {"aten::to", "aten::_to_copy", "aten::copy_"}) ||
-      (name.starts_with("npu::") && name.find("copy") != std::string_view::npos)) {
-    return kToCopy;
-  }
-  return "other_op";
-}
-
-}  // namespace
-
-void ClassifyPyChildren(Engine engine, std::vector<PyChild>& children) {
-  std::size_t run = 0;  // where operators that may build the next tensor begin
-  for (std::size_t i = 0; i < children.size(); ++i) {
-    PyChild& child = children[i];
-    child.kind = KindOfAlone(child, engine);
-    if (child.kind == kContiguous) child.counts = child.name == "aten::contiguous";
-    if (!MayBuildTensor(child.name) || engine == Engine::kEagerFx) {
-      run = i + 1;
-      continue;
-    }
-    const bool ends = i > 0 && child.name == "aten::detach_" && children[i - 1].name == kLift;
-    if (ends) {
-      child.kind = kTensorConstruct;
-      child.counts = false;
-      run = i + 1;
-    }
-    if (child.name != kLift) continue;
-    for (; run <= i; ++run) {
-      children[run].kind = kTensorConstruct;
-      children[run].counts = run == i;
-    }
   }
 }
 

@@ -23,8 +23,6 @@ bool IsInference(std::string_view name, std::string_view callable) {
   return (separator == ' ' || separator == '_') && name.ends_with(kWord);
 }
 
-}  // namespace
-
 HostEvent HostEventOf(std::string_view name) {
   if (IsStepMark(name)) return HostEvent::kStep;
   if (IsInference(name, "npu_fx_compiler")) return HostEvent::kCompiledCall;
@@ -57,28 +55,6 @@ HostEvent HostEventOf(std::string_view name) {
   return HostEvent::kOther;
 }
 
-bool IsOperator(std::string_view name) {
-  return name.starts_with("aten::") || name.starts_with("npu::");
-}
-
-bool IsCompileEvent(HostEvent event) {
-  return event == HostEvent::kDynamoCompile || event == HostEvent::kCompileStep ||
-         event == HostEvent::kLoadGraph || event == HostEvent::kCapture;
-}
-
-std::optional<RegionId> RegionIdOf(std::string_view name) {
-  if (!name.starts_with(kRegionName)) return std::nullopt;
-  name.remove_prefix(kRegionName.size());
-  if (!name.starts_with(":")) return std::nullopt;
-  const std::string_view ids = Trim(name.substr(1));
-  const std::size_t slash = ids.find('/');
-  if (slash == std::string_view::npos) return std::nullopt;
-  const auto frame = WholeNumber<std::int64_t>(ids.substr(0, slash));
-  const auto variant = WholeNumber<std::int64_t>(ids.substr(slash + 1));
-  if (!frame || !variant) return std::nullopt;
-  return RegionId{*frame, *variant};
-}
-
 RuntimeCall RuntimeCallOf(std::string_view name) {
   if (name == "Node@launch") return RuntimeCall::kLaunch;
   if (name == "Model@InputCopy") return RuntimeCall::kInputCopy;
@@ -99,6 +75,30 @@ RuntimeCall RuntimeCallOf(std::string_view name) {
                                                         : RuntimeCall::kMemcpyAsync;
   }
   return RuntimeCall::kOther;
+}
+
+}  // namespace
+
+bool IsOperator(std::string_view name) {
+  return name.starts_with("aten::") || name.starts_with("npu::");
+}
+
+bool IsCompileEvent(HostEvent event) {
+  return event == HostEvent::kDynamoCompile || event == HostEvent::kCompileStep ||
+         event == HostEvent::kLoadGraph || event == HostEvent::kCapture;
+}
+
+std::optional<RegionId> RegionIdOf(std::string_view name) {
+  if (!name.starts_with(kRegionName)) return std::nullopt;
+  name.remove_prefix(kRegionName.size());
+  if (!name.starts_with(":")) return std::nullopt;
+  const std::string_view ids = Trim(name.substr(1));
+  const std::size_t slash = ids.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const auto frame = WholeNumber<std::int64_t>(ids.substr(0, slash));
+  const auto variant = WholeNumber<std::int64_t>(ids.substr(slash + 1));
+  if (!frame || !variant) return std::nullopt;
+  return RegionId{*frame, *variant};
 }
 
 bool IsParameterUpdate(std::string_view name) { return name.starts_with("UpdateModelParam"); }

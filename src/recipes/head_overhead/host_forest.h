@@ -40,7 +40,6 @@ enum class HostEvent : std::uint8_t {
   kBlocking,          ///< an operator that waits for the device
 };
 
-HostEvent HostEventOf(std::string_view name);
 /// "aten::add", "npu::npu_fusion_attention".
 bool IsOperator(std::string_view name);
 /// True for what runs once per graph or captured shape.
@@ -69,7 +68,6 @@ enum class RuntimeCall : std::uint8_t {
   kMemcpyAsync,  ///< and those that do not
 };
 
-RuntimeCall RuntimeCallOf(std::string_view name);
 /// Whether the host waits for the device in it.
 inline bool IsWait(RuntimeCall call) {
   return call == RuntimeCall::kSync || call == RuntimeCall::kMemcpy;

@@ -37,18 +37,6 @@ inline constexpr std::string_view kContiguous = "contiguous";
 inline constexpr std::string_view kClone = "clone";
 inline constexpr std::string_view kToCopy = "to_copy";
 
-/// An event directly within TorchAir's Python.
-struct PyChild {
-  std::string_view name;
-  HostEvent event{};
-  Interval time;
-  std::string_view kind{};
-  bool counts = true;  ///< false: a part of the conversion that another event counts
-};
-
-/// Sets the kinds of the events of one call, which come in order of time.
-void ClassifyPyChildren(Engine engine, std::vector<PyChild>& children);
-
 /// Looks into the calls of a rank. Refers to the analysis, which must outlive it.
 class ChildFinder {
  public:

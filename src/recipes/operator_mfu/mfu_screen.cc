@@ -22,8 +22,7 @@ std::string FlopsText(const MfuShare& share) {
   return fmt::format("{:.2f}", share.flops / static_cast<double>(share.duration) / 1e3);
 }
 
-}  // namespace
-
+// "peak 353.9 TFLOPS with FP16 (24 cores at 1800 MHz)".
 std::string ChipText(const ChipPeak& chip) {
   const PeakTflops peak = PeakOf(chip, TypeClass::kFp16);
   if (peak.gap != PeakGap::kNone) return "peak of the chip unknown";
@@ -34,6 +33,7 @@ std::string ChipText(const ChipPeak& chip) {
   return text;
 }
 
+// The heading of the table of wastes, and its rows.
 std::string WasteHeading(std::string_view unit) {
   return fmt::format("  {:<24} {:>7} {:>8} {:>7} {:>5}  {}", "most time wasted by", "kernels", unit,
                      "MFU", "type", "shapes");
@@ -45,6 +45,8 @@ std::string WasteLine(const MfuWaste& waste, const AmountScale& scale) {
       scale.Text(scale.Rounded(waste.wasted)), PercentText(waste.use), Text(waste.type));
   return start + CutEnd(Printable(waste.input_shapes), ScreenColumns() - ColumnsOf(start));
 }
+
+}  // namespace
 
 std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summary) {
   std::vector<std::string> lines;

@@ -100,13 +100,6 @@ constexpr FlopsSource LastOf(FlopsSource) { return FlopsSource::kShapes; }
 constexpr FlopsGap LastOf(FlopsGap) { return FlopsGap::kNotMatrixWork; }
 constexpr PeakGap LastOf(PeakGap) { return PeakGap::kNoChip; }
 
-/// "peak 353.9 TFLOPS with FP16 (24 cores at 1800 MHz)".
-std::string ChipText(const ChipPeak& chip);
-
-/// The heading of the table of wastes, and its rows.
-std::string WasteHeading(std::string_view unit);
-std::string WasteLine(const MfuWaste& waste, const AmountScale& scale);
-
 /// The summary of a rank ("rank 3") as lines for the screen.
 std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summary);
 

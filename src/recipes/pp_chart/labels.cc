@@ -236,6 +236,8 @@ class ScheduleMaker {
 
 std::vector<ScheduledBox> DualPipeVSchedule(std::int64_t stages, std::int64_t micro_batches,
                                             std::int64_t stage) {
+  // More boxes than this are not of a real job.
+  constexpr std::int64_t kMaxMicroBatches = 1 << 16, kMaxStages = 1 << 12;
   const bool is_real = stages > 0 && stages <= kMaxStages && stage >= 0 && stage < stages &&
                        micro_batches >= 2 * stages && micro_batches <= kMaxMicroBatches;
   return is_real ? ScheduleMaker(stages, micro_batches, stage).Make() : std::vector<ScheduledBox>();

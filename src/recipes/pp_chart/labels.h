@@ -18,10 +18,6 @@ struct ScheduledBox {
   std::int32_t type = 0;  ///< phase of the schedule, from 0 (warm-up) to 6 (cool-down)
 };
 
-/// More boxes than this are not of a real job.
-inline constexpr std::int64_t kMaxMicroBatches = 1 << 16;
-inline constexpr std::int64_t kMaxStages = 1 << 12;
-
 /// What a stage of a DualPipeV pipeline runs in a step, in order. Micro-batches pass every stage
 /// twice; the second time they are numbered from `micro_batches` on. A pipeline of that kind has at
 /// least twice as many micro-batches as stages; else the list is empty.

@@ -174,6 +174,46 @@ class Accountant {
   std::vector<Stretch> stretches_;        // they fill the iteration
 };
 
+// How much shorter the captures were if this role took half of its time, in ns. A stretch of a
+// role begins as long as it does now behind the last stretch that ended before it, of any role;
+// stretches that overlap do not wait for each other.
+TimeNs GainOfHalving(const JobRoles& job, const std::string& role) {
+  struct Node {
+    Interval time;
+    bool is_halved = false;
+  };
+  std::map<std::pair<std::int64_t, std::string>, std::vector<Interval>> times;
+  for (const JobRun& run : job.runs)
+    times[{run.iteration, run.run->role}].push_back({run.begin, run.end});
+  std::vector<Node> nodes;
+  for (auto& [key, intervals] : times) {
+    for (const Interval& time : Union(std::move(intervals)))
+      nodes.push_back({time, key.second == role});
+  }
+  if (nodes.empty()) return 0;
+  std::ranges::sort(nodes, {}, [](const Node& node) { return node.time.begin; });
+  std::vector<std::size_t> by_end(nodes.size());
+  for (std::size_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
+  std::ranges::sort(by_end, {}, [&](std::size_t node) { return nodes[node].time.end; });
+  // Those that ended before a node begins were replayed before it, because they began earlier.
+  std::vector<TimeNs> ends(nodes.size());
+  const TimeNs begin = nodes.front().time.begin;
+  TimeNs last = begin, reached = begin, replayed = begin, old_end = begin;
+  auto ended = by_end.begin();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    for (; ended != by_end.end() && nodes[*ended].time.end <= node.time.begin; ++ended) {
+      reached = std::max(reached, nodes[*ended].time.end);
+      replayed = std::max(replayed, ends[*ended]);
+    }
+    const TimeNs length = node.time.end - node.time.begin;
+    ends[i] = replayed + (node.time.begin - reached) + (node.is_halved ? length / 2 : length);
+    last = std::max(last, ends[i]);
+    old_end = std::max(old_end, node.time.end);
+  }
+  return old_end - last;
+}
+
 }  // namespace
 
 double Tail::IdlePercent() const {
@@ -210,43 +250,6 @@ std::vector<IterationAccount> AccountIterations(const JobRoles& job) {
     }
   }
   return accounts;
-}
-
-TimeNs GainOfHalving(const JobRoles& job, const std::string& role) {
-  struct Node {
-    Interval time;
-    bool is_halved = false;
-  };
-  std::map<std::pair<std::int64_t, std::string>, std::vector<Interval>> times;
-  for (const JobRun& run : job.runs)
-    times[{run.iteration, run.run->role}].push_back({run.begin, run.end});
-  std::vector<Node> nodes;
-  for (auto& [key, intervals] : times) {
-    for (const Interval& time : Union(std::move(intervals)))
-      nodes.push_back({time, key.second == role});
-  }
-  if (nodes.empty()) return 0;
-  std::ranges::sort(nodes, {}, [](const Node& node) { return node.time.begin; });
-  std::vector<std::size_t> by_end(nodes.size());
-  for (std::size_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
-  std::ranges::sort(by_end, {}, [&](std::size_t node) { return nodes[node].time.end; });
-  // Those that ended before a node begins were replayed before it, because they began earlier.
-  std::vector<TimeNs> ends(nodes.size());
-  const TimeNs begin = nodes.front().time.begin;
-  TimeNs last = begin, reached = begin, replayed = begin, old_end = begin;
-  auto ended = by_end.begin();
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Node& node = nodes[i];
-    for (; ended != by_end.end() && nodes[*ended].time.end <= node.time.begin; ++ended) {
-      reached = std::max(reached, nodes[*ended].time.end);
-      replayed = std::max(replayed, ends[*ended]);
-    }
-    const TimeNs length = node.time.end - node.time.begin;
-    ends[i] = replayed + (node.time.begin - reached) + (node.is_halved ? length / 2 : length);
-    last = std::max(last, ends[i]);
-    old_end = std::max(old_end, node.time.end);
-  }
-  return old_end - last;
 }
 
 }  // namespace mpa::rl_roles

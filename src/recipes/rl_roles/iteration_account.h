@@ -101,11 +101,6 @@ struct IterationAccount {
 
 std::vector<IterationAccount> AccountIterations(const JobRoles& job);
 
-/// How much shorter the captures were if this role took half of its time, in ns. A stretch of a
-/// role begins as long as it does now behind the last stretch that ended before it, of any role;
-/// stretches that overlap do not wait for each other.
-TimeNs GainOfHalving(const JobRoles& job, const std::string& role);
-
 /// The sheets RlIterations, RlRoles, RlBubbles and RlRuns.
 void AddSheets(const JobRoles& job, const std::vector<IterationAccount>& accounts, Report& report);
 
