@@ -98,13 +98,6 @@ std::vector<RankPart> ReadEarlierRows(const fs::path& path, std::optional<std::i
   return parts;
 }
 
-// A step of a rank in both runs, or in one of them.
-struct StepPair {
-  std::int64_t rank = -1;
-  std::int32_t step = -1;
-  const StepRow *comparison = nullptr, *base = nullptr;
-};
-
 constexpr const char *kBoth = "both", *kOnlyComparison = "comparison only",
                      *kOnlyBase = "baseline only";
 
@@ -143,35 +136,6 @@ std::vector<RankValue> MeansOfRanks(const std::vector<StepRow>& rows, std::size_
     if (row.times[metric]) values.push_back({row.rank, InMs(*row.times[metric])});
   }
   return mpa::MeansOfRanks(values);
-}
-
-// Puts equal steps of equal ranks together. The rows have to outlive the pairs.
-std::vector<StepPair> PairSteps(const std::vector<StepRow>& comparison,
-                                const std::vector<StepRow>& base, std::vector<std::string>& notes) {
-  std::map<std::pair<std::int64_t, std::int32_t>, StepPair> pairs;
-  const auto add = [&](const std::vector<StepRow>& rows, const StepRow* StepPair::*side) {
-    for (const StepRow& row : rows) {
-      StepPair& pair = pairs[{row.rank, row.step}];
-      pair.rank = row.rank;
-      pair.step = row.step;
-      pair.*side = &row;
-    }
-  };
-  add(comparison, &StepPair::comparison);
-  add(base, &StepPair::base);
-  std::vector<StepPair> listed;
-  std::size_t alone = 0;
-  for (const auto& [key, pair] : pairs) {
-    listed.push_back(pair);
-    alone += pair.comparison == nullptr || pair.base == nullptr ? 1 : 0;
-  }
-  if (alone > 0) {
-    notes.push_back(
-        fmt::format("{} of {} steps of ranks are in one run only and have no difference; steps are "
-                    "compared by rank and number",
-                    alone, listed.size()));
-  }
-  return listed;
 }
 
 Sheet ComparisonSheet(const std::vector<StepPair>& pairs, Report& report) {

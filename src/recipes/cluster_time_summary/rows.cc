@@ -211,4 +211,32 @@ TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
   return part;
 }
 
+std::vector<StepPair> PairSteps(const std::vector<StepRow>& comparison,
+                                const std::vector<StepRow>& base, std::vector<std::string>& notes) {
+  std::map<std::pair<std::int64_t, std::int32_t>, StepPair> pairs;
+  const auto add = [&](const std::vector<StepRow>& rows, const StepRow* StepPair::*side) {
+    for (const StepRow& row : rows) {
+      StepPair& pair = pairs[{row.rank, row.step}];
+      pair.rank = row.rank;
+      pair.step = row.step;
+      pair.*side = &row;
+    }
+  };
+  add(comparison, &StepPair::comparison);
+  add(base, &StepPair::base);
+  std::vector<StepPair> listed;
+  std::size_t alone = 0;
+  for (const auto& [key, pair] : pairs) {
+    listed.push_back(pair);
+    alone += pair.comparison == nullptr || pair.base == nullptr ? 1 : 0;
+  }
+  if (alone > 0) {
+    notes.push_back(
+        fmt::format("{} of {} steps of ranks are in one run only and have no difference; steps are "
+                    "compared by rank and number",
+                    alone, listed.size()));
+  }
+  return listed;
+}
+
 }  // namespace mpa::time_summary

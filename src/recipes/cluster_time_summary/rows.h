@@ -91,4 +91,15 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
 /// The step of the rows that is warm-up, where advisor leaves it out as well.
 std::optional<std::int32_t> WarmUpOf(const Ranks& ranks, const std::vector<StepRow>& rows);
 
+/// A step of a rank in both runs, or in one of them.
+struct StepPair {
+  std::int64_t rank = -1;
+  std::int32_t step = -1;
+  const StepRow *comparison = nullptr, *base = nullptr;
+};
+
+/// Puts equal steps of equal ranks together. The rows have to outlive the pairs.
+std::vector<StepPair> PairSteps(const std::vector<StepRow>& comparison,
+                                const std::vector<StepRow>& base, std::vector<std::string>& notes);
+
 }  // namespace mpa::time_summary

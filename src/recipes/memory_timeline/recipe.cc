@@ -2,24 +2,244 @@
 // Memory of the devices over time: what holds the peak, and what grows.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "mpa/base/time.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
+#include "mpa/report/page.h"
 #include "part.h"
 
-namespace mpa::recipes {
+namespace mpa::memory_timeline {
 namespace {
 
-using memory_timeline::RankMemory;
+using Rank = OfRank<RankMemory>;
+
+// Each of so many ranks has a picture of its own; of more ranks the highest, the median and the
+// lowest have one.
+constexpr std::size_t kMaxOwn = 8;
+constexpr std::size_t kMaxBars = 64;
+constexpr std::size_t kTimes = 50;  // of all ranks together
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+// Memory from before the capture comes first, which is the lowest area, as it changes least.
+std::array<Category, kCategories> Layers() {
+  std::array<Category, kCategories> layers{Category::kBefore};
+  for (std::size_t i = 0; i + 1 < kCategories; ++i) layers[i + 1] = static_cast<Category>(i);
+  return layers;
+}
+
+// The unit of all pictures, MB or GB, with four decimals at most.
+class PictureUnit {
+ public:
+  explicit PictureUnit(std::int64_t most) : in_gb_(most >= (std::int64_t{4} << 30)) {}
+  double operator()(std::int64_t bytes) const {
+    if (bytes < 0) return kNone;
+    const double per_unit = in_gb_ ? 1 << 30 : 1 << 20;
+    return std::round(1e4 * static_cast<double>(bytes) / per_unit) / 1e4;
+  }
+  const char* Name() const { return in_gb_ ? "GB" : "MB"; }
+
+ private:
+  bool in_gb_;
+};
+
+std::string PeakText(const RankMemory& part) {
+  std::string text = fmt::format("peak: {}", AmountText(Quantity::kBytes, part.peak->Allocated()));
+  if (part.peak_step >= 0) text += fmt::format(" in step {}", part.peak_step);
+  return text;
+}
+
+class MemoryPictures {
+ public:
+  explicit MemoryPictures(const std::vector<Rank>& ranks) : ranks_(ranks), unit_(MostOf(ranks)) {
+    for (const Category category : Layers()) {
+      const bool any = std::ranges::any_of(ranks, [&](const Rank& rank) {
+        return std::ranges::any_of(rank.part.points,
+                                   [&](const Level& point) { return point.Of(category) > 0; });
+      });
+      if (any) layers_.push_back(category);
+    }
+  }
+
+  // A picture of one rank over time.
+  PageChart OverTime(const Rank& rank, const std::string& which) const {
+    const RankMemory& part = rank.part;
+    PageChart chart{.kind = PageChart::Kind::kAreas,
+                    .title = fmt::format("{}{}: what is allocated for what, and reserved over time",
+                                         RankText(rank.rank), which),
+                    .unit = unit_.Name(),
+                    .label = "ms",
+                    .unit_of_places = "ms since the begin"};
+    for (const Level& point : part.points) chart.at.push_back(InMs(point.time - part.begin));
+    const bool goes_on = part.end > part.points.back().time;
+    if (goes_on) chart.at.push_back(InMs(part.end - part.begin));
+    const auto add = [&](PageSeries series, auto bytes_of) {
+      for (const Level& point : part.points) series.values.push_back(unit_(bytes_of(point)));
+      if (goes_on) series.values.push_back(series.values.back());
+      chart.series.push_back(std::move(series));
+    };
+    for (const Category category : layers_) {
+      add({.name = std::string(NameOf(category))},
+          [&](const Level& point) { return point.Of(category); });
+    }
+    if (std::ranges::any_of(part.points, [](const Level& point) { return point.reserved >= 0; }))
+      add({.name = "reserved", .tint = Tint::kBase, .is_line = true},
+          [](const Level& point) { return point.reserved; });
+    chart.marks.push_back({InMs(part.peak->time - part.begin), PeakText(part)});
+    return chart;
+  }
+
+  // What the ranks held at their peaks.
+  PageChart Peaks() const {
+    PageChart chart{
+        .kind = ranks_.size() > kMaxBars ? PageChart::Kind::kHeat : PageChart::Kind::kStacked,
+        .title = "The peak of each rank, by what it is for",
+        .unit = unit_.Name(),
+        .label = "rank"};
+    for (const Category category : layers_)
+      chart.series.push_back({.name = std::string(NameOf(category))});
+    for (const Rank& rank : ranks_) {
+      chart.labels.push_back(std::to_string(rank.rank));
+      for (std::size_t i = 0; i < layers_.size(); ++i)
+        chart.series[i].values.push_back(unit_(rank.part.peak->Of(layers_[i])));
+    }
+    return chart;
+  }
+
+  // Most that each rank held in each part of the time.
+  PageChart AllOverTime() const {
+    TimeNs length = 1;
+    for (const Rank& rank : ranks_) length = std::max(length, rank.part.end - rank.part.begin);
+    const auto parts = static_cast<TimeNs>(kTimes);
+    PageChart chart{.kind = PageChart::Kind::kHeat,
+                    .title = fmt::format("What each rank has allocated over time: the most in each "
+                                         "of {} parts of the time, by its begin in ms",
+                                         kTimes),
+                    .unit = unit_.Name(),
+                    .label = "rank"};
+    for (TimeNs i = 0; i < parts; ++i)
+      chart.series.push_back({.name = fmt::format("{:.4g}", InMs(i * length / parts))});
+    for (const Rank& rank : ranks_) {
+      const RankMemory& part = rank.part;
+      chart.labels.push_back(std::to_string(rank.rank));
+      std::vector<std::int64_t> most(kTimes, -1);
+      for (std::size_t i = 0; i < part.points.size(); ++i) {
+        const TimeNs until = i + 1 < part.points.size() ? part.points[i + 1].time : part.end;
+        const auto place = [&](TimeNs time) {
+          const auto at = (time - part.begin) * parts / length;
+          return static_cast<std::size_t>(std::clamp<TimeNs>(at, 0, parts - 1));
+        };
+        for (std::size_t at = place(part.points[i].time); at <= place(until); ++at)
+          most[at] = std::max(most[at], part.points[i].Allocated());
+      }
+      for (std::size_t i = 0; i < kTimes; ++i) chart.series[i].values.push_back(unit_(most[i]));
+    }
+    return chart;
+  }
+
+ private:
+  static std::int64_t MostOf(const std::vector<Rank>& ranks) {
+    std::int64_t most = 0;
+    for (const Rank& rank : ranks) most = std::max(most, rank.part.peak->Allocated());
+    return most;
+  }
+
+  const std::vector<Rank>& ranks_;
+  const PictureUnit unit_;
+  std::vector<Category> layers_;  // that any rank has
+};
+
+// Pictures of the ranks over time and of their peaks, bounded for any number of ranks.
+void AddDrawings(const Ranks& all, Report& report) {
+  std::vector<Rank> ranks;
+  for (const Rank& rank : all) {
+    if (rank.part.peak && !rank.part.points.empty()) ranks.push_back(rank);
+  }
+  if (ranks.empty()) return;
+  const MemoryPictures pictures(ranks);
+  if (ranks.size() > 1) report.drawings.push_back(pictures.Peaks());
+  if (ranks.size() <= kMaxOwn) {
+    for (const Rank& rank : ranks) report.drawings.push_back(pictures.OverTime(rank, ""));
+    return;
+  }
+  report.drawings.push_back(pictures.AllOverTime());
+  std::vector<const Rank*> by_peak;
+  for (const Rank& rank : ranks) by_peak.push_back(&rank);
+  std::ranges::stable_sort(by_peak, std::greater{},
+                           [](const Rank* rank) { return rank->part.peak->Allocated(); });
+  report.drawings.push_back(pictures.OverTime(*by_peak.front(), ", the highest peak"));
+  report.drawings.push_back(
+      pictures.OverTime(*by_peak[by_peak.size() / 2], ", the median of the peaks"));
+  report.drawings.push_back(pictures.OverTime(*by_peak.back(), ", the lowest peak"));
+}
+
+// The files of export_memory_timeline.
+
+constexpr std::size_t kInFiles = kCategories - 1;  // "before the capture" is unknown there
+
+std::size_t NumberOf(Category category) {
+  return static_cast<std::size_t>(category == Category::kBefore ? Category::kUnknown : category);
+}
+
+// The numbers of what happens: held before, taken, given back.
+int ActionOf(const Event& event) { return event.time < 0 ? 0 : event.bytes > 0 ? 1 : 3; }
+
+std::string RawEvents(const RankMemory& part) {
+  std::string text = "[";
+  for (const Event& event : part.events) {
+    fmt::format_to(std::back_inserter(text), "{}[{}, {}, {}, {}]", text.size() > 1 ? ", " : "",
+                   event.time, ActionOf(event), event.bytes, NumberOf(event.category));
+  }
+  return text + "]";
+}
+
+std::string Timeline(const RankMemory& part) {
+  std::string times = "[", sizes = "[";
+  std::array<std::int64_t, kInFiles> held{};
+  const auto time_of = [&](const Event& event) {
+    return (event.time < 0 ? part.begin : event.time) / 1000;
+  };
+  for (std::size_t i = 0; i < part.events.size(); ++i) {
+    const Event& event = part.events[i];
+    held[NumberOf(event.category)] += event.bytes;
+    if (i + 1 < part.events.size() && time_of(part.events[i + 1]) == time_of(event)) continue;
+    const std::string_view comma = times.size() > 1 ? ", " : "";
+    fmt::format_to(std::back_inserter(times), "{}{}", comma, time_of(event));
+    // The first number is 0: what lies below the lowest category of a picture.
+    fmt::format_to(std::back_inserter(sizes), "{}[0, {}]", comma, fmt::join(held, ", "));
+  }
+  return fmt::format("[{}], {}]]", times, sizes);
+}
+
+// The files that export_memory_timeline of torch_npu writes: "<stem>.json" has the times in us and
+// the bytes of each category from each time on, "<stem>.raw.json" all events; with ".gz" behind
+// the name where they are packed.
+std::vector<TextDocument> DocumentsOf(const std::string& stem, const RankMemory& part) {
+  if (part.events.empty() || !part.peak) return {};
+  const std::string packed = part.packed ? ".gz" : "";
+  return {{stem + ".json" + packed, Timeline(part)},
+          {stem + ".raw.json" + packed, RawEvents(part)}};
+}
 
 constexpr std::string_view kGzip = "gzip";
 
 RankMemory MapMemoryTimeline(const RankTrace& trace, const RecipeArguments& arguments) {
-  RankMemory part = memory_timeline::MemoryOf(trace, ChosenStep(trace.steps, arguments));
+  RankMemory part = MemoryOf(trace, ChosenStep(trace.steps, arguments));
   part.packed = arguments.contains(kGzip);
   return part;
 }
@@ -34,7 +254,7 @@ std::string StemOf(std::int64_t rank, int unknown) {
 std::vector<TextDocument> TakeDocuments(RankPart& part) {
   if (part.rank < 0) return {};  // which of them it is shows when all are known
   RankMemory memory = *static_cast<const RankMemory*>(part.part.get());
-  std::vector<TextDocument> documents = memory_timeline::DocumentsOf(StemOf(part.rank, 0), memory);
+  std::vector<TextDocument> documents = DocumentsOf(StemOf(part.rank, 0), memory);
   memory.events.clear();
   memory.events.shrink_to_fit();
   memory.written = true;
@@ -59,7 +279,7 @@ class RankNotes {
   std::int64_t count_ = 0, first_ = -1;
 };
 
-void AddNotes(const memory_timeline::Ranks& ranks, Report& report) {
+void AddNotes(const Ranks& ranks, Report& report) {
   RankNotes without, without_addresses, without_totals;
   std::int64_t beyond = 0;
   for (const auto& [rank, part] : ranks) {
@@ -91,22 +311,22 @@ void AddNotes(const memory_timeline::Ranks& ranks, Report& report) {
   }
 }
 
-void ReduceMemoryTimeline(const memory_timeline::Ranks& ranks, const RecipeArguments&,
-                          OutputSelection wanted, Report& report) {
+void ReduceMemoryTimeline(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
+                          Report& report) {
   AddNotes(ranks, report);
   int unknown = 0;
   for (const auto& [rank, part] : ranks) {
     if (!part.peak) continue;
     const std::string stem = StemOf(rank, rank < 0 ? ++unknown : 0);
     if (!wanted.documents || part.written) continue;
-    for (TextDocument& document : memory_timeline::DocumentsOf(stem, part))
+    for (TextDocument& document : DocumentsOf(stem, part))
       report.documents.push_back(std::move(document));
   }
   if (wanted.sheets) {
-    memory_timeline::AddSheets(ranks, report);
-    memory_timeline::AddDrawings(ranks, report);
+    AddSheets(ranks, report);
+    AddDrawings(ranks, report);
   }
-  if (wanted.screen != Detail::kNone) memory_timeline::AddLines(ranks, wanted.screen, report);
+  if (wanted.screen != Detail::kNone) AddLines(ranks, wanted.screen, report);
 }
 
 Verdict JudgeMemoryTimeline(const RankFacts& facts) {
@@ -114,13 +334,18 @@ Verdict JudgeMemoryTimeline(const RankFacts& facts) {
 }
 
 }  // namespace
+}  // namespace mpa::memory_timeline
+
+namespace mpa::recipes {
+
+using namespace memory_timeline;
 
 Recipe MemoryTimeline() {
   Recipe recipe = MakeRecipe<MapMemoryTimeline, ReduceMemoryTimeline>(
       {.name = "memory_timeline",
        .folder = "MemoryTimeline",
        .summary = "device memory over time: what holds the peak, and what grows",
-       .needs = memory_timeline::kMemoryTables,
+       .needs = kMemoryTables,
        .parameters = {{kGzip, "",
                        "Pack the files of each rank with gzip: memory_timeline_0.json.gz and "
                        "memory_timeline_0.raw.json.gz"}},

@@ -108,11 +108,3 @@ std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summ
 std::vector<std::string> MfuSpreadScreen(const std::vector<OfRank<MfuSummary>>& ranks);
 
 }  // namespace mpa
-
-namespace mpa::operator_mfu {
-
-/// Adds the sheets OperatorMFU (kernels), ModuleMFU, MFUSummary and MFUWaste; with `compat` the
-/// first two, with the columns that the Python tool has.
-void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& report);
-
-}  // namespace mpa::operator_mfu

@@ -10,12 +10,189 @@
 #include "mpa/mfu/module_mfu.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/module_columns.h"
+#include "mpa/report/member_columns.h"
 #include "part.h"
 
-namespace mpa::recipes {
+namespace mpa::operator_mfu {
 namespace {
 
-using operator_mfu::Part;
+using KernelItem = RowOfRank<OperatorMfuRow>;
+using WasteItem = RowOfRank<MfuWaste>;
+struct ShareItem {
+  std::int64_t rank = -1;
+  const MfuSummary& summary;
+  const MfuShare* row;
+};
+
+// As many decimals as the Python tool keeps.
+Column Share(const char* name, double width, const char* meaning, const char* title = "") {
+  Column column = NamedColumn(name, Format::kDecimals4, width, meaning, title);
+  column.decimals = 4;
+  return column;
+}
+Column Tera(const char* name, double width, const char* meaning) {
+  Column column = NamedColumn(name, Format::kDecimals2, width, meaning);
+  column.decimals = 2;
+  return column;
+}
+
+constexpr const char* kRankMeaning = "The rank; -1 where the capture does not say.";
+
+template <typename Item>
+ColumnOf<Item> RankColumn(const char* title) {
+  return CountColumn<&Item::rank>("rank_id", 10, kRankMeaning, title);
+}
+
+Cell IfKnown(bool known, double value) { return known ? Cell(value) : Cell(); }
+Cell Words(std::string_view text) { return std::string(text); }
+
+std::string_view Text(FlopsSource source) {
+  constexpr std::string_view kTexts[] = {"", "recorded", "shapes"};
+  return kTexts[static_cast<std::size_t>(source)];
+}
+
+std::vector<ColumnOf<KernelItem>> KernelColumns(bool compat) {
+  using Item = KernelItem;
+  std::vector<ColumnOf<Item>> columns = {
+      RankColumn<Item>("Rank ID"),
+      TextColumn<&Item::row, &OperatorMfuRow::op>(
+          "op_name", 40, "The host operator that launched the kernel.", "Op Name"),
+      TextColumn<&Item::row, &OperatorMfuRow::kernel>("kernel_name", 50, "The kernel.",
+                                                      "Kernel Name"),
+      CountColumn<&Item::row, &OperatorMfuRow::start>(
+          "kernel_start(ns)", 22, "When it began, in ns since the epoch.", "Kernel Start(ns)"),
+      {NamedColumn("kernel_end(ns)", Format::kInteger, 22, "When it ended, in ns since the epoch.",
+                   "Kernel End(ns)"),
+       [](const Item& item) -> Cell { return item.row->start + item.row->dur; }},
+      CountColumn<&Item::row, &OperatorMfuRow::dur>(
+          "kernel_duration(ns)", 20, "How long it ran, in ns.", "Kernel Duration(ns)"),
+      {Share("mfu", 10, "Share of the chip's peak that it reached, 1 is all.", "MFU"),
+       [](const Item& item) -> Cell {
+         return IfKnown(item.row->mfu.use.Known(), item.row->mfu.use.ratio);
+       }},
+      {Tera("actual_tflops", 14, "Operations per second that it reached, in 10^12."),
+       [](const Item& item) -> Cell {
+         const Flops& flops = item.row->mfu.flops;
+         return flops.Known() ? CellOf(Tflops(flops.count, item.row->dur)) : Cell();
+       }},
+      {Tera("chip_peak_tflops", 16, "Peak of the chip for the data type, in 10^12 per second."),
+       [](const Item& item) -> Cell {
+         return IfKnown(item.row->mfu.peak_tflops > 0, item.row->mfu.peak_tflops);
+       }},
+      {NamedColumn("flops", Format::kInteger, 18, "Operations; a multiply-add counts as two."),
+       [](const Item& item) -> Cell {
+         return item.row->mfu.flops.Known() ? Cell(item.row->mfu.flops.count) : Cell();
+       }},
+      TextColumn<&Item::row, &OperatorMfuRow::counted>(
+          "flops_op_name", 30,
+          "What the operations are of: the recorded call or "
+          "the kernel's type."),
+      TextColumn<&Item::row, &OperatorMfuRow::input_shapes>("input_shapes", 40,
+                                                            "Shapes of the inputs, joined by ';'."),
+      TextColumn<&Item::row, &OperatorMfuRow::output_shapes>(
+          "output_shapes", 30, "Shapes of the outputs, joined by ';'.")};
+  if (compat) return columns;
+  const std::vector<ColumnOf<Item>> own = {
+      {NamedColumn("flops_source", Format::kText, 12, "recorded (by mfu_flops ranges) or shapes."),
+       [](const Item& item) -> Cell { return Words(Text(item.row->mfu.source)); }},
+      {NamedColumn("compute_type", Format::kText, 12, "Data type in which it multiplies."),
+       [](const Item& item) -> Cell { return Words(Text(item.row->mfu.type)); }},
+      {Share("mfu_of_measured_clock", 22, "MFU against the peak at the clock that was measured."),
+       Member<&Item::row, &OperatorMfuRow::mfu, &KernelMfu::use_of_measured_clock>},
+      TextColumn<&Item::row, &OperatorMfuRow::Reason>("why_no_mfu", 36, "Why the MFU is unknown.")};
+  columns.insert(columns.end(), own.begin(), own.end());
+  return columns;
+}
+
+std::vector<ColumnOf<ModuleRowOfRank>> ModuleTableColumns(bool with_mfu) {
+  constexpr ModuleColumnNames kNames = {
+      "parent_module",           "module",   "op_name", "kernel_list", "total_kernel_duration(ns)",
+      "avg_kernel_duration(ns)", "op_count", "avg_mfu"};
+  std::vector<ColumnOf<ModuleRowOfRank>> columns = ModuleColumns(kNames);
+  columns.insert(columns.begin(), RankColumn<ModuleRowOfRank>("Rank ID"));
+  if (with_mfu) columns.push_back(ModuleMfuColumn(kNames));
+  return columns;
+}
+
+std::vector<ColumnOf<ShareItem>> ShareColumns() {
+  using Item = ShareItem;
+  return {
+      RankColumn<Item>(""),
+      TextColumn<&Item::row, &MfuShare::work>(
+          "work", 30, "Kind of work, such as matrix products; step and device span are wall time."),
+      CountColumn<&Item::row, &MfuShare::kernels>("kernels", 10, "Number of kernels."),
+      CountColumn<&Item::row, &MfuShare::duration>(
+          "duration(ns)", 16,
+          "Time of the kernels, in ns; of step and device span their wall time."),
+      {Share("share_of_device_time", 22, "Share of the time of all kernels, 1 is all."),
+       [](const Item& item) -> Cell { return CellOf(item.summary.ShareOfTime(*item.row)); }},
+      {NamedColumn("flops", Format::kDecimals2, 18, "Operations; a multiply-add counts as two."),
+       [](const Item& item) -> Cell {
+         return item.row->flops > 0 ? Cell(item.row->flops) : Cell();
+       }},
+      {Tera("actual_tflops", 14, "Operations per second, in 10^12."),
+       [](const Item& item) -> Cell {
+         return IfKnown(item.row->flops > 0 && item.row->duration > 0,
+                        item.row->flops / static_cast<double>(item.row->duration) / 1e3);
+       }},
+      {Share("mfu", 10,
+             "Operations / (peak x duration), 1 is all: the share of the chip's peak that the "
+             "kernels or the whole step reached."),
+       Member<&Item::row, &MfuShare::Use>},
+      {Share("mfu_of_measured_clock", 22, "MFU against the peak at the clock that was measured."),
+       Member<&Item::row, &MfuShare::UseOfMeasuredClock>},
+      TextColumn<&Item::row, &MfuShare::reason>("why_no_mfu", 40, "Why the MFU is unknown.")};
+}
+
+std::vector<ColumnOf<WasteItem>> WasteColumns() {
+  using Item = WasteItem;
+  return {RankColumn<Item>(""),
+          TextColumn<&Item::row, &MfuWaste::op_type>("op_type", 30, "Type of the operator."),
+          TextColumn<&Item::row, &MfuWaste::kernel>("kernel_name", 50, "One of the kernels."),
+          TextColumn<&Item::row, &MfuWaste::input_shapes>("input_shapes", 40,
+                                                          "Shapes of the inputs, joined by ';'."),
+          {NamedColumn("compute_type", Format::kText, 12, "Data type in which they multiply."),
+           [](const Item& item) -> Cell { return Words(Text(item.row->type)); }},
+          CountColumn<&Item::row, &MfuWaste::count>("kernels", 10, "Number of kernels."),
+          CountColumn<&Item::row, &MfuWaste::duration>("duration(ns)", 16,
+                                                       "Time of the kernels, in ns."),
+          {Share("mfu", 10, "Share of the chip's peak that they reached, 1 is all."),
+           Member<&Item::row, &MfuWaste::use>},
+          CountColumn<&Item::row, &MfuWaste::wasted>("wasted(ns)", 16,
+                                                     "Their time beyond that at the peak, in ns.")};
+}
+
+template <typename Item>
+PartSheet<Item> ListOf(const char* name, std::vector<ColumnOf<Item>> columns, WorkbookPlace place) {
+  ItemSheet list(name, std::move(columns));
+  list.sheet.of_rank = std::move(place);
+  return PartSheet<Item>(std::move(list));
+}
+
+// Adds the sheets OperatorMFU (kernels), ModuleMFU, MFUSummary and MFUWaste; with `compat` the
+// first two, with the columns that the Python tool has.
+void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& report) {
+  const bool with_mfu = std::ranges::any_of(
+      parts, [](const OfRank<Part>& part) { return HasMfu(part.part.modules); });
+  auto kernels = ListOf("OperatorMFU", KernelColumns(compat), {"operator_mfu_kernel", "Sheet1"});
+  auto modules =
+      ListOf("ModuleMFU", ModuleTableColumns(with_mfu), {"operator_mfu_module", "Sheet1"});
+  auto shares = ListOf("MFUSummary", ShareColumns(), {"operator_mfu_summary", "Summary"});
+  auto wastes = ListOf("MFUWaste", WasteColumns(), {"operator_mfu_summary", "Waste"});
+  for (const auto& [id, part] : parts) {
+    const std::size_t rank = BeginRank(id, report);
+    for (const OperatorMfuRow& row : part.kernels) kernels.Add({id, &row}, rank);
+    for (const ModuleStatisticRow& row : part.modules) modules.Add({id, &row}, rank);
+    for (const MfuShare& row : part.summary.shares) shares.Add({id, part.summary, &row}, rank);
+    for (const MfuWaste& row : part.summary.wastes) wastes.Add({id, &row}, rank);
+  }
+  report.as_reference = compat;
+  report.sheets = {std::move(kernels).Take(), std::move(modules).Take()};
+  if (compat) return;
+  report.sheets.push_back(std::move(shares).Take());
+  report.sheets.push_back(std::move(wastes).Take());
+}
 
 // Current versions record them at Level0, too.
 bool HasShapes(const RankTrace& trace) {
@@ -89,7 +266,7 @@ void AddDrawings(const std::vector<OfRank<Part>>& parts, Report& report) {
 void ReduceOperatorMfu(const std::vector<OfRank<Part>>& parts, const RecipeArguments& arguments,
                        OutputSelection wanted, Report& report) {
   if (wanted.sheets) {
-    operator_mfu::AddSheets(parts, arguments.contains(kCompat), report);
+    AddSheets(parts, arguments.contains(kCompat), report);
     if (!arguments.contains(kCompat)) AddDrawings(parts, report);
   }
   for (const OfRank<Part>& rank : parts) AddNotes(rank, report);
@@ -117,6 +294,9 @@ Verdict JudgeOperatorMfu(const RankFacts& facts) {
 }
 
 }  // namespace
+}  // namespace mpa::operator_mfu
+
+namespace mpa::recipes {
 
 Recipe OperatorMfu() {
   std::vector<RecipeParameter> parameters = ChipParameters();
@@ -126,13 +306,13 @@ Recipe OperatorMfu() {
                         "Use the rows, columns and rules of the Python tool: only kernels in "
                         "mfu_flops ranges, each with all operations of its range, unknown types "
                         "as FP16"});
-  return MakeRecipe<MapOperatorMfu, ReduceOperatorMfu>(
+  return MakeRecipe<operator_mfu::MapOperatorMfu, operator_mfu::ReduceOperatorMfu>(
       {.name = "operator_mfu",
        .folder = "OperatorMfu",
        .summary = "how much of the chip kernels and modules use (MFU), and where time is wasted",
        .needs = kModuleTables | kMfuTables | Tables::kSteps | Tables::kOpDetails,
        .parameters = std::move(parameters),
-       .can_run = JudgeOperatorMfu});
+       .can_run = operator_mfu::JudgeOperatorMfu});
 }
 
 }  // namespace mpa::recipes

@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "capture_roles.h"
-#include "job_devices.h"
 #include "mpa/measure/intervals.h"
+#include "mpa/recipe/make_recipe.h"
 #include "mpa/report/report.h"
 #include "role_names.h"
 
 /// Where the time of an iteration went, on all devices that take part in it.
 namespace mpa::rl_roles {
+
+using Ranks = std::vector<OfRank<CaptureRoles>>;
 
 // The roles of all captures on one clock, by device and iteration.
 
@@ -100,11 +102,5 @@ struct IterationAccount {
 };
 
 std::vector<IterationAccount> AccountIterations(const JobRoles& job);
-
-/// The sheets RlIterations, RlRoles, RlBubbles and RlRuns.
-void AddSheets(const JobRoles& job, const std::vector<IterationAccount>& accounts, Report& report);
-
-/// Which role to scale, and the account of the longest iteration.
-void AddLines(const std::vector<IterationAccount>& accounts, Report& report);
 
 }  // namespace mpa::rl_roles

@@ -2,28 +2,325 @@
 // Iterations of reinforcement learning: what each role takes, and which one to scale.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "iteration_account.h"
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/amount.h"
+#include "mpa/report/member_columns.h"
 
-namespace mpa::recipes {
+namespace mpa::rl_roles {
 namespace {
 
-using rl_roles::CaptureRoles;
+// The columns of what devices did, which `kTimes` leads to.
+template <auto... kTimes>
+auto TimeColumns() {
+  return std::vector{
+      CountColumn<kTimes..., &DeviceTimes::computing>("computingNs", 14, "Kernels compute, in ns."),
+      CountColumn<kTimes..., &DeviceTimes::communication>(
+          "communicationNs", 14, "Communication that no kernel hides, with waiting, in ns."),
+      CountColumn<kTimes..., &DeviceTimes::copies>("copyNs", 14, "Copies alone, in ns."),
+      CountColumn<kTimes..., &DeviceTimes::free>("freeNs", 14,
+                                                 "The device had nothing to do, in ns.")};
+}
+
+Cell OfTail(const IterationAccount& item, TimeNs time) {
+  return item.tail.devices > 0 ? Cell(time - item.time.begin) : Cell();
+}
+
+SheetColumns<IterationAccount> IterationColumns() {
+  using Item = IterationAccount;
+  return {
+      CountColumn<&Item::iteration>("iteration", 10,
+                                    "As directories number it, else counted from 0."),
+      CountColumn<&Item::time, &Interval::begin>("startNs", 20, "Begin of the first role, in ns."),
+      CountColumn<&Item::Wall>("wallNs", 14, "From there to the end of the last role, in ns."),
+      CountColumn<&Item::devices>("devices", 8, "Devices that run a role in it."),
+      CountColumn<&Item::DeviceTime>("deviceTimeNs", 14, "wallNs of all these devices, in ns."),
+      CountColumn<&Item::RoleTime>(
+          "roleNs", 14,
+          "Time of roles on devices, in ns; with the next three columns, less sharedNs, it is "
+          "deviceTimeNs."),
+      CountColumn<&Item::bubble>("bubbleNs", 14,
+                                 "Device time in which no role runs anywhere, in ns."),
+      CountColumn<&Item::waiting>(
+          "waitingNs", 14, "Device time without a role, while other devices run one, in ns."),
+      CountColumn<&Item::other>("otherIterationNs", 14,
+                                "Device time in roles of other iterations, in ns."),
+      CountColumn<&Item::shared>("sharedNs", 14,
+                                 "Counted twice, because two roles run on one device, in ns."),
+      CountColumn<&Item::BubbleWall>("bubbleWallNs", 14, "Time in which no role runs, in ns."),
+      CountColumn<&Item::tail, &Tail::devices>("rolloutDevices", 10, "Devices that generate."),
+      ComputedColumn<Item>("firstFinishNs", Format::kInteger,
+                           "When the first device had generated all, from the begin, in ns.",
+                           [](const Item& item) { return OfTail(item, item.tail.first); }),
+      ComputedColumn<Item>("medianFinishNs", Format::kInteger, "The same of the median device.",
+                           [](const Item& item) { return OfTail(item, item.tail.median); }),
+      ComputedColumn<Item>("lastFinishNs", Format::kInteger, "The same of the last device.",
+                           [](const Item& item) { return OfTail(item, item.tail.last); }),
+      CountColumn<&Item::tail, &Tail::last_rank>("lastRank", 8, "The rank of the last device."),
+      CountColumn<&Item::tail, &Tail::idle>(
+          "tailIdleNs", 14,
+          "Device time between the finish of a device and that of the last, in ns."),
+      NumberColumn<&Item::tail, &Tail::IdlePercent>(
+          "tailIdlePercent", Format::kDecimals2, 14,
+          "Its share of the device time from the begin of the rollout to the last finish.")};
+}
+
+struct RoleItem {
+  const IterationAccount* iteration = nullptr;
+  const RoleAccount* role = nullptr;
+};
+
+SheetColumns<RoleItem> RoleColumns() {
+  using Item = RoleItem;
+  return Joined<Item>(
+      {CountColumn<&Item::role, &RoleAccount::iteration>("iteration", 10, "As in RlIterations."),
+       TextColumn<&Item::role, &RoleAccount::role>(
+           "role", 22, "The role, by one name for all names that frameworks give it."),
+       TextColumn<&Item::role, &RoleAccount::Kind>(
+           "kind", 14,
+           "rollout, log prob, reference, reward, values, update, weight sync or other."),
+       CountColumn<&Item::role, &RoleAccount::devices>("devices", 8, "Devices that run it."),
+       ComputedColumn<Item>(
+           "startNs", Format::kInteger,
+           "When the first device begins it, from the begin of the iteration, in ns.",
+           [](const Item& item) -> Cell { return item.role->begin - item.iteration->time.begin; }),
+       ComputedColumn<Item>(
+           "endNs", Format::kInteger, "When the last device ends it, likewise.",
+           [](const Item& item) -> Cell { return item.role->end - item.iteration->time.begin; }),
+       CountColumn<&Item::role, &RoleAccount::wall>("wallNs", 14,
+                                                    "Time in which any device runs it, in ns."),
+       CountColumn<&Item::role, &RoleAccount::overlap>(
+           "overlapNs", 14, "Of it, time in which another role runs as well, in ns."),
+       CountColumn<&Item::role, &RoleAccount::DeviceTime>(
+           "deviceNs", 14,
+           "Time of all devices in it, in ns; the next four columns add up to it.")},
+      TimeColumns<&Item::role, &RoleAccount::times>(),
+      {CountColumn<&Item::role, &RoleAccount::waiting>(
+           "waitingNs", 14,
+           "Time of devices without a role while this one runs elsewhere, in ns. Where several "
+           "run, it "
+           "is of the one that began first."),
+       CountColumn<&Item::role, &RoleAccount::gain>(
+           "halvingGainNs", 14,
+           "By how much all iterations together were shorter if the role took half as long, in "
+           "ns.")});
+}
+
+SheetColumns<Bubble> BubbleColumns() {
+  return {CountColumn<&Bubble::iteration>("iteration", 10, "As in RlIterations."),
+          CountColumn<&Bubble::time, &Interval::begin>("startNs", 20, "Begin, in ns."),
+          ComputedColumn<Bubble>(
+              "durationNs", Format::kInteger, "How long no role runs, in ns.",
+              [](const Bubble& one) -> Cell { return one.time.end - one.time.begin; }),
+          TextColumn<&Bubble::before>("before", 22, "The role that ended last."),
+          TextColumn<&Bubble::behind>("behind", 22, "The role that begins.")};
+}
+
+SheetColumns<JobRun> RunColumns() {
+  using Item = JobRun;
+  return Joined<Item>(
+      {CountColumn<&Item::iteration>("iteration", 10, "As in RlIterations."),
+       TextColumn<&Item::run, &RoleRun::role>("role", 22, "As in RlRoles."),
+       CountColumn<&Item::rank>("rankId", 8, "The rank; -1: unknown."),
+       CountColumn<&Item::device>("device", 8, "A number that is given to each device of the job."),
+       TextColumn<&Item::capture, &CaptureRoles::host>("host", 20, "The host; empty: unknown."),
+       TextColumn<&Item::capture, &CaptureRoles::group>(
+           "directory", 24, "The directories that lead to the capture."),
+       TextColumn<&Item::capture, &CaptureRoles::name>("capture", 36, "The capture."),
+       CountColumn<&Item::begin>("startNs", 20, "Begin on the common clock, in ns."),
+       CountColumn<&Item::Length>("durationNs", 14,
+                                  "Its length, in ns; the next four columns add up to it.")},
+      TimeColumns<&Item::run, &RoleRun::times>(),
+      {ComputedColumn<Item>("finishNs", Format::kInteger,
+                            "From its begin to the end of its last kernel, of a server that of its "
+                            "last step, in ns.",
+                            [](const Item& item) -> Cell { return item.finish - item.begin; }),
+       CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::steps>(
+           "decodeSteps", 14, "Steps that only decode; 0: none are named."),
+       CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::few>(
+           "fewRequestSteps", 14,
+           "Those of them with a quarter of the requests of the largest one, or less."),
+       CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::time>(
+           "decodeNs", 14, "Time of the steps that decode, in ns."),
+       CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::few_time>(
+           "fewRequestNs", 14, "Of those with few requests, in ns."),
+       CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::largest>(
+           "largestBatch", 14, "Requests of the largest step.")});
+}
+
+void AddSheets(const JobRoles& job, const std::vector<IterationAccount>& accounts, Report& report) {
+  ItemSheet iterations("RlIterations", IterationColumns());
+  ItemSheet roles("RlRoles", RoleColumns());
+  ItemSheet bubbles("RlBubbles", BubbleColumns());
+  ItemSheet runs("RlRuns", RunColumns());
+  for (const IterationAccount& account : accounts) {
+    iterations.Add(account);
+    for (const RoleAccount& role : account.roles) roles.Add({&account, &role});
+    for (const Bubble& bubble : account.bubbles) bubbles.Add(bubble);
+  }
+  for (const JobRun& run : job.runs) runs.Add(run, BeginRank(run.rank, report));
+  for (Sheet* sheet : {&iterations.sheet, &roles.sheet, &bubbles.sheet, &runs.sheet})
+    report.sheets.push_back(std::move(*sheet));
+}
+
+// The account of an iteration in a few lines.
+
+// Iterations take from milliseconds in tests to many minutes.
+class Unit {
+ public:
+  explicit Unit(TimeNs longest) : seconds_(longest >= 10'000'000'000) {}
+  const char* Name() const { return seconds_ ? "s" : "ms"; }
+  std::string Number(TimeNs time) const {
+    const double number = static_cast<double>(time) / (seconds_ ? 1e9 : 1e6);
+    return fmt::format("{:.{}f}", number, number < 1e6 ? 3 : 0);
+  }
+  std::string Text(TimeNs time) const { return fmt::format("{} {}", Number(time), Name()); }
+
+ private:
+  bool seconds_;
+};
+
+void AddAnswer(const std::vector<IterationAccount>& accounts, Report& report) {
+  std::vector<Interval> times;
+  std::size_t devices = 0;
+  const RoleAccount* best = &accounts.front().roles.front();
+  for (const IterationAccount& account : accounts) {
+    times.push_back(account.time);
+    devices = std::max(devices, account.devices);
+    for (const RoleAccount& role : account.roles) best = role.gain > best->gain ? &role : best;
+  }
+  const TimeNs all = Length(Union(std::move(times)));  // what lies between was not captured
+  const auto count = static_cast<std::int64_t>(accounts.size());
+  report.lines.push_back(best->gain > 0
+                             ? fmt::format("scale {}: half of its time saves {:.1f} % of the {}",
+                                           ShortenName(Printable(best->role), NameColumns(28)),
+                                           PercentOf(best->gain, all), Plural(count, "iteration"))
+                             : std::string("no role alone makes the iteration shorter"));
+  report.lines.push_back(fmt::format("{} on {}, {}", Counted(count, "iteration"),
+                                     Counted(static_cast<std::int64_t>(devices), "device"),
+                                     Unit(all).Text(all)));
+}
+
+void AddIterations(const std::vector<IterationAccount>& accounts, const Unit& unit,
+                   Report& report) {
+  constexpr std::size_t kShown = 6;
+  const std::size_t shown = std::min(kShown, accounts.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const IterationAccount& account = accounts[i];
+    report.lines.push_back(fmt::format(
+        "  iteration {}: {}, no role {:.1f} %, waiting {:.1f} %, tail of rollout {:.1f} %",
+        account.iteration, unit.Text(account.Wall()),
+        PercentOf(account.BubbleWall(), account.Wall()),
+        PercentOf(account.waiting, account.DeviceTime()), account.tail.IdlePercent()));
+  }
+  AddMoreLine(accounts.size(), shown, "iteration", report.lines);
+}
+
+void AddRoles(const IterationAccount& account, const Unit& unit, Report& report) {
+  report.lines.push_back(
+      fmt::format("{} {:>7} {:>10} {:>10} {:>6} {:>6} {:>6} {:>6}", NameCell("role", 22), "devices",
+                  fmt::format("start {}", unit.Name()), fmt::format("wall {}", unit.Name()), "%",
+                  "comp %", "comm %", "free %"));
+  // Those that take most time, in order of their begins.
+  constexpr std::size_t kShown = 10;
+  std::vector<const RoleAccount*> shown;
+  for (const RoleAccount& role : account.roles) shown.push_back(&role);
+  if (shown.size() > kShown) {
+    std::ranges::stable_sort(shown, [](const auto* a, const auto* b) { return a->wall > b->wall; });
+    shown.resize(kShown);
+    std::ranges::sort(shown);
+  }
+  for (const RoleAccount* role : shown) {
+    const TimeNs all = role->DeviceTime();
+    report.lines.push_back(fmt::format(
+        "{} {:>7} {:>10} {:>10} {:>6.1f} {:>6.1f} {:>6.1f} {:>6.1f}", NameCell(role->role, 22),
+        role->devices, unit.Number(role->begin - account.time.begin), unit.Number(role->wall),
+        PercentOf(role->wall, account.Wall()), PercentOf(role->times.computing, all),
+        PercentOf(role->times.communication, all), PercentOf(role->times.free, all)));
+  }
+  AddMoreLine(account.roles.size(), shown.size(), "role", report.lines);
+}
+
+void AddGaps(const IterationAccount& account, const Unit& unit, Report& report) {
+  const auto length = [](const Bubble& one) { return one.time.end - one.time.begin; };
+  if (!account.bubbles.empty()) {
+    const Bubble& longest = *std::ranges::max_element(account.bubbles, {}, length);
+    report.lines.push_back(
+        fmt::format("no role runs: {} ({:.1f} %), at most {}", unit.Text(account.BubbleWall()),
+                    PercentOf(account.BubbleWall(), account.Wall()), unit.Text(length(longest))));
+    report.lines.push_back(fmt::format("  between {} and {}",
+                                       ShortenName(Printable(longest.before), NameColumns(30)),
+                                       ShortenName(Printable(longest.behind), 30)));
+  }
+  if (account.waiting > 0) {
+    const RoleAccount& most = *std::ranges::max_element(account.roles, {}, &RoleAccount::waiting);
+    report.lines.push_back(
+        fmt::format("devices wait while others run a role: {:.1f} % of the device time",
+                    PercentOf(account.waiting, account.DeviceTime())));
+    report.lines.push_back(fmt::format("  most for {}: {:.1f} %",
+                                       ShortenName(Printable(most.role), NameColumns(30)),
+                                       PercentOf(most.waiting, account.DeviceTime())));
+  }
+  if (account.other > 0) {
+    report.lines.push_back(
+        fmt::format("devices run roles of other iterations: {:.1f} % of the device time",
+                    PercentOf(account.other, account.DeviceTime())));
+  }
+}
+
+void AddTail(const IterationAccount& account, const Unit& unit, Report& report) {
+  const Tail& tail = account.tail;
+  if (tail.devices > 1) {
+    report.lines.push_back(
+        fmt::format("tail of rollout: {:.1f} % of its device time is idle until the last finishes",
+                    tail.IdlePercent()));
+    report.lines.push_back(
+        fmt::format("  finished after {} (first), {} (median), {} {} (last, {})",
+                    unit.Number(tail.first - tail.begin), unit.Number(tail.median - tail.begin),
+                    unit.Number(tail.last - tail.begin), unit.Name(), RankText(tail.last_rank)));
+  }
+  const DecodeSteps& decode = tail.decode;
+  if (decode.steps == 0) return;
+  report.lines.push_back(
+      fmt::format("decoding with few requests, a quarter of {} or less: {:.1f} % of its time",
+                  decode.largest, PercentOf(decode.few_time, decode.time)));
+  report.lines.push_back(fmt::format("  {} of {} steps", decode.few, decode.steps));
+}
+
+void AddLines(const std::vector<IterationAccount>& accounts, Report& report) {
+  if (accounts.empty()) return;
+  const IterationAccount& longest =
+      *std::ranges::max_element(accounts, {}, &IterationAccount::Wall);
+  const Unit unit(longest.Wall());
+  AddAnswer(accounts, report);
+  if (accounts.size() > 1) {
+    AddIterations(accounts, unit, report);
+    report.lines.push_back(fmt::format("iteration {}, the longest:", longest.iteration));
+  }
+  AddRoles(longest, unit, report);
+  AddGaps(longest, unit, report);
+  AddTail(longest, unit, report);
+}
 
 CaptureRoles MapRlRoles(const RankTrace& trace, const RecipeArguments& arguments) {
-  CaptureRoles roles = rl_roles::RolesOf(trace);
+  CaptureRoles roles = RolesOf(trace);
   roles.wanted = NumberArgument<std::int64_t>(arguments, kStepId).value_or(-1);
   return roles;
 }
 
 // Captures of different iterations are far apart.
-void NoteLongBubbles(const std::vector<rl_roles::IterationAccount>& accounts, Report& report) {
-  for (const rl_roles::IterationAccount& account : accounts) {
-    for (const rl_roles::Bubble& bubble : account.bubbles) {
+void NoteLongBubbles(const std::vector<IterationAccount>& accounts, Report& report) {
+  for (const IterationAccount& account : accounts) {
+    for (const Bubble& bubble : account.bubbles) {
       const TimeNs length = bubble.time.end - bubble.time.begin;
       if (length <= account.Wall() - account.BubbleWall()) continue;
       report.notes.push_back(fmt::format(
@@ -34,21 +331,24 @@ void NoteLongBubbles(const std::vector<rl_roles::IterationAccount>& accounts, Re
   }
 }
 
-void ReduceRlRoles(const rl_roles::Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
+void ReduceRlRoles(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
                    Report& report) {
-  const rl_roles::JobRoles job = rl_roles::RolesOfJob(ranks);
+  const JobRoles job = RolesOfJob(ranks);
   report.notes.insert(report.notes.end(), job.notes.begin(), job.notes.end());
   report.partial = job.partial;
-  const std::vector<rl_roles::IterationAccount> accounts = rl_roles::AccountIterations(job);
+  const std::vector<IterationAccount> accounts = AccountIterations(job);
   NoteLongBubbles(accounts, report);
-  if (wanted.sheets) rl_roles::AddSheets(job, accounts, report);
-  if (wanted.screen != Detail::kNone) rl_roles::AddLines(accounts, report);
+  if (wanted.sheets) AddSheets(job, accounts, report);
+  if (wanted.screen != Detail::kNone) AddLines(accounts, report);
 }
 
 }  // namespace
+}  // namespace mpa::rl_roles
+
+namespace mpa::recipes {
 
 Recipe RlRoles() {
-  return MakeRecipe<MapRlRoles, ReduceRlRoles>(
+  return MakeRecipe<rl_roles::MapRlRoles, rl_roles::ReduceRlRoles>(
       {.name = "rl_roles",
        .folder = "RlRoles",
        .summary = "roles of reinforcement learning: iterations, bubbles, and which to scale",

@@ -40,8 +40,4 @@ MarkedSpans FindMarkedSpans(const RankTrace& trace, bool all_ranges);
 
 using MarkedRanks = std::vector<OfRank<MarkedSpans>>;
 
-/// MSTXMarkStats: every span. MSTXAllFrameworkStats, MSTXAllCannStats and MSTXAllDeviceStats: the
-/// spans of all ranks by name and step.
-void AddMstxSheets(const MarkedRanks& ranks, Report& report);
-
 }  // namespace mpa::recipes::mstx

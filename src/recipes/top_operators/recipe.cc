@@ -2,22 +2,287 @@
 // The slowest kernels and operators of every rank, and every event beyond a threshold.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
+#include "mpa/report/amount.h"
+#include "mpa/report/member_columns.h"
 #include "top.h"
 
-namespace mpa::recipes {
+namespace mpa::top_operators {
 namespace {
 
-using top_operators::Ranks;
-using top_operators::TopOfRank;
+constexpr std::size_t kShownKernels = 5, kShownOperators = 3, kShownEvents = 4;
+
+std::string ShortName(const std::string& name, std::size_t columns) {
+  return CutEnd(Printable(ShortFunctionName(name)), columns);
+}
+
+std::string BoundText(const Top& top) {
+  const UnitLoads loads = top.Loads();
+  if (BusiestLoad(loads) <= 0) return "-";
+  return fmt::format("{} {:.0f} %", BusiestUnit(loads), BusiestLoad(loads) / 10.0);
+}
+
+// "4096,4096 by aten::mm at model.py:12"; what is unknown is left out.
+std::string PlaceText(const std::string& shapes, const std::string& launched_by,
+                      const std::string& call_site) {
+  std::string text = CutEnd(Printable(shapes), NameColumns(36));
+  const auto add = [&](const char* word, const std::string& more) {
+    if (more.empty()) return;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " ", word, Printable(more));
+  };
+  add("by", launched_by);
+  add("at", call_site);
+  return CutEnd(text, ScreenColumns() - 4);
+}
+
+void AddTop(const std::vector<Top>& all, std::size_t shown, TimeNs steps, const char* title,
+            Report& report) {
+  if (all.empty()) return;
+  const bool with_busy = all.front().kind != Kind::kOperator;
+  // As wide as the names are, where the screen has room.
+  constexpr std::size_t kColumns = 22;
+  std::vector<std::string> names;
+  std::size_t columns = kColumns;
+  for (std::size_t i = 0; i < std::min(shown, all.size()); ++i) {
+    const std::string& name = all[i].type.empty() ? all[i].name : all[i].type;
+    names.push_back(ShortenName(Printable(ShortFunctionName(name)), NameColumns(kColumns)));
+    columns = std::max(columns, ColumnsOf(names.back()));
+  }
+  const auto cell = [&](const std::string& name) {
+    return name + std::string(columns - ColumnsOf(name), ' ');
+  };
+  report.lines.push_back(fmt::format("{} {:>7} {:>10} {:>9} {:>9} {:>6}{}", cell(title), "calls",
+                                     "total ms", "mean us", "max us", "% step",
+                                     with_busy ? " busy" : ""));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Top& top = all[i];
+    report.lines.push_back(fmt::format("{} {:>7} {:>10.3f} {:>9.1f} {:>9.1f} {:>6.1f}{}",
+                                       cell(names[i]), top.calls, InMs(top.total), top.Mean() / 1e3,
+                                       InUs(top.max), PercentOf(top.in_steps, steps),
+                                       with_busy ? " " + BoundText(top) : ""));
+    const std::string place = PlaceText(top.shapes, top.launched_by, top.call_site);
+    if (!place.empty()) report.lines.push_back("    " + place);
+  }
+}
+
+void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
+  std::vector<std::pair<std::int64_t, const SlowEvent*>> events;
+  std::int64_t count = 0;
+  for (const auto& [rank, part] : ranks) {
+    count += static_cast<std::int64_t>(part.events.size()) + part.events_left_out;
+    for (const SlowEvent& event : part.events) events.push_back({rank, &event});
+  }
+  const std::string threshold = AmountText(Quantity::kTime, over);
+  if (events.empty()) {
+    report.lines.push_back(fmt::format("no event is longer than {}", threshold));
+    return;
+  }
+  const std::size_t shown = std::min(kShownEvents, events.size());
+  std::ranges::stable_sort(
+      events, [](const auto& a, const auto& b) { return a.second->dur > b.second->dur; });
+  report.lines.push_back(fmt::format("{} longer than {}; the longest (all: SlowEvents)",
+                                     Counted(count, "event"), threshold));
+  report.lines.push_back(
+      fmt::format("{:>6} {:>6} {:>11}  {:<13} {}", "rank", "step", "ms", "kind", "name"));
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [rank, event] = events[i];
+    const std::string site =
+        event->call_site.empty()
+            ? ""
+            : " at " + ShortenName(Printable(event->call_site), NameColumns(40) / 2);
+    const std::string name = ShortName(event->name, NameColumns(39) - ColumnsOf(site)) + site;
+    report.lines.push_back(fmt::format("{:>6} {:>6} {:>11.3f}  {:<13} {}", RankNumber(rank),
+                                       event->step >= 0 ? std::to_string(event->step) : "-",
+                                       InMs(event->dur), NameOf(event->kind), name));
+  }
+}
+
+// Ranks on which one of the slowest kernels takes another time than on the others.
+void AddOutliers(const Ranks& ranks, const std::vector<Top>& kernels, Report& report) {
+  constexpr std::size_t kCompared = 3;
+  OutlierLines outliers;
+  for (std::size_t i = 0; i < std::min(kCompared, kernels.size()); ++i) {
+    const Top& wanted = kernels[i];
+    std::vector<RankValue> times;
+    for (const auto& [rank, part] : ranks) {
+      const auto same = std::ranges::find_if(part.kernels, [&](const Top& top) {
+        return top.kind == wanted.kind && top.type == wanted.type && top.shapes == wanted.shapes &&
+               top.core == wanted.core;
+      });
+      if (same != part.kernels.end()) times.push_back({rank, InMs(same->total)});
+    }
+    if (!times.empty())
+      outliers.Add(ShortName(wanted.type, 30), times,
+                   [](double ms) { return fmt::format("{:.3f} ms", ms); });
+  }
+  outliers.AppendTo(report.lines);
+}
+
+void AddLines(const Ranks& ranks, std::size_t top, TimeNs over, Report& report) {
+  const std::vector<Top> kernels = Together(ranks, &TopOfRank::kernels);
+  const std::vector<Top> operators = Together(ranks, &TopOfRank::operators);
+  TimeNs steps = 0, busy = 0;
+  bool has_python = false, has_shapes = false, has_loads = false, is_gpu = false;
+  for (const auto& [rank, part] : ranks) {
+    steps += part.steps;
+    busy += part.busy;
+    has_python = has_python || part.has_python;
+    has_shapes = has_shapes || part.has_shapes;
+    has_loads = has_loads || part.has_loads;
+    is_gpu = is_gpu || part.is_gpu;
+  }
+  if (!kernels.empty()) {
+    const Top& first = kernels.front();
+    report.lines.push_back(
+        fmt::format("{} takes most: {} of {} of device work, {}", ShortName(first.type, 24),
+                    AmountText(Quantity::kTime, first.total), AmountText(Quantity::kTime, busy),
+                    Counted(static_cast<std::int64_t>(ranks.size()), "rank")));
+  }
+  AddTop(kernels, std::min(top, kShownKernels), steps, "kernels", report);
+  AddTop(operators, std::min(top, kShownOperators), steps, "operators, own kernels", report);
+  AddEvents(ranks, over, report);
+  AddOutliers(ranks, kernels, report);
+  std::string missing;
+  const auto add = [&](bool known, const char* what, const char* setting) {
+    if (!known) missing += fmt::format("{}{} ({})", missing.empty() ? "" : ", ", what, setting);
+  };
+  add(has_python, "call sites", "with_stack=True");
+  add(has_shapes, "shapes", "record_shapes=True");
+  add(has_loads || is_gpu, "busy units", "aic_metrics=PipeUtilization");
+  if (!missing.empty()) {
+    for (std::string& line : Wrapped("not recorded: " + missing, 2))
+      report.lines.push_back(std::move(line));
+  }
+}
+
+struct TopItem {
+  std::int64_t rank = -1;
+  const Top* top = nullptr;
+  TimeNs steps = 0;  // of all ranks that it is of
+};
+
+std::vector<ColumnOf<TopItem>> TopColumns(bool with_rank, bool of_operators) {
+  using Item = TopItem;
+  std::vector<ColumnOf<Item>> columns;
+  const auto add = [&](ColumnOf<Item> column) { columns.push_back(std::move(column)); };
+  if (with_rank) add(CountColumn<&Item::rank>("rankId", 10, "The rank."));
+  if (of_operators) {
+    add(TextColumn<&Item::top, &Top::name>("name", 36, "The operator."));
+  } else {
+    add(TextColumn<&Item::top, &Top::kind>("kind", 14, "kernel, communication or copy."));
+    add(TextColumn<&Item::top, &Top::name>("name", 36,
+                                           "Of the longest call; of communication the type."));
+    add(TextColumn<&Item::top, &Top::type>("type", 24,
+                                           "Calls of one type, shapes and core are one row."));
+    add(TextColumn<&Item::top, &Top::core>("core", 16, "The kind of core."));
+  }
+  add(TextColumn<&Item::top, &Top::shapes>("inputShapes", 36,
+                                           "Shapes of the inputs; empty: unknown."));
+  add(CountColumn<&Item::top, &Top::calls>(
+      "calls", 10, of_operators ? "Calls that launched device work." : "How often it ran."));
+  add(CountColumn<&Item::top, &Top::total>(
+      "totalNs", 16,
+      of_operators ? "Device time of the kernels and collectives that it launched itself, in ns."
+                   : "Its time on the device, in ns."));
+  add(NumberColumn<&Item::top, &Top::Mean>("meanNs", Format::kDecimals2, 16, "Of a call, in ns."));
+  add(CountColumn<&Item::top, &Top::max>("maxNs", 16, "Of the longest call, in ns."));
+  add({NamedColumn("stepShare(%)", Format::kDecimals2, 12,
+                   "Its time within the steps, as a share of their length; what runs at once "
+                   "counts for each."),
+       [](const Item& item) -> Cell {
+         if (item.steps <= 0) return {};
+         return 100 * static_cast<double>(item.top->in_steps) / static_cast<double>(item.steps);
+       }});
+  if (of_operators) {
+    add(CountColumn<&Item::top, &Top::host>(
+        "hostNs", 16, "How long these calls ran on the host, with operators within, in ns."));
+  }
+  if (!of_operators) {
+    add({NamedColumn("bound", Format::kText, 10,
+                     "What the busiest unit of the cores does, if it is busy for more than 80 % of "
+                     "the time: cube, vector, memory or scalar; else none. Empty: not measured."),
+         [](const Item& item) -> Cell {
+           const UnitLoads loads = item.top->Loads();
+           return std::string(IsUnbound(loads) ? "none" : BusiestUnit(loads));
+         }});
+    add({NamedColumn("busiestUnit", Format::kText, 10, "What the busiest unit does."),
+         [](const Item& item) -> Cell { return std::string(BusiestUnit(item.top->Loads())); }});
+    add({NamedColumn("busiestShare(%)", Format::kDecimals2, 12,
+                     "For which share of the time it is busy, the mean of all calls by time."),
+         [](const Item& item) -> Cell {
+           const std::int16_t load = BusiestLoad(item.top->Loads());
+           return load > 0 ? Cell(load / 10.0) : Cell();
+         }});
+    add(TextColumn<&Item::top, &Top::launched_by>(
+        "operator", 30, "The operator that launched the longest call; empty: unknown."));
+  }
+  add(TextColumn<&Item::top, &Top::call_site>(
+      "callSite", 30, "The line of the program behind the longest call; empty: unknown."));
+  return columns;
+}
+
+using EventItem = RowOfRank<SlowEvent>;
+
+std::vector<ColumnOf<EventItem>> EventColumns() {
+  using Item = EventItem;
+  return {
+      CountColumn<&Item::rank>("rankId", 10, "The rank."),
+      CountColumn<&Item::row, &SlowEvent::step, kIfKnown>("step", 8, "The step; empty: none."),
+      TextColumn<&Item::row, &SlowEvent::kind>("kind", 14,
+                                               "kernel, communication, copy or operator."),
+      CountColumn<&Item::row, &SlowEvent::start>("startNs", 22, "When it began, in ns."),
+      CountColumn<&Item::row, &SlowEvent::dur>(
+          "durationNs", 16, "How long it took, in ns: on the device, of an operator on the host."),
+      TextColumn<&Item::row, &SlowEvent::name>("name", 36, "Its name."),
+      TextColumn<&Item::row, &SlowEvent::shapes>("inputShapes", 36,
+                                                 "Shapes of the inputs; empty: unknown."),
+      TextColumn<&Item::row, &SlowEvent::launched_by>(
+          "operator", 30, "The operator that launched it; empty: unknown."),
+      TextColumn<&Item::row, &SlowEvent::call_site>("callSite", 30,
+                                                    "The line of the program; empty: unknown.")};
+}
+
+void AddTop(const char* name, const char* of_ranks, const Ranks& ranks, std::size_t top,
+            std::vector<Top> TopOfRank::*list, Report& report) {
+  const bool of_operators = list == &TopOfRank::operators;
+  ItemSheet all(name, TopColumns(false, of_operators));
+  ItemSheet each(of_ranks, TopColumns(true, of_operators));
+  TimeNs steps = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const TopOfRank& part = ranks[i].part;
+    steps += part.steps;
+    for (std::size_t row = 0; row < std::min(top, (part.*list).size()); ++row)
+      each.Add({ranks[i].rank, &(part.*list)[row], part.steps}, i);
+  }
+  const std::vector<Top> together = Together(ranks, list);
+  for (std::size_t row = 0; row < std::min(top, together.size()); ++row)
+    all.Add({-1, &together[row], steps});
+  report.sheets.push_back(std::move(all.sheet));
+  report.sheets.push_back(std::move(each.sheet));
+}
+
+void AddSheets(const Ranks& ranks, std::size_t top, Report& report) {
+  AddTop("TopKernels", "TopKernelsOfRanks", ranks, top, &TopOfRank::kernels, report);
+  AddTop("TopOperators", "TopOperatorsOfRanks", ranks, top, &TopOfRank::operators, report);
+  ItemSheet events("SlowEvents", EventColumns());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    for (const SlowEvent& event : ranks[i].part.events) events.Add({ranks[i].rank, &event}, i);
+  }
+  report.sheets.push_back(std::move(events.sheet));
+}
 
 constexpr std::string_view kTop = "top", kOver = "over";
 constexpr std::int64_t kUsualTop = 10;
@@ -50,7 +315,7 @@ TimeNs OverOf(const RecipeArguments& arguments) {
 }
 
 TopOfRank MapTopOperators(const RankTrace& trace, const RecipeArguments& arguments) {
-  return top_operators::TopOf(trace, OverOf(arguments));
+  return TopOf(trace, OverOf(arguments));
 }
 
 void ReduceTopOperators(const Ranks& ranks, const RecipeArguments& arguments,
@@ -67,12 +332,16 @@ void ReduceTopOperators(const Ranks& ranks, const RecipeArguments& arguments,
                       RankText(rank), part.events.size(), part.events_left_out));
     }
   }
-  if (wanted.sheets) top_operators::AddSheets(ranks, top, report);
-  if (wanted.screen != Detail::kNone)
-    top_operators::AddLines(ranks, top, OverOf(arguments), report);
+  if (wanted.sheets) AddSheets(ranks, top, report);
+  if (wanted.screen != Detail::kNone) AddLines(ranks, top, OverOf(arguments), report);
 }
 
 }  // namespace
+}  // namespace mpa::top_operators
+
+namespace mpa::recipes {
+
+using namespace top_operators;
 
 Recipe TopOperators() {
   using Value = RecipeParameter::Value;

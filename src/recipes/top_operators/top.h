@@ -66,7 +66,4 @@ TopOfRank TopOf(const RankTrace& trace, TimeNs over);
 /// longest call.
 std::vector<Top> Together(const Ranks& ranks, std::vector<Top> TopOfRank::*list);
 
-void AddSheets(const Ranks& ranks, std::size_t top, Report& report);
-void AddLines(const Ranks& ranks, std::size_t top, TimeNs over, Report& report);
-
 }  // namespace mpa::top_operators
