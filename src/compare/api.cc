@@ -55,23 +55,19 @@ std::vector<OpPair> AllOps(const CompareInput& input) {
 
 void CompareApis(const CompareInput& input, Report& report) {
   if (!HaveOperators(input, report)) return;
-  std::vector<Column> columns = {
-      Text("Order Id", kOrderMeaning, 10),
-      BoldText("api name", "The operator of the framework or call on the host.")};
-  AppendColumns(ForBothSides({AsTotal(TwoDecimals("Total Duration(ms)", "Host time of all calls.")),
-                              TwoDecimals("Self Time(ms)", "The same without the calls inside."),
-                              TwoDecimals("Avg Duration(ms)", "Host time of one call."),
-                              Text("Calls", "Number of calls.")}),
-                columns);
-  constexpr std::pair<const char*, const char*> kRatios[] = {
-      {"Diff Total Ratio", "Total duration"},
-      {"Diff Self Ratio", "Self time"},
-      {"Diff Avg Ratio", "Average duration"},
-      {"Diff Calls Ratio", "Number of calls"}};
-  for (const auto& [name, what] : kRatios) {
-    columns.push_back(Growth(name, RatioMeaning(what), 20, Format::kDecimals2));
-  }
-  Sheet sheet = CompareSheet("ApiCompare", std::move(columns), input);
+  Sheet sheet = CompareSheet(
+      "ApiCompare",
+      {{Text("Order Id", kOrderMeaning, 10),
+        BoldText("api name", "The operator of the framework or call on the host.")},
+       ForBothSides({AsTotal(TwoDecimals("Total Duration(ms)", "Host time of all calls.")),
+                     TwoDecimals("Self Time(ms)", "The same without the calls inside."),
+                     TwoDecimals("Avg Duration(ms)", "Host time of one call."),
+                     Text("Calls", "Number of calls.")}),
+       {Growth("Diff Total Ratio", RatioMeaning("Total duration"), 20, Format::kDecimals2),
+        Growth("Diff Self Ratio", RatioMeaning("Self time"), 20, Format::kDecimals2),
+        Growth("Diff Avg Ratio", RatioMeaning("Average duration"), 20, Format::kDecimals2),
+        Growth("Diff Calls Ratio", RatioMeaning("Number of calls"), 20, Format::kDecimals2)}},
+      input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
   for (const OpGroup& group : GroupByName(input, AllOps(input))) {
     const ApiTimes base = TimesOf(input.Ops(Side::kBase), group.base);

@@ -10,21 +10,19 @@
 namespace mpa::comparisons {
 namespace {
 
-std::vector<Column> Columns() {
-  std::vector<Column> columns = {Text("Order Id", kOrderMeaning, 10)};
-  AppendColumns(ForBothSides({BoldText("Communication OP Name", "The kind of collective.", 25),
-                              Text("Task Name",
-                                   "Its tasks of one kind; empty in the row of whole collectives."),
-                              Text("Calls", "Number of collectives or tasks.", 10),
-                              Decimals("Total Duration(us)", "Time of all of them.", 17),
-                              Decimals("Avg Duration(us)", "Time of one.", 17),
-                              Decimals("Max Duration(us)", "Time of the longest.", 17),
-                              Decimals("Min Duration(us)", "Time of the shortest.", 17)}),
-                columns);
-  columns.push_back(
-      Difference("Diff Duration(us)", "Total duration of the comparison minus that of the base."));
-  columns.push_back(Growth("Diff Ratio", RatioMeaning("Total duration")));
-  return columns;
+std::vector<std::vector<Column>> Columns() {
+  return {
+      {Text("Order Id", kOrderMeaning, 10)},
+      ForBothSides(
+          {BoldText("Communication OP Name", "The kind of collective.", 25),
+           Text("Task Name", "Its tasks of one kind; empty in the row of whole collectives."),
+           Text("Calls", "Number of collectives or tasks.", 10),
+           Decimals("Total Duration(us)", "Time of all of them.", 17),
+           Decimals("Avg Duration(us)", "Time of one.", 17),
+           Decimals("Max Duration(us)", "Time of the longest.", 17),
+           Decimals("Min Duration(us)", "Time of the shortest.", 17)}),
+      {Difference("Diff Duration(us)", "Total duration of the comparison minus that of the base."),
+       Growth("Diff Ratio", RatioMeaning("Total duration"))}};
 }
 
 // The cells of one side; blank but for the total when it has nothing of that name.

@@ -5,13 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace mpa {
 
-Sheet CompareSheet(std::string name, std::vector<Column> columns, const CompareInput& input) {
-  Sheet sheet{.name = std::move(name), .banners = {}, .columns = std::move(columns), .rows = {}};
+Sheet CompareSheet(std::string name, const std::vector<std::vector<Column>>& columns,
+                   const CompareInput& input) {
+  Sheet sheet;
+  sheet.name = std::move(name);
+  for (const std::vector<Column>& list : columns) {
+    sheet.columns.insert(sheet.columns.end(), list.begin(), list.end());
+  }
   for (const Side side : {Side::kBase, Side::kComparison}) {
     Banner banner;
     banner.side = side;
@@ -36,12 +40,8 @@ std::vector<Column> ForSide(Side side, std::vector<Column> columns) {
 
 std::vector<Column> ForBothSides(const std::vector<Column>& columns) {
   std::vector<Column> both = ForSide(Side::kBase, columns);
-  AppendColumns(ForSide(Side::kComparison, columns), both);
+  for (const Column& column : ForSide(Side::kComparison, columns)) both.push_back(column);
   return both;
-}
-
-void AppendColumns(std::vector<Column> more, std::vector<Column>& columns) {
-  std::move(more.begin(), more.end(), std::back_inserter(columns));
 }
 
 Column Text(std::string_view name, std::string_view meaning, double width) {

@@ -14,15 +14,15 @@
 
 namespace mpa {
 
-/// A sheet without rows; the columns of each side, which are neighbours, get a banner with the path
-/// of the capture.
-Sheet CompareSheet(std::string name, std::vector<Column> columns, const CompareInput& input);
+/// A sheet without rows, with these lists of columns one behind the other; the columns of each
+/// side, which are neighbours, get a banner with the path of the capture.
+Sheet CompareSheet(std::string name, const std::vector<std::vector<Column>>& columns,
+                   const CompareInput& input);
 
 /// The columns given as those of one side.
 std::vector<Column> ForSide(Side side, std::vector<Column> columns);
 /// The columns given, first for the base, then for the comparison.
 std::vector<Column> ForBothSides(const std::vector<Column>& columns);
-void AppendColumns(std::vector<Column> more, std::vector<Column>& columns);
 
 /// The forms of columns that every sheet has. `meaning` says in the documentation what the column
 /// holds.

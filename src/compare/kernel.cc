@@ -95,22 +95,18 @@ std::string Reason(const CompareInput& input, Side side) {
 }
 
 // `time` makes a column of times.
-std::vector<Column> Columns(const char* type, const char* detail, const char* meaning,
-                            Column (*time)(std::string_view, std::string_view, double)) {
-  std::vector<Column> columns = {Text("Order Id", kOrderMeaning, 10),
-                                 BoldText(type, "The type of the kernels."), Text(detail, meaning)};
-  AppendColumns(
-      ForBothSides({AsTotal(time("Total Duration(us)", "Time of all kernels of the row.", 20)),
-                    time("Avg Duration(us)", "Time of one.", 20),
-                    time("Max Duration(us)", "Time of the longest.", 20),
-                    time("Min Duration(us)", "Time of the shortest.", 20),
-                    Text("Calls", "Number of kernels.")}),
-      columns);
-  columns.push_back(
-      Growth("Diff Total Ratio", RatioMeaning("Total duration"), 20, Format::kDecimals2));
-  columns.push_back(
-      Growth("Diff Avg Ratio", RatioMeaning("Average duration"), 20, Format::kDecimals2));
-  return columns;
+std::vector<std::vector<Column>> Columns(const char* type, const char* detail, const char* meaning,
+                                         Column (*time)(std::string_view, std::string_view,
+                                                        double)) {
+  return {{Text("Order Id", kOrderMeaning, 10), BoldText(type, "The type of the kernels."),
+           Text(detail, meaning)},
+          ForBothSides({AsTotal(time("Total Duration(us)", "Time of all kernels of the row.", 20)),
+                        time("Avg Duration(us)", "Time of one.", 20),
+                        time("Max Duration(us)", "Time of the longest.", 20),
+                        time("Min Duration(us)", "Time of the shortest.", 20),
+                        Text("Calls", "Number of kernels.")}),
+          {Growth("Diff Total Ratio", RatioMeaning("Total duration"), 20, Format::kDecimals2),
+           Growth("Diff Avg Ratio", RatioMeaning("Average duration"), 20, Format::kDecimals2)}};
 }
 
 double AverageNs(const Durations& durations) {

@@ -126,23 +126,22 @@ struct Memories {
 };
 
 Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
-  std::vector<Column> columns = {Text("Top", kOrderMeaning, 10),
-                                 BoldText("Operator Name", "The operator.")};
-  const auto add_side = [&](Side side, const char* name, double duration, double memory) {
-    AppendColumns(
-        ForSide(side, {Decimals(fmt::format("{} Allocated Duration(ms)", name),
-                                "How long its allocations were held, added up.", duration),
-                       Decimals(fmt::format("{} Allocated Memory(MB)", name),
-                                "Memory that it allocated, added up; 1 MB is 2^20 bytes.", memory),
-                       Text(fmt::format("{} Operator Number", name), "Number of calls.", 25)}),
-        columns);
+  const auto of_side = [&](Side side, const char* name, double duration, double memory) {
+    return ForSide(side,
+                   {Decimals(fmt::format("{} Allocated Duration(ms)", name),
+                             "How long its allocations were held, added up.", duration),
+                    Decimals(fmt::format("{} Allocated Memory(MB)", name),
+                             "Memory that it allocated, added up; 1 MB is 2^20 bytes.", memory),
+                    Text(fmt::format("{} Operator Number", name), "Number of calls.", 25)});
   };
-  add_side(Side::kBase, "Base", 25, 30);
-  add_side(Side::kComparison, "Comparison", 27, 33);
-  columns.push_back(
-      Difference("Diff Memory(MB)", "Memory of the comparison minus that of the base."));
-  columns.push_back(Growth("Diff Ratio", RatioMeaning("Memory")));
-  Sheet sheet = CompareSheet("MemoryCompareStatistic", std::move(columns), input);
+  Sheet sheet = CompareSheet(
+      "MemoryCompareStatistic",
+      {{Text("Top", kOrderMeaning, 10), BoldText("Operator Name", "The operator.")},
+       of_side(Side::kBase, "Base", 25, 30),
+       of_side(Side::kComparison, "Comparison", 27, 33),
+       {Difference("Diff Memory(MB)", "Memory of the comparison minus that of the base."),
+        Growth("Diff Ratio", RatioMeaning("Memory"))}},
+      input);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
     Row row{{Cell(), group.name}};
     std::array<std::int64_t, 2> sizes{};

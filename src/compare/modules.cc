@@ -147,17 +147,17 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Mo
 }
 
 Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& pairs) {
-  std::vector<Column> columns = FirstColumns();
-  AppendColumns(
-      ForBothSides({Text("Kernel Details", "The device work of the row, a line each."),
-                    Decimals("Device Self Time(ms)",
-                             "Time of the device work that runs in no module within."),
-                    Text("Number", "Calls of the module or operator.", 10),
-                    Decimals("Device Total Time(ms)",
-                             "Time of the device work with that of the modules within.")}),
-      columns);
-  AppendColumns(LastColumns("ms"), columns);
-  Sheet sheet = CompareSheet("ModuleCompareStatistic", std::move(columns), input);
+  Sheet sheet = CompareSheet(
+      "ModuleCompareStatistic",
+      {FirstColumns(),
+       ForBothSides({Text("Kernel Details", "The device work of the row, a line each."),
+                     Decimals("Device Self Time(ms)",
+                              "Time of the device work that runs in no module within."),
+                     Text("Number", "Calls of the module or operator.", 10),
+                     Decimals("Device Total Time(ms)",
+                              "Time of the device work with that of the modules within.")}),
+       LastColumns("ms")},
+      input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
   CallsByName base, comparison;
   for (const ModulePair& pair : pairs) {
@@ -283,18 +283,19 @@ class DetailRows {
 // Sets has_stacks when a row has the call stack of an operator of the comparison.
 Sheet DetailSheet(const CompareInput& input, const std::vector<ModulePair>& pairs,
                   bool& has_stacks) {
-  std::vector<Column> columns = FirstColumns();
-  columns.pop_back();
-  AppendColumns(
-      ForBothSides({Text("Operator Name", "The operator; of a module TOTAL.", 25),
-                    Text("Kernel Details", "The device work it launched, a line each."),
-                    Decimals("Device Self Time(us)",
-                             "Time of the device work that runs in no module within."),
-                    Decimals("Device Total Time(us)",
-                             "Time of the device work with that of the modules within.")}),
-      columns);
-  AppendColumns(LastColumns("us"), columns);
-  Sheet sheet = CompareSheet("ModuleCompare", std::move(columns), input);
+  std::vector<Column> first = FirstColumns();
+  first.pop_back();
+  Sheet sheet = CompareSheet(
+      "ModuleCompare",
+      {std::move(first),
+       ForBothSides({Text("Operator Name", "The operator; of a module TOTAL.", 25),
+                     Text("Kernel Details", "The device work it launched, a line each."),
+                     Decimals("Device Self Time(us)",
+                              "Time of the device work that runs in no module within."),
+                     Decimals("Device Total Time(us)",
+                              "Time of the device work with that of the modules within.")}),
+       LastColumns("us")},
+      input);
   sheet.least_change = LeastChange(input, RowsOf::kOneStep, 1e3);
   constexpr std::size_t kPairs = 128;
   std::vector<DetailRows> blocks((pairs.size() + kPairs - 1) / kPairs,

@@ -37,20 +37,21 @@ std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<Op
 Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_column,
                   const Column& sum_column, double unit,
                   const std::function<OpDetails(Side, std::size_t)>& details_of) {
-  std::vector<Column> columns = {Text("Order Id", kOrderMeaning, 10)};
-  AppendColumns(
-      ForBothSides(
-          {BoldText("Operator Name", "The call of an operator; empty where the side lacks it."),
-           Text("Input Shape", "Shapes of its inputs."),
-           Text("Input Type", "Data types of its inputs."), std::move(details_column), sum_column}),
-      columns);
   const std::string& sum = sum_column.name;
   const std::size_t last_word = sum.rfind(' ') + 1;  // "Device Duration(us)": npos + 1 is 0
   const std::string what = sum.substr(0, sum.find('('));
-  columns.push_back(Difference("Diff " + sum.substr(last_word),
-                               fmt::format("{} of the comparison minus that of the base.", what)));
-  columns.push_back(Growth("Diff Ratio", RatioMeaning(what)));
-  Sheet sheet = CompareSheet(std::move(name), std::move(columns), input);
+  Sheet sheet = CompareSheet(
+      std::move(name),
+      {{Text("Order Id", kOrderMeaning, 10)},
+       ForBothSides(
+           {BoldText("Operator Name", "The call of an operator; empty where the side lacks it."),
+            Text("Input Shape", "Shapes of its inputs."),
+            Text("Input Type", "Data types of its inputs."), std::move(details_column),
+            sum_column}),
+       {Difference("Diff " + sum.substr(last_word),
+                   fmt::format("{} of the comparison minus that of the base.", what)),
+        Growth("Diff Ratio", RatioMeaning(what))}},
+      input);
   for (const OpPair& pair : input.MatchedOps()) {
     Row row;
     row.cells.reserve(sheet.columns.size());

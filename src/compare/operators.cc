@@ -21,21 +21,20 @@ ExactSum TimeOf(const OpTree& tree, std::size_t op) {
 }
 
 Sheet StatisticSheet(const CompareInput& input) {
-  std::vector<Column> columns = {Text("Top", kOrderMeaning, 10),
-                                 BoldText("Operator Name", "The operator.")};
-  const auto add_side = [&](Side side, const char* name, double width) {
-    AppendColumns(
-        ForSide(side, {Decimals(fmt::format("{} Device Duration(ms)", name),
-                                "Time of the device work that its calls launched.", width),
-                       Text(fmt::format("{} Operator Number", name), "Number of calls.", width)}),
-        columns);
+  const auto of_side = [&](Side side, const char* name, double width) {
+    return ForSide(side,
+                   {Decimals(fmt::format("{} Device Duration(ms)", name),
+                             "Time of the device work that its calls launched.", width),
+                    Text(fmt::format("{} Operator Number", name), "Number of calls.", width)});
   };
-  add_side(Side::kBase, "Base", 25);
-  add_side(Side::kComparison, "Comparison", 30);
-  columns.push_back(
-      Difference("Diff Duration(ms)", "Device time of the comparison minus that of the base."));
-  columns.push_back(Growth("Diff Ratio", RatioMeaning("Device time")));
-  Sheet sheet = CompareSheet("OperatorCompareStatistic", std::move(columns), input);
+  Sheet sheet = CompareSheet(
+      "OperatorCompareStatistic",
+      {{Text("Top", kOrderMeaning, 10), BoldText("Operator Name", "The operator.")},
+       of_side(Side::kBase, "Base", 25),
+       of_side(Side::kComparison, "Comparison", 30),
+       {Difference("Diff Duration(ms)", "Device time of the comparison minus that of the base."),
+        Growth("Diff Ratio", RatioMeaning("Device time"))}},
+      input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
     Row row{{Cell(), group.name}};

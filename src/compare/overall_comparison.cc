@@ -135,9 +135,6 @@ class ServingChanges {
   }
   /// A row for each phase and size of either side.
   Sheet MakeSheet() const {
-    std::vector<Column> columns = {
-        Text("Phase", "prefill, decode, mixed, dummy or unknown."),
-        Text("Size", "Steps of one phase and size are compared with each other.", 24)};
     std::vector<Column> of_side = {
         Text("Steps", "Number of steps, without those of warm-up."),
         Decimals("Median Duration(us)", "Median of the time from step to step."),
@@ -149,9 +146,13 @@ class ServingChanges {
       of_side.push_back(
           Decimals(fmt::format("{}(us)", title), fmt::format("Of the mean step: {}.", title)));
     }
-    AppendColumns(ForBothSides(of_side), columns);
-    columns.push_back(Growth("Diff Ratio", RatioMeaning("Time per token, or else the step,")));
-    Sheet sheet = CompareSheet("ServingPhases", std::move(columns), input_);
+    Sheet sheet = CompareSheet(
+        "ServingPhases",
+        {{Text("Phase", "prefill, decode, mixed, dummy or unknown."),
+          Text("Size", "Steps of one phase and size are compared with each other.", 24)},
+         ForBothSides(of_side),
+         {Growth("Diff Ratio", RatioMeaning("Time per token, or else the step,"))}},
+        input_);
     for (const auto& [phase, sides] : phases_) {
       const std::size_t known = sides[0].steps.empty() ? 1 : 0;
       Row row{{std::string(NameOf(phase.first)),

@@ -307,7 +307,7 @@ Sheet OverallSheet(const CompareInput& input, const OverallMetrics& all_of_base,
                    const OverallMetrics& all_of_comparison) {
   const OverallMetrics base = WithoutGpuGroups(all_of_base);
   const OverallMetrics comparison = WithoutGpuGroups(all_of_comparison);
-  Sheet sheet = CompareSheet("OverallMetrics", OverallColumns(), input);
+  Sheet sheet = CompareSheet("OverallMetrics", {OverallColumns()}, input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
   const std::vector<GroupPair> groups = MatchGroups(base, comparison);
   for (const OverallRow& part : OverallRows(base, comparison, groups, input.options().compat)) {
