@@ -3,7 +3,6 @@
 // saves.
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -102,8 +101,7 @@ Question QuestionOf(const AdvisorOptions& options) {
 
 bool InChinese(const AdvisorOptions& options) {
   if (!options.language.empty()) return options.language == "cn";
-  const char* lang = std::getenv("LANG");
-  return lang != nullptr && std::string_view(lang).starts_with("zh");
+  return Variable("LANG").starts_with("zh");
 }
 
 void AddCount(const char* option, const std::string& text, std::string_view name,

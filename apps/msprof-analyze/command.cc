@@ -133,6 +133,11 @@ std::string TwoLetterName(const std::string& option) {
   return {};
 }
 
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 std::string UtcTimeStamp() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};

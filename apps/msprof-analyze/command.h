@@ -113,6 +113,9 @@ std::vector<std::string> NormalizeArguments(int count, const char* const* argume
 /// `path` with a leading "~" replaced by the home directory.
 std::string ExpandHome(const std::string& path);
 
+/// Of the environment; empty where it is not set.
+std::string Variable(const char* name);
+
 /// "20261231235959": now.
 std::string UtcTimeStamp();
 

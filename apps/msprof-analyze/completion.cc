@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -129,11 +128,6 @@ struct Line {
   std::vector<std::string> recipes{};
   std::string before{}, current{};  ///< the word to complete, and the one before it
 };
-
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 // The words behind the program's name, "--name=value" as two of them.
 std::vector<std::string> WordsOfLine() {

@@ -2,7 +2,6 @@
 // `msprof-analyze compare` as a gate.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <utility>
@@ -112,10 +111,7 @@ int LearnNoise(const SideOfGate& side, const std::string& file) {
 constexpr const char* kSummaryFile = "GITHUB_STEP_SUMMARY";
 
 // Where jobs of GitHub show Markdown; empty outside of them.
-fs::path SummaryFile() {
-  const char* file = std::getenv(kSummaryFile);
-  return file == nullptr ? "" : file;
-}
+fs::path SummaryFile() { return Variable(kSummaryFile); }
 
 constexpr const char* kStem = "gate";
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 #include <system_error>
@@ -24,11 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMachines = "Several machines";
 constexpr std::size_t kMaxShards = 1'000'000;
-
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 // A program that starts the processes of a job, and the variables in which it numbers them.
 struct Launcher {

@@ -134,22 +134,18 @@ WorkbookSummary SummariseGate(const GateReport& gate) {
 
 Report ReportOf(GateReport gate) {
   Report report;
-  const auto metric_columns = MetricColumns();
-  Sheet& metrics = report.sheets.emplace_back(SheetOf(kMetricsSheet, metric_columns));
-  for (const GateMetric& metric : gate.metrics) AddRow(metric_columns, metric, 0, metrics);
-  const auto part_columns = PartColumns();
-  Sheet& parts = report.sheets.emplace_back(SheetOf(kExplanationSheet, part_columns));
+  ItemSheet metrics(kMetricsSheet, MetricColumns());
+  for (const GateMetric& metric : gate.metrics) metrics.Add(metric);
+  ItemSheet parts(kExplanationSheet, PartColumns());
   const std::vector<ChangeNode> contributions = CategoriesOf(gate.change);
   for (const auto& [of, list] : {std::pair{"contributions", &contributions},
                                  std::pair{"host_calls", &std::as_const(gate).host_calls},
                                  std::pair{"operators", &std::as_const(gate).operators}}) {
-    for (const ChangeNode& part : *list) AddRow(part_columns, {of, part}, 0, parts);
+    for (const ChangeNode& part : *list) parts.Add({of, part});
   }
-  const auto mismatch_columns = MismatchColumns();
-  Sheet& mismatches = report.sheets.emplace_back(SheetOf("Mismatches", mismatch_columns));
-  for (const GateMismatch& mismatch : gate.mismatches) {
-    AddRow(mismatch_columns, mismatch, 0, mismatches);
-  }
+  ItemSheet mismatches("Mismatches", MismatchColumns());
+  for (const GateMismatch& mismatch : gate.mismatches) mismatches.Add(mismatch);
+  report.sheets = {std::move(metrics.sheet), std::move(parts.sheet), std::move(mismatches.sheet)};
   report.notes = gate.notes;
   report.summary = SummariseGate(gate);
   for (const auto& [side, paths] : {std::pair{"base", &std::as_const(gate).base},

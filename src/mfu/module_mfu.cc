@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/mfu/module_mfu.h"
 
-#include <fmt/format.h>
-
 #include <vector>
 
+#include "mpa/measure/device_work.h"
 #include "mpa/report/report.h"
 
 namespace mpa {
 namespace {
 
-// "54.61%", "50.0%": with one decimal at least.
-std::string Percent(double ratio) {
-  std::string text = fmt::format("{}", Rounded(ratio * 100, 2));
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text + "%";
-}
+// "54.61%", "50.0%".
+std::string Percent(double ratio) { return PythonFloat(Rounded(ratio * 100, 2)) + "%"; }
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "mpa/base/time.h"
+#include "mpa/measure/device_work.h"
 #include "sums.h"
 
 namespace mpa::communication {
@@ -62,13 +62,6 @@ Json TimeInfo(const CommunicationOp& op, bool total) {
   return info;
 }
 
-// "2.064384", "4.0".
-std::string SizeText(double size) {
-  std::string text = fmt::format("{}", size);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text;
-}
-
 Json LinkInfo(const RankOp& op, LinkKind kind, const LinkUse& use, bool total) {
   Json info;
   if (total) {
@@ -84,7 +77,7 @@ Json LinkInfo(const RankOp& op, LinkKind kind, const LinkUse& use, bool total) {
   if (const auto of_kind = op.sizes.find(kind); of_kind != op.sizes.end()) {
     for (const double size : of_kind->second) {
       const auto& [count, time] = use.sizes.at(size);
-      sizes[SizeText(size)] = {count, time};
+      sizes[PythonFloat(size)] = {count, time};
     }
   }
   info["Size Distribution"] = std::move(sizes);
@@ -158,11 +151,6 @@ TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indic
       "Bubble,Communication(Not Overlapped and Exclude Receive),Preparing";
   if (with_indices) text += ",DP Index,PP Index,TP Index";
   text += "\r\n";
-  const auto us = [](TimeNs time) {
-    std::string number = fmt::format("{}", InUs(time));
-    if (number.find_first_of(".e") == std::string::npos) number += ".0";
-    return number;
-  };
   for (const StepTraceRow& row : rows) {
     const StepTimes::Row& times = row.times;
     text += fmt::format(
@@ -171,7 +159,7 @@ TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indic
     for (const TimeNs time :
          {times.computing, times.exposed_communication, times.overlapped, times.communication,
           times.free, times.stage, times.bubble, times.exposed_without_receive, times.preparing}) {
-      text += "," + us(time);
+      text += "," + PythonUs(time);
     }
     if (with_indices) {
       text += row.place ? fmt::format(",{},{},{}", row.place->dp, row.place->pp, row.place->tp)

@@ -33,13 +33,12 @@ Column Real(const char* name, const char* meaning) {
 
 // Adds the items as a sheet, if there are any.
 template <typename Item>
-void AddSheet(const char* name, const std::vector<ColumnOf<Item>>& columns,
-              const std::vector<Item>& items, const char* text_file, Report& report) {
+void AddSheet(const char* name, std::vector<ColumnOf<Item>> columns, const std::vector<Item>& items,
+              const char* text_file, Report& report) {
   if (items.empty()) return;
-  Sheet& sheet =
-      report.sheets.emplace_back(SheetOf(name, columns, {text_file, TextFile::Unit::kAsTheyAre}));
-  sheet.rows.reserve(items.size());
-  for (const Item& item : items) AddRow(columns, item, 0, sheet);
+  ItemSheet list(name, std::move(columns), {text_file, TextFile::Unit::kAsTheyAre});
+  for (const Item& item : items) list.Add(item);
+  report.sheets.push_back(std::move(list.sheet));
 }
 
 std::vector<ColumnOf<Group>> GroupColumns() {

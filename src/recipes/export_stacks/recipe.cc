@@ -81,33 +81,32 @@ struct PathItem {
   double Share() const { return PercentOf(time, total); }
 };
 
-std::vector<ColumnOf<PathItem>> PathColumns(bool with_rank) {
-  std::vector<ColumnOf<PathItem>> columns;
-  if (with_rank) columns.push_back(CountColumn<&PathItem::rank>("rankId", 10, "The rank."));
-  columns.push_back(
-      TextColumn<&PathItem::metric>("metric", 10, "What is divided: device, host or free."));
-  columns.push_back(TextColumn<&PathItem::path>(
-      "path", 100, "Frames from the outermost to the innermost, with ';' between them."));
-  columns.push_back(
-      CountColumn<&PathItem::time>("timeNs", 16, "Time of the path without longer ones, in ns."));
-  columns.push_back(NumberColumn<&PathItem::Share>("share(%)", Format::kDecimals2, 10,
-                                                   "Its share of the time of all paths."));
-  columns.push_back(CountColumn<&PathItem::count>(
-      "count", 12, "Pieces of device work or free time, or calls of the host."));
+SheetColumns<PathItem> PathColumns(bool with_rank) {
+  SheetColumns<PathItem> columns = {
+      TextColumn<&PathItem::metric>("metric", 10, "What is divided: device, host or free."),
+      TextColumn<&PathItem::path>(
+          "path", 100, "Frames from the outermost to the innermost, with ';' between them."),
+      CountColumn<&PathItem::time>("timeNs", 16, "Time of the path without longer ones, in ns."),
+      NumberColumn<&PathItem::Share>("share(%)", Format::kDecimals2, 10,
+                                     "Its share of the time of all paths."),
+      CountColumn<&PathItem::count>("count", 12,
+                                    "Pieces of device work or free time, or calls of the host.")};
+  if (with_rank) {
+    columns.insert(columns.begin(), CountColumn<&PathItem::rank>("rankId", 10, "The rank."));
+  }
   return columns;
 }
 
 void AddPaths(const PathTree& tree, Metric metric, std::int64_t rank, std::size_t row_rank,
-              const std::vector<ColumnOf<PathItem>>& columns, Sheet& sheet) {
+              ItemSheet<PathItem>& sheet) {
   constexpr std::size_t kMax = 1000;
   const std::vector<std::int32_t> longest = LongestPaths(tree);
   PathItem rest{rank, NameOf(metric), "", 0, tree.Total(), 0};
   for (std::size_t i = 0; i < longest.size(); ++i) {
     const PathNode& node = tree.nodes[static_cast<std::size_t>(longest[i])];
     if (i < kMax) {
-      AddRow(columns,
-             {rank, rest.metric, PathText(tree, longest[i]), node.time, rest.total, node.count},
-             row_rank, sheet);
+      sheet.Add({rank, rest.metric, PathText(tree, longest[i]), node.time, rest.total, node.count},
+                row_rank);
     } else {
       rest.time += node.time;
       rest.count += node.count;
@@ -115,7 +114,7 @@ void AddPaths(const PathTree& tree, Metric metric, std::int64_t rank, std::size_
   }
   if (longest.size() <= kMax) return;
   rest.path = fmt::format("[{} more paths]", longest.size() - kMax);
-  AddRow(columns, rest, row_rank, sheet);
+  sheet.Add(rest, row_rank);
 }
 
 constexpr std::string_view TitleOf(Metric metric) {
@@ -180,9 +179,8 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
 
 void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
                         Report& report) {
-  const auto rank_columns = PathColumns(true), columns = PathColumns(false);
-  Sheet of_ranks = SheetOf("StackPathsOfRanks", rank_columns),
-        sums = SheetOf("StackPaths", columns);
+  ItemSheet of_ranks("StackPathsOfRanks", PathColumns(true)),
+      sums("StackPaths", PathColumns(false));
   const Metric metric = ranks.front().part.metric;
   PathTreeBuilder all;
   int unknown = 0;
@@ -194,7 +192,7 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelect
       continue;
     }
     all.Merge(part.tree);
-    if (wanted.sheets) AddPaths(part.tree, metric, rank, row_rank, rank_columns, of_ranks);
+    if (wanted.sheets) AddPaths(part.tree, metric, rank, row_rank, of_ranks);
     if (!wanted.documents || part.written) continue;
     const std::string number =
         rank >= 0 ? std::to_string(rank) : fmt::format("_unknown{}", ++unknown);
@@ -212,9 +210,9 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelect
       ranks.size() == 1 ? RankText(ranks.front().rank) : fmt::format("{} ranks", ranks.size()),
       TitleOf(metric));
   report.drawings.push_back(export_stacks::FlameChart(all.tree(), std::move(title)));
-  AddPaths(all.tree(), metric, -1, 0, columns, sums);
-  report.sheets.push_back(std::move(sums));
-  report.sheets.push_back(std::move(of_ranks));
+  AddPaths(all.tree(), metric, -1, 0, sums);
+  report.sheets.push_back(std::move(sums.sheet));
+  report.sheets.push_back(std::move(of_ranks.sheet));
 }
 
 }  // namespace

@@ -236,20 +236,21 @@ SheetColumns<AdviceRow> AdviceColumns() {
 
 // A sheet of the rows of ranks, each behind its rank.
 template <typename Item>
-void AddSheet(const char* name, const SheetColumns<Item>& columns,
-              std::vector<Item> HeadPart::*rows, const std::vector<OfRank<HeadPart>>& ranks,
-              Report& report) {
-  Sheet& sheet = report.sheets.emplace_back(SheetOf(name, columns));
+void AddSheet(const char* name, SheetColumns<Item> columns, std::vector<Item> HeadPart::*rows,
+              const std::vector<OfRank<HeadPart>>& ranks, Report& report) {
+  ItemSheet list(name, std::move(columns));
+  Sheet& sheet = list.sheet;
   sheet.of_rank = {"head_overhead", name};
   sheet.columns.insert(sheet.columns.begin(),
                        Number("rankId", "The rank; empty where the capture does not say."));
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     for (const Item& item : ranks[rank].part.*rows) {
-      AddRow(columns, item, rank, sheet);
+      list.Add(item, rank);
       std::vector<Cell>& cells = sheet.rows.back().cells;
       cells.insert(cells.begin(), kIfKnown(ranks[rank].rank));
     }
   }
+  report.sheets.push_back(std::move(sheet));
 }
 
 }  // namespace

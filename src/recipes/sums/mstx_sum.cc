@@ -117,14 +117,13 @@ SheetColumns<SpanItem> SpanColumns() {
 Sheet SpanSheet(std::vector<SpanItem> items) {
   std::ranges::stable_sort(
       items, [](const SpanItem& a, const SpanItem& b) { return a.Share(kCann) > b.Share(kCann); });
-  const auto columns = SpanColumns();
-  Sheet sheet = SheetOf("MSTXMarkStats", columns,
-                        {"mark_stats", TextFile::Unit::kMilliseconds, /*without=*/"index"});
+  ItemSheet list("MSTXMarkStats", SpanColumns(),
+                 {"mark_stats", TextFile::Unit::kMilliseconds, /*without=*/"index"});
   for (std::size_t i = 0; i < items.size(); ++i) {
     items[i].index = static_cast<std::int64_t>(i);
-    AddRow(columns, items[i], items[i].rank, sheet);
+    list.Add(items[i], items[i].rank);
   }
-  return sheet;
+  return std::move(list.sheet);
 }
 
 // How far the longest is above the third quartile, as a share of the sum.

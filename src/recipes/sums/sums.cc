@@ -85,9 +85,9 @@ std::vector<GroupRow> RowsOf(const SumSheet& sheet, const Ranks& ranks) {
 }
 
 Sheet SheetWith(const SumSheet& sheet, const std::vector<GroupRow>& rows) {
-  Sheet result = SheetOf(sheet.name, sheet.columns, sheet.text_file);
-  for (const GroupRow& row : rows) AddRow(sheet.columns, row, 0, result);
-  return result;
+  ItemSheet list(sheet.name, sheet.columns, sheet.text_file);
+  for (const GroupRow& row : rows) list.Add(row);
+  return std::move(list.sheet);
 }
 
 void AppendList(const ScreenList& list, const std::vector<GroupRow>& rows, Report& report) {
