@@ -78,7 +78,7 @@ class Calibrate(Cli):
                          ("88.24%", "85.15%"))
         self.assertEqual((linear["(NPU/GPU) Module Time Ratio"], linear["(NPU-GPU,us) Module Time Diff"]), ("1.73", 0.33))
         norm = [row for row in rows if row["(NPU) Module"] == "RMSNorm"]
-        self.assertEqual([row["(GPU) Kernel List"] for row in norm], ["norm", " ", " ", " "])
+        self.assertEqual([row["(GPU) Kernel List"] for row in norm], ["norm", None, None, None])
         self.assertEqual(norm[0]["(NPU) Op Name"], "aten::mean")  # the longest beside the longest
         self.assertEqual({row["Match Type"] for row in rows if "[Backward]" in row["(NPU) Module"]}, {"none"})
         self.assertEqual([row["Total Kernel Duration(us)"] for row in self.table("GPUProfileRank0")], [0.45, 0.06])

@@ -146,15 +146,15 @@ Sheet CompareRank(std::int64_t rank, std::size_t position, const std::vector<Mat
     row.cells.emplace_back(std::string(TextOfMatch(matched.kind)));
     for (const OpItem& item : {OpItem{matched.npu, npu_total}, {matched.gpu, gpu_total}}) {
       for (const ColumnOf<OpItem>& column : columns)
-        row.cells.push_back(item.op != nullptr ? column.cell(item) : Cell(std::string(" ")));
+        row.cells.push_back(item.op != nullptr ? column.cell(item) : Cell());
     }
     const bool both = matched.npu_module && matched.gpu_module;
-    row.cells.emplace_back(both && *matched.gpu_module > 0
-                               ? fmt::format("{:.2f}", static_cast<double>(*matched.npu_module) /
-                                                           static_cast<double>(*matched.gpu_module))
-                               : std::string(" "));
-    row.cells.push_back(both ? Cell(InUs(*matched.npu_module - *matched.gpu_module))
-                             : Cell(std::string(" ")));
+    row.cells.push_back(
+        both && *matched.gpu_module > 0
+            ? Cell(fmt::format("{:.2f}", static_cast<double>(*matched.npu_module) /
+                                             static_cast<double>(*matched.gpu_module)))
+            : Cell());
+    row.cells.push_back(both ? Cell(InUs(*matched.npu_module - *matched.gpu_module)) : Cell());
   }
   return sheet;
 }
