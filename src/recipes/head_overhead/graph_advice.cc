@@ -28,10 +28,10 @@ Loss LossIn(Measure part, const SummaryRow& row) {
   return {NameOf(part), row.spread.sum, row.exposed_sum};
 }
 
-// The rules on the steady calls of one graph.
-class GraphAdvice {
+// The steady calls of one graph, what was measured in them, and the advice on them.
+class SteadyCalls {
  public:
-  GraphAdvice(const AdviceInput& input, const Scope& scope, std::span<const SummaryRow> summary,
+  SteadyCalls(const AdviceInput& input, const Scope& scope, std::span<const SummaryRow> summary,
               std::span<const ChildRow> children, std::vector<AdviceRow>& rows)
       : input_(input), limits_(input.thresholds), scope_(scope), children_(children), rows_(rows) {
     std::set<std::pair<std::int32_t, std::int32_t>> steps;
@@ -53,26 +53,7 @@ class GraphAdvice {
     }
   }
 
-  void Give() {
-    if (calls_.empty()) return;
-    AdviseOnPlatform();
-    AdviseOnLookup();
-    if (AllOf(Engine::kEagerFx)) {
-      AdviseOnEagerRuns();
-      AdviseOnOutliers();
-      return;
-    }
-    const std::size_t before = rows_.size();
-    AdviseOnConversions();
-    AdviseOnQueue();
-    AdviseOnSync();
-    AdviseOnTorchAir(/*causes_known=*/rows_.size() > before || LoadsAgain());
-    AdviseOnGe();
-    AdviseOnEpilogue();
-    AdviseOnOutliers();
-  }
-
- private:
+ protected:
   const SummaryRow* Measured(Measure measure) const { return measured_[Index(measure)]; }
   // All children of a kind, or of one name of it.
   ChildRow Sum(Measure part, std::string_view kind, std::string_view name = {}) const {
@@ -144,6 +125,43 @@ class GraphAdvice {
     return false;
   }
 
+  const AdviceInput& input_;
+  const Thresholds& limits_;
+  const Scope& scope_;
+  std::span<const ChildRow> children_;
+  std::vector<AdviceRow>& rows_;
+  std::vector<const Call*> calls_;  // steady ones
+  std::array<const SummaryRow*, kMeasures> measured_{};
+  Spread head_;
+  double step_time_ = 0;  // ns of all steps with such calls; 0: no steps
+  std::int64_t steps_ = 0;
+};
+
+// The rules.
+class GraphAdvice : SteadyCalls {
+ public:
+  using SteadyCalls::SteadyCalls;
+
+  void Give() {
+    if (calls_.empty()) return;
+    AdviseOnPlatform();
+    AdviseOnLookup();
+    if (AllOf(Engine::kEagerFx)) {
+      AdviseOnEagerRuns();
+      AdviseOnOutliers();
+      return;
+    }
+    const std::size_t before = rows_.size();
+    AdviseOnConversions();
+    AdviseOnQueue();
+    AdviseOnSync();
+    AdviseOnTorchAir(/*causes_known=*/rows_.size() > before || LoadsAgain());
+    AdviseOnGe();
+    AdviseOnEpilogue();
+    AdviseOnOutliers();
+  }
+
+ private:
   void AdviseOnPlatform() {
     std::vector<TimeNs> values;
     Loss loss{NameOf(Measure::kPlatform), 0, {}};
@@ -371,17 +389,6 @@ class GraphAdvice {
     if (!idle) return "unknown";
     return 2 * *idle < *call.first_kernel - call.w0 ? "busy" : "idle";
   }
-
-  const AdviceInput& input_;
-  const Thresholds& limits_;
-  const Scope& scope_;
-  std::span<const ChildRow> children_;
-  std::vector<AdviceRow>& rows_;
-  std::vector<const Call*> calls_;  // steady ones
-  std::array<const SummaryRow*, kMeasures> measured_{};
-  Spread head_;
-  double step_time_ = 0;  // ns of all steps with such calls; 0: no steps
-  std::int64_t steps_ = 0;
 };
 
 }  // namespace
