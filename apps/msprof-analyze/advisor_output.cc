@@ -35,12 +35,10 @@ const std::string& DocumentOf(const Report& report, std::string_view name) {
 
 }  // namespace
 
-// All findings, whatever the printed document leaves out.
 nlohmann::json WholeOf(const Report& report) {
   return nlohmann::json::parse(DocumentOf(report, kWholeDiagnosis));
 }
 
-// True if a fault has the severity of --fail_on or a higher one.
 bool FailsOn(const std::string& fail_on, const nlohmann::json& document) {
   static const std::vector<std::string> order = {"info", "low", "medium", "high", "critical"};
   const auto place = [&](const std::string& name) {
@@ -53,8 +51,6 @@ bool FailsOn(const std::string& fail_on, const nlohmann::json& document) {
                      });
 }
 
-// The document with what only the command knows. The changes are left out, and counted, where the
-// document would become longer than `most` bytes; 0: of any length.
 std::string DocumentText(const ClusterOutcome& outcome,
                          const std::optional<FindingChanges>& changes, std::size_t most) {
   const std::string& text = DocumentOf(outcome.report, kDiagnosisDocument);
@@ -75,7 +71,6 @@ std::string DocumentText(const ClusterOutcome& outcome,
   return whole.size() <= most ? whole : text;
 }
 
-// Makes the directories, before the long work starts. `output`: of -o; empty: the current one.
 AdvisorPlaces PrepareOutputs(const std::string& output, bool tables, NewDirectories& directories) {
   const fs::path below = output.empty() ? fs::current_path() : fs::path(ExpandHome(output));
   AdvisorPlaces places;
@@ -103,8 +98,6 @@ void WriteTables(const AdvisorPlaces& places, const Report& report) {
   LogNotice("the results are in {} and {}", page.string(), tables.string());
 }
 
-// Writes the step in which the finding costs most. Gives whether ranks or parts of them had to be
-// left out.
 bool WriteTimeline(const fs::path& folder, const TimelinePlan& plan, ClusterRequest request) {
   const TimelinePlan::Focus& focus = *plan.focus;
   const fs::path path = folder / focus.file_name;

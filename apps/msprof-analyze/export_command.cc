@@ -128,7 +128,9 @@ int RunExport(const TimelineOptions& options) {
   const ExportedTimeline exported =
       ExportTimeline(plan, {request, part.step, WindowOf(part, plan), options.python, most, path});
   ClearProgressLine();
-  LogNotes(JoinNotes(JoinNotes(mapped.notes, exported.notes), plan.notes));
+  AppendNew(exported.notes, mapped.notes);
+  AppendNew(plan.notes, mapped.notes);
+  LogNotes(mapped.notes);
   PrintLines(exported.lines);
   FinishStdout();
   LogNotice("the trace is in {}; https://ui.perfetto.dev opens it", path.string());

@@ -106,12 +106,4 @@ ExportedTimeline ExportTimeline(const TimelinePlan& plan, const TimelineExport& 
   return exported;
 }
 
-std::vector<std::string> JoinNotes(std::vector<std::string> notes,
-                                   const std::vector<std::string>& more) {
-  for (const std::string& note : more) {
-    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
-  }
-  return notes;
-}
-
 }  // namespace mpa

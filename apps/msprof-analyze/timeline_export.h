@@ -37,8 +37,4 @@ struct ExportedTimeline {
 /// lies in that part, and Error (kOutput).
 ExportedTimeline ExportTimeline(const TimelinePlan& plan, const TimelineExport& wanted);
 
-/// The notes with those of `more` that are not among them.
-std::vector<std::string> JoinNotes(std::vector<std::string> notes,
-                                   const std::vector<std::string>& more);
-
 }  // namespace mpa

@@ -112,6 +112,12 @@ std::vector<Folded> FoldKinds(const std::vector<std::string>& notes) {
 
 }  // namespace
 
+void AppendNew(const std::vector<std::string>& notes, std::vector<std::string>& to) {
+  for (const std::string& note : notes) {
+    if (std::ranges::find(to, note) == to.end()) to.push_back(note);
+  }
+}
+
 std::vector<std::string> FoldNotes(const std::vector<std::string>& notes) {
   std::vector<std::string> texts;
   for (Folded& folded : FoldKinds(notes)) texts.push_back(std::move(folded.text));

@@ -11,6 +11,7 @@
 #include "capture_mismatch.h"
 #include "load_rank.h"
 #include "mpa/base/error.h"
+#include "mpa/base/notes.h"
 #include "mpa/base/parallel.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/overall_metrics.h"
@@ -34,13 +35,6 @@ void RefuseEmpty(const RankInput& input, const RankTrace& trace, Tables wanted) 
          "{}: nothing to compare, because it holds none of the requested events; see what is in it "
          "with 'msprof-analyze check'",
          input.path.string());
-  }
-}
-
-// Appends `from`; a capture compared with itself says everything twice.
-void AppendNew(const std::vector<std::string>& from, std::vector<std::string>& to) {
-  for (const std::string& note : from) {
-    if (std::ranges::find(to, note) == to.end()) to.push_back(note);
   }
 }
 
@@ -79,7 +73,7 @@ CompareOutcome Compare(const CompareRequest& request) {
   report.preface =
       CaptureMismatch({request.base, ranks[0].trace}, {request.comparison, ranks[1].trace});
   if (!report.preface.empty()) report.notes.push_back(report.preface);
-  AppendNew(request.notes, report.notes);
+  AppendNew(request.notes, report.notes);  // a capture compared with itself says all twice
   for (const LoadedRank& rank : ranks) {
     outcome.partial = outcome.partial || rank.partial;
     AppendNew(rank.notes, report.notes);

@@ -321,7 +321,7 @@ void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
   if (streams) {
     PackWorkbook(closed, writer.rows(), path);
   } else {
-    RequireWhole(ReadZip(path));
+    RequireWhole(path);
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
+#include "mpa/io/output_file.h"
 
 namespace mpa::writers {
 namespace {
@@ -48,8 +49,15 @@ void SetNumber(std::string& bytes, std::size_t at, std::size_t size, std::uint64
   for (std::size_t i = 0; i < size; ++i) bytes.at(at + i) = static_cast<char>(number >> (8 * i));
 }
 
-}  // namespace
+// An entry as it lies in its archive.
+struct ZipEntry {
+  std::string name;
+  std::string header;  // in front of the data
+  std::string data;
+  std::string record;  // in the directory at the end
+};
 
+// The entries of a small archive that was just written, in order.
 std::vector<ZipEntry> ReadZip(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string archive{std::istreambuf_iterator<char>(file), {}};
@@ -74,6 +82,7 @@ std::vector<ZipEntry> ReadZip(const std::filesystem::path& path) {
   return entries;
 }
 
+// What is compressed in an entry.
 std::string Inflated(const ZipEntry& entry) {
   std::string text(Number(entry.record, kRecordSizeBefore, 4), '\0');
   std::string data = entry.data;
@@ -88,6 +97,99 @@ std::string Inflated(const ZipEntry& entry) {
   if (result != Z_STREAM_END || stream.avail_out != 0) Complain();
   return text;
 }
+
+// Writes an archive.
+class ZipWriter {
+ public:
+  explicit ZipWriter(const std::filesystem::path& path) : file_(path) {}
+
+  void Copy(const ZipEntry& entry) {
+    Begin(entry);
+    Append({entry.data, Number(entry.record, kRecordCrc, 4),
+            Number(entry.record, kRecordSizeBefore, 4)});
+    End();
+  }
+
+  // Begins an entry with the name and the attributes of another one; its content follows.
+  void Begin(const ZipEntry& like) {
+    open_ = {like.name, like.header, {}, like.record};
+    begin_ = written_;
+    data_size_ = size_ = 0;
+    crc_ = 0;
+    Write(open_.header);
+  }
+
+  void Append(const ZipPiece& piece) {
+    Write(piece.data);
+    crc_ = static_cast<std::uint32_t>(
+        crc32_combine(crc_, piece.crc, static_cast<z_off_t>(piece.size)));
+    data_size_ += piece.data.size();
+    size_ += piece.size;
+  }
+
+  void End() {
+    if (size_ > std::numeric_limits<std::uint32_t>::max() ||
+        written_ > std::numeric_limits<std::uint32_t>::max()) {
+      Fail(ErrorKind::kOutput, "{}: larger than the 4 GB that a workbook may have", open_.name);
+    }
+    // Checksum and both sizes stand side by side, in the header as in the record.
+    const std::uint64_t numbers[] = {crc_, data_size_, size_};
+    for (std::size_t i = 0; i < std::size(numbers); ++i) {
+      SetNumber(open_.header, kHeaderCrc + 4 * i, 4, numbers[i]);
+      SetNumber(open_.record, kRecordCrc + 4 * i, 4, numbers[i]);
+    }
+    SetNumber(open_.record, kRecordPlace, 4, begin_);
+    directory_ += open_.record;
+    ++entries_;
+    file_.WriteAt(begin_, open_.header);
+  }
+
+  void Close() {
+    std::string end = "PK\5\6" + std::string(kEndSize - 4, '\0');
+    SetNumber(end, kEndEntriesHere, 2, entries_);
+    SetNumber(end, kEndEntries, 2, entries_);
+    SetNumber(end, kEndDirectorySize, 4, directory_.size());
+    SetNumber(end, kEndDirectory, 4, written_);
+    Write(directory_);
+    Write(end);
+    file_.Close();
+  }
+
+ private:
+  void Write(std::string_view bytes) {
+    file_.Write(bytes);
+    written_ += bytes.size();
+  }
+
+  io::TextFile file_;
+  std::uint64_t written_ = 0;
+  std::string directory_;
+  std::size_t entries_ = 0;
+  ZipEntry open_;                                       // without data
+  std::uint64_t begin_ = 0, data_size_ = 0, size_ = 0;  // of the open entry
+  std::uint32_t crc_ = 0;
+};
+
+// Workbooks are zip archives of XML files.
+
+bool IsWholeXml(std::string_view text) {
+  const std::size_t root = text.find('<', text.find("?>"));
+  if (root == std::string_view::npos) return false;
+  const std::string_view name = text.substr(root + 1, text.find_first_of(" />", root) - root - 1);
+  const std::string_view end = Trim(text.substr(text.rfind('<')));
+  return end == fmt::format("</{}>", name) || (text.rfind('<') == root && end.ends_with("/>"));
+}
+
+void RequireWhole(const std::vector<ZipEntry>& entries) {
+  for (const ZipEntry& entry : entries) {
+    if (!IsWholeXml(Inflated(entry))) {
+      Fail(ErrorKind::kOutput, "{} could not be written whole: no room, or a limit on files",
+           entry.name);
+    }
+  }
+}
+
+}  // namespace
 
 ZipPiece Deflated(std::string_view text, bool last) {
   // The usual level, 6, takes twice the time to save another fifth.
@@ -114,84 +216,7 @@ ZipPiece Deflated(std::string_view text, bool last) {
   return piece;
 }
 
-void ZipWriter::Copy(const ZipEntry& entry) {
-  Begin(entry);
-  Append({entry.data, Number(entry.record, kRecordCrc, 4),
-          Number(entry.record, kRecordSizeBefore, 4)});
-  End();
-}
-
-void ZipWriter::Begin(const ZipEntry& like) {
-  open_ = {like.name, like.header, {}, like.record};
-  begin_ = written_;
-  data_size_ = size_ = 0;
-  crc_ = 0;
-  Write(open_.header);
-}
-
-void ZipWriter::Append(const ZipPiece& piece) {
-  Write(piece.data);
-  crc_ =
-      static_cast<std::uint32_t>(crc32_combine(crc_, piece.crc, static_cast<z_off_t>(piece.size)));
-  data_size_ += piece.data.size();
-  size_ += piece.size;
-}
-
-void ZipWriter::End() {
-  if (size_ > std::numeric_limits<std::uint32_t>::max() ||
-      written_ > std::numeric_limits<std::uint32_t>::max()) {
-    Fail(ErrorKind::kOutput, "{}: larger than the 4 GB that a workbook may have", open_.name);
-  }
-  // Checksum and both sizes stand side by side, in the header as in the record.
-  const std::uint64_t numbers[] = {crc_, data_size_, size_};
-  for (std::size_t i = 0; i < std::size(numbers); ++i) {
-    SetNumber(open_.header, kHeaderCrc + 4 * i, 4, numbers[i]);
-    SetNumber(open_.record, kRecordCrc + 4 * i, 4, numbers[i]);
-  }
-  SetNumber(open_.record, kRecordPlace, 4, begin_);
-  directory_ += open_.record;
-  ++entries_;
-  file_.WriteAt(begin_, open_.header);
-}
-
-void ZipWriter::Close() {
-  std::string end = "PK\5\6" + std::string(kEndSize - 4, '\0');
-  SetNumber(end, kEndEntriesHere, 2, entries_);
-  SetNumber(end, kEndEntries, 2, entries_);
-  SetNumber(end, kEndDirectorySize, 4, directory_.size());
-  SetNumber(end, kEndDirectory, 4, written_);
-  Write(directory_);
-  Write(end);
-  file_.Close();
-}
-
-void ZipWriter::Write(std::string_view bytes) {
-  file_.Write(bytes);
-  written_ += bytes.size();
-}
-
-// Workbooks are zip archives of XML files.
-
-namespace {
-
-bool IsWholeXml(std::string_view text) {
-  const std::size_t root = text.find('<', text.find("?>"));
-  if (root == std::string_view::npos) return false;
-  const std::string_view name = text.substr(root + 1, text.find_first_of(" />", root) - root - 1);
-  const std::string_view end = Trim(text.substr(text.rfind('<')));
-  return end == fmt::format("</{}>", name) || (text.rfind('<') == root && end.ends_with("/>"));
-}
-
-}  // namespace
-
-void RequireWhole(const std::vector<ZipEntry>& entries) {
-  for (const ZipEntry& entry : entries) {
-    if (!IsWholeXml(Inflated(entry))) {
-      Fail(ErrorKind::kOutput, "{} could not be written whole: no room, or a limit on files",
-           entry.name);
-    }
-  }
-}
+void RequireWhole(const std::filesystem::path& workbook) { RequireWhole(ReadZip(workbook)); }
 
 void PackWorkbook(const std::filesystem::path& frame,
                   const std::vector<std::vector<ZipPiece>>& rows,

@@ -136,10 +136,6 @@ Cell TimeCell(const StepTraceRow& row) {
   return InUs(row.times.*kTime);
 }
 
-std::string IndexText(const StepTraceRow& row) {
-  return row.stage ? RankSetText(row.ranks) : std::to_string(row.rank);
-}
-
 template <std::int64_t GridPlace::*kIndex>
 Cell IndexCell(const StepTraceRow& row) {
   return row.place ? Cell((*row.place).*kIndex) : Cell();
@@ -152,7 +148,9 @@ std::vector<ColumnOf<StepTraceRow>> StepColumns() {
       {Words("type", "rank, or stage: the longest of its ranks."),
        [](const Item& item) -> Cell { return std::string(item.stage ? "stage" : "rank"); }},
       {Words("index", "The rank, or the ranks of the stage."),
-       [](const Item& item) -> Cell { return IndexText(item); }},
+       [](const Item& item) -> Cell {
+         return item.stage ? RankSetText(item.ranks) : std::to_string(item.rank);
+       }},
       {Real("computing", "Computing, in us."), TimeCell<&StepTimes::Row::computing>},
       {Real("communication_not_overlapped", "Communication while nothing is computed, in us."),
        TimeCell<&StepTimes::Row::exposed_communication>},

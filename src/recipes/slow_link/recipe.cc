@@ -109,8 +109,6 @@ void AddLinkSheets(const Ranks& ranks, const LinkClasses& classes,
   report.sheets = {std::move(sums.sheet), std::move(ops.sheet)};
 }
 
-std::string BytesText(std::int64_t bytes) { return AmountText(Quantity::kBytes, bytes); }
-
 void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*>& top,
                   Report& report) {
   const std::string kinds = Counted(classes.count, "kind") + " of collectives (type, bytes, ranks)";
@@ -130,8 +128,9 @@ void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*
     const auto text = [&](std::int64_t time) { return scale.Text(scale.Rounded(time)); };
     report.lines.push_back(fmt::format("  {}, {}, {} ranks: median {}, {} to {} {}",
                                        ShortenName(Printable(same.type), NameColumns(24)),
-                                       BytesText(same.bytes), same.ranks, text(median),
-                                       text(same.stats.min), text(same.stats.max), scale.unit()));
+                                       AmountText(Quantity::kBytes, same.bytes), same.ranks,
+                                       text(median), text(same.stats.min), text(same.stats.max),
+                                       scale.unit()));
     report.lines.push_back(fmt::format(
         "    the longest: {}", ShortenName(Printable(same.Longest().op->name), NameColumns(60))));
   }
