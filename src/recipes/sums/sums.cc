@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "mpa/base/text.h"
 #include "mpa/report/report.h"
 
 namespace mpa::sums {
