@@ -84,7 +84,6 @@ std::string SessionRows(const raw::Session& session) {
   add("host_calls", session.calls);
   add("tasks", session.tasks);
   add("kernels", session.kernels);
-  add("copies", session.copies);
   add("ai_cpu", session.ai_cpu);
   add("collectives", session.collectives);
   add("collective_parts", session.parts);

@@ -80,7 +80,7 @@ void AddMarks(const raw::Session& session, std::vector<OpConnection>& connection
     });
     if (later == work.begin()) continue;
     const std::size_t row = *(later - 1);
-    if (queue.thread[row] != marks.thread[i] || marks.end[i] >= queue.end[row]) continue;
+    if (queue.thread[row] != marks.thread[i] || marks.End(i) >= queue.End(row)) continue;
     const std::int32_t op = queue.op[queue.other[row]];
     if (op < 0 || !session.strings.View(session.ops.name[op]).starts_with("mstx_")) continue;
     connections.push_back({op, MarkConnection(marks.mark_id[i])});

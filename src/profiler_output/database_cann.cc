@@ -24,7 +24,7 @@ void WriteCalls(const raw::Session& session, DatabaseStrings& strings, DatabaseW
                        // "master" or "slave".
                        const bool is_piece = calls.level[i] == raw::Level::kCommunication;
                        table.Add(
-                           calls.start[i], calls.end[i], static_cast<std::int64_t>(calls.level[i]),
+                           calls.start[i], calls.End(i), static_cast<std::int64_t>(calls.level[i]),
                            GlobalThread(session.info.process, calls.thread[i]), CallConnection(i),
                            strings.Id(is_piece ? calls.item[i] : calls.name[i]));
                      });
@@ -56,10 +56,10 @@ void WriteTasks(const raw::Session& session, DatabaseStrings& strings, DatabaseW
         }
         for (std::size_t i = 0; i < marks.Size(); ++i) {
           if (marks.device_start[i] < 0) continue;
-          table.Add(marks.device_start[i], marks.device_end[i], marks.device[i],
-                    MarkConnection(marks.mark_id[i]), tasks.Size() + i, session.info.process,
-                    strings.Id("MsTx"), kNotConnected, marks.device_stream[i], marks.device_task[i],
-                    kNotConnected);
+          table.Add(marks.device_start[i], marks.device_start[i] + marks.device_dur[i],
+                    marks.device[i], MarkConnection(marks.mark_id[i]), tasks.Size() + i,
+                    session.info.process, strings.Id("MsTx"), kNotConnected, marks.device_stream[i],
+                    marks.device_task[i], kNotConnected);
         }
       });
   database.CreateIndex("TaskIndex", "TASK", "startNs,globalTaskId");
@@ -163,11 +163,19 @@ void WriteCounters(const raw::Session& session, DatabaseStrings& strings,
       });
 }
 
-void WriteCopies(const raw::Copies& copies, DatabaseWriter& database) {
-  database.WriteRows("MEMCPY_INFO", "globalTaskId NUMERIC, size NUMERIC, memcpyOperation NUMERIC",
-                     copies, [&](std::size_t i, TableWriter& table) {
-                       table.Add(copies.task[i], copies.bytes[i], copies.direction[i]);
-                     });
+void WriteCopies(const raw::Session& session, DatabaseWriter& database) {
+  const raw::Tasks& tasks = session.tasks;
+  std::vector<std::size_t> copies;
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    if (raw::IsCopy(session, i)) copies.push_back(i);
+  }
+  if (copies.empty()) return;
+  database.WriteTable("MEMCPY_INFO", "globalTaskId NUMERIC, size NUMERIC, memcpyOperation NUMERIC",
+                      [&](TableWriter& table) {
+                        for (const std::size_t i : copies) {
+                          table.Add(i, tasks.copy_bytes[i], tasks.copy_direction[i]);
+                        }
+                      });
 }
 
 void WriteMarks(const raw::Marks& marks, DatabaseStrings& strings, DatabaseWriter& database) {
@@ -178,7 +186,7 @@ void WriteMarks(const raw::Marks& marks, DatabaseStrings& strings, DatabaseWrite
       "connectionId INTEGER",
       marks, [&](std::size_t i, TableWriter& table) {
         const std::int64_t thread = GlobalThread(marks.process[i], marks.thread[i]);
-        table.Add(marks.start[i], marks.end[i], marks.event_type[i], kNotConnected, kNotConnected,
+        table.Add(marks.start[i], marks.End(i), marks.event_type[i], kNotConnected, kNotConnected,
                   strings.Id(marks.message[i]), thread, thread, strings.Id(marks.domain[i]),
                   MarkConnection(marks.mark_id[i]));
       });
@@ -209,7 +217,7 @@ void WriteCann(const raw::Session& session, DatabaseStrings& strings, DatabaseWr
   WriteTasks(session, strings, database);
   WriteKernels(session, strings, database);
   WriteCounters(session, strings, database);
-  WriteCopies(session.copies, database);
+  WriteCopies(session, database);
   WriteMarks(session.marks, strings, database);
   WriteCoreClocks(session.core_clocks, database);
   WriteOverlaps(session.overlaps, database);

@@ -72,7 +72,7 @@ void AddRange(TimeNs start, TimeNs end, std::int64_t thread, std::optional<std::
 
 void AddPython(const raw::PythonCalls& calls, DatabaseStrings& strings, TableWriter& table) {
   for (std::size_t i = 0; i < calls.Size(); ++i) {
-    AddRange(calls.start[i], calls.end[i], GlobalThread(calls.process[i], calls.thread[i]),
+    AddRange(calls.start[i], calls.End(i), GlobalThread(calls.process[i], calls.thread[i]),
              std::nullopt, strings.Id(calls.name[i]), kApiOfPython, table);
   }
 }
@@ -82,7 +82,7 @@ void AddQueue(const raw::QueueRanges& queue, bool dequeue, DatabaseStrings& stri
   DerivedTexts names(strings, dequeue ? DequeueName : EnqueueName);
   for (std::size_t i = 0; i < queue.Size(); ++i) {
     if ((queue.dequeue[i] != 0) != dequeue) continue;
-    AddRange(queue.start[i], queue.end[i], GlobalThread(queue.process[i], queue.thread[i]),
+    AddRange(queue.start[i], queue.End(i), GlobalThread(queue.process[i], queue.thread[i]),
              static_cast<std::int64_t>(i), names.Id(queue.name[i]), kApiOfQueue, table);
   }
 }
@@ -101,7 +101,7 @@ void AddOps(const raw::Session& session, const std::vector<OpConnection>& connec
     for (; next != connections.end() && next->op <= static_cast<std::int64_t>(i); ++next) {
       connection = ConnectionsOfOp(session, i);
     }
-    table.Add(ops.start[i], ops.end[i], GlobalThread(ops.process[i], ops.thread[i]), connection,
+    table.Add(ops.start[i], ops.End(i), GlobalThread(ops.process[i], ops.thread[i]), connection,
               strings.Id(ops.name[i]), ops.sequence[i], ops.forward_thread[i], text(ops.types[i]),
               text(ops.shapes[i]), chains.Id(ops.stack[i]), kApiOfOp);
   }

@@ -52,23 +52,10 @@ KernelLine LineOfKernel(const raw::Session& session, std::size_t kernel) {
   const raw::Tasks& tasks = session.tasks;
   const raw::Counters& counters = session.counters;
   const auto task = static_cast<std::size_t>(kernels.task[kernel]);
-  const auto text = [&](const std::vector<StringId>& ids) {
-    return session.strings.View(ids[kernel]);
-  };
-  KernelLine line{.step = {},
-                  .model = tasks.model[task],
-                  .task = tasks.task[task],
-                  .stream = tasks.stream[task],
-                  .name = text(kernels.name),
-                  .op_type = text(kernels.op_type),
-                  .state = text(kernels.state),
-                  .core = text(kernels.core),
-                  .blocks = kernels.blocks[kernel],
-                  .mix_blocks = kernels.mix_blocks[kernel],
-                  .hf32 = text(kernels.hf32),
-                  .tensors = {text(kernels.input_shapes), text(kernels.input_types),
-                              text(kernels.input_formats), text(kernels.output_shapes),
-                              text(kernels.output_types), text(kernels.output_formats)}};
+  KernelLine line = DescribeKernel(kernels, kernel, session.strings, "");
+  line.model = tasks.model[task];
+  line.task = tasks.task[task];
+  line.stream = tasks.stream[task];
   if (tasks.context[task] != raw::kNoContext) line.context = tasks.context[task];
   if (kernels.counters[kernel] >= 0) {
     const auto row = static_cast<std::size_t>(kernels.counters[kernel]);
@@ -150,7 +137,7 @@ CallSums SumByName(const raw::Session& session) {
   const raw::HostCalls& calls = session.calls;
   std::map<std::pair<StringId, raw::Level>, CallSum> by_id;
   for (std::size_t i = 0; i < calls.Size(); ++i) {
-    by_id[{raw::CallName(calls, i), calls.level[i]}].Add(calls.end[i] - calls.start[i]);
+    by_id[{raw::CallName(calls, i), calls.level[i]}].Add(calls.dur[i]);
   }
   CallSums sums;
   for (const auto& [key, sum] : by_id) {

@@ -109,9 +109,10 @@ void WriteMetadata(const raw::Session& session, DatabaseWriter& database) {
 
 TimeNs LastTime(const raw::Session& session) {
   TimeNs last = session.info.begin;
-  for (const auto* ends : {&session.calls.end, &session.tasks.end, &session.ops.end}) {
-    if (!ends->empty()) last = std::max(last, *std::max_element(ends->begin(), ends->end()));
-  }
+  for (const TimeNs end : session.tasks.end) last = std::max(last, end);
+  for (std::size_t i = 0; i < session.calls.Size(); ++i)
+    last = std::max(last, session.calls.End(i));
+  for (std::size_t i = 0; i < session.ops.Size(); ++i) last = std::max(last, session.ops.End(i));
   return last;
 }
 

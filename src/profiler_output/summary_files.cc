@@ -18,6 +18,24 @@ void PutNumber(std::int64_t number, CsvRow& row) {
 
 }  // namespace
 
+KernelLine DescribeKernel(const KernelDescriptionFields<InTable>& kernels, std::size_t row,
+                          const StringPool& strings, std::string_view none) {
+  const auto text = [&](const std::vector<StringId>& ids) {
+    return ids[row] == StringId::kEmpty ? none : strings.View(ids[row]);
+  };
+  return {.step = {},
+          .name = text(kernels.name),
+          .op_type = text(kernels.op_type),
+          .state = text(kernels.state),
+          .core = text(kernels.core),
+          .blocks = kernels.blocks[row],
+          .mix_blocks = kernels.mix_blocks[row],
+          .hf32 = text(kernels.hf32),
+          .tensors = {text(kernels.input_shapes), text(kernels.input_types),
+                      text(kernels.input_formats), text(kernels.output_shapes),
+                      text(kernels.output_types), text(kernels.output_formats)}};
+}
+
 void ArrangeKernels(std::vector<KernelSpan>& spans) {
   std::ranges::stable_sort(spans, [](const KernelSpan& a, const KernelSpan& b) {
     return a.device != b.device ? a.device < b.device : a.start < b.start;

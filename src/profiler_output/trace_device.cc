@@ -13,13 +13,7 @@ namespace {
 /// The device tasks as they are shown.
 class HardwareTasks {
  public:
-  explicit HardwareTasks(const TraceSource& source)
-      : source_(source), copy_of_task_(source.session.tasks.Size(), -1) {
-    const raw::Copies& copies = source.session.copies;
-    for (std::size_t i = 0; i < copies.Size(); ++i) {
-      copy_of_task_[static_cast<std::size_t>(copies.task[i])] = static_cast<std::int32_t>(i);
-    }
-  }
+  explicit HardwareTasks(const TraceSource& source) : source_(source) {}
 
   void Append(std::size_t task, std::string& out) const {
     const raw::Tasks& tasks = source_.session.tasks;
@@ -51,23 +45,18 @@ class HardwareTasks {
   }
 
   void PutCopy(std::size_t task, std::string& out) const {
-    const raw::Session& session = source_.session;
-    const std::int32_t copy = copy_of_task_[task];
-    if (IsLevel0(session) || session.copies.Empty()) return;
-    std::int64_t bytes = 0, direction = -1;
-    if (copy >= 0) {
-      bytes = session.copies.bytes[static_cast<std::size_t>(copy)];
-      direction = session.copies.direction[static_cast<std::size_t>(copy)];
-    }
-    const std::string_view operation = raw::NameOf(raw::CopyDirections(), direction);
-    const double dur = session.tasks.dur[task];
+    if (IsLevel0(source_.session)) return;
+    const raw::Tasks& tasks = source_.session.tasks;
+    const std::int64_t bytes = tasks.copy_bytes[task];
+    const std::string_view operation =
+        raw::NameOf(raw::CopyDirections(), tasks.copy_direction[task]);
+    const double dur = tasks.dur[task];
     Put(out, R"-(, "size(B)": )-", bytes, R"-(, "bandwidth(GB/s)": )-",
         Decimal{dur > 0 ? static_cast<double>(bytes) / dur : 0}, R"(, "operation": ")",
         operation.empty() ? "other" : operation, "\"");
   }
 
   const TraceSource& source_;
-  std::vector<std::int32_t> copy_of_task_;  ///< row in Copies, -1: none
 };
 
 /// Names of the devices and their streams.
@@ -157,7 +146,7 @@ void WriteActivityEvents(const TraceSource& source, ChunkedFile& file) {
     const auto activity = static_cast<std::size_t>(activities.activity[i]);
     const TracePlace place{source.Process(Layer::kActivities, activities.device[i]),
                            static_cast<std::int64_t>(activity), activities.start[i]};
-    BeginSlice(out, "", place, static_cast<double>(activities.dur[i]), kActivityNames[activity]);
+    BeginSlice(out, "", place, activities.dur[i], kActivityNames[activity]);
     out += "}}";
   });
 }
@@ -351,7 +340,7 @@ void PutCollective(const TraceSource& source, std::size_t i, std::string& out) {
   const raw::Collectives& collectives = source.session.collectives;
   const TracePlace place = source.CollectivePlace(i);
   const std::uint64_t connection = source.Connection(collectives.call[i]);
-  BeginSlice(out, "", place, Duration(collectives.start[i], collectives.end[i]),
+  BeginSlice(out, "", place, collectives.end[i] - collectives.start[i],
              source.texts[collectives.name[i]]);
   Put(out, R"("rank_size": )", collectives.rank_size[i], R"(, "connection_id": )", connection,
       R"(, "model id": )", collectives.model[i], R"(, "data_type": ")",

@@ -27,7 +27,7 @@ void PutOp(const TraceSource& source, std::size_t i, std::string& out) {
   const raw::TorchOps& ops = source.session.ops;
   const StringPool& strings = source.session.strings;
   const TracePlace place{Process(ops.process[i]), ops.thread[i], ops.start[i]};
-  BeginSlice(out, "cpu_op", place, Duration(ops.start[i], ops.end[i]), source.texts[ops.name[i]]);
+  BeginSlice(out, "cpu_op", place, ops.dur[i], source.texts[ops.name[i]]);
   Put(out, R"("Sequence number": )", ops.sequence[i], R"(, "Fwd thread id": )",
       ops.forward_thread[i]);
   PutList(out, "Input Dims", strings.View(ops.shapes[i]));
@@ -44,7 +44,7 @@ void PutQueueRange(const TraceSource& source, std::size_t i, std::string& out) {
   const TracePlace place{Process(queue.process[i]), queue.thread[i], queue.start[i]};
   const bool dequeue = queue.dequeue[i] != 0;
   const std::string_view name = source.texts[queue.name[i]];
-  BeginSlice(out, dequeue ? "dequeue" : "enqueue", place, Duration(queue.start[i], queue.end[i]),
+  BeginSlice(out, dequeue ? "dequeue" : "enqueue", place, queue.dur[i],
              dequeue ? "Dequeue" : "Enqueue", name.empty() ? "" : "@", name);
   Put(out, R"("correlation_id": )", queue.correlation[i], "}}");
   PutArrow(out, dequeue ? 'f' : 's', "enqueue_to_dequeue", "async_task_queue", place,
@@ -68,8 +68,7 @@ void PutBackward(const TraceSource& source, std::size_t i, std::string& out) {
 void PutPythonCall(const TraceSource& source, std::size_t i, std::string& out) {
   const raw::PythonCalls& python = source.session.python;
   const TracePlace place{Process(python.process[i]), python.thread[i], python.start[i]};
-  BeginSlice(out, "python_function", place, Duration(python.start[i], python.end[i]),
-             source.texts[python.name[i]]);
+  BeginSlice(out, "python_function", place, python.dur[i], source.texts[python.name[i]]);
   Put(out, R"("Python id": )", python.id[i], R"(, "Python parent id": )", python.parent_id[i]);
   if (python.module_id[i] >= 0) Put(out, R"(, "Python module id": )", python.module_id[i]);
   out += "}}";
@@ -115,7 +114,7 @@ std::string Collections(const raw::Session& session) {
       PutProcess(out, place.process, "Python GC", "CPU", Layer::kCollections);
       PutThread(out, place.process, place.thread, "Python GC", place.thread);
     }
-    BeginSlice(out, "GC", place, static_cast<double>(collections.dur[i]), "GC");
+    BeginSlice(out, "GC", place, collections.dur[i], "GC");
     out += "}}";
   }
   return out;
@@ -145,7 +144,7 @@ void PutCall(const TraceSource& source, std::size_t i, const TracePlace& place, 
   const raw::Level level = calls.level[i];
   const bool is_acl = level == raw::Level::kAcl;
   const std::string_view name = source.texts[calls.name[i]];
-  BeginSlice(out, "", place, Duration(calls.start[i], calls.end[i]), raw::LevelPrefix(level), "@",
+  BeginSlice(out, "", place, calls.dur[i], raw::LevelPrefix(level), "@",
              source.texts[raw::CallName(calls, i)]);
   Put(out, R"("Thread Id": )", calls.thread[i], R"(, "Mode": ")",
       is_acl ? AclMode(calls.type[i]) : name, R"(", "level": ")", LevelName(level), R"(", "id": ")",
@@ -191,16 +190,14 @@ void PutMarkArrow(std::string& out, char phase, std::int64_t mark, const TracePl
 void PutMark(const TraceSource& source, std::size_t i, std::string& out) {
   const raw::Marks& marks = source.session.marks;
   const TracePlace place{source.Process(Layer::kMarks, kHost), marks.thread[i], marks.start[i]};
-  BeginSlice(out, "", place, Duration(marks.start[i], marks.end[i]),
-             source.texts[marks.message[i]]);
+  BeginSlice(out, "", place, marks.dur[i], source.texts[marks.message[i]]);
   Put(out, R"("event_type": ")", raw::NameOf(raw::MarkTypes(), marks.event_type[i]),
       R"(", "domain": ")", source.texts[marks.domain[i]], R"("}})");
   PutMarkArrow(out, 's', marks.mark_id[i], place);
   if (marks.device_start[i] < 0) return;
   const TracePlace there{source.Process(Layer::kHardware, marks.device[i]), marks.device_stream[i],
                          marks.device_start[i]};
-  BeginSlice(out, "", there, Duration(marks.device_start[i], marks.device_end[i]),
-             source.texts[marks.message[i]]);
+  BeginSlice(out, "", there, marks.device_dur[i], source.texts[marks.message[i]]);
   Put(out, R"("Physic Stream Id": )", marks.device_stream[i], R"(, "Task Id": )",
       marks.device_task[i], "}}");
   PutMarkArrow(out, 'f', marks.mark_id[i], there);

@@ -67,16 +67,14 @@ struct TracePlace {
   TimeNs time = 0;
 };
 
-/// The ns from `start` to `end`.
-inline double Duration(TimeNs start, TimeNs end) { return static_cast<double>(end - start); }
-
 /// {"ph": "X", ..., "args": { - the caller appends the arguments and "}}". `name` is escaped; no
 /// category is shown where `category` is empty.
-template <typename... Name>
-void BeginSlice(std::string& out, std::string_view category, const TracePlace& place, double dur_ns,
+template <typename Ns, typename... Name>
+void BeginSlice(std::string& out, std::string_view category, const TracePlace& place, Ns dur,
                 const Name&... name) {
   Put(out, R"(, {"ph": "X", "name": ")", name..., R"(", "pid": )", place.process, R"(, "tid": )",
-      place.thread, R"(, "ts": ")", Micros{place.time}, R"(", "dur": )", ShortMicros{dur_ns});
+      place.thread, R"(, "ts": ")", Micros{place.time}, R"(", "dur": )",
+      ShortMicros{static_cast<double>(dur)});
   if (!category.empty()) Put(out, R"(, "cat": ")", category, "\"");
   out += R"(, "args": {)";
 }

@@ -8,7 +8,7 @@ namespace mpa::raw {
 
 std::int32_t OpenOps::Around(std::int32_t row, TimeNs time) {
   std::int32_t open = row;
-  while (open >= 0 && end_[open] < time) open = up_[open];
+  while (open >= 0 && ops_.End(open) < time) open = up_[open];
   while (row >= 0 && row != open) {
     const std::int32_t next = up_[row];
     up_[row] = open;
@@ -55,7 +55,7 @@ StringId AllocationNames::Of(std::size_t event) {
   const TimeNs time = session_.allocations.time[event];
   if (const auto found = dequeues_.find(thread); found != dequeues_.end()) {
     const std::int32_t dequeue = LastStarted(found->second, session_.queue.start, time);
-    if (dequeue >= 0 && time < session_.queue.end[dequeue]) return OfQueuedWork(dequeue);
+    if (dequeue >= 0 && time < session_.queue.End(dequeue)) return OfQueuedWork(dequeue);
   }
   return NameOf(open_.Around(LastOpBefore(thread, time), time));
 }
@@ -68,7 +68,7 @@ std::int32_t AllocationNames::LastOpBefore(std::int64_t thread, TimeNs time) con
 StringId AllocationNames::OfQueuedWork(std::int32_t dequeue) const {
   const std::int32_t enqueue = session_.queue.other[dequeue];
   if (enqueue < 0) return StringId::kEmpty;
-  const std::int32_t op = LastOpBefore(session_.queue.thread[enqueue], session_.queue.end[enqueue]);
+  const std::int32_t op = LastOpBefore(session_.queue.thread[enqueue], session_.queue.End(enqueue));
   return NameOf(op < 0 ? -1 : library_op_[op]);
 }
 

@@ -74,7 +74,7 @@ void DropEarlyCalls(Session& session) {
   std::vector<std::int32_t> new_rows(calls.Size(), -1);
   std::int32_t kept = 0;
   const auto keeps = [&](std::size_t i) {
-    return calls.end[i] >= session.info.begin ||
+    return calls.End(i) >= session.info.begin ||
            (calls.level[i] == Level::kModel && calls.type[i] == kModelLoad);
   };
   for (std::size_t i = 0; i < calls.Size(); ++i) {

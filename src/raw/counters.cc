@@ -161,13 +161,11 @@ CounterTable::CounterTable(const Session& session, const Device& device)
       vector_(device.vector_metrics, device.vector_events, device.platform) {
   AddNames("aicore_time", apart_ ? "aic_" : "", cube_);
   if (apart_) AddNames("aiv_time", "aiv_", vector_);
-  columns_.in_database.assign(columns_.names.size(), 1);
   vec_ratio_ = Find("vec_ratio");
   mac_ratio_ = Find(apart_ ? "aic_mac_ratio" : "mac_ratio");
   mte2_ratio_ = Find("mte2_ratio");
   if (vec_ratio_ && mac_ratio_ && mte2_ratio_) columns_.names.emplace_back("memory_bound");
   if (mac_ratio_) columns_.names.emplace_back("cube_utilization");
-  columns_.in_database.resize(columns_.names.size());
 
   const CoreClocks& changes = session.core_clocks;
   for (std::size_t i = 0; i < changes.Size(); ++i) {

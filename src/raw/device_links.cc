@@ -38,7 +38,7 @@ class Dequeues {
   std::int32_t At(std::int64_t thread, TimeNs time) {
     const auto own = threads_.find(thread);
     List& list = own != threads_.end() ? own->second : all_;
-    while (list.next < list.rows.size() && queue_.end[list.rows[list.next]] < time) ++list.next;
+    while (list.next < list.rows.size() && queue_.End(list.rows[list.next]) < time) ++list.next;
     if (list.next == list.rows.size()) return -1;
     const std::int32_t row = list.rows[list.next];
     return queue_.start[row] <= time ? row : -1;
@@ -52,7 +52,7 @@ class Dequeues {
 
   void SortByEnd(List& list) const {
     std::ranges::stable_sort(
-        list.rows, [&](std::int32_t a, std::int32_t b) { return queue_.end[a] < queue_.end[b]; });
+        list.rows, [&](std::int32_t a, std::int32_t b) { return queue_.End(a) < queue_.End(b); });
   }
 
   const QueueRanges& queue_;

@@ -199,7 +199,7 @@ void Replay(Thread& thread, FunctionNames& names, Session& part) {
     const PythonEvent& event = thread.events[i];
     if (event.tag == Tag::kReturn || event.tag == Tag::kReturnC) {
       if (open.empty()) continue;  // of a call from before the capture
-      calls.end[open.back()] = event.time;
+      calls.dur[open.back()] = event.time - calls.start[open.back()];
       open.pop_back();
       continue;
     }
@@ -208,14 +208,13 @@ void Replay(Thread& thread, FunctionNames& names, Session& part) {
         event.tag == Tag::kCall ? modules.Of(function) : Modules::Module{.name = function};
     const std::int64_t parent = open.empty() ? 0 : calls.id[open.back()];
     open.push_back(calls.Size());
-    calls.Append({.start = event.time,
-                  .end = thread.events.back().time,
-                  .name = module.name,
-                  .process = thread.process,
-                  .thread = thread.id,
-                  .id = static_cast<std::int64_t>(i),
-                  .parent_id = parent,
-                  .module_id = module.ordinal});
+    calls.Append(
+        {{.start = event.time, .dur = thread.events.back().time - event.time, .name = module.name},
+         {.process = thread.process,
+          .thread = thread.id,
+          .id = static_cast<std::int64_t>(i),
+          .parent_id = parent,
+          .module_id = module.ordinal}});
   }
 }
 
@@ -232,7 +231,7 @@ void ReadPythonCalls(const std::filesystem::path& directory, const FrameworkCloc
     thread.events = {};
   }
   PythonCalls& calls = part.python;
-  const std::vector<std::size_t> order = RangesInOrder(calls.start, calls.end);
+  const std::vector<std::size_t> order = RangesInOrder(calls.start, calls.dur);
   for (std::size_t i = order.size(); i < calls.Size(); ++i) {
     part.issues.Count("Python call left out, it is too long", kFunctions);
   }

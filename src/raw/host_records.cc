@@ -200,15 +200,12 @@ void ReadHostCalls(const HostInput& input, HostCalls& calls) {
   for (const Api& api : ranges) {
     const auto level = static_cast<Level>(api.level);
     const bool named = level == Level::kNode || level == Level::kCommunication;
-    calls.Append({.start = api.start,
-                  .end = api.end,
-                  .level = level,
-                  .type = api.type,
-                  .name = input.dictionary.TypeName(api.level, api.type),
-                  .item = named && api.item != 0 ? input.dictionary.Text(api.item) : StringId{},
-                  .item_id = api.item,
-                  .request = level == Level::kModel ? std::int64_t{api.request} : -1,
-                  .thread = api.thread});
+    calls.Append({{.start = api.start,
+                   .dur = api.end - api.start,
+                   .name = input.dictionary.TypeName(api.level, api.type),
+                   .item = named && api.item != 0 ? input.dictionary.Text(api.item) : StringId{},
+                   .request = level == Level::kModel ? std::int64_t{api.request} : -1},
+                  {.level = level, .type = api.type, .item_id = api.item, .thread = api.thread}});
   }
 }
 

@@ -38,15 +38,15 @@ class Selection {
  public:
   bool Keeps(const HostCalls& calls, std::size_t row) {
     const Level level = calls.level[row];
-    if (calls.start[row] == calls.end[row]) return false;
+    if (calls.start[row] == calls.End(row)) return false;
     if (level == Level::kNode) return true;
     if (level != Level::kAcl && level != Level::kModel && level != Level::kCommunication)
       return false;
     const auto [last_end, fresh] =
-        last_ends_.try_emplace({calls.thread[row], level}, calls.end[row]);
+        last_ends_.try_emplace({calls.thread[row], level}, calls.End(row));
     if (fresh) return true;
     if (calls.start[row] <= last_end->second) return false;
-    last_end->second = calls.end[row];
+    last_end->second = calls.End(row);
     return true;
   }
 
@@ -75,7 +75,7 @@ HostTree BuildHostTree(const HostCalls& calls) {
     const auto row = static_cast<std::int32_t>(i);
     const Level level = calls.level[i];
     std::int32_t& top = open.Of(calls.thread[i]);
-    while (top >= 0 && calls.end[static_cast<std::size_t>(top)] < calls.end[i]) {
+    while (top >= 0 && calls.End(static_cast<std::size_t>(top)) < calls.End(i)) {
       top = At(tree.parent, top);
     }
     tree.in_tree[i] = 1;
@@ -103,7 +103,7 @@ std::vector<std::int32_t> CallsAround(const HostCalls& calls, const HostTree& tr
       if (tree.in_tree[next]) open.Of(calls.thread[next]) = static_cast<std::int32_t>(next);
     }
     std::int32_t& top = open.Of(thread);
-    while (top >= 0 && calls.end[static_cast<std::size_t>(top)] < time) top = At(tree.parent, top);
+    while (top >= 0 && calls.End(static_cast<std::size_t>(top)) < time) top = At(tree.parent, top);
     around[i] = top;
   }
   return around;

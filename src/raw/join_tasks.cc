@@ -215,7 +215,6 @@ class Joiner {
     const auto model_call = static_cast<std::size_t>(model);
     row.model = static_cast<std::int64_t>(session_.calls.item_id[model_call] &
                                           std::numeric_limits<std::int64_t>::max());
-    row.request = session_.calls.request[model_call];
   }
 
   const HostSide& host_;

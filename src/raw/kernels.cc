@@ -136,20 +136,19 @@ class KernelFinder {
 
   // A kernel of which only the task is known.
   Kernels::Row Unknown(std::size_t row, const HostTask& record) const {
-    return {.task = static_cast<std::int32_t>(row),
-            .op_type = none_,
-            .core = none_,
-            .state = none_,
-            .blocks = record.has_blocks ? record.blocks : 0,
-            .mix_blocks = record.has_blocks ? record.mix_blocks : 0,
-            .hf32 = none_,
-            .input_shapes = none_,
-            .input_types = none_,
-            .input_formats = none_,
-            .output_shapes = none_,
-            .output_types = none_,
-            .output_formats = none_,
-            .attributes = none_};
+    return {{.op_type = none_,
+             .core = none_,
+             .state = none_,
+             .input_shapes = none_,
+             .input_types = none_,
+             .input_formats = none_,
+             .output_shapes = none_,
+             .output_types = none_,
+             .output_formats = none_,
+             .hf32 = none_,
+             .blocks = record.has_blocks ? record.blocks : 0,
+             .mix_blocks = record.has_blocks ? record.mix_blocks : 0},
+            {.task = static_cast<std::int32_t>(row), .attributes = none_}};
   }
 
   bool level0() const { return session_.info.level == 0; }
@@ -285,21 +284,20 @@ class CopyRecords {
     of_calls_ = RecordsOfCalls(calls.Size(), CallsAroundRecords(calls, host.tree, copies_));
   }
 
-  // The size and direction of the next task of the record with the time stamp of the task; writers
+  // Sets size and direction of the next task of the record with the time stamp of the task; writers
   // that stamp it later have it in the same call.
-  Copies::Row Take(const HostTask& task, std::int32_t call) {
-    Copies::Row row{.direction = kOtherDirection};
+  void Take(const HostTask& task, std::int32_t call, std::int64_t& size, std::int64_t& direction) {
+    direction = kOtherDirection;
     const std::size_t record = Find(task, call);
-    if (record == copies_.size() || left_[record] == 0) return row;
+    if (record == copies_.size() || left_[record] == 0) return;
     const CopyInfo& copy = copies_[record];
     const std::uint64_t bytes =
         copy.bytes_per_task == 0 ? left_[record] : std::min(left_[record], copy.bytes_per_task);
     left_[record] -= bytes;
     constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
-    row.bytes = static_cast<std::int64_t>(std::min(bytes, kMax));
+    size = static_cast<std::int64_t>(std::min(bytes, kMax));
     constexpr std::uint16_t kLastDirection = 7;
-    if (copy.direction <= kLastDirection) row.direction = copy.direction;
-    return row;
+    if (copy.direction <= kLastDirection) direction = copy.direction;
   }
 
  private:
@@ -331,9 +329,8 @@ void FindCopies(const HostInput& input, const HostSide& host, const TaskOrigins&
   for (std::size_t row = 0; row < origins.host_task.size(); ++row) {
     if (session.strings.View(session.tasks.host_type[row]) != "MEMCPY_ASYNC") continue;
     const auto host_row = static_cast<std::size_t>(origins.host_task[row]);
-    Copies::Row copy = records.Take(host.tasks[host_row], host.call_of_task[host_row]);
-    copy.task = static_cast<std::int32_t>(row);
-    session.copies.Append(copy);
+    records.Take(host.tasks[host_row], host.call_of_task[host_row], session.tasks.copy_bytes[row],
+                 session.tasks.copy_direction[row]);
   }
 }
 

@@ -33,9 +33,13 @@ StringId TaskType(const Session& session, std::size_t task) {
 }
 
 StringId TimelineTaskType(const Session& session, std::size_t task) {
-  const bool hwts =
-      !session.info.devices.empty() && session.info.devices.front().generation == Generation::kHwts;
-  return IsCopy(session, task) && !hwts ? session.tasks.device_type[task] : TaskType(session, task);
+  const bool from_device = IsCopy(session, task) && !IsHwts(session);
+  return from_device ? session.tasks.device_type[task] : TaskType(session, task);
+}
+
+bool IsHwts(const Session& session) {
+  const std::vector<Device>& devices = session.info.devices;
+  return !devices.empty() && devices.front().generation == Generation::kHwts;
 }
 
 bool IsCopy(const Session& session, std::size_t task) {

@@ -18,6 +18,7 @@ constexpr std::uint16_t kExtended = 1;  // mstx: with a mark id, a domain and lo
 
 struct Segment {
   Marks::Row mark;
+  TimeNs end = -1;
   bool extended = false;
   std::uint16_t number = 0;
   std::string text;
@@ -32,7 +33,7 @@ Segment ReadSegment(const HostInput& input, const Record<kAdditionalSize>& recor
   mark.thread = record.U32(40);
   mark.event_type = record.U32(48);
   mark.start = input.clock.HostNs(record.U64(64));
-  mark.end = input.clock.HostNs(record.U64(72));
+  segment.end = input.clock.HostNs(record.U64(72));
   constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
   mark.mark_id = static_cast<std::int64_t>(std::min(record.U64(80), kMax));
   if (segment.extended) mark.domain = input.dictionary.Text(record.U64(88));
@@ -110,16 +111,18 @@ void ReadMarks(const HostInput& input, const ControlFiles& files,
   Marks marks;
   for (Segment& segment : segments) {
     Marks::Row& mark = segment.mark;
-    const bool plausible = input.clock.IsPlausible(mark.start) && input.clock.IsPlausible(mark.end);
-    if (plausible && mark.end < session.info.begin) continue;
-    if (!plausible || !IsRange(mark.start, mark.end)) {
+    const TimeNs end = segment.end;
+    const bool plausible = input.clock.IsPlausible(mark.start) && input.clock.IsPlausible(end);
+    if (plausible && end < session.info.begin) continue;
+    if (!plausible || !IsRange(mark.start, end)) {
       session.issues.Count("mark left out, its times make no sense", "msproftx");
       continue;
     }
+    mark.dur = end - mark.start;
     mark.message = session.strings.Intern(segment.text);
     if (const auto side = sides.find(mark.mark_id); segment.extended && side != sides.end()) {
       mark.device_start = side->second.start;
-      mark.device_end = side->second.end;
+      mark.device_dur = side->second.end - side->second.start;
       mark.device = side->second.device;
       mark.device_stream = side->second.stream;
       mark.device_task = side->second.task;

@@ -40,12 +40,11 @@ class Decoder {
       return false;
     }
     ops_.start[row] = start;
-    ops_.end[row] = end;
+    ops_.dur[row] = end - start;
     ops_.sequence[row] = fixed.I64(16);
     ops_.process[row] = fixed.I64(24);
     ops_.thread[row] = fixed.I64(32);
     ops_.forward_thread[row] = fixed.I64(48);
-    ops_.scope[row] = fixed.U8(56);
     ForEachTlv(value.substr(kTorchOpFixedSize), [&](std::uint16_t field, std::string_view text) {
       if (std::vector<StringId>* column = Column(field)) (*column)[row] = texts.Number(text);
     });
@@ -83,7 +82,7 @@ class Decoder {
 void FindParents(TorchOps& ops) {
   std::int32_t top = -1;
   for (std::size_t row = 0; row < ops.Size(); ++row) {
-    while (top >= 0 && ops.start[row] > ops.end[top]) top = ops.parent[top];
+    while (top >= 0 && ops.start[row] > ops.End(top)) top = ops.parent[top];
     ops.parent[row] = top;
     top = static_cast<std::int32_t>(row);
   }
@@ -103,7 +102,7 @@ void ReadOperators(const std::filesystem::path& file, const FrameworkClock& cloc
   const TlvFile records(file, part.issues);
   TorchOps& ops = part.ops;
   std::apply([&](auto&... column) { (column.resize(records.Size()), ...); }, ops.Columns());
-  ops.end.assign(records.Size(), -1);  // invalid range: rows of damaged records are left out
+  ops.dur.assign(records.Size(), -1);  // invalid range: rows of damaged records are left out
   RunTexts texts(records);
   DecodeRecords(records, kTorchOpRecord, texts, part.issues, Decoder(clock, wanted, ops));
   texts.Intern(part.strings);
@@ -114,7 +113,7 @@ void ReadOperators(const std::filesystem::path& file, const FrameworkClock& cloc
     }
   }
   if (Intersects(wanted, Parts::kDetails | Parts::kStacks)) texts.Translate(ops.stack);
-  ops.Reorder(RangesInOrder(ops.start, ops.end));
+  ops.Reorder(RangesInOrder(ops.start, ops.dur));
   FindParents(ops);
 }
 
@@ -127,7 +126,7 @@ void FindSteps(const TorchOps& ops, const StringPool& strings, Steps& steps) {
     if (id < 0) continue;
     steps.Append({.id = id,
                   .start = ops.start[row],
-                  .end = ops.end[row],
+                  .end = ops.End(row),
                   .op = static_cast<std::int32_t>(row)});
   }
 }
@@ -148,12 +147,15 @@ void FindBackwardPairs(const TorchOps& ops, BackwardPairs& pairs) {
   });
   BackwardPairs::Row pair;
   const auto end_pair = [&] {
-    if (pair.forward >= 0 && pair.backward >= 0) pairs.Append(pair);
+    if (pair.forward < 0 || pair.backward < 0) return;
+    pair.forward_time = ops.start[pair.forward];
+    pair.backward_time = ops.start[pair.backward];
+    pairs.Append(pair);
   };
   for (const Numbered& op : numbered) {
     if (op.sequence != pair.sequence) {
       end_pair();
-      pair = {.sequence = op.sequence};
+      pair = {{}, {.sequence = op.sequence}};
     }
     (ops.forward_thread[op.row] == 0 ? pair.forward : pair.backward) = op.row;
   }
@@ -286,7 +288,7 @@ void PairMarks(const Marks& marks, Session& part) {
     }
     // The mark at the begin of an enqueue does not know its correlation yet.
     part.queue.Append({.start = start,
-                       .end = marks.time[row],
+                       .dur = marks.time[row] - start,
                        .dequeue = mark.dequeue,
                        .correlation = mark.correlation,
                        .name = marks.name[row],
@@ -330,7 +332,7 @@ void MatchSides(QueueRanges& queue) {
 void ReadTaskQueue(const std::filesystem::path& file, const FrameworkClock& clock, Session& part) {
   PairMarks(ReadMarks(file, clock, part), part);
   QueueRanges& queue = part.queue;
-  queue.Reorder(RangesInOrder(queue.start, queue.end));
+  queue.Reorder(RangesInOrder(queue.start, queue.dur));
   MatchSides(queue);
 }
 
@@ -343,7 +345,7 @@ void FindEnqueuingOps(const TorchOps& ops, QueueRanges& queue) {
     for (; next < ops.Size() && ops.start[next] <= start; ++next) {
       top = static_cast<std::int32_t>(next);
     }
-    while (top >= 0 && start > ops.end[top]) top = ops.parent[top];
+    while (top >= 0 && start > ops.End(top)) top = ops.parent[top];
     if (top >= 0 && ops.thread[top] == queue.thread[row]) queue.op[row] = top;
   }
 }

@@ -58,7 +58,7 @@ void TakeFramework(Session part, Session& session) {
 
 auto CannTables(Session& session) {
   Traffic& traffic = session.traffic;
-  return std::tie(session.calls, session.tasks, session.kernels, session.copies, session.ai_cpu,
+  return std::tie(session.calls, session.tasks, session.kernels, session.ai_cpu,
                   session.input_queue, session.collectives, session.parts, session.core_clocks,
                   session.device_memory, session.module_memory, session.op_memory, traffic.hccs,
                   traffic.pcie, traffic.nic, traffic.roce, traffic.hbm, traffic.ddr, traffic.llc,
@@ -77,10 +77,8 @@ void Shift(std::vector<std::int32_t>& rows, const Table& table) {
 void ShiftReferences(const Session& session, Session& later) {
   Shift(later.tasks.call, session.calls);
   Shift(later.collectives.call, session.calls);
-  for (std::vector<std::int32_t>* tasks :
-       {&later.kernels.task, &later.copies.task, &later.parts.task}) {
-    Shift(*tasks, session.tasks);
-  }
+  Shift(later.kernels.task, session.tasks);
+  Shift(later.parts.task, session.tasks);
   Shift(later.parts.collective, session.collectives);
   Shift(later.kernels.counters, session.counters);
   for (std::size_t i = 0; i < later.tasks.Size(); ++i) {

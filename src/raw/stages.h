@@ -102,7 +102,7 @@ void FindModelIterations(const ControlFiles& files, const std::vector<DeviceLog>
 void FindKernels(const HostSide& host, const TaskOrigins& origins, TensorSets& tensors,
                  Dictionary& dictionary, Session& session);
 
-/// Fills session.copies: a row for each asynchronous copy.
+/// Fills what session.tasks says of asynchronous copies.
 void FindCopies(const HostInput& input, const HostSide& host, const TaskOrigins& origins,
                 Session& session);
 

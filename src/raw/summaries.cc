@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "mpa/base/text.h"
+#include "mpa/raw/labels.h"
 #include "step_ranges.h"
 
 namespace mpa::raw {
@@ -64,7 +65,7 @@ StepRanges RangesOfCalls(const Session& session) {
     const auto after = std::upper_bound(steps.start.begin(), steps.start.end(), calls.start[call]);
     if (after == steps.start.begin()) continue;
     const std::ptrdiff_t step = after - steps.start.begin() - 1;
-    if (calls.end[call] > steps.end[static_cast<std::size_t>(step)]) continue;
+    if (calls.End(call) > steps.end[static_cast<std::size_t>(step)]) continue;
     work[static_cast<std::size_t>(step)].Add(session.tasks.start[task], session.tasks.end[task]);
   }
   std::vector<StepRange> ranges;
@@ -270,26 +271,15 @@ TimeNs Minus(TimeNs a, TimeNs b) {
   return __builtin_sub_overflow(a, b, &difference) ? a : difference;
 }
 
-bool IsHwts(const Session& session) {
-  return !session.info.devices.empty() &&
-         session.info.devices.front().generation == Generation::kHwts;
-}
-
 // What the profiler counts for each collective: of the rows of its timeline the first one that an
 // arrow of the launch leads to. That is the first copy where the parts are tasks of their own. On
 // HWTS chips copies and collective have arrows of their own, and both count.
 std::vector<double> CountedDurations(const Session& session) {
   std::vector<double> counted = session.collectives.dur;
   const bool adds = IsHwts(session);
-  std::vector<std::uint8_t> has_copy(counted.size());
-  const CollectiveParts& parts = session.parts;
-  for (std::size_t i = 0; i < parts.Size(); ++i) {
-    const std::int32_t collective = parts.collective[i];
-    const std::int32_t task = parts.task[i];
-    if (collective < 0 || has_copy[collective]) continue;
-    if (session.strings.View(session.tasks.host_type[task]) != "MEMCPY_ASYNC") continue;
-    has_copy[collective] = 1;
-    counted[collective] = (adds ? counted[collective] : 0) + session.tasks.dur[task];
+  const std::vector<std::int32_t> copies = FirstCopiesOfCollectives(session);
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    if (copies[i] >= 0) counted[i] = (adds ? counted[i] : 0) + session.tasks.dur[copies[i]];
   }
   return counted;
 }
@@ -320,7 +310,7 @@ OperatorTimes SumOperatorTimes(const Session& session) {
   times.device_self.resize(ops.Size());
   times.cube_self.resize(ops.Size());
   for (std::size_t row = 0; row < ops.Size(); ++row) {
-    times.host_total[row] = ops.end[row] - ops.start[row];
+    times.host_total[row] = ops.dur[row];
   }
   SumDeviceWork(session, times);
   times.host_self = times.host_total;

@@ -46,11 +46,12 @@ std::vector<std::size_t> InOrder(std::vector<RowTime> rows) {
 }
 
 std::vector<std::size_t> RangesInOrder(const std::vector<TimeNs>& start,
-                                       const std::vector<TimeNs>& end) {
+                                       const std::vector<TimeNs>& dur) {
   std::vector<RowTime> rows;
   rows.reserve(start.size());
   for (std::size_t row = 0; row < start.size(); ++row) {
-    if (IsRange(start[row], end[row])) rows.push_back({start[row], end[row], row});
+    const TimeNs end = start[row] + dur[row];
+    if (IsRange(start[row], end)) rows.push_back({start[row], end, row});
   }
   return InOrder(std::move(rows));
 }

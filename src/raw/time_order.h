@@ -25,6 +25,6 @@ std::vector<std::size_t> InOrder(std::vector<RowTime> rows);
 
 /// The same for the rows of columns; rows with an invalid range are left out.
 std::vector<std::size_t> RangesInOrder(const std::vector<TimeNs>& start,
-                                       const std::vector<TimeNs>& end);
+                                       const std::vector<TimeNs>& dur);
 
 }  // namespace mpa::raw

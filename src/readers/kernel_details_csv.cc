@@ -139,19 +139,19 @@ class ListedColumns {
   // `kernel` has what Kernels has of it.
   void Append(const Kernels::Row& kernel, RankTrace& trace) const {
     const auto number = [&](Column column) { return io::ParseInt(csv_[column]).value_or(-1); };
-    ListedKernels::Row row{.start = kernel.start,
-                           .dur = kernel.dur,
-                           .name = kernel.name,
-                           .op_type = kernel.op_type,
-                           .core = kernel.core,
-                           .id = static_cast<std::int64_t>(trace.listed_kernels.Size()),
-                           .device = number(device_),
-                           .model = number(model_),
-                           .stream = kernel.stream,
-                           .context = number(context_),
-                           .task = number(task_),
-                           .blocks = number(blocks_),
-                           .mix_blocks = number(mix_blocks_)};
+    ListedKernels::Row row{{.name = kernel.name,
+                            .op_type = kernel.op_type,
+                            .core = kernel.core,
+                            .blocks = number(blocks_),
+                            .mix_blocks = number(mix_blocks_)},
+                           {.start = kernel.start,
+                            .dur = kernel.dur,
+                            .id = static_cast<std::int64_t>(trace.listed_kernels.Size()),
+                            .device = number(device_),
+                            .model = number(model_),
+                            .stream = kernel.stream,
+                            .context = number(context_),
+                            .task = number(task_)}};
     for (std::size_t i = 0; i < kTexts.size(); ++i)
       row.*kTexts[i].cell = trace.strings.Intern(Recorded(csv_[texts_[i]]));
     trace.listed_kernels.Append(row);

@@ -39,29 +39,29 @@ void ListTasks(DbInput& input, const io::KeptRows& tasks, const char* table) {
     };
     const StringId core = text(12), name = input.strings.Text(row, 10);
     if (IsHcclKernel(strings.View(core), strings.View(name))) return;
-    input.trace.listed_kernels.Append({.start = span->start,
-                                       .dur = span->dur,
-                                       .name = name,
-                                       .op_type = text(11),
-                                       .core = row.IsNull(12) ? text(8) : core,
-                                       .state = text(13),
-                                       .input_shapes = text(14),
-                                       .input_types = text(15),
-                                       .input_formats = text(16),
-                                       .output_shapes = text(17),
-                                       .output_types = text(18),
-                                       .output_formats = text(19),
-                                       .hf32 = text(20),
-                                       .id = row.IntOr(9, -1),
-                                       .device = row.IntOr(2, -1),
-                                       .model = row.IntOr(3, -1),
-                                       .stream = NumberOrNone(row, 4),
-                                       .context = NumberOrNone(row, 5),
-                                       .task = NumberOrNone(row, 6),
-                                       // If both columns exist, blockDim is a text of graphs.
-                                       .blocks = row.IntOr(21, row.IntOr(22, -1)),
-                                       .mix_blocks = row.IntOr(23, row.IntOr(24, -1)),
-                                       .link = Link(row, 7)});
+    input.trace.listed_kernels.Append({{.name = name,
+                                        .op_type = text(11),
+                                        .core = row.IsNull(12) ? text(8) : core,
+                                        .state = text(13),
+                                        .input_shapes = text(14),
+                                        .input_types = text(15),
+                                        .input_formats = text(16),
+                                        .output_shapes = text(17),
+                                        .output_types = text(18),
+                                        .output_formats = text(19),
+                                        .hf32 = text(20),
+                                        // If both columns exist, blockDim is a text of graphs.
+                                        .blocks = row.IntOr(21, row.IntOr(22, -1)),
+                                        .mix_blocks = row.IntOr(23, row.IntOr(24, -1))},
+                                       {.start = span->start,
+                                        .dur = span->dur,
+                                        .id = row.IntOr(9, -1),
+                                        .device = row.IntOr(2, -1),
+                                        .model = row.IntOr(3, -1),
+                                        .stream = NumberOrNone(row, 4),
+                                        .context = NumberOrNone(row, 5),
+                                        .task = NumberOrNone(row, 6),
+                                        .link = Link(row, 7)}});
   };
   ScanTasks(input, tasks, table, columns, read);
 }
@@ -96,15 +96,15 @@ void ListCollectives(DbInput& input) {
     const std::int64_t link = Link(row, 4);
     const auto owner = owners.find(link);
     input.trace.listed_kernels.Append(
-        {.start = span->start,
-         .dur = span->dur,
-         .name = input.strings.Text(row, 2),
-         .op_type = RecordedText(input.strings.Text(row, 3), input.trace.strings),
-         .core = core,
-         .device = owner == owners.end() ? -1 : owner->second.device,
-         .model = owner == owners.end() ? -1 : owner->second.model,
-         .blocks = 0,
-         .link = link});
+        {{.name = input.strings.Text(row, 2),
+          .op_type = RecordedText(input.strings.Text(row, 3), input.trace.strings),
+          .core = core,
+          .blocks = 0},
+         {.start = span->start,
+          .dur = span->dur,
+          .device = owner == owners.end() ? -1 : owner->second.device,
+          .model = owner == owners.end() ? -1 : owner->second.model,
+          .link = link}});
   };
   input.database.Scan("startNs, endNs, opName, opType, connectionId", "COMMUNICATION_OP", read);
 }

@@ -50,39 +50,32 @@ std::string OnLines(std::string_view text) {
   return text.empty() ? std::string(kNotRecorded) : raw::ListLines(text);
 }
 
-std::int32_t TrackOf(const raw::TorchOps& ops, std::size_t op, TrackNumbers& tracks) {
-  return tracks.Of(ops.process[op], ops.thread[op]);
-}
-
-void FillOps(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
-  Rewriter rewrite(session.strings);
-  const bool details = Intersects(wanted, Tables::kOpDetails);
-  const bool stacks = details || Intersects(wanted, Tables::kOpStacks);
-  const auto on_lines = [&](bool is_wanted, StringId id) {
-    return is_wanted ? rewrite(id, OnLines) : StringId::kEmpty;
-  };
-  const raw::TorchOps& ops = session.ops;
-  for (std::size_t i = 0; i < ops.Size(); ++i) {
-    trace.host_ops.Append({.start = ops.start[i],
-                           .dur = ops.end[i] - ops.start[i],
-                           .name = ops.name[i],
-                           .track = TrackOf(ops, i, tracks),
-                           .shapes = on_lines(details, ops.shapes[i]),
-                           .types = on_lines(details, ops.types[i]),
-                           .stack = on_lines(stacks, ops.stack[i])});
+// Sets the tracks of rows that say process and thread.
+void SetTracks(const auto& threads, TrackNumbers& tracks, std::vector<std::int32_t>& track) {
+  for (std::size_t i = 0; i < track.size(); ++i) {
+    track[i] = tracks.Of(threads.process[i], threads.thread[i]);
   }
 }
 
-void FillBackwardLinks(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
-  const raw::TorchOps& ops = session.ops;
-  for (std::size_t i = 0; i < session.backward.Size(); ++i) {
-    const auto forward = static_cast<std::size_t>(session.backward.forward[i]);
-    const auto backward = static_cast<std::size_t>(session.backward.backward[i]);
-    trace.backward_links.Append({.forward_time = ops.start[forward],
-                                 .forward_track = TrackOf(ops, forward, tracks),
-                                 .backward_time = ops.start[backward],
-                                 .backward_track = TrackOf(ops, backward, tracks)});
-    trace.backward_tid = ops.thread[backward];
+void ShowOps(Session& session, Tables wanted, TrackNumbers& tracks) {
+  Rewriter rewrite(session.strings);
+  const bool details = Intersects(wanted, Tables::kOpDetails);
+  const bool stacks = details || Intersects(wanted, Tables::kOpStacks);
+  raw::TorchOps& ops = session.ops;
+  for (std::size_t i = 0; i < ops.Size(); ++i) {
+    if (details) ops.shapes[i] = rewrite(ops.shapes[i], OnLines);
+    if (details) ops.types[i] = rewrite(ops.types[i], OnLines);
+    if (stacks) ops.stack[i] = rewrite(ops.stack[i], OnLines);
+  }
+  SetTracks(ops, tracks, ops.track);
+}
+
+void ShowBackwardPairs(Session& session, RankTrace& trace) {
+  raw::BackwardPairs& pairs = session.backward;
+  for (std::size_t i = 0; i < pairs.Size(); ++i) {
+    pairs.forward_track[i] = session.ops.track[static_cast<std::size_t>(pairs.forward[i])];
+    pairs.backward_track[i] = session.ops.track[static_cast<std::size_t>(pairs.backward[i])];
+    trace.backward_tid = session.ops.thread[static_cast<std::size_t>(pairs.backward[i])];
   }
 }
 
@@ -96,21 +89,11 @@ void FillQueue(Session& session, TrackNumbers& tracks, RankTrace& trace) {
         {.queued = queue.start[asked],
          .queued_track = tracks.Of(queue.process[asked], queue.thread[asked]),
          .start = queue.start[i],
-         .dur = queue.end[i] - queue.start[i],
+         .dur = queue.dur[i],
          .track = tracks.Of(queue.process[i], queue.thread[i]),
          .name = rewrite(queue.name[i],
                          [](std::string_view name) { return fmt::format("Dequeue@{}", name); }),
-         .queued_dur = queue.end[asked] - queue.start[asked]});
-  }
-}
-
-void FillPython(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
-  const raw::PythonCalls& calls = session.python;
-  for (std::size_t i = 0; i < calls.Size(); ++i) {
-    trace.python_calls.Append({.start = calls.start[i],
-                               .dur = calls.end[i] - calls.start[i],
-                               .name = calls.name[i],
-                               .track = tracks.Of(calls.process[i], calls.thread[i])});
+         .queued_dur = queue.dur[asked]});
   }
 }
 
@@ -120,48 +103,40 @@ std::int64_t LinkOfMark(std::int64_t mark_id) {
   return mark_id <= std::numeric_limits<std::int64_t>::max() - kFirst ? kFirst + mark_id : -1;
 }
 
-void FillMarks(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
+void ShowMarks(Session& session, TrackNumbers& tracks) {
   constexpr MstxKind kKinds[] = {MstxKind::kMark, MstxKind::kPushPop, MstxKind::kStartEnd,
                                  MstxKind::kMark};
-  const raw::Marks& marks = session.marks;
+  raw::Marks& marks = session.marks;
+  marks.Filter([&](std::size_t i) {
+    return marks.event_type[i] >= 0 && marks.event_type[i] < std::ssize(kKinds);
+  });
   for (std::size_t i = 0; i < marks.Size(); ++i) {
-    const std::int64_t type = marks.event_type[i];
-    if (type < 0 || type >= std::ssize(kKinds)) continue;
-    trace.mstx.Append({.start = marks.start[i],
-                       .dur = marks.end[i] - marks.start[i],
-                       .kind = kKinds[type],
-                       .message = marks.message[i],
-                       .domain = marks.domain[i],
-                       .track = tracks.Of(session.info.process, marks.thread[i]),
-                       .link = LinkOfMark(marks.mark_id[i]),
-                       .device_start = marks.device_start[i],
-                       .device_dur = marks.device_start[i] < 0
-                                         ? -1
-                                         : marks.device_end[i] - marks.device_start[i]});
+    marks.kind[i] = kKinds[marks.event_type[i]];
+    marks.track[i] = tracks.Of(session.info.process, marks.thread[i]);
+    marks.link[i] = LinkOfMark(marks.mark_id[i]);
   }
 }
 
-// Calls by the name that the timeline shows, "Node@launch".
-void FillCalls(Session& session, TrackNumbers& tracks, RankTrace& trace) {
-  const raw::HostCalls& calls = session.calls;
+// Calls get the name that the timeline shows, "Node@launch".
+void ShowCalls(Session& session, TrackNumbers& tracks) {
+  raw::HostCalls& calls = session.calls;
   std::map<raw::Level, Rewriter> names;
   for (std::size_t i = 0; i < calls.Size(); ++i) {
     const raw::Level level = calls.level[i];
     Rewriter& rewrite = names.try_emplace(level, session.strings).first->second;
     const bool runs_model =
         level == raw::Level::kModel && session.strings.View(calls.name[i]) == "ModelExecute";
-    trace.host_calls.Append({.start = calls.start[i],
-                             .dur = calls.end[i] - calls.start[i],
-                             .name = rewrite(raw::CallName(calls, i),
-                                             [&](std::string_view name) {
-                                               return fmt::format("{}@{}", raw::LevelPrefix(level),
-                                                                  name);
-                                             }),
-                             .track = tracks.Of(session.info.process, calls.thread[i]),
-                             .item = runs_model ? StringId::kEmpty : calls.item[i],
-                             .model = runs_model ? static_cast<std::int64_t>(calls.item_id[i]) : -1,
-                             .request = runs_model ? calls.request[i] : -1,
-                             .connection = static_cast<std::int64_t>(i)});
+    calls.name[i] = rewrite(raw::CallName(calls, i), [&](std::string_view name) {
+      return fmt::format("{}@{}", raw::LevelPrefix(level), name);
+    });
+    calls.track[i] = tracks.Of(session.info.process, calls.thread[i]);
+    calls.connection[i] = static_cast<std::int64_t>(i);
+    if (runs_model) {
+      calls.item[i] = StringId::kEmpty;
+      calls.model[i] = static_cast<std::int64_t>(calls.item_id[i]);
+    } else {
+      calls.request[i] = -1;
+    }
   }
 }
 
@@ -169,12 +144,12 @@ void FillCalls(Session& session, TrackNumbers& tracks, RankTrace& trace) {
 void FillHostTables(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
   trace.session_start = session.info.begin;
   trace.session_end = session.info.end;
-  FillOps(session, wanted, tracks, trace);
-  FillBackwardLinks(session, tracks, trace);
+  ShowOps(session, wanted, tracks);
+  ShowBackwardPairs(session, trace);
   if (Intersects(wanted, Tables::kQueuedWork)) FillQueue(session, tracks, trace);
-  FillPython(session, tracks, trace);
-  FillMarks(session, tracks, trace);
-  if (Intersects(wanted, Tables::kHostCalls)) FillCalls(session, tracks, trace);
+  SetTracks(session.python, tracks, session.python.track);
+  ShowMarks(session, tracks);
+  if (Intersects(wanted, Tables::kHostCalls)) ShowCalls(session, tracks);
 }
 
 void FillMemorySamples(Session& session, RankTrace& trace) {
@@ -306,8 +281,13 @@ void FillJob(const raw::SessionInfo& info, JobInfo& job) {
   for (const raw::Device& device : info.devices) job.devices.push_back({info.rank, device.id});
 }
 
-// Hands over the tables that are the session's as they are.
-void TakeTables(Session& session, RankTrace& trace) {
+// Hands over the tables of the session that are the rank's.
+void TakeTables(Session& session, Tables wanted, RankTrace& trace) {
+  trace.host_ops.Take(session.ops);
+  trace.backward_links.Take(session.backward);
+  trace.python_calls.Take(session.python);
+  trace.mstx.Take(session.marks);
+  if (Intersects(wanted, Tables::kHostCalls)) trace.host_calls.Take(session.calls);
   trace.garbage_collections = std::move(session.garbage_collections);
   trace.steps = std::move(session.steps);
   trace.overlaps = std::move(session.overlaps);
@@ -331,7 +311,7 @@ void ReadRawCapture(const CaptureFile& file, const ReadRequest& request, RankTra
   FillDeviceTables(session, request.wanted, tracks, trace);
   FillSummaryTables(session, request.wanted, trace);
   FillJob(session.info, trace.job);
-  TakeTables(session, trace);
+  TakeTables(session, request.wanted, trace);
 }
 
 }  // namespace

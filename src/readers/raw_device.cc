@@ -74,11 +74,6 @@ struct Duration {
 
 void FillTasks(const Session& session, const LaunchOf& launch, RankTrace& trace) {
   const raw::Tasks& tasks = session.tasks;
-  std::vector<CopyDirection> directions(tasks.Size());
-  for (std::size_t i = 0; i < session.copies.Size(); ++i) {
-    directions[static_cast<std::size_t>(session.copies.task[i])] =
-        CopyDirectionOf(session.copies.direction[i]);
-  }
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
     if (tasks.group[i]) continue;
     const Duration dur(tasks.dur[i]);
@@ -102,7 +97,7 @@ void FillTasks(const Session& session, const LaunchOf& launch, RankTrace& trace)
                                .connection = tasks.call[i],
                                .model = tasks.model[i] == raw::kNoModel ? -1 : tasks.model[i],
                                .number = tasks.task[i],
-                               .direction = directions[i]});
+                               .direction = CopyDirectionOf(tasks.copy_direction[i])});
   }
 }
 

@@ -19,10 +19,15 @@ std::string Outside(std::string_view what, const std::vector<std::int32_t>& colu
   return {};
 }
 
-std::string Backwards(std::string_view what, const std::vector<TimeNs>& start,
-                      const std::vector<TimeNs>& end) {
-  for (std::size_t i = 0; i < start.size(); ++i)
-    if (end[i] < start[i]) return fmt::format("{}[{}] ends before it starts", what, i);
+std::string Backwards(std::string_view what, const std::vector<TimeNs>& dur) {
+  for (std::size_t i = 0; i < dur.size(); ++i)
+    if (dur[i] < 0) return fmt::format("{}[{}] ends before it starts", what, i);
+  return {};
+}
+
+std::string TaskBackwards(const raw::Tasks& tasks) {
+  for (std::size_t i = 0; i < tasks.Size(); ++i)
+    if (tasks.end[i] < tasks.start[i]) return fmt::format("tasks[{}] ends before it starts", i);
   return {};
 }
 
@@ -55,7 +60,6 @@ std::string BrokenPromise(const raw::Session& s) {
         DetailOutside(s),
         Outside("kernels.task", s.kernels.task, tasks),
         Outside("kernels.counters", s.kernels.counters, s.counters.Size()),
-        Outside("copies.task", s.copies.task, tasks),
         Outside("collectives.call", s.collectives.call, calls),
         Outside("parts.task", s.parts.task, tasks),
         Outside("parts.collective", s.parts.collective, s.collectives.Size()),
@@ -69,9 +73,9 @@ std::string BrokenPromise(const raw::Session& s) {
         Outside("links.op", s.links.op, ops),
         Outside("links.task", s.links.task, tasks),
         Outside("links.collective", s.links.collective, s.collectives.Size()),
-        Backwards("tasks", s.tasks.start, s.tasks.end),
-        Backwards("calls", s.calls.start, s.calls.end),
-        Backwards("ops", s.ops.start, s.ops.end)})
+        TaskBackwards(s.tasks),
+        Backwards("calls", s.calls.dur),
+        Backwards("ops", s.ops.dur)})
     if (!breach.empty()) return breach;
   return {};
 }

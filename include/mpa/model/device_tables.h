@@ -142,22 +142,30 @@ struct KernelLoadFields {
 };
 struct KernelLoads : Table<KernelLoadFields> {};
 
+/// What the capture says of a kernel itself. Numbers: -1 is not recorded.
+template <template <typename> class Of>
+struct KernelDescriptionFields {
+  Of<StringId> name{}, op_type{};
+  Of<StringId> core{};   ///< "AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "AI_CPU", "DSA_SQE", ...
+  Of<StringId> state{};  ///< "dynamic", "static"
+  // "\"32,3;16\"" with the quotes, "FLOAT16;DT_BF16", "ND;NCHW": one entry a tensor.
+  Of<StringId> input_shapes{}, input_types{}, input_formats{};
+  Of<StringId> output_shapes{}, output_types{}, output_formats{};
+  Of<StringId> hf32{};  ///< "YES", "NO"
+  Of<std::int64_t> blocks = Initially{-1}, mix_blocks = Initially{-1};
+};
+
 /// The rows of kernel_details.csv as databases contain them: kernels, collectives, and kernels that
-/// only arrange collectives, each with all recorded details. Numbers: -1 is not recorded.
+/// only arrange collectives. Numbers: -1 is not recorded.
 template <template <typename> class Of>
 struct ListedKernelFields {
   Of<TimeNs> start{}, dur{};
-  Of<StringId> name{}, op_type{}, core{}, state{};
-  Of<StringId> input_shapes{}, input_types{}, input_formats{};
-  Of<StringId> output_shapes{}, output_types{}, output_formats{};
-  Of<StringId> hf32{};
   Of<std::int64_t> id = Initially{-1};  ///< of the task in the capture; see CounterValues
   Of<std::int64_t> device = Initially{-1}, model = Initially{-1}, stream = Initially{-1},
                    context = Initially{-1}, task = Initially{-1};
-  Of<std::int64_t> blocks = Initially{-1}, mix_blocks = Initially{-1};
   Of<std::int64_t> link = Initially{-1};  ///< see Launches
 };
-struct ListedKernels : Table<ListedKernelFields> {};
+struct ListedKernels : Table<KernelDescriptionFields, ListedKernelFields> {};
 
 /// The hardware counters of the listed kernels; times are ns.
 template <template <typename> class Of>

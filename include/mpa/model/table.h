@@ -55,21 +55,26 @@ void MapTexts(Row& row, Texts& texts) {
 ///     };
 ///     struct Copies : Table<CopyFields> {};
 ///
+/// Several declarations make one table: Table<HostOpFields, TorchOpFields> has the columns of both.
 /// Columns are plain vectors of equal length; row i is the i-th element of each. Times are
 /// nanoseconds. Missing values are -1 or the empty text unless said otherwise.
-template <template <template <typename> class> class Fields>
-struct Table : Fields<InTable> {
-  using Row = Fields<InRow>;
+template <template <template <typename> class> class... Fields>
+struct Table : Fields<InTable>... {
+  struct JoinedRow : Fields<InRow>... {};
+  using Row = std::conditional_t<sizeof...(Fields) == 1,
+                                 std::tuple_element_t<0, std::tuple<Fields<InRow>...>>, JoinedRow>;
 
   /// References to all columns, in the order of their declaration.
-  auto Columns() { return FieldsOf(static_cast<Fields<InTable>&>(*this)); }
-  auto Columns() const { return FieldsOf(static_cast<const Fields<InTable>&>(*this)); }
+  auto Columns() { return std::tuple_cat(FieldsOf(static_cast<Fields<InTable>&>(*this))...); }
+  auto Columns() const {
+    return std::tuple_cat(FieldsOf(static_cast<const Fields<InTable>&>(*this))...);
+  }
 
   std::size_t Size() const { return std::get<0>(Columns()).size(); }
   bool Empty() const { return Size() == 0; }
 
   void Append(const Row& row) {
-    ForEachPair(Columns(), FieldsOf(row),
+    ForEachPair(Columns(), std::tuple_cat(FieldsOf(static_cast<const Fields<InRow>&>(row))...),
                 [](auto& column, const auto& cell) { column.push_back(cell); });
   }
 
@@ -95,10 +100,16 @@ struct Table : Fields<InTable> {
     }
   }
 
+  /// Takes over these columns of a table that has more.
+  template <typename Wider>
+  void Take(Wider& wider) {
+    (static_cast<void>(static_cast<Fields<InTable>&>(*this) = std::move(wider)), ...);
+  }
+
   /// A copy of row i.
   Row At(std::size_t i) const {
     Row row;
-    ForEachPair(Columns(), FieldsOf(row),
+    ForEachPair(Columns(), std::tuple_cat(FieldsOf(static_cast<Fields<InRow>&>(row))...),
                 [i](const auto& column, auto& cell) { cell = column[i]; });
     return row;
   }
@@ -112,6 +123,9 @@ struct Table : Fields<InTable> {
     }
     Reorder(kept);
   }
+
+  /// When row i ends.
+  auto End(std::size_t i) const { return this->start[i] + this->dur[i]; }
 
   /// The rows in order of start, those that start together in table order.
   std::vector<std::size_t> RowsByStart() const { return RowsBy(this->start); }

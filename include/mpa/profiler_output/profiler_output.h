@@ -44,6 +44,10 @@ struct KernelLine {
   const double* counters = nullptr;  ///< one value for each of KernelColumns::counters
 };
 
+/// The line of a kernel, without its place. Texts without a value are shown as `none`.
+KernelLine DescribeKernel(const KernelDescriptionFields<InTable>& kernels, std::size_t row,
+                          const StringPool& strings, std::string_view none);
+
 /// Where a row of kernel_details.csv lies.
 struct KernelSpan {
   TimeNs start, end;

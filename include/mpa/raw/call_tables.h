@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "mpa/base/time.h"
+#include "mpa/model/host_tables.h"
 #include "mpa/model/string_pool.h"
 #include "mpa/model/table.h"
 
@@ -25,20 +26,18 @@ enum class Level : std::int32_t {
 };
 
 /// Calls of CANN on the host. In order of start, then of the deeper level last; the row number is
-/// the connection of what a call launched.
+/// the connection of what a call launched. Names are those of the type dictionary: "aclnnAdd",
+/// "launch", "master". Items are texts as recorded: op (node), sub-task (communication), or empty;
+/// requests are of the level of models. The columns track, model and connection are not set.
 template <template <typename> class Of>
-struct HostCallFields {
-  Of<TimeNs> start{}, end{};
+struct HostCallLevelFields {
   Of<Level> level{};
   Of<std::uint32_t> type{};     ///< number within the level; of acl calls type >> 16 is the mode
-  Of<StringId> name{};          ///< by the type dictionary: "aclnnAdd", "launch", "master"
-  Of<StringId> item{};          ///< text of the item: op (node), sub-task (communication); or empty
   Of<std::uint64_t> item_id{};  ///< as recorded: hash of `item`, or number of the model
-  Of<std::int64_t> request = Initially{-1};  ///< model level: iteration
   Of<std::int64_t> thread = Initially{-1};
   Of<bool> launches{};  ///< an arrow HostToDevice begins at `start`, see page of the format
 };
-struct HostCalls : Table<HostCallFields> {};
+struct HostCalls : Table<HostCallFields, HostCallLevelFields> {};
 
 /// What the program did with its queues of input data. In order of time.
 template <template <typename> class Of>
@@ -51,20 +50,17 @@ struct InputQueueFields {
 };
 struct InputQueue : Table<InputQueueFields> {};
 
-/// Marks and ranges that the program set (mstx, tx). In order of start.
+/// Marks and ranges that the program set (mstx, tx). In order of start. Kinds, tracks and links are
+/// not set.
 template <template <typename> class Of>
 struct MarkFields {
-  Of<TimeNs> start{}, end{};
   Of<std::int64_t> event_type{};  ///< 0 marker, 1 push/pop, 2 start/end, 3 marker_ex
   Of<std::int64_t> mark_id{};
-  Of<StringId> domain{};  ///< "default"
-  Of<StringId> message{};
   Of<std::int64_t> process = Initially{-1}, thread = Initially{-1};
-  // Where it has a side on the device; -1 otherwise.
-  Of<TimeNs> device_start = Initially{-1}, device_end = Initially{-1};
+  // Of its side on the device; -1: it has none.
   Of<std::int64_t> device = Initially{-1}, device_stream = Initially{-1},
                    device_task = Initially{-1};
 };
-struct Marks : Table<MarkFields> {};
+struct Marks : Table<MstxEventFields, MarkFields> {};
 
 }  // namespace mpa::raw

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "mpa/base/time.h"
+#include "mpa/model/host_tables.h"
 #include "mpa/model/string_pool.h"
 #include "mpa/model/table.h"
 
@@ -11,31 +12,26 @@
 /// epoch; -1: not known.
 namespace mpa::raw {
 
-/// Operators of the framework. In order of start, enclosing ones first.
+/// Operators of the framework. In order of start, enclosing ones first. Details are as recorded,
+/// empty where they were not: shapes "2,1024;64", types "long int;float", stacks with ';' between
+/// the entries. Tracks are not set.
 template <template <typename> class Of>
 struct TorchOpFields {
-  Of<TimeNs> start{}, end{};
-  Of<StringId> name{};
   Of<std::int64_t> process = Initially{-1}, thread = Initially{-1};
   Of<std::int64_t> sequence = Initially{-1};  ///< of autograd; -1 none
   Of<std::int64_t> forward_thread{};          ///< of an operator of the backward pass, else 0
-  Of<std::int64_t> scope{};
   /// Row of the innermost operator around it, on whatever thread it runs; -1: none. Earlier than
   /// its own row.
   Of<std::int32_t> parent = Initially{-1};
-  // As recorded, empty where it was not.
-  Of<StringId> shapes{};   ///< "2,1024;64"
-  Of<StringId> types{};    ///< "long int;float"
-  Of<StringId> stack{};    ///< entries separated by ';'
   Of<StringId> modules{};  ///< module hierarchy
   Of<StringId> extra{};    ///< "k:v;k:v;"
 };
-struct TorchOps : Table<TorchOpFields> {};
+struct TorchOps : Table<HostOpFields, TorchOpFields> {};
 
 /// One side of work handed over by the task queue. In order of start.
 template <template <typename> class Of>
 struct QueueRangeFields {
-  Of<TimeNs> start{}, end{};
+  Of<TimeNs> start{}, dur{};
   Of<bool> dequeue{};
   Of<std::int64_t> correlation{};  ///< the same on both sides
   Of<StringId> name{};  ///< bare name of the work; empty for an enqueue whose dequeue is lost
@@ -47,16 +43,15 @@ struct QueueRangeFields {
 struct QueueRanges : Table<QueueRangeFields> {};
 
 /// Calls of Python functions, of C functions from Python, and of modules. In order of start.
+/// Tracks are not set.
 template <template <typename> class Of>
-struct PythonCallFields {
-  Of<TimeNs> start{}, end{};
-  Of<StringId> name{};  ///< "train.py(52): train_step", "nn.Module: Linear_0"
+struct PythonCallIdFields {
   Of<std::int64_t> process = Initially{-1}, thread = Initially{-1};
   Of<std::int64_t> id = Initially{-1}, parent_id = Initially{-1};  ///< as the timeline shows them
   Of<std::int64_t> module_id =
       Initially{-1};  ///< ordinal of the module in its class; -1: no module
 };
-struct PythonCalls : Table<PythonCallFields> {};
+struct PythonCalls : Table<PythonCallFields, PythonCallIdFields> {};
 
 /// What the allocators of the framework did. In order of time.
 template <template <typename> class Of>
@@ -74,13 +69,13 @@ struct AllocatorEventFields {
 };
 struct AllocatorEvents : Table<AllocatorEventFields> {};
 
-/// Pairs of operators of the forward and the backward pass, rows in TorchOps.
+/// Pairs of operators of the forward and the backward pass, rows in TorchOps. Tracks are not set.
 template <template <typename> class Of>
 struct BackwardPairFields {
   Of<std::int64_t> sequence = Initially{-1};
   Of<std::int32_t> forward = Initially{-1}, backward = Initially{-1};
 };
-struct BackwardPairs : Table<BackwardPairFields> {};
+struct BackwardPairs : Table<BackwardLinkFields, BackwardPairFields> {};
 
 /// Which device work an operator launched. In order of the operators; of one operator tasks in
 /// order of start, then collectives.

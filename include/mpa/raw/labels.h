@@ -27,6 +27,9 @@ StringId TaskType(const Session& session, std::size_t task);
 /// The same on the timeline, where copies have the type in the device record, except on HWTS chips.
 StringId TimelineTaskType(const Session& session, std::size_t task);
 
+/// True for a capture of HWTS chips.
+bool IsHwts(const Session& session);
+
 /// True for a copy between memories.
 bool IsCopy(const Session& session, std::size_t task);
 

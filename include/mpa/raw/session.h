@@ -131,7 +131,6 @@ struct Session {
   HostCalls calls;
   Tasks tasks;
   Kernels kernels;
-  Copies copies;
   AiCpuKernels ai_cpu;
   InputQueue input_queue;
   Collectives collectives;

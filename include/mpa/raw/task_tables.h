@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpa/base/time.h"
+#include "mpa/model/device_tables.h"
 #include "mpa/model/string_pool.h"
 #include "mpa/model/table.h"
 
@@ -38,13 +39,15 @@ struct TaskFields {
   Of<std::int64_t> stream = Initially{-1}, task = Initially{-1}, batch{};
   Of<std::int64_t> context = Initially{kNoContext};
   Of<std::int64_t> model = Initially{kNoModel};
-  Of<std::int64_t> request = Initially{-1};  ///< iteration of the model
-  Of<std::int64_t> thread = Initially{-1};   ///< that issued it; -1 without host record
-  Of<TimeNs> issued = Initially{-1};         ///< time of the host record
+  Of<std::int64_t> thread = Initially{-1};  ///< that issued it; -1 without host record
+  Of<TimeNs> issued = Initially{-1};        ///< time of the host record
   Of<std::int32_t> call =
       Initially{-1};  ///< row in HostCalls that is its connection; -1: none around it
   Of<TaskKind> kind{};
   Of<std::int32_t> detail = Initially{-1};
+  // Of a copy between memories.
+  Of<std::int64_t> copy_bytes{};                    ///< 0 where the host did not record it
+  Of<std::int64_t> copy_direction = Initially{-1};  ///< as in CopyDirections(); 65535: other
   Of<bool> group{};  ///< task around the contexts of an FFTS+ group: not in the timeline
 };
 struct Tasks : Table<TaskFields> {};
@@ -52,29 +55,12 @@ struct Tasks : Table<TaskFields> {};
 /// Compute kernels. In the order of their tasks. Texts are "N/A" at level 0, where only name and
 /// block number are recorded.
 template <template <typename> class Of>
-struct KernelFields {
-  Of<std::int32_t> task = Initially{-1};  ///< row in Tasks
-  Of<StringId> name{}, op_type{};
-  Of<StringId> core{};   ///< "AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "AI_CPU", "DSA_SQE", ...
-  Of<StringId> state{};  ///< "dynamic", "static"
-  Of<std::int64_t> blocks{}, mix_blocks{};
-  Of<StringId> hf32{};  ///< "YES", "NO"
-  // "FLOAT16;DT_BF16", "ND;NCHW", "\"32,3;16\"" with the quotes; one entry a tensor.
-  Of<StringId> input_shapes{}, input_types{}, input_formats{};
-  Of<StringId> output_shapes{}, output_types{}, output_formats{};
+struct KernelTaskFields {
+  Of<std::int32_t> task = Initially{-1};      ///< row in Tasks
   Of<StringId> attributes{};                  ///< JSON text, or "N/A"
   Of<std::int32_t> counters = Initially{-1};  ///< row in Counters
 };
-struct Kernels : Table<KernelFields> {};
-
-/// Copies between memories.
-template <template <typename> class Of>
-struct CopyFields {
-  Of<std::int32_t> task = Initially{-1};       ///< row in Tasks
-  Of<std::int64_t> bytes{};                    ///< 0 where the host did not record it
-  Of<std::int64_t> direction = Initially{-1};  ///< 0 h2h, 1 h2d, 2 d2h, 3 d2d, ..., 65535 other
-};
-struct Copies : Table<CopyFields> {};
+struct Kernels : Table<KernelDescriptionFields, KernelTaskFields> {};
 
 /// The counters of kernels, derived from the metric set of the capture. One row per kernel, one
 /// value per metric: values[row * names.size() + metric].
@@ -82,8 +68,7 @@ struct Counters {
   /// "aicore_time", "aic_total_cycles", "aic_mac_ratio", ..., "cube_utilization" in the order of
   /// the columns of kernel_details.csv, without the unit. Times are in ns.
   std::vector<std::string> names;
-  std::vector<std::uint8_t> in_database;  ///< whether TASK_PMU_INFO has the metric
-  std::vector<double> values;             ///< NaN: does not apply to the kernel
+  std::vector<double> values;  ///< NaN: does not apply to the kernel
 
   std::size_t Size() const { return names.empty() ? 0 : values.size() / names.size(); }
 };

@@ -155,24 +155,12 @@ class Counters {
 
 po::KernelLine LineOf(const RankTrace& trace, std::size_t i) {
   const ListedKernels& kernels = trace.listed_kernels;
-  const auto text = [&](const std::vector<StringId>& ids) {
-    return ids[i] == StringId::kEmpty ? po::kNone : trace.strings.View(ids[i]);
-  };
-  return {.step = {},
-          .model = kernels.model[i],
-          .task = kernels.task[i],
-          .stream = kernels.stream[i],
-          .name = text(kernels.name),
-          .op_type = text(kernels.op_type),
-          .state = text(kernels.state),
-          .core = text(kernels.core),
-          .blocks = kernels.blocks[i],
-          .mix_blocks = kernels.mix_blocks[i],
-          .hf32 = text(kernels.hf32),
-          .tensors = {text(kernels.input_shapes), text(kernels.input_types),
-                      text(kernels.input_formats), text(kernels.output_shapes),
-                      text(kernels.output_types), text(kernels.output_formats)},
-          .context = kernels.context[i]};
+  po::KernelLine line = po::DescribeKernel(kernels, i, trace.strings, po::kNone);
+  line.model = kernels.model[i];
+  line.task = kernels.task[i];
+  line.stream = kernels.stream[i];
+  line.context = kernels.context[i];
+  return line;
 }
 
 // kernel_details.csv: kernels and collectives in order of device and start.

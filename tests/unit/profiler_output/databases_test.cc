@@ -41,12 +41,8 @@ class Databases : public testing::Test {
   }
 
   std::int32_t AddCall(raw::Level level, const char* name, TimeNs start, const char* item = "") {
-    session.calls.Append({.start = start,
-                          .end = start + 10,
-                          .level = level,
-                          .name = Text(name),
-                          .item = Text(item),
-                          .thread = 7});
+    session.calls.Append({{.start = start, .dur = 10, .name = Text(name), .item = Text(item)},
+                          {.level = level, .thread = 7}});
     return static_cast<std::int32_t>(session.calls.Size()) - 1;
   }
 
@@ -64,7 +60,7 @@ class Databases : public testing::Test {
 
   std::int32_t AddOp(const char* name, TimeNs start) {
     session.ops.Append(
-        {.start = start, .end = start + 50, .name = Text(name), .process = 100, .thread = 6});
+        {{.start = start, .dur = 50, .name = Text(name)}, {.process = 100, .thread = 6}});
     return static_cast<std::int32_t>(session.ops.Size()) - 1;
   }
 
@@ -162,17 +158,15 @@ TEST_F(Databases, NumberConnectionsFromOne) {
 
 TEST_F(Databases, DescribeKernels) {
   const auto task = AddTask("KERNEL_AICORE", "AI_CORE", kDatabasesBegin, -1);
-  session.kernels.Append({.task = task,
-                          .name = Text("MatMul_1"),
-                          .op_type = Text("MatMulV2"),
-                          .core = Text("AI_CORE"),
-                          .state = Text("dynamic"),
-                          .blocks = 24,
-                          .hf32 = Text("NO"),
-                          .input_shapes = Text("\"32,3;16\""),
-                          .input_types = Text("DT_BF16;FLOAT"),
-                          .attributes = Text("N/A"),
-                          .counters = 0});
+  session.kernels.Append({{.name = Text("MatMul_1"),
+                           .op_type = Text("MatMulV2"),
+                           .core = Text("AI_CORE"),
+                           .state = Text("dynamic"),
+                           .input_shapes = Text("\"32,3;16\""),
+                           .input_types = Text("DT_BF16;FLOAT"),
+                           .hf32 = Text("NO"),
+                           .blocks = 24},
+                          {.task = task, .attributes = Text("N/A"), .counters = 0}});
   session.counters.names = {"aicore_time", "aic_total_cycles", "aiv_time"};
   session.counters.values = {1500.5, 2701, std::nan("")};
   Query("SELECT 1 FROM TASK");
@@ -192,7 +186,7 @@ TEST_F(Databases, DescribeKernels) {
 
 TEST_F(Databases, KeepSchedulersOfCollectivesApart) {
   const auto task = AddTask("KERNEL_AICPU", "AI_CPU", kDatabasesBegin, -1);
-  session.kernels.Append({.task = task, .name = Text("hcom_allReduce_AicpuKernel")});
+  session.kernels.Append({{.name = Text("hcom_allReduce_AicpuKernel")}, {.task = task}});
   EXPECT_EQ(Query("SELECT value FROM COMMUNICATION_SCHEDULE_TASK_INFO "
                   "JOIN STRING_IDS ON id = name"),
             Rows{"hcom_allReduce_AicpuKernel"});
@@ -248,7 +242,7 @@ class QueuedWork : public Databases {
   QueuedWork() {
     const auto op = AddOp("aten::add", kDatabasesBegin + 1000);
     session.queue.Append({.start = kDatabasesBegin + 1010,
-                          .end = kDatabasesBegin + 1020,
+                          .dur = 10,
                           .correlation = 42,
                           .name = Text("aclnnAdd"),
                           .process = 100,
@@ -256,7 +250,7 @@ class QueuedWork : public Databases {
                           .op = op,
                           .other = 1});
     session.queue.Append({.start = kDatabasesBegin + 2000,
-                          .end = kDatabasesBegin + 2100,
+                          .dur = 100,
                           .dequeue = true,
                           .correlation = 42,
                           .name = Text("aclnnAdd"),
@@ -296,8 +290,7 @@ TEST_F(QueuedWork, HasBothSidesOfTheQueueUnderOneConnection) {
 }
 
 TEST_F(QueuedWork, NamesAnEnqueueWithoutItsOtherSide) {
-  session.queue.Append(
-      {.start = kDatabasesBegin + 9000, .end = kDatabasesBegin + 9001, .correlation = 43});
+  session.queue.Append({.start = kDatabasesBegin + 9000, .dur = 1, .correlation = 43});
   EXPECT_EQ(Query("SELECT s.value FROM PYTORCH_API p JOIN STRING_IDS s ON s.id = p.name "
                   "WHERE startNs = '1772000000000009000'"),
             Rows{"Enqueue"});
@@ -305,7 +298,7 @@ TEST_F(QueuedWork, NamesAnEnqueueWithoutItsOtherSide) {
 
 TEST_F(QueuedWork, ConnectsForwardWithBackward) {
   const auto backward = AddOp("AddBackward0", kDatabasesBegin + 5000);
-  session.backward.Append({.sequence = 1, .forward = 0, .backward = backward});
+  session.backward.Append({{}, {.sequence = 1, .forward = 0, .backward = backward}});
   EXPECT_EQ(Query("SELECT f.startNs, b.startNs FROM CONNECTION_IDS c JOIN CONNECTION_IDS d "
                   "ON c.connectionId = d.connectionId JOIN PYTORCH_API f ON f.connectionId = c.id "
                   "JOIN PYTORCH_API b ON b.connectionId = d.id "
@@ -315,26 +308,24 @@ TEST_F(QueuedWork, ConnectsForwardWithBackward) {
 
 TEST_F(QueuedWork, LeadsFromAnOperatorThatMarksToTheMark) {
   session.ops.name[0] = Text("mstx_mark_op");
-  session.marks.Append({.start = kDatabasesBegin + 2060,
-                        .end = kDatabasesBegin + 2060,
-                        .mark_id = 8,
-                        .domain = Text("default"),
-                        .message = Text("here"),
-                        .process = 100,
-                        .thread = 7,
-                        .device_start = kDatabasesBegin + 4000,
-                        .device_end = kDatabasesBegin + 4000,
-                        .device = 2,
-                        .device_stream = 11,
-                        .device_task = 13});
+  session.marks.Append({{.start = kDatabasesBegin + 2060,
+                         .dur = 0,
+                         .message = Text("here"),
+                         .domain = Text("default"),
+                         .device_start = kDatabasesBegin + 4000,
+                         .device_dur = 0},
+                        {.mark_id = 8,
+                         .process = 100,
+                         .thread = 7,
+                         .device = 2,
+                         .device_stream = 11,
+                         .device_task = 13}});
   // On another thread at the same time: not set by this work.
-  session.marks.Append({.start = kDatabasesBegin + 2060,
-                        .end = kDatabasesBegin + 2060,
-                        .mark_id = 9,
-                        .domain = Text("default"),
-                        .message = Text("elsewhere"),
-                        .process = 100,
-                        .thread = 8});
+  session.marks.Append({{.start = kDatabasesBegin + 2060,
+                         .dur = 0,
+                         .message = Text("elsewhere"),
+                         .domain = Text("default")},
+                        {.mark_id = 9, .process = 100, .thread = 8}});
   const std::string marks_of_ops =
       "SELECT m.value, e.connectionId FROM PYTORCH_API p "
       "JOIN CONNECTION_IDS c ON c.id = p.connectionId "
@@ -376,8 +367,8 @@ TEST_F(Databases, TakeAnyNumber) {
   session.queue.Append(
       {.dequeue = true, .correlation = kMax, .process = -1, .thread = kMax, .other = 0});
   const auto op = AddOp("op", 0);
-  session.backward.Append({.forward = op, .backward = op});
-  session.marks.Append({.mark_id = kMax, .thread = kMax});
+  session.backward.Append({{}, {.forward = op, .backward = op}});
+  session.marks.Append({{}, {.mark_id = kMax, .thread = kMax}});
   session.op_memory.Append({.bytes = std::numeric_limits<std::int64_t>::min()});
   EXPECT_EQ(Query("SELECT count(*) FROM PYTORCH_API"), Rows{"3"});
 }
@@ -417,7 +408,7 @@ TEST_F(Databases, AnalyseWhatTheDeviceDidInAStep) {
   for (const auto& [start, end] : {std::pair{100, 130}, {125, 140}, {190, 199}}) {
     const auto task = AddTask("KERNEL_AICORE", "AI_CORE", at(start), call);
     session.tasks.end.back() = at(end);
-    session.kernels.Append({.task = task});
+    session.kernels.Append({{}, {.task = task}});
   }
   for (const auto& [name, start, end] :
        {std::tuple{"hcom_allReduce__1_0_1", 135, 165}, {"hcom_receive__1_0_1", 165, 177}}) {

@@ -41,21 +41,20 @@ class TextTables : public testing::Test {
                            .context = context,
                            .kind = raw::TaskKind::kKernel,
                            .detail = row});
-    session_.kernels.Append({.task = task,
-                             .name = Id("aclnnAdd"),
-                             .op_type = Id(type),
-                             .core = Id(core),
-                             .state = Id("dynamic"),
-                             .blocks = 48,
-                             .mix_blocks = 2,
-                             .hf32 = Id("NO"),
-                             .input_shapes = Id("\"2,3;4\""),
-                             .input_types = Id("FLOAT;INT64"),
-                             .input_formats = Id("ND;ND"),
-                             .output_shapes = Id("\"2\""),
-                             .output_types = Id("FLOAT"),
-                             .output_formats = Id("ND"),
-                             .attributes = Id("N/A")});
+    session_.kernels.Append({{.name = Id("aclnnAdd"),
+                              .op_type = Id(type),
+                              .core = Id(core),
+                              .state = Id("dynamic"),
+                              .input_shapes = Id("\"2,3;4\""),
+                              .input_types = Id("FLOAT;INT64"),
+                              .input_formats = Id("ND;ND"),
+                              .output_shapes = Id("\"2\""),
+                              .output_types = Id("FLOAT"),
+                              .output_formats = Id("ND"),
+                              .hf32 = Id("NO"),
+                              .blocks = 48,
+                              .mix_blocks = 2},
+                             {.task = task, .attributes = Id("N/A")}});
   }
 
   void AddCollective(TimeNs start, TimeNs end) {
@@ -199,11 +198,8 @@ TEST_F(TextTables, OpStatisticCutsMeansOfWholeNanoseconds) {
 
 TEST_F(TextTables, ApiStatisticByNameAndLevel) {
   const auto add = [&](raw::Level level, std::string_view name, std::string_view item, TimeNs dur) {
-    session_.calls.Append({.start = kTablesBegin,
-                           .end = kTablesBegin + dur,
-                           .level = level,
-                           .name = Id(name),
-                           .item = Id(item)});
+    session_.calls.Append({{.start = kTablesBegin, .dur = dur, .name = Id(name), .item = Id(item)},
+                           {.level = level}});
   };
   add(raw::Level::kNode, "launch", "aclnnAdd", 4000);
   add(raw::Level::kRuntime, "KernelLaunch", "", 1000);
@@ -242,14 +238,13 @@ TEST_F(TextTables, TaskTimeShowsOneTaskOfAGroup) {
 }
 
 TEST_F(TextTables, OperatorsWithTheirListsALineEach) {
-  session_.ops.Append(
-      {.start = kTablesBegin, .end = kTablesBegin + 9000, .name = Id("ProfilerStep#5")});
-  session_.ops.Append({.start = kTablesBegin + 1000,
-                       .end = kTablesBegin + 3500,
-                       .name = Id("aten::add"),
-                       .parent = 0,
-                       .shapes = Id("2,3;4"),
-                       .stack = Id("a.py(1): f;b.py(2): g")});
+  session_.ops.Append({{.start = kTablesBegin, .dur = 9000, .name = Id("ProfilerStep#5")}, {}});
+  session_.ops.Append({{.start = kTablesBegin + 1000,
+                        .dur = 2500,
+                        .name = Id("aten::add"),
+                        .shapes = Id("2,3;4"),
+                        .stack = Id("a.py(1): f;b.py(2): g")},
+                       {.parent = 0}});
   EXPECT_EQ(Written("operator_details.csv"),
             "Name,Input Shapes,Call Stack,Host Self Duration(us),Host Total Duration(us),"
             "Device Self Duration(us),Device Total Duration(us),"

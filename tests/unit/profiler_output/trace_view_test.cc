@@ -46,24 +46,19 @@ class TraceView : public testing::Test {
   }
 
   std::int32_t AddOp(TimeNs start, TimeNs end, std::string_view name, std::int64_t thread = 1) {
-    session_.ops.Append({.start = kTraceBegin + start,
-                         .end = kTraceBegin + end,
-                         .name = Id(name),
-                         .process = kProcess,
-                         .thread = thread});
+    session_.ops.Append({{.start = kTraceBegin + start, .dur = end - start, .name = Id(name)},
+                         {.process = kProcess, .thread = thread}});
     return static_cast<std::int32_t>(session_.ops.Size() - 1);
   }
 
   std::int32_t AddCall(raw::Level level, std::string_view name, std::string_view item,
                        bool launches) {
-    session_.calls.Append({.start = kTraceBegin + 10,
-                           .end = kTraceBegin + 4010,
-                           .level = level,
-                           .type = level == raw::Level::kAcl ? 0x50001u : 0u,
-                           .name = Id(name),
-                           .item = Id(item),
-                           .thread = 7,
-                           .launches = launches});
+    session_.calls.Append(
+        {{.start = kTraceBegin + 10, .dur = 4000, .name = Id(name), .item = Id(item)},
+         {.level = level,
+          .type = level == raw::Level::kAcl ? 0x50001u : 0u,
+          .thread = 7,
+          .launches = launches}});
     return static_cast<std::int32_t>(session_.calls.Size() - 1);
   }
 
@@ -101,7 +96,7 @@ TEST_F(TraceView, AnyBytesMakeAValidDocument) {
   AddCall(raw::Level::kNode, bytes, bytes, true);
   session_.info.process_name = bytes;
   session_.marks.Append(
-      {.start = kTraceBegin, .end = kTraceBegin, .domain = Id(bytes), .message = Id(bytes)});
+      {{.start = kTraceBegin, .dur = 0, .message = Id(bytes), .domain = Id(bytes)}, {}});
   const json events = json::parse(Written());
   EXPECT_EQ(events[0]["name"].get<std::string>().substr(0, 128), bytes.substr(0, 128));
   EXPECT_EQ(events[1]["name"], "name \"quoted\" \\ Zeichen äö");
@@ -109,20 +104,20 @@ TEST_F(TraceView, AnyBytesMakeAValidDocument) {
 
 TEST_F(TraceView, QueuedWorkIsNamedAndLinked) {
   session_.queue.Append({.start = kTraceBegin,
-                         .end = kTraceBegin + 2000,
+                         .dur = 2000,
                          .correlation = 8292,
                          .name = Id("acl_memcpy"),
                          .process = kProcess,
                          .thread = 1});
   session_.queue.Append({.start = kTraceBegin + 5000,
-                         .end = kTraceBegin + 9000,
+                         .dur = 4000,
                          .dequeue = true,
                          .correlation = 8292,
                          .name = Id("acl_memcpy"),
                          .process = kProcess,
                          .thread = 9});
   session_.queue.Append({.start = kTraceBegin + 6000,
-                         .end = kTraceBegin + 7000,
+                         .dur = 1000,
                          .correlation = 8293,
                          .process = kProcess,
                          .thread = 1});
@@ -141,15 +136,15 @@ TEST_F(TraceView, BackwardArrowsJoinDifferentThreads) {
   const auto forward = AddOp(0, 10, "aten::mm", 1);
   const auto backward = AddOp(100, 110, "MmBackward0", 2);
   const auto same = AddOp(200, 210, "aten::mm", 1);
-  session_.backward.Append({.sequence = 1301, .forward = forward, .backward = backward});
-  session_.backward.Append({.sequence = 1302, .forward = forward, .backward = same});
+  session_.backward.Append({{}, {.sequence = 1301, .forward = forward, .backward = backward}});
+  session_.backward.Append({{}, {.sequence = 1302, .forward = forward, .backward = same}});
   EXPECT_EQ(Events({{"cat", "fwdbwd"}}).size(), 2u);
   EXPECT_EQ(Events({{"cat", "fwdbwd"}, {"ph", "f"}, {"id", 1301}, {"tid", 2}}).size(), 1u);
 }
 
 TEST_F(TraceView, ArrowsLeadFromTheCallToItsKernel) {
   const auto call = AddCall(raw::Level::kNode, "launch", "aclnnAdd", true);
-  session_.kernels.Append({.task = 0, .name = Id("aclnnAdd"), .core = Id("AI_VECTOR_CORE")});
+  session_.kernels.Append({{.name = Id("aclnnAdd"), .core = Id("AI_VECTOR_CORE")}, {.task = 0}});
   AddTask({.start = kTraceBegin + 9000,
            .end = kTraceBegin + 11281,
            .dur = 2280.0625,
@@ -216,12 +211,13 @@ TEST_F(TraceView, CopiesTellSizeAndSpeed) {
            .end = kTraceBegin + 2000,
            .dur = 2000,
            .host_type = Id("MEMCPY_ASYNC"),
-           .device_type = Id("SDMA_SQE")});
+           .device_type = Id("SDMA_SQE"),
+           .copy_bytes = 4000,
+           .copy_direction = 1});
   AddTask({.start = kTraceBegin,
            .end = kTraceBegin + 2000,
            .dur = 2000,
            .host_type = Id("MEMCPY_ASYNC")});
-  session_.copies.Append({.task = 0, .bytes = 4000, .direction = 1});
   const auto copies = Events({{"name", "MEMCPY_ASYNC"}, {"ph", "X"}});
   ASSERT_EQ(copies.size(), 2u);
   EXPECT_EQ(copies[0]["args"]["Task Type"], "SDMA_SQE");
@@ -277,18 +273,18 @@ TEST_F(TraceView, GroupsHaveARowAndOneForEachPlane) {
 }
 
 TEST_F(TraceView, MarksOnBothSides) {
-  session_.marks.Append({.start = kTraceBegin,
-                         .end = kTraceBegin + 1000,
-                         .event_type = 2,
-                         .mark_id = 2,
-                         .domain = Id("Module"),
-                         .message = Id("forward 5"),
-                         .thread = 4,
-                         .device_start = kTraceBegin + 500,
-                         .device_end = kTraceBegin + 900,
-                         .device = 0,
-                         .device_stream = 2,
-                         .device_task = 11});
+  session_.marks.Append({{.start = kTraceBegin,
+                          .dur = 1000,
+                          .message = Id("forward 5"),
+                          .domain = Id("Module"),
+                          .device_start = kTraceBegin + 500,
+                          .device_dur = 400},
+                         {.event_type = 2,
+                          .mark_id = 2,
+                          .thread = 4,
+                          .device = 0,
+                          .device_stream = 2,
+                          .device_task = 11}});
   EXPECT_EQ(Events({{"name", "forward 5"}, {"ph", "X"}}).size(), 2u);
   EXPECT_EQ(Events({{"id", "4000000003"}, {"ph", "s"}, {"tid", 4}}).size(), 1u);
   EXPECT_EQ(Events({{"id", "4000000003"}, {"ph", "f"}, {"pid", kHardware}, {"tid", 2}}).size(), 1u);

@@ -17,8 +17,8 @@ void AddTask(Session& session, std::string_view host_type, TimeNs start, TimeNs 
 }
 
 void AddKernel(Session& session, std::string_view name, TimeNs start, TimeNs end) {
-  session.kernels.Append({.task = static_cast<std::int32_t>(session.tasks.Size()),
-                          .name = session.strings.Intern(name)});
+  session.kernels.Append({{.name = session.strings.Intern(name)},
+                          {.task = static_cast<std::int32_t>(session.tasks.Size())}});
   AddTask(session, "KERNEL_AIVEC", start, end, TaskKind::kKernel,
           static_cast<std::int32_t>(session.kernels.Size()) - 1);
 }

@@ -175,7 +175,7 @@ Lines FoundCalls(const Session& session) {
     const bool part = calls.level[i] == Level::kCommunication;
     lines.push_back(fmt::format("{} {} {} {} {}", static_cast<int>(calls.level[i]),
                                 Text(session, part ? calls.item[i] : calls.name[i]),
-                                calls.thread[i], calls.start[i], calls.end[i]));
+                                calls.thread[i], calls.start[i], calls.End(i)));
   }
   return lines;
 }
@@ -193,11 +193,11 @@ Lines PlantedCopies(const json& truth) {
 // Those whose size the host recorded.
 Lines FoundCopies(const Session& session) {
   Lines lines;
-  for (std::size_t i = 0; i < session.copies.Size(); ++i) {
-    const auto task = static_cast<std::size_t>(session.copies.task[i]);
-    if (session.copies.bytes[i] == 0) continue;
-    lines.push_back(fmt::format("{} {} {}", session.tasks.start[task], session.copies.bytes[i],
-                                session.copies.direction[i]));
+  const Tasks& tasks = session.tasks;
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    if (tasks.copy_bytes[i] == 0) continue;
+    lines.push_back(
+        fmt::format("{} {} {}", tasks.start[i], tasks.copy_bytes[i], tasks.copy_direction[i]));
   }
   return lines;
 }
@@ -223,10 +223,11 @@ Lines FoundMarks(const Session& session) {
   const Marks& marks = session.marks;
   Lines lines;
   for (std::size_t i = 0; i < marks.Size(); ++i) {
-    lines.push_back(fmt::format("{} {} {} {} {} {} {} device {} {}", marks.mark_id[i],
-                                marks.event_type[i], Text(session, marks.domain[i]),
-                                Text(session, marks.message[i]), marks.thread[i], marks.start[i],
-                                marks.end[i], marks.device_start[i], marks.device_end[i]));
+    lines.push_back(
+        fmt::format("{} {} {} {} {} {} {} device {} {}", marks.mark_id[i], marks.event_type[i],
+                    Text(session, marks.domain[i]), Text(session, marks.message[i]),
+                    marks.thread[i], marks.start[i], marks.End(i), marks.device_start[i],
+                    marks.device_start[i] < 0 ? -1 : marks.device_start[i] + marks.device_dur[i]));
   }
   return lines;
 }

@@ -158,7 +158,7 @@ TEST(Cann, HalvesOfCallsArePutTogether) {
   const Session session = Read(capture);
   ASSERT_EQ(session.calls.Size(), 1u);
   EXPECT_EQ(session.calls.start[0], MadeCapture::kBegin + 5000);
-  EXPECT_EQ(session.calls.end[0], MadeCapture::kBegin + 9000);
+  EXPECT_EQ(session.calls.End(0), MadeCapture::kBegin + 9000);
   EXPECT_EQ(session.issues.Lines().size(), 1u);
 }
 
@@ -177,8 +177,8 @@ TEST(Cann, CopiesLargerThanATaskAreShared) {
   capture.Task(2, 8, 11, 300, 400);
   capture.Task(2, 9, 4, 400, 401);
   const Session session = Read(capture);
-  EXPECT_EQ(session.copies.bytes, (std::vector<std::int64_t>{700, 300}));
-  EXPECT_EQ(session.copies.direction, (std::vector<std::int64_t>{1, 1}));
+  EXPECT_EQ(session.tasks.copy_bytes, (std::vector<std::int64_t>{700, 300, 0}));
+  EXPECT_EQ(session.tasks.copy_direction, (std::vector<std::int64_t>{1, 1, -1}));
   EXPECT_EQ(session.tasks.call, (std::vector<std::int32_t>{0, 0, 0}));
   EXPECT_TRUE(session.calls.launches[0]);
 }
@@ -219,9 +219,9 @@ TEST(Cann, MarksHaveWholeMessagesAndASideOnTheDevice) {
   ASSERT_EQ(session.marks.Size(), 1u);
   EXPECT_EQ(Text(session, session.marks.message, 0), "head tail");
   EXPECT_EQ(Text(session, session.marks.domain, 0), "default");
-  EXPECT_EQ(session.marks.end[0], MadeCapture::kBegin + 5000);
+  EXPECT_EQ(session.marks.End(0), MadeCapture::kBegin + 5000);
   EXPECT_EQ(session.marks.device_start[0], MadeCapture::kBegin + 2000);
-  EXPECT_EQ(session.marks.device_end[0], MadeCapture::kBegin + 5000);
+  EXPECT_EQ(session.marks.device_dur[0], 3000);
   EXPECT_EQ(session.marks.device_stream[0], 3);
 }
 

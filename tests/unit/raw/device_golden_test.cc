@@ -73,7 +73,7 @@ TEST_P(DeviceOf, HasTheCountersOfTheProfiler) {
       const std::int32_t row = session.kernels.counters[i];
       const auto task = static_cast<std::size_t>(session.kernels.task[i]);
       for (std::size_t k = 0; row >= 0 && k < counters.names.size(); ++k) {
-        if (counters.in_database[k] == 0) continue;
+        if (counters.names[k] == "cube_utilization") continue;
         std::string name = counters.names[k];
         if (name == "aicore_time") name = "aic_total_time";
         if (name == "aiv_time") name = "aiv_total_time";

@@ -26,24 +26,21 @@ class DeviceLinksOfQueue : public testing::Test {
   }
 
   void AddOp(std::string_view name, TimeNs start, TimeNs end, std::int32_t parent) {
-    s_.ops.Append({.start = start,
-                   .end = end,
-                   .name = s_.strings.Intern(name),
-                   .thread = 1,
-                   .parent = parent});
+    s_.ops.Append({{.start = start, .dur = end - start, .name = s_.strings.Intern(name)},
+                   {.thread = 1, .parent = parent}});
   }
 
   // An enqueue at `at` on thread 1 and its execution [start, start + 10] on thread 9.
   void Queue(std::int64_t correlation, TimeNs at, TimeNs start, std::int32_t op) {
     const auto row = static_cast<std::int32_t>(s_.queue.Size());
     s_.queue.Append({.start = at,
-                     .end = at + 1,
+                     .dur = 1,
                      .correlation = correlation,
                      .thread = 1,
                      .op = op,
                      .other = row + 1});
     s_.queue.Append({.start = start,
-                     .end = start + 10,
+                     .dur = 10,
                      .dequeue = true,
                      .correlation = correlation,
                      .thread = 9,
@@ -51,11 +48,8 @@ class DeviceLinksOfQueue : public testing::Test {
   }
 
   std::int32_t Call(TimeNs start, std::int64_t thread = 9, bool launches = true) {
-    s_.calls.Append({.start = start,
-                     .end = start + 2,
-                     .level = Level::kNode,
-                     .thread = thread,
-                     .launches = launches});
+    s_.calls.Append({{.start = start, .dur = 2},
+                     {.level = Level::kNode, .thread = thread, .launches = launches}});
     return static_cast<std::int32_t>(s_.calls.Size()) - 1;
   }
 
@@ -152,8 +146,8 @@ TEST_F(DeviceLinksOfQueue, OperatorTimesSumTheWorkOfTheOperatorAndOfThoseInside)
   Call(30);
   Call(31);
   Call(32);
-  s_.kernels.Append({.task = 0, .core = s_.strings.Intern("AI_CORE")});
-  s_.kernels.Append({.task = 1, .core = s_.strings.Intern("AI_VECTOR_CORE")});
+  s_.kernels.Append({{.core = s_.strings.Intern("AI_CORE")}, {.task = 0}});
+  s_.kernels.Append({{.core = s_.strings.Intern("AI_VECTOR_CORE")}, {.task = 1}});
   Task(60, 70, 0, false, TaskKind::kKernel, 0);
   Task(70, 75, 1, false, TaskKind::kKernel, 1);
   Collective(80, 87, 2);

@@ -33,7 +33,7 @@ class Framework : public testing::Test {
     const TorchOps& ops = session_.ops;
     for (std::size_t i = 0; i < ops.Size(); ++i) {
       const std::int32_t parent = ops.parent[i];
-      lines.push_back(fmt::format("{} {}-{} in {}", Text(ops.name[i]), ops.start[i], ops.end[i],
+      lines.push_back(fmt::format("{} {}-{} in {}", Text(ops.name[i]), ops.start[i], ops.End(i),
                                   parent < 0 ? "nothing" : Text(ops.name[parent])));
     }
     return lines;
@@ -46,7 +46,7 @@ class Framework : public testing::Test {
     for (std::size_t i = 0; i < queue.Size(); ++i) {
       lines.push_back(fmt::format(
           "{} {} '{}' {}-{} op {} other {}", queue.dequeue[i] ? "dequeue" : "enqueue",
-          queue.correlation[i], Text(queue.name[i]), queue.start[i], queue.end[i],
+          queue.correlation[i], Text(queue.name[i]), queue.start[i], queue.End(i),
           queue.op[i] < 0 ? "none" : Text(session_.ops.name[queue.op[i]]), queue.other[i]));
     }
     return lines;
@@ -199,7 +199,7 @@ TEST_F(Framework, PythonCallsAreReplayedAndModulesNumberedByClass) {
   Lines lines;
   for (std::size_t i = 0; i < calls.Size(); ++i) {
     lines.push_back(fmt::format("{} {}-{} id {} in {} module {}", Text(calls.name[i]),
-                                calls.start[i], calls.end[i], calls.id[i], calls.parent_id[i],
+                                calls.start[i], calls.End(i), calls.id[i], calls.parent_id[i],
                                 calls.module_id[i]));
   }
   EXPECT_EQ(lines, (Lines{"train.py(1): main 10-70 id 1 in 0 module -1",

@@ -95,10 +95,10 @@ std::int64_t LastOpenAt(const Json& ops, const std::vector<std::size_t>& rows, s
 }
 
 std::string OpLine(const Json& op, const std::string& parent) {
-  return fmt::format("{} {} {} seq {} fwd {} scope {} [{}] [{}] [{}] in {}", op["start_ns"].dump(),
+  return fmt::format("{} {} {} seq {} fwd {} [{}] [{}] [{}] in {}", op["start_ns"].dump(),
                      op["end_ns"].dump(), Text(op, "name"), op["sequence"].dump(),
-                     op["forward_thread"].dump(), op["scope"].dump(), Text(op, "shapes"),
-                     Text(op, "types"), Text(op, "stack"), parent);
+                     op["forward_thread"].dump(), Text(op, "shapes"), Text(op, "types"),
+                     Text(op, "stack"), parent);
 }
 
 class PlantedFramework : public testing::TestWithParam<const char*> {
@@ -131,11 +131,10 @@ TEST_P(PlantedFramework, OperatorsAreAsPlanted) {
     const TorchOps& ops = session.ops;
     for (std::size_t i = 0; i < ops.Size(); ++i) {
       const Json op = {{"start_ns", ops.start[i]},
-                       {"end_ns", ops.end[i]},
+                       {"end_ns", ops.End(i)},
                        {"name", session.strings.View(ops.name[i])},
                        {"sequence", ops.sequence[i]},
                        {"forward_thread", ops.forward_thread[i]},
-                       {"scope", ops.scope[i]},
                        {"shapes", session.strings.View(ops.shapes[i])},
                        {"types", session.strings.View(ops.types[i])},
                        {"stack", session.strings.View(ops.stack[i])}};
@@ -172,7 +171,7 @@ TEST_P(PlantedFramework, QueuedWorkIsAsPlanted) {
       const std::int32_t op = queue.op[queue.dequeue[i] ? static_cast<std::size_t>(other) : i];
       found.push_back(fmt::format("{} {} {} {} {} {} {}", queue.dequeue[i] ? "dequeue" : "enqueue",
                                   queue.correlation[i], session.strings.View(queue.name[i]),
-                                  queue.thread[i], queue.start[i], queue.end[i],
+                                  queue.thread[i], queue.start[i], queue.End(i),
                                   op < 0 ? -1 : session.ops.start[op]));
     }
     if (cut) {
@@ -237,7 +236,7 @@ TEST_P(PlantedFramework, PythonCallsAndCollectionsAreAsPlanted) {
     }
     const PythonCalls& calls = session.python;
     for (std::size_t i = 0; i < calls.Size(); ++i) {
-      found.push_back(fmt::format("{} {} {} {}", calls.start[i], calls.end[i], calls.thread[i],
+      found.push_back(fmt::format("{} {} {} {}", calls.start[i], calls.End(i), calls.thread[i],
                                   session.strings.View(calls.name[i])));
     }
     for (std::size_t i = 0; i < session.garbage_collections.Size(); ++i) {

@@ -187,19 +187,13 @@ TEST_P(GeneratedTruth, CopiesEventsAndSwitchesAreTasks) {
                                   Str(item, "host_task_type"), Place(item), Int(item, "issued_ns"),
                                   IntOr(item, "size", 0), IntOr(item, "direction", -1)));
   const Tasks& tasks = Found().tasks;
-  const Copies& copies = Found().copies;
-  std::map<std::int32_t, std::size_t> copy_of_task;
-  for (std::size_t i = 0; i < copies.Size(); ++i) copy_of_task[copies.task[i]] = i;
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
     // A task around the only context of a kernel is known by its kernel.
     const bool collective_group = tasks.group[i] != 0 && tasks.stream[i] == 5;
     if (tasks.kind[i] != TaskKind::kOther || (tasks.group[i] != 0 && !collective_group)) continue;
-    const auto copy = copy_of_task.find(static_cast<std::int32_t>(i));
-    const bool known = copy != copy_of_task.end();
     found.push_back(fmt::format("{} {} issued {} bytes {} direction {}", Text(tasks.host_type[i]),
-                                Place(Found(), i), tasks.issued[i],
-                                known ? copies.bytes[copy->second] : 0,
-                                known ? copies.direction[copy->second] : -1));
+                                Place(Found(), i), tasks.issued[i], tasks.copy_bytes[i],
+                                tasks.copy_direction[i]));
   }
   ExpectSame(found, planted);
 }
@@ -234,7 +228,7 @@ TEST_P(GeneratedTruth, TasksComeFromTheCallThatLaunchedThem) {
     const TimeNs start = Found().calls.start[Row(tasks.call[i])];
     EXPECT_EQ(Stars() ? start : tasks.issued[i], launch->second);
     EXPECT_LE(start, tasks.issued[i]);
-    EXPECT_GE(Found().calls.end[Row(tasks.call[i])], tasks.issued[i]);
+    EXPECT_GE(Found().calls.End(Row(tasks.call[i])), tasks.issued[i]);
   }
   EXPECT_EQ(compared, launches.size());
 }
@@ -248,7 +242,7 @@ TEST_P(GeneratedTruth, HostCalls) {
   for (std::size_t i = 0; i < calls.Size(); ++i)
     found.push_back(fmt::format("{} {} {} {}..{}", static_cast<int>(calls.level[i]),
                                 Text(calls.name[i]), calls.thread[i], calls.start[i],
-                                calls.end[i]));
+                                calls.End(i)));
   ExpectSame(found, planted);
 }
 
@@ -311,18 +305,18 @@ TEST_P(GeneratedTruth, Operators) {
                             : Int(Planted("host_ops").at(parent.get<std::size_t>()), "start_ns");
   };
   for (const json& item : Planted("host_ops"))
-    planted.push_back(fmt::format(
-        "{} {} {}..{} in {} sequence {} of {} scope {} {} {} {}", Str(item, "name"),
-        Int(item, "tid"), Int(item, "start_ns"), Int(item, "end_ns"), start(item.at("parent")),
-        Int(item, "sequence"), Int(item, "forward_thread"), Int(item, "scope"),
-        item.value("shapes", ""), item.value("types", ""), item.value("stack", "")));
+    planted.push_back(
+        fmt::format("{} {} {}..{} in {} sequence {} of {} {} {} {}", Str(item, "name"),
+                    Int(item, "tid"), Int(item, "start_ns"), Int(item, "end_ns"),
+                    start(item.at("parent")), Int(item, "sequence"), Int(item, "forward_thread"),
+                    item.value("shapes", ""), item.value("types", ""), item.value("stack", "")));
   const TorchOps& ops = Found().ops;
   for (std::size_t i = 0; i < ops.Size(); ++i)
-    found.push_back(fmt::format("{} {} {}..{} in {} sequence {} of {} scope {} {} {} {}",
-                                Text(ops.name[i]), ops.thread[i], ops.start[i], ops.end[i],
+    found.push_back(fmt::format("{} {} {}..{} in {} sequence {} of {} {} {} {}", Text(ops.name[i]),
+                                ops.thread[i], ops.start[i], ops.End(i),
                                 ops.parent[i] < 0 ? -1 : ops.start[Row(ops.parent[i])],
-                                ops.sequence[i], ops.forward_thread[i], ops.scope[i],
-                                Text(ops.shapes[i]), Text(ops.types[i]), Text(ops.stack[i])));
+                                ops.sequence[i], ops.forward_thread[i], Text(ops.shapes[i]),
+                                Text(ops.types[i]), Text(ops.stack[i])));
   ExpectSame(found, planted);
 }
 
@@ -345,7 +339,7 @@ TEST_P(GeneratedTruth, QueuedWork) {
     EXPECT_EQ(queue.correlation[Row(queue.other[i])], queue.correlation[i]);
     found.push_back(fmt::format("{} {} {} {} {}..{} in {}",
                                 queue.dequeue[i] != 0 ? "dequeue" : "enqueue", queue.correlation[i],
-                                Text(queue.name[i]), queue.thread[i], queue.start[i], queue.end[i],
+                                Text(queue.name[i]), queue.thread[i], queue.start[i], queue.End(i),
                                 queue.op[i] < 0 ? -1 : Found().ops.start[Row(queue.op[i])]));
   }
   ExpectSame(found, planted);
@@ -419,7 +413,7 @@ TEST_P(GeneratedTruth, PythonCallsWithModulesByTheirOrdinal) {
   const PythonCalls& calls = Found().python;
   for (std::size_t i = 0; i < calls.Size(); ++i)
     found.push_back(fmt::format("{} {} {}..{}", Text(calls.name[i]), calls.thread[i],
-                                calls.start[i], calls.end[i]));
+                                calls.start[i], calls.End(i)));
   ExpectSame(found, planted);
 }
 
@@ -448,8 +442,9 @@ TEST_P(GeneratedTruth, Marks) {
   for (std::size_t i = 0; i < marks.Size(); ++i)
     found.push_back(fmt::format("{} {} {} {} {} {}..{} device {}..{}", marks.mark_id[i],
                                 marks.event_type[i], Text(marks.domain[i]), Text(marks.message[i]),
-                                marks.thread[i], marks.start[i], marks.end[i],
-                                marks.device_start[i], marks.device_end[i]));
+                                marks.thread[i], marks.start[i], marks.End(i),
+                                marks.device_start[i],
+                                marks.device_start[i] + std::max<TimeNs>(marks.device_dur[i], 0)));
   ExpectSame(found, planted);
 }
 
@@ -559,7 +554,7 @@ TEST_P(GeneratedGraphs, CallsOfTheRunAndOfTheLoad) {
   for (std::size_t i = 0; i < calls.Size(); ++i)
     found.push_back(fmt::format("{} {} {} {}..{}", static_cast<int>(calls.level[i]),
                                 Text(calls.name[i]), calls.thread[i], calls.start[i],
-                                calls.end[i]));
+                                calls.End(i)));
   ExpectSame(found, planted);
 }
 

@@ -7,7 +7,7 @@ namespace mpa::raw {
 namespace {
 
 HostCalls::Row Call(TimeNs start, TimeNs end, Level level, std::int64_t thread = 1) {
-  return {.start = start, .end = end, .level = level, .thread = thread};
+  return {{.start = start, .dur = end - start}, {.level = level, .thread = thread}};
 }
 
 // Rows: 0 acl, 1 node in it, 2 runtime, 3 communication in the node, 4 node on another thread.

@@ -14,11 +14,8 @@ constexpr std::int64_t kMalloc = 0, kFreed = 1, kBlockFreed = 2;
 class MemoryRows : public testing::Test {
  protected:
   void Op(std::string_view name, TimeNs start, TimeNs end, std::int32_t parent = -1) {
-    s_.ops.Append({.start = start,
-                   .end = end,
-                   .name = s_.strings.Intern(name),
-                   .thread = 1,
-                   .parent = parent});
+    s_.ops.Append({{.start = start, .dur = end - start, .name = s_.strings.Intern(name)},
+                   {.thread = 1, .parent = parent}});
   }
 
   void Event(TimeNs time, std::uint64_t address, std::int64_t action, std::int64_t total = 0,
@@ -137,9 +134,9 @@ TEST_F(MemoryRows, AllocationIsNamedAfterTheOperatorAroundItThatSaysSomething) {
 TEST_F(MemoryRows, AllocationInQueuedWorkIsNamedAfterTheLibraryOperatorThatEnqueuedIt) {
   Op("aten::mm", 0, 50);
   Op("aclnnMm", 10, 40, 0);
-  s_.queue.Append({.start = 20, .end = 21, .correlation = 3, .thread = 1, .op = 1, .other = 1});
+  s_.queue.Append({.start = 20, .dur = 1, .correlation = 3, .thread = 1, .op = 1, .other = 1});
   s_.queue.Append(
-      {.start = 60, .end = 70, .dequeue = true, .correlation = 3, .thread = 9, .other = 0});
+      {.start = 60, .dur = 10, .dequeue = true, .correlation = 3, .thread = 9, .other = 0});
   Event(65, 0xA, kMalloc, 0, 9);
   EXPECT_EQ(Lives(), Lines{"aten::mm 65--1/-1"});
 }

@@ -12,7 +12,7 @@ using enum mpa::Activity;
 class StepTimesOfSession : public testing::Test {
  protected:
   StepTimesOfSession() {
-    s_.ops.Append({.start = 10, .end = 240});
+    s_.ops.Append({{.start = 10, .dur = 230}, {}});
     s_.steps.Append({.id = 4, .start = 20, .end = 120, .device_start = 100, .device_end = 200});
     s_.steps.Append({.id = 5, .start = 120, .end = 240, .device_start = 250, .device_end = 300});
   }
@@ -22,13 +22,13 @@ class StepTimesOfSession : public testing::Test {
   }
 
   void Kernel(TimeNs start, TimeNs end, TimeNs called) {
-    s_.calls.Append({.start = called, .end = called + 1, .level = Level::kNode});
+    s_.calls.Append({{.start = called, .dur = 1}, {.level = Level::kNode}});
     s_.tasks.Append({.start = start,
                      .end = end,
                      .device = 3,
                      .call = static_cast<std::int32_t>(s_.calls.Size()) - 1,
                      .kind = TaskKind::kKernel});
-    s_.kernels.Append({.task = static_cast<std::int32_t>(s_.tasks.Size()) - 1});
+    s_.kernels.Append({{}, {.task = static_cast<std::int32_t>(s_.tasks.Size()) - 1}});
   }
 
   void Collective(std::string_view name, TimeNs start, TimeNs end) {

@@ -333,8 +333,8 @@ class L2Cache : public TrafficSamples {
   L2Cache() { device_.l2_events = {0x9C, 0xFB, 0xFC, 0x90, 0x91}; }
 
   void AddKernel(std::int64_t stream, std::int64_t task, TimeNs start, std::string_view name) {
-    session_.kernels.Append({.task = static_cast<std::int32_t>(session_.tasks.Size()),
-                             .name = session_.strings.Intern(name)});
+    session_.kernels.Append({{.name = session_.strings.Intern(name)},
+                             {.task = static_cast<std::int32_t>(session_.tasks.Size())}});
     session_.tasks.Append({.start = start, .end = start + 1, .stream = stream, .task = task});
   }
   void Read() { ReadL2Cache(DataFiles(directory_.path()), device_, session_); }

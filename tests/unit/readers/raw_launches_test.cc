@@ -12,8 +12,8 @@ class RawLaunches : public testing::Test {
  protected:
   RawLaunches() {
     session.info.process = 3;
-    session.ops.Append({.start = 100, .end = 200, .process = 3, .thread = 7});
-    session.calls.Append({.start = 150, .end = 160, .thread = 7});
+    session.ops.Append({{.start = 100, .dur = 100}, {.process = 3, .thread = 7}});
+    session.calls.Append({{.start = 150, .dur = 10}, {.thread = 7}});
   }
 
   std::int32_t AddCopy(TimeNs start, raw::TaskKind kind = raw::TaskKind::kOther) {
@@ -61,9 +61,9 @@ TEST_F(RawLaunches, OfCopiesThatNoLinkNamesBeginWithTheirCall) {
 
 TEST_F(RawLaunches, CollectivesThatRunAsKernelsAreNoKernels) {
   const std::int32_t task = AddCopy(300, raw::TaskKind::kCollectivePart);
-  session.kernels.Append({.task = task,
-                          .name = session.strings.Intern("allReduce_AivKernel"),
-                          .core = session.strings.Intern("COMMUNICATION")});
+  session.kernels.Append({{.name = session.strings.Intern("allReduce_AivKernel"),
+                           .core = session.strings.Intern("COMMUNICATION")},
+                          {.task = task}});
   EXPECT_TRUE(Filled().kernels.Empty());
 }
 
