@@ -52,7 +52,7 @@ void WriteTasks(const raw::Session& session, DatabaseStrings& strings, DatabaseW
         for (std::size_t i = 0; i < tasks.Size(); ++i) {
           table.Add(tasks.start[i], tasks.end[i], tasks.device[i], TaskConnection(session, i), i,
                     session.info.process, strings.Id(ShownType(session, i)), tasks.context[i],
-                    tasks.stream[i], tasks.task[i], tasks.model[i]);
+                    tasks.stream[i], tasks.task_id[i], tasks.model[i]);
         }
         for (std::size_t i = 0; i < marks.Size(); ++i) {
           if (marks.device_start[i] < 0) continue;

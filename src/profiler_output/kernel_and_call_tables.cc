@@ -7,6 +7,7 @@
 
 #include "csv_text.h"
 #include "mpa/raw/labels.h"
+#include "mpa/raw/step_ranges.h"
 #include "mpa/raw/summaries.h"
 #include "text_files.h"
 
@@ -54,7 +55,7 @@ KernelLine LineOfKernel(const raw::Session& session, std::size_t kernel) {
   const auto task = static_cast<std::size_t>(kernels.task[kernel]);
   KernelLine line = DescribeKernel(kernels, kernel, session.strings, "");
   line.model = tasks.model[task];
-  line.task = tasks.task[task];
+  line.task = tasks.task_id[task];
   line.stream = tasks.stream[task];
   if (tasks.context[task] != raw::kNoContext) line.context = tasks.context[task];
   if (kernels.counters[kernel] >= 0) {
@@ -83,14 +84,13 @@ void WriteKernelDetails(const raw::Session& session, const std::filesystem::path
                              .level0 = IsLevel0(session),
                              .mixed = HasMixedCores(session),
                              .counters = session.counters.names});
-  const raw::StepsOnDevice steps(session.steps);
+  const raw::StepRanges steps = raw::StepsOnDevice(session.steps);
   const std::size_t kernels = session.kernels.Size();
   WriteTextTable(path, table.Header(), spans.size(), [&](std::size_t i, std::string& out) {
     const KernelSpan& span = spans[i];
     KernelLine line = span.row < kernels ? LineOfKernel(session, span.row)
                                          : LineOfCollective(session, span.row - kernels);
-    const std::int32_t step = steps.At(span.start);
-    if (step >= 0) line.step = session.steps.id[static_cast<std::size_t>(step)];
+    if (const std::int32_t step = steps.IdAt(span.start); step >= 0) line.step = step;
     table.Append(span, line, out);
   });
 }

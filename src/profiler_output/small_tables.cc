@@ -33,7 +33,7 @@ std::vector<std::uint32_t> ListedTasks(const raw::Tasks& tasks) {
     return rows;
   }
   const auto key = [&](std::uint32_t i) {
-    return std::tuple(tasks.device[i], tasks.stream[i], tasks.task[i], tasks.batch[i]);
+    return std::tuple(tasks.device[i], tasks.stream[i], tasks.task_id[i], tasks.batch[i]);
   };
   std::ranges::sort(rows, [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(key(a), tasks.context[a], a) < std::tuple(key(b), tasks.context[b], b);
@@ -64,8 +64,8 @@ void WriteTaskTime(const raw::Session& session, const std::filesystem::path& pat
                    const std::string_view function = session.strings.View(tasks.function[task]);
                    CsvRow(out).Cells(tasks.device[task], function.empty() ? kNone : function,
                                      session.strings.View(raw::TaskType(session, task)),
-                                     tasks.stream[task], tasks.task[task],
-                                     Micros{static_cast<TimeNs>(tasks.dur[task])},
+                                     tasks.stream[task], tasks.task_id[task],
+                                     Micros{static_cast<TimeNs>(tasks.Exact(task))},
                                      Stamp{tasks.start[task]}, Stamp{tasks.end[task]});
                  });
 }

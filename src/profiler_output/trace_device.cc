@@ -10,54 +10,41 @@
 namespace mpa::profiler_output {
 namespace {
 
-/// The device tasks as they are shown.
-class HardwareTasks {
- public:
-  explicit HardwareTasks(const TraceSource& source) : source_(source) {}
+void PutCopy(const raw::Session& session, std::size_t task, std::string& out) {
+  if (IsLevel0(session)) return;
+  const std::int64_t bytes = session.tasks.copy_bytes[task];
+  const std::string_view operation =
+      raw::NameOf(raw::CopyDirections(), session.tasks.copy_direction[task]);
+  const double dur = session.tasks.Exact(task);
+  Put(out, R"-(, "size(B)": )-", bytes, R"-(, "bandwidth(GB/s)": )-",
+      Decimal{dur > 0 ? static_cast<double>(bytes) / dur : 0}, R"(, "operation": ")",
+      operation.empty() ? "other" : operation, "\"");
+}
 
-  void Append(std::size_t task, std::string& out) const {
-    const raw::Tasks& tasks = source_.session.tasks;
-    if (tasks.group[task] != 0) return;
-    const bool is_copy = raw::IsCopy(source_.session, task);
-    const TracePlace place = source_.TaskPlace(task);
-    BeginSlice(out, "", place, tasks.dur[task],
-               source_.texts[raw::TaskName(source_.session, task)]);
-    Put(out, R"("Model Id": )", tasks.model[task], R"(, "Task Type": ")");
-    AppendEscaped(out, View(raw::TimelineTaskType(source_.session, task)));
-    Put(out, R"(", "Physic Stream Id": )", tasks.stream[task], R"(, "Task Id": )", tasks.task[task],
-        R"(, "Batch Id": )", tasks.batch[task], R"(, "Subtask Id": )", tasks.context[task],
-        R"(, "connection_id": )", source_.Connection(tasks.call[task]));
-    if (is_copy) PutCopy(task, out);
-    out += "}}";
-    if (is_copy || tasks.kind[task] == raw::TaskKind::kKernel || IsEvent(tasks.call[task])) {
-      PutLaunchArrow(out, 'f', source_.Connection(tasks.call[task]), place);
-    }
+/// True for calls that record events or wait for them.
+bool IsEvent(const raw::Session& session, std::int32_t call) {
+  return call >= 0 && IsOneOf(session.strings.View(session.calls.name[call]),
+                              {"aclrtRecordEvent", "aclrtStreamWaitEvent"});
+}
+
+void PutTask(const TraceSource& source, std::size_t task, std::string& out) {
+  const raw::Session& session = source.session;
+  const raw::Tasks& tasks = session.tasks;
+  if (tasks.group[task] != 0) return;
+  const bool is_copy = raw::IsCopy(session, task);
+  const TracePlace place = source.TaskPlace(task);
+  BeginSlice(out, "", place, tasks.Exact(task), source.texts[raw::TaskName(session, task)]);
+  Put(out, R"("Model Id": )", tasks.model[task], R"(, "Task Type": ")",
+      source.texts[raw::TimelineTaskType(session, task)], R"(", "Physic Stream Id": )",
+      tasks.stream[task], R"(, "Task Id": )", tasks.task_id[task], R"(, "Batch Id": )",
+      tasks.batch[task], R"(, "Subtask Id": )", tasks.context[task], R"(, "connection_id": )",
+      source.Connection(tasks.call[task]));
+  if (is_copy) PutCopy(session, task, out);
+  out += "}}";
+  if (is_copy || tasks.kind[task] == raw::TaskKind::kKernel || IsEvent(session, tasks.call[task])) {
+    PutLaunchArrow(out, 'f', source.Connection(tasks.call[task]), place);
   }
-
- private:
-  std::string_view View(StringId id) const { return source_.session.strings.View(id); }
-
-  /// True for calls that record events or wait for them.
-  bool IsEvent(std::int32_t call) const {
-    if (call < 0) return false;
-    const StringId name = source_.session.calls.name[static_cast<std::size_t>(call)];
-    return IsOneOf(View(name), {"aclrtRecordEvent", "aclrtStreamWaitEvent"});
-  }
-
-  void PutCopy(std::size_t task, std::string& out) const {
-    if (IsLevel0(source_.session)) return;
-    const raw::Tasks& tasks = source_.session.tasks;
-    const std::int64_t bytes = tasks.copy_bytes[task];
-    const std::string_view operation =
-        raw::NameOf(raw::CopyDirections(), tasks.copy_direction[task]);
-    const double dur = tasks.dur[task];
-    Put(out, R"-(, "size(B)": )-", bytes, R"-(, "bandwidth(GB/s)": )-",
-        Decimal{dur > 0 ? static_cast<double>(bytes) / dur : 0}, R"(, "operation": ")",
-        operation.empty() ? "other" : operation, "\"");
-  }
-
-  const TraceSource& source_;
-};
+}
 
 /// Names of the devices and their streams.
 std::string Streams(const TraceSource& source) {
@@ -86,10 +73,9 @@ std::string Streams(const TraceSource& source) {
 }  // namespace
 
 void WriteHardwareEvents(const TraceSource& source, ChunkedFile& file) {
-  const HardwareTasks tasks(source);
   file.Write(Streams(source));
   file.WriteRows(source.session.tasks.Size(),
-                 [&](std::size_t i, std::string& out) { tasks.Append(i, out); });
+                 [&](std::size_t i, std::string& out) { PutTask(source, i, out); });
 }
 
 void WriteDeviceArrows(const TraceSource& source, ChunkedFile& file) {
@@ -323,10 +309,10 @@ void PutPart(const TraceSource& source, std::size_t i, std::string& out) {
   place.thread += 1 + parts.plane[i];
   place.time = session.tasks.start[task];
   const std::string_view name = source.texts[parts.name[i]];
-  BeginSlice(out, "", place, session.tasks.dur[task], name);
+  BeginSlice(out, "", place, session.tasks.Exact(task), name);
   Put(out, R"("notify_id": ")", parts.notify[i], R"-(", "duration estimated(us)": )-",
       Decimal{parts.estimated[i]}, R"(, "stream id": )", session.tasks.stream[task],
-      R"(, "task id": )", session.tasks.task[task], R"(, "context id": )",
+      R"(, "task id": )", session.tasks.task_id[task], R"(, "context id": )",
       session.tasks.context[task], R"(, "task type": ")", name, R"(", "src rank": )",
       parts.local_rank[i], R"(, "dst rank": )", parts.remote_rank[i], R"(, "transport type": ")",
       NameOr(raw::TransportTypes(), parts.transport[i]), R"-(", "size(Byte)": )-", parts.bytes[i],

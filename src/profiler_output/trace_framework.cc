@@ -3,6 +3,7 @@
 #include <set>
 
 #include "mpa/raw/labels.h"
+#include "profiler_database.h"
 #include "trace_view.h"
 
 namespace mpa::profiler_output {
@@ -178,12 +179,9 @@ void WriteCallEvents(const TraceSource& source, ChunkedFile& file) {
 
 namespace {
 
-// The profiler's numbers of arrows between marks begin behind this.
-constexpr std::int64_t kFirstArrow = 4000000001;
-
 void PutMarkArrow(std::string& out, char phase, std::int64_t mark, const TracePlace& place) {
   std::string id;
-  PutUnsigned(id, static_cast<std::uint64_t>(mark) + kFirstArrow);
+  PutUnsigned(id, static_cast<std::uint64_t>(MarkConnection(mark)));
   PutArrow(out, phase, "MsTx_" + id, "MsTx", place, "\"", id, "\"");
 }
 

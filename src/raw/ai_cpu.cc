@@ -43,7 +43,7 @@ class RunKernels {
       if (kernels.task[i] < 0 || session.strings.View(kernels.core[i]) != "AI_CPU") continue;
       const auto task = static_cast<std::size_t>(kernels.task[i]);
       if (session.tasks.device[task] != device) continue;
-      by_task_[{session.tasks.stream[task], session.tasks.task[task]}].push_back(i);
+      by_task_[{session.tasks.stream[task], session.tasks.task_id[task]}].push_back(i);
     }
   }
 

@@ -68,7 +68,7 @@ PayloadRun TrafficReader::Payloads(const std::vector<std::size_t>& plane, std::s
   run.closed = run.end + closing_;
   const std::size_t first = Task(plane[at]), last = Task(plane[run.closed - 1]);
   const Tasks& tasks = session_.tasks;
-  run.dur = tasks.dur[last] + static_cast<double>(tasks.start[last] - tasks.start[first]);
+  run.dur = tasks.Exact(last) + static_cast<double>(tasks.start[last] - tasks.start[first]);
   return run;
 }
 
@@ -89,7 +89,7 @@ Transfer TrafficReader::At(const std::vector<std::size_t>& plane, std::size_t at
           .local = parts.link[part] == kOnChip,
           .link = parts.link[part],
           .megabytes = static_cast<double>(parts.bytes[part]) / kBytesPerMegabyte,
-          .milliseconds = session_.tasks.dur[Task(part)] / kNsPerMs};
+          .milliseconds = session_.tasks.Exact(Task(part)) / kNsPerMs};
 }
 
 double TrafficReader::Extent(const std::vector<std::size_t>& parts) const {
@@ -97,8 +97,8 @@ double TrafficReader::Extent(const std::vector<std::size_t>& parts) const {
   const TimeNs first = parts.empty() ? 0 : session_.tasks.start[Task(parts.front())];
   for (const std::size_t part : parts) {
     const std::size_t task = Task(part);
-    extent = std::max(
-        extent, static_cast<double>(session_.tasks.start[task] - first) + session_.tasks.dur[task]);
+    extent = std::max(extent, static_cast<double>(session_.tasks.start[task] - first) +
+                                  session_.tasks.Exact(task));
   }
   return extent;
 }
@@ -116,7 +116,7 @@ void SetBandwidthsOfPlane(const TrafficReader& reader, const std::vector<std::si
   for (std::size_t i = 0; i < plane.size(); ++i) {
     const auto task = static_cast<std::size_t>(parts.task[plane[i]]);
     parts.bandwidth[plane[i]] =
-        BytesPerSecond(static_cast<double>(parts.bytes[plane[i]]), session.tasks.dur[task]);
+        BytesPerSecond(static_cast<double>(parts.bytes[plane[i]]), session.tasks.Exact(task));
   }
   // Consecutive payloads share the time until the last of them has arrived.
   for (std::size_t i = 0; i < plane.size(); ++i) {

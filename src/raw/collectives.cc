@@ -220,7 +220,7 @@ class CollectiveBuilder {
       }
       row.end = std::max(row.end, tasks.end[task]);
       row.dur =
-          std::max(row.dur, static_cast<double>(tasks.start[task] - row.start) + tasks.dur[task]);
+          std::max(row.dur, static_cast<double>(tasks.start[task] - row.start) + tasks.Exact(task));
     }
   }
 

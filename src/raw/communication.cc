@@ -12,6 +12,7 @@
 
 #include "collective_traffic.h"
 #include "mpa/measure/collectives.h"
+#include "mpa/raw/step_ranges.h"
 #include "mpa/raw/summaries.h"
 #include "round_decimal.h"
 
@@ -60,7 +61,7 @@ CommunicationTime TimesOf(const Session& session, const CollectiveRows& rows) {
     }
     if (transfer.kind == TransferKind::kNone && reader.IsWait(part)) {
       const double wait =
-          session.tasks.dur[static_cast<std::size_t>(parts.task[part])] / kNsPerMillisecond;
+          session.tasks.Exact(static_cast<std::size_t>(parts.task[part])) / kNsPerMillisecond;
       if (!transferred) time.synchronization += wait;
       time.wait += wait;
     }
@@ -172,21 +173,17 @@ struct StepRows {
 /// capture as a whole does.
 std::vector<StepRows> RowsBySteps(const Session& session) {
   std::vector<StepRows> steps;
-  std::vector<std::size_t> place(session.steps.Size());  // of a row of session.steps
-  for (std::size_t i = 0; i < place.size(); ++i) {
-    if (session.steps.device_start[i] < 0) continue;
-    place[i] = steps.size();
-    steps.push_back(
-        {.name = "step" + std::to_string(session.steps.id[i]), .p2p = {}, .collective = {}});
+  const StepRanges on_device = StepsOnDevice(session.steps);
+  for (const StepRange& step : on_device.All()) {
+    steps.push_back({.name = "step" + std::to_string(step.id), .p2p = {}, .collective = {}});
   }
   if (steps.empty()) steps.emplace_back();
-  const StepsOnDevice on_device(session.steps);
   for (CollectiveRows& rows : PartsByCollective(session)) {
     StepRows* step = &steps.front();
     if (steps.size() > 1) {
-      const std::int32_t row = on_device.At(session.collectives.start[rows.collective]);
-      if (row < 0) continue;
-      step = &steps[place[static_cast<std::size_t>(row)]];
+      const std::ptrdiff_t place = on_device.At(session.collectives.start[rows.collective]);
+      if (place < 0) continue;
+      step = &steps[static_cast<std::size_t>(place)];
     }
     const StringId name = session.collectives.name[rows.collective];
     const bool pair = IsPointToPointName(session.strings.View(name));
@@ -227,19 +224,9 @@ struct LinkTraffic {
 };
 
 std::string_view TransportOfCopy(std::int64_t link) {
-  switch (link) {
-    case 0:
-      return "LOCAL";
-    case 1:
-    case 5:  // HCCS_SW
-      return "HCCS";
-    case 2:
-      return "PCIE";
-    case 4:
-      return "SIO";
-    default:
-      return {};
-  }
+  if (link == 0) return "LOCAL";
+  const LinkKind kind = KindOfLink(link);
+  return kind == LinkKind::kSdma ? std::string_view() : NameOf(kind);
 }
 
 double Bandwidth(double megabytes, double milliseconds) {

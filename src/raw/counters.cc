@@ -217,7 +217,7 @@ void CounterTable::AddRow(const CountedKernel& kernel, std::vector<double>& valu
   if (vec_ratio_ && mac_ratio_ && mte2_ratio_) values.push_back(MemoryBound(&values[first]));
   if (mac_ratio_) {
     const auto task = static_cast<std::size_t>(session_.kernels.task[kernel.row]);
-    values.push_back(CubeUtilization(values[first + 1], session_.tasks.dur[task]));
+    values.push_back(CubeUtilization(values[first + 1], session_.tasks.Exact(task)));
   }
 }
 
@@ -253,7 +253,7 @@ std::vector<CountedKernel> KernelsOf(const Session& session, std::int64_t device
     const auto task = static_cast<std::size_t>(session.kernels.task[i]);
     if (tasks.device[task] != device) continue;
     CountedKernel& kernel = kernels.emplace_back();
-    kernel.address = {tasks.stream[task], tasks.task[task], tasks.context[task]};
+    kernel.address = {tasks.stream[task], tasks.task_id[task], tasks.context[task]};
     kernel.start = tasks.start[task];
     kernel.end = tasks.end[task];
     kernel.row = i;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -139,18 +140,21 @@ class Joiner {
     const auto groups = Groups(log.tasks);
     PartnerCount partners(device);
     for (const DeviceTask& task : log.tasks) {
-      Tasks::Row row{.start = clock.DeviceNs(task.start), .end = clock.DeviceNs(task.end)};
+      Tasks::Row row{{.start = clock.DeviceNs(task.start), .model = kNoModel},
+                     {.end = clock.DeviceNs(task.end)}};
       const bool plausible = clock.IsPlausible(row.start) && clock.IsPlausible(row.end);
       if (plausible && row.end < device.begin) continue;
       if (!plausible || !IsRange(row.start, row.end)) {
         session_.issues.Count("device task left out, its times make no sense", "task log");
         continue;
       }
-      row.dur = clock.DeviceDuration(task.start, task.end);
+      const double exact = clock.DeviceDuration(task.start, task.end);
+      row.dur = std::llround(exact);
+      row.dur_rest = exact - static_cast<double>(row.dur);
       row.device_type = session_.strings.Intern(DeviceTypeName(device.generation, task));
       row.device = device.id;
       row.stream = task.stream;
-      row.task = task.task;
+      row.task_id = task.task;
       row.batch = task.batch;
       row.context = task.context;
       row.group = task.context == kWholeTask && groups.contains(GroupKey(task));
@@ -170,7 +174,7 @@ class Joiner {
     std::vector<std::size_t> order(tasks.Size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto key = [&](std::size_t i) {
-      return std::make_tuple(tasks.start[i], tasks.device[i], tasks.stream[i], tasks.task[i],
+      return std::make_tuple(tasks.start[i], tasks.device[i], tasks.stream[i], tasks.task_id[i],
                              tasks.context[i], tasks.end[i]);
     };
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {

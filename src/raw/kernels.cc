@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "mpa/base/fields.h"
 #include "stages.h"
 #include "tensors.h"
 
@@ -202,12 +203,8 @@ class KernelFinder {
   }
 
   static void SetTensors(const TensorTexts& texts, Kernels::Row& kernel) {
-    kernel.input_shapes = texts.input_shapes;
-    kernel.input_types = texts.input_types;
-    kernel.input_formats = texts.input_formats;
-    kernel.output_shapes = texts.output_shapes;
-    kernel.output_types = texts.output_types;
-    kernel.output_formats = texts.output_formats;
+    std::tie(kernel.input_shapes, kernel.input_types, kernel.input_formats, kernel.output_shapes,
+             kernel.output_types, kernel.output_formats) = FieldsOf(texts);
   }
 
   // Of a captured graph, whose operators were recorded by their tasks.

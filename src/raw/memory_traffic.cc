@@ -274,7 +274,8 @@ std::map<Address, std::vector<std::size_t>> KernelsByAddress(const Session& sess
   std::map<Address, std::vector<std::size_t>> kernels;
   for (std::size_t i = 0; i < session.kernels.Size(); ++i) {
     const auto task = static_cast<std::size_t>(session.kernels.task[i]);
-    if (tasks.device[task] == device) kernels[{tasks.stream[task], tasks.task[task]}].push_back(i);
+    if (tasks.device[task] == device)
+      kernels[{tasks.stream[task], tasks.task_id[task]}].push_back(i);
   }
   for (auto& [address, rows] : kernels) {
     std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) {

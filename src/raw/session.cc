@@ -6,10 +6,12 @@
 #include <array>
 #include <functional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "clock.h"
 #include "control_files.h"
+#include "mpa/base/fields.h"
 #include "mpa/base/parallel.h"
 #include "mpa/capture/record_kinds.h"
 #include "stages.h"
@@ -17,52 +19,32 @@
 namespace mpa::raw {
 namespace {
 
-// Translates texts of one pool to texts of another.
-class TextMapping {
- public:
-  TextMapping(const StringPool& from, StringPool& to) {
-    ids_.reserve(from.Size());
-    for (std::uint32_t i = 0; i < from.Size(); ++i) {
-      ids_.push_back(to.Intern(from.View(static_cast<StringId>(i))));
+// Appends the tables of `from`, whose texts are those of another pool.
+void AppendTables(Session& from, Session& session) {
+  std::vector<StringId> texts;
+  for (std::uint32_t i = 0; i < from.strings.Size(); ++i) {
+    texts.push_back(session.strings.Intern(from.strings.View(StringId{i})));
+  }
+  const auto map = [&](auto& column) {
+    if constexpr (std::is_same_v<decltype(column), std::vector<StringId>&>) {
+      for (StringId& text : column) text = texts[Index(text)];
     }
-  }
-
-  template <typename Table>
-  void Apply(Table& table) const {
-    std::apply([&](auto&... column) { (ApplyToColumn(column), ...); }, table.Columns());
-  }
-
- private:
-  void ApplyToColumn(std::vector<StringId>& column) const {
-    for (StringId& id : column) id = ids_[Index(id)];
-  }
-  template <typename T>
-  void ApplyToColumn(std::vector<T>&) const {}
-
-  std::vector<StringId> ids_;
-};
-
-auto FrameworkTables(Session& session) {
-  return std::tie(session.ops, session.queue, session.python, session.garbage_collections,
-                  session.allocations, session.steps, session.backward);
-}
-
-// Moves the framework tables of `part` into the session, with its texts.
-void TakeFramework(Session part, Session& session) {
-  session.issues.Merge(part.issues);
-  FrameworkTables(session) = std::apply(
-      [](auto&... table) { return std::make_tuple(std::move(table)...); }, FrameworkTables(part));
-  const TextMapping mapping(part.strings, session.strings);
-  std::apply([&](auto&... table) { (mapping.Apply(table), ...); }, FrameworkTables(session));
-}
-
-auto CannTables(Session& session) {
-  Traffic& traffic = session.traffic;
-  return std::tie(session.calls, session.tasks, session.kernels, session.ai_cpu,
-                  session.input_queue, session.collectives, session.parts, session.core_clocks,
-                  session.device_memory, session.module_memory, session.op_memory, traffic.hccs,
-                  traffic.pcie, traffic.nic, traffic.roce, traffic.hbm, traffic.ddr, traffic.llc,
-                  session.l2_cache, session.marks, session.model_iterations, session.overlaps);
+  };
+  const auto append = [&](auto& to, auto& more) {
+    if constexpr (requires { more.Columns(); }) {
+      std::apply([&](auto&... column) { (map(column), ...); }, more.Columns());
+      if (to.Empty()) {
+        to = std::move(more);
+      } else {
+        to.AppendAll(more);
+      }
+    }
+  };
+  const auto append_all = [&](auto to, auto more) {
+    std::apply([&](auto&... a) { std::apply([&](auto&... b) { (append(a, b), ...); }, more); }, to);
+  };
+  append_all(FieldsOf(session), FieldsOf(from));
+  append_all(FieldsOf(session.traffic), FieldsOf(from.traffic));
 }
 
 // Rows of `table` that a column refers to, once those rows stand behind the ones there are.
@@ -120,13 +102,7 @@ void AppendCollection(Session later, Session& session) {
   }
   ShiftReferences(session, later);
   AppendCounters(session, later);
-  const TextMapping mapping(later.strings, session.strings);
-  std::apply(
-      [&](auto&... to) {
-        std::apply([&](auto&... from) { ((mapping.Apply(from), to.AppendAll(from)), ...); },
-                   CannTables(later));
-      },
-      CannTables(session));
+  AppendTables(later, session);
   auto& streams = session.schedule_streams;
   streams.insert(streams.end(), later.schedule_streams.begin(), later.schedule_streams.end());
   std::ranges::sort(streams);
@@ -179,7 +155,8 @@ Session ReadSession(const std::filesystem::path& path, Parts wanted) {
                       FittingClock(files.framework_clock, session.info, part.issues), wanted, part);
       }};
   ParallelFor(halves.size(), [&](std::size_t i) { halves[i](); });
-  TakeFramework(std::move(part), session);
+  session.issues.Merge(part.issues);
+  AppendTables(part, session);
   session.info.end = collections.back().info.end;
   if (Intersects(wanted, Parts::kFramework)) LinkDeviceWork(session);
   return session;
@@ -197,23 +174,6 @@ Issues FindDamage(const std::filesystem::path& path) {
   const auto& [info, files] = collections.front();
   if (!info.framework.empty()) FittingClock(files.framework_clock, info, issues);
   return issues;
-}
-
-StepsOnDevice::StepsOnDevice(const Steps& steps) : steps_(steps) {
-  TimeNs latest = -1;
-  for (std::size_t i = 0; i < steps.Size(); ++i) {
-    if (steps.device_start[i] < 0) continue;
-    latest = std::max(latest, steps.device_end[i]);
-    rows_.push_back(i);
-    latest_ends_.push_back(latest);
-  }
-}
-
-std::int32_t StepsOnDevice::At(TimeNs time) const {
-  const auto end = std::lower_bound(latest_ends_.begin(), latest_ends_.end(), time);
-  if (end == latest_ends_.end()) return -1;
-  const std::size_t row = rows_[static_cast<std::size_t>(end - latest_ends_.begin())];
-  return steps_.device_start[row] <= time ? static_cast<std::int32_t>(row) : -1;
 }
 
 }  // namespace mpa::raw

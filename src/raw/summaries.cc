@@ -10,10 +10,21 @@
 
 #include "mpa/base/text.h"
 #include "mpa/raw/labels.h"
-#include "step_ranges.h"
+#include "mpa/raw/step_ranges.h"
 
 namespace mpa::raw {
 namespace {
+
+// The spans of the steps on the device, longer by `more`.
+std::vector<StepRange> DeviceSpans(const Steps& steps, TimeNs more) {
+  std::vector<StepRange> ranges;
+  for (std::size_t i = 0; i < steps.Size(); ++i) {
+    if (steps.device_start[i] < 0) continue;
+    ranges.push_back(
+        {steps.id[i], steps.start[i], {steps.device_start[i], steps.device_end[i] + more}});
+  }
+  return ranges;
+}
 
 // Start of the first operator: where a capture without steps begins on the host.
 TimeNs FirstOperator(const Session& session) {
@@ -28,33 +39,8 @@ StepRanges OrAll(std::vector<StepRange> ranges, const Session& session) {
   return StepRanges(std::move(ranges));
 }
 
-}  // namespace
-
-StepRanges::StepRanges(std::vector<StepRange> steps) : steps_(std::move(steps)) {
-  TimeNs latest = -1;
-  for (const StepRange& step : steps_) {
-    latest = std::max(latest, step.device.end);
-    ends_.push_back(latest);
-  }
-}
-
-std::ptrdiff_t StepRanges::At(TimeNs time) const {
-  const auto end = std::upper_bound(ends_.begin(), ends_.end(), time);
-  if (end == ends_.end()) return -1;
-  const std::ptrdiff_t step = end - ends_.begin();
-  return steps_[static_cast<std::size_t>(step)].device.start <= time ? step : -1;
-}
-
-StepRanges RangesOfLinks(const Session& session) {
-  std::vector<StepRange> ranges;
-  const Steps& steps = session.steps;
-  for (std::size_t i = 0; i < steps.Size(); ++i) {
-    if (steps.device_start[i] < 0) continue;
-    ranges.push_back({steps.id[i], steps.start[i], {steps.device_start[i], steps.device_end[i]}});
-  }
-  return OrAll(std::move(ranges), session);
-}
-
+// The spans that the table StepTraceTime takes: all work of the node calls inside the range of the
+// step on the host, whoever made them.
 StepRanges RangesOfCalls(const Session& session) {
   const Steps& steps = session.steps;
   const HostCalls& calls = session.calls;
@@ -75,6 +61,25 @@ StepRanges RangesOfCalls(const Session& session) {
   }
   return OrAll(std::move(ranges), session);
 }
+
+}  // namespace
+
+StepRanges::StepRanges(std::vector<StepRange> steps) : steps_(std::move(steps)) {
+  TimeNs latest = -1;
+  for (const StepRange& step : steps_) {
+    latest = std::max(latest, step.device.end);
+    ends_.push_back(latest);
+  }
+}
+
+std::ptrdiff_t StepRanges::At(TimeNs time) const {
+  const auto end = std::upper_bound(ends_.begin(), ends_.end(), time);
+  if (end == ends_.end()) return -1;
+  const std::ptrdiff_t step = end - ends_.begin();
+  return steps_[static_cast<std::size_t>(step)].device.start <= time ? step : -1;
+}
+
+StepRanges StepsOnDevice(const Steps& steps) { return StepRanges(DeviceSpans(steps, 1)); }
 
 // The work of the device in each step.
 
@@ -182,7 +187,7 @@ double* SumOf(Activity activity, StepTime& time) {
 
 // Sums of the activities that begin in a step, regardless of where they end.
 std::vector<StepTime> FromActivities(const Session& session) {
-  const StepRanges steps = RangesOfLinks(session);
+  const StepRanges steps = OrAll(DeviceSpans(session.steps, 0), session);
   WorkTable table(steps);
   const Overlaps& activities = session.overlaps;
   for (std::size_t i = 0; i < activities.Size(); ++i) {
@@ -279,7 +284,7 @@ std::vector<double> CountedDurations(const Session& session) {
   const bool adds = IsHwts(session);
   const std::vector<std::int32_t> copies = FirstCopiesOfCollectives(session);
   for (std::size_t i = 0; i < counted.size(); ++i) {
-    if (copies[i] >= 0) counted[i] = (adds ? counted[i] : 0) + session.tasks.dur[copies[i]];
+    if (copies[i] >= 0) counted[i] = (adds ? counted[i] : 0) + session.tasks.Exact(copies[i]);
   }
   return counted;
 }
@@ -293,7 +298,7 @@ void SumDeviceWork(const Session& session, OperatorTimes& times) {
       times.device_self[op] += collectives[session.links.collective[i]];
       continue;
     }
-    const double dur = session.tasks.dur[task];
+    const double dur = session.tasks.Exact(task);
     times.device_self[op] += dur;
     if (session.tasks.kind[task] != TaskKind::kKernel) continue;
     const StringId core = session.kernels.core[session.tasks.detail[task]];
@@ -351,7 +356,7 @@ std::vector<KernelSum> SumKernels(const Session& session) {
   std::map<std::tuple<std::int64_t, StringId, StringId>, Sum> sums;
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
     const auto task = static_cast<std::size_t>(kernels.task[i]);
-    Add(session.tasks.dur[task],
+    Add(session.tasks.Exact(task),
         sums[{session.tasks.device[task], kernels.op_type[i], kernels.core[i]}]);
   }
   const auto text = [&](StringId id) { return session.strings.View(id); };

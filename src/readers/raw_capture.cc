@@ -11,11 +11,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "communication_steps.h"
 #include "megabytes.h"
+#include "mpa/base/fields.h"
 #include "mpa/raw/labels.h"
 #include "mpa/raw/summaries.h"
 #include "mpa/readers/reader.h"
@@ -186,16 +188,10 @@ void FillAllocations(Session& session, RankTrace& trace) {
 
 void FillStepTimes(const Session& session, RankTrace& trace) {
   for (const raw::StepTime& step : raw::StepTimes(session, raw::StepTimeForm::kText)) {
-    trace.step_times.Append({.step = step.step,
-                             .computing = std::llround(step.computing),
-                             .exposed_communication = std::llround(step.exposed_communication),
-                             .communication = std::llround(step.communication),
-                             .free = std::llround(step.free),
-                             .overlapped = std::llround(step.overlapped),
-                             .stage = std::llround(step.stage),
-                             .bubble = std::llround(step.bubble),
-                             .exposed_without_receive = std::llround(step.exposed_without_receive),
-                             .preparing = std::llround(step.preparing)});
+    StepTimes::Row row;
+    FieldsOf(row) = std::apply([](const auto&... ns) { return std::tuple(std::llround(ns)...); },
+                               FieldsOf(static_cast<const StepTimeFields<raw::InSum>&>(step)));
+    trace.step_times.Append(row);
   }
 }
 
@@ -308,8 +304,8 @@ void ReadRawCapture(const CaptureFile& file, const ReadRequest& request, RankTra
   raw::Session session = raw::ReadSession(file.path, PartsOf(request.wanted));
   TrackNumbers tracks(trace.tracks);
   FillHostTables(session, request.wanted, tracks, trace);
-  FillDeviceTables(session, request.wanted, tracks, trace);
   FillSummaryTables(session, request.wanted, trace);
+  FillDeviceTables(session, request.wanted, tracks, trace);
   FillJob(session.info, trace.job);
   TakeTables(session, request.wanted, trace);
 }

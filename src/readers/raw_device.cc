@@ -15,6 +15,7 @@
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
 #include "mpa/raw/labels.h"
+#include "mpa/raw/step_ranges.h"
 #include "trace_runtime.h"
 
 namespace mpa::readers {
@@ -28,76 +29,70 @@ struct LaunchOf {
 };
 
 LaunchOf FillLaunches(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
-  LaunchOf launch{std::vector<std::int64_t>(session.tasks.Size(), -1),
+  const raw::Tasks& tasks = session.tasks;
+  LaunchOf launch{std::vector<std::int64_t>(tasks.Size(), -1),
                   std::vector<std::int64_t>(session.collectives.Size(), -1)};
+  const auto add = [&](std::int64_t& link, TimeNs host_time, std::int32_t host_track,
+                       TimeNs device_time, std::int64_t stream) {
+    link = static_cast<std::int64_t>(trace.launches.Size());
+    trace.launches.Append({.link = link,
+                           .host_time = host_time,
+                           .host_track = host_track,
+                           .device_time = device_time,
+                           .stream = stream});
+  };
   for (std::size_t i = 0; i < session.links.Size(); ++i) {
     const auto op = static_cast<std::size_t>(session.links.op[i]);
-    const auto link = static_cast<std::int64_t>(trace.launches.Size());
-    const bool is_task = session.links.task[i] >= 0;
-    const auto row =
-        static_cast<std::size_t>(is_task ? session.links.task[i] : session.links.collective[i]);
-    (is_task ? launch.task : launch.collective)[row] = link;
-    trace.launches.Append(
-        {.link = link,
-         .host_time = session.ops.start[op],
-         .host_track = tracks.Of(session.ops.process[op], session.ops.thread[op]),
-         .device_time = is_task ? session.tasks.start[row] : session.collectives.start[row],
-         .stream = is_task ? session.tasks.stream[row] : -1});
+    const TimeNs start = session.ops.start[op];
+    const std::int32_t track = session.ops.track[op];
+    if (session.links.task[i] >= 0) {
+      const auto row = static_cast<std::size_t>(session.links.task[i]);
+      add(launch.task[row], start, track, tasks.start[row], tasks.stream[row]);
+    } else {
+      const auto row = static_cast<std::size_t>(session.links.collective[i]);
+      add(launch.collective[row], start, track, session.collectives.start[row], -1);
+    }
   }
-  return launch;
-}
-
-// An operator that copies directly, without the task queue, has no link to the copy.
-void FillDirectCopies(const Session& session, TrackNumbers& tracks, LaunchOf& launch,
-                      RankTrace& trace) {
-  const raw::Tasks& tasks = session.tasks;
+  // An operator that copies directly, without the task queue, has no link to the copy.
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
     if (launch.task[i] >= 0 || tasks.kind[i] == raw::TaskKind::kCollectivePart) continue;
     if (tasks.call[i] < 0 || !raw::IsCopy(session, i)) continue;
     const auto call = static_cast<std::size_t>(tasks.call[i]);
-    launch.task[i] = static_cast<std::int64_t>(trace.launches.Size());
-    trace.launches.Append(
-        {.link = launch.task[i],
-         .host_time = session.calls.start[call],
-         .host_track = tracks.Of(session.info.process, session.calls.thread[call]),
-         .device_time = tasks.start[i],
-         .stream = tasks.stream[i]});
+    add(launch.task[i], session.calls.start[call],
+        tracks.Of(session.info.process, session.calls.thread[call]), tasks.start[i],
+        tasks.stream[i]);
   }
+  return launch;
 }
 
-// The fraction that a duration loses when it is given in whole ns.
-struct Duration {
-  explicit Duration(double ns) : whole(std::llround(ns)), rest(ns - static_cast<double>(whole)) {}
-  TimeNs whole;
-  double rest;
-};
-
-void FillTasks(const Session& session, const LaunchOf& launch, RankTrace& trace) {
-  const raw::Tasks& tasks = session.tasks;
+// Tasks as the timeline shows them.
+void ShowTasks(const LaunchOf& launch, Session& session) {
+  raw::Tasks& tasks = session.tasks;
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
-    if (tasks.group[i]) continue;
-    const Duration dur(tasks.dur[i]);
-    const StringId name = raw::TaskName(session, i);
-    if (IsLcclKernel(session.strings.View(name))) {
-      trace.communications.Append({.start = tasks.start[i],
-                                   .dur = dur.whole,
-                                   .name = name,
-                                   .op_type = name,
-                                   .link = launch.task[i],
-                                   .dur_rest = dur.rest});
-    }
-    trace.device_tasks.Append({.start = tasks.start[i],
-                               .dur = dur.whole,
-                               .name = name,
-                               .type = raw::TimelineTaskType(session, i),
-                               .task_id = tasks.task[i],
-                               .stream = tasks.stream[i],
-                               .link = launch.task[i],
-                               .dur_rest = dur.rest,
-                               .connection = tasks.call[i],
-                               .model = tasks.model[i] == raw::kNoModel ? -1 : tasks.model[i],
-                               .number = tasks.task[i],
-                               .direction = CopyDirectionOf(tasks.copy_direction[i])});
+    tasks.name[i] = raw::TaskName(session, i);
+    tasks.type[i] = raw::TimelineTaskType(session, i);
+    tasks.link[i] = launch.task[i];
+    tasks.connection[i] = tasks.call[i];
+    if (tasks.model[i] == raw::kNoModel) tasks.model[i] = -1;
+    tasks.direction[i] = CopyDirectionOf(tasks.copy_direction[i]);
+  }
+  tasks.number = tasks.task_id;
+}
+
+// Hands over the tasks but the groups around others.
+void TakeTasks(Session& session, RankTrace& trace) {
+  raw::Tasks& tasks = session.tasks;
+  tasks.Filter([&](std::size_t i) { return tasks.group[i] == 0; });
+  trace.device_tasks.Take(tasks);
+  for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {
+    const DeviceTasks::Row task = trace.device_tasks.At(i);
+    if (!IsLcclKernel(session.strings.View(task.name))) continue;
+    trace.communications.Append({.start = task.start,
+                                 .dur = task.dur,
+                                 .name = task.name,
+                                 .op_type = task.name,
+                                 .link = task.link,
+                                 .dur_rest = task.dur_rest});
   }
 }
 
@@ -106,14 +101,13 @@ void FillRuns(const Session& session, RankTrace& trace) {
   const raw::Tasks& tasks = session.tasks;
   const auto is_no_run = [&](StringId text) { return IsNoRun(session.strings.View(text)); };
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
-    const StringId name = raw::TaskName(session, i);
-    if (tasks.group[i] || is_no_run(name) || is_no_run(raw::TimelineTaskType(session, i))) continue;
+    if (tasks.group[i] || is_no_run(tasks.name[i]) || is_no_run(tasks.type[i])) continue;
     trace.device_runs.Append({.start = tasks.start[i],
-                              .dur = std::llround(tasks.dur[i]),
-                              .name = name,
+                              .dur = tasks.dur[i],
+                              .name = tasks.name[i],
                               .kind = DeviceRunKind::kKernel,
                               .connection = tasks.call[i],
-                              .model = tasks.model[i] == raw::kNoModel ? -1 : tasks.model[i],
+                              .model = tasks.model[i],
                               .pid = session.info.process,
                               .device = tasks.device[i],
                               .stream = tasks.stream[i]});
@@ -151,43 +145,37 @@ void FillCounters(const raw::Counters& counters, const std::vector<std::int32_t>
   }
 }
 
-StringId Recorded(const Session& session, StringId text) {
-  return session.strings.View(text) == "N/A" ? StringId::kEmpty : text;
-}
-
 void FillKernels(const Session& session, const LaunchOf& launch, bool with_loads,
                  RankTrace& trace) {
   const raw::Kernels& kernels = session.kernels;
   std::vector<std::int32_t> counters;
-  const raw::StepsOnDevice steps(session.steps);
+  const raw::StepRanges steps = raw::StepsOnDevice(session.steps);
   const auto view = [&](StringId text) { return session.strings.View(text); };
+  const auto recorded = [&](StringId text) { return view(text) == "N/A" ? StringId{} : text; };
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
     if (!raw::IsListedKernel(session, i)) continue;
     if (IsHcclKernel(view(kernels.core[i]), view(kernels.name[i]))) continue;
     const auto task = static_cast<std::size_t>(kernels.task[i]);
-    const std::int32_t step = steps.At(session.tasks.start[task]);
     counters.push_back(kernels.counters[i]);
-    const auto recorded = [&](StringId text) { return Recorded(session, text); };
     if (with_loads) {
       trace.kernel_loads.Append({.output_types = recorded(kernels.output_types[i]),
                                  .blocks = BlockCount(kernels.blocks[i]),
                                  .mix_blocks = BlockCount(kernels.mix_blocks[i])});
     }
-    trace.kernels.Append(
-        {.start = session.tasks.start[task],
-         .dur = std::llround(session.tasks.dur[task]),
-         .name = kernels.name[i],
-         .op_type = recorded(kernels.op_type[i]),
-         .core = recorded(kernels.core[i]),
-         .shapes = kernels.input_shapes[i],
-         .input_types = recorded(kernels.input_types[i]),
-         .input_formats = recorded(kernels.input_formats[i]),
-         .output_shapes = recorded(kernels.output_shapes[i]),
-         .output_formats = recorded(kernels.output_formats[i]),
-         .hf32 = recorded(kernels.hf32[i]),
-         .stream = session.tasks.stream[task],
-         .link = launch.task[task],
-         .step = step < 0 ? -1 : session.steps.id[static_cast<std::size_t>(step)]});
+    trace.kernels.Append({.start = session.tasks.start[task],
+                          .dur = session.tasks.dur[task],
+                          .name = kernels.name[i],
+                          .op_type = recorded(kernels.op_type[i]),
+                          .core = recorded(kernels.core[i]),
+                          .shapes = kernels.input_shapes[i],
+                          .input_types = recorded(kernels.input_types[i]),
+                          .input_formats = recorded(kernels.input_formats[i]),
+                          .output_shapes = recorded(kernels.output_shapes[i]),
+                          .output_formats = recorded(kernels.output_formats[i]),
+                          .hf32 = recorded(kernels.hf32[i]),
+                          .stream = session.tasks.stream[task],
+                          .link = launch.task[task],
+                          .step = steps.IdAt(session.tasks.start[task])});
   }
   FillCounters(session.counters, counters, trace.kernels,
                with_loads ? &trace.kernel_loads : nullptr);
@@ -230,15 +218,14 @@ void FillCollectives(Session& session, const LaunchOf& launch, RankTrace& trace)
   const raw::CollectiveParts& parts = session.parts;
   for (std::size_t i = 0; i < parts.Size(); ++i) {
     const auto task = static_cast<std::size_t>(parts.task[i]);
-    const Duration dur(session.tasks.dur[task]);
     const std::int32_t collective = parts.collective[i];
     trace.comm_tasks.Append(
         {.start = session.tasks.start[task],
-         .dur = dur.whole,
+         .dur = session.tasks.dur[task],
          .name = parts.name[i],
          .group = collective < 0 ? -1 : group[static_cast<std::size_t>(collective)],
          .plane = parts.plane[i],
-         .dur_rest = dur.rest,
+         .dur_rest = session.tasks.dur_rest[task],
          .own_rank = RankInGroup(parts.local_rank[i]),
          .peer = RankInGroup(parts.remote_rank[i]),
          .bytes = parts.bytes[i],
@@ -254,16 +241,16 @@ void FillCollectives(Session& session, const LaunchOf& launch, RankTrace& trace)
 
 void FillDeviceTables(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
   if (!session.info.devices.empty()) trace.device_id = session.info.devices.front().id;
-  LaunchOf launch = FillLaunches(session, tracks, trace);
-  FillDirectCopies(session, tracks, launch, trace);
+  const LaunchOf launch = FillLaunches(session, tracks, trace);
   if (Intersects(wanted, Tables::kCommunications | Tables::kCommTasks)) {
     FillCollectives(session, launch, trace);
   }
-  if (Intersects(wanted, Tables::kDeviceTasks)) FillTasks(session, launch, trace);
+  ShowTasks(launch, session);
   if (Intersects(wanted, Tables::kDeviceRuns)) FillRuns(session, trace);
   if (Intersects(wanted, Tables::kKernels)) {
     FillKernels(session, launch, Intersects(wanted, Tables::kKernelLoads), trace);
   }
+  if (Intersects(wanted, Tables::kDeviceTasks)) TakeTasks(session, trace);
 }
 
 }  // namespace mpa::readers

@@ -170,19 +170,4 @@ bool SchedulesCollectives(const Session& session, std::size_t kernel);
 /// in ReadSession(). Reads no records. Throws as ReadSession().
 Issues FindDamage(const std::filesystem::path& path);
 
-/// Finds the steps of device times.
-class StepsOnDevice {
- public:
-  /// Refers to the steps, which must outlive it.
-  explicit StepsOnDevice(const Steps& steps);
-
-  /// The first step whose device span holds `time`, both ends included: its row; -1: none.
-  std::int32_t At(TimeNs time) const;
-
- private:
-  const Steps& steps_;
-  std::vector<std::size_t> rows_;    // of the steps with a device span
-  std::vector<TimeNs> latest_ends_;  // of each and those before it
-};
-
 }  // namespace mpa::raw

@@ -3,28 +3,24 @@
 
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "mpa/model/communication_summary.h"
+#include "mpa/model/step_tables.h"
 #include "mpa/raw/session.h"
 
 /// What the profiler's parser sums up of a session in tables beside the timeline.
 namespace mpa::raw {
 
-/// One row of step_trace_time.csv; times in ns. The profiler sums epoch microseconds as doubles,
-/// here they are exact.
-struct StepTime {
+/// What `Of<T>` is in sums: times as doubles, in ns.
+template <typename T>
+using InSum = std::conditional_t<std::is_same_v<T, TimeNs>, double, T>;
+
+/// One row of step_trace_time.csv. The profiler sums epoch microseconds as doubles, here they are
+/// exact.
+struct StepTime : StepTimeFields<InSum> {
   std::int64_t device = 0;
-  std::int32_t step = -1;  ///< number of the step; -1: the capture has no steps, all of it
-  double computing = 0;
-  double exposed_communication = 0;
-  double overlapped = 0;
-  double communication = 0;
-  double free = 0;
-  double stage = 0;   ///< extent of the busy and free intervals of the step, without `bubble`
-  double bubble = 0;  ///< waiting to receive
-  double exposed_without_receive = 0;
-  double preparing = 0;  ///< start of the step on the host to its first device work
 };
 
 /// kText sums the intervals of Session.overlaps, as step_trace_time.csv does; kDatabase those of

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,18 +28,16 @@ enum class TaskKind : std::uint8_t {
 };
 
 /// Everything that ran on a device, joined with the host record that launched it. In order of
-/// start, then of stream, task and context.
+/// start, then of stream, task and context. The model is kNoModel where there is none; names,
+/// types, links, connections, numbers and directions are not set.
 template <template <typename> class Of>
-struct TaskFields {
-  Of<TimeNs> start{}, end{};
-  Of<double> dur{};  ///< ns, exact; end - start is rounded where a tick is a fraction of a ns
+struct TaskRecordFields {
+  Of<TimeNs> end{};            ///< rounded, as the start is, where a tick is a fraction of a ns
   Of<StringId> host_type{};    ///< "KERNEL_AICORE", "MEMCPY_ASYNC"; empty: no host record
   Of<StringId> device_type{};  ///< "AI_CORE", "SDMA_SQE", of an FFTS+ context "AIC", "MIX_AIC"
   Of<StringId> function{};     ///< name of the kernel function in the host record, or empty
   Of<std::int64_t> device{};   ///< number of the device
-  Of<std::int64_t> stream = Initially{-1}, task = Initially{-1}, batch{};
-  Of<std::int64_t> context = Initially{kNoContext};
-  Of<std::int64_t> model = Initially{kNoModel};
+  Of<std::int64_t> batch{}, context = Initially{kNoContext};
   Of<std::int64_t> thread = Initially{-1};  ///< that issued it; -1 without host record
   Of<TimeNs> issued = Initially{-1};        ///< time of the host record
   Of<std::int32_t> call =
@@ -50,7 +49,10 @@ struct TaskFields {
   Of<std::int64_t> copy_direction = Initially{-1};  ///< as in CopyDirections(); 65535: other
   Of<bool> group{};  ///< task around the contexts of an FFTS+ group: not in the timeline
 };
-struct Tasks : Table<TaskFields> {};
+struct Tasks : Table<DeviceTaskFields, TaskRecordFields> {
+  /// The duration with its fraction, in ns.
+  double Exact(std::size_t i) const { return static_cast<double>(dur[i]) + dur_rest[i]; }
+};
 
 /// Compute kernels. In the order of their tasks. Texts are "N/A" at level 0, where only name and
 /// block number are recorded.

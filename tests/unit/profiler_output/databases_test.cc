@@ -47,14 +47,12 @@ class Databases : public testing::Test {
   }
 
   std::int32_t AddTask(const char* host, const char* device, TimeNs start, std::int32_t call) {
-    session.tasks.Append({.start = start,
-                          .end = start + 5,
-                          .host_type = Text(host),
-                          .device_type = Text(device),
-                          .device = 2,
-                          .stream = 11,
-                          .task = 12,
-                          .call = call});
+    session.tasks.Append({{.start = start, .task_id = 12, .stream = 11},
+                          {.end = start + 5,
+                           .host_type = Text(host),
+                           .device_type = Text(device),
+                           .device = 2,
+                           .call = call}});
     return static_cast<std::int32_t>(session.tasks.Size()) - 1;
   }
 
@@ -439,7 +437,7 @@ TEST_F(Databases, AnalyseWhatACollectiveMoved) {
   const auto add_part = [&](const char* name, TimeNs start, TimeNs dur, std::int64_t bytes) {
     const auto task = AddTask("MEMCPY_ASYNC", "SDMA_SQE", start * kMicro, -1);
     session.tasks.end.back() = (start + dur) * kMicro;
-    session.tasks.dur.back() = static_cast<double>(dur * kMicro);
+    session.tasks.dur.back() = dur * kMicro;
     session.parts.Append({.task = task,
                           .collective = 0,
                           .name = Text(name),

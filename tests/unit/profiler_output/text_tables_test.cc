@@ -30,17 +30,18 @@ class TextTables : public testing::Test {
                  std::int64_t context = raw::kNoContext) {
     const auto row = static_cast<std::int32_t>(session_.kernels.Size());
     const auto task = static_cast<std::int32_t>(session_.tasks.Size());
-    session_.tasks.Append({.start = kTablesBegin + start,
-                           .end = kTablesBegin + start + static_cast<TimeNs>(dur),
-                           .dur = dur,
-                           .host_type = Id("KERNEL_AICORE"),
-                           .device_type = Id("AI_CORE"),
-                           .function = Id("te_add"),
-                           .stream = 2,
-                           .task = 100 + row,
-                           .context = context,
-                           .kind = raw::TaskKind::kKernel,
-                           .detail = row});
+    session_.tasks.Append({{.start = kTablesBegin + start,
+                            .task_id = 100 + row,
+                            .stream = 2,
+                            .dur_rest = dur,
+                            .model = raw::kNoModel},
+                           {.end = kTablesBegin + start + static_cast<TimeNs>(dur),
+                            .host_type = Id("KERNEL_AICORE"),
+                            .device_type = Id("AI_CORE"),
+                            .function = Id("te_add"),
+                            .context = context,
+                            .kind = raw::TaskKind::kKernel,
+                            .detail = row}});
     session_.kernels.Append({{.name = Id("aclnnAdd"),
                               .op_type = Id(type),
                               .core = Id(core),
@@ -217,15 +218,12 @@ TEST_F(TextTables, ApiStatisticByNameAndLevel) {
 TEST_F(TextTables, TaskTimeShowsOneTaskOfAGroup) {
   AddKernel(1000, 500, "Add", "AI_CORE");
   const auto add = [&](TimeNs start, std::string_view device_type, std::int64_t context) {
-    session_.tasks.Append({.start = kTablesBegin + start,
-                           .end = kTablesBegin + start + 20,
-                           .dur = 20,
-                           .host_type = Id("FFTS_PLUS"),
-                           .device_type = Id(device_type),
-                           .stream = 5,
-                           .task = 7,
-                           .context = context,
-                           .group = context == raw::kNoContext});
+    session_.tasks.Append({{.start = kTablesBegin + start, .dur = 20, .task_id = 7, .stream = 5},
+                           {.end = kTablesBegin + start + 20,
+                            .host_type = Id("FFTS_PLUS"),
+                            .device_type = Id(device_type),
+                            .context = context,
+                            .group = context == raw::kNoContext}});
   };
   add(2000, "PLACE_HOLDER_SQE", raw::kNoContext);
   add(2010, "SDMA", 0);

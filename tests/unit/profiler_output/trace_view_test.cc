@@ -145,15 +145,17 @@ TEST_F(TraceView, BackwardArrowsJoinDifferentThreads) {
 TEST_F(TraceView, ArrowsLeadFromTheCallToItsKernel) {
   const auto call = AddCall(raw::Level::kNode, "launch", "aclnnAdd", true);
   session_.kernels.Append({{.name = Id("aclnnAdd"), .core = Id("AI_VECTOR_CORE")}, {.task = 0}});
-  AddTask({.start = kTraceBegin + 9000,
-           .end = kTraceBegin + 11281,
-           .dur = 2280.0625,
-           .host_type = Id("KERNEL_AIVEC"),
-           .stream = 2,
-           .task = 65390,
-           .call = call,
-           .kind = raw::TaskKind::kKernel,
-           .detail = 0});
+  AddTask({{.start = kTraceBegin + 9000,
+            .dur = 2280,
+            .task_id = 65390,
+            .stream = 2,
+            .dur_rest = 0.0625,
+            .model = raw::kNoModel},
+           {.end = kTraceBegin + 11281,
+            .host_type = Id("KERNEL_AIVEC"),
+            .call = call,
+            .kind = raw::TaskKind::kKernel,
+            .detail = 0}});
   const auto op = AddOp(0, 10, "aten::add");
   session_.links.Append({.op = op, .correlation = 1, .task = 0});
 
@@ -180,7 +182,7 @@ TEST_F(TraceView, ConnectionsAreTheirNumberTimesTwoToThe32) {
   AddCall(raw::Level::kNode, "launch", "aclnnAdd", true);
   EXPECT_EQ(Events({{"ph", "s"}, {"id", "4294967296"}}).size(), 1u);
   // Tasks without a call share the number behind the last.
-  AddTask({.start = kTraceBegin, .end = kTraceBegin + 20, .host_type = Id("PROFILING_ENABLE")});
+  AddTask({{.start = kTraceBegin}, {.end = kTraceBegin + 20, .host_type = Id("PROFILING_ENABLE")}});
   const auto task = Events({{"name", "PROFILING_ENABLE"}});
   ASSERT_EQ(task.size(), 1u);
   EXPECT_EQ(task[0]["args"]["connection_id"], 2);
@@ -195,29 +197,26 @@ TEST_F(TraceView, Level0KeepsOnlyWhereCallsLaunch) {
 }
 
 TEST_F(TraceView, GroupTasksAreHiddenBehindTheirContexts) {
-  AddTask(
-      {.start = kTraceBegin, .end = kTraceBegin + 90, .host_type = Id("FFTS_PLUS"), .group = true});
-  AddTask({.start = kTraceBegin,
-           .end = kTraceBegin + 20,
-           .host_type = Id("FFTS_PLUS"),
-           .device_type = Id("Notify Wait"),
-           .context = 3});
+  AddTask({{.start = kTraceBegin},
+           {.end = kTraceBegin + 90, .host_type = Id("FFTS_PLUS"), .group = true}});
+  AddTask({{.start = kTraceBegin},
+           {.end = kTraceBegin + 20,
+            .host_type = Id("FFTS_PLUS"),
+            .device_type = Id("Notify Wait"),
+            .context = 3}});
   EXPECT_EQ(Events({{"ph", "X"}}).size(), 1u);
   EXPECT_EQ(Events({{"name", "Notify Wait"}}).size(), 1u);
 }
 
 TEST_F(TraceView, CopiesTellSizeAndSpeed) {
-  AddTask({.start = kTraceBegin,
-           .end = kTraceBegin + 2000,
-           .dur = 2000,
-           .host_type = Id("MEMCPY_ASYNC"),
-           .device_type = Id("SDMA_SQE"),
-           .copy_bytes = 4000,
-           .copy_direction = 1});
-  AddTask({.start = kTraceBegin,
-           .end = kTraceBegin + 2000,
-           .dur = 2000,
-           .host_type = Id("MEMCPY_ASYNC")});
+  AddTask({{.start = kTraceBegin, .dur = 2000},
+           {.end = kTraceBegin + 2000,
+            .host_type = Id("MEMCPY_ASYNC"),
+            .device_type = Id("SDMA_SQE"),
+            .copy_bytes = 4000,
+            .copy_direction = 1}});
+  AddTask({{.start = kTraceBegin, .dur = 2000},
+           {.end = kTraceBegin + 2000, .host_type = Id("MEMCPY_ASYNC")}});
   const auto copies = Events({{"name", "MEMCPY_ASYNC"}, {"ph", "X"}});
   ASSERT_EQ(copies.size(), 2u);
   EXPECT_EQ(copies[0]["args"]["Task Type"], "SDMA_SQE");
@@ -231,7 +230,7 @@ TEST_F(TraceView, CopiesTellSizeAndSpeed) {
 TEST_F(TraceView, GroupsHaveARowAndOneForEachPlane) {
   const auto add_part = [&](std::int32_t collective, std::int64_t plane) {
     const auto task =
-        AddTask({.start = kTraceBegin + 5, .end = kTraceBegin + 9, .dur = 4, .stream = 5});
+        AddTask({{.start = kTraceBegin + 5, .dur = 4, .stream = 5}, {.end = kTraceBegin + 9}});
     session_.parts.Append({.task = task,
                            .collective = collective,
                            .name = Id("Memcpy"),

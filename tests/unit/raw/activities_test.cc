@@ -9,11 +9,11 @@ namespace {
 
 void AddTask(Session& session, std::string_view host_type, TimeNs start, TimeNs end,
              TaskKind kind = TaskKind::kOther, std::int32_t detail = -1) {
-  session.tasks.Append({.start = start,
-                        .end = end,
-                        .host_type = session.strings.Intern(host_type),
-                        .kind = kind,
-                        .detail = detail});
+  session.tasks.Append({{.start = start},
+                        {.end = end,
+                         .host_type = session.strings.Intern(host_type),
+                         .kind = kind,
+                         .detail = detail}});
 }
 
 void AddKernel(Session& session, std::string_view name, TimeNs start, TimeNs end) {

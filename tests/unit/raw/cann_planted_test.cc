@@ -68,11 +68,11 @@ std::string Place(const json& task) {
 }
 
 std::string TimesOf(const Tasks& tasks, std::size_t row) {
-  return fmt::format("{} {} {:.3f}", tasks.start[row], tasks.end[row], tasks.dur[row]);
+  return fmt::format("{} {} {:.3f}", tasks.start[row], tasks.end[row], tasks.Exact(row));
 }
 
 std::string Place(const Tasks& tasks, std::size_t row) {
-  return fmt::format("{} {} {} {}", tasks.stream[row], tasks.task[row], tasks.batch[row],
+  return fmt::format("{} {} {} {}", tasks.stream[row], tasks.task_id[row], tasks.batch[row],
                      tasks.context[row]);
 }
 

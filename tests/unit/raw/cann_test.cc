@@ -43,7 +43,7 @@ TEST(Cann, AKernelIsJoinedWithItsOperator) {
   ASSERT_EQ(session.tasks.Size(), 1u);
   EXPECT_EQ(session.tasks.start[0], MadeCapture::kBegin + 4000);
   EXPECT_EQ(session.tasks.end[0], MadeCapture::kBegin + 6000);
-  EXPECT_EQ(session.tasks.dur[0], 2000);
+  EXPECT_EQ(session.tasks.Exact(0), 2000);
   EXPECT_EQ(session.tasks.issued[0], MadeCapture::kBegin + 1300);
   EXPECT_EQ(session.tasks.call[0], 1);
   EXPECT_EQ(Text(session, session.tasks.function, 0), "te_add");
@@ -281,7 +281,7 @@ TEST(Cann, ADeviceWithoutClocksBeginsWithItsLaunches) {
   EXPECT_EQ(session.calls.Size(), 2u);
   ASSERT_EQ(session.tasks.Size(), 1u);
   EXPECT_EQ(session.tasks.start[0], session.tasks.issued[0]);
-  EXPECT_EQ(session.tasks.dur[0], 2000);
+  EXPECT_EQ(session.tasks.Exact(0), 2000);
   ASSERT_EQ(session.issues.Lines().size(), 2u);
   EXPECT_TRUE(session.issues.Lines()[0].starts_with("device_0/dev_start.log is missing"));
   EXPECT_NE(session.issues.Lines()[1].find("estimated from 1 launches"), std::string::npos);

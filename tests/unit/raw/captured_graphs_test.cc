@@ -55,7 +55,7 @@ TEST_P(CapturedGraphs, KernelsHaveTheirOperatorsInEveryRun) {
                     Text(kernels.state[i]), Text(kernels.hf32[i]), kernels.blocks[i],
                     kernels.mix_blocks[i], Text(kernels.input_shapes[i]),
                     Text(kernels.output_shapes[i]), Text(kernels.attributes[i]), tasks.model[task],
-                    tasks.stream[task], tasks.task[task], tasks.start[task], tasks.end[task]));
+                    tasks.stream[task], tasks.task_id[task], tasks.start[task], tasks.end[task]));
   }
   for (const json& kernel : Planted("captured_kernels")) {
     planted.push_back(

@@ -57,8 +57,8 @@ std::vector<std::string> FoundParts(const Session& session) {
         parts.bytes[i], NameOrInvalid(LinkTypes(), parts.link[i]),
         NameOrInvalid(TransportTypes(), parts.transport[i]),
         NameOrInvalid(RdmaTypes(), parts.rdma[i]), parts.notify[i], tasks.stream[task],
-        tasks.task[task], tasks.batch[task], tasks.context[task], tasks.start[task],
-        tasks.end[task], tasks.dur[task], tasks.issued[task]));
+        tasks.task_id[task], tasks.batch[task], tasks.context[task], tasks.start[task],
+        tasks.end[task], tasks.Exact(task), tasks.issued[task]));
   }
   std::sort(lines.begin(), lines.end());
   return lines;

@@ -40,8 +40,7 @@ struct Planted {
                           .transport = part.transport,
                           .link = part.link,
                           .rdma = part.rdma});
-    session.tasks.Append(
-        {.start = part.start, .end = part.start + part.dur, .dur = static_cast<double>(part.dur)});
+    session.tasks.Append({{.start = part.start, .dur = part.dur}, {.end = part.start + part.dur}});
   }
   void Copy(TimeNs start, TimeNs dur, std::int64_t bytes, std::int64_t remote, std::int64_t link,
             std::int64_t plane = 0) {

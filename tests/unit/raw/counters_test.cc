@@ -89,12 +89,8 @@ class Counted : public ::testing::Test {
               std::int64_t blocks = 10, std::int64_t mix_blocks = 0) {
     session_.kernels.Append({{.blocks = blocks, .mix_blocks = mix_blocks},
                              {.task = static_cast<std::int32_t>(session_.tasks.Size())}});
-    session_.tasks.Append({.start = start,
-                           .end = end,
-                           .dur = static_cast<double>(end - start),
-                           .stream = 2,
-                           .task = task,
-                           .context = context});
+    session_.tasks.Append({{.start = start, .dur = end - start, .task_id = task, .stream = 2},
+                           {.end = end, .context = context}});
   }
 
   struct Record {

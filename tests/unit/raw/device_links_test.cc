@@ -55,13 +55,8 @@ class DeviceLinksOfQueue : public testing::Test {
 
   void Task(TimeNs start, TimeNs end, std::int32_t call, bool group = false,
             TaskKind kind = TaskKind::kOther, std::int32_t detail = -1) {
-    s_.tasks.Append({.start = start,
-                     .end = end,
-                     .dur = static_cast<double>(end - start),
-                     .call = call,
-                     .kind = kind,
-                     .detail = detail,
-                     .group = group});
+    s_.tasks.Append({{.start = start, .dur = end - start},
+                     {.end = end, .call = call, .kind = kind, .detail = detail, .group = group}});
   }
 
   void Collective(TimeNs start, TimeNs end, std::int32_t call) {

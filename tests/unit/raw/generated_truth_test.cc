@@ -84,9 +84,9 @@ std::string Place(const json& item) {
 
 std::string Place(const Session& session, std::size_t task) {
   const Tasks& tasks = session.tasks;
-  return fmt::format("{}/{}/{}/{} {}..{} {:.3f}", tasks.stream[task], tasks.task[task],
+  return fmt::format("{}/{}/{}/{} {}..{} {:.3f}", tasks.stream[task], tasks.task_id[task],
                      tasks.batch[task], tasks.context[task], tasks.start[task], tasks.end[task],
-                     tasks.dur[task]);
+                     tasks.Exact(task));
 }
 
 std::size_t Row(std::int32_t index) { return static_cast<std::size_t>(index); }
@@ -208,7 +208,7 @@ TEST_P(GeneratedTruth, TheTaskAroundAKernelIsKept) {
   const Tasks& tasks = Found().tasks;
   for (std::size_t i = 0; i < tasks.Size(); ++i)
     if (tasks.group[i] != 0 && tasks.stream[i] == 2)
-      found.push_back(fmt::format("{} {}..{}", tasks.task[i], tasks.start[i], tasks.end[i]));
+      found.push_back(fmt::format("{} {}..{}", tasks.task_id[i], tasks.start[i], tasks.end[i]));
   ExpectSame(found, planted);
 }
 
@@ -539,7 +539,7 @@ TEST_P(GeneratedGraphs, KernelsBelongToTheModelThatWasLoadedWithThem) {
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
     const std::size_t task = Row(kernels.task[i]);
     found.push_back(fmt::format("{} of {} task {} {}..{}", Text(kernels.name[i]),
-                                Found().tasks.model[task], Found().tasks.task[task],
+                                Found().tasks.model[task], Found().tasks.task_id[task],
                                 Found().tasks.start[task], Found().tasks.end[task]));
   }
   ExpectSame(found, planted);

@@ -23,11 +23,11 @@ class StepTimesOfSession : public testing::Test {
 
   void Kernel(TimeNs start, TimeNs end, TimeNs called) {
     s_.calls.Append({{.start = called, .dur = 1}, {.level = Level::kNode}});
-    s_.tasks.Append({.start = start,
-                     .end = end,
-                     .device = 3,
-                     .call = static_cast<std::int32_t>(s_.calls.Size()) - 1,
-                     .kind = TaskKind::kKernel});
+    s_.tasks.Append({{.start = start},
+                     {.end = end,
+                      .device = 3,
+                      .call = static_cast<std::int32_t>(s_.calls.Size()) - 1,
+                      .kind = TaskKind::kKernel}});
     s_.kernels.Append({{}, {.task = static_cast<std::int32_t>(s_.tasks.Size()) - 1}});
   }
 

@@ -335,7 +335,8 @@ class L2Cache : public TrafficSamples {
   void AddKernel(std::int64_t stream, std::int64_t task, TimeNs start, std::string_view name) {
     session_.kernels.Append({{.name = session_.strings.Intern(name)},
                              {.task = static_cast<std::int32_t>(session_.tasks.Size())}});
-    session_.tasks.Append({.start = start, .end = start + 1, .stream = stream, .task = task});
+    session_.tasks.Append(
+        {{.start = start, .task_id = task, .stream = stream}, {.end = start + 1}});
   }
   void Read() { ReadL2Cache(DataFiles(directory_.path()), device_, session_); }
   std::string Name(std::size_t row) {

@@ -17,11 +17,11 @@ class RawLaunches : public testing::Test {
   }
 
   std::int32_t AddCopy(TimeNs start, raw::TaskKind kind = raw::TaskKind::kOther) {
-    session.tasks.Append({.start = start,
-                          .end = start + 5,
-                          .host_type = session.strings.Intern("MEMCPY_ASYNC"),
-                          .call = 0,
-                          .kind = kind});
+    session.tasks.Append({{.start = start},
+                          {.end = start + 5,
+                           .host_type = session.strings.Intern("MEMCPY_ASYNC"),
+                           .call = 0,
+                           .kind = kind}});
     return static_cast<std::int32_t>(session.tasks.Size()) - 1;
   }
 

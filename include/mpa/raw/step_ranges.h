@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
-#include "mpa/raw/session.h"
+#include "mpa/base/time.h"
+#include "mpa/model/step_tables.h"
 
 namespace mpa::raw {
 
@@ -35,17 +37,18 @@ class StepRanges {
 
   /// The first step that ends after `time` if it has begun; -1: none.
   std::ptrdiff_t At(TimeNs time) const;
+  /// The number of that step; -1: none.
+  std::int32_t IdAt(TimeNs time) const {
+    const std::ptrdiff_t step = At(time);
+    return step < 0 ? -1 : steps_[static_cast<std::size_t>(step)].id;
+  }
 
  private:
   std::vector<StepRange> steps_;
   std::vector<TimeNs> ends_;  // the latest end up to each step
 };
 
-/// The spans of Session.steps, as step_trace_time.csv takes them.
-StepRanges RangesOfLinks(const Session& session);
-
-/// The spans that the table StepTraceTime takes: all work of the node calls inside the range of the
-/// step on the host, whoever made them.
-StepRanges RangesOfCalls(const Session& session);
+/// The steps that launched device work; the spans include the instants at which it ends.
+StepRanges StepsOnDevice(const Steps& steps);
 
 }  // namespace mpa::raw
