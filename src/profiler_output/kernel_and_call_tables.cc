@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of kernels and calls: kernel_details.csv, op_statistic.csv, api_statistic.csv.
-#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -13,21 +12,9 @@
 
 namespace mpa::profiler_output {
 
-bool HasMixedCores(const raw::Session& session) {
-  const auto& devices = session.info.devices;
-  return devices.empty() || std::ranges::any_of(devices, [](const auto& device) {
-           return device.generation != raw::Generation::kHwts;
-         });
-}
-
 // kernel_details.csv: one row a kernel or collective, in order of device and start.
 
 namespace {
-
-bool HasSteps(const raw::Session& session) {
-  const std::vector<TimeNs>& starts = session.steps.device_start;
-  return std::ranges::any_of(starts, [](TimeNs start) { return start >= 0; });
-}
 
 // Kernels, and behind them the collectives.
 std::vector<KernelSpan> ListedSpans(const raw::Session& session) {
@@ -80,11 +67,11 @@ KernelLine LineOfCollective(const raw::Session& session, std::size_t collective)
 void WriteKernelDetails(const raw::Session& session, const std::filesystem::path& path) {
   const std::vector<KernelSpan> spans = ListedSpans(session);
   if (spans.empty()) return;
-  const KernelDetails table({.steps = HasSteps(session),
+  const raw::StepRanges steps = raw::StepsOnDevice(session.steps);
+  const KernelDetails table({.steps = !steps.All().empty(),
                              .level0 = IsLevel0(session),
                              .mixed = HasMixedCores(session),
                              .counters = session.counters.names});
-  const raw::StepRanges steps = raw::StepsOnDevice(session.steps);
   const std::size_t kernels = session.kernels.Size();
   WriteTextTable(path, table.Header(), spans.size(), [&](std::size_t i, std::string& out) {
     const KernelSpan& span = spans[i];

@@ -93,16 +93,6 @@ void WriteStepTraceTime(const raw::Session& session, const std::filesystem::path
 
 // l2_cache.csv: how each task used the L2 cache.
 
-namespace {
-
-bool IsHwts(const raw::SessionInfo& info, std::int64_t device) {
-  return std::ranges::any_of(info.devices, [&](const raw::Device& described) {
-    return described.id == device && described.generation == raw::Generation::kHwts;
-  });
-}
-
-}  // namespace
-
 void WriteL2Cache(const raw::Session& session, const std::filesystem::path& path) {
   const raw::L2CacheUse& use = session.l2_cache;
   if (use.Empty()) return;
@@ -113,7 +103,7 @@ void WriteL2Cache(const raw::Session& session, const std::filesystem::path& path
                    row.Cells(use.device[i], use.stream[i], use.task[i]);
                    // Other chips count hits of the whole device; a metric set of the cores has
                    // those of a task.
-                   const bool of_task = IsHwts(session.info, use.device[i]);
+                   const bool of_task = raw::IsHwts(session);
                    of_task ? row.Cells(Decimal{use.hit_rate[i]}) : row.Cells(kNone);
                    row.Cells(Decimal{use.victim_rate[i]}, name.empty() ? kNone : name);
                  });

@@ -10,6 +10,7 @@
 
 #include "mpa/io/output_file.h"
 #include "mpa/profiler_output/profiler_output.h"
+#include "mpa/raw/labels.h"
 #include "mpa/raw/session.h"
 
 namespace mpa::profiler_output {
@@ -59,7 +60,7 @@ void WriteTextTable(const std::filesystem::path& path, std::string_view header, 
 inline bool IsLevel0(const raw::Session& session) { return session.info.level == 0; }
 
 /// HWTS chips have no mixed cores and no FFTS+ groups.
-bool HasMixedCores(const raw::Session& session);
+inline bool HasMixedCores(const raw::Session& session) { return !raw::IsHwts(session); }
 
 // How the profiler names the calls of CANN.
 

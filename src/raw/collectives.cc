@@ -174,8 +174,7 @@ class CollectiveBuilder {
                          .retry = -1,
                          .device = session_.tasks.device[task],
                          .model = session_.tasks.model[task],
-                         .call = first.node,
-                         .thread = session_.tasks.thread[task]};
+                         .call = first.node};
     const auto nodes = host_.nodes_of.Of(first.node);
     if (!nodes.empty()) row.op_type = dictionary_.Text(host_.nodes[nodes.front()].op_type);
     for (const std::size_t i : rows) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "collective_traffic.h"
+#include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/raw/step_ranges.h"
 #include "mpa/raw/summaries.h"

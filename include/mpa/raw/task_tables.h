@@ -105,7 +105,6 @@ struct CollectiveFields {
   Of<std::int64_t> device{};
   Of<std::int64_t> model = Initially{kNoModel};
   Of<std::int32_t> call = Initially{-1};  ///< row in HostCalls: its node range
-  Of<std::int64_t> thread = Initially{-1};
 };
 struct Collectives : Table<CollectiveFields> {};
 
