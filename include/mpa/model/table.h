@@ -65,16 +65,14 @@ struct Table : Fields<InTable>... {
                                  std::tuple_element_t<0, std::tuple<Fields<InRow>...>>, JoinedRow>;
 
   /// References to all columns, in the order of their declaration.
-  auto Columns() { return std::tuple_cat(FieldsOf(static_cast<Fields<InTable>&>(*this))...); }
-  auto Columns() const {
-    return std::tuple_cat(FieldsOf(static_cast<const Fields<InTable>&>(*this))...);
-  }
+  auto Columns() { return Join(FieldsOf(static_cast<Fields<InTable>&>(*this))...); }
+  auto Columns() const { return Join(FieldsOf(static_cast<const Fields<InTable>&>(*this))...); }
 
   std::size_t Size() const { return std::get<0>(Columns()).size(); }
   bool Empty() const { return Size() == 0; }
 
   void Append(const Row& row) {
-    ForEachPair(Columns(), std::tuple_cat(FieldsOf(static_cast<const Fields<InRow>&>(row))...),
+    ForEachPair(Columns(), Join(FieldsOf(static_cast<const Fields<InRow>&>(row))...),
                 [](auto& column, const auto& cell) { column.push_back(cell); });
   }
 
@@ -109,7 +107,7 @@ struct Table : Fields<InTable>... {
   /// A copy of row i.
   Row At(std::size_t i) const {
     Row row;
-    ForEachPair(Columns(), std::tuple_cat(FieldsOf(static_cast<Fields<InRow>&>(row))...),
+    ForEachPair(Columns(), Join(FieldsOf(static_cast<Fields<InRow>&>(row))...),
                 [i](const auto& column, auto& cell) { cell = column[i]; });
     return row;
   }
@@ -136,6 +134,17 @@ struct Table : Fields<InTable>... {
   }
 
  private:
+  // The fields of all declarations. One tuple stays as it is: builds that do not optimise are slow
+  // to join them.
+  template <typename... Tuples>
+  static auto Join(Tuples... fields) {
+    if constexpr (sizeof...(Tuples) == 1) {
+      return (fields, ...);
+    } else {
+      return std::tuple_cat(fields...);
+    }
+  }
+
   // Calls `act` with each column and what stands for it in `others`.
   template <typename Own, typename Others, typename Act>
   static void ForEachPair(const Own& columns, const Others& others, Act act) {
