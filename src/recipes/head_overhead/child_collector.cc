@@ -81,29 +81,17 @@ void ClassifyPyChildren(Engine engine, std::vector<PyChild>& children) {
 
 }  // namespace
 
-// Collects the pieces of one call.
-class ChildCollector {
+// The pieces of one call.
+class CallPieces {
  public:
-  ChildCollector(const ChildFinder& finder, std::size_t call)
-      : finder_(finder),
-        a_(finder.analysis_),
+  CallPieces(const HeadAnalysis& analysis, std::size_t call)
+      : a_(analysis),
         strings_(a_.trace.strings),
         call_(a_.calls[call]),
         parts_(a_.parts[call]),
         graph_part_(call_.Parts().back()) {}
 
-  std::vector<Child> Collect() {
-    if (call_.KnowsHead()) {
-      AddPlatform();
-      AddPython();
-      AddCpp();
-      AddGe();
-      AddEpilogue();
-    }
-    return Joined();
-  }
-
- private:
+ protected:
   struct Piece {
     Child child;
     Interval time;
@@ -158,6 +146,53 @@ class ChildCollector {
     AddRest(part, rest, span, std::move(covered));
   }
 
+  // One child for each part, kind and name, with the time that its pieces cover together.
+  std::vector<Child> Joined() {
+    std::ranges::stable_sort(
+        pieces_, [](const Piece& a, const Piece& b) { return a.child.Key() < b.child.Key(); });
+    const DeviceTimeline* device = a_.devices.Of(call_.pid);
+    std::vector<Child> children;
+    for (auto at = pieces_.begin(); at != pieces_.end();) {
+      Child& child = children.emplace_back(at->child);
+      child.count = 0;
+      std::vector<Interval> times;
+      for (; at != pieces_.end() && at->child.Key() == child.Key(); ++at) {
+        child.count += at->child.count;
+        times.push_back(at->time);
+      }
+      const Intervals covered = Union(std::move(times));
+      child.total = Length(covered);
+      if (call_.first_kernel) child.exposed = device->Idle(covered, *call_.first_kernel);
+    }
+    return children;
+  }
+
+  const HeadAnalysis& a_;
+  const StringPool& strings_;
+  const Call& call_;
+  const CallParts& parts_;
+  Measure graph_part_;  // where the execution of the graph belongs
+  std::vector<Piece> pieces_;
+};
+
+// Collects them.
+class ChildCollector : CallPieces {
+ public:
+  ChildCollector(const ChildFinder& finder, std::size_t call)
+      : CallPieces(finder.analysis_, call), finder_(finder) {}
+
+  std::vector<Child> Collect() {
+    if (call_.KnowsHead()) {
+      AddPlatform();
+      AddPython();
+      AddCpp();
+      AddGe();
+      AddEpilogue();
+    }
+    return Joined();
+  }
+
+ private:
   void AddPlatform() {
     const Interval span = *SpanOf(call_, Measure::kPlatform);
     AddNodes(Measure::kPlatform, span, parts_.node, "(no event)",
@@ -348,34 +383,7 @@ class ChildCollector {
     }
   }
 
-  // One child for each part, kind and name, with the time that its pieces cover together.
-  std::vector<Child> Joined() {
-    std::ranges::stable_sort(
-        pieces_, [](const Piece& a, const Piece& b) { return a.child.Key() < b.child.Key(); });
-    const DeviceTimeline* device = a_.devices.Of(call_.pid);
-    std::vector<Child> children;
-    for (auto at = pieces_.begin(); at != pieces_.end();) {
-      Child& child = children.emplace_back(at->child);
-      child.count = 0;
-      std::vector<Interval> times;
-      for (; at != pieces_.end() && at->child.Key() == child.Key(); ++at) {
-        child.count += at->child.count;
-        times.push_back(at->time);
-      }
-      const Intervals covered = Union(std::move(times));
-      child.total = Length(covered);
-      if (call_.first_kernel) child.exposed = device->Idle(covered, *call_.first_kernel);
-    }
-    return children;
-  }
-
   const ChildFinder& finder_;
-  const HeadAnalysis& a_;
-  const StringPool& strings_;
-  const Call& call_;
-  const CallParts& parts_;
-  Measure graph_part_;  // where the execution of the graph belongs
-  std::vector<Piece> pieces_;
 };
 
 ChildFinder::ChildFinder(const HeadAnalysis& analysis)
