@@ -12,11 +12,16 @@ endif()
 # the time of a compiler goes into headers. Names in unnamed namespaces have to differ within a room
 # for that. The preset debug and scripts/tidy.sh compile each file by itself, so that no file lives on
 # the includes of another.
-# TOGETHER: those of the folders within a folder, too, for programs of many small folders.
+# TOGETHER: those of the folders within a folder, too, and more at a time, for programs of many small
+# files.
 function(mpa_unity target)
   cmake_parse_arguments(UNITY "TOGETHER" "" "" ${ARGN})
   if(NOT MPA_UNITY)
     return()
+  endif()
+  set(most 10)
+  if(UNITY_TOGETHER)
+    set(most 16)
   endif()
   get_target_property(sources ${target} SOURCES)
   foreach(source ${sources})
@@ -29,7 +34,7 @@ function(mpa_unity target)
     string(MAKE_C_IDENTIFIER "${folder}" folder)
     list(APPEND files_in_${folder} ${source})
     list(LENGTH files_in_${folder} count)
-    math(EXPR batch "(${count} - 1) / 10")
+    math(EXPR batch "(${count} - 1) / ${most}")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${batch})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

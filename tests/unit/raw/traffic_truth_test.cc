@@ -22,15 +22,15 @@ using nlohmann::json;
 
 constexpr double kMegabyte = 1 << 20;
 
-std::string Number(const json& value) { return std::to_string(value.get<std::int64_t>()); }
+std::string NumberText(const json& value) { return std::to_string(value.get<std::int64_t>()); }
 
 std::string Join(const json& values) {
   std::string joined;
-  for (const json& value : values) joined += "|" + Number(value);
+  for (const json& value : values) joined += "|" + NumberText(value);
   return joined;
 }
 
-std::string Time(const json& sample) { return Number(sample.at("time_ns")); }
+std::string Time(const json& sample) { return NumberText(sample.at("time_ns")); }
 
 /// With three decimals, halves away from zero, and without zeros behind the first decimal.
 std::string Rounded(double value) {
@@ -47,7 +47,7 @@ class Traffic : public testing::TestWithParam<std::string> {
     const auto captures = test::GeneratedRawCaptures(GetParam());
     MPA_NEED_GENERATED(captures);
     truth_ = captures.front().truth;
-    device_ = Number(truth_.at("device"));
+    device_ = NumberText(truth_.at("device"));
     session_ = ReadSession(captures.front().path, Parts::kCann | Parts::kTraffic);
   }
 
@@ -206,7 +206,7 @@ TEST_P(Traffic, OfNetworkPorts) {
     for (const json& sample : Planted(kind)) {
       rows.push_back(device_ + "|" + Time(sample) + "|" +
                      std::to_string(sample["bandwidth"].get<std::int64_t>() * 1024 * 1024) +
-                     Join(sample["rx"]) + Join(sample["tx"]) + "|" + Number(sample["port"]));
+                     Join(sample["rx"]) + Join(sample["tx"]) + "|" + NumberText(sample["port"]));
       PortSums& port = ports[sample["port"].get<std::int64_t>()];
       if (port.samples++ == 0) port.first = sample;
       port.last = sample;
@@ -219,7 +219,7 @@ TEST_P(Traffic, OfNetworkPorts) {
         const std::string series(name);
         const double bits = 8 * values[1].get<double>();
         counters.push_back(
-            Counter(sample, "Port " + Number(sample["port"]) + "/" + series,
+            Counter(sample, "Port " + NumberText(sample["port"]) + "/" + series,
                     {{series + " Dropped Rate", of_packets(5)},
                      {series + " Error Rate", of_packets(4)},
                      {series + " Packets", values[0].get<double>()},
@@ -253,7 +253,7 @@ TEST_P(Traffic, OfHbm) {
     const std::string kind = write ? "Write" : "Read";
     rows.push_back(device_ + "|" + Time(sample) + Join({sample["rate"], sample["hbm"]}) +
                    (write ? "|write" : "|read"));
-    counters.push_back(Counter(sample, "HBM " + Number(sample["hbm"]) + "/" + kind,
+    counters.push_back(Counter(sample, "HBM " + NumberText(sample["hbm"]) + "/" + kind,
                                {{kind + "(MB/s)", sample["rate"].get<double>() / kMegabyte}}));
   }
   EXPECT_EQ(DatabaseTable("SELECT deviceId, timestampNs, bandwidth, hbmId, value FROM HBM JOIN "
@@ -283,10 +283,10 @@ TEST_P(Traffic, OfCaches) {
   for (const json& sample : planted) {
     const double hit_rate = sample["hits"].get<double>() / sample["all"].get<double>();
     const bool known = sample["rate"] != -1;
-    rows.push_back(fmt::format("{}|{}|{}|{:.6f}|{}|read", device_, Number(sample["llc"]),
+    rows.push_back(fmt::format("{}|{}|{}|{:.6f}|{}|read", device_, NumberText(sample["llc"]),
                                Time(sample), 100 * hit_rate,
-                               known ? Number(sample["rate"]) : "NULL"));
-    const std::string name = "LLC " + Number(sample["llc"]) + " Read/";
+                               known ? NumberText(sample["rate"]) : "NULL"));
+    const std::string name = "LLC " + NumberText(sample["llc"]) + " Read/";
     counters.push_back(Counter(sample, name + "Hit Rate", {{"Hit Rate(%)", Shown(hit_rate)}}));
     if (!known) continue;
     counters.push_back(Counter(sample, name + "Throughput",
@@ -308,7 +308,7 @@ TEST_P(Traffic, OfKernelsThroughTheL2Cache) {
   Lines rows;
   for (const json& record : Planted("l2_cache")) {
     rows.push_back(fmt::format(
-        "{},{},{},{},{}", Number(record["stream"]), Number(record["task"]),
+        "{},{},{},{},{}", NumberText(record["stream"]), NumberText(record["task"]),
         GetParam() == "hwts" ? share(record["hits"], record["requests"]) : "N/A",
         share(record["victims"], record["requests"]), record["name"].get<std::string>()));
   }
