@@ -79,7 +79,7 @@ std::string Sealed(const Content& content) {
 /// Takes the text of what TakeSealed() decodes. Throws Error (kCorrupt) for other texts.
 std::string_view TakeSealedText(std::string_view mark, std::string_view& text);
 
-/// Takes sealed content from the beginning of a text. Throws Error (kCorrupt) if there is none.
+/// Takes sealed content from the beginning of a text. Throws Error (kCorrupt) without it.
 template <typename Content>
 Content TakeSealed(std::string_view& text) {
   return FromBytes<Content>(TakeSealedText(Content::kMark, text));

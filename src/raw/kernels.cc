@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/base/fields.h"
+#include "mpa/raw/labels.h"
 #include "stages.h"
 #include "tensors.h"
 
@@ -324,7 +325,7 @@ void FindCopies(const HostInput& input, const HostSide& host, const TaskOrigins&
                 Session& session) {
   CopyRecords records(session.calls, host, ReadCopyInfos(input));
   for (std::size_t row = 0; row < origins.host_task.size(); ++row) {
-    if (session.strings.View(session.tasks.host_type[row]) != "MEMCPY_ASYNC") continue;
+    if (!IsCopy(session, row)) continue;
     const auto host_row = static_cast<std::size_t>(origins.host_task[row]);
     records.Take(host.tasks[host_row], host.call_of_task[host_row], session.tasks.copy_bytes[row],
                  session.tasks.copy_direction[row]);

@@ -85,8 +85,8 @@ void TakeTasks(Session& session, RankTrace& trace) {
   tasks.Filter([&](std::size_t i) { return tasks.group[i] == 0; });
   trace.device_tasks.Take(tasks);
   for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {
+    if (!IsLcclKernel(session.strings.View(trace.device_tasks.name[i]))) continue;
     const DeviceTasks::Row task = trace.device_tasks.At(i);
-    if (!IsLcclKernel(session.strings.View(task.name))) continue;
     trace.communications.Append({.start = task.start,
                                  .dur = task.dur,
                                  .name = task.name,

@@ -63,7 +63,7 @@ inline constexpr std::size_t kTimeCategories = static_cast<std::size_t>(TimeCate
 
 /// "free.sync.scalar"
 std::string_view NameOf(TimeCategory category);
-/// The category of that name; empty: there is none.
+/// The category of that name; empty: the name is unknown.
 std::optional<TimeCategory> CategoryNamed(std::string_view name);
 /// "scalar reads"
 std::string_view TitleOf(TimeCategory category);

@@ -28,7 +28,7 @@ enum class TaskKind : std::uint8_t {
 };
 
 /// Everything that ran on a device, joined with the host record that launched it. In order of
-/// start, then of stream, task and context. The model is kNoModel where there is none; names,
+/// start, then of stream, task and context. The model of a task without one is kNoModel; names,
 /// types, links, connections, numbers and directions are not set.
 template <template <typename> class Of>
 struct TaskRecordFields {

@@ -65,7 +65,7 @@ std::string ColumnList(const io::Database& database) {
 }
 
 // The parts that an earlier run of cluster_time_summary left: of a database, or of the one below a
-// directory. Empty: there is no table ClusterTimeSummary.
+// directory. Empty: the database lacks the table ClusterTimeSummary.
 std::vector<RankPart> ReadEarlierRows(const fs::path& path, std::optional<std::int32_t> step) {
   const std::optional<fs::path> file = FindDatabase(path);
   if (!file) return {};

@@ -26,7 +26,7 @@ inline std::string_view NameOf(Metric metric) { return kMetrics[static_cast<int>
 
 /// The paths of a rank. Those of kDevice and kFree add up to the account of its steps. The last
 /// frame of a path of kDevice is the kernel, or an operation of communication or a copy with its
-/// leaf of the account within; of kFree it is a leaf of the account.
+/// category of the account within; of kFree it is a category of the account.
 PathTree StacksOf(const RankTrace& trace, Metric metric);
 
 /// The same as a flame graph. Frames of less than 0.1 % of the whole are one in their caller, so

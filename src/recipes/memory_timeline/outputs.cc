@@ -32,7 +32,7 @@ auto CategoryColumns() {
       CountColumn<kBytes..., kAt<kAutogradDetail>>(
           "autogradDetailBytes", 16, "Of them what passes through the backward pass."),
       CountColumn<kBytes..., kAt<kUnknown>>("unknownBytes", 16,
-                                            "Of them what is none of these, or not known."),
+                                            "Of them everything else, and what is unknown."),
       CountColumn<kBytes..., kAt<kBefore>>("beforeCaptureBytes", 16,
                                            "Of them what was allocated before the capture.")};
 }
