@@ -95,4 +95,12 @@ std::int64_t BytesOfElement(std::string_view data_type) {
   return 0;
 }
 
+std::optional<std::int64_t> BytesOfElements(std::int64_t count, std::string_view data_type) {
+  const std::int64_t element = BytesOfElement(data_type);
+  std::int64_t bytes = 0;
+  if (element == 0 || __builtin_mul_overflow(count, element, &bytes) || !IsSize(bytes))
+    return std::nullopt;
+  return bytes;
+}
+
 }  // namespace mpa

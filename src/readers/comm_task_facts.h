@@ -6,6 +6,8 @@
 #include <limits>
 #include <string_view>
 
+#include "mpa/measure/memory_copies.h"
+
 /// How the formats write missing facts of a collective's pieces.
 namespace mpa::readers {
 
@@ -15,6 +17,11 @@ constexpr std::int32_t RankInGroup(std::int64_t recorded) {
   constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
   const bool is_rank = recorded >= 0 && recorded < std::numeric_limits<std::uint32_t>::max();
   return is_rank ? static_cast<std::int32_t>(std::min(recorded, kLargest)) : -1;
+}
+
+/// Bytes that were moved; -1 for what is not a size.
+constexpr std::int64_t SizeOrNone(std::int64_t recorded) {
+  return IsSize(recorded) ? recorded : -1;
 }
 
 /// The number of a signal; records without one hold the largest number of 32 or 64 bits, which

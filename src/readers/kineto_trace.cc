@@ -13,10 +13,10 @@
 #include "begin_ends.h"
 #include "gpu_launches.h"
 #include "kineto_collectives.h"
-#include "megabytes.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "mpa/measure/kernel_class.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/model/device_tasks.h"
 #include "mpa/readers/reader.h"
 #include "npu_kineto.h"
@@ -291,15 +291,13 @@ class KinetoFiller {
     const auto time = io::NsFromMicros(event.ts);
     if (device < 0 || !time) return;  // memory of the host
     memory.time = *time;
-    if (!IsMemorySize(reserved) ||
-        !IsMemorySize(memory.bytes < 0 ? -(memory.bytes + 1) : memory.bytes)) {
+    if (!IsSize(reserved) || !IsSize(memory.bytes < 0 ? -(memory.bytes + 1) : memory.bytes)) {
       fragment_.part.issues.Count("memory event left out, invalid size", file_name_);
       return;
     }
-    fragment_.part.memory_samples.Append(
-        {.time = *time,
-         .reserved_bytes = reserved,
-         .allocated_bytes = IsMemorySize(allocated) ? allocated : -1});
+    fragment_.part.memory_samples.Append({.time = *time,
+                                          .reserved_bytes = reserved,
+                                          .allocated_bytes = IsSize(allocated) ? allocated : -1});
     fragment_.rest.memory.push_back(memory);
     if (!has_address) fragment_.part.lacks_addresses = true;
   }

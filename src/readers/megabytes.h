@@ -22,11 +22,6 @@ std::optional<std::int64_t> BytesFrom(std::string_view text, std::int64_t unit) 
   return whole + (*scaled % scale * unit + scale / 2) / scale;
 }
 
-/// True for a plausible size of memory. Larger values of a broken file would overflow the sums.
-constexpr bool IsMemorySize(std::int64_t bytes) {
-  return bytes >= 0 && bytes <= std::int64_t{1} << 50;
-}
-
 /// The CSV files write MB and mean 2^20 bytes, KB and mean 2^10. The decimals tell single bytes.
 inline std::optional<std::int64_t> BytesFromMebibytes(std::string_view text) {
   return BytesFrom<9>(text, std::int64_t{1} << 20);

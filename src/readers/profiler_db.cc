@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "megabytes.h"
 #include "mpa/base/error.h"
 #include "mpa/base/progress.h"
 #include "mpa/io/sqlite.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/readers/reader.h"
 #include "profiler_db_tables.h"
@@ -158,16 +158,15 @@ void ReadMemorySamples(DbInput& input) {
   const auto read = [&](const io::Row& row) {
     const auto reserved = row.Int(2);
     if (!reserved) return;
-    if (!IsMemorySize(*reserved)) {
+    if (!IsSize(*reserved)) {
       CountRow(input, "memory sample left out, invalid size", "MEMORY_RECORD");
       return;
     }
     const std::int64_t allocated = row.Int(3).value_or(-1);
-    input.trace.memory_samples.Append(
-        {.time = TimeOrNone(row, 0),
-         .component = input.strings.Text(row, 1),
-         .reserved_bytes = *reserved,
-         .allocated_bytes = IsMemorySize(allocated) ? allocated : -1});
+    input.trace.memory_samples.Append({.time = TimeOrNone(row, 0),
+                                       .component = input.strings.Text(row, 1),
+                                       .reserved_bytes = *reserved,
+                                       .allocated_bytes = IsSize(allocated) ? allocated : -1});
   };
   const std::string allocated = ColumnOrNull(input.database, "MEMORY_RECORD", "totalAllocated");
   input.database.Scan("timestamp, component, totalReserved, " + allocated,
@@ -178,7 +177,7 @@ void ReadAllocations(DbInput& input) {
   if (!input.database.HasTable("OP_MEMORY")) return;
   const auto read = [&](const io::Row& row) {
     const std::int64_t bytes = row.IntOr(1, 0);
-    if (!IsMemorySize(bytes)) {
+    if (!IsSize(bytes)) {
       CountRow(input, "allocation left out, invalid size", "OP_MEMORY");
       return;
     }

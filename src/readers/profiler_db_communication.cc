@@ -146,7 +146,7 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
          .op_id = op,
          .own_rank = RankInGroup(row.IntOr(kRow + 4, -1)),
          .peer = RankInGroup(row.IntOr(kRow + 5, -1)),
-         .bytes = row.IntOr(kRow + 6, -1),
+         .bytes = SizeOrNone(row.IntOr(kRow + 6, -1)),
          .transport = NameIn(transports, row, kRow + 7),
          .link_type = NameIn(links, row, kRow + 8),
          .rdma_type = NameIn(rdma_types, row, kRow + 9),

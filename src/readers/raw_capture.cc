@@ -18,6 +18,7 @@
 #include "communication_steps.h"
 #include "megabytes.h"
 #include "mpa/base/fields.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/raw/labels.h"
 #include "mpa/raw/summaries.h"
 #include "mpa/readers/reader.h"
@@ -157,7 +158,7 @@ void FillHostTables(Session& session, Tables wanted, TrackNumbers& tracks, RankT
 void FillMemorySamples(Session& session, RankTrace& trace) {
   for (const raw::MemoryRecord& record : raw::MemoryRecords(session)) {
     if (record.reserved < 0) continue;
-    if (!IsMemorySize(record.reserved) || !IsTime(record.time)) {
+    if (!IsSize(record.reserved) || !IsTime(record.time)) {
       trace.issues.Count("memory sample left out, its size or time makes no sense",
                          "memory records");
       continue;
@@ -166,13 +167,13 @@ void FillMemorySamples(Session& session, RankTrace& trace) {
         {.time = record.time,
          .component = session.strings.Intern(record.component),
          .reserved_bytes = record.reserved,
-         .allocated_bytes = IsMemorySize(record.allocated) ? record.allocated : -1});
+         .allocated_bytes = IsSize(record.allocated) ? record.allocated : -1});
   }
 }
 
 void FillAllocations(Session& session, RankTrace& trace) {
   for (const raw::AllocationLife& life : raw::AllocationLives(session)) {
-    if (!IsMemorySize(life.bytes) || !IsTime(life.allocated) || !IsTime(life.released)) {
+    if (!IsSize(life.bytes) || !IsTime(life.allocated) || !IsTime(life.released)) {
       trace.issues.Count("allocation left out, its size or times make no sense", "memory records");
       continue;
     }
@@ -196,6 +197,7 @@ void FillStepTimes(const Session& session, RankTrace& trace) {
 }
 
 void FillTransfers(const Session& session, RankTrace& trace) {
+  constexpr double kMax = 1e15;  // bytes; larger sums of a broken file would overflow
   for (const CommunicationStep& step : raw::SummariseCommunication(session)) {
     const auto total = std::ranges::find_if(
         step.collective, [](const CommunicationOp& op) { return op.group.empty(); });
@@ -205,7 +207,7 @@ void FillTransfers(const Session& session, RankTrace& trace) {
       if (use == total->links.end()) return;
       trace.transfers.Append({.step = StepOfName(step.step),
                               .transport = transport,
-                              .bytes = std::llround(use->second.megabytes * 1e6),
+                              .bytes = std::llround(std::min(use->second.megabytes * 1e6, kMax)),
                               .time = std::llround(use->second.milliseconds * 1e6)});
     };
     add(Transport::kRdma, LinkKind::kRdma);

@@ -228,7 +228,7 @@ void FillCollectives(Session& session, const LaunchOf& launch, RankTrace& trace)
          .dur_rest = session.tasks.dur_rest[task],
          .own_rank = RankInGroup(parts.local_rank[i]),
          .peer = RankInGroup(parts.remote_rank[i]),
-         .bytes = parts.bytes[i],
+         .bytes = SizeOrNone(parts.bytes[i]),
          .transport = kind(raw::TransportTypes(), parts.transport[i]),
          .link_type = kind(raw::LinkTypes(), parts.link[i]),
          .rdma_type = kind(raw::RdmaTypes(), parts.rdma[i]),

@@ -9,6 +9,7 @@
 #include "megabytes.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/readers/reader.h"
 
 namespace mpa::readers {
@@ -94,7 +95,7 @@ void ReadOpStatistic(const CaptureFile& file, const ReadRequest&, RankTrace& tra
 // memory_record.csv: device memory over time.
 
 std::int64_t SizeOrNone(std::optional<std::int64_t> bytes) {
-  return bytes && IsMemorySize(*bytes) ? *bytes : -1;
+  return bytes && IsSize(*bytes) ? *bytes : -1;
 }
 
 void ReadMemoryRecord(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
@@ -106,7 +107,7 @@ void ReadMemoryRecord(const CaptureFile& file, const ReadRequest&, RankTrace& tr
   while (NextRow(csv, trace.issues)) {
     if (!IsRecorded(csv[reserved])) continue;  // rows of components that report only allocations
     const auto bytes = BytesFromMebibytes(csv[reserved]);
-    if (!bytes || !IsMemorySize(*bytes)) {
+    if (!bytes || !IsSize(*bytes)) {
       trace.issues.Count("memory sample left out, invalid size", csv.Place());
       continue;
     }
@@ -128,7 +129,7 @@ void ReadAllocations(const CaptureFile& file, const ReadRequest&, RankTrace& tra
   const auto released = csv.Find("Release Time(us)");
   while (NextRow(csv, trace.issues)) {
     const auto bytes = BytesFromKibibytes(csv[size]);
-    if (!bytes || !IsMemorySize(*bytes)) {
+    if (!bytes || !IsSize(*bytes)) {
       trace.issues.Count("allocation left out, invalid size", csv.Place());
       continue;
     }

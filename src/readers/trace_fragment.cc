@@ -151,7 +151,7 @@ class FragmentFiller {
       } else if (Is(arg.key, "dst rank")) {
         args.peer = RankInGroup(number(arg));
       } else if (Is(arg.key, "size(Byte)")) {
-        args.bytes = number(arg);
+        args.bytes = SizeOrNone(number(arg));
       } else if (Is(arg.key, "transport type")) {
         args.transport = kind(arg);
       } else if (Is(arg.key, "link type")) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -50,5 +51,13 @@ bool IsOddSize(std::int64_t bytes);
 /// Bytes of one element of a data type as HCCL ("BFP16") or the operators ("DT_BF16" without DT_)
 /// call it; 0 for one that is not known.
 std::int64_t BytesOfElement(std::string_view data_type);
+
+/// True for a size that memory or a message can have: up to 4 TiB. Larger values of a broken file
+/// would overflow the sums.
+constexpr bool IsSize(std::int64_t bytes) { return bytes >= 0 && bytes <= std::int64_t{1} << 42; }
+
+/// Bytes of `count` elements; empty when the count is missing (negative), the data type is not
+/// known or the product is not a size.
+std::optional<std::int64_t> BytesOfElements(std::int64_t count, std::string_view data_type);
 
 }  // namespace mpa

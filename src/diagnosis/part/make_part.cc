@@ -208,8 +208,7 @@ class PartMaker {
       part.step = part_.graph.nodes[collective.arrive].step;
       part.start = rows.start[row];
       part.dur = rows.dur[row];
-      part.bytes =
-          rows.count[row] <= 0 ? 0 : rows.count[row] * BytesOfElement(View(rows.data_type[row]));
+      part.bytes = BytesOfElements(rows.count[row], View(rows.data_type[row])).value_or(0);
       AddPhases(PhasesOf({part.start, part.start + part.dur}, arrivals[row], tasks.Of(row),
                          IsReceive(trace_, row), kArrivalTolerance, 0),
                 part);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -47,14 +46,6 @@ bool Deviates(const LinkClass& same) {
                              [&](const RankValue& outlier) { return outlier.value > limit; });
 }
 
-// Empty: not recorded.
-std::optional<std::int64_t> BytesOf(const RankRuns& part, const RankRuns::Row& row) {
-  const std::int64_t element = BytesOfElement(part.texts[row.data_type]);
-  if (element == 0 || row.count < 0) return std::nullopt;
-  if (row.count > std::numeric_limits<std::int64_t>::max() / element) return std::nullopt;
-  return row.count * element;
-}
-
 void Measure(LinkClass& same) {
   std::ranges::sort(same.rows, [](const LinkRow& a, const LinkRow& b) {
     return std::tie(a.member.rank, a.member.row) < std::tie(b.member.rank, b.member.row);
@@ -91,12 +82,13 @@ LinkClasses FindLinkClasses(const std::vector<const RankRuns*>& parts,
     const auto ranks = static_cast<std::int64_t>(op.members.size());
     for (const auto& member : op.members) {
       const RankRuns& part = *parts[member.rank];
-      const auto bytes = BytesOf(part, run_of(member));
+      const RankRuns::Row& run = run_of(member);
+      const auto bytes = BytesOfElements(run.count, part.texts[run.data_type]);
       if (!bytes) {
         ++found.unsized;
         continue;
       }
-      LinkClass& same = classes[{part.texts[run_of(member).type], *bytes, ranks}];
+      LinkClass& same = classes[{part.texts[run.type], *bytes, ranks}];
       same.rows.push_back({&op, member, transmit});
     }
   }
