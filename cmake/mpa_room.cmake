@@ -8,34 +8,21 @@ if(MPA_UNITY)
     <fmt/format.h> <algorithm> <functional> <map> <optional> <span> <string> <unordered_map> <vector>)
 endif()
 
-# Compiles the sources of a target together, those of one folder at most ten at a time, since most of
-# the time of a compiler goes into headers. Names in unnamed namespaces have to differ within a room
-# for that. The preset debug and scripts/tidy.sh compile each file by itself, so that no file lives on
-# the includes of another.
-# TOGETHER: those of the folders within a folder, too, and more at a time, for programs of many small
-# files.
+# Compiles the sources of a target together, those of one room in one go, since most of the time of a
+# compiler goes into headers. Names in unnamed namespaces have to differ within a room for that. The
+# preset debug and scripts/tidy.sh compile each file by itself, so that no file lives on the includes
+# of another.
 function(mpa_unity target)
-  cmake_parse_arguments(UNITY "TOGETHER" "" "" ${ARGN})
   if(NOT MPA_UNITY)
     return()
-  endif()
-  set(most 10)
-  if(UNITY_TOGETHER)
-    set(most 16)
   endif()
   get_target_property(sources ${target} SOURCES)
   foreach(source ${sources})
     get_filename_component(source ${source} ABSOLUTE)
-    file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${source}/..)
-    if(UNITY_TOGETHER)
-      file(RELATIVE_PATH folder ${CMAKE_CURRENT_SOURCE_DIR} ${source})
-      string(REGEX REPLACE "/.*" "" folder ${folder})
-    endif()
-    string(MAKE_C_IDENTIFIER "${folder}" folder)
-    list(APPEND files_in_${folder} ${source})
-    list(LENGTH files_in_${folder} count)
-    math(EXPR batch "(${count} - 1) / ${most}")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${batch})
+    file(RELATIVE_PATH room ${CMAKE_CURRENT_SOURCE_DIR} ${source})
+    get_filename_component(room ${room} DIRECTORY)
+    string(REGEX REPLACE "/.*" "" room "${room}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP "sources_${room}")
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # GCC takes the files of a unit for headers, and loses track of what std::variant holds.

@@ -31,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kThings[] = {"timeline"};
-constexpr std::string_view kUsage = "msprof-analyze export timeline -d DIR";
+constexpr std::string_view kExportUsage = "msprof-analyze export timeline -d DIR";
 constexpr const char* kFileName = "timeline.json.gz";
 
 struct TimelineOptions {
@@ -44,13 +44,13 @@ struct TimelineOptions {
 // The captures: what stands behind the word "timeline", or the value of -d.
 std::string CapturesOf(const TimelineOptions& options) {
   if (options.words.empty() || options.words[0] != kThings[0])
-    Fail(ErrorKind::kUsage, "give what to export: {}", kUsage);
+    Fail(ErrorKind::kUsage, "give what to export: {}", kExportUsage);
   const bool named = !options.captures.empty();
   const std::size_t most = named ? 1 : 2;
   if (options.words.size() > most)
-    Fail(ErrorKind::kUsage, "unexpected argument '{}': give {}", options.words[most], kUsage);
+    Fail(ErrorKind::kUsage, "unexpected argument '{}': give {}", options.words[most], kExportUsage);
   if (!named && options.words.size() < 2)
-    Fail(ErrorKind::kUsage, "-d,--profiling_path is required; give the captures: {}", kUsage);
+    Fail(ErrorKind::kUsage, "-d,--profiling_path is required; give the captures: {}", kExportUsage);
   return ExpandHome(named ? options.captures : options.words[1]);
 }
 

@@ -19,10 +19,6 @@
 namespace mpa {
 namespace {
 
-bool HasStack(const RankTrace& trace, StringId stack) {
-  return stack != StringId::kEmpty && trace.strings.View(stack) != "N/A";
-}
-
 // The outermost first; captures have the innermost first.
 std::vector<std::string_view> FramesOfStack(std::string_view stack) {
   std::vector<std::string_view> frames;

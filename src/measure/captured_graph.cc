@@ -29,7 +29,7 @@ bool Copies(std::string_view call) {
   return IsRuntimeCall(call) && ContainsAny(call, {"Memcpy", "Memset"});
 }
 
-using Place = std::pair<std::int32_t, TimeNs>;  // thread and time
+using ThreadTime = std::pair<std::int32_t, TimeNs>;  // thread and time
 
 // The span between the begin and the end of the capture of a stream.
 struct CaptureSpan {
@@ -88,7 +88,7 @@ class GraphFinder {
   void AddKernelNames() {
     const NamedLaunches& calls = trace_.named_launches;
     for (std::size_t i = 0; i < calls.Size(); ++i)
-      kernel_of_.emplace(Place{calls.track[i], calls.time[i]}, calls.kernel[i]);
+      kernel_of_.emplace(ThreadTime{calls.track[i], calls.time[i]}, calls.kernel[i]);
   }
 
   // What has work on the device ran, and was not captured.
@@ -153,7 +153,7 @@ class GraphFinder {
     for (const std::uint32_t op : StartingWithin(span)) {
       const bool is_kernel = LaunchesKernel(NameOf(op));
       if (!is_kernel && !Copies(NameOf(op))) continue;
-      const Place place{ops_.track[op], ops_.start[op]};
+      const ThreadTime place{ops_.track[op], ops_.start[op]};
       if (done_.contains(place) || !IsOf(span, op)) continue;
       const auto [end, is_first] = call_end.try_emplace(place.first, place.second);
       if (!is_first && place.second < end->second) continue;
@@ -228,8 +228,8 @@ class GraphFinder {
   CapturedGraphs found_;
   std::vector<CaptureSpan> spans_;
   std::optional<Nesting> nesting_;
-  std::map<Place, StringId> kernel_of_;
-  std::set<Place> done_;
+  std::map<ThreadTime, StringId> kernel_of_;
+  std::set<ThreadTime> done_;
   std::vector<std::size_t> python_in_order_;
   std::unordered_map<StringId, StringId> texts_;
 

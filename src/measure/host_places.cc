@@ -70,10 +70,6 @@ Lines LinesOfStack(std::string_view stack) {
   return lines;
 }
 
-bool HasStack(const RankTrace& trace, StringId stack) {
-  return stack != StringId::kEmpty && trace.strings.View(stack) != "N/A";
-}
-
 }  // namespace
 
 StringId HostTextOf(const RankTrace& trace, PieceTable table, std::int32_t row) {

@@ -12,16 +12,16 @@
 namespace mpa {
 namespace {
 
-std::size_t Place(std::int32_t row) { return static_cast<std::size_t>(row); }
+std::size_t Index(std::int32_t row) { return static_cast<std::size_t>(row); }
 
 const std::string& TextOf(const PathTree& tree, std::int32_t node) {
-  return tree.frames[Place(tree.nodes[Place(node)].frame)];
+  return tree.frames[Index(tree.nodes[Index(node)].frame)];
 }
 
 // From the root to the node.
 std::vector<std::int32_t> WayTo(const PathTree& tree, std::int32_t node) {
   std::vector<std::int32_t> way;
-  for (; node >= 0; node = tree.nodes[Place(node)].parent) way.push_back(node);
+  for (; node >= 0; node = tree.nodes[Index(node)].parent) way.push_back(node);
   std::ranges::reverse(way);
   return way;
 }
@@ -38,7 +38,7 @@ bool PathTree::IsValid() const {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const PathNode& node = nodes[i];
     if (node.parent < -1 || node.parent >= static_cast<std::int64_t>(i)) return false;
-    if (node.frame < 0 || Place(node.frame) >= frames.size()) return false;
+    if (node.frame < 0 || Index(node.frame) >= frames.size()) return false;
   }
   return true;
 }
@@ -71,8 +71,8 @@ void PathTreeBuilder::Merge(const PathTree& other) {
   nodes.reserve(other.nodes.size());
   for (const std::string& text : other.frames) frames.push_back(Frame(text));
   for (const PathNode& node : other.nodes) {
-    const std::int32_t parent = node.parent >= 0 ? nodes[Place(node.parent)] : kRoot;
-    nodes.push_back(Child(parent, frames[Place(node.frame)]));
+    const std::int32_t parent = node.parent >= 0 ? nodes[Index(node.parent)] : kRoot;
+    nodes.push_back(Child(parent, frames[Index(node.frame)]));
     Add(nodes.back(), node.time, node.count);
   }
 }
@@ -82,7 +82,7 @@ std::vector<std::int32_t> OrderByText(const PathTree& tree) {
   std::vector<std::int32_t> waiting;  // the next one last
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     const std::int32_t parent = tree.nodes[i].parent;
-    (parent >= 0 ? children[Place(parent)] : waiting).push_back(static_cast<std::int32_t>(i));
+    (parent >= 0 ? children[Index(parent)] : waiting).push_back(static_cast<std::int32_t>(i));
   }
   const auto last_first = [&](std::int32_t a, std::int32_t b) {
     return TextOf(tree, a) > TextOf(tree, b);
@@ -92,8 +92,8 @@ std::vector<std::int32_t> OrderByText(const PathTree& tree) {
   while (!waiting.empty()) {
     const std::int32_t node = waiting.back();
     waiting.pop_back();
-    if (tree.nodes[Place(node)].time > 0) order.push_back(node);
-    std::vector<std::int32_t>& within = children[Place(node)];
+    if (tree.nodes[Index(node)].time > 0) order.push_back(node);
+    std::vector<std::int32_t>& within = children[Index(node)];
     std::ranges::sort(within, last_first);
     waiting.insert(waiting.end(), within.begin(), within.end());
   }
@@ -103,7 +103,7 @@ std::vector<std::int32_t> OrderByText(const PathTree& tree) {
 std::vector<std::int32_t> LongestPaths(const PathTree& tree) {
   std::vector<std::int32_t> order = OrderByText(tree);
   std::ranges::stable_sort(order, [&](std::int32_t a, std::int32_t b) {
-    return tree.nodes[Place(a)].time > tree.nodes[Place(b)].time;
+    return tree.nodes[Index(a)].time > tree.nodes[Index(b)].time;
   });
   return order;
 }
@@ -119,7 +119,7 @@ std::string PathText(const PathTree& tree, std::int32_t node) {
 
 std::string InnermostFirst(const PathTree& tree, std::int32_t node) {
   std::string text;
-  for (; node >= 0; node = tree.nodes[Place(node)].parent) {
+  for (; node >= 0; node = tree.nodes[Index(node)].parent) {
     if (!text.empty()) text += " < ";
     text += TextOf(tree, node);
   }
@@ -130,7 +130,7 @@ std::string FoldedStacks(const PathTree& tree) {
   std::string text;
   for (const std::int32_t node : OrderByText(tree)) {
     fmt::format_to(std::back_inserter(text), "{} {}\n", PathText(tree, node),
-                   tree.nodes[Place(node)].time);
+                   tree.nodes[Index(node)].time);
   }
   return text;
 }

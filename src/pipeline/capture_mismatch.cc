@@ -28,7 +28,7 @@ gate::RunSummary CollectionOf(const LoadedCapture& capture) {
 }
 
 // What spoils the numbers most comes first.
-std::size_t Place(const std::string& field) {
+std::size_t PlaceOf(const std::string& field) {
   constexpr std::array<std::string_view, 5> kFirst = {"device", "steps", "world_size", "shapes",
                                                       "profiler_level"};
   return static_cast<std::size_t>(std::ranges::find(kFirst, field) - kFirst.begin());
@@ -41,7 +41,7 @@ std::string CaptureMismatch(const LoadedCapture& base, const LoadedCapture& comp
       gate::FindMismatches({CollectionOf(base)}, {CollectionOf(comparison)}, {});
   if (mismatches.empty()) return "";
   std::ranges::stable_sort(mismatches, [](const GateMismatch& a, const GateMismatch& b) {
-    return Place(a.field) < Place(b.field);
+    return PlaceOf(a.field) < PlaceOf(b.field);
   });
   return "The captures are not alike (base / comparison): " + gate::MismatchText(mismatches);
 }

@@ -223,7 +223,7 @@ Page PageOf(const Report& report, std::string title) {
 }
 
 // "performance comparison result" of performance_comparison_result_20261127101826.html.
-std::string TitleOf(const std::filesystem::path& path) {
+std::string PageTitleOf(const std::filesystem::path& path) {
   std::string title = std::filesystem::path(io::FinalName(path)).stem().string();
   std::ranges::replace(title, '_', ' ');
   const std::size_t word = title.find_last_not_of("0123456789 ");
@@ -235,7 +235,7 @@ std::string TitleOf(const std::filesystem::path& path) {
 
 void WriteHtmlFile(const Report& report, const std::filesystem::path& path) {
   io::TextFile file(path);
-  Page page = report.page ? *report.page : PageOf(report, TitleOf(path));
+  Page page = report.page ? *report.page : PageOf(report, PageTitleOf(path));
   if (page.facts.empty()) page.facts = report.facts;
   file.Write(FormatPage(page));
   file.Close();

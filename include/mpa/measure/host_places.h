@@ -11,6 +11,11 @@
 
 namespace mpa {
 
+/// False where the capture has no call stack of a call.
+inline bool HasStack(const RankTrace& trace, StringId stack) {
+  return stack != StringId::kEmpty && trace.strings.View(stack) != "N/A";
+}
+
 /// The recorded name of a row of a table of the host; empty for tables without names.
 StringId HostTextOf(const RankTrace& trace, PieceTable table, std::int32_t row);
 

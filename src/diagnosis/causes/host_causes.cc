@@ -297,7 +297,6 @@ AdvicePart FixedShapes() {
 }
 bool MostlyCopiesOut(const AdviceFacts& facts) { return facts.copying_out > facts.copying_in; }
 bool MostlyCopiesIn(const AdviceFacts& facts) { return !MostlyCopiesOut(facts); }
-Action MoreOf(std::string_view option) { return SetOption(option, std::string("more")); }
 
 }  // namespace
 

@@ -291,7 +291,6 @@ AdvicePart CheckLoad() {
   return {{"check the CPU load of the node", "检查该节点 CPU 负载"}, Check("CPU load of the node")};
 }
 AdvicePart SwapCard() { return {{"swap the card", "必要时换卡"}, Change("card", "another")}; }
-Action MoreOf(std::string_view option) { return SetOption(option, std::string("more")); }
 
 }  // namespace
 

@@ -62,7 +62,7 @@ std::string TimesOf(const json& task) {
                      task["dur_ns"].get<double>());
 }
 
-std::string Place(const json& task) {
+std::string TaskPlace(const json& task) {
   return fmt::format("{} {} {} {}", task["stream"].get<int>(), task["task"].get<int>(),
                      task["batch"].get<int>(), task["context"].get<std::int64_t>());
 }
@@ -71,7 +71,7 @@ std::string TimesOf(const Tasks& tasks, std::size_t row) {
   return fmt::format("{} {} {:.3f}", tasks.start[row], tasks.end[row], tasks.Exact(row));
 }
 
-std::string Place(const Tasks& tasks, std::size_t row) {
+std::string TaskPlace(const Tasks& tasks, std::size_t row) {
   return fmt::format("{} {} {} {}", tasks.stream[row], tasks.task_id[row], tasks.batch[row],
                      tasks.context[row]);
 }
@@ -91,7 +91,7 @@ Lines PlantedKernels(const json& truth) {
         level0 ? "N/A" : (kernel["hf32"] != 0 ? "YES" : "NO"),
         level0 ? "N/A|N/A|N/A" : PlantedTensors(tensors, 0),
         level0 ? "N/A|N/A|N/A" : PlantedTensors(tensors, 1),
-        fmt::format("{} {} blocks {} {} issued {} launched {}", Place(kernel), TimesOf(kernel),
+        fmt::format("{} {} blocks {} {} issued {} launched {}", TaskPlace(kernel), TimesOf(kernel),
                     kernel["blocks"].get<int>(), kernel["mix_blocks"].get<int>(),
                     kernel["issued_ns"].get<TimeNs>(), kernel["launch_ns"].get<TimeNs>())));
   }
@@ -113,7 +113,7 @@ Lines FoundKernels(const Session& session) {
         text(kernels.input_shapes[i]), text(kernels.input_types[i]), text(kernels.input_formats[i]),
         text(kernels.output_shapes[i]), text(kernels.output_types[i]),
         text(kernels.output_formats[i]),
-        fmt::format("{} {} blocks {} {} issued {} launched {}", Place(tasks, task),
+        fmt::format("{} {} blocks {} {} issued {} launched {}", TaskPlace(tasks, task),
                     TimesOf(tasks, task), kernels.blocks[i], kernels.mix_blocks[i],
                     tasks.issued[task], tasks.call[task] < 0 ? -1 : session.calls.start[call])));
   }
@@ -125,7 +125,7 @@ std::string TaskLine(const std::string& place, TimeNs start, TimeNs end, TimeNs 
 }
 
 std::string TaskLine(const json& task) {
-  return TaskLine(Place(task), task["start_ns"], task["end_ns"], task["issued_ns"]);
+  return TaskLine(TaskPlace(task), task["start_ns"], task["end_ns"], task["issued_ns"]);
 }
 
 // All tasks: kernels, the groups around some of them, parts of collectives and others.
@@ -152,7 +152,7 @@ Lines FoundTasks(const Session& session) {
   const Tasks& tasks = session.tasks;
   Lines lines;
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
-    lines.push_back(TaskLine(Place(tasks, i), tasks.start[i], tasks.end[i], tasks.issued[i]));
+    lines.push_back(TaskLine(TaskPlace(tasks, i), tasks.start[i], tasks.end[i], tasks.issued[i]));
   }
   return lines;
 }
@@ -277,7 +277,7 @@ Lines DeviceLines(const json& truth, const std::function<bool(const json&)>& kee
   Lines lines;
   for (const json& kernel : truth["kernels"]) {
     if (kernel.value("before_start", false) || !keeps(kernel)) continue;
-    lines.push_back(Place(kernel) + " " + TimesOf(kernel));
+    lines.push_back(TaskPlace(kernel) + " " + TimesOf(kernel));
   }
   return lines;
 }
@@ -286,7 +286,7 @@ Lines DeviceLines(const Session& session) {
   Lines lines;
   for (const std::int32_t task : session.kernels.task) {
     const auto row = static_cast<std::size_t>(task);
-    lines.push_back(Place(session.tasks, row) + " " + TimesOf(session.tasks, row));
+    lines.push_back(TaskPlace(session.tasks, row) + " " + TimesOf(session.tasks, row));
   }
   return lines;
 }
@@ -332,7 +332,7 @@ TEST(CutCann, LosesNoKernelWithTheCallsAroundIt) {
   const auto& truth = captures[0].truth;
   std::map<std::string, std::string> names;
   for (const json& kernel : truth["kernels"]) {
-    names[Place(kernel)] = kernel["name"].get<std::string>();
+    names[TaskPlace(kernel)] = kernel["name"].get<std::string>();
   }
   const Session session = ReadSession(captures[0].path, kParts);
   ExpectSameLines(DeviceLines(truth, [](const json&) { return true; }), DeviceLines(session));
@@ -342,7 +342,8 @@ TEST(CutCann, LosesNoKernelWithTheCallsAroundIt) {
     // Without its operator a kernel has the name of its function.
     const StringId function = session.tasks.function[task];
     const std::string name = Text(session, kernels.name[i]);
-    EXPECT_TRUE(kernels.name[i] == function || name == names[Place(session.tasks, task)]) << name;
+    EXPECT_TRUE(kernels.name[i] == function || name == names[TaskPlace(session.tasks, task)])
+        << name;
   }
 }
 

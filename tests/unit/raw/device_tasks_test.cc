@@ -32,10 +32,10 @@ std::vector<DeviceTask> Read(const std::string& bytes, Issues& issues, bool wide
   return ReadDeviceTasks(DataFiles(directory.path()), Generation::kStars, wide, issues);
 }
 
-using Span = std::pair<std::uint64_t, std::uint64_t>;
+using BeginEnd = std::pair<std::uint64_t, std::uint64_t>;
 
-std::vector<Span> Spans(const std::vector<DeviceTask>& tasks) {
-  std::vector<Span> spans;
+std::vector<BeginEnd> Spans(const std::vector<DeviceTask>& tasks) {
+  std::vector<BeginEnd> spans;
   spans.reserve(tasks.size());
   for (const DeviceTask& task : tasks) spans.emplace_back(task.start, task.end);
   return spans;
@@ -46,7 +46,7 @@ TEST(DeviceTasks, PairStartsAndEndsOfTasksAndContexts) {
   const auto tasks = Read(Stars(kStart, 0, 2, 7, 10) + Stars(kContextStart, 0, 2, 7, 12, 5, 6) +
                               Stars(kContextEnd, 0, 2, 7, 18, 5, 6) + Stars(kEnd, 0, 2, 7, 20),
                           issues);
-  ASSERT_EQ(Spans(tasks), (std::vector<Span>{{12, 18}, {10, 20}}));
+  ASSERT_EQ(Spans(tasks), (std::vector<BeginEnd>{{12, 18}, {10, 20}}));
   EXPECT_EQ(tasks[0].context, 5u);
   EXPECT_EQ(DeviceTypeName(Generation::kStars, tasks[0]), "MIX_AIC");
   EXPECT_EQ(tasks[1].context, kWholeTask);
@@ -66,7 +66,7 @@ TEST(DeviceTasks, PairWhatFitsWhenRecordsAreLost) {
     bytes += Stars(kEnd, 0, 1, 1, static_cast<std::uint64_t>(count));
   }
   Issues issues;
-  EXPECT_EQ(Spans(Read(bytes, issues)), (std::vector<Span>{{4, 5}, {6, 8}, {9, 10}, {13, 15}}));
+  EXPECT_EQ(Spans(Read(bytes, issues)), (std::vector<BeginEnd>{{4, 5}, {6, 8}, {9, 10}, {13, 15}}));
   EXPECT_TRUE(issues.Empty());
   EXPECT_TRUE(Read(Stars(kStart, 0, 1, 1, 4), issues).empty());
   EXPECT_FALSE(issues.Empty());
@@ -112,7 +112,7 @@ TEST(DeviceTasks, ReadHwts) {
   directory.Write("hwts.data.0.slice_0", start + end);
   Issues issues;
   const auto tasks = ReadDeviceTasks(DataFiles(directory.path()), Generation::kHwts, false, issues);
-  ASSERT_EQ(Spans(tasks), (std::vector<Span>{{1000, 1050}}));
+  ASSERT_EQ(Spans(tasks), (std::vector<BeginEnd>{{1000, 1050}}));
   EXPECT_EQ(tasks[0].stream, 3u);
   EXPECT_EQ(tasks[0].task, 300u);
   EXPECT_EQ(DeviceTypeName(Generation::kHwts, tasks[0]), "SDMA_SQE");
@@ -132,7 +132,7 @@ TEST(DeviceTasks, ReadTaskIdsOf32Bits) {
   Issues issues;
   const auto tasks =
       ReadDeviceTasks(DataFiles(directory.path()), Generation::kStarsV6, false, issues);
-  ASSERT_EQ(Spans(tasks), (std::vector<Span>{{5, 9}}));
+  ASSERT_EQ(Spans(tasks), (std::vector<BeginEnd>{{5, 9}}));
   EXPECT_EQ(tasks[0].task, 0xFEDCBA98u);
   EXPECT_EQ(DeviceTypeName(Generation::kStarsV6, tasks[0]), "AIV_SQE");
 }

@@ -6,8 +6,6 @@
 namespace mpa::raw {
 namespace {
 
-using enum mpa::Activity;
-
 // Step 4 launches what runs from 100 to 200, step 5 what runs from 250 to 300.
 class StepTimesOfSession : public testing::Test {
  protected:
@@ -17,7 +15,7 @@ class StepTimesOfSession : public testing::Test {
     s_.steps.Append({.id = 5, .start = 120, .end = 240, .device_start = 250, .device_end = 300});
   }
 
-  void Activity(mpa::Activity activity, TimeNs start, TimeNs end) {
+  void Act(mpa::Activity activity, TimeNs start, TimeNs end) {
     s_.overlaps.Append({.start = start, .dur = end - start, .activity = activity, .device = 3});
   }
 
@@ -43,11 +41,11 @@ class StepTimesOfSession : public testing::Test {
 };
 
 TEST_F(StepTimesOfSession, TextSumsActivitiesThatBeginInTheStep) {
-  Activity(kComputing, 100, 130);
-  Activity(kCommunication, 120, 160);
-  Activity(kExposedCommunication, 130, 160);
-  Activity(kFree, 160, 250);  // reaches into the next step and counts in full
-  Activity(kComputing, 250, 290);
+  Act(mpa::Activity::kComputing, 100, 130);
+  Act(mpa::Activity::kCommunication, 120, 160);
+  Act(mpa::Activity::kExposedCommunication, 130, 160);
+  Act(mpa::Activity::kFree, 160, 250);  // reaches into the next step and counts in full
+  Act(mpa::Activity::kComputing, 250, 290);
   Collective("hcom_receive__1_0_1", 120, 132);
   const std::vector<StepTime> rows = StepTimes(s_, StepTimeForm::kText);
   ASSERT_EQ(rows.size(), 2U);
@@ -91,8 +89,8 @@ TEST_F(StepTimesOfSession, DatabaseSumsOperationsOfTheCallsInsideTheStep) {
 
 TEST_F(StepTimesOfSession, CaptureWithoutStepsIsOneRow) {
   s_.steps = {};
-  Activity(kComputing, 100, 130);
-  Activity(kFree, 130, 150);
+  Act(mpa::Activity::kComputing, 100, 130);
+  Act(mpa::Activity::kFree, 130, 150);
   const std::vector<StepTime> rows = StepTimes(s_, StepTimeForm::kText);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].step, -1);
@@ -102,7 +100,7 @@ TEST_F(StepTimesOfSession, CaptureWithoutStepsIsOneRow) {
 }
 
 TEST_F(StepTimesOfSession, StepInWhichNothingHappensHasNoRow) {
-  Activity(kComputing, 100, 130);
+  Act(mpa::Activity::kComputing, 100, 130);
   EXPECT_EQ(StepTimes(s_, StepTimeForm::kText).size(), 1U);
 }
 

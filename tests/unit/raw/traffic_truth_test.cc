@@ -20,7 +20,7 @@ namespace {
 using Lines = std::vector<std::string>;
 using nlohmann::json;
 
-constexpr double kMegabyte = 1 << 20;
+constexpr double kMebibyte = 1 << 20;
 
 std::string NumberText(const json& value) { return std::to_string(value.get<std::int64_t>()); }
 
@@ -39,7 +39,7 @@ std::string Rounded(double value) {
   return text;
 }
 
-std::string Megabytes(double bytes) { return Rounded(bytes / kMegabyte); }
+std::string Megabytes(double bytes) { return Rounded(bytes / kMebibyte); }
 
 class Traffic : public testing::TestWithParam<std::string> {
  protected:
@@ -101,7 +101,7 @@ class Traffic : public testing::TestWithParam<std::string> {
 
   /// The truth as a number of three decimals.
   static json Shown(double value) { return json::parse(Rounded(value)); }
-  static json ShownMegabytes(const json& bytes) { return Shown(bytes.get<double>() / kMegabyte); }
+  static json ShownMegabytes(const json& bytes) { return Shown(bytes.get<double>() / kMebibyte); }
 
   json truth_;
   std::string device_;
@@ -151,7 +151,7 @@ TEST_P(Traffic, OfTheLinkToTheHost) {
     };
     const auto pair = [&](const char* name, std::size_t tx, std::size_t rx) {
       counters.push_back(
-          Counter(sample, name, {{"Tx", average(tx, kMegabyte)}, {"Rx", average(rx, kMegabyte)}}));
+          Counter(sample, name, {{"Tx", average(tx, kMebibyte)}, {"Rx", average(rx, kMebibyte)}}));
     };
     pair("PCIe_cpl", 2, 6);
     pair("PCIe_nonpost", 1, 5);
@@ -173,7 +173,7 @@ TEST_P(Traffic, OfTheLinkToTheHost) {
   for (std::size_t kind = 0; kind < modes.size(); ++kind) {
     std::string row = modes[kind];
     for (const double value : means[kind])
-      row += "," + Rounded(value / (kind == 3 ? 1000 : kMegabyte));
+      row += "," + Rounded(value / (kind == 3 ? 1000 : kMebibyte));
     table.push_back(row);
   }
   ExpectTable("pcie.csv", "Mode,Min,Max,Avg", table);
@@ -193,7 +193,7 @@ std::string DirectionCells(const PortSums& port, std::size_t at, const char* dir
   };
   const double bits = 8 * port.bytes[at] / port.samples;
   return fmt::format("{},{},{},{}",
-                     Rounded(100 * bits / (port.last["bandwidth"].get<double>() * kMegabyte)),
+                     Rounded(100 * bits / (port.last["bandwidth"].get<double>() * kMebibyte)),
                      Rounded(port.packets[at] / port.samples), Rounded(100 * growth(4) / growth(2)),
                      Rounded(100 * growth(5) / growth(2)));
 }
@@ -224,7 +224,7 @@ TEST_P(Traffic, OfNetworkPorts) {
                      {series + " Error Rate", of_packets(4)},
                      {series + " Packets", values[0].get<double>()},
                      {series + " Bandwidth Efficiency",
-                      Shown(bits / (sample["bandwidth"].get<double>() * kMegabyte))}}));
+                      Shown(bits / (sample["bandwidth"].get<double>() * kMebibyte))}}));
         port.packets[at] += values[0].get<double>();
         port.bytes[at++] += values[1].get<double>();
       }
@@ -254,7 +254,7 @@ TEST_P(Traffic, OfHbm) {
     rows.push_back(device_ + "|" + Time(sample) + Join({sample["rate"], sample["hbm"]}) +
                    (write ? "|write" : "|read"));
     counters.push_back(Counter(sample, "HBM " + NumberText(sample["hbm"]) + "/" + kind,
-                               {{kind + "(MB/s)", sample["rate"].get<double>() / kMegabyte}}));
+                               {{kind + "(MB/s)", sample["rate"].get<double>() / kMebibyte}}));
   }
   EXPECT_EQ(DatabaseTable("SELECT deviceId, timestampNs, bandwidth, hbmId, value FROM HBM JOIN "
                           "STRING_IDS ON id = type ORDER BY HBM.rowid"),

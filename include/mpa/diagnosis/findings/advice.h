@@ -83,6 +83,7 @@ inline Action Change(std::string_view subject, std::string_view to) {
 inline Action SetOption(std::string_view option, Action::Value value) {
   return {"set_option", {{"option", std::string(option)}, {"value", std::move(value)}}};
 }
+inline Action MoreOf(std::string_view option) { return SetOption(option, std::string("more")); }
 inline Action Capture(std::vector<std::pair<std::string_view, Action::Value>> options,
                       bool of_ranks = false) {
   return {"capture", std::move(options), of_ranks};

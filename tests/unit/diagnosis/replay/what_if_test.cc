@@ -10,12 +10,12 @@ namespace mpa {
 namespace {
 
 // Two ranks that meet at the end of their step: the slower one decides.
-struct TwoRanks {
+struct SlowAndFast {
   ReplayGraph graph;
   ReplaySteps steps;
   ReplayGraph::Node slow = 0, fast = 0;
 
-  TwoRanks(TimeNs slow_time, TimeNs fast_time) {
+  SlowAndFast(TimeNs slow_time, TimeNs fast_time) {
     const auto begin = graph.Add(0, 0);
     slow = graph.Add(0, slow_time);
     fast = graph.Add(0, fast_time);
@@ -36,14 +36,14 @@ WhatIf Shorten(ReplayGraph::Node node, TimeNs less, bool opportunity = false) {
   return cause;
 }
 
-Waterfall WaterfallOf(const TwoRanks& of, const std::vector<WhatIf>& causes, TimeNs least,
+Waterfall WaterfallOf(const SlowAndFast& of, const std::vector<WhatIf>& causes, TimeNs least,
                       TimeNs least_of_two) {
   StepReplays replays(of.graph, of.steps);
   return WaterfallSearch(replays, causes, least, least_of_two).Run();
 }
 
 TEST(Waterfall, WinsNothingTwice) {
-  const TwoRanks of(100, 80);
+  const SlowAndFast of(100, 80);
   // The slow rank can lose 50, but the other one holds the step at 80; then it can lose 20.
   const Waterfall waterfall = WaterfallOf(of, {Shorten(of.fast, 20), Shorten(of.slow, 50)}, 1, 1);
   EXPECT_EQ(waterfall.step, 100);
@@ -58,7 +58,7 @@ TEST(Waterfall, WinsNothingTwice) {
 }
 
 TEST(Waterfall, TheGainsAndTheFloorAddUpToTheStep) {
-  const TwoRanks of(1000, 900);
+  const SlowAndFast of(1000, 900);
   const std::vector<WhatIf> causes = {Shorten(of.slow, 300), Shorten(of.fast, 100),
                                       Shorten(of.slow, 100), Shorten(of.fast, 350)};
   const Waterfall waterfall = WaterfallOf(of, causes, 1, 1);
@@ -68,7 +68,7 @@ TEST(Waterfall, TheGainsAndTheFloorAddUpToTheStep) {
 }
 
 TEST(Waterfall, FindsTwoCausesThatHideEachOther) {
-  const TwoRanks of(100, 100);
+  const SlowAndFast of(100, 100);
   const Waterfall waterfall = WaterfallOf(of, {Shorten(of.slow, 30), Shorten(of.fast, 30)}, 1, 1);
   ASSERT_EQ(waterfall.gains.size(), 2U);
   EXPECT_TRUE(waterfall.gains[0].with_next);
@@ -78,14 +78,14 @@ TEST(Waterfall, FindsTwoCausesThatHideEachOther) {
 }
 
 TEST(Waterfall, TwoCausesThatSaveLittleTogetherAreNone) {
-  const TwoRanks of(100, 100);
+  const SlowAndFast of(100, 100);
   const std::vector<WhatIf> causes = {Shorten(of.slow, 30), Shorten(of.fast, 30)};
   EXPECT_EQ(WaterfallOf(of, causes, 1, 30).gains.size(), 2U);
   EXPECT_TRUE(WaterfallOf(of, causes, 1, 31).gains.empty());
 }
 
 TEST(Waterfall, MendsFaultsBeforeOpportunities) {
-  const TwoRanks of(100, 20);
+  const SlowAndFast of(100, 20);
   const Waterfall waterfall =
       WaterfallOf(of, {Shorten(of.slow, 40, /*opportunity=*/true), Shorten(of.slow, 10)}, 1, 1);
   ASSERT_EQ(waterfall.gains.size(), 2U);
@@ -94,7 +94,7 @@ TEST(Waterfall, MendsFaultsBeforeOpportunities) {
 }
 
 TEST(Waterfall, RunsAgainWhenAFaultHasBecomeAnOpportunity) {
-  const TwoRanks of(100, 20);
+  const SlowAndFast of(100, 20);
   std::vector<WhatIf> causes = {Shorten(of.slow, 40), Shorten(of.slow, 10), Shorten(of.fast, 5)};
   StepReplays replays(of.graph, of.steps);
   WaterfallSearch search(replays, causes, 1, 1);
@@ -112,13 +112,13 @@ TEST(Waterfall, RunsAgainWhenAFaultHasBecomeAnOpportunity) {
 }
 
 TEST(Waterfall, LeavesOutWhatWinsNothing) {
-  const TwoRanks of(100, 50);
+  const SlowAndFast of(100, 50);
   const Waterfall waterfall = WaterfallOf(of, {Shorten(of.fast, 20)}, 1, 1);
   EXPECT_TRUE(waterfall.gains.empty());
 }
 
 TEST(Waterfall, TellsWhatCompleteRemovalWouldWin) {
-  const TwoRanks of(100, 10);
+  const SlowAndFast of(100, 10);
   WhatIf cause = Shorten(of.slow, 20);
   cause.bound.durations.push_back({of.slow, 60});
   const Waterfall waterfall = WaterfallOf(of, {cause}, 1, 1);
