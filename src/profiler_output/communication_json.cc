@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "mpa/raw/summaries.h"
-#include "trace_view.h"
+#include "trace_events.h"
 
 namespace mpa::profiler_output {
 namespace {

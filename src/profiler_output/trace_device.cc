@@ -5,7 +5,7 @@
 
 #include "mpa/base/text.h"
 #include "mpa/raw/labels.h"
-#include "trace_view.h"
+#include "trace_events.h"
 
 namespace mpa::profiler_output {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "mpa/raw/labels.h"
 #include "profiler_database.h"
-#include "trace_view.h"
+#include "trace_events.h"
 
 namespace mpa::profiler_output {
 namespace {
