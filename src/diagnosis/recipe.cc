@@ -291,9 +291,9 @@ Recipe DiagnosisRecipe() {
   info.name = "advisor";
   info.folder = "Advisor";
   info.summary = "What slows the step down, on which ranks, and how much time a fix saves";
-  info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kDeviceRuns |
-               Tables::kKernelTensors | Tables::kChips | Tables::kMemorySamples |
-               Tables::kKernelLoads | Tables::kOpStacks | Tables::kBackwardLinks;
+  info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kKernelTensors |
+               Tables::kChips | Tables::kMemorySamples | Tables::kKernelLoads | Tables::kOpStacks |
+               Tables::kBackwardLinks;
   info.can_run = CanDiagnose;
   info.empty_is_answer = true;
   Recipe recipe = MakeRecipe<MapDiagnosis, ReduceDiagnosis>(std::move(info));

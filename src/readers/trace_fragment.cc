@@ -133,7 +133,8 @@ class FragmentFiller {
     fragment_.device.push_back(device);
     if (OutputSelection(Tables::kCommTasks | Tables::kCommunications)) ReadCommArgs(event);
     if (OutputSelection(kRuntimeTables)) {
-      fragment_.runtime_args.push_back(ReadRuntimeArgs(event, texts_));
+      fragment_.runtime_args.push_back(
+          ReadRuntimeArgs(event, OutputSelection(Tables::kDeviceRuns), texts_));
     }
     if (OutputSelection(Tables::kMstx)) fragment_.mstx_args.push_back(ReadMstxArgs(event, texts_));
   }

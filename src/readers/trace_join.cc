@@ -414,7 +414,7 @@ void TraceJoin::Finish() {
   DropProcesses(processes.other_owners, trace_);
   const bool with_runtime = Intersects(wanted_, kRuntimeTables);
   const bool with_mstx = Intersects(wanted_, Tables::kMstx);
-  RuntimeTrace runtime(trace_);
+  RuntimeTrace runtime(Intersects(wanted_, Tables::kDeviceRuns), trace_);
   MstxTrace mstx;
   DeviceJoin device(processes, trace_, with_runtime ? &runtime : nullptr,
                     with_mstx ? &mstx : nullptr);

@@ -63,13 +63,13 @@ RuntimeProcess RuntimeProcessOf(std::string_view process_name) {
   return RuntimeProcess::kNone;
 }
 
-RuntimeArgs ReadRuntimeArgs(const TraceEvent& event, EscapedTexts& texts) {
+RuntimeArgs ReadRuntimeArgs(const TraceEvent& event, bool with_runs, EscapedTexts& texts) {
   const bool runs_model = event.name == "Model@ModelExecute";
   RuntimeArgs found;
   for (const EventArg& arg : event.args) {
     if (IsKey(arg.key, "connection_id")) found.connection = NumberOr(arg.value, -1);
-    if (IsKey(arg.key, "model_id")) found.model = NumberOr(arg.value, -1);
-    if (IsKey(arg.key, "task_type")) found.waits = found.waits || IsNoRun(arg.value);
+    if (with_runs && IsKey(arg.key, "model_id")) found.model = NumberOr(arg.value, -1);
+    if (with_runs && IsKey(arg.key, "task_type")) found.waits |= IsNoRun(arg.value);
     if (IsKey(arg.key, "request_id") && runs_model) found.request = NumberOr(arg.value, -1);
     if (IsKey(arg.key, "item_id")) {
       if (runs_model) {
@@ -104,7 +104,7 @@ void RuntimeTrace::Add(RuntimeProcess process, const EventPlace& place, TimeNs d
                        .model = known(args.ran_model),
                        .request = args.request,
                        .connection = args.connection}});
-  } else if (process == RuntimeProcess::kDevice && !args.waits && !IsNoRun(text)) {
+  } else if (process == RuntimeProcess::kDevice && with_runs_ && !args.waits && !IsNoRun(text)) {
     AddRun(DeviceRunKind::kKernel, place, dur, name, args);
     runs_.back().second.model = known(args.model);
     runs_.back().second.stream = place.tid;
@@ -113,6 +113,7 @@ void RuntimeTrace::Add(RuntimeProcess process, const EventPlace& place, TimeNs d
 
 void RuntimeTrace::AddRun(DeviceRunKind kind, const EventPlace& place, TimeNs dur, StringId name,
                           const RuntimeArgs& args) {
+  if (!with_runs_) return;
   runs_.push_back({place,
                    {.start = place.start,
                     .dur = dur,

@@ -31,18 +31,19 @@ struct RuntimeArgs {
   bool waits = false;  ///< by its type: device work that only waits, copies or marks
 };
 
-RuntimeArgs ReadRuntimeArgs(const TraceEvent& event, EscapedTexts& texts);
+/// `with_runs`: what only device runs need, too.
+RuntimeArgs ReadRuntimeArgs(const TraceEvent& event, bool with_runs, EscapedTexts& texts);
 
 /// Brings the runtime's events of all fragments into the tables of the rank.
 class RuntimeTrace {
  public:
-  explicit RuntimeTrace(RankTrace& trace) : trace_(trace) {}
+  RuntimeTrace(bool with_runs, RankTrace& trace) : with_runs_(with_runs), trace_(trace) {}
 
   /// An event of one of these processes; texts are those of the rank. Device work that only waits,
   /// copies or marks is dropped.
   void Add(RuntimeProcess process, const EventPlace& place, TimeNs dur, StringId name,
            const RuntimeArgs& args);
-  /// Work of the device; collectives are in a process of their own.
+  /// Work of the device, if it is wanted; collectives are in a process of their own.
   void AddRun(DeviceRunKind kind, const EventPlace& place, TimeNs dur, StringId name,
               const RuntimeArgs& args);
   /// Fills the tables and links calls with device work by the flows between them; must be called
@@ -51,6 +52,7 @@ class RuntimeTrace {
   void Finish(const std::vector<FlowPoint>& flows, TrackNumbers& tracks);
 
  private:
+  const bool with_runs_;
   RankTrace& trace_;
   // Rows that wait for the threads and the flows.
   std::vector<std::pair<EventPlace, HostCalls::Row>> calls_;

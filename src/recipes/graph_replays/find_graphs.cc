@@ -74,32 +74,12 @@ class ModelRuns {
   std::map<std::int64_t, Open> open_;
 };
 
-// The models of work of which the tasks do not tell them: that of text captures.
-class ModelsOfRuns {
- public:
-  explicit ModelsOfRuns(const RankTrace& trace) {
-    const DeviceRuns& runs = trace.device_runs;
-    for (std::size_t i = 0; i < runs.Size(); ++i) {
-      if (runs.model[i] >= 0) models_[{runs.start[i], runs.stream[i]}] = runs.model[i];
-    }
-  }
-  std::int64_t Of(const DeviceItem& item) const {
-    const auto found = models_.find({item.begin, item.stream});
-    return found == models_.end() ? item.model : found->second;
-  }
-
- private:
-  std::map<std::pair<TimeNs, std::int64_t>, std::int64_t> models_;
-};
-
 std::vector<Run> FindRuns(const RankTrace& trace) {
   std::vector<Run> runs;
   std::vector<std::int64_t> run_of_replay(trace.graph_replays.Size(), -1);
   const LaunchIndex launches(trace);
   ModelRuns models(trace);
-  const ModelsOfRuns models_of_runs(trace);
-  for (DeviceItem item : FindDeviceItems(trace)) {
-    if (item.model < 0) item.model = models_of_runs.Of(item);
+  for (const DeviceItem& item : FindDeviceItems(trace)) {
     const auto launch = launches.Find(item.link);
     const std::int32_t replay = launch ? trace.launches.replay[*launch] : -1;
     if (replay >= 0) {

@@ -285,7 +285,7 @@ Recipe GraphReplaysOfRanks() {
       {.name = "graph_replays",
        .folder = "GraphReplays",
        .summary = "layers and bubbles of captured graphs, and what their kernels belong to",
-       .needs = kAccountTables | Tables::kModelIterations | Tables::kDeviceRuns,
+       .needs = kAccountTables | Tables::kModelIterations,
        .can_run = JudgeGraphReplays,
        .empty_is_answer = true});
 }

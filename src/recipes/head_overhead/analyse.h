@@ -18,12 +18,10 @@ namespace mpa::head {
 /// What one device did for one process: when it was busy, and which run came first behind a time.
 class DeviceTimeline {
  public:
-  struct Run {
-    TimeNs start = 0, end = 0;
-    std::int64_t connection = -1, model = -1, stream = -1;
-    StringId name{};
+  struct Run : DeviceRuns::Row {
     bool is_update = false;  ///< refreshes the arguments of a static model
-    bool is_collective = false;
+
+    TimeNs End() const { return start + dur; }
   };
   /// When the first run starts, and the first apart from refreshes of arguments.
   struct First {

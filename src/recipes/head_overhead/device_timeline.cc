@@ -14,7 +14,7 @@ DeviceTimeline::DeviceTimeline(std::vector<Run> runs, std::int64_t device)
   std::vector<Interval> intervals;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const Run& run = runs_[i];
-    intervals.push_back({run.start, run.end});
+    intervals.push_back({run.start, run.End()});
     if (!run.is_update) kernel_starts_.push_back(run.start);
     if (run.connection >= 0) by_connection_.emplace_back(run.connection, i);
     if (run.model >= 0) by_model_.emplace_back(run.model, i);
@@ -102,9 +102,7 @@ DeviceTimelines::DeviceTimelines(const RankTrace& trace) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<DeviceTimeline::Run>> groups;
   for (std::size_t i = 0; i < runs.Size(); ++i) {
     groups[{runs.pid[i], runs.device[i]}].push_back(
-        {runs.start[i], runs.start[i] + runs.dur[i], runs.connection[i], runs.model[i],
-         runs.stream[i], runs.name[i], IsParameterUpdate(trace.strings.View(runs.name[i])),
-         runs.kind[i] == DeviceRunKind::kCollective});
+        {runs.At(i), IsParameterUpdate(trace.strings.View(runs.name[i]))});
   }
   for (auto& [owner, of_owner] : groups) {
     of_pid_.try_emplace(owner.first, timelines_.size());

@@ -154,9 +154,9 @@ class Picture {
     std::map<std::int64_t, std::vector<const DeviceTimeline::Run*>> streams;
     for (const DeviceTimeline::Run& run : device.Runs()) {
       if (run.start >= window_.end) break;
-      if (run.end > window_.begin) {
-        streams[run.is_collective ? kCommunication : run.stream].push_back(&run);
-      }
+      if (run.End() <= window_.begin) continue;
+      const bool is_collective = run.kind == DeviceRunKind::kCollective;
+      streams[is_collective ? kCommunication : run.stream].push_back(&run);
     }
     std::size_t lanes = 0;
     for (const auto& [stream, runs] : streams) {
@@ -168,7 +168,7 @@ class Picture {
                     : stream >= 0            ? fmt::format("stream {}", stream)
                                              : "stream unknown");
       for (std::size_t i = 0; i < std::min(runs.size(), kMaxBars); ++i) {
-        Add({runs[i]->start, runs[i]->end}, kKernel, trace_.strings.View(runs[i]->name));
+        Add({runs[i]->start, runs[i]->End()}, kKernel, trace_.strings.View(runs[i]->name));
       }
     }
   }
