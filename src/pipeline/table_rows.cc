@@ -30,7 +30,6 @@ void VisitTables(const RankTrace& trace, Visit visit) {
   visit("schedule_kernels", trace.schedule_kernels);
   visit("listed_collectives", trace.listed_collectives);
   visit("listed_kernels", trace.listed_kernels);
-  visit("counter_values", trace.counter_values);
   visit("chips", trace.chips);
   visit("core_clocks", trace.core_clocks);
   visit("device_tasks", trace.device_tasks);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <limits>
 #include <string>
@@ -119,64 +118,58 @@ Column FindEither(const io::CsvFile& csv, std::string_view name, std::string_vie
 // All that op_summary_*.csv says of a kernel or collective, to write kernel_details.csv of it.
 class ListedColumns {
  public:
-  ListedColumns(const io::CsvFile& csv, StringPool& strings)
+  ListedColumns(const io::CsvFile& csv, RankTrace& trace)
       : csv_(csv),
+        trace_(trace),
+        state_(csv.Find("OP State")),
+        output_types_(csv.Find("Output Data Types")),
         device_(csv.Find("Device_id")),
         model_(csv.Find("Model ID")),
         context_(csv.Find("Context ID")),
         task_(csv.Find("Task ID")),
         blocks_(FindEither(csv, "Block Num", "Block Dim")),
         mix_blocks_(FindEither(csv, "Mix Block Num", "Mix Block Dim")) {
-    for (std::size_t i = 0; i < kTexts.size(); ++i) texts_[i] = csv.Find(kTexts[i].name);
     for (std::size_t i = 0; i < csv.headers().size(); ++i) {
       const std::string& header = csv.headers()[i];
       if (header.empty() || !std::islower(static_cast<unsigned char>(header[0]))) continue;
-      counters_.push_back({i, strings.Intern(header.substr(0, header.find('('))),
+      counters_.push_back({i, trace.strings.Intern(header.substr(0, header.find('('))),
                            header.ends_with("(us)") ? 1000.0 : 1.0});
     }
   }
 
-  // `kernel` has what Kernels has of it.
-  void Append(const Kernels::Row& kernel, RankTrace& trace) const {
+  // `kernel` has what Kernels has of it, with the tensors.
+  void Append(const Kernels::Row& kernel) const {
+    const auto text = [&](Column column) { return trace_.strings.Intern(Recorded(csv_[column])); };
     const auto number = [&](Column column) { return io::ParseInt(csv_[column]).value_or(-1); };
     ListedKernels::Row row{{.name = kernel.name,
                             .op_type = kernel.op_type,
                             .core = kernel.core,
+                            .state = text(state_),
+                            .input_shapes = kernel.shapes,
+                            .input_types = kernel.input_types,
+                            .input_formats = kernel.input_formats,
+                            .output_shapes = kernel.output_shapes,
+                            .output_types = text(output_types_),
+                            .output_formats = kernel.output_formats,
+                            .hf32 = kernel.hf32,
                             .blocks = number(blocks_),
                             .mix_blocks = number(mix_blocks_)},
                            {.start = kernel.start,
                             .dur = kernel.dur,
-                            .id = static_cast<std::int64_t>(trace.listed_kernels.Size()),
                             .device = number(device_),
                             .model = number(model_),
                             .stream = kernel.stream,
                             .context = number(context_),
                             .task = number(task_)}};
-    for (std::size_t i = 0; i < kTexts.size(); ++i)
-      row.*kTexts[i].cell = trace.strings.Intern(Recorded(csv_[texts_[i]]));
-    trace.listed_kernels.Append(row);
     for (const Counter& counter : counters_) {
       const auto value = io::ParseReal(csv_[counter.column]);
-      if (!value) continue;
-      trace.counter_values.Append(
-          {.kernel = row.id, .name = counter.name, .value = *value * counter.unit});
+      if (value)
+        SetCounter(counter.name, *value * counter.unit, trace_.counter_names, row.counters);
     }
+    trace_.listed_kernels.Append(row);
   }
 
  private:
-  struct Text {
-    std::string_view name;
-    StringId ListedKernels::Row::*cell;
-  };
-  using Row = ListedKernels::Row;
-  static constexpr std::array kTexts = {Text{"OP State", &Row::state},
-                                        Text{"Input Shapes", &Row::input_shapes},
-                                        Text{"Input Data Types", &Row::input_types},
-                                        Text{"Input Formats", &Row::input_formats},
-                                        Text{"Output Shapes", &Row::output_shapes},
-                                        Text{"Output Data Types", &Row::output_types},
-                                        Text{"Output Formats", &Row::output_formats},
-                                        Text{"HF32 Eligible", &Row::hf32}};
   struct Counter {
     std::size_t column;
     StringId name;
@@ -184,8 +177,8 @@ class ListedColumns {
   };
 
   const io::CsvFile& csv_;
-  std::array<Column, kTexts.size()> texts_;
-  Column device_, model_, context_, task_, blocks_, mix_blocks_;
+  RankTrace& trace_;
+  Column state_, output_types_, device_, model_, context_, task_, blocks_, mix_blocks_;
   std::vector<Counter> counters_;
 };
 
@@ -200,17 +193,16 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
   const auto stream = csv.Find("Stream ID");
   const auto shapes = csv.Find("Input Shapes");
   const auto device = csv.Find("Device_id");
-  const TensorColumns tensors(csv, Intersects(request.wanted, Tables::kKernelTensors));
+  // Of torch_npu the file itself is what kernel_details.csv is.
+  const bool lists = Intersects(request.wanted, Tables::kListedKernels) && csv.Find("Op Name");
+  const TensorColumns tensors(csv, lists || Intersects(request.wanted, Tables::kKernelTensors));
   const bool with_loads = Intersects(request.wanted, Tables::kKernelLoads);
   const Column output_types = csv.Find("Output Data Types");
   const Column blocks = FindEither(csv, "Block Num", "Block Dim");
   const Column mix_blocks = FindEither(csv, "Mix Block Num", "Mix Block Dim");
   const CounterCells counters(csv, with_loads, trace);
-  // Of torch_npu the file itself is what kernel_details.csv is.
   std::optional<ListedColumns> listed;
-  if (Intersects(request.wanted, Tables::kListedKernels) && csv.Find("Op Name")) {
-    listed.emplace(csv, trace.strings);
-  }
+  if (lists) listed.emplace(csv, trace);
   const Column step = FindEither(csv, "Step Id", "Step ID");
   const auto text = [&](const auto& column) { return trace.strings.Intern(Recorded(csv[column])); };
   while (NextRowOfDevice(csv, device, trace)) {
@@ -244,7 +236,7 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
                            .step = StepId(csv[step])};
     table.Append(row);
     counters.Read(is_collective);
-    if (listed) listed->Append(row, trace);
+    if (listed) listed->Append(row);
   }
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -57,6 +60,18 @@ inline CounterColumns CounterColumnsOf(std::string_view name, Kernels& kernels,
     return {.times = &(kernel_loads->*counter.load_time)};
   }
   return {};
+}
+
+/// Sets a counter of a listed kernel; `names` are few, and in the order in which they occur.
+inline void SetCounter(StringId name, double value, std::vector<StringId>& names,
+                       std::vector<double>& counters) {
+  const auto place = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+  if (place == names.size()) names.push_back(name);
+  if (place >= counters.size()) {
+    counters.reserve(names.size());
+    counters.resize(place + 1, std::numeric_limits<double>::quiet_NaN());
+  }
+  counters[place] = value;
 }
 
 /// A recorded share in thousandths; -1 where it is none.

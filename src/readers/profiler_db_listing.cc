@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "kernel_load_columns.h"
 #include "mpa/measure/kernel_class.h"
 #include "profiler_db_tables.h"
 
@@ -111,10 +112,16 @@ void ListCollectives(DbInput& input) {
 
 void ListCounters(DbInput& input) {
   if (!input.database.HasTable("TASK_PMU_INFO")) return;
+  ListedKernels& kernels = input.trace.listed_kernels;
+  std::unordered_map<std::int64_t, std::size_t> rows;  // of the tasks
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    if (kernels.id[i] >= 0) rows[kernels.id[i]] = i;
+  }
+  std::vector<double> of_others;
   input.database.Scan("globalTaskId, name, value", "TASK_PMU_INFO", [&](const io::Row& row) {
-    input.trace.counter_values.Append({.kernel = row.IntOr(0, -1),
-                                       .name = input.strings.Text(row, 1),
-                                       .value = row.RealOr(2, 0)});
+    const auto kernel = rows.find(row.IntOr(0, -1));
+    SetCounter(input.strings.Text(row, 1), row.RealOr(2, 0), input.trace.counter_names,
+               kernel != rows.end() ? kernels.counters[kernel->second] : of_others);
   });
 }
 

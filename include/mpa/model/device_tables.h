@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "mpa/base/time.h"
 #include "mpa/model/string_pool.h"
@@ -38,7 +39,8 @@ enum class DeviceRunKind : std::uint8_t { kKernel, kCollective };
 
 /// What the devices computed and communicated, as the timeline shows it, with the host call that
 /// launched it and the compiled model it belongs to. Waits, copies and marks are left out. Unlike
-/// Kernels it needs no file other than the timeline.
+/// Kernels it needs no file other than the timeline; unlike DeviceTasks it has the names of kernels
+/// in databases, too, and the work of every device and process of a trace.
 template <template <typename> class Of>
 struct DeviceRunFields {
   Of<TimeNs> start{}, dur{};
@@ -160,21 +162,15 @@ struct KernelDescriptionFields {
 template <template <typename> class Of>
 struct ListedKernelFields {
   Of<TimeNs> start{}, dur{};
-  Of<std::int64_t> id = Initially{-1};  ///< of the task in the capture; see CounterValues
+  Of<std::int64_t> id = Initially{-1};  ///< of the task in a database
   Of<std::int64_t> device = Initially{-1}, model = Initially{-1}, stream = Initially{-1},
                    context = Initially{-1}, task = Initially{-1};
   Of<std::int64_t> link = Initially{-1};  ///< see Launches
+  /// The hardware counters in the order of RankTrace::counter_names, times in ns. NaN, and those
+  /// that are missing at the end, were not measured.
+  Of<std::vector<double>> counters{};
 };
 struct ListedKernels : Table<KernelDescriptionFields, ListedKernelFields> {};
-
-/// The hardware counters of the listed kernels; times are ns.
-template <template <typename> class Of>
-struct CounterValueFields {
-  Of<std::int64_t> kernel = Initially{-1};  ///< ListedKernels.id
-  Of<StringId> name{};                      ///< "aic_total_time", "aic_mac_ratio"
-  Of<double> value{};
-};
-struct CounterValues : Table<CounterValueFields> {};
 
 /// Kernel times summed by type, as op_statistic.csv has them.
 template <template <typename> class Of>

@@ -73,7 +73,7 @@ enum class Tables : std::uint64_t {
   kKernelCounters = 1ull << 26,  ///< how long the kernels kept the units of their cores busy
   kCommSummary = 1ull << 27,     ///< times, bandwidths and links of communication
   kJobInfo = 1ull << 28,
-  kListedKernels = 1ull << 29,  ///< with the values of their counters
+  kListedKernels = 1ull << 29,  ///< with their counters
   kKernelLoads = 1ull << 30,    ///< of the kernels; needs these
   kOpStacks = 1ull << 31,  ///< call stacks of the host operators alone; kOpDetails has them, too
   kNamedLaunches = 1ull << 32,
@@ -144,7 +144,7 @@ struct RankTrace {
   /// Collectives, as text captures list them among the kernels. See `communications`.
   Kernels listed_collectives;
   ListedKernels listed_kernels;
-  CounterValues counter_values;
+  std::vector<StringId> counter_names;  ///< "aic_total_time", "aic_mac_ratio"; of these
   Chips chips;
   CoreClocks core_clocks;
   DeviceTasks device_tasks;

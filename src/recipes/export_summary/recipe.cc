@@ -76,34 +76,24 @@ SummaryFile ApiStatistic(const RankTrace& trace) {
           static_cast<std::int64_t>(sums.size())};
 }
 
-// The values of the counters of each kernel, by column.
+// The columns of the counters.
 class Counters {
  public:
   explicit Counters(const RankTrace& trace) : trace_(trace) {
-    const CounterValues& values = trace.counter_values;
-    std::unordered_map<StringId, std::size_t> columns;
-    for (const StringId name : values.name) {
-      if (columns.try_emplace(name, names_.size()).second) {
-        names_.push_back(NameInFile(trace.strings.View(name)));
-      }
-    }
+    for (const StringId name : trace.counter_names)
+      names_.push_back(NameInFile(trace.strings.View(name)));
     AddUtilization();
-    for (std::size_t i = 0; i < values.Size(); ++i) {
-      const auto row = rows_.try_emplace(values.kernel[i], rows_.size() * names_.size());
-      if (row.second) {
-        values_.resize(values_.size() + names_.size(), std::numeric_limits<double>::quiet_NaN());
-      }
-      values_[row.first->second + columns[values.name[i]]] = values.value[i];
-    }
-    for (std::size_t i = 0; utilization_ && i < trace.listed_kernels.Size(); ++i) Utilize(i);
   }
 
   const std::vector<std::string>& Names() const { return names_; }
 
-  // Null without counters.
-  const double* Of(std::int64_t kernel) const {
-    const auto found = kernel < 0 ? rows_.end() : rows_.find(kernel);
-    return found == rows_.end() ? nullptr : &values_[found->second];
+  // A value for each; none for a kernel without counters.
+  std::vector<double> Of(std::size_t kernel) const {
+    std::vector<double> values = trace_.listed_kernels.counters[kernel];
+    if (values.empty()) return values;
+    values.resize(names_.size(), std::numeric_limits<double>::quiet_NaN());
+    if (utilization_) values[*utilization_] = Utilization(kernel, values[*cycles_]);
+    return values;
   }
 
  private:
@@ -133,24 +123,20 @@ class Counters {
   }
 
   // In percent of the cycles of all cores at the nominal clock.
-  void Utilize(std::size_t kernel) {
+  double Utilization(std::size_t kernel, double cycles) const {
     const ListedKernels& kernels = trace_.listed_kernels;
     const Chips& chips = trace_.chips;
-    const auto found = rows_.find(kernels.id[kernel]);
     const auto chip = std::ranges::find(chips.device, kernels.device[kernel]);
-    if (found == rows_.end() || chip == chips.device.end()) return;
+    if (chip == chips.device.end()) return std::numeric_limits<double>::quiet_NaN();
     const auto device = static_cast<std::size_t>(chip - chips.device.begin());
     const double possible = chips.cube_mhz[device] * static_cast<double>(chips.cube_cores[device]) *
                             static_cast<double>(kernels.dur[kernel]) / 1000;
-    double* row = &values_[found->second];
-    row[*utilization_] = possible > 0 ? row[*cycles_] / possible * 100 : 0;
+    return possible > 0 ? cycles / possible * 100 : 0;
   }
 
   const RankTrace& trace_;
   std::vector<std::string> names_;
-  std::optional<std::size_t> cycles_, utilization_;     // columns
-  std::unordered_map<std::int64_t, std::size_t> rows_;  // of each kernel, in values_
-  std::vector<double> values_;
+  std::optional<std::size_t> cycles_, utilization_;  // columns
 };
 
 po::KernelLine LineOf(const RankTrace& trace, std::size_t i) {
@@ -182,7 +168,8 @@ SummaryFile KernelDetails(const RankTrace& trace) {
   SummaryFile file{table.Header(), static_cast<std::int64_t>(spans.size())};
   for (const po::KernelSpan& span : spans) {
     po::KernelLine line = LineOf(trace, span.row);
-    line.counters = counters.Of(kernels.id[span.row]);
+    const std::vector<double> values = counters.Of(span.row);
+    if (!values.empty()) line.counters = values.data();
     if (const auto step = steps.OfDeviceWork(kernels.link[span.row], span.start)) {
       line.step = steps.Id(*step);
     }

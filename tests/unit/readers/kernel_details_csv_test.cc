@@ -91,6 +91,22 @@ TEST(KernelDetails, TakesTheLargerOfTwoCountersOfOneMeaning) {
   EXPECT_EQ(trace.kernels.aiv_total, (Times{7000, 7000}));
 }
 
+TEST(KernelDetails, ListsAllThatOpSummarySays) {
+  const RankTrace trace = ReadKernels(
+      "Device_id,Op Name,Task Type,Task Start Time(us),Task Duration(us),OP State,Input "
+      "Shapes,Output Data Types,aic_total_cycles,aiv_time(us)\n"
+      "3,hcom_send_,HCCL,1,1,N/A,N/A,N/A,N/A,N/A\n"
+      "3,Add,AI_VECTOR_CORE,3,1,static,\"\"\"8,2\"\"\",FLOAT,N/A,1.5\n");
+  const ListedKernels& listed = trace.listed_kernels;
+  EXPECT_EQ(test::ColumnTexts(trace, listed.name), (Names{"hcom_send_", "Add"}));
+  EXPECT_EQ(test::ColumnTexts(trace, listed.state), (Names{"", "static"}));
+  EXPECT_EQ(trace.strings.View(listed.input_shapes[1]), "\"8,2\"");
+  EXPECT_EQ(test::ColumnTexts(trace, listed.output_types), (Names{"", "FLOAT"}));
+  EXPECT_EQ(listed.device, (std::vector<std::int64_t>{3, 3}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.counter_names), Names{"aiv_time"});
+  EXPECT_EQ(listed.counters, (std::vector<std::vector<double>>{{}, {1500}}));
+}
+
 TEST(KernelDetails, ReadsTheStepUnderBothSpellings) {
   EXPECT_EQ(ReadKernels("Step ID,Name,Start Time(us),Duration(us)\n3,a,1,1\n").kernels.step,
             std::vector<std::int32_t>{3});

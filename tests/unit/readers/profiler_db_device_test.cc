@@ -2,6 +2,8 @@
 // The device side of profiler databases: kernels, counters, tasks.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "support/failures.h"
 #include "support/files.h"
 #include "support/profiler_db.h"
@@ -83,6 +85,27 @@ TEST(ProfilerDbDevice, GivesCountersToTheirKernels) {
   EXPECT_EQ(trace.kernels.aic_mac, (Times{-1, 41}));
   EXPECT_EQ(trace.kernels.aiv_vec, (Times{30, -1}));
   EXPECT_EQ(trace.kernels.aic_total, (Times{-1, -1}));
+}
+
+TEST(ProfilerDbDevice, ListsTheCountersOfEachKernel) {
+  const RankTrace trace =
+      ReadDeviceDb(kTexts + test::kTasks + test::kComputeTasks + test::kCounters + R"(
+      INSERT INTO TASK (startNs, endNs, globalTaskId, taskType, streamId) VALUES
+          (1000, 1300, 11, 4, 7), (2000, 2100, 12, 4, 7), (3000, 3100, 13, 4, 7);
+      INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId) VALUES (1, 11), (1, 12), (1, 13);
+      INSERT INTO TASK_PMU_INFO VALUES
+          (99, 9, 1), (12, 7, 0.5), (11, 6, 30), (11, 9, 4), (12, 7, 2.5);)");
+  EXPECT_EQ(test::ColumnTexts(trace, trace.counter_names),
+            (Names{"aicore_time", "aiv_vec_time", "aic_mac_time"}));
+  const std::vector<std::vector<double>>& counters = trace.listed_kernels.counters;
+  ASSERT_EQ(counters.size(), 3u);
+  ASSERT_EQ(counters[0].size(), 3u);
+  EXPECT_EQ(counters[0][0], 4);
+  EXPECT_TRUE(std::isnan(counters[0][1]));
+  EXPECT_EQ(counters[0][2], 30);
+  ASSERT_EQ(counters[1].size(), 2u);
+  EXPECT_EQ(counters[1][1], 2.5);  // the last one
+  EXPECT_TRUE(counters[2].empty());
 }
 
 TEST(ProfilerDbDevice, ReadsHowLongUnitsMovedData) {
