@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -75,12 +76,11 @@ void ReadSession(DbInput& input) {
 
 // Where the first task of a connection ran.
 struct Owner {
-  bool known = false;
   std::int64_t pid = -1, device = -1;
 };
 
 // By the connection of a collective.
-using Owners = std::unordered_map<std::int64_t, Owner>;
+using Owners = std::unordered_map<std::int64_t, std::optional<Owner>>;
 
 Owners ConnectionsOfCollectives(const io::Database& database) {
   Owners owners;
@@ -93,17 +93,15 @@ Owners ConnectionsOfCollectives(const io::Database& database) {
 void ReadKernelRuns(DbInput& input, Owners& owners) {
   const auto read = [&](const io::Row& row) {
     const std::int64_t connection = Link(row, 3);
-    const Owner owner{true, NumberOrNone(row, 5), NumberOrNone(row, 6)};
+    const Owner owner{NumberOrNone(row, 5), NumberOrNone(row, 6)};
     const auto of_collective = owners.find(connection);
-    if (of_collective != owners.end() && !of_collective->second.known)
-      of_collective->second = owner;
+    if (of_collective != owners.end() && !of_collective->second) of_collective->second = owner;
     if (row.IsNull(7)) return;
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
     input.trace.device_runs.Append({.start = span->start,
                                     .dur = span->dur,
                                     .name = input.strings.Text(row, 2),
-                                    .kind = DeviceRunKind::kKernel,
                                     .connection = connection,
                                     .model = NumberOrNone(row, 4),
                                     .pid = owner.pid,
@@ -116,22 +114,21 @@ void ReadKernelRuns(DbInput& input, Owners& owners) {
       "TASK t NOT INDEXED LEFT JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId", read);
 }
 
-void ReadCollectiveRuns(DbInput& input, const Owners& owners) {
+void ReadCollectiveRuns(DbInput& input, Owners& owners) {
   io::Statement rows = input.database.Query(
       "SELECT startNs, endNs, opName, connectionId FROM COMMUNICATION_OP ORDER BY opId");
   while (rows.Step()) {
     const auto span = ReadSpan(input, rows.row(), 0, 1, "COMMUNICATION_OP");
     if (!span) continue;
     const std::int64_t connection = Link(rows.row(), 3);
-    const auto owner = owners.find(connection);
-    const Owner at = owner != owners.end() ? owner->second : Owner();
+    const Owner owner = owners[connection].value_or(Owner());
     input.trace.device_runs.Append({.start = span->start,
                                     .dur = span->dur,
                                     .name = input.strings.Text(rows.row(), 2),
-                                    .kind = DeviceRunKind::kCollective,
+                                    .is_collective = true,
                                     .connection = connection,
-                                    .pid = at.pid,
-                                    .device = at.device});
+                                    .pid = owner.pid,
+                                    .device = owner.device});
   }
 }
 

@@ -105,7 +105,6 @@ void FillRuns(const Session& session, RankTrace& trace) {
     trace.device_runs.Append({.start = tasks.start[i],
                               .dur = tasks.dur[i],
                               .name = tasks.name[i],
-                              .kind = DeviceRunKind::kKernel,
                               .connection = tasks.call[i],
                               .model = tasks.model[i],
                               .pid = session.info.process,
@@ -117,7 +116,7 @@ void FillRuns(const Session& session, RankTrace& trace) {
     trace.device_runs.Append({.start = collectives.start[i],
                               .dur = std::llround(collectives.dur[i]),
                               .name = collectives.name[i],
-                              .kind = DeviceRunKind::kCollective,
+                              .is_collective = true,
                               .connection = collectives.call[i],
                               .pid = session.info.process,
                               .device = collectives.device[i]});

@@ -311,8 +311,12 @@ class DeviceJoin {
       collectives_.Add(event.connection, event.start, trace_.communications.Size());
       AppendOperation(event, comm_args, place.group);
       if (runtime_ != nullptr) {
-        runtime_->AddRun(DeviceRunKind::kCollective, {event.pid, event.tid, event.start}, event.dur,
-                         event.name, runtime_args);
+        runtime_->AddRun({event.pid, event.tid, event.start},
+                         {.start = event.start,
+                          .dur = event.dur,
+                          .name = event.name,
+                          .is_collective = true,
+                          .connection = runtime_args.connection});
       }
     } else {
       trace_.comm_tasks.Append({.start = event.start,

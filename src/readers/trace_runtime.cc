@@ -105,21 +105,13 @@ void RuntimeTrace::Add(RuntimeProcess process, const EventPlace& place, TimeNs d
                        .request = args.request,
                        .connection = args.connection}});
   } else if (process == RuntimeProcess::kDevice && with_runs_ && !args.waits && !IsNoRun(text)) {
-    AddRun(DeviceRunKind::kKernel, place, dur, name, args);
-    runs_.back().second.model = known(args.model);
-    runs_.back().second.stream = place.tid;
+    AddRun(place, {.start = place.start,
+                   .dur = dur,
+                   .name = name,
+                   .connection = args.connection,
+                   .model = known(args.model),
+                   .stream = place.tid});
   }
-}
-
-void RuntimeTrace::AddRun(DeviceRunKind kind, const EventPlace& place, TimeNs dur, StringId name,
-                          const RuntimeArgs& args) {
-  if (!with_runs_) return;
-  runs_.push_back({place,
-                   {.start = place.start,
-                    .dur = dur,
-                    .name = name,
-                    .kind = kind,
-                    .connection = args.connection}});
 }
 
 void RuntimeTrace::Finish(const std::vector<FlowPoint>& flows, TrackNumbers& tracks) {

@@ -44,8 +44,9 @@ class RuntimeTrace {
   void Add(RuntimeProcess process, const EventPlace& place, TimeNs dur, StringId name,
            const RuntimeArgs& args);
   /// Work of the device, if it is wanted; collectives are in a process of their own.
-  void AddRun(DeviceRunKind kind, const EventPlace& place, TimeNs dur, StringId name,
-              const RuntimeArgs& args);
+  void AddRun(const EventPlace& place, const DeviceRuns::Row& run) {
+    if (with_runs_) runs_.emplace_back(place, run);
+  }
   /// Fills the tables and links calls with device work by the flows between them; must be called
   /// after all operators were read. The processes are the viewer's own, the threads are those of
   /// the program.

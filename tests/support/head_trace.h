@@ -59,7 +59,6 @@ class HeadTrace {
     trace.device_runs.Append({.start = start * 1000,
                               .dur = (end - start) * 1000,
                               .name = Text(args.name),
-                              .kind = DeviceRunKind::kKernel,
                               .connection = args.connection,
                               .model = args.model,
                               .pid = args.pid,

@@ -34,9 +34,6 @@ struct DeviceTaskFields {
 };
 struct DeviceTasks : Table<DeviceTaskFields> {};
 
-/// The kind of a device run.
-enum class DeviceRunKind : std::uint8_t { kKernel, kCollective };
-
 /// What the devices computed and communicated, as the timeline shows it, with the host call that
 /// launched it and the compiled model it belongs to. Waits, copies and marks are left out. Unlike
 /// Kernels it needs no file other than the timeline; unlike DeviceTasks it has the names of kernels
@@ -45,7 +42,7 @@ template <template <typename> class Of>
 struct DeviceRunFields {
   Of<TimeNs> start{}, dur{};
   Of<StringId> name{};
-  Of<DeviceRunKind> kind{};
+  Of<bool> is_collective{};                     ///< else a kernel
   Of<std::int64_t> connection = Initially{-1};  ///< see HostCalls
   Of<std::int64_t> model = Initially{-1};       ///< -1: launched by itself, not as part of a model
   Of<std::int64_t> pid =

@@ -154,9 +154,9 @@ class Picture {
     std::map<std::int64_t, std::vector<const DeviceTimeline::Run*>> streams;
     for (const DeviceTimeline::Run& run : device.Runs()) {
       if (run.start >= window_.end) break;
-      if (run.End() <= window_.begin) continue;
-      const bool is_collective = run.kind == DeviceRunKind::kCollective;
-      streams[is_collective ? kCommunication : run.stream].push_back(&run);
+      if (run.End() > window_.begin) {
+        streams[run.is_collective ? kCommunication : run.stream].push_back(&run);
+      }
     }
     std::size_t lanes = 0;
     for (const auto& [stream, runs] : streams) {

@@ -152,7 +152,7 @@ class Printed {
     const auto& t = trace_.device_runs;
     return Lines(t.Size(), [&](std::size_t i) {
       return fmt::format("{} {} {} {} {}", t.start[i], t.dur[i], Text(t.name[i]),
-                         static_cast<int>(t.kind[i]), t.model[i]);
+                         t.is_collective[i], t.model[i]);
     });
   }
   Rows Overlaps() const {

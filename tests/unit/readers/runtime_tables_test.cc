@@ -133,7 +133,7 @@ TEST(RuntimeOfDatabase, CallsRunsGarbageAndSession) {
 
   const DeviceRuns& runs = trace.device_runs;
   EXPECT_EQ(ColumnTexts(trace, runs.name), (std::vector<std::string>{"Add_1", "hcom"}));
-  EXPECT_EQ(runs.kind[1], DeviceRunKind::kCollective);
+  EXPECT_EQ(runs.is_collective, (std::vector<std::uint8_t>{0, 1}));
   EXPECT_EQ(runs.model, (std::vector<std::int64_t>{5, -1}));
   EXPECT_EQ(runs.device, (std::vector<std::int64_t>{3, 3}));
   EXPECT_EQ(runs.stream, (std::vector<std::int64_t>{2, -1}));
