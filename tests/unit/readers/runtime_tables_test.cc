@@ -99,6 +99,7 @@ TEST_F(RuntimeOfTrace, OtherAnalysesDoNotPayForIt) {
   EXPECT_TRUE(trace.device_runs.Empty());
   EXPECT_TRUE(trace.model_iterations.Empty());
   EXPECT_TRUE(trace.garbage_collections.Empty());
+  EXPECT_TRUE(Read(Tables::kHostCalls).device_runs.Empty());
 }
 
 TEST(RuntimeOfDatabase, CallsRunsGarbageAndSession) {
