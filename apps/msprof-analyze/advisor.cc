@@ -307,7 +307,7 @@ int MergeAdvisor(PartSet set, const std::string& output, bool json, const Agent&
   AdvisorOptions options;
   options.output = output;
   options.json = json;
-  options.agent = agent.OutputSelection();
+  options.agent = agent.IsWanted();
   options.language = set.arguments.at("language");
   const Question question{.what = set.arguments.at("dimension")};
   return Answer(

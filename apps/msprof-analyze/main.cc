@@ -191,7 +191,7 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
   for (std::size_t i = 0; i < commands.size(); ++i) {
     if (!commands[i].app->parsed()) continue;
     apply_common[i]();
-    if (!agent.OutputSelection()) SetScreenColumns(ScreenWidth(stdout));
+    if (!agent.IsWanted()) SetScreenColumns(ScreenWidth(stdout));
     // Without --memory_limit: better to end with a message than to be killed, or have others
     // killed, when the machine has no more.
     LimitMemory(MemoryOfProcess() / 10 * 9);
@@ -203,7 +203,7 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
 int ReportFailure(ErrorKind kind, const char* text, const Agent& agent) {
   WriteLog(LogLevel::kError, text);
   const int exit_code = ExitCode(kind);
-  if (agent.OutputSelection()) {
+  if (agent.IsWanted()) {
     agent.PrintFailure(text, exit_code);
     (void)std::fflush(stdout);
   }

@@ -31,7 +31,7 @@ class Agent {
   /// Decides by the arguments; from then on stderr is the file.
   Agent(int count, const char* const* arguments);
 
-  bool OutputSelection() const { return wanted_; }
+  bool IsWanted() const { return wanted_; }
 
   /// Prints what a recipe, or several, wrote. `warnings` are the notes of the log.
   void PrintResults(const std::vector<WrittenResults>& written,

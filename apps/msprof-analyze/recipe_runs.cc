@@ -292,7 +292,7 @@ Detail DetailOf(const Delivery& delivery) {
 
 int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mapped,
               const Delivery& delivery, const fs::path& output, const EarlyDocuments& early) {
-  const bool for_agent = delivery.agent.OutputSelection();
+  const bool for_agent = delivery.agent.IsWanted();
   std::vector<WrittenResults> written;
   std::vector<std::string> answer, warnings;
   NewNotes notes;
@@ -331,9 +331,9 @@ int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mappe
 }  // namespace
 
 void CheckForms(const ExportOptions& exports, const Agent& agent, std::size_t runs) {
-  if (!exports.json() || (!agent.OutputSelection() && runs == 1)) return;
+  if (!exports.json() || (!agent.IsWanted() && runs == 1)) return;
   Fail(ErrorKind::kUsage, "--json prints the document of one recipe; give {}",
-       agent.OutputSelection() ? "--agent alone" : "one recipe, or --export_type json");
+       agent.IsWanted() ? "--agent alone" : "one recipe, or --export_type json");
 }
 
 int RunRecipes(const std::vector<RecipeRun>& runs, const Delivery& delivery,

@@ -247,7 +247,7 @@ int RunShard(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
   const std::string next =
       fmt::format("msprof-analyze merge {}", sharing.request.directory.string());
   if (sharing.launcher.empty()) {
-    if (agent.OutputSelection()) {
+    if (agent.IsWanted()) {
       WrittenResults results;
       results.files = written.files;
       agent.PrintResults({results}, {}, written.notes, "after all shares: " + next, exit_code);

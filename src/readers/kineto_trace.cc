@@ -117,7 +117,7 @@ class KinetoFiller {
       if (Is(event.ph, "f") && !fragment_.first_backward_tid) {
         fragment_.first_backward_tid = IdFrom(event.tid);
       }
-      if (OutputSelection(Tables::kBackwardLinks)) AddFlow(event, fragment_.rest.backward_flows);
+      if (Wants(Tables::kBackwardLinks)) AddFlow(event, fragment_.rest.backward_flows);
     } else if (event.ph != "X") {
       if (EqualsIgnoringCase(event.name, "[memory]")) AddMemory(event);
     } else if (Contains(kOperatorCategories, category)) {
@@ -128,7 +128,7 @@ class KinetoFiller {
       AddHost(event, fragment_.host);
       AddCall(event);
     } else if (category == "python_function") {
-      if (OutputSelection(Tables::kPythonCalls)) AddHost(event, fragment_.python);
+      if (Wants(Tables::kPythonCalls)) AddHost(event, fragment_.python);
     } else if (Contains(kCopyCategories, category)) {
       AddDevice(event, WorkKind::kCopy);
     } else if (Contains(kMemsetCategories, category)) {
@@ -151,7 +151,7 @@ class KinetoFiller {
     return own.empty() ? Contains(kFlowCategories, category) : category == own;
   }
 
-  bool OutputSelection(Tables tables) const { return Intersects(request_.wanted, tables); }
+  bool Wants(Tables tables) const { return Intersects(request_.wanted, tables); }
 
   std::optional<SpanTimes> SpanOf(const TraceEvent& event) {
     return TimesOf(event, file_name_, fragment_.part.issues);
@@ -164,8 +164,8 @@ class KinetoFiller {
     if (!span) return;
     events.push_back(
         {span->start, span->dur, Intern(event.name), IdFrom(event.pid), IdFrom(event.tid)});
-    const bool details = OutputSelection(Tables::kOpDetails);
-    if (!details && !OutputSelection(Tables::kOpStacks)) return;
+    const bool details = Wants(Tables::kOpDetails);
+    if (!details && !Wants(Tables::kOpStacks)) return;
     HostEvent& op = events.back();
     if (details) op.shapes = op.types = op.stack = Intern(kNotRecorded);
     for (const EventArg& arg : event.args) {
@@ -201,7 +201,7 @@ class KinetoFiller {
     if (!time || !correlation) return;
     const EventPlace place{IdFrom(event.pid), IdFrom(event.tid), *time};
     fragment_.rest.calls.push_back({place, *correlation});
-    if (!OutputSelection(Tables::kNamedLaunches)) return;
+    if (!Wants(Tables::kNamedLaunches)) return;
     for (const EventArg& arg : event.args) {
       if (Is(arg.key, "kernel")) fragment_.named_launches.push_back({place, texts_.Intern(arg)});
     }

@@ -172,27 +172,25 @@ class HostReader {
         sets_(input),
         has_sets_(input.database.HasTable("CONNECTION_IDS")),
         tracks_(input.trace.tracks) {
-    if (OutputSelection(kWithStacks)) stacks_ = ReadCallStacks(input_);
+    if (Wants(kWithStacks)) stacks_ = ReadCallStacks(input_);
   }
 
   void Read() {
     Reserve();
     std::string columns = "startNs, endNs, name, globalTid, connectionId, type";
     const auto add = [&](Tables tables, const char* name) {
-      if (OutputSelection(tables))
-        columns += ", " + ColumnOrNull(input_.database, "PYTORCH_API", name);
+      if (Wants(tables)) columns += ", " + ColumnOrNull(input_.database, "PYTORCH_API", name);
     };
     add(kWithStacks, "callchainId");
     add(Tables::kOpDetails, "inputShapes");
     add(Tables::kOpDetails, "inputDtypes");
     // Not IN, which looks into a table; most rows are of Python.
     std::string kinds = fmt::format("type = {}", types_.op);
-    if (OutputSelection(Tables::kPythonCalls))
-      kinds = fmt::format("type = {} OR ", types_.python) + kinds;
-    if (OutputSelection(Tables::kQueuedWork)) kinds += fmt::format(" OR type = {}", types_.queue);
+    if (Wants(Tables::kPythonCalls)) kinds = fmt::format("type = {} OR ", types_.python) + kinds;
+    if (Wants(Tables::kQueuedWork)) kinds += fmt::format(" OR type = {}", types_.queue);
     input_.database.Scan(columns, "PYTORCH_API NOT INDEXED WHERE type IS NULL OR " + kinds,
                          [&](const io::Row& row) { ReadRow(row); });
-    backward_.Finish(OutputSelection(Tables::kBackwardLinks), input_.trace);
+    backward_.Finish(Wants(Tables::kBackwardLinks), input_.trace);
     AppendQueuedWork(queue_, tracks_, input_.trace);
     if (has_repeated_) DropOthersRepeated();
   }
@@ -200,15 +198,15 @@ class HostReader {
  private:
   static constexpr Tables kWithStacks = Tables::kOpDetails | Tables::kOpStacks;
 
-  bool OutputSelection(Tables tables) const { return Intersects(wanted_, tables); }
+  bool Wants(Tables tables) const { return Intersects(wanted_, tables); }
 
   // All rows may be of one kind; what is not filled takes no memory.
   void Reserve() {
     const std::size_t rows = input_.database.ApproximateRows("PYTORCH_API");
     input_.trace.host_ops.Reserve(rows);
     input_.trace.launches.Reserve(sets_.Size());
-    if (OutputSelection(Tables::kPythonCalls)) input_.trace.python_calls.Reserve(rows);
-    if (OutputSelection(Tables::kQueuedWork)) queue_.reserve(rows);
+    if (Wants(Tables::kPythonCalls)) input_.trace.python_calls.Reserve(rows);
+    if (Wants(Tables::kQueuedWork)) queue_.reserve(rows);
   }
 
   // Exporters write the operators of a thread in order of start: only rows that are not later than
@@ -267,7 +265,7 @@ class HostReader {
           {.start = span->start, .dur = span->dur, .name = name, .track = track});
       return;
     }
-    if (!row.IsNull(4) && set.empty() && OutputSelection(Tables::kLaunches)) {
+    if (!row.IsNull(4) && set.empty() && Wants(Tables::kLaunches)) {
       input_.trace.issues.Count(
           fmt::format("operator has no device times, {}: what it launched is unknown; parse again",
                       has_sets_ ? "CONNECTION_IDS does not have its connectionId"
@@ -276,7 +274,7 @@ class HostReader {
     }
     HostOps::Row op{.start = span->start, .dur = span->dur, .name = name, .track = track};
     if (IsRepeated(op)) return;
-    if (OutputSelection(Tables::kOpDetails)) ReadDetails(row, op);
+    if (Wants(Tables::kOpDetails)) ReadDetails(row, op);
     if (!stacks_.Empty() && !row.IsNull(6)) {
       if (const auto stack = stacks_.Find(row.IntOr(6, -1))) op.stack = *stack;
     }

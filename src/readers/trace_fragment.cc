@@ -33,8 +33,7 @@ class FragmentFiller {
       AddFlow(event);
     } else if (Is(event.ph, "B") || Is(event.ph, "E")) {
       fragment_.begin_ends.Add(event, fragment_.issues, file_name_);
-    } else if (Is(event.ph, "C") && event.name == "AI Core Freq" &&
-               OutputSelection(Tables::kCoreClocks)) {
+    } else if (Is(event.ph, "C") && event.name == "AI Core Freq" && Wants(Tables::kCoreClocks)) {
       AddCoreClock(event);
     }
   }
@@ -46,17 +45,17 @@ class FragmentFiller {
     if (category.empty()) return Kind::kDevice;
     if (EqualsIgnoringCase(category, "cpu_op")) return Kind::kHostOp;
     if (EqualsIgnoringCase(category, "python_function")) {
-      return OutputSelection(Tables::kPythonCalls) ? Kind::kPython : Kind::kUnread;
+      return Wants(Tables::kPythonCalls) ? Kind::kPython : Kind::kUnread;
     }
     if (EqualsIgnoringCase(category, "gc")) {
-      return OutputSelection(Tables::kGarbageCollections) ? Kind::kGarbage : Kind::kUnread;
+      return Wants(Tables::kGarbageCollections) ? Kind::kGarbage : Kind::kUnread;
     }
-    if (!OutputSelection(Tables::kQueuedWork)) return Kind::kUnread;
+    if (!Wants(Tables::kQueuedWork)) return Kind::kUnread;
     if (EqualsIgnoringCase(category, "enqueue")) return Kind::kDemand;
     return EqualsIgnoringCase(category, "dequeue") ? Kind::kWork : Kind::kUnread;
   }
 
-  bool OutputSelection(Tables tables) const { return Intersects(request_.wanted, tables); }
+  bool Wants(Tables tables) const { return Intersects(request_.wanted, tables); }
 
   void AddSpan(const TraceEvent& event) {
     const Kind kind = KindOf(event.cat);
@@ -69,8 +68,8 @@ class FragmentFiller {
     const std::int64_t tid = IdFrom(event.tid);
     if (kind == Kind::kHostOp) {
       fragment_.host.push_back({start, dur, name, pid, tid});
-      if (OutputSelection(Tables::kOpDetails)) ReadOpArgs(event.args, fragment_.host.back());
-      if (OutputSelection(Tables::kOpStacks)) ReadStack(event.args, fragment_.host.back());
+      if (Wants(Tables::kOpDetails)) ReadOpArgs(event.args, fragment_.host.back());
+      if (Wants(Tables::kOpStacks)) ReadStack(event.args, fragment_.host.back());
     } else if (kind == Kind::kPython) {
       fragment_.python.push_back({start, dur, name, pid, tid});
     } else if (kind == Kind::kDevice) {
@@ -131,12 +130,11 @@ class FragmentFiller {
       }
     }
     fragment_.device.push_back(device);
-    if (OutputSelection(Tables::kCommTasks | Tables::kCommunications)) ReadCommArgs(event);
-    if (OutputSelection(kRuntimeTables)) {
-      fragment_.runtime_args.push_back(
-          ReadRuntimeArgs(event, OutputSelection(Tables::kDeviceRuns), texts_));
+    if (Wants(Tables::kCommTasks | Tables::kCommunications)) ReadCommArgs(event);
+    if (Wants(kRuntimeTables)) {
+      fragment_.runtime_args.push_back(ReadRuntimeArgs(event, Wants(Tables::kDeviceRuns), texts_));
     }
-    if (OutputSelection(Tables::kMstx)) fragment_.mstx_args.push_back(ReadMstxArgs(event, texts_));
+    if (Wants(Tables::kMstx)) fragment_.mstx_args.push_back(ReadMstxArgs(event, texts_));
   }
 
   void ReadCommArgs(const TraceEvent& event) {
@@ -185,14 +183,14 @@ class FragmentFiller {
     const bool is_launch = EqualsIgnoringCase(event.cat, "async_npu");
     const bool is_backward = !is_launch && EqualsIgnoringCase(event.cat, "fwdbwd");
     const bool is_runtime = !is_launch && !is_backward &&
-                            OutputSelection(kRuntimeTables | Tables::kQueuedWork) &&
+                            Wants(kRuntimeTables | Tables::kQueuedWork) &&
                             EqualsIgnoringCase(event.cat, "hosttodevice");
-    const bool is_mark = !is_launch && !is_backward && !is_runtime &&
-                         OutputSelection(Tables::kMstx) && EqualsIgnoringCase(event.cat, "mstx");
+    const bool is_mark = !is_launch && !is_backward && !is_runtime && Wants(Tables::kMstx) &&
+                         EqualsIgnoringCase(event.cat, "mstx");
     if (!is_launch && !is_backward && !is_runtime && !is_mark) return;
     if (is_backward && is_end) fragment_.backward_tid = IdFrom(event.tid);
     const auto time = io::NsFromMicros(event.ts);
-    if (!time || (is_backward && !OutputSelection(Tables::kBackwardLinks))) return;
+    if (!time || (is_backward && !Wants(Tables::kBackwardLinks))) return;
     (is_launch     ? fragment_.flows
      : is_backward ? fragment_.backward_flows
      : is_mark     ? fragment_.mstx_flows

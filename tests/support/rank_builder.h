@@ -97,7 +97,7 @@ class RankBuilder {
     trace.comm_tasks.Append(
         {.start = start, .dur = end - start, .name = Text(name), .group = group, .plane = plane});
   }
-  void Intersects(Activity activity, TimeNs start, TimeNs end) {
+  void Overlap(Activity activity, TimeNs start, TimeNs end) {
     trace.overlaps.Append({.start = start, .dur = end - start, .activity = activity});
   }
   void Step(std::int32_t id, TimeNs start, TimeNs end) {

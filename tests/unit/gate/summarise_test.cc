@@ -130,9 +130,9 @@ TEST_F(GateSummarise, FreeTimeHoldsNoCopies) {
 TEST_F(GateSummarise, WithoutStepsFreeTimeIsThatOfTheComparison) {
   builder_.trace.steps = {};
   builder_.trace.overlaps = {};
-  builder_.Intersects(Activity::kFree, 0, 10);
-  builder_.Intersects(Activity::kComputing, 10, 60);
-  builder_.Intersects(Activity::kExposedCommunication, 60, 90);
+  builder_.Overlap(Activity::kFree, 0, 10);
+  builder_.Overlap(Activity::kComputing, 10, 60);
+  builder_.Overlap(Activity::kExposedCommunication, 60, 90);
   const Samples samples = Summarise(builder_.trace, {}).samples;
   EXPECT_EQ(Of(samples, "e2e"), (std::vector<std::int64_t>{90}));
   EXPECT_EQ(Of(samples, "free"), (std::vector<std::int64_t>{10}));
@@ -143,16 +143,16 @@ TEST_F(GateSummarise, OverlapsWithoutWorkOfTheDeviceHaveNoAccount) {
   builder_.trace.kernels = {};
   builder_.trace.device_tasks = {};
   builder_.trace.communications = {};
-  builder_.Intersects(Activity::kComputing, 10, 60);
+  builder_.Overlap(Activity::kComputing, 10, 60);
   const Samples samples = Summarise(builder_.trace, {}).samples;
   EXPECT_EQ(Of(samples, "copies"), (std::vector<std::int64_t>{-1}));
   EXPECT_EQ(Of(samples, "free"), (std::vector<std::int64_t>{-1}));
 }
 
 TEST_F(GateSummarise, TheProfilersOwnOverlapsGoFirst) {
-  builder_.Intersects(Activity::kComputing, 10, 40);
-  builder_.Intersects(Activity::kCommunication, 30, 50);
-  builder_.Intersects(Activity::kExposedCommunication, 40, 50);
+  builder_.Overlap(Activity::kComputing, 10, 40);
+  builder_.Overlap(Activity::kCommunication, 30, 50);
+  builder_.Overlap(Activity::kExposedCommunication, 40, 50);
   const Samples samples = Summarise(builder_.trace, {}).samples;
   EXPECT_EQ(Of(samples, "computing"), (std::vector<std::int64_t>{30, 0}));
   EXPECT_EQ(Of(samples, "comm_exposed"), (std::vector<std::int64_t>{10, 0}));
@@ -269,8 +269,8 @@ TEST_F(GateSummarise, WithoutStepsTheCaptureIsOneSample) {
 }
 
 TEST_F(GateSummarise, StepsInWhichNoKernelIsListed) {
-  builder_.Intersects(Activity::kComputing, 10, 60);
-  builder_.Intersects(Activity::kComputing, 130, 170);
+  builder_.Overlap(Activity::kComputing, 10, 60);
+  builder_.Overlap(Activity::kComputing, 130, 170);
   EXPECT_TRUE(Summarise(builder_.trace, {}).steps_without_kernels.empty());
   builder_.trace.kernels.Filter([](std::size_t row) { return row < 2; });
   EXPECT_EQ(Summarise(builder_.trace, {}).steps_without_kernels, (std::vector<std::int32_t>{2}));

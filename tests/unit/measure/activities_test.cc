@@ -15,10 +15,10 @@ using test::RankBuilder;
 TEST(Activities, AreThoseOfTheOverlapAnalysisWhereThereIsOne) {
   RankBuilder rank;
   rank.KernelAt(0, 1000);  // not looked at
-  rank.Intersects(Activity::kComputing, 10, 30);
-  rank.Intersects(Activity::kCommunication, 20, 60);
-  rank.Intersects(Activity::kExposedCommunication, 30, 60);
-  rank.Intersects(Activity::kFree, 60, 100);
+  rank.Overlap(Activity::kComputing, 10, 30);
+  rank.Overlap(Activity::kCommunication, 20, 60);
+  rank.Overlap(Activity::kExposedCommunication, 30, 60);
+  rank.Overlap(Activity::kFree, 60, 100);
   const Activities activities = ActivitiesOf(rank.trace);
   EXPECT_EQ(activities.computing, (Intervals{{10, 30}}));
   EXPECT_EQ(activities.communication, (Intervals{{20, 60}}));
@@ -30,7 +30,7 @@ TEST(Activities, AreThoseOfTheOverlapAnalysisWhereThereIsOne) {
 TEST(Activities, OfOneStepComeFromItsOwnWork) {
   RankBuilder rank;
   rank.KernelAt(0, 40);
-  rank.Intersects(Activity::kComputing, 10, 30);  // cut at the bounds of the step
+  rank.Overlap(Activity::kComputing, 10, 30);  // cut at the bounds of the step
   rank.trace.is_one_step = true;
   EXPECT_EQ(ActivitiesOf(rank.trace).computing, (Intervals{{0, 40}}));
 }

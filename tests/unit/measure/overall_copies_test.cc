@@ -43,8 +43,8 @@ TEST(NpuCopies, TakesFromTheFreeTimeWhatLiesInIt) {
 TEST(NpuCopies, TakesThemFromTheFreeTimeOfTheOverlapAnalysis) {
   RankBuilder rank;
   KernelOn(rank, 7);
-  rank.Intersects(Activity::kComputing, 0, 10);
-  rank.Intersects(Activity::kFree, 10, 40);
+  rank.Overlap(Activity::kComputing, 0, 10);
+  rank.Overlap(Activity::kFree, 10, 40);
   rank.Task("SDMA_SQE", 5, 15, 7);
   rank.Task("SDMA_SQE", 35, 50, 7);  // an older exporter: the analysis ends at 40
   EXPECT_EQ(ComputeOverall(rank.trace).sdma_in_free, 10);

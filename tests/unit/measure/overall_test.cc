@@ -14,11 +14,11 @@ using test::RankBuilder;
 
 TEST(Overall, TakesTheProfilersOwnOverlapAnalysisWhereThereIsOne) {
   RankBuilder rank;
-  rank.Intersects(Activity::kComputing, 100, 130);
-  rank.Intersects(Activity::kCommunication, 110, 150);
-  rank.Intersects(Activity::kExposedCommunication, 130, 150);
-  rank.Intersects(Activity::kFree, 150, 200);
-  rank.Intersects(Activity::kComputing, 200, 210);
+  rank.Overlap(Activity::kComputing, 100, 130);
+  rank.Overlap(Activity::kCommunication, 110, 150);
+  rank.Overlap(Activity::kExposedCommunication, 130, 150);
+  rank.Overlap(Activity::kFree, 150, 200);
+  rank.Overlap(Activity::kComputing, 200, 210);
   rank.KernelAt(0, 1000);  // not asked then
   const OverallMetrics metrics = ComputeOverall(rank.trace);
   EXPECT_EQ(metrics.computing, 40);
@@ -68,9 +68,9 @@ TEST(Overall, DoesNotLastForTasksThatFrameTheCollectionOrStandForKernels) {
 TEST(Overall, TakesTheFreeTimeAtBothEndsOfTheOverlapAnalysis) {
   RankBuilder rank;
   rank.Task("SDMA_SQE", 40, 60, 7);
-  rank.Intersects(Activity::kFree, 40, 100);
-  rank.Intersects(Activity::kComputing, 100, 130);
-  rank.Intersects(Activity::kFree, 130, 150);
+  rank.Overlap(Activity::kFree, 40, 100);
+  rank.Overlap(Activity::kComputing, 100, 130);
+  rank.Overlap(Activity::kFree, 130, 150);
   const OverallMetrics metrics = ComputeOverall(rank.trace);
   EXPECT_EQ(metrics.e2e, 110);
   EXPECT_EQ(metrics.free, 80);
@@ -80,7 +80,7 @@ TEST(Overall, TakesTheFreeTimeAtBothEndsOfTheOverlapAnalysis) {
 TEST(Overall, NoticesWhatTheOverlapAnalysisOfAnOlderExporterLeavesOut) {
   RankBuilder rank;
   rank.Task("SDMA_SQE", 40, 60, 7);
-  rank.Intersects(Activity::kComputing, 100, 130);
+  rank.Overlap(Activity::kComputing, 100, 130);
   rank.Task("EVENT_WAIT_SQE", 140, 145, 7);
   const OverallMetrics metrics = ComputeOverall(rank.trace);
   EXPECT_EQ(metrics.e2e, 30);
@@ -90,8 +90,8 @@ TEST(Overall, NoticesWhatTheOverlapAnalysisOfAnOlderExporterLeavesOut) {
 
 TEST(Overall, TakesTheTimesOfOneStepFromItsOwnWork) {
   RankBuilder rank;
-  rank.Intersects(Activity::kExposedCommunication, 0, 50);  // reaches in from the step before
-  rank.Intersects(Activity::kComputing, 100, 130);
+  rank.Overlap(Activity::kExposedCommunication, 0, 50);  // reaches in from the step before
+  rank.Overlap(Activity::kComputing, 100, 130);
   rank.KernelAt(100, 130);
   rank.Task("SDMA_SQE", 90, 95, 7);
   rank.trace.is_one_step = true;
@@ -103,7 +103,7 @@ TEST(Overall, TakesTheTimesOfOneStepFromItsOwnWork) {
 
 TEST(Overall, TakesTheOverlapAnalysisOfOneStepWithoutKernels) {
   RankBuilder rank;
-  rank.Intersects(Activity::kComputing, 100, 130);
+  rank.Overlap(Activity::kComputing, 100, 130);
   rank.Task("SDMA_SQE", 90, 95, 7);
   rank.trace.is_one_step = true;
   const OverallMetrics metrics = ComputeOverall(rank.trace);
@@ -185,7 +185,7 @@ TEST(Overall, TellsNoCategoriesWhereHalfOfTheKernelsDoNotSayTheirCore) {
 
 TEST(Overall, CallsComputingThatNoCategoryHoldsOther) {
   RankBuilder rank;
-  rank.Intersects(Activity::kComputing, 0, 100);
+  rank.Overlap(Activity::kComputing, 0, 100);
   rank.trace.kernels.dur.at(rank.Kernel("k", "MatMul", "AI_CORE")) = 60;
   rank.trace.kernels.dur.at(rank.Kernel("k", "x", "AI_CORE")) = 0;
   rank.trace.kernels.dur.at(rank.Kernel("k", "x", "")) = 7;

@@ -78,9 +78,9 @@ TEST_F(SelectStepTest, LeavesOutUnlinkedWorkBeforeTheFirstStep) {
 }
 
 TEST_F(SelectStepTest, CutsOverlapsAtTheBoundsOfTheStep) {
-  rank_.Intersects(Activity::kFree, 0, 130);
-  rank_.Intersects(Activity::kComputing, 130, 200);
-  rank_.Intersects(Activity::kFree, 200, 900);
+  rank_.Overlap(Activity::kFree, 0, 130);
+  rank_.Overlap(Activity::kComputing, 130, 200);
+  rank_.Overlap(Activity::kFree, 200, 900);
   SelectStep(trace_, 2);  // on the device from 160 to 230, the last moment included
   EXPECT_EQ(trace_.overlaps.start, Times{160});  // free time at the ends is no part of a step
   EXPECT_EQ(trace_.overlaps.dur, Times{40});
