@@ -43,12 +43,11 @@ class Occupants {
   // In order of time; free time is left out.
   std::vector<Piece> Resolve() {
     std::vector<Piece> resolved;
-    for (const Won& won : Skyline(std::move(contenders_))) {
-      Piece piece = pieces_[won.index];
+    Skyline(std::move(contenders_), [&](const Won& won) {
+      Piece& piece = resolved.emplace_back(pieces_[won.index]);
       piece.begin = won.begin;
       piece.end = won.end;
-      resolved.push_back(piece);
-    }
+    });
     return resolved;
   }
 

@@ -197,7 +197,9 @@ std::string DescribeWork(const RankTrace& trace, const DeviceWork& work) {
 WorkOfRank FindDeviceWork(const RankTrace& trace, const Nesting& ops) {
   const LaunchIndex launches(trace);
   WorkOfRank found;
-  for (const auto& [link, work] : Collector(trace).Collect()) {
+  const std::vector<LinkedWork> all = Collector(trace).Collect();
+  found.launched.reserve(all.size());
+  for (const auto& [link, work] : all) {
     const auto launch = launches.Find(link);
     if (launch) {
       const std::int32_t track = trace.launches.host_track[*launch];

@@ -258,12 +258,10 @@ HostTimeline::HostTimeline(const RankTrace& trace) : main_track_(MainTrackOf(tra
   of_track_.resize(threads.size());
   for (std::size_t track = 0; track < threads.size(); ++track) {
     ThreadSpans& thread = threads[track];
-    const std::vector<Won> all_won = Skyline(std::move(thread.contenders));
-    of_track_[track].reserve(all_won.size());
-    for (const Won& won : all_won) {
+    Skyline(std::move(thread.contenders), [&](const Won& won) {
       const Source& source = thread.sources[won.index];
       of_track_[track].push_back({won.begin, won.end, source.category, source.table, source.row});
-    }
+    });
     thread = {};
   }
 }

@@ -89,14 +89,13 @@ struct Loses {
 
 }  // namespace
 
-std::vector<Won> Skyline(std::vector<Contender> contenders) {
+void Skyline(std::vector<Contender> contenders, const std::function<void(const Won&)>& visit) {
   std::erase_if(contenders, [](const Contender& span) { return span.begin >= span.end; });
   const auto earlier = [](const Contender& a, const Contender& b) { return a.begin < b.begin; };
   if (!std::ranges::is_sorted(contenders, earlier)) {
     std::ranges::stable_sort(contenders, earlier);
   }
-  std::vector<Won> won;
-  won.reserve(contenders.size());
+  Won latest;  // what its winner may win more of; nothing at first
   std::priority_queue<const Contender*, std::vector<const Contender*>, Loses> open;
   auto next = contenders.cbegin();
   TimeNs now = 0;
@@ -114,14 +113,15 @@ std::vector<Won> Skyline(std::vector<Contender> contenders) {
       }
       open.push(&*next);
     }
-    if (!won.empty() && won.back().index == best.index && won.back().end == now) {
-      won.back().end = until;
+    if (latest.begin < latest.end && latest.index == best.index && latest.end == now) {
+      latest.end = until;
     } else {
-      won.push_back({now, until, best.index});
+      if (latest.begin < latest.end) visit(latest);
+      latest = {now, until, best.index};
     }
     now = until;
   }
-  return won;
+  if (latest.begin < latest.end) visit(latest);
 }
 
 }  // namespace mpa

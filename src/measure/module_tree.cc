@@ -94,24 +94,27 @@ class Functions {
   }
 
  private:
-  static std::vector<std::size_t> FunctionRows(const RankTrace& trace) {
-    std::vector<std::size_t> rows;
+  static std::vector<std::uint32_t> FunctionRows(const RankTrace& trace) {
+    std::vector<std::uint32_t> rows;
+    rows.reserve(trace.python_calls.Size());
     for (std::size_t i = 0; i < trace.python_calls.Size(); ++i) {
-      if (!IsModuleCall(trace.strings.View(trace.python_calls.name[i]))) rows.push_back(i);
+      if (!IsModuleCall(trace.strings.View(trace.python_calls.name[i])))
+        rows.push_back(static_cast<std::uint32_t>(i));
     }
     return rows;
   }
 
-  static Nesting Nest(const PythonCalls& calls, const std::vector<std::size_t>& rows) {
+  static Nesting Nest(const PythonCalls& calls, const std::vector<std::uint32_t>& rows) {
     std::vector<NestSpan> spans;
-    for (const std::size_t row : rows) {
+    spans.reserve(rows.size());
+    for (const std::uint32_t row : rows) {
       spans.push_back({calls.start[row], calls.start[row] + calls.dur[row], calls.track[row]});
     }
     return Nesting(std::move(spans));
   }
 
   const RankTrace& trace_;
-  std::vector<std::size_t> rows_;
+  std::vector<std::uint32_t> rows_;
   Nesting nesting_;
   Stacks stacks_;
 };
@@ -162,7 +165,7 @@ class TreeBuilder {
   // Work comes in order of its launch on each thread.
   void TakeWork(const LaunchedWork& launched) {
     const std::int64_t call = nesting_.Find(launched.track, launched.launched);
-    if (call != Nesting::kNone) work_[static_cast<std::size_t>(call)].push_back(launched);
+    if (call != Nesting::kNone) work_[static_cast<std::size_t>(call)].push_back(&launched);
   }
 
   ModuleTree Finish(const HostOps& ops, const Functions& functions) {
@@ -170,8 +173,8 @@ class TreeBuilder {
     for (std::size_t i = 0; i < tree_.modules.size(); ++i) {
       Module& module = tree_.modules[i];
       GiveWorkToOps(ops, work_[i], module);
-      for (const LaunchedWork& launched : work_[i]) {
-        module.device_self.Add(launched.work.Time());
+      for (const LaunchedWork* launched : work_[i]) {
+        module.device_self.Add(launched->work.Time());
       }
       if (tree_.too_deep) continue;
       module.call_stack = functions.StackAt(calls_.caller[i], module.start);
@@ -200,22 +203,22 @@ class TreeBuilder {
   }
 
   // Each launch belongs to the operator during which it happened.
-  static void GiveWorkToOps(const HostOps& ops, const std::vector<LaunchedWork>& work,
+  static void GiveWorkToOps(const HostOps& ops, const std::vector<const LaunchedWork*>& work,
                             Module& module) {
     auto next = module.ops.begin();
-    for (const LaunchedWork& launched : work) {
-      while (next != module.ops.end() && ops.start[next->op] <= launched.launched) ++next;
+    for (const LaunchedWork* launched : work) {
+      while (next != module.ops.end() && ops.start[next->op] <= launched->launched) ++next;
       if (next == module.ops.begin()) continue;
       ModuleOp& latest = *std::prev(next);
       const TimeNs end = ops.start[latest.op] + ops.dur[latest.op];
-      if (launched.launched <= end) latest.work.push_back(launched.work);
+      if (launched->launched <= end) latest.work.push_back(launched->work);
     }
   }
 
   Calls calls_;
   Nesting nesting_;
-  std::vector<std::vector<LaunchedWork>> work_;  // by module
-  std::vector<std::vector<TimeNs>> open_ends_;   // by module
+  std::vector<std::vector<const LaunchedWork*>> work_;  // by module
+  std::vector<std::vector<TimeNs>> open_ends_;          // by module
   ModuleTree tree_;
 };
 

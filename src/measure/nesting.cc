@@ -11,7 +11,7 @@ namespace mpa {
 
 Nesting::Nesting(std::vector<NestSpan> spans, Overhang overhang)
     : spans_(std::move(spans)),
-      parent_(spans_.size(), kNone),
+      parent_(spans_.size(), static_cast<std::int32_t>(kNone)),
       in_order_(RowsBy<std::uint32_t>(spans_.size(),
                                       [&](std::uint32_t span) {
                                         return std::pair{spans_[span].start, -spans_[span].end};
@@ -20,9 +20,15 @@ Nesting::Nesting(std::vector<NestSpan> spans, Overhang overhang)
   std::int32_t tracks = 0;
   for (const NestSpan& span : spans_) tracks = std::max(tracks, span.track + 1);
   of_track_.resize(static_cast<std::size_t>(tracks) + 1);
+  const auto place_of = [&](const NestSpan& span) {
+    return static_cast<std::size_t>(std::max(span.track, -1) + 1);
+  };
+  std::vector<std::size_t> counts(of_track_.size(), 0);
+  for (const NestSpan& span : spans_) ++counts[place_of(span)];
+  for (std::size_t i = 0; i < counts.size(); ++i) of_track_[i].reserve(counts[i]);
   std::vector<std::int64_t> current(of_track_.size(), kNone);
   for (const std::uint32_t span : in_order_) {
-    const auto place = static_cast<std::size_t>(std::max(spans_[span].track, -1) + 1);
+    const std::size_t place = place_of(spans_[span]);
     std::int64_t outer = current[place];
     while (outer != kNone && spans_[span].start >= spans_[static_cast<std::size_t>(outer)].end) {
       outer = parent_[static_cast<std::size_t>(outer)];
@@ -31,7 +37,7 @@ Nesting::Nesting(std::vector<NestSpan> spans, Overhang overhang)
       const TimeNs end = spans_[static_cast<std::size_t>(outer)].end;
       spans_[span].end = std::min(spans_[span].end, end);
     }
-    parent_[span] = outer;
+    parent_[span] = static_cast<std::int32_t>(outer);
     current[place] = span;
     of_track_[place].push_back(span);
     if (outer == kNone) {
@@ -54,8 +60,8 @@ Nesting::Nesting(std::vector<NestSpan> spans, Overhang overhang)
 // The ends grow along outlasting_. Where skip_ leads to makes the way up from any depth logarithmic
 // (Myers, "An applicative random-access stack", 1983).
 void Nesting::LinkOutlasting() {
-  outlasting_.assign(spans_.size(), kNone);
-  skip_.assign(spans_.size(), kNone);
+  outlasting_.assign(spans_.size(), static_cast<std::int32_t>(kNone));
+  skip_.assign(spans_.size(), static_cast<std::int32_t>(kNone));
   std::vector<std::uint32_t> level(spans_.size(), 0);
   const auto at = [](const auto& column, std::int64_t span) {
     return column[static_cast<std::size_t>(span)];
@@ -65,7 +71,7 @@ void Nesting::LinkOutlasting() {
     while (outer != kNone && at(spans_, outer).end <= spans_[span].end) {
       outer = at(outlasting_, outer);
     }
-    outlasting_[span] = skip_[span] = outer;
+    outlasting_[span] = skip_[span] = static_cast<std::int32_t>(outer);
     if (outer == kNone) continue;
     level[span] = at(level, outer) + 1;
     const std::int64_t second = at(skip_, outer);
@@ -73,7 +79,7 @@ void Nesting::LinkOutlasting() {
     const std::int64_t third = at(skip_, second);
     if (third == kNone) continue;
     if (at(level, outer) - at(level, second) == at(level, second) - at(level, third)) {
-      skip_[span] = third;
+      skip_[span] = static_cast<std::int32_t>(third);
     }
   }
 }
@@ -88,7 +94,7 @@ std::int64_t Nesting::LastingUntil(std::int64_t span, TimeNs end) const {
     return spans_[static_cast<std::size_t>(at)].end < end;
   };
   while (span != kNone && ends_before(span)) {
-    const std::int64_t skip = skip_[static_cast<std::size_t>(span)];
+    const std::int32_t skip = skip_[static_cast<std::size_t>(span)];
     span = skip != kNone && ends_before(skip) ? skip : outlasting_[static_cast<std::size_t>(span)];
   }
   return span;

@@ -3,6 +3,7 @@
 #include "mpa/model/launches.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace mpa {
@@ -59,16 +60,18 @@ bool KnowsLaunches(const RankTrace& trace) {
 
 LaunchIndex::LaunchIndex(const RankTrace& trace) {
   const Launches& launches = trace.launches;
-  row_of_link_.reserve(launches.Size());
+  rows_.reserve(launches.Size());
   for (std::size_t i = 0; i < launches.Size(); ++i) {
-    if (launches.link[i] >= 0) row_of_link_[launches.link[i]] = i;
+    if (launches.link[i] >= 0) rows_.emplace_back(launches.link[i], static_cast<std::uint32_t>(i));
   }
+  if (!std::ranges::is_sorted(rows_)) std::ranges::sort(rows_);
 }
 
 std::optional<std::size_t> LaunchIndex::Find(std::int64_t link) const {
-  const auto found = row_of_link_.find(link);
-  if (link < 0 || found == row_of_link_.end()) return std::nullopt;
-  return found->second;
+  const auto behind = std::partition_point(rows_.begin(), rows_.end(),
+                                           [&](const auto& row) { return row.first <= link; });
+  if (behind == rows_.begin() || std::prev(behind)->first != link) return std::nullopt;
+  return std::prev(behind)->second;
 }
 
 }  // namespace mpa

@@ -168,6 +168,7 @@ void ReadMemorySamples(DbInput& input) {
                                        .reserved_bytes = *reserved,
                                        .allocated_bytes = IsSize(allocated) ? allocated : -1});
   };
+  input.trace.memory_samples.Reserve(input.database.ApproximateRows("MEMORY_RECORD"));
   const std::string allocated = ColumnOrNull(input.database, "MEMORY_RECORD", "totalAllocated");
   input.database.Scan("timestamp, component, totalReserved, " + allocated,
                       "MEMORY_RECORD NOT INDEXED", read);
@@ -186,6 +187,7 @@ void ReadAllocations(DbInput& input) {
                                     .allocated = TimeOrNone(row, 2),
                                     .released = TimeOrNone(row, 3)});
   };
+  input.trace.allocations.Reserve(input.database.ApproximateRows("OP_MEMORY"));
   input.database.Scan("name, size, allocationTime, releaseTime", "OP_MEMORY NOT INDEXED", read);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "mpa/measure/accounting.h"
@@ -46,7 +47,7 @@ class HostTimeline {
   template <typename OnPiece, typename OnIdle>
   void Walk(std::int32_t track, TimeNs begin, TimeNs end, OnPiece on_piece, OnIdle on_idle) const {
     if (track >= 0 && static_cast<std::size_t>(track) < of_track_.size()) {
-      const std::vector<HostPiece>& pieces = of_track_[static_cast<std::size_t>(track)];
+      const std::deque<HostPiece>& pieces = of_track_[static_cast<std::size_t>(track)];
       auto at = std::partition_point(pieces.begin(), pieces.end(),
                                      [&](const HostPiece& piece) { return piece.end <= begin; });
       for (; at != pieces.end() && at->begin < end && begin < end; ++at) {
@@ -62,7 +63,7 @@ class HostTimeline {
   }
 
  private:
-  std::vector<std::vector<HostPiece>> of_track_;
+  std::vector<std::deque<HostPiece>> of_track_;  // vectors would take twice that while they grow
   std::vector<BlockingCall> blocking_;
   Interval span_;
   std::int32_t main_track_ = -1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "mpa/base/time.h"
@@ -56,7 +57,8 @@ struct Won {
   friend bool operator==(const Won&, const Won&) = default;
 };
 
-/// Who wins which time, in order of time; time that nobody asks for is left out. O(n log n).
-std::vector<Won> Skyline(std::vector<Contender> contenders);
+/// Calls visit(won) for who wins which time, in order of time; time that nobody asks for is left
+/// out. O(n log n).
+void Skyline(std::vector<Contender> contenders, const std::function<void(const Won&)>& visit);
 
 }  // namespace mpa

@@ -80,10 +80,11 @@ class Nesting {
 
   std::vector<NestSpan> spans_;
   std::vector<std::vector<std::uint32_t>> of_track_;  // each in order of start
-  std::vector<std::int64_t> parent_;
+  // Captures have millions of spans, not thousands of millions.
+  std::vector<std::int32_t> parent_;
   // The next span around each that ends later, and one further out, so that many levels are few
   // steps.
-  std::vector<std::int64_t> outlasting_, skip_;
+  std::vector<std::int32_t> outlasting_, skip_;
   std::vector<std::uint32_t> in_order_, roots_, children_, child_begin_;
 };
 

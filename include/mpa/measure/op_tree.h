@@ -83,7 +83,7 @@ class OpTree {
   std::vector<LaunchedWork> launched_;
   std::vector<DeviceWork> work_;
   std::vector<std::uint32_t> work_begin_;
-  std::vector<std::size_t> work_count_;
+  std::vector<std::uint32_t> work_count_;
 };
 
 /// An operator with what it launched itself: compute kernels, then collectives, then kernels that

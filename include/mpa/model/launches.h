@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "mpa/model/rank_trace.h"
 
@@ -31,7 +32,7 @@ class LaunchIndex {
   std::optional<std::size_t> Find(std::int64_t link) const;
 
  private:
-  std::unordered_map<std::int64_t, std::size_t> row_of_link_;
+  std::vector<std::pair<std::int64_t, std::uint32_t>> rows_;  // by link
 };
 
 }  // namespace mpa

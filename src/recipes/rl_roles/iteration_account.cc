@@ -95,13 +95,13 @@ class Accountant {
       else
         stretches_.push_back({time, role});
     };
-    for (const Won& won : Skyline(std::move(contenders))) {
+    Skyline(std::move(contenders), [&](const Won& won) {
       add({reached, won.begin}, -1);
       const auto role =
           std::ranges::find(account_.roles, runs_[won.index].run->role, &RoleAccount::role);
       add({won.begin, won.end}, static_cast<std::int32_t>(role - account_.roles.begin()));
       reached = won.end;
-    }
+    });
   }
 
   void AddBubbles() {
