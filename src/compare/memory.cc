@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <tuple>
 #include <vector>
@@ -62,6 +63,13 @@ class OpMemory {
         visit(inner, placed_[i].row, placed_[i].queued);
       }
     });
+  }
+
+  // The bytes of the operator and all within it.
+  ExactSum SumOf(std::size_t op) const {
+    ExactSum sum;
+    VisitAllocations(op, [&](std::size_t, std::size_t row, bool) { sum.Add(Bytes(row)); });
+    return sum;
   }
 
   // "<name>, (<allocated>, <released>), [duration: <us>], [size: <KB>]" with a line feed.
@@ -169,12 +177,13 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
   return sheet;
 }
 
-Sheet DetailSheet(const CompareInput& input, const Memories& memories) {
+Sheet DetailSheet(const CompareInput& input, const std::shared_ptr<const Memories>& memories) {
+  constexpr double kKilobyte = 1024;
   Sheet sheet = OpPairSheet(
       input, "MemoryCompare", Text("Allocated Details", "Its allocations, a line each."),
-      Decimals("Size(KB)", "Memory that it allocated; 1 KB is 1024 bytes."), 1024,
-      [&](Side side, std::size_t op) {
-        const OpMemory& memory = memories.Of(side);
+      Decimals("Size(KB)", "Memory that it allocated; 1 KB is 1024 bytes."), kKilobyte,
+      [memories](Side side, std::size_t op) {
+        const OpMemory& memory = memories->Of(side);
         OpDetails details;
         memory.VisitAllocations(op, [&](std::size_t inner, std::size_t allocation, bool queued) {
           details.sum.Add(memory.Bytes(allocation));
@@ -182,15 +191,19 @@ Sheet DetailSheet(const CompareInput& input, const Memories& memories) {
         });
         return details;
       });
-  constexpr std::size_t kSizeOfBase = 5;
-  sheet.least_change = LeastChangeOf(sheet, kSizeOfBase);
+  double of_base = 0;
+  for (const OpPair& pair : input.MatchedOps()) {
+    if (pair.base) of_base += memories->base.SumOf(*pair.base).In(kKilobyte);
+  }
+  sheet.least_change = kPartThatMatters * of_base;
   return sheet;
 }
 
 void CompareMemory(const CompareInput& input, Report& report) {
   constexpr const char* kSheets = "MemoryCompare, MemoryCompareStatistic";
   if (!HaveOperators(input, report) && input.MatchedOps().empty()) return;
-  const Memories memories{OpMemory(input.Ops(Side::kBase)), OpMemory(input.Ops(Side::kComparison))};
+  const auto memories = std::make_shared<const Memories>(
+      Memories{OpMemory(input.Ops(Side::kBase)), OpMemory(input.Ops(Side::kComparison))});
   for (const Side side : {Side::kBase, Side::kComparison}) {
     const RankTrace& trace = input.Trace(side);
     if (trace.allocations.Empty() && !trace.host_ops.Empty()) {
@@ -198,14 +211,14 @@ void CompareMemory(const CompareInput& input, Report& report) {
           fmt::format("{}: {} has no record of operators' memory; collect with profile_memory=True",
                       kSheets, input.Path(side)),
           report);
-    } else if (memories.Of(side).unplaced() > 0) {
+    } else if (memories->Of(side).unplaced() > 0) {
       report.notes.push_back(
           fmt::format("{}: {} allocations of {} were made while no recorded operator ran; they are "
                       "left out",
-                      kSheets, memories.Of(side).unplaced(), input.Path(side)));
+                      kSheets, memories->Of(side).unplaced(), input.Path(side)));
     }
   }
-  report.sheets.push_back(StatisticSheet(input, memories));
+  report.sheets.push_back(StatisticSheet(input, *memories));
   if (input.options().details) report.sheets.push_back(DetailSheet(input, memories));
 }
 

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <span>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "compare_sheet.h"
 #include "mpa/base/first_seen.h"
@@ -177,76 +180,112 @@ Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& p
 
 // --- ModuleCompare ---
 
-// Rows for some pairs of modules.
+// What a row is about: a pair of modules, or two operators that they called themselves.
+struct DetailItem {
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t pair = 0;
+  std::array<std::uint32_t, 2> ops = {kNone, kNone};  // by side; of the modules: none
+
+  bool IsTotal() const { return ops[0] == kNone && ops[1] == kNone; }
+};
+
+// The rows of the sheet, each made when it is read: they take far more memory than what they are
+// made of.
 class DetailRows {
  public:
-  DetailRows(const CompareInput& input, std::size_t columns) : input_(input), columns_(columns) {}
-
-  void Append(std::span<const ModulePair> pairs) {
-    for (const ModulePair& pair : pairs) AppendPair(pair);
+  DetailRows(const CompareInput& input, std::vector<ModulePair> pairs)
+      : input_(input), pairs_(std::move(pairs)) {
+    constexpr std::size_t kPairs = 128;
+    std::vector<std::vector<DetailItem>> blocks((pairs_.size() + kPairs - 1) / kPairs);
+    ParallelFor(blocks.size(), [&](std::size_t i) {
+      Keys keys;
+      for (std::size_t pair = i * kPairs; pair < std::min((i + 1) * kPairs, pairs_.size()); ++pair)
+        ListItems(pair, keys, blocks[i]);
+    });
+    for (const std::vector<DetailItem>& block : blocks)
+      items_.insert(items_.end(), block.begin(), block.end());
   }
 
-  std::vector<Row>& rows() { return rows_; }
-  // True when a row has the call stack of an operator of the comparison.
-  bool has_stacks() const { return has_stacks_; }
+  std::size_t Size() const { return items_.size(); }
 
- private:
-  void AppendPair(const ModulePair& pair) {
+  // True when an operator of the comparison has a call stack.
+  bool HasStacks() const {
+    const RankTrace& trace = input_.Trace(Side::kComparison);
+    return std::ranges::any_of(items_, [&](const DetailItem& item) {
+      const ModuleOp* op = OpOf(item, 1);
+      return op != nullptr && trace.strings.View(trace.host_ops.stack[op->op]) != "N/A";
+    });
+  }
+
+  Row Make(std::size_t i) const {
+    const DetailItem& item = items_[i];
+    const ModulePair& pair = pairs_[item.pair];
     const Module& named = pair.base != nullptr ? *pair.base : *pair.comparison;
-    first_ = {Cell(), ClassOf(named.name), std::int64_t{named.depth}, Displayed(named.full_name)};
-    AppendTotal(pair);
-    static const std::vector<ModuleOp> kNone;
-    const auto& base = pair.base != nullptr ? pair.base->ops : kNone;
-    const auto& comparison = pair.comparison != nullptr ? pair.comparison->ops : kNone;
-    for (const AlignedPair& ops :
-         AlignSequences(Keys(Side::kBase, base), Keys(Side::kComparison, comparison))) {
-      AppendOps(ops.base ? &base[*ops.base] : nullptr,
-                ops.comparison ? &comparison[*ops.comparison] : nullptr);
-    }
-  }
-
-  // A row that begins with the cells that all rows of a pair share.
-  Row NewRow() const {
+    constexpr std::size_t kCells = 17;
     Row row;
-    row.cells.reserve(columns_);
-    row.cells.insert(row.cells.end(), first_.begin(), first_.end());
+    row.cells.reserve(kCells);
+    AppendCells(row, static_cast<std::int64_t>(i + 1), ClassOf(named.name),
+                std::int64_t{named.depth}, Displayed(named.full_name));
+    if (item.IsTotal())
+      AppendTotal(pair, row);
+    else
+      AppendOps(item, row);
     return row;
   }
 
-  void AppendTotal(const ModulePair& pair) {
-    Row row = NewRow();
+ private:
+  // Numbers for the names of operators, the same on both sides.
+  using Keys = std::unordered_map<std::string_view, std::uint32_t>;
+
+  void ListItems(std::size_t pair, Keys& keys, std::vector<DetailItem>& items) const {
+    const auto number = static_cast<std::uint32_t>(pair);
+    items.push_back({.pair = number});
+    for (const AlignedPair& ops :
+         AlignSequences(KeysOf(0, pairs_[pair], keys), KeysOf(1, pairs_[pair], keys))) {
+      const auto place = [](const std::optional<std::size_t>& op) {
+        return op ? static_cast<std::uint32_t>(*op) : DetailItem::kNone;
+      };
+      items.push_back({number, {place(ops.base), place(ops.comparison)}});
+    }
+  }
+
+  static const Module* ModuleOf(const ModulePair& pair, std::size_t side) {
+    return side == 0 ? pair.base : pair.comparison;
+  }
+
+  const ModuleOp* OpOf(const DetailItem& item, std::size_t side) const {
+    if (item.ops[side] == DetailItem::kNone) return nullptr;
+    return &ModuleOf(pairs_[item.pair], side)->ops[item.ops[side]];
+  }
+
+  static void AppendTotal(const ModulePair& pair, Row& row) {
     std::array<ExactSum, 2> self;
     std::array<ExactSum, 2> total;
     std::array<Cell, 2> stacks = {"", ""};
-    const std::array modules = {pair.base, pair.comparison};
-    for (std::size_t i = 0; i < modules.size(); ++i) {
-      if (modules[i] != nullptr) {
-        self[i] = modules[i]->device_self;
-        total[i] = modules[i]->device_total;
-        stacks[i] = modules[i]->call_stack;
+    for (std::size_t i = 0; i < kSides.size(); ++i) {
+      if (const Module* module = ModuleOf(pair, i)) {
+        self[i] = module->device_self;
+        total[i] = module->device_total;
+        stacks[i] = module->call_stack;
       }
       AppendCells(row, "TOTAL", Cell(), self[i].Us(), total[i].Us());
     }
     AppendCells(row, (total[1] - total[0]).Us(), (self[1] - self[0]).Us(),
                 Ratio(total[0].Ns(), total[1].Ns()), std::move(stacks[0]), std::move(stacks[1]));
-    rows_.push_back(std::move(row));
   }
 
-  void AppendOps(const ModuleOp* base, const ModuleOp* comparison) {
-    Row row = NewRow();
+  void AppendOps(const DetailItem& item, Row& row) const {
     std::array<ExactSum, 2> self;
     std::array<std::string_view, 2> stacks;
-    const std::array ops = {base, comparison};
-    for (std::size_t i = 0; i < ops.size(); ++i) {
+    for (std::size_t i = 0; i < kSides.size(); ++i) {
       std::string name;
       std::string details;
-      if (ops[i] != nullptr) {
+      if (const ModuleOp* op = OpOf(item, i)) {
         const RankTrace& trace = input_.Trace(kSides[i]);
-        name = trace.strings.View(trace.host_ops.name[ops[i]->op]);
-        for (const DeviceWork& work : ops[i]->work) details += DescribeWork(trace, work);
-        self[i] = ops[i]->Time();
-        stacks[i] = trace.strings.View(trace.host_ops.stack[ops[i]->op]);
-        has_stacks_ = has_stacks_ || (i == 1 && stacks[i] != "N/A");
+        name = trace.strings.View(trace.host_ops.name[op->op]);
+        for (const DeviceWork& work : op->work) details += DescribeWork(trace, work);
+        self[i] = op->Time();
+        stacks[i] = trace.strings.View(trace.host_ops.stack[op->op]);
       }
       AppendCells(row, std::move(name), std::move(details), self[i].Us(), Cell());
     }
@@ -256,33 +295,32 @@ class DetailRows {
     for (const std::string_view stack : stacks) {
       row.cells.push_back(slower ? Cell(std::string(stack)) : Cell());
     }
-    rows_.push_back(std::move(row));
   }
 
-  std::vector<std::uint32_t> Keys(Side side, const std::vector<ModuleOp>& ops) {
-    const RankTrace& trace = input_.Trace(side);
-    std::vector<std::uint32_t> keys;
-    keys.reserve(ops.size());
-    for (const ModuleOp& op : ops) {
-      keys.push_back(numbers_
-                         .try_emplace(trace.strings.View(trace.host_ops.name[op.op]),
-                                      static_cast<std::uint32_t>(numbers_.size()))
-                         .first->second);
+  std::vector<std::uint32_t> KeysOf(std::size_t side, const ModulePair& pair, Keys& keys) const {
+    const RankTrace& trace = input_.Trace(kSides[side]);
+    std::vector<std::uint32_t> of_ops;
+    const Module* module = ModuleOf(pair, side);
+    if (module == nullptr) return of_ops;
+    of_ops.reserve(module->ops.size());
+    for (const ModuleOp& op : module->ops) {
+      of_ops.push_back(keys.try_emplace(trace.strings.View(trace.host_ops.name[op.op]),
+                                        static_cast<std::uint32_t>(keys.size()))
+                           .first->second);
     }
-    return keys;
+    return of_ops;
   }
 
   const CompareInput& input_;
-  std::size_t columns_;
-  std::unordered_map<std::string_view, std::uint32_t> numbers_;
-  std::vector<Row> rows_;
-  std::vector<Cell> first_;
-  bool has_stacks_ = false;
+  std::vector<ModulePair> pairs_;
+  std::vector<DetailItem> items_;
 };
 
-// Sets has_stacks when a row has the call stack of an operator of the comparison.
-Sheet DetailSheet(const CompareInput& input, const std::vector<ModulePair>& pairs,
-                  bool& has_stacks) {
+// The rows need the modules; `has_stacks` says whether a row has the call stack of an operator of
+// the comparison.
+Sheet DetailSheet(const CompareInput& input,
+                  const std::shared_ptr<const std::array<ModuleTrees, 2>>& trees,
+                  std::vector<ModulePair> pairs, bool& has_stacks) {
   std::vector<Column> first = FirstColumns();
   first.pop_back();
   Sheet sheet = CompareSheet(
@@ -297,19 +335,9 @@ Sheet DetailSheet(const CompareInput& input, const std::vector<ModulePair>& pair
        LastColumns("us")},
       input);
   sheet.least_change = LeastChange(input, RowsOf::kOneStep, 1e3);
-  constexpr std::size_t kPairs = 128;
-  std::vector<DetailRows> blocks((pairs.size() + kPairs - 1) / kPairs,
-                                 DetailRows(input, sheet.columns.size()));
-  ParallelFor(blocks.size(), [&](std::size_t i) {
-    const std::span<const ModulePair> rest = std::span(pairs).subspan(i * kPairs);
-    blocks[i].Append(rest.first(std::min(kPairs, rest.size())));
-  });
-  has_stacks = false;
-  for (DetailRows& block : blocks) {
-    has_stacks = has_stacks || block.has_stacks();
-    std::move(block.rows().begin(), block.rows().end(), std::back_inserter(sheet.rows));
-  }
-  NumberRows(sheet);
+  const auto rows = std::make_shared<const DetailRows>(input, std::move(pairs));
+  has_stacks = rows->HasStacks();
+  sheet.rows = Rows(rows->Size(), [rows, trees](std::size_t i) { return rows->Make(i); });
   return sheet;
 }
 
@@ -328,7 +356,8 @@ bool CompareModules(const CompareInput& input, Report& report) {
         report);
   }
   if (!all) return false;
-  std::array<ModuleTrees, 2> trees;
+  const auto built = std::make_shared<std::array<ModuleTrees, 2>>();
+  std::array<ModuleTrees, 2>& trees = *built;
   ParallelFor(trees.size(),
               [&](std::size_t i) { trees[i] = BuildModuleTrees(input.Ops(kSides[i])); });
   for (std::size_t i = 0; i < trees.size(); ++i) {
@@ -339,12 +368,12 @@ bool CompareModules(const CompareInput& input, Report& report) {
                     input.Path(kSides[i]), kModulesTooDeep));
     return false;
   }
-  const std::vector<ModulePair> pairs =
+  std::vector<ModulePair> pairs =
       InSheetOrder(MatchModules(trees[0], trees[1], input.options().details));
   report.sheets.push_back(StatisticSheet(input, pairs));
   if (!input.options().details) return true;
   bool has_stacks = false;
-  report.sheets.push_back(DetailSheet(input, pairs, has_stacks));
+  report.sheets.push_back(DetailSheet(input, built, std::move(pairs), has_stacks));
   if (!has_stacks) {
     NoteNotCollected(fmt::format("ModuleCompare: {} has no call stacks of operators; collect with "
                                  "with_stack=True to see them",

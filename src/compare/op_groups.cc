@@ -34,9 +34,47 @@ std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<Op
   return groups;
 }
 
+namespace {
+
+Row OpPairRow(const CompareInput& input, std::size_t number, double unit,
+              const std::function<OpDetails(Side, std::size_t)>& details_of) {
+  constexpr std::size_t kCells = 13;
+  const OpPair& pair = input.MatchedOps()[number];
+  Row row;
+  row.cells.reserve(kCells);
+  row.cells.emplace_back(static_cast<std::int64_t>(number + 1));
+  bool known = true;
+  const auto append_side = [&](Side side, std::optional<std::size_t> op) {
+    if (!op) {
+      AppendCells(row, Cell(), Cell(), Cell(), "", 0.0);
+      return ExactSum();
+    }
+    const RankTrace& trace = input.Trace(side);
+    for (const auto* column :
+         {&trace.host_ops.name, &trace.host_ops.shapes, &trace.host_ops.types}) {
+      row.cells.emplace_back(std::string(trace.strings.View((*column)[*op])));
+    }
+    OpDetails details = details_of(side, *op);
+    known = known && details.known;
+    AppendCells(row, std::move(details.lines),
+                details.known ? Cell(details.sum.In(unit)) : NoNumber::kUnknown);
+    return details.sum;
+  };
+  const ExactSum base = append_side(Side::kBase, pair.base);
+  const ExactSum comparison = append_side(Side::kComparison, pair.comparison);
+  if (known) {
+    AppendCells(row, (comparison - base).In(unit), Ratio(base.In(1), comparison.In(1)));
+  } else {
+    row.cells.insert(row.cells.end(), 2, NoNumber::kUnknown);
+  }
+  return row;
+}
+
+}  // namespace
+
 Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_column,
                   const Column& sum_column, double unit,
-                  const std::function<OpDetails(Side, std::size_t)>& details_of) {
+                  std::function<OpDetails(Side, std::size_t)> details_of) {
   const std::string& sum = sum_column.name;
   const std::size_t last_word = sum.rfind(' ') + 1;  // "Device Duration(us)": npos + 1 is 0
   const std::string what = sum.substr(0, sum.find('('));
@@ -52,37 +90,10 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_co
                    fmt::format("{} of the comparison minus that of the base.", what)),
         Growth("Diff Ratio", RatioMeaning(what))}},
       input);
-  for (const OpPair& pair : input.MatchedOps()) {
-    Row row;
-    row.cells.reserve(sheet.columns.size());
-    row.cells.emplace_back();
-    bool known = true;
-    const auto append_side = [&](Side side, std::optional<std::size_t> op) {
-      if (!op) {
-        AppendCells(row, Cell(), Cell(), Cell(), "", 0.0);
-        return ExactSum();
-      }
-      const RankTrace& trace = input.Trace(side);
-      for (const auto* column :
-           {&trace.host_ops.name, &trace.host_ops.shapes, &trace.host_ops.types}) {
-        row.cells.emplace_back(std::string(trace.strings.View((*column)[*op])));
-      }
-      OpDetails details = details_of(side, *op);
-      known = known && details.known;
-      AppendCells(row, std::move(details.lines),
-                  details.known ? Cell(details.sum.In(unit)) : NoNumber::kUnknown);
-      return details.sum;
-    };
-    const ExactSum base = append_side(Side::kBase, pair.base);
-    const ExactSum comparison = append_side(Side::kComparison, pair.comparison);
-    if (known) {
-      AppendCells(row, (comparison - base).In(unit), Ratio(base.In(1), comparison.In(1)));
-    } else {
-      row.cells.insert(row.cells.end(), 2, NoNumber::kUnknown);
-    }
-    sheet.rows.push_back(std::move(row));
-  }
-  NumberRows(sheet);
+  sheet.rows = Rows(input.MatchedOps().size(),
+                    [&input, unit, details_of = std::move(details_of)](std::size_t i) {
+                      return OpPairRow(input, i, unit, details_of);
+                    });
   return sheet;
 }
 

@@ -37,10 +37,11 @@ struct OpDetails {
 
 /// A sheet with a row for each pair of matched operators: name, shapes, types, details and sum of
 /// both sides, difference and ratio of the sums, which are shown in a unit: 1000 ns in a us, 1024 B
-/// in a KB. `details_of` is asked for every operator.
+/// in a KB. Rows are made when they are read: the input has to outlive the sheet, and `details_of`
+/// is asked by several threads at once.
 Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_column,
                   const Column& sum_column, double unit,
-                  const std::function<OpDetails(Side, std::size_t)>& details_of);
+                  std::function<OpDetails(Side, std::size_t)> details_of);
 
 /// Sorts the rows by a column of real numbers, as people see them, the largest first, and numbers
 /// them in the first.

@@ -60,16 +60,17 @@ Sheet StatisticSheet(const CompareInput& input) {
 }
 
 Sheet DetailSheet(const CompareInput& input) {
-  Sheet sheet = OpPairSheet(
-      input, "OperatorCompare", Text("Kernel Details", "The device work it launched, a line each."),
-      Decimals("Device Duration(us)", "Time of that work."), 1e3, [&](Side side, std::size_t op) {
-        OpDetails details{.known = KnowsLaunches(input.Trace(side))};
-        input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
-          details.sum.Add(work.Time());
-          details.lines += DescribeWork(input.Trace(side), work);
-        });
-        return details;
-      });
+  Sheet sheet = OpPairSheet(input, "OperatorCompare",
+                            Text("Kernel Details", "The device work it launched, a line each."),
+                            Decimals("Device Duration(us)", "Time of that work."), 1e3,
+                            [&input](Side side, std::size_t op) {
+                              OpDetails details{.known = KnowsLaunches(input.Trace(side))};
+                              input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
+                                details.sum.Add(work.Time());
+                                details.lines += DescribeWork(input.Trace(side), work);
+                              });
+                              return details;
+                            });
   sheet.least_change = LeastChange(input, RowsOf::kOneStep, 1e3);
   return sheet;
 }

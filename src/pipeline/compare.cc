@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "capture_mismatch.h"
 #include "load_rank.h"
@@ -38,6 +41,25 @@ void RefuseEmpty(const RankInput& input, const RankTrace& trace, Tables wanted) 
   }
 }
 
+/// Both captures and what analyses computed from them, which rows of the report are made of.
+struct Sides {
+  std::array<LoadedRank, 2> ranks;
+  std::optional<CompareInput> input;
+};
+
+// Tables of the sizes of captures that some analyses alone need.
+void DropAllBut(Tables needed, RankTrace& trace) {
+  const auto drop = [&](Tables filled, auto& table) {
+    if (!Intersects(needed, filled)) table = {};
+  };
+  drop(Tables::kHostCalls, trace.host_calls);
+  drop(Tables::kHostCalls, trace.call_stamps);
+  drop(Tables::kCommTasks, trace.comm_tasks);
+  drop(Tables::kOverlaps, trace.overlaps);
+  drop(Tables::kMemorySamples, trace.memory_samples);
+  drop(Tables::kMstx, trace.mstx);
+}
+
 TimeNs EndToEnd(const RankTrace& trace, const KernelMasks& masks) {
   return trace.HasTimeline() ? ComputeOverall(trace, masks).e2e : 0;
 }
@@ -51,19 +73,13 @@ CompareOutcome Compare(const CompareRequest& request) {
 
   const std::array<const RankInput*, 2> inputs = {&request.base, &request.comparison};
   const std::array steps = {request.base_step, request.comparison_step};
-  std::array<LoadedRank, 2> ranks;
+  const auto sides = std::make_shared<Sides>();
+  std::array<LoadedRank, 2>& ranks = sides->ranks;
   ParallelFor(ranks.size(), [&](std::size_t i) {
     ranks[i] =
         LoadRank(*inputs[i], {wanted, request.gpu_flow_cat, request.options.masks}, steps[i]);
   });
   for (std::size_t i = 0; i < ranks.size(); ++i) RefuseEmpty(*inputs[i], ranks[i].trace, wanted);
-  CompareOptions options = request.options;
-  options.one_step = request.base_step.has_value();
-  const CompareInput input(ranks[0].trace, request.base.path.string(), ranks[1].trace,
-                           request.comparison.path.string(), std::move(options));
-  std::vector<Report> parts(request.comparisons.size());
-  ParallelFor(parts.size(), [&](std::size_t i) { request.comparisons[i].run(input, parts[i]); });
-
   CompareOutcome outcome;
   if (request.wants_totals) {
     outcome.totals.base = EndToEnd(ranks[0].trace, request.options.masks);
@@ -81,6 +97,30 @@ CompareOutcome Compare(const CompareRequest& request) {
   report.facts =
       FactsOfSides({&request.base, &request.comparison}, {&ranks[0].trace, &ranks[1].trace});
   NoteUnreadRecords({&request.base, &request.comparison}, report.notes);
+
+  CompareOptions options = request.options;
+  options.one_step = request.base_step.has_value();
+  const CompareInput& input =
+      sides->input.emplace(ranks[0].trace, request.base.path.string(), ranks[1].trace,
+                           request.comparison.path.string(), std::move(options));
+  std::vector<Report> parts(request.comparisons.size());
+  // Few analyses need these, and much memory for themselves: they go first and make room.
+  constexpr Tables kOfFew = Tables::kCommTasks | Tables::kHostCalls;
+  for (const bool first : {true, false}) {
+    std::vector<std::size_t> places;
+    Tables needed{};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (Intersects(request.comparisons[i].needs, kOfFew) != first) continue;
+      places.push_back(i);
+      needed = needed | request.comparisons[i].needs;
+    }
+    if (!first) {
+      for (LoadedRank& rank : ranks) DropAllBut(needed, rank.trace);
+    }
+    ParallelFor(places.size(), [&](std::size_t i) {
+      request.comparisons[places[i]].run(input, parts[places[i]]);
+    });
+  }
   for (Report& part : parts) {
     std::move(part.screens.begin(), part.screens.end(), std::back_inserter(report.screens));
     std::move(part.story.begin(), part.story.end(), std::back_inserter(report.story));
@@ -90,6 +130,8 @@ CompareOutcome Compare(const CompareRequest& request) {
     AppendNew(part.notes, report.notes);
     AppendNew(part.not_collected, report.not_collected);
   }
+  const auto are_made = [](const Sheet& sheet) { return sheet.rows.AreMade(); };
+  if (std::ranges::any_of(report.sheets, are_made)) report.sources.push_back(sides);
   report.as_reference = request.options.compat;
   if (!report.as_reference) report.summary = SummariseComparison(report);
   return outcome;

@@ -32,17 +32,19 @@ bool IsNumber(const Cell& cell) {
 std::size_t BytesOfRow(const Sheet& sheet) {
   constexpr std::size_t kSample = 2000, kNumber = 5, kQuotes = 3;
   const std::size_t rows = std::min(sheet.rows.size(), kSample);
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
-    std::unordered_set<std::string> texts;
-    std::size_t of_column = 0;
-    for (std::size_t row = 0; row < rows; ++row) {
-      std::string text = ShownText(sheet, sheet.rows[row], i);
-      of_column += text.size() + kQuotes;
-      texts.insert(std::move(text));
+  std::vector<std::unordered_set<std::string>> texts(sheet.columns.size());
+  std::vector<std::size_t> of_column(sheet.columns.size());
+  for (std::size_t at = 0; at < rows; ++at) {
+    const Row& row = sheet.rows[at];
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      std::string text = ShownText(sheet, row, i);
+      of_column[i] += text.size() + kQuotes;
+      texts[i].insert(std::move(text));
     }
-    bytes += 2 * texts.size() > rows ? of_column : kNumber * rows;
   }
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    bytes += 2 * texts[i].size() > rows ? of_column[i] : kNumber * rows;
   return rows == 0 ? 0 : bytes / rows + 1;
 }
 
@@ -74,14 +76,17 @@ PageTable TableOfSheet(const Sheet& sheet, std::size_t most_rows) {
     table.title = fmt::format("{} (the first {} of {} rows; --export_type csv writes all)",
                               sheet.name, WithThousands(std::to_string(most_rows)), count);
   }
+  std::vector<bool> filled(sheet.columns.size()), numbers(sheet.columns.size());
+  for (const Row& row : sheet.rows) {
+    for (std::size_t i = 0; i < std::min(row.cells.size(), filled.size()); ++i) {
+      filled[i] = filled[i] || !IsEmpty(row.cells[i]);
+      numbers[i] = numbers[i] || IsNumber(row.cells[i]);
+    }
+  }
   std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
-    const bool empty = std::ranges::all_of(
-        sheet.rows, [&](const Row& row) { return i >= row.cells.size() || IsEmpty(row.cells[i]); });
-    if (empty) continue;
-    const bool numbers = std::ranges::any_of(
-        sheet.rows, [&](const Row& row) { return i < row.cells.size() && IsNumber(row.cells[i]); });
-    if (numbers) table.numbers.push_back(shown.size());
+    if (!filled[i]) continue;
+    if (numbers[i]) table.numbers.push_back(shown.size());
     table.headers.push_back(SidedName(sheet.columns[i]));
     shown.push_back(i);
   }

@@ -90,7 +90,8 @@ std::string SidedName(const Column& column) {
 }
 
 bool HasLevels(const Sheet& sheet) {
-  return std::ranges::any_of(sheet.rows, [](const Row& row) { return row.indent > 0; });
+  return !sheet.rows.AreMade() &&
+         std::ranges::any_of(sheet.rows, [](const Row& row) { return row.indent > 0; });
 }
 
 std::vector<std::string> ColumnKeys(const Sheet& sheet) {

@@ -62,24 +62,29 @@ double HeaderWidth(const std::string& header) {
 std::vector<double> FittedWidths(const Sheet& sheet) {
   constexpr std::size_t kRowsSeen = 1000;
   constexpr double kMin = 8, kMax = 60, kIndent = 2;
+  const auto is_fixed = [&](const Column& of) {
+    return sheet.look == Look::kList && IsWrapped(of);
+  };
+  std::vector<double> needed(sheet.columns.size(), 0);
+  std::vector<bool> has_lines(sheet.columns.size());  // lists and call stacks, which are looked up
+  for (std::size_t i = 0; i < std::min(sheet.rows.size(), kRowsSeen); ++i) {
+    const Row& row = sheet.rows[i];
+    for (std::size_t column = 0; column < sheet.columns.size(); ++column) {
+      if (is_fixed(sheet.columns[column])) continue;
+      const double indent = column == 0 ? kIndent * row.indent : 0;
+      const std::string text = ShownText(sheet, row, column);
+      has_lines[column] = has_lines[column] || text.find('\n') != std::string::npos;
+      needed[column] = std::max(needed[column], static_cast<double>(WidestLine(text)) + indent);
+    }
+  }
   std::vector<double> widths;
   for (std::size_t column = 0; column < sheet.columns.size(); ++column) {
     const Column& of = sheet.columns[column];
-    if (sheet.look == Look::kList && IsWrapped(of)) {
-      widths.push_back(of.width);
-      continue;
-    }
-    double needed = 0;
-    bool has_lines = false;  // lists and call stacks, which are looked up
-    for (std::size_t row = 0; row < std::min(sheet.rows.size(), kRowsSeen); ++row) {
-      const double indent = column == 0 ? kIndent * sheet.rows[row].indent : 0;
-      const std::string text = ShownText(sheet, sheet.rows[row], column);
-      has_lines = has_lines || text.find('\n') != std::string::npos;
-      needed = std::max(needed, static_cast<double>(WidestLine(text)) + indent);
-    }
-    const double most = std::max(of.width, has_lines ? kMax / 2 : kMax);
-    widths.push_back(
-        std::clamp(std::max(std::min(needed + 2, most), HeaderWidth(of.name)), kMin, kMax));
+    const double most = std::max(of.width, has_lines[column] ? kMax / 2 : kMax);
+    widths.push_back(is_fixed(of) ? of.width
+                                  : std::clamp(std::max(std::min(needed[column] + 2, most),
+                                                        HeaderWidth(of.name)),
+                                               kMin, kMax));
   }
   return widths;
 }

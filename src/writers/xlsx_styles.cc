@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What cells of workbooks look like.
 
+#include <algorithm>
+#include <cstddef>
+
 #include "xlsx_cells.h"
 
 namespace mpa::writers {
@@ -69,7 +72,11 @@ const SheetStyles& Styles::For(const Sheet& sheet) {
         list ? Get(Format::kGeneral, palette.list, 0, true, Look::kList, !as_reference_)
              : header(column.side, !as_reference_));
   }
-  for (const Row& row : sheet.rows) {
+  // Rows that are made look alike.
+  const std::size_t rows =
+      sheet.rows.AreMade() ? std::min<std::size_t>(1, sheet.rows.size()) : sheet.rows.size();
+  for (std::size_t i = 0; i < rows; ++i) {
+    const Row& row = sheet.rows[i];
     const auto [data, is_new] = styles.data_.try_emplace({row.emphasis, row.indent});
     if (!is_new) continue;
     for (const Column& column : sheet.columns) {

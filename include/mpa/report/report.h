@@ -98,7 +98,8 @@ struct Row {
 };
 
 /// The rows of a sheet: stored, or made each time they are read, so that a long list takes no more
-/// than what its rows are made of. Whatever changes rows stores all of them first.
+/// than what its rows are made of. Rows that are made do not stand out and are not indented.
+/// Whatever changes rows stores all of them first.
 class Rows {
  public:
   using value_type = Row;
