@@ -126,7 +126,7 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Mo
       self[i].Add(module->device_self);
       all[i].Add(module->device_total);
     }
-    if (!sides[i]->empty()) stacks[i] = sides[i]->front()->call_stack;
+    if (!sides[i]->empty()) stacks[i] = std::string(sides[i]->front()->call_stack);
     AppendCells(total, Cell(), self[i].Ms(), static_cast<std::int64_t>(sides[i]->size()),
                 all[i].Ms());
   }
@@ -266,7 +266,7 @@ class DetailRows {
       if (const Module* module = ModuleOf(pair, i)) {
         self[i] = module->device_self;
         total[i] = module->device_total;
-        stacks[i] = module->call_stack;
+        stacks[i] = std::string(module->call_stack);
       }
       AppendCells(row, "TOTAL", Cell(), self[i].Us(), total[i].Us());
     }

@@ -34,8 +34,7 @@ class Occupants {
              .end = item.end,
              .row = item.row,
              .category = item.category,
-             .table = item.table},
-            item.begin);
+             .table = item.table});
       }
     }
   }
@@ -43,7 +42,8 @@ class Occupants {
   // In order of time; free time is left out.
   std::vector<Piece> Resolve() {
     std::vector<Piece> resolved;
-    Skyline(std::move(contenders_), [&](const Won& won) {
+    resolved.reserve(contenders_.size());
+    Skyline(std::move(contenders_), Tie::kLeastIndex, [&](const Won& won) {
       Piece& piece = resolved.emplace_back(pieces_[won.index]);
       piece.begin = won.begin;
       piece.end = won.end;
@@ -52,9 +52,9 @@ class Occupants {
   }
 
  private:
-  // Of two with one category the one that began earlier counts.
-  void Add(const Piece& piece, TimeNs began) {
-    contenders_.push_back({piece.begin, piece.end, began, static_cast<std::int32_t>(piece.category),
+  // Of two with one category the one counts that began earlier: items come in that order.
+  void Add(const Piece& piece) {
+    contenders_.push_back({piece.begin, piece.end, static_cast<std::int32_t>(piece.category),
                            static_cast<std::uint32_t>(pieces_.size())});
     pieces_.push_back(piece);
   }
@@ -72,8 +72,7 @@ class Occupants {
            .row = item.row,
            .peer = waits ? arrivals_[row].peer : -1,
            .category = phase.category,
-           .table = PieceTable::kCommunications},
-          item.begin);
+           .table = PieceTable::kCommunications});
     }
   }
 
@@ -100,16 +99,12 @@ class Accountant {
   }
 
   RankAccount Account() && {
-    const std::vector<Piece> occupied = Occupants(trace_, input_, items_).Resolve();
+    std::vector<Piece> occupied = Occupants(trace_, input_, items_).Resolve();
     FreeTime free(trace_, account_.clock, items_, host_);
-    std::vector<WindowParts> windows = Divide(occupied, free);
-    std::vector<FreeGap> gaps;
-    for (const WindowParts& window : windows) {
-      gaps.insert(gaps.end(), window.gaps.begin(), window.gaps.end());
-    }
-    free.LearnLatency(gaps);
+    std::vector<WindowParts> windows = Divide(std::exchange(occupied, {}), free);
+    free.LearnLatency(GapsOf(windows));
     for (std::size_t step = 0; step < windows.size(); ++step) {
-      Fill(windows[step], free, account_.steps[step]);
+      Fill(std::exchange(windows[step], {}), free, account_.steps[step]);
     }
     return std::move(account_);
   }
@@ -138,6 +133,13 @@ class Accountant {
       }
     }
     return windows;
+  }
+
+  static std::vector<FreeGap> GapsOf(const std::vector<WindowParts>& windows) {
+    std::vector<FreeGap> gaps;
+    for (const WindowParts& window : windows)
+      gaps.insert(gaps.end(), window.gaps.begin(), window.gaps.end());
+    return gaps;
   }
 
   void AddGap(const Interval& gap, const Interval& window, std::optional<std::uint32_t> next,

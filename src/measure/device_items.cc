@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "mpa/base/on_demand.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
 #include "mpa/measure/device_work.h"
@@ -54,9 +55,9 @@ class CopyDirections {
  public:
   explicit CopyDirections(const RankTrace& trace)
       : trace_(trace),
-        ops_(SpansOf(trace.host_ops)),
-        launches_(trace),
-        saving_(SavingTimes(trace)) {}
+        ops_([&trace] { return Nesting(SpansOf(trace.host_ops)); }),
+        launches_([&trace] { return LaunchIndex(trace); }),
+        saving_([&trace] { return SavingTimes(trace); }) {}
 
   TimeCategory Of(std::size_t task) const {
     const DeviceTasks& tasks = trace_.device_tasks;
@@ -72,12 +73,12 @@ class CopyDirections {
     }
     if (ContainsAny(trace_.strings.View(tasks.type[task]), {"SDMA"}))
       return TimeCategory::kCopyDevice;
-    const auto launch = launches_.Find(tasks.link[task]);
+    const auto launch = launches_->Find(tasks.link[task]);
     if (!launch) return TimeCategory::kCopyIn;
     // What a program saves it takes from the device.
-    if (Contains(saving_, trace_.launches.host_time[*launch])) return TimeCategory::kCopyOut;
+    if (Contains(*saving_, trace_.launches.host_time[*launch])) return TimeCategory::kCopyOut;
     const auto op =
-        ops_.Find(trace_.launches.host_track[*launch], trace_.launches.host_time[*launch]);
+        ops_->Find(trace_.launches.host_track[*launch], trace_.launches.host_time[*launch]);
     if (op == Nesting::kNone) return TimeCategory::kCopyIn;
     const std::string_view name =
         trace_.strings.View(trace_.host_ops.name[static_cast<std::size_t>(op)]);
@@ -109,9 +110,10 @@ class CopyDirections {
   }
 
   const RankTrace& trace_;
-  Nesting ops_;
-  LaunchIndex launches_;
-  Intervals saving_;
+  // Many captures tell the directions.
+  OnDemand<Nesting> ops_;
+  OnDemand<LaunchIndex> launches_;
+  OnDemand<Intervals> saving_;
 };
 
 class ItemCollector {
@@ -119,6 +121,7 @@ class ItemCollector {
   explicit ItemCollector(const RankTrace& trace) : trace_(trace) {}
 
   std::vector<DeviceItem> Collect() && {
+    items_.reserve(trace_.kernels.Size() + trace_.communications.Size());
     if (trace_.kernels.Empty()) {
       AddKernelsOfTasks();
     } else {

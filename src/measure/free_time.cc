@@ -14,6 +14,7 @@ namespace {
 // Work asked for: what went into the queue, and what operators launched.
 std::vector<std::pair<TimeNs, std::int32_t>> FindRequests(const RankTrace& trace) {
   std::vector<std::pair<TimeNs, std::int32_t>> requests;
+  requests.reserve(trace.queued_work.Size() + trace.launches.Size());
   const QueuedWork& work = trace.queued_work;
   for (std::size_t i = 0; i < work.Size(); ++i) {
     requests.emplace_back(work.queued[i], work.queued_track[i]);
@@ -25,6 +26,7 @@ std::vector<std::pair<TimeNs, std::int32_t>> FindRequests(const RankTrace& trace
   // Only where another thread begins to ask.
   const auto same_thread = [](const auto& a, const auto& b) { return a.second == b.second; };
   requests.erase(std::unique(requests.begin(), requests.end(), same_thread), requests.end());
+  requests.shrink_to_fit();
   return requests;
 }
 

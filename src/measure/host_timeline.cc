@@ -2,6 +2,10 @@
 // What each thread of the host did when: of all that is open at a time the most telling counts.
 #include "mpa/measure/host_timeline.h"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <deque>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -17,23 +21,46 @@
 namespace mpa {
 namespace {
 
-// What a contender is.
-struct Source {
-  TimeCategory category{};
-  PieceTable table{};
-  std::int32_t row = -1;
-};
+// Everything on one thread. The priority of a contender is its category.
+using ThreadSpans = std::vector<Contender>;
 
-// Everything on one thread.
-struct ThreadSpans {
-  std::vector<Contender> contenders;
-  std::vector<Source> sources;  // by index of the contender
+// Rows of several tables in one sequence, of which positions are indices of contenders.
+class RowNumbers {
+ public:
+  explicit RowNumbers(const RankTrace& trace)
+      : blocks_{{{PieceTable::kPythonCalls, trace.python_calls.Size()},
+                 {PieceTable::kQueuedWork, trace.queued_work.Size()},
+                 {PieceTable::kHostCalls, trace.host_calls.Size()},
+                 {PieceTable::kHostOps, trace.host_ops.Size()},
+                 {PieceTable::kMstx, trace.mstx.Size()}}} {}
+
+  std::uint32_t Of(PieceTable table, std::size_t row) const {
+    std::size_t number = row;
+    for (const auto& [of_block, rows] : blocks_) {
+      if (of_block == table) break;
+      number += rows;
+    }
+    return static_cast<std::uint32_t>(number);
+  }
+
+  std::pair<PieceTable, std::int32_t> RowOf(std::uint32_t number) const {
+    std::size_t row = number;
+    for (const auto& [table, rows] : blocks_) {
+      if (row < rows) return {table, static_cast<std::int32_t>(row)};
+      row -= rows;
+    }
+    return {PieceTable::kNone, -1};
+  }
+
+ private:
+  std::array<std::pair<PieceTable, std::size_t>, 5> blocks_;
 };
 
 class TimelineBuilder {
  public:
-  TimelineBuilder(const RankTrace& trace, std::vector<BlockingCall>& blocking)
-      : trace_(trace), threads_(trace.tracks.Size()), blocking_(blocking) {}
+  TimelineBuilder(const RankTrace& trace, const RowNumbers& numbers,
+                  std::vector<BlockingCall>& blocking)
+      : trace_(trace), numbers_(numbers), threads_(trace.tracks.Size()), blocking_(blocking) {}
 
   std::vector<ThreadSpans> Build() && {
     Reserve();
@@ -63,8 +90,7 @@ class TimelineBuilder {
       }
     }
     for (std::size_t track = 0; track < counts.size(); ++track) {
-      threads_[track].contenders.reserve(counts[track]);
-      threads_[track].sources.reserve(counts[track]);
+      threads_[track].reserve(counts[track]);
     }
   }
 
@@ -73,11 +99,8 @@ class TimelineBuilder {
     if (track < 0 || static_cast<std::size_t>(track) >= threads_.size()) return;
     span_.begin = std::min(span_.begin, begin);
     span_.end = std::max(span_.end, end);
-    ThreadSpans& thread = threads_[static_cast<std::size_t>(track)];
-    // Of two of a class the inner one counts, which begins later.
-    thread.contenders.push_back({begin, end, -begin, static_cast<std::int32_t>(category),
-                                 static_cast<std::uint32_t>(thread.sources.size())});
-    thread.sources.push_back({category, table, static_cast<std::int32_t>(row)});
+    threads_[static_cast<std::size_t>(track)].push_back(
+        {begin, end, static_cast<std::int32_t>(category), numbers_.Of(table, row)});
   }
 
   void AddPythonCalls() {
@@ -216,6 +239,7 @@ class TimelineBuilder {
   }
 
   const RankTrace& trace_;
+  const RowNumbers& numbers_;
   std::vector<ThreadSpans> threads_;
   std::vector<BlockingCall>& blocking_;
   Interval span_{std::numeric_limits<TimeNs>::max(), std::numeric_limits<TimeNs>::min()};
@@ -251,18 +275,21 @@ std::int32_t MainTrackOf(const RankTrace& trace) {
 }
 
 HostTimeline::HostTimeline(const RankTrace& trace) : main_track_(MainTrackOf(trace)) {
-  TimelineBuilder builder(trace, blocking_);
+  const RowNumbers numbers(trace);
+  TimelineBuilder builder(trace, numbers, blocking_);
   std::vector<ThreadSpans> threads = std::move(builder).Build();
   span_ = builder.span();
   has_any_ = span_.begin <= span_.end;
   of_track_.resize(threads.size());
   for (std::size_t track = 0; track < threads.size(); ++track) {
-    ThreadSpans& thread = threads[track];
-    Skyline(std::move(thread.contenders), [&](const Won& won) {
-      const Source& source = thread.sources[won.index];
-      of_track_[track].push_back({won.begin, won.end, source.category, source.table, source.row});
+    std::deque<Begun>& all = of_track_[track];
+    // Of two of a class the inner one counts, which begins later.
+    Skyline(std::exchange(threads[track], {}), Tie::kLatest, [&](const Won& won) {
+      const auto [table, row] = numbers.RowOf(won.index);
+      if (!all.empty() && all.back().begin == won.begin) all.pop_back();
+      all.push_back({won.begin, row, static_cast<TimeCategory>(won.priority), table});
+      all.push_back({.begin = won.end});
     });
-    thread = {};
   }
 }
 

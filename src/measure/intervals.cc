@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <queue>
-#include <tuple>
 #include <utility>
 
 namespace mpa {
@@ -79,24 +78,28 @@ bool Contains(const Intervals& intervals, TimeNs time) {
 
 namespace {
 
-bool Beats(const Contender& a, const Contender& b) {
-  return std::tie(a.priority, a.tie, a.index) < std::tie(b.priority, b.tie, b.index);
-}
-
-struct Loses {
-  bool operator()(const Contender* a, const Contender* b) const { return Beats(*b, *a); }
+struct Beats {
+  Tie tie;
+  bool operator()(const Contender& a, const Contender& b) const {
+    if (a.priority != b.priority) return a.priority < b.priority;
+    if (tie == Tie::kLatest && a.begin != b.begin) return a.begin > b.begin;
+    return a.index < b.index;
+  }
 };
 
 }  // namespace
 
-void Skyline(std::vector<Contender> contenders, const std::function<void(const Won&)>& visit) {
+void Skyline(std::vector<Contender> contenders, Tie tie,
+             const std::function<void(const Won&)>& visit) {
+  const Beats beats{tie};
+  const auto loses = [&](const Contender* a, const Contender* b) { return beats(*b, *a); };
   std::erase_if(contenders, [](const Contender& span) { return span.begin >= span.end; });
   const auto earlier = [](const Contender& a, const Contender& b) { return a.begin < b.begin; };
   if (!std::ranges::is_sorted(contenders, earlier)) {
     std::ranges::stable_sort(contenders, earlier);
   }
   Won latest;  // what its winner may win more of; nothing at first
-  std::priority_queue<const Contender*, std::vector<const Contender*>, Loses> open;
+  std::priority_queue<const Contender*, std::vector<const Contender*>, decltype(loses)> open(loses);
   auto next = contenders.cbegin();
   TimeNs now = 0;
   while (next != contenders.cend() || !open.empty()) {
@@ -107,17 +110,19 @@ void Skyline(std::vector<Contender> contenders, const std::function<void(const W
     const Contender& best = *open.top();
     TimeNs until = best.end;
     for (; next != contenders.cend() && next->begin < until; ++next) {
-      if (Beats(*next, best)) {
+      if (beats(*next, best)) {
         until = next->begin;
         break;
       }
       open.push(&*next);
     }
-    if (latest.begin < latest.end && latest.index == best.index && latest.end == now) {
+    const bool goes_on = latest.begin < latest.end && latest.end == now &&
+                         latest.index == best.index && latest.priority == best.priority;
+    if (goes_on) {
       latest.end = until;
     } else {
       if (latest.begin < latest.end) visit(latest);
-      latest = {now, until, best.index};
+      latest = {now, until, best.priority, best.index};
     }
     now = until;
   }

@@ -98,7 +98,7 @@ LaunchChains::LaunchChains(const RankTrace& trace)
       calls_(trace),
       queue_(trace.queued_work),
       launches_(trace),
-      ops_(SpansOf(trace.host_ops)),
+      ops_([&trace] { return Nesting(SpansOf(trace.host_ops)); }),
       by_demand_(RowsBy<std::uint32_t>(trace.queued_work.Size(), [&](std::uint32_t row) {
         return std::pair{trace.queued_work.queued_track[row], trace.queued_work.queued[row]};
       })) {}
@@ -140,8 +140,8 @@ std::optional<LaunchChain> LaunchChains::FromOperator(std::int64_t link) const {
     track = trace_.graph_replays.track[static_cast<std::size_t>(replay)];
     time = trace_.graph_replays.start[static_cast<std::size_t>(replay)];
   }
-  const std::int64_t op = ops_.Find(track, time);
-  const TimeNs op_end = op == Nesting::kNone ? time : ops_.At(static_cast<std::size_t>(op)).end;
+  const std::int64_t op = ops_->Find(track, time);
+  const TimeNs op_end = op == Nesting::kNone ? time : ops_->At(static_cast<std::size_t>(op)).end;
   LaunchChain chain{.asked = time,
                     .taken = time,
                     .launched = op_end,

@@ -17,14 +17,16 @@ bool IsOptimizer(std::string_view name) { return StartsWithIgnoringCase(name, "o
 
 // Spans of calls with their names.
 struct Calls {
+  StringPool texts;
   std::vector<NestSpan> spans;
   std::vector<std::int32_t> caller;  // thread whose Python functions led to the call
-  std::vector<std::string> name;
+  std::vector<std::string_view> name;
 
   template <typename Table>
-  void Add(const Table& table, std::size_t row, std::string call_name, std::int32_t call_caller) {
+  void Add(const Table& table, std::size_t row, std::string_view call_name,
+           std::int32_t call_caller) {
     spans.push_back({table.start[row], table.start[row] + table.dur[row], table.track[row]});
-    name.push_back(std::move(call_name));
+    name.push_back(texts.View(texts.Intern(call_name)));
     caller.push_back(call_caller);
   }
 };
@@ -127,6 +129,7 @@ class TreeBuilder {
         nesting_(calls_.spans),
         work_(calls_.name.size()),
         open_ends_(calls_.name.size()) {
+    tree_.texts = std::move(calls_.texts);
     tree_.modules.resize(calls_.name.size());
     tree_.roots = nesting_.Roots();
     for (const std::uint32_t call : nesting_.InOrder()) {  // parents before children
@@ -168,20 +171,26 @@ class TreeBuilder {
     if (call != Nesting::kNone) work_[static_cast<std::size_t>(call)].push_back(&launched);
   }
 
-  ModuleTree Finish(const HostOps& ops, const Functions& functions) {
+  void FindCallStacks(const Functions& functions) {
+    if (tree_.too_deep) return;
     const Stacks stacks(nesting_);
+    for (std::size_t i = 0; i < tree_.modules.size(); ++i) {
+      Module& module = tree_.modules[i];
+      std::string stack = functions.StackAt(calls_.caller[i], module.start);
+      if (stack.empty()) {
+        stack = stacks.Of(static_cast<std::int64_t>(i),
+                          [&](std::size_t call) { return calls_.name[call]; });
+      }
+      module.call_stack = Kept(stack);
+    }
+  }
+
+  ModuleTree Finish(const HostOps& ops) {
     for (std::size_t i = 0; i < tree_.modules.size(); ++i) {
       Module& module = tree_.modules[i];
       GiveWorkToOps(ops, work_[i], module);
       for (const LaunchedWork* launched : work_[i]) {
         module.device_self.Add(launched->work.Time());
-      }
-      if (tree_.too_deep) continue;
-      module.call_stack = functions.StackAt(calls_.caller[i], module.start);
-      if (module.call_stack.empty()) {
-        module.call_stack = stacks.Of(static_cast<std::int64_t>(i), [&](std::size_t call) {
-          return std::string_view(calls_.name[call]);
-        });
       }
     }
     for (auto call = nesting_.InOrder().rbegin(); call != nesting_.InOrder().rend(); ++call) {
@@ -199,7 +208,11 @@ class TreeBuilder {
     const std::string_view around = outer != nullptr ? outer->full_name : std::string_view();
     tree_.too_deep = tree_.too_deep || module.depth > static_cast<int>(kMaxModuleLevels) + 1 ||
                      around.size() + module.name.size() >= kMaxModulePath;
-    if (!tree_.too_deep) module.full_name = fmt::format("{}/{}", around, module.name);
+    if (!tree_.too_deep) module.full_name = Kept(fmt::format("{}/{}", around, module.name));
+  }
+
+  std::string_view Kept(std::string_view text) {
+    return tree_.texts.View(tree_.texts.Intern(text));
   }
 
   // Each launch belongs to the operator during which it happened.
@@ -228,13 +241,13 @@ Calls ForwardCalls(const RankTrace& trace) {
   for (std::size_t i = 0; i < python.Size(); ++i) {
     const std::string_view name = trace.strings.View(python.name[i]);
     if (!IsModuleCall(name)) continue;
-    calls.Add(python, i, std::string(name), python.track[i]);
+    calls.Add(python, i, name, python.track[i]);
   }
   const HostOps& ops = trace.host_ops;
   for (std::size_t i = 0; i < ops.Size(); ++i) {
     const std::string_view name = trace.strings.View(ops.name[i]);
     if (!IsOptimizer(name)) continue;
-    calls.Add(ops, i, std::string(name), ops.track[i]);
+    calls.Add(ops, i, name, ops.track[i]);
   }
   return calls;
 }
@@ -251,7 +264,7 @@ Calls BackwardCalls(const OpTree& tree, const TreeBuilder& forward) {
     const auto row = static_cast<std::size_t>(op);
     if (ops.start[row] != links.backward_time[i]) continue;
     if (IsOptimizer(trace.strings.View(ops.name[row]))) continue;
-    calls.Add(ops, row, "[ BACKWARD ]" + module->full_name, links.forward_track[i]);
+    calls.Add(ops, row, fmt::format("[ BACKWARD ]{}", module->full_name), links.forward_track[i]);
   }
   return calls;
 }
@@ -273,6 +286,11 @@ ModuleTrees BuildModuleTrees(const OpTree& ops) {
   const RankTrace& trace = ops.trace();
   TreeBuilder forward(ForwardCalls(trace));
   TreeBuilder backward(BackwardCalls(ops, forward));
+  {
+    const Functions functions(trace);  // many, and of no more use afterwards
+    forward.FindCallStacks(functions);
+    backward.FindCallStacks(functions);
+  }
   for (const std::uint32_t op : ops.InOrder()) {
     if (ops.IsStep(op) || IsOptimizer(trace.strings.View(trace.host_ops.name[op]))) continue;
     if (!forward.TakeOp(trace.host_ops, op)) backward.TakeOp(trace.host_ops, op);
@@ -281,8 +299,7 @@ ModuleTrees BuildModuleTrees(const OpTree& ops) {
     forward.TakeWork(launched);
     backward.TakeWork(launched);
   }
-  const Functions functions(trace);
-  return {forward.Finish(trace.host_ops, functions), backward.Finish(trace.host_ops, functions)};
+  return {forward.Finish(trace.host_ops), backward.Finish(trace.host_ops)};
 }
 
 }  // namespace mpa

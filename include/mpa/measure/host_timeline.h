@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <vector>
 
 #include "mpa/measure/accounting.h"
@@ -47,14 +48,18 @@ class HostTimeline {
   template <typename OnPiece, typename OnIdle>
   void Walk(std::int32_t track, TimeNs begin, TimeNs end, OnPiece on_piece, OnIdle on_idle) const {
     if (track >= 0 && static_cast<std::size_t>(track) < of_track_.size()) {
-      const std::deque<HostPiece>& pieces = of_track_[static_cast<std::size_t>(track)];
-      auto at = std::partition_point(pieces.begin(), pieces.end(),
-                                     [&](const HostPiece& piece) { return piece.end <= begin; });
-      for (; at != pieces.end() && at->begin < end && begin < end; ++at) {
+      const std::deque<Begun>& all = of_track_[static_cast<std::size_t>(track)];
+      auto at = std::partition_point(all.begin(), all.end(),
+                                     [&](const Begun& begun) { return begun.begin <= begin; });
+      if (at != all.begin()) --at;
+      for (; at != all.end() && at->begin < end && begin < end; ++at) {
+        if (at->table == PieceTable::kNone) continue;
+        const TimeNs its_end =
+            std::next(at)->begin;  // what ends is followed by what begins, or nothing
+        if (its_end <= begin) continue;
         if (begin < at->begin) on_idle(begin, at->begin);
-        HostPiece cut = *at;
-        cut.begin = std::max(begin, cut.begin);
-        cut.end = std::min(end, cut.end);
+        const HostPiece cut{std::max(begin, at->begin), std::min(end, its_end), at->category,
+                            at->table, at->row};
         on_piece(cut);
         begin = cut.end;
       }
@@ -63,7 +68,16 @@ class HostTimeline {
   }
 
  private:
-  std::vector<std::deque<HostPiece>> of_track_;  // vectors would take twice that while they grow
+  /// What a thread does from `begin` on, until the next; of no table: nothing.
+  struct Begun {
+    TimeNs begin = 0;
+    std::int32_t row = -1;
+    TimeCategory category{};
+    PieceTable table{};
+  };
+
+  // By track, nothing last. Vectors would take twice that while they grow.
+  std::vector<std::deque<Begun>> of_track_;
   std::vector<BlockingCall> blocking_;
   Interval span_;
   std::int32_t main_track_ = -1;

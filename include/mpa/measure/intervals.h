@@ -42,10 +42,9 @@ TimeNs LengthWithin(const Intervals& intervals, const Interval& window);
 bool Contains(const Intervals& intervals, TimeNs time);
 
 /// A span that competes with others for the time they share. The least priority wins, then the
-/// least tie, then the least index.
+/// least index.
 struct Contender {
   TimeNs begin = 0, end = 0;
-  std::int64_t tie = 0;
   std::int32_t priority = 0;
   std::uint32_t index = 0;
 };
@@ -53,12 +52,17 @@ struct Contender {
 /// What one contender won.
 struct Won {
   TimeNs begin = 0, end = 0;
+  std::int32_t priority = 0;
   std::uint32_t index = 0;
   friend bool operator==(const Won&, const Won&) = default;
 };
 
+/// Who wins of one priority: with kLatest who begins last, and the least index of these.
+enum class Tie : std::uint8_t { kLeastIndex, kLatest };
+
 /// Calls visit(won) for who wins which time, in order of time; time that nobody asks for is left
 /// out. O(n log n).
-void Skyline(std::vector<Contender> contenders, const std::function<void(const Won&)>& visit);
+void Skyline(std::vector<Contender> contenders, Tie tie,
+             const std::function<void(const Won&)>& visit);
 
 }  // namespace mpa

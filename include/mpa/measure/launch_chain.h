@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/on_demand.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/device_work.h"
 #include "mpa/measure/nesting.h"
@@ -92,7 +93,7 @@ class LaunchChains {
   LaunchCalls calls_;
   QueueIndex queue_;
   LaunchIndex launches_;
-  Nesting ops_;
+  OnDemand<Nesting> ops_;  // most work has a call of the runtime
   std::vector<std::uint32_t> by_demand_;  // rows of the queued work by asking thread and time
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpa/measure/op_tree.h"
@@ -17,13 +17,13 @@ struct ModuleOp {
   ExactSum Time() const;
 };
 
-/// A call of a module.
+/// A call of a module. Its texts are of the tree.
 struct Module {
   TimeNs start = 0, end = 0;
-  std::string name;  ///< "nn.Module: Linear_0", "[ BACKWARD ]/nn.Module: Net_0/nn.Module: ..."
-  std::string
-      full_name;  ///< with those of all modules around it: "/nn.Module: Net_0/nn.Module: ..."
-  std::string call_stack;               ///< from the outermost function to the innermost; ends
+  std::string_view name;  ///< "nn.Module: Linear_0", "[ BACKWARD ]/nn.Module: Net_0/nn.Module: ..."
+  /// With those of all modules around it: "/nn.Module: Net_0/nn.Module: ..."
+  std::string_view full_name;
+  std::string_view call_stack;          ///< from the outermost function to the innermost; ends
                                         ///< with "..." beyond 1000 levels or 32 KiB
   int depth = 0;                        ///< 2 for modules that no other holds, whose level is 1
   std::vector<std::uint32_t> children;  ///< in order of start
@@ -34,6 +34,7 @@ struct Module {
 
 /// The calls of one pass of the model, each thread for itself.
 struct ModuleTree {
+  StringPool texts;  ///< of all calls: each step has the same
   std::vector<Module> modules;
   std::vector<std::uint32_t> roots;  ///< in order of start
   bool too_deep = false;             ///< see module_names.h; full names and call stacks are missing

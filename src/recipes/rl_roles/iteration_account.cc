@@ -78,14 +78,12 @@ class Accountant {
     }
   }
 
-  // Runs are contenders for the time; the one that began first wins.
+  // Runs are contenders for the time; the one that began first wins, which is their order.
   void FindStretches() {
     std::vector<Contender> contenders;
     for (std::size_t i = 0; i < runs_.size(); ++i)
-      contenders.push_back({.begin = runs_[i].begin,
-                            .end = runs_[i].end,
-                            .tie = runs_[i].begin,
-                            .index = static_cast<std::uint32_t>(i)});
+      contenders.push_back(
+          {.begin = runs_[i].begin, .end = runs_[i].end, .index = static_cast<std::uint32_t>(i)});
     TimeNs reached = account_.time.begin;
     const auto add = [&](const Interval& time, std::int32_t role) {
       if (time.begin >= time.end) return;
@@ -95,7 +93,7 @@ class Accountant {
       else
         stretches_.push_back({time, role});
     };
-    Skyline(std::move(contenders), [&](const Won& won) {
+    Skyline(std::move(contenders), Tie::kLeastIndex, [&](const Won& won) {
       add({reached, won.begin}, -1);
       const auto role =
           std::ranges::find(account_.roles, runs_[won.index].run->role, &RoleAccount::role);

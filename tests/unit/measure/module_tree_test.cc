@@ -109,7 +109,7 @@ TEST(ModuleTree, NamesTheModulesAroundWhereNoFunctionIsKnown) {
 TEST(ModuleTree, CutsCallStacksThatNoPythonHas) {
   Model model;
   for (int i = 0; i < 1500; ++i) model.Module("f.py(1): f", -2000 + i, 4000 - i);
-  const std::string stack = Find(model.Trees().forward, "nn.Module: Net_0").call_stack;
+  const std::string stack(Find(model.Trees().forward, "nn.Module: Net_0").call_stack);
   EXPECT_EQ(std::count(stack.begin(), stack.end(), '\n'), 1000);
   EXPECT_TRUE(stack.ends_with("f.py(1): f;\n..."));
   model.Module(std::string(40'000, 'x'), -3000, 5000);
