@@ -18,7 +18,7 @@ struct ApiTimes {
   }
 };
 
-ApiTimes TimesOf(const OpTree& tree, const std::vector<std::size_t>& ops) {
+ApiTimes TimesOf(const OpTree& tree, const std::vector<std::uint32_t>& ops) {
   const HostOps& host_ops = tree.trace().host_ops;
   ApiTimes times{.calls = static_cast<std::int64_t>(ops.size())};
   for (const std::size_t op : ops) {
@@ -43,6 +43,8 @@ std::vector<std::uint32_t> AllOpsOf(const OpTree& tree, bool level_by_level) {
 // Every operator of both sides.
 std::vector<OpPair> AllOps(const CompareInput& input) {
   std::vector<OpPair> ops;
+  ops.reserve(input.Trace(Side::kBase).host_ops.Size() +
+              input.Trace(Side::kComparison).host_ops.Size());
   for (const Side side : {Side::kBase, Side::kComparison}) {
     for (const std::uint32_t op : AllOpsOf(input.Ops(side), input.options().one_step)) {
       OpPair pair;

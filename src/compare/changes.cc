@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
@@ -73,9 +74,8 @@ struct SideAccount {
   std::size_t steps = 0;  // 0: all device work is one
 };
 
-SideAccount AccountSide(const RankTrace& trace, const GroupNames& groups, bool by_type,
-                        bool together) {
-  const RankAccount account = AccountRank(trace);
+SideAccount AccountSide(const RankTrace& trace, const RankAccount& account,
+                        const GroupNames& groups, bool by_type, bool together) {
   const auto group_of = [&](std::size_t row) -> std::string {
     const std::int32_t group = trace.communications.group[row];
     if (group < 0) return "";
@@ -117,11 +117,15 @@ ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,
   const bool by_type = AnyKernelHasType(base_trace) && AnyKernelHasType(comparison_trace);
   // A capture without steps is compared with all steps of the other one.
   const bool together = base_trace.steps.Empty() || comparison_trace.steps.Empty();
+  std::array<RankAccount, 2> accounts;
+  ParallelFor(kSides.size(),
+              [&](std::size_t i) { accounts[i] = AccountRank(input.Trace(kSides[i])); });
+  // One after the other: the lines of the program take much memory while they are looked up.
   std::array<SideAccount, 2> sides;
-  ParallelFor(kSides.size(), [&](std::size_t i) {
-    sides[i] = AccountSide(input.Trace(kSides[i]), NameGroups(base, comparison, kSides[i]), by_type,
-                           together);
-  });
+  for (std::size_t i = 0; i < kSides.size(); ++i) {
+    sides[i] = AccountSide(input.Trace(kSides[i]), std::exchange(accounts[i], {}),
+                           NameGroups(base, comparison, kSides[i]), by_type, together);
+  }
   ChangeNode whole =
       AccountChange(StepsText(sides[0].steps, sides[1].steps), sides[0].times, sides[1].times);
   whole.base = sides[0].step;

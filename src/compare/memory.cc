@@ -26,6 +26,7 @@ class OpMemory {
   explicit OpMemory(const OpTree& tree) : tree_(tree), trace_(tree.trace()) {
     const QueuedAllocations queued_allocations(trace_);
     const Allocations& allocations = trace_.allocations;
+    placed_.reserve(allocations.Size());
     for (std::size_t i = 0; i < allocations.Size(); ++i) {
       if (allocations.allocated[i] <= 0) continue;  // before the collection
       const bool queued = queued_allocations.IsQueued(i);
@@ -40,7 +41,8 @@ class OpMemory {
         op = tree.FindAnywhere(allocations.allocated[i], allocations.name[i]);
       }
       if (op >= 0) {
-        placed_.push_back({i, static_cast<std::uint32_t>(op), queued, asked});
+        placed_.push_back(
+            {asked, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(op), queued});
       } else {
         ++unplaced_;
       }
@@ -96,10 +98,10 @@ class OpMemory {
 
  private:
   struct Placed {
-    std::size_t row;
+    TimeNs asked;  // when the operator allocated, or queued the work that did
+    std::uint32_t row;
     std::uint32_t op;
     bool queued;
-    TimeNs asked;  // when the operator allocated, or queued the work that did
   };
 
   void CountWithin() {

@@ -14,9 +14,10 @@
 namespace mpa {
 
 std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<OpPair>& pairs) {
-  using OpsByName = FirstSeen<std::string_view, std::vector<std::size_t>>;
+  using Ops = std::vector<std::uint32_t>;
+  using OpsByName = FirstSeen<std::string_view, Ops>;
   OpsByName base, comparison;
-  const auto add = [&](Side side, std::optional<std::size_t> op, OpsByName& ops) {
+  const auto add = [&](Side side, std::optional<std::uint32_t> op, OpsByName& ops) {
     if (!op) return;
     const RankTrace& trace = input.Trace(side);
     ops[trace.strings.View(trace.host_ops.name[*op])].push_back(*op);
@@ -26,7 +27,6 @@ std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<Op
     add(Side::kComparison, pair.comparison, comparison);
   }
   std::vector<OpGroup> groups;
-  using Ops = std::vector<std::size_t>;
   Join(base, comparison, [&](std::string_view name, const Ops* before, const Ops* after) {
     groups.push_back({std::string(name), before != nullptr ? *before : Ops(),
                       after != nullptr ? *after : Ops()});
@@ -44,7 +44,7 @@ Row OpPairRow(const CompareInput& input, std::size_t number, double unit,
   row.cells.reserve(kCells);
   row.cells.emplace_back(static_cast<std::int64_t>(number + 1));
   bool known = true;
-  const auto append_side = [&](Side side, std::optional<std::size_t> op) {
+  const auto append_side = [&](Side side, std::optional<std::uint32_t> op) {
     if (!op) {
       AppendCells(row, Cell(), Cell(), Cell(), "", 0.0);
       return ExactSum();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,9 +17,9 @@ namespace mpa {
 /// The operators of both sides that have one name, as rows of their host operators.
 struct OpGroup {
   std::string name;
-  std::vector<std::size_t> base, comparison;
+  std::vector<std::uint32_t> base, comparison;
 
-  const std::vector<std::size_t>& Of(Side side) const {
+  const std::vector<std::uint32_t>& Of(Side side) const {
     return side == Side::kBase ? base : comparison;
   }
 };

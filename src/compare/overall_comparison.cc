@@ -272,8 +272,11 @@ void CompareOverall(const CompareInput& input, Report& report) {
   for (const Side side : {Side::kBase, Side::kComparison}) {
     if (!input.Trace(side).HasTimeline()) return;  // named when it was read
   }
-  const OverallMetrics base = ComputeOverall(input.Trace(Side::kBase), masks);
-  const OverallMetrics comparison = ComputeOverall(input.Trace(Side::kComparison), masks);
+  std::array<OverallMetrics, 2> sides;
+  ParallelFor(sides.size(), [&](std::size_t i) {
+    sides[i] = ComputeOverall(input.Trace(kSidesInOrder[i]), masks);
+  });
+  const OverallMetrics &base = sides[0], &comparison = sides[1];
   const CompareOptions& options = input.options();
   if (!options.compat && (base.e2e == 0 || comparison.e2e == 0)) {
     report.screens.push_back(OverallWithoutWork(input, base, comparison));

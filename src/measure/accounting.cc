@@ -92,7 +92,7 @@ struct WindowParts {
 
 class Accountant {
  public:
-  Accountant(const RankTrace& trace, const HostTimeline& host, const AccountInput& input)
+  Accountant(const RankTrace& trace, const HostTimeline* host, const AccountInput& input)
       : items_(FindDeviceItems(trace)), input_(input), trace_(trace), host_(host) {
     account_.clock = HostClockOf(trace, items_);
     account_.steps = FindStepWindows(trace, account_.clock, input.steps);
@@ -102,7 +102,7 @@ class Accountant {
     std::vector<Piece> occupied = Occupants(trace_, input_, items_).Resolve();
     FreeTime free(trace_, account_.clock, items_, host_);
     std::vector<WindowParts> windows = Divide(std::exchange(occupied, {}), free);
-    free.LearnLatency(GapsOf(windows));
+    free.Learn(GapsOf(windows));
     for (std::size_t step = 0; step < windows.size(); ++step) {
       Fill(std::exchange(windows[step], {}), free, account_.steps[step]);
     }
@@ -202,7 +202,7 @@ class Accountant {
   std::vector<DeviceItem> items_;
   const AccountInput& input_;
   const RankTrace& trace_;
-  const HostTimeline& host_;
+  const HostTimeline* host_;  // null: nobody has it
   RankAccount account_;
 };
 
@@ -226,12 +226,12 @@ std::vector<StepAccount> FindStepWindows(const RankTrace& trace, const HostClock
 }
 
 RankAccount AccountRank(const RankTrace& trace, const AccountInput& input) {
-  return AccountRank(trace, HostTimeline(trace), input);
+  return Accountant(trace, nullptr, input).Account();
 }
 
 RankAccount AccountRank(const RankTrace& trace, const HostTimeline& host,
                         const AccountInput& input) {
-  return Accountant(trace, host, input).Account();
+  return Accountant(trace, &host, input).Account();
 }
 
 // Whether the first step counts.

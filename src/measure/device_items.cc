@@ -121,13 +121,14 @@ class ItemCollector {
   explicit ItemCollector(const RankTrace& trace) : trace_(trace) {}
 
   std::vector<DeviceItem> Collect() && {
-    items_.reserve(trace_.kernels.Size() + trace_.communications.Size());
+    const std::vector<std::size_t> copies = MemoryCopies(trace_);
+    items_.reserve(trace_.kernels.Size() + copies.size() + trace_.communications.Size());
     if (trace_.kernels.Empty()) {
       AddKernelsOfTasks();
     } else {
       AddKernels();
     }
-    AddCopies();
+    AddCopies(copies);
     AddOperations();
     std::ranges::stable_sort(items_, {}, &DeviceItem::begin);
     return std::move(items_);
@@ -183,9 +184,9 @@ class ItemCollector {
     }
   }
 
-  void AddCopies() {
+  void AddCopies(const std::vector<std::size_t>& copies) {
     const CopyDirections directions(trace_);
-    for (const std::size_t copy : MemoryCopies(trace_)) {
+    for (const std::size_t copy : copies) {
       items_.push_back(
           Item(trace_.device_tasks, copy, directions.Of(copy), PieceTable::kDeviceTasks));
     }

@@ -48,7 +48,7 @@ std::map<std::int64_t, std::vector<std::uint32_t>> FindEventWaits(const DeviceTa
 }  // namespace
 
 FreeTime::FreeTime(const RankTrace& trace, const HostClock& clock,
-                   std::span<const DeviceItem> items, const HostTimeline& host)
+                   std::span<const DeviceItem> items, const HostTimeline* host)
     : trace_(trace),
       clock_(clock),
       items_(items),
@@ -83,20 +83,23 @@ std::optional<std::uint32_t> FreeTime::StartingAt(TimeNs time) const {
   return best;
 }
 
-void FreeTime::LearnLatency(const std::vector<FreeGap>& gaps) {
+void FreeTime::Learn(const std::vector<FreeGap>& gaps) {
   std::vector<TimeNs> latencies;
+  Intervals of_host;  // in which the host is what matters, on its clock
   for (const FreeGap& gap : gaps) {
     const auto chain = gap.next ? ChainOf(*gap.next) : std::nullopt;
-    if (!chain) continue;
-    const TimeNs launched = chain->launched - clock_.offset;
+    const TimeNs launched = chain ? chain->launched - clock_.offset : gap.begin;
+    if (launched > gap.begin || !gap.next)
+      of_host.push_back({gap.begin + clock_.offset, gap.end + clock_.offset});
     if (launched > gap.begin && launched < gap.end) latencies.push_back(gap.end - launched);
   }
+  if (host_ == nullptr) host_ = &own_host_.emplace(trace_, of_host);
   if (latencies.empty()) return;
   usual_latency_ = ValueOfRank(latencies, NearestRankAbove(latencies.size(), 50));
 }
 
 std::optional<std::int32_t> FreeTime::DrainingCall(const FreeGap& gap) const {
-  const std::vector<BlockingCall>& calls = host_.Blocking();
+  const std::vector<BlockingCall>& calls = host_->Blocking();
   const TimeNs begin = gap.begin + clock_.offset;
   const auto after = std::partition_point(
       calls.begin(), calls.end(),
@@ -140,7 +143,7 @@ void FreeTime::Explain(const FreeGap& gap, std::vector<Piece>& pieces) {
   const Cut whole{gap.begin + clock_.offset, gap.end + clock_.offset};
   const auto explain_as = [&](TimeCategory category, PieceTable table = PieceTable::kNone,
                               std::int32_t row = -1) { Add(whole, category, table, row, known_); };
-  if (!host_.HasAny()) return explain_as(TimeCategory::kUnrecorded);
+  if (!host_->HasAny()) return explain_as(TimeCategory::kUnrecorded);
   if (!gap.next) return ExplainTail(whole);
   const auto chain = ChainOf(*gap.next);
   if (!chain) return explain_as(TimeCategory::kUnknown);
@@ -156,8 +159,8 @@ void FreeTime::Explain(const FreeGap& gap, std::vector<Piece>& pieces) {
 }
 
 void FreeTime::ExplainTail(const Cut& gap) {
-  host_.Walk(
-      host_.MainTrack(), gap.begin, gap.end,
+  host_->Walk(
+      host_->MainTrack(), gap.begin, gap.end,
       [&](const HostPiece& piece) { AddHost(piece, known_); },
       [&](TimeNs begin, TimeNs end) {
         Add({begin, end}, TimeCategory::kHostIdle, PieceTable::kNone, -1, known_);
@@ -169,7 +172,7 @@ void FreeTime::ExplainChain(const Cut& gap, const LaunchChain& chain, bool ends_
   const TimeNs taken = std::clamp(chain.taken, gap.begin, launched);
   const TimeNs asked = std::clamp(chain.asked, gap.begin, taken);
   const auto add_launching = [&](TimeNs from, TimeNs to, TimeCategory idle) {
-    host_.Walk(
+    host_->Walk(
         chain.launching_track, from, to, [&](const HostPiece& piece) { AddHost(piece, known_); },
         [&](TimeNs begin, TimeNs end) {
           Add({begin, end}, idle, PieceTable::kNone, -1, known_);
@@ -190,7 +193,7 @@ void FreeTime::AddLatency(const Cut& range, std::int32_t blocked_track) {
   const auto add_queue = [&](TimeNs begin, TimeNs end) {
     Add({begin, end}, TimeCategory::kDeviceQueue, PieceTable::kNone, -1, known_);
   };
-  host_.Walk(
+  host_->Walk(
       blocked_track, usual, range.end,
       [&](const HostPiece& piece) {
         const bool blocked = piece.category == TimeCategory::kHostCopy ||
@@ -208,7 +211,7 @@ void FreeTime::AddLatency(const Cut& range, std::int32_t blocked_track) {
 // another thread (the main one within backward()) or did not run yet, the one that works counts.
 void FreeTime::AddProducer(std::int32_t track, const Cut& range) {
   if (range.begin >= range.end) return;
-  host_.Walk(
+  host_->Walk(
       track, range.begin, range.end,
       [&](const HostPiece& piece) {
         if (piece.category == TimeCategory::kPython) {
@@ -234,7 +237,7 @@ void FreeTime::AddOther(std::int32_t track, const Cut& range, const HostPiece* o
     if (other < 0 || other == track) {
       AddRest(track, {begin, end}, own);
     } else {
-      host_.Walk(
+      host_->Walk(
           other, begin, end,
           [&](const HostPiece& piece) {
             if (piece.category == TimeCategory::kPython) {
@@ -261,9 +264,9 @@ void FreeTime::AddRest(std::int32_t track, const Cut& range, const HostPiece* ow
   const auto idle = [&](TimeNs begin, TimeNs end) {
     Add({begin, end}, TimeCategory::kHostIdle, PieceTable::kNone, -1, Confidence::kGuess);
   };
-  if (track == host_.MainTrack()) return idle(range.begin, range.end);
-  host_.Walk(
-      host_.MainTrack(), range.begin, range.end,
+  if (track == host_->MainTrack()) return idle(range.begin, range.end);
+  host_->Walk(
+      host_->MainTrack(), range.begin, range.end,
       [&](const HostPiece& piece) { AddHost(piece, Confidence::kGuess); }, idle);
 }
 

@@ -28,21 +28,23 @@ struct FreeGap {
 /// timeline, which must outlive it.
 class FreeTime {
  public:
+  /// `host`: null if nobody has it.
   FreeTime(const RankTrace& trace, const HostClock& clock, std::span<const DeviceItem> items,
-           const HostTimeline& host);
+           const HostTimeline* host);
 
   /// Of the items that begin at `time` the one that was launched last, of these the one on the
   /// smallest stream. Empty: none begins then.
   std::optional<std::uint32_t> StartingAt(TimeNs time) const;
-  /// From then on it is known how long launches usually take to reach the device.
-  void LearnLatency(const std::vector<FreeGap>& gaps);
+  /// To be called with all gaps, in order of time, before anything below. From then on it is known
+  /// how long launches usually take to reach the device, and what the host did in the gaps.
+  void Learn(const std::vector<FreeGap>& gaps);
   /// Appends the pieces of the gap, which fill it.
   void Explain(const FreeGap& gap, std::vector<Piece>& pieces);
   /// From the first to the last record of the host, on the clock of the device.
   Interval HostSpan() const {
-    return {host_.Span().begin - clock_.offset, host_.Span().end - clock_.offset};
+    return {host_->Span().begin - clock_.offset, host_->Span().end - clock_.offset};
   }
-  bool HasHost() const { return host_.HasAny(); }
+  bool HasHost() const { return host_->HasAny(); }
   /// The call that ended in the gap and had waited since before it.
   std::optional<std::int32_t> DrainingCall(const FreeGap& gap) const;
 
@@ -67,7 +69,8 @@ class FreeTime {
   const HostClock& clock_;
   std::span<const DeviceItem> items_;
   LaunchChains chains_;
-  const HostTimeline& host_;
+  const HostTimeline* host_;
+  std::optional<HostTimeline> own_host_;
   Intervals collections_;                                     // of garbage
   std::vector<std::pair<TimeNs, std::int32_t>> requests_;     // work asked for, with the thread
   std::map<std::int64_t, std::vector<std::uint32_t>> waits_;  // tasks by stream, in order of end

@@ -58,12 +58,17 @@ class RowNumbers {
 
 class TimelineBuilder {
  public:
-  TimelineBuilder(const RankTrace& trace, const RowNumbers& numbers,
+  /// `asked`: null is all times.
+  TimelineBuilder(const RankTrace& trace, const RowNumbers& numbers, const Intervals* asked,
                   std::vector<BlockingCall>& blocking)
-      : trace_(trace), numbers_(numbers), threads_(trace.tracks.Size()), blocking_(blocking) {}
+      : trace_(trace),
+        numbers_(numbers),
+        asked_(asked),
+        threads_(trace.tracks.Size()),
+        blocking_(blocking) {}
 
   std::vector<ThreadSpans> Build() && {
-    Reserve();
+    if (asked_ == nullptr) Reserve();
     AddPythonCalls();
     AddQueuedWork();
     AddHostCalls();
@@ -99,6 +104,7 @@ class TimelineBuilder {
     if (track < 0 || static_cast<std::size_t>(track) >= threads_.size()) return;
     span_.begin = std::min(span_.begin, begin);
     span_.end = std::max(span_.end, end);
+    if (asked_ != nullptr && !Touches(*asked_, {begin, end})) return;
     threads_[static_cast<std::size_t>(track)].push_back(
         {begin, end, static_cast<std::int32_t>(category), numbers_.Of(table, row)});
   }
@@ -240,6 +246,7 @@ class TimelineBuilder {
 
   const RankTrace& trace_;
   const RowNumbers& numbers_;
+  const Intervals* asked_;
   std::vector<ThreadSpans> threads_;
   std::vector<BlockingCall>& blocking_;
   Interval span_{std::numeric_limits<TimeNs>::max(), std::numeric_limits<TimeNs>::min()};
@@ -274,9 +281,15 @@ std::int32_t MainTrackOf(const RankTrace& trace) {
   return track >= 0 ? track : count(trace.host_calls.track, any);
 }
 
-HostTimeline::HostTimeline(const RankTrace& trace) : main_track_(MainTrackOf(trace)) {
+HostTimeline::HostTimeline(const RankTrace& trace) : HostTimeline(trace, nullptr) {}
+
+HostTimeline::HostTimeline(const RankTrace& trace, const Intervals& asked)
+    : HostTimeline(trace, &asked) {}
+
+HostTimeline::HostTimeline(const RankTrace& trace, const Intervals* asked)
+    : main_track_(MainTrackOf(trace)) {
   const RowNumbers numbers(trace);
-  TimelineBuilder builder(trace, numbers, blocking_);
+  TimelineBuilder builder(trace, numbers, asked, blocking_);
   std::vector<ThreadSpans> threads = std::move(builder).Build();
   span_ = builder.span();
   has_any_ = span_.begin <= span_.end;

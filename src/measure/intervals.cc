@@ -76,6 +76,13 @@ bool Contains(const Intervals& intervals, TimeNs time) {
   return at != intervals.end() && at->begin <= time;
 }
 
+bool Touches(const Intervals& intervals, const Interval& window) {
+  const auto at =
+      std::partition_point(intervals.begin(), intervals.end(),
+                           [&](const Interval& row) { return row.end <= window.begin; });
+  return at != intervals.end() && at->begin < window.end && window.begin < window.end;
+}
+
 namespace {
 
 struct Beats {
@@ -95,9 +102,7 @@ void Skyline(std::vector<Contender> contenders, Tie tie,
   const auto loses = [&](const Contender* a, const Contender* b) { return beats(*b, *a); };
   std::erase_if(contenders, [](const Contender& span) { return span.begin >= span.end; });
   const auto earlier = [](const Contender& a, const Contender& b) { return a.begin < b.begin; };
-  if (!std::ranges::is_sorted(contenders, earlier)) {
-    std::ranges::stable_sort(contenders, earlier);
-  }
+  if (!std::ranges::is_sorted(contenders, earlier)) std::ranges::sort(contenders, earlier);
   Won latest;  // what its winner may win more of; nothing at first
   std::priority_queue<const Contender*, std::vector<const Contender*>, decltype(loses)> open(loses);
   auto next = contenders.cbegin();

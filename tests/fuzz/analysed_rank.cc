@@ -26,6 +26,7 @@ void CompareWithItself(const RankTrace& trace, unsigned choice) {
   const CompareInput input(trace, "old", trace, "new", options);
   Report report;
   for (const Comparison& comparison : AllComparisons()) comparison.run(input, report);
+  for (Sheet& sheet : report.sheets) sheet.rows.reserve(0);  // makes those made when they are read
 }
 
 void RunRecipes(const RankTrace& trace) {

@@ -19,6 +19,7 @@ inline Report Compare(std::string_view name, const RankTrace& base, const RankTr
   for (const Comparison& candidate : AllComparisons()) {
     if (candidate.name == name) candidate.run(input, report);
   }
+  for (Sheet& sheet : report.sheets) sheet.rows.reserve(0);  // stores those made of the input
   return report;
 }
 

@@ -39,7 +39,7 @@ struct CompareOptions {
 
 /// Operators that belong together, as rows of the two rank's host operators; one may be missing.
 struct OpPair {
-  std::optional<std::size_t> base, comparison;
+  std::optional<std::uint32_t> base, comparison;
 };
 
 /// Two captures and what several analyses compute from them, each once and when it is first asked
@@ -82,7 +82,7 @@ class CompareInput {
 
 /// An analysis of two captures. `run` appends its sheets to the report, and a note with the reason
 /// and the remedy for a sheet that cannot be made; it depends on its arguments only and runs beside
-/// the others.
+/// the others. Rows may be made when they are read: the input has to outlive them.
 struct Comparison {
   std::string_view name;     ///< of its option: "kernel" for --enable_kernel_compare
   std::string_view title;    ///< in `check`: "kernels"

@@ -33,6 +33,8 @@ std::int32_t MainTrackOf(const RankTrace& trace);
 class HostTimeline {
  public:
   explicit HostTimeline(const RankTrace& trace);
+  /// The same for who asks for nothing outside these times.
+  HostTimeline(const RankTrace& trace, const Intervals& asked);
 
   /// False for a capture without any record of the host.
   bool HasAny() const { return has_any_; }
@@ -68,6 +70,8 @@ class HostTimeline {
   }
 
  private:
+  HostTimeline(const RankTrace& trace, const Intervals* asked);
+
   /// What a thread does from `begin` on, until the next; of no table: nothing.
   struct Begun {
     TimeNs begin = 0;

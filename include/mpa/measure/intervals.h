@@ -40,6 +40,8 @@ TimeNs Length(const Intervals& intervals);
 TimeNs LengthWithin(const Intervals& intervals, const Interval& window);
 /// True for a time in one of the intervals. Logarithmic.
 bool Contains(const Intervals& intervals, TimeNs time);
+/// True if the window and one of the intervals share some time. Logarithmic.
+bool Touches(const Intervals& intervals, const Interval& window);
 
 /// A span that competes with others for the time they share. The least priority wins, then the
 /// least index.

@@ -95,6 +95,7 @@ TEST_P(IntervalArithmetic, AgreesWithOneBitPerNanosecond) {
     ASSERT_EQ(Length(a), static_cast<TimeNs>(bits_a.count()));
     for (const Interval& window : raw_b) {
       ASSERT_EQ(LengthWithin(a, window), static_cast<TimeNs>((bits_a & BitsOf({window})).count()));
+      ASSERT_EQ(Touches(a, window), (bits_a & BitsOf({window})).any());
     }
     for (TimeNs time = 0; time < kEnd; ++time) {
       ASSERT_EQ(Contains(a, time), bits_a[static_cast<std::size_t>(time)]) << time;
