@@ -93,7 +93,7 @@ class LaunchChains {
   LaunchCalls calls_;
   QueueIndex queue_;
   LaunchIndex launches_;
-  OnDemand<Nesting> ops_;  // most work has a call of the runtime
+  OnDemand<Nesting> ops_;                 // most work has a call of the runtime
   std::vector<std::uint32_t> by_demand_;  // rows of the queued work by asking thread and time
 };
 
