@@ -3,23 +3,18 @@
 #include "load_rank.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "capture_groups.h"
 #include "graph_captures.h"
 #include "mpa/base/log.h"
-#include "mpa/base/parallel.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/serving_steps.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
-#include "mpa/pipeline/find_ranks.h"
-#include "rank_lists.h"
 
 namespace mpa {
 namespace {
@@ -247,188 +242,6 @@ MemoryBudget::Share::~Share() {
   const std::lock_guard lock(budget_.mutex_);
   budget_.taken_ -= bytes_;
   budget_.changed_.notify_all();
-}
-
-// The ranks of a job, each once.
-
-namespace {
-
-// What traces of torch.profiler say of themselves. An unreadable one is reported by its reader.
-void ReadGpuFacts(std::vector<RankInput>& inputs) {
-  ParallelFor(inputs.size(), [&](std::size_t i) {
-    const CaptureFile* trace = inputs[i].FindKineto();
-    if (trace == nullptr) return;
-    try {
-      inputs[i].gpu = ReadGpuTraceFacts(trace->path);
-    } catch (const Error& error) {
-      Log(LogLevel::kDebug, "{}; its rank is unknown", error.what());
-    }
-  });
-}
-
-// Captures of `group` that are left out, in the words that fit how the groups were told apart.
-std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
-                    const CaptureGroup& group, const CaptureGroup& kept) {
-  std::vector<std::int64_t> ranks;
-  for (const FoundRank& found : group.ranks) {
-    if (found.rank >= 0) ranks.push_back(found.rank);
-  }
-  const std::string rank_text =
-      ranks.empty() ? "captures of unknown rank"
-                    : fmt::format("{} {}", Plural(ranks.size(), "rank"), fmt::join(ranks, ", "));
-  const auto shown = [&](const CaptureGroup& one) {
-    if (how == ToldApart::kByDirectory)
-      return (one.name == kHere ? directory : directory / one.name).string();
-    if (how == ToldApart::kByName) return fmt::format("{}/{}", directory.string(), one.name);
-    return one.ranks.front().input.path.string();
-  };
-  if (how == ToldApart::kByTime) {
-    return fmt::format(
-        "the session of {} ({}) is left out: that of {} is analysed; give each a directory "
-        "of its own",
-        shown(group), rank_text, shown(kept));
-  }
-  return fmt::format("{} with {} is left out: another job, engine or role than {}; {}",
-                     shown(group), rank_text, shown(kept),
-                     how == ToldApart::kByDirectory && group.name != kHere
-                         ? fmt::format("analyse it with -d {}", shown(group))
-                         : "give each a directory of its own");
-}
-
-// Several captures of one rank that are not known to be of different jobs: one note for each.
-void NoteLatest(const CaptureGroup& left_out, const CaptureGroup& kept, FoundRanks& result) {
-  for (const FoundRank& found : left_out.ranks) {
-    const auto latest = std::ranges::find(kept.ranks, found.rank, &FoundRank::rank);
-    result.notes.push_back(
-        fmt::format("rank {}: {} is left out, because {} is later; if they are of different jobs, "
-                    "give each a directory of its own",
-                    found.rank, found.input.path.string(), latest->input.path.string()));
-  }
-}
-
-void DropOtherJobs(std::vector<FoundRank>& ranks, FoundRanks& result) {
-  for (const FoundRank& other : TakeOtherJobs(ranks)) {
-    result.partial = true;
-    result.notes.push_back(
-        fmt::format("{}: left out, it is of another kind of device than the other captures, or of "
-                    "a job of another size (world_size); give one job at a time",
-                    other.input.path.string()));
-  }
-  for (const FoundRank& earlier : TakeEarlierJobs(ranks)) {
-    result.partial = true;
-    result.notes.push_back(
-        fmt::format("{}: left out, it was captured days before others and belongs to another job; "
-                    "give one job at a time",
-                    earlier.input.path.string()));
-  }
-}
-
-// Ranks of different jobs are never analysed together: the group with most ranks counts, of several
-// the last in time, or the first by name.
-void KeepOneGroup(const std::filesystem::path& directory, CaptureGroups found, FoundRanks& result) {
-  std::vector<CaptureGroup>& groups = found.groups;
-  const bool is_last =
-      found.told_apart == ToldApart::kByTime || found.told_apart == ToldApart::kNot;
-  if (is_last) std::ranges::reverse(groups);
-  auto kept = std::ranges::max_element(
-      groups, [](const auto& a, const auto& b) { return a.ranks.size() < b.ranks.size(); });
-  if (found.told_apart == ToldApart::kNot) kept = groups.begin();
-  for (auto group = groups.begin(); group != groups.end(); ++group) {
-    if (group == kept) continue;
-    result.partial = true;
-    if (found.told_apart == ToldApart::kNot)
-      NoteLatest(*group, *kept, result);
-    else
-      result.notes.push_back(LeftOut(directory, found.told_apart, *group, *kept));
-  }
-  DropOtherJobs(kept->ranks, result);
-  result.ranks = std::move(kept->ranks);
-}
-
-void KeepAllGroups(CaptureGroups found, FoundRanks& result) {
-  std::vector<std::string> names;
-  for (CaptureGroup& group : found.groups) {
-    names.push_back(group.name);
-    DropOtherJobs(group.ranks, result);
-    for (FoundRank& rank : group.ranks) {
-      rank.group = group.name;
-      result.ranks.push_back(std::move(rank));
-    }
-  }
-  result.notes.push_back(
-      fmt::format("{} are several jobs, engines or roles, because they share ranks; each is "
-                  "analysed by itself",
-                  fmt::join(names, ", ")));
-}
-
-// They may be of several devices, hosts and times.
-void KeepEveryCapture(CaptureGroups found, FoundRanks& result) {
-  for (CaptureGroup& group : found.groups) {
-    for (FoundRank& rank : group.ranks) result.ranks.push_back(std::move(rank));
-  }
-  std::ranges::stable_sort(result.ranks, {}, &FoundRank::rank);
-}
-
-}  // namespace
-
-FoundRanks FindRanks(const std::filesystem::path& directory,
-                     const std::optional<std::set<std::int64_t>>& wanted,
-                     const OpenOptions& options, GroupsTaken taken) {
-  FoundRanks result;
-  Discovery discovery = Discover(directory, options);
-  if (!wanted) result.all = discovery.ranks.size() + discovery.unusable.size();
-  for (const Discovery::Unusable& unusable : discovery.unusable) {
-    result.notes.push_back(fmt::format("{}; it is left out", unusable.Told()));
-    result.partial = true;
-  }
-  ReadGpuFacts(discovery.ranks);
-  std::vector<FoundRank> found;
-  std::set<std::int64_t> seen;
-  for (RankInput& input : discovery.ranks) {
-    if (input.info && !input.info->rank_problem.empty()) {
-      result.notes.push_back(input.info->rank_problem);
-    }
-    if (!input.info_problem.empty()) {
-      result.notes.push_back(input.info_problem + "; the collection settings stay unknown");
-    }
-    std::int64_t rank = RankNumberOf(input);
-    if (rank >= kMaxRanks) {
-      result.notes.push_back(
-          fmt::format("{}: no job has a rank {}, it is taken as unknown; correct "
-                      "the number in the name of profiler_info or the database",
-                      input.path.string(), rank));
-      result.partial = true;
-      rank = -1;
-    }
-    seen.insert(rank);
-    if (wanted && !wanted->contains(rank)) continue;
-    found.push_back({rank, std::move(input)});
-  }
-  if (const std::string missing = MissingRanks(wanted, seen); !missing.empty()) {
-    if (found.empty()) Fail(ErrorKind::kInput, "{}: {}", directory.string(), missing);
-    result.notes.push_back(fmt::format("{}: {}", directory.string(), missing));
-    result.partial = true;
-  }
-  if (found.empty()) {
-    if (discovery.ranks.empty() && discovery.unusable.size() == 1) {
-      Fail(ErrorKind::kInput, "{}", discovery.unusable.front().Told());
-    }
-    Fail(ErrorKind::kInput, "{}: no readable capture; see why with 'msprof-analyze check {}'",
-         directory.string(), directory.string());
-  }
-  CaptureGroups groups = SeparateCaptures(directory, std::move(found));
-  const bool have_names =
-      groups.told_apart == ToldApart::kByDirectory || groups.told_apart == ToldApart::kByName;
-  if (taken == GroupsTaken::kJoined)
-    KeepEveryCapture(std::move(groups), result);
-  else if (taken == GroupsTaken::kAll && have_names)
-    KeepAllGroups(std::move(groups), result);
-  else
-    KeepOneGroup(directory, std::move(groups), result);
-  std::vector<const RankInput*> inputs;
-  for (const FoundRank& rank : result.ranks) inputs.push_back(&rank.input);
-  NoteUnreadRecords(inputs, result.notes);
-  return result;
 }
 
 }  // namespace mpa

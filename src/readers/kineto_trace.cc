@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <limits>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -13,10 +12,10 @@
 #include "begin_ends.h"
 #include "gpu_launches.h"
 #include "kineto_collectives.h"
+#include "kineto_memory.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "mpa/measure/kernel_class.h"
-#include "mpa/measure/memory_copies.h"
 #include "mpa/model/device_tasks.h"
 #include "mpa/readers/reader.h"
 #include "npu_kineto.h"
@@ -47,12 +46,6 @@ template <typename Names>
 bool Contains(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
-
-// An allocation, or a release when `bytes` is negative.
-struct MemoryEvent {
-  TimeNs time = 0;
-  std::int64_t bytes = 0, address = 0;
-};
 
 // The data that is joined after all pieces were read.
 struct Joined {
@@ -272,34 +265,7 @@ class KinetoFiller {
   }
 
   void AddMemory(const TraceEvent& event) {
-    std::int64_t device = -1;
-    std::int64_t reserved = 0, allocated = -1;
-    MemoryEvent memory;
-    bool has_address = false;
-    constexpr std::int64_t kNoSize = std::numeric_limits<std::int64_t>::max();
-    for (const EventArg& arg : event.args) {
-      if (Is(arg.key, "Device Id")) device = io::ParseInt(arg.value).value_or(-1);
-      if (Is(arg.key, "Total Reserved"))
-        reserved = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
-      if (Is(arg.key, "Total Allocated")) allocated = io::ScaledDecimal(arg.value, 0).value_or(-1);
-      if (Is(arg.key, "Bytes")) memory.bytes = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
-      if (Is(arg.key, "Addr")) {
-        memory.address = IdFrom(arg.value);
-        has_address = true;
-      }
-    }
-    const auto time = io::NsFromMicros(event.ts);
-    if (device < 0 || !time) return;  // memory of the host
-    memory.time = *time;
-    if (!IsSize(reserved) || !IsSize(memory.bytes < 0 ? -(memory.bytes + 1) : memory.bytes)) {
-      fragment_.part.issues.Count("memory event left out, invalid size", file_name_);
-      return;
-    }
-    fragment_.part.memory_samples.Append({.time = *time,
-                                          .reserved_bytes = reserved,
-                                          .allocated_bytes = IsSize(allocated) ? allocated : -1});
-    fragment_.rest.memory.push_back(memory);
-    if (!has_address) fragment_.part.lacks_addresses = true;
+    ReadMemoryEvent(event, file_name_, fragment_.part, fragment_.rest.memory);
   }
 
   Fragment& fragment_;
@@ -310,37 +276,6 @@ class KinetoFiller {
   std::string_view file_name_;
   std::unordered_map<StringId, WorkKind> kinds_;  // by name of a kernel
 };
-
-// The allocations in a list of allocations and releases. An address that is allocated again before
-// it was released keeps no release. If a release has another size, its time is uncertain and the
-// allocation is left out.
-void AppendAllocations(std::vector<MemoryEvent> events, Allocations& allocations) {
-  std::ranges::stable_sort(events, {}, &MemoryEvent::time);
-  const auto append = [&](const MemoryEvent& event, TimeNs released) {
-    allocations.Append({.bytes = event.bytes, .allocated = event.time, .released = released});
-  };
-  std::vector<std::optional<MemoryEvent>> open;  // in order of allocation
-  std::unordered_map<std::int64_t, std::size_t> open_at;
-  for (const MemoryEvent& event : events) {
-    const auto found = open_at.find(event.address);
-    if (event.bytes > 0) {
-      if (found != open_at.end()) {
-        append(*open[found->second], -1);
-        open[found->second] = event;
-      } else {
-        open_at[event.address] = open.size();
-        open.emplace_back(event);
-      }
-    } else if (found != open_at.end()) {
-      if (open[found->second]->bytes == -event.bytes) append(*open[found->second], event.time);
-      open[found->second].reset();
-      open_at.erase(found);
-    }
-  }
-  for (const auto& event : open) {
-    if (event) append(*event, -1);
-  }
-}
 
 // Puts the fragments of a trace together.
 class KinetoTraceJoin {
