@@ -49,28 +49,15 @@ const std::vector<Comparison>& AllComparisons() {
 }
 
 CompareInput::Capture::Capture(const RankTrace& its_trace, std::string its_path)
-    : trace(its_trace), path(std::move(its_path)) {}
-CompareInput::Capture::~Capture() = default;
+    : trace(its_trace), path(std::move(its_path)), ops([this] { return OpTree(trace); }) {}
 
 CompareInput::CompareInput(const RankTrace& base, std::string base_path,
                            const RankTrace& comparison, std::string comparison_path,
                            CompareOptions options)
     : base_(base, std::move(base_path)),
       comparison_(comparison, std::move(comparison_path)),
-      options_(std::move(options)) {}
-CompareInput::~CompareInput() = default;
-
-const OpTree& CompareInput::Ops(Side side) const {
-  const Capture& capture = Of(side);
-  std::call_once(capture.once, [&] { capture.ops = std::make_unique<OpTree>(capture.trace); });
-  return *capture.ops;
-}
-
-const std::vector<OpPair>& CompareInput::MatchedOps() const {
-  std::call_once(matched_once_,
-                 [&] { matched_ = MatchOps(Ops(Side::kBase), Ops(Side::kComparison), options_); });
-  return matched_;
-}
+      options_(std::move(options)),
+      matched_([this] { return MatchOps(Ops(Side::kBase), Ops(Side::kComparison), options_); }) {}
 
 // The first sheet of the workbook: what the screen says, and where to look for more.
 

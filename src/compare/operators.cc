@@ -45,10 +45,7 @@ Sheet StatisticSheet(const CompareInput& input) {
       for (const std::size_t op : group.Of(side)) time.Add(TimeOf(input.Ops(side), op));
       const bool known = group.Of(side).empty() || KnowsLaunches(input.Trace(side));
       all_known = all_known && known;
-      if (known)
-        row.cells.emplace_back(time.Ms());
-      else
-        row.cells.emplace_back(NoNumber::kUnknown);
+      row.cells.push_back(known ? Cell(time.Ms()) : NoNumber::kUnknown);
       row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
     }
     if (all_known) {

@@ -68,8 +68,8 @@ LaunchIndex::LaunchIndex(const RankTrace& trace) {
 }
 
 std::optional<std::size_t> LaunchIndex::Find(std::int64_t link) const {
-  const auto behind = std::partition_point(rows_.begin(), rows_.end(),
-                                           [&](const auto& row) { return row.first <= link; });
+  const auto behind =
+      std::ranges::upper_bound(rows_, link, {}, [](auto& row) { return row.first; });
   if (behind == rows_.begin() || std::prev(behind)->first != link) return std::nullopt;
   return std::prev(behind)->second;
 }

@@ -2,13 +2,13 @@
 // communication.json and communication_matrix.json: what each step's collectives moved, at which
 // bandwidth, and between which ranks.
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "communication_steps.h"
+#include "megabytes.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
 #include "mpa/measure/collectives.h"
@@ -23,16 +23,11 @@ using io::Member;
 
 constexpr const char *kTotal = "Total Op Info", *kBandwidths = "Communication Bandwidth Info";
 
-// A member in units of `unit`; 0 for an invalid number: values beyond a petabyte or 11 days would
-// overflow the sums.
+// A member in units of `unit`.
 std::int64_t Scaled(const Json& object, const char* key, double unit, Issues& issues) {
   const Json& value = Member(object, key);
   if (value.is_null() || value == "N/A") return 0;
-  const double scaled = value.is_number() ? value.get<double>() * unit : -1;
-  constexpr double kMax = 1e15;
-  if (scaled >= 0 && scaled <= kMax) return std::llround(scaled);
-  issues.Count("invalid traffic, taken as 0", key);
-  return 0;
+  return TrafficOrZero(value.is_number() ? value.get<double>() * unit : -1, key, issues);
 }
 
 // The number; 0 if the member is missing or holds something else.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "mpa/io/numbers.h"
+#include "mpa/model/issues.h"
 
 namespace mpa::readers {
 
@@ -28,6 +30,15 @@ inline std::optional<std::int64_t> BytesFromMebibytes(std::string_view text) {
 }
 inline std::optional<std::int64_t> BytesFromKibibytes(std::string_view text) {
   return BytesFrom<6>(text, std::int64_t{1} << 10);
+}
+
+/// Bytes or ns of traffic, rounded; 0 for an invalid amount, which is counted by what it is called:
+/// values beyond a petabyte or 11 days would overflow the sums.
+inline std::int64_t TrafficOrZero(double amount, std::string_view name, Issues& issues) {
+  constexpr double kMax = 1e15;
+  if (amount >= 0 && amount <= kMax) return std::llround(amount);
+  issues.Count("invalid traffic, taken as 0", name);
+  return 0;
 }
 
 /// True for a frequency that a core can run at.

@@ -197,7 +197,6 @@ void FillStepTimes(const Session& session, RankTrace& trace) {
 }
 
 void FillTransfers(const Session& session, RankTrace& trace) {
-  constexpr double kMax = 1e15;  // bytes; larger sums of a broken file would overflow
   for (const CommunicationStep& step : raw::SummariseCommunication(session)) {
     const auto total = std::ranges::find_if(
         step.collective, [](const CommunicationOp& op) { return op.group.empty(); });
@@ -205,10 +204,12 @@ void FillTransfers(const Session& session, RankTrace& trace) {
     const auto add = [&](Transport transport, LinkKind kind) {
       const auto use = total->links.find(kind);
       if (use == total->links.end()) return;
-      trace.transfers.Append({.step = StepOfName(step.step),
-                              .transport = transport,
-                              .bytes = std::llround(std::min(use->second.megabytes * 1e6, kMax)),
-                              .time = std::llround(use->second.milliseconds * 1e6)});
+      const LinkUse& moved = use->second;
+      trace.transfers.Append(
+          {.step = StepOfName(step.step),
+           .transport = transport,
+           .bytes = TrafficOrZero(moved.megabytes * 1e6, "Transit Size(MB)", trace.issues),
+           .time = TrafficOrZero(moved.milliseconds * 1e6, "Transit Time(ms)", trace.issues)});
     };
     add(Transport::kRdma, LinkKind::kRdma);
     add(Transport::kSdma, LinkKind::kSdma);

@@ -5,22 +5,20 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/on_demand.h"
 #include "mpa/capture/ability.h"
 #include "mpa/measure/kernel_masks.h"
+#include "mpa/measure/op_tree.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/report/report.h"
 
 /// The analyses of `compare`: each looks at both captures and writes sheets.
 namespace mpa {
-
-class OpTree;
 
 /// What the user chose for the sheets.
 struct CompareOptions {
@@ -48,7 +46,6 @@ class CompareInput {
  public:
   CompareInput(const RankTrace& base, std::string base_path, const RankTrace& comparison,
                std::string comparison_path, CompareOptions options);
-  ~CompareInput();
   CompareInput(const CompareInput&) = delete;
   CompareInput& operator=(const CompareInput&) = delete;
 
@@ -58,26 +55,23 @@ class CompareInput {
 
   /// The operators as trees, with the device work they launched. Needs host operators, launches,
   /// kernels, device tasks and communications.
-  const OpTree& Ops(Side side) const;
+  const OpTree& Ops(Side side) const { return *Of(side).ops; }
   /// The top operators of both sides, matched in order of their starts and opened as the options
   /// say. Without details all operators of the base, then all of the comparison.
-  const std::vector<OpPair>& MatchedOps() const;
+  const std::vector<OpPair>& MatchedOps() const { return *matched_; }
 
  private:
   struct Capture {
     Capture(const RankTrace& trace, std::string path);
-    ~Capture();
     const RankTrace& trace;
     std::string path;
-    mutable std::once_flag once;
-    mutable std::unique_ptr<OpTree> ops;
+    OnDemand<OpTree> ops;
   };
   const Capture& Of(Side side) const { return side == Side::kBase ? base_ : comparison_; }
 
   Capture base_, comparison_;
   CompareOptions options_;
-  mutable std::once_flag matched_once_;
-  mutable std::vector<OpPair> matched_;
+  OnDemand<std::vector<OpPair>> matched_;
 };
 
 /// An analysis of two captures. `run` appends its sheets to the report, and a note with the reason

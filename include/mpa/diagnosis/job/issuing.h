@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
-#include <optional>
+#include <deque>
 #include <span>
 #include <vector>
 
+#include "mpa/base/on_demand.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/diagnosis/replay/replay.h"
@@ -32,23 +32,17 @@ class IssuingWork {
 /// The same of all ranks of a job; each is found when it is first asked for, by any thread.
 class IssuingOfRanks {
  public:
-  explicit IssuingOfRanks(const std::vector<DiagnosedRank>& ranks)
-      : ranks_(ranks), of_rank_(ranks.size()) {}
-
-  /// `rank`: by position.
-  const IssuingWork& operator[](std::size_t rank) {
-    OfRank& of = of_rank_[rank];
-    std::call_once(of.once, [&] { of.work.emplace(*ranks_[rank].part); });
-    return *of.work;
+  /// The ranks have to outlive it.
+  explicit IssuingOfRanks(const std::vector<DiagnosedRank>& ranks) {
+    for (const DiagnosedRank& rank : ranks)
+      of_rank_.emplace_back([&rank] { return IssuingWork(*rank.part); });
   }
 
+  /// `rank`: by position.
+  const IssuingWork& operator[](std::size_t rank) const { return *of_rank_[rank]; }
+
  private:
-  struct OfRank {
-    std::once_flag once;
-    std::optional<IssuingWork> work;
-  };
-  const std::vector<DiagnosedRank>& ranks_;
-  std::vector<OfRank> of_rank_;
+  std::deque<OnDemand<IssuingWork>> of_rank_;  // deque: they cannot be moved
 };
 
 }  // namespace mpa
