@@ -18,6 +18,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/screen_list.h"
 #include "stacks.h"
 
 namespace mpa::export_stacks {
@@ -141,14 +142,15 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
                          Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
                          InnermostFirst(all, longest[0])),
              ScreenColumns()));
-  report.lines.push_back(
-      fmt::format("{:>7} {:>12} {:>8}  {}", "share", "ms", "count", "path, innermost first"));
+  const ScreenList list(0, {ScreenPercent("share", 7), ScreenNumber("ms", 12, 3),
+                            ScreenNumber("count", 8), ScreenText("path, innermost first")});
+  report.lines.push_back(list.Heading());
   for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i) {
     const std::string path = InnermostFirst(all, longest[i]);
     const std::size_t around = std::min(path.find(" < "), path.size());
-    report.lines.push_back(fmt::format(
-        "{:>5.1f} % {:>12.3f} {:>8}  {}", PercentOf(node(i).time, total), InMs(node(i).time),
-        node(i).count, CutEnd(path.substr(0, around), NameColumns(48))));
+    report.lines.push_back(list.Line(PercentOf(node(i).time, total), InMs(node(i).time),
+                                     node(i).count,
+                                     CutEnd(path.substr(0, around), NameColumns(48))));
     if (around < path.size())
       report.lines.push_back("   " + CutEnd(path.substr(around), ScreenColumns() - 4));
   }

@@ -15,6 +15,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/screen_list.h"
 
 namespace mpa::rl_roles {
 namespace {
@@ -226,10 +227,12 @@ void AddIterations(const std::vector<IterationAccount>& accounts, const Unit& un
 }
 
 void AddRoles(const IterationAccount& account, const Unit& unit, Report& report) {
-  report.lines.push_back(
-      fmt::format("{} {:>7} {:>10} {:>10} {:>6} {:>6} {:>6} {:>6}", NameCell("role", 22), "devices",
-                  fmt::format("start {}", unit.Name()), fmt::format("wall {}", unit.Name()), "%",
-                  "comp %", "comm %", "free %"));
+  const ScreenList list(0, {ScreenName("role", 22), ScreenNumber("devices", 7),
+                            ScreenNumber(fmt::format("start {}", unit.Name()), 10),
+                            ScreenNumber(fmt::format("wall {}", unit.Name()), 10),
+                            ScreenNumber("%", 6, 1), ScreenNumber("comp %", 6, 1),
+                            ScreenNumber("comm %", 6, 1), ScreenNumber("free %", 6, 1)});
+  report.lines.push_back(list.Heading());
   // Those that take most time, in order of their begins.
   constexpr std::size_t kShown = 10;
   std::vector<const RoleAccount*> shown;
@@ -241,11 +244,11 @@ void AddRoles(const IterationAccount& account, const Unit& unit, Report& report)
   }
   for (const RoleAccount* role : shown) {
     const TimeNs all = role->DeviceTime();
-    report.lines.push_back(fmt::format(
-        "{} {:>7} {:>10} {:>10} {:>6.1f} {:>6.1f} {:>6.1f} {:>6.1f}", NameCell(role->role, 22),
-        role->devices, unit.Number(role->begin - account.time.begin), unit.Number(role->wall),
-        PercentOf(role->wall, account.Wall()), PercentOf(role->times.computing, all),
-        PercentOf(role->times.communication, all), PercentOf(role->times.free, all)));
+    report.lines.push_back(
+        list.Line(role->role, role->devices, unit.Number(role->begin - account.time.begin),
+                  unit.Number(role->wall), PercentOf(role->wall, account.Wall()),
+                  PercentOf(role->times.computing, all), PercentOf(role->times.communication, all),
+                  PercentOf(role->times.free, all)));
   }
   AddMoreLine(account.roles.size(), shown.size(), "role", report.lines);
 }

@@ -18,6 +18,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
 #include "mpa/report/report.h"
+#include "mpa/report/screen_list.h"
 
 namespace mpa::recipes {
 namespace {
@@ -221,16 +222,6 @@ std::string PartsText(const PhaseGroup& group) {
   return text;
 }
 
-std::string TokenText(const PhaseGroup& group) {
-  const TimeNs time = TimePerToken(group);
-  return time >= 0 ? fmt::format("{:.3f}", InMs(time)) : "-";
-}
-
-std::string RateText(const PhaseGroup& group) {
-  const double rate = TokensPerSecond(group);
-  return rate >= 0 ? fmt::format("{:.0f}", rate) : "-";
-}
-
 // The same phase and size is slower on some ranks than on others.
 void AddOutliers(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
   OutlierLines outliers;
@@ -274,9 +265,11 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
       fmt::format("steps of the server: {} on {}{}", steps,
                   Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
                   warm_up > 0 ? fmt::format(", without {} of warm-up", warm_up) : std::string()));
-  report.lines.push_back(fmt::format("{:<8} {:<21} {:>6} {:>11} {:>11} {:>8} {:>9}", "phase",
-                                     "size", "steps", "median ms", "spread ms", "ms/token",
-                                     "tokens/s"));
+  const ScreenList list(0,
+                        {ScreenText("phase", 8), ScreenText("size", 21), ScreenNumber("steps", 6),
+                         ScreenNumber("median ms", 11, 3), ScreenNumber("spread ms", 11, 3),
+                         ScreenNumber("ms/token", 8, 3), ScreenNumber("tokens/s", 9)});
+  report.lines.push_back(list.Heading());
   // Those that take most time, in order of phase and size.
   constexpr std::size_t kShown = 8;
   std::vector<const PhaseGroup*> shown;
@@ -290,10 +283,11 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
     std::ranges::sort(shown);
   }
   for (const PhaseGroup* group : shown) {
-    report.lines.push_back(fmt::format(
-        "{:<8} {:<21.21} {:>6} {:>11.3f} {:>11.3f} {:>8} {:>9}", group->Phase(), group->Size(),
-        group->Count(), InMs(LengthAt(*group, 50)),
-        InMs(LengthAt(*group, 75) - LengthAt(*group, 25)), TokenText(*group), RateText(*group)));
+    const TimeNs time = TimePerToken(*group);
+    const TimeNs spread = LengthAt(*group, 75) - LengthAt(*group, 25);
+    report.lines.push_back(list.Line(
+        group->Phase(), group->Size(), group->Count(), InMs(LengthAt(*group, 50)), InMs(spread),
+        time >= 0 ? Cell(InMs(time)) : Cell(), kIfKnown(TokensPerSecond(*group))));
     report.lines.push_back("  " + PartsText(*group));
   }
   AddMoreLine(all, shown.size(), "size", report.lines);

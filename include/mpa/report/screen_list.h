@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mpa/report/member_columns.h"
+#include "mpa/report/report.h"
+
+/// Lists on the screen, whose columns are declared once for the heading and the rows.
+namespace mpa {
+
+struct ScreenColumn {
+  enum class Shown : std::uint8_t {
+    kName,    ///< as NameCell() shows it: wider where the screen is
+    kText,    ///< from the left, cut at the width; without a width it is as long as the text
+    kNumber,  ///< from the right
+  };
+  std::string header;
+  Shown shown = Shown::kNumber;
+  std::size_t width = 0;    ///< in columns of the screen
+  int decimals = 0;         ///< of real numbers
+  bool with_plus = false;   ///< numbers have a sign
+  std::string_view unit{};  ///< behind each number, within the width
+};
+
+ScreenColumn ScreenName(std::string_view header, std::size_t usual_width);
+ScreenColumn ScreenText(std::string_view header, std::size_t width = 0);
+/// `decimals` of real numbers; whole numbers and texts stay as they are.
+ScreenColumn ScreenNumber(std::string_view header, std::size_t width, int decimals = 0);
+/// A number with one decimal and " %" behind it.
+ScreenColumn ScreenPercent(std::string_view header, std::size_t width);
+
+class ScreenList {
+ public:
+  /// Lines begin with so many blanks.
+  ScreenList(std::size_t indent, std::vector<ScreenColumn> columns)
+      : indent_(indent), columns_(std::move(columns)) {}
+
+  std::string Heading() const;
+  /// A row with a value for each column; values may be what CellOf() takes. An empty cell is "-".
+  template <typename... Values>
+  std::string Line(const Values&... values) const {
+    return LineOf({CellOf(values)...});
+  }
+  std::string LineOf(const std::vector<Cell>& cells) const;
+
+ private:
+  std::string Joined(const std::vector<std::string>& texts) const;
+
+  std::size_t indent_;
+  std::vector<ScreenColumn> columns_;
+};
+
+}  // namespace mpa
