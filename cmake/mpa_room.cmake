@@ -1,5 +1,5 @@
-# The headers that most files of all rooms include, compiled once: a tenth of the time. Not in the preset debug,
-# which would not notice that a file lacks one of them.
+# The headers that most files of all rooms include, compiled once: a tenth of the time of small rooms. Not in
+# the preset debug, which would not notice that a file lacks one of them.
 if(MPA_UNITY)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cc CONTENT "")
   add_library(mpa_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
@@ -30,15 +30,15 @@ function(mpa_unity target)
     "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;-Wno-maybe-uninitialized>")
 endfunction()
 
-# mpa_room(<name> ROOMS <room>... LIBS <target>... THIRD_PARTY <header prefix>...)
+# mpa_room(<name> [HOT] ROOMS <room>... LIBS <target>... THIRD_PARTY <header prefix>...)
 #
 # A room is a static library mpa_<name> (alias mpa::<name>, with "::" for "/") made of the files in src/<name>/ and
 # include/mpa/<name>/; folders within are rooms of their own, named recipes/<recipe>. ROOMS are the
 # only rooms whose public headers it may include, THIRD_PARTY the only third-party headers; the test
 # layers.<name> fails on any other include. Rooms stand above all that they use, so no two use each
-# other, whatever lies between them.
+# other, whatever lies between them. HOT rooms have the loops over the events of captures.
 function(mpa_room name)
-  cmake_parse_arguments(ROOM "" "" "ROOMS;LIBS;THIRD_PARTY" ${ARGN})
+  cmake_parse_arguments(ROOM "HOT" "" "ROOMS;LIBS;THIRD_PARTY" ${ARGN})
   get_property(rooms GLOBAL PROPERTY mpa_rooms)
   foreach(used ${ROOM_ROOMS})
     if(NOT used IN_LIST rooms)
@@ -56,7 +56,9 @@ function(mpa_room name)
   list(TRANSFORM neighbours REPLACE "/" "::")
   target_link_libraries(${target} PUBLIC ${neighbours} ${ROOM_LIBS} PRIVATE mpa_compiler)
   mpa_unity(${target})
-  if(MPA_UNITY)
+  if(ROOM_HOT)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
+  elseif(MPA_UNITY)  # GCC needs precompiled headers of the same optimisation
     target_precompile_headers(${target} REUSE_FROM mpa_precompiled)
   endif()
   if(MPA_BUILD_TESTS)

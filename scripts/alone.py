@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles each public header and each source of the program by itself, without making code.
+"""Tells whether each public header and each source of the program stands by itself.
 
-    scripts/alone.py            all headers in include/mpa
+    scripts/alone.py            compiles all headers in include/mpa, without making code
     scripts/alone.py sources    all sources of src and apps, too
     scripts/alone.py PATTERN    headers and sources whose path the regular expression matches
+    scripts/alone.py names      only reads all of them, in a second
 
 Builds compile sources together, so that a file can live on what another one includes. Fails when a
-file does not compile alone, or has a warning.
+file does not compile alone, or has a warning; when it is only read: when it uses a capitalised name
+that a header of the project declares, and reaches no header with that name.
 """
 import argparse
 import concurrent.futures
@@ -41,6 +43,73 @@ def commands() -> dict[str, list[str]]:
     return found
 
 
+# What is no code, the tokens of code, and names as the project gives them to types, functions and constants.
+NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|^[ \t]*#[ \t]*include[^\n]*|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'',
+                     re.DOTALL | re.MULTILINE)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
+LISTS = re.compile(r"(?:\benum\b[^;{]*\{|\bX\()([^})]*)[})]")  # of enumerators, and X(Name) of macros
+TOKEN = re.compile(r"\w+|::|->|&&|\.\.\.|[^\s\w]")
+NAME = re.compile(r"k?[A-Z]\w*")
+WORD = re.compile(r"[A-Za-z_]\w*")
+BEFORE_A_USE = {"return", "new", "case", "throw", "else", "const", "public", "private", "operator", "using", "namespace"}
+# Found by the types of their arguments, where a template is used.
+OF_ARGUMENTS = {"LastOf"}
+
+
+def is_declared(before: str, name: str, behind: str) -> bool:
+    """Whether the tokens around a name declare it; a type before it is a word or ends in one of `>&*]`."""
+    if before in ("struct", "class", "concept", "typename", "auto", "...", "define"):
+        return True
+    if before == "using":
+        return behind == "="
+    if before in (",", "}") and behind in ("=", "{", "["):
+        return name.startswith("k")
+    a_type = before in (">", "&", "*", "]") or (WORD.fullmatch(before) and before not in BEFORE_A_USE)
+    return bool(a_type) and behind in ("(", "=", ";", "{", ",", ")", "[", ":", ">")
+
+
+class Names:
+    """What a file includes, which names it uses, and which of them it declares."""
+
+    def __init__(self, text: str) -> None:
+        self.includes = INCLUDE.findall(text)
+        code = NO_CODE.sub(" ", text)
+        self.declared = {word for body in LISTS.findall(code) for word in WORD.findall(body)}
+        self.used = set()
+        tokens = ["", *TOKEN.findall(code), ""]
+        for before, name, behind in zip(tokens, tokens[1:], tokens[2:]):
+            if not NAME.fullmatch(name):
+                continue
+            if before not in (".", "->"):
+                self.used.add(name)
+            if is_declared(before, name, behind):
+                self.declared.add(name)
+
+
+def unreached_names() -> list[str]:
+    """A line for each name that a file uses and no header that it includes has."""
+    files = {path: Names(path.read_text(encoding="utf-8")) for folder in ("include", "src", "apps")
+             for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (".h", ".cc")}
+    headers = {}
+    for path, names in files.items():
+        for name in names.declared if path.suffix == ".h" else ():
+            headers.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    reached: dict[Path, set[str]] = {}
+
+    def reach(path: Path) -> set[str]:
+        if path not in reached:
+            reached[path] = set()
+            for include in files[path].includes:
+                for header in (path.parent / include, ROOT / "include" / include):
+                    if header in files:
+                        reached[path] |= files[header].used | files[header].declared | reach(header)
+        return reached[path]
+
+    return [f"{path.relative_to(ROOT)} uses {name} and includes no header of it, such as {headers[name][0]}"
+            for path, names in files.items()
+            for name in sorted(names.used - names.declared - reach(path) - OF_ARGUMENTS) if name in headers]
+
+
 def problems(command: list[str]) -> str:
     done = subprocess.run([*command, "-fsyntax-only"], capture_output=True, text=True, check=False, cwd=ROOT)
     return done.stderr if done.returncode else ""
@@ -48,10 +117,14 @@ def problems(command: list[str]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("what", nargs="?", default="headers", help="headers, sources, or a pattern of paths")
+    parser.add_argument("what", nargs="?", default="headers", help="headers, sources, names, or a pattern of paths")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at once")
     arguments = parser.parse_args()
     what = arguments.what
+    if what == "names":
+        lines = unreached_names()
+        print("\n".join(lines), file=sys.stderr)
+        return 1 if lines else 0
     sources = commands()
     # A header is used by sources of any room: it gets the flags of one that may include everything.
     flags = sources["apps/msprof-analyze/main.cc"]
