@@ -2,14 +2,11 @@
 // The JSON document of a diagnosis, whole or cut to a size.
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "chain_views.h"
+#include "finding_json.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/utf8.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
-#include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 #include "mpa/measure/quantiles.h"
@@ -18,195 +15,6 @@ namespace mpa {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-
-// How much of the diagnosis goes into the document.
-struct Extent {
-  std::size_t findings = kAll, evidence = kAll;
-  bool all_accounts = true, notes = true, skipped = true, metrics = true;
-  std::size_t list = kAll;  // of ranks, steps and settings
-  std::size_t text = kAll;  // characters of a name
-  bool symptoms = true;
-};
-
-std::string_view NameOf(FindingKind kind) {
-  return kind == FindingKind::kFault ? "fault" : "opportunity";
-}
-
-std::string_view NameOf(Certainty confidence) {
-  static constexpr std::string_view kNames[] = {"low", "medium", "high"};
-  return kNames[static_cast<std::size_t>(confidence)];
-}
-
-// Json of texts and lists that may be cut, and what they leave out.
-class CutJson {
- public:
-  explicit CutJson(const Extent& extent) : extent_(extent) {}
-
-  void Omit(const char* what, std::size_t count) {
-    if (count > 0) omitted_[what] = omitted_.value(what, std::size_t{0}) + count;
-  }
-
-  // Where the texts of captures are shortened, the middle goes.
-  std::string Text(const std::string& text) const {
-    return extent_.text == kAll ? text : ShortenMiddle(ValidUtf8(text), extent_.text);
-  }
-
-  template <typename Number>
-  Json List(const std::vector<Number>& values, const char* what) {
-    Json list = Json::array();
-    for (std::size_t i = 0; i < std::min(values.size(), extent_.list); ++i)
-      list.push_back(values[i]);
-    Omit(what, values.size() - list.size());
-    return list;
-  }
-
-  Json TakeOmitted() { return std::move(omitted_); }
-
-  const Extent& extent() const { return extent_; }
-
- private:
-  const Extent extent_;
-  Json omitted_ = {{"findings", 0}, {"evidence", 0}};
-};
-
-// A finding of the document.
-class FindingJson {
- public:
-  FindingJson(const Diagnosis& diagnosis, Language language, CutJson& cut)
-      : of_(diagnosis), language_(language), cut_(cut), extent_(cut.extent()) {}
-
-  Json Make(const FoundCause& finding) {
-    const double share = of_.step > 0 ? Ratio(finding.gain, of_.step) : 0.0;
-    Json json = {
-        {"id", finding.finding->id},
-        {"key", finding.key},
-        {"kind", NameOf(finding.kind)},
-        {"severity", mpa::NameOf(ImpactOf(of_, finding))},
-        {"confidence", NameOf(finding.confidence)},
-        {"gain_ns", finding.gain},
-        {"alone_ns", finding.alone},
-        {"gain_max_ns", finding.gain_max},
-        {"share", share},
-        {"ranks", cut_.List(finding.ranks, "ranks")},
-        {"steps", cut_.List(finding.steps, "steps")},
-        {"persistence", PersistenceOf(finding)},
-        {"owner", finding.finding->owners},
-        {"cause_leaf", finding.category.empty() ? Json(nullptr) : Json(finding.category)},
-        {"after", finding.after},
-        {"hides", HiddenBy(finding)},
-        {"with_next", finding.with_next},
-    };
-    if (extent_.metrics) {
-      json["metrics"] = MetricsOf(finding);
-    } else {
-      cut_.Omit("metrics", finding.metrics.size());
-    }
-    if (finding.setting) json["setting"] = SettingOf(*finding.setting);
-    if (finding.chain && extent_.metrics)
-      json["chain"] = ChainJson(*finding.chain, std::min<std::size_t>(extent_.list, 16));
-    json["evidence"] = EvidenceOf(finding);
-    json["actions"] = ActionsOf(finding);
-    json["next"] = Json::array();
-    if (extent_.metrics) {
-      json["next"].push_back("advisor why " + finding.key + " -d DIR --json");
-      json["next"].push_back("advisor timeline " + finding.key + " -d DIR");
-    }
-    json["text"] = {{"title", TitleOf(finding, language_)},
-                    {"advice", AdviceOf(finding, language_)}};
-    return json;
-  }
-
- private:
-  // Keys of the findings that show once this one is fixed.
-  Json HiddenBy(const FoundCause& finding) const {
-    Json keys = Json::array();
-    for (const FoundCause& other : of_.findings) {
-      const bool hidden = std::ranges::find(other.after, finding.key) != other.after.end();
-      if (hidden && keys.size() < extent_.list) keys.push_back(other.key);
-    }
-    return keys;
-  }
-
-  Json ActionsOf(const FoundCause& finding) {
-    Json actions = Json::array();
-    for (const Action& action : mpa::ActionsOf(finding)) {
-      Json args = Json::object();
-      for (const auto& [name, value] : action.args) {
-        std::visit([&args, &name = name](const auto& of) { args[std::string(name)] = of; }, value);
-      }
-      if (action.of_ranks && !finding.ranks.empty())
-        args["ranks"] = cut_.List(finding.ranks, "ranks");
-      actions.push_back({{"what", action.what}, {"args", std::move(args)}});
-    }
-    return actions;
-  }
-
-  Json SettingOf(const FoundSetting& setting) {
-    Json values = Json::array();
-    for (const auto& [value, ranks] : setting.values) {
-      if (values.size() < extent_.list)
-        values.push_back({{"value", cut_.Text(value)}, {"ranks", cut_.List(ranks, "ranks")}});
-    }
-    return {{"variable", setting.variable},
-            {"values", std::move(values)},
-            {"differs", setting.differs},
-            {"serves", setting.serves.empty() ? Json(nullptr) : Json(setting.serves)}};
-  }
-
-  static Json MetricsOf(const FoundCause& finding) {
-    Json metrics = Json::array();
-    for (const Metric& metric : finding.metrics) {
-      metrics.push_back(
-          {{"name", metric.info->name}, {"value", metric.value}, {"unit", metric.info->unit}});
-    }
-    return metrics;
-  }
-
-  Json EvidenceOf(const FoundCause& finding) {
-    Json rows = Json::array();
-    for (const Evidence& evidence : finding.evidence) {
-      if (rows.size() == extent_.evidence) break;
-      Json row = {{"rank", evidence.rank},
-                  {"capture", cut_.Text(evidence.capture)},
-                  {"source", cut_.Text(evidence.source)},
-                  {"table", evidence.table},
-                  {"name", cut_.Text(evidence.name)},
-                  {"start_ns", evidence.start},
-                  {"dur_ns", evidence.dur},
-                  {"calls_per_step", evidence.calls},
-                  {"time_per_step_ns", evidence.time},
-                  {"of_ns", evidence.of_all}};
-      if (evidence.peer >= 0) row["peer"] = evidence.peer;
-      if (!evidence.op.empty()) row["op"] = cut_.Text(evidence.op);
-      if (!evidence.line.empty()) row["source_line"] = cut_.Text(evidence.line);
-      rows.push_back(std::move(row));
-    }
-    cut_.Omit("evidence", finding.evidence.size() - rows.size());
-    return rows;
-  }
-
-  // Of how many counted steps the finding was seen in.
-  Json PersistenceOf(const FoundCause& finding) const {
-    const std::size_t total = of_.steps.size();
-    const std::size_t seen = std::min(finding.steps.size(), total);
-    std::string_view name = "unknown";
-    if (total >= 3) {
-      const double share = Ratio(seen, total);
-      name = share >= of_.thresholds[kSystematicShare]     ? "systematic"
-             : share >= of_.thresholds[kIntermittentShare] ? "intermittent"
-                                                           : "one-off";
-      if (seen == 1) name = "one-off";
-    }
-    return {{"class", name}, {"steps_seen", seen}, {"steps_total", total}};
-  }
-
-  const Diagnosis& of_;
-  const Language language_;
-  CutJson& cut_;
-  const Extent& extent_;
-};
 
 // Makes the document, and counts what it leaves out.
 class DocumentMaker {
@@ -292,7 +100,7 @@ class DocumentMaker {
     Json findings = Json::array();
     for (const FoundCause& finding : of_.findings) {
       if (findings.size() < extent_.findings) {
-        findings.push_back(FindingJson(of_, language_, cut_).Make(finding));
+        findings.push_back(FindingJson(of_, finding, language_, cut_));
       } else {
         cut_.Omit("findings", 1);
         cut_.Omit("evidence", finding.evidence.size());

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// A finding in the JSON document of a diagnosis.
+#include "finding_json.h"
+
+#include <algorithm>
+#include <string>
+#include <variant>
+
+#include "chain_views.h"
+#include "mpa/base/utf8.h"
+#include "mpa/diagnosis/report/advice.h"
+
+namespace mpa {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view NameOf(Certainty confidence) {
+  static constexpr std::string_view kNames[] = {"low", "medium", "high"};
+  return kNames[static_cast<std::size_t>(confidence)];
+}
+class FindingMaker {
+ public:
+  FindingMaker(const Diagnosis& diagnosis, Language language, CutJson& cut)
+      : of_(diagnosis), language_(language), cut_(cut), extent_(cut.extent()) {}
+
+  Json Make(const FoundCause& finding) {
+    const double share = of_.step > 0 ? Ratio(finding.gain, of_.step) : 0.0;
+    Json json = {
+        {"id", finding.finding->id},
+        {"key", finding.key},
+        {"kind", NameOf(finding.kind)},
+        {"severity", mpa::NameOf(ImpactOf(of_, finding))},
+        {"confidence", NameOf(finding.confidence)},
+        {"gain_ns", finding.gain},
+        {"alone_ns", finding.alone},
+        {"gain_max_ns", finding.gain_max},
+        {"share", share},
+        {"ranks", cut_.List(finding.ranks, "ranks")},
+        {"steps", cut_.List(finding.steps, "steps")},
+        {"persistence", PersistenceOf(finding)},
+        {"owner", finding.finding->owners},
+        {"cause_leaf", finding.category.empty() ? Json(nullptr) : Json(finding.category)},
+        {"after", finding.after},
+        {"hides", HiddenBy(finding)},
+        {"with_next", finding.with_next},
+    };
+    if (extent_.metrics) {
+      json["metrics"] = MetricsOf(finding);
+    } else {
+      cut_.Omit("metrics", finding.metrics.size());
+    }
+    if (finding.setting) json["setting"] = SettingOf(*finding.setting);
+    if (finding.chain && extent_.metrics)
+      json["chain"] = ChainJson(*finding.chain, std::min<std::size_t>(extent_.list, 16));
+    json["evidence"] = EvidenceOf(finding);
+    json["actions"] = ActionsOf(finding);
+    json["next"] = Json::array();
+    if (extent_.metrics) {
+      json["next"].push_back("advisor why " + finding.key + " -d DIR --json");
+      json["next"].push_back("advisor timeline " + finding.key + " -d DIR");
+    }
+    json["text"] = {{"title", TitleOf(finding, language_)},
+                    {"advice", AdviceOf(finding, language_)}};
+    return json;
+  }
+
+ private:
+  // Keys of the findings that show once this one is fixed.
+  Json HiddenBy(const FoundCause& finding) const {
+    Json keys = Json::array();
+    for (const FoundCause& other : of_.findings) {
+      const bool hidden = std::ranges::find(other.after, finding.key) != other.after.end();
+      if (hidden && keys.size() < extent_.list) keys.push_back(other.key);
+    }
+    return keys;
+  }
+
+  Json ActionsOf(const FoundCause& finding) {
+    Json actions = Json::array();
+    for (const Action& action : mpa::ActionsOf(finding)) {
+      Json args = Json::object();
+      for (const auto& [name, value] : action.args) {
+        std::visit([&args, &name = name](const auto& of) { args[std::string(name)] = of; }, value);
+      }
+      if (action.of_ranks && !finding.ranks.empty())
+        args["ranks"] = cut_.List(finding.ranks, "ranks");
+      actions.push_back({{"what", action.what}, {"args", std::move(args)}});
+    }
+    return actions;
+  }
+
+  Json SettingOf(const FoundSetting& setting) {
+    Json values = Json::array();
+    for (const auto& [value, ranks] : setting.values) {
+      if (values.size() < extent_.list)
+        values.push_back({{"value", cut_.Text(value)}, {"ranks", cut_.List(ranks, "ranks")}});
+    }
+    return {{"variable", setting.variable},
+            {"values", std::move(values)},
+            {"differs", setting.differs},
+            {"serves", setting.serves.empty() ? Json(nullptr) : Json(setting.serves)}};
+  }
+
+  static Json MetricsOf(const FoundCause& finding) {
+    Json metrics = Json::array();
+    for (const Metric& metric : finding.metrics) {
+      metrics.push_back(
+          {{"name", metric.info->name}, {"value", metric.value}, {"unit", metric.info->unit}});
+    }
+    return metrics;
+  }
+
+  Json EvidenceOf(const FoundCause& finding) {
+    Json rows = Json::array();
+    for (const Evidence& evidence : finding.evidence) {
+      if (rows.size() == extent_.evidence) break;
+      Json row = {{"rank", evidence.rank},
+                  {"capture", cut_.Text(evidence.capture)},
+                  {"source", cut_.Text(evidence.source)},
+                  {"table", evidence.table},
+                  {"name", cut_.Text(evidence.name)},
+                  {"start_ns", evidence.start},
+                  {"dur_ns", evidence.dur},
+                  {"calls_per_step", evidence.calls},
+                  {"time_per_step_ns", evidence.time},
+                  {"of_ns", evidence.of_all}};
+      if (evidence.peer >= 0) row["peer"] = evidence.peer;
+      if (!evidence.op.empty()) row["op"] = cut_.Text(evidence.op);
+      if (!evidence.line.empty()) row["source_line"] = cut_.Text(evidence.line);
+      rows.push_back(std::move(row));
+    }
+    cut_.Omit("evidence", finding.evidence.size() - rows.size());
+    return rows;
+  }
+
+  // Of how many counted steps the finding was seen in.
+  Json PersistenceOf(const FoundCause& finding) const {
+    const std::size_t total = of_.steps.size();
+    const std::size_t seen = std::min(finding.steps.size(), total);
+    std::string_view name = "unknown";
+    if (total >= 3) {
+      const double share = Ratio(seen, total);
+      name = share >= of_.thresholds[kSystematicShare]     ? "systematic"
+             : share >= of_.thresholds[kIntermittentShare] ? "intermittent"
+                                                           : "one-off";
+      if (seen == 1) name = "one-off";
+    }
+    return {{"class", name}, {"steps_seen", seen}, {"steps_total", total}};
+  }
+
+  const Diagnosis& of_;
+  const Language language_;
+  CutJson& cut_;
+  const Extent& extent_;
+};
+}  // namespace
+
+std::string CutJson::Text(const std::string& text) const {
+  return extent_.text == kAll ? text : ShortenMiddle(ValidUtf8(text), extent_.text);
+}
+
+std::string_view NameOf(FindingKind kind) {
+  return kind == FindingKind::kFault ? "fault" : "opportunity";
+}
+
+Json FindingJson(const Diagnosis& diagnosis, const FoundCause& finding, Language language,
+                 CutJson& cut) {
+  return FindingMaker(diagnosis, language, cut).Make(finding);
+}
+
+}  // namespace mpa

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/diagnosis/report/finding_text.h"
+
+namespace mpa {
+
+inline constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+/// How much of a diagnosis goes into its document.
+struct Extent {
+  std::size_t findings = kAll, evidence = kAll;
+  bool all_accounts = true, notes = true, skipped = true, metrics = true;
+  std::size_t list = kAll;  ///< of ranks, steps and settings
+  std::size_t text = kAll;  ///< characters of a name
+  bool symptoms = true;
+};
+
+/// Json of texts and lists that may be cut, and what they leave out.
+class CutJson {
+ public:
+  explicit CutJson(const Extent& extent) : extent_(extent) {}
+
+  void Omit(const char* what, std::size_t count) {
+    if (count > 0) omitted_[what] = omitted_.value(what, std::size_t{0}) + count;
+  }
+
+  /// Where the texts of captures are shortened, the middle goes.
+  std::string Text(const std::string& text) const;
+
+  template <typename Number>
+  nlohmann::ordered_json List(const std::vector<Number>& values, const char* what) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < std::min(values.size(), extent_.list); ++i)
+      list.push_back(values[i]);
+    Omit(what, values.size() - list.size());
+    return list;
+  }
+
+  nlohmann::ordered_json TakeOmitted() { return std::move(omitted_); }
+
+  const Extent& extent() const { return extent_; }
+
+ private:
+  const Extent extent_;
+  nlohmann::ordered_json omitted_ = {{"findings", 0}, {"evidence", 0}};
+};
+std::string_view NameOf(FindingKind kind);
+
+/// A finding of the document.
+nlohmann::ordered_json FindingJson(const Diagnosis& diagnosis, const FoundCause& finding,
+                                   Language language, CutJson& cut);
+
+}  // namespace mpa
