@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
 #include "mpa/report/report.h"
 
@@ -17,23 +19,30 @@ namespace mpa {
 struct ScreenColumn {
   enum class Shown : std::uint8_t {
     kName,    ///< as NameCell() shows it: wider where the screen is
-    kText,    ///< from the left, cut at the width; without a width it is as long as the text
-    kNumber,  ///< from the right
+    kText,    ///< from the left, cut at the width
+    kNumber,  ///< from the right, never cut
   };
   std::string header;
   Shown shown = Shown::kNumber;
-  std::size_t width = 0;    ///< in columns of the screen
-  int decimals = 0;         ///< of real numbers
-  bool with_plus = false;   ///< numbers have a sign
-  std::string_view unit{};  ///< behind each number, within the width
+  std::size_t width = 0;  ///< in columns of the screen; of names and texts 0: all that are left
+  int decimals = 0;       ///< of real numbers
+  std::function<std::string(double)> text = {};  ///< of a number, if it is not shown as it is
 };
 
 ScreenColumn ScreenName(std::string_view header, std::size_t usual_width);
 ScreenColumn ScreenText(std::string_view header, std::size_t width = 0);
 /// `decimals` of real numbers; whole numbers and texts stay as they are.
 ScreenColumn ScreenNumber(std::string_view header, std::size_t width, int decimals = 0);
-/// A number with one decimal and " %" behind it.
+/// A difference, with its sign.
+ScreenColumn ScreenChange(std::string_view header, std::size_t width, int decimals);
+/// A number with one decimal and " %" behind it; of a ratio what it is in percent.
 ScreenColumn ScreenPercent(std::string_view header, std::size_t width);
+ScreenColumn ScreenRatio(std::string_view header, std::size_t width);
+/// Of ns: in ms with three decimals, in us with one.
+ScreenColumn ScreenMs(std::string_view header, std::size_t width);
+ScreenColumn ScreenUs(std::string_view header, std::size_t width);
+/// Of ns, bytes or a count: in the unit of the scale.
+ScreenColumn ScreenAmount(std::string_view header, std::size_t width, const AmountScale& scale);
 
 class ScreenList {
  public:
@@ -50,8 +59,6 @@ class ScreenList {
   std::string LineOf(const std::vector<Cell>& cells) const;
 
  private:
-  std::string Joined(const std::vector<std::string>& texts) const;
-
   std::size_t indent_;
   std::vector<ScreenColumn> columns_;
 };

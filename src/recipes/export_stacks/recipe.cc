@@ -142,14 +142,13 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
                          Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
                          InnermostFirst(all, longest[0])),
              ScreenColumns()));
-  const ScreenList list(0, {ScreenPercent("share", 7), ScreenNumber("ms", 12, 3),
-                            ScreenNumber("count", 8), ScreenText("path, innermost first")});
+  const ScreenList list(0, {ScreenPercent("share", 7), ScreenMs("ms", 12), ScreenNumber("count", 8),
+                            ScreenText("path, innermost first")});
   report.lines.push_back(list.Heading());
   for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i) {
     const std::string path = InnermostFirst(all, longest[i]);
     const std::size_t around = std::min(path.find(" < "), path.size());
-    report.lines.push_back(list.Line(PercentOf(node(i).time, total), InMs(node(i).time),
-                                     node(i).count,
+    report.lines.push_back(list.Line(PercentOf(node(i).time, total), node(i).time, node(i).count,
                                      CutEnd(path.substr(0, around), NameColumns(48))));
     if (around < path.size())
       report.lines.push_back("   " + CutEnd(path.substr(around), ScreenColumns() - 4));

@@ -265,10 +265,10 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
       fmt::format("steps of the server: {} on {}{}", steps,
                   Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
                   warm_up > 0 ? fmt::format(", without {} of warm-up", warm_up) : std::string()));
-  const ScreenList list(0,
-                        {ScreenText("phase", 8), ScreenText("size", 21), ScreenNumber("steps", 6),
-                         ScreenNumber("median ms", 11, 3), ScreenNumber("spread ms", 11, 3),
-                         ScreenNumber("ms/token", 8, 3), ScreenNumber("tokens/s", 9)});
+  const ScreenList list(
+      0, {ScreenText("phase", 8), ScreenText("size", 21), ScreenNumber("steps", 6),
+          ScreenMs("median ms", 11), ScreenMs("spread ms", 11), ScreenMs("ms/token", 8),
+          ScreenNumber("tokens/s", 9)});
   report.lines.push_back(list.Heading());
   // Those that take most time, in order of phase and size.
   constexpr std::size_t kShown = 8;
@@ -283,11 +283,10 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
     std::ranges::sort(shown);
   }
   for (const PhaseGroup* group : shown) {
-    const TimeNs time = TimePerToken(*group);
     const TimeNs spread = LengthAt(*group, 75) - LengthAt(*group, 25);
-    report.lines.push_back(list.Line(
-        group->Phase(), group->Size(), group->Count(), InMs(LengthAt(*group, 50)), InMs(spread),
-        time >= 0 ? Cell(InMs(time)) : Cell(), kIfKnown(TokensPerSecond(*group))));
+    report.lines.push_back(list.Line(group->Phase(), group->Size(), group->Count(),
+                                     LengthAt(*group, 50), spread, kIfKnown(TimePerToken(*group)),
+                                     kIfKnown(TokensPerSecond(*group))));
     report.lines.push_back("  " + PartsText(*group));
   }
   AddMoreLine(all, shown.size(), "size", report.lines);

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <optional>
+#include <string>
 
 namespace mpa {
 namespace {
@@ -28,12 +30,25 @@ TEST(ScreenListTest, CellsWithoutNumberSayWhy) {
             "  mixed         -         N/A    12/3");
 }
 
-TEST(ScreenListTest, SignsAreThoseOfDifferences) {
-  ScreenColumn change = ScreenNumber("change", 8, 1);
-  change.with_plus = true;
-  const ScreenList list(0, {change, change});
-  EXPECT_EQ(list.Line(1.25, std::int64_t{3}), "    +1.2       +3");
-  EXPECT_EQ(list.Line(-1.25, 0.0), "    -1.2     +0.0");
+TEST(ScreenListTest, ColumnsSayWhatTheirNumbersAre) {
+  const AmountScale scale(Quantity::kBytes, 3 << 20);
+  const ScreenList list(0, {ScreenMs("ms", 8), ScreenUs("us", 8), ScreenRatio("MFU", 7),
+                            ScreenChange("change", 8, 1), ScreenAmount(scale.unit(), 6, scale)});
+  EXPECT_EQ(list.Heading(), "      ms       us     MFU   change     MB");
+  EXPECT_EQ(list.Line(1'234'500, 1250.4, 0.357, 1.25, 3 << 19),
+            "   1.234      1.3  35.7 %     +1.2  1.500");
+  EXPECT_EQ(
+      list.Line(std::optional<double>(), "few", std::optional<double>(), -2.5, NoNumber::kUnknown),
+      "       -      few       -     -2.5    N/A");
+}
+
+TEST(ScreenListTest, LastColumnWithoutWidthHasTheRestOfTheScreen) {
+  const std::string path = std::string(60, 'a') + "/" + std::string(30, 'b');
+  const ScreenList texts(2, {ScreenNumber("ms", 40), ScreenText("what")});
+  EXPECT_EQ(texts.Line(7, path).size(), 80u);
+  EXPECT_EQ(texts.Line(7, path).substr(40), " 7  " + std::string(33, 'a') + "...");
+  const ScreenList names(2, {ScreenNumber("ms", 40), ScreenName("what", 0)});
+  EXPECT_EQ(names.Line(7, path).substr(40), " 7  .../" + std::string(30, 'b'));
 }
 
 TEST(ScreenListTest, HiddenCharactersCannotReachTheTerminal) {
