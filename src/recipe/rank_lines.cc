@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
@@ -21,6 +22,22 @@ std::string NoDeviceWorkNote(std::int64_t rank) {
       "rank {}: no device work was recorded, so nothing is judged; collect with the activity NPU, "
       "or CUDA on a GPU",
       RankNumber(rank));
+}
+
+ScreenList SpreadList(std::vector<ScreenColumn> front, ScreenColumn value) {
+  for (const char* header : {"min", "median", "max (rank)"}) {
+    value.header = header;
+    front.push_back(value);
+  }
+  front.push_back(ScreenText(""));
+  return {2, std::move(front)};
+}
+
+std::vector<Cell> SpreadCells(std::vector<Cell> front, const std::vector<RankValue>& values) {
+  const RankSpread spread = SpreadOf(values);
+  front.insert(front.end(), {spread.min.value, spread.median, spread.max.value,
+                             fmt::format("({})", RankNumber(spread.max.rank))});
+  return front;
 }
 
 void OutlierLines::Add(std::string_view what, const std::vector<RankValue>& values,

@@ -8,6 +8,7 @@
 
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/rank_spread.h"
+#include "mpa/report/screen_list.h"
 
 /// What the screens of recipes say of ranks.
 namespace mpa {
@@ -17,6 +18,12 @@ std::string RankNumber(std::int64_t rank);
 
 /// "rank 3: no device work was recorded, so nothing is judged; ..."
 std::string NoDeviceWorkNote(std::int64_t rank);
+
+/// A list of what ranks differ in: behind those of `front` the columns "min", "median" and
+/// "max (rank)", each like `value`.
+ScreenList SpreadList(std::vector<ScreenColumn> front, ScreenColumn value);
+/// A line of it: the cells of `front`, then those of the ranks' values.
+std::vector<Cell> SpreadCells(std::vector<Cell> front, const std::vector<RankValue>& values);
 
 /// The ranks that stand out in what a screen lists, in a few lines.
 class OutlierLines {

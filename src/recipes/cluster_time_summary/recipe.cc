@@ -15,6 +15,7 @@
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/io/sqlite.h"
+#include "mpa/report/screen_list.h"
 #include "rows.h"
 
 namespace mpa::time_summary {
@@ -176,15 +177,16 @@ void AddComparisonLines(const std::vector<StepPair>& pairs, std::vector<std::str
   const std::vector<StepRow> comparison = Matched(pairs, &StepPair::comparison);
   const std::vector<StepRow> base = Matched(pairs, &StepPair::base);
   if (comparison.empty()) return;
-  lines.push_back(fmt::format("  {:<34} {:>10} {:>10} {:>10}", "median of the ranks, ms in a step",
-                              "baseline", "now", "change"));
+  const ScreenList list(
+      2, {ScreenText("median of the ranks, ms in a step", 34), ScreenNumber("baseline", 10, 3),
+          ScreenNumber("now", 10, 3), ScreenChange("change", 10, 3)});
+  lines.push_back(list.Heading());
   for (std::size_t metric = 0; metric < kMetrics; ++metric) {
     std::vector<RankValue> now = MeansOfRanks(comparison, metric);
     std::vector<RankValue> before = MeansOfRanks(base, metric);
     if (now.empty() || before.empty()) continue;
     const double to = SpreadOf(std::move(now)).median, from = SpreadOf(std::move(before)).median;
-    lines.push_back(fmt::format("  {:<34} {:>10.3f} {:>10.3f} {:>+10.3f}",
-                                kMetricsOfStep[metric].words, from, to, to - from));
+    lines.push_back(list.Line(kMetricsOfStep[metric].words, from, to, to - from));
   }
 }
 
@@ -227,17 +229,14 @@ void AddLines(const Ranks& ranks, const std::vector<StepRow>& all, Report& repor
   std::vector<std::string> left_out;
   const std::vector<StepRow> rows = WithoutWarmUp(ranks, all, "", left_out);
   OutlierLines outliers;
-  report.lines.push_back(
-      fmt::format("  {:<26} {:>12} {:>12} {:>12}", "ms in a step", "min", "median", "max (rank)"));
+  const ScreenList list = SpreadList({ScreenText("ms in a step", 26)}, ScreenNumber("", 12, 3));
+  report.lines.push_back(list.Heading());
   for (const std::size_t metric : kLines) {
     const std::vector<RankValue> values = MeansOfRanks(rows, metric);
     if (values.empty()) continue;
     const std::string_view words = kMetricsOfStep[metric].words;
     outliers.Add(words, values, Ms);
-    const RankSpread spread = SpreadOf(values);
-    report.lines.push_back(fmt::format("  {:<26} {:>12.3f} {:>12.3f} {:>12.3f}  ({})", words,
-                                       spread.min.value, spread.median, spread.max.value,
-                                       RankNumber(spread.max.rank)));
+    report.lines.push_back(list.LineOf(SpreadCells({CellOf(words)}, values)));
   }
   report.lines.insert(report.lines.end(), left_out.begin(), left_out.end());
   outliers.AppendTo(report.lines);

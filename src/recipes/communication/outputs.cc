@@ -11,9 +11,11 @@
 #include "mpa/base/time.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/rank_lines.h"
 #include "mpa/recipe/rank_spread.h"
 #include "mpa/report/member_columns.h"
 #include "mpa/report/report.h"
+#include "mpa/report/screen_list.h"
 #include "sums.h"
 
 namespace mpa::communication {
@@ -315,20 +317,17 @@ double MedianBandwidth(const std::vector<Link>& links) {
 }  // namespace
 
 void AddStepLines(const std::vector<StepTraceRow>& rows, Report& report) {
+  const ScreenList list = SpreadList({ScreenText("ms in a step", 24)}, ScreenNumber("", 12, 3));
   const auto of_ranks = [&](TimeNs StepTimes::Row::*time, const char* name) {
     std::vector<RankValue> values;
     for (const auto& row : rows) {
       if (!row.stage) values.push_back({row.rank, InMs(row.times.*time)});
     }
     if (values.empty()) return;
-    const RankSpread spread = SpreadOf(MeansOfRanks(values));
-    report.lines.push_back(fmt::format("  {:<24} {:>12.3f} {:>12.3f} {:>12.3f}  ({})", name,
-                                       spread.min.value, spread.median, spread.max.value,
-                                       RankText(spread.max.rank)));
+    report.lines.push_back(list.LineOf(SpreadCells({name}, MeansOfRanks(values))));
   };
   if (rows.empty()) return;
-  report.lines.push_back(
-      fmt::format("  {:<24} {:>12} {:>12} {:>12}", "ms in a step", "min", "median", "max (rank)"));
+  report.lines.push_back(list.Heading());
   of_ranks(&StepTimes::Row::computing, "computing");
   of_ranks(&StepTimes::Row::exposed_communication, "exposed communication");
   // The profiler's own words for these mean other things than those of the account.
@@ -371,13 +370,15 @@ void AddOperatorLines(const OpSums& ops, Report& report) {
 void AddLinkLines(const LinkSums& sums, Report& report) {
   const auto transports = LinksByTransport(sums);
   if (transports.empty()) return;
-  report.lines.push_back(fmt::format("  {:<16} {:>6} {:>12} {:>12} {:>12}  {}", "GB/s of links",
-                                     "links", "min", "median", "max", "slowest"));
+  const ScreenList list(
+      2, {ScreenText("GB/s of links", 16), ScreenNumber("links", 6), ScreenNumber("min", 12, 3),
+          ScreenNumber("median", 12, 3), ScreenNumber("max", 12, 3), ScreenText("slowest")});
+  report.lines.push_back(list.Heading());
   for (const auto& [transport, links] : transports) {
-    report.lines.push_back(fmt::format("  {:<16.16} {:>6} {:>12.3f} {:>12.3f} {:>12.3f}  {} to {}",
-                                       transport, links.size(), links.front().Bandwidth(),
-                                       MedianBandwidth(links), links.back().Bandwidth(),
-                                       links.front().source, links.front().destination));
+    const Link &slowest = links.front(), &fastest = links.back();
+    report.lines.push_back(list.Line(transport, links.size(), slowest.Bandwidth(),
+                                     MedianBandwidth(links), fastest.Bandwidth(),
+                                     fmt::format("{} to {}", slowest.source, slowest.destination)));
   }
 }
 

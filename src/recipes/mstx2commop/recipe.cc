@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "messages.h"
-#include "mpa/base/columns.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/model/step_bounds.h"
@@ -20,6 +19,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
 #include "mpa/report/report.h"
+#include "mpa/report/screen_list.h"
 
 namespace mpa::recipes {
 namespace {
@@ -169,17 +169,14 @@ void AddMadeLines(const Ranks& ranks, Report& report) {
   if (types.empty()) return;
   report.lines.push_back(fmt::format("communication operators from the marks of {}: ms of a rank",
                                      Counted(ranks.size(), "rank")));
-  report.lines.push_back(fmt::format("  {} {:>8} {:>10} {:>10} {:>10}", NameCell("type", 28),
-                                     "count", "min", "median", "max (rank)"));
+  const ScreenList list =
+      SpreadList({ScreenName("type", 28), ScreenNumber("count", 8)}, ScreenMs("", 10));
+  report.lines.push_back(list.Heading());
   constexpr std::size_t kShown = 12;
   std::size_t shown = 0;
   for (const auto& [type, facts] : types) {
     if (shown++ == kShown) break;
-    const RankSpread spread = SpreadOf(facts.times);
-    report.lines.push_back(fmt::format("  {} {:>8} {:>10.3f} {:>10.3f} {:>10.3f} ({})",
-                                       NameCell(type, 28), facts.count, spread.min.value / 1e6,
-                                       spread.median / 1e6, spread.max.value / 1e6,
-                                       RankNumber(spread.max.rank)));
+    report.lines.push_back(list.LineOf(SpreadCells({type, facts.count}, facts.times)));
   }
   AddMoreLine(types.size(), kShown, "type", report.lines);
 }

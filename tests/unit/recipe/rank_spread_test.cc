@@ -56,6 +56,15 @@ TEST(OutliersOf, NeedsFourRanks) {
   EXPECT_EQ(RanksThatStandOut({1, 1, 1, 9}), std::vector<std::int64_t>{3});
 }
 
+TEST(SpreadList, NamesTheRankWithTheMost) {
+  const ScreenList list = SpreadList({ScreenText("what", 6)}, ScreenMs("", 10));
+  EXPECT_EQ(list.Heading(), "  what          min     median max (rank)");
+  EXPECT_EQ(list.LineOf(SpreadCells({"steps"}, {{0, 2e6}, {7, 9e6}, {8, 3e6}})),
+            "  steps       2.000      3.000      9.000  (7)");
+  EXPECT_EQ(list.LineOf(SpreadCells({"gaps"}, {{-1, 5e5}})),
+            "  gaps        0.500      0.500      0.500  (?)");
+}
+
 TEST(OutlierLines, HaveOneForEachRank) {
   OutlierLines lines;
   const auto text = [](double value) { return std::to_string(static_cast<int>(value)) + " ns"; };
