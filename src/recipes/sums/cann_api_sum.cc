@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "mpa/base/columns.h"
 #include "sums.h"
 
 namespace mpa::recipes {
@@ -95,19 +94,19 @@ std::vector<SumSheet> CannApiSheets(const RecipeArguments&) {
 void AddCannApiLines(SumTables& tables, Report& report) {
   const std::vector<GroupRow>& all = tables.Rows(1);
   if (all.empty()) return;
-  AppendList(
-      {.heading = {fmt::format("calls of CANN on {}: {:.3f} ms", tables.RanksText(), SumMs(all)),
-                   fmt::format("  {} {:>7} {:>8} {:>11} {:>10}", NameCell("call", 38), "share",
-                               "count", "sum ms", "median us")},
-       .shown = 10,
-       .line =
-           [](const GroupRow& row) {
-             return fmt::format("  {} {:>5.1f} % {:>8} {:>11.3f} {:>10.1f}",
-                                NameCell(row.key.texts[0], 38), row.share, row.stats.count,
-                                SumMs({row}), row.stats.median.value_or(0) / 1e3);
-           },
-       .noun = "call"},
-      all, report);
+  report.lines.push_back(
+      fmt::format("calls of CANN on {}: {:.3f} ms", tables.RanksText(), SumMs(all)));
+  AppendList({.list = {2,
+                       {ScreenName("call", 38), ScreenPercent("share", 7), ScreenNumber("count", 8),
+                        ScreenMs("sum ms", 11), ScreenUs("median us", 10)}},
+              .cells =
+                  [](const GroupRow& row) {
+                    return std::vector<Cell>{row.key.texts[0], row.share, row.stats.count,
+                                             row.stats.sum, CellOf(row.stats.median)};
+                  },
+              .shown = 10,
+              .noun = "call"},
+             all, report);
 }
 
 Verdict JudgeCannApiSum(const RankFacts& facts) {

@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "mpa/base/columns.h"
 #include "mpa/recipe/rank_spread.h"
 #include "sums.h"
 
@@ -110,15 +109,15 @@ void AddComputeOpLines(SumTables& tables, Report& report) {
         "of one rank: min {:.3f} ms ({}), median {:.3f} ms, max {:.3f} ms ({})", spread.min.value,
         RankText(spread.min.rank), spread.median, spread.max.value, RankText(spread.max.rank)));
   }
-  AppendList({.heading = {fmt::format("{} {:<16} {:>8} {:>12} {:>7}", NameCell("type", 32), "core",
-                                      "kernels", "ms", "share")},
-              .shown = 10,
-              .line =
+  AppendList({.list = {0,
+                       {ScreenName("type", 32), ScreenText("core", 16), ScreenNumber("kernels", 8),
+                        ScreenMs("ms", 12), ScreenPercent("share", 7)}},
+              .cells =
                   [](const GroupRow& row) {
-                    return fmt::format("{} {:<16.16} {:>8} {:>12.3f} {:>5.1f} %",
-                                       NameCell(row.key.texts[0], 32), row.key.texts[1],
-                                       row.stats.count, SumMs({row}), row.share);
+                    return std::vector<Cell>{row.key.texts[0], row.key.texts[1], row.stats.count,
+                                             row.stats.sum, row.share};
                   },
+              .shown = 10,
               .noun = "operator"},
              all, report);
 }

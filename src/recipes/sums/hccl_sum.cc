@@ -2,6 +2,7 @@
 // How long the communication operators of every rank ran, and which took longest.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "mpa/base/columns.h"
@@ -98,31 +99,29 @@ std::vector<SumSheet> HcclSheets(const RecipeArguments& arguments) {
 void AddHcclLines(SumTables& tables, Report& report) {
   const std::vector<GroupRow>& all = tables.Rows(0);
   if (all.empty()) return;
-  AppendList({.heading = {fmt::format("communication operators of {}", tables.RanksText()),
-                          fmt::format("  {} {:>8} {:>12} {:>12} {:>12}", NameCell("type", 30),
-                                      "count", "median ms", "max ms", "sum ms")},
-              .shown = 8,
-              .line =
+  report.lines.push_back(fmt::format("communication operators of {}", tables.RanksText()));
+  AppendList({.list = {2,
+                       {ScreenName("type", 30), ScreenNumber("count", 8), ScreenMs("median ms", 12),
+                        ScreenMs("max ms", 12), ScreenMs("sum ms", 12)}},
+              .cells =
                   [](const GroupRow& row) {
-                    return fmt::format("  {} {:>8} {:>12.3f} {:>12.3f} {:>12.3f}",
-                                       NameCell(row.key.texts[0], 30), row.stats.count,
-                                       Ms(row.stats.median.value_or(0)),
-                                       Ms(static_cast<double>(row.stats.max)), SumMs({row}));
+                    return std::vector<Cell>{row.key.texts[0], row.stats.count,
+                                             CellOf(row.stats.median), row.stats.max,
+                                             row.stats.sum};
                   },
+              .shown = 8,
               .noun = "type"},
              all, report);
-  AppendList(
-      {.heading = {"the longest operators, and the ranks with the shortest and the longest:"},
-       .shown = 6,
-       .line =
-           [](const GroupRow& row) {
-             return fmt::format("  {} {:>10.3f} ms ({}) to {:>10.3f} ms ({})",
-                                NameCell(row.key.texts[0], 34),
-                                Ms(static_cast<double>(row.stats.min)), row.min_ranks.front(),
-                                Ms(static_cast<double>(row.stats.max)), row.max_ranks.front());
-           },
-       .noun = ""},
-      tables.Rows(2), report);
+  report.lines.emplace_back(
+      "the longest operators, and the ranks with the shortest and the longest:");
+  constexpr std::size_t kShown = 6;
+  const std::vector<GroupRow>& longest = tables.Rows(2);
+  for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i) {
+    const GroupRow& row = longest[i];
+    report.lines.push_back(fmt::format(
+        "  {} {:>10.3f} ms ({}) to {:>10.3f} ms ({})", NameCell(row.key.texts[0], 34),
+        InMs(row.stats.min), row.min_ranks.front(), InMs(row.stats.max), row.max_ranks.front()));
+  }
 }
 
 }  // namespace

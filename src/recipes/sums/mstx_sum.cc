@@ -13,6 +13,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/recipe/rank_lines.h"
+#include "mpa/report/screen_list.h"
 #include "mstx_spans.h"
 
 namespace mpa::recipes::mstx {
@@ -229,26 +230,21 @@ std::vector<sums::GroupRow> NamesOnScreen(const MarkedRanks& ranks, bool device)
   return RowsOf({.name = "", .each_rank = false, .before = sums::LargestSumFirst}, of_names);
 }
 
-std::string NameLine(const sums::GroupRow& row) {
-  const RankSpread spread = SpreadOf(row.means);
-  return fmt::format("  {} {:>8} {:>10.3f} {:>10.3f} {:>10.3f} ({})",
-                     NameCell(row.key.texts[0], 30), row.stats.count, sums::Ms(spread.min.value),
-                     sums::Ms(spread.median), sums::Ms(spread.max.value),
-                     RankNumber(spread.max.rank));
-}
-
 void AddMstxLines(const MarkedRanks& ranks, Report& report) {
   const bool device = HasDeviceTimes(ranks);
   const std::vector<sums::GroupRow> names = NamesOnScreen(ranks, device);
   if (names.empty()) return;
-  AppendList({.heading = {fmt::format("what the program marked, on {}: mean ms on the {}",
-                                      Counted(ranks.size(), "rank"), device ? "device" : "host"),
-                          fmt::format("  {} {:>8} {:>10} {:>10} {:>10}", NameCell("name", 30),
-                                      "count", "min", "median", "max (rank)")},
-              .shown = 10,
-              .line = NameLine,
-              .noun = "name"},
-             names, report);
+  report.lines.push_back(fmt::format("what the program marked, on {}: mean ms on the {}",
+                                     Counted(ranks.size(), "rank"), device ? "device" : "host"));
+  AppendList(
+      {.list = SpreadList({ScreenName("name", 30), ScreenNumber("count", 8)}, ScreenMs("", 10)),
+       .cells =
+           [](const sums::GroupRow& row) {
+             return SpreadCells({row.key.texts[0], row.stats.count}, row.means);
+           },
+       .shown = 10,
+       .noun = "name"},
+      names, report);
   OutlierLines outliers;
   for (const sums::GroupRow& row : names) {
     outliers.Add(row.key.texts[0], row.means,

@@ -91,11 +91,13 @@ Sheet SheetWith(const SumSheet& sheet, const std::vector<GroupRow>& rows) {
   return std::move(list.sheet);
 }
 
-void AppendList(const ScreenList& list, const std::vector<GroupRow>& rows, Report& report) {
-  report.lines.insert(report.lines.end(), list.heading.begin(), list.heading.end());
+void AppendList(const GroupList& list, const std::vector<GroupRow>& rows, Report& report) {
+  report.lines.push_back(list.list.Heading());
   const std::size_t shown = std::min(list.shown, rows.size());
-  for (std::size_t i = 0; i < shown; ++i) report.lines.push_back(list.line(rows[i]));
-  if (!list.noun.empty()) AddMoreLine(rows.size(), shown, list.noun, report.lines);
+  for (std::size_t i = 0; i < shown; ++i) {
+    report.lines.push_back(list.list.LineOf(list.cells(rows[i])));
+  }
+  AddMoreLine(rows.size(), shown, list.noun, report.lines);
 }
 
 std::string SumTables::RanksText() const {

@@ -16,6 +16,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_spread.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/screen_list.h"
 
 /// Recipes that group durations by a key and summarise each group, of every rank by itself and of
 /// all ranks together. A recipe declares its groupings, its sheets and its lines for the screen.
@@ -83,19 +84,19 @@ struct SumSheet {
   std::size_t most = SIZE_MAX;  ///< rows
 };
 
-/// A list on the screen: the first rows of a sheet.
-struct ScreenList {
-  std::vector<std::string> heading;
+/// A list of the first rows of a sheet on the screen.
+struct GroupList {
+  ScreenList list;
+  std::vector<Cell> (*cells)(const GroupRow& row);
   std::size_t shown;
-  std::string (*line)(const GroupRow& row);
-  std::string_view noun;  ///< of a row: "... 3 more types"; empty: further rows go without saying
+  std::string_view noun;  ///< of a row: "... 3 more types"
 };
 
 /// The rows of a sheet.
 std::vector<GroupRow> RowsOf(const SumSheet& sheet, const Ranks& ranks);
 /// A sheet with rows of RowsOf().
 Sheet SheetWith(const SumSheet& sheet, const std::vector<GroupRow>& rows);
-void AppendList(const ScreenList& list, const std::vector<GroupRow>& rows, Report& report);
+void AppendList(const GroupList& list, const std::vector<GroupRow>& rows, Report& report);
 
 inline double Ms(double ns) { return ns / 1e6; }
 inline double SumMs(const std::vector<GroupRow>& rows) {
