@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "matching.h"
-#include "mpa/base/columns.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/nesting.h"
@@ -17,6 +16,7 @@
 #include "mpa/recipe/module_columns.h"
 #include "mpa/report/member_columns.h"
 #include "mpa/report/report.h"
+#include "mpa/report/screen_list.h"
 
 namespace mpa::recipes {
 namespace {
@@ -190,13 +190,14 @@ void AddModuleLines(std::int64_t rank, const std::vector<MatchedRow>& rows, Time
   report.lines.push_back(
       fmt::format("{}: {:.3f} ms of kernels in modules on the NPU, {:.3f} ms on the GPU",
                   RankText(rank), InMs(npu_total), InMs(gpu_total)));
-  report.lines.push_back(fmt::format("  {} {:>10} {:>10} {:>10}  {}", NameCell("module", 34),
-                                     "NPU ms", "GPU ms", "+ms", "match"));
+  const ScreenList list(2,
+                        {ScreenName("module", 34), ScreenMs("NPU ms", 10), ScreenMs("GPU ms", 10),
+                         ScreenChange("+ms", 10, 3), ScreenText("match")});
+  report.lines.push_back(list.Heading());
   for (std::size_t i = 0; i < std::min(kShown, modules.size()); ++i) {
     const MatchedRow& row = *modules[i];
-    report.lines.push_back(fmt::format(
-        "  {} {:>10.3f} {:>10.3f} {:>+10.3f}  {}", NameCell(row.key, 34), InMs(*row.npu_module),
-        InMs(*row.gpu_module), InMs(growth(&row)), TextOfMatch(row.kind)));
+    report.lines.push_back(list.Line(row.key, row.npu_module, row.gpu_module, InMs(growth(&row)),
+                                     TextOfMatch(row.kind)));
   }
   AddMoreLine(modules.size(), kShown, "module", report.lines);
   if (alone > 0) {

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
 #include "mpa/recipe/arguments.h"
@@ -17,6 +16,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
 #include "mpa/report/report.h"
+#include "mpa/report/screen_list.h"
 
 namespace mpa::recipes {
 namespace {
@@ -162,6 +162,9 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
   };
   OutlierLines outliers;
   std::vector<std::string> lines;
+  const ScreenList list(
+      2, {ScreenText("process groups", 20), ScreenNumber("min", 8, 1), ScreenNumber("median", 8, 1),
+          ScreenNumber("max", 8, 1), ScreenText("(rank)", 10), ScreenNumber("hidden", 8, 1)});
   const auto percent = [](double value) { return fmt::format("{:.1f} %", value); };
   for (std::uint32_t set = 0; set < sets.size(); ++set) {
     std::vector<RankValue> exposed, hidden;
@@ -178,19 +181,17 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
       hidden.push_back({id, PercentOf(sums.total - sums.exposed, sums.length)});
     }
     if (exposed.empty()) continue;
-    const std::string name = Printable(fmt::format("{}", fmt::join(sets[set], "+")));
+    const std::string name = fmt::format("{}", fmt::join(sets[set], "+"));
     outliers.Add(name, exposed, percent);
     const RankSpread spread = SpreadOf(std::move(exposed));
-    lines.push_back(fmt::format("  {:<20.20} {:>8.1f} {:>8.1f} {:>8.1f} {:<10} {:>8.1f}", name,
-                                spread.min.value, spread.median, spread.max.value,
-                                fmt::format("({})", RankNumber(spread.max.rank)),
-                                SpreadOf(std::move(hidden)).median));
+    lines.push_back(list.Line(name, spread.min.value, spread.median, spread.max.value,
+                              fmt::format("({})", RankNumber(spread.max.rank)),
+                              SpreadOf(std::move(hidden)).median));
   }
   if (lines.empty()) return;
   constexpr std::size_t kShown = 10;
   report.lines.push_back("communication not hidden by computing, in % of the steps");
-  report.lines.push_back(fmt::format("  {:<20} {:>8} {:>8} {:>8} {:<10} {:>8}", "process groups",
-                                     "min", "median", "max", "(rank)", "hidden"));
+  report.lines.push_back(list.Heading());
   const std::size_t shown = std::min(kShown, lines.size());
   report.lines.insert(report.lines.end(), lines.begin(),
                       lines.begin() + static_cast<std::ptrdiff_t>(shown));

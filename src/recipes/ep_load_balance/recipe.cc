@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "mpa/base/columns.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/kernel_category.h"
 #include "mpa/mfu/flops.h"
@@ -18,6 +17,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
 #include "mpa/report/report.h"
+#include "mpa/report/screen_list.h"
 
 namespace mpa::recipes {
 namespace {
@@ -153,8 +153,10 @@ void AddEpLines(const std::vector<ExpertGroup>& groups, Report& report) {
   report.lines.push_back(
       fmt::format("tokens of {} of ranks that share experts; the least even first:",
                   Counted(groups.size(), "group")));
-  report.lines.push_back(fmt::format("  {} {:>11} {:>11} {:>11} {:>16}", NameCell("ranks", 22),
-                                     "min", "median", "max (rank)", "max / median"));
+  const ScreenList list(2, {ScreenName("ranks", 22), ScreenNumber("min", 11),
+                            ScreenNumber("median", 11), ScreenNumber("max (rank)", 11),
+                            ScreenNumber("", 5), ScreenNumber("max / median", 12, 2)});
+  report.lines.push_back(list.Heading());
   constexpr std::size_t kShown = 10;
   OutlierLines outliers;
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -163,11 +165,10 @@ void AddEpLines(const std::vector<ExpertGroup>& groups, Report& report) {
                  [](double tokens) { return fmt::format("{:.0f}", tokens); });
     if (i >= kShown) continue;
     const RankSpread spread = SpreadOf(group.tokens);
-    report.lines.push_back(fmt::format(
-        "  {} {:>11.0f} {:>11.0f} {:>11.0f} {:>9} {}", NameCell(GroupText(group), 22),
-        spread.min.value, spread.median, spread.max.value,
-        fmt::format("({})", RankNumber(spread.max.rank)),
-        spread.median > 0 ? fmt::format("{:.2f}", spread.max.value / spread.median) : "-"));
+    report.lines.push_back(
+        list.Line(GroupText(group), spread.min.value, spread.median, spread.max.value,
+                  fmt::format("({})", RankNumber(spread.max.rank)),
+                  spread.median > 0 ? Cell(spread.max.value / spread.median) : Cell()));
   }
   AddMoreLine(groups.size(), kShown, "group", report.lines);
   outliers.AppendTo(report.lines);

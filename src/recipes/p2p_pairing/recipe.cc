@@ -15,6 +15,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
 #include "mpa/report/report.h"
+#include "mpa/report/screen_list.h"
 
 namespace mpa::recipes {
 namespace {
@@ -206,16 +207,16 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
   report.lines.push_back(fmt::format("  operators without their other end: {}", ops - paired));
   if (ways.empty()) return;
   report.lines.push_back("how long receivers waited for the begin of the sender, in ms:");
-  report.lines.push_back(fmt::format("  {:<24} {:>9} {:>10} {:>10} {:>10}", "from rank to rank",
-                                     "transfers", "min", "median", "max"));
+  const ScreenList list(2, {ScreenText("from rank to rank", 24), ScreenNumber("transfers", 9),
+                            ScreenMs("min", 10), ScreenMs("median", 10), ScreenMs("max", 10)});
+  report.lines.push_back(list.Heading());
   std::vector<std::pair<double, std::string>> lines;
   for (const auto& [way, facts] : ways) {
     const RankSpread spread = SpreadOf(facts.waits);
-    lines.emplace_back(spread.median, fmt::format("  {:<24} {:>9} {:>10.3f} {:>10.3f} {:>10.3f}",
-                                                  fmt::format("{} to {}", RankNumber(way.first),
-                                                              RankNumber(way.second)),
-                                                  facts.count, spread.min.value / 1e6,
-                                                  spread.median / 1e6, spread.max.value / 1e6));
+    lines.emplace_back(
+        spread.median,
+        list.Line(fmt::format("{} to {}", RankNumber(way.first), RankNumber(way.second)),
+                  facts.count, spread.min.value, spread.median, spread.max.value));
   }
   std::ranges::stable_sort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
   constexpr std::size_t kShown = 10;

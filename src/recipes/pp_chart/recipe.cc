@@ -15,6 +15,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
 #include "mpa/report/report.h"
+#include "mpa/report/screen_list.h"
 
 namespace mpa::recipes {
 namespace {
@@ -101,13 +102,6 @@ std::vector<RankValue> BubbleShares(const Ranks& ranks) {
   return shares;
 }
 
-std::string SpreadLine(std::string_view what, const std::vector<RankValue>& values) {
-  const RankSpread spread = SpreadOf(values);
-  return fmt::format("  {:<24} {:>9} {:>9.1f} {:>9.1f} {:>9.1f}  (rank {})", what, values.size(),
-                     spread.min.value, spread.median, spread.max.value,
-                     RankNumber(spread.max.rank));
-}
-
 void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& report) {
   const std::vector<RankValue> shares = BubbleShares(ranks);
   if (shares.empty()) return;
@@ -115,9 +109,17 @@ void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& rep
       fmt::format("pipeline{}{}: idle share of a step, in %",
                   layout.type.empty() ? "" : " " + CutEnd(Printable(layout.type), 16),
                   layout.stages ? fmt::format(" of {} stages", *layout.stages) : ""));
-  report.lines.push_back(
-      fmt::format("  {:<24} {:>9} {:>9} {:>9} {:>9}", "", "ranks", "min", "median", "max"));
-  report.lines.push_back(SpreadLine("all ranks", shares));
+  const ScreenList list(2,
+                        {ScreenText("", 24), ScreenNumber("ranks", 9), ScreenNumber("min", 9, 1),
+                         ScreenNumber("median", 9, 1), ScreenNumber("max", 9, 1), ScreenText("")});
+  const auto add = [&](std::string_view what, const std::vector<RankValue>& values) {
+    const RankSpread spread = SpreadOf(values);
+    report.lines.push_back(list.Line(what, values.size(), spread.min.value, spread.median,
+                                     spread.max.value,
+                                     fmt::format("(rank {})", RankNumber(spread.max.rank))));
+  };
+  report.lines.push_back(list.Heading());
+  add("all ranks", shares);
   std::map<std::int64_t, std::vector<RankValue>> stages;
   for (const RankValue& share : shares) {
     if (const auto stage = layout.StageOf(share.rank)) stages[*stage].push_back(share);
@@ -126,7 +128,7 @@ void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& rep
   std::size_t shown = 0;
   for (const auto& [stage, values] : stages) {
     if (shown++ == kShown) break;
-    report.lines.push_back(SpreadLine(fmt::format("stage {}", stage), values));
+    add(fmt::format("stage {}", stage), values);
   }
   AddMoreLine(stages.size(), kShown, "stage", report.lines);
 }
