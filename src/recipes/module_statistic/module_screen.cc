@@ -14,6 +14,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
+#include "mpa/report/screen_list.h"
 
 namespace mpa {
 namespace {
@@ -131,25 +132,27 @@ std::vector<std::string> ModuleList(const Ranks& ranks) {
                                 text(SpreadOf(ValuesOf(collectives, ranks)).median), scale.unit(),
                                 median));
   }
-  lines.push_back(
-      several ? fmt::format("{:<10} {:>7} {:>8} {:>8} {:>8} {:>7}  {}", "share", "",
-                            fmt::format("median", scale.unit()), "min", "max", "of rank",
-                            fmt::format("own time ({})", scale.unit()))
-              : fmt::format("{:<20} {:>7} {:>9}  {}", "share", "", scale.unit(), "own time"));
+  const std::size_t width = several ? 10 : 20;
+  std::vector<ScreenColumn> columns = {ScreenText("share", width), ScreenRatio("", 7)};
+  if (several) {
+    for (const char* header : {"median", "min", "max"})
+      columns.push_back(ScreenAmount(header, 8, scale));
+    columns.push_back(ScreenNumber("of rank", 7));
+    columns.push_back(ScreenName(fmt::format("own time ({})", scale.unit()), 0));
+  } else {
+    columns.push_back(ScreenAmount(scale.unit(), 9, scale));
+    columns.push_back(ScreenName("own time", 0));
+  }
+  const ScreenList list(0, std::move(columns));
+  lines.push_back(list.Heading());
   for (const ListRow& row : rows) {
     const double part = share(row.Total());
     const RankSpread spread = SpreadOf(ValuesOf(row, ranks));
-    const std::size_t width = several ? 10 : 20;
     const std::string bar(static_cast<std::size_t>(std::lround(part * static_cast<double>(width))),
                           '#');
-    const std::string numbers =
-        several
-            ? fmt::format("{:>8} {:>8} {:>8} {:>7}", text(spread.median), text(spread.min.value),
-                          text(spread.max.value), RankNumber(spread.max.rank))
-            : fmt::format("{:>9}", text(spread.median));
-    const std::string start =
-        fmt::format("{:<{}} {:>5.1f} % {}  ", bar, width, part * 100, numbers);
-    lines.push_back(start + ShortenName(Printable(row.name), ScreenColumns() - ColumnsOf(start)));
+    lines.push_back(several ? list.Line(bar, part, spread.median, spread.min.value,
+                                        spread.max.value, RankNumber(spread.max.rank), row.name)
+                            : list.Line(bar, part, spread.median, row.name));
     constexpr double kSmall = 0.01;
     if (part < kSmall) continue;
     outliers.Add(row.name, ValuesOf(row, ranks),

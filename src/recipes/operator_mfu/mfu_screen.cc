@@ -8,19 +8,14 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
-#include "mpa/base/printable.h"
 #include "mpa/recipe/rank_lines.h"
+#include "mpa/report/screen_list.h"
 #include "part.h"
 
 namespace mpa {
 namespace {
 
 constexpr std::size_t kMaxShares = 12;
-
-std::string FlopsText(const MfuShare& share) {
-  if (share.flops <= 0 || share.duration <= 0) return "-";
-  return fmt::format("{:.2f}", share.flops / static_cast<double>(share.duration) / 1e3);
-}
 
 // "peak 353.9 TFLOPS with FP16 (24 cores at 1800 MHz)".
 std::string ChipText(const ChipPeak& chip) {
@@ -33,17 +28,17 @@ std::string ChipText(const ChipPeak& chip) {
   return text;
 }
 
-// The heading of the table of wastes, and its rows.
-std::string WasteHeading(std::string_view unit) {
-  return fmt::format("  {:<24} {:>7} {:>8} {:>7} {:>5}  {}", "most time wasted by", "kernels", unit,
-                     "MFU", "type", "shapes");
-}
-
-std::string WasteLine(const MfuWaste& waste, const AmountScale& scale) {
-  const std::string start = fmt::format(
-      "  {:<24} {:>7} {:>8} {:>7} {:>5}  ", CutEnd(Printable(waste.op_type), 24), waste.count,
-      scale.Text(scale.Rounded(waste.wasted)), PercentText(waste.use), Text(waste.type));
-  return start + CutEnd(Printable(waste.input_shapes), ScreenColumns() - ColumnsOf(start));
+void AddWastes(const std::vector<MfuWaste>& wastes, std::vector<std::string>& lines) {
+  if (wastes.empty()) return;
+  const AmountScale scale(Quantity::kTime, wastes.front().wasted);
+  const ScreenList list(2, {ScreenText("most time wasted by", 24), ScreenNumber("kernels", 7),
+                            ScreenAmount(scale.unit(), 8, scale), ScreenRatio("MFU", 7),
+                            ScreenNumber("type", 5), ScreenText("shapes")});
+  lines.push_back(list.Heading());
+  for (const MfuWaste& waste : wastes) {
+    lines.push_back(list.Line(waste.op_type, waste.count, waste.wasted, waste.use, Text(waste.type),
+                              waste.input_shapes));
+  }
 }
 
 }  // namespace
@@ -54,25 +49,22 @@ std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summ
   TimeNs longest = 0;
   for (const MfuShare& share : summary.shares) longest = std::max(longest, share.duration);
   const AmountScale scale(Quantity::kTime, longest);
-  lines.push_back(fmt::format("  {:<24} {:>8} {:>8} {:>9} {:>8} {:>7} {:>8}", "work", "kernels",
-                              scale.unit(), "of device", "TFLOPS", "MFU", "at clock"));
+  const ScreenList list(
+      2, {ScreenText("work", 24), ScreenNumber("kernels", 8), ScreenAmount(scale.unit(), 8, scale),
+          ScreenRatio("of device", 9), ScreenNumber("TFLOPS", 8, 2), ScreenRatio("MFU", 7),
+          ScreenRatio("at clock", 8)});
+  lines.push_back(list.Heading());
   for (std::size_t i = 0; i < std::min(kMaxShares, summary.shares.size()); ++i) {
     const MfuShare& share = summary.shares[i];
-    lines.push_back(fmt::format("  {:<24} {:>8} {:>8} {:>9} {:>8} {:>7} {:>8}",
-                                CutEnd(Printable(share.work), 24), share.kernels,
-                                scale.Text(scale.Rounded(share.duration)),
-                                PercentText(summary.ShareOfTime(share)), FlopsText(share),
-                                PercentText(share.Use()), PercentText(share.UseOfMeasuredClock())));
+    lines.push_back(list.Line(share.work, share.kernels, share.duration, summary.ShareOfTime(share),
+                              share.Tflops(), share.Use(), share.UseOfMeasuredClock()));
     if (share.reason.empty()) continue;
     lines.push_back("    no MFU: " + CutEnd(share.reason, ScreenColumns() - 12));
   }
   if (summary.shares.size() > kMaxShares) {
     lines.push_back(fmt::format("  ... {} more in MFUSummary", summary.shares.size() - kMaxShares));
   }
-  if (summary.wastes.empty()) return lines;
-  const AmountScale wasted(Quantity::kTime, summary.wastes.front().wasted);
-  lines.push_back(WasteHeading(wasted.unit()));
-  for (const MfuWaste& waste : summary.wastes) lines.push_back(WasteLine(waste, wasted));
+  AddWastes(summary.wastes, lines);
   return lines;
 }
 
@@ -97,8 +89,7 @@ std::vector<WorkOfRanks> CollectWork(const Ranks& ranks) {
       WorkOfRanks& work = all[place->second];
       if (share.Use()) work.uses.push_back({rank, *share.Use()});
       if (const auto part = summary.ShareOfTime(share)) work.times.push_back({rank, *part});
-      if (share.flops <= 0 || share.duration <= 0) continue;
-      work.tflops.push_back({rank, share.flops / static_cast<double>(share.duration) / 1e3});
+      if (const auto tflops = share.Tflops()) work.tflops.push_back({rank, *tflops});
     }
   }
   return all;
@@ -140,14 +131,6 @@ std::string ChipsText(const Ranks& ranks) {
 std::string UseText(double use) { return PercentText(use); }
 std::string TflopsText(double tflops) { return fmt::format("{:.2f}", tflops); }
 
-std::string SpreadText(const std::vector<RankValue>& values, std::string (*text)(double)) {
-  if (values.empty()) return fmt::format("{:>8} {:>6} {:>8} {:>8} {:>6}", "-", "", "-", "-", "");
-  const RankSpread spread = SpreadOf(values);
-  return fmt::format("{:>8} {:>6} {:>8} {:>8} {:>6}", text(spread.min.value),
-                     RankNumber(spread.min.rank), text(spread.median), text(spread.max.value),
-                     RankNumber(spread.max.rank));
-}
-
 }  // namespace
 
 std::vector<std::string> MfuSpreadScreen(const Ranks& ranks) {
@@ -157,17 +140,27 @@ std::vector<std::string> MfuSpreadScreen(const Ranks& ranks) {
   std::string (*const text)(double) = any_use ? UseText : TflopsText;
   std::vector<std::string> lines =
       Wrapped(fmt::format("{} ranks: {}", ranks.size(), ChipsText(ranks)), 2);
-  lines.push_back(fmt::format("  {:<24} {:>8} {:>6} {:>8} {:>8} {:>6} {:>10}",
-                              any_use ? "MFU" : "TFLOPS", "min", "rank", "median", "max", "rank",
-                              "of device"));
+  const auto column = [&](std::string_view header) {
+    return any_use ? ScreenRatio(header, 8) : ScreenNumber(header, 8, 2);
+  };
+  const ScreenList list(
+      2, {ScreenText(any_use ? "MFU" : "TFLOPS", 24), column("min"), ScreenNumber("rank", 6),
+          column("median"), column("max"), ScreenNumber("rank", 6), ScreenRatio("of device", 10)});
+  lines.push_back(list.Heading());
   constexpr std::size_t kMaxWork = 8;
   OutlierLines outliers;
   for (std::size_t i = 0; i < std::min(kMaxWork, all.size()); ++i) {
     const WorkOfRanks& work = all[i];
     const std::vector<RankValue>& values = any_use ? work.uses : work.tflops;
-    lines.push_back(fmt::format("  {:<24} {} {:>10}", CutEnd(Printable(work.work), 24),
-                                SpreadText(values, text),
-                                work.times.empty() ? "-" : UseText(SpreadOf(work.times).median)));
+    std::vector<Cell> cells(7);
+    cells[0] = work.work;
+    if (!values.empty()) {
+      const auto [min, max, median] = SpreadOf(values);
+      cells = {work.work, min.value, RankNumber(min.rank), median, max.value, RankNumber(max.rank),
+               Cell()};
+    }
+    if (!work.times.empty()) cells.back() = SpreadOf(work.times).median;
+    lines.push_back(list.LineOf(cells));
     if (!work.reason.empty()) {
       lines.push_back("    no MFU: " + CutEnd(work.reason, ScreenColumns() - 12));
     }
@@ -176,12 +169,7 @@ std::vector<std::string> MfuSpreadScreen(const Ranks& ranks) {
   if (all.size() > kMaxWork) {
     lines.push_back(fmt::format("  ... {} more in MFUSummary", all.size() - kMaxWork));
   }
-  const std::vector<MfuWaste> wastes = CollectWastes(ranks);
-  if (!wastes.empty()) {
-    const AmountScale scale(Quantity::kTime, wastes.front().wasted);
-    lines.push_back(WasteHeading(scale.unit()));
-    for (const MfuWaste& waste : wastes) lines.push_back(WasteLine(waste, scale));
-  }
+  AddWastes(CollectWastes(ranks), lines);
   outliers.AppendTo(lines);
   return lines;
 }

@@ -177,6 +177,11 @@ class Summary {
 
 }  // namespace
 
+std::optional<double> MfuShare::Tflops() const {
+  if (flops <= 0 || duration <= 0) return std::nullopt;
+  return flops / static_cast<double>(duration) / 1e3;
+}
+
 std::optional<double> MfuShare::Use() const {
   return rated > 0 ? std::optional(ideal / static_cast<double>(rated)) : std::nullopt;
 }

@@ -49,6 +49,7 @@ struct MfuShare {
   double ideal = 0, ideal_at_measured_clock = 0;
   TimeNs rated_at_measured_clock = 0;
 
+  std::optional<double> Tflops() const;
   std::optional<double> Use() const;
   std::optional<double> UseOfMeasuredClock() const;
 };

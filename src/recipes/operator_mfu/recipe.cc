@@ -132,10 +132,7 @@ std::vector<ColumnOf<ShareItem>> ShareColumns() {
          return item.row->flops > 0 ? Cell(item.row->flops) : Cell();
        }},
       {Tera("actual_tflops", 14, "Operations per second, in 10^12."),
-       [](const Item& item) -> Cell {
-         return IfKnown(item.row->flops > 0 && item.row->duration > 0,
-                        item.row->flops / static_cast<double>(item.row->duration) / 1e3);
-       }},
+       Member<&Item::row, &MfuShare::Tflops>},
       {Share("mfu", 10,
              "Operations / (peak x duration), 1 is all: the share of the chip's peak that the "
              "kernels or the whole step reached."),
