@@ -13,6 +13,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
+#include "mpa/report/screen_list.h"
 
 namespace mpa::head {
 namespace {
@@ -211,15 +212,17 @@ class HeadText {
   void Summary() {
     const SummaryRow* head = Find(Measure::kHead);
     if (head == nullptr) return;
-    static constexpr char kLine[] = "  {:<23}{:>9}{:>9}{:>9}{:>9} {:>8} {:>9}";
-    Say(kLine, "us", "mean", "p50", "p90", "max", "share",
-        steps_.empty() ? "idle/call" : "idle/step");
+    const ScreenList list(2,
+                          {ScreenText("us", 23), ScreenNumber("mean", 8), ScreenNumber("p50", 8),
+                           ScreenNumber("p90", 8), ScreenNumber("max", 8), ScreenRatio("share", 8),
+                           ScreenNumber(steps_.empty() ? "idle/call" : "idle/step", 9)});
+    lines_.Add(list.Heading());
     const auto line = [&](Measure measure, std::string_view title) {
       const SummaryRow* row = Find(measure);
       if (row == nullptr) return;
       const Spread& spread = row->spread;
-      Say(kLine, title, Us(spread.mean), Us(spread.p50), Us(spread.p90), Us(spread.max),
-          PercentText(row->share), Us(PerStep(row->exposed_sum, head->spread.count)));
+      lines_.Add(list.Line(title, Us(spread.mean), Us(spread.p50), Us(spread.p90), Us(spread.max),
+                           row->share, Us(PerStep(row->exposed_sum, head->spread.count))));
     };
     for (const Measure part : kParts) {
       line(part, InfoOf(part).title);
@@ -247,22 +250,26 @@ class HeadText {
     }
     if (graphs.empty()) return;
     std::ranges::stable_sort(graphs, std::greater(), &Graph::sum);
-    Say("  {} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", NameCell("graph", 24), "calls", "/step",
-        "p50 us", "p90 us", "of head", "idle us");
+    const ScreenList list(
+        2, {ScreenName("graph", 24), ScreenNumber("calls", 7), ScreenNumber("/step", 8, 1),
+            ScreenNumber("p50 us", 8), ScreenNumber("p90 us", 9), ScreenRatio("of head", 8),
+            ScreenNumber("idle us", 8)});
+    lines_.Add(list.Heading());
     for (std::size_t i = 0; i < std::min(kMaxGraphs, graphs.size()); ++i) {
       const SummaryRow& row = *graphs[i].row;
       const auto count = static_cast<double>(row.spread.count);
-      Say("  {} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", NameCell(row.scope, 24), row.spread.count,
-          steps_.empty() ? "-" : fmt::format("{:.1f}", count / static_cast<double>(steps_.size())),
-          Us(row.spread.p50), Us(row.spread.p90), ShareOfAll(row), Us(row.exposed_sum));
+      lines_.Add(
+          list.Line(row.scope, row.spread.count,
+                    steps_.empty() ? Cell() : Cell(count / static_cast<double>(steps_.size())),
+                    Us(row.spread.p50), Us(row.spread.p90), ShareOfAll(row), Us(row.exposed_sum)));
     }
     if (graphs.size() > kMaxGraphs) Say("  ... {} more graphs", graphs.size() - kMaxGraphs);
   }
 
-  std::string ShareOfAll(const SummaryRow& row) const {
+  std::optional<double> ShareOfAll(const SummaryRow& row) const {
     const SummaryRow* all = Find(Measure::kHead);
-    if (all == nullptr || all->spread.sum == 0) return "-";
-    return PercentText(static_cast<double>(row.spread.sum) / static_cast<double>(all->spread.sum));
+    if (all == nullptr || all->spread.sum == 0) return std::nullopt;
+    return static_cast<double>(row.spread.sum) / static_cast<double>(all->spread.sum);
   }
 
   // The longest of each segment on one line; "unattributed" is time without an event.

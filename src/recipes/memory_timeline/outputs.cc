@@ -11,6 +11,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/screen_list.h"
 #include "part.h"
 
 namespace mpa::memory_timeline {
@@ -217,11 +218,12 @@ void AddCategories(const Level& peak, Report& report) {
   }
   std::ranges::stable_sort(held, [](const auto& a, const auto& b) { return a.first > b.first; });
   const AmountScale scale(Quantity::kBytes, peak.Allocated());
-  report.lines.push_back(fmt::format("{:<24} {:>12} {:>8}", "held for", scale.unit(), "share"));
+  const ScreenList list(0, {ScreenText("held for", 24), ScreenAmount(scale.unit(), 12, scale),
+                            ScreenPercent("share", 8)});
+  report.lines.push_back(list.Heading());
   for (const auto& [bytes, category] : held) {
-    report.lines.push_back(
-        fmt::format("  {:<22} {:>12} {:>6.1f} %", memory_timeline::NameOf(category),
-                    scale.Text(scale.Rounded(bytes)), PercentOf(bytes, peak.Allocated())));
+    report.lines.push_back(list.Line(fmt::format("  {}", memory_timeline::NameOf(category)), bytes,
+                                     PercentOf(bytes, peak.Allocated())));
   }
 }
 
@@ -233,12 +235,13 @@ void AddHolders(const RankMemory& part, Report& report) {
   }
   if (listed.empty()) return;
   const AmountScale scale(Quantity::kBytes, listed.front()->bytes);
-  report.lines.push_back(
-      fmt::format("{} {:>10} {:>6}", NameCell("held most by", 55), scale.unit(), "count"));
+  const ScreenList list(0, {ScreenText("held most by", NameColumns(55)),
+                            ScreenAmount(scale.unit(), 10, scale), ScreenNumber("count", 6)});
+  report.lines.push_back(list.Heading());
   for (std::size_t i = 0; i < std::min(kShown, listed.size()); ++i) {
     const Held& one = *listed[i];
-    report.lines.push_back(fmt::format("  {} {:>10} {:>6}", NameCell(NameOf(one.holder), 53),
-                                       scale.Text(scale.Rounded(one.bytes)), one.count));
+    report.lines.push_back(
+        list.Line("  " + NameCell(NameOf(one.holder), 53), one.bytes, one.count));
     const std::string_view category = memory_timeline::NameOf(one.holder.category);
     report.lines.push_back(
         one.holder.site.empty()

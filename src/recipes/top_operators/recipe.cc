@@ -18,6 +18,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/screen_list.h"
 #include "top.h"
 
 namespace mpa::top_operators {
@@ -61,18 +62,17 @@ void AddTop(const std::vector<Top>& all, std::size_t shown, TimeNs steps, const 
     names.push_back(ShortenName(Printable(ShortFunctionName(name)), NameColumns(kColumns)));
     columns = std::max(columns, ColumnsOf(names.back()));
   }
-  const auto cell = [&](const std::string& name) {
-    return name + std::string(columns - ColumnsOf(name), ' ');
-  };
-  report.lines.push_back(fmt::format("{} {:>7} {:>10} {:>9} {:>9} {:>6}{}", cell(title), "calls",
-                                     "total ms", "mean us", "max us", "% step",
-                                     with_busy ? " busy" : ""));
+  // "busy" stands on the right: as a text, behind two blanks, it would not fit on the screen.
+  const ScreenList list(
+      0, {ScreenText(title, columns), ScreenNumber("calls", 7), ScreenMs("total ms", 10),
+          ScreenUs("mean us", 9), ScreenUs("max us", 9), ScreenNumber("% step", 6, 1),
+          ScreenNumber(with_busy ? "busy" : "", 0)});
+  report.lines.push_back(list.Heading());
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Top& top = all[i];
-    report.lines.push_back(fmt::format("{} {:>7} {:>10.3f} {:>9.1f} {:>9.1f} {:>6.1f}{}",
-                                       cell(names[i]), top.calls, InMs(top.total), top.Mean() / 1e3,
-                                       InUs(top.max), PercentOf(top.in_steps, steps),
-                                       with_busy ? " " + BoundText(top) : ""));
+    report.lines.push_back(list.Line(names[i], top.calls, top.total, top.Mean(), top.max,
+                                     PercentOf(top.in_steps, steps),
+                                     with_busy ? BoundText(top) : ""));
     const std::string place = PlaceText(top.shapes, top.launched_by, top.call_site);
     if (!place.empty()) report.lines.push_back("    " + place);
   }
@@ -95,8 +95,9 @@ void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
       events, [](const auto& a, const auto& b) { return a.second->dur > b.second->dur; });
   report.lines.push_back(fmt::format("{} longer than {}; the longest (all: SlowEvents)",
                                      Counted(count, "event"), threshold));
-  report.lines.push_back(
-      fmt::format("{:>6} {:>6} {:>11}  {:<13} {}", "rank", "step", "ms", "kind", "name"));
+  const ScreenList list(0, {ScreenNumber("rank", 6), ScreenNumber("step", 6), ScreenMs("ms", 11),
+                            ScreenText("kind", 13), ScreenText("name")});
+  report.lines.push_back(list.Heading());
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [rank, event] = events[i];
     const std::string site =
@@ -104,9 +105,8 @@ void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
             ? ""
             : " at " + ShortenName(Printable(event->call_site), NameColumns(40) / 2);
     const std::string name = ShortName(event->name, NameColumns(39) - ColumnsOf(site)) + site;
-    report.lines.push_back(fmt::format("{:>6} {:>6} {:>11.3f}  {:<13} {}", RankNumber(rank),
-                                       event->step >= 0 ? std::to_string(event->step) : "-",
-                                       InMs(event->dur), NameOf(event->kind), name));
+    report.lines.push_back(
+        list.Line(RankNumber(rank), kIfKnown(event->step), event->dur, event->kind, name));
   }
 }
 
