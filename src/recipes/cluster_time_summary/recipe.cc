@@ -15,6 +15,7 @@
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/io/sqlite.h"
+#include "mpa/report/member_columns.h"
 #include "mpa/report/screen_list.h"
 #include "rows.h"
 
@@ -120,15 +121,60 @@ std::vector<StepRow> Matched(const std::vector<StepPair>& pairs, const StepRow* 
   return rows;
 }
 
-// The columns of rank and step.
-std::vector<Column> KeyColumns() {
-  return {NamedColumn("rank", Format::kInteger, 10, "The rank.", "Rank"),
-          NamedColumn("step", Format::kInteger, 10, "The step; -1 where the capture has none.",
-                      "Step")};
+template <typename Item>
+SheetColumns<Item> KeyColumns() {
+  return {CountColumn<&Item::rank>("rank", 10, "The rank.", "Rank"),
+          CountColumn<&Item::step>("step", 10, "The step; -1 where the capture has none.", "Step")};
 }
 
-// Empty where it is not known.
-Cell Microseconds(const std::optional<TimeNs>& time) { return time ? Cell(InUs(*time)) : Cell(); }
+template <std::size_t... kMetric>
+SheetColumns<StepRow> SummaryColumns(std::index_sequence<kMetric...>) {
+  const auto& metrics = kMetricsOfStep;
+  return Joined<StepRow>(KeyColumns<StepRow>(),
+                         {NumberColumn<&StepRow::times, kAt<kMetric>, kAsUs>(
+                             metrics[kMetric].name, Format::kDecimals3, 20,
+                             metrics[kMetric].meaning, metrics[kMetric].title)...});
+}
+
+// A time of both runs, and its change.
+template <std::size_t kMetric>
+SheetColumns<StepPair> ColumnsOfBoth() {
+  const auto column = [](const char* suffix, const char* before,
+                         Cell (*cell)(const StepPair&)) -> ColumnOf<StepPair> {
+    const Metric& metric = kMetricsOfStep[kMetric];
+    return {NamedColumn(std::string(metric.name) + suffix, Format::kDecimals3, 20,
+                        std::string(before) + metric.meaning),
+            cell};
+  };
+  return {
+      column("", "", [](const StepPair& pair) { return kAsUs(TimeOf(pair.comparison, kMetric)); }),
+      column("Base", "The same of the baseline: ",
+             [](const StepPair& pair) { return kAsUs(TimeOf(pair.base, kMetric)); }),
+      column("Diff", "Difference of the two: ", [](const StepPair& pair) {
+        const auto time = TimeOf(pair.comparison, kMetric), base = TimeOf(pair.base, kMetric);
+        return time && base ? kAsUs(*time - *base) : Cell();
+      })};
+}
+
+template <std::size_t... kMetric>
+SheetColumns<StepPair> ComparisonColumns(std::index_sequence<kMetric...>) {
+  SheetColumns<StepPair> columns = KeyColumns<StepPair>();
+  ((columns = Joined(std::move(columns), ColumnsOfBoth<kMetric>())), ...);
+  columns.push_back({NamedColumn("status", Format::kText, 16,
+                                 "Which run has the step: both, comparison only, baseline only."),
+                     [](const StepPair& pair) -> Cell { return StatusOf(pair); }});
+  return columns;
+}
+
+// The sheet with a row for each item, in order of ranks.
+template <typename Item>
+Sheet SheetOfSteps(ItemSheet<Item> list, const std::vector<Item>& items, Report& report) {
+  for (const Item& item : items) {
+    if (report.ranks.empty() || report.ranks.back() != item.rank) BeginRank(item.rank, report);
+    list.Add(item, report.ranks.size() - 1);
+  }
+  return std::move(list.sheet);
+}
 
 // The mean over its steps of each rank that has the metric, in ms.
 std::vector<RankValue> MeansOfRanks(const std::vector<StepRow>& rows, std::size_t metric) {
@@ -140,37 +186,10 @@ std::vector<RankValue> MeansOfRanks(const std::vector<StepRow>& rows, std::size_
 }
 
 Sheet ComparisonSheet(const std::vector<StepPair>& pairs, Report& report) {
-  Sheet sheet;
-  sheet.name = "ClusterTimeCompareSummary";
-  sheet.look = Look::kList;
-  sheet.text_file = {"cluster_time_compare_summary", TextFile::Unit::kAsTheyAre};
-  sheet.columns = KeyColumns();
-  for (const Metric& metric : kMetricsOfStep) {
-    const auto add = [&](const char* suffix, const char* before, const char* behind) {
-      sheet.columns.push_back(NamedColumn(std::string(metric.name) + suffix, Format::kDecimals3, 20,
-                                          fmt::format("{}{}{}", before, metric.meaning, behind)));
-    };
-    add("", "", "");
-    add("Base", "The same of the baseline: ", "");
-    add("Diff", "Difference of the two: ", "");
-  }
-  sheet.columns.push_back(
-      NamedColumn("status", Format::kText, 16,
-                  "Which run has the step: both, comparison only, baseline only."));
-  for (const StepPair& pair : pairs) {
-    if (report.ranks.empty() || report.ranks.back() != pair.rank) BeginRank(pair.rank, report);
-    Row& row = sheet.rows.emplace_back();
-    row.rank = report.ranks.size() - 1;
-    row.cells = {pair.rank, std::int64_t{pair.step}};
-    for (std::size_t metric = 0; metric < kMetrics; ++metric) {
-      const auto time = TimeOf(pair.comparison, metric), base = TimeOf(pair.base, metric);
-      row.cells.push_back(Microseconds(time));
-      row.cells.push_back(Microseconds(base));
-      row.cells.push_back(time && base ? Microseconds(*time - *base) : Cell());
-    }
-    row.cells.emplace_back(StatusOf(pair));
-  }
-  return sheet;
+  return SheetOfSteps(ItemSheet("ClusterTimeCompareSummary",
+                                ComparisonColumns(std::make_index_sequence<kMetrics>()),
+                                {"cluster_time_compare_summary", TextFile::Unit::kAsTheyAre}),
+                      pairs, report);
 }
 
 void AddComparisonLines(const std::vector<StepPair>& pairs, std::vector<std::string>& lines) {
@@ -193,23 +212,9 @@ void AddComparisonLines(const std::vector<StepPair>& pairs, std::vector<std::str
 std::string Ms(double value) { return fmt::format("{:.3f} ms", value); }
 
 Sheet SummarySheet(const std::vector<StepRow>& rows, Report& report) {
-  Sheet sheet;
-  sheet.name = kSummaryTable;
-  sheet.look = Look::kList;
-  sheet.text_file = {"cluster_time_summary", TextFile::Unit::kAsTheyAre};
-  sheet.columns = KeyColumns();
-  for (const Metric& metric : kMetricsOfStep) {
-    sheet.columns.push_back(
-        NamedColumn(metric.name, Format::kDecimals3, 20, metric.meaning, metric.title));
-  }
-  for (const StepRow& row : rows) {
-    if (report.ranks.empty() || report.ranks.back() != row.rank) BeginRank(row.rank, report);
-    Row& added = sheet.rows.emplace_back();
-    added.rank = report.ranks.size() - 1;
-    added.cells = {row.rank, std::int64_t{row.step}};
-    for (const auto& time : row.times) added.cells.push_back(Microseconds(time));
-  }
-  return sheet;
+  return SheetOfSteps(ItemSheet(kSummaryTable, SummaryColumns(std::make_index_sequence<kMetrics>()),
+                                {"cluster_time_summary", TextFile::Unit::kAsTheyAre}),
+                      rows, report);
 }
 
 // The rows without those of the warm-up, and a line that says so.
