@@ -14,6 +14,7 @@ namespace mpa {
 namespace {
 
 using Kind = CapturedNode::Kind;
+using Outcome = GraphExplainer::Outcome;
 constexpr std::int64_t kNoNode = -1;
 
 // Functions of Python that all replays together may add; of more the modules alone are added.
@@ -70,21 +71,10 @@ class TimeMap {
   bool ends_apart_ = true;
 };
 
-std::vector<TimeNs> StartsOf(const CapturedGraph& graph, bool with_functions) {
-  std::vector<TimeNs> starts = graph.ops.start;
-  starts.insert(starts.end(), graph.modules.start.begin(), graph.modules.start.end());
-  if (with_functions)
-    starts.insert(starts.end(), graph.functions.start.begin(), graph.functions.start.end());
-  return starts;
-}
-
-}  // namespace
-
-class GraphExplainer::Impl {
+// The captured graphs of a rank, and which of them a replay ran.
+class ReplayMatcher {
  public:
-  explicit Impl(RankTrace& trace) : trace_(trace) {
-    for (const std::int64_t link : trace.launches.link) next_link_ = std::max(next_link_, link + 1);
-  }
+  explicit ReplayMatcher(const RankTrace& trace) : trace_(trace) {}
 
   void Add(CapturedGraphs graphs) {
     for (std::size_t i = 0; i < graphs.graphs.size(); ++i) {
@@ -103,38 +93,19 @@ class GraphExplainer::Impl {
         known.names_any |= name != StringId::kEmpty;
       }
     }
-    texts_.emplace_back();
-    tracks_.emplace_back();
     files_.push_back(std::move(graphs));
   }
 
+  const CapturedGraphs& File(std::size_t file) const { return files_[file]; }
+  std::size_t FileOf(std::size_t graph) const { return known_[graph].file; }
   const CapturedGraph& Graph(std::size_t graph) const {
     return files_[known_[graph].file].graphs[known_[graph].place];
   }
-  std::string_view SourceOf(std::size_t graph) const { return files_[known_[graph].file].source; }
 
-  void Explain(const Replay& replay, Outcome& outcome) {
+  // The best one; of equal ones that behind the one chosen before. Empty: no graph is known.
+  std::optional<Assignment> Choose(const Replay& replay, Outcome& outcome) {
     std::vector<std::int32_t> names;
     for (const ReplayedWork& work : replay.kernels) names.push_back(NameOf(work));
-    std::optional<Assignment> best = Choose(replay, names, outcome);
-    if (!best) return;
-    outcome.match = best->match;
-    if (!best->match.Explains()) return;
-    outcome.explained = Expand(replay, *best, outcome);
-  }
-
- private:
-  std::int32_t NameOf(const ReplayedWork& work) {
-    const bool is_kernel = work.table == ReplayedWork::Table::kKernels;
-    const StringId name =
-        is_kernel ? trace_.kernels.name[work.row] : trace_.communications.name[work.row];
-    const auto [known, is_new] = name_of_.try_emplace(name, 0);
-    if (is_new) known->second = names_.Of(trace_.strings.View(name));
-    return known->second;
-  }
-
-  std::optional<Assignment> Choose(const Replay& replay, const std::vector<std::int32_t>& names,
-                                   Outcome& outcome) {
     std::vector<Assignment> equal;  // the best ones
     const auto rank = [](const GraphMatch& match) {
       return std::tuple{match.Explains(), !match.by_count, match.matched,
@@ -153,6 +124,16 @@ class GraphExplainer::Impl {
     if (next == equal.end()) next = equal.begin();
     if (next->match.Explains()) next_graph_ = next->match.graph + 1;
     return std::move(*next);
+  }
+
+ private:
+  std::int32_t NameOf(const ReplayedWork& work) {
+    const bool is_kernel = work.table == ReplayedWork::Table::kKernels;
+    const StringId name =
+        is_kernel ? trace_.kernels.name[work.row] : trace_.communications.name[work.row];
+    const auto [known, is_new] = name_of_.try_emplace(name, 0);
+    if (is_new) known->second = names_.Of(trace_.strings.View(name));
+    return known->second;
   }
 
   // Keeps the graphs of one batch. Without a batch that holds the step's tokens all are as good.
@@ -228,9 +209,59 @@ class GraphExplainer::Impl {
     result.kernels = std::move(found);
   }
 
+  const RankTrace& trace_;
+  std::vector<CapturedGraphs> files_;
+  std::vector<KnownGraph> known_;
+  KernelNames names_;
+  std::unordered_map<StringId, std::int32_t> name_of_;  // of the rank's kernels
+  std::size_t next_graph_ = 0;
+};
+
+std::vector<TimeNs> StartsOf(const CapturedGraph& graph, bool with_functions) {
+  std::vector<TimeNs> starts = graph.ops.start;
+  starts.insert(starts.end(), graph.modules.start.begin(), graph.modules.start.end());
+  if (with_functions)
+    starts.insert(starts.end(), graph.functions.start.begin(), graph.functions.start.end());
+  return starts;
+}
+
+}  // namespace
+
+class GraphExplainer::Impl {
+ public:
+  explicit Impl(RankTrace& trace) : trace_(trace), matcher_(trace) {
+    for (const std::int64_t link : trace.launches.link) next_link_ = std::max(next_link_, link + 1);
+  }
+
+  void Add(CapturedGraphs graphs) {
+    texts_.emplace_back();
+    tracks_.emplace_back();
+    matcher_.Add(std::move(graphs));
+  }
+
+  const CapturedGraph& Graph(std::size_t graph) const { return matcher_.Graph(graph); }
+  std::string_view SourceOf(std::size_t graph) const {
+    return matcher_.File(matcher_.FileOf(graph)).source;
+  }
+
+  void Explain(const Replay& replay, Outcome& outcome) {
+    const std::optional<Assignment> best = matcher_.Choose(replay, outcome);
+    if (!best) return;
+    outcome.match = best->match;
+    if (best->match.Explains()) outcome.explained = Expand(replay, *best, outcome);
+  }
+
+  // For MapTexts(): a text of the file whose rows are added.
+  StringId operator[](StringId text) {
+    const auto [known, is_new] = texts_[file_].try_emplace(text, StringId::kEmpty);
+    if (is_new) known->second = trace_.strings.Intern(matcher_.File(file_).strings.View(text));
+    return known->second;
+  }
+
+ private:
   bool Expand(const Replay& replay, const Assignment& assignment, Outcome& outcome) {
     const CapturedGraph& graph = Graph(assignment.match.graph);
-    file_ = known_[assignment.match.graph].file;
+    file_ = matcher_.FileOf(assignment.match.graph);
     const TimeNs begin = trace_.host_ops.start[replay.call];
     const TimeNs end = begin + trace_.host_ops.dur[replay.call];
     bool with_functions = functions_ + graph.functions.Size() <= kMaxFunctions;
@@ -310,7 +341,8 @@ class GraphExplainer::Impl {
     const auto [known, is_new] = tracks_[file_].try_emplace({captured, track}, -1);
     if (!is_new) return known->second;
     const std::int64_t thread =
-        captured < 0 ? -1 : files_[file_].thread_of_track[static_cast<std::size_t>(captured)];
+        captured < 0 ? -1
+                     : matcher_.File(file_).thread_of_track[static_cast<std::size_t>(captured)];
     known->second = static_cast<std::int32_t>(trace_.tracks.Size());
     trace_.tracks.Append(
         {.pid = track < 0 ? -1 : trace_.tracks.pid[static_cast<std::size_t>(track)],
@@ -319,24 +351,13 @@ class GraphExplainer::Impl {
   }
 
   RankTrace& trace_;
+  ReplayMatcher matcher_;
   std::int64_t next_link_ = 0;
-  std::vector<CapturedGraphs> files_;
-  std::vector<KnownGraph> known_;
-  KernelNames names_;
-  std::unordered_map<StringId, std::int32_t> name_of_;  // of the rank's kernels
-  std::size_t next_graph_ = 0, functions_ = 0;
+  std::size_t functions_ = 0;
   // By file: its texts in the rank, and its threads for each that replays.
   std::vector<std::unordered_map<StringId, StringId>> texts_;
   std::vector<std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t>> tracks_;
   std::size_t file_ = 0;  // whose rows are added
-
- public:
-  // For MapTexts(): a text of the file whose rows are added.
-  StringId operator[](StringId text) {
-    const auto [known, is_new] = texts_[file_].try_emplace(text, StringId::kEmpty);
-    if (is_new) known->second = trace_.strings.Intern(files_[file_].strings.View(text));
-    return known->second;
-  }
 };
 
 GraphExplainer::GraphExplainer(RankTrace& trace)

@@ -275,7 +275,10 @@ class PageWriter {
     Add("<noscript><p>Tables and charts need JavaScript.</p></noscript>\n");
     Add("<script type=\"application/json\" id=\"data\">{}</script>\n", data_.Json());
     Add("<script type=\"text/plain\" id=\"licence-of-d3\">\n{}</script>\n", embedded::kD3Licence);
-    Add("<script>{}</script>\n<script>{}</script>\n", embedded::kD3, embedded::kPageScript);
+    for (const std::string_view script :
+         {embedded::kD3, embedded::kPageTables, embedded::kPageCharts, embedded::kPageScript}) {
+      Add("<script>{}</script>\n", script);
+    }
   }
 
   const Page& page_;

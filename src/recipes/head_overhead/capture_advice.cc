@@ -19,7 +19,7 @@ std::string TimeText(TimeNs time) {
                      in_ms ? "ms" : "us");
 }
 
-std::vector<const Call*> Counted(const AdviceInput& input) {
+std::vector<const Call*> CountedCalls(const AdviceInput& input) {
   std::vector<const Call*> counted;
   for (const Call& call : input.calls) {
     if (call.Counts()) counted.push_back(&call);
@@ -178,7 +178,7 @@ void AdviseOnReloads(const AdviceInput& input, const std::vector<const Call*>& c
 }  // namespace
 
 void AdviseOnCapture(const AdviceInput& input, std::vector<AdviceRow>& rows) {
-  const std::vector<const Call*> calls = Counted(input);
+  const std::vector<const Call*> calls = CountedCalls(input);
   AdviseLaterCapture(input, calls, rows);
   AdviseOnRecompilation(input, calls, rows);
   AdviseOnPieces(input, calls, rows);

@@ -137,6 +137,12 @@ class SteadyCalls {
   std::int64_t steps_ = 0;
 };
 
+std::string_view DeviceText(const Call& call) {
+  const MaybeNs idle = call.IdleOf(Measure::kHead);
+  if (!idle) return "unknown";
+  return 2 * *idle < *call.first_kernel - call.w0 ? "busy" : "idle";
+}
+
 // The rules.
 class GraphAdvice : SteadyCalls {
  public:
@@ -382,12 +388,6 @@ class GraphAdvice : SteadyCalls {
         fmt::format("some calls are stretched: {}; the cause is not known, trust the p50",
                     fmt::join(outliers, "; ")),
         "head_p90_to_p50", ratio, limits_.outlier_ratio, stretched);
-  }
-
-  static std::string_view DeviceText(const Call& call) {
-    const MaybeNs idle = call.IdleOf(Measure::kHead);
-    if (!idle) return "unknown";
-    return 2 * *idle < *call.first_kernel - call.w0 ? "busy" : "idle";
   }
 };
 

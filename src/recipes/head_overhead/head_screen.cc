@@ -11,6 +11,7 @@
 #include "call.h"
 #include "head_part.h"
 #include "mpa/base/columns.h"
+#include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/screen_list.h"
@@ -60,8 +61,44 @@ std::string GainText(const AdviceRow& row) {
                      per_step ? "in a step" : "in all");
 }
 
-// What a rank's heads cost: the answer in a few sentences, and the numbers behind it; or that it
-// has none, and why.
+std::string CaptureText(const CaptureFacts& facts) {
+  return facts.source + " capture" + (facts.level.empty() ? "" : ", " + facts.level);
+}
+
+std::string ThreadList(const std::vector<std::int64_t>& threads) {
+  constexpr std::size_t kMax = 5;
+  if (threads.empty()) return "";
+  return fmt::format(
+      " ({}{})",
+      fmt::join(threads.begin(),
+                threads.begin() + static_cast<std::ptrdiff_t>(std::min(kMax, threads.size())),
+                ", "),
+      threads.size() > kMax ? ", ..." : "");
+}
+
+// A rank without heads: what was looked for, and in what.
+void SayThatThereIsNone(std::string_view rank, const CaptureFacts& facts, BoundedLines& lines) {
+  lines.Add(fmt::format(
+      "{}: no graph-mode call found: the run is eager, or its graphs left no event here", rank));
+  lines.Add(
+      "  looked for: npu_fx_compiler inference, cache_compiler inference, "
+      "TorchNpuGraphBase::Run, ExecuteGraph, RunGraph, RunGraphWithStreamAsync, "
+      "acl_graph_replay, fx_run_eagerly; of CANN Model@ModelExecute, "
+      "AscendCL@aclmdlRIExecuteAsync");
+  lines.Add(fmt::format(
+      "  the capture ({}) has {} framework events on {} threads{}, {} calls of CANN, {} kernels "
+      "and collectives, {} steps",
+      CaptureText(facts), facts.framework_events, facts.threads.size(), ThreadList(facts.threads),
+      facts.runtime_calls, facts.device_runs, facts.steps));
+  if (facts.runtime_calls == 0) {
+    lines.Add(
+        "  without calls of CANN (text captures of Level0 have none) graphs replayed by a "
+        "serving framework cannot be seen");
+  }
+  lines.Add("  only the thread that started the profiler, and those it started, are recorded");
+}
+
+// What a rank's heads cost: the answer in a few sentences, and the numbers behind it.
 class HeadText {
  public:
   HeadText(const HeadPart& part, BoundedLines& lines) : part_(part), lines_(lines) {
@@ -69,24 +106,6 @@ class HeadText {
       if (!call.Counts() || call.phase != part.phase || call.step < 0) continue;
       steps_.emplace(call.track, call.step);
     }
-  }
-
-  void SayThatThereIsNone(std::string_view rank) {
-    const CaptureFacts& facts = part_.facts;
-    Say("{}: no graph-mode call found: the run is eager, or its graphs left no event here", rank);
-    Say("  looked for: npu_fx_compiler inference, cache_compiler inference, "
-        "TorchNpuGraphBase::Run, ExecuteGraph, RunGraph, RunGraphWithStreamAsync, "
-        "acl_graph_replay, fx_run_eagerly; of CANN Model@ModelExecute, "
-        "AscendCL@aclmdlRIExecuteAsync");
-    Say("  the capture ({}) has {} framework events on {} threads{}, {} calls of CANN, {} kernels "
-        "and collectives, {} steps",
-        CaptureText(), facts.framework_events, facts.threads.size(), ThreadList(),
-        facts.runtime_calls, facts.device_runs, facts.steps);
-    if (facts.runtime_calls == 0) {
-      Say("  without calls of CANN (text captures of Level0 have none) graphs replayed by a "
-          "serving framework cannot be seen");
-    }
-    Say("  only the thread that started the profiler, and those it started, are recorded");
   }
 
   void Answer(std::string_view rank) {
@@ -133,21 +152,6 @@ class HeadText {
   MaybeNs PerStep(MaybeNs sum, std::int64_t calls) const {
     const auto parts = steps_.empty() ? calls : static_cast<std::int64_t>(steps_.size());
     return sum && parts > 0 ? MaybeNs(*sum / parts) : std::nullopt;
-  }
-
-  std::string CaptureText() const {
-    const CaptureFacts& facts = part_.facts;
-    return facts.source + " capture" + (facts.level.empty() ? "" : ", " + facts.level);
-  }
-
-  std::string ThreadList() const {
-    constexpr std::size_t kMax = 5;
-    const std::vector<std::int64_t>& threads = part_.facts.threads;
-    if (threads.empty()) return "";
-    const std::vector<std::int64_t> shown(
-        threads.begin(),
-        threads.begin() + static_cast<std::ptrdiff_t>(std::min(kMax, threads.size())));
-    return fmt::format(" ({}{})", fmt::join(shown, ", "), threads.size() > kMax ? ", ..." : "");
   }
 
   // The rule that can gain most, with what it can in all graphs.
@@ -205,7 +209,7 @@ class HeadText {
     mix.reserve(engines.size());
     for (const auto& [engine, count] : engines) mix.push_back(fmt::format("{} {}", engine, count));
     Say("  {}; engines: {}; calls: {} steady, {} compile; steps: {}; policy: {}; shown: {} calls",
-        CaptureText(), fmt::join(mix, ", "), steady, compile, part_.facts.steps, policy,
+        CaptureText(part_.facts), fmt::join(mix, ", "), steady, compile, part_.facts.steps, policy,
         NameOf(part_.phase));
   }
 
@@ -294,7 +298,7 @@ class HeadText {
     for (std::size_t i = 0; i < std::min(kMaxAdvice, part_.advice.size()); ++i) {
       const AdviceRow& row = part_.advice[i];
       Say("  [{}] {}: {} ({}{}): {}", NameOf(row.severity), Words(row.rule), row.scope,
-          row.calls == 1 ? "1 call" : fmt::format("{} calls", row.calls), GainText(row), row.text);
+          Counted(row.calls, "call"), GainText(row), row.text);
       Say("      ask: {}", row.owner);
     }
     if (part_.advice.size() > kMaxAdvice) {
@@ -313,7 +317,7 @@ class HeadText {
     for (const FlagInfo& info : kFlags) {
       const auto count =
           std::ranges::count_if(part_.calls, [&](const Call& call) { return call.Has(info.flag); });
-      if (count > 0) Say("  {} {}: {}", count, count == 1 ? "call" : "calls", info.meaning);
+      if (count > 0) Say("  {}: {}", Counted(count, "call"), info.meaning);
     }
     const auto guessed = std::ranges::count_if(
         part_.calls, [](const Call& call) { return call.kernel_source == KernelSource::kTime; });
@@ -348,7 +352,7 @@ std::vector<std::string> HeadScreen(const HeadPart& part, std::string_view rank,
   BoundedLines lines(room - 1);
   HeadText text(part, lines);
   if (part.calls.empty()) {
-    text.SayThatThereIsNone(rank);
+    SayThatThereIsNone(rank, part.facts, lines);
   } else {
     text.Answer(rank);
   }
