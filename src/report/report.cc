@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ratios, and numbers as people read them: rounded once and in one way.
+#include "mpa/report/report.h"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -9,7 +11,6 @@
 
 #include "mpa/base/text.h"
 #include "mpa/report/page.h"
-#include "mpa/report/report.h"
 
 namespace mpa {
 
@@ -61,8 +62,8 @@ double Ratio(double base, double comparison) {
 }
 
 std::string_view NameOf(Tint tint) {
-  constexpr std::array<std::string_view, 7> kNames = {"",     "compute", "wait", "transfer",
-                                                      "copy", "free",    "base"};
+  constexpr std::array<std::string_view, 8> kNames = {"",        "compute", "wait", "transfer",
+                                                      "unsplit", "copy",    "free", "base"};
   return kNames[static_cast<std::size_t>(tint)];
 }
 

@@ -28,6 +28,7 @@ enum class Tint : std::uint8_t {
   kCompute,
   kWait,
   kTransfer,
+  kUnsplit,  ///< communication of which it is unknown how much is waiting
   kCopy,
   kFree,
   kBase,

@@ -277,7 +277,7 @@ std::vector<StepShare> SharesOf(const AccountRow& row) {
       {{"waiting for ranks", "等待其他卡"}, wait, 0, is_split, Tint::kWait},
       {{"bubble", "流水线气泡"}, bubble, 0, false, Tint::kBase},
       {{"transfer", "通信传输"}, transfer, 0, is_split, Tint::kTransfer},
-      {{"communication", "通信"}, unsplit, 0, false, Tint::kTransfer},
+      {{"communication", "通信"}, unsplit, 0, false, Tint::kUnsplit},
       {{"copies", "拷贝"}, sum("copy."), 0, false, Tint::kCopy},
       {{"device free", "设备空闲"}, sum("free."), 0, true, Tint::kFree}};
   AddPercents(shares);

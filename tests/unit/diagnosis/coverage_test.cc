@@ -510,5 +510,11 @@ TEST(StepShares, WithoutCommunicationHaveNoWaits) {
   EXPECT_FALSE(shows_waits());
 }
 
+TEST(StepShares, HaveColoursOfTheirOwn) {
+  std::set<Tint> tints;
+  for (const StepShare& share : SharesOf({0, 1, 10, {{"comp.matmul", 10}}}))
+    EXPECT_TRUE(tints.insert(share.tint).second) << share.name.In(Language::kEnglish);
+}
+
 }  // namespace
 }  // namespace mpa
