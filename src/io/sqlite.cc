@@ -26,8 +26,10 @@ void FailForDuplicates(const std::string& name) {
        name);
 }
 
+constexpr int kMaxCell = 64 << 20;
+
 void Distrust(sqlite3* database) {
-  constexpr int kMaxCell = 64 << 20, kMaxStatement = 1'000'000;
+  constexpr int kMaxStatement = 1'000'000;
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -56,8 +58,18 @@ std::string ReadOnlyUri(const fs::path& path, bool has_writes) {
   return uri + (has_writes ? "?mode=ro&vfs=unix-none" : "?mode=ro&immutable=1");
 }
 
+// SQLite says that it has no memory of some broken schemas, too. It asks for no more than a few
+// cells at once.
+bool HasMemory() {
+  void* const some = sqlite3_malloc64(4 * static_cast<sqlite3_uint64>(kMaxCell));
+  sqlite3_free(some);
+  return some != nullptr;
+}
+
 [[noreturn]] void FailToRead(sqlite3* database, const std::string& name) {
-  switch (sqlite3_errcode(database)) {
+  int code = sqlite3_errcode(database);
+  if (code == SQLITE_NOMEM && HasMemory()) code = SQLITE_CORRUPT;
+  switch (code) {
     case SQLITE_NOMEM:
       throw std::bad_alloc();
     case SQLITE_FULL:  // of sorted intermediate results; nothing else is written

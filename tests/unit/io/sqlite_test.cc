@@ -205,6 +205,21 @@ TEST(Database, RefusesAFileThatIsNoDatabase) {
   EXPECT_HAS_TEXT(error.what(), "a.db");
 }
 
+// SQLite says of such a file that memory ran out.
+TEST(Database, RefusesASchemaWithARowOfImpossibleSize) {
+  std::string page = std::string("SQLite format 3\0\x02\0\0\0\0\x40\x20\x20", 24);
+  page.resize(512);
+  page.replace(0x64, 10, std::string("\x0d\0\0\0\x01\0\0\0\x01\x67", 10));  // one row, at 0x167
+  page.replace(0x167, 12, std::string(12, '\xff'));
+  page[0x174] = ' ';
+  page[0x179] = 'F';
+  const TempDir dir;
+  const auto path = dir.Write("a.db", page);
+  const Error error = ErrorOf([&] { Database database(path); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "a.db: the database is damaged");
+}
+
 TEST(Database, RefusesAFileThatIsNotThereAndCreatesNone) {
   const TempDir dir;
   const Error error = ErrorOf([&] { Database database(dir / "a.db"); });
