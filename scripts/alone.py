@@ -43,7 +43,7 @@ def commands() -> dict[str, list[str]]:
     return found
 
 
-# What is no code, the tokens of code, and names as the project gives them to types, functions and constants.
+# Comments, includes and literals; then the tokens of code, and the names of types, functions and constants.
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|^[ \t]*#[ \t]*include[^\n]*|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'',
                      re.DOTALL | re.MULTILINE)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)

@@ -165,9 +165,8 @@ std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, st
   const std::size_t before_findings = lines.size();
   for (const FindingChange& change : changes.rows) {
     const std::string word(chinese ? words.at(change.what) : change.what);
-    const std::string blanks(kWord - std::min(kWord, ColumnsOf(word)), ' ');
-    const std::string start =
-        fmt::format("{}{} {}{}", word, blanks, Printable(change.key), chinese ? "：" : ": ");
+    const std::string start = fmt::format("{} {}{}", PaddedBehind(word, kWord),
+                                          Printable(change.key), chinese ? "：" : ": ");
     const bool grown = change.what == "grown";
     lines.push_back(
         grown ? fmt::format("{}{:.1f} -> {:.1f} ms", start, InMs(change.before), InMs(change.now))

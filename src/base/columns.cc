@@ -134,12 +134,19 @@ std::string ShortenName(std::string_view name, std::size_t columns) {
   return CutEnd(ShortenMiddle(name, columns), columns);
 }
 
+std::string PaddedBehind(std::string text, std::size_t columns) {
+  return text.append(columns - std::min(columns, ColumnsOf(text)), ' ');
+}
+
+std::string PaddedBefore(std::string text, std::size_t columns) {
+  return text.insert(0, columns - std::min(columns, ColumnsOf(text)), ' ');
+}
+
 std::size_t NameColumns(std::size_t usual) { return usual + ScreenColumns() - kUsualColumns; }
 
 std::string NameCell(std::string_view name, std::size_t usual) {
   const std::size_t columns = NameColumns(usual);
-  std::string cell = ShortenName(Printable(name), columns);
-  return cell.append(columns - std::min(columns, ColumnsOf(cell)), ' ');
+  return PaddedBehind(ShortenName(Printable(name), columns), columns);
 }
 
 }  // namespace mpa

@@ -31,9 +31,8 @@ std::string Placed(const ScreenColumn& column, std::string text, std::size_t lef
   if (column.shown == Shown::kName) {
     return column.width > 0 ? NameCell(text, column.width) : ShortenName(text, left);
   }
-  if (column.shown == Shown::kText) text = CutEnd(text, column.width > 0 ? column.width : left);
-  const std::string blanks(column.width - std::min(column.width, ColumnsOf(text)), ' ');
-  return column.shown == Shown::kNumber ? blanks + text : text + blanks;
+  if (column.shown == Shown::kNumber) return PaddedBefore(std::move(text), column.width);
+  return PaddedBehind(CutEnd(text, column.width > 0 ? column.width : left), column.width);
 }
 
 ScreenColumn Converted(std::string_view header, std::size_t width,

@@ -32,6 +32,10 @@ std::string CutEnd(std::string_view text, std::size_t columns);
 /// name the middle.
 std::string ShortenName(std::string_view name, std::size_t columns);
 
+/// `text` with blanks behind it, or before it, up to so many columns; a longer one stays as it is.
+std::string PaddedBehind(std::string text, std::size_t columns);
+std::string PaddedBefore(std::string text, std::size_t columns);
+
 /// The width of a column of names that is `usual` on a screen of 80 columns: it has what a wider
 /// screen adds.
 std::size_t NameColumns(std::size_t usual);

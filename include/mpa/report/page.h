@@ -66,7 +66,7 @@ struct PageFrame {
 /// A drawing. Its numbers can be read as a table, too.
 struct PageChart {
   enum class Kind : std::uint8_t {
-    kBars,       ///< for each label, of all series beside each other
+    kBars,       ///< for each label, of all series side by side
     kStacked,    ///< of all series one behind the other: parts of a whole
     kBoxes,      ///< five series: the least, the quartiles, the most
     kHeat,       ///< a cell for each label and series

@@ -140,10 +140,8 @@ class ChainText : Speaker {
   void AddRow(const Wording& label, const std::string& name, const std::string& own,
               const std::string& usual, const std::string& excess) {
     constexpr std::size_t kName = 28, kNumber = 12;
-    std::string text = CutEnd(name, kName);
-    text += std::string(kName - std::min(kName, ColumnsOf(text)), ' ');
-    for (const std::string& cell : {own, usual, excess})
-      text += std::string(kNumber - std::min(kNumber, ColumnsOf(cell)), ' ') + cell;
+    std::string text = PaddedBehind(CutEnd(name, kName), kName);
+    for (const std::string& cell : {own, usual, excess}) text += PaddedBefore(cell, kNumber);
     lines_.push_back({std::string(label.In(language_)), std::move(text)});
   }
 

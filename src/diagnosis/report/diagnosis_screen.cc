@@ -83,7 +83,7 @@ class Screen : Speaker {
     if (!gain.empty()) {
       const bool fits = block.size() == 1 && ColumnsOf(title) + 2 <= column;
       if (!fits) block.emplace_back();
-      block.back() += std::string(column - ColumnsOf(block.back()), ' ') + gain;
+      block.back() = PaddedBehind(std::move(block.back()), column) + gain;
     }
     const std::string facts = FactsText(finding, language_, ScreenColumns() - 4);
     if (!facts.empty()) block.push_back("    " + facts);

@@ -19,6 +19,7 @@ std::string_view NameOf(Certainty confidence) {
   static constexpr std::string_view kNames[] = {"low", "medium", "high"};
   return kNames[static_cast<std::size_t>(confidence)];
 }
+
 class FindingMaker {
  public:
   FindingMaker(const Diagnosis& diagnosis, Language language, CutJson& cut)

@@ -55,6 +55,8 @@ class CutJson {
   const Extent extent_;
   nlohmann::ordered_json omitted_ = {{"findings", 0}, {"evidence", 0}};
 };
+
+/// "fault", "opportunity".
 std::string_view NameOf(FindingKind kind);
 
 /// A finding of the document.

@@ -164,8 +164,7 @@ class Why : Speaker {
 
   // A label of ten columns, then the text.
   void AddLine(const std::string& label, const std::string& text) {
-    const std::string blanks(std::size_t{11} - std::min<std::size_t>(10, ColumnsOf(label)), ' ');
-    lines_.push_back("  " + label + blanks + text);
+    lines_.push_back(fmt::format("  {} {}", PaddedBehind(label, 10), text));
   }
 
   const Diagnosis& of_;

@@ -183,10 +183,9 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
     if (exposed.empty()) continue;
     const std::string name = fmt::format("{}", fmt::join(sets[set], "+"));
     outliers.Add(name, exposed, percent);
-    const RankSpread spread = SpreadOf(std::move(exposed));
-    lines.push_back(list.Line(name, spread.min.value, spread.median, spread.max.value,
-                              fmt::format("({})", RankNumber(spread.max.rank)),
-                              SpreadOf(std::move(hidden)).median));
+    std::vector<Cell> cells = SpreadCells({name}, exposed);
+    cells.emplace_back(SpreadOf(std::move(hidden)).median);
+    lines.push_back(list.LineOf(cells));
   }
   if (lines.empty()) return;
   constexpr std::size_t kShown = 10;

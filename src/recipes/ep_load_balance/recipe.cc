@@ -165,10 +165,9 @@ void AddEpLines(const std::vector<ExpertGroup>& groups, Report& report) {
                  [](double tokens) { return fmt::format("{:.0f}", tokens); });
     if (i >= kShown) continue;
     const RankSpread spread = SpreadOf(group.tokens);
-    report.lines.push_back(
-        list.Line(GroupText(group), spread.min.value, spread.median, spread.max.value,
-                  fmt::format("({})", RankNumber(spread.max.rank)),
-                  spread.median > 0 ? Cell(spread.max.value / spread.median) : Cell()));
+    std::vector<Cell> cells = SpreadCells({GroupText(group)}, group.tokens);
+    cells.push_back(spread.median > 0 ? Cell(spread.max.value / spread.median) : Cell());
+    report.lines.push_back(list.LineOf(cells));
   }
   AddMoreLine(groups.size(), kShown, "group", report.lines);
   outliers.AppendTo(report.lines);

@@ -35,7 +35,7 @@ const pageCharts = (function () {
       .append("title").text((label) => label);
   }
 
-  // Bars whose pieces are parts of a whole, one for each label; or bars beside each other.
+  // For each label one bar, stacked from the parts of a whole; or a bar for each series, side by side.
   function drawBars(figure, of, stacked) {
     // A part keeps its colour where others are left out.
     const parts = of.series.map((series, place) => ({ ...series, place })).filter((series) => series.values.some((value) => value > 0));

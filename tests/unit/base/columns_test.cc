@@ -69,5 +69,12 @@ TEST(NameCell, HasWhatAWiderScreenAdds) {
   EXPECT_EQ(ScreenColumns(), 80u);
 }
 
+TEST(Padded, CountsTheColumnsOfWideCharacters) {
+  EXPECT_EQ(PaddedBehind("新增", 6), "新增  ");
+  EXPECT_EQ(PaddedBefore("新增", 6), "  新增");
+  EXPECT_EQ(PaddedBehind("gone", 4), "gone");
+  EXPECT_EQ(PaddedBefore("too long", 4), "too long");
+}
+
 }  // namespace
 }  // namespace mpa
