@@ -58,7 +58,7 @@ void AddBackwardPairs(const raw::Session& session, std::vector<OpConnection>& co
 std::vector<std::size_t> DequeuedWork(const raw::QueueRanges& queue) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < queue.Size(); ++i) {
-    if (queue.dequeue[i] != 0 && queue.other[i] >= 0) rows.push_back(i);
+    if (queue.dequeue[i] != 0 && queue.partner[i] >= 0) rows.push_back(i);
   }
   std::ranges::sort(rows, [&](std::size_t a, std::size_t b) {
     return std::tie(queue.thread[a], queue.start[a], a) <
@@ -81,7 +81,7 @@ void AddMarks(const raw::Session& session, std::vector<OpConnection>& connection
     if (later == work.begin()) continue;
     const std::size_t row = *(later - 1);
     if (queue.thread[row] != marks.thread[i] || marks.End(i) >= queue.End(row)) continue;
-    const std::int32_t op = queue.op[queue.other[row]];
+    const std::int32_t op = queue.op[queue.partner[row]];
     if (op < 0 || !session.strings.View(session.ops.name[op]).starts_with("mstx_")) continue;
     connections.push_back({op, MarkConnection(marks.mark_id[i])});
   }

@@ -66,7 +66,7 @@ std::int32_t AllocationNames::LastOpBefore(std::int64_t thread, TimeNs time) con
 }
 
 StringId AllocationNames::OfQueuedWork(std::int32_t dequeue) const {
-  const std::int32_t enqueue = session_.queue.other[dequeue];
+  const std::int32_t enqueue = session_.queue.partner[dequeue];
   if (enqueue < 0) return StringId::kEmpty;
   const std::int32_t op = LastOpBefore(session_.queue.thread[enqueue], session_.queue.End(enqueue));
   return NameOf(op < 0 ? -1 : library_op_[op]);

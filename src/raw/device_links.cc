@@ -68,8 +68,8 @@ std::vector<Launcher> LaunchersThroughQueue(const Session& session) {
   for (std::size_t call = 0; call < calls.Size(); ++call) {
     if (!calls.launches[call]) continue;
     const std::int32_t dequeue = dequeues.At(calls.thread[call], calls.start[call]);
-    if (dequeue < 0 || queue.other[dequeue] < 0) continue;
-    launchers[call] = {.op = queue.op[queue.other[dequeue]],
+    if (dequeue < 0 || queue.partner[dequeue] < 0) continue;
+    launchers[call] = {.op = queue.op[queue.partner[dequeue]],
                        .correlation = queue.correlation[dequeue]};
   }
   return launchers;

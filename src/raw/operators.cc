@@ -321,8 +321,8 @@ void MatchSides(QueueRanges& queue) {
     const bool matches = next != dequeues.end() && queue.correlation[*next] == correlation;
     queue.name[enqueue] = matches ? queue.name[*next] : StringId::kEmpty;
     if (!matches) continue;
-    queue.other[enqueue] = *next;
-    queue.other[*next] = enqueue;
+    queue.partner[enqueue] = *next;
+    queue.partner[*next] = enqueue;
     ++next;
   }
 }

@@ -86,8 +86,8 @@ void FillQueue(Session& session, TrackNumbers& tracks, RankTrace& trace) {
   Rewriter rewrite(session.strings);
   const raw::QueueRanges& queue = session.queue;
   for (std::size_t i = 0; i < queue.Size(); ++i) {
-    if (!queue.dequeue[i] || queue.other[i] < 0) continue;
-    const auto asked = static_cast<std::size_t>(queue.other[i]);
+    if (!queue.dequeue[i] || queue.partner[i] < 0) continue;
+    const auto asked = static_cast<std::size_t>(queue.partner[i]);
     trace.queued_work.Append(
         {.queued = queue.start[asked],
          .queued_track = tracks.Of(queue.process[asked], queue.thread[asked]),

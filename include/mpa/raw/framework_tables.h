@@ -38,7 +38,7 @@ struct QueueRangeFields {
   Of<std::int64_t> process = Initially{-1}, thread = Initially{-1};
   Of<std::int32_t> op =
       Initially{-1};  ///< of an enqueue the operator in which it happened, row in TorchOps
-  Of<std::int32_t> other = Initially{-1};  ///< row of the other side, -1: lost
+  Of<std::int32_t> partner = Initially{-1};  ///< row of the other side, -1: lost
 };
 struct QueueRanges : Table<QueueRangeFields> {};
 

@@ -246,7 +246,7 @@ class QueuedWork : public Databases {
                           .process = 100,
                           .thread = 6,
                           .op = op,
-                          .other = 1});
+                          .partner = 1});
     session.queue.Append({.start = kDatabasesBegin + 2000,
                           .dur = 100,
                           .dequeue = true,
@@ -254,7 +254,7 @@ class QueuedWork : public Databases {
                           .name = Text("aclnnAdd"),
                           .process = 100,
                           .thread = 7,
-                          .other = 0});
+                          .partner = 0});
     const auto launch = AddCall(raw::Level::kNode, "launch", kDatabasesBegin + 2010);
     const auto copy = AddCall(raw::Level::kAcl, "aclrtMemcpyAsync", kDatabasesBegin + 2040);
     kernel = AddTask("KERNEL_AIVEC", "AIV_SQE", kDatabasesBegin + 3000, launch);
@@ -361,9 +361,9 @@ TEST_F(Databases, HoldOnlyTextThatReadersCanDecode) {
 
 TEST_F(Databases, TakeAnyNumber) {
   constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
-  session.queue.Append({.correlation = kMax, .process = -1, .thread = kMax, .other = 1});
+  session.queue.Append({.correlation = kMax, .process = -1, .thread = kMax, .partner = 1});
   session.queue.Append(
-      {.dequeue = true, .correlation = kMax, .process = -1, .thread = kMax, .other = 0});
+      {.dequeue = true, .correlation = kMax, .process = -1, .thread = kMax, .partner = 0});
   const auto op = AddOp("op", 0);
   session.backward.Append({{}, {.forward = op, .backward = op}});
   session.marks.Append({{}, {.mark_id = kMax, .thread = kMax}});

@@ -38,7 +38,7 @@ class DeviceLinksOfQueue : public testing::Test {
                      .correlation = correlation,
                      .thread = 1,
                      .op = op,
-                     .other = row + 1});
+                     .partner = row + 1});
     s_.queue.Append({.start = start,
                      .dur = 10,
                      .dequeue = true,

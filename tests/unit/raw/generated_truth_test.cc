@@ -335,8 +335,8 @@ TEST_P(GeneratedTruth, QueuedWork) {
   }
   const QueueRanges& queue = Found().queue;
   for (std::size_t i = 0; i < queue.Size(); ++i) {
-    ASSERT_GE(queue.other[i], 0);
-    EXPECT_EQ(queue.correlation[Row(queue.other[i])], queue.correlation[i]);
+    ASSERT_GE(queue.partner[i], 0);
+    EXPECT_EQ(queue.correlation[Row(queue.partner[i])], queue.correlation[i]);
     found.push_back(fmt::format("{} {} {} {} {}..{} in {}",
                                 queue.dequeue[i] != 0 ? "dequeue" : "enqueue", queue.correlation[i],
                                 Text(queue.name[i]), queue.thread[i], queue.start[i], queue.End(i),
