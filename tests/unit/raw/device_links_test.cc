@@ -44,7 +44,7 @@ class DeviceLinksOfQueue : public testing::Test {
                      .dequeue = true,
                      .correlation = correlation,
                      .thread = 9,
-                     .other = row});
+                     .partner = row});
   }
 
   std::int32_t Call(TimeNs start, std::int64_t thread = 9, bool launches = true) {

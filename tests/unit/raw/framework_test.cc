@@ -47,7 +47,7 @@ class Framework : public testing::Test {
       lines.push_back(fmt::format(
           "{} {} '{}' {}-{} op {} other {}", queue.dequeue[i] ? "dequeue" : "enqueue",
           queue.correlation[i], Text(queue.name[i]), queue.start[i], queue.End(i),
-          queue.op[i] < 0 ? "none" : Text(session_.ops.name[queue.op[i]]), queue.other[i]));
+          queue.op[i] < 0 ? "none" : Text(session_.ops.name[queue.op[i]]), queue.partner[i]));
     }
     return lines;
   }

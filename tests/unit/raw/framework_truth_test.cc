@@ -166,7 +166,7 @@ TEST_P(PlantedFramework, QueuedWorkIsAsPlanted) {
     }
     Lines found;
     for (std::size_t i = 0; i < queue.Size(); ++i) {
-      const std::int32_t other = queue.other[i];
+      const std::int32_t other = queue.partner[i];
       if (other < 0) continue;
       const std::int32_t op = queue.op[queue.dequeue[i] ? static_cast<std::size_t>(other) : i];
       found.push_back(fmt::format("{} {} {} {} {} {} {}", queue.dequeue[i] ? "dequeue" : "enqueue",

@@ -134,9 +134,9 @@ TEST_F(MemoryRows, AllocationIsNamedAfterTheOperatorAroundItThatSaysSomething) {
 TEST_F(MemoryRows, AllocationInQueuedWorkIsNamedAfterTheLibraryOperatorThatEnqueuedIt) {
   Op("aten::mm", 0, 50);
   Op("aclnnMm", 10, 40, 0);
-  s_.queue.Append({.start = 20, .dur = 1, .correlation = 3, .thread = 1, .op = 1, .other = 1});
+  s_.queue.Append({.start = 20, .dur = 1, .correlation = 3, .thread = 1, .op = 1, .partner = 1});
   s_.queue.Append(
-      {.start = 60, .dur = 10, .dequeue = true, .correlation = 3, .thread = 9, .other = 0});
+      {.start = 60, .dur = 10, .dequeue = true, .correlation = 3, .thread = 9, .partner = 0});
   Event(65, 0xA, kMalloc, 0, 9);
   EXPECT_EQ(Lives(), Lines{"aten::mm 65--1/-1"});
 }
