@@ -60,6 +60,10 @@ class Screen : Speaker {
         CaptureText(of_, language_) + Text({": no device work was recorded, so nothing is judged",
                                             "：未采集到设备任务，不作任何判断"}),
         2);
+    if (of_.on_host) {
+      for (std::string& line : Wrapped("  " + OnHostText(*of_.on_host, language_), 4))
+        lines.push_back(std::move(line));
+    }
     if (!of_.not_judged.empty())
       lines.push_back(Fill({"    -> capture with {}", "    -> 采集时设置 {}"},
                            of_.not_judged.front().hint.english));
