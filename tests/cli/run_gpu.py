@@ -162,8 +162,8 @@ class Gpu(Cli):
         screen = self.run_tool("advisor", "all", "-d", job, "-o", self.out)
         self.assertEqual(screen.code, 0, screen.err)
         self.assertEqual(screen.out, "1 rank: no device work was recorded, so nothing is judged\n"
-                                     "  on the host of rank 3: 1 step, median 1.000 ms; "
-                                     "operator calls 90 %,\n    Python 10 %\n"
+                                     "  on the host of rank 3: 1 step, median 1.000 ms\n"
+                                     "    operator calls 90 %, Python 10 %\n"
                                      "    -> capture with activities=[CPU, CUDA]\n")
         document = self.json("advisor", "all", "-d", job)
         self.assertEqual((document["findings"], document["accounting"]), ([], []))
@@ -184,6 +184,10 @@ class Gpu(Cli):
             self.assertIn(f"Nothing is judged: no device work was recorded in the {side}.", result.out)
             self.assertIn("\nOn the host: comparison 1 step, median 1.000 ms", result.out)
             self.assertNotIn("Computing", result.out)
+        trace = job / "a.pt.trace.json"
+        rows = [sheet["rows"] for sheet in self.json("compare", "-d", trace, "-bp", trace)["sheets"]
+                if sheet["name"] == "OperatorCompareStatistic"]
+        self.assertIsNone(rows[0][0]["base_device_duration_ms"], "unknown, not idle")
 
 
 class CapturedGraphs(Cli):

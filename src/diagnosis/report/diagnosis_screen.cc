@@ -61,8 +61,11 @@ class Screen : Speaker {
                                             "：未采集到设备任务，不作任何判断"}),
         2);
     if (of_.on_host) {
-      for (std::string& line : Wrapped("  " + OnHostText(*of_.on_host, language_), 4))
-        lines.push_back(std::move(line));
+      // What the host did has a line of its own.
+      const std::string text = OnHostText(*of_.on_host, language_), mark = Text({"; ", "；"});
+      const std::size_t end = text.find(mark);
+      lines.push_back("  " + text.substr(0, end));
+      if (end != std::string::npos) lines.push_back("    " + text.substr(end + mark.size()));
     }
     if (!of_.not_judged.empty())
       lines.push_back(Fill({"    -> capture with {}", "    -> 采集时设置 {}"},
