@@ -171,7 +171,7 @@ class Gpu(Cli):
         self.assertEqual(document["on_host"],
                          {"rank": 3, "steps": 1, "median_step_ns": 1_000_000,
                           "all_steps_ns": 1_000_000,
-                          "leaves": {"free.op": 900_000, "free.python": 100_000}})
+                          "leaves": {"free.dispatch.op": 900_000, "free.python": 100_000}})
         for recipe in ("cluster_time_summary", "free_analysis"):
             result = self.run_tool("-m", recipe, "-d", job, "-o", self.out)
             self.assertEqual(result.code, 3, result.err)
