@@ -92,6 +92,7 @@ Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& opti
     return std::tie(rank_a, a.path) < std::tie(rank_b, b.path);
   });
   WarnOfRanks(survey);
+  WarnOfDynamicProfile(survey);
   return survey;
 }
 

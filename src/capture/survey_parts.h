@@ -29,6 +29,9 @@ std::optional<std::int64_t> WorldSize(const nlohmann::json& parallel_group_info)
 void WarnOfCollection(RankFacts& facts);
 /// Ranks that two captures claim, captures without a rank.
 void WarnOfRanks(Survey& survey);
+/// What the logs of dynamic profiling say that lie in directories "log" below the path, in
+/// directories of it, and beside the captures.
+void WarnOfDynamicProfile(Survey& survey);
 
 inline Recorded YesIf(bool condition) { return condition ? Recorded::kYes : Recorded::kNo; }
 

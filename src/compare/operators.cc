@@ -14,6 +14,15 @@
 namespace mpa::comparisons {
 namespace {
 
+// Where nothing of the device was recorded, operators that take no time on it would look as if they
+// did nothing there.
+bool KnowsDeviceTimes(const CompareInput& input, Side side) {
+  const RankTrace& trace = input.Trace(side);
+  const bool has_work =
+      !trace.kernels.Empty() || !trace.device_tasks.Empty() || !trace.communications.Empty();
+  return KnowsLaunches(trace) && (has_work || input.options().compat);
+}
+
 ExactSum TimeOf(const OpTree& tree, std::size_t op) {
   ExactSum time;
   tree.VisitWork(op, [&](const DeviceWork& work) { time.Add(work.Time()); });
@@ -43,7 +52,7 @@ Sheet StatisticSheet(const CompareInput& input) {
     for (const Side side : {Side::kBase, Side::kComparison}) {
       ExactSum& time = times[side == Side::kBase ? 0 : 1];
       for (const std::size_t op : group.Of(side)) time.Add(TimeOf(input.Ops(side), op));
-      const bool known = group.Of(side).empty() || KnowsLaunches(input.Trace(side));
+      const bool known = group.Of(side).empty() || KnowsDeviceTimes(input, side);
       all_known = all_known && known;
       row.cells.push_back(known ? Cell(time.Ms()) : NoNumber::kUnknown);
       row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
@@ -64,7 +73,7 @@ Sheet DetailSheet(const CompareInput& input) {
                             Text("Kernel Details", "The device work it launched, a line each."),
                             Decimals("Device Duration(us)", "Time of that work."), 1e3,
                             [&input](Side side, std::size_t op) {
-                              OpDetails details{.known = KnowsLaunches(input.Trace(side))};
+                              OpDetails details{.known = KnowsDeviceTimes(input, side)};
                               input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
                                 details.sum.Add(work.Time());
                                 details.lines += DescribeWork(input.Trace(side), work);
@@ -77,7 +86,7 @@ Sheet DetailSheet(const CompareInput& input) {
 
 void CompareOperators(const CompareInput& input, Report& report) {
   const bool known =
-      KnowsLaunches(input.Trace(Side::kBase)) && KnowsLaunches(input.Trace(Side::kComparison));
+      KnowsDeviceTimes(input, Side::kBase) && KnowsDeviceTimes(input, Side::kComparison);
   if (known && input.options().modules && CompareModules(input, report)) return;
   if (!HaveOperators(input, report) && input.MatchedOps().empty()) {
     return;

@@ -22,7 +22,10 @@ constexpr Threshold kMemoryRetries{
     "allocations free memory and ask again this many times per step"},
     kMemoryInPieces{
         "in_pieces", 1.4, 1, 1e6,
-        "the memory is in pieces if the allocator holds this many times what its tensors take"};
+        "the memory is in pieces if the allocator holds this many times what its tensors take"},
+    kWrittenBeside{"written_beside", 0.2, 0, 1e6,
+                   "element-wise operators write this share of the memory in a step beside what "
+                   "they read"};
 
 constexpr MetricInfo kDifferentValues{
     "different_values", "count", {"{} different values", "{} 种不同取值"}},
@@ -34,6 +37,9 @@ constexpr MetricInfo kDifferentValues{
     kPeakReserved{"peak_reserved", "bytes", {"at most {} reserved", "最多占用 {}"}},
     kReservedOfAllocated{
         "reserved_of_allocated", "ratio", {"{} times what tensors take", "是张量占用的 {} 倍"}},
+    kBytesBeside{"written_beside",
+                 "bytes",
+                 {"{} a step written beside the inputs", "每个 step 非原地写出 {}"}},
     kCausesNotJudged{
         "causes_not_judged", "count", {"causes not judged: {}", "无法判断的原因：{} 项"}};
 
@@ -137,6 +143,21 @@ void CheckStartUp(Conclusions& conclusions) {
   diagnosis.findings.push_back(std::move(found));
 }
 
+// What element-wise operators of the counted steps write beside the tensor that they read, in each.
+// CANN's names of kernels tell those that overwrite it: "aclnnInplaceAdd_...".
+double WrittenBeside(const Job& job, std::size_t rank) {
+  const RankDiagnosis& part = job.Part(rank);
+  double bytes = 0;
+  for (const GraphNode& node : part.graph.nodes) {
+    if (node.kind != NodeKind::kKernel || !job.Counts(node.step)) continue;
+    const KernelKind& kind = part.KindOf(node);
+    const std::string& name = part.names[kind.name];
+    if (!kind.streams || !name.starts_with("aclnn") || name.starts_with("aclnnInplace")) continue;
+    bytes += static_cast<double>(kind.written);
+  }
+  return bytes / static_cast<double>(std::max<std::size_t>(1, job.CountedSteps()));
+}
+
 // An allocator that finds no room waits for the device, frees what it kept and asks again. What
 // that costs is the matter of host.memory. Where it holds much more than its tensors take, there is
 // room, but in pieces.
@@ -145,7 +166,7 @@ void CheckMemory(Conclusions& conclusions) {
   FoundCause found = NewCause(job, kMemPressure).finding;
   double most = 0;
   std::int64_t peak = 0;
-  double in_pieces = 0;
+  double in_pieces = 0, beside = 0;
   WhatIf retrying;
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
     const RankDiagnosis& part = job.Part(rank);
@@ -165,6 +186,10 @@ void CheckMemory(Conclusions& conclusions) {
     }
     most = std::max(most, per_step);
     peak = std::max(peak, part.peak_reserved);
+    const double written = WrittenBeside(job, rank);
+    if (part.peak_reserved > 0 &&
+        written >= job.thresholds[kWrittenBeside] * static_cast<double>(part.peak_reserved))
+      beside = std::max(beside, written);
     if (part.pool_allocated > 0)
       in_pieces = std::max(in_pieces, Ratio(part.pool_reserved, part.pool_allocated));
   }
@@ -173,6 +198,8 @@ void CheckMemory(Conclusions& conclusions) {
   found.Measure(kRetriesPerStep, most);
   if (peak > 0) found.Measure(kPeakReserved, peak);
   if (in_pieces > 0) found.Measure(kReservedOfAllocated, in_pieces);
+  if (beside > 0) found.Measure(kBytesBeside, beside);
+  found.facts.writes_beside = beside > 0;
   // The tensors themselves fill the memory: segments that grow leave no more room.
   if (in_pieces < job.thresholds[kMemoryInPieces])
     found.done = {"PYTORCH_NPU_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"};
@@ -199,6 +226,12 @@ void CheckMissing(Conclusions& conclusions) {
   diagnosis.findings.push_back(std::move(found));
 }
 
+AdvicePart OverwriteInputs() {
+  return If([](const AdviceFacts& facts) { return facts.writes_beside; },
+            {{"overwrite inputs that nothing reads later (relu_, add_, inplace=True)",
+              "对之后不再读取的输入使用原地算子（relu_、add_、inplace=True）"},
+             Change("element-wise operators", "in place, where nothing reads the input later")});
+}
 AdvicePart ShardOptimizer() {
   return {{"shard the optimizer over the ranks", "优化器在各卡间分片"},
           Change("optimizer", "sharded over the ranks")};
@@ -226,11 +259,11 @@ const FindingInfo kMemPressure =
            .needs = {Record::kCalls},
            .applies = [](const Coverage& job) { return !job.on_gpu; },
            .conclude = CheckMemory,
-           .advice = {{Setting("PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"), Recompute(),
-                       ShardOptimizer()},
+           .advice = {{Setting("PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"),
+                       OverwriteInputs(), Recompute(), ShardOptimizer()},
                       {Setting("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), Recompute(),
                        ShardOptimizer()}},
-           .thresholds = {&kMemoryRetries, &kMemoryInPieces}});
+           .thresholds = {&kMemoryRetries, &kMemoryInPieces, &kWrittenBeside}});
 
 const FindingInfo kCaptureOverhead = Opportunity(
     Area::kCapture, "capture.overhead", {"platform"},

@@ -181,6 +181,27 @@ std::vector<DiagnosedRank> WithDeviceWork(std::vector<DiagnosedRank> ranks) {
   return ranks;
 }
 
+std::optional<StepsOnHost> LongestOnHost(const std::vector<DiagnosedRank>& ranks) {
+  std::optional<StepsOnHost> longest;
+  for (const DiagnosedRank& rank : ranks) {
+    const HostAlone& host = rank.part->host_alone;
+    const TimeNs median = host.MedianStep();
+    if (host.steps.empty() || (longest && median <= longest->median)) continue;
+    longest = {.rank = rank.rank,
+               .steps = std::ssize(host.steps),
+               .median = median,
+               .all = std::accumulate(host.steps.begin(), host.steps.end(), TimeNs{0}),
+               .categories = {}};
+    for (std::size_t i = 0; i < host.categories.size(); ++i) {
+      if (host.categories[i] > 0)
+        longest->categories.emplace_back(NameOf(static_cast<TimeCategory>(i)), host.categories[i]);
+    }
+    std::ranges::stable_sort(longest->categories, std::greater{},
+                             [](const auto& category) { return category.second; });
+  }
+  return longest;
+}
+
 // What the host did says nothing of a step whose device work is unknown.
 Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds) {
   Diagnosis diagnosis;
@@ -191,6 +212,7 @@ Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Threshold
     formats.insert(rank.part->source);
     diagnosis.level = std::max(diagnosis.level, rank.part->level);
   }
+  diagnosis.on_host = LongestOnHost(ranks);
   diagnosis.formats.assign(formats.begin(), formats.end());
   diagnosis.world = static_cast<std::int64_t>(ranks.size());
   const std::string_view needs = "work of the device";

@@ -38,6 +38,10 @@ void AddFacts(const Job& job, FoundCause& found) {
   facts.copying_out = found.facts.copying_out;
   facts.reading = found.facts.reading;
   facts.synchronising = found.facts.synchronising;
+  facts.loading = found.facts.loading;
+  facts.waiting_for_workers = found.facts.waiting_for_workers;
+  facts.casts_inputs = found.facts.casts_inputs;
+  facts.writes_beside = found.facts.writes_beside;
   found.facts = facts;
   if (found.finding->area != Area::kRanks) return;
   for (const DiagnosedRank& rank : ranks) {

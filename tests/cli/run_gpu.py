@@ -162,9 +162,16 @@ class Gpu(Cli):
         screen = self.run_tool("advisor", "all", "-d", job, "-o", self.out)
         self.assertEqual(screen.code, 0, screen.err)
         self.assertEqual(screen.out, "1 rank: no device work was recorded, so nothing is judged\n"
+                                     "  on the host of rank 3: 1 step, median 1.000 ms\n"
+                                     "    operator calls 90 %, Python 10 %\n"
                                      "    -> capture with activities=[CPU, CUDA]\n")
         document = self.json("advisor", "all", "-d", job)
         self.assertEqual((document["findings"], document["accounting"]), ([], []))
+        self.assertEqual((document["step_ns"], document["floor_ns"]), (None, None))
+        self.assertEqual(document["on_host"],
+                         {"rank": 3, "steps": 1, "median_step_ns": 1_000_000,
+                          "all_steps_ns": 1_000_000,
+                          "leaves": {"free.dispatch.op": 900_000, "free.python": 100_000}})
         for recipe in ("cluster_time_summary", "free_analysis"):
             result = self.run_tool("-m", recipe, "-d", job, "-o", self.out)
             self.assertEqual(result.code, 3, result.err)
@@ -175,7 +182,12 @@ class Gpu(Cli):
             result = self.run_tool("compare", "-d", job / "a.pt.trace.json", "-bp", base, "-o", self.out)
             self.assertEqual(result.code, 0, result.err)
             self.assertIn(f"Nothing is judged: no device work was recorded in the {side}.", result.out)
+            self.assertIn("\nOn the host: comparison 1 step, median 1.000 ms", result.out)
             self.assertNotIn("Computing", result.out)
+        trace = job / "a.pt.trace.json"
+        rows = [sheet["rows"] for sheet in self.json("compare", "-d", trace, "-bp", trace)["sheets"]
+                if sheet["name"] == "OperatorCompareStatistic"]
+        self.assertIsNone(rows[0][0]["base_device_duration_ms"], "unknown, not idle")
 
 
 class CapturedGraphs(Cli):

@@ -41,6 +41,18 @@ class HeadTrace {
                            .types = {},
                            .stack = {}});
   }
+  void Python(std::int32_t track, std::string_view name, TimeNs start, TimeNs end) {
+    trace.python_calls.Append(
+        {.start = start * 1000, .dur = (end - start) * 1000, .name = Text(name), .track = track});
+  }
+  void Range(std::int32_t track, std::string_view message, TimeNs start, TimeNs end) {
+    trace.mstx.Append({.start = start * 1000,
+                       .dur = (end - start) * 1000,
+                       .kind = MstxKind::kStartEnd,
+                       .message = Text(message),
+                       .domain = Text("default"),
+                       .track = track});
+  }
   void Runtime(std::int32_t track, std::string_view name, TimeNs start, TimeNs end,
                const CallArgs& args) {
     trace.host_calls.Append({.start = start * 1000,
@@ -111,11 +123,13 @@ class HeadTrace {
 /// Microseconds, -1 for unknown.
 inline TimeNs Us(head::MaybeNs time) { return time ? *time / 1000 : -1; }
 
-/// The segments of a call in microseconds: "platform dynamo python c++ ge", "-" for unknown.
+/// The segments of a call in microseconds: "platform dynamo python c++ ge", "-" for unknown. Where
+/// a serving framework is known, its time stands behind the platform's.
 inline std::string Segments(const head::Call& call) {
   std::string text;
   for (const head::Measure part : call.Parts()) {
     const head::MaybeNs time = call.Of(part);
+    if (part == head::Measure::kServing && !time) continue;
     text += (text.empty() ? "" : " ") + (time ? std::to_string(*time / 1000) : "-");
   }
   return text;

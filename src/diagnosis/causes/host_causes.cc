@@ -5,6 +5,7 @@
 #include <set>
 
 #include "finder.h"
+#include "inputs.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
@@ -131,6 +132,7 @@ class HostCauses : Finder {
       if (of_syncs) RemoveReads(rank, share, removal);
     }
     if (&of.finding == &kHostH2d) RemoveCopies(usual, removal);
+    if (&of.finding == &kHostDataloader) NoteLoaders(job_, cause.finding.facts);
     if (&of.finding == &kHostCheckpoint) RemoveSavedCopies(removal);
     if (removal.waits.empty() && removal.cuts.empty() && removal.durations.empty()) return;
     if (ranks.size() < job_.ranks.size() || of.of_any_rank)
@@ -142,6 +144,7 @@ class HostCauses : Finder {
       cause.finding.Measure(kCallsPerStep,
                             Ratio(calls, static_cast<TimeNs>(job_.CountedSteps()) * count));
     if (time > 0) cause.finding.Measure(kTimePerStep, PerStep(job_, time) / count);
+    if (&of.finding == &kHostH2d) NoteCasts(job_, cause.finding);
     cause.finding.steps.assign(steps.begin(), steps.end());
     if (&of.finding == &kHostDataloader &&
         PerStep(job_, time) / count < Whole(job_.thresholds[kLoaderNs])) {
@@ -295,37 +298,22 @@ AdvicePart FixedShapes() {
   return {{"use fixed or bucketed shapes", "使用固定或分桶的 shape"},
           Change("shapes", "fixed or bucketed")};
 }
-bool MostlyCopiesOut(const AdviceFacts& facts) { return facts.copying_out > facts.copying_in; }
-bool MostlyCopiesIn(const AdviceFacts& facts) { return !MostlyCopiesOut(facts); }
 
 }  // namespace
 
-const FindingInfo kHostDataloader = Fault(
-    Area::kHosts, "host.dataloader", {"data"},
-    {"the device waits for the data loader", "设备等待数据加载"},
-    {.problem = {"Slow Dataloader Issues"},
-     .categories = {TimeCategory::kDataLoader},
-     .find = FindBy<HostCauses>,
-     .advice = {{{{"use more workers (num_workers)", "增加 num_workers"},
-                  MoreOf("DataLoader.num_workers")},
-                 {{"persistent_workers=True"}, SetOption("DataLoader.persistent_workers", true)}}},
-     .thresholds = {&kLoaderNs}});
+const FindingInfo kHostDataloader =
+    Fault(Area::kHosts, "host.dataloader", {"data"},
+          {"the device waits for the data loader", "设备等待数据加载"},
+          {.problem = {"Slow Dataloader Issues"},
+           .categories = {TimeCategory::kDataLoader},
+           .find = FindBy<HostCauses>,
+           .advice = LoaderAdvice(),
+           .thresholds = {&kLoaderNs}});
 
 const FindingInfo kHostH2d =
     Fault(Area::kHosts, "host.h2d", {"data", "model"},
           {"blocking copies stop the host", "阻塞式拷贝使 host 停顿"},
-          {.categories = {TimeCategory::kHostCopy},
-           .advice = {
-               {If(MostlyCopiesIn, {{"pin_memory=True"}, SetOption("DataLoader.pin_memory", true)}),
-                If(MostlyCopiesIn,
-                   {{".to(device, non_blocking=True)", "使用 .to(device, non_blocking=True)"},
-                    SetOption("Tensor.to.non_blocking", true)}),
-                If(MostlyCopiesOut, {{"copy to the host every n steps", "每 n 个 step 拷回一次"},
-                                     Change("copies to the host", "every n steps")}),
-                If(MostlyCopiesOut,
-                   {{"copy without blocking into pinned tensors, and wait before they are read",
-                     "非阻塞拷贝到锁页张量，读取前再同步"},
-                    Change("copies to the host", "non_blocking=True into pinned tensors")})}}});
+          {.categories = {TimeCategory::kHostCopy}, .advice = CopyAdvice()});
 
 const FindingInfo kHostSync =
     Fault(Area::kHosts, "host.sync", {"model"},

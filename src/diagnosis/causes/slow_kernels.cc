@@ -33,6 +33,7 @@ class SlowKernels : KernelFinder {
     const double bandwidth = MemoryBandwidth(uses_);
     struct Slow {
       double time = 0, used = 0, count = 0;
+      double on_vector_cores = 0;            // time of products
       std::vector<std::vector<double>> use;  // by rank and kind, 1 for those that are fast
     };
     std::map<std::string, Slow> by_type;
@@ -41,7 +42,10 @@ class SlowKernels : KernelFinder {
       for (std::size_t i = 0; i < part.kinds.size(); ++i) {
         const KernelKind& kind = part.kinds[i];
         const KindUse& use = uses_[rank][i];
-        if (kind.multiplies_fp32 || static_cast<double>(use.Mean()) < thresholds_[kSlowKernelNs])
+        // A product in FP32 has a finding of its own, which does not move it to other cores.
+        const bool misplaced = kind.on_vector_cores && kind.least > 0;
+        if ((kind.multiplies_fp32 && !misplaced) ||
+            static_cast<double>(use.Mean()) < thresholds_[kSlowKernelNs])
           continue;
         const double used = UseOf(kind, use, bandwidth);
         if (used >= thresholds_[kSlowUse]) continue;
@@ -52,6 +56,7 @@ class SlowKernels : KernelFinder {
         slow.time += static_cast<double>(use.time);
         slow.used += used * static_cast<double>(use.time);
         slow.count += static_cast<double>(use.count);
+        if (misplaced) slow.on_vector_cores += static_cast<double>(use.time);
       }
     }
     std::vector<std::pair<double, std::string>> order;
@@ -77,6 +82,7 @@ class SlowKernels : KernelFinder {
         Remove(
             rank, [&](const GraphNode& node) { return 1 - used(node); }, cause.what_if.bound);
       }
+      if (2 * slow.on_vector_cores > slow.time) cause.finding.variant = &kOpSlowOnVectorCores;
       cause.finding.Measure(kUseOfChip, slow.used / slow.time);
       MeasureSums(slow.count, slow.time, cause);
       causes_.push_back(std::move(cause));
@@ -105,7 +111,18 @@ AdvicePart FittingShapes() {
           Change("shapes", "multiples of 16 or 128")};
 }
 
+AdvicePart TuneTiling() {
+  return {{"tune the tiling (AOE)", "AOE 调优 tiling"}, Check("tiling of the operator", "AOE")};
+}
+
 }  // namespace
+
+const FindingVariant kOpSlowOnVectorCores = {
+    {"matrix products run on vector cores", "矩阵乘运行在 vector 核上"},
+    {{{{"give them shapes and types of the cube cores (fp16 or bf16, multiples of 16)",
+        "使用 cube 核支持的 shape 和类型（fp16 或 bf16，16 的倍数）"},
+       Change("matrix products", "shapes and types of the cube cores")},
+      TuneTiling()}}};
 
 const FindingInfo kOpSlow =
     Opportunity(Area::kDevices, "op.slow", {"operator", "model"},
@@ -113,10 +130,7 @@ const FindingInfo kOpSlow =
                 {.categories = ComputeCategories(),
                  .needs = {Record::kShapes, Record::kTensors, Record::kMemoryLimits},
                  .find = FindBy<SlowKernels>,
-                 .advice = {{FittingShapes(),
-                             {{"tune the tiling (AOE)", "AOE 调优 tiling"},
-                              Check("tiling of the operator", "AOE")}},
-                            {FittingShapes()}},
+                 .advice = {{FittingShapes(), TuneTiling()}, {FittingShapes()}},
                  .thresholds = {&kSlowShare, &kSlowUse, &kSlowReach, &kSlowKernelNs, &kMemoryGbs,
                                 &kCacheBytes}});
 

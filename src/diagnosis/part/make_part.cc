@@ -108,6 +108,7 @@ class PartMaker {
 
   void AddSteps() {
     account_ = AccountRank(trace_, timeline_, {});
+    if (account_.steps.empty()) part_.host_alone = HostAloneOf(trace_, timeline_);
     const std::vector<ServingBatch> batches = BatchesOfSteps(trace_);
     for (const StepAccount& step : account_.steps) {
       const std::size_t number = part_.steps.size();
@@ -342,6 +343,10 @@ void CheckPart(const RankDiagnosis& part) {
       RequireTime(piece.begin, piece.end - piece.begin);
     }
   }
+  for (const TimeNs time : part.host_alone.steps) Require(IsDuration(time));
+  const auto& on_host = part.host_alone.categories;
+  Require(on_host.empty() || on_host.size() == kTimeCategories);
+  for (const TimeNs time : on_host) Require(time >= 0 && IsTime(time));
   for (const HostShare& share : part.shares) {
     Require(share.edge < graph.edges.size() && IsDuration(share.time));
   }

@@ -140,6 +140,7 @@ class KernelNamer {
     if (row < 0) return;
     const Kernels& kernels = trace_.kernels;
     const auto at = static_cast<std::size_t>(row);
+    kind.on_vector_cores = IsOneOf(View(kernels.core[at]), {"AI_VECTOR_CORE", "KERNEL_AIVEC"});
     const KernelTensors tensors =
         KernelTensors::Parse(View(kernels.shapes[at]), View(kernels.input_formats[at]),
                              View(kernels.output_shapes[at]), View(kernels.output_formats[at]));

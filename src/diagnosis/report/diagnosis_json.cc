@@ -25,8 +25,10 @@ class DocumentMaker {
   Json Make() && {
     Json document = {{"schema", "mpa.diagnosis/1"}, {"complete", of_.complete}};
     document["capture"] = Capture();
-    document["step_ns"] = of_.step;
-    document["floor_ns"] = of_.floor;
+    const bool is_judged = !of_.accounting.empty() || of_.ranks.empty();
+    document["step_ns"] = is_judged ? Json(of_.step) : Json(nullptr);
+    document["floor_ns"] = is_judged ? Json(of_.floor) : Json(nullptr);
+    if (of_.on_host) document["on_host"] = OnHost(*of_.on_host);
     document["accounting"] = Accounts();
     document["findings"] = Findings();
     document["not_causes"] = Symptoms();
@@ -58,6 +60,16 @@ class DocumentMaker {
                     {"settings", settings}};
     if (!of_.replayed.ranks.empty()) capture["replayed"] = of_.replayed.ranks.size();
     return capture;
+  }
+
+  static Json OnHost(const StepsOnHost& host) {
+    Json categories = Json::object();
+    for (const auto& [category, time] : host.categories) categories[category] = time;
+    return {{"rank", host.rank},
+            {"steps", host.steps},
+            {"median_step_ns", host.median},
+            {"all_steps_ns", host.all},
+            {"leaves", categories}};
   }
 
   static Json Account(const AccountRow& row) {

@@ -52,6 +52,7 @@ class DiagnosisPageMaker : Speaker {
           fmt::format(", {} {} ms", Text({"after all of these", "全部解决后"}), ms_(of_.floor));
     }
     page_.lead = {std::move(answer), CaptureText(of_, language_)};
+    if (of_.on_host) page_.lead.push_back(OnHostText(*of_.on_host, language_));
   }
 
   // A piece of the bar for each part of the step, and all categories below it.

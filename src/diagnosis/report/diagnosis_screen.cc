@@ -60,6 +60,13 @@ class Screen : Speaker {
         CaptureText(of_, language_) + Text({": no device work was recorded, so nothing is judged",
                                             "：未采集到设备任务，不作任何判断"}),
         2);
+    if (of_.on_host) {
+      // What the host did has a line of its own.
+      const std::string text = OnHostText(*of_.on_host, language_), mark = Text({"; ", "；"});
+      const std::size_t end = text.find(mark);
+      lines.push_back("  " + text.substr(0, end));
+      if (end != std::string::npos) lines.push_back("    " + text.substr(end + mark.size()));
+    }
     if (!of_.not_judged.empty())
       lines.push_back(Fill({"    -> capture with {}", "    -> 采集时设置 {}"},
                            of_.not_judged.front().hint.english));

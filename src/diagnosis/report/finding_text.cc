@@ -11,6 +11,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/causes/cause.h"
@@ -258,6 +259,23 @@ std::string CategoryText(std::string_view category, Language language) {
   const auto known = CategoryNamed(category);
   if (!known) return std::string(category);
   return std::string(InChinese(language) ? ChineseTitleOf(*known) : TitleOf(*known));
+}
+
+std::string OnHostText(const StepsOnHost& host, Language language) {
+  constexpr std::size_t kMost = 4;
+  std::string text = Fill(
+      language, {"on the host{}: {}, median {:.3f} ms", "host{}：{}，中位数 {:.3f} ms"},
+      host.rank < 0 ? "" : Fill(language, {" of rank {}", "（rank {}）"}, host.rank),
+      InChinese(language) ? fmt::format("{} 个 step", host.steps) : Counted(host.steps, "step"),
+      static_cast<double>(host.median) / 1e6);
+  std::size_t told = 0;
+  for (const auto& [category, time] : host.categories) {
+    if (told == kMost || time * 100 < host.all) break;
+    text += told++ == 0 ? Text(language, {"; ", "；"}) : Text(language, {", ", "，"});
+    text +=
+        fmt::format("{} {:.0f} %", CategoryText(category, language), 100 * Ratio(time, host.all));
+  }
+  return text;
 }
 
 std::vector<StepShare> SharesOf(const AccountRow& row) {

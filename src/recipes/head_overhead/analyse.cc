@@ -205,7 +205,12 @@ class Analyser {
 }  // namespace
 
 HeadAnalysis::HeadAnalysis(const RankTrace& of_rank, const HeadOptions& options)
-    : trace(of_rank), forest(trace), runtime(trace), devices(trace), steps(trace.steps) {
+    : trace(of_rank),
+      forest(trace),
+      runtime(trace),
+      serving(trace),
+      devices(trace),
+      steps(trace.steps) {
   Analyser(options, *this).Run();
 }
 

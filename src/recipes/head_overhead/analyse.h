@@ -12,6 +12,7 @@
 #include "mpa/measure/intervals.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/model/step_bounds.h"
+#include "serving.h"
 
 namespace mpa::head {
 
@@ -126,6 +127,7 @@ struct HeadAnalysis {
   const RankTrace& trace;
   HostForest forest;
   RuntimeCalls runtime;
+  ServingEvents serving;
   DeviceTimelines devices;
   HostSteps steps;
   std::vector<Call> calls;
@@ -142,7 +144,11 @@ void FindCalls(HeadAnalysis& analysis);
 void FindBoundaries(const HeadAnalysis& analysis, MaybeNs begin, const std::vector<bool>& is_call,
                     bool runs_eagerly, CallParts& parts, Call& call);
 
-/// From where to where a part of the call's head lasts; empty where it is unknown.
+/// When a part of the call's head lasts; empty where it is unknown. The platform and a serving
+/// framework take turns, the others last from one time to another.
+std::optional<Intervals> SpansOf(const HeadAnalysis& analysis, const Call& call, Measure part);
+/// The same of parts that last from one time to another; of the platform together with what a
+/// serving framework takes of its time.
 std::optional<Interval> SpanOf(const Call& call, Measure part);
 
 /// Fills the times of a call whose boundaries and first kernel are known.

@@ -79,11 +79,13 @@ std::string_view NameOf(KernelSource source);
 enum class Measure : std::uint8_t {
   kPlatform,
   kPlatformWait,  ///< of the platform's time: waiting for the device
+  kServing,       ///< a serving framework before the call; unknown where no event is one's
+  kServingWait,   ///< of its time: waiting for the device
   kDynamo,
   kLookup,  ///< parts of Dynamo's time
   kDynamoCompile,
   kRegionOther,
-  kFrontend,  ///< platform and Dynamo
+  kFrontend,  ///< platform, serving framework and Dynamo
   kTorchairPy,
   kTorchairCpp,
   kGe,      ///< from the start of GE to the end of the call
@@ -109,6 +111,8 @@ struct MeasureInfo {
 inline constexpr MeasureInfo kMeasureInfos[] = {
     {"platform", "platform", "serving framework / script"},
     {"platform_wait"},
+    {"serving", "serving framework", "serving framework"},
+    {"serving_wait"},
     {"dynamo", "dynamo", "PyTorch"},
     {"lookup"},
     {"dynamo_compile"},
@@ -133,8 +137,9 @@ inline constexpr std::size_t kMeasures = std::size(kMeasureInfos);
 constexpr const MeasureInfo& InfoOf(Measure measure) { return kMeasureInfos[Index(measure)]; }
 constexpr std::string_view NameOf(Measure measure) { return InfoOf(measure).name; }
 /// The parts of the head in order; a call has one of the last two.
-inline constexpr Measure kParts[] = {Measure::kPlatform,    Measure::kDynamo, Measure::kTorchairPy,
-                                     Measure::kTorchairCpp, Measure::kGe,     Measure::kReplay};
+inline constexpr Measure kParts[] = {Measure::kPlatform,   Measure::kServing,     Measure::kDynamo,
+                                     Measure::kTorchairPy, Measure::kTorchairCpp, Measure::kGe,
+                                     Measure::kReplay};
 
 /// A call of a compiled graph. Times are nanoseconds; empty is unknown, never 0.
 struct Call {
@@ -184,9 +189,10 @@ struct Call {
   MaybeNs Of(Measure measure) const { return times[Index(measure)].total; }
   MaybeNs IdleOf(Measure measure) const { return times[Index(measure)].idle; }
   /// The parts of its head, in order.
-  std::array<Measure, 5> Parts() const {
-    return {Measure::kPlatform, Measure::kDynamo, Measure::kTorchairPy, Measure::kTorchairCpp,
-            Replays() ? Measure::kReplay : Measure::kGe};
+  std::array<Measure, 6> Parts() const {
+    return {Measure::kPlatform,    Measure::kServing,
+            Measure::kDynamo,      Measure::kTorchairPy,
+            Measure::kTorchairCpp, Replays() ? Measure::kReplay : Measure::kGe};
   }
 };
 inline constexpr std::size_t kPartsOfCall = std::tuple_size_v<decltype(Call().Parts())>;

@@ -26,6 +26,8 @@ struct PyChild {
 // newer versions it is the only one.
 constexpr std::string_view kLift = "aten::lift_fresh";
 
+constexpr std::string_view kNoEvent = "(no event)";
+
 bool MayBuildTensor(std::string_view name) {
   return IsOneOf(
       name, {"aten::empty", "aten::to", "aten::_to_copy", "aten::copy_", kLift, "aten::detach_"});
@@ -184,6 +186,7 @@ class ChildCollector : CallPieces {
   std::vector<Child> Collect() {
     if (call_.KnowsHead()) {
       AddPlatform();
+      AddServing();
       AddPython();
       AddCpp();
       AddGe();
@@ -194,24 +197,40 @@ class ChildCollector : CallPieces {
 
  private:
   void AddPlatform() {
-    const Interval span = *SpanOf(call_, Measure::kPlatform);
-    AddNodes(Measure::kPlatform, span, parts_.node, "(no event)",
-             [&](std::int64_t node) { return IsOperator(NameOfNode(node)) ? "op" : "event"; });
+    AddRest(Measure::kPlatform, kNoEvent, {call_.w0, call_.w0}, {});
+    const auto spans = SpansOf(a_, call_, Measure::kPlatform);
+    for (const Interval& span : *spans) {
+      AddNodes(Measure::kPlatform, span, parts_.node, kNoEvent,
+               [&](std::int64_t node) { return IsOperator(NameOfNode(node)) ? "op" : "event"; });
+      AddWaits(Measure::kPlatform, span);
+    }
+  }
+
+  void AddServing() {
+    const auto spans = SpansOf(a_, call_, Measure::kServing);
+    if (!spans) return;
+    for (const ServingEvents::Piece& piece :
+         a_.serving.PiecesWithin(call_.track, *SpanOf(call_, Measure::kPlatform)))
+      Add(Measure::kServing, "event", strings_.View(piece.name), piece.time, piece.first ? 1 : 0);
+    for (const Interval& span : *spans) AddWaits(Measure::kServing, span);
+  }
+
+  // Of what is before the model is entered: what waits for the device, and garbage collections.
+  void AddWaits(Measure part, const Interval& span) {
     for (std::int64_t at = a_.forest.FirstFrom(call_.track, span.begin);
          at < a_.forest.EndOf(call_.track) && At(at).start < span.end; ++at) {
       if (At(at).event != HostEvent::kBlocking) continue;
-      Add(Measure::kPlatform, "of_which_waiting", NameOfNode(at),
-          {At(at).start, std::min(At(at).end, span.end)});
+      Add(part, "of_which_waiting", NameOfNode(at), {At(at).start, std::min(At(at).end, span.end)});
     }
     for (const std::size_t row : a_.runtime.Starting(call_.track, span)) {
       if (!IsWait(a_.runtime.Meaning(row))) continue;
-      AddRuntime(Measure::kPlatform, "of_which_waiting", row, span);
+      AddRuntime(part, "of_which_waiting", row, span);
     }
     const Intervals& garbage = finder_.garbage_;
     auto at = std::partition_point(garbage.begin(), garbage.end(),
                                    [&](const Interval& one) { return one.end <= span.begin; });
     for (; at != garbage.end() && at->begin < span.end; ++at) {
-      Add(Measure::kPlatform, "of_which_gc", "GC",
+      Add(part, "of_which_gc", "GC",
           {std::max(at->begin, span.begin), std::min(at->end, span.end)});
     }
   }

@@ -150,7 +150,11 @@ class GraphAdvice : SteadyCalls {
 
   void Give() {
     if (calls_.empty()) return;
-    AdviseOnPlatform();
+    AdviseOnPlatform("platform_time", Measure::kPlatform, Measure::kPlatformWait,
+                     "look at the loop, the scheduler and the preparation of inputs around the "
+                     "call");
+    AdviseOnPlatform("serving_time", Measure::kServing, Measure::kServingWait,
+                     "look at its scheduler, its preparation of inputs and its sampling");
     AdviseOnLookup();
     if (AllOf(Engine::kEagerFx)) {
       AdviseOnEagerRuns();
@@ -168,34 +172,35 @@ class GraphAdvice : SteadyCalls {
   }
 
  private:
-  void AdviseOnPlatform() {
+  // What comes before the model: the script's, or a serving framework's.
+  void AdviseOnPlatform(std::string_view rule, Measure part, Measure wait, std::string_view where) {
     std::vector<TimeNs> values;
-    Loss loss{NameOf(Measure::kPlatform), 0, {}};
+    Loss loss{NameOf(part), 0, {}};
     for (const Call* call : calls_) {
-      values.push_back(*call->Of(Measure::kPlatform) - *call->Of(Measure::kPlatformWait));
+      if (!call->Of(part)) return;
+      values.push_back(*call->Of(part) - *call->Of(wait));
       loss.cost += values.back();
-      loss.gain = Plus(
-          loss.gain, Since(call->IdleOf(Measure::kPlatform), call->IdleOf(Measure::kPlatformWait)));
+      loss.gain = Plus(loss.gain, Since(call->IdleOf(part), call->IdleOf(wait)));
     }
     const Spread net = *SpreadOf(std::move(values));
     if (!Matters(InUs(net.p50), loss.cost)) return;
-    const ChildRow silent = Sum(Measure::kPlatform, kUnattributed);
-    const ChildRow garbage = Sum(Measure::kPlatform, "of_which_gc");
-    const SummaryRow* platform = Measured(Measure::kPlatform);
-    const double silent_share = platform != nullptr && platform->spread.sum > 0
-                                    ? InUs(silent.total) / InUs(platform->spread.sum) * 100
+    const ChildRow silent = Sum(part, kUnattributed);
+    const ChildRow garbage = Sum(part, "of_which_gc");
+    const SummaryRow* measured = Measured(part);
+    const double silent_share = measured != nullptr && measured->spread.sum > 0
+                                    ? InUs(silent.total) / InUs(measured->spread.sum) * 100
                                     : 0;
-    Add("platform_time", kPlatform,
+    Add(rule, InfoOf(part).owner,
         fmt::format("{:.1f} us before the model is entered, waiting not counted: {}; {:.0f} % "
-                    "without any event{}; look at the loop, the scheduler and the preparation of "
-                    "inputs around the call",
-                    InUs(net.p50), Longest(Measure::kPlatform), silent_share,
+                    "without any event{}; {}",
+                    InUs(net.p50), Longest(part), silent_share,
                     garbage.count > 0
                         ? fmt::format("; garbage collected {} times, {:.3f} ms in all calls",
                                       garbage.count, InUs(garbage.total) / 1e3)
-                        : ""),
-        "platform_net_share_of_head_percent", ShareOfHead(InUs(net.p50)), limits_.segment_share,
-        loss);
+                        : "",
+                    where),
+        fmt::format("{}_net_share_of_head_percent", NameOf(part)), ShareOfHead(InUs(net.p50)),
+        limits_.segment_share, loss);
   }
 
   void AdviseOnLookup() {

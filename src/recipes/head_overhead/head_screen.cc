@@ -231,6 +231,7 @@ class HeadText {
     for (const Measure part : kParts) {
       line(part, InfoOf(part).title);
       if (part == Measure::kPlatform) line(Measure::kPlatformWait, "  of it waiting");
+      if (part == Measure::kServing) line(Measure::kServingWait, "  of it waiting");
       if (part == Measure::kDynamo) line(Measure::kLookup, "  of it lookup");
       if (part == Measure::kGe) {
         line(Measure::kGeExec, "  of it GE");

@@ -19,7 +19,7 @@ namespace {
 enum SpanKind : std::size_t { kEvent = kPartsOfCall, kRuntime, kBusy, kKernel, kMark };
 
 constexpr std::string_view kColours[] = {
-    "var(--t1)", "var(--t4)",   "var(--t3)",      "var(--t2)",      "var(--wait)",
+    "var(--t1)", "var(--t6)",   "var(--t4)",      "var(--t3)",      "var(--t2)",   "var(--wait)",
     "var(--t5)", "var(--base)", "var(--compute)", "var(--compute)", "var(--worse)"};
 constexpr std::size_t kMaxBars = 3000;   // of a lane: more cannot be seen
 constexpr std::size_t kMaxStreams = 12;  // likewise
@@ -83,7 +83,9 @@ class Picture {
     picture_.Lane("who has the time");
     for (std::size_t kind = 0; kind < kPartsOfCall; ++kind) {
       const Measure part = call_.Parts()[kind];
-      if (const auto span = SpanOf(call_, part)) Add(*span, kind, InfoOf(part).title);
+      const auto spans = SpansOf(a_, call_, part);
+      if (!spans) continue;
+      for (const Interval& span : *spans) Add(span, kind, InfoOf(part).title);
     }
   }
 
@@ -136,12 +138,12 @@ class Picture {
     picture_.Lane(Guessed() ? "waits for (guess)" : "device waits for");
     for (std::size_t kind = 0; kind < kPartsOfCall; ++kind) {
       const Measure part = call_.Parts()[kind];
-      const auto span = SpanOf(call_, part);
+      const auto spans = SpansOf(a_, call_, part);
       const std::string_view title = InfoOf(part).title;
-      if (!span) continue;
-      const Interval until{span->begin, std::min(span->end, *call_.first_kernel)};
-      if (until.end <= until.begin) continue;
-      for (const Interval& idle : Difference({until}, busy)) {
+      if (!spans) continue;
+      const Intervals before =
+          Intersection(*spans, {{std::min(call_.w0, *call_.first_kernel), *call_.first_kernel}});
+      for (const Interval& idle : Difference(before, busy)) {
         picture_.Add(
             {idle.begin, idle.end, kind, fmt::format("idle, {}", title), std::string(title)});
       }

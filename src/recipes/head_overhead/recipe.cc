@@ -202,7 +202,8 @@ Recipe HeadOverhead() {
       "breakdown of the time before the first kernel of a compiled graph (torch.compile with "
       "TorchAir)";
   recipe.needs = Tables::kHostOps | Tables::kQueuedWork | Tables::kHostCalls | Tables::kDeviceRuns |
-                 Tables::kModelIterations | Tables::kGarbageCollections | Tables::kSteps;
+                 Tables::kModelIterations | Tables::kGarbageCollections | Tables::kSteps |
+                 Tables::kPythonCalls | Tables::kMstx;
   recipe.parameters = {
       {"policy",
        "NAME",

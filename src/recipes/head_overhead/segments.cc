@@ -196,7 +196,8 @@ bool IsBlocking(HostEvent event) { return event == HostEvent::kBlocking; }
 class CallTimes {
  public:
   CallTimes(const HeadAnalysis& analysis, const CallParts& parts, Call& call)
-      : forest_(analysis.forest),
+      : a_(analysis),
+        forest_(analysis.forest),
         runtime_(analysis.runtime),
         device_(analysis.devices.Of(call.pid)),
         parts_(parts),
@@ -204,9 +205,12 @@ class CallTimes {
 
   void MeasureHead() {
     for (const Measure part : call_.Parts()) {
-      if (const auto span = SpanOf(call_, part)) Set(part, {*span});
+      if (const auto spans = SpansOf(a_, call_, part)) Set(part, *spans);
     }
-    Set(Measure::kPlatformWait, Waits());
+    const Intervals waits = Waits();
+    Set(Measure::kPlatformWait, Intersection(waits, *SpansOf(a_, call_, Measure::kPlatform)));
+    if (const auto serving = SpansOf(a_, call_, Measure::kServing))
+      Set(Measure::kServingWait, Intersection(waits, *serving));
     MeasureDynamo();
     if (call_.t3) MeasureGe();
     // Whatever the policy leaves of the time before the entry.
@@ -242,7 +246,7 @@ class CallTimes {
     return forest_.Within(call_.track, window, wanted);
   }
 
-  // Of the platform's time: waiting for the device.
+  // Of the time before the model is entered: waiting for the device.
   Intervals Waits() const {
     const Interval span = *SpanOf(call_, Measure::kPlatform);
     std::vector<Interval> waits = Within(span, IsBlocking);
@@ -284,11 +288,15 @@ class CallTimes {
   void MeasureSums() {
     const auto plus = [](MaybeNs a, MaybeNs b) { return a && b ? MaybeNs(*a + *b) : std::nullopt; };
     const Call::Time &platform = Of(Measure::kPlatform), &dynamo = Of(Measure::kDynamo);
-    Of(Measure::kFrontend) = {plus(platform.total, dynamo.total), plus(platform.idle, dynamo.idle)};
+    Call::Time& frontend = Of(Measure::kFrontend);
+    frontend = {plus(platform.total, dynamo.total), plus(platform.idle, dynamo.idle)};
+    if (const Call::Time& serving = Of(Measure::kServing); serving.total)
+      frontend = {plus(frontend.total, serving.total), plus(frontend.idle, serving.idle)};
     Of(Measure::kHead).total = call_.Head();
     Of(Measure::kHeadNet).total = call_.Head() - *call_.Of(Measure::kCompile);
   }
 
+  const HeadAnalysis& a_;
   const HostForest& forest_;
   const RuntimeCalls& runtime_;
   const DeviceTimeline* device_;  // not null where there is a first kernel
@@ -319,6 +327,17 @@ std::optional<Interval> SpanOf(const Call& call, Measure part) {
       if (!call.t3 || part != call.Parts().back()) return std::nullopt;
       return from_window(*call.t3, call.t4);
   }
+}
+
+std::optional<Intervals> SpansOf(const HeadAnalysis& analysis, const Call& call, Measure part) {
+  const bool serves = part == Measure::kServing;
+  if (serves && !analysis.serving.Any()) return std::nullopt;
+  const auto span = SpanOf(call, serves ? Measure::kPlatform : part);
+  if (!span) return std::nullopt;
+  Intervals spans = Union({*span});
+  if (!serves && part != Measure::kPlatform) return spans;
+  const Intervals serving = analysis.serving.Within(call.track, *span);
+  return serves ? serving : Difference(spans, serving);
 }
 
 void MeasureCall(const HeadAnalysis& analysis, const CallParts& parts, Call& call) {

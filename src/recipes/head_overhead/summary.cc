@@ -160,6 +160,7 @@ std::vector<StepRow> SumSteps(const std::vector<Call>& calls, const HostSteps& s
     for (std::size_t part = 0; part < kPartsOfCall; ++part) {
       row.parts[part] += call.Of(call.Parts()[part]).value_or(0);
     }
+    row.knows_serving = row.knows_serving || call.Of(Measure::kServing);
     row.head += call.Head();
     if (const MaybeNs idle = call.IdleOf(Measure::kHead)) {
       row.exposed = row.exposed.value_or(0) + *idle;

@@ -98,6 +98,7 @@ struct StepRow {
   std::int64_t tid = -1;
   std::int64_t calls = 0, compile_calls = 0;
   std::array<TimeNs, kPartsOfCall> parts{};
+  bool knows_serving = false;  ///< the part of a serving framework is known
   TimeNs head = 0;
   TimeNs tail = 0;     ///< from the end of the last call to the end of the step
   TimeNs outside = 0;  ///< of no call and not the tail: a call of the step before reaches into this

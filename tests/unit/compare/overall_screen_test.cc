@@ -140,7 +140,16 @@ TEST(OverallScreen, JudgesNothingWithoutDeviceWork) {
             "Base:       old (NPU)\n"
             "Comparison: new (NPU)\n"
             "Nothing is judged: no device work was recorded in the base.\n"
+            "On the host: base 1 step, median 1.000 ms\n"
             "\n\n\n");
+  RankBuilder slower;
+  slower.Step(1, 0, kScreenMs);
+  slower.Step(2, kScreenMs, 4 * kScreenMs);
+  slower.Step(3, 4 * kScreenMs, 6 * kScreenMs);
+  EXPECT_HAS_TEXT(ScreenText(host, slower),
+                  "Nothing is judged: no device work was recorded in the captures.\n"
+                  "On the host: base 1 step, median 1.000 ms\n"
+                  "On the host: comparison 3 steps, median 2.000 ms (+100.0 %)\n");
 }
 
 }  // namespace

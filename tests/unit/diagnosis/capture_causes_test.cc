@@ -71,6 +71,41 @@ TEST(CaptureCauses, MemoryInPiecesNeedsSegmentsThatGrow) {
   EXPECT_EQ(advice(RetriesWith(1.5, thresholds)), full);
 }
 
+// In a step 15 MB are written element by element, 5 MB of it in place; 50 MB are reserved.
+TEST(CaptureCauses, OperatorsThatDoNotOverwriteTheirInput) {
+  const auto advice = [](std::int64_t reserved, const std::string& name, double share) {
+    PartBuilder builder;
+    for (int step = 0; step < 4; ++step) {
+      builder.Step().Kernel("Mul", kMs, TimeCategory::kVector);
+      builder.Kernel("Add", kMs, TimeCategory::kVector).Kernel("MatMulV3", kMs);
+      builder.Part().blocked.push_back(
+          {.edge = 1, .category = TimeCategory::kMemory, .step = step});
+    }
+    for (const char* type : {"Mul", "Add", "MatMulV3"}) {
+      KernelKind& kind = builder.Kind(type);
+      kind.streams = type != std::string("MatMulV3");
+      kind.written = type == std::string("Mul") ? 10 * kMb : 5 * kMb;
+    }
+    builder.Kind("Mul").name = builder.NameOf(name);
+    builder.Kind("Add").name = builder.NameOf("aclnnInplaceAdd_AddAiCore_Add");
+    builder.Part().peak_reserved = reserved;
+    Thresholds thresholds;
+    SetRule("mem.pressure", "written_beside", share, thresholds);
+    const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);
+    const FoundCause* found = FindingWith(diagnosis, "mem.pressure");
+    return found == nullptr ? "" : AdviceOf(*found, Language::kEnglish);
+  };
+  const std::string overwrite =
+      "overwrite inputs that nothing reads later (relu_, add_, inplace=True); recompute "
+      "activations";
+  const std::string usual = "recompute activations; shard the optimizer over the ranks";
+  EXPECT_EQ(advice(50 * kMb, "aclnnMul_MulAiCore_Mul", 0.2), overwrite);
+  EXPECT_EQ(advice(50 * kMb, "aclnnMul_MulAiCore_Mul", 0.21), usual);
+  EXPECT_EQ(advice(0, "aclnnMul_MulAiCore_Mul", 0.2), usual) << "memory is not recorded";
+  EXPECT_EQ(advice(50 * kMb, "aclnnInplaceMul_MulAiCore_Mul", 0.2), usual);
+  EXPECT_EQ(advice(50 * kMb, "Mul_12", 0.2), usual) << "the name does not tell";
+}
+
 // Four steps of 10 ms in which the host compiles for some time before.
 std::vector<std::int32_t> DroppedSteps(const std::vector<TimeNs>& compiling) {
   PartBuilder builder;

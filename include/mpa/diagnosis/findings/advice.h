@@ -39,6 +39,12 @@ struct AdviceFacts {
   /// How long calls waited, by what they did: copies in either direction; synchronisations that the
   /// program asks for, and operators that read numbers or sizes from the device.
   TimeNs copying_out = 0, copying_in = 0, synchronising = 0, reading = 0;
+  /// How long iterators of data took, by what they did: those that load the batch themselves, and
+  /// those that wait for their workers.
+  TimeNs loading = 0, waiting_for_workers = 0;
+  bool casts_inputs = false;  ///< of FP32 to half precision, right after they were copied
+  /// Operators that work element by element write many bytes beside the tensor that they read.
+  bool writes_beside = false;
 };
 
 /// Something to do about a finding, for programs.

@@ -70,6 +70,8 @@ MPA_FINDINGS(MPA_FINDING)
 
 /// Single calls of the host that stand still, where all of them should be quick.
 extern const FindingVariant kHostStalls;
+/// Products that are slow because the vector cores compute them.
+extern const FindingVariant kOpSlowOnVectorCores;
 /// Small operations that cannot become fewer.
 extern const FindingVariant kCommSmallOnTheWay;
 

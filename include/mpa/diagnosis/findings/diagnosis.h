@@ -251,6 +251,16 @@ struct ReplayedRanks {
   std::size_t stand_out = 0, left_out = 0;
 };
 
+/// The steps of a rank on its host.
+struct StepsOnHost {
+  std::int64_t rank = -1;
+  std::int64_t steps = 0;
+  TimeNs median = 0;  ///< of a step
+  TimeNs all = 0;     ///< of all steps
+  /// Of it, what the thread that makes the steps did, the longest first; the rest is not recorded.
+  std::vector<std::pair<std::string, TimeNs>> categories;
+};
+
 struct Diagnosis {
   Thresholds thresholds;  ///< those it was made with
   std::vector<std::int64_t> ranks;
@@ -263,6 +273,9 @@ struct Diagnosis {
       settings;  ///< "2", or "0 (rank 3), 2 (ranks 0-2)" where ranks differ
   TimeNs step = 0, floor = 0;
   std::vector<AccountRow> accounting;
+  /// Of the rank with the longest steps, where no rank has recorded device work: then there is no
+  /// account, and `step` is unknown.
+  std::optional<StepsOnHost> on_host;
   std::vector<FoundCause> findings;  ///< in the order in which they should be fixed
   std::vector<Symptom> not_causes;
   std::vector<NotJudged> not_judged;

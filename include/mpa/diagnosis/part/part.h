@@ -12,6 +12,7 @@
 #include "mpa/collectives/instances.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/diagnosis/part/rank_graph.h"
+#include "mpa/measure/host_alone.h"
 #include "mpa/measure/time_category.h"
 #include "mpa/mfu/roofline.h"
 #include "mpa/model/serving_batch.h"
@@ -109,6 +110,7 @@ struct KernelKind {
   std::int64_t written = 0;  ///< bytes of what it makes; 0: not known
   bool streams = false;      ///< works element by element, so that memory holds it up
   bool multiplies_fp32 = false;
+  bool on_vector_cores = false;  ///< on these alone
 };
 
 /// Who asked for a kernel.
@@ -180,7 +182,8 @@ struct RankDiagnosis {
   bool is_outline = false;    ///< see OutlineOf()
   std::vector<std::string> names;
   std::vector<StepPart> steps;
-  RankGraph graph;  ///< nodes of kernels have the number of their kind as `row`
+  HostAlone host_alone;  ///< where no device work was recorded, so that there are no steps
+  RankGraph graph;       ///< nodes of kernels have the number of their kind as `row`
   std::vector<KernelKind> kinds;
   std::vector<KernelOrigin> origins;  ///< by node; only where a finding is to be explained
   std::vector<HostShare> shares;

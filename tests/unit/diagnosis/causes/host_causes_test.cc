@@ -4,6 +4,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
 namespace {
@@ -126,6 +127,76 @@ TEST(HostCauses, PythonBetweenOperators) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs);
   EXPECT_EQ(found->gain_max, 2 * kMs);
+}
+
+// What the advice on a data loader says whose iterator has this name.
+std::string AdviceOnLoader(const std::string& iterator) {
+  const auto part = ThreeSteps([&](PartBuilder& step) {
+    step.Host(TimeCategory::kDataLoader, 3 * kMs).Kernel("MatMulV3", 10 * kMs);
+    step.Part().places.push_back(
+        {.share = static_cast<std::uint32_t>(step.Part().shares.size() - 1),
+         .name = step.NameOf(iterator),
+         .count = 1,
+         .time = 3 * kMs});
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "host.dataloader");
+  return found == nullptr ? "" : AdviceOf(*found, Language::kEnglish);
+}
+
+TEST(HostCauses, WhoLoadsDataTellsWhatToDo) {
+  EXPECT_EQ(AdviceOnLoader("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"),
+            "load in other processes (num_workers=4 or more); persistent_workers=True");
+  const std::string with_workers =
+      "use more workers (num_workers); load further ahead (prefetch_factor=4 or more)";
+  EXPECT_EQ(AdviceOnLoader("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"),
+            with_workers);
+  EXPECT_EQ(AdviceOnLoader("torch/utils/data/dataloader.py(701): __next__"), with_workers);
+}
+
+// A step copies a batch and its labels; the kernels behind have these types and shapes of inputs.
+struct ReadsInput {
+  std::string type, types, shapes;
+};
+FoundCause CopiedFor(const std::vector<ReadsInput>& kernels) {
+  const auto part = ThreeSteps([&](PartBuilder& step) {
+    for (int copy = 0; copy < 2; ++copy) {
+      step.Host(TimeCategory::kHostCopy, kMs)
+          .Kernel("MEMCPY_ASYNC", 100 * kUs, TimeCategory::kCopyIn);
+      step.Part().graph.nodes.back().kind = NodeKind::kCopy;
+    }
+    for (const ReadsInput& kernel : kernels) {
+      step.Kernel(kernel.type, 100 * kUs, TimeCategory::kVector);
+      step.Kind(kernel.type).types = step.NameOf(kernel.types);
+      step.Kind(kernel.type).shapes = step.NameOf(kernel.shapes);
+    }
+    step.Kernel("MatMulV3", 10 * kMs);
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "host.h2d");
+  if (found == nullptr) ADD_FAILURE() << "no host.h2d";
+  return found == nullptr ? FoundCause() : *found;
+}
+
+TEST(HostCauses, InputsThatAreCastRightAfterTheCopy) {
+  const std::string as_it_is = "pin_memory=True; .to(device, non_blocking=True)";
+  const std::string half =
+      "pin_memory=True; load in half precision, then .to(device, non_blocking=True)";
+  const auto advice = [](const std::vector<ReadsInput>& kernels) {
+    return AdviceOf(CopiedFor(kernels), Language::kEnglish);
+  };
+  const ReadsInput cast{"Cast", "FLOAT", "32,3,8,8"}, other{"Add", "FLOAT;FLOAT", "8;8"},
+      conv{"Conv2D", "DT_BF16;DT_BF16", "32,3,8,8;64,3,3,3"};
+  EXPECT_EQ(advice({cast, conv}), half);
+  EXPECT_EQ(advice({cast, other, {"Conv2D", "FLOAT16;FLOAT16", "64,3,3,3;32,3,8,8"}}), half);
+  EXPECT_EQ(MetricIn(CopiedFor({cast, conv}), "cast_inputs_per_step"), 1);
+  EXPECT_EQ(advice({cast, {"Conv2D", "FLOAT;FLOAT", "32,3,8,8;64,3,3,3"}}), as_it_is);
+  EXPECT_EQ(advice({cast, {"Conv2D", "BF16", "32,3,4,4"}}), as_it_is) << "of another tensor";
+  EXPECT_EQ(advice({other, cast, conv}), as_it_is) << "of something that was computed";
+  EXPECT_EQ(advice({{"Cast", "INT64", "32,3,8,8"}, conv}), as_it_is);
+  EXPECT_EQ(advice({cast}), as_it_is) << "nobody reads it";
+  EXPECT_EQ(advice({{"Cast", "", ""}, {"Conv2D", "", ""}}), as_it_is) << "not recorded";
+  EXPECT_EQ(MetricIn(CopiedFor({cast}), "cast_inputs_per_step"), -1);
 }
 
 }  // namespace

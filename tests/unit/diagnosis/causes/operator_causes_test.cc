@@ -4,6 +4,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
 namespace {
@@ -40,6 +41,32 @@ TEST(OperatorCauses, AProductFarBelowTheChip) {
   EXPECT_EQ(found->gain_max, 760 * kUs);  // 1 ms - 240 us
   EXPECT_EQ(MetricIn(*found, "use_of_chip"), 0.24);
   EXPECT_EQ(FindingWith(diagnosis, "op.slow/BatchMatMulV2"), nullptr);
+}
+
+// 0.24 of what the cube cores can do, as above; FP32, too, where other cores are the cause.
+TEST(OperatorCauses, AProductOnVectorCores) {
+  for (const bool fp32 : {false, true}) {
+    const auto diagnose = [&](bool on_vector_cores) {
+      return DiagnoseJob({ThreeSteps([&](PartBuilder& step) {
+        step.Kernel("MatMulV3", kMs);
+        step.Kind("MatMulV3").least = 240 * kUs;
+        step.Kind("MatMulV3").multiplies_fp32 = fp32;
+        step.Kind("MatMulV3").on_vector_cores = on_vector_cores;
+      })});
+    };
+    const Diagnosis diagnosis = diagnose(true);
+    const FoundCause* found = FindingWith(diagnosis, "op.slow/MatMulV3");
+    ASSERT_NE(found, nullptr) << fp32;
+    EXPECT_EQ(found->gain, 600 * kUs);
+    EXPECT_EQ(TitleOf(*found, Language::kEnglish), "matrix products run on vector cores");
+    EXPECT_EQ(AdviceOf(*found, Language::kEnglish),
+              "give them shapes and types of the cube cores (fp16 or bf16, multiples of 16); tune "
+              "the tiling (AOE)");
+    const Diagnosis usual = diagnose(false);
+    found = FindingWith(usual, "op.slow/MatMulV3");
+    ASSERT_EQ(found == nullptr, fp32);
+    EXPECT_TRUE(found == nullptr || found->variant == nullptr);
+  }
 }
 
 TEST(OperatorCauses, AnOptimizerOfManyKernels) {
