@@ -45,12 +45,12 @@ bool ParseHex(std::string_view text, std::uint64_t& number) {
 // damaged.
 bool ParseTensor(std::string_view text, ListedTensor& tensor) {
   constexpr std::size_t kParts = 8;
-  const std::vector<std::string_view> parts = Split(text, ';');
+  const std::vector<std::string_view> parts = mpa::Split(text, ';');
   if (parts.size() != kParts || !ParseHex(parts[0], tensor.object)) return false;
   if (!parts[1].empty() && !ParseHex(parts[1], tensor.address)) return false;
   if (!Parse(parts[3], tensor.bytes) || tensor.bytes < 0) return false;
   if (!parts[4].empty()) {
-    for (const std::string_view part : Split(parts[4], ',')) {
+    for (const std::string_view part : mpa::Split(parts[4], ',')) {
       std::int64_t size = 0;
       if (!Parse(part, size) || size < 0) return false;
       if (__builtin_mul_overflow(tensor.bytes, size, &tensor.bytes)) return false;
@@ -112,7 +112,7 @@ bool AddTensor(TensorRole role, std::string_view name, std::string_view text, By
 // "name)tensor)gradient" of a module, "tensor)gradient)state>tensor]state>tensor]" of an optimizer.
 // Versions of torch_npu number the two differently, so the form decides.
 bool AddParameter(std::string_view text, ByAddress& found) {
-  const std::vector<std::string_view> parts = Split(text, ')');
+  const std::vector<std::string_view> parts = mpa::Split(text, ')');
   if (parts.size() != 3) return false;
   if (parts[0].find(';') == std::string_view::npos) {
     return AddTensor(TensorRole::kParameter, parts[0], parts[1], found) &&
@@ -120,7 +120,7 @@ bool AddParameter(std::string_view text, ByAddress& found) {
   }
   bool whole = AddTensor(TensorRole::kParameter, "", parts[0], found) &&
                AddTensor(TensorRole::kGradient, "", parts[1], found);
-  for (const std::string_view state : Split(parts[2], ']')) {
+  for (const std::string_view state : mpa::Split(parts[2], ']')) {
     if (state.empty()) continue;
     const std::size_t name = state.find('>');
     whole = whole && name != std::string_view::npos &&
@@ -143,7 +143,7 @@ void ReadListedTensors(const std::filesystem::path& file, Session& part) {
       bool whole = true;
       const std::string_view fields = value.substr(kKey);
       const std::size_t read = ForEachTlv(fields, [&](std::uint16_t, std::string_view text) {
-        for (const std::string_view parameter : Split(text, '}'))
+        for (const std::string_view parameter : mpa::Split(text, '}'))
           whole = (parameter.empty() || AddParameter(parameter, found)) && whole;
       });
       if (!whole || read != fields.size()) records.CountBad(1, part.issues);
