@@ -140,7 +140,7 @@ constexpr auto kRecordKinds = [] {
       {kFramework, "torch_python_tracer", "torch.python_tracer_func torch.python_tracer_hash",
        "Python functions"},
       {kFramework, "torch_param_tensor_info", "torch.param_tensor_info",
-       "parameters and states of the optimizer", kNotRead},
+       "parameters and states of the optimizer"},
       {kFramework, "mindspore_op_range", "mindspore.op_range op_range_*",
        "operators and steps of MindSpore", kNotRead},
       {kFramework, "mindspore_py_stack", "mindspore.py_stack", "Python functions of MindSpore",

@@ -169,7 +169,6 @@ std::vector<Dispatch> FindDispatches(const RankTrace& trace) {
   const LaunchCalls calls(trace);
   std::vector<Dispatch> dispatches;
   for (const DeviceItem& item : FindDeviceItems(trace)) {
-    if (!IsCompute(item.category) && item.category != TimeCategory::kUnsplit) continue;
     Dispatch& dispatch = dispatches.emplace_back(Dispatch{.work = item});
     if (const auto launch = launches.Find(item.link)) {
       dispatch.op = ops.Find(trace.launches.host_track[*launch], trace.launches.host_time[*launch]);

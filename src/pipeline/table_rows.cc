@@ -79,6 +79,7 @@ std::string SessionRows(const raw::Session& session) {
   add("python_calls", session.python);
   add("garbage_collections", session.garbage_collections);
   add("allocations", session.allocations);
+  add("listed_tensors", session.listed_tensors);
   add("steps", session.steps);
   add("host_calls", session.calls);
   add("tasks", session.tasks);

@@ -83,6 +83,7 @@ void ReadFramework(const fs::path& directory, const FrameworkClock& clock, Parts
   }
   if (Intersects(wanted, Parts::kAllocations)) {
     read("torch.memory_usage", [&](const fs::path& file) { ReadAllocations(file, clock, part); });
+    read("torch.param_tensor_info", [&](const fs::path& file) { ReadListedTensors(file, part); });
   }
 }
 

@@ -54,7 +54,8 @@ void AddAllocatorLives(const Session& session, std::vector<AllocationLife>& live
                        .reserved_total = events.reserved[row],
                        .active_total = events.active[row],
                        .stream = events.stream[row],
-                       .device = DeviceOf(session, events.device[row])});
+                       .device = DeviceOf(session, events.device[row]),
+                       .address = events.address[row]});
       continue;
     }
     if (events.action[row] != kFree && events.action[row] != kBlockFree) continue;

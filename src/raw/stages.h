@@ -16,9 +16,10 @@
 /// The steps in which ReadSession() fills a session.
 namespace mpa::raw {
 
-/// Fills the framework tables (ops, queue, python, garbage_collections, allocations, backward, and
-/// of the steps the host side) from the files in `directory`. It touches nothing else of `part` but
-/// strings and issues, so it may run beside the reading of CANN into another session.
+/// Fills the framework tables (ops, queue, python, garbage_collections, allocations,
+/// listed_tensors, backward, and of the steps the host side) from the files in `directory`. It
+/// touches nothing else of `part` but strings and issues, so it may run beside the reading of CANN
+/// into another session.
 void ReadFramework(const std::filesystem::path& directory, const FrameworkClock& clock,
                    Parts wanted, Session& part);
 
@@ -37,6 +38,9 @@ void ReadCann(const ControlFiles& files, Parts wanted, Session& session);
 /// returned end with the last event of their thread.
 void ReadPythonCalls(const std::filesystem::path& directory, const FrameworkClock& clock,
                      Session& part);
+
+/// Fills listed_tensors from torch.param_tensor_info, in order of their addresses.
+void ReadListedTensors(const std::filesystem::path& file, Session& part);
 
 /// Fills queue from torch.op_mark. In order of start.
 void ReadTaskQueue(const std::filesystem::path& file, const FrameworkClock& clock, Session& part);

@@ -172,7 +172,7 @@ void FillMemorySamples(Session& session, RankTrace& trace) {
 }
 
 void FillAllocations(Session& session, RankTrace& trace) {
-  for (const raw::AllocationLife& life : raw::AllocationLives(session)) {
+  for (const raw::AllocationLife& life : raw::LivesWithRoles(session)) {
     if (!IsSize(life.bytes) || !IsTime(life.allocated) || !IsTime(life.released)) {
       trace.issues.Count("allocation left out, its size or times make no sense", "memory records");
       continue;
@@ -183,7 +183,8 @@ void FillAllocations(Session& session, RankTrace& trace) {
     trace.allocations.Append({.name = name,
                               .bytes = life.bytes,
                               .allocated = life.allocated,
-                              .released = life.released});
+                              .released = life.released,
+                              .role = life.role});
   }
 }
 

@@ -18,7 +18,7 @@ import sys
 from cli import DOCS, Cli, main
 from captures import build_database  # noqa: E402
 from memory_replay import Replay, differences, read, results  # noqa: E402
-from memory_runs import BEFORE_KB, START, Run  # noqa: E402
+from memory_runs import BEFORE_KB, START, WEIGHT_KB, Run  # noqa: E402
 
 KB = 1024
 
@@ -55,18 +55,21 @@ class Memory(Cli):
                 sheets = self.sheets(self.job(Run(), form))
                 (rank,) = sheets["MemoryRanks"]
                 # When the gradient of ReluBackward0 is made: both activations, input, state, the loss.
-                held = {"before_capture": BEFORE_KB, "input": 512, "activation": 3072 + 1, "autograd_detail": 1024,
+                held = {"before_capture": BEFORE_KB - WEIGHT_KB, "estimated_parameter": WEIGHT_KB, "input": 512, "activation": 3072 + 1, "autograd_detail": 1024,
                         "optimizer_state": 1536, "gradient": 0, "temporary": 0, "parameter": 0, "unknown": 0}
                 self.assertEqual({name: rank[f"{name}_bytes"] for name in held},
                                  {name: kb * KB for name, kb in held.items()})
                 self.assertEqual((rank["peak_ns"], rank["peak_step"]), ((START + 1308) * 1000, 6))
                 self.assertEqual(rank["peak_bytes"], sum(held.values()) * KB)
                 self.assertEqual(rank["reserved_at_peak_bytes"], Run.RESERVED)
+                self.assertEqual((rank["kinds_from"], rank["held_before_bytes"], rank["held_before_explained_bytes"]),
+                                 ("estimate", BEFORE_KB * KB, WEIGHT_KB * KB))
                 holders = {(row["operator"], row["within"], row["category"]): (row["allocations"], row["bytes"] // KB,
                                                                                row["call_site"])
                            for row in sheets["MemoryPeak"]}
                 self.assertEqual(holders, {
-                    ("(before the capture)", "", "before the capture"): (0, BEFORE_KB, ""),
+                    ("(before the capture)", "", "before the capture"): (0, BEFORE_KB - WEIGHT_KB, ""),
+                    ("(before the capture)", "", "parameter (estimate)"): (0, WEIGHT_KB, ""),
                     ("aten::addmm", "aten::linear", "activation"): (1, 2048, "model.py:20"),
                     ("aten::zeros_like", "aten::zeros_like", "optimizer state"): (1, 1536, ""),
                     ("aten::relu", "aten::relu", "activation"): (1, 1024, "model.py:21"),
@@ -84,7 +87,8 @@ class Memory(Cli):
         left = {name: kb for name, kb in at[590].items() if name.endswith("_bytes") and kb and name != "reserved_bytes"}
         self.assertEqual(left, {"allocated_bytes": (BEFORE_KB + 768 + 1536 + 512 + 1) * KB, "gradient_bytes": 768 * KB,
                                 "optimizer_state_bytes": 1536 * KB, "input_bytes": 512 * KB, "activation_bytes": KB,
-                                "before_capture_bytes": BEFORE_KB * KB})
+                                "before_capture_bytes": (BEFORE_KB - WEIGHT_KB) * KB,
+                                "estimated_parameter_bytes": WEIGHT_KB * KB})
 
     def test_steps_and_growth(self):
         """The list gains 64 KB in each step; of the last two it is too early to tell."""
@@ -122,13 +126,15 @@ class Memory(Cli):
         self.assertEqual(self.run_memory(job).code, 0)
         folder = self.out / "cluster_analysis_output/MemoryTimeline"
         raw = json.loads((folder / "memory_timeline_0.raw.json").read_text())
-        self.assertEqual(raw[:4], [[-1, 0, BEFORE_KB * KB, 7], [(START + 13) * 1000, 1, 512 * KB, 2],
-                                   [(START + 110) * 1000, 1, 2048 * KB, 4], [(START + 112) * 1000, 1, 256 * KB, 3]])
-        self.assertEqual(raw[4], [(START + 130) * 1000, 3, -256 * KB, 3])
+        self.assertEqual(raw[:2], [[-1, 0, WEIGHT_KB * KB, 0], [-1, 0, (BEFORE_KB - WEIGHT_KB) * KB, 7]])
+        self.assertEqual(raw[2:5], [[(START + 13) * 1000, 1, 512 * KB, 2], [(START + 110) * 1000, 1, 2048 * KB, 4],
+                                    [(START + 112) * 1000, 1, 256 * KB, 3]])
+        self.assertEqual(raw[5], [(START + 130) * 1000, 3, -256 * KB, 3])
         times, sizes = json.loads((folder / "memory_timeline_0.json").read_text())
-        self.assertEqual((times[0], sizes[0]), (START, [0, 0, 0, 0, 0, 0, 0, 0, BEFORE_KB * KB]))
+        rest = (BEFORE_KB - WEIGHT_KB) * KB
+        self.assertEqual((times[0], sizes[0]), (START, [0, WEIGHT_KB * KB, 0, 0, 0, 0, 0, 0, rest]))
         at = dict(zip(times, sizes))
-        self.assertEqual(at[START + 112], [0, 0, 0, 512 * KB, 256 * KB, 2048 * KB, 0, 0, BEFORE_KB * KB])
+        self.assertEqual(at[START + 112], [0, WEIGHT_KB * KB, 0, 512 * KB, 256 * KB, 2048 * KB, 0, 0, rest])
         plain = {path.name: path.read_bytes() for path in folder.glob("*.json")}
         self.assertEqual(self.run_memory(job, "--gzip").code, 0)
         self.assertEqual({path.stem: gzip.decompress(path.read_bytes()) for path in folder.glob("*.gz")}, plain)
@@ -139,7 +145,7 @@ class Memory(Cli):
         for form in ("text", "trace"):
             rows = self.sheets(self.job(run, form))["MemoryOverTime"]
             levels = {row["time_ns"] // 1000 - START: row["before_capture_bytes"] // KB for row in rows}
-            self.assertEqual((levels[205], levels[250]), (BEFORE_KB, BEFORE_KB - 1000))
+            self.assertEqual((levels[205], levels[250]), (BEFORE_KB - WEIGHT_KB, BEFORE_KB - WEIGHT_KB - 1000))
 
     def test_replay(self):
         """An independent replay of the files gives every number, and objects to others."""
@@ -210,7 +216,8 @@ class Memory(Cli):
         result = self.run_memory(job)
         self.assertIn("what was allocated before the capture is unknown", result.all_err)
         (rank,) = self.sheets(job)["MemoryRanks"]
-        self.assertEqual((rank["before_capture_bytes"], rank["reserved_at_peak_bytes"]), (0, None))
+        self.assertEqual((rank["before_capture_bytes"], rank["estimated_parameter_bytes"], rank["held_before_bytes"],
+                          rank["reserved_at_peak_bytes"]), (0, 0, 0, None))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import json
 import re
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -627,6 +628,44 @@ class Operators(Raw):
             times[name] += work["end_ns"] - work["start_ns"]
         return {name: (times[name], calls[name], works[name]) for name in calls
                 if not name.startswith("ProfilerStep#")}
+
+
+class ListedTensors(Raw):
+    """torch.param_tensor_info says what memory from before the capture is."""
+
+    MB = 1 << 20
+
+    def raise_totals(self, file):
+        """100 MB more were allocated before."""
+        data, at = bytearray(file.read_bytes()), 0
+        while at < len(data):
+            (length,) = struct.unpack_from("<I", data, at + 2)
+            (total,) = struct.unpack_from("<q", data, at + 6 + 24)
+            struct.pack_into("<q", data, at + 6 + 24, total + 100 * self.MB)
+            at += 6 + length
+        file.write_bytes(data)
+
+    def test_parameters_gradients_and_states(self):
+        def field(kind, value):
+            return struct.pack("<HI", kind, len(value)) + value
+
+        def tensor(number):
+            return f"0x{number:x};0x{number << 20:x};float;4;10,262144;262144,1;20;0"  # 10 MB
+        capture = self.capture("stars")
+        self.raise_totals(capture / "FRAMEWORK/torch.memory_usage")
+        module = f"weight){tensor(101)}){tensor(102)}"
+        optimizer = f"{tensor(101)}){tensor(102)})exp_avg>{tensor(103)}]exp_avg_sq>{tensor(104)}]"
+        (capture / "FRAMEWORK/torch.param_tensor_info").write_bytes(
+            field(5, struct.pack("<Q", 1) + field(2, module.encode())) +
+            field(5, struct.pack("<Q", 2) + field(3, optimizer.encode())))
+        done = self.tool("-m", "memory_timeline", "-d", capture, "-o", "tables", "--json")
+        self.assertNotIn("not read", done.stderr)
+        (rank,) = next(sheet["rows"] for sheet in json.loads(done.stdout)["sheets"] if sheet["name"] == "MemoryRanks")
+        found = {name: rank[f"{name}_bytes"] // self.MB for name in (
+            "parameter", "gradient", "optimizer_state", "before_capture", "held_before", "held_before_explained")}
+        self.assertEqual(found, {"parameter": 10, "gradient": 10, "optimizer_state": 20, "before_capture": 60,
+                                 "held_before": 100, "held_before_explained": 40})
+        self.assertEqual(rank["kinds_from"], "listed tensors")
 
 
 class Kinds(Raw):

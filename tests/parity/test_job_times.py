@@ -89,6 +89,25 @@ class Rank:
         for key, link in self.query("SELECT id, connectionId FROM CONNECTION_IDS"):
             links_of[key].append(link)
         self.op_of = {link: op for op in self.host_ops for link in links_of.get(op[3], ())}
+        # Connections list no copies. Theirs is the innermost operator where their work was queued, else where it was
+        # launched. The n-th enqueue belongs to the n-th dequeue.
+        around = ("SELECT CAST(startNs AS INTEGER), CAST(endNs AS INTEGER), name FROM PYTORCH_API "
+                  "WHERE type = ? AND globalTid = ? AND CAST(startNs AS INTEGER) <= ? AND CAST(endNs AS INTEGER) >= ? "
+                  "ORDER BY 1 DESC LIMIT 1")
+        queue = [(int(start), int(end), thread, text[name]) for start, end, name, thread in self.query(
+            "SELECT startNs, endNs, name, globalTid FROM PYTORCH_API WHERE type = ? ORDER BY connectionId",
+            (next((key for key, name in levels.items() if name == "queue"), -1),))]
+        enqueues, dequeues = ([one for one in queue if one[3].startswith(kind)] for kind in ("Enqueue", "Dequeue"))
+        for link in {copy[3] for copy in self.copies} - self.op_of.keys():
+            for time, thread in self.query("SELECT startNs, globalTid FROM CANN_API WHERE connectionId = ?",
+                                           (link,)).fetchall():
+                for one, other in zip(enqueues, dequeues):
+                    if other[2] == thread and other[0] <= time <= other[1]:
+                        time, thread = one[0], one[2]
+                        break
+                op = self.query(around, (op_type, thread, time, time)).fetchone()
+                if op:
+                    self.op_of[link] = (*op[:2], text[op[2]], None)
         self.host_times = defaultdict(list)  # by name
         for start, end, name in self.query("SELECT startNs, endNs, name FROM PYTORCH_API"):
             self.host_times[text[name].split("@")[-1]].append((int(start), int(end)))
@@ -201,8 +220,8 @@ def microseconds(time):
     return text.rstrip("0").rstrip(".")
 
 
-def free_reason(rank, begin, end):
-    """(idle of the framework, idle of CANN, reason) of the gap."""
+def free_reason(rank, begin, end, copies):
+    """(idle of the framework, idle of CANN, reason) of the gap between kernels, collectives and these copies."""
     inside = [task for task in rank.tasks if begin <= task[0] < task[1] <= end and not task[2].startswith("MSTX_")]
     if inside:
         counts = Counter(task[2] for task in inside).most_common()
@@ -210,9 +229,12 @@ def free_reason(rank, begin, end):
         rest = max(b - a for a, b in zip(edges[::2], edges[1::2]))
         text = "Device task running: " + ", ".join(f"{count} {kind} tasks" for kind, count in counts)
         return None, None, text + (f", max remaining free {rest / 1000} us" if rest else ".")
-    work = [(start, stop, link) for start, stop, _, link in rank.kernels] + [op[2:] for op in rank.ops]
-    before = max((one for one in work if one[0] < begin and one[1] > one[0]), key=lambda one: one[1])[2]
-    behind = min((one for one in work if one[0] >= begin and one[1] > one[0]), key=lambda one: one[0])[2]
+    work = [(one[0], one[1], one[3]) for one in (*rank.kernels, *copies)] + [op[2:] for op in rank.ops]
+    earlier = [one for one in work if one[0] < begin and one[1] > one[0]]
+    later = [one for one in work if one[0] >= begin and one[1] > one[0]]
+    if not earlier or not later:
+        return None, None, "Skip free analysis due to no prev or next task."
+    before, behind = max(earlier, key=lambda one: one[1])[2], min(later, key=lambda one: one[0])[2]
     ops = [rank.op_of.get(link) for link in (before, behind)]
     calls = [rank.call_of.get(link) for link in (before, behind)]
     framework = ops[1][1] - ops[0][1] if all(ops) else None
@@ -259,14 +281,55 @@ def place_of(rank, begin, end):
     return holds
 
 
-def free_times(ranks):
+def longest(gaps, most):
+    return sorted(gaps, key=lambda gap: (gap[0] - gap[1], gap[0]))[:most]
+
+
+def free_times_of_reference(ranks):
+    """Between two kernels or collectives."""
     for rank in ranks:
         busy = merged([*rank.computing, *rank.communication])
-        gaps = sorted(((a[1], b[0]) for a, b in zip(busy, busy[1:])), key=lambda gap: (gap[0] - gap[1], gap[0]))
-        for begin, end in gaps[:10]:
-            framework, runtime, reason = free_reason(rank, begin, end)
+        for begin, end in longest(((a[1], b[0]) for a, b in zip(busy, busy[1:])), 10):
+            framework, runtime, reason = free_reason(rank, begin, end, [])
+            yield [rank.number, microseconds(begin), microseconds(end), us(end - begin), us(framework), us(runtime), reason]
+
+
+def gaps_of(rank):
+    """{(begin, end): step} in which neither a kernel nor a collective nor a copy ran, each within its step."""
+    work = merged([*rank.computing, *rank.communication, *(copy[:2] for copy in rank.copies)])
+    gaps = {}
+    for step, (begin, end) in windows(rank).items():
+        edges = [begin, *(time for span in within(work, begin, end) for time in span), end]
+        gaps.update({(a, b): step for a, b in zip(edges[::2], edges[1::2]) if a < b})
+    return gaps
+
+
+def neighbour(rank, time, edge):
+    """What ends (edge 1) or begins (edge 0) at the time."""
+    for kind, spans in (("kernel", rank.computing), ("collective", rank.communication),
+                        ("copy", [copy[:2] for copy in rank.copies])):
+        if any(span[edge] == time and span[0] < span[1] for span in spans):
+            return kind
+    return None
+
+
+def free_times(ranks):
+    """The gaps of the account."""
+    for rank in ranks:
+        bounds = {time for window in windows(rank).values() for time in window}
+        gaps = gaps_of(rank)
+        for begin, end in longest(gaps, 10):
+            framework, runtime, reason = free_reason(rank, begin, end, rank.copies)
+            after = "start of the step" if begin in bounds else neighbour(rank, begin, 1)
+            before = "end of the step" if end in bounds else neighbour(rank, end, 0)
             yield [rank.number, microseconds(begin), microseconds(end), us(end - begin), us(framework), us(runtime),
-                   reason, causes_of(rank, begin, end), place_of(rank, begin, end)]
+                   reason, causes_of(rank, begin, end), place_of(rank, begin, end), gaps[begin, end], after, before]
+
+
+def free_sums(ranks):
+    """Of each rank and step: what all gaps together take is what cluster_time_summary calls free."""
+    for row in time_summary(ranks):
+        yield [row[0], row[1], row[7]]
 
 
 def lags(slow, slow_end, fast, fast_end, shift):
@@ -343,10 +406,14 @@ def bottlenecks(ranks):
             yield [*start, slow[1].number, fast[1].number, slow_reason(slow[1], fast[1], slow[2], fast[2])]
 
 
-RECIPES = {"cluster_time_summary": ("ClusterTimeSummary", time_summary),
-           "computational_op_masking": ("ComputationalOperatorMaskingLinearity", masking),
-           "free_analysis": ("FreeAnalysis", free_times),
-           "communication_bottleneck": ("CommunicationBottleneck", bottlenecks)}
+ALL_COLUMNS = "SELECT * FROM {} ORDER BY rowid"
+FREE_BY_STEP = 'SELECT rankId, step, round(sum("duration(us)"), 3) FROM {} GROUP BY rankId, step'
+RECIPES = {"cluster_time_summary": ("ClusterTimeSummary", time_summary, ALL_COLUMNS),
+           "computational_op_masking": ("ComputationalOperatorMaskingLinearity", masking, ALL_COLUMNS),
+           "free_analysis": ("FreeAnalysis", free_times, ALL_COLUMNS),
+           "free_analysis --compat": ("FreeAnalysis", free_times_of_reference, ALL_COLUMNS),
+           "free_analysis --top_num 1000000": ("FreeAnalysis", free_sums, FREE_BY_STEP),
+           "communication_bottleneck": ("CommunicationBottleneck", bottlenecks, ALL_COLUMNS)}
 
 
 def equal(left, right):
@@ -377,15 +444,15 @@ def altered(rows):
 
 def check(tool, recipe, directory, ranks):
     """How much is wrong."""
-    table, recompute = RECIPES[recipe]
+    table, recompute, query = RECIPES[recipe]
     with tempfile.TemporaryDirectory() as out:
-        done = subprocess.run([tool, "-m", recipe, "-d", directory, "-o", out], check=False, capture_output=True,
+        done = subprocess.run([tool, "-m", *recipe.split(), "-d", directory, "-o", out], check=False, capture_output=True,
                               encoding="utf-8")
         database = Path(out) / "cluster_analysis_output" / "cluster_analysis.db"
         # Without results no file is left.
         connection = sqlite3.connect(database if database.exists() else ":memory:")
         known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone()
-        found = [list(row) for row in connection.execute(f"SELECT * FROM {table} ORDER BY rowid")] if known else []
+        found = [list(row) for row in connection.execute(query.format(table))] if known else []
         connection.close()
     expected = list(recompute(ranks))
     wrong = list(objections(expected, found))

@@ -235,7 +235,7 @@ def differences(replay, tables, timeline, raw):
 
 
 CATEGORIES = ("parameter", "optimizerState", "input", "temporary", "activation", "gradient", "autogradDetail", "unknown",
-              "beforeCapture")
+              "beforeCapture", "estimated")
 
 
 def results(directory, rank):

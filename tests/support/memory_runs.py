@@ -10,6 +10,7 @@ START = 1_700_000_000_000_000  # us
 MAIN, BACKWARD, DEVICE_STREAM = 1001, 1002, 7
 NODE = "autograd::engine::evaluate_function: "
 BEFORE_KB = 4096  # held before the capture
+WEIGHT_KB = 768  # of that parameters, each with a gradient of its size
 
 
 class Run:
@@ -55,7 +56,7 @@ class Run:
         self.life("aten::threshold_backward", 1024, t + 308, t + 390)  # autograd detail
         self.op(NODE + "AddmmBackward0", t + 350, 50, BACKWARD)
         self.op("aten::mm", t + 360, 20, BACKWARD)
-        self.life("aten::mm", 768, t + 365, None if last else t + self.STEP + 5)  # gradient
+        self.life("aten::mm", WEIGHT_KB, t + 365, None if last else t + self.STEP + 5)  # gradient
         self.op("Optimizer.step#Adam.step", t + 500, 100)
         self.op("aten::_foreach_add", t + 510, 20)
         self.life("aten::_foreach_add", 768, t + 515, t + 590)  # temporary: until the optimizer ends

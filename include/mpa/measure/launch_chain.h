@@ -97,8 +97,8 @@ class LaunchChains {
   std::vector<std::uint32_t> by_demand_;  // rows of the queued work by asking thread and time
 };
 
-/// A kernel or an operation of communication with what on the host brought it to the device. Rows
-/// are -1 where the capture does not say.
+/// A kernel, a copy or an operation of communication with what on the host brought it to the
+/// device. Rows are -1 where the capture does not say.
 struct Dispatch {
   DeviceItem work;
   std::int64_t op = -1;    ///< row of the host operators: the innermost that launched the work

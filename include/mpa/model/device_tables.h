@@ -85,12 +85,16 @@ struct MemorySampleFields {
 };
 struct MemorySamples : Table<MemorySampleFields> {};
 
+/// What the framework listed the memory as. Only raw captures say.
+enum class TensorRole : std::uint8_t { kNotListed, kParameter, kGradient, kOptimizerState };
+
 /// The life of one allocation of an operator.
 template <template <typename> class Of>
 struct AllocationFields {
   Of<StringId> name{};
   Of<std::int64_t> bytes{};
-  Of<TimeNs> allocated = Initially{-1}, released = Initially{-1};
+  Of<TimeNs> allocated = Initially{-1}, released = Initially{-1};  ///< -1: not in the capture
+  Of<TensorRole> role{};
 };
 struct Allocations : Table<AllocationFields> {};
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "mpa/base/time.h"
+#include "mpa/model/device_tables.h"
 #include "mpa/model/host_tables.h"
 #include "mpa/model/string_pool.h"
 #include "mpa/model/table.h"
@@ -68,6 +69,17 @@ struct AllocatorEventFields {
   Of<std::int64_t> process = Initially{-1}, thread = Initially{-1};
 };
 struct AllocatorEvents : Table<AllocatorEventFields> {};
+
+/// Memory of the device that the framework listed as that of parameters, of their gradients, and of
+/// states of optimizers (torch.param_tensor_info). One row for each address.
+template <template <typename> class Of>
+struct ListedTensorFields {
+  Of<TensorRole> role{};
+  Of<std::uint64_t> address{};  ///< of the storage
+  Of<std::int64_t> bytes{};     ///< of all tensors in it
+  Of<StringId> name{};          ///< "weight", "exp_avg"; empty: unknown
+};
+struct ListedTensors : Table<ListedTensorFields> {};
 
 /// Pairs of operators of the forward and the backward pass, rows in TorchOps. Tracks are not set.
 template <template <typename> class Of>

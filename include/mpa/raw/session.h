@@ -154,6 +154,7 @@ struct Session {
   PythonCalls python;
   GarbageCollections garbage_collections;
   AllocatorEvents allocations;
+  ListedTensors listed_tensors;
   Steps steps;
   BackwardPairs backward;
   DeviceLinks links;

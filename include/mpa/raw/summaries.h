@@ -65,10 +65,16 @@ struct AllocationLife {
   std::int64_t released_total = -1, released_reserved = -1, released_active = -1;
   std::uint64_t stream = 0;
   std::int64_t device = 0;
+  std::uint64_t address = 0;
+  TensorRole role{};  ///< set by LivesWithRoles()
 };
 
 /// In the order of the profiler's table.
 std::vector<AllocationLife> AllocationLives(const Session& session);
+
+/// The same, with what the framework listed memory as. Behind them stands the listed memory from
+/// before the capture, which is not allocated in it (-1); its name is that of the tensor.
+std::vector<AllocationLife> LivesWithRoles(const Session& session);
 
 /// One row of memory_record.csv. Sizes in bytes, -1: empty cell.
 struct MemoryRecord {

@@ -96,7 +96,7 @@ std::vector<bool> AreInStep(const RankRuns& runs, const RankTrace& trace,
 std::vector<LaunchedTask> TasksOf(const RankTrace& trace) {
   std::vector<LaunchedTask> tasks;
   for (const Dispatch& dispatch : FindDispatches(trace)) {
-    if (dispatch.call < 0 || dispatch.op < 0) continue;
+    if (dispatch.call < 0 || dispatch.op < 0 || IsDeviceCopy(dispatch.work.category)) continue;
     const auto call = static_cast<std::size_t>(dispatch.call);
     const auto op = static_cast<std::size_t>(dispatch.op);
     if (trace.strings.View(trace.host_calls.name[call]) != "Node@launch") continue;

@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <set>
+#include <span>
 
 #include "mpa/base/first_seen.h"
 #include "mpa/base/time.h"
@@ -20,8 +23,9 @@ namespace {
 // What the device did in order of start, asked for what lies next to a gap.
 class Neighbours {
  public:
-  explicit Neighbours(const RankTrace& trace) : trace_(trace) {
+  Neighbours(const RankTrace& trace, bool with_copies) : trace_(trace) {
     for (const Dispatch& dispatch : FindDispatches(trace)) {
+      if (!with_copies && IsDeviceCopy(dispatch.work.category)) continue;
       if (dispatch.work.end > dispatch.work.begin) work_.push_back(dispatch);
     }
     for (std::size_t i = 0; i < work_.size(); ++i) {
@@ -33,11 +37,13 @@ class Neighbours {
   // Of the work that begins before the gap what ends last.
   HostSide Before(const Interval& gap) const {
     const std::size_t next = FirstFrom(gap.begin);
-    return next > 0 ? SideOf(work_[last_[next - 1]]) : HostSide();
+    return next > 0 ? SideOf(work_[last_[next - 1]])
+                    : HostSide{.call = {}, .op_end = {}, .known = false};
   }
   HostSide Behind(const Interval& gap) const {
     const std::size_t next = FirstFrom(gap.begin);
-    return next < work_.size() ? SideOf(work_[next]) : HostSide();
+    return next < work_.size() ? SideOf(work_[next])
+                               : HostSide{.call = {}, .op_end = {}, .known = false};
   }
 
  private:
@@ -97,29 +103,118 @@ void AddTasks(const RankTrace& trace, const std::vector<std::size_t>& by_start, 
   }
 }
 
+// Keeps the longest; of equal ones the earlier come first.
+void KeepLongest(std::size_t most, std::vector<Gap>& gaps) {
+  std::ranges::stable_sort(gaps, [](const Gap& a, const Gap& b) {
+    return a.time.end - a.time.begin > b.time.end - b.time.begin;
+  });
+  std::size_t certain = 0;
+  const auto behind = std::ranges::find_if(gaps, [&](const Gap& gap) {
+    certain += gap.maybe_busy ? 0 : 1;
+    return certain > most;
+  });
+  gaps.erase(behind, gaps.end());
+}
+
+void AddSurroundings(const RankTrace& trace, bool with_copies, std::vector<Gap>& gaps) {
+  if (gaps.empty()) return;
+  const Neighbours neighbours(trace, with_copies);
+  const std::vector<std::size_t> tasks = RunningTasks(trace);
+  for (Gap& gap : gaps) {
+    gap.before = neighbours.Before(gap.time);
+    gap.behind = neighbours.Behind(gap.time);
+    AddTasks(trace, tasks, gap);
+  }
+}
+
+Edge EdgeOf(TimeCategory category) {
+  if (IsDeviceCopy(category)) return Edge::kCopy;
+  return IsCompute(category) ? Edge::kKernel : Edge::kCollective;
+}
+
+// A stream whose first recorded work was queued long before it began may have run work that is not
+// recorded: the gap that it ends is not certain to be idle, nor are those before all other work.
+// Copies count as other work: those that were queued may have waited for the host.
+void FindMaybeBusy(const RankTrace& trace, std::vector<Gap>& gaps) {
+  std::map<std::int64_t, TimeNs> first_of_stream;
+  TimeNs first = std::numeric_limits<TimeNs>::max();
+  for (const DeviceItem& item : FindDeviceItems(trace)) {
+    if (IsDeviceCopy(item.category)) continue;
+    first_of_stream.try_emplace(item.stream, item.begin);
+    first = std::min(first, item.begin);
+  }
+  std::set<TimeNs> begins;
+  for (const auto& [stream, begin] : first_of_stream) begins.insert(begin);
+  constexpr TimeNs kLong = 100'000;  // streams hand over to each other in a few us
+  for (Gap& gap : gaps) {
+    gap.maybe_busy =
+        gap.was_queued && begins.contains(gap.time.end) && gap.time.end - gap.time.begin >= kLong;
+  }
+  const bool from_begin = std::ranges::any_of(
+      gaps, [&](const Gap& gap) { return gap.maybe_busy && gap.time.end == first; });
+  if (!from_begin) return;
+  for (Gap& gap : gaps) gap.maybe_busy = gap.maybe_busy || gap.time.end <= first;
+}
+
+void AddGapsOf(const StepAccount& step, std::span<const Piece> pieces, std::vector<Gap>& gaps) {
+  bool is_open = false;
+  Edge last = Edge::kStep;
+  for (const Piece& piece : pieces) {
+    if (!IsFree(piece.category)) {
+      last = EdgeOf(piece.category);
+      if (is_open) gaps.back().to = last;
+      is_open = false;
+      continue;
+    }
+    if (!is_open) {
+      Gap& gap = gaps.emplace_back();
+      gap.time.begin = piece.begin;
+      gap.step = step.id;
+      gap.from = last;
+      gap.to = Edge::kStep;  // until work ends it
+      is_open = true;
+    }
+    gaps.back().time.end = piece.end;
+    gaps.back().was_queued = piece.category == TimeCategory::kDeviceQueue;
+  }
+}
+
 }  // namespace
 
-std::vector<Gap> FindGaps(const RankTrace& trace, std::size_t most) {
+std::string_view NameOf(Edge edge, bool at_begin) {
+  switch (edge) {
+    case Edge::kKernel:
+      return "kernel";
+    case Edge::kCollective:
+      return "collective";
+    case Edge::kCopy:
+      return "copy";
+    case Edge::kStep:
+      break;
+  }
+  return at_begin ? "start of the step" : "end of the step";
+}
+
+std::vector<Gap> FindGaps(const RankTrace& trace, const RankAccount& account, std::size_t most) {
+  std::vector<Gap> gaps;
+  for (const StepAccount& step : account.steps) AddGapsOf(step, account.PiecesOf(step), gaps);
+  FindMaybeBusy(trace, gaps);
+  KeepLongest(most, gaps);
+  AddSurroundings(trace, true, gaps);
+  return gaps;
+}
+
+std::vector<Gap> FindReferenceGaps(const RankTrace& trace, std::size_t most) {
   const Activities activities = ActivitiesOf(trace);
   const Intervals busy =
       Union(Union(activities.computing, activities.exposed), Union(activities.lccl));
-  std::vector<Gap> longest;
-  if (busy.empty()) return longest;
-  Intervals free = Difference({{busy.front().begin, busy.back().end}}, busy);
-  std::ranges::stable_sort(
-      free, [](const Interval& a, const Interval& b) { return a.end - a.begin > b.end - b.begin; });
-  if (free.size() > most) free.resize(most);
-  if (free.empty()) return longest;
-  const Neighbours neighbours(trace);
-  const std::vector<std::size_t> tasks = RunningTasks(trace);
-  for (const Interval& time : free) {
-    Gap& gap = longest.emplace_back();
-    gap.time = time;
-    gap.before = neighbours.Before(time);
-    gap.behind = neighbours.Behind(time);
-    AddTasks(trace, tasks, gap);
-  }
-  return longest;
+  std::vector<Gap> gaps;
+  if (busy.empty()) return gaps;
+  for (const Interval& time : Difference({{busy.front().begin, busy.back().end}}, busy))
+    gaps.emplace_back().time = time;
+  KeepLongest(most, gaps);
+  AddSurroundings(trace, false, gaps);
+  return gaps;
 }
 
 namespace {
@@ -151,12 +246,25 @@ std::string LaunchText(const Interval& before, const Interval& behind) {
 
 Reason ReasonOf(const Gap& gap) {
   Reason reason;
+  if (gap.maybe_busy) {
+    reason.cause = Cause::kMaybeBusy;
+    reason.text =
+        "Perhaps not idle: the first recorded work of a stream began long after its launch, "
+        "earlier "
+        "work is not recorded.";
+    return reason;
+  }
   if (!gap.tasks.empty()) {
     reason.cause = Cause::kDevice;
     reason.text = TasksText(gap);
     return reason;
   }
   const HostSide &before = gap.before, &behind = gap.behind;
+  if (!before.known || !behind.known) {
+    reason.cause = Cause::kEdge;
+    reason.text = "Skip free analysis due to no prev or next task.";
+    return reason;
+  }
   if (before.op_end && behind.op_end) reason.framework_idle = *behind.op_end - *before.op_end;
   if (before.call && behind.call) reason.runtime_idle = behind.call->end - before.call->end;
   if (!reason.runtime_idle) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,19 +20,38 @@ namespace mpa::free_analysis {
 struct HostSide {
   std::optional<Interval> call;  ///< that handed it to the device
   std::optional<TimeNs> op_end;  ///< of the framework operator that launched it
+  bool known = true;             ///< false: there is no such work
 };
 
-/// A time in which the device neither computed nor communicated, between two pieces of such work.
+/// What a gap lies next to.
+enum class Edge : std::uint8_t { kKernel, kCollective, kCopy, kStep };
+constexpr Edge LastOf(Edge) { return Edge::kStep; }
+/// "kernel"; of kStep "start of the step" or "end of the step".
+std::string_view NameOf(Edge edge, bool at_begin);
+
+/// A time in which the device had nothing to do.
 struct Gap {
   Interval time;
-  /// Tasks of other kinds within, by type; the most frequent first.
+  std::int32_t step = -1;  ///< -1: the capture has no steps and is one
+  Edge from = Edge::kKernel, to = Edge::kKernel;
+  bool was_queued = false;  ///< the work that ends it was launched, and the device did not begin it
+  /// The device may have run work that was not recorded: what ends the gap was queued, and is the
+  /// first kernel or collective of its stream.
+  bool maybe_busy = false;
+  /// Tasks that are no work within, by type; the most frequent first.
   std::vector<std::pair<std::string, std::size_t>> tasks;
   TimeNs longest_rest = 0;  ///< the longest piece of the gap without those tasks
   HostSide before, behind;  ///< the work that ends where the gap begins, and begins where it ends
 };
 
-/// The longest gaps of a rank, the longest first; of equal ones the earlier.
-std::vector<Gap> FindGaps(const RankTrace& trace, std::size_t most);
+/// The longest gaps in the account of a rank, the longest first; of equal ones the earlier. All of
+/// them together are the free time of its steps. Those that may have been busy do not count towards
+/// `most`.
+std::vector<Gap> FindGaps(const RankTrace& trace, const RankAccount& account, std::size_t most);
+
+/// The same as the reference has them: between kernels and collectives, wherever steps end; copies
+/// are tasks within.
+std::vector<Gap> FindReferenceGaps(const RankTrace& trace, std::size_t most);
 
 // Why the device was idle: what the host did between the dispatches around a gap.
 
@@ -40,6 +60,8 @@ enum class Cause : std::uint8_t {
   kFramework,  ///< the framework dispatched nothing
   kRuntime,    ///< the runtime (CANN) was late with what the framework had dispatched
   kHost,       ///< the host; the capture does not say which of the two
+  kEdge,       ///< no work before the gap or behind it, in the whole capture
+  kMaybeBusy,  ///< the device may not have been idle
   kUnknown,    ///< the capture does not say what dispatched the work
 };
 constexpr Cause LastOf(Cause) { return Cause::kUnknown; }
@@ -68,6 +90,7 @@ class StepAccounts {
   /// Refers to the rank, which must outlive it.
   explicit StepAccounts(const RankTrace& trace);
 
+  const RankAccount& Account() const { return account_; }
   CategoryTimes Categories() const;  ///< of all steps together
   GapAccount Of(const Interval& gap) const;
 

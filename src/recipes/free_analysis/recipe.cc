@@ -23,8 +23,12 @@ namespace mpa::free_analysis {
 
 struct Idle {
   Interval time;
+  std::int32_t step = -1;
+  Edge from{}, to{};
   Reason reason;
   GapAccount account;
+
+  TimeNs Length() const { return time.end - time.begin; }
 };
 
 struct IdleOfRank {
@@ -39,6 +43,7 @@ namespace mpa::recipes {
 namespace {
 
 using free_analysis::Cause;
+using free_analysis::Edge;
 using free_analysis::Gap;
 using free_analysis::Idle;
 using free_analysis::IdleOfRank;
@@ -52,8 +57,13 @@ IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& argume
   const free_analysis::StepAccounts accounts(trace);
   IdleOfRank part;
   part.collectives = CollectivesOfRank(trace);
-  for (const Gap& gap : free_analysis::FindGaps(trace, static_cast<std::size_t>(most))) {
-    part.longest.push_back({gap.time, ReasonOf(gap), accounts.Of(gap.time)});
+  const std::vector<Gap> gaps =
+      arguments.contains(kCompat)
+          ? free_analysis::FindReferenceGaps(trace, static_cast<std::size_t>(most))
+          : free_analysis::FindGaps(trace, accounts.Account(), static_cast<std::size_t>(most));
+  for (const Gap& gap : gaps) {
+    part.longest.push_back(
+        {gap.time, gap.step, gap.from, gap.to, ReasonOf(gap), accounts.Of(gap.time)});
   }
   const CategoryTimes categories = accounts.Categories();
   for (std::size_t category = 0; category < kTimeCategories; ++category) {
@@ -62,14 +72,14 @@ IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& argume
   return part;
 }
 
-std::vector<ColumnOf<RowOfRank<Idle>>> IdleColumns() {
+std::vector<ColumnOf<RowOfRank<Idle>>> IdleColumns(bool compat) {
   using Item = RowOfRank<Idle>;
-  return {
+  std::vector<ColumnOf<Item>> columns = {
       CountColumn<&Item::rank>("rankId", 20, "The rank.", "Rank ID"),
       TextColumn<&Item::row, &Idle::time, &Interval::begin, MicrosecondsText>(
           "startTime(us)", 20, "When the device became idle.", "Start Time(us)"),
       TextColumn<&Item::row, &Idle::time, &Interval::end, MicrosecondsText>(
-          "endTime(us)", 20, "When it worked again.", "End Time(us)"),
+          "endTime(us)", 20, "When it worked again, or the step ended.", "End Time(us)"),
       {NamedColumn("duration(us)", Format::kDecimals3, 20, "How long it was idle.", "Duration(us)"),
        [](const Item& item) -> Cell { return InUs(item.row->time.end - item.row->time.begin); }},
       NumberColumn<&Item::row, &Idle::reason, &Reason::framework_idle, kAsUs>(
@@ -81,16 +91,28 @@ std::vector<ColumnOf<RowOfRank<Idle>>> IdleColumns() {
           "cannIdleTime(us)", Format::kDecimals3, 20, "The same of the calls of CANN.",
           "Cann Idle Time(us)"),
       TextColumn<&Item::row, &Idle::reason, &Reason::text>(
-          "reason", 20, "What the host, or else the device, did.", "Reason"),
-      TextColumn<&Item::row, &Idle::account, &free_analysis::GapAccount::causes>(
-          "causes", 20, "How the account of the step divides this time: leaves, the largest first.",
-          "Causes"),
-      TextColumn<&Item::row, &Idle::account, &free_analysis::GapAccount::place>(
-          "place", 20,
-          "What the host did longest in this time, for a tenth of it at least, and the line of "
-          "the "
-          "program; empty where nothing is recorded.",
-          "Place")};
+          "reason", 20, "What the host, or else the device, did.", "Reason")};
+  if (compat) return columns;
+  return Joined<Item>(
+      std::move(columns),
+      {TextColumn<&Item::row, &Idle::account, &free_analysis::GapAccount::causes>(
+           "causes", 20,
+           "How the account of the step divides this time: leaves, the largest first.", "Causes"),
+       TextColumn<&Item::row, &Idle::account, &free_analysis::GapAccount::place>(
+           "place", 20,
+           "What the host did longest in this time, for a tenth of it at least, and the line of "
+           "the program; empty where nothing is recorded.",
+           "Place"),
+       CountColumn<&Item::row, &Idle::step, kIfKnown>(
+           "step", 8, "The step; empty: the capture has none.", "Step"),
+       {NamedColumn("after", Format::kText, 20,
+                    "What ended where the device became idle: kernel, collective, copy, or start "
+                    "of the step.",
+                    "After"),
+        [](const Item& item) -> Cell { return std::string(NameOf(item.row->from, true)); }},
+       {NamedColumn("before", Format::kText, 20,
+                    "What began where it worked again, or end of the step.", "Before"),
+        [](const Item& item) -> Cell { return std::string(NameOf(item.row->to, false)); }}});
 }
 
 using Ranks = std::vector<OfRank<IdleOfRank>>;
@@ -149,30 +171,54 @@ std::string LargestCauses(const std::string& causes) {
   return text;
 }
 
-void AddLongest(const Ranks& ranks, Report& report) {
-  const Idle* longest = nullptr;
-  std::int64_t its_rank = -1;
-  const auto length = [](const Idle& idle) { return idle.time.end - idle.time.begin; };
-  for (const auto& [id, part] : ranks) {
-    if (part.longest.empty()) continue;
-    const Idle& idle = part.longest.front();
-    if (longest != nullptr && length(idle) <= length(*longest)) continue;
-    longest = &idle;
-    its_rank = id;
+// The longest of all ranks, of those that may have been busy or of the others.
+const OfRank<IdleOfRank>* FindLongest(const Ranks& ranks, bool maybe_busy, const Idle*& longest) {
+  const OfRank<IdleOfRank>* found = nullptr;
+  for (const OfRank<IdleOfRank>& rank : ranks) {
+    for (const Idle& idle : rank.part.longest) {
+      if ((idle.reason.cause == Cause::kMaybeBusy) != maybe_busy) continue;
+      if (found != nullptr && idle.Length() <= longest->Length()) continue;
+      longest = &idle;
+      found = &rank;
+    }
   }
-  if (longest == nullptr) return;
-  report.lines.push_back(fmt::format("longest between two pieces of work: {} on {}",
-                                     AmountText(Quantity::kTime, length(*longest)),
-                                     RankText(its_rank)));
+  return found;
+}
+
+std::string BoundsText(const Idle& idle) {
+  const auto text = [](Edge edge, bool at_begin) {
+    return fmt::format("{} {}", edge == Edge::kStep ? "the" : "a", NameOf(edge, at_begin));
+  };
+  std::string bounds =
+      fmt::format("between {} and {}", text(idle.from, true), text(idle.to, false));
+  if (idle.step >= 0) bounds += fmt::format(", in step {}", idle.step);
+  return bounds;
+}
+
+void AddLongest(const Ranks& ranks, bool compat, Report& report) {
   const auto add = [&](const std::string& text) {
     if (!text.empty()) report.lines.push_back("  " + CutEnd(Printable(text), ScreenColumns() - 4));
   };
-  add(longest->reason.text);
-  add(LargestCauses(longest->account.causes));
-  add(ShortenName(longest->account.place, ScreenColumns() - 4));
+  const Idle* idle = nullptr;
+  if (const auto* rank = FindLongest(ranks, false, idle)) {
+    report.lines.push_back(fmt::format(
+        "{}: {} on {}", compat ? "longest between two kernels or collectives" : "longest idle time",
+        AmountText(Quantity::kTime, idle->Length()), RankText(rank->rank)));
+    if (!compat) add(BoundsText(*idle));
+    if (idle->reason.cause != Cause::kEdge) add(idle->reason.text);
+    add(LargestCauses(idle->account.causes));
+    add(ShortenName(idle->account.place, ScreenColumns() - 4));
+  }
+  if (const auto* rank = FindLongest(ranks, true, idle)) {
+    report.lines.push_back(
+        fmt::format("{} on {} may not have been idle:", AmountText(Quantity::kTime, idle->Length()),
+                    RankText(rank->rank)));
+    add(BoundsText(*idle));
+    add("what ended it began long after its launch; earlier work is not recorded");
+  }
 }
 
-void AddLines(const Ranks& ranks, Report& report) {
+void AddLines(const Ranks& ranks, bool compat, Report& report) {
   std::vector<RankValue> shares;
   for (const OfRank<IdleOfRank>& rank : ranks) {
     const CategoryTimes categories = CategoriesOf({rank});
@@ -187,7 +233,7 @@ void AddLines(const Ranks& ranks, Report& report) {
       fmt::format("the device is free {:.1f} % of the time: min {:.1f} %, max {:.1f} % ({})",
                   spread.median, spread.min.value, spread.max.value, RankText(spread.max.rank)));
   AddCauses(CategoriesOf(ranks), report);
-  AddLongest(ranks, report);
+  AddLongest(ranks, compat, report);
   outliers.AppendTo(report.lines);
 }
 
@@ -217,16 +263,18 @@ void AddNotes(const Ranks& ranks, Report& report) {
   }
 }
 
-void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
-                        Report& report) {
+void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments& arguments,
+                        OutputSelection wanted, Report& report) {
+  const bool compat = arguments.contains(kCompat);
   if (wanted.sheets) {
-    AddRowsOfRanks(ranks, &IdleOfRank::longest,
-                   {"FreeAnalysis", IdleColumns(), {"free_analysis", TextFile::Unit::kAsTheyAre}},
-                   report);
+    AddRowsOfRanks(
+        ranks, &IdleOfRank::longest,
+        {"FreeAnalysis", IdleColumns(compat), {"free_analysis", TextFile::Unit::kAsTheyAre}},
+        report);
   }
   AddNotes(ranks, report);
   if (wanted.screen == Detail::kNone) return;
-  AddLines(ranks, report);
+  AddLines(ranks, compat, report);
   JobCollectives collectives;
   for (const auto& rank : ranks) collectives.emplace_back(rank.part.collectives);
   AddLatenessLines(FindLateness(collectives), kShownLateRanks, report.lines);
@@ -251,7 +299,10 @@ Recipe FreeAnalysis() {
        .needs = kAccountTables | Tables::kOverlaps | Tables::kScheduleKernels | Tables::kOpStacks |
                 kLatenessTables,
        .parameters = {{kTopNum, "N", "Idle times of each rank to explain [default: 10]",
-                       RecipeParameter::Value::kCount}},
+                       RecipeParameter::Value::kCount},
+                      {kCompat, "",
+                       "List the rows and columns of the Python tool: only times between two "
+                       "kernels or collectives, copies are within them"}},
        .can_run = JudgeFreeAnalysis});
 }
 

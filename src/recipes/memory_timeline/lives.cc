@@ -180,7 +180,10 @@ class Categories {
 // Sets the categories of the allocations; see docs/recipes.md for the evidence.
 void SetCategories(const RankTrace& trace, const Surroundings& around, std::vector<Life>& lives) {
   const Categories categories(trace, around);
-  for (Life& life : lives) life.category = categories.Of(life);
+  for (Life& life : lives) {
+    const TensorRole role = trace.allocations.role[life.row];
+    life.category = role == TensorRole::kNotListed ? categories.Of(life) : CategoryOf(role);
+  }
 }
 
 bool IsWithin(const OpTree& ops, std::int64_t op, StringId name) {
@@ -237,10 +240,33 @@ class Askers {
 }  // namespace
 
 std::string_view NameOf(Category category) {
-  constexpr std::array<std::string_view, kCategories> kNames = {
-      "parameter", "optimizer state", "input",   "temporary",         "activation",
-      "gradient",  "autograd detail", "unknown", "before the capture"};
+  constexpr std::array<std::string_view, kCategories> kNames = {"parameter",
+                                                                "optimizer state",
+                                                                "input",
+                                                                "temporary",
+                                                                "activation",
+                                                                "gradient",
+                                                                "autograd detail",
+                                                                "unknown",
+                                                                "before the capture",
+                                                                "parameter (estimate)",
+                                                                "state (estimate)",
+                                                                "gradient (estimate)"};
   return kNames[static_cast<std::size_t>(category)];
+}
+
+Category CategoryOf(TensorRole role) {
+  switch (role) {
+    case TensorRole::kNotListed:
+      break;
+    case TensorRole::kParameter:
+      return Category::kParameter;
+    case TensorRole::kGradient:
+      return Category::kGradient;
+    case TensorRole::kOptimizerState:
+      return Category::kOptimizerState;
+  }
+  return Category::kBefore;
 }
 
 std::vector<Life> LivesOf(const OpTree& ops) {

@@ -28,9 +28,17 @@ enum class Category : std::uint8_t {
   kAutogradDetail,
   kUnknown,
   kBefore,  ///< allocated before the capture; unknown in such files
+  /// Of what was allocated before the capture, the part that is taken for this. In such files what
+  /// it is taken for.
+  kParameterEstimate,
+  kStateEstimate,
+  kGradientEstimate,
 };
-inline constexpr std::size_t kCategories = static_cast<std::size_t>(Category::kBefore) + 1;
-constexpr Category LastOf(Category) { return Category::kBefore; }
+inline constexpr std::size_t kCategories =
+    static_cast<std::size_t>(Category::kGradientEstimate) + 1;
+constexpr Category LastOf(Category) { return Category::kGradientEstimate; }
+/// The category of what the framework listed.
+Category CategoryOf(TensorRole role);
 /// "optimizer state"
 std::string_view NameOf(Category category);
 

@@ -34,8 +34,18 @@ auto CategoryColumns() {
           "autogradDetailBytes", 16, "Of them what passes through the backward pass."),
       CountColumn<kBytes..., kAt<kUnknown>>("unknownBytes", 16,
                                             "Of them everything else, and what is unknown."),
-      CountColumn<kBytes..., kAt<kBefore>>("beforeCaptureBytes", 16,
-                                           "Of them what was allocated before the capture.")};
+      CountColumn<kBytes..., kAt<kBefore>>(
+          "beforeCaptureBytes", 16,
+          "Of them what was allocated before the capture, and is neither listed nor estimated."),
+      CountColumn<kBytes..., kAt<kParameterEstimate>>(
+          "estimatedParameterBytes", 16,
+          "Of them what was allocated before the capture and is taken for parameters."),
+      CountColumn<kBytes..., kAt<kStateEstimate>>(
+          "estimatedStateBytes", 16,
+          "Of them what was allocated before the capture and is taken for states of optimizers."),
+      CountColumn<kBytes..., kAt<kGradientEstimate>>(
+          "estimatedGradientBytes", 16,
+          "Of them what was allocated before the capture and is taken for gradients.")};
 }
 
 struct RankItem {
@@ -43,6 +53,7 @@ struct RankItem {
   const RankMemory* part = nullptr;
 
   const Level& Peak() const { return *part->peak; }
+  std::string KindsFrom() const { return part->is_listed ? "listed tensors" : "estimate"; }
 };
 
 SheetColumns<RankItem> RankColumns() {
@@ -68,7 +79,15 @@ SheetColumns<RankItem> RankColumns() {
        CountColumn<&Item::part, &RankMemory::GrowthPerStep>(
            "growthPerStepBytes", 16,
            "Median growth from the start of a step to that of the next; empty with less than 3 "
-           "steps.")});
+           "steps."),
+       TextColumn<&Item::KindsFrom>(
+           "kindsFrom", 16,
+           "Where parameters, gradients and states come from: listed tensors (the framework listed "
+           "them), or estimate (lives and names of operators). Other kinds are always estimated."),
+       CountColumn<&Item::part, &RankMemory::before>("heldBeforeBytes", 16,
+                                                     "Bytes allocated before the capture."),
+       CountColumn<&Item::part, &RankMemory::before_explained>(
+           "heldBeforeExplainedBytes", 16, "Of them what is listed or estimated.")});
 }
 
 template <typename Value>
@@ -227,6 +246,18 @@ void AddCategories(const Level& peak, Report& report) {
   }
 }
 
+// How much the kinds are worth.
+void AddEvidence(const RankMemory& part, Report& report) {
+  report.lines.push_back(
+      part.is_listed ? "  parameters and states as the framework listed them, the rest is estimated"
+                     : "  these are estimates, from lives and names of operators");
+  if (part.before > 0) {
+    report.lines.push_back(fmt::format("  of {} from before the capture {:.1f} % are explained",
+                                       Bytes(part.before),
+                                       PercentOf(part.before_explained, part.before)));
+  }
+}
+
 void AddHolders(const RankMemory& part, Report& report) {
   constexpr std::size_t kShown = 6;
   std::vector<const Held*> listed;
@@ -318,6 +349,7 @@ void AddLines(const Ranks& all, Detail detail, Report& report) {
   }
   AddAnswer(ranks[worst], peaks, report);
   AddCategories(*ranks[worst].part.peak, report);
+  AddEvidence(ranks[worst].part, report);
   AddHolders(ranks[worst].part, report);
   AddStep(ranks[worst].part, report);
   AddGrowth(ranks, report);

@@ -29,24 +29,24 @@ void AddRest(const Level& peak, std::vector<Held>& holders) {
 std::vector<Held> HoldersAt(const Level& peak, const std::vector<Life>& lives,
                             const HolderNames& names) {
   std::map<Holder, Held> found;
-  std::int64_t unlisted = peak.Of(Category::kUnknown);
+  auto unlisted = peak.bytes;  // by category
   for (const Life& life : lives) {
     if (!life.Holds(peak.time)) continue;
     Held& held = found[names.Of(life)];
     ++held.count;
     held.bytes += life.bytes;
-    if (life.category == Category::kUnknown) unlisted -= life.bytes;
+    unlisted[static_cast<std::size_t>(life.category)] -= life.bytes;
   }
   std::vector<Held> holders;
   for (auto& [holder, held] : found) {
     held.holder = holder;
     holders.push_back(std::move(held));
   }
-  const auto add = [&](const char* name, Category category, std::int64_t bytes) {
-    if (bytes != 0) holders.push_back({{.op = name, .category = category}, 0, bytes});
-  };
-  add("(before the capture)", Category::kBefore, peak.Of(Category::kBefore));
-  add("(not listed)", Category::kUnknown, unlisted);
+  for (std::size_t i = 0; i < kCategories; ++i) {
+    const auto category = static_cast<Category>(i);
+    const char* name = category == Category::kUnknown ? "(not listed)" : "(before the capture)";
+    if (unlisted[i] != 0) holders.push_back({{.op = name, .category = category}, 0, unlisted[i]});
+  }
   SortByBytes(holders, kMaxHolders);
   AddRest(peak, holders);
   return holders;
@@ -129,7 +129,15 @@ RankMemory MemoryOf(const RankTrace& trace, std::optional<std::int32_t> chosen) 
   part.has_totals = totals.HasAllocated();
   if (lives.empty()) return part;
   const HostSteps steps(trace.steps);
+  part.is_listed = std::ranges::any_of(
+      trace.allocations.role, [](TensorRole role) { return role != TensorRole::kNotListed; });
   part.events = EventsOf(trace, lives, totals);
+  if (!part.is_listed) EstimateBefore(trace, part.events);
+  for (const Event& event : part.events) {
+    if (event.time >= 0) break;
+    part.before += event.bytes;
+    if (event.category != Category::kBefore) part.before_explained += event.bytes;
+  }
   const auto first = std::ranges::find_if(part.events, [](const Event& e) { return e.time >= 0; });
   Window window{first->time, part.events.back().time};
   if (steps.Count() > 0) window.begin = std::min(window.begin, steps.HostBegin(0));

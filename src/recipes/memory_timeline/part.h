@@ -74,9 +74,15 @@ struct Window {
 ///
 /// At the first total that is memory from before the capture. It can only shrink: later dips of the
 /// difference that end again are releases which were stamped behind the total that lacks them.
-/// What the totals gain in addition is memory that is not listed, and unknown.
+/// What the totals gain in addition is memory that is not listed, and unknown. Of the memory from
+/// before the capture that which the framework listed has its category.
 std::vector<Event> EventsOf(const RankTrace& trace, const std::vector<Life>& lives,
                             const RecordedTotals& totals);
+
+/// Divides what was allocated before the capture and never released by what it is likely to be,
+/// where the framework listed nothing: parameters as large as the gradients that the capture shows,
+/// states by the optimizer, gradients in the buckets of data parallel training.
+void EstimateBefore(const RankTrace& trace, std::vector<Event>& events);
 
 /// Those within the window; what is held at its begin becomes one event of each category.
 std::vector<Event> CutTo(const Window& window, const std::vector<Event>& events);
@@ -120,6 +126,9 @@ struct RankMemory {
   std::int64_t allocations = 0;  ///< that are listed
   bool lacks_addresses = false;  ///< which allocation a release ends is not known; nothing follows
   bool has_totals = false;       ///< the allocators reported what is allocated
+  bool is_listed = false;        ///< the framework listed parameters and states
+  /// Bytes allocated before the capture, and those of them whose use is listed or estimated.
+  std::int64_t before = 0, before_explained = 0;
   TimeNs begin = 0, end = 0;
   std::optional<Level> peak;    ///< empty: nothing was recorded
   std::int32_t peak_step = -1;  ///< -1: in none

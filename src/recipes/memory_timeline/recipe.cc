@@ -38,8 +38,10 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // Memory from before the capture comes first, which is the lowest area, as it changes least.
 std::array<Category, kCategories> Layers() {
-  std::array<Category, kCategories> layers{Category::kBefore};
-  for (std::size_t i = 0; i + 1 < kCategories; ++i) layers[i + 1] = static_cast<Category>(i);
+  std::array<Category, kCategories> layers{};
+  constexpr auto kBefore = static_cast<std::size_t>(Category::kBefore);
+  for (std::size_t i = 0; i < kCategories; ++i)
+    layers[i] = static_cast<Category>((i + kBefore) % kCategories);
   return layers;
 }
 
@@ -190,10 +192,21 @@ void AddDrawings(const Ranks& all, Report& report) {
 
 // The files of export_memory_timeline.
 
-constexpr std::size_t kInFiles = kCategories - 1;  // "before the capture" is unknown there
+constexpr std::size_t kInFiles = static_cast<std::size_t>(Category::kUnknown) + 1;
 
 std::size_t NumberOf(Category category) {
-  return static_cast<std::size_t>(category == Category::kBefore ? Category::kUnknown : category);
+  switch (category) {
+    case Category::kBefore:
+      return static_cast<std::size_t>(Category::kUnknown);
+    case Category::kParameterEstimate:
+      return static_cast<std::size_t>(Category::kParameter);
+    case Category::kStateEstimate:
+      return static_cast<std::size_t>(Category::kOptimizerState);
+    case Category::kGradientEstimate:
+      return static_cast<std::size_t>(Category::kGradient);
+    default:
+      return static_cast<std::size_t>(category);
+  }
 }
 
 // The numbers of what happens: held before, taken, given back.

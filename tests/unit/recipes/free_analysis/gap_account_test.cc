@@ -2,6 +2,9 @@
 // Expectations are worked out by hand from the times in each test.
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "recipes/free_analysis/gaps.h"
 #include "support/rank_builder.h"
 
@@ -68,6 +71,72 @@ TEST_F(GapAccounts, TheCategoriesOfTheRankAreThoseOfItsSteps) {
   EXPECT_EQ(categories.Sum(), 100'000);
   EXPECT_EQ(categories.SumOf(IsCompute), 40'000);
   EXPECT_EQ(categories.SumOf(IsFree), 55'000);
+}
+
+// Between the copy and the kernel 25-70, and behind the last kernel 90-100. The reference sees one
+// gap, 20-70.
+TEST_F(GapAccounts, CopiesAndEndsOfStepsBoundGaps) {
+  const StepAccounts accounts(rank_.trace);
+  const std::vector<Gap> gaps = FindGaps(rank_.trace, accounts.Account(), 10);
+  ASSERT_EQ(gaps.size(), 2u);
+  EXPECT_EQ(gaps[0].time, (Interval{25'000, 70'000}));
+  EXPECT_EQ(gaps[0].step, 7);
+  EXPECT_EQ(gaps[0].from, Edge::kCopy);
+  EXPECT_EQ(gaps[0].to, Edge::kKernel);
+  EXPECT_EQ(gaps[1].time, (Interval{90'000, 100'000}));
+  EXPECT_EQ(gaps[1].from, Edge::kKernel);
+  EXPECT_EQ(gaps[1].to, Edge::kStep);
+  EXPECT_EQ(ReasonOf(gaps[1]).cause, Cause::kEdge);
+  EXPECT_EQ(accounts.Categories().SumOf(IsFree), 45'000 + 10'000);
+}
+
+TEST_F(GapAccounts, TheLongestComeFirst) {
+  const StepAccounts accounts(rank_.trace);
+  const std::vector<Gap> gaps = FindGaps(rank_.trace, accounts.Account(), 1);
+  ASSERT_EQ(gaps.size(), 1u);
+  EXPECT_EQ(gaps[0].time, (Interval{25'000, 70'000}));
+}
+
+// Kernels are launched at 2, 500 and 600 us by calls of 1 us. The second and third begin 4 us
+// behind their launch; the first at `first`.
+class FirstWork : public ::testing::Test {
+ protected:
+  std::vector<Gap> GapsIfTheFirstBeginsAt(TimeNs first) {
+    test::RankBuilder rank;
+    const std::int32_t thread = rank.Thread(1);
+    rank.Step(7, 0, 700'000);
+    rank.Op("ProfilerStep#7", 0, 700'000, thread);
+    std::int64_t link = 0;
+    for (const auto& [call, begin] :
+         {std::pair{TimeNs{2'000}, first}, {500'000, 505'000}, {600'000, 605'000}}) {
+      rank.trace.host_calls.Append({.start = call,
+                                    .dur = 1'000,
+                                    .name = rank.Text("Node@launch"),
+                                    .track = thread,
+                                    .connection = ++link});
+      rank.KernelAt(begin, begin + 10'000);
+      rank.Task("KERNEL_AIVEC", begin, begin + 10'000, 2);
+      rank.trace.device_tasks.connection.back() = link;
+    }
+    return FindGaps(rank.trace, StepAccounts(rank.trace).Account(), 1);
+  }
+};
+
+// 400 us behind its launch: something that was not recorded may have run until then. It does not
+// take the place of a time that is known to be idle: 617-700 and 515-605 are shorter than 413-505.
+TEST_F(FirstWork, ThatWaitedLongDoesNotTellThatTheDeviceWasIdle) {
+  const std::vector<Gap> gaps = GapsIfTheFirstBeginsAt(403'000);
+  ASSERT_EQ(gaps.size(), 2u);
+  EXPECT_EQ(gaps[0].time, (Interval{0, 403'000}));
+  EXPECT_EQ(ReasonOf(gaps[0]).cause, Cause::kMaybeBusy);
+  EXPECT_EQ(gaps[1].time, (Interval{413'000, 505'000}));
+  EXPECT_FALSE(gaps[1].maybe_busy);
+}
+
+TEST_F(FirstWork, ThatBeginsWithItsLaunchTellsThatTheDeviceWasIdle) {
+  const std::vector<Gap> gaps = GapsIfTheFirstBeginsAt(8'000);
+  ASSERT_EQ(gaps.size(), 1u);
+  EXPECT_EQ(gaps[0].time, (Interval{18'000, 505'000}));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST(GapReason, WithoutACallNothingIsKnown) {
 }
 
 // Kernels 100-150 and 400-450 us, a copy that begins with the gap, and marks that take no time.
-TEST(Gaps, TasksAtTheEdgesOfAGapAreWithin) {
+TEST(ReferenceGaps, TasksAtTheEdgesOfAGapAreWithin) {
   test::RankBuilder rank;
   rank.KernelAt(100'000, 150'000);
   rank.KernelAt(400'000, 450'000);
@@ -65,7 +65,7 @@ TEST(Gaps, TasksAtTheEdgesOfAGapAreWithin) {
   rank.Task("EVENT_RECORD", 200'000, 200'000, 1);
   rank.Task("EVENT_WAIT_SQE", 390'000, 400'000, 1);
   rank.Task("MEMCPY_ASYNC", 90'000, 95'000, 1);
-  const std::vector<Gap> gaps = FindGaps(rank.trace, 10);
+  const std::vector<Gap> gaps = FindReferenceGaps(rank.trace, 10);
   ASSERT_EQ(gaps.size(), 1u);
   EXPECT_EQ(gaps[0].time, (Interval{150'000, 400'000}));
   EXPECT_EQ(gaps[0].longest_rest, 220'000);
@@ -75,7 +75,7 @@ TEST(Gaps, TasksAtTheEdgesOfAGapAreWithin) {
 }
 
 // A kernel on another stream that began earlier ends where the gap begins.
-TEST(Gaps, TheWorkThatEndsLastIsBefore) {
+TEST(ReferenceGaps, TheWorkThatEndsLastIsBefore) {
   test::RankBuilder rank;
   const std::int32_t thread = rank.Thread(1);
   const auto launched = [&](std::int64_t link, TimeNs call, TimeNs start, TimeNs end) {
@@ -90,7 +90,7 @@ TEST(Gaps, TheWorkThatEndsLastIsBefore) {
   launched(1, 10, 100, 300);
   launched(2, 20, 150, 200);
   launched(3, 50, 400, 450);
-  const std::vector<Gap> gaps = FindGaps(rank.trace, 10);
+  const std::vector<Gap> gaps = FindReferenceGaps(rank.trace, 10);
   ASSERT_EQ(gaps.size(), 1u);
   EXPECT_EQ(gaps[0].before.call, (Interval{10, 12}));
   EXPECT_EQ(gaps[0].behind.call, (Interval{50, 52}));

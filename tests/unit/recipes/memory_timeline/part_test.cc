@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipes/memory_timeline/part.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -165,6 +166,110 @@ TEST_F(MemoryOfRank, ThePointsKeepThePeak) {
 TEST_F(MemoryOfRank, NothingFollowsFromNothing) {
   EXPECT_FALSE(Run().peak);
   EXPECT_EQ(Run().allocations, 0);
+}
+
+// Of 100 bytes from before the capture the framework listed 30 and 20; the state is released at
+// 150.
+TEST_F(MemoryOfRank, WhatTheFrameworkListedFromBeforeHasItsKind) {
+  const auto listed = [&](TensorRole role, std::int64_t bytes, TimeNs released) {
+    rank_.Allocation("weight", bytes, -1, released);
+    rank_.trace.allocations.role.back() = role;
+  };
+  listed(TensorRole::kParameter, 30, -1);
+  listed(TensorRole::kOptimizerState, 20, 150);
+  rank_.Op("aten::mm", 110, 120, main_);
+  rank_.Allocation("aten::mm", 5, 112, 115);
+  Total("PTA", 101, 100);
+  Total("PTA", 160, 80);
+  EXPECT_EQ(At(101), "parameter 30, optimizer state 20, before the capture 50");
+  EXPECT_EQ(At(160), "parameter 30, before the capture 50");
+  const RankMemory part = Run();
+  EXPECT_TRUE(part.is_listed);
+  EXPECT_EQ(part.before, 100);
+  EXPECT_EQ(part.before_explained, 50);
+  std::string before;
+  for (const Held& held : part.holders) {
+    if (held.count == 0)
+      before += fmt::format("{} {} {}, ", held.holder.op, NameOf(held.holder.category), held.bytes);
+  }
+  EXPECT_EQ(before,
+            "(before the capture) before the capture 50, (before the capture) parameter 30, "
+            "(before the capture) optimizer state 20, ");
+}
+
+TEST_F(MemoryOfRank, ListedMemoryIsNeverMoreThanTheTotals) {
+  rank_.Allocation("weight", 300, -1);
+  rank_.trace.allocations.role.back() = TensorRole::kParameter;
+  rank_.Op("aten::mm", 110, 120, main_);
+  rank_.Allocation("aten::mm", 5, 112, 115);
+  Total("PTA", 101, 100);
+  EXPECT_EQ(At(101), "parameter 100");
+}
+
+TEST_F(MemoryOfRank, WhatIsListedInTheCaptureKeepsItsKind) {
+  rank_.Op("aten::mm", 110, 120, main_);
+  rank_.Allocation("aten::mm", 5, 112);
+  rank_.trace.allocations.role.back() = TensorRole::kOptimizerState;
+  EXPECT_EQ(At(112), "optimizer state 5");
+}
+
+// A backward pass leaves gradients of 8 bytes. 100 of the 400 bytes from before are released.
+class MemoryFromBefore : public MemoryOfRank {
+ protected:
+  MemoryFromBefore() {
+    const std::int32_t backward = rank_.Thread(3);
+    rank_.trace.backward_tid = 3;
+    rank_.Op("autograd::engine::evaluate_function: AddmmBackward0", 140, 148, backward);
+    rank_.Allocation("aten::mm", 8, 142);
+  }
+  std::string WithTotals(std::int64_t first, std::int64_t later) {
+    Total("PTA", 101, first);
+    Total("PTA", 150, later + 8);
+    return At(101);
+  }
+};
+
+TEST_F(MemoryFromBefore, ParametersAreAsLargeAsTheirGradients) {
+  EXPECT_EQ(WithTotals(400, 300), "before the capture 392, parameter (estimate) 8");
+  EXPECT_EQ(Run().before, 400);
+  EXPECT_EQ(Run().before_explained, 8);
+  EXPECT_FALSE(Run().is_listed);
+}
+
+TEST_F(MemoryFromBefore, AdamHasTwoStates) {
+  rank_.Op("Optimizer.step#AdamW.step", 160, 180, main_);
+  EXPECT_EQ(WithTotals(400, 300),
+            "before the capture 376, parameter (estimate) 8, state (estimate) 16");
+}
+
+TEST_F(MemoryFromBefore, OnlyWhatIsNeverReleasedIsEstimated) {
+  rank_.Op("Optimizer.step#AdamW.step", 160, 180, main_);
+  EXPECT_EQ(WithTotals(400, 12),
+            "before the capture 388, parameter (estimate) 8, state (estimate) 4");
+}
+
+TEST_F(MemoryFromBefore, DataParallelTrainingHasBuckets) {
+  rank_.Op("torch.distributed.ddp.reducer::copy_bucket_to_grad", 149, 150, main_);
+  rank_.Op("Optimizer.step#SGD.step", 160, 180, main_);
+  EXPECT_EQ(WithTotals(24, 24),
+            "parameter (estimate) 8, state (estimate) 8, gradient (estimate) 8");
+}
+
+// What is left of 22 bytes behind parameters and buckets is less than a state.
+TEST_F(MemoryFromBefore, SgdMayHaveNoState) {
+  rank_.Op("torch.distributed.ddp.reducer::copy_bucket_to_grad", 149, 150, main_);
+  rank_.Op("Optimizer.step#SGD.step", 160, 180, main_);
+  EXPECT_EQ(WithTotals(22, 22),
+            "before the capture 6, parameter (estimate) 8, gradient (estimate) 8");
+}
+
+// Those that the first step of the optimizer made in the capture are not looked for before it.
+TEST_F(MemoryFromBefore, StatesOfTheCaptureAreNoStatesFromBefore) {
+  rank_.Op("Optimizer.step#Adam.step", 160, 180, main_);
+  rank_.Op("aten::zeros_like", 165, 170, main_);
+  rank_.Allocation("aten::zeros_like", 16, 166);
+  Total("PTA", 101, 400);
+  EXPECT_EQ(At(101), "before the capture 392, parameter (estimate) 8");
 }
 
 }  // namespace
