@@ -186,8 +186,8 @@ void PrepareFiles(const GateInputs& inputs, const GateOptions& options,
 void Update(const GateInputs& inputs, const SideOfGate& base, const SideOfGate& comparison,
             const GateReport& report) {
   const std::string& file = inputs.base.front();
-  if (report.verdict != GateVerdict::kImproved) {
-    LogNotice("{} stays as it is: nothing improved beyond noise", file);
+  if (const std::string reason = gate::WhyBaselineStays(report); !reason.empty()) {
+    LogNotice("{} stays as it is: {}", file, reason);
     return;
   }
   if (!IsWhole(comparison, file)) return;
@@ -228,7 +228,9 @@ int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOp
   report.notes.insert(report.notes.end(), comparison.notes.begin(), comparison.notes.end());
   Deliver(gate::ReportOf(report), types, exports, output);
   if (options.update_baseline()) Update(inputs, base, comparison, report);
-  if (report.verdict == GateVerdict::kInconclusive &&
+  const bool not_decided =
+      report.verdict == GateVerdict::kInconclusive || report.verdict == GateVerdict::kUndecided;
+  if (not_decided && !policy.strict &&
       policy.on_inconclusive == gate::GatePolicy::Inconclusive::kWarn) {
     LogWarning("the gate could not decide; --on_inconclusive lets it pass");
   }

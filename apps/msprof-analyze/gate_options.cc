@@ -52,15 +52,21 @@ void GateOptions::AddTo(CLI::App& command) {
   add("--gate", gate_file_,
       "JSON file with metrics, limits and floors, see docs/gate.md; options override it", "FILE",
       kRules);
-  add("--min_abs", min_abs_, "Ignore growth below this [default: 20us,1MB]", "AMOUNT", kRules);
+  add("--min_abs", min_abs_,
+      "Growth up to this is too small to decide [default: 20us,1MB, and at most 1 % of the metric]",
+      "AMOUNT", kRules);
   add("--min_share", min_share_,
-      "Ignore growth of times below this share of the step [default: 0.1%]", "PERCENT", kRules);
+      "The same as a share of the step, for times [default: 0.1%, and at most 1 % of the metric]",
+      "PERCENT", kRules);
   add.Flag("--fail_on_new_op", fail_on_new_op_,
            "Exit with 1 if there are operators or kernel types that the base does not have",
            kRules);
+  add.Flag("--strict", strict_,
+           "Exit with 1 also if a metric is above its limit, but not above floor or noise", kRules);
   add.Flag("--warn_only", warn_only_, "Report a regression, but exit with 0", kRules);
   add("--on_inconclusive", on_inconclusive_,
-      "How to treat metrics that cannot be judged: pass, warn or fail with 4 [default: fail]",
+      "How to treat metrics that are undecided or inconclusive: pass, warn or fail with 4 "
+      "[default: fail]",
       "ACTION", kRules)
       ->check(OneOf({"pass", "warn", "fail"}));
   add("--allow_mismatch", allow_mismatch_,
@@ -83,7 +89,8 @@ void GateOptions::AddTo(CLI::App& command) {
       "nothing is judged",
       "FILE", kFiles);
   add.Flag("--update_baseline", update_baseline_,
-           "Replace the -bp file with the -d runs if they are better beyond noise", kFiles);
+           "Replace the -bp file with the -d runs if they are better by more than luck can be",
+           kFiles);
   add("--noise", noise_,
       "How much runs of one program differ: a FILE made with --learn_noise, or auto for usual "
       "values "
@@ -99,7 +106,7 @@ bool GateOptions::Given() const {
                        learn_noise_.empty() && rank_stat_.empty() && min_abs_.empty() &&
                        min_share_.empty() && on_inconclusive_.empty() && memory_limit_.empty());
   return texts || !fail_on_.empty() || !allow_mismatch_.empty() || warmup_ || min_steps_ ||
-         fail_on_new_op_ || warn_only_ || update_baseline_;
+         fail_on_new_op_ || strict_ || warn_only_ || update_baseline_;
 }
 
 bool GateOptions::Asked(const ExportOptions& exports, const std::vector<std::string>& base) const {
@@ -155,6 +162,7 @@ gate::GatePolicy GateOptions::Policy() const {
   using Inconclusive = gate::GatePolicy::Inconclusive;
   gate::GatePolicy policy;
   policy.warn_only = warn_only_;
+  policy.strict = strict_;
   if (on_inconclusive_ == "pass") {
     policy.on_inconclusive = Inconclusive::kPass;
   } else if (on_inconclusive_ == "warn") {

@@ -50,7 +50,7 @@ class GateOptions {
   std::string gate_file_, noise_, save_baseline_, learn_noise_;
   std::string rank_stat_, min_abs_, min_share_, on_inconclusive_, memory_limit_;
   std::optional<std::int64_t> warmup_, min_steps_;
-  bool fail_on_new_op_ = false, warn_only_ = false, update_baseline_ = false;
+  bool fail_on_new_op_ = false, strict_ = false, warn_only_ = false, update_baseline_ = false;
 };
 
 /// What a gate looks at, as it was given.

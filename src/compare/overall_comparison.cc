@@ -103,9 +103,10 @@ class ServingChanges {
       const TimeNs after = by_token ? comparison.per_token : comparison.median;
       const AmountScale scale(Quantity::kTime, std::max(before, after));
       lines.push_back(fmt::format(
-          "{}: {} -> {} {} a {} ({}), {}", NameOfPhase(*common[i]),
-          scale.Text(scale.Rounded(before)), scale.Text(scale.Rounded(after)), scale.unit(),
-          by_token ? "token" : "step", GrowthOf(before, after),
+          "{}: {} -> {} {} {} ({}), {}", NameOfPhase(*common[i]), scale.Text(scale.Rounded(before)),
+          scale.Text(scale.Rounded(after)), scale.unit(),
+          by_token ? NameOfTokenTime(steps_[0][base.steps.front()].batch.phase) : "a step",
+          GrowthOf(before, after),
           base.steps.size() == comparison.steps.size()
               ? Counted(static_cast<std::int64_t>(base.steps.size()), "step")
               : fmt::format("{} steps instead of {}", comparison.steps.size(), base.steps.size())));
@@ -138,9 +139,10 @@ class ServingChanges {
     std::vector<Column> of_side = {
         Text("Steps", "Number of steps, without those of warm-up."),
         Decimals("Median Duration(us)", "Median of the time from step to step."),
-        Decimals("Time per Token(us)",
-                 "Median of what a token takes: of decoding how long a request waits for one, of "
-                 "prefill the step by tokens of the prompts.")};
+        Decimals("Time per Prompt Token(us)",
+                 "Of prefill: median of the step by tokens of the prompts."),
+        Decimals("Time to Next Token(us)",
+                 "Of decode: median of how long a request waits for its next token.")};
     for (std::size_t part = 0; part < kServingParts; ++part) {
       const std::string title(TitleOf(static_cast<ServingPart>(part)));
       of_side.push_back(
@@ -151,20 +153,24 @@ class ServingChanges {
         {{Text("Phase", "prefill, decode, mixed, dummy or unknown."),
           Text("Size", "Steps of one phase and size are compared with each other.", 24)},
          ForBothSides(of_side),
-         {Growth("Diff Ratio", RatioMeaning("Time per token, or else the step,"))}},
+         {Growth("Diff Ratio",
+                 RatioMeaning("Time per prompt token or to the next one, or else the step,"))}},
         input_);
     for (const auto& [phase, sides] : phases_) {
-      const std::size_t known = sides[0].steps.empty() ? 1 : 0;
+      const std::size_t present = sides[0].steps.empty() ? 1 : 0;
       Row row{{std::string(NameOf(phase.first)),
-               SizeText(steps_[known][sides[known].steps.front()].batch)}};
+               SizeText(steps_[present][sides[present].steps.front()].batch)}};
       for (const OneSide& side : sides) {
         if (side.steps.empty()) {
           row.cells.resize(row.cells.size() + of_side.size());
           continue;
         }
         const auto steps = static_cast<std::int64_t>(side.steps.size());
-        AppendCells(row, steps, InUs(side.median),
-                    side.per_token >= 0 ? Cell(InUs(side.per_token)) : Cell());
+        AppendCells(row, steps, InUs(side.median));
+        for (const ServingPhase of : {ServingPhase::kPrefill, ServingPhase::kDecode}) {
+          const bool known = phase.first == of && side.per_token >= 0;
+          row.cells.push_back(known ? Cell(InUs(side.per_token)) : Cell());
+        }
         for (const TimeNs time : side.times) {
           AppendCells(row, InUs(time) / static_cast<double>(steps));
         }

@@ -216,15 +216,15 @@ double UsualNoise(const Metric& metric, double share) {
       return 0.002;
     case MetricKind::kFree:
       return 2.19;
+    case MetricKind::kCommExposed:
+    case MetricKind::kCommTotal:
+    case MetricKind::kLccl:
+    case MetricKind::kCopies:
     case MetricKind::kOp:
     case MetricKind::kKernel:
     case MetricKind::kModule:
     case MetricKind::kApi:
       return share < kSmallShare ? 0.11 : 0;
-    case MetricKind::kCommExposed:
-    case MetricKind::kCommTotal:
-    case MetricKind::kLccl:
-    case MetricKind::kCopies:
     case MetricKind::kPeakMemory:
       break;
   }

@@ -223,8 +223,8 @@ std::vector<std::string> NewNames(const std::vector<RunSummary>& runs,
 namespace {
 
 const char* Word(GateVerdict verdict) {
-  static constexpr const char* kNames[] = {"OK", "IMPROVED", "REGRESSION", "INCONCLUSIVE",
-                                           "NOT COMPARABLE"};
+  static constexpr const char* kNames[] = {"OK",        "IMPROVED",     "REGRESSION",
+                                           "UNDECIDED", "INCONCLUSIVE", "NOT COMPARABLE"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
@@ -267,7 +267,8 @@ std::string MetricLine(const GateMetric& metric) {
                   ChangeText(metric, scale));
   if (!metric.limit.empty()) line += ", limit " + metric.limit;
   if (metric.quantity != Quantity::kCount) line += ", noise " + NoiseText(metric);
-  return line + ")";
+  line += ")";
+  return metric.verdict == GateVerdict::kUndecided ? line + ": " + metric.reason : line;
 }
 
 void SetHeadline(std::string text, GateReport& report) {

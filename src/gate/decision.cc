@@ -43,6 +43,12 @@ double Noise(const GateMetric& judged, const Floors& floors, double of_steps) {
   return std::max({std::sqrt(squares / freedoms), usual, learned});
 }
 
+// True where the noise is what --noise says, which further runs do not lower.
+bool IsLearned(const GateMetric& judged, const Floors& floors) {
+  const double middle = std::abs(static_cast<double>(judged.base));
+  return floors.learned_noise > 0 && judged.noise <= floors.learned_noise * middle;
+}
+
 // Of the limits that are given all are exceeded.
 bool Exceeds(const Limit& limit, double base, double growth) {
   if (!limit.percent && !limit.amount) return false;
@@ -50,29 +56,58 @@ bool Exceeds(const Limit& limit, double base, double growth) {
   return !limit.amount || growth > static_cast<double>(*limit.amount);
 }
 
-// Why a difference of this size (above 0) does not count; empty when it does.
+// Why a difference of this size (above 0) does not count, and what would decide it; empty when it
+// does count.
 std::string Doubt(const GateMetric& judged, const Limit& limit, const Floors& floors, double size) {
   const auto amount = [&](std::int64_t value) { return AmountText(judged.quantity, value); };
   if (size <= static_cast<double>(floors.min_abs)) {
-    return fmt::format("not above the floor of {}", amount(floors.min_abs));
+    return fmt::format("not above the floor of {}; a smaller {} decides", amount(floors.min_abs),
+                       floors.min_abs_option);
   }
   if (size <= static_cast<double>(floors.min_share)) {
-    return fmt::format("not above the smallest share of the step that counts, {}",
-                       amount(floors.min_share));
+    return fmt::format(
+        "not above the smallest share of the step that counts, {}; a smaller {} decides",
+        amount(floors.min_share), floors.min_share_option);
   }
+  const std::string more_runs =
+      judged.low_confidence
+          ? "three runs a side decide (-d and -bp three times each), or learned noise (--noise)"
+          : "more runs decide (-d and -bp given more often)";
   if (size <= kNoiseFactor * judged.noise) {
-    return fmt::format("not above three times the noise, {}",
-                       amount(std::llround(kNoiseFactor * judged.noise)));
+    return fmt::format("not above three times the noise, {}; {}",
+                       amount(std::llround(kNoiseFactor * judged.noise)),
+                       IsLearned(judged, floors) ? "only a limit above it decides, since --noise "
+                                                   "says how runs differ"
+                                                 : more_runs);
   }
   const double margin = HasFewRuns(judged) ? kMarginOfNoise * judged.noise : 0;
   if (judged.Change() > 0 && !Exceeds(limit, static_cast<double>(judged.base), size - margin)) {
-    return fmt::format("above the limit by less than a third of the noise, {}",
-                       amount(std::llround(margin)));
+    return fmt::format("above the limit by less than a third of the noise, {}; {}",
+                       amount(std::llround(margin)), more_runs);
   }
   if (judged.probability && *judged.probability > kSignificant) {
-    return "the runs of both sides overlap";
+    return "the runs of both sides overlap; " + more_runs;
   }
   return "";
+}
+
+// A fall up to this may be luck of a few runs. The baseline that it became would be below what the
+// program takes, and one lucky run after the other would move it further. So what is saved is
+// clearer than what is reported, and what runs usually differ by counts for any number of them.
+double LuckOf(const GateMetric& judged, const Floors& floors) {
+  constexpr double kFactor = 5;
+  // Machines differ: one or two runs do not show by how much, and three show it badly.
+  constexpr double kUnseen = 3, kBadlySeen = 2;
+  constexpr std::size_t kManyRuns = 10;
+  constexpr double kLeastOfTimes = 0.003, kLeastOfSizes = 0.001;
+  if (floors.learned_noise > 0) return kFactor * judged.noise;
+  const double least = judged.quantity == Quantity::kTime ? kLeastOfTimes : kLeastOfSizes;
+  const double unseen = judged.low_confidence ? kUnseen
+                        : judged.base_runs.size() + judged.comparison_runs.size() < kManyRuns
+                            ? kBadlySeen
+                            : 1;
+  const double usual = std::max(floors.usual_noise, least) * unseen;
+  return kFactor * std::max(judged.noise, usual * std::abs(static_cast<double>(judged.base)));
 }
 
 std::string Missing(const Floors& floors, const Runs& base, const Runs& comparison) {
@@ -109,6 +144,7 @@ GateMetric Decide(const Rule& rule, const Floors& floors, const Runs& base,
   judged.comparison = levels.comparison;
   judged.drift = levels.drift;
   judged.noise = Noise(judged, floors, levels.noise);
+  judged.luck = LuckOf(judged, floors);
 
   const auto growth = static_cast<double>(judged.Change());
   if (!judged.low_confidence) {
@@ -123,6 +159,7 @@ GateMetric Decide(const Rule& rule, const Floors& floors, const Runs& base,
   } else if (doubt.empty()) {
     judged.verdict = GateVerdict::kRegression;
   } else {
+    judged.verdict = GateVerdict::kUndecided;
     judged.reason = doubt;
   }
   return judged;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "levels.h"
 #include "mpa/gate/metric.h"
@@ -24,6 +25,8 @@ struct Floors {
   /// Noise as a part of the base (0.003), known from elsewhere. The first is used where fewer than
   /// three runs a side leave open how runs differ, the second always.
   double usual_noise = 0, learned_noise = 0;
+  /// What sets the floors, as messages name it.
+  std::string_view min_abs_option = "--min_abs", min_share_option = "--min_share";
 };
 
 /// One-sided: does the metric grow, by more than
@@ -33,8 +36,9 @@ struct Floors {
 ///   them what the steps show (Levels::noise) and how runs usually differ,
 /// and, with three runs a side or more, by more than chance would do in 1 of 20 divisions of the
 /// runs (RankSumProbability; at three against three all runs have to lie above the others)?
-/// A fall beyond floors, noise and chance is an improvement; a rule without a limit judges nothing
-/// else. Quantities that are missing or too few make the result inconclusive.
+/// Growth above the limit that is not above all of the others is undecided, and the reason says
+/// what would decide it. A fall beyond floors, noise and chance is an improvement; a rule without a
+/// limit judges nothing else. Quantities that are missing or too few make the result inconclusive.
 GateMetric Decide(const Rule& rule, const Floors& floors, const Runs& base, const Runs& comparison);
 
 }  // namespace mpa::gate

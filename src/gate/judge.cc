@@ -12,6 +12,7 @@
 #include "contributions.h"
 #include "decision.h"
 #include "levels.h"
+#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/change/account_names.h"
 #include "mpa/gate/comparable.h"
@@ -67,6 +68,57 @@ bool AllEmpty(const Runs& runs) {
   return std::ranges::all_of(runs, [](const auto& samples) { return samples.empty(); });
 }
 
+// Growth that is too small to be of interest, where nobody says what is.
+constexpr std::int64_t kMinAbsNs = 20'000, kMinAbsBytes = 1'000'000;
+constexpr double kMinShare = 0.1;  // percent of the step
+
+// A floor made for steps says nothing of a kernel of 100 us: it is a hundredth of the metric at
+// most. It stays at a twentieth of the usual one, 1 us, because single tasks jitter by that, and
+// growth from nothing has no metric to scale with.
+std::int64_t ScaledFloor(std::int64_t floor, std::int64_t usual, double value) {
+  constexpr double kPart = 0.01;
+  constexpr std::int64_t kLeastPart = 20;
+  if (value <= 0) return floor;
+  return std::min(floor, std::max<std::int64_t>(usual / kLeastPart, std::llround(kPart * value)));
+}
+
+// What else may have been meant by a pattern that matches no name.
+std::string PatternHint(const Metric& metric, const std::vector<RunSummary>& runs) {
+  const auto longest = [&](TimesByName Breakdown::*times) -> std::string {
+    const std::pair<const std::string, TimeAndCalls>* found = nullptr;
+    for (const RunSummary& run : runs) {
+      for (const auto& time : run.breakdown.*times) {
+        if (found == nullptr || time.second.ns > found->second.ns) found = &time;
+      }
+    }
+    return found == nullptr ? "" : found->first;
+  };
+  const auto such_as = [](const std::string& name, const char* otherwise) {
+    constexpr std::size_t kColumns = 60;
+    return ShortenName(name.empty() ? otherwise : name, kColumns);
+  };
+  switch (metric.kind) {
+    case MetricKind::kOp:
+      return fmt::format(
+          "; op: matches types of kernels ({}), or with '::' the framework's operators "
+          "({}); kernel: matches names of kernels",
+          such_as(longest(&Breakdown::op_types), "MatMulV2"),
+          such_as(longest(&Breakdown::operators), "aten::mm"));
+    case MetricKind::kKernel:
+      return fmt::format("; kernel: matches names of kernels ({}); op: matches their types ({})",
+                         such_as(longest(&Breakdown::kernels), "aclnnMatmul_MatMulV2"),
+                         such_as(longest(&Breakdown::op_types), "MatMulV2"));
+    case MetricKind::kModule:
+      return fmt::format("; module: matches names of modules ({})",
+                         such_as(longest(&Breakdown::modules), "Linear_0"));
+    case MetricKind::kApi:
+      return fmt::format("; api: matches the framework's operators ({})",
+                         such_as(longest(&Breakdown::apis), "aten::mm"));
+    default:
+      return "";
+  }
+}
+
 class Judging {
  public:
   Judging(const GateSettings& settings, const std::vector<RunSummary>& base,
@@ -111,12 +163,7 @@ class Judging {
     } else if (HasPattern(metric.kind) && judged.verdict != GateVerdict::kInconclusive &&
                AllZero(base) && AllZero(comparison)) {
       judged.verdict = GateVerdict::kInconclusive;
-      judged.reason = "no name on either side matches";
-      if (metric.kind == MetricKind::kOp) {
-        judged.reason +=
-            "; op: matches types of kernels (MatMulV2), or with '::' the framework's operators "
-            "(aten::mm)";
-      }
+      judged.reason = "no name on either side matches" + PatternHint(metric, comparison_);
     }
     if (!paired.alone.empty()) judged.reason += (judged.reason.empty() ? "" : "; ") + paired.alone;
     return judged;
@@ -139,20 +186,13 @@ class Judging {
 
   Floors FloorsOf(const Rule& rule, const Runs& base, bool from_medians) const {
     const MetricKind kind = rule.metric.kind;
-    const bool time = QuantityOf(kind) == Quantity::kTime;
-    Floors floors;
-    floors.min_abs = rule.min_abs.value_or(time ? settings_.min_abs_ns : settings_.min_abs_bytes);
-    if (IsPhase(kind)) {
-      // A token takes nanoseconds to milliseconds: floors made for steps do not apply.
-      floors.min_abs = rule.min_abs.value_or(0);
-    } else if (time) {
-      floors.min_share = std::llround(rule.min_share.value_or(settings_.min_share) / 100 * step_);
-    }
-    if (IsPhase(kind) || (IsPerStep(kind) && !from_medians && !NoSteps()))
-      floors.min_samples = settings_.min_steps;
     std::vector<std::int64_t> values;
     for (const auto& samples : base) values.insert(values.end(), samples.begin(), samples.end());
     const auto value = static_cast<double>(Median(std::move(values)));
+    Floors floors;
+    SetFloors(rule, value, floors);
+    if (IsPhase(kind) || (IsPerStep(kind) && !from_medians && !NoSteps()))
+      floors.min_samples = settings_.min_steps;
     floors.usual_noise = UsualNoise(rule.metric, step_ > 0 ? value / step_ : 1);
     const auto learned = settings_.learned_noise.find(NameOf(rule.metric));
     if (learned != settings_.learned_noise.end()) {
@@ -160,6 +200,31 @@ class Judging {
       floors.usual_noise = 0;
     }
     return floors;
+  }
+
+  // Floors that nobody gave scale with the metric, whose median is `value`.
+  void SetFloors(const Rule& rule, double value, Floors& floors) const {
+    const bool time = QuantityOf(rule.metric.kind) == Quantity::kTime;
+    const std::int64_t usual = time ? kMinAbsNs : kMinAbsBytes;
+    const auto scaled = [&](std::int64_t floor) { return ScaledFloor(floor, usual, value); };
+    const auto& given = time ? settings_.min_abs_ns : settings_.min_abs_bytes;
+    if (rule.min_abs) {
+      floors.min_abs = *rule.min_abs;
+      floors.min_abs_option = "min_abs of its rule";
+    } else if (IsPhase(rule.metric.kind)) {
+      // A token takes nanoseconds to milliseconds: floors made for steps do not apply.
+    } else {
+      floors.min_abs = given ? *given : scaled(usual);
+    }
+    if (!time || IsPhase(rule.metric.kind)) return;
+    const auto of_step = [&](double percent) { return std::llround(percent / 100 * step_); };
+    if (rule.min_share) {
+      floors.min_share = of_step(*rule.min_share);
+      floors.min_share_option = "min_share of its rule";
+    } else {
+      floors.min_share =
+          settings_.min_share ? of_step(*settings_.min_share) : scaled(of_step(kMinShare));
+    }
   }
 
   const GateSettings& settings_;
@@ -186,8 +251,8 @@ GateMetric NewOps(const std::vector<std::string>& added) {
 
 // The verdict that stands for all: what is worst, improvements before none.
 GateVerdict VerdictOfAll(const std::vector<GateMetric>& metrics) {
-  for (const GateVerdict verdict :
-       {GateVerdict::kRegression, GateVerdict::kInconclusive, GateVerdict::kImproved}) {
+  for (const GateVerdict verdict : {GateVerdict::kRegression, GateVerdict::kUndecided,
+                                    GateVerdict::kInconclusive, GateVerdict::kImproved}) {
     for (const GateMetric& metric : metrics) {
       if (metric.verdict == verdict) return verdict;
     }
@@ -258,7 +323,8 @@ void Explain(const GateMetric& leading, const GateMetric& step, const Watch& wat
   }
   SetHeadline(leading.line + (counts && !leading.reason.empty() ? ": " + leading.reason : ""),
               report);
-  if (counts || leading.verdict == GateVerdict::kOk) return;
+  if (counts || leading.verdict == GateVerdict::kOk || leading.verdict == GateVerdict::kUndecided)
+    return;
   const Metric& metric = candidates.front();
   const bool one_part = IsOnePart(metric, report.change);
   if (AddsUp(metric)) {
@@ -315,6 +381,32 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
   return report;
 }
 
+std::string WhyBaselineStays(const GateReport& report) {
+  if (report.verdict != GateVerdict::kImproved) return "nothing improved beyond noise";
+  const GateMetric* lucky = nullptr;
+  bool improved = false;
+  for (const GateMetric& metric : report.metrics) {
+    const auto change = static_cast<double>(metric.Change());
+    if (change > metric.luck) {
+      return fmt::format("{} grew beyond noise; --save_baseline saves the runs all the same",
+                         metric.name);
+    }
+    if (metric.verdict != GateVerdict::kImproved) continue;
+    if (change < -metric.luck) {
+      improved = true;
+    } else if (lucky == nullptr) {
+      lucky = &metric;
+    }
+  }
+  if (improved || lucky == nullptr) return "";
+  return fmt::format("{} improved by {}, and up to {} may be luck{}", lucky->name,
+                     AmountText(lucky->quantity, -lucky->Change()),
+                     AmountText(lucky->quantity, std::llround(lucky->luck)),
+                     lucky->low_confidence ? "; three runs a side, or learned noise (--noise), "
+                                             "lower that"
+                                           : "");
+}
+
 int GateExitCode(GateVerdict verdict, bool partial, const GatePolicy& policy) {
   constexpr int kRegression = 1, kNotJudged = 4;
   const bool fails = policy.on_inconclusive == GatePolicy::Inconclusive::kFail;
@@ -323,6 +415,13 @@ int GateExitCode(GateVerdict verdict, bool partial, const GatePolicy& policy) {
       return kNotJudged;
     case GateVerdict::kInconclusive:
       if (fails) return kNotJudged;
+      break;
+    case GateVerdict::kUndecided:
+      if (policy.strict) {
+        if (!partial && !policy.warn_only) return kRegression;
+      } else if (fails) {
+        return kNotJudged;
+      }
       break;
     case GateVerdict::kRegression:
       if (!partial && !policy.warn_only) return kRegression;

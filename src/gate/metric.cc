@@ -130,7 +130,8 @@ struct Unit {
 };
 
 constexpr Unit kTimes[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-constexpr Unit kSizes[] = {{"B", 1}, {"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}};
+constexpr Unit kSizes[] = {{"B", 1},    {"kB", 1e3},      {"KB", 1e3},      {"MB", 1e6},
+                           {"GB", 1e9}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
 
 // A number of at least 0 and what follows it.
 struct Number {
@@ -183,7 +184,7 @@ Limit ParseLimit(std::string_view text, Quantity quantity) {
     if (!percent && !amount) {
       Fail(ErrorKind::kUsage, "character {}: '{}' is not a limit; give {}", from + 1, part,
            quantity == Quantity::kTime ? "+3% or +200us (ns, us, ms, s)"
-                                       : "+3% or +256MB (B, KB, MB, GB)");
+                                       : "+3% or +256MB (B, kB, MB, GB; KiB, MiB, GiB)");
     }
     if (is_share ? limit.percent.has_value() : limit.amount.has_value()) {
       Fail(ErrorKind::kUsage, "character {}: '{}' is the second {}; give one", from + 1, part,

@@ -25,7 +25,7 @@ struct CsvFile::Lines {
     try {
       return reader.next_line();
     } catch (const ::io::error::line_length_limit_exceeded&) {
-      Fail(ErrorKind::kCorrupt, "{}:{}: the line is longer than 16 MB", name,
+      Fail(ErrorKind::kCorrupt, "{}:{}: the line is longer than 16 MiB", name,
            reader.get_file_line());
     }
   }

@@ -183,6 +183,10 @@ TimeNs ServingAccount::TimePerToken() const {
   return -1;
 }
 
+std::string_view NameOfTokenTime(ServingPhase phase) {
+  return phase == ServingPhase::kPrefill ? "a prompt token" : "to the next token";
+}
+
 std::map<PhaseAndSize, std::vector<std::size_t>> StepsByPhase(
     const std::vector<ServingAccount>& steps) {
   std::map<PhaseAndSize, std::vector<std::size_t>> by_phase;

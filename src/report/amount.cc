@@ -19,7 +19,8 @@ struct UnitOf {
 };
 
 constexpr UnitOf kTimes[] = {{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}};
-constexpr UnitOf kSizes[] = {{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"B", 1}};
+// Decimal, as sizes of transfers and bandwidths are; whoever counts in powers of two says MiB.
+constexpr UnitOf kSizes[] = {{"GB", 1'000'000'000}, {"MB", 1'000'000}, {"kB", 1'000}, {"B", 1}};
 
 double PowerOfTen(int exponent) { return std::pow(10.0, exponent); }
 

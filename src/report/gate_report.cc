@@ -15,6 +15,8 @@ std::string_view VerdictName(GateVerdict verdict) {
       return "improved";
     case GateVerdict::kRegression:
       return "regression";
+    case GateVerdict::kUndecided:
+      return "undecided";
     case GateVerdict::kInconclusive:
       return "inconclusive";
     case GateVerdict::kNotComparable:

@@ -43,6 +43,8 @@ std::string DetailsOf(const GateReport& report) {
   return text;
 }
 
+constexpr int kRegressionCode = 1;
+
 std::vector<Case> CasesOf(const GateReport& report) {
   std::vector<Case> cases;
   const bool fails = report.exit_code != 0;
@@ -58,7 +60,11 @@ std::vector<Case> CasesOf(const GateReport& report) {
       test.outcome = fails ? "failure" : "skipped";
       if (!explained) test.details = DetailsOf(report);  // once is enough
       explained = true;
-    } else if (metric.verdict == GateVerdict::kInconclusive) {
+    } else if (metric.verdict == GateVerdict::kUndecided &&
+               report.verdict == GateVerdict::kUndecided && report.exit_code == kRegressionCode) {
+      test.outcome = "failure";  // --strict
+    } else if (metric.verdict == GateVerdict::kInconclusive ||
+               metric.verdict == GateVerdict::kUndecided) {
       test.outcome = fails ? "error" : "skipped";
     }
   }
@@ -171,7 +177,8 @@ std::string FormatGateOpenMetrics(const GateReport& report) {
   }
   std::string samples;
   constexpr GateVerdict kVerdicts[] = {GateVerdict::kOk, GateVerdict::kImproved,
-                                       GateVerdict::kRegression, GateVerdict::kInconclusive};
+                                       GateVerdict::kRegression, GateVerdict::kUndecided,
+                                       GateVerdict::kInconclusive};
   for (const GateMetric& metric : report.metrics) {
     for (const GateVerdict verdict : kVerdicts) {
       samples += fmt::format("msprof_gate_verdict{{metric=\"{}\",msprof_gate_verdict=\"{}\"}} {}\n",
@@ -221,7 +228,8 @@ std::string FormatGateAnnotations(const GateReport& report) {
     add(bad, "judged on partial data: parts of the input were broken and left out");
   }
   const GateMetric* leading = report.Leading();  // the headline is about it
-  for (const GateVerdict verdict : {GateVerdict::kRegression, GateVerdict::kInconclusive}) {
+  for (const GateVerdict verdict :
+       {GateVerdict::kRegression, GateVerdict::kUndecided, GateVerdict::kInconclusive}) {
     for (const GateMetric& metric : report.metrics) {
       if (metric.verdict != verdict || &metric == leading) continue;
       add(verdict == GateVerdict::kRegression ? bad : "warning", metric.line);

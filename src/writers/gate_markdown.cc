@@ -187,6 +187,13 @@ std::string FormatGateMarkdown(const GateReport& report) {
   AddVerdict(report.headline, document);
   if (report.partial) document.Add("\nJudged on partial data: parts of the input were left out.");
   AddMetrics(report.metrics, document);
+  std::vector<std::string> open;
+  for (const GateMetric& metric : report.metrics) {
+    const bool decided =
+        metric.verdict != GateVerdict::kUndecided && metric.verdict != GateVerdict::kInconclusive;
+    if (!decided && &metric != report.Leading()) open.push_back(metric.name + ": " + metric.reason);
+  }
+  AddList("Not decided", open, document);
   if (!report.hint.empty()) document.Add("\nHint: " + report.hint);
   std::vector<std::string> taken_off;
   if (report.warmup) taken_off.push_back(WarmupText(*report.warmup));

@@ -31,6 +31,7 @@ void AddMetrics(const GateReport& report, std::vector<std::string>& lines) {
     // The lines of what could not be judged and the headline of new operators have the reason.
     const bool has_reason = !metric.reason.empty() &&
                             metric.verdict != GateVerdict::kInconclusive &&
+                            metric.verdict != GateVerdict::kUndecided &&
                             !(&metric == leading && metric.quantity == Quantity::kCount);
     if (&metric != leading) {
       lines.push_back(fmt::format("  {}{}", metric.line, has_reason ? ": " + metric.reason : ""));

@@ -38,7 +38,7 @@ class GateMetrics(GateRuns):
                 ("comm_exposed>+5%&+200us", "comm_exposed 10.00 -> 11.50 ms (+15.0 %, limit 5 % and "
                                             "200.0 us, noise 0.0 %): +1.50 ms exposed allreduce"),
                 ("comm_total>+1ms", "comm_total 10.00 -> 11.50 ms"),
-                ("peak_memory>+256MB", "peak_memory 1.000 -> 1.500 GB (+50.0 %, limit 256.0 MB"),
+                ("peak_memory>+256MB", "peak_memory 1.074 -> 1.611 GB (+50.0 %, limit 256.0 MB"),
                 ("e2e>+1%", "e2e 251.9 -> 266.4 ms (+5.8 %, limit 1 %, noise 0.3 %): "
                             "+9.0 ms computing, +4.5 ms exposed allreduce, +1.0 ms free between tasks"),
                 ("op:MatMul*>+7%", "op:MatMul* 40.00 -> 43.00 ms (+7.5 %"),
@@ -48,7 +48,36 @@ class GateMetrics(GateRuns):
             with self.subTest(expression=expression):
                 self.assert_verdict(self.gate(slow, "--fail_on", expression), 1, f"REGRESSION {line}")
         free = self.gate(slow, "--fail_on", "free>+1%")
-        self.assert_verdict(free, 0, "OK free 48.00 -> 48.50 ms (+1.0 %, limit 1 %, noise 219.0 %)")
+        self.assert_verdict(free, 4, "UNDECIDED free 48.00 -> 48.50 ms (+1.0 %, limit 1 %, noise 219.0 %): "
+                            "not above three times the noise, 315.4 ms; three runs a side decide")
+
+    def test_above_the_limit_is_never_ok(self):
+        """A kernel of 153 us: 8 % more is 12 us, 25 % more is within what such kernels usually differ by."""
+        def kernel(name, length):
+            return self.capture(name, kernels=(("Gemm", 40_000), ("MatMulV2", length), ("Relu", 2_000)))
+
+        base, rule = kernel("small", 153), ("--fail_on", "op:MatMul*>+5%")
+        for name, length, percent in (("more", 165, "+7.8 %"), ("much", 191, "+24.8 %")):
+            new = kernel(name, length)
+            with self.subTest(length=length):
+                line = f"UNDECIDED op:MatMul* 153.0 -> {length}.0 us ({percent}, limit 5 %, noise 11.0 %): not above"
+                self.assert_verdict(self.gate(new, *rule, base=base), 4, line)
+                self.assert_verdict(self.gate(new, *rule, "--strict", base=base), 1, line)
+                self.assert_verdict(self.gate(new, *rule, "--strict", "--warn_only", base=base), 0, line)
+                self.assert_verdict(self.gate(new, *rule, "--on_inconclusive", "pass", base=base), 0, line)
+                document = self.document(self.gate(new, *rule, "--json", base=base))
+                self.assertEqual((document["verdict"], document["metrics"][0]["verdict"]), ("undecided",) * 2)
+        self.assert_verdict(self.gate(kernel("within", 160), *rule, base=base), 0, "OK op:MatMul*")
+        self.assert_verdict(self.gate(kernel("far", 230), *rule, base=base), 1, "REGRESSION op:MatMul*")
+
+    def test_patterns_without_a_match_name_what_there_is(self):
+        for rule, names in (("kernel:MatMul*", ["names of kernels (aclnn_MatMulV2)", "their types (MatMulV2)"]),
+                            ("op:aclnn*", ["types of kernels (MatMulV2)", "kernel: matches names"])):
+            with self.subTest(rule=rule):
+                result = self.gate(self.base, "--fail_on", f"{rule}>+3%")
+                self.assert_verdict(result, 4, f"INCONCLUSIVE {rule}: no name on either side matches")
+                for text in names:
+                    self.assertIn(text, result.out)
 
     def test_new_operators(self):
         new = self.capture("new", kernels=(("MatMulV2", 40_000), ("Gelu", 2_000)))
@@ -63,9 +92,10 @@ class GateMetrics(GateRuns):
                              {"metric": "op:MatMul*", "limit": "+2%", "min_share": "5%"}]}
         file = self.write("gate.json", json.dumps(rules))
         result = self.gate(slow, "--gate", file)
-        self.assert_verdict(result, 0, "OK step_time")
-        self.assertIn("not above the floor of 6.000 ms", result.out)
-        self.assertIn("not above the smallest share of the step that counts, 5.000 ms", result.out)
+        self.assert_verdict(result, 4, "UNDECIDED step_time")
+        self.assertIn("not above the floor of 6.000 ms; a smaller min_abs of its rule decides", result.out)
+        self.assertIn("not above the smallest share of the step that counts, 5.000 ms; a smaller min_share of its "
+                      "rule decides", result.out)
         self.assert_verdict(self.gate(slow, "--gate", file, "--fail_on", "step_time>+3%"), 1,
                             "REGRESSION step_time")
         for wrong, words in ((b'{"metric": []}', ['unknown name "metric"', "metrics"]),

@@ -37,17 +37,27 @@ class Serving(Cli):
                                          ("decode", "32 requests")})
             decode = rows["decode", "32 requests"]
             for column, value in (("steps", 5), ("warm_up_steps", 1), ("median_ns", 300_000), ("sum_ns", 1_500_000),
-                                  ("time_per_token_ns", 300_000), ("attention_ns", 5 * 40_000),
+                                  ("time_to_next_token_ns", 300_000), ("time_per_prompt_token_ns", None), ("attention_ns", 5 * 40_000),
                                   ("matrix_ns", 5 * 100_000), ("sampling_ns", 5 * 10_000),
                                   ("other_kernel_ns", 0), ("communication_ns", 0), ("host_ns", 5 * 150_000)):
                 self.assertEqual(decode[column], value, (names, column))
             self.assertAlmostEqual(decode["tokens_per_second"], 32 / 300e-6, places=1)
             prefill = rows["prefill", "up to 4096 tokens"]
-            for column, value in (("steps", 3), ("median_ns", 1_000_000), ("time_per_token_ns", 250),
+            for column, value in (("steps", 3), ("median_ns", 1_000_000), ("time_per_prompt_token_ns", 250), ("time_to_next_token_ns", None),
                                   ("matrix_ns", 3 * 700_000), ("host_ns", 3 * 250_000)):
                 self.assertEqual(prefill[column], value, (names, column))
             self.assertAlmostEqual(prefill["tokens_per_second"], 4e6, places=1)
             self.assertEqual(rows["decode", "16 requests"]["median_ns"], 200_000)
+
+    def test_two_times_have_two_names(self):
+        """What a token of a prompt takes is a part of a step; what a request waits for its next token is a step."""
+        self.phases(trace(steps()))
+        lines = self.run_tool("-m", "serving_phases", "-d", self.scratch / "job", "-o", self.out).out.splitlines()
+        for start, line in (("prefill  up to 4096 tokens", "  250 ns a prompt token"),
+                            ("decode   32 requests", "  300.0 us to the next token")):
+            (at,) = [at for at, text in enumerate(lines) if text.startswith(start)]
+            self.assertEqual(lines[at + 1], line)
+        self.assertNotIn("ms/token", "\n".join(lines))
 
     def test_steps_add_up(self):
         rows = self.phases(trace(steps()))["ServingSteps"]
@@ -72,7 +82,8 @@ class Serving(Cli):
     def test_dummy_steps(self):
         rows = self.phases(trace(steps()[:3] + [(DUMMY, 0, 0, 300, 100)] * 3))["ServingPhases"]
         dummy = {row["phase"]: row for row in rows}["dummy"]
-        self.assertEqual((dummy["steps"], dummy["matrix_ns"], dummy["time_per_token_ns"]), (3, 300_000, None))
+        self.assertEqual((dummy["steps"], dummy["matrix_ns"], dummy["time_to_next_token_ns"],
+                          dummy["time_per_prompt_token_ns"]), (3, 300_000, None, None))
 
     def test_marks_within_marks_are_one_step(self):
         document = trace(steps())
@@ -176,15 +187,17 @@ class Serving(Cli):
             sheet["rows"] for sheet in json.loads(result.out)["sheets"] if sheet["name"] == "ServingPhases")}
         decode = rows["decode, 32 requests"]
         self.assertEqual((decode["base_steps"], decode["comparison_steps"]), (5, 5))
-        self.assertAlmostEqual(decode["base_time_per_token_us"], 300)
-        self.assertAlmostEqual(decode["comparison_time_per_token_us"], 330)
+        self.assertAlmostEqual(decode["base_time_to_next_token_us"], 300)
+        self.assertAlmostEqual(decode["comparison_time_to_next_token_us"], 330)
+        self.assertIsNone(decode["base_time_per_prompt_token_us"])
+        self.assertAlmostEqual(rows["prefill, up to 4096 tokens"]["base_time_per_prompt_token_us"], 0.25)
         self.assertAlmostEqual(decode["comparison_host_us"] - decode["base_host_us"], 30)
         self.assertAlmostEqual(decode["diff_ratio"], 1.1)
         self.assertAlmostEqual(rows["prefill, up to 4096 tokens"]["diff_ratio"], 1)
         self.assertIsNone(rows["decode, 16 requests"]["comparison_steps"])
         result = self.compare(base=base, comparison=new)
         self.assert_compared(result)
-        self.assertIn("decode, 32 requests: 300.0 -> 330.0 us a token (+10.0 %), 5 steps", result.out)
+        self.assertIn("decode, 32 requests: 300.0 -> 330.0 us to the next token (+10.0 %), 5 steps", result.out)
         self.assertIn("only in the base:\n  decode, 16 requests (3 steps)", result.out)
         self.assertIn("only in the comparison:\n  decode, 64 requests (3 steps)", result.out)
 

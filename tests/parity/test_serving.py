@@ -90,9 +90,9 @@ def objections(step, phase, name, row):
     wanted = {"phase": kind, "requests": requests, "prompt_tokens": read, "output_tokens": generated,
               **{f"{part}_ns": time for part, time in row.items()}}
     if kind == "decode":
-        wanted["time_per_token_ns"] = int(Decimal(row["duration"] * requests) / generated + Decimal("0.5"))
+        wanted["time_to_next_token_ns"] = int(Decimal(row["duration"] * requests) / generated + Decimal("0.5"))
     elif kind == "prefill":
-        wanted["time_per_token_ns"] = int(Decimal(row["duration"]) / read + Decimal("0.5"))
+        wanted["time_per_prompt_token_ns"] = int(Decimal(row["duration"]) / read + Decimal("0.5"))
     for column, value in wanted.items():
         if step[column] != value:
             yield f"{column} of {name}: {step[column]}, recomputed {value}"

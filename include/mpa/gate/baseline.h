@@ -48,8 +48,8 @@ using NoiseFloors = std::map<std::string, double, std::less<>>;
 NoiseFloors LearnNoise(const std::vector<RunSummary>& runs);
 
 /// What is usual where nothing was learned, as it was measured on identical runs: 0.003 of a step,
-/// 2.19 of free time, 0.11 of patterns whose time is below a hundredth of the step (`share` is the
-/// metric's part of it).
+/// 2.19 of free time, 0.11 of communication, copies and patterns whose time is below a hundredth of
+/// the step (`share` is the metric's part of it).
 double UsualNoise(const Metric& metric, double share);
 
 /// The document that --noise reads. Throws Error (kCorrupt) that names the member.

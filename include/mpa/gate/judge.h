@@ -20,9 +20,10 @@ namespace mpa::gate {
 /// What has to hold for a gate to pass.
 struct GateSettings {
   std::vector<Rule> rules;
-  std::int64_t min_abs_ns = 20'000, min_abs_bytes = std::int64_t{1} << 20;
-  double min_share = 0.1;     ///< percent of the step
-  std::size_t min_steps = 3;  ///< in each run
+  /// Floors that hold whatever is measured. Empty: the defaults, which scale with the metric.
+  std::optional<std::int64_t> min_abs_ns, min_abs_bytes;
+  std::optional<double> min_share;  ///< percent of the step
+  std::size_t min_steps = 3;        ///< in each run
   /// Leading steps that do not count, which the runs are without already. Empty: Judge() leaves out
   /// what it recognises as warm-up.
   std::optional<std::size_t> warmup;
@@ -36,6 +37,7 @@ struct GatePolicy {
   enum class Inconclusive { kPass, kWarn, kFail };
   Inconclusive on_inconclusive = Inconclusive::kFail;
   bool warn_only = false;  ///< a regression is reported, but fails nothing
+  bool strict = false;     ///< what is undecided fails as a regression does
 };
 
 /// Judges the runs: verdict, headline, metrics, mismatches and what explains the difference.
@@ -43,9 +45,14 @@ struct GatePolicy {
 GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
                  std::vector<RunSummary> comparison, const std::optional<Anchor>& anchor);
 
-/// 0 passed, 1 regression, 4 inconclusive or not comparable, 5 judged on partial data: whatever the
-/// policy, that is never 0 or 1, because parts that are missing can hide or make a change.
+/// 0 passed, 1 regression, 4 undecided, inconclusive or not comparable, 5 judged on partial data:
+/// whatever the policy, that is never 0 or 1, because parts that are missing can hide or make a
+/// change.
 int GateExitCode(GateVerdict verdict, bool partial, const GatePolicy& policy);
+
+/// Why these runs do not replace the baseline; empty: something improved by more than luck, and
+/// nothing that is judged grew by as much.
+std::string WhyBaselineStays(const GateReport& report);
 
 /// The report of a gate: the sheets Metrics, Explanation and Mismatches for tables, and the whole
 /// of it for the writers that show a gate in a form of their own. Notes are the gate's.

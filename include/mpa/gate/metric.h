@@ -87,8 +87,8 @@ Limit ParseLimit(std::string_view text, Quantity quantity);
 /// "5 % and 200.0 us", as reports show it.
 std::string LimitText(const Limit& limit, Quantity quantity);
 
-/// "200us" in ns (ns, us, ms, s) or "256MB" in bytes (B, KB, MB, GB; a KB is 1024 B), with or
-/// without '+'. Empty for anything else.
+/// "200us" in ns (ns, us, ms, s) or "256MB" in bytes (B, kB, MB, GB by powers of 1000, KiB,
+/// MiB, GiB by powers of 1024), with or without '+'. Empty for anything else.
 std::optional<std::int64_t> ParseAmount(std::string_view text, Quantity quantity);
 
 /// "0.5%" or "0.5"; empty for anything but a number of at least 0.

@@ -72,6 +72,8 @@ struct ServingAccount {
   /// of the prompts. -1: unknown.
   TimeNs TimePerToken() const;
 };
+/// What TimePerToken() of a phase is: "a prompt token", "to the next token".
+std::string_view NameOfTokenTime(ServingPhase phase);
 
 /// The steps of a server and where their time went, in order of time; empty where the capture names
 /// none. The first steps of a phase and size are warm-up that take a fifth longer than the median

@@ -17,6 +17,7 @@ enum class GateVerdict : std::uint8_t {
   kOk,
   kImproved,
   kRegression,
+  kUndecided,      ///< above its limit, but not above a floor, the noise or chance
   kInconclusive,   ///< too few samples, or the metric is not there
   kNotComparable,  ///< the two sides were not collected alike
 };
@@ -50,12 +51,15 @@ struct GateMetric {
   std::string limit;                      ///< "3 % and 200.0 us"; empty: watched only
   /// Standard deviation of a run's value; with fewer than four runs of the change.
   double noise = 0;
+  /// A fall up to this may be luck of a few runs, and is not saved as a baseline.
+  double luck = 0;
   std::optional<GateDrift> drift;  ///< empty: none is clear
   /// Probability of values as high as these without a change; empty where there are too few runs.
   std::optional<double> probability;
   bool low_confidence = false;  ///< fewer than three runs on a side
   std::string reason;           ///< why the verdict is not what the difference suggests
-  std::string line;             ///< verdict and numbers in one line, without the cause
+  /// Verdict and numbers in one line, without the cause; of what could not be decided the reason.
+  std::string line;
   std::vector<std::int64_t> base_runs, comparison_runs;  ///< the median of each run
   std::optional<std::int64_t> anchor;  ///< the value in the oldest baseline, if that is known
 

@@ -124,13 +124,18 @@ TextDocument TimeDocument(const OpSums& sums, const std::vector<Group>& groups) 
   return DocumentOf("cluster_communication.json", json);
 }
 
-TextDocument MatrixDocument(const LinkSums& sums, const std::vector<Group>& groups) {
+namespace {
+
+// The links whose ends are known, or not, with what `ends` calls them.
+template <typename Ends>
+Json MatrixOf(const LinkSums& sums, const std::vector<Group>& groups, bool known, Ends ends) {
   const SetKeys keys(groups);
   Json json = Json::object();
   for (const auto* links : {&sums.links, &sums.totals}) {
     for (const RankLink& link : *links) {
-      Json& entry = json[keys.Of(link.p2p, link.group)][link.step][link.name + "@" + link.group]
-                        [fmt::format("{}-{}", link.source, link.destination)];
+      if (link.KnowsEnds() != known) continue;
+      Json& entry =
+          json[keys.Of(link.p2p, link.group)][link.step][link.name + "@" + link.group][ends(link)];
       if (entry.is_null()) entry = Json::object();
       // A group may have both kinds of operators under one key; their total is one.
       const double milliseconds = entry.value("Transit Time(ms)", 0.0) + link.milliseconds;
@@ -142,7 +147,23 @@ TextDocument MatrixDocument(const LinkSums& sums, const std::vector<Group>& grou
                {"Bandwidth(GB/s)", RatioOf(megabytes, milliseconds)}};
     }
   }
-  return DocumentOf("cluster_communication_matrix.json", json);
+  return json;
+}
+
+}  // namespace
+
+TextDocument MatrixDocument(const LinkSums& sums, const std::vector<Group>& groups) {
+  return DocumentOf("cluster_communication_matrix.json",
+                    MatrixOf(sums, groups, true, [](const RankLink& link) {
+                      return fmt::format("{}-{}", link.source, link.destination);
+                    }));
+}
+
+TextDocument GroupMatrixDocument(const LinkSums& sums, const std::vector<Group>& groups) {
+  return DocumentOf("cluster_communication_matrix_by_group_rank.json",
+                    MatrixOf(sums, groups, false, [](const RankLink& link) {
+                      return fmt::format("{}-{}", link.source_in_group, link.destination_in_group);
+                    }));
 }
 
 TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indices) {

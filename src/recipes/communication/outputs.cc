@@ -97,39 +97,51 @@ struct Packets {
 
 std::vector<ColumnOf<Packets>> PacketColumns() {
   using Item = Packets;
-  return {{Words("step", "The step."), Member<&Item::op, &RankOp::step>},
-          {Whole("rank_id", "The rank."), Member<&Item::op, &RankOp::rank>},
-          {Words("hccl_op_name", "The operator, or Total Op Info."),
-           Member<&Item::op, &RankOp::op, &CommunicationOp::name>},
-          {Words("group_name", "The hash of the group."),
-           Member<&Item::op, &RankOp::op, &CommunicationOp::group>},
-          {Words("band_type", "Kind of link."), Member<&Item::kind>},
-          {Real("transit_size", "What moved over such links, in MB."),
-           Member<&Item::use, &LinkUse::megabytes>},
-          {Real("transit_time", "Its time, in ms."), Member<&Item::use, &LinkUse::milliseconds>},
-          {Real("bandwidth", "In GB/s."), Member<&Item::use, &LinkUse::bandwidth>},
-          {Real("large_packet_ratio", "Share of large packets."),
-           Member<&Item::use, &LinkUse::large_packet_ratio>},
-          {Real("package_size", "Size of these packets, in MB."), Member<&Item::size>},
-          {Real("count", "Number of these packets."),
-           [](const Item& item) -> Cell { return item.count_and_time.first; }},
-          {Real("total_duration", "Their time, in ms."),
-           [](const Item& item) -> Cell { return item.count_and_time.second; }}};
+  return {
+      {Words("step", "The step."), Member<&Item::op, &RankOp::step>},
+      {Whole("rank_id", "The rank."), Member<&Item::op, &RankOp::rank>},
+      {Words("hccl_op_name", "The operator, or Total Op Info."),
+       Member<&Item::op, &RankOp::op, &CommunicationOp::name>},
+      {Words("group_name", "The hash of the group."),
+       Member<&Item::op, &RankOp::op, &CommunicationOp::group>},
+      {Words("band_type", "Kind of link."), Member<&Item::kind>},
+      {Real("transit_size", "What moved over such links, in MB of 10^6 bytes."),
+       Member<&Item::use, &LinkUse::megabytes>},
+      {Real("transit_time", "Its time, in ms."), Member<&Item::use, &LinkUse::milliseconds>},
+      {Real("bandwidth", "In GB/s."), Member<&Item::use, &LinkUse::bandwidth>},
+      {Real("large_packet_ratio", "Share of large packets."),
+       Member<&Item::use, &LinkUse::large_packet_ratio>},
+      {Real("package_size", "Size of these packets, in MB of 10^6 bytes."), Member<&Item::size>},
+      {Real("count", "Number of these packets."),
+       [](const Item& item) -> Cell { return item.count_and_time.first; }},
+      {Real("total_duration", "Their time, in ms."),
+       [](const Item& item) -> Cell { return item.count_and_time.second; }}};
 }
 
-std::vector<ColumnOf<RankLink>> LinkColumns() {
+// With `by_group` of links between ranks of which the job does not name one.
+std::vector<ColumnOf<RankLink>> LinkColumns(bool by_group) {
   using Item = RankLink;
-  return {{Words("step", "The step."), Member<&Item::step>},
-          {Words("hccl_op_name", "Kind of operator and which of them, or Total Op Info."),
-           Member<&Item::name>},
-          {Words("group_name", "The hash of the group."), Member<&Item::group>},
-          {Whole("src_rank", "Where it moved from, a rank of the job."), Member<&Item::source>},
-          {Whole("dst_rank", "Where it moved to, a rank of the job."), Member<&Item::destination>},
-          {Words("transport_type", "Kind of link."), Member<&Item::transport>},
-          {Words("op_name", "The operator."), Member<&Item::op>},
-          {Real("transit_size", "What moved, in MB."), Member<&Item::megabytes>},
-          {Real("transit_time", "Its time, in ms."), Member<&Item::milliseconds>},
-          {Real("bandwidth", "In GB/s; 0 without a time."), Member<&Item::Bandwidth>}};
+  std::vector<ColumnOf<Item>> columns = {
+      {Words("step", "The step."), Member<&Item::step>},
+      {Words("hccl_op_name", "Kind of operator and which of them, or Total Op Info."),
+       Member<&Item::name>},
+      {Words("group_name", "The hash of the group."), Member<&Item::group>},
+      {Whole("src_rank", "Where it moved from, a rank of the job; empty: unknown."),
+       Member<&Item::source, kIfKnown>},
+      {Whole("dst_rank", "Where it moved to, a rank of the job; empty: unknown."),
+       Member<&Item::destination, kIfKnown>},
+      {Words("transport_type", "Kind of link."), Member<&Item::transport>},
+      {Words("op_name", "The operator."), Member<&Item::op>},
+      {Real("transit_size", "What moved, in MB of 10^6 bytes."), Member<&Item::megabytes>},
+      {Real("transit_time", "Its time, in ms."), Member<&Item::milliseconds>},
+      {Real("bandwidth", "In GB/s; 0 without a time."), Member<&Item::Bandwidth>}};
+  if (by_group) {
+    columns.push_back({Whole("src_group_rank", "Where it moved from, by its number in the group."),
+                       Member<&Item::source_in_group>});
+    columns.push_back({Whole("dst_group_rank", "Where it moved to, by its number in the group."),
+                       Member<&Item::destination_in_group>});
+  }
+  return columns;
 }
 
 // In us.
@@ -243,10 +255,14 @@ void AddTimeSheets(const OpSums& sums, Report& report) {
 }
 
 void AddMatrixSheet(const LinkSums& sums, Report& report) {
-  std::vector<RankLink> all = sums.links;
-  all.insert(all.end(), sums.totals.begin(), sums.totals.end());
-  AddSheet("ClusterCommunicationMatrix", LinkColumns(), all, "cluster_communication_matrix",
+  std::vector<RankLink> known, by_group;
+  for (const auto* links : {&sums.links, &sums.totals}) {
+    for (const RankLink& link : *links) (link.KnowsEnds() ? known : by_group).push_back(link);
+  }
+  AddSheet("ClusterCommunicationMatrix", LinkColumns(false), known, "cluster_communication_matrix",
            report);
+  AddSheet("CommunicationMatrixByGroupRank", LinkColumns(true), by_group,
+           "communication_matrix_by_group_rank", report);
 }
 
 void AddStepSheet(const std::vector<StepTraceRow>& rows, Report& report) {
@@ -281,20 +297,31 @@ constexpr std::size_t kKindsOfGroups = 6;
 
 // What a source sent to a destination over one transport, all steps and operators together.
 struct Link {
-  std::int64_t source = -1, destination = -1;
+  std::string source, destination;
   double megabytes = 0, milliseconds = 0;
 
   double Bandwidth() const { return RatioOf(megabytes, milliseconds); }
 };
 
+// "3", or "group rank 3" of a rank that the job does not name.
+std::string EndText(std::int64_t rank, std::int64_t in_group) {
+  return rank >= 0 ? std::to_string(rank) : fmt::format("group rank {}", in_group);
+}
+
 // Links to other ranks that took time. The sums of the captures where they have them.
 std::map<std::string, std::vector<Link>> LinksByTransport(const LinkSums& sums) {
-  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Link> links;
+  // Transport and ends; the same number in another group is another rank.
+  using Ends = std::tuple<std::int64_t, std::int64_t, std::string>;
+  const auto end_of = [](const RankLink& part, std::int64_t rank, std::int64_t in_group) {
+    return rank >= 0 ? Ends(rank, -1, "") : Ends(-1, in_group, part.group);
+  };
+  std::map<std::tuple<std::string, Ends, Ends>, Link> links;
   for (const RankLink& part : sums.totals.empty() ? sums.links : sums.totals) {
-    if (part.source == part.destination) continue;
-    Link& link = links[{part.transport, part.source, part.destination}];
-    link.source = part.source;
-    link.destination = part.destination;
+    if (part.source_in_group == part.destination_in_group) continue;
+    Link& link = links[{part.transport, end_of(part, part.source, part.source_in_group),
+                        end_of(part, part.destination, part.destination_in_group)}];
+    link.source = EndText(part.source, part.source_in_group);
+    link.destination = EndText(part.destination, part.destination_in_group);
     link.megabytes += part.megabytes;
     link.milliseconds += part.milliseconds;
   }

@@ -86,8 +86,12 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted
       report.documents.push_back(communication::StepDocument(steps, grid.Known()));
     }
     if (!ops.ops.empty()) report.documents.push_back(communication::TimeDocument(ops, groups));
+    const auto knows_ends = &communication::RankLink::KnowsEnds;
     if (!links.links.empty()) {
       report.documents.push_back(communication::MatrixDocument(links, groups));
+    }
+    if (!std::ranges::all_of(links.links, knows_ends)) {
+      report.documents.push_back(communication::GroupMatrixDocument(links, groups));
     }
   }
   if (wanted.screen == Detail::kNone) return;

@@ -143,11 +143,10 @@ LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups) {
                {std::pair{entry.source, source}, {entry.destination, destination}}) {
             if (known < 0) unknown.insert(fmt::format("{} of group {}", local, entry.group));
           }
-          if (source < 0 || destination < 0) continue;
           const auto add = [&](std::map<Key, std::size_t>& places, std::vector<RankLink>& list,
                                const std::string& name) {
             const auto [found, is_new] = places.try_emplace(
-                {step.step, p2p, name, entry.group, source, destination}, list.size());
+                {step.step, p2p, name, entry.group, entry.source, entry.destination}, list.size());
             if (is_new) {
               list.push_back({.step = step.step,
                               .name = name,
@@ -155,6 +154,8 @@ LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups) {
                               .p2p = p2p,
                               .source = source,
                               .destination = destination,
+                              .source_in_group = entry.source,
+                              .destination_in_group = entry.destination,
                               .transport = entry.transport,
                               .op = entry.op});
             }
@@ -170,8 +171,8 @@ LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups) {
   }
   for (const std::string& end : unknown) {
     sums.notes.push_back(fmt::format(
-        "links of rank {} are left out: its capture is missing, and no metadata names its rank in "
-        "the job",
+        "links of rank {} are listed by that number: its capture is missing, and no metadata names "
+        "its rank in the job",
         end));
   }
   for (const std::string& end : global.Contradictions()) {

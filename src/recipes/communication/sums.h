@@ -129,21 +129,25 @@ OpSums SumOps(const Ranks& ranks);
 /// sum of their own.
 std::vector<RankOp> TotalsOf(const std::vector<RankOp>& ops, const std::set<std::string>& apart);
 
-/// What moved over a link in a step, in ranks of the job.
+/// What moved over a link in a step.
 struct RankLink {
   std::string step, name, group;
   bool p2p = false;
+  /// Ranks of the job; -1: unknown.
   std::int64_t source = -1, destination = -1;
+  /// Their numbers in the group, by which captures name them.
+  std::int64_t source_in_group = -1, destination_in_group = -1;
   std::string transport, op;
   double megabytes = 0, milliseconds = 0;
 
+  bool KnowsEnds() const { return source >= 0 && destination >= 0; }
   /// GB/s; 0 without a time.
   double Bandwidth() const { return milliseconds > 0 ? megabytes / milliseconds : 0; }
 };
 
 struct LinkSums {
   std::vector<RankLink> links, totals;
-  std::vector<std::string> notes;  ///< links that were left out
+  std::vector<std::string> notes;  ///< ranks that the job does not name
 };
 LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups);
 
@@ -169,7 +173,10 @@ void AddJobSheets(const Ranks& ranks, Report& report);
 
 TextDocument GroupDocument(const std::vector<Group>& groups);
 TextDocument TimeDocument(const OpSums& sums, const std::vector<Group>& groups);
+/// Of the links between ranks that are known.
 TextDocument MatrixDocument(const LinkSums& sums, const std::vector<Group>& groups);
+/// Of the others, of which the job does not name a rank: both ends by their numbers in the group.
+TextDocument GroupMatrixDocument(const LinkSums& sums, const std::vector<Group>& groups);
 TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indices);
 
 }  // namespace mpa::communication

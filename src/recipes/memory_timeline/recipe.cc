@@ -48,10 +48,10 @@ std::array<Category, kCategories> Layers() {
 // The unit of all pictures, MB or GB, with four decimals at most.
 class PictureUnit {
  public:
-  explicit PictureUnit(std::int64_t most) : in_gb_(most >= (std::int64_t{4} << 30)) {}
+  explicit PictureUnit(std::int64_t most) : in_gb_(most >= 4'000'000'000) {}
   double operator()(std::int64_t bytes) const {
     if (bytes < 0) return kNone;
-    const double per_unit = in_gb_ ? 1 << 30 : 1 << 20;
+    const double per_unit = in_gb_ ? 1e9 : 1e6;
     return std::round(1e4 * static_cast<double>(bytes) / per_unit) / 1e4;
   }
   const char* Name() const { return in_gb_ ? "GB" : "MB"; }

@@ -79,7 +79,7 @@ TimeNs LengthAt(const PhaseGroup& group, int percent) {
   return Percentile(lengths, percent);
 }
 
-// The median of what a token takes, in ns; -1: unknown.
+// The median of TimePerToken() of the steps, in ns; -1: unknown.
 TimeNs TimePerToken(const PhaseGroup& group) {
   std::vector<TimeNs> times;
   for (const ServingAccount* step : group.steps) {
@@ -119,6 +119,17 @@ auto PartColumns() {
           "hostNs", 14, "The device had nothing to do, also between steps, in ns.")};
 }
 
+// The same where the group is of this phase. A token of a prompt and one that is generated take
+// different things: a part of a step, and a step.
+template <ServingPhase kPhase>
+Cell TokenTimeCell(const PhaseGroup& group) {
+  return group.batch.phase == kPhase ? kIfKnown(TimePerToken(group)) : Cell();
+}
+template <ServingPhase kPhase>
+Cell StepTokenTimeCell(const ServingAccount& step) {
+  return step.batch.phase == kPhase ? kIfKnown(step.TimePerToken()) : Cell();
+}
+
 template <int kPercent>
 Cell LengthCell(const PhaseGroup& group) {
   return LengthAt(group, kPercent);
@@ -140,11 +151,13 @@ SheetColumns<PhaseGroup> PhaseColumns() {
        ComputedColumn<Item>("medianNs", Format::kInteger, "Median, in ns.", LengthCell<50>),
        ComputedColumn<Item>("q3Ns", Format::kInteger, "Third quartile, in ns.", LengthCell<75>),
        ComputedColumn<Item>("maxNs", Format::kInteger, "The longest step, in ns.", LengthCell<100>),
-       ComputedColumn<Item>(
-           "timePerTokenNs", Format::kInteger,
-           "Median of what a token takes, in ns: of decoding how long a request waits "
-           "for one, of prefill the step by tokens of the prompts.",
-           [](const Item& item) { return kIfKnown(TimePerToken(item)); }),
+       ComputedColumn<Item>("timePerPromptTokenNs", Format::kInteger,
+                            "Of prefill: median of the step by tokens of the prompts, in ns.",
+                            TokenTimeCell<ServingPhase::kPrefill>),
+       ComputedColumn<Item>("timeToNextTokenNs", Format::kInteger,
+                            "Of decode: median of how long a request waits for its next token, "
+                            "in ns.",
+                            TokenTimeCell<ServingPhase::kDecode>),
        ComputedColumn<Item>("tokensPerSecond", Format::kDecimals2,
                             "Tokens that an engine reads and generates in a second of such steps.",
                             [](const Item& item) { return kIfKnown(TokensPerSecond(item)); }),
@@ -181,8 +194,12 @@ SheetColumns<StepItem> StepColumns() {
            "startNs", 14, "Begin on the device, in ns."),
        CountColumn<&Item::step, &ServingAccount::Length>(
            "durationNs", 14, "Time to the next step, in ns; the last columns add up to it."),
-       CountColumn<&Item::step, &ServingAccount::TimePerToken, kIfKnown>(
-           "timePerTokenNs", 14, "As in ServingPhases, of this step.")},
+       ComputedColumn<Item>(
+           "timePerPromptTokenNs", Format::kInteger, "As in ServingPhases, of this step.",
+           [](const Item& item) { return StepTokenTimeCell<ServingPhase::kPrefill>(*item.step); }),
+       ComputedColumn<Item>(
+           "timeToNextTokenNs", Format::kInteger, "As in ServingPhases, of this step.",
+           [](const Item& item) { return StepTokenTimeCell<ServingPhase::kDecode>(*item.step); })},
       PartColumns<&Item::step, &ServingAccount::times>());
 }
 
@@ -267,8 +284,7 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
                   warm_up > 0 ? fmt::format(", without {} of warm-up", warm_up) : std::string()));
   const ScreenList list(
       0, {ScreenText("phase", 8), ScreenText("size", 21), ScreenNumber("steps", 6),
-          ScreenMs("median ms", 11), ScreenMs("spread ms", 11), ScreenMs("ms/token", 8),
-          ScreenNumber("tokens/s", 9)});
+          ScreenMs("median ms", 11), ScreenMs("spread ms", 11), ScreenNumber("tokens/s", 9)});
   report.lines.push_back(list.Heading());
   // Those that take most time, in order of phase and size.
   constexpr std::size_t kShown = 8;
@@ -285,8 +301,12 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
   for (const PhaseGroup* group : shown) {
     const TimeNs spread = LengthAt(*group, 75) - LengthAt(*group, 25);
     report.lines.push_back(list.Line(group->Phase(), group->Size(), group->Count(),
-                                     LengthAt(*group, 50), spread, kIfKnown(TimePerToken(*group)),
+                                     LengthAt(*group, 50), spread,
                                      kIfKnown(TokensPerSecond(*group))));
+    if (const TimeNs time = TimePerToken(*group); time >= 0) {
+      report.lines.push_back(fmt::format("  {} {}", AmountText(Quantity::kTime, time),
+                                         NameOfTokenTime(group->batch.phase)));
+    }
     report.lines.push_back("  " + PartsText(*group));
   }
   AddMoreLine(all, shown.size(), "size", report.lines);

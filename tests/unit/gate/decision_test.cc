@@ -80,10 +80,14 @@ TEST(GateDecision, FloorsHoldBackWhatIsSmall) {
   EXPECT_EQ(Decide(StepTime(3), {.min_abs = 49'999}, base, comparison).verdict,
             GateVerdict::kRegression);
   const GateMetric small = Decide(StepTime(3), {.min_abs = 50'000}, base, comparison);
-  EXPECT_EQ(small.verdict, GateVerdict::kOk);
-  EXPECT_HAS_TEXT(small.reason, "floor of 50.00 us");
-  EXPECT_HAS_TEXT(Decide(StepTime(3), {.min_share = 50'000}, base, comparison).reason,
-                  "share of the step");
+  // Growth of 50 %, where 3 % are allowed: not OK, and the reason says what decides.
+  EXPECT_EQ(small.verdict, GateVerdict::kUndecided);
+  EXPECT_EQ(small.reason, "not above the floor of 50.00 us; a smaller --min_abs decides");
+  const GateMetric share = Decide(StepTime(3), {.min_share = 50'000}, base, comparison);
+  EXPECT_EQ(share.verdict, GateVerdict::kUndecided);
+  EXPECT_EQ(share.reason,
+            "not above the smallest share of the step that counts, 50.00 us; a smaller --min_share "
+            "decides");
 }
 
 TEST(GateDecision, ThreeTimesTheNoiseIsNoRegression) {
@@ -91,8 +95,10 @@ TEST(GateDecision, ThreeTimesTheNoiseIsNoRegression) {
   // ms.
   const Runs base = InMs({{98, 100, 102}});
   const GateMetric within = Decide(StepTime(3), {}, base, InMs({{104, 104, 104}}));
-  EXPECT_EQ(within.verdict, GateVerdict::kOk);
-  EXPECT_HAS_TEXT(within.reason, "three times the noise, 4.559 ms");
+  EXPECT_EQ(within.verdict, GateVerdict::kUndecided);
+  EXPECT_EQ(within.reason,
+            "not above three times the noise, 4.559 ms; three runs a side decide (-d and -bp three "
+            "times each), or learned noise (--noise)");
   EXPECT_EQ(Decide(StepTime(3), {}, base, InMs({{105, 105, 105}})).verdict,
             GateVerdict::kRegression);
 }
@@ -105,8 +111,8 @@ TEST(GateDecision, WithFewRunsGrowthIsAboveTheLimitByAThirdOfTheNoise) {
     return Runs{{100 * kMs + us * 1000, 100 * kMs + us * 1000, 100 * kMs + us * 1000}};
   };
   const GateMetric within = Decide(StepTime(3), {}, base, slower(3250));
-  EXPECT_EQ(within.verdict, GateVerdict::kOk);
-  EXPECT_EQ(within.reason, "above the limit by less than a third of the noise, 253.3 us");
+  EXPECT_EQ(within.verdict, GateVerdict::kUndecided);
+  EXPECT_HAS_TEXT(within.reason, "above the limit by less than a third of the noise, 253.3 us");
   EXPECT_EQ(Decide(StepTime(3), {}, base, slower(3260)).verdict, GateVerdict::kRegression);
   // Four runs show how runs differ.
   EXPECT_EQ(Decide(StepTime(3), {}, {base[0], base[0]}, {slower(3010)[0], slower(3010)[0]}).verdict,
@@ -138,8 +144,9 @@ TEST(GateDecision, RunsThatOverlapAreNoRegression) {
   // that. But 104 lies below 105: of the 20 divisions two are as high.
   const GateMetric judged =
       Decide(StepTime(3), {}, InMs({{100}, {100}, {105}}), InMs({{110}, {110}, {104}}));
-  EXPECT_EQ(judged.verdict, GateVerdict::kOk);
-  EXPECT_EQ(judged.reason, "the runs of both sides overlap");
+  EXPECT_EQ(judged.verdict, GateVerdict::kUndecided);
+  EXPECT_EQ(judged.reason,
+            "the runs of both sides overlap; more runs decide (-d and -bp given more often)");
   EXPECT_DOUBLE_EQ(*judged.probability, 0.1);
   EXPECT_EQ(
       Decide(StepTime(3), {}, InMs({{100}, {100}, {105}}), InMs({{110}, {110}, {106}})).verdict,
@@ -151,11 +158,13 @@ TEST(GateDecision, KnownNoiseRaisesWhatIsMeasured) {
   EXPECT_EQ(Decide(StepTime(3), {.usual_noise = 0.013}, base, comparison).verdict,
             GateVerdict::kRegression);  // 3.9 ms
   EXPECT_EQ(Decide(StepTime(3), {.usual_noise = 0.014}, base, comparison).verdict,
-            GateVerdict::kOk);  // 4.2 ms
+            GateVerdict::kUndecided);  // 4.2 ms
   const Runs three = InMs({{100}, {100}, {100}}), slower = InMs({{104}, {104}, {104}});
   EXPECT_EQ(Decide(StepTime(3), {.usual_noise = 0.014}, three, slower).verdict,
             GateVerdict::kRegression);
-  EXPECT_EQ(Decide(StepTime(3), {.learned_noise = 0.014}, three, slower).verdict, GateVerdict::kOk);
+  const GateMetric learned = Decide(StepTime(3), {.learned_noise = 0.014}, three, slower);
+  EXPECT_EQ(learned.verdict, GateVerdict::kUndecided);
+  EXPECT_HAS_TEXT(learned.reason, "only a limit above it decides");
 }
 
 TEST(GateDecision, TooFewOrNoSamplesAreInconclusive) {
@@ -182,6 +191,28 @@ TEST(GateDecision, SomethingFromNothingExceedsEveryShare) {
   const GateMetric judged = Decide(StepTime(3), {}, {{0}}, {{5}});
   EXPECT_EQ(judged.verdict, GateVerdict::kRegression);
   EXPECT_FALSE(judged.ChangePercent());
+}
+
+TEST(GateDecision, WhatGrowsWithinItsLimitIsOkWhateverTheNoise) {
+  const Runs base = InMs({{80, 100, 120}}), comparison = InMs({{82, 102, 122}});
+  const GateMetric judged = Decide(StepTime(3), {.min_abs = 5 * kMs}, base, comparison);
+  EXPECT_EQ(judged.verdict, GateVerdict::kOk);
+  EXPECT_EQ(judged.reason, "");
+}
+
+TEST(GateDecision, LuckIsFiveTimesTheNoiseAndOfFewRunsMore) {
+  // Five runs a side: 0.3 % of 100 ms is what identical runs usually differ by; five times that.
+  const Runs five(5, {100 * kMs}), three(3, {100 * kMs});
+  const Floors usual{.usual_noise = 0.003};
+  EXPECT_DOUBLE_EQ(Decide(StepTime(3), usual, five, five).luck, 1.5 * kMs);
+  // Three may hide twice as much, one three times as much. Learned noise hides nothing.
+  EXPECT_DOUBLE_EQ(Decide(StepTime(3), usual, three, three).luck, 3.0 * kMs);
+  const Runs one = InMs({{100, 100, 100}});
+  EXPECT_DOUBLE_EQ(Decide(StepTime(3), usual, one, one).luck, 4.5 * kMs);
+  EXPECT_DOUBLE_EQ(Decide(StepTime(3), {.learned_noise = 0.002}, one, one).luck, 1.0 * kMs);
+  // Runs that lie 1 ms apart, as a standard deviation.
+  const Runs wide = InMs({{99}, {100}, {101}});
+  EXPECT_DOUBLE_EQ(Decide(StepTime(3), usual, wide, wide).luck, 5.0 * kMs);
 }
 
 TEST(GateDecision, WithoutALimitNothingFails) {

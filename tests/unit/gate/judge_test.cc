@@ -417,13 +417,94 @@ TEST(GateJudge, PatternsOfBaselinesComeFromTheirMedians) {
 TEST(GateJudge, TheShareOfTheStepIsThatOfTheBase) {
   // 0.1 % of 100 ms: 100 us do not count, 101 us do.
   RunSummary base = OneRun(100, 50, 20), slow = base;
+  GateSettings settings = Settings({"kernel:x>+10%"});
+  settings.min_share = 0.1;
   const Metric metric = ParseMetric("kernel:x");
   base.samples[metric] = {50'000, 50'000, 50'000};
   slow.samples[metric] = {150'000, 150'000, 150'000};
-  EXPECT_EQ(Judge(Settings({"kernel:x>+10%"}), {base}, {slow}, {}).verdict, GateVerdict::kOk);
+  EXPECT_EQ(Judge(settings, {base}, {slow}, {}).verdict, GateVerdict::kUndecided);
   slow.samples[metric] = {151'000, 151'000, 151'000};
-  EXPECT_EQ(Judge(Settings({"kernel:x>+10%"}), {base}, {slow}, {}).verdict,
-            GateVerdict::kRegression);
+  EXPECT_EQ(Judge(settings, {base}, {slow}, {}).verdict, GateVerdict::kRegression);
+}
+
+// A kernel of 153 us, which is 1.5 % of the step.
+TEST(GateJudge, FloorsScaleWithTheMetric) {
+  RunSummary base = OneRun(10, 5, 2), slow = base;
+  const Metric metric = ParseMetric("op:MatMul*");
+  const auto judge = [&](GateSettings settings, std::int64_t before, std::int64_t after) {
+    base.samples[metric] = {before, before, before};
+    slow.samples[metric] = {after, after, after};
+    return Judge(settings, {base}, {slow}, {}).metrics[0];
+  };
+  const GateSettings usual = Settings({"op:MatMul*>+5%"}), low = Settings({"op:MatMul*>+0.1%"});
+  EXPECT_EQ(judge(usual, 153'000, 165'240).verdict, GateVerdict::kRegression) << "+8 %, 12.24 us";
+  EXPECT_EQ(judge(usual, 153'000, 160'650).verdict, GateVerdict::kOk) << "+5 %";
+  // A hundredth of it is 1.53 us.
+  const GateMetric small = judge(low, 153'000, 154'530);
+  EXPECT_EQ(small.verdict, GateVerdict::kUndecided);
+  EXPECT_HAS_TEXT(small.reason, "not above the floor of 1.530 us; a smaller --min_abs decides");
+  EXPECT_EQ(judge(low, 153'000, 154'531).verdict, GateVerdict::kRegression);
+  // No floor is below 1 us, and what is given is used as it is.
+  GateSettings given = usual;
+  given.min_abs_ns = 20'000;
+  EXPECT_EQ(judge(given, 153'000, 165'240).verdict, GateVerdict::kUndecided);
+  // From nothing there is no metric to scale with: the usual floors stay.
+  EXPECT_HAS_TEXT(judge(usual, 0, 15'000).reason, "not above the floor of 20.00 us");
+}
+
+TEST(GateJudge, NoMetricAboveItsLimitIsOk) {
+  RunSummary base = OneRun(100, 50, 20), slow = base;
+  const Metric metric = ParseMetric("op:MatMul*");
+  // 0.15 % of the step: such runs usually differ by 11 %, and three times that is 33 %.
+  base.samples[metric] = {153'000, 153'000, 153'000};
+  for (const std::int64_t percent : {6, 8, 25, 32}) {
+    const std::int64_t now = 153'000 + 1'530 * percent;
+    slow.samples[metric] = {now, now, now};
+    const GateReport report = Judge(Settings({"op:MatMul*>+5%"}), {base}, {slow}, {});
+    EXPECT_EQ(report.verdict, GateVerdict::kUndecided) << percent;
+    EXPECT_HAS_TEXT(report.headline, "UNDECIDED op:MatMul* 153.0 -> ");
+    EXPECT_HAS_TEXT(report.headline, "three times the noise, 50.49 us; three runs a side decide");
+    EXPECT_EQ(report.headline, report.metrics[0].line);
+  }
+  slow.samples[metric] = {160'650, 160'650, 160'650};
+  EXPECT_EQ(Judge(Settings({"op:MatMul*>+5%"}), {base}, {slow}, {}).verdict, GateVerdict::kOk);
+}
+
+TEST(GateJudge, PatternsThatMatchNothingNameWhatThereIs) {
+  const RunSummary base = WithKernels(OneRun(100, 50, 20), {{"MatMulV2", {30, 1}}});
+  RunSummary slow = base;
+  slow.breakdown.kernels = {{"aclnnAdd_Add", {kGateMs, 1}},
+                            {"aclnnMatmul_MatMulV2", {30 * kGateMs, 1}}};
+  const auto reason = [&](const char* rule) {
+    RunSummary before = base, after = slow;
+    const Metric metric = ParseRule(rule).metric;
+    before.samples[metric] = after.samples[metric] = {0, 0, 0};
+    const GateMetric judged = Judge(Settings({rule}), {before}, {after}, {}).metrics[0];
+    EXPECT_EQ(judged.verdict, GateVerdict::kInconclusive);
+    return judged.reason;
+  };
+  EXPECT_EQ(reason("kernel:MatMul*>+5%"),
+            "no name on either side matches; kernel: matches names of kernels "
+            "(aclnnMatmul_MatMulV2); op: matches their types (MatMulV2)");
+  EXPECT_HAS_TEXT(reason("op:aclnn*>+5%"), "op: matches types of kernels (MatMulV2)");
+  EXPECT_HAS_TEXT(reason("module:x>+5%"), "module: matches names of modules (Linear_0)");
+  EXPECT_HAS_TEXT(reason("api:x>+5%"), "api: matches the framework's operators (aten::mm)");
+}
+
+TEST(GateJudge, ABaselineMovesByMoreThanLuckAlone) {
+  const auto why = [](const std::vector<const char*>& rules, const RunSummary& run) {
+    return WhyBaselineStays(Judge(Settings(rules), {OneRun(100, 50, 20)}, {run}, {}));
+  };
+  // Of one run a side 4.5 % may be luck: 5 * 3 * 0.3 %.
+  EXPECT_EQ(why({"step_time>+3%"}, OneRun(95, 45, 20)), "");
+  EXPECT_EQ(why({"step_time>+3%"}, OneRun(96, 46, 20)),
+            "step_time improved by 4.000 ms, and up to 4.500 ms may be luck; three runs a side, or "
+            "learned noise (--noise), lower that");
+  EXPECT_EQ(why({"step_time>+3%"}, OneRun(100, 50, 20)), "nothing improved beyond noise");
+  EXPECT_EQ(why({"step_time>+3%"}, OneRun(110, 60, 20)), "nothing improved beyond noise");
+  // What another metric gains does not pay for growth that its own limit allows.
+  EXPECT_EQ(why({"step_time>+3%", "comm_exposed>+50%"}, OneRun(90, 35, 25)),
+            "comm_exposed grew beyond noise; --save_baseline saves the runs all the same");
 }
 
 TEST(GateJudge, LearnedNoiseTakesThePlaceOfTheUsual) {
@@ -435,7 +516,7 @@ TEST(GateJudge, LearnedNoiseTakesThePlaceOfTheUsual) {
   EXPECT_EQ(judge(slow).verdict, GateVerdict::kRegression);
   EXPECT_DOUBLE_EQ(judge(slow).noise, 0.3 * kGateMs);
   settings.learned_noise = {{"computing", 0.5}, {"step_time", 0.014}};
-  EXPECT_EQ(judge(slow).verdict, GateVerdict::kOk);  // three times 1.4 ms are 4.2 ms
+  EXPECT_EQ(judge(slow).verdict, GateVerdict::kUndecided);  // three times 1.4 ms are 4.2 ms
   EXPECT_DOUBLE_EQ(judge(slow).noise, 1.4 * kGateMs);
   settings.learned_noise = {{"step_time", 0.001}};  // smaller than usual
   EXPECT_DOUBLE_EQ(judge(slow).noise, 0.1 * kGateMs);
@@ -452,12 +533,21 @@ TEST(GateJudge, ExitCodes) {
   EXPECT_EQ(GateExitCode(GateVerdict::kInconclusive, false, lenient), 0);
   EXPECT_EQ(GateExitCode(GateVerdict::kInconclusive, false, warns), 0);
   EXPECT_EQ(GateExitCode(GateVerdict::kNotComparable, false, lenient), 4);
+  EXPECT_EQ(GateExitCode(GateVerdict::kUndecided, false, strict), 4);
+  EXPECT_EQ(GateExitCode(GateVerdict::kUndecided, false, lenient), 0);
+  EXPECT_EQ(GateExitCode(GateVerdict::kUndecided, false, warns), 0);
+  // --strict: as a regression.
+  EXPECT_EQ(GateExitCode(GateVerdict::kUndecided, false, {.strict = true}), 1);
+  EXPECT_EQ(GateExitCode(GateVerdict::kUndecided, false, {Inconclusive::kPass, false, true}), 1);
+  EXPECT_EQ(GateExitCode(GateVerdict::kUndecided, false, {Inconclusive::kFail, true, true}), 0);
+  EXPECT_EQ(GateExitCode(GateVerdict::kUndecided, true, {.strict = true}), 5);
+  EXPECT_EQ(GateExitCode(GateVerdict::kInconclusive, false, {.strict = true}), 4);
 }
 
 TEST(GateJudge, PartialDataNeverPasses) {
   const GatePolicy strict, lenient{GatePolicy::Inconclusive::kPass, true};
   for (const GateVerdict verdict :
-       {GateVerdict::kOk, GateVerdict::kImproved, GateVerdict::kRegression,
+       {GateVerdict::kOk, GateVerdict::kImproved, GateVerdict::kRegression, GateVerdict::kUndecided,
         GateVerdict::kInconclusive, GateVerdict::kNotComparable}) {
     EXPECT_GE(GateExitCode(verdict, true, strict), 4);
     EXPECT_GE(GateExitCode(verdict, true, lenient), 4);
@@ -592,11 +682,11 @@ TEST(GateFile, HasRulesWithFloorsOfTheirOwn) {
       "min_abs": "50us,2MB", "min_share": "0.2%", "min_steps": 5, "warmup": 2})"),
                 settings);
   ASSERT_EQ(settings.rules.size(), 2u);
-  EXPECT_EQ(settings.rules[0].limit.amount, std::int64_t{256} << 20);
-  EXPECT_EQ(settings.rules[0].min_abs, std::int64_t{8} << 20);
+  EXPECT_EQ(settings.rules[0].limit.amount, 256'000'000);
+  EXPECT_EQ(settings.rules[0].min_abs, 8'000'000);
   EXPECT_EQ(settings.rules[1].min_share, 0.5);
   EXPECT_EQ(settings.min_abs_ns, 50'000);
-  EXPECT_EQ(settings.min_abs_bytes, std::int64_t{2} << 20);
+  EXPECT_EQ(settings.min_abs_bytes, 2'000'000);
   EXPECT_EQ(settings.min_steps, 5u);
   EXPECT_EQ(settings.warmup, 2u);
 }

@@ -14,7 +14,7 @@ TEST(GateRule, ReadsSharesAndAmounts) {
   EXPECT_EQ(ParseRule("comm_exposed>+5%&+200us"),
             (Rule{{MetricKind::kCommExposed, ""}, {5.0, 200'000}, {}, {}}));
   EXPECT_EQ(ParseRule("peak_memory>+256MB"),
-            (Rule{{MetricKind::kPeakMemory, ""}, {{}, 268'435'456}, {}, {}}));
+            (Rule{{MetricKind::kPeakMemory, ""}, {{}, 256'000'000}, {}, {}}));
   EXPECT_EQ(ParseRule("op:MatMul*>+10%"), (Rule{{MetricKind::kOp, "MatMul*"}, {10.0, {}}, {}, {}}));
 }
 
@@ -43,7 +43,7 @@ TEST(GateRule, ErrorsNameThePlaceAndTheMend) {
   EXPECT_HAS_TEXT(message("step_time>"), "character 1: '' is not a limit");
   EXPECT_HAS_TEXT(message("step_time>-3%"), "'-3%' is not a limit");
   EXPECT_HAS_TEXT(message("step_time>+256MB"), "+200us (ns, us, ms, s)");
-  EXPECT_HAS_TEXT(message("peak_memory>+3us"), "+256MB (B, KB, MB, GB)");
+  EXPECT_HAS_TEXT(message("peak_memory>+3us"), "+256MB (B, kB, MB, GB; KiB, MiB, GiB)");
   EXPECT_HAS_TEXT(message("step_time>+3%&+4%"), "'+4%' is the second share");
   EXPECT_HAS_TEXT(message("step_time>+3ms&+4ms"), "'+4ms' is the second amount");
   EXPECT_HAS_TEXT(message("step_time>nan%"), "is not a limit");
@@ -52,7 +52,12 @@ TEST(GateRule, ErrorsNameThePlaceAndTheMend) {
 TEST(GateRule, AmountsAreWholeNanosecondsAndBytes) {
   EXPECT_EQ(ParseAmount("1.5us", Quantity::kTime), 1500);
   EXPECT_EQ(ParseAmount("+2 s", Quantity::kTime), 2'000'000'000);
-  EXPECT_EQ(ParseAmount("1.5KB", Quantity::kBytes), 1536);
+  EXPECT_EQ(ParseAmount("1.5kB", Quantity::kBytes), 1500);
+  EXPECT_EQ(ParseAmount("1.5KB", Quantity::kBytes), 1500);
+  EXPECT_EQ(ParseAmount("256MB", Quantity::kBytes), 256'000'000);
+  EXPECT_EQ(ParseAmount("1.5KiB", Quantity::kBytes), 1536);
+  EXPECT_EQ(ParseAmount("256MiB", Quantity::kBytes), 268'435'456);
+  EXPECT_EQ(ParseAmount("1GiB", Quantity::kBytes), 1'073'741'824);
   EXPECT_EQ(ParseAmount("20", Quantity::kTime), std::nullopt);
   EXPECT_EQ(ParseAmount("1e30s", Quantity::kTime), std::nullopt);
   EXPECT_EQ(ParseAmount("99999999999999s", Quantity::kTime), std::nullopt);
@@ -60,7 +65,7 @@ TEST(GateRule, AmountsAreWholeNanosecondsAndBytes) {
 
 TEST(GateRule, LimitsAreShownWithTheirUnit) {
   EXPECT_EQ(LimitText({5.0, 200'000}, Quantity::kTime), "5 % and 200.0 us");
-  EXPECT_EQ(LimitText({{}, 268'435'456}, Quantity::kBytes), "256.0 MB");
+  EXPECT_EQ(LimitText({{}, 256'000'000}, Quantity::kBytes), "256.0 MB");
   EXPECT_EQ(LimitText({}, Quantity::kTime), "");
 }
 

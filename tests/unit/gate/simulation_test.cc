@@ -13,6 +13,7 @@
 #include "gate/decision.h"
 #include "gate/levels.h"
 #include "mpa/gate/comparable.h"
+#include "mpa/gate/judge.h"
 
 namespace mpa::gate {
 namespace {
@@ -133,6 +134,71 @@ TEST(GateSimulation, FivePercentIsDetected) {
 TEST(GateSimulation, OneRunASideIsCarefulToo) {
   EXPECT_LE(Alarms({.runs = 1}, kTrials, 8), 0.02);
   EXPECT_GE(Alarms({.runs = 1, .slower = 0.05}, kTrials, 9), 0.90);
+}
+
+// --- What --update_baseline saves ---
+
+// How far the baseline is from what the program takes after so many updates with runs of the same
+// program, as a part of it, and how often it moved.
+struct Creep {
+  double distance = 0;
+  int moves = 0;
+};
+
+Creep UpdateWithEqualRuns(const Scenario& scenario, int updates, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const Rule rule{{MetricKind::kStepTime, ""}, {scenario.limit_percent, {}}, {}, {}};
+  const Floors floors{.min_abs = 20'000, .min_samples = 3, .usual_noise = 0.003};
+  // The first baseline is neither lucky nor not: its runs are those of a program without noise.
+  Program calm = scenario.program;
+  calm.run_noise = calm.step_noise = 0;
+  Runs base = Simulate(calm, scenario.runs, scenario.steps, random);
+  Creep creep;
+  for (int i = 0; i < updates; ++i) {
+    Runs comparison = Simulate(scenario.program, scenario.runs, scenario.steps, random);
+    GateReport report;
+    report.metrics = {Decide(rule, floors, base, comparison)};
+    report.verdict = report.metrics.front().verdict;
+    if (!WhyBaselineStays(report).empty()) continue;
+    base = std::move(comparison);
+    ++creep.moves;
+  }
+  const auto level = static_cast<double>(LevelsOf(base, base).base);
+  creep.distance = std::abs(level / scenario.program.step_ns - 1);
+  return creep;
+}
+
+TEST(GateSimulation, LuckMovesNoBaseline) {
+  // Runs that differ by 0.3 %, as identical ones did, and by three times as much.
+  for (const int runs : {1, 3}) {
+    for (const double run_noise : {0.003, 0.009}) {
+      for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        const Scenario scenario{.runs = runs, .program = {.run_noise = run_noise}};
+        const Creep creep = UpdateWithEqualRuns(scenario, 200, seed);
+        SCOPED_TRACE(fmt::format("{} runs, {}, seed {}: {} moves, {:.2f} %", runs, run_noise, seed,
+                                 creep.moves, 100 * creep.distance));
+        EXPECT_EQ(creep.moves, 0);
+      }
+    }
+  }
+}
+
+TEST(GateSimulation, WhatIsClearlyFasterMovesTheBaseline) {
+  const Rule rule{{MetricKind::kStepTime, ""}, {3, {}}, {}, {}};
+  const Floors floors{.min_abs = 20'000, .min_samples = 3, .usual_noise = 0.003};
+  std::mt19937_64 random(11);
+  Program faster;
+  faster.step_ns *= 0.93;
+  int moves = 0;
+  constexpr int kUpdates = 200;
+  for (int i = 0; i < kUpdates; ++i) {
+    const Runs base = Simulate({}, 3, 10, random), comparison = Simulate(faster, 3, 10, random);
+    GateReport report;
+    report.metrics = {Decide(rule, floors, base, comparison)};
+    report.verdict = report.metrics.front().verdict;
+    moves += WhyBaselineStays(report).empty() ? 1 : 0;
+  }
+  EXPECT_GE(moves, kUpdates * 95 / 100);
 }
 
 // --- One run a side ---

@@ -18,10 +18,13 @@ TEST(Amount, HasFourDigitsInTheUnitOfItsSize) {
   EXPECT_EQ(AmountText(Quantity::kTime, 10'000'000'000), "10.00 s");
 }
 
-TEST(Amount, CountsBytesByPowersOf1024) {
-  EXPECT_EQ(AmountText(Quantity::kBytes, std::int64_t{256} << 20), "256.0 MB");
-  EXPECT_EQ(AmountText(Quantity::kBytes, std::int64_t{3} << 29), "1.500 GB");
-  EXPECT_EQ(AmountText(Quantity::kBytes, 1023), "1023 B");
+TEST(Amount, CountsBytesByPowersOf1000) {
+  // 2^28 and 3 * 2^29 bytes; a GB is 10^9 bytes here as in "GB/s".
+  EXPECT_EQ(AmountText(Quantity::kBytes, std::int64_t{256} << 20), "268.4 MB");
+  EXPECT_EQ(AmountText(Quantity::kBytes, std::int64_t{3} << 29), "1.611 GB");
+  EXPECT_EQ(AmountText(Quantity::kBytes, 1'322'233'856), "1.322 GB");
+  EXPECT_EQ(AmountText(Quantity::kBytes, 1'023), "1.023 kB");
+  EXPECT_EQ(AmountText(Quantity::kBytes, 999), "999 B");
 }
 
 TEST(Amount, ValuesOfOneScaleShareUnitAndDecimals) {

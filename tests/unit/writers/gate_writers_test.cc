@@ -85,6 +85,30 @@ TEST(GateText, SaysTheVerdictOnce) {
   EXPECT_HAS_TEXT(text, "\n  line of free\n");
 }
 
+TEST(GateForms, WhatIsUndecidedIsGreenInNone) {
+  GateReport report = Slower();
+  report.verdict = report.metrics[0].verdict = GateVerdict::kUndecided;
+  report.metrics[0].reason = "not above the floor of 9.000 ms";
+  report.metrics[0].line = "UNDECIDED step_time: not above the floor of 9.000 ms";
+  report.headline = report.metrics[0].line;
+  report.metrics.push_back(report.metrics[0]);
+  report.metrics[1].name = "free";
+  report.metrics[1].line = "UNDECIDED free: not above the floor of 9.000 ms";
+  report.exit_code = 4;
+  EXPECT_EQ(CountOf(Screen(report), "not above the floor"), 2u) << "once for each";
+  EXPECT_EQ(CountOf(FormatGateJunit(report), "<error message=\"UNDECIDED "), 2u);
+  EXPECT_HAS_TEXT(FormatGateJson(report), "\"verdict\": \"undecided\"");
+  EXPECT_HAS_TEXT(FormatGateOpenMetrics(report),
+                  "{metric=\"free\",msprof_gate_verdict=\"undecided\"} 1\n");
+  EXPECT_HAS_TEXT(FormatGateMarkdown(report),
+                  "### Not decided\n\n- free: not above the floor of 9.000 ms\n");
+  EXPECT_HAS_TEXT(FormatGateAnnotations(report), "::error title=msprof-analyze gate::UNDECIDED");
+  report.exit_code = 1;  // --strict
+  EXPECT_EQ(CountOf(FormatGateJunit(report), "<failure message=\"UNDECIDED "), 2u);
+  report.exit_code = 0;  // --on_inconclusive pass
+  EXPECT_EQ(CountOf(FormatGateJunit(report), "<skipped message=\"UNDECIDED "), 2u);
+}
+
 TEST(GateText, ListsNoNoise) {
   GateReport report = Slower();
   report.change =
@@ -207,7 +231,7 @@ TEST(GateOpenMetrics, HasNoValuesOfWhatWasNotJudged) {
   EXPECT_HAS_TEXT(text, "msprof_gate_base_seconds{metric=\"step_time\"} 0.100000000\n");
   EXPECT_HAS_TEXT(text, "msprof_gate_comparison_seconds{metric=\"step_time\"} 0.105000000\n");
   EXPECT_HAS_TEXT(text, "msprof_gate_noise_seconds{metric=\"step_time\"} 0.000500000\n");
-  EXPECT_EQ(CountOf(text, "metric=\"free\""), 4u) << "its verdict alone, in four states";
+  EXPECT_EQ(CountOf(text, "metric=\"free\""), 5u) << "its verdict alone, in five states";
   EXPECT_EQ(CountOf(text, "seconds{metric=\"free\""), 0u);
   EXPECT_HAS_TEXT(text, "{metric=\"free\",msprof_gate_verdict=\"inconclusive\"} 1\n");
 }
