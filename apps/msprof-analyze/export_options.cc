@@ -142,6 +142,7 @@ void ExportOptions::Show(const Report& report) const {
       PrintLines(Wrapped(line, indent));
     }
     PrintLines(report.story);
+    if (report.settings) PrintLines(Wrapped(Printable(SettingsLine(*report.settings)), 4));
   }
 }
 

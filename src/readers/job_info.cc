@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "mpa/capture/recorded_settings.h"
 #include "mpa/io/json_document.h"
 #include "mpa/readers/reader.h"
 
@@ -43,11 +44,12 @@ void SetDistributedArgs(const nlohmann::json& distributed_args, JobInfo& job) {
   job.distributed_args = "{" + text + "}";
 }
 
-void AddEnvironment(const nlohmann::json& variables, JobInfo& job) {
-  if (!variables.is_object()) return;
-  for (const auto& [name, value] : variables.items()) {
-    if (value.is_string() && !value.get_ref<const std::string&>().empty())
-      job.settings[name] = value.get<std::string>();
+void KeepSettings(const nlohmann::json& document, JobInfo& job) {
+  RecordedSettings recorded;
+  AddMetadata(document, recorded);
+  job.settings.merge(FlatSettings(recorded));
+  for (const auto& [name, value] : recorded[SettingKind::kEnvironment]) {
+    if (!value.empty()) job.settings[name] = value;
   }
 }
 
@@ -85,7 +87,7 @@ void ReadMetadata(const CaptureFile& file, const ReadRequest& request, RankTrace
   if (!Intersects(request.wanted, Tables::kJobInfo)) return;
   AddJobGroups(groups, trace.job);
   SetDistributedArgs(io::Member(document, "distributed_args"), trace.job);
-  AddEnvironment(io::Member(document, "ENV_VARIABLES"), trace.job);
+  KeepSettings(document, trace.job);
   SetPipeline(io::Member(document, "pp_info"), trace.job);
 }
 

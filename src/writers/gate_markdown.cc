@@ -187,6 +187,8 @@ std::string FormatGateMarkdown(const GateReport& report) {
   AddVerdict(report.headline, document);
   if (report.partial) document.Add("\nJudged on partial data: parts of the input were left out.");
   AddMetrics(report.metrics, document);
+  if (const std::string settings = SettingsLine(report.settings); !settings.empty())
+    document.Add('\n' + EscapedMarkdown(settings));
   if (!report.hint.empty()) document.Add("\nHint: " + report.hint);
   std::vector<std::string> taken_off;
   if (report.warmup) taken_off.push_back(WarmupText(*report.warmup));
