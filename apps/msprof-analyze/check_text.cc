@@ -88,7 +88,7 @@ std::string SettingsText(const ProfilerInfo& settings) {
   return Join(parts);
 }
 
-const SettingValues& ValuesOf(SettingKind kind, const RecordedSettings& settings) {
+const SettingValues& SettingsOfKind(SettingKind kind, const RecordedSettings& settings) {
   static const SettingValues kNone;
   const auto found = settings.find(kind);
   return found == settings.end() ? kNone : found->second;
@@ -97,7 +97,7 @@ const SettingValues& ValuesOf(SettingKind kind, const RecordedSettings& settings
 // "record_shapes, with_stack": what the profiler was asked for besides.
 std::string SwitchesText(const RecordedSettings& settings) {
   std::vector<std::string> on;
-  for (const auto& [name, value] : ValuesOf(SettingKind::kProfiler, settings)) {
+  for (const auto& [name, value] : SettingsOfKind(SettingKind::kProfiler, settings)) {
     if (value == "on") on.push_back(name);
   }
   return Join(on);
@@ -105,7 +105,7 @@ std::string SwitchesText(const RecordedSettings& settings) {
 
 // "ASCEND_LAUNCH_BLOCKING=1 (costs time: ...), HCCL_ALGO=...; 6 recorded variables are not set".
 std::string EnvironmentText(const RecordedSettings& settings) {
-  const SettingValues& variables = ValuesOf(SettingKind::kEnvironment, settings);
+  const SettingValues& variables = SettingsOfKind(SettingKind::kEnvironment, settings);
   std::vector<std::string> set;
   for (const auto& [name, value] : variables) {
     if (value.empty()) continue;
@@ -122,7 +122,7 @@ std::string EnvironmentText(const RecordedSettings& settings) {
 // The versions that the line of the framework does not have.
 std::string VersionsText(const RecordedSettings& settings) {
   std::vector<std::string> versions;
-  for (const auto& [name, value] : ValuesOf(SettingKind::kVersion, settings)) {
+  for (const auto& [name, value] : SettingsOfKind(SettingKind::kVersion, settings)) {
     if (!IsOneOf(name, {"torch_npu_version", "cann_version"}))
       versions.push_back(fmt::format("{} {}", name, value));
   }
@@ -311,10 +311,10 @@ std::vector<Block> Fold(const CheckReport& report, bool color) {
   for (Block& block : blocks) {
     std::vector<const RecordedSettings*> of_ranks;
     for (const RankFacts* rank : block.ranks) of_ranks.push_back(&rank->all_settings);
-    block.body =
-        Body(*block.ranks.front(), *block.verdicts,
-             {block.unread_tables.begin(), block.unread_tables.end()},
-             ValuesOf(SettingKind::kMetadata, JoinSettings(of_ranks)), report.survey.path, color);
+    block.body = Body(*block.ranks.front(), *block.verdicts,
+                      {block.unread_tables.begin(), block.unread_tables.end()},
+                      SettingsOfKind(SettingKind::kMetadata, JoinSettings(of_ranks)),
+                      report.survey.path, color);
   }
   return blocks;
 }

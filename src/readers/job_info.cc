@@ -48,8 +48,12 @@ void KeepSettings(const nlohmann::json& document, JobInfo& job) {
   RecordedSettings recorded;
   AddMetadata(document, recorded);
   job.settings.merge(FlatSettings(recorded));
-  for (const auto& [name, value] : recorded[SettingKind::kEnvironment]) {
-    if (!value.empty()) job.settings[name] = value;
+  // Causes need whole values, however long.
+  const nlohmann::json& variables = io::Member(document, "ENV_VARIABLES");
+  if (!variables.is_object()) return;
+  for (const auto& [name, value] : variables.items()) {
+    if (value.is_string() && !value.get_ref<const std::string&>().empty())
+      job.settings[name] = value.get<std::string>();
   }
 }
 

@@ -16,8 +16,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+from cli import DOCS, main
 from captures import DATABASE, build_database
-from cli import BASE, DOCS, main
 from formats import check_document
 from gate_runs import GateRuns
 from groups import SKIPPED
