@@ -139,8 +139,8 @@ std::string MetadataText(const SettingValues& metadata) {
     shown.push_back(fmt::format("{}={}", name, all ? value : CutEnd(value, kColumns)));
   }
   if (shown.size() < metadata.size())
-    shown.push_back(fmt::format("and {} more (-v)", metadata.size() - shown.size()));
-  return Join(shown);
+    shown.push_back(fmt::format("{} more (-v)", metadata.size() - shown.size()));
+  return fmt::format("{}", fmt::join(shown, "; "));  // lists have commas
 }
 
 std::string StepsText(const RankFacts& facts) {

@@ -33,6 +33,11 @@ bool IsNoise(const std::string& name, const Value& value) {
   return value && DiffersByNature(name, *value);
 }
 
+// The form in which results are kept, which no step notices.
+bool IsOfFiles(std::string_view name) {
+  return IsOneOf(name, {"export_type", "data_simplification"});
+}
+
 void CompareKind(SettingKind kind, const SettingValues& base, const SettingValues& comparison,
                  ComparedSettings& compared) {
   std::set<std::string> names;
@@ -46,6 +51,7 @@ void CompareKind(SettingKind kind, const SettingValues& base, const SettingValue
                                  .comparison = ValueIn(comparison, name)};
     const auto& [before, after] = std::tie(difference.base, difference.comparison);
     if (IsNoise(name, before) || IsNoise(name, after)) continue;
+    if (kind == SettingKind::kProfiler && IsOfFiles(name)) continue;
     if (before && after) ++compared.compared;
     if (before && after ? *before == *after : !MattersAlone(kind, before ? *before : *after))
       continue;
@@ -78,15 +84,32 @@ std::string ShownValue(SettingKind kind, const Value& value, std::size_t from, b
   return (begin > 0 ? "..." : "") + CutEnd(value->substr(begin), kColumns);
 }
 
-std::string CostText(const SettingDifference& difference, bool chinese) {
+struct Phrase {
+  std::string_view english, chinese;
+};
+
+// `brief`: what the value does was said before.
+std::string CostText(const SettingDifference& difference, bool brief, bool chinese) {
   if (difference.costs.empty()) return "";
-  const std::string_view costs = chinese ? difference.costs_chinese : difference.costs;
   const bool both = difference.base_costs && difference.comparison_costs;
-  const char* whose = both ? (chinese ? "两者均影响性能" : "both cost time")
-                      : difference.comparison_costs
-                          ? (chinese ? "影响性能" : "costs time")
-                          : (chinese ? "基线的取值影响性能" : "the base's value costs time");
-  return chinese ? fmt::format("（{}：{}）", whose, costs) : fmt::format(" ({}: {})", whose, costs);
+  const Phrase whose = both ? Phrase{"both cost time", "两者均影响性能"}
+                       : difference.comparison_costs
+                           ? Phrase{"costs time", "影响性能"}
+                           : Phrase{"the base's value costs time", "基线的取值影响性能"};
+  const std::string_view costs = chinese ? difference.costs_chinese : difference.costs;
+  const char *open = chinese ? "（" : " (", *close = chinese ? "）" : ")",
+             *colon = chinese ? "：" : ": ";
+  return fmt::format("{}{}{}{}{}", open, chinese ? whose.chinese : whose.english,
+                     brief ? "" : colon, brief ? std::string_view() : costs, close);
+}
+
+std::string TextOf(const SettingDifference& difference, bool brief, bool chinese) {
+  const std::string base = difference.base.value_or(""), now = difference.comparison.value_or("");
+  const auto same = static_cast<std::size_t>(std::ranges::mismatch(base, now).in1 - base.begin());
+  return fmt::format("{} {} -> {}{}", difference.name,
+                     ShownValue(difference.kind, difference.base, same, chinese),
+                     ShownValue(difference.kind, difference.comparison, same, chinese),
+                     CostText(difference, brief, chinese));
 }
 
 }  // namespace
@@ -108,23 +131,16 @@ ComparedSettings CompareSettings(const RecordedSettings& base, const RecordedSet
   return compared;
 }
 
-std::string DifferenceText(const SettingDifference& difference, bool chinese) {
-  const std::string base = difference.base.value_or(""), now = difference.comparison.value_or("");
-  const auto same = static_cast<std::size_t>(std::ranges::mismatch(base, now).in1 - base.begin());
-  return fmt::format("{} {} -> {}{}", difference.name,
-                     ShownValue(difference.kind, difference.base, same, chinese),
-                     ShownValue(difference.kind, difference.comparison, same, chinese),
-                     CostText(difference, chinese));
-}
-
 std::string SettingsLine(const ComparedSettings& compared, bool chinese) {
   constexpr std::size_t kMost = 6, kColumns = 300;
   const std::vector<SettingDifference>& all = compared.differing;
   if (all.empty()) return "";
   std::string line = chinese ? "取值不同的设置：" : "settings that differ: ";
+  std::set<std::string_view> told;
   std::size_t shown = 0;
   for (; shown < std::min(all.size(), kMost); ++shown) {
-    const std::string text = DifferenceText(all[shown], chinese);
+    const bool brief = !told.insert(all[shown].costs).second;
+    const std::string text = TextOf(all[shown], brief, chinese);
     if (shown > 0 && ColumnsOf(line) + ColumnsOf(text) > kColumns) break;
     line += fmt::format("{}{}", shown == 0 ? "" : chinese ? "，" : ", ", text);
   }

@@ -159,7 +159,7 @@ class Settings(Twins):
         words = " ".join(screen.split())
         self.assertIn("environment ASCEND_LAUNCH_BLOCKING=1 (costs time: the host waits for the device at every "
                       "launch), HCCL_ALGO=ring; 1 recorded variable not set", words)
-        self.assertIn("metadata begun=2026-11-28T11:00:00, layers=4, save_dir=/data/run_2", words)
+        self.assertIn("metadata begun=2026-11-28T11:00:00; layers=4; save_dir=/data/run_2", words)
         self.assertIn("switched on record_shapes", words)
         self.assertLessEqual(max(map(len, screen.splitlines())), 80)
         document = json.loads(self.run_tool("check", self.twin, "--json").out)
@@ -172,7 +172,7 @@ class Settings(Twins):
     def test_much_metadata_is_bounded_on_the_screen(self):
         self.describe(self.twin, {f"name_{i:03}": "x" * 500 for i in range(700)})
         shown = self.run_tool("check", self.twin).out
-        self.assertIn("and 492 more (-v)", " ".join(shown.split()))  # 8 of the 500 that are kept
+        self.assertIn("; 492 more (-v)", " ".join(shown.split()))  # 8 of the 500 that are kept
         self.assertIn("more than 499 settings of the kind metadata", " ".join(shown.split()))
         self.assertLess(len(shown.splitlines()), 60)
         line = told(self.compare(comparison=self.twin, base=self.base).out)

@@ -39,12 +39,9 @@ struct ComparedSettings {
 /// version that one side alone states is none: older profilers do not record all of them.
 ComparedSettings CompareSettings(const RecordedSettings& base, const RecordedSettings& comparison);
 
-/// "ASCEND_LAUNCH_BLOCKING 0 -> 1 (costs time: the host waits for the device at every launch)".
-/// Long values begin shortly before the place in which they differ.
-std::string DifferenceText(const SettingDifference& difference, bool chinese = false);
-
-/// "settings that differ: A 0 -> 1, B 2 -> 3; 4 more: see check", in one line of about 400
-/// characters at most. Empty: none is known to differ.
+/// "settings that differ: A 0 -> 1 (costs time: the host waits ...), B 2 -> 3; 4 more: see check",
+/// in one line of about 400 characters at most. Long values begin shortly before the place in which
+/// they differ. Empty: none is known to differ.
 std::string SettingsLine(const ComparedSettings& compared, bool chinese = false);
 
 }  // namespace mpa

@@ -113,6 +113,23 @@ TEST(SettingDifferences, LongValuesShowWhereTheyDiffer) {
             "settings that differ: PYTORCH_NPU_ALLOC_CONF ...t_size_mb:64 -> ...t_size_mb:128");
 }
 
+TEST(SettingDifferences, WhatTwoOfThemCostIsSaidOnce) {
+  const RecordedSettings off = {{SettingKind::kProfiler,
+                                 {{"with_modules", "off"}, {"with_stack", "off"}}}},
+                         on = {{SettingKind::kProfiler,
+                                {{"with_modules", "on"}, {"with_stack", "on"}}}};
+  EXPECT_EQ(
+      LineOf(off, on),
+      "settings that differ: with_modules off -> on (costs time: host times are inflated, most "
+      "for small operators), with_stack off -> on (costs time)");
+}
+
+TEST(SettingDifferences, TheFormOfTheResultsIsNoDifference) {
+  EXPECT_EQ(LineOf({{SettingKind::kProfiler, {{"export_type", "text"}}}},
+                   {{SettingKind::kProfiler, {{"export_type", "db"}}}}),
+            "");
+}
+
 TEST(SettingDifferences, InChinese) {
   EXPECT_EQ(
       SettingsLine(CompareSettings(Environment({{"ASCEND_LAUNCH_BLOCKING", ""}}),
