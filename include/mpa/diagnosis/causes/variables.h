@@ -18,8 +18,8 @@ using Settings = std::map<std::string, std::string>;
 /// A variable of the environment that bears on the performance.
 struct Variable {
   std::string_view name;
-  bool must_agree = false;  ///< all ranks of a job should have the same value
-  bool is_finding = false;  ///< its poor values are findings; others stand in the sheet alone
+  bool must_agree = false;       ///< all ranks of a job should have the same value
+  bool is_finding = false;       ///< its poor values are findings; others stand in the sheet alone
   Wording advice = {};           ///< what to set instead of a value that costs time
   std::string_view better = {};  ///< that value
   std::vector<const FindingInfo*> serves = {};  ///< findings that it adds to, the nearest first
