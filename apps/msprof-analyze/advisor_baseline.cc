@@ -99,6 +99,46 @@ ChangeNode StepChange(const nlohmann::json& before, const nlohmann::json& now) {
   return longest;
 }
 
+// Documents of versions before, and those that were cut, have those that bear on the performance
+// alone, and of these the ones that are set.
+RecordedSettings KnownSettings(const nlohmann::json& capture) {
+  static const std::map<std::string_view, const char*> switches = {
+      {"profiler.stack", "with_stack"},
+      {"profiler.shapes", "record_shapes"},
+      {"profiler.memory", "profile_memory"},
+      {"profiler.modules", "with_modules"}};
+  RecordedSettings settings;
+  for (const auto& [name, value] : io::Member(capture, "settings").items()) {
+    // "0 (rank 3), 2 (ranks 0-2)" is no value.
+    if (!value.is_string() ||
+        value.get_ref<const std::string&>().find(" (rank") != std::string::npos)
+      continue;
+    const auto found = switches.find(name);
+    if (found != switches.end()) {
+      AddSetting(SettingKind::kProfiler, found->second, value.get<std::string>(), settings);
+    } else if (!name.starts_with("profiler.")) {
+      AddSetting(SettingKind::kEnvironment, name, value.get<std::string>(), settings);
+    }
+  }
+  return settings;
+}
+
+RecordedSettings SettingsIn(const nlohmann::json& diagnosis) {
+  const nlohmann::json& capture = io::Member(diagnosis, "capture");
+  const nlohmann::json& recorded = io::Member(capture, "recorded_settings");
+  if (!recorded.is_object()) return KnownSettings(capture);
+  RecordedSettings settings;
+  for (const SettingKind kind : kSettingKinds) {
+    const nlohmann::json& values = io::Member(recorded, std::string(NameOf(kind)).c_str());
+    if (!values.is_object()) continue;
+    settings[kind];
+    for (const auto& [name, value] : values.items()) {
+      if (value.is_string()) AddSetting(kind, name, value.get<std::string>(), settings);
+    }
+  }
+  return settings;
+}
+
 // "step of rank 0: +12.000 ms (+8.1 %)" and what that is made of.
 void AddStep(const ChangeNode& step, bool chinese, std::size_t width,
              std::vector<std::string>& lines) {
@@ -134,6 +174,7 @@ nlohmann::json ReadEarlierDiagnosis(const std::string& path) {
 FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now, double grown) {
   FindingChanges changes;
   changes.step = StepChange(before, now);
+  changes.settings = CompareSettings(SettingsIn(before), SettingsIn(now));
   const std::map<std::string, std::int64_t> old_gains = GainsOf(before), gains = GainsOf(now);
   const std::optional<int> cut_from = FirstCutSection(before);
   std::map<std::string, int> sections;
@@ -162,6 +203,10 @@ std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, st
   constexpr std::size_t kWord = 6;
   std::vector<std::string> lines;
   AddStep(changes.step, chinese, width, lines);
+  if (const std::string settings = SettingsLine(changes.settings, chinese); !settings.empty()) {
+    for (std::string& line : Wrapped(Printable(settings), 2, width))
+      lines.push_back(std::move(line));
+  }
   const std::size_t before_findings = lines.size();
   for (const FindingChange& change : changes.rows) {
     const std::string word(chinese ? words.at(change.what) : change.what);
@@ -194,6 +239,23 @@ nlohmann::ordered_json StepChangeJson(const ChangeNode& step) {
                      {"now_ns", part.comparison}});
   }
   return {{"before_ns", step.base}, {"now_ns", step.comparison}, {"parts", parts}};
+}
+
+nlohmann::ordered_json SettingChangesJson(const ComparedSettings& compared) {
+  const auto value = [](const std::optional<std::string>& text) {
+    return text ? nlohmann::ordered_json(*text) : nlohmann::ordered_json();
+  };
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const SettingDifference& difference : compared.differing) {
+    rows.push_back({{"name", difference.name},
+                    {"kind", NameOf(difference.kind)},
+                    {"before", value(difference.base)},
+                    {"now", value(difference.comparison)},
+                    {"before_costs_time", difference.base_costs},
+                    {"now_costs_time", difference.comparison_costs},
+                    {"cost", difference.costs}});
+  }
+  return {{"line", SettingsLine(compared)}, {"differing", rows}};
 }
 
 nlohmann::ordered_json ChangesJson(const std::vector<FindingChange>& changes) {

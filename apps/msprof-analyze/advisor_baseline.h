@@ -11,6 +11,7 @@
 #include "mpa/change/account_change.h"
 #include "mpa/pipeline/cluster.h"
 #include "mpa/report/report.h"
+#include "mpa/settings/differences.h"
 
 namespace mpa {
 
@@ -25,6 +26,7 @@ struct FindingChanges {
   /// What the step of a rank that both runs have is made of, by categories: of the rank whose step
   /// takes longest. Without children: no rank has one.
   ChangeNode step;
+  ComparedSettings settings;
   std::vector<FindingChange> rows;
   /// Findings of now that the earlier document does not have, but may have lost when it was cut.
   std::size_t untold = 0;
@@ -37,9 +39,11 @@ nlohmann::json ReadEarlierDiagnosis(const std::string& path);
 /// cost.
 FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now, double grown);
 
-/// Lines of at most `width` columns for what the step is made of, then one for each finding.
+/// Lines of at most `width` columns for what the step is made of and the settings that differ, then
+/// one for each finding.
 std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, std::size_t width);
 nlohmann::ordered_json ChangesJson(const std::vector<FindingChange>& changes);
+nlohmann::ordered_json SettingChangesJson(const ComparedSettings& compared);
 nlohmann::ordered_json StepChangeJson(const ChangeNode& step);
 
 /// Adds the sheets "Kernel compare of ..." and "Api compare of ..." of the Python tool: the rank

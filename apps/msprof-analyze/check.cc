@@ -121,6 +121,15 @@ Json ToJson(const std::optional<ProfilerInfo>& settings) {
           {"mstx", settings->mstx}};
 }
 
+Json ToJson(const RecordedSettings& settings) {
+  Json kinds = Json::object();
+  for (const SettingKind kind : kSettingKinds) {
+    const auto found = settings.find(kind);
+    kinds[std::string(NameOf(kind))] = found == settings.end() ? Json() : Json(found->second);
+  }
+  return kinds;
+}
+
 Json ToJson(const Contents& recorded) {
   Json contents;
   for (const RecordedContent& content : kRecordedContents)
@@ -199,6 +208,7 @@ Json ToJson(const RankFacts& facts, const std::vector<Verdict>& verdicts) {
           {"torch_npu_version", OrNull(facts.torch_npu_version)},
           {"cann_version", OrNull(facts.cann_version)},
           {"settings", ToJson(facts.settings)},
+          {"recorded_settings", ToJson(facts.all_settings)},
           {"steps", OrNull(facts.steps)},
           {"recorded", ToJson(facts.recorded)},
           {"records", facts.kind == CaptureKind::kNpuRaw ? ToJson(facts.records) : Json()},

@@ -8,8 +8,10 @@
 
 #include "check_report.h"
 #include "help.h"
+#include "mpa/base/columns.h"
 #include "mpa/base/log.h"
 #include "mpa/base/text.h"
+#include "mpa/settings/costly.h"
 
 namespace mpa {
 namespace {
@@ -84,6 +86,61 @@ std::string SettingsText(const ProfilerInfo& settings) {
                                 schedule->active, schedule->repeat));
   }
   return Join(parts);
+}
+
+const SettingValues& SettingsOfKind(SettingKind kind, const RecordedSettings& settings) {
+  static const SettingValues kNone;
+  const auto found = settings.find(kind);
+  return found == settings.end() ? kNone : found->second;
+}
+
+// "record_shapes, with_stack": what the profiler was asked for besides.
+std::string SwitchesText(const RecordedSettings& settings) {
+  std::vector<std::string> on;
+  for (const auto& [name, value] : SettingsOfKind(SettingKind::kProfiler, settings)) {
+    if (value == "on") on.push_back(name);
+  }
+  return Join(on);
+}
+
+// "ASCEND_LAUNCH_BLOCKING=1 (costs time: ...), HCCL_ALGO=...; 6 recorded variables are not set".
+std::string EnvironmentText(const RecordedSettings& settings) {
+  const SettingValues& variables = SettingsOfKind(SettingKind::kEnvironment, settings);
+  std::vector<std::string> set;
+  for (const auto& [name, value] : variables) {
+    if (value.empty()) continue;
+    set.push_back(fmt::format("{}={}", name, value));
+    if (CostsTime(name, variables))
+      set.back() += fmt::format(" (costs time: {})", CostlySettingNamed(name)->costs);
+  }
+  const std::size_t empty = variables.size() - set.size();
+  if (empty == 0) return Join(set);
+  return fmt::format("{}{} not set", set.empty() ? "" : Join(set) + "; ",
+                     Counted(static_cast<std::int64_t>(empty), "recorded variable"));
+}
+
+// The versions that the line of the framework does not have.
+std::string VersionsText(const RecordedSettings& settings) {
+  std::vector<std::string> versions;
+  for (const auto& [name, value] : SettingsOfKind(SettingKind::kVersion, settings)) {
+    if (!IsOneOf(name, {"torch_npu_version", "cann_version"}))
+      versions.push_back(fmt::format("{} {}", name, value));
+  }
+  return Join(versions);
+}
+
+// As many as a screen has room for, with -v all of them.
+std::string MetadataText(const SettingValues& metadata) {
+  constexpr std::size_t kMost = 8, kColumns = 60;
+  const bool all = LogEnabled(LogLevel::kInfo);
+  std::vector<std::string> shown;
+  for (const auto& [name, value] : metadata) {
+    if (!all && shown.size() == kMost) break;
+    shown.push_back(fmt::format("{}={}", name, all ? value : CutEnd(value, kColumns)));
+  }
+  if (shown.size() < metadata.size())
+    shown.push_back(fmt::format("{} more (-v)", metadata.size() - shown.size()));
+  return fmt::format("{}", fmt::join(shown, "; "));  // lists have commas
 }
 
 std::string StepsText(const RankFacts& facts) {
@@ -208,14 +265,19 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, WrappedText& page) {
   }
 }
 
-// What is said of a rank, apart from what differs from rank to rank anyway.
+// What is said of a rank, apart from what differs from rank to rank anyway. `metadata` is that of
+// all ranks of which the same is said.
 std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
-                 const std::vector<std::string>& unread_tables, const std::filesystem::path& root,
-                 bool color) {
+                 const std::vector<std::string>& unread_tables, const SettingValues& metadata,
+                 const std::filesystem::path& root, bool color) {
   WrappedText page(color);
   page.AddLabelled("capture", CaptureText(facts));
   page.AddLabelled("framework", FrameworkText(facts));
   if (facts.settings) page.AddLabelled("settings", SettingsText(*facts.settings));
+  page.AddLabelled("switched on", SwitchesText(facts.all_settings));
+  page.AddLabelled("versions", VersionsText(facts.all_settings));
+  page.AddLabelled("environment", EnvironmentText(facts.all_settings));
+  page.AddLabelled("metadata", MetadataText(metadata));
   page.AddLabelled("steps", StepsText(facts));
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
@@ -225,7 +287,7 @@ std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
   return page.text();
 }
 
-// Ranks with the same body, but for the tables that nothing reads.
+// Ranks with the same body, but for the tables that nothing reads and the metadata.
 struct Block {
   std::string body;
   std::vector<const RankFacts*> ranks;
@@ -237,7 +299,7 @@ std::vector<Block> Fold(const CheckReport& report, bool color) {
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < report.survey.ranks.size(); ++i) {
     const RankFacts& facts = report.survey.ranks[i];
-    std::string body = Body(facts, report.verdicts[i], {}, report.survey.path, color);
+    std::string body = Body(facts, report.verdicts[i], {}, {}, report.survey.path, color);
     auto block =
         std::ranges::find_if(blocks, [&](const Block& known) { return known.body == body; });
     if (block == blocks.end())
@@ -247,9 +309,12 @@ std::vector<Block> Fold(const CheckReport& report, bool color) {
       block->unread_tables.insert(facts.unread_tables.begin(), facts.unread_tables.end());
   }
   for (Block& block : blocks) {
-    block.body =
-        Body(*block.ranks.front(), *block.verdicts,
-             {block.unread_tables.begin(), block.unread_tables.end()}, report.survey.path, color);
+    std::vector<const RecordedSettings*> of_ranks;
+    for (const RankFacts* rank : block.ranks) of_ranks.push_back(&rank->all_settings);
+    block.body = Body(*block.ranks.front(), *block.verdicts,
+                      {block.unread_tables.begin(), block.unread_tables.end()},
+                      SettingsOfKind(SettingKind::kMetadata, JoinSettings(of_ranks)),
+                      report.survey.path, color);
   }
   return blocks;
 }

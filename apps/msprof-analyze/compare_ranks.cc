@@ -57,6 +57,7 @@ CompareOutcome ComparePair(CompareRequest& request, CapturePair& pair) {
 void DropAdditions(Report& report) {
   report.preface.clear();
   report.story.clear();
+  report.settings.reset();
   report.notes.clear();
 }
 
@@ -104,6 +105,7 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
   std::vector<RankTotals> totals;
   RankTotals most;
   std::vector<std::string> story;
+  std::optional<ComparedSettings> settings;
   bool partial = ranks.partial, of_sheets = false;
   const std::string time = UtcTimeStamp();
   for (CapturePair& pair : ranks.pairs) {
@@ -121,6 +123,7 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
       if (most.rank < 0 || std::abs(outcome.totals.Change()) > std::abs(most.Change())) {
         most = outcome.totals;
         story = std::move(report.story);
+        settings = std::move(report.settings);
       }
     } catch (const Error& error) {
       const bool is_last_hope = totals.empty() && &pair == &ranks.pairs.back();
@@ -139,6 +142,7 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
                                        request.options.screen_width));
   if (!story.empty()) screen.lines.push_back(fmt::format("rank {} changed most:", most.rank));
   screen.story = std::move(story);
+  screen.settings = std::move(settings);
   delivery.exports.Show(screen);
   FinishStdout();
   if (!delivery.types.empty()) {

@@ -142,6 +142,8 @@ void ExportOptions::Show(const Report& report) const {
       PrintLines(Wrapped(line, indent));
     }
     PrintLines(report.story);
+    if (report.settings && !report.settings->differing.empty())
+      PrintLines(Wrapped(Printable(SettingsLine(*report.settings)), 4));
   }
 }
 

@@ -2,12 +2,18 @@
 // The options of a gate, and what they mean.
 #include "gate_options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 #include "choices.h"
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
+#include "mpa/gate/comparable.h"
 #include "mpa/pipeline/gate.h"
 #include "mpa/writers/writers.h"
 
@@ -23,6 +29,14 @@ std::vector<std::string> Words(const std::vector<std::string>& lists) {
     for (const std::string_view word : Split(list, ',')) words.emplace_back(Trim(word));
   }
   return words;
+}
+
+// A field with a slip in it would allow nothing, silently.
+void CheckField(std::string_view field) {
+  const std::span<const std::string_view> known = gate::MismatchFields();
+  if (std::ranges::find(known, field) != known.end()) return;
+  Fail(ErrorKind::kUsage, "--allow_mismatch: '{}' is unknown; available: {}", field,
+       fmt::join(known, ", "));
 }
 
 }  // namespace
@@ -150,6 +164,7 @@ gate::GateSettings GateOptions::Settings() const {
   if (warmup_) settings.warmup = static_cast<std::size_t>(*warmup_);
   settings.fail_on_new_op = fail_on_new_op_;
   for (std::string& field : Words(allow_mismatch_)) {
+    CheckField(field);
     settings.allowed_mismatches.insert(std::move(field));
   }
   if (!noise_.empty() && noise_ != "auto") {

@@ -18,6 +18,7 @@
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
 #include "scan_rank.h"
+#include "setting_members.h"
 
 namespace mpa {
 namespace {
@@ -58,6 +59,7 @@ void ReadSettings(const Json& common, const Json& experimental, ProfilerInfo& in
   info.with_modules = Flag(Member(common, "with_modules"));
   info.records_garbage =
       EitherMember(experimental, "_gc_detect_threshold", "gc_detect_threshold").is_number();
+  AddProfilerSwitches(common, experimental, info.recorded);
 }
 
 // The number in the name is the rank, as for the Python tool; without one, that of the document.
@@ -100,6 +102,7 @@ ProfilerInfo ReadProfilerInfo(const std::filesystem::path& path) {
   info.has_end = Member(document, "end_info").is_object();
   info.torch_npu_version = Text(Member(document, "torch_npu_version"));
   info.cann_version = Text(Member(document, "cann_version"));
+  AddVersions(document, info.recorded);
   return info;
 }
 
@@ -195,6 +198,7 @@ void AddFacts(const Json& members, GpuTraceFacts& facts) {
   facts.profile_memory = facts.profile_memory || IsOn(Member(members, "profile_memory"));
   facts.with_stack = facts.with_stack || IsOn(Member(members, "with_stack"));
   facts.with_modules = facts.with_modules || IsOn(Member(members, "with_modules"));
+  AddTraceMembers(members, facts.recorded);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "file_checks.h"
 #include "json_members.h"
 #include "mpa/base/parallel.h"
+#include "mpa/capture/recorded_settings.h"
 #include "mpa/io/json_document.h"
 #include "scan_rank.h"
 #include "survey_parts.h"
@@ -40,6 +41,24 @@ void WarnOfUnreadDatabases(const RankInput& input, RankFacts& facts) {
                             fmt::format("several databases: {} is read, others are not",
                                         input.files.front().path.filename().string()),
                             "keep one database per capture", input.unread_databases});
+}
+
+// What other files than those with the settings know of versions, and what was too much.
+void CompleteSettings(RankFacts& facts) {
+  const std::pair<const char*, const std::string&> versions[] = {
+      {"torch_npu_version", facts.torch_npu_version}, {"cann_version", facts.cann_version}};
+  for (const auto& [name, version] : versions) {
+    if (!version.empty()) AddSetting(SettingKind::kVersion, name, version, facts.all_settings);
+  }
+  for (const auto& [kind, values] : facts.all_settings) {
+    if (values.size() < kMaxSettings) continue;
+    facts.warnings.push_back({"many_settings",
+                              fmt::format("more than {} settings of the kind {}: the others are "
+                                          "left out",
+                                          kMaxSettings - 1, NameOf(kind)),
+                              "keep large documents out of add_metadata()",
+                              {}});
+  }
 }
 
 // Files behind links that are not followed count as absent, apart from a warning.
@@ -70,6 +89,7 @@ RankFacts SurveyRank(RankInput input) {
   }
   if (input.msprof) SurveyMsprofOutput(*input.msprof, facts);
   WarnOfUnreadDatabases(input, facts);
+  CompleteSettings(facts);
   WarnOfCollection(facts);
   return facts;
 }
@@ -136,7 +156,8 @@ void FindSettings(const RankInput& input, const fs::path& capture, RankFacts& fa
 
 // Newer versions may store their version apart from the settings.
 void ReadMetadata(const RankInput& input, const fs::path& capture, RankFacts& facts) {
-  for (const char* name : {"version.json", "profiler_metadata.json"}) {
+  constexpr std::string_view kMetadataFile = "profiler_metadata.json";
+  for (const std::string_view name : {std::string_view("version.json"), kMetadataFile}) {
     if (!Exists(capture / name)) continue;
     OrWarn(facts, "it is left out", [&] {
       CheckWithin(input, capture / name);
@@ -147,6 +168,7 @@ void ReadMetadata(const RankInput& input, const fs::path& capture, RankFacts& fa
       take("torch_npu_version", facts.torch_npu_version);
       take("cann_version", facts.cann_version);
       if (!facts.world_size) facts.world_size = WorldSize(Member(document, "parallel_group_info"));
+      if (name == kMetadataFile) AddMetadata(document, facts.all_settings);
     });
   }
 }
@@ -201,6 +223,7 @@ void SurveySettings(const RankInput& input, RankFacts& facts) {
     }
     facts.torch_npu_version = settings->torch_npu_version;
     facts.cann_version = settings->cann_version;
+    facts.all_settings = settings->recorded;
     Contents& recorded = facts.recorded;
     recorded.stacks = YesIf(settings->with_stack || settings->with_modules);
     recorded.mstx = YesIf(settings->mstx);

@@ -15,6 +15,7 @@
 #include "mpa/base/text.h"
 #include "mpa/capture/capture.h"
 #include "mpa/capture/kernel_columns.h"
+#include "mpa/capture/recorded_settings.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/numbers.h"
@@ -175,6 +176,7 @@ void SurveyKineto(const RankInput& input, RankFacts& facts) {
     facts.rank = told.rank;
     facts.world_size = told.world_size;
     facts.device_name = told.device_name;
+    facts.all_settings = told.recorded;
     // What names them there names them with the collectives, too.
     if (told.groups.empty()) facts.recorded.groups = Recorded::kNo;
   });
@@ -256,12 +258,10 @@ void SurveyPlaces(const io::Database& database, RankFacts& facts) {
 }
 
 void SurveyJob(const io::Database& database, RankFacts& facts) {
-  if (facts.world_size || !database.HasTable("META_DATA")) return;
-  io::Statement rows =
-      database.Query("SELECT value FROM META_DATA WHERE name = 'parallel_group_info'");
-  if (!rows.Step()) return;
-  facts.world_size =
-      WorldSize(nlohmann::json::parse(rows.Text(0), nullptr, /*allow_exceptions=*/false));
+  if (!database.HasTable("META_DATA")) return;
+  const nlohmann::json document = ReadMetaData(database);
+  if (!facts.world_size) facts.world_size = WorldSize(Member(document, "parallel_group_info"));
+  AddMetadata(document, facts.all_settings);
 }
 
 void SurveySteps(const io::Database& database, RankFacts& facts) {

@@ -226,6 +226,8 @@ WorkbookSummary SummariseComparison(const Report& report) {
       summary.lines.emplace_back("no verdict: the end-to-end time was not compared");
   }
   if (!report.preface.empty()) summary.lines.push_back(report.preface);
+  if (report.settings && !report.settings->differing.empty())
+    summary.lines.push_back(SettingsLine(*report.settings));
   const Places places(report.sheets);
   if (told) {
     const bool of_step = HasComponents(report.change);

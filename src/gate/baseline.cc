@@ -53,8 +53,11 @@ json RunToJson(const RunSummary& run) {
       times[name] = {time.ns, time.calls};
     }
   }
-  return {{"source", run.source}, {"facts", run.facts}, {"steps", run.steps},
-          {"samples", samples},   {"medians", medians}, {"shapes", run.shapes}};
+  json settings = json::object();
+  for (const auto& [kind, values] : run.settings) settings[std::string(NameOf(kind))] = values;
+  return {{"source", run.source}, {"facts", run.facts}, {"settings", settings},
+          {"steps", run.steps},   {"samples", samples}, {"medians", medians},
+          {"shapes", run.shapes}};
 }
 
 TimesByName TimesFromJson(const json& object, const char* key) {
@@ -85,6 +88,34 @@ void TakeOutCopies(RunSummary& run) {
   }
 }
 
+// Baselines of versions before keep those that sides have to agree in, as facts.
+RecordedSettings SettingsFromFacts(const Facts& facts) {
+  RecordedSettings settings;
+  for (const std::string name :
+       {"torch_npu_version", "cann_version", "profiler_level", "aic_metrics", "activities",
+        "record_shapes", "profile_memory", "with_stack", "with_modules"}) {
+    const auto found = facts.find(name);
+    if (found == facts.end()) continue;
+    const bool is_version = name.ends_with("_version");
+    AddSetting(is_version ? SettingKind::kVersion : SettingKind::kProfiler, name, found->second,
+               settings);
+  }
+  return settings;
+}
+
+RecordedSettings SettingsFromJson(const json& object) {
+  RecordedSettings settings;
+  for (const SettingKind kind : kSettingKinds) {
+    const std::string name(NameOf(kind));
+    const auto found = AsObject(object, "settings").find(name);
+    if (found == object.end()) continue;
+    settings[kind];
+    for (const auto& [setting, value] : AsObject(*found, name.c_str()).items())
+      AddSetting(kind, setting, AsText(value, setting.c_str()), settings);
+  }
+  return settings;
+}
+
 RunSummary RunFromJson(const json& object) {
   AsObject(object, "run");
   RunSummary run;
@@ -92,6 +123,8 @@ RunSummary RunFromJson(const json& object) {
   for (const auto& [field, value] : AsObject(RequiredMember(object, "facts"), "facts").items()) {
     run.facts[field] = AsText(value, field.c_str());
   }
+  run.settings = object.contains("settings") ? SettingsFromJson(object["settings"])
+                                             : SettingsFromFacts(run.facts);
   for (const json& step : AsArray(RequiredMember(object, "steps"), "steps")) {
     const std::int64_t id = AsInteger(step, "steps");
     if (id < 0 || id > std::numeric_limits<std::int32_t>::max()) {

@@ -57,6 +57,27 @@ bool Contradict(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+std::span<const std::string_view> MismatchFields() {
+  static constexpr std::string_view kFields[] = {"device",
+                                                 "chip",
+                                                 "soc",
+                                                 "framework",
+                                                 "profiler_level",
+                                                 "activities",
+                                                 "aic_metrics",
+                                                 "record_shapes",
+                                                 "profile_memory",
+                                                 "with_stack",
+                                                 "with_modules",
+                                                 "world_size",
+                                                 "torch_npu_version",
+                                                 "cann_version",
+                                                 "warmup",
+                                                 "rank_stat",
+                                                 "shapes"};
+  return kFields;
+}
+
 std::string ShapeOf(const RankTrace& trace, std::size_t kernel) {
   const std::string_view shapes = trace.strings.View(trace.kernels.shapes[kernel]);
   if (shapes.empty()) return "";

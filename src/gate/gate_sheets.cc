@@ -113,6 +113,8 @@ WorkbookSummary SummariseGate(const GateReport& gate) {
   summary.title = "The verdict of the gate";
   summary.lines = {gate.headline};
   if (gate.partial) summary.lines.emplace_back("judged on partial data: parts were left out");
+  if (std::string settings = SettingsLine(gate.settings); !settings.empty())
+    summary.lines.push_back(std::move(settings));
   if (!gate.hint.empty()) summary.lines.push_back(gate.hint);
   if (!gate.metrics.empty()) summary.tables.push_back(MetricsTable(gate));
   if (gate.change.children.empty()) return summary;

@@ -336,6 +336,12 @@ void Explain(const GateMetric& leading, const GateMetric& step, const Watch& wat
   }
 }
 
+RecordedSettings SettingsOf(const std::vector<RunSummary>& runs) {
+  std::vector<const RecordedSettings*> of_runs;
+  for (const RunSummary& run : runs) of_runs.push_back(&run.settings);
+  return JoinSettings(of_runs);
+}
+
 }  // namespace
 
 GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
@@ -347,6 +353,7 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
       settings.rules, [](const Rule& rule) { return IsPhase(rule.metric.kind); });
   if (phases_alone && !settings.rules.empty()) allowed.insert("shapes");
   report.mismatches = FindMismatches(base, comparison, allowed);
+  report.settings = CompareSettings(SettingsOf(base), SettingsOf(comparison));
   const bool comparable = std::ranges::all_of(
       report.mismatches, [](const GateMismatch& mismatch) { return mismatch.allowed; });
   if (!comparable) {

@@ -24,6 +24,7 @@ gate::RunSummary CollectionOf(const LoadedCapture& capture) {
   const std::set<std::int32_t> steps(ids.begin(), ids.end());
   if (!steps.empty()) run.facts["steps"] = std::to_string(steps.size());
   run.shapes = gate::CountShapes(capture.trace);
+  run.settings = facts.all_settings;
   return run;
 }
 
@@ -36,14 +37,28 @@ std::size_t PlaceOf(const std::string& field) {
 
 }  // namespace
 
-std::string CaptureMismatch(const LoadedCapture& base, const LoadedCapture& comparison) {
-  std::vector<GateMismatch> mismatches =
-      gate::FindMismatches({CollectionOf(base)}, {CollectionOf(comparison)}, {});
-  if (mismatches.empty()) return "";
+ComparedCollections CompareCollections(const LoadedCapture& base, const LoadedCapture& comparison) {
+  const gate::RunSummary before = CollectionOf(base), after = CollectionOf(comparison);
+  ComparedCollections compared{"", CompareSettings(before.settings, after.settings)};
+  std::vector<GateMismatch> mismatches = gate::FindMismatches({before}, {after}, {});
+  if (mismatches.empty()) return compared;
   std::ranges::stable_sort(mismatches, [](const GateMismatch& a, const GateMismatch& b) {
     return PlaceOf(a.field) < PlaceOf(b.field);
   });
-  return "The captures are not alike (base / comparison): " + gate::MismatchText(mismatches);
+  compared.mismatch =
+      "The captures are not alike (base / comparison): " + gate::MismatchText(mismatches);
+  return compared;
+}
+
+RecordedSettings SettingsToCompare(const std::vector<RankFacts>& ranks) {
+  std::vector<const RecordedSettings*> of_ranks;
+  for (const RankFacts& rank : ranks) of_ranks.push_back(&rank.all_settings);
+  RecordedSettings joined = JoinSettings(of_ranks);
+  for (auto& [kind, values] : joined) {
+    std::erase_if(
+        values, [](const auto& setting) { return DiffersByNature(setting.first, setting.second); });
+  }
+  return joined;
 }
 
 void FactSets::Add(const std::string& field, const std::string& value) {

@@ -12,6 +12,7 @@
 #include "mpa/gate/run_summary.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/pipeline/find_ranks.h"
+#include "mpa/settings/differences.h"
 
 namespace mpa {
 
@@ -21,9 +22,14 @@ struct LoadedCapture {
   const RankTrace& trace;
 };
 
-/// In what the captures are not alike, as the gate sees it, and in steps and size of the job; empty
-/// when they are.
-std::string CaptureMismatch(const LoadedCapture& base, const LoadedCapture& comparison);
+/// How two captures were collected, side by side.
+struct ComparedCollections {
+  /// In what they are not alike, as the gate sees it, and in steps and size of the job; empty when
+  /// they are.
+  std::string mismatch;
+  ComparedSettings settings;
+};
+ComparedCollections CompareCollections(const LoadedCapture& base, const LoadedCapture& comparison);
 
 /// The distinct values of a field over all ranks.
 class FactSets {
@@ -39,6 +45,9 @@ class FactSets {
 
 /// How the captures of a run were collected, as far as both sides of a comparison should agree.
 gate::Facts CollectionFacts(const std::vector<RankFacts>& ranks);
+
+/// The settings of all ranks as one list, without those that differ by nature.
+RecordedSettings SettingsToCompare(const std::vector<RankFacts>& ranks);
 
 /// What a run is read from: the captures of its ranks, or a baseline file.
 struct RunSource {

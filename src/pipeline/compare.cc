@@ -86,8 +86,10 @@ CompareOutcome Compare(const CompareRequest& request) {
     outcome.totals.comparison = EndToEnd(ranks[1].trace, request.options.masks);
   }
   Report& report = outcome.report;
-  report.preface =
-      CaptureMismatch({request.base, ranks[0].trace}, {request.comparison, ranks[1].trace});
+  ComparedCollections collections =
+      CompareCollections({request.base, ranks[0].trace}, {request.comparison, ranks[1].trace});
+  report.preface = std::move(collections.mismatch);
+  report.settings = std::move(collections.settings);
   if (!report.preface.empty()) report.notes.push_back(report.preface);
   AppendNew(request.notes, report.notes);  // a capture compared with itself says all twice
   for (const LoadedRank& rank : ranks) {

@@ -99,6 +99,7 @@ void KeepSwitches(const Info& info, JobInfo& job) {
   keep("memory", info.profile_memory);
   keep("modules", info.with_modules);
   if constexpr (requires { info.records_garbage; }) keep("gc", info.records_garbage);
+  job.settings.merge(FlatSettings(info.recorded));
 }
 
 // Events list few ranks of a group, the document all of them.

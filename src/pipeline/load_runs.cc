@@ -32,20 +32,6 @@ const char* NameOf(gate::RankStat stat) {
   return kNames[static_cast<std::size_t>(stat)];
 }
 
-// How the captures below the path were collected. `loaded` says what is cut off.
-Facts FactsOf(const RunInput& input, const LoadRunsRequest& request, LoadedRuns& loaded) {
-  const Survey survey = SurveyCaptures(input.path, request.open);
-  for (const RankFacts& rank : survey.ranks) {
-    if (rank.complete != Recorded::kNo) continue;
-    loaded.notes.push_back(fmt::format("{}: the data is cut off", rank.path.string()));
-    loaded.partial = true;
-  }
-  Facts facts = CollectionFacts(survey.ranks);
-  facts["rank_stat"] = NameOf(request.rank_stat);
-  facts["warmup"] = std::to_string(request.summary.warmup);
-  return facts;
-}
-
 // What became of a rank; empty when it could not be read.
 struct ReadRank {
   std::optional<gate::RankSummary> summary;
@@ -59,7 +45,23 @@ struct Pending {
   bool repeats = false;        // an earlier input of the same side
   std::vector<ReadRank> read;  // one for each
   Facts facts;
+  RecordedSettings settings;
 };
+
+// How the captures below the path were collected. `loaded` says what is cut off.
+void FindFacts(const RunInput& input, const LoadRunsRequest& request, Pending& run,
+               LoadedRuns& loaded) {
+  const Survey survey = SurveyCaptures(input.path, request.open);
+  for (const RankFacts& rank : survey.ranks) {
+    if (rank.complete != Recorded::kNo) continue;
+    loaded.notes.push_back(fmt::format("{}: the data is cut off", rank.path.string()));
+    loaded.partial = true;
+  }
+  run.facts = CollectionFacts(survey.ranks);
+  run.facts["rank_stat"] = NameOf(request.rank_stat);
+  run.facts["warmup"] = std::to_string(request.summary.warmup);
+  run.settings = SettingsToCompare(survey.ranks);
+}
 
 // Files that end within a line or a document were cut off, even where the rest can still be read or
 // is of no use to a gate.
@@ -119,7 +121,7 @@ Pending Prepare(const RunInput& input, const LoadRunsRequest& request, LoadedRun
   FoundRanks found = FindRanks(input.path, std::nullopt, request.open);
   loaded.notes = std::move(found.notes);
   loaded.partial = found.partial;
-  run.facts = FactsOf(input, request, loaded);
+  FindFacts(input, request, run, loaded);
   run.facts["world_size"] = std::to_string(found.ranks.size());
   run.found = std::move(found.ranks);
   run.read.resize(run.found.size());
@@ -178,6 +180,7 @@ void Finish(const RunInput& input, const LoadRunsRequest& request, Pending run,
   summary.source = input.path.string();
   summary.facts = std::move(run.facts);
   summary.facts.merge(of_ranks.Joined());
+  summary.settings = std::move(run.settings);
   loaded.runs.push_back(std::move(summary));
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "mpa/capture/recorded_settings.h"
 #include "mpa/io/json_document.h"
 #include "mpa/readers/reader.h"
 
@@ -43,7 +44,12 @@ void SetDistributedArgs(const nlohmann::json& distributed_args, JobInfo& job) {
   job.distributed_args = "{" + text + "}";
 }
 
-void AddEnvironment(const nlohmann::json& variables, JobInfo& job) {
+void KeepSettings(const nlohmann::json& document, JobInfo& job) {
+  RecordedSettings recorded;
+  AddMetadata(document, recorded);
+  job.settings.merge(FlatSettings(recorded));
+  // Causes need whole values, however long.
+  const nlohmann::json& variables = io::Member(document, "ENV_VARIABLES");
   if (!variables.is_object()) return;
   for (const auto& [name, value] : variables.items()) {
     if (value.is_string() && !value.get_ref<const std::string&>().empty())
@@ -85,7 +91,7 @@ void ReadMetadata(const CaptureFile& file, const ReadRequest& request, RankTrace
   if (!Intersects(request.wanted, Tables::kJobInfo)) return;
   AddJobGroups(groups, trace.job);
   SetDistributedArgs(io::Member(document, "distributed_args"), trace.job);
-  AddEnvironment(io::Member(document, "ENV_VARIABLES"), trace.job);
+  KeepSettings(document, trace.job);
   SetPipeline(io::Member(document, "pp_info"), trace.job);
 }
 

@@ -21,8 +21,9 @@ void AddJobGroups(const nlohmann::json& parallel_group_info, JobInfo& job);
 /// left out.
 void SetDistributedArgs(const nlohmann::json& distributed_args, JobInfo& job);
 
-/// Takes the "ENV_VARIABLES" of a rank ({"ASCEND_LAUNCH_BLOCKING": "1"}) that have a value.
-void AddEnvironment(const nlohmann::json& variables, JobInfo& job);
+/// Takes the settings in profiler_metadata.json, or META_DATA as one object: all of them as
+/// FlatSettings() has them, and the variables of the environment that have a value by their names.
+void KeepSettings(const nlohmann::json& document, JobInfo& job);
 
 /// Takes the "pp_info" of a job ({"pp_type": ..., "microbatch_num": ...}).
 void SetPipeline(const nlohmann::json& pp_info, JobInfo& job);

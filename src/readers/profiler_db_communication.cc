@@ -13,6 +13,8 @@
 #include "comm_task_facts.h"
 #include "job_info.h"
 #include "mpa/base/log.h"
+#include "mpa/capture/recorded_settings.h"
+#include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
 #include "profiler_db_tables.h"
 
@@ -187,17 +189,12 @@ void ReadCommunications(DbInput& input, Tables wanted) {
 void ReadJobInfo(DbInput& input) {
   JobInfo& job = input.trace.job;
   const io::Database& database = input.database;
-  const auto document_of = [&](const char* name) {
-    io::Statement rows =
-        database.Query(fmt::format("SELECT value FROM META_DATA WHERE name = '{}'", name));
-    return rows.Step() ? nlohmann::json::parse(rows.Text(0), nullptr, /*allow_exceptions=*/false)
-                       : nlohmann::json();
-  };
   if (database.HasTable("META_DATA")) {
-    AddJobGroups(document_of("parallel_group_info"), job);
-    SetDistributedArgs(document_of("distributed_args"), job);
-    SetPipeline(document_of("pp_info"), job);
-    AddEnvironment(document_of("ENV_VARIABLES"), job);
+    const nlohmann::json document = ReadMetaData(database);
+    AddJobGroups(io::Member(document, "parallel_group_info"), job);
+    SetDistributedArgs(io::Member(document, "distributed_args"), job);
+    SetPipeline(io::Member(document, "pp_info"), job);
+    KeepSettings(document, job);
   }
   if (database.HasTable("HOST_INFO")) {
     io::Statement rows = database.Query("SELECT hostUid, hostName FROM HOST_INFO");

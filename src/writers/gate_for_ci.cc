@@ -69,7 +69,7 @@ std::vector<Case> CasesOf(const GateReport& report) {
     }
   }
   if (report.verdict == GateVerdict::kNotComparable) {
-    cases.push_back({"comparable", "error", report.headline, ""});
+    cases.push_back({"comparable", "error", report.headline, DetailsOf(report)});
   }
   if (report.partial) {
     cases.push_back({"complete_input", "error",
@@ -95,6 +95,16 @@ std::string Element(const Case& test) {
   return text + "</testcase>\n";
 }
 
+// What differs belongs to no single metric, and is of use when all pass, too.
+std::string PropertiesOf(const GateReport& report) {
+  const std::string line = SettingsLine(report.settings);
+  const std::size_t colon = line.find(": ");
+  if (colon == std::string::npos) return "";
+  return fmt::format(
+      "    <properties>\n      <property name=\"{}\" value=\"{}\"/>\n    </properties>\n",
+      line.substr(0, colon), XmlEscaped(line.substr(colon + 2)));
+}
+
 }  // namespace
 
 std::string FormatGateJunit(const GateReport& report) {
@@ -113,7 +123,7 @@ std::string FormatGateJunit(const GateReport& report) {
       "tests=\"{0}\" failures=\"{1}\" errors=\"{2}\" time=\"0\">\n  <testsuite name=\"gate\" "
       "tests=\"{0}\" failures=\"{1}\" errors=\"{2}\" skipped=\"{3}\" time=\"0\">\n{4}  "
       "</testsuite>\n</testsuites>\n",
-      cases.size(), failures, errors, skipped, elements);
+      cases.size(), failures, errors, skipped, PropertiesOf(report) + elements);
 }
 
 // A gate as gauges, for dashboards.
@@ -238,6 +248,8 @@ std::string FormatGateAnnotations(const GateReport& report) {
   if (report.warmup && report.warmup->in_base != report.warmup->in_comparison) {
     add("warning", WarmupText(*report.warmup));
   }
+  if (const std::string settings = SettingsLine(report.settings); !settings.empty())
+    add(passed ? "notice" : "warning", settings);
   if (!report.hint.empty()) add("notice", report.hint);
   for (const GateMetric& metric : report.metrics) {
     if (metric.drift && metric.drift->differs) {

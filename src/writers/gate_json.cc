@@ -81,17 +81,17 @@ std::string FormatGateJson(const GateReport& report) {
   return fmt::format(
       "{{\"kind\": \"msprof-analyze-gate\", \"schema_version\": {},\n \"verdict\": \"{}\", "
       "\"exit_code\": {}, \"partial\": {},\n \"headline\": {},\n \"base\": {}, \"comparison\": "
-      "{},\n \"metrics\": {},\n \"warmup\": {},\n \"mismatches\": {},\n \"explained\": {},\n "
+      "{},\n \"metrics\": {},\n \"warmup\": {},\n \"mismatches\": {},\n {},\n \"explained\": {},\n "
       "\"contributions\": "
       "{},\n \"host_calls\": {},\n \"operators\": {},\n \"added\": {},\n \"removed\": {},\n "
       "\"notes\": {}}}\n",
       kGateSchemaVersion, VerdictName(report.verdict), report.exit_code, report.partial,
       Quoted(report.short_headline), QuotedList(report.base), QuotedList(report.comparison),
       List(report.metrics, ",\n  ", Metric), Warmup(report.warmup),
-      List(report.mismatches, ",\n  ", Mismatch), Quoted(report.change.name),
-      List(CategoriesOf(report.change), ",\n  ", Part), List(report.host_calls, ",\n  ", Part),
-      List(report.operators, ",\n  ", Part), QuotedList(report.added), QuotedList(report.removed),
-      QuotedList(report.notes));
+      List(report.mismatches, ",\n  ", Mismatch), writers::SettingsJson(report.settings),
+      Quoted(report.change.name), List(CategoriesOf(report.change), ",\n  ", Part),
+      List(report.host_calls, ",\n  ", Part), List(report.operators, ",\n  ", Part),
+      QuotedList(report.added), QuotedList(report.removed), QuotedList(report.notes));
 }
 
 }  // namespace mpa

@@ -194,6 +194,8 @@ std::string FormatGateMarkdown(const GateReport& report) {
     if (!decided && &metric != report.Leading()) open.push_back(metric.name + ": " + metric.reason);
   }
   AddList("Not decided", open, document);
+  if (const std::string settings = SettingsLine(report.settings); !settings.empty())
+    document.Add('\n' + EscapedMarkdown(settings));
   if (!report.hint.empty()) document.Add("\nHint: " + report.hint);
   std::vector<std::string> taken_off;
   if (report.warmup) taken_off.push_back(WarmupText(*report.warmup));

@@ -141,6 +141,8 @@ std::vector<std::string> FormatGateText(const GateReport& report, bool brief, st
                                 mismatch.comparison));
   }
   AddMetrics(report, lines);
+  if (std::string settings = SettingsLine(report.settings); !settings.empty())
+    lines.push_back(std::move(settings));
   AddChange(report.change, width, lines);
   AddParts("on the host while free time grew:", report.host_calls, lines);
   AddParts("device time by operator that launched it:", report.operators, lines);

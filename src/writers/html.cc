@@ -200,6 +200,8 @@ Page PageOf(const Report& report, std::string title) {
     page.sections.push_back(std::move(changes));
   }
   if (!report.preface.empty()) page.lead.push_back(report.preface);
+  if (report.settings && !report.settings->differing.empty())
+    page.lead.push_back(SettingsLine(*report.settings));
   for (const ScreenTable& screen : report.screens) {
     page.sections.push_back(
         {.heading = screen.title, .lines = screen.heading, .tables = {TableOfScreen(screen)}});

@@ -66,6 +66,7 @@ void PrintJson(const Report& report, std::FILE* stream) {
   if (report.gate) return Print(stream, "{}", FormatGateJson(*report.gate));
   Print(stream, "{{\"schema_version\": {},\n \"notes\": {},\n \"story\": {},\n", kSchemaVersion,
         QuotedList(report.notes), QuotedList(report.story));
+  if (report.settings) Print(stream, " {},\n", writers::SettingsJson(*report.settings));
   if (!report.findings.empty()) {
     Print(stream, " \"findings\": [");
     const char* between = "\n  ";

@@ -75,6 +75,8 @@ void WriteMarkdownFile(const Report& report, const std::filesystem::path& path) 
     PrintTitle("What changed most", file.stream());
     PrintList(report.story, file.stream());
   }
+  if (report.settings && !report.settings->differing.empty())
+    PrintList({SettingsLine(*report.settings)}, file.stream());
   for (const ScreenTable& screen : report.screens) PrintScreen(screen, file.stream());
   for (const Sheet& sheet : report.sheets) PrintSheet(sheet, file.stream());
   if (!report.notes.empty()) {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/settings/differences.h"
+
 namespace mpa::writers {
 
 /// A character and the text that stands in its place.
@@ -24,6 +26,9 @@ std::string HtmlDocument(std::string_view language, std::string_view title, std:
 std::string Quoted(std::string_view text);
 /// The same of several, as an array.
 std::string QuotedList(const std::vector<std::string>& texts);
+
+/// A member "settings" of a document: what differs, and what one side alone records.
+std::string SettingsJson(const ComparedSettings& compared);
 
 /// Names of a capture are only ever text: no end of a cell or line, no HTML, no links and images.
 /// As entities, which mean the same within tables and outside.

@@ -37,6 +37,7 @@ class GateExitCodes(GateRuns):
         for option, value, words in (
                 ("--fail_on", "step_tiem>+3%", ["did you mean 'step_time'?"]),
                 ("--fail_on", "step_time>+3%&fast", ["character 5", "'fast'", "+200us"]),
+                ("--allow_mismatch", "zzz", ["'zzz'", "cann_version"]),
                 ("--min_abs", "20", ["20us or 16MB"]), ("--min_share", "much", ["0.5%"]),
                 ("--rank_stat", "best", ["worst, median or p95"]),
                 ("--on_inconclusive", "hope", ["pass, warn or fail"]),

@@ -197,7 +197,7 @@ class Export(Cli):
         result = self.compare("--json", "--enable_profiling_compare")
         self.assertEqual((result.code, result.errors, result.warnings), (0, [], []))
         document = json.loads(result.out)
-        self.assertEqual([*document], ["schema_version", "notes", "story", "sheets"])
+        self.assertEqual([*document], ["schema_version", "notes", "story", "settings", "sheets"])
         self.assertEqual(document["schema_version"], 1)
         (sheet,) = document["sheets"]
         self.assertEqual((sheet["name"], sheet["base"], sheet["comparison"]),

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/settings/settings.h"
+
 namespace mpa {
 
 /// The profiler's schedule, in steps.
@@ -30,6 +32,7 @@ struct ProfilerInfo {
   bool records_garbage = false;  ///< collections that Python makes, from a length on
   bool has_end = false;          ///< the profiler was stopped properly
   std::string torch_npu_version, cann_version;
+  RecordedSettings recorded;  ///< of the profiler and versions, all that the file says
 
   bool HasActivity(const std::string& name) const;
   /// Level0 without the CPU activity: device times only.
@@ -63,6 +66,7 @@ struct GpuTraceFacts {
   std::string device_name;                       ///< of the first of the "deviceProperties"
   std::vector<ProcessGroup> groups;              ///< since PyTorch 2.3
   bool record_shapes = false, profile_memory = false, with_stack = false, with_modules = false;
+  RecordedSettings recorded;  ///< of the profiler, versions and metadata
 };
 
 /// Reads the members before the events and those behind them; exporters write either. Without a

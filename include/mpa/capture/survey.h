@@ -59,6 +59,7 @@ struct RankFacts {
   std::vector<std::int64_t> devices;
 
   std::optional<ProfilerInfo> settings;
+  RecordedSettings all_settings;                   ///< with the environment, versions and metadata
   std::optional<std::vector<std::int64_t>> steps;  ///< empty: unknown
   Recorded complete{};                             ///< kNo: the data is cut off
   Recorded stopped{};                              ///< kNo: the profiler was not stopped properly

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpa/gate/run_summary.h"
@@ -13,6 +15,9 @@
 #include "mpa/report/gate_report.h"
 
 namespace mpa::gate {
+
+/// The fields in which both sides have to agree, by name, which are those of --allow_mismatch.
+std::span<const std::string_view> MismatchFields();
 
 /// The key of ShapeCounts for a kernel; empty when its shapes are unknown.
 std::string ShapeOf(const RankTrace& trace, std::size_t kernel);

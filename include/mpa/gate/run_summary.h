@@ -10,6 +10,7 @@
 #include "mpa/change/account_change.h"
 #include "mpa/gate/metric.h"
 #include "mpa/model/rank_trace.h"
+#include "mpa/settings/settings.h"
 
 namespace mpa::gate {
 
@@ -67,6 +68,7 @@ struct RunSummary {
   Breakdown breakdown;  ///< of the rank that decides
   ShapeCounts shapes;
   Facts facts;
+  RecordedSettings settings;  ///< of all ranks, without those that differ by nature
 
   friend bool operator==(const RunSummary&, const RunSummary&) = default;
 };

@@ -10,6 +10,7 @@
 
 #include "mpa/report/amount.h"
 #include "mpa/report/change_tree.h"
+#include "mpa/settings/differences.h"
 
 namespace mpa {
 
@@ -89,6 +90,7 @@ struct GateReport {
   std::optional<GateWarmup> warmup;
   std::string hint;  ///< what to try for a clearer verdict; empty: nothing
   std::vector<GateMismatch> mismatches;
+  ComparedSettings settings;
   /// What the metric that decided is made of if it has parts, or else the step; its name is that of
   /// the metric. No children: nothing is explained.
   ChangeNode change;

@@ -18,6 +18,7 @@
 #include "mpa/report/gate_report.h"
 #include "mpa/report/page.h"
 #include "mpa/report/timeline.h"
+#include "mpa/settings/differences.h"
 
 /// What an analysis hands to the writers: plain values, no formatting.
 namespace mpa {
@@ -349,15 +350,16 @@ struct Report {
   std::vector<ScreenTable> screens;
   std::vector<std::string> lines;  ///< the answer on the screen
   std::vector<Sheet> sheets;
-  std::vector<std::int64_t> ranks;         ///< that rows belong to; -1: unknown
-  std::vector<PageChart> drawings;         ///< for pages, before those of the sheets
-  std::vector<Chart> charts;               ///< of sheets for which ChartsOf() should not choose
-  std::vector<Timeline> timelines;         ///< if they were asked for
-  std::vector<Finding> findings;           ///< the most important one first
-  std::vector<PageFact> facts;             ///< what was analysed, for pages
-  std::vector<std::string> story;          ///< what changed most, in few lines, for the screen
-  ChangeNode change;                       ///< what the story is about; without children: nothing
-  std::optional<WorkbookSummary> summary;  ///< for workbooks
+  std::vector<std::int64_t> ranks;           ///< that rows belong to; -1: unknown
+  std::vector<PageChart> drawings;           ///< for pages, before those of the sheets
+  std::vector<Chart> charts;                 ///< of sheets for which ChartsOf() should not choose
+  std::vector<Timeline> timelines;           ///< if they were asked for
+  std::vector<Finding> findings;             ///< the most important one first
+  std::vector<PageFact> facts;               ///< what was analysed, for pages
+  std::vector<std::string> story;            ///< what changed most, in few lines, for the screen
+  std::optional<ComparedSettings> settings;  ///< of the two sides of a comparison
+  ChangeNode change;                         ///< what the story is about; without children: nothing
+  std::optional<WorkbookSummary> summary;    ///< for workbooks
   std::vector<std::shared_ptr<const void>> sources{};  ///< of rows that are made
   std::vector<std::string> notes;                      ///< what could not be computed, and why
   /// Those of the notes that matter to who asked for a sheet: it was not collected.

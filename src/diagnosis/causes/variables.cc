@@ -10,75 +10,41 @@
 
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
-#include "mpa/io/numbers.h"
+#include "mpa/settings/costly.h"
 
 namespace mpa {
-namespace {
-
-bool IsOn(const std::string& value) { return value != "0"; }
-
-// The second stage of the queue does not exist while every launch waits.
-bool IsVoid(std::string_view variable, const Settings& settings) {
-  const std::string blocking = ValueIn(settings, "ASCEND_LAUNCH_BLOCKING");
-  return variable == "TASK_QUEUE_ENABLE" && !blocking.empty() && IsOn(blocking);
-}
-
-}  // namespace
 
 const std::vector<Variable>& Variables() {
   static const std::vector<Variable> variables = {
       {.name = "ASCEND_LAUNCH_BLOCKING",
        .must_agree = true,
        .is_finding = true,
-       .is_poor = IsOn,
-       .costs = {"the host waits for the device at every launch", "每次下发都等待设备完成"},
        .advice = {"ASCEND_LAUNCH_BLOCKING=0"},
        .better = "0",
        .serves = {&kHostLaunchBlocking, &kHostLaunchBound, &kHostSync}},
-      // 3 is "errors only", 4 nothing.
       {.name = "ASCEND_GLOBAL_LOG_LEVEL",
        .must_agree = true,
        .is_finding = true,
-       .is_poor =
-           [](const std::string& value) { return value == "0" || value == "1" || value == "2"; },
-       .costs = {"the host writes a log of what it does", "host 输出大量日志"},
        .advice = {"ASCEND_GLOBAL_LOG_LEVEL=3"},
        .better = "3",
        .serves = {&kHostLaunchBound}},
       {.name = "TASK_QUEUE_ENABLE",
        .must_agree = true,
        .is_finding = true,
-       .is_poor = [](const std::string& value) { return value == "0"; },
-       .costs = {"the thread that calls operators launches them, too", "算子调用线程同时负责下发"},
        .advice = kTaskQueueAdvice,
        .better = "2",
        .serves = {&kHostLaunchBound, &kRankLateHost}},
       {.name = "HCCL_DETERMINISTIC",
        .must_agree = true,
        .is_finding = true,
-       .is_poor =
-           [](const std::string& value) {
-             return value == "true" || value == "TRUE" || value == "strict";
-           },
-       .costs = {"a fixed order of the sums slows collectives", "集合通信按固定顺序规约，耗时更长"},
        .advice = {"HCCL_DETERMINISTIC=false unless results must repeat",
                   "无需复现结果时设置 HCCL_DETERMINISTIC=false"},
        .better = "false",
        .serves = {&kCommInner, &kCommNotOverlapped}},
-      // The default of 10000 is what the vendor advises to leave.
       {.name = "ACLNN_CACHE_LIMIT",
-       .is_poor =
-           [](const std::string& value) { return io::ParseInt(value).value_or(10'000) < 10'000; },
-       .costs = {"few prepared operators are kept for their next call",
-                 "缓存的 aclnn 算子数量过少"},
        .advice = {"unset ACLNN_CACHE_LIMIT (10000 is its default)",
                   "取消 ACLNN_CACHE_LIMIT（默认 10000）"}},
       {.name = "PYTORCH_NPU_ALLOC_CONF",
-       .is_poor =
-           [](const std::string& value) {
-             return value.find("expandable_segments:True") == std::string::npos;
-           },
-       .costs = {"segments of device memory cannot grow", "显存段不可扩展"},
        .advice = {"PYTORCH_NPU_ALLOC_CONF=expandable_segments:True",
                   "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"},
        .better = "expandable_segments:True",
@@ -95,7 +61,7 @@ const std::vector<Variable>& Variables() {
        .must_agree = true,
        .serves = {&kRankLateHost, &kHostCpuContention, &kHostLaunchBound}},
       {.name = "OMP_NUM_THREADS"},
-      {.name = "CUDA_LAUNCH_BLOCKING"},
+      {.name = "CUDA_LAUNCH_BLOCKING", .advice = {"CUDA_LAUNCH_BLOCKING=0"}, .better = "0"},
       {.name = "PYTORCH_CUDA_ALLOC_CONF"},
   };
   return variables;
@@ -118,13 +84,16 @@ std::string AgreedPart(std::string_view variable, const std::string& value) {
 }
 
 bool IsPoor(const Variable& variable, const Settings& settings) {
-  const std::string value = ValueIn(settings, variable.name);
-  return variable.is_poor != nullptr && !value.empty() && variable.is_poor(value) &&
-         !IsVoid(variable.name, settings);
+  return CostsTime(variable.name, settings);
+}
+
+Wording CostsOf(const Variable& variable) {
+  const CostlySetting* known = CostlySettingNamed(variable.name);
+  return known == nullptr ? Wording{} : Wording{known->costs, known->costs_chinese};
 }
 
 bool IsDone(std::string_view variable, std::string_view value, const Settings& settings) {
-  if (IsVoid(variable, settings)) return true;
+  if (HasNoEffect(variable, settings)) return true;
   const std::string now = ValueIn(settings, variable);
   // It is a list of options.
   if (variable.ends_with("_ALLOC_CONF")) return now.find(value) != std::string::npos;
@@ -159,13 +128,17 @@ AdviceFacts FactsOf(const std::vector<DiagnosedRank>& ranks, const Thresholds& t
 }
 
 std::map<std::string, std::string> SettingsOf(const std::vector<DiagnosedRank>& ranks) {
+  std::vector<RecordedSettings> recorded;
+  std::vector<const RecordedSettings*> of_ranks;
+  for (const DiagnosedRank& rank : ranks) recorded.push_back(SettingsFromFlat(rank.part->settings));
+  for (const RecordedSettings& of_rank : recorded) of_ranks.push_back(&of_rank);
+  std::map<std::string, std::string> settings = FlatSettings(JoinSettings(of_ranks));
   std::set<std::string> names;
   for (const DiagnosedRank& rank : ranks) {
     for (const auto& [name, value] : rank.part->settings) {
       if (name.starts_with("profiler.") || VariableNamed(name) != nullptr) names.insert(name);
     }
   }
-  std::map<std::string, std::string> settings;
   for (const std::string& name : names) {
     std::map<std::string, std::vector<std::int64_t>> by_value;
     for (const DiagnosedRank& rank : ranks)

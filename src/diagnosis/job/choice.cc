@@ -100,7 +100,10 @@ class ExcessFinder {
     std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> with;
     std::set<std::string> names;
     for (const DiagnosedRank& rank : ranks_) {
-      for (const auto& [name, value] : rank.part->settings) names.insert(name);
+      for (const auto& [name, value] : rank.part->settings) {
+        // Of what FlatSettings() adds, much differs on all ranks.
+        if (name.find(':') == std::string::npos) names.insert(name);
+      }
     }
     for (const std::string& name : names) {
       for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {

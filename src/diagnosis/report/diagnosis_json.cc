@@ -10,6 +10,7 @@
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 #include "mpa/measure/quantiles.h"
+#include "mpa/settings/settings.h"
 
 namespace mpa {
 namespace {
@@ -49,6 +50,7 @@ class DocumentMaker {
   Json Capture() {
     Json settings = Json::object();
     for (const auto& [name, value] : of_.settings) {
+      if (name.find(':') != std::string::npos) continue;  // see FlatSettings()
       if (settings.size() < extent_.list) settings[cut_.Text(name)] = cut_.Text(value);
     }
     Json capture = {{"ranks", cut_.List(of_.ranks, "ranks")},
@@ -58,6 +60,7 @@ class DocumentMaker {
                     {"level", cut_.Text(of_.level)},
                     {"formats", of_.formats},
                     {"settings", settings}};
+    AddRecordedSettings(capture);
     if (!of_.replayed.ranks.empty()) capture["replayed"] = of_.replayed.ranks.size();
     return capture;
   }
@@ -70,6 +73,21 @@ class DocumentMaker {
             {"median_step_ns", host.median},
             {"all_steps_ns", host.all},
             {"leaves", categories}};
+  }
+
+  // All that the captures record, so that a later run can be compared with it.
+  void AddRecordedSettings(Json& capture) {
+    std::size_t count = 0;
+    Json recorded = Json::object();
+    for (const auto& [kind, values] : SettingsFromFlat(of_.settings)) {
+      recorded[std::string(NameOf(kind))] = values;
+      count += values.size();
+    }
+    if (extent_.all_settings) {
+      capture["recorded_settings"] = std::move(recorded);
+    } else {
+      cut_.Omit("recorded_settings", count);
+    }
   }
 
   static Json Account(const AccountRow& row) {
@@ -205,6 +223,7 @@ std::string DiagnosisJson(const Diagnosis& diagnosis, const DiagnosisJsonOptions
   };
   // The least useful goes first.
   const std::function<void()> cuts[] = {
+      [&] { extent.all_settings = false; },
       [&] { extent.evidence = std::min<std::size_t>(extent.evidence, 1); },
       [&] { extent.all_accounts = false; },
       [&] { extent.notes = false; },

@@ -24,6 +24,7 @@ struct Extent {
   std::size_t list = kAll;  ///< of ranks, steps and settings
   std::size_t text = kAll;  ///< characters of a name
   bool symptoms = true;
+  bool all_settings = true;  ///< those that are not known to bear on the performance, too
 };
 
 /// Json of texts and lists that may be cut, and what they leave out.

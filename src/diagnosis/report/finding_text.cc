@@ -78,7 +78,7 @@ std::string SettingTitle(const FoundSetting& setting, Language language) {
   const std::string value = setting.values.size() == 1
                                 ? "=" + ShortenMiddle(Printable(setting.values.front().first), 16)
                                 : "";
-  return Fill(language, {"{}{}: {}", "{}{}：{}"}, name, value, variable->costs.In(language));
+  return Fill(language, {"{}{}: {}", "{}{}：{}"}, name, value, CostsOf(*variable).In(language));
 }
 
 // "0 on rank 3, 2 on ranks 0-2, adds to host.launch_bound": as much as fits into the columns.

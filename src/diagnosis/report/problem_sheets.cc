@@ -258,7 +258,7 @@ class EnvironmentSheetMaker : private SheetMaker {
     static constexpr Wording kDiffers{"the ranks have different values", "各卡取值不一致"};
     const Variable* variable = VariableNamed(name);
     const bool costs = variable != nullptr && IsPoor(*variable, part.settings);
-    return {name, ValueIn(part.settings, name), Text(costs ? variable->costs : kDiffers),
+    return {name, ValueIn(part.settings, name), Text(costs ? CostsOf(*variable) : kDiffers),
             Text(costs ? variable->advice : kAgree)};
   }
 };

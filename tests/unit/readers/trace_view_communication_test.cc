@@ -187,8 +187,14 @@ TEST_F(ProfilerMetadata, KeepsTheEnvironmentAsFarAsItSaysSomething) {
   using Settings = std::map<std::string, std::string>;
   EXPECT_EQ(settings_of(R"({"ENV_VARIABLES":
                             {"TASK_QUEUE_ENABLE": "0", "HCCL_ALGO": "", "HCCL_BUFFSIZE": 200}})"),
-            (Settings{{"TASK_QUEUE_ENABLE", "0"}}));
-  EXPECT_EQ(settings_of(R"({"ENV_VARIABLES": ["TASK_QUEUE_ENABLE=1"]})"), Settings());
+            (Settings{{"TASK_QUEUE_ENABLE", "0"},
+                      {"environment:", ""},
+                      {"environment:TASK_QUEUE_ENABLE", "0"},
+                      {"environment:HCCL_ALGO", ""},
+                      {"environment:HCCL_BUFFSIZE", "200"},
+                      {"metadata:", ""}}));
+  EXPECT_EQ(settings_of(R"({"ENV_VARIABLES": ["TASK_QUEUE_ENABLE=1"]})"),
+            (Settings{{"metadata:", ""}, {"metadata:ENV_VARIABLES", "TASK_QUEUE_ENABLE=1"}}));
 }
 
 TEST_F(ProfilerMetadata, NamesGroupsAsTheJobDoes) {
