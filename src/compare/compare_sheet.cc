@@ -123,8 +123,11 @@ void SortByColumn(Sheet& sheet, std::size_t column) {
 // Below every change where the row does not tell.
 double SizeOfChange(const Sheet& sheet, const Row& row) {
   constexpr int kShownDecimals = 2;  // as Difference() says
+  // The difference of two doubles is off by far more than half an ulp: first to what was recorded.
+  constexpr int kRecordedDecimals = 6;
   const std::optional<double> change = ChangeOf(sheet, row);
-  return change ? Rounded(std::abs(*change), kShownDecimals) : -1;
+  if (!change) return -1;
+  return Rounded(Rounded(std::abs(*change), kRecordedDecimals), kShownDecimals);
 }
 
 // The rows of a sheet from one that heads others to the next.
