@@ -65,6 +65,7 @@ inline CounterColumns CounterColumnsOf(std::string_view name, Kernels& kernels,
 /// True for the title of a counter in a table of kernels; those of other columns have a blank or no
 /// underscore.
 inline bool IsCounterTitle(std::string_view title) {
+  title = title.substr(0, title.find('('));  // "cube_utilization( %)"
   return title.find('_') != std::string_view::npos && title.find(' ') == std::string_view::npos &&
          title != "Device_id";
 }

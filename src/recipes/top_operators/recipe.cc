@@ -246,7 +246,7 @@ std::vector<ColumnOf<TopItem>> TopColumns(bool with_rank, bool of_operators) {
            const std::int16_t load = BusiestLoad(item.top->Loads());
            return load > 0 ? Cell(load / 10.0) : Cell();
          }});
-    add({NamedColumn("l2HitRate(%)", Format::kDecimals2, 12,
+    add({NamedColumn("cacheHitRate(%)", Format::kDecimals2, 12,
                      "Which share of its requests hit the L2 cache, the mean of all calls by time; "
                      "empty: not recorded (l2_cache=True or aic_metrics=L2Cache)."),
          [](const Item& item) -> Cell {
