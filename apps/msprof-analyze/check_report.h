@@ -30,6 +30,8 @@ inline constexpr RecordedContent kRecordedContents[] = {
     {&Contents::kernel_types, "kernel_types", "operator types"},
     {&Contents::kernel_cores, "kernel_cores", "core types"},
     {&Contents::counters, "counters", "counters"},
+    {&Contents::l2_cache, "l2_cache", "L2 cache"},
+    {&Contents::op_attributes, "operator_attributes", "attributes"},
     {&Contents::communication, "communication", "communication"},
     {&Contents::communication_tasks, "communication_tasks", "communication tasks"},
     {&Contents::bandwidths, "bandwidths", "bandwidths"},

@@ -92,6 +92,15 @@ int CompareOneRank(CompareRequest request, CapturePairs ranks, const SheetsDeliv
          "'msprof-analyze check'");
   }
   delivery.exports.Show(report);  // also when there is no room for files
+  if (!delivery.compat && !delivery.exports.json()) {
+    std::string lists;
+    for (const ScreenTable& list :
+         ChangedLists(report, delivery.asked, request.options.screen_width)) {
+      lists += (lists.empty() && report.story.empty() ? "" : "\n") + FormatTable(list);
+      lists.pop_back();  // the empty line behind a table
+    }
+    Print(lists);
+  }
   const std::vector<fs::path> paths =
       WriteFiles(report, fmt::format("{}_{}", kStemOfSheets, UtcTimeStamp()), delivery);
   FinishStdout();

@@ -23,10 +23,11 @@ struct ReadKind {
   std::string_view table, extension;
   FileKind kind;
 };
-constexpr std::array<ReadKind, 3> kReadKinds = {{
+constexpr std::array<ReadKind, 4> kReadKinds = {{
     {"msprof", ".json", FileKind::kTraceView},
     {"op_summary", ".csv", FileKind::kKernelDetails},
     {"op_statistic", ".csv", FileKind::kOpStatistic},
+    {"l2_cache", ".csv", FileKind::kL2Cache},
 }};
 
 // The parts of a name. `table` has the numbers of device, model and iteration that early versions
@@ -145,7 +146,8 @@ void AddMsprofOutput(const fs::path& directory, RankInput& rank) {
 
 std::optional<FileKind> KindOfMsprofTable(std::string_view name) {
   for (const ReadKind& kind : kReadKinds) {
-    const bool is_table = kind.kind != FileKind::kTraceView && name.starts_with(kind.table);
+    const bool is_table = kind.kind != FileKind::kTraceView && kind.kind != FileKind::kL2Cache &&
+                          name.starts_with(kind.table);
     if (is_table && name.ends_with(kind.extension)) return kind.kind;
   }
   return std::nullopt;

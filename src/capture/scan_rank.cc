@@ -34,12 +34,13 @@ struct NamedKind {
   std::string_view name;
   FileKind kind;
 };
-constexpr std::array<NamedKind, 8> kOutputFiles = {{
+constexpr std::array<NamedKind, 9> kOutputFiles = {{
     {"trace_view.json", FileKind::kTraceView},
     {"kernel_details.csv", FileKind::kKernelDetails},
     {"operator_memory.csv", FileKind::kOperatorMemory},
     {"memory_record.csv", FileKind::kMemoryRecord},
     {"op_statistic.csv", FileKind::kOpStatistic},
+    {"l2_cache.csv", FileKind::kL2Cache},
     {"communication.json", FileKind::kCommunication},
     {"communication_matrix.json", FileKind::kCommMatrix},
     {"step_trace_time.csv", FileKind::kStepTraceTime},
@@ -137,7 +138,9 @@ void AddTrace(RankInput& rank, const fs::path& path) {
 // Of a table that was given without its capture.
 std::optional<FileKind> KindOfTable(const std::string& name) {
   for (const NamedKind& named : kOutputFiles) {
-    if (named.name == name && named.kind != FileKind::kTraceView) return named.kind;
+    // Rates of a cache belong to kernels of another table.
+    const bool tells_alone = named.kind != FileKind::kTraceView && named.kind != FileKind::kL2Cache;
+    if (named.name == name && tells_alone) return named.kind;
   }
   return KindOfMsprofTable(name);
 }
@@ -218,7 +221,9 @@ bool AddTablesAlone(RankInput& rank, const fs::path& output) {
   for (const char* name : {"analysis.db", "communication_analyzer.db"}) {
     if (!has_sums && IsThere(output / name)) AddFile(rank, FileKind::kAnalysisDb, output / name);
   }
-  if (rank.files.empty()) return false;
+  const bool any_tells_alone = std::ranges::any_of(
+      rank.files, [](const CaptureFile& file) { return file.kind != FileKind::kL2Cache; });
+  if (!any_tells_alone) return false;
   rank.kind = CaptureKind::kNpuText;
   return true;
 }
@@ -285,6 +290,11 @@ ScannedRank ScanDirectory(const fs::path& path, bool raw) {
   if (AddTablesAlone(rank, has_output ? output : path)) {
     AddMetadata(rank, path);
     return {std::move(rank), ""};
+  }
+  if (path.filename().string().ends_with("_op_args")) {
+    return {std::move(rank),
+            "operators that record_op_args=True recorded for the tuning tool AOE, without any "
+            "time; give the *_ascend_pt directory of a run that was profiled"};
   }
   return {std::move(rank),
           "no profiler database, no trace_view.json and no raw data; give the *_ascend_pt or "

@@ -53,6 +53,9 @@ void SurveyKernels(const CaptureFile& file, Contents& recorded) {
     counters = counters || csv.Find(column).has_value();
   }
   recorded.counters = YesIf(counters);
+  // Instead of a file of its own.
+  recorded.l2_cache = YesIf(std::ranges::any_of(
+      csv.headers(), [](const std::string& title) { return title.ends_with("_cache_hit"); }));
 }
 
 void SurveySteps(const CaptureFile& file, RankFacts& facts) {
@@ -105,7 +108,13 @@ void SurveyTables(const RankInput& input, RankFacts& facts) {
            [&] { SurveyKernels(*kernels, facts.recorded); });
   } else {
     recorded.kernels = recorded.kernel_types = recorded.kernel_cores = recorded.counters =
-        Recorded::kNo;
+        recorded.l2_cache = Recorded::kNo;
+  }
+  recorded.op_attributes = Recorded::kNo;  // databases and raw data alone have them
+  if (const CaptureFile* cache = input.Find(FileKind::kL2Cache)) {
+    OrWarn(facts, "the use of the L2 cache is unknown", [&] {
+      if (io::CsvFile(cache->path, kFirstRows).Next()) recorded.l2_cache = Recorded::kYes;
+    });
   }
   facts.kernel_sums = input.Find(FileKind::kOpStatistic) != nullptr;
   if (const CaptureFile* steps = input.Find(FileKind::kStepTraceTime)) {
@@ -169,6 +178,7 @@ void SurveyText(const RankInput& input, RankFacts& facts) {
 
 void SurveyKineto(const RankInput& input, RankFacts& facts) {
   facts.framework = "PyTorch";
+  facts.recorded.l2_cache = facts.recorded.op_attributes = Recorded::kNo;
   const CaptureFile* trace = input.FindKineto();
   OrWarn(facts, "whether the trace is complete stays unknown", [&] {
     facts.complete = TraceIsComplete(trace->path);
@@ -209,6 +219,14 @@ bool HasText(const io::Database& database, std::string_view table, std::string_v
   return texts.Step();
 }
 
+// Of aic_metrics=L2Cache.
+bool NamesCacheHits(const io::Database& database) {
+  if (!database.HasTable("STRING_IDS")) return false;
+  return database
+      .Query("SELECT 1 FROM STRING_IDS WHERE value LIKE '%\\_cache\\_hit' ESCAPE '\\' LIMIT 1")
+      .Step();
+}
+
 void SurveyContents(const io::Database& database, RankFacts& facts) {
   Contents& recorded = facts.recorded;
   const auto has_rows = [&](std::string_view table) { return HasRows(database, table); };
@@ -227,6 +245,8 @@ void SurveyContents(const io::Database& database, RankFacts& facts) {
       YesIf(recorded.kernels == Recorded::kYes &&
             (HasText(database, kernels, "taskType") || HasText(database, "TASK", "taskType")));
   recorded.counters = has_rows("TASK_PMU_INFO");
+  recorded.l2_cache = YesIf(recorded.counters == Recorded::kYes && NamesCacheHits(database));
+  recorded.op_attributes = YesIf(HasText(database, kernels, "attrInfo"));
   recorded.bandwidths = Recorded::kNo;  // analyzers read them from communication.json only
   recorded.host_ops = has_rows("PYTORCH_API");
   recorded.stacks = has_rows("PYTORCH_CALLCHAINS");

@@ -124,6 +124,8 @@ void SurveyContents(const std::vector<RawDirectory>& data, RankFacts& facts) {
   recorded.kernels = recorded.device_tasks;
   recorded.kernel_types = recorded.kernel_cores = any(host, {"node_basic_info"});
   recorded.counters = any(device, {"ffts_profile.", "aicore.data", "aiVectorCore.data"});
+  recorded.l2_cache = any(device, {"l2_cache.data"});
+  recorded.op_attributes = any(host, {"node_attr_info"});
   recorded.communication = any(host, {"hccl_op_info", "additional.hccl_info"});
   recorded.communication_tasks = any(host, {"additional.hccl_info"});
   recorded.bandwidths = recorded.communication_tasks;

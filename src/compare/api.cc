@@ -85,7 +85,7 @@ void CompareApis(const CompareInput& input, Report& report) {
                 Ratio(base.AverageNs(), comparison.AverageNs()), ratio(&ApiTimes::calls));
     sheet.rows.push_back(std::move(row));
   }
-  NumberRows(sheet);
+  OrderRows(input, sheet);
   report.sheets.push_back(std::move(sheet));
 }
 

@@ -59,6 +59,15 @@ void AddCollective(const std::string& kind, const Collective* base, const Collec
        });
 }
 
+// Not of one of its tasks.
+bool IsOfCollective(const Row& row) {
+  constexpr std::size_t kTaskOfBase = 2, kTaskOfComparison = 9;
+  const auto is_empty = [&](std::size_t column) {
+    return std::holds_alternative<std::monostate>(row.cells[column]);
+  };
+  return is_empty(kTaskOfBase) && is_empty(kTaskOfComparison);
+}
+
 void CompareCommunication(const CompareInput& input, Report& report) {
   const auto base = SumCollectives(input.Trace(Side::kBase));
   const auto comparison = SumCollectives(input.Trace(Side::kComparison));
@@ -76,7 +85,7 @@ void CompareCommunication(const CompareInput& input, Report& report) {
        [&](const std::string& kind, const Collective* its_base, const Collective* its_comparison) {
          AddCollective(kind, its_base, its_comparison, sheet);
        });
-  NumberRows(sheet);
+  OrderRows(input, sheet, std::nullopt, IsOfCollective);
   report.sheets.push_back(std::move(sheet));
 }
 

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <utility>
 
 namespace mpa {
@@ -104,6 +107,64 @@ double LeastChangeOf(const Sheet& sheet, std::size_t base_column) {
     if (const auto* number = std::get_if<double>(&row.cells[base_column])) sum += *number;
   }
   return kPartThatMatters * sum;
+}
+
+namespace {
+
+void SortByColumn(Sheet& sheet, std::size_t column) {
+  const int decimals = sheet.columns[column].decimals.value();
+  const auto shown = [&](const Row& row) {
+    const double* number = std::get_if<double>(&row.cells[column]);
+    return number != nullptr ? Rounded(*number, decimals) : std::numeric_limits<double>::lowest();
+  };
+  std::ranges::stable_sort(sheet.rows, std::ranges::greater(), shown);
+}
+
+// Below every change where the row does not tell.
+double SizeOfChange(const Sheet& sheet, const Row& row) {
+  constexpr int kShownDecimals = 2;  // as Difference() says
+  // The difference of two doubles is off by far more than half an ulp: first to what was recorded.
+  constexpr int kRecordedDecimals = 6;
+  const std::optional<double> change = ChangeOf(sheet, row);
+  if (!change) return -1;
+  return Rounded(Rounded(std::abs(*change), kRecordedDecimals), kShownDecimals);
+}
+
+// The rows of a sheet from one that heads others to the next.
+struct RowBlock {
+  double change = 0;  // of its head
+  std::vector<std::pair<double, Row>> rows;
+};
+
+void SortByChange(Sheet& sheet, bool (*heads)(const Row& row)) {
+  std::vector<RowBlock> blocks;
+  for (Row& row : sheet.rows) {
+    const double change = SizeOfChange(sheet, row);
+    if (blocks.empty() || heads == nullptr || heads(row)) blocks.push_back({change, {}});
+    blocks.back().rows.emplace_back(change, std::move(row));
+  }
+  std::ranges::stable_sort(blocks, std::ranges::greater(), &RowBlock::change);
+  std::vector<Row> sorted;
+  sorted.reserve(sheet.rows.size());
+  for (RowBlock& block : blocks) {
+    std::ranges::stable_sort(block.rows.begin() + 1, block.rows.end(), std::ranges::greater(),
+                             &std::pair<double, Row>::first);
+    for (auto& [change, row] : block.rows) sorted.push_back(std::move(row));
+  }
+  sheet.rows = std::move(sorted);
+}
+
+}  // namespace
+
+void OrderRows(const CompareInput& input, Sheet& sheet,
+               std::optional<std::size_t> column_of_reference, bool (*heads)(const Row& row)) {
+  if (!input.options().compat) {
+    SortByChange(sheet, heads);
+  } else if (column_of_reference) {
+    SortByColumn(sheet, *column_of_reference);
+  }
+  std::int64_t number = 0;
+  for (Row& row : sheet.rows) row.cells[0] = ++number;
 }
 
 std::string RatioMeaning(std::string_view what) {

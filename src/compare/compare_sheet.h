@@ -57,6 +57,15 @@ std::optional<double> LeastChange(const CompareInput& input, RowsOf rows, double
 /// The same part of what the base has in all rows of a column.
 double LeastChangeOf(const Sheet& sheet, std::size_t base_column);
 
+/// Puts the rows that changed most first, in either direction, as people see the change; rows of
+/// which it is unknown come last, and equal ones stay in their order. Rows for which `heads` is
+/// false belong to the row before them: they stay behind it, in an order of their own. With
+/// --compat the rows stay as they are, or the largest value of `column_of_reference` comes first.
+/// Numbers the rows from 1 in the first column.
+void OrderRows(const CompareInput& input, Sheet& sheet,
+               std::optional<std::size_t> column_of_reference = std::nullopt,
+               bool (*heads)(const Row& row) = nullptr);
+
 /// Appends cells to a row, without copies of their texts.
 template <typename... Values>
 void AppendCells(Row& row, Values&&... values) {

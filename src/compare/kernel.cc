@@ -167,7 +167,7 @@ void CompareShapes(const CompareInput& input, Report& report) {
       kByShapes, Columns("Kernel", "Input Shape", "Shapes of their inputs.", TwoDecimals), input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e3);
   AddRows(sums(Side::kBase), sums(Side::kComparison), AppendTimesIfAny, sheet);
-  NumberRows(sheet);
+  OrderRows(input, sheet);
   report.sheets.push_back(std::move(sheet));
 }
 
@@ -200,7 +200,8 @@ void CompareCores(const CompareInput& input, const KernelSums& base_sums,
       input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e3);
   AddRows(base_sums, comparison_sums, AppendTimes, sheet);
-  SortByColumn(sheet, sheet.columns.size() - 2);  // the ratio of the totals
+  const std::size_t ratio_of_totals = sheet.columns.size() - 2;
+  OrderRows(input, sheet, ratio_of_totals);
   report.sheets.push_back(std::move(sheet));
 }
 

@@ -173,7 +173,8 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
                 Ratio(static_cast<double>(sizes[0]), static_cast<double>(sizes[1])));
     sheet.rows.push_back(std::move(row));
   }
-  SortByColumn(sheet, sheet.columns.size() - 2);  // the differences
+  const std::size_t difference = sheet.columns.size() - 2;
+  OrderRows(input, sheet, difference);
   constexpr std::size_t kMemoryOfBase = 3;
   sheet.least_change = LeastChangeOf(sheet, kMemoryOfBase);
   return sheet;

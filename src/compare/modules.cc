@@ -105,6 +105,14 @@ OpTimes OpsOf(const RankTrace& trace, const ModuleCalls& calls) {
   return times;
 }
 
+constexpr const char* kTotal = "[ TOTAL ]";
+
+// Not of one of its operators.
+bool IsOfModule(const Row& row) {
+  constexpr std::size_t kOperator = 4;
+  return row.cells[kOperator] == Cell(kTotal);
+}
+
 Row FirstCells(const std::string& module_class, std::int64_t level, const std::string& name,
                std::string op_name) {
   return Row{{Cell(), module_class, level, name, std::move(op_name)}};
@@ -116,7 +124,7 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Mo
   const auto level = static_cast<std::int64_t>(std::ranges::count(full_name, '/'));
   const std::string name = Displayed(full_name);
 
-  Row total = FirstCells(module_class, level, name, "[ TOTAL ]");
+  Row total = FirstCells(module_class, level, name, kTotal);
   std::array<ExactSum, 2> self;
   std::array<ExactSum, 2> all;
   std::array<Cell, 2> stacks = {"", ""};
@@ -174,7 +182,7 @@ Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& p
          AppendGroup(input, name, before != nullptr ? *before : kNone,
                      after != nullptr ? *after : kNone, sheet);
        });
-  NumberRows(sheet);
+  OrderRows(input, sheet, std::nullopt, IsOfModule);
   return sheet;
 }
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <string_view>
 
 #include "compare_sheet.h"
@@ -95,22 +94,6 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_co
                       return OpPairRow(input, i, unit, details_of);
                     });
   return sheet;
-}
-
-void SortByColumn(Sheet& sheet, std::size_t column) {
-  const int decimals = sheet.columns[column].decimals.value();
-  const auto shown = [&](const Row& row) {
-    const double* number = std::get_if<double>(&row.cells[column]);
-    return number != nullptr ? Rounded(*number, decimals) : std::numeric_limits<double>::lowest();
-  };
-  std::ranges::stable_sort(sheet.rows,
-                           [&](const Row& a, const Row& b) { return shown(a) > shown(b); });
-  NumberRows(sheet);
-}
-
-void NumberRows(Sheet& sheet) {
-  std::int64_t number = 0;
-  for (Row& row : sheet.rows) row.cells[0] = ++number;
 }
 
 bool HaveOperators(const CompareInput& input, Report& report) {

@@ -44,13 +44,6 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_co
                   const Column& sum_column, double unit,
                   std::function<OpDetails(Side, std::size_t)> details_of);
 
-/// Sorts the rows by a column of real numbers, as people see them, the largest first, and numbers
-/// them in the first.
-void SortByColumn(Sheet& sheet, std::size_t column);
-
-/// Numbers the rows from 1 in the first column.
-void NumberRows(Sheet& sheet);
-
 /// Says in the report which side has no operators, if one has none, and what would bring them.
 /// False if so. Every sheet about operators says it with the same words, so that the user reads
 /// them once.

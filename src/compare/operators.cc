@@ -64,7 +64,8 @@ Sheet StatisticSheet(const CompareInput& input) {
     }
     sheet.rows.push_back(std::move(row));
   }
-  SortByColumn(sheet, sheet.columns.size() - 2);  // the differences
+  const std::size_t difference = sheet.columns.size() - 2;
+  OrderRows(input, sheet, difference);
   return sheet;
 }
 

@@ -53,9 +53,10 @@ class RowsBuilder {
   }
   std::vector<OverallRow> Take() { return std::move(rows_); }
 
- private:
   // The Python tool has 0 for what is unknown.
   bool IsKnown(const OverallValue& value) const { return compat_ || value.known; }
+
+ private:
   OverallValue Told(OverallValue value) const {
     if (compat_ && value.number == Cell(NoNumber::kUnknown)) value.number = std::int64_t{0};
     value.known = IsKnown(value);
@@ -86,14 +87,18 @@ void AddMc2(RowsBuilder& rows) {
       rows.AddBoth(label, on_screen, emphasis, [&](const OverallMetrics& side) {
         const Mc2Kernel* kernel = find(side, name);
         OverallValue found = kernel != nullptr ? part(*kernel) : OverallValue();
-        found.known = side.has_categories;
+        found.known = found.known && side.has_categories;
         return found;
       });
     };
     add_part("\t" + name, name, Emphasis::kPart,
              [](const Mc2Kernel& kernel) { return Counted(kernel.total); });
-    add_part("\t\tComputing", "", Emphasis::kNone,
-             [](const Mc2Kernel& kernel) { return TimeOnly(kernel.computing); });
+    add_part("\t\tComputing", "", Emphasis::kNone, [&](const Mc2Kernel& kernel) {
+      OverallValue computing = TimeOnly(kernel.computing);
+      computing.known = kernel.knows_computing;
+      if (!rows.IsKnown(computing)) computing.time = 0;
+      return computing;
+    });
     add_part("\t\tCommunication", "", Emphasis::kNone,
              [](const Mc2Kernel& kernel) { return TimeOnly(kernel.communication); });
   };

@@ -19,18 +19,10 @@
 #include "mpa/report/amount.h"
 #include "mpa/report/change_tree.h"
 #include "overall.h"
+#include "screen_rows.h"
 
 namespace mpa {
 namespace {
-
-// The columns of numbers with the blanks before them; the names have the rest of the line.
-constexpr std::array<std::size_t, 4> kNumberWidths = {10, 10, 10, 8};
-constexpr std::size_t kNumbersWidth = 4 * 2 + 10 + 10 + 10 + 8;
-constexpr std::size_t kMaxRows = 24;
-
-std::string RightAligned(const std::string& text, std::size_t width) {
-  return fmt::format("{:>{}}", text, width);
-}
 
 // At most so many characters of a path whose end, from `differs` on, matters most.
 std::string ShortenPath(const std::string& path, std::size_t differs, std::size_t width) {
@@ -69,65 +61,6 @@ std::vector<std::string> Heading(const CompareInput& input) {
                  note(Side::kComparison), input.options().screen_width);
 }
 
-std::string DiffPercent(std::int64_t base, std::int64_t comparison) {
-  if (base == comparison) return "0.0";
-  if (base == 0) return "new";
-  return comparison == 0 ? "gone" : GrowthText(base, comparison);
-}
-
-class ScreenRows {
- public:
-  explicit ScreenRows(std::size_t width) : name_width_(width - kNumbersWidth) {}
-
-  void Add(const AmountScale& scale, const std::string& name, int level, const OverallValue& base,
-           const OverallValue& comparison) {
-    const auto value = [&](const OverallValue& side) {
-      return side.known ? scale.Text(scale.Rounded(side.time)) : "N/A";
-    };
-    const bool known = base.known && comparison.known;
-    const std::int64_t change = scale.Rounded(comparison.time - base.time);
-    const std::array<std::string, 4> numbers = {
-        value(base), value(comparison),
-        !known        ? "N/A"
-        : change == 0 ? scale.Text(0)
-                      : scale.Signed(change),
-        known ? DiffPercent(base.time, comparison.time) : "N/A"};
-    const std::string indent(static_cast<std::size_t>(2 * level), ' ');
-    std::vector<std::string> row = {ShortenMiddle(indent + Printable(name), name_width_)};
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      row.push_back(RightAligned(numbers[i], kNumberWidths[i]));
-    }
-    rows_.push_back(
-        {std::move(row), level, std::max(std::abs(base.time), std::abs(comparison.time))});
-  }
-
-  // The rows that matter: with too many the lowest level goes, then the smallest rows of the next.
-  std::vector<std::vector<std::string>> Take(const char* sheet) {
-    const std::size_t all = rows_.size();
-    if (all > kMaxRows) std::erase_if(rows_, [](const Entry& row) { return row.level > 1; });
-    while (rows_.size() > kMaxRows) {
-      rows_.erase(std::ranges::min_element(rows_, [](const Entry& a, const Entry& b) {
-        return std::pair(-a.level, a.size) < std::pair(-b.level, b.size);
-      }));
-    }
-    std::vector<std::vector<std::string>> rows;
-    for (Entry& row : rows_) rows.push_back(std::move(row.cells));
-    if (rows.size() < all) {
-      rows.push_back({fmt::format("({} more in {})", all - rows.size(), sheet), "", "", "", ""});
-    }
-    return rows;
-  }
-
- private:
-  struct Entry {
-    std::vector<std::string> cells;
-    int level = 0;
-    TimeNs size = 0;
-  };
-  std::size_t name_width_;
-  std::vector<Entry> rows_;
-};
-
 // "On the host: base 5 steps, median 12.300 ms", and the same of the comparison with its change.
 std::vector<std::string> OnHostLines(const CompareInput& input) {
   std::vector<std::string> lines;
@@ -163,14 +96,6 @@ ScreenTable OverallWithoutWork(const CompareInput& input, const OverallMetrics& 
 }
 
 namespace {
-
-void SetHeaders(std::string what, ScreenTable& table) {
-  table.headers = {std::move(what)};
-  constexpr std::array<const char*, 4> kHeaders = {"Base", "Comparison", "Diff", "Diff %"};
-  for (std::size_t i = 0; i < kHeaders.size(); ++i) {
-    table.headers.push_back(RightAligned(kHeaders[i], kNumberWidths[i]));
-  }
-}
 
 // The table sums up what the lines below it show of the median step.
 std::string WindowText(const OverallMetrics& base, const OverallMetrics& comparison) {

@@ -20,15 +20,6 @@ namespace mpa {
 namespace {
 
 // The outermost first; captures have the innermost first.
-std::vector<std::string_view> FramesOfStack(std::string_view stack) {
-  std::vector<std::string_view> frames;
-  for (const std::string_view piece : Split(stack, ';')) {
-    if (const std::string_view frame = Trim(piece); !frame.empty()) frames.push_back(frame);
-  }
-  std::ranges::reverse(frames);
-  return frames;
-}
-
 // No program nests as deep; in broken captures, where all spans may overlap, text would grow with
 // the square of their number.
 constexpr std::int32_t kDeepest = 400;
@@ -40,6 +31,15 @@ NestSpan SpanOf(const Table& table, std::int32_t row) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> FramesOfStack(std::string_view stack) {
+  std::vector<std::string_view> frames;
+  for (const std::string_view piece : Split(stack, ';')) {
+    if (const std::string_view frame = Trim(piece); !frame.empty()) frames.push_back(frame);
+  }
+  std::ranges::reverse(frames);
+  return frames;
+}
 
 CallPaths::CallPaths(const RankTrace& trace)
     : CallPaths(trace, FunctionsAndOps(trace), Overhang::kKept) {}

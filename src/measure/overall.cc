@@ -65,6 +65,8 @@ void AddMc2(const RankTrace& trace, std::size_t kernel, const std::vector<TimeNs
   }
   const auto measured = [](TimeNs counter) { return std::max<TimeNs>(0, counter); };
   found->total.Add(kernels.dur[kernel]);
+  // Of other aic_metrics the vector core alone has a time.
+  found->knows_computing &= kernels.aic_mac[kernel] >= 0 || kernels.aic_mte2[kernel] >= 0;
   found->computing +=
       std::max(measured(kernels.aic_mac[kernel]), measured(kernels.aic_mte2[kernel])) +
       measured(kernels.aiv_total[kernel]);

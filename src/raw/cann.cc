@@ -204,6 +204,8 @@ class CannReader {
       if (Intersects(wanted_, Parts::kTraffic)) {
         ReadLinkTraffic(device_files_[i], side, device, session_);
         ReadMemoryTraffic(device_files_[i], side, device, session_);
+      }
+      if (Intersects(wanted_, Parts::kTraffic | Parts::kCacheUse)) {
         ReadL2Cache(device_files_[i], device, session_);
       }
     }

@@ -10,6 +10,7 @@ Reader TraceView();
 Reader KinetoTrace();
 Reader NpuKinetoTrace();
 Reader KernelDetailsCsv();
+Reader CacheUseCsv();
 Reader MemoryRecordCsv();
 Reader OperatorMemoryCsv();
 Reader OpStatisticCsv();
@@ -30,6 +31,7 @@ const std::vector<Reader>& AllReaders() {
       readers::KinetoTrace(),
       readers::NpuKinetoTrace(),
       readers::KernelDetailsCsv(),
+      readers::CacheUseCsv(),  // of the kernels that the reader before it read
       readers::MemoryRecordCsv(),
       readers::OperatorMemoryCsv(),
       readers::OpStatisticCsv(),

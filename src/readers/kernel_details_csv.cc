@@ -40,7 +40,7 @@ bool IsCore(std::string_view cell) {
 class CounterCells {
  public:
   CounterCells(const io::CsvFile& csv, bool with_loads, RankTrace& trace)
-      : csv_(csv), issues_(trace.issues) {
+      : csv_(csv), trace_(trace), issues_(trace.issues) {
     for (std::size_t i = 0; i < csv.headers().size(); ++i) {
       std::string_view name = csv.headers()[i];
       const bool is_time = name.ends_with(kMicros);
@@ -51,6 +51,9 @@ class CounterCells {
       const bool is_known =
           is_time ? counter.of_kernel.times != nullptr : counter.of_kernel.loads != nullptr;
       if (is_known) counters_.push_back(counter);
+      if (is_time || !with_loads || !IsCounterTitle(name)) continue;
+      name = name.substr(0, name.find('('));
+      if (IsOtherCounter(name)) others_.push_back({i, trace.strings.Intern(name)});
     }
   }
 
@@ -69,6 +72,11 @@ class CounterCells {
         issues_.Count("counter left out, invalid value", csv_.Place());
       }
     }
+    if (is_collective) return;
+    for (const auto& [column, name] : others_) {
+      if (const auto value = io::ParseReal(csv_[column]))
+        SetCounter(name, *value, trace_.counter_names, trace_.kernel_loads.counters.back());
+    }
   }
 
  private:
@@ -80,8 +88,10 @@ class CounterCells {
   };
 
   const io::CsvFile& csv_;
+  RankTrace& trace_;
   Issues& issues_;
   std::vector<Counter> counters_;
+  std::vector<std::pair<std::size_t, StringId>> others_;  // columns and names
 };
 
 std::int32_t StepId(std::string_view cell) {
@@ -131,7 +141,7 @@ class ListedColumns {
         mix_blocks_(FindEither(csv, "Mix Block Num", "Mix Block Dim")) {
     for (std::size_t i = 0; i < csv.headers().size(); ++i) {
       const std::string& header = csv.headers()[i];
-      if (header.empty() || !std::islower(static_cast<unsigned char>(header[0]))) continue;
+      if (!IsCounterTitle(header)) continue;
       counters_.push_back({i, trace.strings.Intern(header.substr(0, header.find('('))),
                            header.ends_with("(us)") ? 1000.0 : 1.0});
     }
@@ -191,6 +201,7 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
   const auto type = csv.Find(columns.type);
   const auto core = csv.Find(columns.core);
   const auto stream = csv.Find("Stream ID");
+  const auto task = csv.Find("Task ID");
   const auto shapes = csv.Find("Input Shapes");
   const auto device = csv.Find("Device_id");
   // Of torch_npu the file itself is what kernel_details.csv is.
@@ -219,7 +230,8 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
     if (with_loads && !is_collective) {
       trace.kernel_loads.Append({.output_types = text(output_types),
                                  .blocks = BlockCount(io::ParseInt(csv[blocks])),
-                                 .mix_blocks = BlockCount(io::ParseInt(csv[mix_blocks]))});
+                                 .mix_blocks = BlockCount(io::ParseInt(csv[mix_blocks])),
+                                 .task = io::ParseInt(csv[task]).value_or(-1)});
     }
     const Kernels::Row row{.start = *start_ns,
                            .dur = *dur_ns,

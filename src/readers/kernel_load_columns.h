@@ -62,7 +62,24 @@ inline CounterColumns CounterColumnsOf(std::string_view name, Kernels& kernels,
   return {};
 }
 
-/// Sets a counter of a listed kernel; `names` are few, and in the order in which they occur.
+/// True for the title of a counter in a table of kernels; those of other columns have a blank or no
+/// underscore.
+inline bool IsCounterTitle(std::string_view title) {
+  title = title.substr(0, title.find('('));  // "cube_utilization( %)"
+  return title.find('_') != std::string_view::npos && title.find(' ') == std::string_view::npos &&
+         title != "Device_id";
+}
+
+/// True for a counter that only KernelLoads::counters holds: it is neither in a column of its own
+/// nor a time or the cycles of a unit.
+inline bool IsOtherCounter(std::string_view name) {
+  return !name.ends_with("_time") && !name.ends_with("_cycles") &&
+         std::ranges::none_of(kKernelCounters, [&](const auto& known) {
+           return name == known.name || name == known.other_name;
+         });
+}
+
+/// Sets a counter of a kernel; `names` are few, and in the order in which they occur.
 inline void SetCounter(StringId name, double value, std::vector<StringId>& names,
                        std::vector<double>& counters) {
   const auto place = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());

@@ -61,13 +61,22 @@ void ReadCounters(DbInput& input, bool with_loads) {
       columns->second = CounterColumnsOf(input.trace.strings.View(name), input.trace.kernels,
                                          with_loads ? &input.trace.kernel_loads : nullptr);
     const auto [times, loads] = columns->second;
-    if (times == nullptr && loads == nullptr) return;
+    const bool is_other = with_loads && times == nullptr && loads == nullptr &&
+                          IsOtherCounter(input.trace.strings.View(name));
+    if (times == nullptr && loads == nullptr && !is_other) return;
     CountIfNull(input, row, 0, "globalTaskId", "TASK_PMU_INFO", "the kernel of a counter");
     if (const std::int64_t of_row = row.IntOr(0, -1); of_row != task) {
       task = of_row;
       kernel = kernel_of_task.find(task);
     }
     if (kernel == kernel_of_task.end()) return;
+    if (is_other) {
+      const double value = row.RealOr(2, NAN);
+      if (std::isfinite(value))
+        SetCounter(name, value, input.trace.counter_names,
+                   input.trace.kernel_loads.counters[kernel->second]);
+      return;
+    }
     if (loads != nullptr) {
       (*loads)[kernel->second] = Thousandths(row.RealOr(2, -1));
       return;
@@ -174,7 +183,8 @@ void ReadKernels(DbInput& input, Tables wanted) {
   if (with_tensors)
     add({"inputDataTypes", "inputFormats", "outputShapes", "outputFormats", "hf32Eligible"});
   const int load = with_tensors ? kRow + 9 : kRow + 4;  // its first column
-  if (with_loads) add({"outputDataTypes", "blockNum", "blockDim", "mixBlockNum", "mixBlockDim"});
+  if (with_loads)
+    add({"outputDataTypes", "blockNum", "blockDim", "mixBlockNum", "mixBlockDim", "attrInfo"});
   const std::size_t rows = input.database.ApproximateRows("COMPUTE_TASK_INFO");
   input.trace.kernels.Reserve(rows);
   if (with_loads) input.trace.kernel_loads.Reserve(rows);
@@ -215,8 +225,10 @@ void ReadKernels(DbInput& input, Tables wanted) {
     const auto count = [&](int column) {
       return BlockCount(row.Int(column) ? row.Int(column) : row.Int(column + 1));
     };
-    input.trace.kernel_loads.Append(
-        {.output_types = text(load), .blocks = count(load + 1), .mix_blocks = count(load + 3)});
+    input.trace.kernel_loads.Append({.output_types = text(load),
+                                     .blocks = count(load + 1),
+                                     .mix_blocks = count(load + 3),
+                                     .attributes = text(load + 5)});
   };
   ScanTasks(input, TasksOf(input), "COMPUTE_TASK_INFO", columns, read);
   if (Intersects(wanted, Tables::kKernelCounters)) ReadCounters(input, with_loads);

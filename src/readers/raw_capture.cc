@@ -250,7 +250,7 @@ Parts PartsOf(Tables wanted) {
                              Tables::kCommTasks | Tables::kOverlaps | Tables::kKernelStatistics |
                              Tables::kTransfers | Tables::kCommSummary | Tables::kHostCalls |
                              Tables::kDeviceRuns | Tables::kModelIterations;
-  constexpr std::array<Source, 9> kSources = {{
+  constexpr std::array<Source, 10> kSources = {{
       {Tables::kHostOps | Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kPythonCalls |
            Tables::kGarbageCollections,
        Parts::kFramework},
@@ -262,6 +262,7 @@ Parts PartsOf(Tables wanted) {
       {Tables::kOpDetails, Parts::kDetails},
       {Tables::kOpStacks, Parts::kStacks},
       {Tables::kKernels, Parts::kCounters},
+      {Tables::kKernelLoads, Parts::kCacheUse},
       {Tables::kMemorySamples | Tables::kAllocations,
        Parts::kFramework | Parts::kCann | Parts::kAllocations | Parts::kMemory},
       {Tables::kMstx, Parts::kMarks | Parts::kFramework},

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "cache_use.h"
 #include "comm_task_facts.h"
 #include "kernel_load_columns.h"
 #include "mpa/measure/kernel_class.h"
@@ -144,8 +145,37 @@ void FillCounters(const raw::Counters& counters, const std::vector<std::int32_t>
   }
 }
 
-void FillKernels(const Session& session, const LaunchOf& launch, bool with_loads,
-                 RankTrace& trace) {
+// The other counters; `rows` as above.
+void FillOtherCounters(const std::vector<std::int32_t>& rows, Session& session, RankTrace& trace) {
+  const raw::Counters& counters = session.counters;
+  const std::size_t width = counters.names.size();
+  for (std::size_t metric = 0; metric < width; ++metric) {
+    if (!raw::IsListedCounter(counters.names[metric]) || !IsOtherCounter(counters.names[metric]))
+      continue;
+    const StringId name = session.strings.Intern(counters.names[metric]);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i] < 0) continue;
+      const double value = counters.values[static_cast<std::size_t>(rows[i]) * width + metric];
+      if (std::isfinite(value))
+        SetCounter(name, value, trace.counter_names, trace.kernel_loads.counters[i]);
+    }
+  }
+}
+
+std::vector<CacheUse> CacheUsesOf(const Session& session, std::int64_t device) {
+  const raw::L2CacheUse& recorded = session.l2_cache;
+  std::vector<CacheUse> uses;
+  for (std::size_t i = 0; i < recorded.Size(); ++i) {
+    if (recorded.device[i] != device) continue;
+    // Other chips count the hits of the whole device.
+    const double hits = raw::IsHwts(session) ? recorded.hit_rate[i] : NAN;
+    uses.push_back(
+        {recorded.stream[i], recorded.task[i], recorded.name[i], hits, recorded.victim_rate[i]});
+  }
+  return uses;
+}
+
+void FillKernels(const LaunchOf& launch, bool with_loads, Session& session, RankTrace& trace) {
   const raw::Kernels& kernels = session.kernels;
   std::vector<std::int32_t> counters;
   const raw::StepRanges steps = raw::StepsOnDevice(session.steps);
@@ -159,7 +189,9 @@ void FillKernels(const Session& session, const LaunchOf& launch, bool with_loads
     if (with_loads) {
       trace.kernel_loads.Append({.output_types = recorded(kernels.output_types[i]),
                                  .blocks = BlockCount(kernels.blocks[i]),
-                                 .mix_blocks = BlockCount(kernels.mix_blocks[i])});
+                                 .mix_blocks = BlockCount(kernels.mix_blocks[i]),
+                                 .task = session.tasks.task_id[task],
+                                 .attributes = recorded(kernels.attributes[i])});
     }
     trace.kernels.Append({.start = session.tasks.start[task],
                           .dur = session.tasks.dur[task],
@@ -178,6 +210,9 @@ void FillKernels(const Session& session, const LaunchOf& launch, bool with_loads
   }
   FillCounters(session.counters, counters, trace.kernels,
                with_loads ? &trace.kernel_loads : nullptr);
+  if (!with_loads) return;
+  FillOtherCounters(counters, session, trace);
+  AddCacheUses(CacheUsesOf(session, trace.device_id), session.strings, trace);
 }
 
 // Groups in order of their first operation, as the timeline shows them.
@@ -247,7 +282,7 @@ void FillDeviceTables(Session& session, Tables wanted, TrackNumbers& tracks, Ran
   ShowTasks(launch, session);
   if (Intersects(wanted, Tables::kDeviceRuns)) FillRuns(session, trace);
   if (Intersects(wanted, Tables::kKernels)) {
-    FillKernels(session, launch, Intersects(wanted, Tables::kKernelLoads), trace);
+    FillKernels(launch, Intersects(wanted, Tables::kKernelLoads), session, trace);
   }
   if (Intersects(wanted, Tables::kDeviceTasks)) TakeTasks(session, trace);
 }

@@ -4,7 +4,7 @@
 
     run_compare.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is one of the classes below: alike, promises.
+GROUP is one of the classes below: alike, promises, lists.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
@@ -184,5 +184,71 @@ class Promises(Cli):
                                     for note in report["notes"]), (reason, report["notes"]))
 
 
+class Lists(Cli):
+    """Lists of sums begin with what changed most, on the screen and in the sheets. What changes in the twin run is
+    planted: testdata/README.md says where."""
+
+    TWINS = {"base": "twin_text_base_ascend_pt", "comparison": "twin_text_new_ascend_pt"}
+    # The names of the first rows: largest changes, either of them in the order of the base.
+    FIRST = {"CommunicationCompare": ("base_communication_op_name", ["allreduce", "|", "|", "|", "allgather"]),
+             "ModuleCompareStatistic": ("operator_name", ["[ TOTAL ]", "aten::gelu", "aten::relu"]),
+             "MemoryCompareStatistic": ("operator_name", ["aten::linear", "aten::to"]),
+             "ApiCompare": ("api_name", ["aten::gelu", "aten::sum", "aten::linear", "aten::addmm"]),
+             "KernelCompare": ("kernel", ["Gelu", "Relu", "MatMulV2"])}
+
+    def sheets(self, *options, base=TWINS["base"], comparison=TWINS["comparison"]):
+        result = self.compare("--json", *options, base=base, comparison=comparison)
+        self.assertEqual(result.code, 0, result.all_err)
+        return {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}
+
+    def names(self, sheets):
+        return {name: [row[key] for row in sheets[name][:len(first)]] for name, (key, first) in self.FIRST.items()}
+
+    def test_the_largest_change_comes_first(self):
+        expected = {name: first for name, (_, first) in self.FIRST.items()}
+        self.assertEqual(self.names(self.sheets()), expected)
+
+    def test_what_became_faster_does_too(self):
+        """The sides the other way round: gelu is gone, and relu, sum and linear take less."""
+        back = self.names(self.sheets(base=self.TWINS["comparison"], comparison=self.TWINS["base"]))
+        expected = {name: first for name, (_, first) in self.FIRST.items()}
+        self.assertEqual(back, expected)
+
+    def test_the_reference_has_another_order(self):
+        compat = self.sheets("--compat")
+        self.assertEqual([row["api_name"] for row in compat["ApiCompare"]][:2], ["aten::linear", "aten::addmm"])
+        self.assertEqual(compat["ApiCompare"][-1]["api_name"], "aten::gelu")
+        self.assertEqual([row["kernel"] for row in compat["KernelCompare"]][-1], "Gelu")
+        for name, rows in self.sheets().items():
+            if rows and "order_id" in rows[0]:
+                self.assertEqual([row["order_id"] for row in rows], [*range(1, len(rows) + 1)], name)
+
+    def lists(self, *options):
+        """{title: lines} of the tables below the story."""
+        result = self.compare(*options, base=self.TWINS["base"], comparison=self.TWINS["comparison"])
+        self.assertEqual(result.code, 0, result.all_err)
+        self.assertLessEqual(max(map(len, result.out.splitlines())), 80)
+        blocks = [block.splitlines() for block in result.out.split("\n\n") if block.strip()]
+        self.assertFalse("\n\n\n" in result.out or result.out.endswith("\n\n"))
+        return {lines[0].split("  ")[0]: [line.split() for line in lines[1:]] for lines in blocks
+                if lines[0].endswith("Diff %") and not lines[0].startswith("Time (")}
+
+    def test_the_screen_has_the_first_rows(self):
+        """Kernels and collectives are in the story."""
+        self.assertEqual(self.lists(), {
+            "Operators of modules, device (ms)": ["/ Net_0 aten::gelu 0.000 10.000 +10.000 new".split(),
+                                                  "(1 more in ModuleCompareStatistic)".split()],
+            "Operators, memory (MB)": ["aten::linear 9.00 11.00 +2.00 +22.2".split()]})
+        compat = self.compare("--compat", base=self.TWINS["base"], comparison=self.TWINS["comparison"])
+        self.assertNotIn("Diff %", compat.out)
+
+    def test_lists_that_were_asked_for_are_longer(self):
+        """They have what costs less than 1 % of the steps, too."""
+        self.assertEqual(self.lists("--enable_api_compare"), {
+            "Operators, host (ms)": ["aten::gelu 0.000 6.000 +6.000 new".split(), "aten::sum 80.000 84.000 +4.000 +5.0".split()]})
+        kernels = self.lists("--enable_kernel_compare")
+        self.assertEqual([row[0] for row in kernels["Kernels by type and shapes (ms)"]], ["Gelu", "Relu"])
+
+
 if __name__ == "__main__":
-    sys.exit(main(__doc__, Alike, Promises))
+    sys.exit(main(__doc__, Alike, Promises, Lists))

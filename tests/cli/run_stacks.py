@@ -26,7 +26,7 @@ from captures import build_database
 RAW = None  # set by main()
 REAL = next((folder for above in Path(__file__).resolve().parents[3:5]
              if (folder := above / "shared/data/npu/db").is_dir()), Path("shared/data/npu/db"))
-METRICS = ("device", "host", "free")
+METRICS = ("device", "host", "free", "self_cpu_time_total", "self_npu_time_total")
 LINE = re.compile(r"(.+) ([0-9]+)")
 KERNELS = """SELECT t.startNs, t.endNs, name.value, type.value, core.value, shapes.value, task.value
              FROM COMPUTE_TASK_INFO c JOIN TASK t ON t.globalTaskId = c.globalTaskId
@@ -37,6 +37,11 @@ COPIES = "SELECT startNs, endNs, value FROM TASK JOIN STRING_IDS ON STRING_IDS.i
 HOST = """SELECT CAST(startNs AS INTEGER), CAST(endNs AS INTEGER), globalTid, value, e.name
           FROM PYTORCH_API a JOIN STRING_IDS s ON s.id = a.name JOIN ENUM_API_TYPE e ON e.id = a.type"""
 CALLS = HOST.replace("PYTORCH_API", "CANN_API")
+OPERATORS = """SELECT CAST(startNs AS INTEGER), CAST(endNs AS INTEGER), globalTid, callchainId, connectionId
+               FROM PYTORCH_API a JOIN ENUM_API_TYPE e ON e.id = a.type WHERE e.name = 'op'"""
+CHAINS = "SELECT c.id, value FROM PYTORCH_CALLCHAINS c JOIN STRING_IDS s ON s.id = stack ORDER BY c.id, stackDepth DESC"
+WORK = """SELECT connectionId, endNs - startNs FROM TASK JOIN COMPUTE_TASK_INFO USING (globalTaskId)
+          UNION ALL SELECT connectionId, endNs - startNs FROM COMMUNICATION_OP"""
 
 
 def stacks_in(file):
@@ -124,13 +129,17 @@ class Stacks(OfDatabases):
         files = (out / "cluster_analysis_output/ExportStacks").iterdir()
         return {file.stem.removeprefix(f"stacks_{metric}").lstrip("_") or "all": stacks_in(file) for file in files}
 
+    def assert_has_paths(self, stacks, metric):
+        """Few operators of the captures that are made have a call stack."""
+        self.assertGreater(len(stacks), 0 if metric.startswith("self_") else 3)
+
     def test_every_form_of_a_capture_gives_the_same_files(self):
         jobs = [self.twins(form) for form in ("text", "db")]
         for metric in METRICS:
             with self.subTest(metric):
                 text, database = (self.stacks(job, metric) for job in jobs)
                 self.assertEqual(sorted(text), ["all", "rank0", "rank1"])
-                self.assertGreater(len(text["all"]), 3)
+                self.assert_has_paths(text["all"], metric)
                 self.assertEqual(text, database)
 
     def test_raw_captures_and_what_parse_makes_of_them(self):
@@ -143,7 +152,7 @@ class Stacks(OfDatabases):
         for metric in METRICS:
             with self.subTest(metric):
                 raw, database, text = (self.stacks(job, metric) for job in jobs.values())
-                self.assertGreater(len(raw["all"]), 3)
+                self.assert_has_paths(raw["all"], metric)
                 self.assertEqual(database, raw)
                 self.assertEqual(text, raw)
 
@@ -177,6 +186,41 @@ class Stacks(OfDatabases):
                 expected = sum(map(own_times, threads.values()), Counter())
                 with self.subTest(name, rank=rank):
                     self.assertEqual(by_last_frame(found[f"rank{rank}"]), expected)
+
+    def test_own_times_of_operators_are_those_of_the_rows(self):
+        """As torch_npu divides them: operators with a call stack, without operators within; what they launched."""
+        for name, job in self.databases():
+            for rank in (0, 1):
+                paths, work, connections = defaultdict(list), Counter(), defaultdict(list)
+                for chain, frame in self.rows(job, rank, CHAINS):
+                    paths[chain].append(frame.strip())
+                for connection, time in self.rows(job, rank, WORK):
+                    work[connection] += time
+                for number, connection in self.rows(job, rank, "SELECT id, connectionId FROM CONNECTION_IDS"):
+                    connections[number].append(connection)
+                own, launched, outer = Counter(), Counter(), defaultdict(list)
+                for begin, end, thread, chain, number in sorted(self.rows(job, rank, OPERATORS),
+                                                                key=lambda row: (row[2], row[0], -row[1])):
+                    while outer[thread] and outer[thread][-1][0] <= begin:
+                        outer[thread].pop()
+                    if outer[thread]:
+                        own[outer[thread][-1][1]] -= end - begin
+                    operator = (thread, begin, end, chain)
+                    own[operator] += end - begin
+                    launched[operator] += sum(work[connection] for connection in connections[number])
+                    outer[thread].append((end, operator))
+                for metric, times in (("self_cpu_time_total", own), ("self_npu_time_total", launched)):
+                    expected = Counter()
+                    for (*_, chain), time in times.items():
+                        if paths[chain] and time > 0:
+                            expected[";".join(paths[chain])] += time
+                    found = self.stacks(job, metric)[f"rank{rank}"]
+                    # Rows of copies do not name their operator.
+                    copies = sum(end - begin for begin, end, _ in self.rows(job, rank, COPIES)) if times is launched else 0
+                    with self.subTest(name, rank=rank, metric=metric):
+                        self.assertEqual({path: time for path, time in expected.items() if found.get(path, 0) < time}, {})
+                        self.assertLessEqual(sum(found.values()) - expected.total(), copies)
+                        self.assertGreater(expected.total(), copies)
 
     def test_device_time_is_that_of_the_rows(self):
         """Of a capture without steps all work counts, once where it overlaps."""
@@ -216,12 +260,21 @@ class Slowest(OfDatabases):
             for rank in (0, 1):
                 kernels = self.rows(job, rank, KERNELS)
                 collectives, copies = (self.rows(job, rank, query) for query in (COLLECTIVES, COPIES))
-                ops = [(begin, end, text) for begin, end, _, text, level in self.rows(job, rank, HOST)
-                       if level == "op" and not text.startswith("ProfilerStep#")]
+                host = defaultdict(list)  # by kind of event
+                for begin, end, _, text, level in self.rows(job, rank, HOST):
+                    if level != "queue" or text.startswith("Dequeue"):
+                        host[level].append((begin, end, text))
+                ops = [row for row in host["op"] if not row[2].startswith("ProfilerStep#")]
+                calls = [row[:2] + row[3:4] for row in self.rows(job, rank, CALLS)]
                 expected = sorted((kind, begin, end - begin, text) for kind, rows in (
-                    ("kernel", kernels), ("communication", collectives), ("copy", copies), ("operator", ops))
+                    ("kernel", kernels), ("communication", collectives), ("copy", copies), ("operator", ops),
+                    ("task queue", host["queue"]), ("runtime call", calls), ("Python", host["trace"]))
                     for begin, end, text, *_ in rows if end - begin > over)
-                found = sorted((row["kind"], row["start_ns"], row["duration_ns"], row["name"])
+                for kind in ("task queue", "runtime call"):
+                    self.assertIn(kind, {event[0] for event in expected})
+                # Names of calls begin with their level: "Node@launch".
+                found = sorted((row["kind"], row["start_ns"], row["duration_ns"],
+                                row["name"].rpartition("@" if row["kind"] == "runtime call" else "\n")[2])
                                for row in sheets["SlowEvents"] if row["rank_id"] == rank)
                 with self.subTest(name, rank=rank):
                     self.assertGreater(len(expected), 3)
@@ -244,7 +297,7 @@ class Slowest(OfDatabases):
         for name, rows in text.items():
             for row in rows:  # the database of the twin has no counters
                 row.update({key: "" if key != "busiest_share_percent" else None
-                            for key in row if key.startswith(("bound", "busiest"))})
+                            for key in row if key.startswith(("bound", "busiest", "counters"))})
             self.assertEqual(rows, database[name], name)
 
     def test_screens_are_bounded(self):

@@ -23,7 +23,7 @@ PERMITTED = {
     ("ClusterStepTraceTime", "free"): FREE_TIME,
     ("ClusterStepTraceTime", "stage"): FREE_TIME,
     **{(table, column): "the database of the twin has no counters" for table in ("TopKernels", "TopKernelsOfRanks")
-       for column in ("bound", "busiestUnit", "busiestShare(%)")},
+       for column in ("bound", "busiestUnit", "busiestShare(%)", "counters")},
     ("COMMUNICATION_OP", "opId"): "only databases number operators",
     ("kernel_details.csv", "Accelerator Core"): "the profiler calls collectives HCCL in some versions",
     ("kernel_details.csv", "OP State"): "older databases do not record it",

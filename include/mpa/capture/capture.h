@@ -90,6 +90,7 @@ enum class FileKind {
   kOperatorMemory,  ///< operator_memory.csv
   kMemoryRecord,    ///< memory_record.csv
   kOpStatistic,     ///< op_statistic.csv, op_statistic_*.csv; may be several
+  kL2Cache,         ///< l2_cache.csv, l2_cache_*.csv; may be several
   kCommunication,   ///< communication.json
   kCommMatrix,      ///< communication_matrix.json
   kAnalysisDb,  ///< analysis.db beside a profiler database, communication_analyzer.db of MindSpore

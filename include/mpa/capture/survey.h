@@ -24,6 +24,8 @@ struct Contents {
   Recorded kernel_types{};         ///< operator types: MatMulV2, Add, ...
   Recorded kernel_cores{};         ///< cube or vector core
   Recorded counters{};             ///< hardware counters of kernels
+  Recorded l2_cache{};             ///< how kernels used the L2 cache
+  Recorded op_attributes{};        ///< attributes of operators
   Recorded communication{};        ///< collectives
   Recorded groups{};               ///< the groups of collectives
   Recorded communication_tasks{};  ///< the transfers and waits inside collectives

@@ -99,6 +99,11 @@ struct RankTotals {
 ScreenTable RanksScreen(const std::string& base_path, const std::string& comparison_path,
                         std::vector<RankTotals> totals, std::size_t width);
 
+/// What the screen adds to the story of the report: of each list of sums the rows that changed
+/// most, in lines of that width. A list that the user asked for has ten rows, any other three, of
+/// those whose change matters. The story itself tells of kernels and collectives.
+std::vector<ScreenTable> ChangedLists(const Report& report, bool asked, std::size_t width);
+
 /// Every analysis, in the order of their sheets.
 const std::vector<Comparison>& AllComparisons();
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
+
+/// The frames of a call stack as captures write it, the outermost first.
+std::vector<std::string_view> FramesOfStack(std::string_view stack);
 
 /// The call paths of a rank: Python functions and operators, from the outermost to the innermost.
 /// The call stack of an operator stands for the functions where these are not recorded themselves.

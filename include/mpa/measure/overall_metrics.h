@@ -29,7 +29,8 @@ struct TimeAndCount {
 struct Mc2Kernel {
   std::string name;
   TimeAndCount total;
-  TimeNs computing = 0;      ///< max(matrix unit, loads) of the cube core + vector core
+  TimeNs computing = 0;         ///< max(matrix unit, loads) of the cube core + vector core
+  bool knows_computing = true;  ///< false: the units of a call were not measured
   TimeNs communication = 0;  ///< between the pairs of C_CORE_SQE events that end inside the kernel
 };
 

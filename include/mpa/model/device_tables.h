@@ -142,6 +142,12 @@ struct KernelLoadFields {
   Of<TimeNs> aic_fixpipe_time = Initially{-1};  ///< stores from the cube core
   Of<TimeNs> aiv_mte2_time = Initially{-1};     ///< loads into the vector core
   Of<TimeNs> aiv_mte3_time = Initially{-1};     ///< stores from the vector core
+  Of<std::int64_t> task = Initially{-1};        ///< its number on the stream; not in databases
+  Of<StringId> attributes{};  ///< of the operator (op_attr=True); empty: not recorded
+  /// Every other counter in the order of RankTrace::counter_names: those of other aic_metrics in
+  /// the unit of the capture, and how the kernel used the L2 cache. NaN, and those that are missing
+  /// at the end, were not measured.
+  Of<std::vector<double>> counters{};
 };
 struct KernelLoads : Table<KernelLoadFields> {};
 

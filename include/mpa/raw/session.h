@@ -110,9 +110,10 @@ enum class Parts : std::uint32_t {
   kFrequency = 1u << 5,
   kMemory = 1u << 6,  ///< device, module and operator memory of CANN
   kMarks = 1u << 7,
-  kTraffic = 1u << 8,  ///< links, network ports, memory and caches; kernels of these need kCann
-  kStacks = 1u << 9,   ///< stacks of the operators alone
-  kAll = (1u << 10) - 1,
+  kTraffic = 1u << 8,    ///< links, network ports, memory and caches; kernels of these need kCann
+  kStacks = 1u << 9,     ///< stacks of the operators alone
+  kCacheUse = 1u << 10,  ///< of the traffic how tasks use the L2 cache
+  kAll = (1u << 11) - 1,
 };
 constexpr Parts operator|(Parts a, Parts b) {
   return static_cast<Parts>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));

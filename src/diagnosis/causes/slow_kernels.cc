@@ -21,6 +21,9 @@ constexpr Threshold kSlowShare{"share", 0.02, 0, 1,
 constexpr MetricInfo kUseOfChip{
     "use_of_chip", "share", {"{} of what the chip can do", "达到芯片能力的 {}"}};
 
+constexpr MetricInfo kCacheHits{
+    "l2_hit_rate", "share", {"{} of their requests hit the L2 cache", "访存请求的 L2 命中率 {}"}};
+
 class SlowKernels : KernelFinder {
  public:
   explicit SlowKernels(CauseSearch& search) : KernelFinder(search) {
@@ -33,8 +36,9 @@ class SlowKernels : KernelFinder {
     const double bandwidth = MemoryBandwidth(uses_);
     struct Slow {
       double time = 0, used = 0, count = 0;
-      double on_vector_cores = 0;            // time of products
-      std::vector<std::vector<double>> use;  // by rank and kind, 1 for those that are fast
+      double on_vector_cores = 0;             // time of products
+      double cache_time = 0, cache_hits = 0;  // of those whose hits are recorded
+      std::vector<std::vector<double>> use;   // by rank and kind, 1 for those that are fast
     };
     std::map<std::string, Slow> by_type;
     for (std::size_t rank = 0; rank < uses_.size(); ++rank) {
@@ -57,6 +61,8 @@ class SlowKernels : KernelFinder {
         slow.used += used * static_cast<double>(use.time);
         slow.count += static_cast<double>(use.count);
         if (misplaced) slow.on_vector_cores += static_cast<double>(use.time);
+        slow.cache_time += static_cast<double>(kind.cache_time);
+        slow.cache_hits += kind.cache_hits;
       }
     }
     std::vector<std::pair<double, std::string>> order;
@@ -84,6 +90,7 @@ class SlowKernels : KernelFinder {
       }
       if (2 * slow.on_vector_cores > slow.time) cause.finding.variant = &kOpSlowOnVectorCores;
       cause.finding.Measure(kUseOfChip, slow.used / slow.time);
+      if (slow.cache_time > 0) cause.finding.Measure(kCacheHits, slow.cache_hits / slow.cache_time);
       MeasureSums(slow.count, slow.time, cause);
       causes_.push_back(std::move(cause));
     }

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "mpa/base/text.h"
+#include "mpa/measure/cache_hits.h"
 #include "mpa/measure/launch_chain.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/nesting.h"
@@ -76,7 +77,8 @@ class KernelNamer {
         names_(names),
         part_(part),
         chip_(ChipOf(trace, {})),
-        shapes_of_operators_(trace) {}
+        shapes_of_operators_(trace),
+        cache_(trace) {}
 
   void Name() {
     const Kernels& kernels = trace_.kernels;
@@ -95,6 +97,11 @@ class KernelNamer {
           numbers_.try_emplace({type, std::get<2>(texts), std::get<3>(texts)},
                                static_cast<std::int32_t>(part_.kinds.size()));
       if (is_new) Describe(type, texts, known ? node.row : -1, node.category);
+      if (const auto hits = known ? cache_.Of(row) : std::nullopt) {
+        KernelKind& kind = part_.kinds[static_cast<std::size_t>(found->second)];
+        kind.cache_time += node.dur;
+        kind.cache_hits += *hits * static_cast<double>(node.dur);
+      }
       node.row = found->second;
     }
     part_.rated_mhz = static_cast<std::int64_t>(chip_.frequency_mhz);
@@ -177,6 +184,7 @@ class KernelNamer {
   RankDiagnosis& part_;
   const ChipPeak chip_;
   const ShapesOfOperators shapes_of_operators_;
+  const CacheHits cache_;
   std::vector<Clock> clock_;  // by step
   std::map<std::tuple<StringId, StringId, StringId>, std::int32_t> numbers_;
 };

@@ -50,7 +50,8 @@ constexpr std::string_view kMetric = "metric";
 StacksOfRank MapExportStacks(const RankTrace& trace, const RecipeArguments& arguments) {
   StacksOfRank part;
   const auto given = arguments.find(kMetric);
-  for (const Metric metric : {Metric::kHost, Metric::kFree}) {
+  for (int number = 0; number <= static_cast<int>(LastOf(Metric())); ++number) {
+    const auto metric = static_cast<Metric>(number);
     if (given != arguments.end() && given->second == NameOf(metric)) part.metric = metric;
   }
   part.tree = export_stacks::StacksOf(trace, part.metric);
@@ -124,6 +125,10 @@ constexpr std::string_view TitleOf(Metric metric) {
       return "device work";
     case Metric::kHost:
       return "thread time of the host";
+    case Metric::kSelfCpu:
+      return "own time of operators with a call stack";
+    case Metric::kSelfNpu:
+      return "device work of operators with a call stack";
     default:
       return "free time of the device";
   }
@@ -229,7 +234,9 @@ Recipe ExportStacks() {
                        "NAME",
                        "Which time: device, of device work by what launched it; host, of the "
                        "threads that issue work; free, in which the device had nothing to do, by "
-                       "what the host did [default: device]",
+                       "what the host did; self_cpu_time_total, self_npu_time_total, of operators "
+                       "by their call stacks, as torch_npu's export_stacks() has them [default: "
+                       "device]",
                        Value::kChoice,
                        {std::begin(export_stacks::kMetrics), std::end(export_stacks::kMetrics)}}},
        .can_run = JudgeReadable,

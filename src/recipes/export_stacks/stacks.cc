@@ -155,6 +155,9 @@ PathTree StacksOf(const RankTrace& trace, Metric metric) {
       return DeviceStacks(trace).Make();
     case Metric::kHost:
       return HostPaths(trace);
+    case Metric::kSelfCpu:
+    case Metric::kSelfNpu:
+      return OperatorStacks(trace, metric == Metric::kSelfNpu);
     default:
       return FreeStacks(trace);
   }

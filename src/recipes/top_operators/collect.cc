@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels and operators of a rank by name and shapes, and its slow events.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,6 +13,7 @@
 
 #include "mpa/base/fields.h"
 #include "mpa/measure/accounting.h"
+#include "mpa/measure/cache_hits.h"
 #include "mpa/measure/call_paths.h"
 #include "mpa/measure/device_work.h"
 #include "mpa/measure/host_places.h"
@@ -25,6 +28,12 @@ namespace mpa::top_operators {
 namespace {
 
 constexpr std::size_t kMaxEvents = 100'000;
+
+// True for a counter that is a share, or an amount per time; others are amounts of a call.
+bool IsRate(std::string_view name) {
+  return name.ends_with("_ratio") || name.ends_with("_rate") || name.ends_with("_utilization") ||
+         name.find("_bw") != std::string_view::npos;
+}
 
 std::string RecordedText(std::string_view text) {
   if (text == "N/A") return "";
@@ -60,7 +69,8 @@ class Collector {
         bounds_(trace, clock_.offset),
         sites_(trace, clock_),
         launches_(trace),
-        ops_(SpansOf(trace.host_ops)) {
+        ops_(SpansOf(trace.host_ops)),
+        cache_(trace) {
     const std::vector<StepAccount> steps = FindStepWindows(trace, clock_);
     if (!steps.empty()) window_ = {steps.front().window.begin, steps.back().window.end};
     op_of_kernel_.assign(trace.kernels.Size(), Nesting::kNone);
@@ -103,6 +113,7 @@ class Collector {
     }
     if (call.kind == Kind::kOperator) sums.host += trace_.host_ops.dur[At(call.row)];
     if (call.table != PieceTable::kKernels || trace_.kernel_loads.Empty()) return;
+    AddCounters(call, sums);
     const UnitLoads loads = LoadsOf(trace_.kernel_loads, At(call.row));
     if (BusiestLoad(loads) <= 0) return;
     part_.has_loads = true;
@@ -114,6 +125,25 @@ class Collector {
           ((sums.loads[unit++] += std::max<double>(load, 0) * static_cast<double>(call.dur)), ...);
         },
         units);
+  }
+
+  void AddCounters(const Call& call, Top& sums) const {
+    const auto time = static_cast<double>(call.dur);
+    if (const auto hits = cache_.Of(At(call.row))) {
+      sums.cache_time += call.dur;
+      sums.cache_hits += *hits * time;
+    }
+    const std::vector<double>& counters = trace_.kernel_loads.counters[At(call.row)];
+    if (sums.counters.size() < counters.size()) sums.counters.resize(counters.size());
+    for (std::size_t i = 0; i < counters.size(); ++i) {
+      const std::string_view name = View(trace_.counter_names[i]);
+      if (!std::isfinite(counters[i]) || name == kHitRate) continue;  // which has a column
+      CounterMean& mean = sums.counters[i];
+      mean.name = name;
+      const double weight = IsRate(mean.name) ? time : 1;
+      mean.sum += weight * counters[i];
+      mean.weight += weight;
+    }
   }
 
   TimeNs WithinSteps(TimeNs begin, TimeNs end) const {
@@ -178,7 +208,33 @@ class Collector {
     return *types_.insert(KernelNameOf(trace_, {.collective = row})).first;
   }
 
+  // Rows of a table of the host; `op_of` says in which operator a row lies.
+  template <typename OpOfRow>
+  void AddLane(Kind kind, PieceTable table, const std::vector<TimeNs>& start,
+               const std::vector<TimeNs>& dur, OpOfRow op_of) {
+    for (std::size_t i = 0; i < start.size(); ++i) {
+      if (dur[i] <= over_) continue;
+      events_.push_back({kind, table, static_cast<std::int32_t>(i), op_of(i), start[i], dur[i]});
+    }
+  }
+
+  void AddLanes() {
+    const QueuedWork& queue = trace_.queued_work;
+    AddLane(Kind::kQueuedWork, PieceTable::kQueuedWork, queue.start, queue.dur, [&](std::size_t i) {
+      return queue.queued_track[i] < 0 ? Nesting::kNone
+                                       : ops_.Find(queue.queued_track[i], queue.queued[i]);
+    });
+    const HostCalls& calls = trace_.host_calls;
+    AddLane(Kind::kRuntimeCall, PieceTable::kHostCalls, calls.start, calls.dur, [&](std::size_t i) {
+      return calls.track[i] < 0 ? Nesting::kNone : ops_.Find(calls.track[i], calls.start[i]);
+    });
+    const PythonCalls& functions = trace_.python_calls;
+    AddLane(Kind::kPython, PieceTable::kPythonCalls, functions.start, functions.dur,
+            [](std::size_t) { return Nesting::kNone; });
+  }
+
   void AddHostEvents() {
+    AddLanes();
     const HostOps& ops = trace_.host_ops;
     for (std::size_t i = 0; i < ops.Size(); ++i) {
       if (ops.dur[i] <= over_ || ops.replayed[i] != 0 || IsStepMark(View(ops.name[i]))) continue;
@@ -192,10 +248,41 @@ class Collector {
     if (call.kind == Kind::kCommunication)
       return std::string(View(trace_.communications.name[At(call.row)]));
     if (call.kind == Kind::kCopy) return std::string(TaskKind(trace_, At(call.row)));
-    if (call.kind == Kind::kOperator) return std::string(View(trace_.host_ops.name[At(call.row)]));
+    if (const auto name = NameOfHost(call)) return std::string(View(*name));
     return std::string(View(call.table == PieceTable::kKernels
                                 ? trace_.kernels.name[At(call.row)]
                                 : trace_.device_tasks.name[At(call.row)]));
+  }
+
+  std::optional<StringId> NameOfHost(const Call& call) const {
+    switch (call.kind) {
+      case Kind::kOperator:
+        return trace_.host_ops.name[At(call.row)];
+      case Kind::kQueuedWork:
+        return trace_.queued_work.name[At(call.row)];
+      case Kind::kRuntimeCall:
+        return trace_.host_calls.name[At(call.row)];
+      case Kind::kPython:
+        return trace_.python_calls.name[At(call.row)];
+      default:
+        return std::nullopt;
+    }
+  }
+
+  // -1: of the device, or not recorded.
+  std::int32_t TrackOf(const Call& call) const {
+    switch (call.kind) {
+      case Kind::kOperator:
+        return trace_.host_ops.track[At(call.row)];
+      case Kind::kQueuedWork:
+        return trace_.queued_work.track[At(call.row)];
+      case Kind::kRuntimeCall:
+        return trace_.host_calls.track[At(call.row)];
+      case Kind::kPython:
+        return trace_.python_calls.track[At(call.row)];
+      default:
+        return -1;
+    }
   }
 
   std::string ShapesOf(const Call& call) const {
@@ -228,6 +315,9 @@ class Collector {
       top.longest_start = call.start;
       top.launched_by = LaunchedBy(call);
       top.call_site = SiteOf(call);
+      std::erase_if(top.counters, [](const CounterMean& mean) { return mean.weight == 0; });
+      if (call.table == PieceTable::kKernels && !trace_.kernel_loads.Empty())
+        top.attributes = RecordedText(View(trace_.kernel_loads.attributes[At(call.row)]));
     }
     return list;
   }
@@ -245,15 +335,30 @@ class Collector {
     std::ranges::sort(events_, [](const Call& a, const Call& b) {
       return std::tie(a.start, b.dur, a.kind, a.row) < std::tie(b.start, a.dur, b.kind, b.row);
     });
+    std::map<std::int32_t, std::size_t> functions;  // by thread, the event of the last one
     for (const Call& call : events_) {
       std::optional<std::size_t> step;
-      if (call.kind == Kind::kOperator) {
+      const std::int32_t track = TrackOf(call);
+      if (call.kind == Kind::kPython) {
+        const auto [last, is_first] = functions.try_emplace(track, part_.events.size());
+        SlowEvent* outer = is_first ? nullptr : &part_.events[last->second];
+        if (outer != nullptr && call.start < outer->start + outer->dur) outer->is_innermost = false;
+        last->second = part_.events.size();
+      }
+      if (NameOfHost(call)) {
         step = bounds_.OfHostTime(call.start);
       } else {
         step = bounds_.OfDeviceWork(LinkOf(call), call.start);
       }
-      part_.events.push_back({call.kind, call.start, call.dur, step ? bounds_.Id(*step) : -1,
-                              NameOfCall(call), ShapesOf(call), LaunchedBy(call), SiteOf(call)});
+      part_.events.push_back({.kind = call.kind,
+                              .start = call.start,
+                              .dur = call.dur,
+                              .thread = track < 0 ? -1 : trace_.tracks.tid[At(track)],
+                              .step = step ? bounds_.Id(*step) : -1,
+                              .name = NameOfCall(call),
+                              .shapes = ShapesOf(call),
+                              .launched_by = LaunchedBy(call),
+                              .call_site = SiteOf(call)});
     }
   }
 
@@ -270,6 +375,7 @@ class Collector {
   const CallSites sites_;
   const LaunchIndex launches_;
   const Nesting ops_;
+  const CacheHits cache_;
   Interval window_;
   std::vector<std::int64_t> op_of_kernel_, op_of_collective_;
   std::set<std::string> types_;
@@ -281,7 +387,8 @@ class Collector {
 }  // namespace
 
 std::string_view NameOf(Kind kind) {
-  constexpr std::string_view kNames[] = {"kernel", "communication", "copy", "operator"};
+  constexpr std::string_view kNames[] = {"kernel",     "communication", "copy",  "operator",
+                                         "task queue", "runtime call",  "Python"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -297,6 +404,19 @@ UnitLoads Top::Loads() const {
       },
       FieldsOf(mean));
   return mean;
+}
+
+std::optional<double> Top::HitRate() const {
+  if (cache_time == 0) return std::nullopt;
+  return cache_hits / static_cast<double>(cache_time);
+}
+
+std::string Top::CountersText() const {
+  std::string text;
+  for (const CounterMean& mean : counters) {
+    text += fmt::format("{}{} {:.4g}", text.empty() ? "" : "; ", mean.name, mean.sum / mean.weight);
+  }
+  return text;
 }
 
 namespace {
@@ -338,12 +458,24 @@ std::vector<Top> Together(const Ranks& ranks, std::vector<Top> TopOfRank::*list)
         sum.longest_start = top.longest_start;
         sum.launched_by = top.launched_by;
         sum.call_site = top.call_site;
+        sum.attributes = top.attributes;
       }
       sum.calls += top.calls;
       sum.total += top.total;
       sum.in_steps += top.in_steps;
       sum.host += top.host;
       sum.measured += top.measured;
+      sum.cache_time += top.cache_time;
+      sum.cache_hits += top.cache_hits;
+      for (const CounterMean& mean : top.counters) {
+        const auto known = std::ranges::find(sum.counters, mean.name, &CounterMean::name);
+        if (known == sum.counters.end()) {
+          sum.counters.push_back(mean);
+        } else {
+          known->sum += mean.sum;
+          known->weight += mean.weight;
+        }
+      }
       for (std::size_t unit = 0; unit < sum.loads.size(); ++unit)
         sum.loads[unit] += top.loads[unit];
     }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -49,6 +50,17 @@ std::string PlaceText(const std::string& shapes, const std::string& launched_by,
   return CutEnd(text, ScreenColumns() - 4);
 }
 
+// "43.1 % of requests hit the L2 cache; main_mem_read_bw 812.3"
+std::string CountersLine(const Top& top) {
+  std::string text;
+  if (const auto hits = top.HitRate())
+    text = fmt::format("{:.1f} % of requests hit the L2 cache", 100 * *hits);
+  // Busy units say more than what is counted beside them.
+  const std::string counters = BusiestLoad(top.Loads()) > 0 ? "" : top.CountersText();
+  if (!text.empty() && !counters.empty()) text += "; ";
+  return CutEnd(Printable(text + counters), ScreenColumns() - 4);
+}
+
 void AddTop(const std::vector<Top>& all, std::size_t shown, TimeNs steps, const char* title,
             Report& report) {
   if (all.empty()) return;
@@ -75,6 +87,8 @@ void AddTop(const std::vector<Top>& all, std::size_t shown, TimeNs steps, const 
                                      with_busy ? BoundText(top) : ""));
     const std::string place = PlaceText(top.shapes, top.launched_by, top.call_site);
     if (!place.empty()) report.lines.push_back("    " + place);
+    if (const std::string counters = CountersLine(top); !counters.empty())
+      report.lines.push_back("    " + counters);
   }
 }
 
@@ -90,16 +104,22 @@ void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
     report.lines.push_back(fmt::format("no event is longer than {}", threshold));
     return;
   }
-  const std::size_t shown = std::min(kShownEvents, events.size());
   std::ranges::stable_sort(
       events, [](const auto& a, const auto& b) { return a.second->dur > b.second->dur; });
   report.lines.push_back(fmt::format("{} longer than {}; the longest (all: SlowEvents)",
                                      Counted(count, "event"), threshold));
+  // Of lanes of the host the longest each: they hold each other, and functions all of the program.
+  std::set<Kind> lanes;
+  std::size_t others = 0;
+  std::erase_if(events, [&](const auto& event) {
+    const Kind kind = event.second->kind;
+    if (kind <= Kind::kOperator) return others++ >= kShownEvents;
+    return !event.second->is_innermost || !lanes.insert(kind).second;
+  });
   const ScreenList list(0, {ScreenNumber("rank", 6), ScreenNumber("step", 6), ScreenMs("ms", 11),
                             ScreenText("kind", 13), ScreenText("name")});
   report.lines.push_back(list.Heading());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const auto& [rank, event] = events[i];
+  for (const auto& [rank, event] : events) {
     const std::string site =
         event->call_site.empty()
             ? ""
@@ -226,6 +246,20 @@ std::vector<ColumnOf<TopItem>> TopColumns(bool with_rank, bool of_operators) {
            const std::int16_t load = BusiestLoad(item.top->Loads());
            return load > 0 ? Cell(load / 10.0) : Cell();
          }});
+    add({NamedColumn("cacheHitRate(%)", Format::kDecimals2, 12,
+                     "Which share of its requests hit the L2 cache, the mean of all calls by time; "
+                     "empty: not recorded (l2_cache=True or aic_metrics=L2Cache)."),
+         [](const Item& item) -> Cell {
+           const auto rate = item.top->HitRate();
+           return rate ? Cell(100 * *rate) : Cell();
+         }});
+    add({NamedColumn("counters", Format::kText, 40,
+                     "Other counters that were recorded, as of aic_metrics=Memory: the mean of all "
+                     "calls, of rates by time, in the unit of the profiler."),
+         [](const Item& item) -> Cell { return item.top->CountersText(); }});
+    add(TextColumn<&Item::top, &Top::attributes>(
+        "attributes", 30,
+        "Attributes of the operator in the longest call (op_attr=True); empty: unknown."));
     add(TextColumn<&Item::top, &Top::launched_by>(
         "operator", 30, "The operator that launched the longest call; empty: unknown."));
   }
@@ -241,18 +275,21 @@ std::vector<ColumnOf<EventItem>> EventColumns() {
   return {
       CountColumn<&Item::rank>("rankId", 10, "The rank."),
       CountColumn<&Item::row, &SlowEvent::step, kIfKnown>("step", 8, "The step; empty: none."),
-      TextColumn<&Item::row, &SlowEvent::kind>("kind", 14,
-                                               "kernel, communication, copy or operator."),
+      TextColumn<&Item::row, &SlowEvent::kind>(
+          "kind", 14, "kernel, communication, copy, operator, task queue, runtime call or Python."),
       CountColumn<&Item::row, &SlowEvent::start>("startNs", 22, "When it began, in ns."),
       CountColumn<&Item::row, &SlowEvent::dur>(
-          "durationNs", 16, "How long it took, in ns: on the device, of an operator on the host."),
+          "durationNs", 16, "How long it took, in ns: on the device, or on a thread of the host."),
       TextColumn<&Item::row, &SlowEvent::name>("name", 36, "Its name."),
       TextColumn<&Item::row, &SlowEvent::shapes>("inputShapes", 36,
                                                  "Shapes of the inputs; empty: unknown."),
       TextColumn<&Item::row, &SlowEvent::launched_by>(
-          "operator", 30, "The operator that launched it; empty: unknown."),
+          "operator", 30,
+          "The operator that launched or queued it, or that it ran in; empty: unknown."),
       TextColumn<&Item::row, &SlowEvent::call_site>("callSite", 30,
-                                                    "The line of the program; empty: unknown.")};
+                                                    "The line of the program; empty: unknown."),
+      CountColumn<&Item::row, &SlowEvent::thread, kIfKnown>(
+          "thread", 10, "The thread of the host; empty: of the device.")};
 }
 
 void AddTop(const char* name, const char* of_ranks, const Ranks& ranks, std::size_t top,

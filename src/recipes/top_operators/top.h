@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,23 @@
 
 namespace mpa::top_operators {
 
-enum class Kind : std::uint8_t { kKernel, kCommunication, kCopy, kOperator };
-constexpr Kind LastOf(Kind) { return Kind::kOperator; }
+enum class Kind : std::uint8_t {
+  kKernel,
+  kCommunication,
+  kCopy,
+  kOperator,
+  kQueuedWork,   ///< of the thread that takes work from the task queue
+  kRuntimeCall,  ///< of CANN
+  kPython,       ///< a Python function
+};
+constexpr Kind LastOf(Kind) { return Kind::kPython; }
 std::string_view NameOf(Kind kind);
+
+/// A counter of kernels: the mean of their calls, of rates by time.
+struct CounterMean {
+  std::string name;
+  double sum = 0, weight = 0;
+};
 
 /// The calls of a kernel with its shapes, or of an operator. Times are of the device: of an
 /// operator those of the kernels and collectives that it launched itself.
@@ -33,18 +48,28 @@ struct Top {
   std::string launched_by, call_site;  ///< of the longest call; empty: unknown
   std::array<double, 7> loads{};       ///< sums of load x time, by unit as in UnitLoads
   TimeNs measured = 0;                 ///< time of the calls with loads
+  TimeNs cache_time = 0;               ///< of the calls whose use of the L2 cache is known
+  double cache_hits = 0;               ///< the part of their requests that hit x their time
+  std::vector<CounterMean> counters;   ///< other counters, those that were measured
+  std::string attributes;              ///< of the operator in the longest call; empty: unknown
 
   double Mean() const {
     return calls > 0 ? static_cast<double>(total) / static_cast<double>(calls) : 0;
   }
   /// The mean by time.
   UnitLoads Loads() const;
+  /// The same, from 0 to 1; empty: unknown.
+  std::optional<double> HitRate() const;
+  /// "main_mem_read_bw 812.3; l2_victim_rate 0.04"
+  std::string CountersText() const;
 };
 
-/// A kernel, collective, copy or operator that took longer than the threshold.
+/// What took longer than the threshold.
 struct SlowEvent {
   Kind kind{};
-  TimeNs start = 0, dur = 0;  ///< an operator's on the host
+  TimeNs start = 0, dur = 0;  ///< on the host but for device work
+  std::int64_t thread = -1;   ///< of the host
+  bool is_innermost = true;   ///< false: a Python function that holds another of them
   std::int32_t step = -1;     ///< id; -1: none
   std::string name, shapes, launched_by, call_site;
 };

@@ -8,6 +8,7 @@ from .host_records import STEP
 from .host_tree import level_by_level
 from .host_work import ms
 from .operators import numbered
+from .order import largest_change_first
 from .sheets import share
 
 
@@ -20,7 +21,8 @@ def api_compare(base, comparison, _):
         cells = [cells_of(side.get(name, [])) for side in sides]
         ratios = (share(now, before) for before, now in zip(*cells))
         rows.append([name, *cells[0], *cells[1], *ratios])
-    return numbered(rows)
+    total_of_base, total = 1, 5
+    return numbered(largest_change_first(rows, lambda row: row[total] - row[total_of_base]))
 
 
 def times_of_operators(side):

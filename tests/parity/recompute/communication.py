@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 
 from .durations import Durations, in_both, numbered
+from .order import largest_blocks_first
 from .sheets import share
 
 OLD_NCCL = re.compile("nccl(allgather|allreduce|alltoall|broadcast|reducescatter|reduce|sendrecv)")
@@ -12,16 +13,18 @@ NEW_NCCL = re.compile("nccl(?:dev)?kernel[^_]*_([a-z0-9]+)")
 
 
 def rows(base, comparison, _options):
-    result = []
+    blocks = []
     for kind, *operations in in_both(by_kind(base.device), by_kind(comparison.device)):
         first, second = [side[None] if side else None for side in operations]
-        result.append([*cells(kind, None, first), *cells(kind, None, second),
-                       total(second) - total(first), share(total(second), total(first))])
+        block = [[*cells(kind, None, first), *cells(kind, None, second),
+                  total(second) - total(first), share(total(second), total(first))]]
         tasks = [{name: value for name, value in (side or {}).items() if name is not None}
                  for side in operations]
         for name, first, second in in_both(*tasks):
-            result.append([*cells("|", name, first), *cells("|", name, second), None, None])
-    return numbered(result) or None
+            block.append([*cells("|", name, first), *cells("|", name, second), None, None])
+        blocks.append(block)
+    difference = 14
+    return numbered(largest_blocks_first(blocks, lambda row: row[difference])) or None
 
 
 def by_kind(device):

@@ -5,7 +5,8 @@ from collections import defaultdict
 
 from .durations import Durations, in_both, numbered
 from .files import exact_ns
-from .sheets import INF, round_half_away, share
+from .order import largest_change_first
+from .sheets import share
 
 MISSING = "N/A"
 
@@ -20,7 +21,13 @@ def kernel_compare(base, comparison, _options):
         for kernels in both:
             row += values(kernels) if kernels else [0, 0, None, None, None]
         result.append(row + ratios(*both))
-    return numbered(result)
+    return numbered(largest_change_first(result, change))
+
+
+def change(row):
+    """Of the totals."""
+    total_of_base, total = 2, 7
+    return row[total] - row[total_of_base]
 
 
 def by_shapes(side):
@@ -39,9 +46,7 @@ def kernel_type_compare(base, comparison, _options):
         for kernels in both:
             row += values(kernels) if kernels else [0] * 5
         result.append(row + ratios(*both))
-    result.sort(key=lambda row: (row[-2] is INF, 0 if row[-2] is INF
-                                 else round_half_away(row[-2], 4)), reverse=True)
-    return numbered(result) or None
+    return numbered(largest_change_first(result, change)) or None
 
 
 def by_core(side):

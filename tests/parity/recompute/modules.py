@@ -7,6 +7,7 @@ from .host_modules import have_modules, passes_of
 from .host_work import describe, ms, total, us
 from .matching import alone, match
 from .operators import compared, numbered
+from .order import largest_blocks_first
 from .sheets import round_half_away
 
 
@@ -18,12 +19,14 @@ def module_statistic(base, comparison, options):
         for pair in matched_modules(base, comparison, options):
             if pair[side]:
                 names.setdefault(pair[side].full_name, ([], []))[side].append(pair[side])
-    rows = []
+    blocks = []
     for name, modules in names.items():
         first = [class_of(name), name.count("/"), displayed(name)]
-        rows.append([*first, "[ TOTAL ]", *cells_of_modules(modules)])
-        rows += [[*first, *cells] for cells in rows_of_operators(modules)]
-    return numbered(rows)
+        blocks.append([[*first, "[ TOTAL ]", *cells_of_modules(modules)],
+                       *([*first, *cells] for cells in rows_of_operators(modules))])
+    whole, own = 12, 13  # differences: modules have both, operators their own
+    return numbered(largest_blocks_first(
+        blocks, lambda row: row[own] if row[whole] is None else row[whole]))
 
 
 def module_compare(base, comparison, options):

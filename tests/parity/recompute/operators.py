@@ -7,7 +7,8 @@ from .host_operators import operators_of
 from .host_work import describe, ms, total, us
 from .matching import match_operators
 from .host_modules import have_modules
-from .sheets import round_half_away, share
+from .order import largest_change_first
+from .sheets import share
 
 
 def operator_compare(base, comparison, options):
@@ -41,7 +42,7 @@ def detail_rows(base, comparison, options, measure):
 
 
 def statistic_rows(base, comparison, options, measure):
-    """A row for each name, the largest difference first; measure(nodes) is some numbers, the last
+    """A row for each name, what changed most first; measure(nodes) is some numbers, the last
     of which is compared."""
     pairs = match_operators(operators_of(base), operators_of(comparison), options)
     names = {}
@@ -54,8 +55,7 @@ def statistic_rows(base, comparison, options, measure):
         numbers = [measure(nodes) for nodes in sides]
         cells = [cell for of_side, nodes in zip(numbers, sides) for cell in (*of_side, len(nodes))]
         rows.append([name, *cells, *compared(*(of_side[-1] for of_side in numbers))])
-    rows.sort(key=lambda row: -round_half_away(row[-2], 2))
-    return numbered(rows)
+    return numbered(largest_change_first(rows, lambda row: row[-2]))
 
 
 def compared(base, comparison):

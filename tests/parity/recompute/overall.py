@@ -64,7 +64,8 @@ def add_mc2(table, sides):
             table.add(label, lambda side: None if not side.is_told else
                       ask(side.mc2[name]) if name in side.mc2 else (0, NOT_COUNTED))
         add(f"\t{name}", lambda mc2: counted(mc2.total))
-        add("\t\tComputing", lambda mc2: (mc2.computing, NOT_COUNTED))
+        add("\t\tComputing",
+            lambda mc2: None if mc2.computing is None else (mc2.computing, NOT_COUNTED))
         add("\t\tCommunication", lambda mc2: (mc2.communication, NOT_COUNTED))
 
 

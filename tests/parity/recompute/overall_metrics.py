@@ -29,7 +29,7 @@ class Part:
 @dataclass
 class Mc2:
     total: Part = field(default_factory=Part)
-    computing: int = 0
+    computing: int | None = 0  # None: the units of a call were not measured
     communication: int = 0
 
 
@@ -68,8 +68,11 @@ class Metrics:
         mc2 = self.mc2.setdefault(kernel.name, Mc2())
         mc2.total.add(kernel.length)
         counters = kernel.counters
-        mc2.computing += (max(counters.get("aic_mac", 0), counters.get("aic_mte2", 0))
-                          + counters.get("aiv_total", 0))
+        if mc2.computing is None or not {"aic_mac", "aic_mte2"} & {*counters}:
+            mc2.computing = None
+        else:
+            mc2.computing += (max(counters.get("aic_mac", 0), counters.get("aic_mte2", 0))
+                              + counters.get("aiv_total", 0))
         ends = sorted(task.end for task in self.device.tasks
                       if "C_CORE_SQE" in (task.name, task.type)
                       and kernel.start <= task.end <= kernel.end)

@@ -56,14 +56,14 @@ TEST_F(CommunicationCompareTest, TellsCallsAndDurationsOfBothSides) {
   EXPECT_EQ(sheet.banners[1].last_column, 14u);
 }
 
-TEST_F(CommunicationCompareTest, ListsTheBaseInOrderOfTimeThenWhatTheComparisonAdds) {
+TEST_F(CommunicationCompareTest, ListsWhatChangedMostFirst) {
   Operation(base_, "hcom_send_", "", 1, 5000, 6000);
   Operation(base_, "hcom_allGather_", "", 2, 0, 1000);
   Operation(comparison_, "hcom_broadcast_", "", 1, 0, 2000);
   Operation(comparison_, "hcom_send_", "", 2, 3000, 4000);
-  EXPECT_EQ(Lines(OnlySheet(), 0, 17), (Texts{"1 allgather - 1 1 1 1 1 - - - 0 - - - -1 0",
-                                              "2 send - 1 1 1 1 1 send - 1 1 1 1 1 0 1",
-                                              "3 - - - 0 - - - broadcast - 1 2 2 2 2 2 inf"}));
+  EXPECT_EQ(Lines(OnlySheet(), 0, 17), (Texts{"1 - - - 0 - - - broadcast - 1 2 2 2 2 2 inf",
+                                              "2 allgather - 1 1 1 1 1 - - - 0 - - - -1 0",
+                                              "3 send - 1 1 1 1 1 send - 1 1 1 1 1 0 1"}));
 }
 
 TEST_F(CommunicationCompareTest, PutsHcclAndNcclInOneRow) {
@@ -106,7 +106,7 @@ TEST_F(CommunicationCompareTest, FindsTheLongOperationAgainAfterAShortOneWithinI
   base_.Collective(dp_, 4000, 5000, "hcom_send__1_2_1");
   base_.CommTask(dp_, 1, "Memcpy", 6000, 7000);
   base_.CommTask(dp_, 1, "Memcpy", 2000, 4000);
-  EXPECT_EQ(BaseRows(), (Texts{"allreduce - 1 3", "| Memcpy 1 2", "allgather - 1 8", "| Memcpy 1 1",
+  EXPECT_EQ(BaseRows(), (Texts{"allgather - 1 8", "| Memcpy 1 1", "allreduce - 1 3", "| Memcpy 1 2",
                                "send - 1 1"}));
 }
 

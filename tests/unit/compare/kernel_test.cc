@@ -70,13 +70,15 @@ TEST_F(KernelCompareTest, TellsCallsAndDurationsOfBothSides) {
   EXPECT_TRUE(report_.notes.empty());
 }
 
-TEST_F(KernelCompareTest, KeepsTypesTogetherInTheOrderOfTheirFirstKernels) {
+TEST_F(KernelCompareTest, ListsWhatChangedMostFirst) {
   Kernel(base_, "MatMul", "8,8", 1000);
   Kernel(base_, "Add", "4", 1000);
   Kernel(base_, "MatMul", "4,4", 1000);
   Kernel(comparison_, "Cast", "4", 1000);
   Kernel(comparison_, "Add", "9", 1000);
   Kernel(comparison_, "Add", "4", 1000);
+  EXPECT_EQ(Rows(0, 3), (Texts{"1 MatMul 8,8", "2 MatMul 4,4", "3 Cast 4", "4 Add 9", "5 Add 4"}));
+  options_.compat = true;  // types together in the order of their first kernels
   EXPECT_EQ(Rows(0, 3), (Texts{"1 MatMul 8,8", "2 MatMul 4,4", "3 Add 4", "4 Cast 4", "5 Add 9"}));
 }
 
@@ -84,7 +86,7 @@ TEST_F(KernelCompareTest, LeavesBlankWhatASideWithoutTheKernelDoesNotHave) {
   Kernel(base_, "Add", "4", 1000);
   Kernel(comparison_, "Mul", "4", 2000);
   EXPECT_EQ(Rows(1, 15),
-            (Texts{"Add 4 1 1 1 1 1 0 0 - - - 0 0", "Mul 4 0 0 - - - 2 2 2 2 1 inf inf"}));
+            (Texts{"Mul 4 0 0 - - - 2 2 2 2 1 inf inf", "Add 4 1 1 1 1 1 0 0 - - - 0 0"}));
 }
 
 TEST_F(KernelCompareTest, MakesAveragesAndRatiosOfExactTimes) {
@@ -114,7 +116,7 @@ TEST_F(KernelCompareTest, ListsKernelsWithoutTypeOrShapesAmongOthers) {
   Kernel(base_, "Add", "", 1000);
   Kernel(base_, "", "4", 1000);
   Kernel(comparison_, "Add", "", 1000);
-  EXPECT_EQ(Rows(1, 3), (Texts{"Add N/A", "N/A 4"}));
+  EXPECT_EQ(Rows(1, 3), (Texts{"N/A 4", "Add N/A"}));
 }
 
 TEST_F(KernelCompareTest, JoinsWhatIsMissingWithWhatIsSaidToBeMissing) {
@@ -130,7 +132,7 @@ TEST_F(KernelCompareTest, KeepsTheSheetWhereKernelsHaveNoType) {
   Kernel(base_, "Add", "4", 1000);
   Kernel(comparison_, "", "", 1000);
   Kernel(comparison_, "N/A", "N/A", 1000);
-  EXPECT_EQ(Rows(1, 8), (Texts{"Add 4 1 1 1 1 1", "N/A N/A 0 0 - - -"}));
+  EXPECT_EQ(Rows(1, 8), (Texts{"N/A N/A 0 0 - - -", "Add 4 1 1 1 1 1"}));
   EXPECT_EQ(report_.notes,
             Texts{"KernelCompare: the kernels of new have no type, they are summed as N/A; collect "
                   "with profiler_level Level1 or higher"});
@@ -176,6 +178,8 @@ TEST_F(KernelCompareTest, ListsTypesThatGrewMostFirst) {
   Kernel(comparison_, "AlsoSame", "", 1000, "AI_CORE");
   Kernel(comparison_, "Same", "", 1000, "AI_CORE");
   Kernel(comparison_, "Slower", "", 1500, "AI_CORE");
+  EXPECT_EQ(TypeRows(13, 14), (Texts{"1.5", "0.5", "inf", "1", "1"})) << "+0.5, -0.5, +0.01, 0, 0";
+  options_.compat = true;  // by the ratio
   EXPECT_EQ(TypeRows(0, 3), (Texts{"1 Added N/A", "2 Slower AI_CORE", "3 Same AI_CORE",
                                    "4 AlsoSame AI_CORE", "5 Faster AI_CORE"}));
   EXPECT_EQ(TypeRows(13, 14), (Texts{"inf", "1.5", "1", "1", "0.5"}));

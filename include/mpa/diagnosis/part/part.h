@@ -111,6 +111,10 @@ struct KernelKind {
   bool streams = false;      ///< works element by element, so that memory holds it up
   bool multiplies_fp32 = false;
   bool on_vector_cores = false;  ///< on these alone
+  /// Of the kernels whose use of the L2 cache was recorded: their time, and the same times the part
+  /// of their requests that hit.
+  TimeNs cache_time = 0;
+  double cache_hits = 0;
 };
 
 /// Who asked for a kernel.

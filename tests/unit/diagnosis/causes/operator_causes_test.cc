@@ -69,6 +69,21 @@ TEST(OperatorCauses, AProductOnVectorCores) {
   }
 }
 
+// Of two kernels of a step 60 % and 30 % of the requests hit the cache; of the third it is unknown.
+TEST(OperatorCauses, ASlowProductSaysHowItUsesTheCache) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    for (int i = 0; i < 3; ++i) step.Kernel("MatMulV3", kMs);
+    KernelKind& kind = step.Kind("MatMulV3");
+    kind.least = 240 * kUs;
+    kind.cache_time += 2 * kMs;
+    kind.cache_hits += 0.9 * static_cast<double>(kMs);
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "op.slow/MatMulV3");
+  ASSERT_NE(found, nullptr);
+  EXPECT_DOUBLE_EQ(MetricIn(*found, "l2_hit_rate"), 0.45);
+}
+
 TEST(OperatorCauses, AnOptimizerOfManyKernels) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     step.Kernel("MatMulV3", 400 * kUs);

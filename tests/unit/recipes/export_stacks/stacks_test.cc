@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "mpa/measure/accounting.h"
 #include "support/rank_builder.h"
 
@@ -105,6 +107,35 @@ TEST_F(Stacks, FreeTimeIsOfWhatTheHostDid) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("/home/me/train.py(90): step;[free.python] "), std::string::npos) << text;
+}
+
+// As torch_npu has it: aten::linear (10 us) holds aten::addmm (4 us), which launches 15 and 20 us
+// at once; the operator without a stack is left out.
+TEST(OperatorStacks, OwnTimesByTheCallStack) {
+  test::RankBuilder rank;
+  const std::int32_t thread = rank.Thread(1), backward = rank.Thread(2);
+  const auto op = [&](const char* name, TimeNs begin, TimeNs end, std::int32_t track,
+                      const char* stack) {
+    rank.Op(name, begin, end, track);
+    rank.trace.host_ops.stack.back() = rank.Text(stack);
+  };
+  op("aten::linear", 0, 10'000, thread, "model.py(7): forward;\r\ntrain.py(90): step");
+  op("aten::addmm", 2'000, 6'000, thread, "model.py(7): forward;\r\ntrain.py(90): step");
+  op("aten::item", 20'000, 21'000, thread, "train.py(91): log");
+  op("AddmmBackward0", 0, 50'000, backward, "N/A");
+  for (const auto& [link, time, track] :
+       {std::tuple{1, 3'000, thread}, {2, 4'000, thread}, {3, 100, backward}})
+    rank.Launch(link, time, track);
+  for (const auto& [link, begin, end] :
+       {std::tuple{1, 5'000, 20'000}, {2, 10'000, 30'000}, {3, 30'000, 90'000}}) {
+    rank.KernelAt(begin, end, "MatMulV2");
+    rank.trace.kernels.link.back() = link;
+  }
+  EXPECT_EQ(FoldedStacks(StacksOf(rank.trace, Metric::kSelfCpu)),
+            "train.py(90): step;model.py(7): forward 10000\n"
+            "train.py(91): log 1000\n");
+  EXPECT_EQ(FoldedStacks(StacksOf(rank.trace, Metric::kSelfNpu)),
+            "train.py(90): step;model.py(7): forward 35000\n");
 }
 
 }  // namespace

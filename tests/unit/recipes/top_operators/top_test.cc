@@ -102,15 +102,62 @@ TEST_F(TopOperators, OperatorsHaveTheTimeOfWhatTheyLaunched) {
 TEST_F(TopOperators, EveryEventBeyondTheThresholdIsListed) {
   rank_.Op("aten::item", 40 * kUs, 61 * kUs, thread_);
   const TopOfRank part = TopOf(rank_.trace, 20 * kUs);
-  ASSERT_EQ(part.events.size(), 2u);
-  EXPECT_EQ(part.events[0].name, "matmul_2");
-  EXPECT_EQ(part.events[0].dur, 30 * kUs);
-  EXPECT_EQ(part.events[0].step, 7);
-  EXPECT_EQ(part.events[0].launched_by, "aten::mm");
-  EXPECT_EQ(part.events[1].name, "aten::item");
-  EXPECT_EQ(part.events[1].kind, Kind::kOperator);
-  EXPECT_EQ(part.events[1].call_site, "train.py:90");
+  ASSERT_EQ(part.events.size(), 3u);
+  EXPECT_EQ(part.events[0].kind, Kind::kPython);  // the function that runs all the time
+  EXPECT_EQ(part.events[1].name, "matmul_2");
+  EXPECT_EQ(part.events[1].dur, 30 * kUs);
+  EXPECT_EQ(part.events[1].step, 7);
+  EXPECT_EQ(part.events[1].launched_by, "aten::mm");
+  EXPECT_EQ(part.events[1].thread, -1);
+  EXPECT_EQ(part.events[2].name, "aten::item");
+  EXPECT_EQ(part.events[2].kind, Kind::kOperator);
+  EXPECT_EQ(part.events[2].call_site, "train.py:90");
+  EXPECT_EQ(part.events[2].thread, 1);
   EXPECT_EQ(part.events_left_out, 0);
+}
+
+// Work that aten::mm queued at 1 us, and a call within it; a function within the one of the step.
+TEST_F(TopOperators, LanesOfTheHostAreListed) {
+  const std::int32_t queue = rank_.Thread(2);
+  rank_.trace.queued_work.Append({.queued = 1'500,
+                                  .queued_track = thread_,
+                                  .start = 60 * kUs,
+                                  .dur = 25 * kUs,
+                                  .track = queue,
+                                  .name = rank_.Text("Dequeue@aclnnMm")});
+  rank_.trace.host_calls.Append(
+      {.start = 3 * kUs, .dur = 22 * kUs, .name = rank_.Text("Node@launch"), .track = thread_});
+  rank_.Call("/home/me/model.py(7): forward", 30 * kUs, 60 * kUs, thread_);
+  const TopOfRank part = TopOf(rank_.trace, 21 * kUs);
+  ASSERT_EQ(part.events.size(), 5u);
+  EXPECT_EQ(part.events[0].name, "/home/me/train.py(90): step");
+  EXPECT_FALSE(part.events[0].is_innermost);
+  EXPECT_EQ(part.events[1].kind, Kind::kRuntimeCall);
+  EXPECT_EQ(part.events[1].name, "Node@launch");
+  EXPECT_EQ(part.events[1].launched_by, "aten::mm");
+  EXPECT_EQ(part.events[3].name, "/home/me/model.py(7): forward");
+  EXPECT_TRUE(part.events[3].is_innermost);
+  EXPECT_EQ(part.events[4].kind, Kind::kQueuedWork);
+  EXPECT_EQ(part.events[4].name, "Dequeue@aclnnMm");
+  EXPECT_EQ(part.events[4].launched_by, "aten::mm");
+  EXPECT_EQ(part.events[4].thread, 2);
+  EXPECT_EQ(part.events[4].step, 7);
+}
+
+// Products of 10 and 30 us: 0.2 and 0.6 of their requests hit, which is 0.5 by time; 100 and 300 KB
+// are 200 a call. Of the addition nothing was measured.
+TEST_F(TopOperators, CountersAreMeans) {
+  RankTrace& trace = rank_.trace;
+  trace.counter_names = {rank_.Text("l2_hit_rate"), rank_.Text("GM_to_L1_datas")};
+  trace.kernel_loads.counters = {{0.2, 100}, {0.6, 300}, {}};
+  trace.kernel_loads.attributes[1] = rank_.Text("{\"transpose\":true}");
+  const TopOfRank part = TopOf(trace, 1'000'000);
+  EXPECT_EQ(part.kernels[0].type, "MatMulV2");
+  EXPECT_DOUBLE_EQ(part.kernels[0].HitRate().value_or(-1), 0.5);
+  EXPECT_EQ(part.kernels[0].CountersText(), "GM_to_L1_datas 200");
+  EXPECT_EQ(part.kernels[0].attributes, "{\"transpose\":true}");
+  EXPECT_FALSE(part.kernels[2].HitRate());
+  EXPECT_EQ(part.kernels[2].CountersText(), "");
 }
 
 TEST_F(TopOperators, RanksTogetherAddUp) {
