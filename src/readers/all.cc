@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of readers. Plain calls: nothing for the linker to drop, and the order can be seen.
+// CacheUseCsv() adds to the kernels that KernelDetailsCsv() read.
 #include "mpa/readers/reader.h"
 
 namespace mpa {
@@ -31,7 +32,7 @@ const std::vector<Reader>& AllReaders() {
       readers::KinetoTrace(),
       readers::NpuKinetoTrace(),
       readers::KernelDetailsCsv(),
-      readers::CacheUseCsv(),  // of the kernels that the reader before it read
+      readers::CacheUseCsv(),
       readers::MemoryRecordCsv(),
       readers::OperatorMemoryCsv(),
       readers::OpStatisticCsv(),
