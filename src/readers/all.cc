@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of readers. Plain calls: nothing for the linker to drop, and the order can be seen.
+// CacheUseCsv() adds to the kernels that KernelDetailsCsv() read.
 #include "mpa/readers/reader.h"
 
 namespace mpa {
@@ -26,21 +27,11 @@ Reader RawCapture();
 
 const std::vector<Reader>& AllReaders() {
   static const std::vector<Reader> all = {
-      readers::ProfilerDb(),
-      readers::TraceView(),
-      readers::KinetoTrace(),
-      readers::NpuKinetoTrace(),
-      readers::KernelDetailsCsv(),
-      readers::CacheUseCsv(),  // of the kernels that the reader before it read
-      readers::MemoryRecordCsv(),
-      readers::OperatorMemoryCsv(),
-      readers::OpStatisticCsv(),
-      readers::StepTraceTimeCsv(),
-      readers::CommunicationJson(),
-      readers::CommunicationMatrixJson(),
-      readers::AnalysisDb(),
-      readers::RawCapture(),
-      readers::ProfilerMetadataJson(),
+      readers::ProfilerDb(),       readers::TraceView(),         readers::KinetoTrace(),
+      readers::NpuKinetoTrace(),   readers::KernelDetailsCsv(),  readers::CacheUseCsv(),
+      readers::MemoryRecordCsv(),  readers::OperatorMemoryCsv(), readers::OpStatisticCsv(),
+      readers::StepTraceTimeCsv(), readers::CommunicationJson(), readers::CommunicationMatrixJson(),
+      readers::AnalysisDb(),       readers::RawCapture(),        readers::ProfilerMetadataJson(),
       readers::DeviceInfoJson(),
   };
   return all;
