@@ -161,10 +161,12 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   }
   RankInput& rank = scanned.rank;
   if (!options.force) CheckFiles(rank);
+  NameRanks({&rank, 1});
   if (!rank.info_problem.empty()) {
     LogWarning("{}; the collection settings stay unknown", rank.info_problem);
   }
   if (rank.info && !rank.info->rank_problem.empty()) LogWarning("{}", rank.info->rank_problem);
+  if (!rank.rank_conflict.empty()) LogWarning("{}", rank.rank_conflict);
   if (rank.msprof && !rank.msprof->earlier.empty()) {
     LogWarning("{}: exported several times; the last export is read, {} is not", rank.path.string(),
                rank.msprof->earlier.front().filename().string());

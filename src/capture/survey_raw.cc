@@ -73,7 +73,6 @@ void ReadInfo(const RankInput& input, const fs::path& directory, RankFacts& fact
       TakeIfUnknown(facts.host, Text(Member(document, "hostname")));
       TakeIfUnknown(facts.cann_version, Text(Member(document, "cannVersion")));
       TakeIfUnknown(facts.device_name, ChipName(Text(Member(document, "platform_version"))));
-      if (!facts.rank) facts.rank = Id(Member(document, "rank_id"));
       WarnOfUntriedChip(Text(Member(document, "platform_version")), facts);
       if (Member(document, "DeviceInfo").is_array()) facts.recorded.chip = Recorded::kYes;
     });

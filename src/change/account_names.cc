@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mpa/base/rank_names.h"
 #include "mpa/change/account_names.h"
 
 #include <fmt/format.h>
@@ -99,7 +100,7 @@ std::string AccountPieces::OperationOf(const Piece& piece) const {
   if (piece.peer < 0) return operation;
   const std::int64_t rank = peers_.RankOf(trace_.communications.group[row], piece.peer);
   return operation +
-         (rank >= 0 ? fmt::format(", rank {}", rank) : fmt::format(", group rank {}", piece.peer));
+         (rank >= 0 ? ", rank " + RankName(rank) : fmt::format(", group rank {}", piece.peer));
 }
 
 }  // namespace mpa

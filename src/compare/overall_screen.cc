@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/utf8.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/change_tree.h"
@@ -211,12 +212,12 @@ ScreenTable KernelScreen(const CompareInput& input, const std::vector<OverallRow
 
 ScreenTable RanksScreen(const std::string& base_path, const std::string& comparison_path,
                         std::vector<RankTotals> totals, std::size_t width) {
-  constexpr std::size_t kMaxRanks = 16;
+  constexpr std::size_t kShownRanks = 16;
   const std::size_t all = totals.size();
   std::ranges::stable_sort(totals, [](const RankTotals& a, const RankTotals& b) {
     return std::abs(a.Change()) > std::abs(b.Change());
   });
-  totals.resize(std::min(all, kMaxRanks));
+  totals.resize(std::min(all, kShownRanks));
   std::ranges::sort(totals, {}, &RankTotals::rank);
   TimeNs longest = 0;
   for (const RankTotals& rank : totals) {
@@ -226,7 +227,7 @@ ScreenTable RanksScreen(const std::string& base_path, const std::string& compari
   ScreenRows rows(width);
   for (const RankTotals& rank : totals) {
     const auto value = [](TimeNs time) { return OverallValue{.time = time, .known = time > 0}; };
-    rows.Add(times, fmt::format("rank {}", rank.rank), 0, value(rank.base), value(rank.comparison));
+    rows.Add(times, "rank " + RankName(rank.rank), 0, value(rank.base), value(rank.comparison));
   }
   ScreenTable table;
   table.plain = true;

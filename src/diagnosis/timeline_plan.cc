@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the diagnosis of a job tells a timeline of its ranks.
+#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/timeline_plan.h"
 
 #include <fmt/format.h>
@@ -111,11 +112,11 @@ class Planner {
           "no collectives tell how the {} of {} {}{} from that of rank {}: times are shown as "
           "recorded, or with the first steps at one moment where the ranks have no time in common",
           Plural(Number(unknown.size()), "clock"), Plural(Number(unknown.size()), "rank"),
-          fmt::join(unknown, ", "),
+          RankNames(unknown, ", "),
           more > 0              ? fmt::format(" and {} more differ", more)
           : unknown.size() == 1 ? " differs"
                                 : " differ",
-          ranks_[0].rank));
+          RankName(ranks_[0].rank)));
     }
     const std::string doubts = ClockText(diagnosis_, Language::kEnglish);
     if (!doubts.empty()) plan_.notes.push_back(doubts);
@@ -172,7 +173,6 @@ const TimelinePlan::Rank* TimelinePlan::Find(std::int64_t rank) const {
 TimelinePlan PlanTimeline(const std::vector<RankPart>& parts, const RecipeArguments& arguments,
                           const std::string& around) {
   const std::vector<DiagnosedRank> ranks = DiagnosedRanksOf(parts);
-  RequireRanks(ranks);
   return Planner(ranks, ThresholdsOf(arguments), around).Take();
 }
 

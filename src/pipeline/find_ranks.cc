@@ -18,29 +18,13 @@
 namespace mpa {
 namespace {
 
-// What traces of torch.profiler say of themselves. An unreadable one is reported by its reader.
-void ReadGpuFacts(std::vector<RankInput>& inputs) {
-  ParallelFor(inputs.size(), [&](std::size_t i) {
-    const CaptureFile* trace = inputs[i].FindKineto();
-    if (trace == nullptr) return;
-    try {
-      inputs[i].gpu = ReadGpuTraceFacts(trace->path);
-    } catch (const Error& error) {
-      Log(LogLevel::kDebug, "{}; its rank is unknown", error.what());
-    }
-  });
-}
-
 // Captures of `group` that are left out, in the words that fit how the groups were told apart.
 std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
                     const CaptureGroup& group, const CaptureGroup& kept) {
-  std::vector<std::int64_t> ranks;
-  for (const FoundRank& found : group.ranks) {
-    if (found.rank >= 0) ranks.push_back(found.rank);
-  }
+  std::vector<std::string> ranks;
+  for (const FoundRank& found : group.ranks) ranks.push_back(RankName(found.rank));
   const std::string rank_text =
-      ranks.empty() ? "captures of unknown rank"
-                    : fmt::format("{} {}", Plural(ranks.size(), "rank"), fmt::join(ranks, ", "));
+      fmt::format("{} {}", Plural(ranks.size(), "rank"), fmt::join(ranks, ", "));
   const auto shown = [&](const CaptureGroup& one) {
     if (how == ToldApart::kByDirectory)
       return (one.name == kHere ? directory : directory / one.name).string();
@@ -67,7 +51,7 @@ void NoteLatest(const CaptureGroup& left_out, const CaptureGroup& kept, FoundRan
     result.notes.push_back(
         fmt::format("rank {}: {} is left out, because {} is later; if they are of different jobs, "
                     "give each a directory of its own",
-                    found.rank, found.input.path.string(), latest->input.path.string()));
+                    RankName(found.rank), found.input.path.string(), latest->input.path.string()));
   }
 }
 
@@ -146,7 +130,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     result.notes.push_back(fmt::format("{}; it is left out", unusable.Told()));
     result.partial = true;
   }
-  ReadGpuFacts(discovery.ranks);
+  NameRanks(discovery.ranks);
   std::vector<FoundRank> found;
   std::set<std::int64_t> seen;
   for (RankInput& input : discovery.ranks) {
@@ -156,14 +140,15 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     if (!input.info_problem.empty()) {
       result.notes.push_back(input.info_problem + "; the collection settings stay unknown");
     }
-    std::int64_t rank = RankNumberOf(input);
-    if (rank >= kMaxRanks) {
+    for (const std::string& note : {input.rank_conflict, input.rank_origin})
+      if (!note.empty()) result.notes.push_back(note);
+    const std::int64_t rank = input.rank;
+    if (input.impossible_rank) {
       result.notes.push_back(
-          fmt::format("{}: no job has a rank {}, it is taken as unknown; correct "
+          fmt::format("{}: no job has a rank {}, it is called {}; correct "
                       "the number in the name of profiler_info or the database",
-                      input.path.string(), rank));
+                      input.path.string(), *input.impossible_rank, RankName(rank)));
       result.partial = true;
-      rank = -1;
     }
     seen.insert(rank);
     if (wanted && !wanted->contains(rank)) continue;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
@@ -35,10 +36,10 @@ std::string RanksText(const std::set<std::int64_t>& ranks) {
   for (auto at = ranks.begin(); at != ranks.end();) {
     std::int64_t last = *at;
     const std::int64_t first = last;
-    while (++at != ranks.end() && *at == last + 1) last = *at;
+    while (++at != ranks.end() && *at == last + 1 && IsRankNumber(*at)) last = *at;
     if (++pieces > kMaxPieces) return text + ", ...";
     if (!text.empty()) text += ", ";
-    text += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+    text += first == last ? RankName(first) : fmt::format("{}-{}", first, last);
   }
   return text;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes slices in the trace event format of Chrome.
+#include "mpa/base/rank_names.h"
 #include "mpa/timeline/trace_document.h"
 
 #include <fmt/format.h>
@@ -118,7 +119,7 @@ class TraceWriter {
   void AddRank(const RankSlices& rank) {
     const std::int64_t process = ProcessOf(rank.rank);
     PutName(process, 0, "process",
-            rank.rank >= 0 ? fmt::format("rank {}", rank.rank) : std::string("rank unknown"),
+            rank.rank >= 0 ? "rank " + RankName(rank.rank) : std::string("rank unknown"),
             process);
     // Threads are numbered from top to bottom; findings stand behind the steps.
     std::vector<bool> used(rank.tracks.size());

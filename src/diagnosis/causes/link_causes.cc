@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
@@ -156,7 +157,7 @@ class LinkCauses : Finder {
     if (slow.empty()) return;
     std::vector<std::int64_t> ranks;
     for (const auto& [rank, count] : slow) ranks.push_back(rank);
-    Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", fmt::join(ranks, "+")));
+    Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", RankNames(ranks, "+")));
     cause.finding.ranks = std::move(ranks);
     cause.finding.Measure(kSlowerThanPeers, worst);
     for (const auto& [operation, time] : less)
@@ -300,7 +301,7 @@ class SlowGroups : Finder {
         job_.thresholds[kLinkSlowShare] * static_cast<double>(operations.size()))
       return;
     const std::vector<std::int64_t>& ranks = job_.operations.all[operations[0]].members;
-    Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", fmt::join(ranks, "+")));
+    Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", RankNames(ranks, "+")));
     cause.finding.ranks = ranks;
     std::ranges::sort(cause.finding.ranks);
     cause.finding.Measure(kSlowerThanPeers, Ratio(UsualOf(operations), usual));

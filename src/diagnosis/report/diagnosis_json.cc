@@ -49,7 +49,7 @@ class DocumentMaker {
     for (const auto& [name, value] : of_.settings) {
       if (settings.size() < extent_.list) settings[cut_.Text(name)] = cut_.Text(value);
     }
-    Json capture = {{"ranks", cut_.List(of_.ranks, "ranks")},
+    Json capture = {{"ranks", cut_.Ranks(of_.ranks)},
                     {"world", of_.world},
                     {"steps", cut_.List(of_.steps, "steps")},
                     {"dropped_steps", cut_.List(of_.dropped_steps, "steps")},
@@ -64,7 +64,7 @@ class DocumentMaker {
     Json categories = Json::object();
     for (const auto& [category, time] : row.categories) categories[std::string(category)] = time;
     return {
-        {"rank", row.rank}, {"step", row.step}, {"window_ns", row.window}, {"leaves", categories}};
+        {"rank", RankJson(row.rank)}, {"step", row.step}, {"window_ns", row.window}, {"leaves", categories}};
   }
 
   Json Accounts() {
@@ -85,7 +85,7 @@ class DocumentMaker {
     Json list = Json::array();
     for (const LateRanks& late : of_.lateness.ranks) {
       if (list.size() == extent_.list) break;
-      list.push_back({{"ranks", late.ranks},
+      list.push_back({{"ranks", RanksJson(late.ranks)},
                       {"captured", late.captured},
                       {"collectives", late.times},
                       {"late_ns", late.sum},
@@ -148,7 +148,7 @@ class DocumentMaker {
                       {"kind", NameOf(cause.kind)},
                       {"alone_ns", cause.alone},
                       {"if_others_do", cause.if_others_do},
-                      {"ranks", cause.ranks},
+                      {"ranks", RanksJson(cause.ranks)},
                       {"behind", cause.after},
                       {"text", {{"title", TitleOf(cause, language_)}}}});
     }

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/measure/device_work.h"
 #include "sums.h"
 
@@ -17,6 +18,14 @@ using Json = nlohmann::ordered_json;
 
 TextDocument DocumentOf(const char* file_name, const Json& json) {
   return {file_name, json.dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+// Numbers, and labels of captures without one.
+Json RanksJson(const RankSet& ranks) {
+  Json list = Json::array();
+  for (const std::int64_t rank : ranks)
+    list.push_back(IsRankLabel(rank) ? Json(RankName(rank)) : Json(rank));
+  return list;
 }
 
 // The ranks of a group as the key under which the Python tool keeps its operators.
@@ -92,12 +101,12 @@ TextDocument GroupDocument(const std::vector<Group>& groups) {
                {"p2p", Json::array()},
                {"comm_group_parallel_info", Json::array()}};
   for (const Group& group : groups) {
-    const Json seen = std::vector<std::int64_t>(group.seen.begin(), group.seen.end());
+    const Json seen = RanksJson(group.seen);
     Json& sets = json[group.Type()];
     if (std::ranges::find(sets, seen) == sets.end()) sets.push_back(seen);
     json["comm_group_parallel_info"].push_back(
         {{"type", group.Type()},
-         {"rank_set", std::vector<std::int64_t>(group.ranks.begin(), group.ranks.end())},
+         {"rank_set", RanksJson(group.ranks)},
          {"group_name", group.name},
          {"group_id", group.id},
          {"pg_name", group.process_group}});
@@ -117,7 +126,7 @@ TextDocument TimeDocument(const OpSums& sums, const std::vector<Group>& groups) 
         links[std::string(NameOf(kind))] = LinkInfo(op, kind, use, total);
       }
       json[keys.Of(op.p2p, op.op.group)][op.step][op.op.name + "@" + op.op.group]
-          [std::to_string(op.rank)] = {{"Communication Time Info", TimeInfo(op.op, total)},
+          [RankName(op.rank)] = {{"Communication Time Info", TimeInfo(op.op, total)},
                                        {"Communication Bandwidth Info", std::move(links)}};
     }
   }
@@ -130,7 +139,7 @@ TextDocument MatrixDocument(const LinkSums& sums, const std::vector<Group>& grou
   for (const auto* links : {&sums.links, &sums.totals}) {
     for (const RankLink& link : *links) {
       Json& entry = json[keys.Of(link.p2p, link.group)][link.step][link.name + "@" + link.group]
-                        [fmt::format("{}-{}", link.source, link.destination)];
+                        [fmt::format("{}-{}", RankName(link.source), RankName(link.destination))];
       if (entry.is_null()) entry = Json::object();
       // A group may have both kinds of operators under one key; their total is one.
       const double milliseconds = entry.value("Transit Time(ms)", 0.0) + link.milliseconds;
@@ -155,7 +164,7 @@ TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indic
     const StepTimes::Row& times = row.times;
     text += fmt::format(
         "{},{},{}", row.step, row.stage ? "stage" : "rank",
-        row.stage ? fmt::format("\"{}\"", RankTupleText(row.ranks)) : std::to_string(row.rank));
+        row.stage ? fmt::format("\"{}\"", RankTupleText(row.ranks)) : RankName(row.rank));
     for (const TimeNs time :
          {times.computing, times.exposed_communication, times.overlapped, times.communication,
           times.free, times.stage, times.bubble, times.exposed_without_receive, times.preparing}) {

@@ -14,6 +14,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/recipe/rank_spread.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 #include "sums.h"
@@ -64,7 +65,7 @@ std::vector<ColumnOf<const RankOp*>> TimeColumns() {
   using Item = const RankOp*;
   return {
       {Words("step", "The step."), Member<&RankOp::step>},
-      {Whole("rank_id", "The rank."), Member<&RankOp::rank>},
+      {Whole("rank_id", "The rank."), Member<&RankOp::rank, kRank>},
       {Words("hccl_op_name", "The operator, or Total Op Info."),
        Member<&RankOp::op, &CommunicationOp::name>},
       {Words("group_name", "The hash of the group."), Member<&RankOp::op, &CommunicationOp::group>},
@@ -98,7 +99,7 @@ struct Packets {
 std::vector<ColumnOf<Packets>> PacketColumns() {
   using Item = Packets;
   return {{Words("step", "The step."), Member<&Item::op, &RankOp::step>},
-          {Whole("rank_id", "The rank."), Member<&Item::op, &RankOp::rank>},
+          {Whole("rank_id", "The rank."), Member<&Item::op, &RankOp::rank, kRank>},
           {Words("hccl_op_name", "The operator, or Total Op Info."),
            Member<&Item::op, &RankOp::op, &CommunicationOp::name>},
           {Words("group_name", "The hash of the group."),
@@ -123,8 +124,8 @@ std::vector<ColumnOf<RankLink>> LinkColumns() {
           {Words("hccl_op_name", "Kind of operator and which of them, or Total Op Info."),
            Member<&Item::name>},
           {Words("group_name", "The hash of the group."), Member<&Item::group>},
-          {Whole("src_rank", "Where it moved from, a rank of the job."), Member<&Item::source>},
-          {Whole("dst_rank", "Where it moved to, a rank of the job."), Member<&Item::destination>},
+          {Whole("src_rank", "Where it moved from, a rank of the job."), Member<&Item::source, kRank>},
+          {Whole("dst_rank", "Where it moved to, a rank of the job."), Member<&Item::destination, kRank>},
           {Words("transport_type", "Kind of link."), Member<&Item::transport>},
           {Words("op_name", "The operator."), Member<&Item::op>},
           {Real("transit_size", "What moved, in MB."), Member<&Item::megabytes>},
@@ -151,7 +152,7 @@ std::vector<ColumnOf<StepTraceRow>> StepColumns() {
        [](const Item& item) -> Cell { return std::string(item.stage ? "stage" : "rank"); }},
       {Words("index", "The rank, or the ranks of the stage."),
        [](const Item& item) -> Cell {
-         return item.stage ? RankSetText(item.ranks) : std::to_string(item.rank);
+         return item.stage ? RankSetText(item.ranks) : RankName(item.rank);
        }},
       {Real("computing", "Computing, in us."), TimeCell<&StepTimes::Row::computing>},
       {Real("communication_not_overlapped", "Communication while nothing is computed, in us."),
@@ -199,7 +200,7 @@ bool IsUsed(const LinkUse& use) {
 
 std::vector<ColumnOf<DeviceItem>> DeviceColumns() {
   using Item = DeviceItem;
-  return {{Whole("rankId", "The rank."), Member<&Item::rank>},
+  return {{Whole("rankId", "The rank."), Member<&Item::rank, kRank>},
           {Whole("deviceId", "Its device."), Member<&Item::device>},
           {Words("hostUid", "Number of its host."), Member<&Item::host>},
           {Words("profilePath", "Directory of its capture."), Member<&Item::path>}};

@@ -15,6 +15,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 
 namespace mpa::recipes {
@@ -64,7 +65,7 @@ std::vector<ColumnOf<LinkSumItem>> LinkSumColumns() {
 
 std::vector<ColumnOf<LinkItem>> LinkColumns() {
   return {
-      CountColumn<&LinkItem::rank>("rankId", 10, "The rank."),
+      CountColumn<&LinkItem::rank, kRank>("rankId", 10, "The rank."),
       TextColumn<&LinkItem::row, &LinkRow::op, &CollectiveInstance::group>("groupName", 50,
                                                                            "The group."),
       {NamedColumn("communicationTime", Format::kInteger, 18,
