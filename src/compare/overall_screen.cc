@@ -212,12 +212,12 @@ ScreenTable KernelScreen(const CompareInput& input, const std::vector<OverallRow
 
 ScreenTable RanksScreen(const std::string& base_path, const std::string& comparison_path,
                         std::vector<RankTotals> totals, std::size_t width) {
-  constexpr std::size_t kShownRanks = 16;
+  constexpr std::size_t kMaxLines = 16;
   const std::size_t all = totals.size();
   std::ranges::stable_sort(totals, [](const RankTotals& a, const RankTotals& b) {
     return std::abs(a.Change()) > std::abs(b.Change());
   });
-  totals.resize(std::min(all, kShownRanks));
+  totals.resize(std::min(all, kMaxLines));
   std::ranges::sort(totals, {}, &RankTotals::rank);
   TimeNs longest = 0;
   for (const RankTotals& rank : totals) {

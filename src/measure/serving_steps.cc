@@ -79,7 +79,7 @@ ServingPart PartOf(const Piece& piece, const std::vector<bool>& sampling) {
   if (piece.category == TimeCategory::kWaitPeer || piece.category == TimeCategory::kBubble)
     return ServingPart::kWaiting;
   if (IsCommunication(piece.category)) return ServingPart::kCommunication;
-  return IsDeviceCopy(piece.category) ? ServingPart::kCopies : ServingPart::kHost;
+  return IsDeviceCopy(piece.category) ? ServingPart::kCopiesAlone : ServingPart::kHost;
 }
 
 void MarkWarmUp(std::vector<ServingAccount>& steps) {

@@ -66,7 +66,7 @@ std::string BrokenPromise(const raw::Session& s) {
         Outside("ops.parent", s.ops.parent, ops),
         ParentNotEarlier(s.ops),
         Outside("queue.op", s.queue.op, ops),
-        Outside("queue.other", s.queue.other, s.queue.Size()),
+        Outside("queue.partner", s.queue.partner, s.queue.Size()),
         Outside("steps.op", s.steps.op, ops),
         Outside("backward.forward", s.backward.forward, ops),
         Outside("backward.backward", s.backward.backward, ops),

@@ -51,7 +51,7 @@ enum class ServingPart : std::uint8_t {
   kOtherKernel,
   kCommunication,  ///< exposed, without waiting
   kWaiting,        ///< for other ranks or engines, within exposed communication
-  kCopies,
+  kCopiesAlone,
   kHost,  ///< the device has nothing to do
 };
 inline constexpr std::size_t kServingParts = static_cast<std::size_t>(ServingPart::kHost) + 1;

@@ -115,7 +115,7 @@ auto PartColumns() {
           "communicationNs", 14, "Communication that no kernel hides, without waiting, in ns."),
       CountColumn<kTimes..., kAt<kWaiting>>("waitingNs", 14,
                                             "Waiting for other ranks or engines, in ns."),
-      CountColumn<kTimes..., kAt<kCopies>>("copyNs", 14, "Copies alone, in ns."),
+      CountColumn<kTimes..., kAt<kCopiesAlone>>("copyNs", 14, "Copies alone, in ns."),
       CountColumn<kTimes..., kAt<kHost>>(
           "hostNs", 14, "The device had nothing to do, also between steps, in ns.")};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs that were captured from streams and run again: the kernels of their runs, their models and
 // operators are those that the generator planted.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
