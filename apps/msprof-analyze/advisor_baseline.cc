@@ -77,8 +77,7 @@ std::map<std::int64_t, TimesByName> MeanAccounts(const nlohmann::json& diagnosis
         name.is_string() ? RankOfLabel(name.get<std::string>()) : name.get<std::int64_t>();
     ++steps[rank];
     for (const auto& [category, time] : io::Member(row, "leaves").items()) {
-      if (time.is_number_integer())
-        accounts[rank][category].ns += time.get<std::int64_t>();
+      if (time.is_number_integer()) accounts[rank][category].ns += time.get<std::int64_t>();
     }
   }
   for (auto& [rank, account] : accounts) {
@@ -320,9 +319,8 @@ class BenchmarkComparison {
       if (known.name == comparison) request.comparisons.push_back(known);
     }
     CompareOutcome outcome = Compare(request);
-    const std::string whose = targets_.ranks.size() == 1
-                                  ? "Target and Benchmark"
-                                  : "Rank" + RankName(pair->target->rank);
+    const std::string whose =
+        targets_.ranks.size() == 1 ? "Target and Benchmark" : "Rank" + RankName(pair->target->rank);
     for (Sheet& sheet : outcome.report.sheets) {
       report_.sheets.push_back(
           AsBenchmarkSheet(std::move(sheet), fmt::format("{} of {}", title, whose)));

@@ -118,7 +118,8 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
       partial = partial || outcome.partial;
       totals.push_back(outcome.totals);
       if (delivery.compat) DropAdditions(report);
-      WriteFiles(report, fmt::format("{}_rank{}_{}", kStemOfSheets, RankFileName(pair.rank), time), delivery);
+      WriteFiles(report, fmt::format("{}_rank{}_{}", kStemOfSheets, RankFileName(pair.rank), time),
+                 delivery);
       if (most.rank < 0 || std::abs(outcome.totals.Change()) > std::abs(most.Change())) {
         most = outcome.totals;
         story = std::move(report.story);
@@ -128,7 +129,8 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
       const bool of_input =
           error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kCorrupt;
       if (!of_input || is_last_hope) throw;
-      notes.push_back(fmt::format("rank {}: {}; the rank is left out", RankName(pair.rank), error.what()));
+      notes.push_back(
+          fmt::format("rank {}: {}; the rank is left out", RankName(pair.rank), error.what()));
       partial = true;
     }
   }
@@ -138,7 +140,8 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
   Report screen;
   screen.screens.push_back(RanksScreen(delivery.base, delivery.comparison, std::move(totals),
                                        request.options.screen_width));
-  if (!story.empty()) screen.lines.push_back(fmt::format("rank {} changed most:", RankName(most.rank)));
+  if (!story.empty())
+    screen.lines.push_back(fmt::format("rank {} changed most:", RankName(most.rank)));
   screen.story = std::move(story);
   delivery.exports.Show(screen);
   FinishStdout();

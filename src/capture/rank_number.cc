@@ -149,8 +149,7 @@ Claims ClaimsOf(const RankInput& input) {
   const fs::path folder = CaptureDirectory(input.path);
   if (!IsKineto(input.kind) && (IsDirectory(input.path) || folder != input.path.parent_path())) {
     Ask([&] {
-      if (const auto rank = RankOfHost(folder))
-        claims.push_back({"host/info.json", *rank});
+      if (const auto rank = RankOfHost(folder)) claims.push_back({"host/info.json", *rank});
     });
   }
   if (const CaptureFile* metadata = input.Find(FileKind::kProfilerMetadata)) {
@@ -385,8 +384,8 @@ void Label(std::span<RankInput> inputs) {
   for (RankInput& input : inputs) {
     if (input.rank >= 0) continue;
     unknown.push_back(&input);
-    const bool is_file = !IsDirectory(input.path) &&
-                         CaptureDirectory(input.path) == input.path.parent_path();
+    const bool is_file =
+        !IsDirectory(input.path) && CaptureDirectory(input.path) == input.path.parent_path();
     paths.push_back(is_file ? input.path : CaptureDirectory(input.path));
   }
   if (unknown.empty()) return;

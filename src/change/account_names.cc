@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/base/rank_names.h"
 #include "mpa/change/account_names.h"
 
 #include <fmt/format.h>
@@ -7,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/model/collective_tasks.h"
 

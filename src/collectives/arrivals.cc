@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who came to a collective when: by the own record, or by how long others waited.
-#include "mpa/base/rank_names.h"
 #include "mpa/collectives/arrivals.h"
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the diagnosis of a job tells a timeline of its ranks.
-#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/timeline_plan.h"
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 
 #include "diagnose.h"
 #include "mpa/base/error.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/part.h"

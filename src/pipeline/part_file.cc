@@ -36,8 +36,7 @@ std::string RankPiece(std::int64_t rank) {
 
 std::string PartName(const JobFile& file, std::size_t i) {
   const std::int64_t rank = file.job.ranks[i];
-  return fmt::format("{}.{}-{:08x}.{}.{:08x}{}", file.recipe,
-                     RankPiece(rank),
+  return fmt::format("{}.{}-{:08x}.{}.{:08x}{}", file.recipe, RankPiece(rank),
                      Checksum(file.captures[i]), MPA_VERSION, ArgumentsCode(file), kPartEnding);
 }
 

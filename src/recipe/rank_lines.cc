@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/base/rank_names.h"
 #include "mpa/recipe/rank_lines.h"
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/report/report.h"
 
 namespace mpa {

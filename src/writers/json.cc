@@ -61,8 +61,7 @@ std::string FindingText(const Finding& finding) {
       "{{\"rule\": {}, \"severity\": \"{}\", \"rank\": {}, \"scope\": {}, \"owner\": {}, \"text\": "
       "{}, "
       "\"gain_ns\": {}}}",
-      Quoted(finding.rule), NameOf(finding.severity),
-      RankText(finding.rank), Quoted(finding.scope),
+      Quoted(finding.rule), NameOf(finding.severity), RankText(finding.rank), Quoted(finding.scope),
       Quoted(finding.owner), Quoted(finding.text),
       finding.gain ? fmt::format("{}", *finding.gain) : "null");
 }

@@ -143,7 +143,7 @@ struct RankInput {
   std::string info_problem;          ///< why an existing profiler_info*.json cannot be read
   /// Without a readable profiler_info*.json: the rank in the name of that file.
   std::optional<std::int64_t> host_rank;
-  std::int64_t rank = -1;     ///< its number in the job, or what stands for its label; see NameRanks()
+  std::int64_t rank = -1;  ///< its number in the job, or what stands for its label; see NameRanks()
   std::string rank_conflict;  ///< that its sources state different numbers
   std::string rank_origin;    ///< that only a group of communication tells the number
   std::optional<std::int64_t> impossible_rank;  ///< a number that a source states and no job has

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/job/metric_names.h"
 
 #include <fmt/format.h>
@@ -7,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+
+#include "mpa/base/rank_names.h"
 
 namespace mpa {
 namespace {

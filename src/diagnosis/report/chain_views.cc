@@ -53,9 +53,9 @@ ChainDocument Late(const LateRank& late, std::size_t most_ranks) {
   if (late.divergence) {
     const Divergence& found = *late.divergence;
     json["divergence"] = {{"rank", RankJson(found.rank)}, {"peer", RankJson(found.peer)},
-                          {"step", found.step},       {"kernel", found.kernel},
-                          {"shapes", found.shapes},   {"behind_ns", found.behind},
-                          {"operation", found.until}, {"late_ns", found.late}};
+                          {"step", found.step},           {"kernel", found.kernel},
+                          {"shapes", found.shapes},       {"behind_ns", found.behind},
+                          {"operation", found.until},     {"late_ns", found.late}};
     if (!found.op.empty()) json["divergence"]["op"] = found.op;
     if (!found.line.empty()) json["divergence"]["source_line"] = found.line;
   }
@@ -92,7 +92,8 @@ nlohmann::ordered_json ChainJson(const FindingChain& chain, std::size_t most_ran
   }
   ChainDocument path = ChainDocument::array();
   for (const PathPiece& piece : chain.path) {
-    ChainDocument row = {{"rank", RankJson(piece.rank)}, {"name", piece.name}, {"less_ns", piece.less}};
+    ChainDocument row = {
+        {"rank", RankJson(piece.rank)}, {"name", piece.name}, {"less_ns", piece.less}};
     path.push_back(std::move(row));
   }
   json["critical_path"] = std::move(path);
@@ -212,8 +213,8 @@ class ChainText : Speaker {
   std::string RanksWithTimes(const std::vector<TimeOfRank>& ranks) const {
     std::string text;
     for (std::size_t i = 0; i < std::min(kMaxWaiting, ranks.size()); ++i) {
-      text +=
-          fmt::format("{}rank {} {}", i == 0 ? "" : Comma(), RankName(ranks[i].rank), Time(ranks[i].time));
+      text += fmt::format("{}rank {} {}", i == 0 ? "" : Comma(), RankName(ranks[i].rank),
+                          Time(ranks[i].time));
     }
     if (ranks.size() > kMaxWaiting)
       text += Fill({"; {} more", "；另有 {} 卡"}, ranks.size() - kMaxWaiting);
@@ -232,10 +233,10 @@ class ChainText : Speaker {
                                   ? Fill({"behind the last kernel", "最后一个算子之后"})
                                   : Fill({"first at {}", "首次出现于 {}"}, kernel);
     const std::string step = found.step < 0 ? "" : Fill({", step {}", "，step {}"}, found.step);
-    Add({"differs", "偏离"},
-        Fill({"{}{}: {} behind rank {}; in the end {} late to {}",
-              "{0}{1}：比 rank {3} 晚 {2}，最终晚 {4} 到达 {5}"},
-             place, step, Time(found.behind), RankName(found.peer), Time(found.late), Name(found.until)));
+    Add({"differs", "偏离"}, Fill({"{}{}: {} behind rank {}; in the end {} late to {}",
+                                   "{0}{1}：比 rank {3} 晚 {2}，最终晚 {4} 到达 {5}"},
+                                  place, step, Time(found.behind), RankName(found.peer),
+                                  Time(found.late), Name(found.until)));
   }
 
   void AddStalls() {
@@ -244,7 +245,8 @@ class ChainText : Speaker {
       Add(i == 0 ? Wording{"stalls", "停顿"} : Wording{},
           Fill({"step {}: rank {} takes {} more than usual, the next {}",
                 "step {}：rank {} 比通常多 {}，次之多 {}"},
-               stalls[i].step, RankName(stalls[i].rank), Time(stalls[i].late), Time(stalls[i].next)));
+               stalls[i].step, RankName(stalls[i].rank), Time(stalls[i].late),
+               Time(stalls[i].next)));
     }
     if (stalls.size() > kMaxStalls)
       Add({}, Fill({"{} more: --json lists them", "另有 {} 个 step，见 --json"},

@@ -63,8 +63,10 @@ class DocumentMaker {
   static Json Account(const AccountRow& row) {
     Json categories = Json::object();
     for (const auto& [category, time] : row.categories) categories[std::string(category)] = time;
-    return {
-        {"rank", RankJson(row.rank)}, {"step", row.step}, {"window_ns", row.window}, {"leaves", categories}};
+    return {{"rank", RankJson(row.rank)},
+            {"step", row.step},
+            {"window_ns", row.window},
+            {"leaves", categories}};
   }
 
   Json Accounts() {

@@ -84,8 +84,7 @@ class FindingMaker {
       for (const auto& [name, value] : action.args) {
         std::visit([&args, &name = name](const auto& of) { args[std::string(name)] = of; }, value);
       }
-      if (action.of_ranks && !finding.ranks.empty())
-        args["ranks"] = cut_.Ranks(finding.ranks);
+      if (action.of_ranks && !finding.ranks.empty()) args["ranks"] = cut_.Ranks(finding.ranks);
       actions.push_back({{"what", action.what}, {"args", std::move(args)}});
     }
     return actions;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings and accounts in the words that the screen, the page and the workbook share.
-#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/time.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/causes/cause.h"

@@ -69,7 +69,8 @@ class AccountScreen : Speaker {
     // The job begins with its first rank and ends with its last: a rank's own step may be shorter.
     const bool is_other = ms_(row->window) != ms_(of_.step);
     if (of_.ranks.size() > 1 && is_other)
-      items.back() += Fill({" of {} on rank {}", "[rank {1}：{0}]"}, ms_(row->window), RankName(row->rank));
+      items.back() +=
+          Fill({" of {} on rank {}", "[rank {1}：{0}]"}, ms_(row->window), RankName(row->rank));
     if (of_.ranks.size() > 1 && !is_other)
       items.back() += Fill({" on rank {}", "[rank {}]"}, RankName(row->rank));
     AddItems("  ", items, 2);

@@ -47,7 +47,8 @@ class SheetMaker : protected Speaker {
         Row& row = sheet.rows.emplace_back();
         row.rank = i;
         for (const ColumnOf<Item>& column : columns)
-          row.cells.push_back(column.cell == nullptr ? RankCell(ranks_[i].rank) : column.cell(item));
+          row.cells.push_back(column.cell == nullptr ? RankCell(ranks_[i].rank)
+                                                     : column.cell(item));
       });
     }
     const auto rows = static_cast<std::int64_t>(sheet.rows.size());

@@ -136,7 +136,8 @@ class WaitPicture {
     }
     if (streams.empty()) streams[-1];
     for (auto& [stream, lane] : streams) {
-      lane.title = NameOfRank(rank) + (stream < 0 ? ", device" : fmt::format(", stream {}", stream));
+      lane.title =
+          NameOfRank(rank) + (stream < 0 ? ", device" : fmt::format(", stream {}", stream));
       timeline_.lanes.push_back(std::move(lane));
     }
   }

@@ -104,12 +104,11 @@ TextDocument GroupDocument(const std::vector<Group>& groups) {
     const Json seen = RanksJson(group.seen);
     Json& sets = json[group.Type()];
     if (std::ranges::find(sets, seen) == sets.end()) sets.push_back(seen);
-    json["comm_group_parallel_info"].push_back(
-        {{"type", group.Type()},
-         {"rank_set", RanksJson(group.ranks)},
-         {"group_name", group.name},
-         {"group_id", group.id},
-         {"pg_name", group.process_group}});
+    json["comm_group_parallel_info"].push_back({{"type", group.Type()},
+                                                {"rank_set", RanksJson(group.ranks)},
+                                                {"group_name", group.name},
+                                                {"group_id", group.id},
+                                                {"pg_name", group.process_group}});
   }
   return DocumentOf("communication_group.json", json);
 }
@@ -127,7 +126,7 @@ TextDocument TimeDocument(const OpSums& sums, const std::vector<Group>& groups) 
       }
       json[keys.Of(op.p2p, op.op.group)][op.step][op.op.name + "@" + op.op.group]
           [RankName(op.rank)] = {{"Communication Time Info", TimeInfo(op.op, total)},
-                                       {"Communication Bandwidth Info", std::move(links)}};
+                                 {"Communication Bandwidth Info", std::move(links)}};
     }
   }
   return DocumentOf("cluster_communication.json", json);

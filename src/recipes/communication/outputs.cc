@@ -120,17 +120,19 @@ std::vector<ColumnOf<Packets>> PacketColumns() {
 
 std::vector<ColumnOf<RankLink>> LinkColumns() {
   using Item = RankLink;
-  return {{Words("step", "The step."), Member<&Item::step>},
-          {Words("hccl_op_name", "Kind of operator and which of them, or Total Op Info."),
-           Member<&Item::name>},
-          {Words("group_name", "The hash of the group."), Member<&Item::group>},
-          {Whole("src_rank", "Where it moved from, a rank of the job."), Member<&Item::source, kRank>},
-          {Whole("dst_rank", "Where it moved to, a rank of the job."), Member<&Item::destination, kRank>},
-          {Words("transport_type", "Kind of link."), Member<&Item::transport>},
-          {Words("op_name", "The operator."), Member<&Item::op>},
-          {Real("transit_size", "What moved, in MB."), Member<&Item::megabytes>},
-          {Real("transit_time", "Its time, in ms."), Member<&Item::milliseconds>},
-          {Real("bandwidth", "In GB/s; 0 without a time."), Member<&Item::Bandwidth>}};
+  return {
+      {Words("step", "The step."), Member<&Item::step>},
+      {Words("hccl_op_name", "Kind of operator and which of them, or Total Op Info."),
+       Member<&Item::name>},
+      {Words("group_name", "The hash of the group."), Member<&Item::group>},
+      {Whole("src_rank", "Where it moved from, a rank of the job."), Member<&Item::source, kRank>},
+      {Whole("dst_rank", "Where it moved to, a rank of the job."),
+       Member<&Item::destination, kRank>},
+      {Words("transport_type", "Kind of link."), Member<&Item::transport>},
+      {Words("op_name", "The operator."), Member<&Item::op>},
+      {Real("transit_size", "What moved, in MB."), Member<&Item::megabytes>},
+      {Real("transit_time", "Its time, in ms."), Member<&Item::milliseconds>},
+      {Real("bandwidth", "In GB/s; 0 without a time."), Member<&Item::Bandwidth>}};
 }
 
 // In us.
@@ -265,7 +267,8 @@ void AddJobSheets(const Ranks& ranks, Report& report) {
       hosts.push_back({job.host_uid, job.host_name});
     }
     for (const DeviceOfRank& device : job.devices) {
-      devices.push_back({device.rank, device.device, job.host_uid, part.capture});
+      devices.push_back(
+          {device.rank < 0 ? rank : device.rank, device.device, job.host_uid, part.capture});
     }
     if (base.empty() && !job.distributed_args.empty()) {
       base.push_back({"distributed_args", job.distributed_args});

@@ -75,9 +75,9 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
               "The rank that came last, whose operator is the shortest; empty where the ranks "
               "hardly differ.",
               "Slow Rank ID"),
-          CountColumn<&SlowRun::fast, kRank>("fastRankId", 22,
-                                      "The rank that waited most, whose operator is the longest.",
-                                      "Fast Rank ID"),
+          CountColumn<&SlowRun::fast, kRank>(
+              "fastRankId", 22, "The rank that waited most, whose operator is the longest.",
+              "Fast Rank ID"),
           TextColumn<&SlowRun::reason>("reason", 22,
                                        "Where the slow rank fell behind the fast one.", "Reason")};
 }

@@ -242,8 +242,7 @@ void AddSheet(const char* name, SheetColumns<Item> columns, std::vector<Item> He
   ItemSheet list(name, std::move(columns));
   Sheet& sheet = list.sheet;
   sheet.of_rank = {"head_overhead", name};
-  sheet.columns.insert(sheet.columns.begin(),
-                       Number("rankId", "The rank."));
+  sheet.columns.insert(sheet.columns.begin(), Number("rankId", "The rank."));
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     for (const Item& item : ranks[rank].part.*rows) {
       list.Add(item, rank);

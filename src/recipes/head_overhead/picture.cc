@@ -35,8 +35,9 @@ class Picture {
         window_(Window()) {}
 
   Timeline Draw() {
-    picture_.title = fmt::format("Call {} of {}{}", number_, call_.graph,
-                                 trace_.rank >= 0 ? fmt::format(", rank {}", RankName(trace_.rank)) : "");
+    picture_.title =
+        fmt::format("Call {} of {}{}", number_, call_.graph,
+                    trace_.rank >= 0 ? fmt::format(", rank {}", RankName(trace_.rank)) : "");
     picture_.text = Sentence();
     picture_.begin = window_.begin;
     picture_.end = window_.end;

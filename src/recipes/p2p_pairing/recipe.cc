@@ -215,10 +215,9 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
   std::vector<std::pair<double, std::string>> lines;
   for (const auto& [way, facts] : ways) {
     const RankSpread spread = SpreadOf(facts.waits);
-    lines.emplace_back(
-        spread.median,
-        list.Line(fmt::format("{} to {}", RankName(way.first), RankName(way.second)),
-                  facts.count, spread.min.value, spread.median, spread.max.value));
+    lines.emplace_back(spread.median,
+                       list.Line(fmt::format("{} to {}", RankName(way.first), RankName(way.second)),
+                                 facts.count, spread.min.value, spread.median, spread.max.value));
   }
   std::ranges::stable_sort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
   constexpr std::size_t kShown = 10;

@@ -29,7 +29,8 @@ struct CapturedOn {
 std::vector<std::int64_t> CountRanks(const Ranks& ranks) {
   std::int64_t of_replica = 1;
   for (const auto& [rank, capture] : ranks) {
-    if (capture.directories.replica >= 0 && IsRankNumber(rank)) of_replica = std::max(of_replica, rank + 1);
+    if (capture.directories.replica >= 0 && IsRankNumber(rank))
+      of_replica = std::max(of_replica, rank + 1);
   }
   std::vector<std::int64_t> counted;
   for (const auto& [rank, capture] : ranks) {
