@@ -21,7 +21,7 @@ TextDocument DocumentOf(const char* file_name, const Json& json) {
 }
 
 // Numbers, and labels of captures without one.
-Json RanksJson(const RankSet& ranks) {
+Json RanksJson(const std::set<std::int64_t>& ranks) {
   Json list = Json::array();
   for (const std::int64_t rank : ranks)
     list.push_back(IsRankLabel(rank) ? Json(RankName(rank)) : Json(rank));
