@@ -161,7 +161,8 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   }
   RankInput& rank = scanned.rank;
   if (!options.force) CheckFiles(rank);
-  NameRanks({&rank, 1});
+  // What a trace of torch.profiler says of its rank may be at its end, and nobody asks for it here.
+  if (!IsKineto(rank.kind)) NameRanks({&rank, 1});
   if (!rank.info_problem.empty()) {
     LogWarning("{}; the collection settings stay unknown", rank.info_problem);
   }

@@ -141,9 +141,9 @@ Claims ClaimsOf(const RankInput& input) {
   if (!input.info && input.host_rank)
     claims.push_back({"the name of profiler_info", *input.host_rank});
   if (const CaptureFile* database = input.Find(FileKind::kProfilerDb)) {
-    Ask([&] { AskDatabase(*database, claims, of_groups); });
     if (const auto named = NumberInName(database->path))
       claims.push_back({"the name " + database->path.filename().string(), *named});
+    Ask([&] { AskDatabase(*database, claims, of_groups); });
   }
   // A single file in a folder of arbitrary files has no related files there.
   const fs::path folder = CaptureDirectory(input.path);

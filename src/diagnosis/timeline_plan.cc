@@ -3,7 +3,6 @@
 #include "mpa/diagnosis/timeline_plan.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>

@@ -66,7 +66,10 @@ void AnalysedCaptures::Add(const AnalysedCaptures& other) {
 std::vector<PageFact> AnalysedCaptures::Facts(const std::string& where) const {
   std::vector<PageFact> facts = {{"captures", where}};
   if (captures > 1) facts.back().value += fmt::format(" ({})", captures);
-  if (!ranks.empty()) facts.push_back({ranks.size() == 1 ? "rank" : "ranks", RanksText(ranks)});
+  // The label of a single capture is in its path.
+  const bool is_label = ranks.size() == 1 && IsRankLabel(*ranks.begin());
+  if (!ranks.empty() && !is_label)
+    facts.push_back({ranks.size() == 1 ? "rank" : "ranks", RanksText(ranks)});
   if (begin >= 0) {
     const std::time_t seconds = begin / 1'000'000'000;
     facts.push_back({"run of", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(seconds))});

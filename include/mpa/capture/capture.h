@@ -192,7 +192,7 @@ std::vector<ListedGraphCapture> ReadGraphCaptureList(const std::filesystem::path
 RankInput OpenRank(const std::filesystem::path& path, const OpenOptions& options);
 
 /// Decides which ranks the captures of a job are of, by the first source that states a number: the
-/// trace of torch.profiler itself, profiler_info, RANK_DEVICE_MAP, the name of the database,
+/// trace of torch.profiler itself, profiler_info, the name of the database, RANK_DEVICE_MAP,
 /// host/info.json, process groups that list their members, the names of the file and its folder,
 /// the number in the communication group that all captures share. Those of which none does get a
 /// label by their folder, which no other capture has. So no rank is -1 afterwards, and two captures

@@ -56,8 +56,9 @@ class LinkCauses : Finder {
       }
     }
     if (slow.empty()) return;
-    const std::string place = slow.size() == 1 ? fmt::format("{}-{}", slow[0].low, slow[0].high)
-                                               : fmt::format("r{}", fmt::join(ends, "+"));
+    const std::string place =
+        slow.size() == 1 ? fmt::format("{}-{}", RankName(slow[0].low), RankName(slow[0].high))
+                         : fmt::format("r{}", RankNames(ends, "+"));
     Cause cause = NewCause(job_, kLinkSlow, place);
     cause.finding.ranks.assign(ends.begin(), ends.end());
     cause.finding.Measure(kBandwidth, slowest);

@@ -57,9 +57,9 @@ std::vector<ColumnOf<LinkSumItem>> LinkSumColumns() {
            "offsetRatio", Format::kDecimals2, 10,
            "How far the farthest time of transfer is from the mean, in "
            "standard deviations."),
-       CountColumn<&LinkSumItem::max_rank>(
+       CountColumn<&LinkSumItem::max_rank, kRank>(
            "maxRank", 10, "First rank of the collective with the longest transfer."),
-       CountColumn<&LinkSumItem::min_rank>(
+       CountColumn<&LinkSumItem::min_rank, kRank>(
            "minRank", 10, "First rank of the collective with the shortest transfer.")});
 }
 
