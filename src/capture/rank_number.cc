@@ -138,13 +138,14 @@ Claims ClaimsOf(const RankInput& input) {
   if (input.gpu && input.gpu->rank) claims.push_back({"distributedInfo", *input.gpu->rank});
   if (input.info && input.info->rank)
     claims.push_back({input.info->path.filename().string(), *input.info->rank});
-  if (!input.info && input.host_rank)
-    claims.push_back({"the name of profiler_info", *input.host_rank});
   if (const CaptureFile* database = input.Find(FileKind::kProfilerDb)) {
     if (const auto named = NumberInName(database->path))
       claims.push_back({"the name " + database->path.filename().string(), *named});
     Ask([&] { AskDatabase(*database, claims, of_groups); });
   }
+  // That of a file which cannot be read says less than the name of the database.
+  if (claims.empty() && input.host_rank)
+    claims.push_back({"the name of profiler_info", *input.host_rank});
   // A single file in a folder of arbitrary files has no related files there.
   const fs::path folder = CaptureDirectory(input.path);
   if (!IsKineto(input.kind) && (IsDirectory(input.path) || folder != input.path.parent_path())) {

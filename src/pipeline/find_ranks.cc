@@ -12,6 +12,7 @@
 #include "load_rank.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "rank_lists.h"
 
@@ -153,6 +154,13 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     seen.insert(rank);
     if (wanted && !wanted->contains(rank)) continue;
     found.push_back({rank, std::move(input)});
+  }
+  for (const std::int64_t rank : wanted.value_or(std::set<std::int64_t>())) {
+    if (IsRankLabel(rank) && !seen.contains(rank)) {
+      Fail(ErrorKind::kUsage,
+           "invalid rank '{}'; give 'all' or a list such as 0,1,4-7; there {} {}", RankName(rank),
+           seen.size() == 1 ? "is" : "are", RankList(seen));
+    }
   }
   if (const std::string missing = MissingRanks(wanted, seen); !missing.empty()) {
     if (found.empty()) Fail(ErrorKind::kInput, "{}: {}", directory.string(), missing);

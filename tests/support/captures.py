@@ -48,7 +48,7 @@ def job_of(captures, names, parent):
     return job
 
 
-def _set_rank(connection, rank):
+def set_rank(connection, rank):
     """What a database says of its rank, beside its name."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if "RANK_DEVICE_MAP" in tables:
@@ -77,7 +77,7 @@ def build_job(captures, what, parent):
         built.parent.rmdir()
         database = (capture / DATABASE).rename((capture / DATABASE).with_name(f"ascend_pytorch_profiler_{rank}.db"))
         connection = sqlite3.connect(database)
-        _set_rank(connection, rank)
+        set_rank(connection, rank)
         if culprit.get("slow") == rank:
             connection.execute("UPDATE TASK SET endNs = 2 * endNs - startNs")
         if "late" in culprit:

@@ -38,7 +38,7 @@ Column Tera(const char* name, double width, const char* meaning) {
   return column;
 }
 
-constexpr const char* kRankMeaning = "The rank; -1 where the capture does not say.";
+constexpr const char* kRankMeaning = "The rank.";
 
 template <typename Item>
 ColumnOf<Item> RankColumn(const char* title) {
