@@ -158,8 +158,8 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   for (const std::int64_t rank : wanted.value_or(std::set<std::int64_t>())) {
     if (IsRankLabel(rank) && !seen.contains(rank)) {
       Fail(ErrorKind::kUsage,
-           "invalid rank '{}'; give 'all' or a list such as 0,1,4-7; there {} {}", RankName(rank),
-           seen.size() == 1 ? "is" : "are", RankList(seen));
+           "--rank_list: invalid rank '{}'; give 'all' or a list such as 0,1,4-7; there {} {}",
+           RankName(rank), seen.size() == 1 ? "is" : "are", RankList(seen));
     }
   }
   if (const std::string missing = MissingRanks(wanted, seen); !missing.empty()) {

@@ -23,7 +23,7 @@ from cli import Cli, main
 from run_kineto import START, gpu_trace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "testdata"))
-from captures import DATABASE, build_database  # noqa: E402, set_rank
+from captures import DATABASE, build_database, set_rank  # noqa: E402
 from synthetic_run import EPOCH  # noqa: E402
 from twin_run import Twin  # noqa: E402
 
