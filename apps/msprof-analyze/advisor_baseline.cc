@@ -12,6 +12,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/time.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/io/json_document.h"
@@ -70,12 +71,13 @@ std::map<std::int64_t, TimesByName> MeanAccounts(const nlohmann::json& diagnosis
   std::map<std::int64_t, TimesByName> accounts;
   std::map<std::int64_t, std::int64_t> steps;
   for (const nlohmann::json& row : io::Member(diagnosis, "accounting")) {
-    const nlohmann::json& rank = io::Member(row, "rank");
-    if (!rank.is_number_integer() || IsDropped(diagnosis, row)) continue;
-    ++steps[rank.get<std::int64_t>()];
+    const nlohmann::json& name = io::Member(row, "rank");
+    if ((!name.is_number_integer() && !name.is_string()) || IsDropped(diagnosis, row)) continue;
+    const std::int64_t rank =
+        name.is_string() ? RankOfLabel(name.get<std::string>()) : name.get<std::int64_t>();
+    ++steps[rank];
     for (const auto& [category, time] : io::Member(row, "leaves").items()) {
-      if (time.is_number_integer())
-        accounts[rank.get<std::int64_t>()][category].ns += time.get<std::int64_t>();
+      if (time.is_number_integer()) accounts[rank][category].ns += time.get<std::int64_t>();
     }
   }
   for (auto& [rank, account] : accounts) {
@@ -92,7 +94,7 @@ ChangeNode StepChange(const nlohmann::json& before, const nlohmann::json& now) {
     // The numbers of single ranks need not agree.
     const auto old = alone ? old_accounts.begin() : old_accounts.find(rank);
     if (old == old_accounts.end()) continue;
-    ChangeNode step = AccountChange(rank < 0 ? "step" : fmt::format("step of rank {}", rank),
+    ChangeNode step = AccountChange(rank < 0 ? "step" : "step of rank " + RankName(rank),
                                     {.parts = old->second}, {.parts = account});
     if (longest.children.empty() || step.comparison > longest.comparison) longest = std::move(step);
   }
@@ -379,9 +381,8 @@ class BenchmarkComparison {
       if (known.name == comparison) request.comparisons.push_back(known);
     }
     CompareOutcome outcome = Compare(request);
-    const std::string whose = targets_.ranks.size() == 1
-                                  ? "Target and Benchmark"
-                                  : fmt::format("Rank{}", pair->target->rank);
+    const std::string whose =
+        targets_.ranks.size() == 1 ? "Target and Benchmark" : "Rank" + RankName(pair->target->rank);
     for (Sheet& sheet : outcome.report.sheets) {
       report_.sheets.push_back(
           AsBenchmarkSheet(std::move(sheet), fmt::format("{} of {}", title, whose)));

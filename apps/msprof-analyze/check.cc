@@ -9,6 +9,7 @@
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/pipeline/analyzer_checks.h"
 #include "printing.h"
 
@@ -195,6 +196,7 @@ bool HasTables(const RankFacts& facts) {
 
 Json ToJson(const RankFacts& facts, const std::vector<Verdict>& verdicts) {
   return {{"rank", OrNull(facts.rank)},
+          {"label", IsRankLabel(facts.id) ? Json(RankName(facts.id)) : Json()},
           {"path", facts.path.string()},
           {"kind", Name(facts.kind)},
           {"parsed", facts.kind != CaptureKind::kNpuRaw && facts.kind != CaptureKind::kUnknown},

@@ -10,6 +10,7 @@
 #include "help.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/log.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/settings/costly.h"
 
@@ -320,12 +321,18 @@ std::vector<Block> Fold(const CheckReport& report, bool color) {
 }
 
 std::string Title(const Block& block) {
-  std::set<std::int64_t> ranks;
-  for (const RankFacts* facts : block.ranks) {
-    if (facts->rank) ranks.insert(*facts->rank);
+  constexpr std::size_t kMostLabels = 4;
+  std::set<std::int64_t> ranks, labels;
+  for (const RankFacts* facts : block.ranks)
+    (IsRankLabel(facts->id) ? labels : ranks).insert(facts->id);
+  std::vector<std::string> names;
+  if (!ranks.empty()) names.push_back(Ranges({ranks.begin(), ranks.end()}));
+  for (const std::int64_t label : labels) {
+    if (names.size() < kMostLabels || labels.size() == 1) names.push_back(RankName(label));
   }
-  if (ranks.empty()) return "Rank unknown";
-  return fmt::format("{} {}", Plural(ranks.size(), "Rank"), Ranges({ranks.begin(), ranks.end()}));
+  const std::size_t named = names.size() - (ranks.empty() ? 0 : 1);
+  if (named < labels.size()) names.push_back(fmt::format("{} more", labels.size() - named));
+  return fmt::format("{} {}", Plural(ranks.size() + labels.size(), "Rank"), Join(names));
 }
 
 void AddBlock(const Block& block, const std::filesystem::path& root, WrappedText& page) {

@@ -15,6 +15,7 @@
 #include "mpa/base/log.h"
 #include "mpa/base/memory.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "mpa/pipeline/cluster.h"
@@ -211,6 +212,11 @@ std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::
     const std::size_t dash = std::min(item.find('-', 1), item.size());
     const auto first = io::ParseInt(item.substr(0, dash));
     const auto last = dash == item.size() ? first : io::ParseInt(item.substr(dash + 1));
+    // The label of a capture without a number.
+    if (item.find_first_not_of("0123456789-+ ") != std::string::npos) {
+      ranks.insert(RankOfLabel(item));
+      continue;
+    }
     if (!first || !last || *first < 0 || *last < *first || *last > kMaxRank) {
       Fail(ErrorKind::kUsage, "{} {}: invalid rank '{}'; give 'all' or a list such as 0,1,4-7",
            option, text, item);

@@ -12,6 +12,7 @@
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
+#include "mpa/base/rank_names.h"
 #include "printing.h"
 
 namespace mpa {
@@ -75,9 +76,9 @@ int CompareOneRank(CompareRequest request, CapturePairs ranks, const SheetsDeliv
   CapturePair& first = ranks.pairs.front();
   if (ranks.pairs.size() > 1) {
     LogNotice("comparing rank {} of the {} ranks that both have; --all_ranks compares each",
-              first.rank, ranks.pairs.size());
+              RankName(first.rank), ranks.pairs.size());
   } else if (first.rank >= 0) {
-    LogNotice("comparing rank {}, the only one that both have", first.rank);
+    LogNotice("comparing rank {}, the only one that both have", RankName(first.rank));
   }
   request.notes = std::move(ranks.notes);
   CompareOutcome outcome = ComparePair(request, first);
@@ -122,13 +123,14 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
       CompareOutcome outcome = ComparePair(request, pair);
       Report& report = outcome.report;
       for (const std::string& note : NotesToLog(report, delivery, false)) {
-        notes.push_back(fmt::format("rank {}: {}", pair.rank, note));
+        notes.push_back(fmt::format("rank {}: {}", RankName(pair.rank), note));
       }
       of_sheets = of_sheets || !report.not_collected.empty();
       partial = partial || outcome.partial;
       totals.push_back(outcome.totals);
       if (delivery.compat) DropAdditions(report);
-      WriteFiles(report, fmt::format("{}_rank{}_{}", kStemOfSheets, pair.rank, time), delivery);
+      WriteFiles(report, fmt::format("{}_rank{}_{}", kStemOfSheets, RankFileName(pair.rank), time),
+                 delivery);
       if (most.rank < 0 || std::abs(outcome.totals.Change()) > std::abs(most.Change())) {
         most = outcome.totals;
         story = std::move(report.story);
@@ -139,7 +141,8 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
       const bool of_input =
           error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kCorrupt;
       if (!of_input || is_last_hope) throw;
-      notes.push_back(fmt::format("rank {}: {}; the rank is left out", pair.rank, error.what()));
+      notes.push_back(
+          fmt::format("rank {}: {}; the rank is left out", RankName(pair.rank), error.what()));
       partial = true;
     }
   }
@@ -149,7 +152,8 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
   Report screen;
   screen.screens.push_back(RanksScreen(delivery.base, delivery.comparison, std::move(totals),
                                        request.options.screen_width));
-  if (!story.empty()) screen.lines.push_back(fmt::format("rank {} changed most:", most.rank));
+  if (!story.empty())
+    screen.lines.push_back(fmt::format("rank {} changed most:", RankName(most.rank)));
   screen.story = std::move(story);
   screen.settings = std::move(settings);
   delivery.exports.Show(screen);

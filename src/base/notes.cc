@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kRank = "rank ";
 constexpr std::string_view kUnknown = "unknown";
-constexpr std::size_t kMaxRanks = 4;  // in one line
+constexpr std::size_t kMostNamed = 4;  // in one line
 
 bool IsNumeral(char c) { return c >= '0' && c <= '9'; }
 
@@ -59,7 +59,7 @@ std::string KindOf(std::string_view text) {
 
 // "16 ranks (0, 1, 2, ...)".
 std::string RanksText(const std::vector<std::string_view>& ranks) {
-  const std::size_t shown = ranks.size() > kMaxRanks ? kMaxRanks - 1 : ranks.size();
+  const std::size_t shown = ranks.size() > kMostNamed ? kMostNamed - 1 : ranks.size();
   return fmt::format(
       "{} ranks ({}{})", ranks.size(),
       fmt::join(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
@@ -89,7 +89,7 @@ Folded Fold(const std::vector<std::string_view>& notes) {
     return {fmt::format("{} times, first {}", notes.size(), first), false};
   }
   if (equal) {
-    return {fmt::format("{}: {}", RanksText(ranks), Split(first).text), ranks.size() <= kMaxRanks};
+    return {fmt::format("{}: {}", RanksText(ranks), Split(first).text), ranks.size() <= kMostNamed};
   }
   return {fmt::format("{}, first {}", RanksText(ranks), first), false};
 }

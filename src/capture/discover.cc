@@ -161,10 +161,13 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   }
   RankInput& rank = scanned.rank;
   if (!options.force) CheckFiles(rank);
+  // What a trace of torch.profiler says of its rank may be at its end, and nobody asks for it here.
+  if (!IsKineto(rank.kind)) NameRanks({&rank, 1});
   if (!rank.info_problem.empty()) {
     LogWarning("{}; the collection settings stay unknown", rank.info_problem);
   }
   if (rank.info && !rank.info->rank_problem.empty()) LogWarning("{}", rank.info->rank_problem);
+  if (!rank.rank_conflict.empty()) LogWarning("{}", rank.rank_conflict);
   if (rank.msprof && !rank.msprof->earlier.empty()) {
     LogWarning("{}: exported several times; the last export is read, {} is not", rank.path.string(),
                rank.msprof->earlier.front().filename().string());

@@ -141,7 +141,6 @@ void AddMsprofOutput(const fs::path& directory, RankInput& rank) {
     rank.msprof->unread.emplace_back("communication_matrix");
   }
   if (rank.Find(FileKind::kTraceView) != nullptr) rank.kind = CaptureKind::kNpuText;
-  if (!rank.host_rank) rank.host_rank = RankOfHost(CaptureDirectory(directory));
 }
 
 std::optional<FileKind> KindOfMsprofTable(std::string_view name) {

@@ -255,7 +255,6 @@ bool AddRawData(RankInput& rank) {
   rank.kind = CaptureKind::kNpuRaw;
   rank.msprof.reset();
   rank.files = {{FileKind::kRawCapture, capture, TotalBytes(data)}};
-  if (!rank.info && !rank.host_rank) rank.host_rank = RankOfHost(capture);
   AddMetadata(rank, capture);
   return true;
 }

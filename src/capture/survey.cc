@@ -61,6 +61,19 @@ void CompleteSettings(RankFacts& facts) {
   }
 }
 
+void WarnOfSources(const RankInput& input, RankFacts& facts) {
+  if (!input.rank_conflict.empty()) {
+    facts.warnings.push_back(
+        {"rank_sources_differ", input.rank_conflict, "correct those that are wrong", {}});
+  }
+  if (!input.rank_origin.empty()) {
+    facts.warnings.push_back({"rank_from_group",
+                              input.rank_origin,
+                              "keep profiler_info_<rank>.json beside each capture",
+                              {}});
+  }
+}
+
 // Files behind links that are not followed count as absent, apart from a warning.
 void LeaveOutLinks(RankInput& input, RankFacts& facts) {
   for (const CaptureFile& file : input.files) {
@@ -76,6 +89,8 @@ RankFacts SurveyRank(RankInput input) {
   LeaveOutLinks(input, facts);
   facts.path = input.path;
   facts.kind = input.kind;
+  facts.id = input.rank;
+  if (IsRankNumber(input.rank)) facts.rank = input.rank;
   std::error_code ignored;
   facts.single_file = !std::filesystem::is_directory(input.path, ignored);
   for (const CaptureFile& file : input.files) facts.bytes += file.bytes;
@@ -90,6 +105,7 @@ RankFacts SurveyRank(RankInput input) {
   if (input.msprof) SurveyMsprofOutput(*input.msprof, facts);
   WarnOfUnreadDatabases(input, facts);
   CompleteSettings(facts);
+  WarnOfSources(input, facts);
   WarnOfCollection(facts);
   return facts;
 }
@@ -101,15 +117,23 @@ Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& opti
 
   Survey survey;
   survey.path = std::filesystem::canonical(path);
+  std::vector<RankInput> named;
+  for (Discovery::Unusable& input : inputs) named.push_back(std::move(input.rank));
+  NameRanks(named);
+  for (const RankInput& input : named) {
+    if (!input.impossible_rank) continue;
+    survey.warnings.push_back({"rank_impossible",
+                               fmt::format("no job has a rank {}", *input.impossible_rank),
+                               "correct the number in the name of profiler_info or the database",
+                               {input.path}});
+  }
   survey.ranks.resize(inputs.size());
   ParallelFor(inputs.size(), [&](std::size_t i) {
-    survey.ranks[i] = SurveyRank(inputs[i].rank);
+    survey.ranks[i] = SurveyRank(std::move(named[i]));
     if (survey.ranks[i].problem.empty()) survey.ranks[i].problem = inputs[i].reason;
   });
   std::ranges::sort(survey.ranks, [](const RankFacts& a, const RankFacts& b) {
-    constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
-    const std::int64_t rank_a = a.rank.value_or(kLast), rank_b = b.rank.value_or(kLast);
-    return std::tie(rank_a, a.path) < std::tie(rank_b, b.path);
+    return std::tie(a.id, a.path) < std::tie(b.id, b.path);
   });
   WarnOfRanks(survey);
   WarnOfDynamicProfile(survey);
@@ -212,11 +236,7 @@ void SurveySettings(const RankInput& input, RankFacts& facts) {
   if (name.ends_with("_ascend_ms")) facts.framework = "MindSpore";
   if (!facts.framework.empty()) facts.host = WorkerInName(name);
   FindSettings(input, capture, facts);
-  const CaptureFile* database = input.Find(FileKind::kProfilerDb);
-  facts.rank = database != nullptr ? NumberInName(database->path) : std::nullopt;
-  if (!facts.rank) facts.rank = input.host_rank;
   if (const auto& settings = facts.settings) {
-    if (settings->rank) facts.rank = settings->rank;
     if (!settings->rank_problem.empty()) {
       facts.warnings.push_back(
           {"rank_contradicts_name", settings->rank_problem, "correct rank_id", {}});
@@ -316,14 +336,7 @@ void WarnOfCollection(RankFacts& facts) {
 void WarnOfRanks(Survey& survey) {
   std::map<std::int64_t, std::vector<std::filesystem::path>> paths_of_rank;
   std::vector<std::filesystem::path> unknown;
-  for (RankFacts& facts : survey.ranks) {
-    if (facts.rank && *facts.rank >= kMaxRanks) {
-      survey.warnings.push_back({"rank_impossible",
-                                 fmt::format("no job has a rank {}", *facts.rank),
-                                 "correct the number in the name of profiler_info or the database",
-                                 {facts.path}});
-      facts.rank.reset();
-    }
+  for (const RankFacts& facts : survey.ranks) {
     (facts.rank ? paths_of_rank[*facts.rank] : unknown).push_back(facts.path);
   }
   for (auto& [rank, paths] : paths_of_rank) {
@@ -335,7 +348,8 @@ void WarnOfRanks(Survey& survey) {
   if (!unknown.empty() && survey.ranks.size() > 1) {
     survey.warnings.push_back(
         {"rank_unknown",
-         fmt::format("{} of {} captures have no rank", unknown.size(), survey.ranks.size()),
+         fmt::format("{} of {} captures have no rank number; they are called after their folders",
+                     unknown.size(), survey.ranks.size()),
          "keep profiler_info_<rank>.json beside each capture", std::move(unknown)});
   }
 }

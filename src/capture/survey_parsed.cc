@@ -183,7 +183,6 @@ void SurveyKineto(const RankInput& input, RankFacts& facts) {
   OrWarn(facts, "whether the trace is complete stays unknown", [&] {
     facts.complete = TraceIsComplete(trace->path);
     const GpuTraceFacts told = ReadGpuTraceFacts(trace->path);
-    facts.rank = told.rank;
     facts.world_size = told.world_size;
     facts.device_name = told.device_name;
     facts.all_settings = told.recorded;
@@ -257,12 +256,8 @@ void SurveyContents(const io::Database& database, RankFacts& facts) {
 
 void SurveyPlaces(const io::Database& database, RankFacts& facts) {
   if (database.HasTable("RANK_DEVICE_MAP")) {
-    io::Statement rows = database.Query("SELECT rankId, deviceId FROM RANK_DEVICE_MAP");
-    while (rows.Step()) {
-      const std::int64_t rank = rows.IntOr(0, -1);
-      if (rank >= 0) facts.rank = rank;
-      AddDevice(rows.IntOr(1, -1), facts);
-    }
+    io::Statement rows = database.Query("SELECT deviceId FROM RANK_DEVICE_MAP");
+    while (rows.Step()) AddDevice(rows.IntOr(0, -1), facts);
   }
   if (database.HasTable("NPU_INFO")) {
     io::Statement rows = database.Query("SELECT id, name FROM NPU_INFO ORDER BY id");
@@ -381,7 +376,6 @@ void SurveyDb(const RankInput& input, RankFacts& facts) {
   } catch (const Error& error) {
     facts.problem = error.what();
   }
-  if (!facts.rank) facts.rank = NumberInName(file.path);
 }
 
 }  // namespace mpa

@@ -73,7 +73,6 @@ void ReadInfo(const RankInput& input, const fs::path& directory, RankFacts& fact
       TakeIfUnknown(facts.host, Text(Member(document, "hostname")));
       TakeIfUnknown(facts.cann_version, Text(Member(document, "cannVersion")));
       TakeIfUnknown(facts.device_name, ChipName(Text(Member(document, "platform_version"))));
-      if (!facts.rank) facts.rank = Id(Member(document, "rank_id"));
       if (const auto driver = WholeNumber(Member(document, "drvVersion")); driver && *driver > 0)
         AddSetting(SettingKind::kVersion, "driver_version", std::to_string(*driver),
                    facts.all_settings);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/model/collective_tasks.h"
 
@@ -99,7 +100,7 @@ std::string AccountPieces::OperationOf(const Piece& piece) const {
   if (piece.peer < 0) return operation;
   const std::int64_t rank = peers_.RankOf(trace_.communications.group[row], piece.peer);
   return operation +
-         (rank >= 0 ? fmt::format(", rank {}", rank) : fmt::format(", group rank {}", piece.peer));
+         (rank >= 0 ? ", rank " + RankName(rank) : fmt::format(", group rank {}", piece.peer));
 }
 
 }  // namespace mpa

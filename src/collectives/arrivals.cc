@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -192,15 +193,17 @@ std::size_t CountRanksOfJob(const JobCollectives& ranks) {
   const GroupRanks group_ranks(ranks);
   auto most = static_cast<std::int64_t>(ranks.size());
   for (const RankCollectives& rank : ranks) {
-    most = std::max(most, rank.rank + 1);
+    if (IsRankNumber(rank.rank)) most = std::max(most, rank.rank + 1);
     for (const JobGroup& group : rank.groups) {
       for (const std::int64_t member : group.ranks) most = std::max(most, member + 1);
     }
     for (std::size_t row = 0; row < rank.seen.size(); ++row) {
       const RankRuns::Row& run = rank.runs.rows[row];
       most = std::max<std::int64_t>(most, run.group_ranks);
-      for (const SeenPeer& seen : rank.seen[row])
-        most = std::max(most, group_ranks.Of(rank.runs.texts[run.group], seen.peer) + 1);
+      for (const SeenPeer& seen : rank.seen[row]) {
+        const std::int64_t peer = group_ranks.Of(rank.runs.texts[run.group], seen.peer);
+        if (IsRankNumber(peer)) most = std::max(most, peer + 1);
+      }
     }
   }
   return static_cast<std::size_t>(most);

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/arrivals.h"
 #include "mpa/measure/collective_phases.h"
@@ -219,14 +221,13 @@ std::string CoverageText(const Lateness& lateness) {
 
 std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured) {
   if (ranks.empty()) return "a rank that was not captured";
-  if (ranks.front() < 0) return "rank ?";  // captures that do not say which they are
   constexpr std::size_t kShown = 6;
   const std::string which = captured ? "" : " (not captured)";
   if (ranks.size() > kShown + 1) {
     return fmt::format("{} ranks ({}, ...){}", ranks.size(),
-                       fmt::join(ranks.begin(), ranks.begin() + kShown, ", "), which);
+                       RankNames(std::span(ranks).first(kShown), ", "), which);
   }
-  return fmt::format("{} {}{}", Plural(ranks.size(), "rank"), fmt::join(ranks, ", "), which);
+  return fmt::format("{} {}{}", Plural(ranks.size(), "rank"), RankNames(ranks, ", "), which);
 }
 
 std::string LateArrivalText(const Lateness& lateness, const LateRanks& late) {
@@ -242,8 +243,8 @@ std::string LateSumText(const LateRanks& late) {
 std::string ClockDoubtText(const Lateness& lateness) {
   if (lateness.doubts.empty()) return "";
   const ClockDoubt& most = *std::ranges::max_element(lateness.doubts, {}, &ClockDoubt::residual);
-  return fmt::format("the clocks of ranks {} and {} contradict each other by {}", most.first,
-                     most.second, TimeText(most.residual));
+  return fmt::format("the clocks of ranks {} and {} contradict each other by {}",
+                     RankName(most.first), RankName(most.second), TimeText(most.residual));
 }
 
 void AddClockLines(const Lateness& lateness, std::vector<std::string>& lines) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 #include "mpa/measure/host_alone.h"
@@ -177,7 +178,7 @@ ScreenTable RanksScreen(const std::string& base_path, const std::string& compari
   ScreenRows rows(width);
   for (const RankTotals& rank : totals) {
     const auto value = [](TimeNs time) { return OverallValue{.time = time, .known = time > 0}; };
-    rows.Add(times, fmt::format("rank {}", rank.rank), 0, value(rank.base), value(rank.comparison));
+    rows.Add(times, "rank " + RankName(rank.rank), 0, value(rank.base), value(rank.comparison));
   }
   ScreenTable table;
   table.plain = true;

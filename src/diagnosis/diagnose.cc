@@ -14,6 +14,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/job/choice.h"
@@ -27,11 +28,12 @@ namespace {
 std::int64_t RanksSeen(const Job& job) {
   auto seen = static_cast<std::int64_t>(job.ranks.size());
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
-    seen = std::max(seen, job.ranks[rank].rank + 1);
+    if (IsRankNumber(job.ranks[rank].rank)) seen = std::max(seen, job.ranks[rank].rank + 1);
     const auto& of_rank = job.operations.of_rank[rank];
     for (const PeerTransfer& transfer : job.Part(rank).transfers) {
-      seen = std::max(
-          seen, RankInJob(job.operations.all[of_rank[transfer.operation]], transfer.peer) + 1);
+      const std::int64_t peer =
+          RankInJob(job.operations.all[of_rank[transfer.operation]], transfer.peer);
+      if (IsRankNumber(peer)) seen = std::max(seen, peer + 1);
     }
   }
   return seen;

@@ -36,7 +36,6 @@ Thresholds ThresholdsOf(const RecipeArguments& arguments);
 std::vector<DiagnosedRank> DiagnosedRanksOf(const std::vector<RankPart>& parts);
 
 /// Captures of unknown ranks are not known to be of one job: throws Error (kUsage) for two or more.
-void RequireRanks(const std::vector<DiagnosedRank>& ranks);
 
 /// The finding that is asked about. Throws Error (kUsage) that lists those there are.
 const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& key);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "diagnose.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/measure/quantiles.h"
@@ -195,7 +196,7 @@ void AddLongStep(Conclusions& conclusions) {
   if (gain < LeastGain(job.thresholds, step) || 2 * gain < alone) return;
   const std::int32_t id = job.Part(excess->rank).steps[excess->step].id;
   const std::int64_t rank = job.ranks[excess->rank].rank;
-  FoundCause found = NewCause(job, kStepLong, fmt::format("s{}/r{}", id, rank)).finding;
+  FoundCause found = NewCause(job, kStepLong, fmt::format("s{}/r{}", id, RankName(rank))).finding;
   found.ranks = {rank};
   found.steps = {id};
   const auto largest = std::ranges::max_element(excess->by_category);

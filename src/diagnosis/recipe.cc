@@ -208,15 +208,6 @@ std::vector<DiagnosedRank> DiagnosedRanksOf(const std::vector<RankPart>& parts) 
   return ranks;
 }
 
-void RequireRanks(const std::vector<DiagnosedRank>& ranks) {
-  const auto unknown = std::ranges::count_if(ranks, [](const auto& rank) { return rank.rank < 0; });
-  if (unknown < 2) return;
-  Fail(ErrorKind::kUsage,
-       "{} captures do not say which rank they are from, so they cannot be distinguished; give one "
-       "of them",
-       unknown);
-}
-
 namespace {
 
 // Replaces parts that were not replayed by their outlines, which `outlines` holds: merge has no
@@ -240,7 +231,6 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     ranks.push_back({rank, &part});
     BeginRank(rank, report);
   }
-  RequireRanks(ranks);
   Diagnosis diagnosis = Diagnose(ranks, ThresholdsOf(arguments), TextArgument(arguments, "key"),
                                  wanted.sheets && !arguments.contains("key"));
   KeepDimension(arguments, diagnosis);

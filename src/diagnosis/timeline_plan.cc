@@ -3,13 +3,13 @@
 #include "mpa/diagnosis/timeline_plan.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "diagnose.h"
 #include "mpa/base/error.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/part.h"
@@ -111,11 +111,11 @@ class Planner {
           "no collectives tell how the {} of {} {}{} from that of rank {}: times are shown as "
           "recorded, or with the first steps at one moment where the ranks have no time in common",
           Plural(Number(unknown.size()), "clock"), Plural(Number(unknown.size()), "rank"),
-          fmt::join(unknown, ", "),
+          RankNames(unknown, ", "),
           more > 0              ? fmt::format(" and {} more differ", more)
           : unknown.size() == 1 ? " differs"
                                 : " differ",
-          ranks_[0].rank));
+          RankName(ranks_[0].rank)));
     }
     const std::string doubts = ClockText(diagnosis_, Language::kEnglish);
     if (!doubts.empty()) plan_.notes.push_back(doubts);
@@ -172,7 +172,6 @@ const TimelinePlan::Rank* TimelinePlan::Find(std::int64_t rank) const {
 TimelinePlan PlanTimeline(const std::vector<RankPart>& parts, const RecipeArguments& arguments,
                           const std::string& around) {
   const std::vector<DiagnosedRank> ranks = DiagnosedRanksOf(parts);
-  RequireRanks(ranks);
   return Planner(ranks, ThresholdsOf(arguments), around).Take();
 }
 

@@ -214,7 +214,7 @@ CaptureGroups SeparateCaptures(const fs::path& directory, std::vector<FoundRank>
 std::vector<CheckedGroup> GroupCaptures(const Survey& survey) {
   std::vector<FoundRank> found(survey.ranks.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
-    found[i].rank = survey.ranks[i].rank.value_or(-1);
+    found[i].rank = survey.ranks[i].id;
     found[i].input.path = survey.ranks[i].path;
     found[i].input.kind = survey.ranks[i].kind;
     if (survey.ranks[i].kind == CaptureKind::kGpu)
@@ -233,7 +233,7 @@ std::vector<CheckedGroup> GroupCaptures(const Survey& survey) {
       CheckedGroup& made = groups.emplace_back();
       made.name = (ranks == &others ? "other " : ranks == &earlier ? "earlier " : "") + name;
       for (const FoundRank& one : *ranks) {
-        if (one.rank >= 0) made.ranks.push_back(one.rank);
+        if (IsRankNumber(one.rank)) made.ranks.push_back(one.rank);
         made.captures.push_back(one.input.path);
       }
     }

@@ -12,35 +12,20 @@
 #include "load_rank.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "rank_lists.h"
 
 namespace mpa {
 namespace {
 
-// What traces of torch.profiler say of themselves. An unreadable one is reported by its reader.
-void ReadGpuFacts(std::vector<RankInput>& inputs) {
-  ParallelFor(inputs.size(), [&](std::size_t i) {
-    const CaptureFile* trace = inputs[i].FindKineto();
-    if (trace == nullptr) return;
-    try {
-      inputs[i].gpu = ReadGpuTraceFacts(trace->path);
-    } catch (const Error& error) {
-      Log(LogLevel::kDebug, "{}; its rank is unknown", error.what());
-    }
-  });
-}
-
 // Captures of `group` that are left out, in the words that fit how the groups were told apart.
 std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
                     const CaptureGroup& group, const CaptureGroup& kept) {
-  std::vector<std::int64_t> ranks;
-  for (const FoundRank& found : group.ranks) {
-    if (found.rank >= 0) ranks.push_back(found.rank);
-  }
+  std::vector<std::string> ranks;
+  for (const FoundRank& found : group.ranks) ranks.push_back(RankName(found.rank));
   const std::string rank_text =
-      ranks.empty() ? "captures of unknown rank"
-                    : fmt::format("{} {}", Plural(ranks.size(), "rank"), fmt::join(ranks, ", "));
+      fmt::format("{} {}", Plural(ranks.size(), "rank"), fmt::join(ranks, ", "));
   const auto shown = [&](const CaptureGroup& one) {
     if (how == ToldApart::kByDirectory)
       return (one.name == kHere ? directory : directory / one.name).string();
@@ -67,7 +52,7 @@ void NoteLatest(const CaptureGroup& left_out, const CaptureGroup& kept, FoundRan
     result.notes.push_back(
         fmt::format("rank {}: {} is left out, because {} is later; if they are of different jobs, "
                     "give each a directory of its own",
-                    found.rank, found.input.path.string(), latest->input.path.string()));
+                    RankName(found.rank), found.input.path.string(), latest->input.path.string()));
   }
 }
 
@@ -146,7 +131,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     result.notes.push_back(fmt::format("{}; it is left out", unusable.Told()));
     result.partial = true;
   }
-  ReadGpuFacts(discovery.ranks);
+  NameRanks(discovery.ranks);
   std::vector<FoundRank> found;
   std::set<std::int64_t> seen;
   for (RankInput& input : discovery.ranks) {
@@ -156,18 +141,26 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     if (!input.info_problem.empty()) {
       result.notes.push_back(input.info_problem + "; the collection settings stay unknown");
     }
-    std::int64_t rank = RankNumberOf(input);
-    if (rank >= kMaxRanks) {
+    for (const std::string& note : {input.rank_conflict, input.rank_origin})
+      if (!note.empty()) result.notes.push_back(note);
+    const std::int64_t rank = input.rank;
+    if (input.impossible_rank) {
       result.notes.push_back(
-          fmt::format("{}: no job has a rank {}, it is taken as unknown; correct "
+          fmt::format("{}: no job has a rank {}, it is called {}; correct "
                       "the number in the name of profiler_info or the database",
-                      input.path.string(), rank));
+                      input.path.string(), *input.impossible_rank, RankName(rank)));
       result.partial = true;
-      rank = -1;
     }
     seen.insert(rank);
     if (wanted && !wanted->contains(rank)) continue;
     found.push_back({rank, std::move(input)});
+  }
+  for (const std::int64_t rank : wanted.value_or(std::set<std::int64_t>())) {
+    if (IsRankLabel(rank) && !seen.contains(rank)) {
+      Fail(ErrorKind::kUsage,
+           "--rank_list: invalid rank '{}'; give 'all' or a list such as 0,1,4-7; there {} {}",
+           RankName(rank), seen.size() == 1 ? "is" : "are", RankList(seen));
+    }
   }
   if (const std::string missing = MissingRanks(wanted, seen); !missing.empty()) {
     if (found.empty()) Fail(ErrorKind::kInput, "{}: {}", directory.string(), missing);

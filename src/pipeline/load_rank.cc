@@ -119,15 +119,6 @@ void AddGroups(const std::vector<ProcessGroup>& groups, RankTrace& trace) {
 
 }  // namespace
 
-std::int64_t RankNumberOf(const RankInput& input) {
-  if (input.gpu) return input.gpu->rank.value_or(-1);
-  if (input.info && input.info->rank) return *input.info->rank;
-  if (const CaptureFile* database = input.Find(FileKind::kProfilerDb)) {
-    if (const auto named = NumberInName(database->path)) return *named;
-  }
-  return input.host_rank.value_or(-1);
-}
-
 bool LacksTimeline(const RankTrace& trace, Tables needs) {
   constexpr Tables kOfTheTrace = Tables::kHostOps | Tables::kLaunches | Tables::kDeviceTasks |
                                  Tables::kCommunications | Tables::kCommTasks | Tables::kOverlaps |
@@ -150,7 +141,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   request.wanted = request.wanted | TablesOfGraphs(asked);
   LoadedRank rank;
   rank.trace.source = SourceName(input);
-  rank.trace.rank = RankNumberOf(input);
+  rank.trace.rank = input.rank;
   if (input.info) {
     rank.trace.profiler_level = input.info->level;
     KeepSwitches(*input.info, rank.trace.job);

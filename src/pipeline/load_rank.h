@@ -28,10 +28,6 @@ inline bool IsBadInput(const Error& error) {
   return error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kCorrupt;
 }
 
-/// The number of the rank as its settings, the name of its database or its raw data say; -1:
-/// unknown.
-std::int64_t RankNumberOf(const RankInput& input);
-
 /// True where the trace is missing and `needs` has tables that only the trace fills.
 bool LacksTimeline(const RankTrace& trace, Tables needs);
 /// Throws Error (kInput) then, with the path of the capture.

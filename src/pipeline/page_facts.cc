@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
@@ -35,10 +36,10 @@ std::string RanksText(const std::set<std::int64_t>& ranks) {
   for (auto at = ranks.begin(); at != ranks.end();) {
     std::int64_t last = *at;
     const std::int64_t first = last;
-    while (++at != ranks.end() && *at == last + 1) last = *at;
+    while (++at != ranks.end() && *at == last + 1 && IsRankNumber(*at)) last = *at;
     if (++pieces > kMaxPieces) return text + ", ...";
     if (!text.empty()) text += ", ";
-    text += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+    text += first == last ? RankName(first) : fmt::format("{}-{}", first, last);
   }
   return text;
 }
@@ -65,7 +66,10 @@ void AnalysedCaptures::Add(const AnalysedCaptures& other) {
 std::vector<PageFact> AnalysedCaptures::Facts(const std::string& where) const {
   std::vector<PageFact> facts = {{"captures", where}};
   if (captures > 1) facts.back().value += fmt::format(" ({})", captures);
-  if (!ranks.empty()) facts.push_back({ranks.size() == 1 ? "rank" : "ranks", RanksText(ranks)});
+  // The label of a single capture is in its path.
+  const bool is_label = ranks.size() == 1 && IsRankLabel(*ranks.begin());
+  if (!ranks.empty() && !is_label)
+    facts.push_back({ranks.size() == 1 ? "rank" : "ranks", RanksText(ranks)});
   if (begin >= 0) {
     const std::time_t seconds = begin / 1'000'000'000;
     facts.push_back({"run of", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(seconds))});

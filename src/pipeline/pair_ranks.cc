@@ -35,13 +35,13 @@ std::optional<RankInput> OpenOne(const fs::path& path, const OpenOptions& option
 
 using InputByRank = std::map<std::int64_t, RankInput>;
 
-InputByRank FindKnownRanks(const fs::path& path, const OpenOptions& options, CapturePairs& pairs) {
+InputByRank FindByRank(const fs::path& path, const OpenOptions& options, CapturePairs& pairs) {
   FoundRanks found = FindRanks(path, std::nullopt, options);
   std::move(found.notes.begin(), found.notes.end(), std::back_inserter(pairs.notes));
   pairs.partial = pairs.partial || found.partial;
   InputByRank inputs;
   for (FoundRank& rank : found.ranks) {
-    if (rank.rank >= 0) inputs.try_emplace(rank.rank, std::move(rank.input));
+    inputs.try_emplace(rank.rank, std::move(rank.input));
   }
   return inputs;
 }
@@ -49,7 +49,6 @@ InputByRank FindKnownRanks(const fs::path& path, const OpenOptions& options, Cap
 std::string RanksText(const InputByRank& inputs) {
   std::set<std::int64_t> ranks;
   for (const auto& [rank, input] : inputs) ranks.insert(rank);
-  if (ranks.empty()) return RankList({-1});
   return fmt::format("{} {}", Plural(static_cast<std::int64_t>(ranks.size()), "rank"),
                      RankList(ranks));
 }
@@ -65,9 +64,9 @@ CapturePairs PairRanks(const fs::path& base, const fs::path& comparison,
     pairs.pairs.push_back({-1, std::move(*base_one), std::move(*comparison_one)});
     return pairs;
   }
-  InputByRank of_base = InContext("-bp", [&] { return FindKnownRanks(base, options, pairs); });
+  InputByRank of_base = InContext("-bp", [&] { return FindByRank(base, options, pairs); });
   InputByRank of_comparison =
-      InContext("-d", [&] { return FindKnownRanks(comparison, options, pairs); });
+      InContext("-d", [&] { return FindByRank(comparison, options, pairs); });
   for (auto& [rank, input] : of_comparison) {
     const auto same = of_base.find(rank);
     if (same == of_base.end()) continue;

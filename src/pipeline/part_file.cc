@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/io/input_text.h"
 
 namespace mpa {
@@ -23,10 +24,19 @@ std::uint32_t ArgumentsCode(const JobFile& file) {
   return Checksum(ToBytes(arguments) + ToBytes(file.step));
 }
 
+namespace {
+
+// Parts hold the number that stands for a label, so they are of that number, too.
+std::string RankPiece(std::int64_t rank) {
+  return IsRankLabel(rank) ? fmt::format("capture{}", rank - kMaxRanks)
+                           : fmt::format("rank{}", rank);
+}
+
+}  // namespace
+
 std::string PartName(const JobFile& file, std::size_t i) {
   const std::int64_t rank = file.job.ranks[i];
-  return fmt::format("{}.{}-{:08x}.{}.{:08x}{}", file.recipe,
-                     rank >= 0 ? fmt::format("rank{}", rank) : "unknown_rank",
+  return fmt::format("{}.{}-{:08x}.{}.{:08x}{}", file.recipe, RankPiece(rank),
                      Checksum(file.captures[i]), MPA_VERSION, ArgumentsCode(file), kPartEnding);
 }
 
@@ -86,7 +96,8 @@ JobFile ReadJobFile(const std::filesystem::path& path) {
   std::string_view text = file.text();
   JobFile content = TakeSealed<JobFile>(text);
   const std::size_t count = content.captures.size();
-  if (content.job.ranks.size() != count || content.job.groups.size() != count)
+  if (content.job.ranks.size() != count || content.job.groups.size() != count ||
+      content.labels.size() != count)
     Fail(ErrorKind::kCorrupt, "damaged: its lists have different lengths");
   return content;
 }

@@ -45,6 +45,7 @@ struct JobFile {
   std::optional<std::int32_t> step{};  ///< empty: all
   RanksOfJob job{};
   std::vector<std::string> captures{};  ///< of each rank, from the directory of the job on
+  std::vector<std::string> labels{};    ///< what ranks without a number are called; else empty
 };
 
 std::uint32_t Checksum(std::string_view bytes);

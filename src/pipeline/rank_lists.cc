@@ -7,22 +7,21 @@
 #include <iterator>
 #include <vector>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
 
-std::string RankList(std::set<std::int64_t> ranks) {
+std::string RankList(const std::set<std::int64_t>& ranks) {
   constexpr std::size_t kMax = 8;
-  const bool some_unknown = ranks.erase(-1) > 0;
   std::vector<std::string> items;
   for (const std::int64_t rank : ranks) {
     if (items.size() == kMax && ranks.size() > kMax + 1) {
       items.push_back(fmt::format("{} more", ranks.size() - kMax));
       break;
     }
-    items.push_back(std::to_string(rank));
+    items.push_back(RankName(rank));
   }
-  if (some_unknown) items.emplace_back("captures of unknown rank");
   std::string text;
   for (std::size_t i = 0; i < items.size(); ++i) {
     text += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
@@ -38,7 +37,7 @@ std::string MissingRanks(const std::optional<std::set<std::int64_t>>& wanted,
   if (missing.empty()) return "";
   return fmt::format("{} {} not found; there {} {}",
                      Plural(static_cast<std::int64_t>(missing.size()), "rank"), RankList(missing),
-                     there.size() == 1 && *there.begin() >= 0 ? "is" : "are", RankList(there));
+                     there.size() == 1 ? "is" : "are", RankList(there));
 }
 
 }  // namespace mpa

@@ -14,6 +14,7 @@
 #include "map_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/io/input_text.h"
 #include "mpa/pipeline/parts.h"
 #include "part_file.h"
@@ -56,6 +57,18 @@ struct ListedRank {
   std::size_t list = 0, at = 0;
 };
 
+// Parts hold the numbers that stand for labels where they were made.
+void TakeLabels(const JobFile& list) {
+  for (std::size_t i = 0; i < list.labels.size(); ++i) {
+    const std::string& label = list.labels[i];
+    if (label.empty() || SetRankLabel(list.job.ranks[i], label)) continue;
+    Fail(ErrorKind::kInput,
+         "{}: captures without a rank number are in the parts of several directories, {} is one; "
+         "merge each directory alone, or name the folders rank-N",
+         list.recipe, list.captures[i]);
+  }
+}
+
 // Parts of one recipe.
 class SetReader {
  public:
@@ -66,7 +79,9 @@ class SetReader {
     const JobFile same{.recipe = list.recipe,
                        .arguments = wanted_.arguments.value_or(list.arguments),
                        .step = wanted_.arguments ? wanted_.step : list.step};
-    if (ArgumentsCode(same) == ArgumentsCode(list)) lists_.push_back(std::move(list));
+    if (ArgumentsCode(same) != ArgumentsCode(list)) return;
+    TakeLabels(list);
+    lists_.push_back(std::move(list));
   }
   bool IsEmpty() const { return lists_.empty(); }
 
@@ -112,7 +127,7 @@ class SetReader {
   std::string NameOf(const ListedRank& rank) const {
     const JobFile& list = lists_[rank.list];
     const std::int64_t number = list.job.ranks[rank.at];
-    return number >= 0 ? fmt::format("rank {}", number) : list.captures[rank.at];
+    return "rank " + RankName(number);
   }
 
   void CheckArguments() const {

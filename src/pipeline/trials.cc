@@ -177,7 +177,7 @@ RankTrace Load(const Place& place, const RankInput& input, const RankFacts& fact
   RankTrace trace = LoadRank(input, {wanted, ""}, std::nullopt).trace;
   trace.capture_path = input.path.string();
   trace.capture_group = WayTo(place.directory, input).string();
-  trace.rank = facts.rank.value_or(-1);
+  trace.rank = facts.id;
   return trace;
 }
 

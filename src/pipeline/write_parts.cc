@@ -72,8 +72,10 @@ JobFile JobFileOf(const RecipeRun& run, const ClusterRequest& request, const Fou
                .arguments = run.arguments,
                .step = request.step,
                .job = JobOf(found, request)};
-  for (const FoundRank& rank : found.ranks)
+  for (const FoundRank& rank : found.ranks) {
     file.captures.push_back((WayTo(directory, rank.input) / rank.input.path.filename()).string());
+    file.labels.push_back(IsRankLabel(rank.rank) ? RankName(rank.rank) : "");
+  }
   return file;
 }
 

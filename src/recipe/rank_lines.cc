@@ -11,17 +11,16 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/report/report.h"
 
 namespace mpa {
-
-std::string RankNumber(std::int64_t rank) { return rank >= 0 ? std::to_string(rank) : "?"; }
 
 std::string NoDeviceWorkNote(std::int64_t rank) {
   return fmt::format(
       "rank {}: no device work was recorded, so nothing is judged; collect with the activity NPU, "
       "or CUDA on a GPU",
-      RankNumber(rank));
+      RankName(rank));
 }
 
 ScreenList SpreadList(std::vector<ScreenColumn> front, ScreenColumn value) {
@@ -36,7 +35,7 @@ ScreenList SpreadList(std::vector<ScreenColumn> front, ScreenColumn value) {
 std::vector<Cell> SpreadCells(std::vector<Cell> front, const std::vector<RankValue>& values) {
   const RankSpread spread = SpreadOf(values);
   front.insert(front.end(), {spread.min.value, spread.median, spread.max.value,
-                             fmt::format("({})", RankNumber(spread.max.rank))});
+                             fmt::format("({})", RankName(spread.max.rank))});
   return front;
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/utf8.h"
 #include "mpa/io/packed_file.h"
 
@@ -118,8 +119,7 @@ class TraceWriter {
   void AddRank(const RankSlices& rank) {
     const std::int64_t process = ProcessOf(rank.rank);
     PutName(process, 0, "process",
-            rank.rank >= 0 ? fmt::format("rank {}", rank.rank) : std::string("rank unknown"),
-            process);
+            rank.rank >= 0 ? "rank " + RankName(rank.rank) : std::string("rank unknown"), process);
     // Threads are numbered from top to bottom; findings stand behind the steps.
     std::vector<bool> used(rank.tracks.size());
     for (const Slice& slice : rank.slices) used[slice.track] = true;

@@ -2,6 +2,7 @@
 // Reports as JSON, for programs. Written as it goes: a sheet can have a million rows.
 #include "formats.h"
 #include "markup_text.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/io/output_file.h"
 #include "mpa/writers/writers.h"
 #include "sheet_values.h"
@@ -49,13 +50,18 @@ void PrintSheet(const Sheet& sheet, std::FILE* stream) {
   Print(stream, "]}}");
 }
 
+// A number, the label of a capture without one, or null.
+std::string RankText(std::int64_t rank) {
+  if (IsRankLabel(rank)) return Quoted(RankName(rank));
+  return rank >= 0 ? fmt::format("{}", rank) : "null";
+}
+
 std::string FindingText(const Finding& finding) {
   return fmt::format(
       "{{\"rule\": {}, \"severity\": \"{}\", \"rank\": {}, \"scope\": {}, \"owner\": {}, \"text\": "
       "{}, "
       "\"gain_ns\": {}}}",
-      Quoted(finding.rule), NameOf(finding.severity),
-      finding.rank >= 0 ? fmt::format("{}", finding.rank) : "null", Quoted(finding.scope),
+      Quoted(finding.rule), NameOf(finding.severity), RankText(finding.rank), Quoted(finding.scope),
       Quoted(finding.owner), Quoted(finding.text),
       finding.gain ? fmt::format("{}", *finding.gain) : "null");
 }

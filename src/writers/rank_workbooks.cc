@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <map>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/writers/writers.h"
 #include "sheet_values.h"
 
 namespace mpa {
 namespace {
 
-// "module_statistic_0"; captures that do not say their rank share a name.
+// "module_statistic_0".
 class RankStems {
  public:
   std::string Next(const std::string& stem, std::int64_t rank) {
-    std::string name = rank >= 0 ? fmt::format("{}_{}", stem, rank) : stem;
+    std::string name = rank >= 0 ? fmt::format("{}_{}", stem, RankFileName(rank)) : stem;
     const int number = ++used_[name];
     return number == 1 ? name : fmt::format("{} ({})", name, number);
   }

@@ -106,7 +106,7 @@ class Gpu(Cli):
 
     def test_a_step_can_be_chosen(self):
         job = self.trace(steps(3))
-        self.assertEqual(set(self.times(job, "--step_id", "2")), {(-1, 2)})
+        self.assertEqual(set(self.times(job, "--step_id", "2")), {("a", 2)})
         for more, kernels in (([], 6), (["--step_id", "2"], 2)):  # of no type that is known
             document = self.json("-m", "compute_op_sum", "-d", job, *more)
             self.assertEqual({row["count"] for sheet in document["sheets"] for row in sheet["rows"]
@@ -120,14 +120,14 @@ class Gpu(Cli):
         trace = steps(2)
         trace.span(MARKS, "ProfilerStep#3", HOST, 2010, 30)
         row = (1000, COMPUTING, EXPOSED, FREE)
-        self.assert_same_accounts(self.trace(trace), {(-1, 1): row, (-1, 2): row})
+        self.assert_same_accounts(self.trace(trace), {("a", 1): row, ("a", 2): row})
 
     def test_without_steps_the_window_is_the_work(self):
         trace = steps(2, mark=False)
         trace.span("cuda_runtime", "cudaDeviceSynchronize", HOST, 1200, 460)
         job = self.trace(trace)
         # From 100 to 1650.
-        self.assert_same_accounts(job, {(-1, -1): (1550, 2 * COMPUTING, 2 * EXPOSED, 450)})
+        self.assert_same_accounts(job, {("a", -1): (1550, 2 * COMPUTING, 2 * EXPOSED, 450)})
         self.assertEqual(self.json("advisor", "all", "-d", job)["step_ns"], 1_550_000)
 
     def test_the_screen_leaves_out_the_warm_up(self):

@@ -23,7 +23,7 @@ from cli import Cli, main
 from run_kineto import START, gpu_trace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "testdata"))
-from captures import DATABASE, build_database  # noqa: E402
+from captures import DATABASE, build_database, set_rank  # noqa: E402
 from synthetic_run import EPOCH  # noqa: E402
 from twin_run import Twin  # noqa: E402
 
@@ -363,6 +363,9 @@ class TimelineRanks(TimelineCli):
             (job / f"of{rank}").rmdir()
             path = (capture / DATABASE).with_name(f"ascend_pytorch_profiler_{rank}.db")
             (capture / DATABASE).rename(path)
+            with sqlite3.connect(path) as database:
+                set_rank(database, rank)
+            database.close()
             if rank == 1:
                 shifted(path, shift)
         return job

@@ -2,6 +2,7 @@
 """Turns the text fixtures of testdata/captures into the forms that are not kept as text."""
 
 import gzip
+import json
 import shutil
 import sqlite3
 import tarfile
@@ -47,6 +48,22 @@ def job_of(captures, names, parent):
     return job
 
 
+def set_rank(connection, rank):
+    """What a database says of its rank, beside its name."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if "RANK_DEVICE_MAP" in tables:
+        connection.execute("UPDATE RANK_DEVICE_MAP SET rankId = ?", (rank,))
+    if "META_DATA" not in tables:
+        return
+    for (value,) in connection.execute("SELECT value FROM META_DATA WHERE name = 'parallel_group_info'").fetchall():
+        groups = json.loads(value)
+        for group in groups.values():
+            group.pop("group_rank", None)
+            if rank in group.get("global_ranks", ()):
+                group["group_rank"] = group["global_ranks"].index(rank)
+        connection.execute("UPDATE META_DATA SET value = ? WHERE name = 'parallel_group_info'", (json.dumps(groups),))
+
+
 def build_job(captures, what, parent):
     """Builds PARENT/job, a job of "COUNT:NAME,NAME...[:slow=RANK][:late=RANK]": its ranks take turns with the captures.
     The device tasks of the slow one take twice as long. For the late one the others wait: it runs collectives in a
@@ -60,6 +77,7 @@ def build_job(captures, what, parent):
         built.parent.rmdir()
         database = (capture / DATABASE).rename((capture / DATABASE).with_name(f"ascend_pytorch_profiler_{rank}.db"))
         connection = sqlite3.connect(database)
+        set_rank(connection, rank)
         if culprit.get("slow") == rank:
             connection.execute("UPDATE TASK SET endNs = 2 * endNs - startNs")
         if "late" in culprit:

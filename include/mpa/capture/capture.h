@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/settings/settings.h"
 
 namespace mpa {
@@ -49,9 +51,6 @@ ProfilerInfo ReadProfilerConfig(const std::filesystem::path& path);
 
 /// The number in profiler_info_<number>.json, ascend_pytorch_profiler_<number>.db and the like.
 std::optional<std::int64_t> NumberInName(const std::filesystem::path& path);
-
-/// More ranks than any job has: larger numbers and groups are damaged.
-inline constexpr std::int64_t kMaxRanks = std::int64_t{1} << 24;
 
 /// A process group of the job: an entry of "pg_config" of "distributedInfo".
 struct ProcessGroup {
@@ -146,10 +145,13 @@ struct RankInput {
   std::vector<CaptureFile> files;
   std::optional<ProfilerInfo> info;  ///< empty when there is no readable profiler_info*.json
   std::string info_problem;          ///< why an existing profiler_info*.json cannot be read
-  /// Without a readable profiler_info*.json: the rank in the name of that file; of a raw capture
-  /// without the file, that of PROF_*/host/info.json.
+  /// Without a readable profiler_info*.json: the rank in the name of that file.
   std::optional<std::int64_t> host_rank;
-  std::optional<GpuTraceFacts> gpu;  ///< of a Kineto trace, once FindRanks() looked at it
+  std::int64_t rank = -1;  ///< its number in the job, or what stands for its label; see NameRanks()
+  std::string rank_conflict;  ///< that its sources state different numbers
+  std::string rank_origin;    ///< that only a group of communication tells the number
+  std::optional<std::int64_t> impossible_rank;  ///< a number that a source states and no job has
+  std::optional<GpuTraceFacts> gpu;  ///< of a Kineto trace, once NameRanks() looked at it
   std::vector<std::filesystem::path> unread_databases;  ///< in addition to the one in `files`
   std::optional<MsprofOutput> msprof;                   ///< of the results of CANN's msprof
   bool follow_links = false;                            ///< including those outside the capture
@@ -193,6 +195,14 @@ std::vector<ListedGraphCapture> ReadGraphCaptureList(const std::filesystem::path
 /// Throws Error (kInput) that says what is missing there.
 RankInput OpenRank(const std::filesystem::path& path, const OpenOptions& options);
 
+/// Decides which ranks the captures of a job are of, by the first source that states a number: the
+/// trace of torch.profiler itself, profiler_info, the name of the database, RANK_DEVICE_MAP,
+/// host/info.json, process groups that list their members, the names of the file and its folder,
+/// the number in the communication group that all captures share. Those of which none does get a
+/// label by their folder, which no other capture has. So no rank is -1 afterwards, and two captures
+/// have the same one only where they state the same number.
+void NameRanks(std::span<RankInput> inputs);
+
 /// The captures of all ranks below `path` (at most three levels down), ordered by path; only one if
 /// `path` itself is a capture. Captures that cannot be read are listed separately.
 struct Discovery {
@@ -207,7 +217,7 @@ struct Discovery {
   std::vector<Unusable> unusable;
 };
 /// Reads what OpenRank() reads, and throws when `path` does not exist. Problems of single captures
-/// are in the result and not logged.
+/// are in the result and not logged. NameRanks() is left to the caller.
 Discovery Discover(const std::filesystem::path& path, const OpenOptions& options);
 
 /// The profiler_info.json or profiler_info_<rank>.json in a directory; the first of several.

@@ -50,9 +50,10 @@ struct Warning {
 struct RankFacts {
   std::filesystem::path path;
   CaptureKind kind{};
-  bool single_file = false;  ///< a trace or database was given without its directory
-  std::string problem;       ///< why the events cannot be read; empty when they can
-  std::optional<std::int64_t> rank;
+  bool single_file = false;                ///< a trace or database was given without its directory
+  std::string problem;                     ///< why the events cannot be read; empty when they can
+  std::optional<std::int64_t> rank;        ///< its number in the job
+  std::int64_t id = -1;                    ///< for RankName(), also without a number
   std::optional<std::int64_t> world_size;  ///< ranks of the whole job
   std::int64_t bytes = 0;                  ///< size of the files that are read
 

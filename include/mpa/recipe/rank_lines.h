@@ -13,9 +13,6 @@
 /// What the screens of recipes say of ranks.
 namespace mpa {
 
-/// "3", or "?" where the capture does not say.
-std::string RankNumber(std::int64_t rank);
-
 /// "rank 3: no device work was recorded, so nothing is judged; ..."
 std::string NoDeviceWorkNote(std::int64_t rank);
 

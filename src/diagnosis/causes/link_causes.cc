@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
@@ -55,8 +56,9 @@ class LinkCauses : Finder {
       }
     }
     if (slow.empty()) return;
-    const std::string place = slow.size() == 1 ? fmt::format("{}-{}", slow[0].low, slow[0].high)
-                                               : fmt::format("r{}", fmt::join(ends, "+"));
+    const std::string place =
+        slow.size() == 1 ? fmt::format("{}-{}", RankName(slow[0].low), RankName(slow[0].high))
+                         : fmt::format("r{}", RankNames(ends, "+"));
     Cause cause = NewCause(job_, kLinkSlow, place);
     cause.finding.ranks.assign(ends.begin(), ends.end());
     cause.finding.Measure(kBandwidth, slowest);
@@ -156,7 +158,7 @@ class LinkCauses : Finder {
     if (slow.empty()) return;
     std::vector<std::int64_t> ranks;
     for (const auto& [rank, count] : slow) ranks.push_back(rank);
-    Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", fmt::join(ranks, "+")));
+    Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", RankNames(ranks, "+")));
     cause.finding.ranks = std::move(ranks);
     cause.finding.Measure(kSlowerThanPeers, worst);
     for (const auto& [operation, time] : less)
@@ -300,7 +302,7 @@ class SlowGroups : Finder {
         job_.thresholds[kLinkSlowShare] * static_cast<double>(operations.size()))
       return;
     const std::vector<std::int64_t>& ranks = job_.operations.all[operations[0]].members;
-    Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", fmt::join(ranks, "+")));
+    Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", RankNames(ranks, "+")));
     cause.finding.ranks = ranks;
     std::ranges::sort(cause.finding.ranks);
     cause.finding.Measure(kSlowerThanPeers, Ratio(UsualOf(operations), usual));

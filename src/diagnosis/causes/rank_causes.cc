@@ -10,6 +10,7 @@
 
 #include "finder.h"
 #include "host_comparison.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "small_operations.h"
@@ -262,7 +263,7 @@ class RankCauses : Finder {
       std::ranges::sort(ranks);
       Cause cause =
           NewCause(job_, finding,
-                   fmt::format("r{}{}{}", fmt::join(ranks, "+"), place.empty() ? "" : "/", place));
+                   fmt::format("r{}{}{}", RankNames(ranks, "+"), place.empty() ? "" : "/", place));
       cause.finding.ranks = std::move(ranks);
       cause.finding.steps = job_.IdsOf(steps);
       cause.finding.category = NameOf(category);

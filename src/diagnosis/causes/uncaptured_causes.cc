@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
@@ -86,7 +87,7 @@ class UncapturedCauses : Finder {
         const auto& cuts = known[next].removal.cuts;
         together.removal.cuts.insert(together.removal.cuts.end(), cuts.begin(), cuts.end());
       }
-      AddLate(fmt::format("r{}", fmt::join(ranks, "+")), {ranks.begin(), ranks.end()},
+      AddLate(fmt::format("r{}", RankNames(ranks, "+")), {ranks.begin(), ranks.end()},
               std::move(together));
       first = next;
     }

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "mpa/base/rank_names.h"
+
 namespace mpa {
 namespace {
 
@@ -55,10 +57,13 @@ std::string RanksText(const std::vector<std::int64_t>& ranks, Language language)
   std::size_t runs = 0, next = 0;
   while (next < sorted.size() && runs++ < kMaxRuns) {
     std::size_t last = next;
-    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
+    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1 &&
+           IsRankNumber(sorted[last + 1])) {
+      ++last;
+    }
     text += text.empty() ? "" : ", ";
     text += last == next
-                ? fmt::format("{}", sorted[next])
+                ? RankName(sorted[next])
                 : fmt::format("{}{}{}", sorted[next], last == next + 1 ? ", " : "-", sorted[last]);
     next = last + 1;
   }

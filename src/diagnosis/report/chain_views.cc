@@ -9,8 +9,10 @@
 #include <string_view>
 #include <utility>
 
+#include "finding_json.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/time.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/measure/time_category.h"
@@ -28,7 +30,7 @@ std::string_view NameOf(Explained explained) {
 ChainDocument Ranks(const std::vector<TimeOfRank>& ranks, std::size_t most) {
   ChainDocument list = ChainDocument::array();
   for (std::size_t i = 0; i < std::min(most, ranks.size()); ++i)
-    list.push_back({{"rank", ranks[i].rank}, {"wait_ns", ranks[i].time}});
+    list.push_back({{"rank", RankJson(ranks[i].rank)}, {"wait_ns", ranks[i].time}});
   return list;
 }
 
@@ -40,7 +42,7 @@ ChainDocument Late(const LateRank& late, std::size_t most_ranks) {
                           {"usual_ns", category.usual},
                           {"excess_ns", category.Excess()}});
   }
-  ChainDocument json = {{"rank", late.rank},
+  ChainDocument json = {{"rank", RankJson(late.rank)},
                         {"compared_ranks", late.compared},
                         {"leaves", std::move(categories)},
                         {"lateness_ns", late.lateness},
@@ -50,10 +52,10 @@ ChainDocument Late(const LateRank& late, std::size_t most_ranks) {
                         {"waiting_ranks", late.waiting.size()}};
   if (late.divergence) {
     const Divergence& found = *late.divergence;
-    json["divergence"] = {{"rank", found.rank},       {"peer", found.peer},
-                          {"step", found.step},       {"kernel", found.kernel},
-                          {"shapes", found.shapes},   {"behind_ns", found.behind},
-                          {"operation", found.until}, {"late_ns", found.late}};
+    json["divergence"] = {{"rank", RankJson(found.rank)}, {"peer", RankJson(found.peer)},
+                          {"step", found.step},           {"kernel", found.kernel},
+                          {"shapes", found.shapes},       {"behind_ns", found.behind},
+                          {"operation", found.until},     {"late_ns", found.late}};
     if (!found.op.empty()) json["divergence"]["op"] = found.op;
     if (!found.line.empty()) json["divergence"]["source_line"] = found.line;
   }
@@ -82,7 +84,7 @@ nlohmann::ordered_json ChainJson(const FindingChain& chain, std::size_t most_ran
     ChainDocument stalls = ChainDocument::array();
     for (const StepStall& stall : chain.stalls) {
       stalls.push_back({{"step", stall.step},
-                        {"rank", stall.rank},
+                        {"rank", RankJson(stall.rank)},
                         {"late_ns", stall.late},
                         {"next_ns", stall.next}});
     }
@@ -90,8 +92,8 @@ nlohmann::ordered_json ChainJson(const FindingChain& chain, std::size_t most_ran
   }
   ChainDocument path = ChainDocument::array();
   for (const PathPiece& piece : chain.path) {
-    ChainDocument row = {{"rank", piece.rank}, {"name", piece.name}, {"less_ns", piece.less}};
-    if (piece.rank < 0) row["rank"] = nullptr;
+    ChainDocument row = {
+        {"rank", RankJson(piece.rank)}, {"name", piece.name}, {"less_ns", piece.less}};
     path.push_back(std::move(row));
   }
   json["critical_path"] = std::move(path);
@@ -155,7 +157,7 @@ class ChainText : Speaker {
   }
 
   void AddLate(const LateRank& late) {
-    AddRow({"work", "工作量"}, Fill({"rank {}, a step", "rank {}，每个 step"}, late.rank),
+    AddRow({"work", "工作量"}, Fill({"rank {}, a step", "rank {}，每个 step"}, RankName(late.rank)),
            Fill({"own", "本卡"}), Fill({"usual of {}", "{} 卡通常"}, late.compared),
            Fill({"excess", "超出"}));
     CategoryExcess other, all;
@@ -211,8 +213,8 @@ class ChainText : Speaker {
   std::string RanksWithTimes(const std::vector<TimeOfRank>& ranks) const {
     std::string text;
     for (std::size_t i = 0; i < std::min(kMaxWaiting, ranks.size()); ++i) {
-      text +=
-          fmt::format("{}rank {} {}", i == 0 ? "" : Comma(), ranks[i].rank, Time(ranks[i].time));
+      text += fmt::format("{}rank {} {}", i == 0 ? "" : Comma(), RankName(ranks[i].rank),
+                          Time(ranks[i].time));
     }
     if (ranks.size() > kMaxWaiting)
       text += Fill({"; {} more", "；另有 {} 卡"}, ranks.size() - kMaxWaiting);
@@ -231,10 +233,10 @@ class ChainText : Speaker {
                                   ? Fill({"behind the last kernel", "最后一个算子之后"})
                                   : Fill({"first at {}", "首次出现于 {}"}, kernel);
     const std::string step = found.step < 0 ? "" : Fill({", step {}", "，step {}"}, found.step);
-    Add({"differs", "偏离"},
-        Fill({"{}{}: {} behind rank {}; in the end {} late to {}",
-              "{0}{1}：比 rank {3} 晚 {2}，最终晚 {4} 到达 {5}"},
-             place, step, Time(found.behind), found.peer, Time(found.late), Name(found.until)));
+    Add({"differs", "偏离"}, Fill({"{}{}: {} behind rank {}; in the end {} late to {}",
+                                   "{0}{1}：比 rank {3} 晚 {2}，最终晚 {4} 到达 {5}"},
+                                  place, step, Time(found.behind), RankName(found.peer),
+                                  Time(found.late), Name(found.until)));
   }
 
   void AddStalls() {
@@ -243,7 +245,8 @@ class ChainText : Speaker {
       Add(i == 0 ? Wording{"stalls", "停顿"} : Wording{},
           Fill({"step {}: rank {} takes {} more than usual, the next {}",
                 "step {}：rank {} 比通常多 {}，次之多 {}"},
-               stalls[i].step, stalls[i].rank, Time(stalls[i].late), Time(stalls[i].next)));
+               stalls[i].step, RankName(stalls[i].rank), Time(stalls[i].late),
+               Time(stalls[i].next)));
     }
     if (stalls.size() > kMaxStalls)
       Add({}, Fill({"{} more: --json lists them", "另有 {} 个 step，见 --json"},
@@ -275,7 +278,7 @@ class ChainText : Speaker {
   void AddPath() {
     const auto& path = finding_.chain->path;
     for (std::size_t i = 0; i < path.size(); ++i) {
-      const std::string rank = path[i].rank >= 0 ? fmt::format("rank {}", path[i].rank)
+      const std::string rank = path[i].rank >= 0 ? "rank " + RankName(path[i].rank)
                                                  : RanksText(finding_.ranks, language_);
       const std::string who =
           rank.empty() ? Fill({"a rank that was not captured", "未采集的卡"}) : rank;

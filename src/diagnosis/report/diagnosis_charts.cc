@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
@@ -28,7 +29,7 @@ class ChartMaker : Speaker {
   // Parts of each step of a rank.
   PageChart StepsOf(std::int64_t rank) const {
     PageChart chart{.kind = PageChart::Kind::kStacked,
-                    .title = Fill({"The steps of rank {}", "rank {} 的各个 step"}, rank),
+                    .title = Fill({"The steps of rank {}", "rank {} 的各个 step"}, RankName(rank)),
                     .unit = "ms",
                     .label = "step"};
     for (const AccountRow& row : of_.accounting) {
@@ -59,7 +60,7 @@ class ChartMaker : Speaker {
     for (auto& [rank, of_rank] : sums) {
       auto& [sum, steps] = of_rank;
       for (auto& category : sum.categories) category.second /= steps;
-      AddTo(sum, std::to_string(rank), chart);
+      AddTo(sum, RankName(rank), chart);
     }
     return chart;
   }
@@ -128,7 +129,7 @@ class ChartMaker : Speaker {
     std::size_t next = 0;
     for (auto& [rank, place] : places) {
       place = next++ / share;
-      if (place == chart.labels.size()) chart.labels.push_back(std::to_string(rank));
+      if (place == chart.labels.size()) chart.labels.push_back(RankName(rank));
     }
     for (const std::string& label : chart.labels) {
       chart.series.push_back({.name = label,

@@ -53,7 +53,7 @@ class DocumentMaker {
       if (name.find(':') != std::string::npos) continue;  // see FlatSettings()
       if (settings.size() < extent_.list) settings[cut_.Text(name)] = cut_.Text(value);
     }
-    Json capture = {{"ranks", cut_.List(of_.ranks, "ranks")},
+    Json capture = {{"ranks", cut_.Ranks(of_.ranks)},
                     {"world", of_.world},
                     {"steps", cut_.List(of_.steps, "steps")},
                     {"dropped_steps", cut_.List(of_.dropped_steps, "steps")},
@@ -93,8 +93,10 @@ class DocumentMaker {
   static Json Account(const AccountRow& row) {
     Json categories = Json::object();
     for (const auto& [category, time] : row.categories) categories[std::string(category)] = time;
-    return {
-        {"rank", row.rank}, {"step", row.step}, {"window_ns", row.window}, {"leaves", categories}};
+    return {{"rank", RankJson(row.rank)},
+            {"step", row.step},
+            {"window_ns", row.window},
+            {"leaves", categories}};
   }
 
   Json Accounts() {
@@ -115,7 +117,7 @@ class DocumentMaker {
     Json list = Json::array();
     for (const LateRanks& late : of_.lateness.ranks) {
       if (list.size() == extent_.list) break;
-      list.push_back({{"ranks", late.ranks},
+      list.push_back({{"ranks", RanksJson(late.ranks)},
                       {"captured", late.captured},
                       {"collectives", late.times},
                       {"late_ns", late.sum},
@@ -178,7 +180,7 @@ class DocumentMaker {
                       {"kind", NameOf(cause.kind)},
                       {"alone_ns", cause.alone},
                       {"if_others_do", cause.if_others_do},
-                      {"ranks", cause.ranks},
+                      {"ranks", RanksJson(cause.ranks)},
                       {"behind", cause.after},
                       {"text", {{"title", TitleOf(cause, language_)}}}});
     }

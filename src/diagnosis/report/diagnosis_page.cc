@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "diagnosis_charts.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -61,7 +62,7 @@ class DiagnosisPageMaker : Speaker {
     if (!row) return;
     PageSection section{.heading = Text({"Where the time goes", "时间分布"})};
     if (of_.ranks.size() > 1)
-      section.heading += fmt::format(" (rank {}: {} ms)", row->rank, ms_(row->window));
+      section.heading += fmt::format(" (rank {}: {} ms)", RankName(row->rank), ms_(row->window));
     section.charts = AccountCharts(of_, *row, language_);
     section.tables.push_back(CategoriesOf(*row));
     page_.sections.push_back(std::move(section));
@@ -119,7 +120,7 @@ class DiagnosisPageMaker : Speaker {
     for (std::size_t i = 0; i < std::min(kMaxPlacesOfPage, finding.evidence.size()); ++i) {
       const Evidence& place = finding.evidence[i];
       const double share = place.of_all > 0 ? 100 * Ratio(place.time, place.of_all) : 0;
-      table.rows.push_back({fmt::format("{}", place.rank), NameAndLine(place.name, place.line),
+      table.rows.push_back({RankName(place.rank), NameAndLine(place.name, place.line),
                             fmt::format("{:.1f}", place.calls), ms_(place.time),
                             fmt::format("{:.0f}", share), ms_(place.dur),
                             fmt::format("{}", place.start), place.source + ": " + place.table});

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/diagnosis/report/finding_text.h"
@@ -105,7 +106,7 @@ class SummaryMaker : Speaker {
     SummaryTable parts{.table = EmptyTable(Text({"The parts of the step", "step 的组成"}))};
     const std::optional<AccountRow> row = ShownAccount(of_);
     if (!row) return parts;
-    if (of_.ranks.size() > 1) parts.table.name += fmt::format(", rank {}", row->rank);
+    if (of_.ranks.size() > 1) parts.table.name += ", rank " + RankName(row->rank);
     AddColumn({"Part", "部分"}, Format::kText, 44, parts.table);
     AddColumn({"Share", "占比"}, Format::kPercent, 12, parts.table);
     AddColumn({"Time (ms)", "时间 (ms)"}, Format::kDecimals2, 14, parts.table);

@@ -37,7 +37,7 @@ class FindingMaker {
         {"alone_ns", finding.alone},
         {"gain_max_ns", finding.gain_max},
         {"share", share},
-        {"ranks", cut_.List(finding.ranks, "ranks")},
+        {"ranks", cut_.Ranks(finding.ranks)},
         {"steps", cut_.List(finding.steps, "steps")},
         {"persistence", PersistenceOf(finding)},
         {"owner", finding.finding->owners},
@@ -84,8 +84,7 @@ class FindingMaker {
       for (const auto& [name, value] : action.args) {
         std::visit([&args, &name = name](const auto& of) { args[std::string(name)] = of; }, value);
       }
-      if (action.of_ranks && !finding.ranks.empty())
-        args["ranks"] = cut_.List(finding.ranks, "ranks");
+      if (action.of_ranks && !finding.ranks.empty()) args["ranks"] = cut_.Ranks(finding.ranks);
       actions.push_back({{"what", action.what}, {"args", std::move(args)}});
     }
     return actions;
@@ -95,7 +94,7 @@ class FindingMaker {
     Json values = Json::array();
     for (const auto& [value, ranks] : setting.values) {
       if (values.size() < extent_.list)
-        values.push_back({{"value", cut_.Text(value)}, {"ranks", cut_.List(ranks, "ranks")}});
+        values.push_back({{"value", cut_.Text(value)}, {"ranks", cut_.Ranks(ranks)}});
     }
     return {{"variable", setting.variable},
             {"values", std::move(values)},
@@ -116,7 +115,7 @@ class FindingMaker {
     Json rows = Json::array();
     for (const Evidence& evidence : finding.evidence) {
       if (rows.size() == extent_.evidence) break;
-      Json row = {{"rank", evidence.rank},
+      Json row = {{"rank", RankJson(evidence.rank)},
                   {"capture", cut_.Text(evidence.capture)},
                   {"source", cut_.Text(evidence.source)},
                   {"table", evidence.table},
@@ -126,7 +125,7 @@ class FindingMaker {
                   {"calls_per_step", evidence.calls},
                   {"time_per_step_ns", evidence.time},
                   {"of_ns", evidence.of_all}};
-      if (evidence.peer >= 0) row["peer"] = evidence.peer;
+      if (evidence.peer >= 0) row["peer"] = RankJson(evidence.peer);
       if (!evidence.op.empty()) row["op"] = cut_.Text(evidence.op);
       if (!evidence.line.empty()) row["source_line"] = cut_.Text(evidence.line);
       rows.push_back(std::move(row));

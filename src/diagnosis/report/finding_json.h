@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
@@ -26,6 +27,17 @@ struct Extent {
   bool symptoms = true;
   bool all_settings = true;  ///< those that are not known to bear on the performance, too
 };
+
+/// A number, the label of a capture without one, or null where neither is known.
+inline nlohmann::ordered_json RankJson(std::int64_t rank) {
+  if (IsRankLabel(rank)) return RankName(rank);
+  return rank >= 0 ? nlohmann::ordered_json(rank) : nlohmann::ordered_json();
+}
+inline nlohmann::ordered_json RanksJson(const std::vector<std::int64_t>& ranks) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const std::int64_t rank : ranks) list.push_back(RankJson(rank));
+  return list;
+}
 
 /// Json of texts and lists that may be cut, and what they leave out.
 class CutJson {
@@ -45,6 +57,12 @@ class CutJson {
     for (std::size_t i = 0; i < std::min(values.size(), extent_.list); ++i)
       list.push_back(values[i]);
     Omit(what, values.size() - list.size());
+    return list;
+  }
+
+  nlohmann::ordered_json Ranks(const std::vector<std::int64_t>& ranks) {
+    nlohmann::ordered_json list = List(ranks, "ranks");
+    for (std::size_t i = 0; i < list.size(); ++i) list[i] = RankJson(ranks[i]);
     return list;
   }
 

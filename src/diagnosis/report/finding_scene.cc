@@ -12,7 +12,7 @@ namespace mpa {
 namespace {
 
 // Ranks that are shown; of many culprits the first ones.
-constexpr std::size_t kMaxRanks = 4;
+constexpr std::size_t kMostLanes = 4;
 
 // Rows of a rank in the trace.
 enum TraceRow : int { kStepRow, kHostRow, kKernelRow, kCopyRow, kCollectiveRow, kFindingRow };
@@ -80,7 +80,7 @@ class SceneFinder {
         ranks_, [&](const DiagnosedRank& rank) { return IsCulprit(rank.rank); });
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       const bool wanted = captured ? IsCulprit(ranks_[i].rank) : is_place(ranks_[i].rank);
-      if (wanted && shown.size() < kMaxRanks) {
+      if (wanted && shown.size() < kMostLanes) {
         shown.push_back(i);
       } else if (!wanted && !peer) {
         peer = i;

@@ -11,6 +11,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/base/utf8.h"
@@ -328,19 +329,19 @@ std::string LateText(const Diagnosis& diagnosis, Language language) {
 
 std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) {
   std::vector<std::string> notes = diagnosis.notes;
-  const auto say = [&](const auto& numbers, std::string_view english, std::string_view chinese) {
-    if (!numbers.empty())
-      notes.push_back(fmt::format(fmt::runtime(InChinese(language) ? chinese : english),
-                                  fmt::join(numbers, ", ")));
+  const auto say = [&](const std::string& names, std::string_view english,
+                       std::string_view chinese) {
+    if (!names.empty())
+      notes.push_back(fmt::format(fmt::runtime(InChinese(language) ? chinese : english), names));
   };
-  say(diagnosis.ranks_left_out,
+  say(RankNames(diagnosis.ranks_left_out, ", "),
       "ranks left out of all comparisons, because their captures break off or lack the steps of "
       "the others: {}",
       "以下 rank 的采集数据中断或缺少其他卡的 step，不参与卡间比较：{}");
-  say(diagnosis.ranks_without_work,
+  say(RankNames(diagnosis.ranks_without_work, ", "),
       "ranks left out, because no device work was recorded on them: {}",
       "以下 rank 未采集到设备任务，不参与分析：{}");
-  say(diagnosis.steps_left_out,
+  say(fmt::format("{}", fmt::join(diagnosis.steps_left_out, ", ")),
       "steps left out of all comparisons, because not all captures have them: {}",
       "以下 step 并非所有卡都有，不参与卡间比较：{}");
   const ReplayedRanks& replayed = diagnosis.replayed;

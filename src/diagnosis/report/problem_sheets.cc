@@ -10,6 +10,7 @@
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "sheet_maker.h"
 
 namespace mpa {
@@ -153,7 +154,7 @@ struct SummaryRow {
 const SheetColumns<SummaryRow>& SummaryColumns() {
   using Row = SummaryRow;
   static const SheetColumns<Row> columns = {
-      CountColumn<&Row::rank>("rank_id", 10, "Rank"),
+      CountColumn<&Row::rank, kRank>("rank_id", 10, "Rank"),
       CountColumn<&Row::step>("step", 10, "Step"),
       TextColumn<&Row::category>("Performance Index", 26, "What the time was spent on"),
       TimeColumn<&Row::time>(

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "screen_lines.h"
@@ -68,9 +69,10 @@ class AccountScreen : Speaker {
     // The job begins with its first rank and ends with its last: a rank's own step may be shorter.
     const bool is_other = ms_(row->window) != ms_(of_.step);
     if (of_.ranks.size() > 1 && is_other)
-      items.back() += Fill({" of {} on rank {}", "[rank {1}：{0}]"}, ms_(row->window), row->rank);
+      items.back() +=
+          Fill({" of {} on rank {}", "[rank {1}：{0}]"}, ms_(row->window), RankName(row->rank));
     if (of_.ranks.size() > 1 && !is_other)
-      items.back() += Fill({" on rank {}", "[rank {}]"}, row->rank);
+      items.back() += Fill({" on rank {}", "[rank {}]"}, RankName(row->rank));
     AddItems("  ", items, 2);
     AddFree(*row);
   }

@@ -13,6 +13,7 @@
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 
 namespace mpa {
 
@@ -46,7 +47,8 @@ class SheetMaker : protected Speaker {
         Row& row = sheet.rows.emplace_back();
         row.rank = i;
         for (const ColumnOf<Item>& column : columns)
-          row.cells.push_back(column.cell == nullptr ? Cell{ranks_[i].rank} : column.cell(item));
+          row.cells.push_back(column.cell == nullptr ? RankCell(ranks_[i].rank)
+                                                     : column.cell(item));
       });
     }
     const auto rows = static_cast<std::int64_t>(sheet.rows.size());

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/report/pictures.h"
 
@@ -76,8 +77,8 @@ class WaitPicture {
     return OnJob(member.rank, job_.PartOf(member).start);
   }
   TimeNs DurOf(const JointOperation::Member& member) const { return job_.PartOf(member).dur; }
-  std::string RankName(std::size_t rank) const {
-    return fmt::format("rank {}", job_.ranks[rank].rank);
+  std::string NameOfRank(std::size_t rank) const {
+    return "rank " + RankName(job_.ranks[rank].rank);
   }
 
   bool IsSeen(TimeNs begin, TimeNs end) const {
@@ -98,8 +99,8 @@ class WaitPicture {
   // own. Shares of one piece of work follow each other.
   void AddHost(std::size_t rank) {
     const RankDiagnosis& part = job_.Part(rank);
-    TimelineLane host{.title = RankName(rank) + ", host"},
-        queue{.title = RankName(rank) + ", queue"};
+    TimelineLane host{.title = NameOfRank(rank) + ", host"},
+        queue{.title = NameOfRank(rank) + ", queue"};
     std::map<std::uint32_t, TimeNs> before;  // what is drawn of the edge, from its end
     for (const HostShare& share : part.shares) {
       const GraphEdge& edge = part.graph.edges[share.edge];
@@ -135,7 +136,8 @@ class WaitPicture {
     }
     if (streams.empty()) streams[-1];
     for (auto& [stream, lane] : streams) {
-      lane.title = RankName(rank) + (stream < 0 ? ", device" : fmt::format(", stream {}", stream));
+      lane.title =
+          NameOfRank(rank) + (stream < 0 ? ", device" : fmt::format(", stream {}", stream));
       timeline_.lanes.push_back(std::move(lane));
     }
   }
@@ -160,7 +162,7 @@ class WaitPicture {
       AddOperation(rank, i, first + at, lanes[at]);
     }
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      lanes[i].title = RankName(rank) + ", communication";
+      lanes[i].title = NameOfRank(rank) + ", communication";
       if (i > 0) lanes[i].title += fmt::format(" {}", i + 1);
       timeline_.lanes.push_back(std::move(lanes[i]));
     }
@@ -181,7 +183,7 @@ class WaitPicture {
       if (wait > 0) {
         waits_.push_back({rank, lane_number, begin, begin + wait, last->rank, Start(*last), name});
         Add(lane, {begin, begin + wait, kWaiting,
-                   fmt::format("{} waits for {}", name, RankName(last->rank)), name});
+                   fmt::format("{} waits for {}", name, NameOfRank(last->rank)), name});
       }
     }
     Add(lane, {begin + wait, end, kCommunication, name, ""});
@@ -204,8 +206,8 @@ class WaitPicture {
            .to = to->lane,
            .begin = wait.begin,
            .end = wait.came,
-           .label = fmt::format("{} of {} waits for {}", wait.text, RankName(wait.rank),
-                                RankName(wait.last_rank))});
+           .label = fmt::format("{} of {} waits for {}", wait.text, NameOfRank(wait.rank),
+                                NameOfRank(wait.last_rank))});
     }
   }
 

@@ -8,6 +8,7 @@
 #include "chain_views.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -132,8 +133,8 @@ class Why : Speaker {
       captures[place.rank] = place.capture;
       const std::string label = i == 0 ? Text({"where", "位置"}) : "";
       const std::string peer =
-          place.peer < 0 ? "" : Fill({" for rank {}", "，对端 rank {}"}, place.peer);
-      const std::string rank = fmt::format("rank {}: ", place.rank);
+          place.peer < 0 ? "" : Fill({" for rank {}", "，对端 rank {}"}, RankName(place.peer));
+      const std::string rank = fmt::format("rank {}: ", RankName(place.rank));
       const std::string name = place.op.empty() ? place.name : place.op + ": " + place.name;
       AddLine(label,
               rank + AtLine(name, place.line, language_, Room() - rank.size() - ColumnsOf(peer)) +
@@ -149,7 +150,7 @@ class Why : Speaker {
                        finding_.evidence.size() - shown));
     }
     for (const auto& [rank, capture] : captures)
-      AddLine("", fmt::format("rank {}: {}", rank, Printable(capture)));
+      AddLine("", fmt::format("rank {}: {}", RankName(rank), Printable(capture)));
   }
 
   // ", 2 calls"; where there are hardly any the number says nothing.

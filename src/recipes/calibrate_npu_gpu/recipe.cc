@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "matching.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/nesting.h"
@@ -87,7 +88,7 @@ SheetColumns<OpItem> OpColumns() {
 
 Sheet EmptyComparison(std::int64_t rank) {
   Sheet sheet;
-  sheet.name = fmt::format("CompareProfileReportRank{}", rank);
+  sheet.name = fmt::format("CompareProfileReportRank{}", RankName(rank));
   sheet.look = Look::kList;
   sheet.of_rank = {"compare_profile_report", "Sheet1"};
   const auto add_side = [&](const char* side, const SheetColumns<OpItem>& columns) {
@@ -163,7 +164,7 @@ Sheet ProfileSheet(const char* side, std::int64_t rank, std::size_t position,
                    const ModuleProfile& profile) {
   SheetColumns<OpItem> columns = Joined(PlaceColumns("Modules around the module."), OpColumns());
   std::erase_if(columns, [](const auto& column) { return column.column.name.ends_with("(%)"); });
-  ItemSheet list(fmt::format("{}ProfileRank{}", side, rank), std::move(columns));
+  ItemSheet list(fmt::format("{}ProfileRank{}", side, RankName(rank)), std::move(columns));
   list.sheet.of_rank = {fmt::format("{}_report", ToLower(side)), "Sheet1"};
   for (const ModuleOp& op : profile) list.Add({&op}, position);
   return std::move(list.sheet);

@@ -16,6 +16,7 @@
 #include "mpa/collectives/lateness.h"
 #include "mpa/io/sqlite.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/screen_list.h"
 #include "rows.h"
 
@@ -123,7 +124,7 @@ std::vector<StepRow> Matched(const std::vector<StepPair>& pairs, const StepRow* 
 
 template <typename Item>
 SheetColumns<Item> KeyColumns() {
-  return {CountColumn<&Item::rank>("rank", 10, "The rank.", "Rank"),
+  return {CountColumn<&Item::rank, kRank>("rank", 10, "The rank.", "Rank"),
           CountColumn<&Item::step>("step", 10, "The step; -1 where the capture has none.", "Step")};
 }
 

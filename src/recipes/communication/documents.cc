@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/measure/device_work.h"
 #include "sums.h"
 
@@ -17,6 +18,14 @@ using Json = nlohmann::ordered_json;
 
 TextDocument DocumentOf(const char* file_name, const Json& json) {
   return {file_name, json.dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+// Numbers, and labels of captures without one.
+Json RanksJson(const std::set<std::int64_t>& ranks) {
+  Json list = Json::array();
+  for (const std::int64_t rank : ranks)
+    list.push_back(IsRankLabel(rank) ? Json(RankName(rank)) : Json(rank));
+  return list;
 }
 
 // The ranks of a group as the key under which the Python tool keeps its operators.
@@ -92,15 +101,14 @@ TextDocument GroupDocument(const std::vector<Group>& groups) {
                {"p2p", Json::array()},
                {"comm_group_parallel_info", Json::array()}};
   for (const Group& group : groups) {
-    const Json seen = std::vector<std::int64_t>(group.seen.begin(), group.seen.end());
+    const Json seen = RanksJson(group.seen);
     Json& sets = json[group.Type()];
     if (std::ranges::find(sets, seen) == sets.end()) sets.push_back(seen);
-    json["comm_group_parallel_info"].push_back(
-        {{"type", group.Type()},
-         {"rank_set", std::vector<std::int64_t>(group.ranks.begin(), group.ranks.end())},
-         {"group_name", group.name},
-         {"group_id", group.id},
-         {"pg_name", group.process_group}});
+    json["comm_group_parallel_info"].push_back({{"type", group.Type()},
+                                                {"rank_set", RanksJson(group.ranks)},
+                                                {"group_name", group.name},
+                                                {"group_id", group.id},
+                                                {"pg_name", group.process_group}});
   }
   return DocumentOf("communication_group.json", json);
 }
@@ -117,8 +125,8 @@ TextDocument TimeDocument(const OpSums& sums, const std::vector<Group>& groups) 
         links[std::string(NameOf(kind))] = LinkInfo(op, kind, use, total);
       }
       json[keys.Of(op.p2p, op.op.group)][op.step][op.op.name + "@" + op.op.group]
-          [std::to_string(op.rank)] = {{"Communication Time Info", TimeInfo(op.op, total)},
-                                       {"Communication Bandwidth Info", std::move(links)}};
+          [RankName(op.rank)] = {{"Communication Time Info", TimeInfo(op.op, total)},
+                                 {"Communication Bandwidth Info", std::move(links)}};
     }
   }
   return DocumentOf("cluster_communication.json", json);
@@ -155,7 +163,7 @@ Json MatrixOf(const LinkSums& sums, const std::vector<Group>& groups, bool known
 TextDocument MatrixDocument(const LinkSums& sums, const std::vector<Group>& groups) {
   return DocumentOf("cluster_communication_matrix.json",
                     MatrixOf(sums, groups, true, [](const RankLink& link) {
-                      return fmt::format("{}-{}", link.source, link.destination);
+                      return fmt::format("{}-{}", RankName(link.source), RankName(link.destination));
                     }));
 }
 
@@ -176,7 +184,7 @@ TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indic
     const StepTimes::Row& times = row.times;
     text += fmt::format(
         "{},{},{}", row.step, row.stage ? "stage" : "rank",
-        row.stage ? fmt::format("\"{}\"", RankTupleText(row.ranks)) : std::to_string(row.rank));
+        row.stage ? fmt::format("\"{}\"", RankTupleText(row.ranks)) : RankName(row.rank));
     for (const TimeNs time :
          {times.computing, times.exposed_communication, times.overlapped, times.communication,
           times.free, times.stage, times.bubble, times.exposed_without_receive, times.preparing}) {

@@ -14,6 +14,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/recipe/rank_spread.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 #include "sums.h"
@@ -64,7 +65,7 @@ std::vector<ColumnOf<const RankOp*>> TimeColumns() {
   using Item = const RankOp*;
   return {
       {Words("step", "The step."), Member<&RankOp::step>},
-      {Whole("rank_id", "The rank."), Member<&RankOp::rank>},
+      {Whole("rank_id", "The rank."), Member<&RankOp::rank, kRank>},
       {Words("hccl_op_name", "The operator, or Total Op Info."),
        Member<&RankOp::op, &CommunicationOp::name>},
       {Words("group_name", "The hash of the group."), Member<&RankOp::op, &CommunicationOp::group>},
@@ -99,7 +100,7 @@ std::vector<ColumnOf<Packets>> PacketColumns() {
   using Item = Packets;
   return {
       {Words("step", "The step."), Member<&Item::op, &RankOp::step>},
-      {Whole("rank_id", "The rank."), Member<&Item::op, &RankOp::rank>},
+      {Whole("rank_id", "The rank."), Member<&Item::op, &RankOp::rank, kRank>},
       {Words("hccl_op_name", "The operator, or Total Op Info."),
        Member<&Item::op, &RankOp::op, &CommunicationOp::name>},
       {Words("group_name", "The hash of the group."),
@@ -127,9 +128,9 @@ std::vector<ColumnOf<RankLink>> LinkColumns(bool by_group) {
        Member<&Item::name>},
       {Words("group_name", "The hash of the group."), Member<&Item::group>},
       {Whole("src_rank", "Where it moved from, a rank of the job; empty: unknown."),
-       Member<&Item::source, kIfKnown>},
+       Member<&Item::source, kRank>},
       {Whole("dst_rank", "Where it moved to, a rank of the job; empty: unknown."),
-       Member<&Item::destination, kIfKnown>},
+       Member<&Item::destination, kRank>},
       {Words("transport_type", "Kind of link."), Member<&Item::transport>},
       {Words("op_name", "The operator."), Member<&Item::op>},
       {Real("transit_size", "What moved, in MB of 10^6 bytes."), Member<&Item::megabytes>},
@@ -163,7 +164,7 @@ std::vector<ColumnOf<StepTraceRow>> StepColumns() {
        [](const Item& item) -> Cell { return std::string(item.stage ? "stage" : "rank"); }},
       {Words("index", "The rank, or the ranks of the stage."),
        [](const Item& item) -> Cell {
-         return item.stage ? RankSetText(item.ranks) : std::to_string(item.rank);
+         return item.stage ? RankSetText(item.ranks) : RankName(item.rank);
        }},
       {Real("computing", "Computing, in us."), TimeCell<&StepTimes::Row::computing>},
       {Real("communication_not_overlapped", "Communication while nothing is computed, in us."),
@@ -211,7 +212,7 @@ bool IsUsed(const LinkUse& use) {
 
 std::vector<ColumnOf<DeviceItem>> DeviceColumns() {
   using Item = DeviceItem;
-  return {{Whole("rankId", "The rank."), Member<&Item::rank>},
+  return {{Whole("rankId", "The rank."), Member<&Item::rank, kRank>},
           {Whole("deviceId", "Its device."), Member<&Item::device>},
           {Words("hostUid", "Number of its host."), Member<&Item::host>},
           {Words("profilePath", "Directory of its capture."), Member<&Item::path>}};
@@ -280,7 +281,8 @@ void AddJobSheets(const Ranks& ranks, Report& report) {
       hosts.push_back({job.host_uid, job.host_name});
     }
     for (const DeviceOfRank& device : job.devices) {
-      devices.push_back({device.rank, device.device, job.host_uid, part.capture});
+      devices.push_back(
+          {device.rank < 0 ? rank : device.rank, device.device, job.host_uid, part.capture});
     }
     if (base.empty() && !job.distributed_args.empty()) {
       base.push_back({"distributed_args", job.distributed_args});
@@ -305,7 +307,7 @@ struct Link {
 
 // "3", or "group rank 3" of a rank that the job does not name.
 std::string EndText(std::int64_t rank, std::int64_t in_group) {
-  return rank >= 0 ? std::to_string(rank) : fmt::format("group rank {}", in_group);
+  return rank >= 0 ? RankName(rank) : fmt::format("group rank {}", in_group);
 }
 
 // Links to other ranks that took time. The sums of the captures where they have them.

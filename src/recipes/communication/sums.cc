@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/report/report.h"
 
@@ -216,11 +217,11 @@ std::vector<Group> FindGroups(const Ranks& ranks) {
 }
 
 std::string RankSetText(const std::set<std::int64_t>& ranks) {
-  return fmt::format("({})", fmt::join(ranks, ","));
+  return fmt::format("({})", RankNames(ranks, ","));
 }
 
 std::string RankTupleText(const std::set<std::int64_t>& ranks) {
-  return fmt::format("({}{})", fmt::join(ranks, ", "), ranks.size() == 1 ? "," : "");
+  return fmt::format("({}{})", RankNames(ranks, ", "), ranks.size() == 1 ? "," : "");
 }
 
 }  // namespace mpa::communication

@@ -9,6 +9,7 @@
 #include "find_causes.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
@@ -16,6 +17,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 
 namespace mpa::recipes {
@@ -56,7 +58,7 @@ std::size_t TargetOf(const Ranks& ranks, const RecipeArguments& arguments) {
   }
   if (!given) return 0;
   Fail(ErrorKind::kInput, "--{} {}: no such rank was read; there are {} ranks, {} to {}", kRankId,
-       *given, ranks.size(), RankNumber(ranks.front().rank), RankNumber(ranks.back().rank));
+       *given, ranks.size(), RankName(ranks.front().rank), RankName(ranks.back().rank));
 }
 
 std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
@@ -68,14 +70,14 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
           NumberColumn<&SlowRun::dur, kAsUs>("duration(us)", Format::kDecimals3, 22,
                                              "How long it took there.", "Duration(us)"),
           TextColumn<&SlowRun::name>("communicationOp", 22, "The operator.", "Communication Op"),
-          CountColumn<&SlowRun::slow>(
+          CountColumn<&SlowRun::slow, kRank>(
               "slowRankId", 22,
               "The rank that came last, whose operator is the shortest; empty where the ranks "
               "hardly differ.",
               "Slow Rank ID"),
-          CountColumn<&SlowRun::fast>("fastRankId", 22,
-                                      "The rank that waited most, whose operator is the longest.",
-                                      "Fast Rank ID"),
+          CountColumn<&SlowRun::fast, kRank>(
+              "fastRankId", 22, "The rank that waited most, whose operator is the longest.",
+              "Fast Rank ID"),
           TextColumn<&SlowRun::reason>("reason", 22,
                                        "Where the slow rank fell behind the fast one.", "Reason")};
 }

@@ -15,6 +15,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 
@@ -151,7 +152,7 @@ std::vector<ColumnOf<MaskingItem>> MaskingColumns() {
        [](const Item& item) -> Cell {
          return Rounded(item.row->Share(item.row->total - item.row->exposed), 5);
        }},
-      {MaskingColumn("rankId", Format::kInteger, "The rank."), Member<&Item::rank>}};
+      {MaskingColumn("rankId", Format::kInteger, "The rank."), Member<&Item::rank, kRank>}};
 }
 
 using Ranks = std::vector<OfRank<Masking>>;

@@ -16,6 +16,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 
@@ -121,7 +122,7 @@ std::vector<ExpertGroup> ExpertGroups(const Ranks& ranks) {
 
 void AddEpSheets(const Ranks& ranks, const std::vector<ExpertGroup>& groups, Report& report) {
   const std::vector<ColumnOf<ExpertRank>> rank_columns = {
-      CountColumn<&ExpertRank::rank>("rank", 10, "The rank."),
+      CountColumn<&ExpertRank::rank, kRank>("rank", 10, "The rank."),
       {NamedColumn("epRanks", Format::kText, 30,
                    "The ranks that share its experts, joined by ','; empty where the capture does "
                    "not say."),

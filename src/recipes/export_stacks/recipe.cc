@@ -10,6 +10,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/call_paths.h"
@@ -18,6 +19,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/screen_list.h"
 #include "stacks.h"
 
@@ -64,10 +66,9 @@ TextDocument FileOfRank(const StacksOfRank& part, const std::string& rank) {
 }
 
 std::vector<TextDocument> TakeDocuments(RankPart& part) {
-  if (part.rank < 0) return {};  // which of them it is shows when all are known
   StacksOfRank taken = *static_cast<const StacksOfRank*>(part.part.get());
   if (taken.tree.Total() == 0) return {};
-  std::vector<TextDocument> documents = {FileOfRank(taken, std::to_string(part.rank))};
+  std::vector<TextDocument> documents = {FileOfRank(taken, RankFileName(part.rank))};
   taken.written = true;
   part.part = std::make_shared<const StacksOfRank>(std::move(taken));
   return documents;
@@ -94,7 +95,7 @@ SheetColumns<PathItem> PathColumns(bool with_rank) {
       CountColumn<&PathItem::count>("count", 12,
                                     "Pieces of device work or free time, or calls of the host.")};
   if (with_rank) {
-    columns.insert(columns.begin(), CountColumn<&PathItem::rank>("rankId", 10, "The rank."));
+    columns.insert(columns.begin(), CountColumn<&PathItem::rank, kRank>("rankId", 10, "The rank."));
   }
   return columns;
 }
@@ -189,7 +190,6 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelect
       sums("StackPaths", PathColumns(false));
   const Metric metric = ranks.front().part.metric;
   PathTreeBuilder all;
-  int unknown = 0;
   for (const auto& [rank, part] : ranks) {
     const std::size_t row_rank = BeginRank(rank, report);
     if (part.tree.Total() == 0) {
@@ -200,9 +200,7 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelect
     all.Merge(part.tree);
     if (wanted.sheets) AddPaths(part.tree, metric, rank, row_rank, of_ranks);
     if (!wanted.documents || part.written) continue;
-    const std::string number =
-        rank >= 0 ? std::to_string(rank) : fmt::format("_unknown{}", ++unknown);
-    report.documents.push_back(FileOfRank(part, number));
+    report.documents.push_back(FileOfRank(part, RankFileName(rank)));
   }
   if (all.tree().Total() == 0) return;
   if (wanted.documents)

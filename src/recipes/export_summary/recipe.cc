@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
 #include "mpa/model/rank_trace.h"
@@ -23,6 +24,7 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 
 namespace mpa::recipes {
 namespace {
@@ -214,25 +216,20 @@ struct FileItem {
 };
 
 std::vector<ColumnOf<FileItem>> FileColumns() {
-  return {CountColumn<&FileItem::rank>("rankId", 10, "The rank."),
+  return {CountColumn<&FileItem::rank, kRank>("rankId", 10, "The rank."),
           TextColumn<&FileItem::file>("file", 30, "The file, below the directory ExportSummary."),
           CountColumn<&FileItem::rows>("rows", 10, "Its rows below the header.")};
 }
 
-// Directories of ranks; captures that do not say theirs are numbered.
-std::string DirectoryOf(std::int64_t rank, int unknown) {
-  if (rank >= 0) return fmt::format("rank{}", rank);
-  return unknown == 1 ? "rank_unknown" : fmt::format("rank_unknown ({})", unknown);
-}
+std::string DirectoryOf(std::int64_t rank) { return "rank" + RankFileName(rank); }
 
 std::vector<TextDocument> TakeDocuments(RankPart& part) {
-  if (part.rank < 0) return {};  // which of them it is shows when all are known
   Summary summary = *static_cast<const Summary*>(part.part.get());
   std::vector<TextDocument> documents;
   for (const auto& [name, text] :
        {std::pair{kKernels, &summary.kernels}, {kCalls, &summary.calls}}) {
     if (text->empty()) continue;
-    documents.push_back({fmt::format("{}/{}", DirectoryOf(part.rank, 0), name), std::move(*text)});
+    documents.push_back({fmt::format("{}/{}", DirectoryOf(part.rank), name), std::move(*text)});
     text->clear();
   }
   summary.written = true;
@@ -244,7 +241,6 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
                          OutputSelection wanted, Report& report) {
   ItemSheet files("ExportedFiles", FileColumns());
   std::int64_t kernels = 0, calls = 0;
-  int unknown = 0;
   for (const auto& [rank, part] : ranks) {
     if (part.left_out) {
       report.notes.push_back(fmt::format(
@@ -253,7 +249,7 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
           RankText(rank)));
       continue;
     }
-    const std::string directory = DirectoryOf(rank, rank < 0 ? ++unknown : 0);
+    const std::string directory = DirectoryOf(rank);
     const std::size_t row_rank = BeginRank(rank, report);
     const auto add = [&, id = rank, written = part.written](
                          const char* name, const std::string& text, std::int64_t rows) {

@@ -18,6 +18,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 
 namespace mpa::free_analysis {
 
@@ -75,7 +76,7 @@ IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& argume
 std::vector<ColumnOf<RowOfRank<Idle>>> IdleColumns(bool compat) {
   using Item = RowOfRank<Idle>;
   std::vector<ColumnOf<Item>> columns = {
-      CountColumn<&Item::rank>("rankId", 20, "The rank.", "Rank ID"),
+      CountColumn<&Item::rank, kRank>("rankId", 20, "The rank.", "Rank ID"),
       TextColumn<&Item::row, &Idle::time, &Interval::begin, MicrosecondsText>(
           "startTime(us)", 20, "When the device became idle.", "Start Time(us)"),
       TextColumn<&Item::row, &Idle::time, &Interval::end, MicrosecondsText>(

@@ -11,6 +11,7 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 
 namespace mpa::recipes {
 namespace {
@@ -62,7 +63,7 @@ ClockState StateOf(const Clocks& clocks, std::int64_t nominal) {
 
 std::vector<ColumnOf<RowOfRank<Clocks>>> ClockColumns() {
   using Item = RowOfRank<Clocks>;
-  return {CountColumn<&Item::rank>("rankId", 10, "The rank."),
+  return {CountColumn<&Item::rank, kRank>("rankId", 10, "The rank."),
           {NamedColumn("aicoreFrequency", Format::kText, 30,
                        "The clocks of the AI cores that were measured, in MHz."),
            [](const Item& item) -> Cell {
@@ -90,7 +91,7 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, OutputSelect
     report.notes.push_back(
         fmt::format("the clock of {} was not measured (rank {}); only NPUs have it, collected with "
                     "profiler_level=Level1 and aic_metrics",
-                    Counted(unknown.size(), "rank"), unknown.front()));
+                    Counted(unknown.size(), "rank"), RankName(unknown.front())));
   }
   if (unknown.size() == ranks.size()) {
     report.lines.emplace_back("the clocks of the cores were not measured");

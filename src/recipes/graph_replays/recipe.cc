@@ -15,6 +15,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_spread.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "part.h"
 
 namespace mpa::recipes {
@@ -57,7 +58,7 @@ double KernelsInLayer(const Graph& graph) {
 
 std::vector<ColumnOf<GraphItem>> GraphColumns() {
   return {
-      CountColumn<&GraphItem::rank>("rankId", 10, "The rank."),
+      CountColumn<&GraphItem::rank, kRank>("rankId", 10, "The rank."),
       CountColumn<&GraphItem::number>("graphId", 10,
                                       "The graph, by the time of its replays in the rank."),
       TextColumn<&GraphItem::graph, &Graph::name>(
@@ -117,7 +118,7 @@ std::int64_t MeanOf(TimeNs total, std::int64_t count) {
 }
 
 std::vector<ColumnOf<PlaceItem>> PlaceColumns() {
-  return {CountColumn<&PlaceItem::rank>("rankId", 10, "The rank."),
+  return {CountColumn<&PlaceItem::rank, kRank>("rankId", 10, "The rank."),
           CountColumn<&PlaceItem::number>("graphId", 10, "The graph, as in GraphReplays."),
           TextColumn<&PlaceItem::place, &Place::part>(
               "part", 10,

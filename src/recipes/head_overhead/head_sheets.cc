@@ -7,6 +7,7 @@
 #include "head_part.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 
 namespace mpa::head {
 namespace {
@@ -247,13 +248,12 @@ void AddSheet(const char* name, SheetColumns<Item> columns, std::vector<Item> He
   ItemSheet list(name, std::move(columns));
   Sheet& sheet = list.sheet;
   sheet.of_rank = {"head_overhead", name};
-  sheet.columns.insert(sheet.columns.begin(),
-                       Number("rankId", "The rank; empty where the capture does not say."));
+  sheet.columns.insert(sheet.columns.begin(), Number("rankId", "The rank."));
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     for (const Item& item : ranks[rank].part.*rows) {
       list.Add(item, rank);
       std::vector<Cell>& cells = sheet.rows.back().cells;
-      cells.insert(cells.begin(), kIfKnown(ranks[rank].rank));
+      cells.insert(cells.begin(), RankCell(ranks[rank].rank));
     }
   }
   report.sheets.push_back(std::move(sheet));

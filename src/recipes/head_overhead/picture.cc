@@ -9,6 +9,7 @@
 
 #include "call.h"
 #include "head_part.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
 
@@ -34,8 +35,9 @@ class Picture {
         window_(Window()) {}
 
   Timeline Draw() {
-    picture_.title = fmt::format("Call {} of {}{}", number_, call_.graph,
-                                 trace_.rank >= 0 ? fmt::format(", rank {}", trace_.rank) : "");
+    picture_.title =
+        fmt::format("Call {} of {}{}", number_, call_.graph,
+                    trace_.rank >= 0 ? fmt::format(", rank {}", RankName(trace_.rank)) : "");
     picture_.text = Sentence();
     picture_.begin = window_.begin;
     picture_.end = window_.end;

@@ -11,6 +11,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/screen_list.h"
 #include "part.h"
 
@@ -59,7 +60,7 @@ struct RankItem {
 SheetColumns<RankItem> RankColumns() {
   using Item = RankItem;
   return Joined<Item>(
-      {CountColumn<&Item::rank>("rankId", 8, "The rank."),
+      {CountColumn<&Item::rank, kRank>("rankId", 8, "The rank."),
        CountColumn<&Item::part, &RankMemory::allocations>("allocations", 12,
                                                           "Allocations that the capture lists."),
        CountColumn<&Item::Peak, &Level::time>("peakNs", 20,
@@ -102,7 +103,7 @@ template <typename Value>
 SheetColumns<ItemOfRank<Value>> HolderColumns() {
   using Item = ItemOfRank<Value>;
   return {
-      CountColumn<&Item::rank>("rankId", 8, "The rank."),
+      CountColumn<&Item::rank, kRank>("rankId", 8, "The rank."),
       TextColumn<&Item::value, &Value::holder, &Holder::op>(
           "operator", 34, "The operator as the capture lists it; in brackets what no operator is."),
       TextColumn<&Item::value, &Value::holder, &Holder::within>(
@@ -132,7 +133,7 @@ SheetColumns<ItemOfRank<Held>> PeakColumns() {
 SheetColumns<ItemOfRank<StepMemory>> StepColumns() {
   using Item = ItemOfRank<StepMemory>;
   return {
-      CountColumn<&Item::rank>("rankId", 8, "The rank."),
+      CountColumn<&Item::rank, kRank>("rankId", 8, "The rank."),
       CountColumn<&Item::value, &StepMemory::id, kIfKnown>(
           "step", 16, "The step; empty: the capture has none and is one."),
       CountColumn<&Item::value, &StepMemory::begin>("startNs", 20,
@@ -164,7 +165,7 @@ SheetColumns<ItemOfRank<Leak>> LeakColumns() {
 SheetColumns<ItemOfRank<Level>> PointColumns() {
   using Item = ItemOfRank<Level>;
   return Joined<Item>(
-      {CountColumn<&Item::rank>("rankId", 8, "The rank."),
+      {CountColumn<&Item::rank, kRank>("rankId", 8, "The rank."),
        CountColumn<&Item::value, &Level::time>("timeNs", 20, "The time on the host, in ns."),
        CountColumn<&Item::value, &Level::Allocated>(
            "allocatedBytes", 16, "Bytes allocated; the categories add up to them."),

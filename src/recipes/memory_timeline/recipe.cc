@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/base/time.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/rank_lines.h"
@@ -116,7 +117,7 @@ class MemoryPictures {
     for (const Category category : layers_)
       chart.series.push_back({.name = std::string(NameOf(category))});
     for (const Rank& rank : ranks_) {
-      chart.labels.push_back(std::to_string(rank.rank));
+      chart.labels.push_back(RankName(rank.rank));
       for (std::size_t i = 0; i < layers_.size(); ++i)
         chart.series[i].values.push_back(unit_(rank.part.peak->Of(layers_[i])));
     }
@@ -138,7 +139,7 @@ class MemoryPictures {
       chart.series.push_back({.name = fmt::format("{:.4g}", InMs(i * length / parts))});
     for (const Rank& rank : ranks_) {
       const RankMemory& part = rank.part;
-      chart.labels.push_back(std::to_string(rank.rank));
+      chart.labels.push_back(RankName(rank.rank));
       std::vector<std::int64_t> most(kTimes, -1);
       for (std::size_t i = 0; i < part.points.size(); ++i) {
         const TimeNs until = i + 1 < part.points.size() ? part.points[i + 1].time : part.end;
@@ -257,17 +258,11 @@ RankMemory MapMemoryTimeline(const RankTrace& trace, const RecipeArguments& argu
   return part;
 }
 
-// Captures that do not say their rank are numbered.
-std::string StemOf(std::int64_t rank, int unknown) {
-  if (rank >= 0) return fmt::format("memory_timeline_{}", rank);
-  return unknown == 1 ? "memory_timeline_unknown"
-                      : fmt::format("memory_timeline_unknown ({})", unknown);
-}
+std::string StemOf(std::int64_t rank) { return "memory_timeline_" + RankFileName(rank); }
 
 std::vector<TextDocument> TakeDocuments(RankPart& part) {
-  if (part.rank < 0) return {};  // which of them it is shows when all are known
   RankMemory memory = *static_cast<const RankMemory*>(part.part.get());
-  std::vector<TextDocument> documents = DocumentsOf(StemOf(part.rank, 0), memory);
+  std::vector<TextDocument> documents = DocumentsOf(StemOf(part.rank), memory);
   memory.events.clear();
   memory.events.shrink_to_fit();
   memory.written = true;
@@ -327,12 +322,9 @@ void AddNotes(const Ranks& ranks, Report& report) {
 void ReduceMemoryTimeline(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
                           Report& report) {
   AddNotes(ranks, report);
-  int unknown = 0;
   for (const auto& [rank, part] : ranks) {
-    if (!part.peak) continue;
-    const std::string stem = StemOf(rank, rank < 0 ? ++unknown : 0);
-    if (!wanted.documents || part.written) continue;
-    for (TextDocument& document : DocumentsOf(stem, part))
+    if (!part.peak || !wanted.documents || part.written) continue;
+    for (TextDocument& document : DocumentsOf(StemOf(rank), part))
       report.documents.push_back(std::move(document));
   }
   if (wanted.sheets) {

@@ -12,6 +12,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/screen_list.h"
@@ -151,7 +152,7 @@ std::vector<std::string> ModuleList(const Ranks& ranks) {
     const std::string bar(static_cast<std::size_t>(std::lround(part * static_cast<double>(width))),
                           '#');
     lines.push_back(several ? list.Line(bar, part, spread.median, spread.min.value,
-                                        spread.max.value, RankNumber(spread.max.rank), row.name)
+                                        spread.max.value, RankName(spread.max.rank), row.name)
                             : list.Line(bar, part, spread.median, row.name));
     constexpr double kSmall = 0.01;
     if (part < kSmall) continue;

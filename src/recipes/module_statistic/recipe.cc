@@ -17,6 +17,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/module_columns.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 
 namespace mpa {
 
@@ -53,9 +54,9 @@ void AddSheet(const std::vector<PartOfRank>& parts, Report& report) {
   std::vector<ColumnOf<ModuleRowOfRank>> columns = ModuleColumns(kNames);
   columns.push_back({{.name = "rankID",
                       .format = Format::kInteger,
-                      .meaning = "The rank; -1 where the capture does not say.",
+                      .meaning = "The rank.",
                       .in_workbook = {.shown = InWorkbook::Shown::kNever}},
-                     Member<&ModuleRowOfRank::rank>});
+                     Member<&ModuleRowOfRank::rank, kRank>});
   // Behind the columns of the Python tool, which scripts may know by their position.
   if (std::ranges::any_of(parts, [](const PartOfRank& part) { return HasMfu(part.part.rows); })) {
     columns.push_back(ModuleMfuColumn(kNames));

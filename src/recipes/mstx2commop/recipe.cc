@@ -18,6 +18,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 
@@ -124,7 +125,7 @@ struct MadeItem {
 void AddMadeSheet(const Ranks& ranks, Report& report) {
   using Item = MadeItem;
   const std::vector<ColumnOf<Item>> columns = {
-      CountColumn<&Item::rank>("rank", 8, "The rank."),
+      CountColumn<&Item::rank, kRank>("rank", 8, "The rank."),
       CountColumn<&Item::id>("opId", 8,
                              "The number of the operator on its rank, in order of start."),
       TextColumn<&Item::op, &MadeOp::name>(

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/screen_list.h"
 #include "part.h"
@@ -156,8 +157,8 @@ std::vector<std::string> MfuSpreadScreen(const Ranks& ranks) {
     cells[0] = work.work;
     if (!values.empty()) {
       const auto [min, max, median] = SpreadOf(values);
-      cells = {work.work, min.value, RankNumber(min.rank), median, max.value, RankNumber(max.rank),
-               Cell()};
+      cells = {work.work,          min.value, RankName(min.rank), median, max.value,
+               RankName(max.rank), Cell()};
     }
     if (!work.times.empty()) cells.back() = SpreadOf(work.times).median;
     lines.push_back(list.LineOf(cells));

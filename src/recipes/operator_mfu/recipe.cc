@@ -12,6 +12,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/module_columns.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "part.h"
 
 namespace mpa::operator_mfu {
@@ -37,11 +38,11 @@ Column Tera(const char* name, double width, const char* meaning) {
   return column;
 }
 
-constexpr const char* kRankMeaning = "The rank; -1 where the capture does not say.";
+constexpr const char* kRankMeaning = "The rank.";
 
 template <typename Item>
 ColumnOf<Item> RankColumn(const char* title) {
-  return CountColumn<&Item::rank>("rank_id", 10, kRankMeaning, title);
+  return CountColumn<&Item::rank, kRank>("rank_id", 10, kRankMeaning, title);
 }
 
 Cell IfKnown(bool known, double value) { return known ? Cell(value) : Cell(); }

@@ -8,12 +8,14 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 
@@ -141,7 +143,7 @@ using P2pItem = RowOfRank<P2pOp>;
 void AddP2pSheet(const Ranks& ranks, Report& report) {
   using Item = P2pItem;
   std::vector<ColumnOf<Item>> columns = {
-      CountColumn<&Item::rank>("rank", 8, "The rank."),
+      CountColumn<&Item::rank, kRank>("rank", 8, "The rank."),
       {NamedColumn("opId", Format::kInteger, 10,
                    "The number of the operator in the database. Only databases number operators."),
        [](const Item& item) -> Cell {
@@ -213,10 +215,9 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
   std::vector<std::pair<double, std::string>> lines;
   for (const auto& [way, facts] : ways) {
     const RankSpread spread = SpreadOf(facts.waits);
-    lines.emplace_back(
-        spread.median,
-        list.Line(fmt::format("{} to {}", RankNumber(way.first), RankNumber(way.second)),
-                  facts.count, spread.min.value, spread.median, spread.max.value));
+    lines.emplace_back(spread.median,
+                       list.Line(fmt::format("{} to {}", RankName(way.first), RankName(way.second)),
+                                 facts.count, spread.min.value, spread.median, spread.max.value));
   }
   std::ranges::stable_sort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
   constexpr std::size_t kShown = 10;

@@ -7,12 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 
 namespace mpa::recipes::pp {
 namespace {
-
-constexpr std::int64_t kMaxRanks = 1 << 24;
 
 bool IsSize(std::int64_t number) { return number > 0 && number <= kMaxRanks; }
 
@@ -42,7 +41,7 @@ void TakeSizes(const std::string& distributed_args, PipelineLayout& layout) {
 }  // namespace
 
 std::optional<std::int64_t> PipelineLayout::StageOf(std::int64_t rank) const {
-  if (!stages || !ranks_of_stage || rank < 0) return std::nullopt;
+  if (!stages || !ranks_of_stage || !IsRankNumber(rank)) return std::nullopt;
   const std::int64_t stage = rank / *ranks_of_stage;
   return stage < *stages ? std::optional(stage) : std::nullopt;
 }

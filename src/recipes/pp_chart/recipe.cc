@@ -9,11 +9,13 @@
 #include "labels.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 
@@ -66,7 +68,7 @@ void AddChartSheet(const Ranks& ranks, const std::vector<std::vector<LabelledBox
       CountColumn<&Item::box, &LabelledBox::type>(
           "type", 8,
           "0 of FP, 1 of BP; in a DualPipeV pipeline the phase of the schedule, 0 to 6."),
-      CountColumn<&Item::rank>("rank", 8, "The rank.")};
+      CountColumn<&Item::rank, kRank>("rank", 8, "The rank.")};
   ItemSheet list("StepTaskInfo", columns);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const std::size_t rank = BeginRank(ranks[i].rank, report);
@@ -116,7 +118,7 @@ void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& rep
     const RankSpread spread = SpreadOf(values);
     report.lines.push_back(list.Line(what, values.size(), spread.min.value, spread.median,
                                      spread.max.value,
-                                     fmt::format("(rank {})", RankNumber(spread.max.rank))));
+                                     fmt::format("(rank {})", RankName(spread.max.rank))));
   };
   report.lines.push_back(list.Heading());
   add("all ranks", shares);

@@ -12,6 +12,7 @@
 
 #include "iteration_account.h"
 #include "mpa/base/error.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/clock_line.h"
 #include "mpa/collectives/rank_clocks.h"
@@ -28,12 +29,13 @@ struct CapturedOn {
 std::vector<std::int64_t> CountRanks(const Ranks& ranks) {
   std::int64_t of_replica = 1;
   for (const auto& [rank, capture] : ranks) {
-    if (capture.directories.replica >= 0) of_replica = std::max(of_replica, rank + 1);
+    if (capture.directories.replica >= 0 && IsRankNumber(rank))
+      of_replica = std::max(of_replica, rank + 1);
   }
   std::vector<std::int64_t> counted;
   for (const auto& [rank, capture] : ranks) {
     const std::int64_t replica = std::max<std::int64_t>(0, capture.directories.replica);
-    counted.push_back(rank >= 0 ? replica * of_replica + rank : rank);
+    counted.push_back(IsRankNumber(rank) ? replica * of_replica + rank : rank);
   }
   return counted;
 }
@@ -325,7 +327,7 @@ class JobMaker {
       }
       std::vector<std::string> missing;
       for (const std::size_t device : expected) {
-        if (!devices.contains(device)) missing.push_back(std::to_string(rank_of_device[device]));
+        if (!devices.contains(device)) missing.push_back(RankName(rank_of_device[device]));
       }
       if (missing.empty()) continue;
       job_.notes.push_back(fmt::format(

@@ -15,6 +15,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/screen_list.h"
 
 namespace mpa::rl_roles {
@@ -66,7 +67,8 @@ SheetColumns<IterationAccount> IterationColumns() {
                            [](const Item& item) { return OfTail(item, item.tail.median); }),
       ComputedColumn<Item>("lastFinishNs", Format::kInteger, "The same of the last device.",
                            [](const Item& item) { return OfTail(item, item.tail.last); }),
-      CountColumn<&Item::tail, &Tail::last_rank>("lastRank", 8, "The rank of the last device."),
+      CountColumn<&Item::tail, &Tail::last_rank, kRank>("lastRank", 8,
+                                                        "The rank of the last device."),
       CountColumn<&Item::tail, &Tail::idle>(
           "tailIdleNs", 14,
           "Device time between the finish of a device and that of the last, in ns."),
@@ -131,7 +133,7 @@ SheetColumns<JobRun> RunColumns() {
   return Joined<Item>(
       {CountColumn<&Item::iteration>("iteration", 10, "As in RlIterations."),
        TextColumn<&Item::run, &RoleRun::role>("role", 22, "As in RlRoles."),
-       CountColumn<&Item::rank>("rankId", 8, "The rank; -1: unknown."),
+       CountColumn<&Item::rank, kRank>("rankId", 8, "The rank."),
        CountColumn<&Item::device>("device", 8, "A number that is given to each device of the job."),
        TextColumn<&Item::capture, &CaptureRoles::host>("host", 20, "The host; empty: unknown."),
        TextColumn<&Item::capture, &CaptureRoles::group>(

@@ -17,6 +17,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 
@@ -174,7 +175,7 @@ struct StepItem {
 SheetColumns<StepItem> StepColumns() {
   using Item = StepItem;
   return Joined<Item>(
-      {CountColumn<&Item::rank>("rankId", 8, "The rank."),
+      {CountColumn<&Item::rank, kRank>("rankId", 8, "The rank."),
        CountColumn<&Item::number>("step", 8, "The step, counted from 0."),
        TextColumn<&Item::step, &ServingAccount::batch, &ServingBatch::phase>(
            "phase", 14, "prefill, decode, mixed, dummy or unknown."),

@@ -15,6 +15,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 
 namespace mpa::recipes {
@@ -56,15 +57,15 @@ std::vector<ColumnOf<LinkSumItem>> LinkSumColumns() {
            "offsetRatio", Format::kDecimals2, 10,
            "How far the farthest time of transfer is from the mean, in "
            "standard deviations."),
-       CountColumn<&LinkSumItem::max_rank>(
+       CountColumn<&LinkSumItem::max_rank, kRank>(
            "maxRank", 10, "First rank of the collective with the longest transfer."),
-       CountColumn<&LinkSumItem::min_rank>(
+       CountColumn<&LinkSumItem::min_rank, kRank>(
            "minRank", 10, "First rank of the collective with the shortest transfer.")});
 }
 
 std::vector<ColumnOf<LinkItem>> LinkColumns() {
   return {
-      CountColumn<&LinkItem::rank>("rankId", 10, "The rank."),
+      CountColumn<&LinkItem::rank, kRank>("rankId", 10, "The rank."),
       TextColumn<&LinkItem::row, &LinkRow::op, &CollectiveInstance::group>("groupName", 50,
                                                                            "The group."),
       {NamedColumn("communicationTime", Format::kInteger, 18,

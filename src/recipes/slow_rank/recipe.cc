@@ -10,6 +10,7 @@
 #include "mpa/recipe/job_collectives.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "stragglers.h"
 
 namespace mpa::recipes {
@@ -69,7 +70,7 @@ Findings FindStragglers(const Ranks& ranks, const CollectiveInstances& collectiv
 }
 
 std::vector<ColumnOf<Votes>> VoteColumns() {
-  return {CountColumn<&Votes::rank>("rankId", 10, "The rank."),
+  return {CountColumn<&Votes::rank, kRank>("rankId", 10, "The rank."),
           CountColumn<&Votes::votes>(
               "slowAffectCount", 16,
               "How many collectives it came late to: the others waited for it.")};
@@ -78,7 +79,7 @@ std::vector<ColumnOf<Votes>> VoteColumns() {
 std::vector<ColumnOf<LateOp>> LateOpColumns() {
   return Joined<LateOp>(
       {{NamedColumn("SlowRank", Format::kText, 10, "The ranks that came late, joined by ','."),
-        [](const LateOp& op) -> Cell { return fmt::format("{}", fmt::join(op.late, ",")); }},
+        [](const LateOp& op) -> Cell { return RankNames(op.late, ","); }},
        TextColumn<&LateOp::op, &CollectiveInstance::name>("OpName", 36, "The collective."),
        TextColumn<&LateOp::op, &CollectiveInstance::group>("GroupName", 50, "Its group."),
        CountColumn<&LateOp::first_start>(

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/rank_names.h"
 #include "sums.h"
 
 namespace mpa::recipes {
@@ -63,9 +64,7 @@ SheetColumns<GroupRow> SharedColumns(ColumnOf<GroupRow> ratio, bool min_first) {
   return columns;
 }
 
-std::string RankList(const std::vector<std::int64_t>& ranks) {
-  return fmt::format("{}", fmt::join(ranks, ", "));
-}
+std::string RankList(const std::vector<std::int64_t>& ranks) { return RankNames(ranks, ", "); }
 
 std::vector<SumSheet> CannApiSheets(const RecipeArguments&) {
   auto of_rank = SharedColumns(

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/recipe/job_collectives.h"
 #include "sums.h"
@@ -59,7 +60,7 @@ Part MapHcclSum(const RankTrace& trace, const RecipeArguments&) {
 Cell RanksOfGroup(const GroupRow& row) {
   std::set<std::int64_t> ranks;
   for (const RankValue& mean : row.means) ranks.insert(mean.rank);
-  return fmt::format("{}", fmt::join(ranks, ";"));
+  return RankNames(ranks, ";");
 }
 
 std::vector<SumSheet> HcclSheets(const RecipeArguments& arguments) {
@@ -118,9 +119,10 @@ void AddHcclLines(SumTables& tables, Report& report) {
   const std::vector<GroupRow>& longest = tables.Rows(2);
   for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i) {
     const GroupRow& row = longest[i];
-    report.lines.push_back(fmt::format(
-        "  {} {:>10.3f} ms ({}) to {:>10.3f} ms ({})", NameCell(row.key.texts[0], 34),
-        InMs(row.stats.min), row.min_ranks.front(), InMs(row.stats.max), row.max_ranks.front()));
+    report.lines.push_back(fmt::format("  {} {:>10.3f} ms ({}) to {:>10.3f} ms ({})",
+                                       NameCell(row.key.texts[0], 34), InMs(row.stats.min),
+                                       RankName(row.min_ranks.front()), InMs(row.stats.max),
+                                       RankName(row.max_ranks.front())));
   }
 }
 

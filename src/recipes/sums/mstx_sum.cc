@@ -13,6 +13,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/recipe/rank_lines.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/screen_list.h"
 #include "mstx_spans.h"
 
@@ -108,7 +109,7 @@ SheetColumns<SpanItem> SpanColumns() {
   AddLevel<kCann>("Cann", "Duration on the host, in ns.", columns);
   AddLevel<kDevice>(
       "Device", "Duration on the stream, in ns; empty where nothing was recorded there.", columns);
-  columns.push_back(CountColumn<&SpanItem::rank_id>("Rank", 14, "The rank."));
+  columns.push_back(CountColumn<&SpanItem::rank_id, kRank>("Rank", 14, "The rank."));
   columns.push_back(
       CountColumn<&SpanItem::step>("StepId", 14, "The step in which it began; 0: none."));
   return columns;

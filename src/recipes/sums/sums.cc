@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "mpa/base/text.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 
 namespace mpa::sums {
@@ -120,12 +121,12 @@ std::vector<RankValue> SumTables::SumsOfRanks(std::size_t by) const {
 
 ColumnOf<GroupRow> MinRankColumn() {
   return {NamedColumn("MinRank", Format::kInteger, 10, "The first rank with the shortest."),
-          [](const GroupRow& row) -> Cell { return row.min_ranks.front(); }};
+          [](const GroupRow& row) -> Cell { return RankCell(row.min_ranks.front()); }};
 }
 
 ColumnOf<GroupRow> MaxRankColumn() {
   return {NamedColumn("MaxRank", Format::kInteger, 10, "The first rank with the longest."),
-          [](const GroupRow& row) -> Cell { return row.max_ranks.front(); }};
+          [](const GroupRow& row) -> Cell { return RankCell(row.max_ranks.front()); }};
 }
 
 }  // namespace mpa::sums

@@ -16,6 +16,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_spread.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/screen_list.h"
 
 /// Recipes that group durations by a key and summarise each group, of every rank by itself and of
@@ -120,7 +121,7 @@ inline SheetColumns<GroupRow> WithStats(SheetColumns<GroupRow> front,
 ColumnOf<GroupRow> MinRankColumn();
 ColumnOf<GroupRow> MaxRankColumn();
 inline ColumnOf<GroupRow> RankColumn(const char* name = "Rank", double width = 10) {
-  return CountColumn<&GroupRow::rank>(name, width, "The rank.");
+  return CountColumn<&GroupRow::rank, kRank>(name, width, "The rank.");
 }
 
 /// The rows of the sheets of a recipe, each made when they are first asked for.

@@ -12,6 +12,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/recipe/arguments.h"
@@ -19,6 +20,7 @@
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
+#include "mpa/report/rank_cell.h"
 #include "mpa/report/screen_list.h"
 #include "top.h"
 
@@ -126,7 +128,7 @@ void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
             : " at " + ShortenName(Printable(event->call_site), NameColumns(40) / 2);
     const std::string name = ShortName(event->name, NameColumns(39) - ColumnsOf(site)) + site;
     report.lines.push_back(
-        list.Line(RankNumber(rank), kIfKnown(event->step), event->dur, event->kind, name));
+        list.Line(RankName(rank), kIfKnown(event->step), event->dur, event->kind, name));
   }
 }
 
@@ -198,7 +200,7 @@ std::vector<ColumnOf<TopItem>> TopColumns(bool with_rank, bool of_operators) {
   using Item = TopItem;
   std::vector<ColumnOf<Item>> columns;
   const auto add = [&](ColumnOf<Item> column) { columns.push_back(std::move(column)); };
-  if (with_rank) add(CountColumn<&Item::rank>("rankId", 10, "The rank."));
+  if (with_rank) add(CountColumn<&Item::rank, kRank>("rankId", 10, "The rank."));
   if (of_operators) {
     add(TextColumn<&Item::top, &Top::name>("name", 36, "The operator."));
   } else {
@@ -273,7 +275,7 @@ using EventItem = RowOfRank<SlowEvent>;
 std::vector<ColumnOf<EventItem>> EventColumns() {
   using Item = EventItem;
   return {
-      CountColumn<&Item::rank>("rankId", 10, "The rank."),
+      CountColumn<&Item::rank, kRank>("rankId", 10, "The rank."),
       CountColumn<&Item::row, &SlowEvent::step, kIfKnown>("step", 8, "The step; empty: none."),
       TextColumn<&Item::row, &SlowEvent::kind>(
           "kind", 14, "kernel, communication, copy, operator, task queue, runtime call or Python."),

@@ -225,7 +225,7 @@ TEST_F(CaptureTest, OpensTheDirectoryOfTheDriverAlone) {
   dir_.Write("PROF_000001_2025/host/info.json", R"({"rank_id": 5})");
   const RankInput rank = Open("PROF_000001_2025");
   EXPECT_EQ(rank.kind, CaptureKind::kNpuRaw);
-  EXPECT_EQ(rank.host_rank, 5);
+  EXPECT_EQ(rank.rank, 5);
 }
 
 TEST_F(CaptureTest, ReadsRawDataOfAParsedCaptureOnlyWhenAsked) {

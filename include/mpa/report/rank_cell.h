@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "mpa/base/rank_names.h"
+#include "mpa/report/report.h"
+
+namespace mpa {
+
+/// The cell of a rank: its number, or the label of a capture without one. Empty for -1: not known.
+inline Cell RankCell(std::int64_t rank) {
+  if (rank < 0) return Cell();
+  return IsRankLabel(rank) ? Cell(RankName(rank)) : Cell(rank);
+}
+
+/// Ends the members that lead to the cell of a rank; empty without one.
+inline constexpr auto kRank = [](const std::optional<std::int64_t>& rank) {
+  return rank ? RankCell(*rank) : Cell();
+};
+
+}  // namespace mpa

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/base/rank_names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace mpa {
+namespace {
+
+// The labels of the process. They are few, and live as long as it does, as names of ranks do.
+class Labels {
+ public:
+  std::int64_t Find(std::string_view label) {
+    const std::lock_guard lock(mutex_);
+    auto found = std::ranges::find(labels_, label);
+    if (found == labels_.end()) found = labels_.insert(found, std::string(label));
+    return kMaxRanks + (found - labels_.begin());
+  }
+  bool Set(std::int64_t rank, std::string_view label) {
+    const std::lock_guard lock(mutex_);
+    const auto at = static_cast<std::size_t>(rank - kMaxRanks);
+    if (at >= kMost) return false;
+    const auto found = std::ranges::find(labels_, label);
+    if (found != labels_.end()) return static_cast<std::size_t>(found - labels_.begin()) == at;
+    if (at >= labels_.size()) labels_.resize(at + 1);
+    if (!labels_[at].empty()) return false;
+    labels_[at] = label;
+    return true;
+  }
+  std::string Get(std::int64_t rank) {
+    const std::lock_guard lock(mutex_);
+    const auto at = static_cast<std::size_t>(rank - kMaxRanks);
+    return at < labels_.size() && !labels_[at].empty() ? labels_[at] : "?";
+  }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{1} << 24;  // more are damaged
+
+  std::mutex mutex_;
+  std::vector<std::string> labels_;
+};
+
+Labels& AllLabels() {
+  static Labels labels;
+  return labels;
+}
+
+}  // namespace
+
+std::int64_t RankOfLabel(std::string_view label) { return AllLabels().Find(label); }
+
+bool SetRankLabel(std::int64_t rank, std::string_view label) {
+  return IsRankLabel(rank) && AllLabels().Set(rank, label);
+}
+
+std::string RankName(std::int64_t rank) {
+  if (IsRankNumber(rank)) return std::to_string(rank);
+  return IsRankLabel(rank) ? AllLabels().Get(rank) : "?";
+}
+
+std::string RankFileName(std::int64_t rank) {
+  std::string name = RankName(rank);
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_';
+  };
+  std::ranges::replace_if(name, std::not_fn(is_plain), '_');
+  return name;
+}
+
+}  // namespace mpa
