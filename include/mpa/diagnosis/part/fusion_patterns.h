@@ -29,6 +29,8 @@ using FusionRoles = std::bitset<kMaxFusionRoles>;
 FusionRoles RolesOfKernel(std::string_view type);
 /// Those of an operator of the host: "aten::relu_".
 FusionRoles RolesOfOperator(std::string_view name);
+/// Those of these names: "mul|div". Throws Error (kInternal) for one that is not there.
+FusionRoles RolesNamed(std::string_view names);
 /// True for the role of that name among `roles`.
 bool HasRole(const FusionRoles& roles, std::string_view name);
 
