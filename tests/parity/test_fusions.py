@@ -34,9 +34,10 @@ CAPTURES = HERE.parents[1] / "testdata" / "captures"
 STEPS = 2  # of the capture, of which the first one has the chain
 FORMS = ("text_base_ascend_pt", "db_base_ascend_pt", "text_level0_ascend_pt")
 SHAPE = "8,64"
-READS = {"MatMulV2": "8,64;64,64", "MatMulV3": "8,64;64,64", "BatchMatMul": "8,64;64,64", "BatchMatMulV2": "8,64;64,64", "Conv2D": "8,64;3,3",
-         "BiasAdd": "8,64;64", "Concat": "8,32;8,32", "ConcatD": "8,64;8,64"}
-WRITES = {"ConcatD": "16,64", "Neg": "8,32"}
+READS = {"MatMulV2": "8,64;64,64", "MatMulV3": "8,64;64,64", "BatchMatMul": "8,64;64,64",
+         "BatchMatMulV2": "8,64;64,64", "Conv2D": "8,64;3,3", "BiasAdd": "8,64;64", "Concat": "8,32;8,32",
+         "ConcatD": "8,64;8,64", "Pack": "16,64;16,64"}
+WRITES = {"ConcatD": "16,64", "Neg": "8,32", "Pack": "32,64"}
 
 # The end of the key, the kernels, and which of them stay beside the longest.
 CHAINS = [
@@ -77,6 +78,8 @@ CHAINS = [
     ("rotary_mul", "Neg Concat Mul Add", ""),
     ("gating", "SoftmaxV2 TopKV2", ""),
 ]
+# Types in a row tell nothing of these: shapes have to be recorded.
+WITH_SHAPES = [("cat_cat", "ConcatD Pack", "")]
 BREAKERS = {"Reshape": "Reshape", "DropOutDoMaskV3": "Dropout", "Cast": "Cast", "TransData": "TransData",
             "Transpose": "Transpose"}
 BROKEN = [(f"{key}/{name}", f"{first} {kernel} {rest}", stays + (kernel if name == "Dropout" else ""))
@@ -149,6 +152,13 @@ def judge_chain(tool, form, chain, scratch):
         yield f"its place is {row['name']}"
 
 
+def judge_number(tool, form, keys, scratch):
+    """As many patterns are known as are planted, and none of them is there unplanted."""
+    fusions = advice(tool, copy_of(form, scratch)).get("fusions")
+    if fusions != {"known": len(keys), "open": []}:
+        yield f"says {fusions}, {len(keys)} are planted"
+
+
 def judge_silence(tool, form, spoil, scratch):
     """No chain of a convolution where one of its pieces is spoilt."""
     capture = copy_of(form, scratch)
@@ -218,11 +228,12 @@ def main():
     args = parser.parse_args()
     tool = Path(args.tool).resolve()
     # All of them as text; what is read from a database, or from names, differs in few ways.
-    cases = [(f"{form} {chain[1]}", judge_chain, form, chain)
-             for form, chains in zip(FORMS, (CHAINS + BROKEN, CHAINS[::7] + BROKEN[::2], CHAINS[::7] + BROKEN[1::2]))
+    chains_of = (CHAINS + WITH_SHAPES + BROKEN, CHAINS[::7] + BROKEN[::2], CHAINS[::7] + BROKEN[1::2])
+    cases = [(f"{form} {chain[1]}", judge_chain, form, chain) for form, chains in zip(FORMS, chains_of)
              for chain in chains]
     cases += [(f"{form} {spoil.__name__}", judge_silence, form, spoil) for form in FORMS[:2]
               for spoil in (on_another_stream, of_other_tensors)]
+    cases.append(("unplanted", judge_number, FORMS[0], {chain[0] for chain in CHAINS + WITH_SHAPES}))
     with tempfile.TemporaryDirectory() as scratch:
         def judge(number):
             name, how, form, what = cases[number]

@@ -60,7 +60,8 @@ def kernels(capture):
                 "COMPUTE_TASK_INFO c JOIN TASK t ON t.globalTaskId = c.globalTaskId "
                 "JOIN STRING_IDS n ON n.id = c.name LEFT JOIN STRING_IDS o ON o.id = c.opType")]
     else:
-        found = [Kernel(i, row["Name"], row["Type"], int(row["Stream ID"]) if row.get("Stream ID", "").isdigit() else None,
+        found = [Kernel(i, row["Name"], row["Type"],
+                        int(row["Stream ID"]) if row.get("Stream ID", "").isdigit() else None,
                         ns(row["Start Time(us)"]), ns(row["Duration(us)"])) for i, row in enumerate(_rows(capture))]
     return sorted((k for k in found if not k.name.startswith("hcom")), key=lambda kernel: kernel.start)
 
