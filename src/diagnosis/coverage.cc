@@ -28,6 +28,7 @@ class CauseCoverage {
     if (!ShapeOfPipeline(job_).complete)
       Miss(Record::kStages, {"a rank of every pipeline stage", "每个流水级至少一张卡"}, kMoreRanks);
     FindMissingRanks();
+    FindMissingFusions();
   }
 
   void FindOthers() {
@@ -131,6 +132,20 @@ class CauseCoverage {
     } else if (!Any([](const RankDiagnosis& part) { return part.rated_mhz > 0; })) {
       Miss(Record::kRatedClock, {"the rated clock of the cores", "AI Core 额定频率"},
            {"info.json of the device, in its PROF folder", "保留 PROF 目录下设备的 info.json"});
+    }
+  }
+
+  // Types of kernels tell fusions without shapes, too, and on GPUs operators do.
+  void FindMissingFusions() {
+    const bool by_operators = IsGpu() && diagnosis_.known_fusions > 0;
+    if (IsFound(kOpUnfused) || IsGpu()) {
+      std::erase_if(diagnosis_.not_judged,
+                    [](const NotJudged& row) { return row.finding == &kOpUnfused; });
+    }
+    if (IsGpu() && !by_operators) {
+      diagnosis_.not_judged.push_back({&kOpUnfused,
+                                       {"operators that asked for kernels", "下发 kernel 的算子"},
+                                       {"ProfilerActivity.CPU"}});
     }
   }
 

@@ -228,7 +228,8 @@ Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Threshold
 
 // All causes of a job that may be findings. Those of an area are looked for in turn, as one may
 // look at what those before it found, and areas at the same time; the order is always the same.
-std::vector<Cause> FindCauses(const Job& job) {
+// `fusions` gets the known ones that the job has not made.
+std::vector<Cause> FindCauses(const Job& job, OpenFusions& fusions) {
   static constexpr Area kSearched[] = {Area::kRanks, Area::kBalance, Area::kCommunication,
                                        Area::kHosts, Area::kDevices};
   IssuingOfRanks issuing(job.ranks);
@@ -241,6 +242,7 @@ std::vector<Cause> FindCauses(const Job& job) {
   });
   std::vector<Cause> causes;
   for (CauseSearch& search : searches) {
+    if (search.fusions) fusions = std::move(*search.fusions);
     causes.insert(causes.end(), std::make_move_iterator(search.causes.begin()),
                   std::make_move_iterator(search.causes.end()));
   }
@@ -332,7 +334,8 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   }
   diagnosis.steps_left_out = common.not_on_all;
   diagnosis.lateness = compared.operations.lateness;
-  std::vector<Cause> causes = FindCauses(job);
+  OpenFusions fusions;
+  std::vector<Cause> causes = FindCauses(job, fusions);
   std::vector<WhatIf> what_ifs;
   for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));
   const auto share_of_step = [&](double share) {
@@ -371,6 +374,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   }
   FindHiding(replays, of_findings, diagnosis);
   FindHidden(job, waterfall, what_ifs, of_findings, replays, causes, diagnosis);
+  TellFusions(job, fusions, of_findings, replays, evidence, diagnosis);
   Conclusions conclusions{job, of_findings, replays, diagnosis};
   for (const FindingInfo* finding : Catalogue()) {
     if (finding->conclude != nullptr) finding->conclude(conclusions);

@@ -69,6 +69,12 @@ void AddHidden(const std::vector<const WhatIf*>& what_ifs,
 void AddHiddenBehindOthers(StepReplays& replays, const StepReplays::Removals& others,
                            const WhatIf& what_if, FoundCause cause, Diagnosis& diagnosis);
 
+/// Says which known fusions the job has not made, and what those save that are no findings.
+/// `what_ifs`: those of the first findings, in their order.
+void TellFusions(const Job& job, const OpenFusions& fusions,
+                 const std::vector<const WhatIf*>& what_ifs, StepReplays& replays,
+                 EvidenceFinder& evidence, Diagnosis& diagnosis);
+
 /// Calls that wait so long for the device that they look guilty, and the finding that makes them
 /// wait. No finding is about them, and the step gets no shorter without these waits. `what_ifs`:
 /// those of the first findings.

@@ -118,6 +118,10 @@ void KeepDimension(const RecipeArguments& arguments, Diagnosis& diagnosis) {
   std::erase_if(diagnosis.fine, [&](const FindingInfo* finding) {
     return !IsOfDimension(*finding, dimension->second);
   });
+  if (!IsOfDimension(kOpUnfused, dimension->second)) {
+    diagnosis.known_fusions = 0;
+    diagnosis.fusions.clear();
+  }
   diagnosis.needed = DominatingFindings(diagnosis.findings, left_out);
   for (const FoundCause& finding : left_out) {
     diagnosis.floor += finding.gain;

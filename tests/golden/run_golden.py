@@ -53,7 +53,7 @@ SCREEN = {"COLUMNS": "80", "NO_COLOR": "1"}
 ABOUT_THE_CHECKOUT = "use --force to read it without this warning"
 # Command -> what follows the number. Other tests hold these numbers: check.verdicts says of each analysis whether it
 # runs, cli.help counts options, the unit tests of DiagnosisScreen count checks.
-COUNTS = {"check": "more(;|$)", "--help": "more options?,", "advisor": "checks passed$"}
+COUNTS = {"check": "more(;|$)", "--help": "more options?,", "advisor": "checks passed(;|$)"}
 
 
 class Places:

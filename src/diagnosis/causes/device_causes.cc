@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the devices compute on all ranks that could be computed faster.
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "finder.h"
+#include "fusion_chains.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/mfu/shapes.h"
@@ -15,18 +18,17 @@ constexpr Threshold kAicpuGain{"gain", 0.9, 0, 1, "a fix removes this share of t
     kFormatGain{"gain", 0.7, 0, 1, "a fix removes this share of the kernels' time"},
     kAttentionGain{"gain", 0.9, 0, 1,
                    "a fix removes this share of the kernels between the products"},
-    kAttentionReach{"reach", 8, 1, 1000, "at most this many kernels are between the products"},
-    kAttentionSequence{"sequence", 128, 0, 1e9,
-                       "shorter sequences gain little from a fused kernel"};
+    kAttentionReach{"reach", 8, 1, 1000, "at most this many kernels are between the products"};
 
 class DeviceCauses : Finder {
  public:
   using Finder::Finder;
 
   void Find() {
+    std::optional<Cause> attention = FindAttention();
     AddCategories(kOpAicpu, job_.thresholds[kAicpuGain], false);
     AddCategories(kOpFormat, job_.thresholds[kFormatGain], true);
-    AddAttention();
+    if (attention) causes_.push_back(std::move(*attention));
   }
 
  private:
@@ -80,6 +82,8 @@ class DeviceCauses : Finder {
         const GraphNode& node = nodes[i];
         if (node.kind != NodeKind::kKernel || !job_.Holds(node.step)) continue;
         if (!IsOf(finding.categories, node.category) || !IsCommon(rank, node)) continue;
+        // What stands between kernels that could be one is a matter of these.
+        if (gone && search_.Fusions().gone[rank][i]) continue;
         Remove(rank, i, share, cause);
         if (gone) RemoveCall(rank, i, share, cause.what_if.expect);
         RemoveCall(rank, i, 1, cause.what_if.bound);
@@ -103,12 +107,13 @@ class DeviceCauses : Finder {
 
   // A softmax between two batched products, and what lies around it: a fused kernel reads and
   // writes none of what they exchange.
-  void AddAttention() {
+  std::optional<Cause> FindAttention() {
     Cause cause = NewCause(job_, kOpAttention);
     TimeNs time = 0;
     std::int64_t count = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const auto& nodes = job_.Part(rank).graph.nodes;
+      search_.in_attention.emplace_back(nodes.size(), false);
       std::vector<std::uint32_t> kernels;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         if (nodes[i].kind == NodeKind::kKernel && nodes[i].step >= 0) kernels.push_back(i);
@@ -127,15 +132,16 @@ class DeviceCauses : Finder {
             time += nodes[kernels[i]].dur;
           }
           JoinToBefore(rank, kernels[at], cause);
+          for (std::size_t i = product; i <= at; ++i) search_.in_attention[rank][kernels[i]] = true;
           ++count;
         }
         product = at;
         softmax = false;
       }
     }
-    if (count == 0) return;
+    if (count == 0) return std::nullopt;
     MeasureSums(static_cast<double>(count), static_cast<double>(time), cause);
-    causes_.push_back(std::move(cause));
+    return cause;
   }
 };
 

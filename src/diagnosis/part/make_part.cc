@@ -65,6 +65,7 @@ class PartMaker {
           AddShares(trace_, timeline_, sites, stretches, names_, part_);
           AddBlocked(sites);
           if (explains_) FindOrigins(trace_, account_.clock.offset, sites, names_, part_);
+          FindKernelOperators(trace_, names_, part_);
           NameKernels(trace_, names_, part_);
           AddLaunches(trace_, steps_, part_);
         },
@@ -352,6 +353,11 @@ void CheckPart(const RankDiagnosis& part) {
   }
   for (const KernelOrigin& origin : part.origins)
     Require(is_node(origin.node) && is_name(origin.op) && is_name(origin.line));
+  for (const KernelOperators::Row& row : part.operators.rows)
+    Require(is_name(row.name) && is_name(row.shapes));
+  Require(part.operators.of_node.empty() || part.operators.of_node.size() == graph.nodes.size());
+  for (const std::uint32_t row : part.operators.of_node)
+    Require(row == KernelOperators::kNone || row < part.operators.rows.size());
   std::uint32_t share = 0;
   for (const HostPlace& place : part.places) {
     Require(is_name(place.name) && is_name(place.line) && place.share < part.shares.size());
@@ -369,7 +375,7 @@ void CheckPart(const RankDiagnosis& part) {
   }
   for (const KernelKind& kind : part.kinds) {
     Require(is_name(kind.type) && is_name(kind.shapes) && is_name(kind.types) &&
-            is_name(kind.name));
+            is_name(kind.outputs) && is_name(kind.name));
     Require(IsDuration(kind.least) && kind.bytes >= 0);
   }
   for (const OperationPart& row : part.operations) {

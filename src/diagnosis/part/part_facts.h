@@ -40,6 +40,9 @@ class PartNames {
   std::unordered_map<std::string, NameId, Hash, std::equal_to<>> numbers_;
 };
 
+/// Shapes as operators have them, "[[32, 3], [], 8]", as captures of NPUs write them: "32,3;;8".
+std::string ListedShapes(std::string_view text);
+
 /// The kinds of the kernels of the part's graph, and the clock while they ran.
 void NameKernels(const RankTrace& trace, PartNames& names, RankDiagnosis& part);
 
@@ -54,6 +57,10 @@ void AddShares(const RankTrace& trace, const HostTimeline& timeline, const CallS
 /// trace.
 void FindOrigins(const RankTrace& trace, TimeNs host_offset, const CallSites& sites,
                  PartNames& names, RankDiagnosis& part);
+
+/// The operators that asked for the kernels of a GPU; the rows of the part's graph are still those
+/// of the trace.
+void FindKernelOperators(const RankTrace& trace, PartNames& names, RankDiagnosis& part);
 
 /// Finds the host's work of the part that starts the program up, see HostShare.
 void MarkStartUp(RankDiagnosis& part);

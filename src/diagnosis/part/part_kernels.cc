@@ -22,9 +22,7 @@
 #include "part_facts.h"
 
 namespace mpa {
-namespace {
 
-// "[[32, 3], [], 8]" as captures of NPUs write it: "32,3;;8".
 std::string ListedShapes(std::string_view text) {
   std::string shapes;
   int depth = 0;
@@ -39,6 +37,8 @@ std::string ListedShapes(std::string_view text) {
   }
   return shapes;
 }
+
+namespace {
 
 // Traces of GPUs record shapes with operators: those of the innermost one that launched a kernel
 // and has any.
@@ -102,6 +102,7 @@ class KernelNamer {
         kind.cache_time += node.dur;
         kind.cache_hits += *hits * static_cast<double>(node.dur);
       }
+      if (known) NoteOutputs(row, part_.kinds[static_cast<std::size_t>(found->second)], is_new);
       node.row = found->second;
     }
     part_.rated_mhz = static_cast<std::int64_t>(chip_.frequency_mhz);
@@ -125,6 +126,16 @@ class KernelNamer {
   StringId ShapesOfKernel(std::size_t row) const {
     const StringId own = trace_.kernels.shapes[row];
     return own == StringId::kEmpty ? shapes_of_operators_.Of(row) : own;
+  }
+
+  // Those of a concatenation or a slice need not follow from what it reads.
+  void NoteOutputs(std::size_t row, KernelKind& kind, bool is_new) {
+    const std::string_view outputs = WithoutQuotes(View(trace_.kernels.output_shapes[row]));
+    if (is_new) {
+      kind.outputs = names_.Of(outputs == "N/A" ? "" : outputs);
+    } else if (part_.names[kind.outputs] != outputs) {
+      kind.outputs = names_.Of("");
+    }
   }
 
   void AddClock(const GraphNode& node) {

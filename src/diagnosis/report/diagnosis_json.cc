@@ -36,9 +36,11 @@ class DocumentMaker {
     document["skipped"] = Skipped();
     if (!of_.hidden.empty() && extent_.skipped) document["hidden"] = Hidden();
     if (!of_.fine.empty() && extent_.skipped) document["fine"] = Fine();
+    if (of_.known_fusions > 0 && extent_.skipped) document["fusions"] = Fusions();
     if (!of_.needed.empty() && extent_.symptoms) document["needed"] = Needed();
     if (!extent_.skipped) cut_.Omit("hidden", of_.hidden.size());
     if (!extent_.skipped) cut_.Omit("fine", of_.fine.size());
+    if (!extent_.skipped) cut_.Omit("fusions", of_.fusions.size());
     if (!extent_.symptoms) cut_.Omit("needed", of_.needed.size());
     if (!of_.lateness.ranks.empty() && extent_.symptoms) document["late_ranks"] = LateRanksOf();
     document["notes"] = Notes();
@@ -170,6 +172,27 @@ class DocumentMaker {
     Json ids = Json::array();
     for (const FindingInfo* finding : of_.fine) ids.push_back(finding->id);
     return ids;
+  }
+
+  Json Fusions() const {
+    Json open = Json::array();
+    for (const SeenFusion& fusion : of_.fusions) {
+      Json row = {{"key", fusion.key},
+                  {"pieces", fusion.pieces.In(language_)},
+                  {"breaker", fusion.breaker.empty() ? Json(nullptr) : Json(fusion.breaker)},
+                  {"calls_per_step", fusion.calls},
+                  {"time_ns", fusion.time},
+                  {"gone_ns", fusion.gone},
+                  {"saves_ns", fusion.saves},
+                  {"is_finding", fusion.is_finding}};
+      if (fusion.place) {
+        row["rank"] = fusion.place->rank;
+        row["name"] = cut_.Text(fusion.place->name);
+        row["start_ns"] = fusion.place->start;
+      }
+      open.push_back(std::move(row));
+    }
+    return {{"known", of_.known_fusions}, {"open", std::move(open)}};
   }
 
   Json Hidden() const {

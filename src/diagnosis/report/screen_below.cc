@@ -25,7 +25,7 @@ class ScreenBelow : Speaker {
     std::vector<std::string> lines;
     const std::size_t more = of_.findings.size() - shown;
     for (std::string& line : HiddenLines()) lines.push_back(std::move(line));
-    if (std::string counts = CountsText(more); !counts.empty()) lines.push_back(std::move(counts));
+    for (std::string& line : CountsLines(more)) lines.push_back(std::move(line));
     for (std::size_t i = 0; i < std::min(kMaxSymptoms, of_.not_causes.size()); ++i) {
       lines.push_back(SymptomLine(of_.not_causes[i]));
     }
@@ -34,13 +34,56 @@ class ScreenBelow : Speaker {
   }
 
  private:
-  std::string CountsText(std::size_t more) const {
-    const std::size_t fine = of_.fine.size();
-    if (fine == 0)
-      return more == 0 ? "" : Fill({"{} more: --json lists them", "另有 {} 项，见 --json"}, more);
-    const std::string passed = Fill({"{} checks passed", "{} 项检查通过"}, fine);
-    if (more == 0) return passed;
-    return Fill({"{} more: --json lists them; {}", "另有 {} 项，见 --json；{}"}, more, passed);
+  // "3 more: --json lists them; 24 checks passed; fusions: none of 30 known patterns"
+  std::vector<std::string> CountsLines(std::size_t more) const {
+    std::vector<std::string> texts;
+    if (more > 0)
+      texts.push_back(Fill({"{} more: --json lists them", "另有 {} 项，见 --json"}, more));
+    if (!of_.fine.empty())
+      texts.push_back(Fill({"{} checks passed", "{} 项检查通过"}, of_.fine.size()));
+    if (of_.known_fusions > 0 && of_.fusions.empty())
+      texts.push_back(Fill({"fusions: none of {} known patterns", "融合：{} 种已知模式均未出现"},
+                           of_.known_fusions));
+    const std::string text = fmt::format("{}", fmt::join(texts, Text({"; ", "；"})));
+    const std::vector<std::string> fusions = ShortFusions();
+    if (text.empty() && fusions.empty()) return {};
+    return fusions.empty() ? Wrapped(text, 2) : WithFusions(text, fusions);
+  }
+
+  // "...; fusions: 2 of 30 known patterns, too short for a finding: TransData breaks Conv +
+  // activation (0.175 ms); 1 more": in one line more, if that holds the first.
+  std::vector<std::string> WithFusions(const std::string& before,
+                                       const std::vector<std::string>& fusions) const {
+    std::string text = before.empty() ? "" : before + Text({"; ", "；"});
+    text += Fill({"fusions: {} of {} known patterns, too short for a finding: ",
+                  "融合：{1} 种已知模式中有 {0} 种，收益过小："},
+                 fusions.size(), of_.known_fusions);
+    for (std::size_t i = 0; i < fusions.size(); ++i) {
+      const std::string longer = text + (i == 0 ? "" : Text({"; ", "；"})) + fusions[i];
+      const std::size_t left = fusions.size() - i - 1;
+      const std::string rest = left == 0 ? "" : Fill({"; {} more", "；另有 {} 种"}, left);
+      if (i > 0 && Wrapped(longer + rest, 2).size() > 2) {
+        text += Fill({"; {} more", "；另有 {} 种"}, left + 1);
+        break;
+      }
+      text = longer;
+    }
+    return Wrapped(text, 2);
+  }
+
+  // Known fusions that are no findings: "TransData breaks Conv + activation (0.175 ms)".
+  std::vector<std::string> ShortFusions() const {
+    std::vector<std::string> texts;
+    for (const SeenFusion& fusion : of_.fusions) {
+      if (fusion.is_finding) continue;
+      const std::string pieces = Text(fusion.pieces);
+      const std::string chain =
+          fusion.breaker.empty() ? pieces
+                                 : Fill({"{1} breaks {0}", "{1} 打断 {0}"}, pieces, fusion.breaker);
+      const TimeNs time = std::max(fusion.saves, fusion.gone);
+      texts.push_back(Fill({"{} ({} ms)", "{}（{} ms）"}, chain, MsText(time)(time)));
+    }
+    return texts;
   }
 
   // Causes that could not be judged, by what records what they need.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpa/diagnosis/causes/bandwidths.h"
+#include "mpa/diagnosis/causes/open_fusions.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/job/issuing.h"
 #include "mpa/diagnosis/job/job.h"
@@ -49,11 +50,16 @@ struct CauseSearch {
   IssuingOfRanks& issuing;
   std::vector<Cause> causes = {};  ///< those that were found so far
   std::optional<LinkSpeeds> speeds = {};
+  /// Of kernels: by rank and node those that op.attention is about; empty: none.
+  std::vector<std::vector<bool>> in_attention = {};
+  std::optional<OpenFusions> fusions = {};
 
   const LinkSpeeds& Speeds() {
     if (!speeds) speeds.emplace(job);
     return *speeds;
   }
+  /// The known fusions; op.attention has been looked for.
+  const OpenFusions& Fusions();
 };
 
 /// A cause with its key: the id and what tells it from others.

@@ -220,6 +220,19 @@ struct NotJudged {
   Wording needs, hint;
 };
 
+/// A known fusion that the job has not made, whether or not it costs enough for a finding.
+struct SeenFusion {
+  std::string key;          ///< of the finding, if it is one: "op.unfused/conv_act/TransData"
+  Wording pieces;           ///< "Conv + activation"
+  std::string breaker;      ///< what stands between the pieces; empty: nothing
+  double calls = 0;         ///< chains per step, of the mean rank
+  TimeNs time = 0;          ///< of their kernels, per step of the mean rank
+  TimeNs gone = 0;          ///< of those that one kernel in their place saves
+  TimeNs saves = 0;         ///< per step, once all findings are fixed; of a finding, its gain
+  bool is_finding = false;  ///< it is among the findings, or hidden behind them
+  std::optional<Evidence> place{};  ///< the kernels that take most of the time that is saved
+};
+
 /// NotJudged::hint of what no capture of a GPU can hold.
 inline constexpr Wording kNotOnGpus{"traces of GPUs do not hold it", "GPU 采集不含此数据"};
 
@@ -283,9 +296,11 @@ struct Diagnosis {
   /// `after`. The largest first.
   std::vector<FoundCause> hidden;
   std::vector<const FindingInfo*> fine;  ///< were looked at and cost nothing in this job
-  std::vector<NeededFinding> needed;     ///< fixed as well, where only some findings are shown
-  std::vector<std::int64_t> culprits;    ///< ranks of faults that are not shown
-  Lateness lateness;                     ///< of all collectives, whatever causes it
+  std::size_t known_fusions = 0;    ///< patterns that op.unfused looked for; 0: nothing tells them
+  std::vector<SeenFusion> fusions;  ///< of these; those that save most first
+  std::vector<NeededFinding> needed;   ///< fixed as well, where only some findings are shown
+  std::vector<std::int64_t> culprits;  ///< ranks of faults that are not shown
+  Lateness lateness;                   ///< of all collectives, whatever causes it
   /// Captured, but not compared: see common_steps.h.
   std::vector<std::int64_t> ranks_left_out;
   std::vector<std::int64_t> ranks_without_work;  ///< of which no device work was recorded

@@ -104,6 +104,7 @@ struct BlockedPart {
 struct KernelKind {
   NameId type = 0, shapes = 0;
   NameId types = 0;          ///< of its inputs
+  NameId outputs = 0;        ///< shapes of what it makes; empty: not recorded, or they differ
   NameId name = 0;           ///< of the first of them
   TimeNs least = 0;          ///< what its multiplications take at the chip's peak; 0: not known
   std::int64_t bytes = 0;    ///< of its tensors, each read or written once; 0: not known
@@ -122,6 +123,17 @@ struct KernelOrigin {
   std::uint32_t node = 0;
   NameId op = 0;    ///< the innermost operator
   NameId line = 0;  ///< of the program, around it; see CallSites
+};
+
+/// The operators of the host that asked for kernels, where nothing else tells what kernels do: the
+/// outermost ones.
+struct KernelOperators {
+  struct Row {
+    NameId name = 0, shapes = 0;  ///< "aten::relu_", and of its inputs
+  };
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  std::vector<Row> rows;
+  std::vector<std::uint32_t> of_node;  ///< by node of the graph; empty: not looked for
 };
 
 /// Time within work of the host in which none of its threads recorded anything.
@@ -190,6 +202,7 @@ struct RankDiagnosis {
   RankGraph graph;       ///< nodes of kernels have the number of their kind as `row`
   std::vector<KernelKind> kinds;
   std::vector<KernelOrigin> origins;  ///< by node; only where a finding is to be explained
+  KernelOperators operators;          ///< of a GPU
   std::vector<HostShare> shares;
   std::vector<HostPlace> places;  ///< by share
   std::vector<SilentGap> gaps;    ///< of 1 ms or more

@@ -159,7 +159,7 @@ TEST(ElementwiseChains, PiecesOfARarePatternAreOnlyVectorKernels) {
   // Swish and Mul are SwiGLU in pieces, but take less of the step than the rule wants; the chain
   // takes more.
   const auto fill = [](PartBuilder& builder) {
-    VectorKernel(builder, "Add", 300 * kUs);
+    VectorKernel(builder, "Exp", 300 * kUs);
     VectorKernel(builder, "Swish", 15 * kUs);
     VectorKernel(builder, "Mul", 15 * kUs);
   };
