@@ -12,10 +12,12 @@ namespace mpa {
 namespace {
 
 OverallValue TimeOnly(TimeNs time) { return {.time = time}; }
-OverallValue Counted(const TimeAndCount& part) { return {.time = part.time, .number = part.count}; }
+OverallValue TimedAndCounted(const TimeAndCount& part) {
+  return {.time = part.time, .number = part.count};
+}
 
 OverallValue Categorised(const OverallMetrics& side, const TimeAndCount& part) {
-  OverallValue value = Counted(part);
+  OverallValue value = TimedAndCounted(part);
   value.known = side.has_categories;
   return value;
 }
@@ -92,7 +94,7 @@ void AddMc2(RowsBuilder& rows) {
       });
     };
     add_part("\t" + name, name, Emphasis::kPart,
-             [](const Mc2Kernel& kernel) { return Counted(kernel.total); });
+             [](const Mc2Kernel& kernel) { return TimedAndCounted(kernel.total); });
     add_part("\t\tComputing", "", Emphasis::kNone, [&](const Mc2Kernel& kernel) {
       OverallValue computing = TimeOnly(kernel.computing);
       computing.known = kernel.knows_computing;
