@@ -31,7 +31,8 @@ Parts Split(std::string_view note) {
   const std::size_t colon = note.find(": ");
   if (!note.starts_with(kRank) || colon == std::string_view::npos) return {{}, note};
   const std::string_view rank = note.substr(kRank.size(), colon - kRank.size());
-  const bool is_rank = rank == kUnknown || (!rank.empty() && std::ranges::all_of(rank, IsNumeral));
+  // A number, or the label of a capture without one.
+  const bool is_rank = !rank.empty() && rank.find(' ') == std::string_view::npos;
   return is_rank ? Parts{rank, note.substr(colon + 2)} : Parts{{}, note};
 }
 

@@ -35,7 +35,7 @@ struct CaptureGroups {
 };
 
 /// Separates captures below `directory`: by the directories that they are in, by their names, by
-/// the times in these. Captures of unknown rank are in the group of those around them.
+/// the times in these.
 CaptureGroups SeparateCaptures(const std::filesystem::path& directory,
                                std::vector<FoundRank> found);
 

@@ -15,7 +15,7 @@ namespace mpa {
 
 /// The capture of a rank.
 struct FoundRank {
-  std::int64_t rank = -1;  ///< -1: the capture does not say
+  std::int64_t rank = -1;  ///< for RankName()
   RankInput input;
   std::string group{};  ///< of captures, where several share ranks and all groups were asked for
 };

@@ -37,9 +37,10 @@ struct WrittenShard {
 };
 
 /// Condenses a share of the ranks; shares have about as many bytes to read. A part is named
-/// `<recipe>.rank<N>-<capture>.<version>.<arguments>.part`, and is kept while size, time and inode
-/// of the files of its capture are the same. A file `.job` beside the parts lists the ranks of all
-/// shares. Throws Error.
+/// `<recipe>.rank<N>-<capture>.<version>.<arguments>.part`, or `capture<N>` in place of `rank<N>`
+/// where the capture states no rank, and is kept while size, time and inode of the files of its
+/// capture are the same. A file `.job` beside the parts lists the ranks of all shares. Throws
+/// Error.
 WrittenShard WriteShard(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
                         const ShardRequest& shard);
 

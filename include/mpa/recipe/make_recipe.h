@@ -14,7 +14,7 @@ namespace mpa {
 /// The part of a rank, as `reduce` gets it.
 template <typename Part>
 struct OfRank {
-  std::int64_t rank = -1;  ///< -1: the capture does not say
+  std::int64_t rank = -1;  ///< for RankName()
   const Part& part;
 };
 

@@ -7,7 +7,7 @@
 namespace mpa {
 
 struct RankValue {
-  std::int64_t rank = -1;  ///< -1: the capture does not say
+  std::int64_t rank = -1;  ///< for RankName()
   double value = 0;
 };
 

@@ -61,7 +61,7 @@ inline constexpr const char* kResultsDatabase = "cluster_analysis.db";
 
 /// What `map` made of one rank: plain values that outlive the rank.
 struct RankPart {
-  std::int64_t rank = -1;  ///< -1: the capture does not say
+  std::int64_t rank = -1;  ///< for RankName()
   std::shared_ptr<const void> part;
 };
 
