@@ -4,7 +4,7 @@
 
     run_cluster.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is one of the classes below: agent, notebook, several.
+GROUP is one of the classes below: agent, links, notebook, several.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
@@ -109,7 +109,7 @@ class Agent(OfJob):
                 self.assertEqual(answer["status"] == "error", answer["code"] not in (0, 5))
 
 
-class LinksOfUncapturedRanks(Cli):
+class Links(Cli):
     """One rank of four has a capture, and no metadata names the ranks of its group."""
 
     LINKS = {"0-0": (4.0, 0.5), "0-1": (61.210624, 4.0), "0-3": (61.210624, 3.9)}
@@ -274,4 +274,4 @@ class Several(OfJob):
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, Agent, Notebook, Several))
+    sys.exit(main(__doc__, Agent, Links, Notebook, Several))
