@@ -4,7 +4,7 @@
 
     run_cluster.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is one of the classes below: agent, notebook, several.
+GROUP is one of the classes below: agent, links, notebook, several.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
@@ -107,6 +107,35 @@ class Agent(OfJob):
                 answer, _ = self.of_job(name)
                 self.assertIn(answer["status"], ("success", "warning", "error"))
                 self.assertEqual(answer["status"] == "error", answer["code"] not in (0, 5))
+
+
+class Links(Cli):
+    """One rank of four has a capture, and no metadata names the ranks of its group."""
+
+    LINKS = {"0-0": (4.0, 0.5), "0-1": (61.210624, 4.0), "0-3": (61.210624, 3.9)}
+
+    def test_they_are_known_by_their_group_rank(self):
+        capture = shutil.copytree(self.CAPTURES / "text_base_ascend_pt", self.scratch / "alone_ascend_pt")
+        links = {ends: {"Transport Type": "HCCS", "Transit Size(MB)": size, "Transit Time(ms)": time,
+                        "Bandwidth(GB/s)": size / time, "Op Name": "allreduce_0"}
+                 for ends, (size, time) in self.LINKS.items()}
+        (capture / "ASCEND_PROFILER_OUTPUT" / "communication_matrix.json").write_text(
+            json.dumps({"step5": {"p2p": {}, "collective": {"allreduce-total@77": links}}}), encoding="utf-8")
+        result = self.run_tool("-m", "communication_matrix_sum", "-d", capture, "-o", self.out)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertIn("0 to group rank 1\n", result.out)  # the slowest: 15.303 GB/s
+        self.assertLessEqual(max(map(len, result.out.splitlines())), 80)
+        (file,) = self.out.rglob("cluster_analysis.db")
+        with sqlite3.connect(file) as database:
+            rows = database.execute("SELECT src_rank, dst_rank, src_group_rank, dst_group_rank, transit_size, bandwidth "
+                                    "FROM CommunicationMatrixByGroupRank WHERE hccl_op_name = 'Total Op Info'").fetchall()
+        database.close()
+        self.assertEqual([row[:5] for row in rows], [(0, None, 0, 1, 61.210624), (0, None, 0, 3, 61.210624)])
+        self.assertAlmostEqual(rows[1][5], 61.210624 / 3.9)
+        result = self.run_tool("-m", "communication_matrix", "-d", capture, "-o", self.out)
+        (file,) = self.out.rglob("cluster_communication_matrix_by_group_rank.json")
+        (steps,) = json.loads(file.read_text(encoding="utf-8")).values()
+        self.assertEqual(steps["step5"]["Total Op Info@77"]["0-3"]["Transit Size(MB)"], 61.210624)
 
 
 class Notebook(OfJob):
@@ -245,4 +274,4 @@ class Several(OfJob):
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, Agent, Notebook, Several))
+    sys.exit(main(__doc__, Agent, Links, Notebook, Several))

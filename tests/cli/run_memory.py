@@ -91,7 +91,7 @@ class Memory(Cli):
                                 "estimated_parameter_bytes": WEIGHT_KB * KB})
 
     def test_steps_and_growth(self):
-        """The list gains 64 KB in each step; of the last two it is too early to tell."""
+        """The list gains 64 KiB in each step; of the last two it is too early to tell."""
         for form in ("text", "trace"):
             with self.subTest(form):
                 sheets = self.sheets(self.job(Run(steps=5, leak_kb=64), form))
@@ -106,7 +106,7 @@ class Memory(Cli):
                                  (4, 4, 4 * 64 * KB, 4 * 64 * KB))
                 self.assertEqual((leak["first_step"], leak["last_step"]), (5, 8))
                 result = self.run_memory(self.job(Run(steps=5, leak_kb=64), form))
-                self.assertIn("growth: 64.00 KB a step on rank 0; leaks on 1 of 1 rank", result.out)
+                self.assertIn("growth: 65.54 kB a step on rank 0; leaks on 1 of 1 rank", result.out)
                 self.assertIn("model.py:42", result.out)
         sheets = self.sheets(self.job(Run(steps=5)))
         self.assertEqual((sheets["MemoryGrowth"], sheets["MemoryRanks"][0]["growth_per_step_bytes"]), ([], 0))

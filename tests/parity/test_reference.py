@@ -106,6 +106,10 @@ def confirm(name, expected, rows):
                     if not any(objections(wanted, of(other[name]), alike))]
 
 
+# What the reference leaves out, see docs/differences.md#links-of-the-job.
+OWN = ("CommunicationMatrixByGroupRank", "cluster_communication_matrix_by_group_rank.json")
+
+
 def kind_of(table, column):
     return next((kind for kind in KINDS if fnmatch.fnmatchcase(table, kind[0]) and fnmatch.fnmatchcase(column, kind[1])), None)
 
@@ -119,6 +123,8 @@ class Result:
         recipe, theirs = words[words.index("-m") + 1], golden_cases.recorded(content, data)
         wrong, kinds, expected = [], Counter(), None
         for name in dict.fromkeys([*theirs, *tables]):
+            if name in OWN:  # tests/parity/test_modes.py holds it against the captures
+                continue
             if name not in theirs or name not in tables:
                 wrong.append(f"{name}: only one of the two has it")
                 continue

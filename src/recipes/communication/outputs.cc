@@ -400,8 +400,8 @@ void AddLinkLines(const LinkSums& sums, Report& report) {
   const auto transports = LinksByTransport(sums);
   if (transports.empty()) return;
   const ScreenList list(
-      2, {ScreenText("GB/s of links", 16), ScreenNumber("links", 6), ScreenNumber("min", 12, 3),
-          ScreenNumber("median", 12, 3), ScreenNumber("max", 12, 3), ScreenText("slowest")});
+      2, {ScreenText("GB/s of links", 13), ScreenNumber("links", 5), ScreenNumber("min", 9, 3),
+          ScreenNumber("median", 9, 3), ScreenNumber("max", 9, 3), ScreenText("slowest")});
   report.lines.push_back(list.Heading());
   for (const auto& [transport, links] : transports) {
     const Link &slowest = links.front(), &fastest = links.back();
