@@ -145,9 +145,9 @@ class Help(UsageCli):
 class Spelling(Cli):
     """Ways to write the same command line."""
 
-    def assert_same(self, *arguments, **settings):
+    def assert_same(self, *arguments, options=(), **settings):
         shutil.rmtree(self.out, ignore_errors=True)
-        expected = self.compare()
+        expected = self.compare(*options)
         shutil.rmtree(self.out, ignore_errors=True)
         result = self.run_tool("compare", *arguments, **settings)
         self.assert_compared(result)
@@ -158,7 +158,8 @@ class Spelling(Cli):
         self.assert_same("--profiling_path", NEW, "--benchmark_profiling_path", BASE,
                          "--output_path", self.out)
         self.assert_same("--profiling-path", NEW, "--benchmark-profiling-path", BASE,
-                         "--output-path", self.out, "--enable-profiling-compare")
+                         "--output-path", self.out, "--enable-profiling-compare",
+                         options=["--enable_profiling_compare"])
         self.assert_same(f"--profiling_path={NEW}", f"--benchmark-profiling-path={BASE}",
                          f"--output-path={self.out}")
 

@@ -123,8 +123,7 @@ Advice LoaderAdvice() {
               {{"persistent_workers=True"}, SetOption("DataLoader.persistent_workers", true)}),
            If(UsesWorkers, {{"use more workers (num_workers)", "增加 num_workers"},
                             MoreOf("DataLoader.num_workers")}),
-           If(UsesWorkers, {{"load further ahead (prefetch_factor=4 or more)",
-                             "提前加载更多批次（prefetch_factor=4 或更大）"},
+           If(UsesWorkers, {{"set prefetch_factor=4 or more", "设置 prefetch_factor=4 或更大"},
                             MoreOf("DataLoader.prefetch_factor")})}};
 }
 

@@ -244,14 +244,13 @@ std::string LaunchText(const Interval& before, const Interval& behind) {
 
 }  // namespace
 
-Reason ReasonOf(const Gap& gap) {
+Reason ReasonOf(const Gap& gap, std::string_view runtime) {
   Reason reason;
   if (gap.maybe_busy) {
     reason.cause = Cause::kMaybeBusy;
     reason.text =
-        "Perhaps not idle: the first recorded work of a stream began long after its launch, "
-        "earlier "
-        "work is not recorded.";
+        "Perhaps not idle: the first recorded work of a stream began long after its launch; "
+        "earlier work is not recorded.";
     return reason;
   }
   if (!gap.tasks.empty()) {
@@ -269,7 +268,7 @@ Reason ReasonOf(const Gap& gap) {
   if (before.call && behind.call) reason.runtime_idle = behind.call->end - before.call->end;
   if (!reason.runtime_idle) {
     reason.text = fmt::format("Skip free analysis due to no {} dispatch time.",
-                              reason.framework_idle ? "CANN" : "pytorch");
+                              reason.framework_idle ? runtime : "pytorch");
     return reason;
   }
   if (!reason.framework_idle) {
@@ -286,7 +285,8 @@ Reason ReasonOf(const Gap& gap) {
     return reason;
   }
   reason.cause = Cause::kRuntime;
-  reason.text = "Abnormal CANN layer: " + LaunchText(*before.call, *behind.call);
+  reason.text =
+      fmt::format("Abnormal {} layer: {}", runtime, LaunchText(*before.call, *behind.call));
   return reason;
 }
 

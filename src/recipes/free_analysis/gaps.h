@@ -73,7 +73,8 @@ struct Reason {
   std::string text;
 };
 
-Reason ReasonOf(const Gap& gap);
+/// `runtime` is what the layer below the framework is called on the rank's device.
+Reason ReasonOf(const Gap& gap, std::string_view runtime = "CANN");
 
 // What the account of the rank's steps says of its free time and of single gaps.
 

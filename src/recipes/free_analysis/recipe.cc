@@ -63,8 +63,9 @@ IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& argume
           ? free_analysis::FindReferenceGaps(trace, static_cast<std::size_t>(most))
           : free_analysis::FindGaps(trace, accounts.Account(), static_cast<std::size_t>(most));
   for (const Gap& gap : gaps) {
-    part.longest.push_back(
-        {gap.time, gap.step, gap.from, gap.to, ReasonOf(gap), accounts.Of(gap.time)});
+    part.longest.push_back({gap.time, gap.step, gap.from, gap.to,
+                            ReasonOf(gap, part.collectives.on_gpu ? "CUDA" : "CANN"),
+                            accounts.Of(gap.time)});
   }
   const CategoryTimes categories = accounts.Categories();
   for (std::size_t category = 0; category < kTimeCategories; ++category) {

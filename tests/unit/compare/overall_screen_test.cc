@@ -71,7 +71,7 @@ TEST(OverallScreen, SaysWhatOneSideDoesNotTell) {
   for (StringId& core : level0.trace.kernels.core) core = StringId::kEmpty;
   level0.trace.comm_tasks = {};
   RankBuilder level1 = ScreenRank(4 * kScreenMs, 3 * kScreenMs);
-  level1.trace.memory_samples.Append({.reserved_bytes = 3LL << 30});
+  level1.trace.memory_samples.Append({.reserved_bytes = 3'000'000'000});
   const std::string text = ScreenText(level0, level1);
   for (const char* row :
        {"  Matmul                              N/A       4.000         N/A       N/A",

@@ -31,11 +31,11 @@ TEST(ScreenListTest, CellsWithoutNumberSayWhy) {
 }
 
 TEST(ScreenListTest, ColumnsSayWhatTheirNumbersAre) {
-  const AmountScale scale(Quantity::kBytes, 3 << 20);
+  const AmountScale scale(Quantity::kBytes, 3'000'000);
   const ScreenList list(0, {ScreenMs("ms", 8), ScreenUs("us", 8), ScreenRatio("MFU", 7),
                             ScreenChange("change", 8, 1), ScreenAmount(scale.unit(), 6, scale)});
   EXPECT_EQ(list.Heading(), "      ms       us     MFU   change     MB");
-  EXPECT_EQ(list.Line(1'234'500, 1250.4, 0.357, 1.25, 3 << 19),
+  EXPECT_EQ(list.Line(1'234'500, 1250.4, 0.357, 1.25, 1'500'000),
             "   1.234      1.3  35.7 %     +1.2  1.500");
   EXPECT_EQ(
       list.Line(std::optional<double>(), "few", std::optional<double>(), -2.5, NoNumber::kUnknown),

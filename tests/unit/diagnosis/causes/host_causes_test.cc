@@ -147,8 +147,7 @@ std::string AdviceOnLoader(const std::string& iterator) {
 TEST(HostCauses, WhoLoadsDataTellsWhatToDo) {
   EXPECT_EQ(AdviceOnLoader("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"),
             "load in other processes (num_workers=4 or more); persistent_workers=True");
-  const std::string with_workers =
-      "use more workers (num_workers); load further ahead (prefetch_factor=4 or more)";
+  const std::string with_workers = "use more workers (num_workers); set prefetch_factor=4 or more";
   EXPECT_EQ(AdviceOnLoader("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"),
             with_workers);
   EXPECT_EQ(AdviceOnLoader("torch/utils/data/dataloader.py(701): __next__"), with_workers);

@@ -78,7 +78,11 @@ TEST(CommunicationSums, LinksAreInRanksOfTheJob) {
                                                .bandwidth = 4,
                                                .op = ""}}});
   Ranks ranks = {{6, part}};
-  EXPECT_TRUE(SumLinks(ranks, FindGroups(ranks)).links.empty());
+  const LinkSums unknown = SumLinks(ranks, FindGroups(ranks));
+  ASSERT_EQ(unknown.links.size(), 1u);
+  EXPECT_FALSE(unknown.links[0].KnowsEnds());
+  EXPECT_EQ(unknown.links[0].source_in_group, 0);
+  EXPECT_EQ(unknown.links[0].destination_in_group, 1);
   EXPECT_EQ(SumLinks(ranks, FindGroups(ranks)).notes.size(), 2u);
   part.job.groups.push_back({"g1", "dp", {2, 6}});
   const LinkSums sums = SumLinks(ranks, FindGroups(ranks));
