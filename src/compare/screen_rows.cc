@@ -58,7 +58,7 @@ void ScreenRows::Add(const AmountScale& scale, const std::string& name, int leve
 }
 
 std::vector<std::string> ScreenRows::MoreRow(std::size_t more, std::string_view sheet) {
-  return {fmt::format("({} more in {})", more, sheet), "", "", "", ""};
+  return {fmt::format("({} more in {})", more, sheet)};
 }
 
 std::vector<std::vector<std::string>> ScreenRows::Take(const char* sheet) {

@@ -30,6 +30,7 @@ std::string BorderedLine(const std::vector<std::string>& cells,
 
 std::string PlainLine(const std::vector<std::string>& cells,
                       const std::vector<std::size_t>& widths) {
+  if (cells.size() == 1) return Printable(cells.front()) + '\n';
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::string text = Printable(cells[i]);
@@ -46,6 +47,7 @@ std::vector<std::size_t> WidthsOf(const ScreenTable& table) {
     widths.push_back(CountCharacters(Printable(header)));
   }
   for (const auto& row : table.rows) {
+    if (table.plain && row.size() == 1) continue;
     for (std::size_t i = 0; i < row.size(); ++i) {
       widths[i] = std::max(widths[i], CountCharacters(Printable(row[i])));
     }

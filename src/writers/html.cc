@@ -163,6 +163,7 @@ PageTable TableOfScreen(const ScreenTable& screen) {
   PageTable table{.headers = screen.headers, .rows = screen.rows};
   if (screen.plain) {
     for (std::size_t i = 1; i < screen.headers.size(); ++i) table.numbers.push_back(i);
+    for (auto& row : table.rows) row.resize(screen.headers.size());
   }
   return table;
 }

@@ -288,8 +288,8 @@ class PartSheet {
 struct ScreenTable {
   std::string title;
   std::vector<std::string> headers;
-  std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> heading{};  ///< lines above it
+  std::vector<std::vector<std::string>> rows;  ///< of one cell: a line across the columns
+  std::vector<std::string> heading{};          ///< lines above it
   bool plain =
       false;  ///< no borders and no title; numbers stand to the right, the first column left
 };

@@ -51,6 +51,17 @@ TEST(FormatTable, PutsNumbersOfAPlainTableToTheRight) {
             "\n");
 }
 
+TEST(FormatTable, ALineAcrossTheColumnsLeavesThemAsTheyAre) {
+  EXPECT_EQ(FormatTable({.title = "",
+                         .headers = {"Time", "Base"},
+                         .rows = {{"a", "1.0"}, {"(12 more in a sheet)"}},
+                         .plain = true}),
+            "Time  Base\n"
+            "a      1.0\n"
+            "(12 more in a sheet)\n"
+            "\n");
+}
+
 TEST(FormatTable, ShowsAllOfATitleThatIsWiderThanTheTable) {
   EXPECT_NE(FormatTable({"A rather long title", {"a"}, {{"b"}}}).find("A rather long title"),
             std::string::npos);
