@@ -96,8 +96,8 @@ TEST(MfuSummary, WeighsKernelsByTheirTime) {
   rank.AddGap("Add", 400, FlopsGap::kUnknownOperator);
   const MfuSummary summary = rank.Sum();
   EXPECT_EQ(summary.device_time, 1000);
-  EXPECT_DOUBLE_EQ(*Find(summary, "all matrix work")->Use(), (50 + 270 + 30 + 10) / 600.0);
-  EXPECT_EQ(Find(summary, "all matrix work")->duration, 600);
+  EXPECT_DOUBLE_EQ(*Find(summary, "counted matrix work")->Use(), (50 + 270 + 30 + 10) / 600.0);
+  EXPECT_EQ(Find(summary, "counted matrix work")->duration, 600);
   EXPECT_DOUBLE_EQ(*Find(summary, "matrix products")->Use(), 0.5);
   EXPECT_DOUBLE_EQ(*Find(summary, "convolutions")->Use(), 0.9);
   EXPECT_DOUBLE_EQ(*Find(summary, "attention")->Use(), 0.2);
@@ -126,7 +126,7 @@ TEST(MfuSummary, RatesStepsByTheirWallTime) {
   EXPECT_DOUBLE_EQ(*step.Use(), 350 / 1600.0);
   EXPECT_EQ(step.UseOfMeasuredClock(), std::nullopt);  // unknown of two kernels
   EXPECT_EQ(summary.ShareOfTime(step), std::nullopt);
-  EXPECT_EQ(Find(summary, "all matrix work")->kernels, 4);
+  EXPECT_EQ(Find(summary, "counted matrix work")->kernels, 4);
 }
 
 TEST(MfuSummary, RatesRunsWithoutStepsByTheSpanOfTheDevice) {
