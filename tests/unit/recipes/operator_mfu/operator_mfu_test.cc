@@ -172,6 +172,21 @@ TEST(MfuSummary, TellsTheTimeOfWhatIsNotKnownAndWhy) {
   EXPECT_DOUBLE_EQ(Find(summary, "matrix products")->flops, 1000);
 }
 
+TEST(MfuSummary, SaysHowMuchMatrixWorkItDoesNotCount) {
+  MfuRank rank;
+  rank.AddUse("MatMulV2", 30, 0.5);
+  rank.AddGap("FlashAttentionScore", 100, FlopsGap::kNoArguments);
+  rank.AddGap("PagedAttentionMaskNd", 50, FlopsGap::kNoFormula);
+  rank.AddGap("Add", 400, FlopsGap::kUnknownOperator);
+  const MfuSummary summary = rank.Sum();
+  EXPECT_EQ(Find(summary, "counted matrix work")->duration, 30);
+  const MfuShare& uncounted = *Find(summary, "matrix work not counted");
+  EXPECT_EQ(uncounted.kernels, 2);
+  EXPECT_EQ(uncounted.duration, 150);
+  EXPECT_TRUE(Find(summary, "PagedAttentionMaskNd")->IsUncounted());
+  EXPECT_FALSE(Find(summary, "counted matrix work")->IsUncounted());
+}
+
 TEST(MfuSummary, OfARankWithoutMatrixWorkIsEmpty) {
   MfuRank rank;
   rank.AddGap("Add", 100, FlopsGap::kUnknownOperator);
