@@ -301,8 +301,9 @@ Command AddCompare(CLI::App& program) {
       "there; at least 4",
       "N", kHow);
   add("--op_name_map", options->op_name_map,
-      "Operators to match although their names differ: \"{'aten::add': 'aten::add_'}\"", "DICT",
-      kHow);
+      "Operators to match, and to sum on one row, although their names differ: "
+      "\"{'aten::add': 'aten::add_'}\"",
+      "DICT", kHow);
   add.Flag("--use_kernel_type", options->use_kernel_type,
            "Sum kernels by type and core (KernelTypeCompare) instead of type and shapes", kHow);
   add("--screen", options->screen,
