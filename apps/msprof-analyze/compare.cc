@@ -107,11 +107,16 @@ void WarnOfIdleOptions(const CompareCommandOptions& options,
                options.disable_details ? "--disable_details was given"
                                        : "neither operators nor memory are compared");
   }
-  if ((options.use_input_shape || !options.op_name_map.empty()) &&
-      (!matches || options.disable_details)) {
-    LogWarning("--use_input_shape and --op_name_map have no effect: {}",
-               options.disable_details ? "--disable_details was given"
-                                       : "neither operators nor memory are compared");
+  const char* const why_not = options.disable_details ? "--disable_details was given"
+                                                      : "neither operators nor memory are compared";
+  if (options.use_input_shape && (!matches || options.disable_details)) {
+    LogWarning("--use_input_shape has no effect: {}", why_not);
+  }
+  if (options.op_name_map.empty()) return;
+  if (options.compat && (!matches || options.disable_details)) {
+    LogWarning("--op_name_map has no effect: {}", why_not);
+  } else if (!matches && !enabled("api")) {
+    LogWarning("--op_name_map has no effect: operators, memory and api are not compared");
   }
 }
 
@@ -296,8 +301,9 @@ Command AddCompare(CLI::App& program) {
       "there; at least 4",
       "N", kHow);
   add("--op_name_map", options->op_name_map,
-      "Operators to match although their names differ: \"{'aten::add': 'aten::add_'}\"", "DICT",
-      kHow);
+      "Operators to match, and to sum on one row, although their names differ: "
+      "\"{'aten::add': 'aten::add_'}\"",
+      "DICT", kHow);
   add.Flag("--use_kernel_type", options->use_kernel_type,
            "Sum kernels by type and core (KernelTypeCompare) instead of type and shapes", kHow);
   add("--screen", options->screen,

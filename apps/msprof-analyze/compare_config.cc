@@ -156,8 +156,8 @@ class NameMapParser {
  public:
   explicit NameMapParser(std::string_view text) : text_(text) {}
 
-  std::map<std::string, std::string, std::less<>> Read() {
-    std::map<std::string, std::string, std::less<>> names;
+  OpNames Read() {
+    OpNames names;
     Expect('{');
     while (!Take('}')) {
       std::string from = Name();
@@ -224,8 +224,6 @@ class NameMapParser {
 
 }  // namespace
 
-std::map<std::string, std::string, std::less<>> ParseOpNameMap(std::string_view text) {
-  return NameMapParser(text).Read();
-}
+OpNames ParseOpNameMap(std::string_view text) { return NameMapParser(text).Read(); }
 
 }  // namespace mpa

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 
+#include "mpa/compare/comparison.h"
 #include "mpa/measure/kernel_masks.h"
 
 namespace mpa {
@@ -22,6 +21,6 @@ std::string DefaultCompareConfig();
 
 /// Reads the value of --op_name_map, a Python dictionary of texts such as {'aten::add': 'add'};
 /// JSON is fine, too. Throws Error (kUsage) that names the place of the mistake.
-std::map<std::string, std::string, std::less<>> ParseOpNameMap(std::string_view text);
+OpNames ParseOpNameMap(std::string_view text);
 
 }  // namespace mpa

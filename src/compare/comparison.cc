@@ -21,6 +21,7 @@
 #include "mpa/report/amount.h"
 #include "mpa/report/summary_tables.h"
 #include "op_groups.h"
+#include "op_names.h"
 
 /// Every analysis, in the order of the sheets: X(F) for the function F() of its file.
 #define MPA_COMPARISONS(X) \
@@ -57,7 +58,9 @@ CompareInput::CompareInput(const RankTrace& base, std::string base_path,
     : base_(base, std::move(base_path)),
       comparison_(comparison, std::move(comparison_path)),
       options_(std::move(options)),
-      matched_([this] { return MatchOps(Ops(Side::kBase), Ops(Side::kComparison), options_); }) {}
+      matched_([this] { return MatchOps(Ops(Side::kBase), Ops(Side::kComparison), options_); }) {
+  if (!options_.compat) options_.op_names = WithoutChains(options_.op_names);
+}
 
 // The first sheet of the workbook: what the screen says, and where to look for more.
 

@@ -20,6 +20,7 @@
 #include "mpa/compare/sequence_matching.h"
 #include "mpa/measure/module_ranges.h"
 #include "op_groups.h"
+#include "op_names.h"
 
 namespace mpa {
 namespace {
@@ -71,6 +72,7 @@ struct KernelTime {
 
 // What one side's calls of an operator in the modules of one name took.
 struct OpTime {
+  NamesOfRow names;
   std::int64_t calls = 0;
   ExactSum time;
   FirstSeen<std::string_view, KernelTime> kernels;
@@ -87,12 +89,14 @@ struct OpTime {
 
 using OpTimes = FirstSeen<std::string_view, OpTime>;
 
-// The operators of modules by name.
-OpTimes OpsOf(const RankTrace& trace, const ModuleCalls& calls) {
+// The operators of modules by the row that they stand on.
+OpTimes OpsOf(const RankTrace& trace, const ModuleCalls& calls, const CompareOptions& options) {
   OpTimes times;
   for (const Module* module : calls) {
     for (const ModuleOp& op : module->ops) {
-      OpTime& time = times[trace.strings.View(trace.host_ops.name[op.op])];
+      const std::string_view name = trace.strings.View(trace.host_ops.name[op.op]);
+      OpTime& time = times[RowKeyOf(name, options)];
+      time.names.Add(name);
       ++time.calls;
       for (const DeviceWork& work : op.work) {
         KernelTime& kernel = time.kernels[NameOf(trace, work)];
@@ -143,11 +147,14 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Mo
   sheet.rows.push_back(std::move(total));
 
   static const OpTime kNone;
-  Join(OpsOf(input.Trace(Side::kBase), base), OpsOf(input.Trace(Side::kComparison), comparison),
-       [&](std::string_view op, const OpTime* base_time, const OpTime* comparison_time) {
+  Join(OpsOf(input.Trace(Side::kBase), base, input.options()),
+       OpsOf(input.Trace(Side::kComparison), comparison, input.options()),
+       [&](std::string_view, const OpTime* base_time, const OpTime* comparison_time) {
          const std::array times = {base_time != nullptr ? base_time : &kNone,
                                    comparison_time != nullptr ? comparison_time : &kNone};
-         Row row = FirstCells(module_class, level, name, std::string(op));
+         NamesOfRow names;
+         for (const OpTime* time : times) names.Add(time->names);
+         Row row = FirstCells(module_class, level, name, names.Text());
          for (const OpTime* time : times) {
            AppendCells(row, time->Kernels(), time->time.Ms(), time->calls, Cell());
          }
@@ -312,7 +319,8 @@ class DetailRows {
     if (module == nullptr) return of_ops;
     of_ops.reserve(module->ops.size());
     for (const ModuleOp& op : module->ops) {
-      of_ops.push_back(keys.try_emplace(trace.strings.View(trace.host_ops.name[op.op]),
+      const std::string_view name = trace.strings.View(trace.host_ops.name[op.op]);
+      of_ops.push_back(keys.try_emplace(RowKeyOf(name, input_.options()),
                                         static_cast<std::uint32_t>(keys.size()))
                            .first->second);
     }

@@ -6,29 +6,44 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "compare_sheet.h"
 #include "mpa/base/first_seen.h"
+#include "op_names.h"
 
 namespace mpa {
 
 std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<OpPair>& pairs) {
-  using Ops = std::vector<std::uint32_t>;
+  struct Ops {
+    NamesOfRow names;
+    std::vector<std::uint32_t> rows;
+  };
   using OpsByName = FirstSeen<std::string_view, Ops>;
   OpsByName base, comparison;
   const auto add = [&](Side side, std::optional<std::uint32_t> op, OpsByName& ops) {
     if (!op) return;
     const RankTrace& trace = input.Trace(side);
-    ops[trace.strings.View(trace.host_ops.name[*op])].push_back(*op);
+    const std::string_view name = trace.strings.View(trace.host_ops.name[*op]);
+    Ops& of_name = ops[RowKeyOf(name, input.options())];
+    of_name.names.Add(name);
+    of_name.rows.push_back(*op);
   };
   for (const OpPair& pair : pairs) {
     add(Side::kBase, pair.base, base);
     add(Side::kComparison, pair.comparison, comparison);
   }
   std::vector<OpGroup> groups;
-  Join(base, comparison, [&](std::string_view name, const Ops* before, const Ops* after) {
-    groups.push_back({std::string(name), before != nullptr ? *before : Ops(),
-                      after != nullptr ? *after : Ops()});
+  Join(base, comparison, [&](std::string_view, const Ops* before, const Ops* after) {
+    NamesOfRow names;
+    OpGroup& group = groups.emplace_back();
+    for (const auto& [ops, rows] :
+         {std::pair(before, &group.base), std::pair(after, &group.comparison)}) {
+      if (ops == nullptr) continue;
+      names.Add(ops->names);
+      *rows = ops->rows;
+    }
+    group.name = names.Text();
   });
   return groups;
 }

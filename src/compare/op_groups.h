@@ -14,9 +14,10 @@
 
 namespace mpa {
 
-/// The operators of both sides that have one name, as rows of their host operators.
+/// The operators of both sides that have one name, or names that are declared equal, as rows of
+/// their host operators.
 struct OpGroup {
-  std::string name;
+  std::string name;  ///< or several, "aten::conv2d = aten::_conv"
   std::vector<std::uint32_t> base, comparison;
 
   const std::vector<std::uint32_t>& Of(Side side) const {

@@ -18,6 +18,7 @@ namespace {
 constexpr double kFp16PerCycle = 2.0 * 16 * 16 * 16;
 // Operations of other types in the time of one of FP16.
 constexpr double kInt8PerFp16 = 2;
+constexpr double kFp8PerFp16 = 2;
 constexpr double kHf32PerFp16 = 0.5;
 constexpr double kFp32PerFp16 = 0.25;
 
@@ -28,6 +29,8 @@ std::optional<double> RateOf(TypeClass type, bool multiplies_fp32) {
   switch (type) {
     case TypeClass::kInt8:
       return kInt8PerFp16;
+    case TypeClass::kFp8:
+      return kFp8PerFp16;
     case TypeClass::kFp16:
       return 1;
     case TypeClass::kHf32:
@@ -69,7 +72,7 @@ TypeClass TypeClassOf(std::string_view type, bool hf32) {
 }
 
 std::string_view Text(TypeClass type) {
-  constexpr std::string_view kTexts[] = {"", "INT4", "INT8", "FP16", "HF32", "FP32"};
+  constexpr std::string_view kTexts[] = {"", "INT4", "INT8", "FP8", "FP16", "HF32", "FP32"};
   return kTexts[static_cast<std::size_t>(type)];
 }
 

@@ -97,7 +97,7 @@ Flops Plain(const Operands& operands) {
   const std::size_t rank = filter.size();
   const auto outputs = FilterOutputs(operands.filter);
   const auto channels = Channels(operands.result);
-  if ((rank != 4 && rank != 5) || result.size() != rank || operands.image.shape->size() != rank ||
+  if (rank < 3 || rank > 5 || result.size() != rank || operands.image.shape->size() != rank ||
       !outputs || !channels || !Channels(operands.image)) {
     return Unknown(FlopsGap::kUnsupportedLayout);
   }

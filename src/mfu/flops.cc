@@ -88,7 +88,11 @@ std::string_view Text(FlopsGap gap) {
                                          "bad sequence lengths",
                                          "number of heads unknown",
                                          "paged cache: sequence lengths unknown",
-                                         "no matrix work"};
+                                         "no matrix work",
+                                         "strides or flags of the operator not recorded",
+                                         "no formula for this type",
+                                         "no formula for the operator that launched it",
+                                         "no operator is known to have launched it"};
   return kTexts[static_cast<std::size_t>(gap)];
 }
 

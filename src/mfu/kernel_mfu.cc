@@ -13,6 +13,7 @@
 #include "mpa/measure/kernel_class.h"
 #include "mpa/measure/module_ranges.h"
 #include "mpa/mfu/chip_of_rank.h"
+#include "mpa/model/op_values.h"
 #include "operator_products.h"
 
 namespace mpa {
@@ -154,31 +155,92 @@ class Finder {
       mfu_.kernels[row].flops = by_texts_.FlopsByShapes(row, marks_, mark_of_kernel_[row]);
       if (mfu_.kernels[row].flops.Known()) mfu_.kernels[row].source = FlopsSource::kShapes;
     }
-    if (trace_.device == DeviceKind::kGpu) FindProducts();
+    NameUncounted();
+    if (trace_.device == DeviceKind::kGpu) CountOperators();
     for (std::size_t range = 0; range < kernels_of_range_.size(); ++range) Share(range);
   }
 
-  // Of an operator that asks for a product the kernel that multiplies; the longest, where others
-  // add up what it leaves.
-  void FindProducts() {
-    const HostOps& ops = trace_.host_ops;
+  // Types that do matrix work and have no formula.
+  void NameUncounted() {
+    std::map<StringId, bool> is_matrix_work;
+    for (std::size_t row = 0; row < kernels_.Size(); ++row) {
+      Flops& flops = mfu_.kernels[row].flops;
+      if (flops.gap != FlopsGap::kUnknownOperator) continue;
+      const StringId type = kernels_.op_type[row];
+      const auto [found, is_new] = is_matrix_work.try_emplace(type, false);
+      if (is_new) found->second = IsMatrixWork(ClassOfType(trace_.strings.View(type)));
+      if (found->second) flops.gap = FlopsGap::kNoFormula;
+    }
+  }
+
+  // Of a GPU, an operator with a formula and its kernels that do matrix work.
+  struct CountedOp {
+    OperatorProduct product;
+    std::vector<std::uint32_t> rows;
+  };
+
+  // The operations of GPUs, which record no shapes of kernels: those of the innermost operator
+  // around the launch that has a formula.
+  void CountOperators() {
+    for (std::size_t row = 0; row < kernels_.Size(); ++row) {
+      KernelMfu& kernel = mfu_.kernels[row];
+      kernel.work = ClassOfName(trace_.strings.View(kernels_.name[row]));
+      if (IsMatrixWork(kernel.work)) kernel.flops.gap = FlopsGap::kNoLauncher;
+    }
+    const Nesting nesting(SpansOf(trace_.host_ops));
+    std::map<std::int64_t, CountedOp> counted;
+    std::map<std::int64_t, std::int64_t> counted_around;  // an operator, and the one with a formula
     for (const OpWork& work : work_.ops) {
-      const auto product = ProductOf(trace_.strings.View(ops.name[work.op]),
-                                     trace_.strings.View(ops.shapes[work.op]),
-                                     trace_.strings.View(ops.types[work.op]));
-      if (!product) continue;
-      const DeviceWork* longest = nullptr;
-      for (const DeviceWork& kernel : work.kernels) {
-        if (!kernel.IsComputeKernel() || !IsMatrixWork(ClassOfName(NameOf(trace_, kernel))))
-          continue;
-        if (longest == nullptr || kernel.dur > longest->dur) longest = &kernel;
+      for (const DeviceWork& device : work.kernels) {
+        if (!device.IsComputeKernel()) continue;
+        const auto row = static_cast<std::uint32_t>(device.kernel);
+        KernelMfu& kernel = mfu_.kernels[row];
+        if (!IsMatrixWork(kernel.work)) continue;
+        const auto [found, is_new] = counted_around.try_emplace(work.op, Nesting::kNone);
+        if (is_new) found->second = FindCounted(work.op, nesting, counted);
+        kernel.counted_op = found->second;
+        kernel.flops.gap = FlopsGap::kUnknownLauncher;
+        if (kernel.counted_op >= 0) counted[kernel.counted_op].rows.push_back(row);
       }
-      if (longest == nullptr) continue;
-      KernelMfu& kernel = mfu_.kernels[static_cast<std::size_t>(longest->kernel)];
-      kernel.flops = product->flops;
-      kernel.type = product->type;
-      kernel.of_operator = true;
-      if (kernel.flops.Known()) kernel.source = FlopsSource::kShapes;
+    }
+    for (const auto& [op, with_formula] : counted) ShareOf(with_formula);
+  }
+
+  std::int64_t FindCounted(std::int64_t op, const Nesting& nesting,
+                           std::map<std::int64_t, CountedOp>& counted) {
+    const HostOps& ops = trace_.host_ops;
+    for (; op != Nesting::kNone; op = nesting.Parent(static_cast<std::size_t>(op))) {
+      if (counted.contains(op)) return op;
+      const auto row = static_cast<std::size_t>(op);
+      const auto text = [&](StringId id) { return trace_.strings.View(id); };
+      const auto [known, is_new] =
+          products_.try_emplace({ops.name[row], ops.shapes[row], ops.types[row]});
+      if (is_new) {
+        const OpTypes types = SplitOpTypes(text(ops.types[row]));
+        known->second = ProductOf(
+            text(ops.name[row]),
+            {.shapes = text(ops.shapes[row]), .types = types.types, .values = types.values});
+      }
+      if (!known->second) continue;
+      counted[op].product = *known->second;
+      return op;
+    }
+    return Nesting::kNone;
+  }
+
+  void ShareOf(const CountedOp& counted) {
+    std::vector<std::int64_t> weights;
+    for (const std::uint32_t row : counted.rows)
+      weights.push_back(std::max<TimeNs>(kernels_.dur[row], 1));
+    const std::vector<std::int64_t> parts = Divide(counted.product.flops.count, weights);
+    for (std::size_t i = 0; i < counted.rows.size(); ++i) {
+      KernelMfu& kernel = mfu_.kernels[counted.rows[i]];
+      kernel.flops = counted.product.flops;
+      kernel.type = counted.product.type;
+      kernel.work = counted.product.work;
+      if (!kernel.flops.Known()) continue;
+      kernel.flops.count = parts[i];
+      kernel.source = FlopsSource::kShapes;
     }
   }
 
@@ -221,7 +283,9 @@ class Finder {
   std::vector<std::uint32_t> MatrixKernels(const std::vector<std::uint32_t>& rows) const {
     std::vector<std::uint32_t> by_operator, by_core;
     for (const std::uint32_t row : rows) {
-      if (mfu_.kernels[row].flops.gap != FlopsGap::kUnknownOperator) by_operator.push_back(row);
+      const FlopsGap gap = mfu_.kernels[row].flops.gap;
+      if (gap != FlopsGap::kUnknownOperator && gap != FlopsGap::kNoFormula)
+        by_operator.push_back(row);
       if (RunsOnCubeCores(trace_.strings.View(kernels_.core[row]))) by_core.push_back(row);
     }
     if (!by_operator.empty()) return by_operator;
@@ -255,7 +319,7 @@ class Finder {
       kernel.use.gap = PeakGap::kNoFlops;
       return;
     }
-    if (rule_ == MfuRule::kRangesAndShapes && !kernel.of_operator)
+    if (rule_ == MfuRule::kRangesAndShapes && kernel.counted_op < 0)
       kernel.type = by_texts_.TypeOf(row);
     kernel.peak_tflops = PeakOf(chip_, kernel.type).tflops;
     kernel.use = UtilisationOf(kernel.flops, kernels_.dur[row], chip_, kernel.type);
@@ -271,6 +335,7 @@ class Finder {
   const ChipPeak& chip_;
   const MfuRule rule_;
   ByTexts by_texts_;
+  std::map<std::tuple<StringId, StringId, StringId>, std::optional<OperatorProduct>> products_;
   AttentionMarks marks_;
   FlopsRanges ranges_;
   std::vector<std::vector<std::uint32_t>> kernels_of_range_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/mfu/module_mfu.h"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "mpa/measure/device_work.h"
@@ -40,6 +42,24 @@ std::string AverageMfu(const ModuleStatisticRow& row, const RankMfu& mfu,
         mean.count > 0 ? Percent(mean.sum / static_cast<double>(mean.count)) : std::string(unknown);
   }
   return text;
+}
+
+RatedKernels CountRated(const RankMfu& mfu) {
+  RatedKernels rated;
+  for (const KernelMfu& kernel : mfu.kernels) {
+    if (!kernel.use.Known()) continue;
+    ++rated.count;
+    if (kernel.use.ratio > 1) ++rated.impossible;
+  }
+  return rated;
+}
+
+void AddImpossibleMfu(std::string_view rank, const RatedKernels& rated, Report& report) {
+  if (rated.impossible == 0) return;
+  report.notes.push_back(
+      fmt::format("{}: MFU above 100 % of {} of {} kernels; the operations that were counted for "
+                  "them or the numbers of the chip are wrong",
+                  rank, rated.impossible, rated.count));
 }
 
 }  // namespace mpa

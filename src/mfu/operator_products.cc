@@ -1,85 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of products from the shapes of the operators that launch them: GPUs record none of
-// kernels.
+// Matrix work from the shapes of the operators that launch it: GPUs record none of kernels.
 #include "operator_products.h"
 
-#include <charconv>
-#include <cstdint>
-#include <system_error>
-#include <vector>
-
+#include "flops_families.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
-
-// The lists within a list of lists of numbers. What else stands there ends them.
-std::vector<Sizes> ListsIn(std::string_view text) {
-  std::vector<Sizes> lists;
-  if (!text.starts_with('[')) return lists;
-  int level = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char letter = text[at];
-    if (letter == '[' && ++level == 2) lists.emplace_back();
-    if (letter == '[' && level > 2) return {};
-    if (letter == ']') --level;
-    if (letter < '0' || letter > '9') continue;
-    std::int64_t size = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data() + at, end, size);
-    if (error != std::errc() || level != 2) return {};
-    lists.back().push_back(size);
-    at = static_cast<std::size_t>(rest - text.data()) - 1;
-  }
-  return lists;
-}
+enum class Right : std::uint8_t {
+  kPlain,       // rows, columns
+  kTransposed,  // columns, rows: the weight of a linear layer
+  kPacked,      // the same, two values of 4 bits in each element of both factors
+};
 
 struct Form {
-  std::string_view op;
+  std::string_view op;      // of a library's family of kernels the beginning
   std::size_t left, right;  // places of the factors among the inputs
-  bool transposed;          // the right one stands with its rows and columns exchanged
+  Right form = Right::kPlain;
 };
-constexpr Form kForms[] = {{"aten::mm", 0, 1, false},         {"aten::addmm", 1, 2, false},
-                           {"aten::bmm", 0, 1, false},        {"aten::baddbmm", 1, 2, false},
-                           {"aten::_scaled_mm", 0, 1, false}, {"aten::_int_mm", 0, 1, false},
-                           {"aten::linear", 0, 1, true}};
+constexpr Form kForms[] = {{"aten::mm", 0, 1},
+                           {"aten::addmm", 1, 2},
+                           {"aten::_addmm_activation", 1, 2},
+                           {"aten::bmm", 0, 1},
+                           {"aten::baddbmm", 1, 2},
+                           {"aten::addbmm", 1, 2},
+                           {"aten::_scaled_mm", 0, 1},
+                           {"aten::_int_mm", 0, 1},
+                           {"aten::linear", 0, 1, Right::kTransposed},
+                           {"vllm::rocm_unquantized_gemm", 0, 1, Right::kTransposed},
+                           {"_rocm_C::LLMM1", 0, 1, Right::kTransposed},
+                           {"_rocm_C::wvSplitK", 0, 1, Right::kTransposed},
+                           {"_rocm_C::wvSplitKQ", 0, 1, Right::kTransposed},
+                           {"_C::cutlass_scaled_mm", 1, 2},
+                           {"_C::cutlass_scaled_mm_azp", 1, 2},
+                           {"sgl_kernel::fp8_scaled_mm", 0, 1},
+                           {"sgl_kernel::int8_scaled_mm", 0, 1},
+                           {"sgl_kernel::fp8_blockwise_scaled_mm", 0, 1}};
+constexpr Form kFamilies[] = {{"aiter::gemm_a16w16", 0, 1, Right::kTransposed},
+                              {"aiter::gemm_a8w8", 0, 1, Right::kTransposed},
+                              {"aiter::batched_gemm_a8w8", 0, 1, Right::kTransposed},
+                              {"aiter::flatmm_a8w8", 0, 1, Right::kTransposed},
+                              {"vllm::rocm_aiter_gemm_a8w8", 0, 1, Right::kTransposed},
+                              {"vllm::rocm_aiter_triton_gemm_a8w8", 0, 1, Right::kTransposed},
+                              {"aiter::gemm_a4w4", 0, 1, Right::kPacked}};
 
-TypeClass ClassOfTypes(std::string_view types, std::size_t input) {
-  const std::vector<std::string_view> names = Split(types, ',');
-  if (input >= names.size()) return TypeClass::kUnknown;
-  if (ContainsAny(names[input], {"BFloat16", "Half"})) return TypeClass::kFp16;
-  return ContainsAny(names[input], {"signed char"}) ? TypeClass::kInt8 : TypeClass::kUnknown;
+const Form* FormOf(std::string_view op) {
+  for (const Form& form : kForms) {
+    if (form.op == op) return &form;
+  }
+  for (const Form& family : kFamilies) {
+    if (op.starts_with(family.op)) return &family;
+  }
+  return nullptr;
 }
 
-Flops Multiply(const Sizes& left, const Sizes& right, bool transposed) {
-  if (left.size() < 2 || right.size() < 2) return {.gap = FlopsGap::kNoShapes};
-  const std::size_t inner = right.size() - (transposed ? 1 : 2);
-  const std::size_t columns = right.size() - (transposed ? 2 : 1);
-  if (left.back() != right[inner]) return {.gap = FlopsGap::kMismatch};
-  std::int64_t count = 2;
-  for (const std::int64_t size : left) {
-    if (__builtin_mul_overflow(count, size, &count)) return {.gap = FlopsGap::kTooLarge};
-  }
-  if (__builtin_mul_overflow(count, right[columns], &count)) return {.gap = FlopsGap::kTooLarge};
-  return {.count = count};
+Flops Multiply(const Shape* left, const Shape* right, Right form) {
+  if (left == nullptr || right == nullptr || left->size() < 2 || right->size() < 2)
+    return flops::Unknown(FlopsGap::kNoShapes);
+  const bool plain = form == Right::kPlain;
+  const std::size_t inner = right->size() - (plain ? 2 : 1);
+  const std::size_t columns = right->size() - (plain ? 1 : 2);
+  if (left->back() != (*right)[inner]) return flops::Unknown(FlopsGap::kMismatch);
+  Checked count = form == Right::kPacked ? 4 : 2;
+  for (const std::int64_t size : *left) count = count * size;
+  return flops::Counted(count * (*right)[columns]);
 }
 
 }  // namespace
 
-std::optional<OperatorProduct> ProductOf(std::string_view op, std::string_view shapes,
-                                         std::string_view types) {
-  for (const Form& form : kForms) {
-    if (form.op != op) continue;
-    const std::vector<Sizes> lists = ListsIn(shapes);
-    OperatorProduct product{.flops = {.gap = FlopsGap::kNoShapes},
-                            .type = ClassOfTypes(types, form.left)};
-    if (lists.size() > form.right)
-      product.flops = Multiply(lists[form.left], lists[form.right], form.transposed);
-    return product;
+std::optional<OperatorProduct> ProductOf(std::string_view op, const OperatorTexts& texts) {
+  if (const Form* form = FormOf(op)) {
+    const OperatorInputs inputs(texts);
+    return OperatorProduct{
+        .flops = Multiply(inputs.Tensor(form->left), inputs.Tensor(form->right), form->form),
+        .type = form->form == Right::kPacked ? TypeClass::kUnknown : inputs.TypeOf(form->left)};
   }
-  return std::nullopt;
+  const OperatorInputs inputs(texts);
+  auto product = ConvolutionOf(op, inputs);
+  return product ? product : AttentionOf(op, inputs);
 }
 
 }  // namespace mpa

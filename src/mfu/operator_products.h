@@ -4,22 +4,25 @@
 #include <optional>
 #include <string_view>
 
-#include "mpa/mfu/chip_peak.h"
+#include "mpa/measure/kernel_class.h"
 #include "mpa/mfu/flops.h"
+#include "operator_inputs.h"
 
 namespace mpa {
 
-/// A product of matrices that an operator of PyTorch asks for.
+/// The matrix work that an operator of PyTorch asks for.
 struct OperatorProduct {
   Flops flops;
-  /// FP16 or INT8, whose rates to each other are those of GPUs, too; unknown for other types.
-  TypeClass type = TypeClass::kUnknown;
+  TypeClass type = TypeClass::kUnknown;  ///< see OperatorInputs::TypeOf()
+  KernelClass work = KernelClass::kMatmul;
 };
 
-/// By the shapes and types of the operator's inputs as traces of GPUs have them: "[[32, 64], [64,
-/// 8], []]", "['c10::BFloat16', 'c10::BFloat16', '']". Empty for operators that are no product of
-/// two matrices or batches of such.
-std::optional<OperatorProduct> ProductOf(std::string_view op, std::string_view shapes,
-                                         std::string_view types);
+/// By the inputs of the operator: products of matrices, convolutions, attention and their
+/// gradients, of PyTorch and of the libraries that servers use. Empty for all others.
+std::optional<OperatorProduct> ProductOf(std::string_view op, const OperatorTexts& texts);
+
+/// The parts of ProductOf(), by kind; empty for operators of other kinds.
+std::optional<OperatorProduct> ConvolutionOf(std::string_view op, const OperatorInputs& inputs);
+std::optional<OperatorProduct> AttentionOf(std::string_view op, const OperatorInputs& inputs);
 
 }  // namespace mpa

@@ -17,6 +17,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/graph_replays.h"
+#include "mpa/model/op_values.h"
 
 namespace mpa {
 namespace {
@@ -152,7 +153,7 @@ class Explanation {
     const CaptureFile trace{is_npu ? FileKind::kNpuKinetoTrace : FileKind::kKinetoTrace, file.path,
                             file.bytes};
     ReadRequest request = request_;
-    constexpr Tables kDetails = Tables::kOpDetails | Tables::kOpStacks | Tables::kPythonCalls;
+    constexpr Tables kDetails = kOpValues | Tables::kOpStacks | Tables::kPythonCalls;
     request.wanted = kNeeded | Tables::kNamedLaunches | Tables::kKernels | Tables::kDeviceTasks |
                      Tables::kCommunications | (request_.wanted & kDetails);
     AddProgressTotal(file.bytes);

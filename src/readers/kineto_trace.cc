@@ -17,6 +17,7 @@
 #include "mpa/io/numbers.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/model/device_tasks.h"
+#include "mpa/model/op_values.h"
 #include "mpa/readers/reader.h"
 #include "npu_kineto.h"
 #include "python_text.h"
@@ -166,6 +167,14 @@ class KinetoFiller {
       if (details && Is(arg.key, "Input type")) op.types = Intern(PythonText(arg.value));
       if (Is(arg.key, "Call stack")) op.stack = texts_.Intern(arg);
     }
+    if (WantsOpValues(request_.wanted)) AddValues(event, op);
+  }
+
+  void AddValues(const TraceEvent& event, HostEvent& op) {
+    const std::string_view values = event.Arg("Concrete Inputs");
+    if (values.empty()) return;
+    const std::string types(fragment_.part.strings.View(op.types));
+    op.types = Intern(fmt::format("{}\n{}", types, PythonText(values)));
   }
 
   // By which collectives, and the arrows of NPUs, find an operator.

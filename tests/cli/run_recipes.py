@@ -186,7 +186,7 @@ class Utilisation(ToyModel, Cli):
         self.assertEqual(self.table("MFUSummary", "rank_id, work, kernels, " + columns),
                          [(0, "device span", 6, 9100, None, 3e7, 3.3, 0.033, None, "")] +
                          [(0, work, 6, 840, 0.826, 3e7, 35.71, 0.3571, None, "")
-                          for work in ("all matrix work", "matrix products")])
+                          for work in ("counted matrix work", "matrix products")])
         self.assertEqual([(row[3], *row[5:]) for row in self.table("MFUWaste")],
                          [("100,250;250,100;100", 5, 780, 0.3205, 530),
                           ("100,100;100,250", 1, 60, 0.8333, 10)])

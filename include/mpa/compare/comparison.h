@@ -20,6 +20,9 @@
 /// The analyses of `compare`: each looks at both captures and writes sheets.
 namespace mpa {
 
+/// Operators by name, and the name that each is declared equal to.
+using OpNames = std::map<std::string, std::string, std::less<>>;
+
 /// What the user chose for the sheets.
 struct CompareOptions {
   bool details = true;            ///< sheets with a row for each pair of operators, modules, ...
@@ -31,8 +34,10 @@ struct CompareOptions {
   std::size_t screen_width = 80;  ///< characters of the longest line but of that table
   bool one_step = false;          ///< the captures were cut down to one step each
   std::size_t max_kernels = 0;    ///< pairs with more kernels are opened; 0: never
-  std::map<std::string, std::string, std::less<>> op_names;  ///< operator -> name to match it by
-  KernelMasks masks;                                         ///< sort kernels into categories
+  /// Operators match by the names they are declared equal to, and share a row of the statistics;
+  /// with `compat` only one by one, and not the row.
+  OpNames op_names;
+  KernelMasks masks;  ///< sort kernels into categories
 };
 
 /// Operators that belong together, as rows of the two rank's host operators; one may be missing.

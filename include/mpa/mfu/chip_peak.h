@@ -17,6 +17,7 @@ enum class TypeClass : std::uint8_t {
   kUnknown,
   kInt4,
   kInt8,
+  kFp8,
   kFp16,  ///< BF16, too
   kHf32,  ///< FP32 values multiplied with 11 bits of mantissa
   kFp32,
@@ -84,7 +85,7 @@ struct PeakTflops {
 /// A2, the matrix unit completes up to 2012 operations of FP32 and 3886 of HF32 in a cycle in which
 /// it is busy (operations / (aic_total_cycles x aic_mac_ratio) of kernel_details.csv, MatMulV3 and
 /// Conv2D), so their rates are taken for a quarter and half of FP16, 2048 and 4096. A rate of INT4
-/// is not known.
+/// is not known. GPUs that multiply FP8 do so at twice the rate of FP16 (H100, MI300X, B200).
 PeakTflops PeakOf(const ChipPeak& chip, TypeClass type);
 
 /// Trillions of operations per second; empty for kernels that took no time.

@@ -23,6 +23,10 @@ enum class FlopsGap : std::uint8_t {
   kNoHeadCount,        ///< attention: hidden sizes differ and no one tells the heads
   kPagedCache,         ///< attention: sequence lengths are on the device only
   kNotMatrixWork,      ///< beside the matrix work that the recorded operations are of
+  kNoValues,           ///< of a GPU: strides, masks or flags of the operator were not recorded
+  kNoFormula,          ///< matrix work, but of a type without a formula
+  kUnknownLauncher,    ///< of a GPU: no formula for the operator that launched it
+  kNoLauncher,         ///< of a GPU: not known which operator launched it
 };
 
 /// For people: "no formula for this operator".

@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/measure/kernel_class.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/mfu/chip_peak.h"
+#include "mpa/model/op_values.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
@@ -35,8 +37,11 @@ struct KernelMfu {
   std::int64_t op = -1;     ///< row of the host operator that launched it
   std::int64_t range = -1;  ///< position in RankMfu::ranges: operations were recorded around it
   FlopsSource source = FlopsSource::kNone;
-  bool of_operator = false;  ///< type and shapes are those of the operator that launched it
-  Flops flops;               ///< the kernel's own; of a recorded range its share
+  /// Of a GPU: the operator whose inputs tell the operations, the one that launched it or one
+  /// around that; -1: none. Its kernels have their shares of its operations.
+  std::int64_t counted_op = -1;
+  KernelClass work = KernelClass::kOther;  ///< of a GPU: which matrix work it does, if any
+  Flops flops;                             ///< the kernel's own; of a recorded range its share
   TypeClass type = TypeClass::kUnknown;
   double peak_tflops = 0;  ///< with this type; 0: unknown
   Utilisation use;
@@ -50,7 +55,7 @@ struct RankMfu {
 
 /// What FindKernelMfu() needs beside what FindOpWork() does.
 constexpr Tables kMfuTables =
-    Tables::kKernelTensors | Tables::kMstx | Tables::kChips | Tables::kCoreClocks;
+    Tables::kKernelTensors | Tables::kMstx | Tables::kChips | Tables::kCoreClocks | kOpValues;
 
 /// Which operations count.
 enum class MfuRule : std::uint8_t {
@@ -63,7 +68,9 @@ enum class MfuRule : std::uint8_t {
 
 /// The utilisation of every kernel. Recorded operations come before those by shapes: the kernels of
 /// a range that multiply matrices share its operations, by their operations by shapes or, where
-/// these are not known of all, by their durations. `chip`: see ChipOf().
+/// these are not known of all, by their durations. Of a GPU, the kernels of an operator that do
+/// matrix work share its operations by their durations. Matrix work that is not counted has the
+/// reason as its gap, other work kUnknownOperator or kNotMatrixWork. `chip`: see ChipOf().
 RankMfu FindKernelMfu(const RankTrace& trace, const ThreadGroups& groups, const AllOpWork& work,
                       const ChipPeak& chip, MfuRule rule = MfuRule::kRangesAndShapes);
 

@@ -26,28 +26,36 @@ constexpr ModuleSource LastOf(ModuleSource) { return ModuleSource::kPythonCalls;
 namespace recipes {
 namespace {
 
-using PartOfRank = OfRank<mpa::ModuleStatistic>;
+struct ModulePart {
+  mpa::ModuleStatistic statistic;
+  RatedKernels rated;
+};
 
-mpa::ModuleStatistic MapModuleStatistic(const RankTrace& trace, const RecipeArguments& arguments) {
+using PartOfRank = OfRank<ModulePart>;
+using StatisticOfRank = OfRank<mpa::ModuleStatistic>;
+
+ModulePart MapModuleStatistic(const RankTrace& trace, const RecipeArguments& arguments) {
   ModuleStatisticOptions options;
   options.without_counters = arguments.contains("without_counters");
   options.whole_backward = arguments.contains("whole_backward");
   if (arguments.contains("variants_once")) options.variants = VariantNaming::kOnce;
   const ThreadGroups groups(trace);
   const AllOpWork work = FindOpWork(trace);
-  mpa::ModuleStatistic statistic = SumModules(trace, groups, work, options);
+  ModulePart part{.statistic = SumModules(trace, groups, work, options), .rated = {}};
+  std::vector<ModuleStatisticRow>& rows = part.statistic.rows;
   const ChipPeak chip = ChipOf(trace, arguments);
   const bool compat = arguments.contains(kCompat);
   if (!compat &&
       PeakOf(chip, TypeClass::kFp16).gap == PeakGap::kNone) {  // otherwise no kernel has one
     const RankMfu mfu = FindKernelMfu(trace, groups, work, chip);
-    for (ModuleStatisticRow& row : statistic.rows) row.mfu = AverageMfu(row, mfu);
+    for (ModuleStatisticRow& row : rows) row.mfu = AverageMfu(row, mfu);
+    part.rated = CountRated(mfu);
   }
-  for (ModuleStatisticRow& row : statistic.rows) row.work = {};
-  return statistic;
+  for (ModuleStatisticRow& row : rows) row.work = {};
+  return part;
 }
 
-void AddSheet(const std::vector<PartOfRank>& parts, Report& report) {
+void AddSheet(const std::vector<StatisticOfRank>& parts, Report& report) {
   constexpr ModuleColumnNames kNames = {
       "parentModule",          "module",  "opName", "kernelList", "totalKernelDuration(ns)",
       "avgKernelDuration(ns)", "opCount", "avgMFU"};
@@ -58,7 +66,7 @@ void AddSheet(const std::vector<PartOfRank>& parts, Report& report) {
                       .in_workbook = {.shown = InWorkbook::Shown::kNever}},
                      Member<&ModuleRowOfRank::rank, kRank>});
   // Behind the columns of the Python tool, which scripts may know by their position.
-  if (std::ranges::any_of(parts, [](const PartOfRank& part) { return HasMfu(part.part.rows); })) {
+  if (std::ranges::any_of(parts, [](const auto& part) { return HasMfu(part.part.rows); })) {
     columns.push_back(ModuleMfuColumn(kNames));
   }
   ItemSheet list("ModuleStatistic", std::move(columns));
@@ -67,7 +75,7 @@ void AddSheet(const std::vector<PartOfRank>& parts, Report& report) {
 }
 
 void AddNotes(const PartOfRank& part, Report& report) {
-  const mpa::ModuleStatistic& statistic = part.part;
+  const mpa::ModuleStatistic& statistic = part.part.statistic;
   if (statistic.rows.empty()) {
     report.notes.push_back(
         fmt::format("{}: no modules with kernels; mark them with mstx ranges of the domain Module, "
@@ -85,10 +93,12 @@ void AddNotes(const PartOfRank& part, Report& report) {
     report.notes.push_back(fmt::format("{}: {} operators begin in a module and end after it",
                                        RankText(part.rank), statistic.straddlers));
   }
+  AddImpossibleMfu(RankText(part.rank), part.part.rated, report);
 }
 
 // The answer, or of a single rank the whole tree.
-void AddLines(const std::vector<PartOfRank>& parts, bool tree, std::size_t most, Report& report) {
+void AddLines(const std::vector<StatisticOfRank>& parts, bool tree, std::size_t most,
+              Report& report) {
   std::vector<std::string> lines = ModuleList(parts);
   if (lines.empty()) return;
   if (tree) {
@@ -105,17 +115,19 @@ void AddLines(const std::vector<PartOfRank>& parts, bool tree, std::size_t most,
 void ReduceModuleStatistic(const std::vector<PartOfRank>& parts, const RecipeArguments& arguments,
                            OutputSelection wanted, Report& report) {
   report.as_reference = arguments.contains(kCompat);
-  if (wanted.sheets) AddSheet(parts, report);
+  std::vector<StatisticOfRank> ranks;
+  for (const PartOfRank& part : parts) ranks.push_back({part.rank, part.part.statistic});
+  if (wanted.sheets) AddSheet(ranks, report);
   for (const PartOfRank& part : parts) AddNotes(part, report);
   const bool empty =
-      std::ranges::all_of(parts, [](const PartOfRank& part) { return part.part.rows.empty(); });
+      std::ranges::all_of(ranks, [](const auto& rank) { return rank.part.rows.empty(); });
   if (wanted.screen == Detail::kNone || empty) return;
   const bool one = parts.size() == 1;
-  if (!one || wanted.screen == Detail::kAnswer) AddLines(parts, false, 0, report);
-  if (one && wanted.screen == Detail::kMore) AddLines(parts, true, kScreenLines - 4, report);
+  if (!one || wanted.screen == Detail::kAnswer) AddLines(ranks, false, 0, report);
+  if (one && wanted.screen == Detail::kMore) AddLines(ranks, true, kScreenLines - 4, report);
   if (wanted.screen != Detail::kAll) return;
   constexpr std::size_t kAllLines = std::numeric_limits<std::size_t>::max();
-  for (const PartOfRank& part : parts) AddLines({part}, true, kAllLines, report);
+  for (const StatisticOfRank& rank : ranks) AddLines({rank}, true, kAllLines, report);
 }
 
 }  // namespace

@@ -29,6 +29,11 @@ std::string ChipText(const ChipPeak& chip) {
   return text;
 }
 
+std::string ReasonLine(const std::string& reason, bool is_uncounted) {
+  const std::string begin = is_uncounted ? "    not counted: " : "    no MFU: ";
+  return begin + CutEnd(reason, ScreenColumns() - begin.size());
+}
+
 void AddWastes(const std::vector<MfuWaste>& wastes, std::vector<std::string>& lines) {
   if (wastes.empty()) return;
   const AmountScale scale(Quantity::kTime, wastes.front().wasted);
@@ -60,7 +65,7 @@ std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summ
     lines.push_back(list.Line(share.work, share.kernels, share.duration, summary.ShareOfTime(share),
                               share.Tflops(), share.Use(), share.UseOfMeasuredClock()));
     if (share.reason.empty()) continue;
-    lines.push_back("    no MFU: " + CutEnd(share.reason, ScreenColumns() - 12));
+    lines.push_back(ReasonLine(share.reason, share.IsUncounted()));
   }
   if (summary.shares.size() > kMaxShares) {
     lines.push_back(fmt::format("  ... {} more in MFUSummary", summary.shares.size() - kMaxShares));
@@ -76,6 +81,7 @@ using Ranks = std::vector<OfRank<MfuSummary>>;
 // A kind of work on the ranks that have it.
 struct WorkOfRanks {
   std::string work, reason;
+  bool is_uncounted = false;
   std::vector<RankValue> uses, tflops, times;  // times as shares of the device's
 };
 
@@ -86,7 +92,7 @@ std::vector<WorkOfRanks> CollectWork(const Ranks& ranks) {
   for (const auto& [rank, summary] : ranks) {
     for (const MfuShare& share : summary.shares) {
       const auto [place, is_new] = places.try_emplace({share.work, share.reason}, all.size());
-      if (is_new) all.push_back({share.work, share.reason, {}, {}, {}});
+      if (is_new) all.push_back({share.work, share.reason, share.IsUncounted(), {}, {}, {}});
       WorkOfRanks& work = all[place->second];
       if (share.Use()) work.uses.push_back({rank, *share.Use()});
       if (const auto part = summary.ShareOfTime(share)) work.times.push_back({rank, *part});
@@ -163,7 +169,7 @@ std::vector<std::string> MfuSpreadScreen(const Ranks& ranks) {
     if (!work.times.empty()) cells.back() = SpreadOf(work.times).median;
     lines.push_back(list.LineOf(cells));
     if (!work.reason.empty()) {
-      lines.push_back("    no MFU: " + CutEnd(work.reason, ScreenColumns() - 12));
+      lines.push_back(ReasonLine(work.reason, work.is_uncounted));
     }
     if (!values.empty()) outliers.Add(work.work, values, text);
   }

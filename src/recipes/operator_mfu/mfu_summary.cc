@@ -13,20 +13,31 @@
 namespace mpa {
 namespace {
 
-constexpr std::string_view kProduct = "MatMul";  // what an operator of a GPU asks for
+// Of a GPU, whose kernels have none.
+std::string_view TypeOf(KernelClass work) {
+  switch (work) {
+    case KernelClass::kAttention:
+      return "Attention";
+    case KernelClass::kConvolution:
+      return "Convolution";
+    case KernelClass::kGroupedMatmul:
+      return "GroupedMatMul";
+    default:
+      return "MatMul";
+  }
+}
 
 std::string_view TypeOf(const RankTrace& trace, const KernelMfu& mfu, std::size_t row) {
-  return mfu.of_operator ? kProduct : trace.strings.View(trace.kernels.op_type[row]);
+  return IsMatrixWork(mfu.work) ? TypeOf(mfu.work) : trace.strings.View(trace.kernels.op_type[row]);
 }
 
 StringId ShapesOf(const RankTrace& trace, const KernelMfu& mfu, std::size_t row) {
-  return mfu.of_operator ? trace.host_ops.shapes[static_cast<std::size_t>(mfu.op)]
-                         : trace.kernels.shapes[row];
+  return mfu.counted_op >= 0 ? trace.host_ops.shapes[static_cast<std::size_t>(mfu.counted_op)]
+                             : trace.kernels.shapes[row];
 }
 
-std::string_view KindOf(std::string_view op_type) {
-  if (FlopsFamilyOf(op_type) == FlopsFamily::kNone) return "other recorded work";
-  switch (ClassOfType(op_type)) {
+std::string_view KindOf(KernelClass work) {
+  switch (work) {
     case KernelClass::kAttention:
       return "attention";
     case KernelClass::kConvolution:
@@ -34,6 +45,12 @@ std::string_view KindOf(std::string_view op_type) {
     default:
       return "matrix products";
   }
+}
+
+std::string_view KindOf(const KernelMfu& mfu, std::string_view op_type) {
+  if (IsMatrixWork(mfu.work)) return KindOf(mfu.work);
+  if (FlopsFamilyOf(op_type) == FlopsFamily::kNone) return "other recorded work";
+  return KindOf(ClassOfType(op_type));
 }
 
 void Add(const KernelMfu& kernel, TimeNs dur, MfuShare& share) {
@@ -60,8 +77,9 @@ class Summary {
   }
 
   MfuSummary Make() && {
-    MfuShare all;
-    all.work = "all matrix work";
+    MfuShare counted, uncounted;
+    counted.work = "counted matrix work";
+    uncounted.work = "matrix work not counted";
     std::map<std::string_view, MfuShare> kinds;
     std::map<std::pair<std::string_view, std::string_view>, MfuShare> unknown;
     for (std::size_t row = 0; row < mfu_.kernels.size(); ++row) {
@@ -69,8 +87,8 @@ class Summary {
       const TimeNs dur = trace_.kernels.dur[row];
       summary_.device_time += dur;
       if (kernel.flops.Known()) {
-        Add(kernel, dur, all);
-        Add(kernel, dur, kinds[KindOf(Type(row))]);
+        Add(kernel, dur, counted);
+        Add(kernel, dur, kinds[KindOf(kernel, Type(row))]);
         if (kernel.use.Known()) {
           AddWaste(row);
         } else if (kernel.use.gap != PeakGap::kNoChip) {  // that concerns all of them
@@ -78,13 +96,15 @@ class Summary {
         }
       } else if (kernel.flops.gap != FlopsGap::kUnknownOperator &&
                  kernel.flops.gap != FlopsGap::kNotMatrixWork) {
+        Add(kernel, dur, uncounted);
         Add(kernel, dur, unknown[{Type(row), Text(kernel.flops.gap)}]);
       }
     }
-    if (all.kernels > 0) {
+    if (counted.kernels > 0) {
       summary_.shares.push_back(Step());
-      summary_.shares.push_back(std::move(all));
+      summary_.shares.push_back(std::move(counted));
     }
+    if (uncounted.kernels > 0) summary_.shares.push_back(std::move(uncounted));
     for (auto& [kind, share] : kinds) {
       share.work = kind;
       summary_.shares.push_back(std::move(share));

@@ -9,6 +9,7 @@
 
 #include "mpa/measure/module_statistic.h"
 #include "mpa/mfu/kernel_mfu.h"
+#include "mpa/mfu/module_mfu.h"
 #include "mpa/mfu/roofline.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/recipe/make_recipe.h"
@@ -37,7 +38,7 @@ std::vector<OperatorMfuRow> OperatorMfuRows(const RankTrace& trace, const RankMf
 
 /// Kernels put together, or a span of time with the kernels in it.
 struct MfuShare {
-  std::string work;    ///< "step", "device span", "all matrix work", "attention", ...
+  std::string work;    ///< "step", "device span", "counted matrix work", "attention", ...
   std::string reason;  ///< why their operations or utilisation are not known; empty when they are
   std::int64_t kernels = 0;
   TimeNs duration = 0;   ///< of the kernels, or wall time
@@ -49,6 +50,8 @@ struct MfuShare {
   double ideal = 0, ideal_at_measured_clock = 0;
   TimeNs rated_at_measured_clock = 0;
 
+  /// The kernels do matrix work whose operations are not known: `reason` says why.
+  bool IsUncounted() const { return flops <= 0 && !reason.empty(); }
   std::optional<double> Tflops() const;
   std::optional<double> Use() const;
   std::optional<double> UseOfMeasuredClock() const;
@@ -68,7 +71,8 @@ struct MfuWaste {
 struct MfuSummary {
   ChipPeak chip;
   TimeNs device_time = 0;  ///< of all kernels
-  /// The time of the steps, all matrix work, then its kinds, then what is not known.
+  /// The time of the steps, all matrix work that is counted, all that is not, the kinds of what is
+  /// counted, then what is not with its reasons.
   std::vector<MfuShare> shares;
   std::vector<MfuWaste> wastes;  ///< the ten that waste most
 
@@ -90,6 +94,7 @@ struct Part {
   std::vector<OperatorMfuRow> kernels;
   std::vector<ModuleStatisticRow> modules;
   MfuSummary summary;
+  RatedKernels rated;
   Roofline roofline;
   bool has_shapes = false;  ///< the capture records shapes of kernels
   bool on_gpu = false;
@@ -98,8 +103,9 @@ struct Part {
 }  // namespace operator_mfu
 
 constexpr FlopsSource LastOf(FlopsSource) { return FlopsSource::kShapes; }
-constexpr FlopsGap LastOf(FlopsGap) { return FlopsGap::kNotMatrixWork; }
+constexpr FlopsGap LastOf(FlopsGap) { return FlopsGap::kNoLauncher; }
 constexpr PeakGap LastOf(PeakGap) { return PeakGap::kNoChip; }
+constexpr KernelClass LastOf(KernelClass) { return KernelClass::kCommunication; }
 
 /// The summary of a rank ("rank 3") as lines for the screen.
 std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summary);

@@ -192,9 +192,10 @@ void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& repo
   report.sheets.push_back(std::move(wastes).Take());
 }
 
-// Current versions record them at Level0, too.
+// Current versions record them at Level0, too. Of GPUs operators have them, not kernels.
 bool HasShapes(const RankTrace& trace) {
-  const std::vector<StringId>& shapes = trace.kernels.shapes;
+  const std::vector<StringId>& shapes =
+      trace.device == DeviceKind::kGpu ? trace.host_ops.shapes : trace.kernels.shapes;
   return std::ranges::any_of(shapes, [&](StringId text) {
     return text != StringId::kEmpty && trace.strings.View(text) != "N/A";
   });
@@ -212,6 +213,7 @@ Part MapOperatorMfu(const RankTrace& trace, const RecipeArguments& arguments) {
   Part part{.kernels = OperatorMfuRows(trace, mfu),
             .modules = SumModules(trace, groups, work, options).rows,
             .summary = SummariseMfu(trace, mfu, chip),
+            .rated = CountRated(mfu),
             .roofline = RooflineOf(trace, mfu),
             .has_shapes = HasShapes(trace),
             .on_gpu = trace.device == DeviceKind::kGpu};
@@ -228,10 +230,11 @@ Part MapOperatorMfu(const RankTrace& trace, const RecipeArguments& arguments) {
 void AddNotes(const OfRank<Part>& rank, Report& report) {
   const std::string name = RankText(rank.rank);
   const std::vector<OperatorMfuRow>& rows = rank.part.kernels;
-  if (rows.empty()) {
+  if (std::ranges::none_of(rows, [](const auto& row) { return row.mfu.flops.Known(); })) {
     report.notes.push_back(
         rank.part.has_shapes
-            ? fmt::format("{}: no kernel of known operations; its kernels have shapes", name)
+            ? fmt::format("{}: no kernel of known operations; its {} have shapes", name,
+                          rank.part.on_gpu ? "operators" : "kernels")
             : fmt::format(
                   "{}: no kernel of known operations; collect with {}, which records shapes", name,
                   rank.part.on_gpu ? "record_shapes=True" : "profiler_level Level1 or higher"));
@@ -242,13 +245,7 @@ void AddNotes(const OfRank<Part>& rank, Report& report) {
         fmt::format("{}: no MFU, because the peak of the chip is not known: give --peak_tflops{}",
                     name, rank.part.on_gpu ? "" : ", or keep PROF_*/device_*/info.json"));
   }
-  const auto beyond =
-      std::ranges::count_if(rows, [](const OperatorMfuRow& row) { return row.mfu.use.ratio > 1; });
-  if (beyond == 0) return;
-  report.notes.push_back(
-      fmt::format("{}: MFU above 100 % of {} of {} kernels; the operations that were recorded for "
-                  "them or the numbers of the chip are wrong",
-                  name, beyond, rows.size()));
+  AddImpossibleMfu(name, rank.part.rated, report);
 }
 
 void AddLines(std::vector<std::string> lines, Report& report) {
@@ -308,7 +305,7 @@ Recipe OperatorMfu() {
       {.name = "operator_mfu",
        .folder = "OperatorMfu",
        .summary = "how much of the chip kernels and modules use (MFU), and where time is wasted",
-       .needs = kModuleTables | kMfuTables | Tables::kSteps | Tables::kOpDetails,
+       .needs = kModuleTables | kMfuTables | Tables::kSteps,
        .parameters = std::move(parameters),
        .can_run = operator_mfu::JudgeOperatorMfu});
 }

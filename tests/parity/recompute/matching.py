@@ -36,7 +36,7 @@ def match_operators(base, comparison, options):
 
 def key_of_operators(options):
     def key(node):
-        name = options.op_name_map.get(node.span.name, node.span.name)
+        name = options.matched_name(node.span.name)
         return name + shapes_key(node.span.shapes) if options.use_input_shape else name
     return key
 

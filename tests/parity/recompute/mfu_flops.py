@@ -11,6 +11,8 @@ CONVOLUTIONS = ("conv2d", "conv2dbackpropinput", "conv2dbackpropfilter")
 ATTENTION = ("flashattentionscore", "flashattentionscoregrad", "fusedinferattentionscore")
 
 NO_FORMULA = "no formula for this operator"
+NO_FORMULA_OF_MATRICES = "no formula for this type"
+MATRIX_WORDS = ("matmul", "gemm", "flashattention", "pagedattention", "fusedinferattention", "sdpa")
 NO_MATRIX_WORK = "no matrix work"
 NO_SHAPES = "no shapes"
 LAYOUT = "unsupported layout"
@@ -23,6 +25,12 @@ def kind(op_type):
     name, version, digits = op_type.lower().rpartition("v")
     base = name if version and digits.isdecimal() else op_type.lower()
     return base if base in MATRICES + GATHERED + GROUPED + CONVOLUTIONS + ATTENTION else ""
+
+
+def does_matrix_work(op_type):
+    name = op_type.lower()
+    return name.startswith(("conv", "quantconv")) or name in ("mm", "bmm") \
+        or any(word in name for word in MATRIX_WORDS)
 
 
 def shapes(text):
@@ -39,7 +47,7 @@ def operations(op_type, tensors):
     """(operations, "") or (None, why they are not known)."""
     family = kind(op_type)
     if not family:
-        return None, NO_FORMULA
+        return None, NO_FORMULA_OF_MATRICES if does_matrix_work(op_type) else NO_FORMULA
     inputs, outputs = shapes(tensors.input_shapes), shapes(tensors.output_shapes)
     if family in ATTENTION:  # no capture has marks that tell its arguments
         return None, NO_ARGUMENTS if len(inputs) > 2 and all(inputs[:3]) else NO_SHAPES

@@ -6,7 +6,7 @@ import re
 from .host_modules import have_modules, passes_of
 from .host_work import describe, ms, total, us
 from .matching import alone, match
-from .operators import compared, numbered
+from .operators import all_names, compared, numbered
 from .order import largest_blocks_first
 from .sheets import round_half_away
 
@@ -23,7 +23,7 @@ def module_statistic(base, comparison, options):
     for name, modules in names.items():
         first = [class_of(name), name.count("/"), displayed(name)]
         blocks.append([[*first, "[ TOTAL ]", *cells_of_modules(modules)],
-                       *([*first, *cells] for cells in rows_of_operators(modules))])
+                       *([*first, *cells] for cells in rows_of_operators(modules, options))])
     whole, own = 12, 13  # differences: modules have both, operators their own
     return numbered(largest_blocks_first(
         blocks, lambda row: row[own] if row[whole] is None else row[whole]))
@@ -39,7 +39,7 @@ def module_compare(base, comparison, options):
         rows.append([*first, *cells_of_pair(pair)])
         sides = [module.operators if module else [] for module in pair]
         rows += [[*first, *cells_of_operators(operators)]
-                 for operators in match(*sides, key=lambda operator: operator.span.name)]
+                 for operators in match(*sides, key=lambda operator: options.row_name(operator.span.name))]
     return numbered(rows)
 
 
@@ -92,15 +92,17 @@ def cells_of_modules(modules):
             *(side[0].call_stack if side else None for side in modules)]
 
 
-def rows_of_operators(modules):
+def rows_of_operators(modules, options):
     """The cells of each operator of all modules of a name."""
     names = {}
     for side in (0, 1):
         for module in modules[side]:
             for operator in module.operators:
-                names.setdefault(operator.span.name, ([], []))[side].append(operator.work)
-    for name, sides in names.items():
-        works = [[work for of_call in side for work in of_call] for side in sides]
+                key = options.row_name(operator.span.name)
+                names.setdefault(key, ([], []))[side].append(operator)
+    for sides in names.values():
+        name = all_names([operator.span.name for side in sides for operator in side])
+        works = [[work for operator in side for work in operator.work] for side in sides]
         own = [ms(total(side)) for side in works]
         cells = []
         for side in (0, 1):

@@ -5,7 +5,7 @@ from collections import defaultdict
 from fractions import Fraction
 
 from . import module_statistic
-from .mfu_flops import ATTENTION, CONVOLUTIONS, NO_FORMULA, NO_MATRIX_WORK
+from .mfu_flops import ATTENTION, CONVOLUTIONS, NO_FORMULA, NO_MATRIX_WORK, does_matrix_work
 from .mfu_kernels import concerns_all
 from .sheets import round_half_away
 
@@ -37,7 +37,8 @@ def per_time(flops, duration):
 def kernels(uses):
     """Kernels that do matrix work or are part of a range: those of ranges first."""
     listed = [use for use in uses if use.flops is not None
-              or (use.tensors.input_shapes if use.range else use.family)]
+              or (use.tensors.input_shapes if use.range
+                  else use.family or does_matrix_work(use.kernel.type))]
     listed.sort(key=lambda use: (not use.range, (use.op or use.kernel).start, use.kernel.start))
     for use in listed:
         kernel = use.kernel
@@ -105,7 +106,10 @@ def summary(uses):
             unknown[use.kernel.type, use.reason].append(use)
     everything = [use for use in uses if use.flops is not None]
     if everything:
-        yield share("all matrix work", "", everything, device_time)
+        yield share("counted matrix work", "", everything, device_time)
+    uncounted = [use for uses in unknown.values() for use in uses if use.flops is None]
+    if uncounted:
+        yield share("matrix work not counted", "", uncounted, device_time)
     for work, of_kind in sorted(known.items()):
         yield share(work, "", of_kind, device_time)
     for (op_type, reason), concerned in sorted(unknown.items()):

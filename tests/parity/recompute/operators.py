@@ -49,13 +49,20 @@ def statistic_rows(base, comparison, options, measure):
     for side in (0, 1):
         for pair in pairs:
             if pair[side]:
-                names.setdefault(pair[side].span.name, ([], []))[side].append(pair[side])
+                key = options.row_name(pair[side].span.name)
+                names.setdefault(key, ([], []))[side].append(pair[side])
     rows = []
-    for name, sides in names.items():
+    for sides in names.values():
+        name = all_names([node.span.name for nodes in sides for node in nodes])
         numbers = [measure(nodes) for nodes in sides]
         cells = [cell for of_side, nodes in zip(numbers, sides) for cell in (*of_side, len(nodes))]
         rows.append([name, *cells, *compared(*(of_side[-1] for of_side in numbers))])
     return numbered(largest_change_first(rows, lambda row: row[-2]))
+
+
+def all_names(names):
+    """Each of them once."""
+    return " = ".join(dict.fromkeys(names))
 
 
 def compared(base, comparison):

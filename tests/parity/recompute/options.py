@@ -16,7 +16,24 @@ class Options:
     use_kernel_type: bool = False
     max_kernel_num: int | None = None
     op_name_map: dict = field(default_factory=dict)
+    compat: bool = False
     enabled: frozenset = frozenset()
+
+    def matched_name(self, name):
+        """What names that are declared equal have in common. The Python tool follows one step."""
+        if self.compat:
+            return self.op_name_map.get(name, name)
+        equal = {name}
+        while True:
+            more = {other for pair in self.op_name_map.items() if equal & set(pair)
+                    for other in pair} - equal
+            if not more:
+                return min(equal)
+            equal |= more
+
+    def row_name(self, name):
+        """What the operators of a row of the statistics have in common."""
+        return name if self.compat else self.matched_name(name)
 
 
 def parse(words, comparisons):
@@ -29,7 +46,7 @@ def parse(words, comparisons):
     for comparison in comparisons:
         parser.add_argument(f"--enable_{comparison}_compare", dest="enabled", action="append_const",
                             const=comparison)
-    for flag in ("disable_details", "disable_module", "use_input_shape", "use_kernel_type"):
+    for flag in ("compat", "disable_details", "disable_module", "use_input_shape", "use_kernel_type"):
         parser.add_argument(f"--{flag}", action="store_true")
     for number in ("base_step", "comparison_step", "max_kernel_num"):
         parser.add_argument(f"--{number}", type=int)

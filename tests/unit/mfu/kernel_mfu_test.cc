@@ -307,5 +307,80 @@ TEST(AttentionMarks, LeaveAttentionUnknownWithoutThem) {
   EXPECT_EQ(rank.Find().kernels[0].flops.gap, FlopsGap::kNoArguments);
 }
 
+// A rank of a GPU, whose operators have the shapes.
+class GpuRank : public test::RankBuilder {
+ public:
+  GpuRank() : RankBuilder(DeviceKind::kGpu) {}
+
+  void Op(std::string_view name, TimeNs start, TimeNs end, std::string_view shapes,
+          std::string_view types_and_values = "['c10::Half', 'c10::Half']") {
+    RankBuilder::Op(name, start, end, main);
+    trace.host_ops.shapes.back() = Text(shapes);
+    trace.host_ops.types.back() = Text(types_and_values);
+  }
+  RankMfu Find() const {
+    return FindKernelMfu(trace, ThreadGroups(trace), FindOpWork(trace), ChipPeak());
+  }
+
+  std::int32_t main = Thread(1);
+};
+
+TEST(GpuMfu, TheOperationsAreThoseOfTheInnermostOperatorThatHasAFormula) {
+  GpuRank rank;
+  rank.Op("vllm::rocm_unquantized_gemm", 0, 100, "[[4, 8], [16, 8]]");
+  rank.Op("aten::mm", 10, 40, "[[4, 8], [8, 32]]");
+  rank.Op("aten::to", 20, 30, "[[4, 8]]");
+  rank.LaunchedKernel(25, rank.main, 10, "Cijk_gemm");      // of aten::mm
+  rank.LaunchedKernel(50, rank.main, 10, "wvSplitK_gemm");  // of the outer one
+  rank.LaunchedKernel(55, rank.main, 90, "elementwise_kernel");
+  const RankMfu mfu = rank.Find();
+  EXPECT_EQ(mfu.kernels[0].flops.count, 2 * 4 * 8 * 32);
+  EXPECT_EQ(mfu.kernels[0].counted_op, 1);
+  EXPECT_EQ(mfu.kernels[0].op, 2);
+  EXPECT_EQ(mfu.kernels[1].flops.count, 2 * 4 * 8 * 16);
+  EXPECT_EQ(mfu.kernels[1].counted_op, 0);
+  EXPECT_EQ(mfu.kernels[2].flops.gap, FlopsGap::kUnknownOperator);
+}
+
+TEST(GpuMfu, SeveralKernelsOfAnOperatorShareItsOperationsByTheirTime) {
+  GpuRank rank;
+  rank.Op("aten::convolution_backward", 0, 100, "[[1, 2, 4, 4], [1, 3, 4, 4], [2, 3, 1, 1]]",
+          "['c10::Half', 'c10::Half', 'c10::Half']\n['', '', '', '[0]', '[1, 1]', '[0, 0]', "
+          "'[1, 1]', 'False', '[0, 0]', '1', '[True, True, False]']");
+  rank.LaunchedKernel(10, rank.main, 100, "dgrad_engine");
+  rank.LaunchedKernel(20, rank.main, 60, "wgrad_alg0_engine");
+  rank.LaunchedKernel(30, rank.main, 40, "nchwToNhwcKernel");
+  const RankMfu mfu = rank.Find();
+  // Two gradients of 2 x 4 x 4 values, 3 multiply-adds each: 384 operations, 5 / 8 and 3 / 8.
+  EXPECT_EQ(mfu.kernels[0].flops.count, 240);
+  EXPECT_EQ(mfu.kernels[1].flops.count, 144);
+  EXPECT_EQ(mfu.kernels[2].flops.gap, FlopsGap::kUnknownOperator);
+  EXPECT_EQ(mfu.kernels[0].type, TypeClass::kFp16);
+}
+
+TEST(GpuMfu, MatrixWorkThatIsNotCountedHasAReason) {
+  GpuRank rank;
+  rank.Op("Torch-Compiled Region: 0/0", 0, 100, "N/A");
+  rank.LaunchedKernel(10, rank.main, 10, "Cijk_gemm");
+  rank.LaunchedKernel(200, rank.main, 10, "attn_fwd");
+  rank.Op("aten::mm", 300, 310, "N/A");
+  rank.LaunchedKernel(305, rank.main, 10, "ampere_sgemm_128x64_tn");
+  const RankMfu mfu = rank.Find();
+  EXPECT_EQ(mfu.kernels[0].flops.gap, FlopsGap::kUnknownLauncher);
+  EXPECT_EQ(mfu.kernels[1].flops.gap, FlopsGap::kNoLauncher);
+  EXPECT_EQ(mfu.kernels[1].work, KernelClass::kAttention);
+  EXPECT_EQ(mfu.kernels[2].flops.gap, FlopsGap::kNoShapes);
+}
+
+TEST(KernelMfu, ATypeThatMultipliesMatricesWithoutAFormulaIsNotTakenForOtherWork) {
+  KernelRank rank;
+  rank.Op("npu::paged", 100, 110, rank.main);
+  rank.Work(100, 10, "PagedAttentionMaskNd");
+  rank.Work(105, 10, "Add");
+  const RankMfu mfu = rank.Find();
+  EXPECT_EQ(mfu.kernels[0].flops.gap, FlopsGap::kNoFormula);
+  EXPECT_EQ(mfu.kernels[1].flops.gap, FlopsGap::kUnknownOperator);
+}
+
 }  // namespace
 }  // namespace mpa

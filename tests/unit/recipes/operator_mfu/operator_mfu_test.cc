@@ -96,8 +96,8 @@ TEST(MfuSummary, WeighsKernelsByTheirTime) {
   rank.AddGap("Add", 400, FlopsGap::kUnknownOperator);
   const MfuSummary summary = rank.Sum();
   EXPECT_EQ(summary.device_time, 1000);
-  EXPECT_DOUBLE_EQ(*Find(summary, "all matrix work")->Use(), (50 + 270 + 30 + 10) / 600.0);
-  EXPECT_EQ(Find(summary, "all matrix work")->duration, 600);
+  EXPECT_DOUBLE_EQ(*Find(summary, "counted matrix work")->Use(), (50 + 270 + 30 + 10) / 600.0);
+  EXPECT_EQ(Find(summary, "counted matrix work")->duration, 600);
   EXPECT_DOUBLE_EQ(*Find(summary, "matrix products")->Use(), 0.5);
   EXPECT_DOUBLE_EQ(*Find(summary, "convolutions")->Use(), 0.9);
   EXPECT_DOUBLE_EQ(*Find(summary, "attention")->Use(), 0.2);
@@ -126,7 +126,7 @@ TEST(MfuSummary, RatesStepsByTheirWallTime) {
   EXPECT_DOUBLE_EQ(*step.Use(), 350 / 1600.0);
   EXPECT_EQ(step.UseOfMeasuredClock(), std::nullopt);  // unknown of two kernels
   EXPECT_EQ(summary.ShareOfTime(step), std::nullopt);
-  EXPECT_EQ(Find(summary, "all matrix work")->kernels, 4);
+  EXPECT_EQ(Find(summary, "counted matrix work")->kernels, 4);
 }
 
 TEST(MfuSummary, RatesRunsWithoutStepsByTheSpanOfTheDevice) {
@@ -170,6 +170,21 @@ TEST(MfuSummary, TellsTheTimeOfWhatIsNotKnownAndWhy) {
   EXPECT_EQ(Find(summary, "MatMulV2")->reason, "data type unknown, or without a known peak");
   EXPECT_EQ(Find(summary, "matrix products")->Use(), std::nullopt);
   EXPECT_DOUBLE_EQ(Find(summary, "matrix products")->flops, 1000);
+}
+
+TEST(MfuSummary, SaysHowMuchMatrixWorkItDoesNotCount) {
+  MfuRank rank;
+  rank.AddUse("MatMulV2", 30, 0.5);
+  rank.AddGap("FlashAttentionScore", 100, FlopsGap::kNoArguments);
+  rank.AddGap("PagedAttentionMaskNd", 50, FlopsGap::kNoFormula);
+  rank.AddGap("Add", 400, FlopsGap::kUnknownOperator);
+  const MfuSummary summary = rank.Sum();
+  EXPECT_EQ(Find(summary, "counted matrix work")->duration, 30);
+  const MfuShare& uncounted = *Find(summary, "matrix work not counted");
+  EXPECT_EQ(uncounted.kernels, 2);
+  EXPECT_EQ(uncounted.duration, 150);
+  EXPECT_TRUE(Find(summary, "PagedAttentionMaskNd")->IsUncounted());
+  EXPECT_FALSE(Find(summary, "counted matrix work")->IsUncounted());
 }
 
 TEST(MfuSummary, OfARankWithoutMatrixWorkIsEmpty) {
