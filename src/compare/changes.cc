@@ -144,7 +144,7 @@ ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,
 
 // --- Operators of one side only ---
 
-std::set<std::string_view> OpNames(const RankTrace& trace) {
+std::set<std::string_view> NamesOfOps(const RankTrace& trace) {
   std::set<std::string_view> names;
   for (const StringId name :
        std::set<StringId>(trace.host_ops.name.begin(), trace.host_ops.name.end())) {
@@ -156,8 +156,8 @@ std::set<std::string_view> OpNames(const RankTrace& trace) {
 
 // "12 operators only in the comparison, 4 only in the base"; empty when both sides have the same.
 std::string OneSidedOps(const CompareInput& input) {
-  const auto base = OpNames(input.Trace(Side::kBase));
-  const auto comparison = OpNames(input.Trace(Side::kComparison));
+  const auto base = NamesOfOps(input.Trace(Side::kBase));
+  const auto comparison = NamesOfOps(input.Trace(Side::kComparison));
   if (base.empty() || comparison.empty()) return "";
   std::string text;
   const auto add = [&](const auto& names, const auto& others, std::string_view side) {

@@ -37,19 +37,19 @@ constexpr Form kForms[] = {{"aten::mm", 0, 1},
                            {"sgl_kernel::fp8_scaled_mm", 0, 1},
                            {"sgl_kernel::int8_scaled_mm", 0, 1},
                            {"sgl_kernel::fp8_blockwise_scaled_mm", 0, 1}};
-constexpr Form kFamilies[] = {{"aiter::gemm_a16w16", 0, 1, Right::kTransposed},
-                              {"aiter::gemm_a8w8", 0, 1, Right::kTransposed},
-                              {"aiter::batched_gemm_a8w8", 0, 1, Right::kTransposed},
-                              {"aiter::flatmm_a8w8", 0, 1, Right::kTransposed},
-                              {"vllm::rocm_aiter_gemm_a8w8", 0, 1, Right::kTransposed},
-                              {"vllm::rocm_aiter_triton_gemm_a8w8", 0, 1, Right::kTransposed},
-                              {"aiter::gemm_a4w4", 0, 1, Right::kPacked}};
+constexpr Form kFormFamilies[] = {{"aiter::gemm_a16w16", 0, 1, Right::kTransposed},
+                                  {"aiter::gemm_a8w8", 0, 1, Right::kTransposed},
+                                  {"aiter::batched_gemm_a8w8", 0, 1, Right::kTransposed},
+                                  {"aiter::flatmm_a8w8", 0, 1, Right::kTransposed},
+                                  {"vllm::rocm_aiter_gemm_a8w8", 0, 1, Right::kTransposed},
+                                  {"vllm::rocm_aiter_triton_gemm_a8w8", 0, 1, Right::kTransposed},
+                                  {"aiter::gemm_a4w4", 0, 1, Right::kPacked}};
 
 const Form* FormOf(std::string_view op) {
   for (const Form& form : kForms) {
     if (form.op == op) return &form;
   }
-  for (const Form& family : kFamilies) {
+  for (const Form& family : kFormFamilies) {
     if (op.starts_with(family.op)) return &family;
   }
   return nullptr;
