@@ -525,8 +525,8 @@ class Agreement(Raw):
         done = self.tool("cluster", "-m", "head_overhead", "-d", capture, "-o", "head", "--force", "-v")
         # The parsed captures do not tell their rank and level.
         lines = re.sub(r"\s+", " ", done.stdout)  # which are wrapped behind the rank
-        return lines.replace("rank unknown", "rank 0").replace("raw capture, Level1",
-                                                               "text capture")
+        label = f"rank {capture.name.removesuffix('_ascend_pt')}"
+        return lines.replace(label, "rank 0").replace("raw capture, Level1", "text capture")
 
     def test_compiled_graphs(self):
         for run in ("head_steady", "head_hard"):

@@ -62,7 +62,7 @@ class Judge:
         print(f"FAILED: {text}")
 
     def run(self, job, captures):
-        """captures: {rank or None: path}"""
+        """captures: {rank, by number or label: path}"""
         with tempfile.TemporaryDirectory() as out:
             done = subprocess.run([self.tool, "-m", "memory_timeline", "-d", job, "-o", out, "-q"], check=False,
                                   stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8")
@@ -103,7 +103,7 @@ def main():
             trace = Path(scratch, "trace", Path(TRACE).name)
             trace.parent.mkdir()
             shutil.copy(data / TRACE, trace)
-            judge.run(trace.parent, {None: trace})
+            judge.run(trace.parent, {trace.name.split(".")[0]: trace})
         for job in PARSED:
             if (data / job).is_dir():
                 judge.run_parsed(data / job, scratch)

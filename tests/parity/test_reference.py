@@ -75,7 +75,7 @@ def recomputed(recipe, words, job):
         tables = getattr(test_slow, recipe)(test_slow.joint_collectives(job))
         return tables | ({"slow_op_stats.csv": slow_op_file(tables["SlowOpStats"])} if recipe == "slow_rank" else {})
     if recipe in test_job_times.RECIPES:
-        table, recompute = test_job_times.RECIPES[recipe]
+        table, recompute, _ = test_job_times.RECIPES[" ".join([recipe, "--compat"]) if recipe == "free_analysis" else recipe]
         rows = list(recompute(test_job_times.ranks_of(job)))
         if "--step_id" in words:
             rows = [row for row in rows if str(row[0]) == words[words.index("--step_id") + 1]]

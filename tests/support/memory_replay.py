@@ -239,14 +239,14 @@ CATEGORIES = ("parameter", "optimizerState", "input", "temporary", "activation",
 
 
 def results(directory, rank):
-    """The tables of a rank (None: the only one) and its two files, from the results in the directory."""
+    """The tables of a rank, by number or label, and its two files, from the results in the directory."""
     folder = Path(directory) / "cluster_analysis_output"
     database = sqlite3.connect(folder / "cluster_analysis.db")
     tables = {}
     for name in ("MemoryRanks", "MemoryPeak", "MemoryByStep", "MemoryGrowth", "MemoryOverTime"):
         rows = database.execute(f"SELECT * FROM {name}")
         columns = [column[0] for column in rows.description]
-        tables[name] = [dict(zip(columns, row)) for row in rows if rank is None or row[0] == rank]
+        tables[name] = [dict(zip(columns, row)) for row in rows if row[0] == rank]
     database.close()
-    stem = folder / "MemoryTimeline" / f"memory_timeline_{'unknown' if rank is None else rank}"
+    stem = folder / "MemoryTimeline" / f"memory_timeline_{rank}"
     return tables, json.loads(Path(f"{stem}.json").read_text()), json.loads(Path(f"{stem}.raw.json").read_text())

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "mpa/base/columns.h"
@@ -260,6 +261,11 @@ void AddMatrixSheet(const LinkSums& sums, Report& report) {
   for (const auto* links : {&sums.links, &sums.totals}) {
     for (const RankLink& link : *links) (link.KnowsEnds() ? known : by_group).push_back(link);
   }
+  // In an order that all formats of captures have.
+  std::ranges::stable_sort(by_group, {}, [](const RankLink& link) {
+    return std::tie(link.step, link.name, link.group, link.source_in_group,
+                    link.destination_in_group);
+  });
   AddSheet("ClusterCommunicationMatrix", LinkColumns(false), known, "cluster_communication_matrix",
            report);
   AddSheet("CommunicationMatrixByGroupRank", LinkColumns(true), by_group,

@@ -250,12 +250,12 @@ void AddCategories(const Level& peak, Report& report) {
 // How much the kinds are worth.
 void AddEvidence(const RankMemory& part, Report& report) {
   report.lines.push_back(
-      part.is_listed ? "  parameters and states as the framework listed them, the rest is estimated"
-                     : "  these are estimates, from lives and names of operators");
+      part.is_listed ? "  parameters and states are listed by the framework; the rest is estimated"
+                     : "  estimated from lifetimes and names of operators");
   if (part.before > 0) {
-    report.lines.push_back(fmt::format("  of {} from before the capture {:.1f} % are explained",
-                                       Bytes(part.before),
-                                       PercentOf(part.before_explained, part.before)));
+    report.lines.push_back(fmt::format("  {:.1f} % of {} from before the capture is explained",
+                                       PercentOf(part.before_explained, part.before),
+                                       Bytes(part.before)));
   }
 }
 
