@@ -33,7 +33,8 @@ OPERATORS = (
     ("aten::_scaled_dot_product_flash_attention", [[1, 2, 16, 8], [1, 2, 16, 8], [1, 2, 16, 8], [], [], [], []],
      ["", "", "", "0.", "True", "False", ""], (("pytorch_flash::flash_fwd_kernel", 10),)),
     ("aten::mm", [[4, 8], [8, 16]], ["", ""], (("sm90_xmma_gemm_bf16bf16", 2),)),
-    ("vllm::unified_attention_with_output", [[32, 64, 64], [32, 8, 64]], ["", ""], (("kernel_unified_attention_2d", 7),)),
+    ("vllm::unified_attention_with_output", [[32, 64, 64], [32, 8, 64]], ["", ""],
+     (("kernel_unified_attention_2d", 7),)),
     ("mine::fused", [[4, 4]], [""], (("my_gemm_kernel", 3),)),
     ("aten::add", [[4, 4], [4, 4]], ["", ""], (("elementwise_kernel", 100),)),
 )
@@ -60,7 +61,8 @@ def trace():
                    "dur": 4, "args": {"correlation": 999, "stream": 7}})
     events.append({"ph": "X", "cat": "python_function", "name": "nn.Module: Net_0", "pid": 1, "tid": 1, "ts": 0,
                    "dur": time, "args": {}})
-    return json.dumps({"traceEvents": events, "deviceProperties": [{"id": 0, "name": "NVIDIA H100"}]})
+    return json.dumps({"distributedInfo": {"rank": 0}, "traceEvents": events,
+                       "deviceProperties": [{"id": 0, "name": "NVIDIA H100"}]})
 
 
 class Operations(Cli):
@@ -125,7 +127,7 @@ class GpuFlops(Operations):
             with self.subTest(recipe=recipe):
                 _, warnings = self.recipe(recipe, self.job, "--peak_tflops", "0.000001")
                 self.assertEqual([line.partition("warning: ")[2] for line in warnings if "100 %" in line],
-                                 ["rank unknown: MFU above 100 % of 5 of 5 kernels; the operations that were counted for "
+                                 ["rank 0: MFU above 100 % of 5 of 5 kernels; the operations that were counted for "
                                   "them or the numbers of the chip are wrong"])
 
     def test_shapes_that_were_recorded_are_not_asked_for(self):
