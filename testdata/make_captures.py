@@ -19,8 +19,7 @@ ROOT = Path(__file__).resolve().parent / "captures"
 HARDWARE, HCCL, OVERLAP, CANN = 2000, 2100, 2200, 2300
 NO_MODEL = 4294967295
 GROUPS = {"group_0": "dp", "group_1": "tp"}
-META = {"parallel_group_info": {key: {"group_name": name, "group_rank": 0, "global_ranks": [0, 1]}
-                                for key, name in GROUPS.items()}}
+GROUP_RANKS = [0, 1]
 CSV_COUNTERS = ("aicore_time(us),aic_total_cycles,aic_mac_time(us),aic_mac_ratio,aic_mte2_time(us),"
                 "aic_mte2_ratio,aiv_time(us),aiv_total_cycles,aiv_vec_time(us),aiv_vec_ratio,"
                 "cube_utilization(%)").split(",")
@@ -29,6 +28,13 @@ CSV_KERNEL = ("Step Id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator
               "Input Shapes,"
               "Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,"
               "Context ID").split(",") + CSV_COUNTERS
+
+
+def metadata(rank):
+    """What a rank says of its groups; only members have a number in them."""
+    number = {"group_rank": rank} if rank in GROUP_RANKS else {}
+    return {"parallel_group_info": {key: {"group_name": name, **number, "global_ranks": GROUP_RANKS}
+                                    for key, name in GROUPS.items()}}
 
 
 def us_text(time):
@@ -263,7 +269,7 @@ def write_text(name, run, level="Level1", metadata=True):
                        "experimental_config": {"_profiler_level": level, "_aic_metrics": metrics,
                                                "_export_type": "text"}}, "rank_id": 0}
     write(top / "profiler_info_0.json", json.dumps(info, indent=4))
-    write(top / "profiler_metadata.json", json.dumps(META, indent=4))
+    write(top / "profiler_metadata.json", json.dumps(metadata(0), indent=4))
     write(out / "trace_view.json", "[" + ",\n".join(trace_lines(run, level1)) + "]")
     write(out / "kernel_details.csv", csv_text(kernel_rows(run) if level1 else level0_rows(run)))
     write(out / "operator_memory.csv", csv_text(memory_rows(run)))
@@ -329,7 +335,7 @@ def db_sql(run):
                          (50003, "trace"), (50004, "mstx")):
         add("ENUM_API_TYPE", number, name)
     add("META_DATA", "SCHEMA_VERSION", "1.0.0")
-    add("META_DATA", "parallel_group_info", json.dumps(META["parallel_group_info"]))
+    add("META_DATA", "parallel_group_info", json.dumps(metadata(0)["parallel_group_info"]))
     add("HOST_INFO", "1", "synthetic")
     add("NPU_INFO", 0, "Ascend910B")
     add("RANK_DEVICE_MAP", 0, 0)

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from make_captures import META, write  # noqa: E402
+from make_captures import metadata, write  # noqa: E402
 from scale_db import write_db  # noqa: E402
 from scale_links import write_links  # noqa: E402
 from scale_raw_capture import bytes_of  # noqa: E402
@@ -42,7 +42,7 @@ def make_rank(capture, rank, options):
     kind, size = options.kind, options.size
     runs = [TrainingStep(options.seed, rank, variant) for variant in range(VARIANTS)]
     write(capture / f"profiler_info_{rank}.json", json.dumps(settings(kind, rank), indent=4))
-    write(capture / "profiler_metadata.json", json.dumps(META, indent=4))
+    write(capture / "profiler_metadata.json", json.dumps(metadata(rank), indent=4))
     write(capture / "PROF_000001_20231114221320000_SCALED/device_0/info.json.0", json.dumps(CHIP))
     output = capture / "ASCEND_PROFILER_OUTPUT"
     output.mkdir(parents=True, exist_ok=True)

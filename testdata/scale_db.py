@@ -2,6 +2,7 @@
 """The database of a capture of many steps: a database of one step in memory, of which SQLite
 itself makes the rows of all others.
 """
+import json
 import re
 import sqlite3
 
@@ -49,6 +50,8 @@ def template(run, name, rank, mstx):
     db = sqlite3.connect(MEMORY.format(name), isolation_level=None, uri=True)
     db.executescript(one.db_sql(run) + MORE_SCHEMA + INDEXES)
     db.execute("UPDATE RANK_DEVICE_MAP SET rankId = ?", (rank,))
+    db.execute("UPDATE META_DATA SET value = ? WHERE name = 'parallel_group_info'",
+               (json.dumps(one.metadata(rank)["parallel_group_info"]),))
     db.executescript(OWN_CHAINS)
     add_calls(db, run)
     add_counters(db)

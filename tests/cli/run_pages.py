@@ -177,19 +177,19 @@ class Pages(Cli):
             areas = [series["values"] for series in chart["series"] if not series.get("line")]
             for at, held in zip(chart["at"], zip(*areas)):
                 total = [total for time, total in totals.items() if time <= round(at * 1000)]
-                self.assertAlmostEqual(sum(held), (total[-1] if total else BEFORE_KB << 10) / 2**20, delta=0.001, msg=f"at {at} ms")
-            self.assertAlmostEqual(max(map(sum, zip(*areas))), highest / 2**20, delta=0.001)
+                self.assertAlmostEqual(sum(held), (total[-1] if total else BEFORE_KB << 10) / 1e6, delta=0.001, msg=f"at {at} ms")
+            self.assertAlmostEqual(max(map(sum, zip(*areas))), highest / 1e6, delta=0.001)
             (mark,) = chart["marks"]
             self.assertEqual(round(mark["at"] * 1000), min(time for time, held in run.totals() if held == highest))
-            self.assertEqual(seen["asked"][rank], f"peak: {highest / 2**20:.2f} MB in step 9")
+            self.assertEqual(seen["asked"][rank], f"peak: {highest / 1e6:.2f} MB in step 9")
             (reserved,) = [series["values"] for series in chart["series"] if series.get("line")]
-            self.assertEqual({value for value in reserved if value is not None}, {Run.RESERVED / 2**20})
+            self.assertEqual({value for value in reserved if value is not None}, {round(Run.RESERVED / 1e6, 4)})
         peaks = chart_of(page, "The peak of each rank")
         held = {series["name"]: series["values"] for series in peaks["series"]}
-        self.assertEqual(held["before the capture"], [(BEFORE_KB - WEIGHT_KB) / 1024] * 2)
-        self.assertEqual(held["parameter (estimate)"], [WEIGHT_KB / 1024] * 2)
+        self.assertEqual(held["before the capture"], [round((BEFORE_KB - WEIGHT_KB) * 1024 / 1e6, 4)] * 2)
+        self.assertEqual(held["parameter (estimate)"], [round(WEIGHT_KB * 1024 / 1e6, 4)] * 2)
         for leak_kb, unknown in zip((64, 128), held["unknown"]):
-            self.assertAlmostEqual(unknown, (5 * leak_kb + 1) / 1024, delta=0.0001, msg="the leak, and a loss whose release is not recorded")
+            self.assertAlmostEqual(unknown, (5 * leak_kb + 1) * 1024 / 1e6, delta=0.0001, msg="the leak, and a loss whose release is not recorded")
         bars = next(figure for figure in seen["figures"] if figure["title"] == peaks["title"])
         self.assertEqual(bars["marks"], sum(any(values) for values in held.values()) * 2)
 
@@ -206,7 +206,7 @@ class Pages(Cli):
         heat = chart_of(page, "What each rank has allocated over time")
         most = [max(series["values"][rank] for series in heat["series"]) for rank in range(300)]
         for rank, run in enumerate(runs):
-            self.assertAlmostEqual(most[rank], max(held for _, held in run.totals()) / 2**20, delta=0.001)
+            self.assertAlmostEqual(most[rank], max(held for _, held in run.totals()) / 1e6, delta=0.001)
 
     def test_flame(self):
         """Every frame has the time of the paths in the file that go through it; small ones are one in their caller."""

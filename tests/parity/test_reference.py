@@ -47,6 +47,7 @@ KINDS = (
     ("FreeAnalysis", "*IdleTime(us)", "exact-idle-times"),
     ("FreeAnalysis", "reason", "exact-idle-times"),
     ("FreeAnalysis", "rows", "work-around-gaps"),
+    *(("FreeAnalysis", column, "idle-times") for column in ("endTime(us)", "duration(us)", "step", "after", "before")),
     ("FreeAnalysis", "causes", "waits-and-account"),
     ("FreeAnalysis", "place", "waits-and-account"),
     ("ClusterTimeSummary", "rows", "waits-and-account"),
@@ -75,7 +76,7 @@ def recomputed(recipe, words, job):
         tables = getattr(test_slow, recipe)(test_slow.joint_collectives(job))
         return tables | ({"slow_op_stats.csv": slow_op_file(tables["SlowOpStats"])} if recipe == "slow_rank" else {})
     if recipe in test_job_times.RECIPES:
-        table, recompute, _ = test_job_times.RECIPES[" ".join([recipe, "--compat"]) if recipe == "free_analysis" else recipe]
+        table, recompute, _ = test_job_times.RECIPES[recipe]
         rows = list(recompute(test_job_times.ranks_of(job)))
         if "--step_id" in words:
             rows = [row for row in rows if str(row[0]) == words[words.index("--step_id") + 1]]

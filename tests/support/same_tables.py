@@ -24,6 +24,8 @@ PERMITTED = {
     ("ClusterStepTraceTime", "stage"): FREE_TIME,
     **{(table, column): "the database of the twin has no counters" for table in ("TopKernels", "TopKernelsOfRanks")
        for column in ("bound", "busiestUnit", "busiestShare(%)", "counters")},
+    **{(table, "cacheHitRate(%)"): "the profiler's database has no table of the L2 cache"
+       for table in ("TopKernels", "TopKernelsOfRanks")},
     ("COMMUNICATION_OP", "opId"): "only databases number operators",
     ("kernel_details.csv", "Accelerator Core"): "the profiler calls collectives HCCL in some versions",
     ("kernel_details.csv", "OP State"): "older databases do not record it",

@@ -161,10 +161,10 @@ Json MatrixOf(const LinkSums& sums, const std::vector<Group>& groups, bool known
 }  // namespace
 
 TextDocument MatrixDocument(const LinkSums& sums, const std::vector<Group>& groups) {
-  return DocumentOf("cluster_communication_matrix.json",
-                    MatrixOf(sums, groups, true, [](const RankLink& link) {
-                      return fmt::format("{}-{}", RankName(link.source), RankName(link.destination));
-                    }));
+  return DocumentOf(
+      "cluster_communication_matrix.json", MatrixOf(sums, groups, true, [](const RankLink& link) {
+        return fmt::format("{}-{}", RankName(link.source), RankName(link.destination));
+      }));
 }
 
 TextDocument GroupMatrixDocument(const LinkSums& sums, const std::vector<Group>& groups) {
