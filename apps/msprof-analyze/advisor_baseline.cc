@@ -111,7 +111,7 @@ RecordedSettings KnownSettings(const nlohmann::json& capture) {
       {"profiler.modules", "with_modules"}};
   RecordedSettings settings;
   for (const auto& [name, value] : io::Member(capture, "settings").items()) {
-    // "0 (rank 3), 2 (ranks 0-2)" is no value.
+    // Values that differ by rank, "0 (rank 3), 2 (ranks 0-2)", cannot be compared.
     if (!value.is_string() ||
         value.get_ref<const std::string&>().find(" (rank") != std::string::npos)
       continue;

@@ -82,7 +82,7 @@ void AskDatabase(const CaptureFile& file, Claims& claims, Claims& of_groups) {
 
 constexpr std::string_view kDigits = "0123456789";
 
-// "rank3", "rank_3" or "rank-3" as a word of a name; empty where there is none or more than one.
+// "rank3", "rank_3" or "rank-3" as a word of a name; empty unless there is exactly one.
 // A number within a smaller group, "tp_rank3", is another one.
 std::optional<std::int64_t> RankInName(std::string_view any_case) {
   constexpr std::string_view kWord = "rank", kBetween = "-_. ";

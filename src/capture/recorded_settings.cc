@@ -25,7 +25,7 @@ using Json = nlohmann::json;
 Json Unpacked(std::string_view text) {
   try {
     return io::ParseJson(text);
-  } catch (const Error&) {  // a text that is none
+  } catch (const Error&) {  // not JSON: the text itself
     return text;
   }
 }

@@ -27,7 +27,7 @@ struct ListForm {
   std::string_view value;                 // how the titles of both values end
   Quantity quantity = Quantity::kTime;
   double scale = 1e6;           // ns or bytes in the unit of the sheet
-  bool is_in_story = false;     // the lines about the step tell of the same
+  bool is_in_story = false;     // the lines about the step say the same
   std::string_view left_out{};  // rows with this text repeat or divide others
 };
 

@@ -69,7 +69,7 @@ void AddHidden(const std::vector<const WhatIf*>& what_ifs,
 void AddHiddenBehindOthers(StepReplays& replays, const StepReplays::Removals& others,
                            const WhatIf& what_if, FoundCause cause, Diagnosis& diagnosis);
 
-/// Says which known fusions the job has not made, and what those save that are no findings.
+/// Says which known fusions the job has not made, and what those too short for a finding save.
 /// `what_ifs`: those of the first findings, in their order.
 void TellFusions(const Job& job, const OpenFusions& fusions,
                  const std::vector<const WhatIf*>& what_ifs, StepReplays& replays,

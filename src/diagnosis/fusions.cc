@@ -16,7 +16,7 @@ namespace {
 // More are not replayed, nor told.
 constexpr std::size_t kMostTold = 32;
 
-// What each of them saves that is no finding, once all findings are fixed.
+// What each one too short for a finding saves, once all findings are fixed.
 std::vector<TimeNs> SavedBy(const std::vector<const OpenFusion*>& open,
                             const std::vector<const WhatIf*>& what_ifs, StepReplays& replays) {
   StepReplays::Removals findings;

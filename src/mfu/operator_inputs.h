@@ -24,7 +24,7 @@ class OperatorInputs {
  public:
   explicit OperatorInputs(const OperatorTexts& texts);
 
-  /// Null where the input is no tensor or its shape was not recorded.
+  /// Null unless the input is a tensor whose shape was recorded.
   const Shape* Tensor(std::size_t input) const;
   /// The type in which a tensor is multiplied. FP16, FP8 and INT8 alone, whose rates to each other
   /// are those of GPUs, too.

@@ -37,7 +37,7 @@ double RateOf(std::string_view cell, const io::CsvFile& csv, Issues& issues) {
   constexpr double kMost = 1.001;  // rounding of the profiler
   const double rate = io::ParseReal(cell).value_or(-1);
   if (rate >= 0 && rate <= kMost) return rate;
-  issues.Count("use of the L2 cache left out, its rate is none", csv.Place());
+  issues.Count("invalid rate of the L2 cache left out", csv.Place());
   return std::numeric_limits<double>::quiet_NaN();
 }
 

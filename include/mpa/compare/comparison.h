@@ -106,7 +106,7 @@ ScreenTable RanksScreen(const std::string& base_path, const std::string& compari
 
 /// What the screen adds to the story of the report: of each list of sums the rows that changed
 /// most, in lines of that width. A list that the user asked for has ten rows, any other three, of
-/// those whose change matters. The story itself tells of kernels and collectives.
+/// those whose change matters. The story itself names kernels and collectives.
 std::vector<ScreenTable> ChangedLists(const Report& report, bool asked, std::size_t width);
 
 /// Every analysis, in the order of their sheets.

@@ -5,7 +5,7 @@
 
 #include "mpa/model/rank_trace.h"
 
-/// The values of an operator's inputs that are no tensors (strides, flags), which traces of GPUs
+/// The values of an operator's inputs other than tensors (strides, flags), which traces of GPUs
 /// record as "Concrete Inputs". Few recipes need them, so they have no column of their own: where a
 /// reader is asked for kOpValues, HostOps::types has them in a second line.
 namespace mpa {

@@ -36,7 +36,8 @@ struct ComparedSettings {
 
 /// What differs between the runs. Values that differ by nature are left out (DiffersByNature). A
 /// variable or metadata that one side alone has is a difference if that side sets it. A switch or
-/// version that one side alone states is none: older profilers do not record all of them.
+/// version that one side alone states is not a difference: older profilers do not record all of
+/// them.
 ComparedSettings CompareSettings(const RecordedSettings& base, const RecordedSettings& comparison);
 
 /// "settings that differ: A 0 -> 1 (costs time: the host waits ...), B 2 -> 3; 4 more: see check",

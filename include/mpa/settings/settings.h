@@ -28,7 +28,7 @@ using SettingValues = std::map<std::string, std::string>;
 /// A kind that is not there is not recorded: nothing is known of it.
 using RecordedSettings = std::map<SettingKind, SettingValues>;
 
-/// Settings of one kind that are kept; a capture with more of them is no usual one.
+/// Settings of one kind that are kept; no usual capture has more.
 inline constexpr std::size_t kMaxSettings = 500;
 
 /// Adds a setting, or replaces its value, as it is kept everywhere: secrets (by the name or the

@@ -163,7 +163,7 @@ bool KnownChains::DependsElsewhere(const Item& before, const Item& next) const {
     const auto& [stream, position] = at->second;
     const Item& item = streams_[stream][position];
     const bool is_elsewhere = nodes_[item.kernels[0]].stream != nodes_[before.kernels[0]].stream;
-    // What flows between the two is known, so that work of which nothing is known is no reason.
+    // The data flow between the two is known, so unknown work between them does not matter.
     const bool is_unknown = Of(item).read.empty() && Of(item).written.empty();
     const bool is_told = !Of(before).written.empty() && !Of(next).read.empty();
     if (is_elsewhere && item.end <= next.begin && !(is_unknown && is_told) && Flows(before, item) &&

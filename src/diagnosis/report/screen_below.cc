@@ -71,7 +71,7 @@ class ScreenBelow : Speaker {
     return Wrapped(text, 2);
   }
 
-  // Known fusions that are no findings: "TransData breaks Conv + activation (0.175 ms)".
+  // Known fusions too short for a finding: "TransData breaks Conv + activation (0.175 ms)".
   std::vector<std::string> ShortFusions() const {
     std::vector<std::string> texts;
     for (const SeenFusion& fusion : of_.fusions) {

@@ -20,7 +20,7 @@ namespace mpa::free_analysis {
 struct HostSide {
   std::optional<Interval> call;  ///< that handed it to the device
   std::optional<TimeNs> op_end;  ///< of the framework operator that launched it
-  bool known = true;             ///< false: there is no such work
+  bool known = true;             ///< false: no such work was recorded
 };
 
 /// What a gap lies next to.
@@ -38,7 +38,7 @@ struct Gap {
   /// The device may have run work that was not recorded: what ends the gap was queued, and is the
   /// first kernel or collective of its stream.
   bool maybe_busy = false;
-  /// Tasks that are no work within, by type; the most frequent first.
+  /// Tasks within the gap, by type; the most frequent first.
   std::vector<std::pair<std::string, std::size_t>> tasks;
   TimeNs longest_rest = 0;  ///< the longest piece of the gap without those tasks
   HostSide before, behind;  ///< the work that ends where the gap begins, and begins where it ends

@@ -204,7 +204,7 @@ std::vector<Event> EventsOf(const RankTrace& trace, const std::vector<Life>& liv
 
 namespace {
 
-// What the names of the operators tell of the training.
+// What the names of operators say about the training.
 struct Training {
   int states = 0;            ///< of the optimizer, each as large as the parameters; 0: none ran
   bool has_buckets = false;  ///< data parallel training keeps a copy of the gradients

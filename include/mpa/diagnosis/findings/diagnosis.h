@@ -286,7 +286,7 @@ struct Diagnosis {
       settings;  ///< "2", or "0 (rank 3), 2 (ranks 0-2)" where ranks differ
   TimeNs step = 0, floor = 0;
   std::vector<AccountRow> accounting;
-  /// Of the rank with the longest steps, where no rank has recorded device work: then there is no
+  /// Of the rank with the longest steps, set where no rank has recorded device work: there is no
   /// account, and `step` is unknown.
   std::optional<StepsOnHost> on_host;
   std::vector<FoundCause> findings;  ///< in the order in which they should be fixed
