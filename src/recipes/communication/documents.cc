@@ -135,8 +135,9 @@ TextDocument TimeDocument(const OpSums& sums, const std::vector<Group>& groups) 
 namespace {
 
 // The links whose ends are known, or not, with what `ends` calls them.
-template <typename Ends>
-Json MatrixOf(const LinkSums& sums, const std::vector<Group>& groups, bool known, Ends ends) {
+// Not a template: in those clang 14 never destroys the list that is assigned to an entry.
+Json MatrixOf(const LinkSums& sums, const std::vector<Group>& groups, bool known,
+              std::string (*ends)(const RankLink&)) {
   const SetKeys keys(groups);
   Json json = Json::object();
   for (const auto* links : {&sums.links, &sums.totals}) {
