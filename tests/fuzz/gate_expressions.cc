@@ -28,7 +28,9 @@ void Floors(std::string_view text) {
   gate::GateSettings settings;
   Try("", [&] { gate::ApplyMinAbs(text, settings); });
   Try("", [&] { settings.min_share = gate::ParseMinShare(text); });
-  if (settings.min_abs_ns < 0 || settings.min_abs_bytes < 0 || !(settings.min_share >= 0)) {
+  // Floors that were not given scale with what is measured.
+  if (settings.min_abs_ns.value_or(0) < 0 || settings.min_abs_bytes.value_or(0) < 0 ||
+      !(settings.min_share.value_or(0) >= 0)) {
     Die("a floor below 0");
   }
 }
