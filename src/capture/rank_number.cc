@@ -17,6 +17,7 @@
 #include "mpa/base/parallel.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
+#include "mpa/base/utf8.h"
 #include "mpa/io/sqlite.h"
 #include "scan_rank.h"
 
@@ -331,12 +332,7 @@ std::string StemOf(const fs::path& path) {
   return name;
 }
 
-// Of a name that is too long for screens the middle is left out.
-std::string Shortened(const std::string& name) {
-  constexpr std::size_t kMost = 32, kEnds = 15;
-  if (name.size() <= kMost) return name;
-  return name.substr(0, kEnds) + ".." + name.substr(name.size() - kEnds);
-}
+constexpr std::size_t kLabelColumns = 32;
 
 // Labels may not be taken for numbers.
 std::string NoNumeral(std::string label) {
@@ -359,10 +355,12 @@ std::vector<std::string> MapPaths(const std::vector<fs::path>& paths, Label labe
 
 // The shortest labels that tell the captures apart.
 std::vector<std::string> LabelsOf(const std::vector<fs::path>& paths) {
-  std::vector<std::string> labels =
-      MapPaths(paths, [](const fs::path& path) { return Shortened(WithoutTime(StemOf(path))); });
+  std::vector<std::string> labels = MapPaths(paths, [](const fs::path& path) {
+    return ShortenMiddle(WithoutTime(StemOf(path)), kLabelColumns);
+  });
   if (labels.empty())
-    labels = MapPaths(paths, [](const fs::path& path) { return Shortened(StemOf(path)); });
+    labels = MapPaths(
+        paths, [](const fs::path& path) { return ShortenMiddle(StemOf(path), kLabelColumns); });
   constexpr int kLevels = 4;  // of directories that are searched for captures
   for (int level = 1; labels.empty() && level <= kLevels; ++level) {
     labels = MapPaths(paths, [level](const fs::path& path) {
