@@ -4,12 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace mpa {
 
-void Issues::Count(std::string_view what, std::string_view place) {
+void Issues::Count(Promise broken, std::string_view what, std::string_view place) {
   auto found = counts_.find(what);
   if (found == counts_.end()) {
-    found = counts_.emplace(std::string(what), Entry{0, std::string(place)}).first;
+    found = counts_.emplace(std::string(what), Entry{broken, 0, std::string(place)}).first;
   }
   ++found->second.count;
 }
@@ -21,12 +23,27 @@ void Issues::Merge(const Issues& later) {
   }
 }
 
+bool Issues::Breaks(Promise promise) const {
+  return std::ranges::any_of(counts_,
+                             [&](const auto& kind) { return kind.second.promise == promise; });
+}
+
+std::string Issues::Line(std::string_view what, const Entry& entry) {
+  return entry.count == 1
+             ? fmt::format("{} ({})", what, entry.first_place)
+             : fmt::format("{}, {} times (first: {})", what, entry.count, entry.first_place);
+}
+
 std::vector<std::string> Issues::Lines() const {
   std::vector<std::string> lines;
+  for (const auto& [what, entry] : counts_) lines.push_back(Line(what, entry));
+  return lines;
+}
+
+std::vector<std::string> Issues::Lines(Promise promise) const {
+  std::vector<std::string> lines;
   for (const auto& [what, entry] : counts_) {
-    lines.push_back(entry.count == 1 ? fmt::format("{} ({})", what, entry.first_place)
-                                     : fmt::format("{}, {} times (first: {})", what, entry.count,
-                                                   entry.first_place));
+    if (entry.promise == promise) lines.push_back(Line(what, entry));
   }
   return lines;
 }

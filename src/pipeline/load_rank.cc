@@ -15,6 +15,7 @@
 #include "mpa/measure/serving_steps.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
+#include "mpa/promises/promise.h"
 
 namespace mpa {
 namespace {
@@ -166,16 +167,13 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
       if (file.kind == reader.reads) ReadFile(reader, file, request, rank);
     }
   }
-  DropFarRows(rank.trace);
-  DropRepeatedRows(rank.trace);
-  if (!rank.partial) CheckKernelTable(input, request, rank.trace);
+  LeaveOutBroken(rank.trace);
+  if (!rank.partial) CheckSideFiles(input, request, rank.trace);
   if (input.gpu) AddGroups(input.gpu->groups, rank.trace);
-  CheckGroups(input, rank.trace);
+  CheckGroups(WorldSize(input, rank.trace), rank.trace);
   LinkByTime(rank.trace);
   ExplainGraphs(input, asked, rank);
-  if (Intersects(request.wanted, Tables::kLaunches) && rank.trace.issues.Empty())
-    CheckLaunches(rank.trace);
-  CheckTimes(rank.trace);
+  CheckPromises(request.wanted, rank.trace);
   if (Intersects(request.wanted, Tables::kSteps)) UseServingSteps(rank.trace);
   DropEmptySteps(rank.trace);
   if (step) {

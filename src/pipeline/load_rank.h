@@ -88,29 +88,11 @@ std::string AddedRows(const std::vector<std::size_t>& before, const RankTrace& t
 /// The same of all that a raw session holds.
 std::string SessionRows(const raw::Session& session);
 
-/// Leaves out rows whose times are more than a day away from those of most others, or that last
-/// longer than that, and counts them in trace.issues. Before launches are linked.
-void DropFarRows(RankTrace& trace);
-
-/// Leaves out tasks and steps that are in the capture twice, and counts them, steps that overlap
-/// and gaps between steps without any event in trace.issues.
-void DropRepeatedRows(RankTrace& trace);
+/// The ranks of the whole job, as the capture says of itself; kMaxRanks where it does not.
+std::int64_t WorldSize(const RankInput& input, const RankTrace& trace);
 
 /// Counts in trace.issues what kernel_details.csv lacks according to op_statistic.csv,
 /// step_trace_time.csv and the trace. Looks only where nothing else is wrong.
-void CheckKernelTable(const RankInput& input, const ReadRequest& request, RankTrace& trace);
-
-/// Empties groups that no job has, with more members than the world or numbers beyond kMaxRanks,
-/// and counts them in trace.issues.
-void CheckGroups(const RankInput& input, RankTrace& trace);
-
-/// Counts in trace.issues work of the device whose launch is unknown, where operators were read. To
-/// be asked where launches were read and nothing else is wrong.
-void CheckLaunches(RankTrace& trace);
-
-/// Counts what is impossible in the times of a rank's device work in trace.issues: times that span
-/// more than a day or lie outside of the session, kernels of a table that the trace has at other
-/// times, and kernels that run on under their successors on one stream.
-void CheckTimes(RankTrace& trace);
+void CheckSideFiles(const RankInput& input, const ReadRequest& request, RankTrace& trace);
 
 }  // namespace mpa

@@ -132,6 +132,15 @@ struct LauncheFields {
 };
 struct Launches : Table<LauncheFields> {};
 
+/// Calls that launched a kernel or a copy of which the device has no work: it was lost. Calls while
+/// a graph is captured launch nothing and are not among them.
+template <template <typename> class Of>
+struct UnansweredLaunchFields {
+  Of<TimeNs> time{};  ///< start of the call
+  Of<std::int32_t> track = Initially{-1};
+};
+struct UnansweredLaunches : Table<UnansweredLaunchFields> {};
+
 /// Calls of the runtime that name the kernel they launch.
 template <template <typename> class Of>
 struct NamedLaunchFields {

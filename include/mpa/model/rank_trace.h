@@ -135,6 +135,8 @@ struct RankTrace {
   CallStamps call_stamps;
   GarbageCollections garbage_collections;
   Launches launches;
+  /// Filled whatever was asked for, where the capture says what launched what.
+  UnansweredLaunches unanswered_launches;
   NamedLaunches named_launches;
   GraphReplays graph_replays;  ///< with the launches, where there are host operators
   Kernels kernels;

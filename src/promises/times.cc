@@ -9,13 +9,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "load_rank.h"
+#include "checks.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/time.h"
-#include "mpa/measure/launch_chain.h"
-#include "mpa/model/step_bounds.h"
 
-namespace mpa {
+namespace mpa::promises {
 namespace {
 
 constexpr TimeNs kSecond = 1'000'000'000;
@@ -47,14 +45,15 @@ void CheckWindow(RankTrace& trace) {
   work.Add(trace.communications);
   if (work.IsEmpty()) return;
   if (work.end - work.begin > kDay) {
-    trace.issues.Count("times of the device span more than a day, some of them are damaged",
+    trace.issues.Count(Promise::kTimesPossible,
+                       "times of the device span more than a day, some of them are damaged",
                        fmt::format("{} to {}", Seconds(work.begin), Seconds(work.end)));
   }
   constexpr TimeNs kMargin = 60 * kSecond;
   if (trace.session_start < 0 || trace.session_end < trace.session_start) return;
   if (work.begin < trace.session_start - kMargin || work.end > trace.session_end + kMargin) {
     trace.issues.Count(
-        "times of the device lie outside of the session, they are damaged",
+        Promise::kTimesPossible, "times of the device lie outside of the session, they are damaged",
         fmt::format("{} to {}, session {} to {}", Seconds(work.begin), Seconds(work.end),
                     Seconds(trace.session_start), Seconds(trace.session_end)));
   }
@@ -65,7 +64,8 @@ void CheckDurations(const char* what, const std::vector<TimeNs>& durations, Issu
   constexpr std::size_t kEnough = 8;
   if (durations.size() < kEnough || std::ranges::any_of(durations, [](TimeNs d) { return d != 0; }))
     return;
-  issues.Count(fmt::format("all {}s take no time, their durations are damaged", what),
+  issues.Count(Promise::kTimesPossible,
+               fmt::format("all {}s take no time, their durations are damaged", what),
                fmt::format("{} of them", durations.size()));
 }
 
@@ -143,6 +143,7 @@ void DropFarRows(RankTrace& trace, VisitTables visit) {
       kept[i] = start >= main.begin && start <= main.end && DurationOf(table, i) <= kDay;
       if (kept[i]) continue;
       trace.issues.Count(
+          Promise::kTimesPossible,
           fmt::format("{} left out: times span more than a day, and its own is far from the others",
                       what),
           fmt::format("at {}, most begin between {} and {}", Seconds(start), Seconds(main.begin),
@@ -166,6 +167,7 @@ void CheckClocks(RankTrace& trace) {
   of_tasks.Add(trace.device_tasks);
   if (of_kernels.end < of_tasks.begin || of_tasks.end < of_kernels.begin) {
     trace.issues.Count(
+        Promise::kTimesPossible,
         "the clocks of kernel_details.csv and trace_view.json do not fit, operators have no "
         "kernels",
         fmt::format("{} and {}", Seconds(of_kernels.begin), Seconds(of_tasks.begin)));
@@ -183,6 +185,7 @@ void CheckClocks(RankTrace& trace) {
   constexpr std::size_t kEnough = 8;
   if (both < kEnough || 2 * found >= both) return;
   trace.issues.Count(
+      Promise::kTimesPossible,
       "times of kernel_details.csv are not those of trace_view.json; a spreadsheet may have "
       "rounded them",
       fmt::format("{} of {} kernels are in both", found, both));
@@ -202,6 +205,7 @@ void CheckHostClock(RankTrace& trace) {
   if (work.IsEmpty() || launches.IsEmpty()) return;
   if (work.begin <= launches.end + kMargin && work.end >= launches.begin - kMargin) return;
   trace.issues.Count(
+      Promise::kTimesPossible,
       "the clocks of host and device do not fit, waits between them are wrong",
       fmt::format("launches from {}, work from {}", Seconds(launches.begin), Seconds(work.begin)));
 }
@@ -212,6 +216,29 @@ struct StreamWork {
   std::int64_t link;
   StringId name;
 };
+
+}  // namespace
+
+void LeaveOutFarRows(RankTrace& trace) {
+  if (trace.source == "text") {  // kernels come from a table, whose clock may be another
+    DropFarRows(trace, [](RankTrace& rank, auto visit) { VisitTimed(rank, visit); });
+    DropFarRows(trace, [](RankTrace& rank, auto visit) { VisitKernels(rank, visit); });
+  } else {
+    DropFarRows(trace, [](RankTrace& rank, auto visit) {
+      VisitTimed(rank, visit);
+      VisitKernels(rank, visit);
+    });
+  }
+}
+
+void CheckTimes(RankTrace& trace) {
+  CheckWindow(trace);
+  CheckDurations("kernel", trace.kernels.dur, trace.issues);
+  CheckDurations("device task", trace.device_tasks.dur, trace.issues);
+  CheckDurations("collective", trace.communications.dur, trace.issues);
+  CheckClocks(trace);
+  CheckHostClock(trace);
+}
 
 // Work on a stream of a GPU runs one after the other, but for what one graph launched.
 void CheckStreams(RankTrace& trace) {
@@ -232,62 +259,11 @@ void CheckStreams(RankTrace& trace) {
     const StreamWork &work = works[i], &next = works[i + 1];
     const bool one_launch = work.link >= 0 && work.link == next.link;
     if (work.stream != next.stream || one_launch || work.end <= next.end + kMicrosecond) continue;
-    trace.issues.Count("kernel runs on under its successor on the same stream, which is impossible",
+    trace.issues.Count(Promise::kStreamsInOrder,
+                       "kernel runs on under its successor on the same stream, which is impossible",
                        fmt::format("\"{}\" at {} us", Printable(trace.strings.View(work.name)),
                                    work.start / kMicrosecond));
   }
 }
 
-bool HasOperators(const RankTrace& trace) {
-  return std::ranges::any_of(trace.host_ops.name,
-                             [&](StringId name) { return !IsStepMark(trace.strings.View(name)); });
-}
-
-}  // namespace
-
-void CheckLaunches(RankTrace& trace) {
-  if (!HasOperators(trace)) return;
-  TimeNs all = 0, without = 0;
-  const auto add = [&](const auto& table) {
-    for (std::size_t i = 0; i < table.Size(); ++i) {
-      all += table.dur[i];
-      if (table.link[i] < 0) without += table.dur[i];
-    }
-  };
-  add(trace.kernels);
-  if (trace.device == DeviceKind::kGpu) {
-    add(trace.communications);
-    add(trace.device_tasks);
-  }
-  // Some work was launched before the profiler began, on NPUs some by no operator, as that of
-  // graphs.
-  const bool on_gpu = trace.device == DeviceKind::kGpu;
-  if (all == 0 || without < (on_gpu ? all / 4 : all)) return;
-  if (!on_gpu && RunsCompiledCode(trace)) return;
-  trace.issues.Count("work of the device without a launch in the trace, operators lack its time",
-                     fmt::format("{:.3f} of {:.3f} ms", InMs(without), InMs(all)));
-}
-
-void DropFarRows(RankTrace& trace) {
-  if (trace.source == "text") {  // kernels come from a table, whose clock may be another
-    DropFarRows(trace, [](RankTrace& rank, auto visit) { VisitTimed(rank, visit); });
-    DropFarRows(trace, [](RankTrace& rank, auto visit) { VisitKernels(rank, visit); });
-  } else {
-    DropFarRows(trace, [](RankTrace& rank, auto visit) {
-      VisitTimed(rank, visit);
-      VisitKernels(rank, visit);
-    });
-  }
-}
-
-void CheckTimes(RankTrace& trace) {
-  CheckWindow(trace);
-  CheckDurations("kernel", trace.kernels.dur, trace.issues);
-  CheckDurations("device task", trace.device_tasks.dur, trace.issues);
-  CheckDurations("collective", trace.communications.dur, trace.issues);
-  CheckClocks(trace);
-  CheckHostClock(trace);
-  CheckStreams(trace);
-}
-
-}  // namespace mpa
+}  // namespace mpa::promises

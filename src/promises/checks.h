@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mpa/model/rank_trace.h"
+
+/// The functions of the list in promises.cc. Each looks at the tables of one rank and counts what
+/// is broken in trace.issues.
+namespace mpa::promises {
+
+// records.cc
+/// Leaves out tasks that a database has twice.
+void LeaveOutRepeatedTasks(RankTrace& trace);
+/// Leaves out steps that are there twice; counts steps that overlap and gaps between steps without
+/// any event.
+void LeaveOutRepeatedSteps(RankTrace& trace);
+
+// times.cc
+/// Leaves out rows whose times are more than a day away from those of most others, or that last
+/// longer than that.
+void LeaveOutFarRows(RankTrace& trace);
+/// Times that span more than a day or lie outside of the session, and kernels of a table that the
+/// trace has at other times.
+void CheckTimes(RankTrace& trace);
+/// Kernels that run on under their successors on one stream.
+void CheckStreams(RankTrace& trace);
+
+// launches.cc
+/// Launches of which the device has no work.
+void CheckUnansweredLaunches(RankTrace& trace);
+/// Work whose launch is unknown, where operators were read. Looks only where nothing else is wrong.
+void CheckWorkHasLaunch(RankTrace& trace);
+
+}  // namespace mpa::promises

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches and the work that they promised.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "checks.h"
+#include "mpa/base/time.h"
+#include "mpa/measure/launch_chain.h"
+#include "mpa/model/step_bounds.h"
+
+namespace mpa::promises {
+namespace {
+
+bool HasOperators(const RankTrace& trace) {
+  return std::ranges::any_of(trace.host_ops.name,
+                             [&](StringId name) { return !IsStepMark(trace.strings.View(name)); });
+}
+
+}  // namespace
+
+void CheckUnansweredLaunches(RankTrace& trace) {
+  const UnansweredLaunches& lost = trace.unanswered_launches;
+  if (lost.Empty()) return;
+  const auto [first, last] = std::ranges::minmax(lost.time);
+  const std::size_t all = lost.Size() + trace.launches.Size();
+  trace.issues.Count(
+      Promise::kLaunchesHaveWork,
+      "launches have no work on the device, it was lost: times of the device are too small, those "
+      "of operators are unknown; collect again",
+      trace.launches.Empty() ? fmt::format("{} launches", lost.Size())
+                             : fmt::format("{} of {} launches, within {:.3f} ms", lost.Size(), all,
+                                           InMs(last - first)));
+}
+
+void CheckWorkHasLaunch(RankTrace& trace) {
+  if (!trace.issues.Empty() || !HasOperators(trace)) return;
+  TimeNs all = 0, without = 0;
+  const auto add = [&](const auto& table) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      all += table.dur[i];
+      if (table.link[i] < 0) without += table.dur[i];
+    }
+  };
+  add(trace.kernels);
+  if (trace.device == DeviceKind::kGpu) {
+    add(trace.communications);
+    add(trace.device_tasks);
+  }
+  // Some work was launched before the profiler began, on NPUs some by no operator, as that of
+  // graphs.
+  const bool on_gpu = trace.device == DeviceKind::kGpu;
+  if (all == 0 || without < (on_gpu ? all / 4 : all)) return;
+  if (!on_gpu && RunsCompiledCode(trace)) return;
+  trace.issues.Count(Promise::kWorkHasLaunch,
+                     "work of the device without a launch in the trace, operators lack its time",
+                     fmt::format("{:.3f} of {:.3f} ms", InMs(without), InMs(all)));
+}
+
+}  // namespace mpa::promises
