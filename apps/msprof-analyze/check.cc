@@ -39,7 +39,7 @@ int RunCheck(const CheckOptions& options) {
   report.survey = SurveyCaptures(options.captures.Path("msprof-analyze check PATH"), options.open);
   TellRawDamage(report.survey.ranks);
   report.groups = GroupCaptures(report.survey);
-  report.verdicts = JudgeCaptures(report.survey.path, options.open, report.survey.ranks);
+  report.judged = JudgeCaptures(report.survey.path, options.open, report.survey.ranks);
   const std::string page =
       options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout));
   Print(page);
@@ -50,9 +50,10 @@ int RunCheck(const CheckOptions& options) {
 }  // namespace
 
 bool CheckReport::Usable() const {
-  return std::ranges::any_of(verdicts, [](const std::vector<Verdict>& of_rank) {
-    return std::ranges::any_of(
-        of_rank, [](const Verdict& verdict) { return verdict.ability != Ability::kCannotRun; });
+  return std::ranges::any_of(judged, [](const JudgedCapture& of_rank) {
+    return std::ranges::any_of(of_rank.verdicts, [](const Verdict& verdict) {
+      return verdict.ability != Ability::kCannotRun;
+    });
   });
 }
 
@@ -189,12 +190,28 @@ Json ToJson(const std::vector<Verdict>& verdicts) {
   return list;
 }
 
+const char* Name(Kept kept) {
+  static constexpr const char* kNames[] = {"kept", "broken", "not_checked"};
+  return kNames[static_cast<std::size_t>(kept)];
+}
+
+Json ToJson(const std::vector<KeptPromise>& promises) {
+  Json list = Json::array();
+  for (const KeptPromise& promise : promises) {
+    list.push_back({{"name", promise.rule->name},
+                    {"promise", promise.rule->says},
+                    {"state", Name(promise.kept)},
+                    {"broken_by", promise.lines}});
+  }
+  return list;
+}
+
 // Results of msprof consist of tables, as databases do.
 bool HasTables(const RankFacts& facts) {
   return facts.kind == CaptureKind::kNpuDb || !facts.unread_tables.empty();
 }
 
-Json ToJson(const RankFacts& facts, const std::vector<Verdict>& verdicts) {
+Json ToJson(const RankFacts& facts, const JudgedCapture& judged) {
   return {{"rank", OrNull(facts.rank)},
           {"label", IsRankLabel(facts.id) ? Json(RankName(facts.id)) : Json()},
           {"path", facts.path.string()},
@@ -215,7 +232,8 @@ Json ToJson(const RankFacts& facts, const std::vector<Verdict>& verdicts) {
           {"recorded", ToJson(facts.recorded)},
           {"records", facts.kind == CaptureKind::kNpuRaw ? ToJson(facts.records) : Json()},
           {"unread_tables", HasTables(facts) ? Json(facts.unread_tables) : Json()},
-          {"analyzers", ToJson(verdicts)},
+          {"analyzers", ToJson(judged.verdicts)},
+          {"promises", ToJson(judged.promises)},
           {"warnings", ToJson(facts.warnings)}};
 }
 
@@ -224,7 +242,7 @@ Json ToJson(const RankFacts& facts, const std::vector<Verdict>& verdicts) {
 std::string FormatCheckJson(const CheckReport& report) {
   Json ranks = Json::array();
   for (std::size_t i = 0; i < report.survey.ranks.size(); ++i) {
-    ranks.push_back(ToJson(report.survey.ranks[i], report.verdicts[i]));
+    ranks.push_back(ToJson(report.survey.ranks[i], report.judged[i]));
   }
   Json groups = Json::array();
   for (const CheckedGroup& group : report.groups) {

@@ -9,10 +9,10 @@
 
 namespace mpa {
 
-/// What `check` prints: the survey, and per rank a verdict for each of AllAnalyzerChecks().
+/// What `check` prints: the survey, and what was found out of each rank.
 struct CheckReport {
   Survey survey;
-  std::vector<std::vector<Verdict>> verdicts;
+  std::vector<JudgedCapture> judged;
   std::vector<CheckedGroup> groups;
 
   /// Some analyzer runs on some rank.

@@ -200,6 +200,22 @@ void AddWarnings(const std::vector<Warning>& warnings, const std::filesystem::pa
   }
 }
 
+// "one record once, steps follow": the promises of one state.
+void AddPromises(const std::vector<KeptPromise>& promises, WrappedText& page) {
+  const auto add = [&](const char* label, Kept state) {
+    std::vector<std::string> names;
+    for (const KeptPromise& promise : promises) {
+      if (promise.kept != state) continue;
+      names.emplace_back(promise.rule->name);
+      std::ranges::replace(names.back(), '_', ' ');
+    }
+    page.AddLabelled(label, Join(names));
+  };
+  add("promises kept", Kept::kKept);
+  add("broken", Kept::kBroken);
+  add("not checked", Kept::kNotChecked);
+}
+
 // What is in the way of every analysis, if it is one thing.
 const Lack* CommonLack(const std::vector<Verdict>& verdicts) {
   const auto same = [&](const Verdict& verdict) {
@@ -268,7 +284,7 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, WrappedText& page) {
 
 // What is said of a rank, apart from what differs from rank to rank anyway. `metadata` is that of
 // all ranks of which the same is said.
-std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
+std::string Body(const RankFacts& facts, const JudgedCapture& judged,
                  const std::vector<std::string>& unread_tables, const SettingValues& metadata,
                  const std::filesystem::path& root, bool color) {
   WrappedText page(color);
@@ -283,7 +299,8 @@ std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
   page.AddLabelled("not read", Join(unread_tables));
-  AddVerdicts(verdicts, page);
+  AddPromises(judged.promises, page);
+  AddVerdicts(judged.verdicts, page);
   AddWarnings(facts.warnings, root, page);
   return page.text();
 }
@@ -292,7 +309,7 @@ std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
 struct Block {
   std::string body;
   std::vector<const RankFacts*> ranks;
-  const std::vector<Verdict>* verdicts = nullptr;
+  const JudgedCapture* judged = nullptr;
   std::set<std::string> unread_tables;  // of any of the ranks
 };
 
@@ -300,11 +317,11 @@ std::vector<Block> Fold(const CheckReport& report, bool color) {
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < report.survey.ranks.size(); ++i) {
     const RankFacts& facts = report.survey.ranks[i];
-    std::string body = Body(facts, report.verdicts[i], {}, {}, report.survey.path, color);
+    std::string body = Body(facts, report.judged[i], {}, {}, report.survey.path, color);
     auto block =
         std::ranges::find_if(blocks, [&](const Block& known) { return known.body == body; });
     if (block == blocks.end())
-      block = blocks.insert(block, {std::move(body), {}, &report.verdicts[i], {}});
+      block = blocks.insert(block, {std::move(body), {}, &report.judged[i], {}});
     block->ranks.push_back(&facts);
     if (facts.kind != CaptureKind::kNpuRaw)
       block->unread_tables.insert(facts.unread_tables.begin(), facts.unread_tables.end());
@@ -312,7 +329,7 @@ std::vector<Block> Fold(const CheckReport& report, bool color) {
   for (Block& block : blocks) {
     std::vector<const RecordedSettings*> of_ranks;
     for (const RankFacts* rank : block.ranks) of_ranks.push_back(&rank->all_settings);
-    block.body = Body(*block.ranks.front(), *block.verdicts,
+    block.body = Body(*block.ranks.front(), *block.judged,
                       {block.unread_tables.begin(), block.unread_tables.end()},
                       SettingsOfKind(SettingKind::kMetadata, JoinSettings(of_ranks)),
                       report.survey.path, color);

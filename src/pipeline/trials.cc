@@ -70,33 +70,29 @@ void Fill(const RankTrace& trace, RankFacts& facts) {
   tell(!trace.mstx.Empty(), recorded.mstx);
 }
 
-constexpr const char* kExporterLeftOut =
-    "collect again, or export again with another version: the exporter did not write it";
-
-// What mends an issue. What exporters leave out, another copy lacks as well.
-const char* MendOf(const std::string& issue) {
-  constexpr std::pair<std::string_view, const char*> kMends[] = {
-      {"the trace holds several", "record each device and rank in a file of its own"},
-      {"its category is not supported", "none: work of such devices is not read"},
-      {"whose operator the trace does not name", kCollectByTorchNpu},
-      {"holds no collectives of the device", kCollectByTorchNpu},
-      {"s of kernel_details.csv", "use files of one capture, as the profiler wrote them"},
-      {"without a launch in the trace", kExporterLeftOut},
-      {"it has no name", kExporterLeftOut},
-      {"its duration is missing", kExporterLeftOut},
-      {"(ph ", kExporterLeftOut},
-      {"no job has such", "correct the description of the groups, or collect again"}};
-  for (const auto& [words, mend] : kMends) {
-    if (issue.find(words) != std::string::npos) return mend;
-  }
-  return kCopyAgain;
+// What mends an event or a row that cannot be read. What exporters leave out, another copy lacks as
+// well.
+std::string_view MendOfUnreadable(const PromiseRule& rule, std::string_view line) {
+  constexpr std::string_view kLeftOutByExporters[] = {"it has no name", "its duration is missing",
+                                                      "(ph "};
+  const bool by_exporter = std::ranges::any_of(kLeftOutByExporters, [&](std::string_view words) {
+    return line.find(words) != std::string_view::npos;
+  });
+  return by_exporter
+             ? "collect again, or export again with another version: the exporter did not write it"
+             : rule.mend;
 }
 
-// What the commands say of the events, too.
-void WarnOfIssues(const RankTrace& trace, RankFacts& facts) {
-  if (!HasEvents(facts.kind)) return;
-  for (const std::string& line : trace.issues.Lines()) {
-    facts.warnings.push_back({"events_damaged", line, MendOf(line), {}});
+// What the commands say of the events, too. Raw captures are judged by their records.
+void WarnOfBroken(const std::vector<KeptPromise>& promises, RankFacts& facts) {
+  if (facts.kind == CaptureKind::kNpuRaw) return;
+  for (const KeptPromise& kept : promises) {
+    for (const std::string& line : kept.lines) {
+      const std::string_view mend = kept.rule->promise == Promise::kReadable
+                                        ? MendOfUnreadable(*kept.rule, line)
+                                        : kept.rule->mend;
+      facts.warnings.push_back({"events_damaged", line, std::string(mend), {}});
+    }
   }
 }
 
@@ -182,7 +178,8 @@ RankTrace Load(const Place& place, const RankInput& input, const RankFacts& fact
 }
 
 // By analysis; empty where the rank is not read.
-std::vector<Trial> TryRank(const Place& place, RankFacts& facts) {
+std::vector<Trial> TryRank(const Place& place, RankFacts& facts,
+                           std::vector<KeptPromise>& promises) {
   const std::vector<AnalyzerCheck>& checks = AllAnalyzerChecks();
   std::vector<Trial> trials(checks.size());
   const std::vector<RankInput> inputs = Discover(facts.path, place.options).ranks;
@@ -192,7 +189,8 @@ std::vector<Trial> TryRank(const Place& place, RankFacts& facts) {
   try {
     const RankTrace trace = Load(place, inputs.front(), facts, wanted);
     Fill(trace, facts);
-    WarnOfIssues(trace, facts);
+    promises = JudgePromises(trace);
+    WarnOfBroken(promises, facts);
     ParallelFor(checks.size(), [&](std::size_t i) { trials[i] = TryOn(trace, checks[i]); });
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kResource) throw;
@@ -249,33 +247,32 @@ Verdict Judged(const AnalyzerCheck& check, const RankFacts& facts, Found alone, 
 
 }  // namespace
 
-std::vector<std::vector<Verdict>> JudgeCaptures(const std::filesystem::path& directory,
-                                                const OpenOptions& options,
-                                                std::vector<RankFacts>& ranks) {
+std::vector<JudgedCapture> JudgeCaptures(const std::filesystem::path& directory,
+                                         const OpenOptions& options,
+                                         std::vector<RankFacts>& ranks) {
   std::error_code ignored;
   const std::filesystem::path top = std::filesystem::canonical(directory, ignored);
   std::vector<std::vector<Trial>> trials;
+  std::vector<JudgedCapture> judged(ranks.size());
   std::int64_t left = kMaxToTry;
-  for (RankFacts& facts : ranks) {
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
     trials.emplace_back();
-    if (facts.bytes == 0 || BytesOf(facts) > left) continue;
-    left -= BytesOf(facts);
-    trials.back() = TryRank({options, top}, facts);
+    if (ranks[i].bytes == 0 || BytesOf(ranks[i]) > left) continue;
+    left -= BytesOf(ranks[i]);
+    trials.back() = TryRank({options, top}, ranks[i], judged[i].promises);
   }
   ClearProgressLine();
   std::vector<Found> in_job;
   for (std::size_t i = 0; i < AllAnalyzerChecks().size(); ++i)
     in_job.push_back(FoundInJob(trials, i));
-  std::vector<std::vector<Verdict>> verdicts;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    verdicts.emplace_back();
     for (std::size_t i = 0; i < in_job.size(); ++i) {
-      verdicts.back().push_back(Judged(AllAnalyzerChecks()[i], ranks[rank],
-                                       trials[rank].empty() ? Found() : trials[rank][i].alone,
-                                       in_job[i]));
+      judged[rank].verdicts.push_back(Judged(AllAnalyzerChecks()[i], ranks[rank],
+                                             trials[rank].empty() ? Found() : trials[rank][i].alone,
+                                             in_job[i]));
     }
   }
-  return verdicts;
+  return judged;
 }
 
 }  // namespace mpa

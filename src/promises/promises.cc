@@ -13,6 +13,19 @@ using namespace promises;
 constexpr Formats kTablesOfNpus = Formats::kNpuText | Formats::kDatabase;
 constexpr Tables kWork = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications;
 
+bool HasLaunches(const RankTrace& trace) {
+  return !trace.launches.Empty() || !trace.unanswered_launches.Empty();
+}
+bool HasWork(const RankTrace& trace) {
+  return !trace.kernels.Empty() || !trace.device_tasks.Empty() || !trace.communications.Empty();
+}
+bool HasKernels(const RankTrace& trace) { return !trace.kernels.Empty(); }
+bool HasSeveralSteps(const RankTrace& trace) { return trace.steps.Size() > 1; }
+bool HasGroups(const RankTrace& trace) {
+  return !trace.comm_groups.Empty() || !trace.job.groups.empty();
+}
+bool HasOperators(const RankTrace& trace) { return !trace.host_ops.Empty(); }
+
 constexpr PromiseRule kRules[] = {
     {.promise = Promise::kReadable,
      .name = "readable",
@@ -55,7 +68,8 @@ constexpr PromiseRule kRules[] = {
      .broken = "launches have no work on the device, it was lost",
      .mend = "collect again",
      .consequence = Consequence::kUnknown,
-     .check = CheckUnansweredLaunches},
+     .check = CheckUnansweredLaunches,
+     .applies = HasLaunches},
     {.promise = Promise::kWorkHasLaunch,
      .name = "work_has_a_launch",
      .says = "Most work of the device has a launch; work without one was queued before the window.",
@@ -64,7 +78,8 @@ constexpr PromiseRule kRules[] = {
      .broken = "work of the device without a launch in the trace, operators lack its time",
      .mend = "collect again, or export again with another version",
      .consequence = Consequence::kUnknown,
-     .check = CheckWorkHasLaunch},
+     .check = CheckWorkHasLaunch,
+     .applies = HasWork},
     {.promise = Promise::kWorkAfterLaunch,
      .name = "work_follows_its_launch",
      .says = "Work begins after its launch.",
@@ -72,7 +87,8 @@ constexpr PromiseRule kRules[] = {
      .reads = Tables::kLaunches | kWork,
      .broken = "work left out, it begins before its launch",
      .mend = "collect again",
-     .consequence = Consequence::kLeftOut},
+     .consequence = Consequence::kLeftOut,
+     .applies = HasLaunches},
     {.promise = Promise::kOneLaunchOneNumber,
      .name = "one_launch_one_number",
      .says = "Two kernels of plain launches do not share the number of one launch.",
@@ -80,7 +96,8 @@ constexpr PromiseRule kRules[] = {
      .reads = Tables::kNone,
      .broken = "kernels share the number of one launch, and another launch has none",
      .mend = "collect again with another version of the profiler",
-     .consequence = Consequence::kUnknown},
+     .consequence = Consequence::kUnknown,
+     .applies = HasLaunches},
     {.promise = Promise::kArrowsHaveEnds,
      .name = "arrows_have_both_ends",
      .says = "An arrow has a number, a beginning and an end.",
@@ -88,7 +105,8 @@ constexpr PromiseRule kRules[] = {
      .reads = Tables::kNone,
      .broken = "arrow left out, it has no number",
      .mend = "parse again",
-     .consequence = Consequence::kUnknown},
+     .consequence = Consequence::kUnknown,
+     .applies = HasLaunches},
     {.promise = Promise::kReferences,
      .name = "references_lead_to_rows",
      .says = "A number that ties tables together leads to a row.",
@@ -104,7 +122,8 @@ constexpr PromiseRule kRules[] = {
      .reads = Tables::kKernels | Tables::kOverlaps | Tables::kKernelStatistics | Tables::kStepTimes,
      .broken = "kernel_details.csv and op_statistic.csv contradict each other, one of them was cut",
      .mend = "copy both again",
-     .consequence = Consequence::kTold},
+     .consequence = Consequence::kTold,
+     .applies = HasKernels},
     {.promise = Promise::kOneDevice,
      .name = "one_device",
      .says = "A capture holds the work of one device and one rank.",
@@ -130,7 +149,8 @@ constexpr PromiseRule kRules[] = {
      .mend = "collect again",
      .consequence = Consequence::kLeftOut,
      .leave_out = LeaveOutFarRows,
-     .check = CheckTimes},
+     .check = CheckTimes,
+     .applies = HasWork},
     {.promise = Promise::kStreamsInOrder,
      .name = "streams_run_in_order",
      .says = "Work on one stream of a GPU ends before its successor does.",
@@ -139,7 +159,8 @@ constexpr PromiseRule kRules[] = {
      .broken = "kernel runs on under its successor on the same stream, which is impossible",
      .mend = "collect again",
      .consequence = Consequence::kTold,
-     .check = CheckStreams},
+     .check = CheckStreams,
+     .applies = HasKernels},
     {.promise = Promise::kStepsFollow,
      .name = "steps_follow",
      .says = "Steps do not overlap, and the profiler is not off between two of them.",
@@ -148,7 +169,8 @@ constexpr PromiseRule kRules[] = {
      .broken = "steps overlap, their times are wrong or belong to several runs",
      .mend = "give each collection alone",
      .consequence = Consequence::kTold,
-     .leave_out = LeaveOutRepeatedSteps},
+     .leave_out = LeaveOutRepeatedSteps,
+     .applies = HasSeveralSteps},
     {.promise = Promise::kCategoriesKnown,
      .name = "categories_are_known",
      .says = "Work of the device is of a known category.",
@@ -164,7 +186,8 @@ constexpr PromiseRule kRules[] = {
      .reads = Tables::kCommunications | Tables::kCommTasks | Tables::kJobInfo,
      .broken = "members of a group left out, no job has such",
      .mend = "correct its description, or collect again",
-     .consequence = Consequence::kLeftOut},
+     .consequence = Consequence::kLeftOut,
+     .applies = HasGroups},
     {.promise = Promise::kCommunicationRecorded,
      .name = "communication_is_recorded",
      .says = "Where operators communicate, the collectives of the device are there.",
@@ -172,7 +195,8 @@ constexpr PromiseRule kRules[] = {
      .reads = Tables::kHostOps | Tables::kCommunications,
      .broken = "operators communicate, but the trace holds no collectives of the device",
      .mend = "collect communication, too",
-     .consequence = Consequence::kUnknown},
+     .consequence = Consequence::kUnknown,
+     .applies = HasOperators},
 };
 
 Formats FormatOf(const RankTrace& trace) {
@@ -188,12 +212,6 @@ bool Concerns(Formats formats, Formats format) {
 }  // namespace
 
 std::span<const PromiseRule> AllPromises() { return kRules; }
-
-Tables TablesOfPromises() {
-  Tables all = Tables::kNone;
-  for (const PromiseRule& rule : kRules) all = all | rule.reads;
-  return all;
-}
 
 void LeaveOutBroken(RankTrace& trace) {
   // Rows that lie years apart come first: they would be steps and gaps of their own.
@@ -216,7 +234,11 @@ std::vector<KeptPromise> JudgePromises(const RankTrace& trace) {
   for (const PromiseRule& rule : kRules) {
     if (!Concerns(rule.formats, FormatOf(trace))) continue;
     KeptPromise kept{&rule, Kept::kKept, trace.issues.Lines(rule.promise)};
-    if (!kept.lines.empty()) kept.kept = Kept::kBroken;
+    if (!kept.lines.empty()) {
+      kept.kept = Kept::kBroken;
+    } else if (rule.applies != nullptr && !rule.applies(trace)) {
+      kept.kept = Kept::kNotChecked;
+    }
     judged.push_back(std::move(kept));
   }
   return judged;

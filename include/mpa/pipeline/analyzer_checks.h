@@ -9,6 +9,7 @@
 #include "mpa/capture/ability.h"
 #include "mpa/capture/survey.h"
 #include "mpa/compare/comparison.h"
+#include "mpa/promises/promise.h"
 #include "mpa/recipe/recipe.h"
 
 namespace mpa {
@@ -24,12 +25,18 @@ struct AnalyzerCheck {
 /// Asks every analysis of this program, in the order of --help.
 const std::vector<AnalyzerCheck>& AllAnalyzerChecks();
 
+/// What is found out of a capture by reading it.
+struct JudgedCapture {
+  std::vector<Verdict> verdicts;      ///< of each of AllAnalyzerChecks()
+  std::vector<KeptPromise> promises;  ///< empty: it was not read
+};
+
 /// What each of AllAnalyzerChecks() can do with each rank of the captures in `directory`. Captures
 /// that are small are read, so that this takes a moment: what the survey left unknown is filled in,
-/// and the analyses are tried. Of larger ones the verdict follows from the facts alone.
-std::vector<std::vector<Verdict>> JudgeCaptures(const std::filesystem::path& directory,
-                                                const OpenOptions& options,
-                                                std::vector<RankFacts>& ranks);
+/// the promises that they keep are judged, and the analyses are tried. Of larger ones the verdict
+/// follows from the facts alone.
+std::vector<JudgedCapture> JudgeCaptures(const std::filesystem::path& directory,
+                                         const OpenOptions& options, std::vector<RankFacts>& ranks);
 
 /// Captures of one job, engine, role or session.
 struct CheckedGroup {

@@ -37,22 +37,21 @@ constexpr Formats operator|(Formats a, Formats b) {
 /// One promise. The list is src/promises/promises.cc.
 struct PromiseRule {
   Promise promise;
-  std::string_view name;  ///< in documents: "one_record_once"
-  std::string_view says;  ///< "Each record is there once."
-  Formats formats;        ///< those that are held to it
-  Tables reads;  ///< the tables that `leave_out` and `check` look at; kNone: readers see it
+  std::string_view name;    ///< in documents: "one_record_once"
+  std::string_view says;    ///< "Each record is there once."
+  Formats formats;          ///< those that are held to it
+  Tables reads;             ///< what `leave_out` and `check` look at; kNone: the readers see it
   std::string_view broken;  ///< what is said, as an example: "row left out, it was written twice"
   std::string_view mend;    ///< "parse again"
   Consequence consequence;
   void (*leave_out)(RankTrace&) = nullptr;  ///< drops rows, before launches are linked
   void (*check)(RankTrace&) = nullptr;      ///< looks, after they are
+  /// Whether a capture has what it is about; none: each that is read.
+  bool (*applies)(const RankTrace&) = nullptr;
 };
 
 /// All promises, each once, in the order of the enum.
 std::span<const PromiseRule> AllPromises();
-
-/// The tables that all promises together look at.
-Tables TablesOfPromises();
 
 /// Leaves out rows that cannot be, and counts them in trace.issues. Before launches are linked.
 void LeaveOutBroken(RankTrace& trace);
@@ -68,7 +67,7 @@ struct KeptPromise {
   Kept kept;
   std::vector<std::string> lines;  ///< of a broken one
 };
-/// Of a trace that was read with TablesOfPromises(). Promises of other formats are left out.
+/// Of a trace that was read with all tables. Promises of other formats are left out.
 std::vector<KeptPromise> JudgePromises(const RankTrace& trace);
 
 /// What other files say about the kernels of kernel_details.csv; -1: unknown.
