@@ -70,28 +70,12 @@ void Fill(const RankTrace& trace, RankFacts& facts) {
   tell(!trace.mstx.Empty(), recorded.mstx);
 }
 
-// What mends an event or a row that cannot be read. What exporters leave out, another copy lacks as
-// well.
-std::string_view MendOfUnreadable(const PromiseRule& rule, std::string_view line) {
-  constexpr std::string_view kLeftOutByExporters[] = {"it has no name", "its duration is missing",
-                                                      "(ph "};
-  const bool by_exporter = std::ranges::any_of(kLeftOutByExporters, [&](std::string_view words) {
-    return line.find(words) != std::string_view::npos;
-  });
-  return by_exporter
-             ? "collect again, or export again with another version: the exporter did not write it"
-             : rule.mend;
-}
-
 // What the commands say of the events, too. Raw captures are judged by their records.
 void WarnOfBroken(const std::vector<KeptPromise>& promises, RankFacts& facts) {
   if (facts.kind == CaptureKind::kNpuRaw) return;
   for (const KeptPromise& kept : promises) {
     for (const std::string& line : kept.lines) {
-      const std::string_view mend = kept.rule->promise == Promise::kReadable
-                                        ? MendOfUnreadable(*kept.rule, line)
-                                        : kept.rule->mend;
-      facts.warnings.push_back({"events_damaged", line, std::string(mend), {}});
+      facts.warnings.push_back({"events_damaged", line, std::string(MendOf(*kept.rule, line)), {}});
     }
   }
 }

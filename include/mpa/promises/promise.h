@@ -34,15 +34,22 @@ constexpr Formats operator|(Formats a, Formats b) {
   return static_cast<Formats>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
 }
 
+/// A way in which a promise is broken. The message is "<says> (<place>)".
+struct Breach {
+  std::string_view problem;  ///< what happened: "a row that ends early"
+  std::string_view says;
+  std::string_view place;  ///< an example
+  std::string_view mend;   ///< "parse again"
+};
+
 /// One promise. The list is src/promises/promises.cc.
 struct PromiseRule {
   Promise promise;
-  std::string_view name;    ///< in documents: "one_record_once"
-  std::string_view says;    ///< "Each record is there once."
-  Formats formats;          ///< those that are held to it
-  Tables reads;             ///< what `leave_out` and `check` look at; kNone: the readers see it
-  std::string_view broken;  ///< what is said, as an example: "row left out, it was written twice"
-  std::string_view mend;    ///< "parse again"
+  std::string_view name;  ///< in documents: "one_record_once"
+  std::string_view says;  ///< "Each record is there once."
+  Formats formats;        ///< those that are held to it
+  Tables reads;           ///< what `leave_out` and `check` look at; kNone: the readers see it
+  std::span<const Breach> breaches;
   Consequence consequence;
   void (*leave_out)(RankTrace&) = nullptr;  ///< drops rows, before launches are linked
   void (*check)(RankTrace&) = nullptr;      ///< looks, after they are
@@ -52,6 +59,9 @@ struct PromiseRule {
 
 /// All promises, each once, in the order of the enum.
 std::span<const PromiseRule> AllPromises();
+
+/// What mends a broken promise, given the line that was counted.
+std::string_view MendOf(const PromiseRule& rule, std::string_view line);
 
 /// Leaves out rows that cannot be, and counts them in trace.issues. Before launches are linked.
 void LeaveOutBroken(RankTrace& trace);
