@@ -134,7 +134,8 @@ class Joiner {
         launches_(launches),
         contexts_(host, dictionary, session.strings),
         dictionary_(dictionary),
-        session_(session) {}
+        session_(session),
+        ran_(host.tasks.size(), false) {}
 
   void Add(const Device& device, const Clock& clock, const DeviceLog& log) {
     const auto groups = Groups(log.tasks);
@@ -143,6 +144,9 @@ class Joiner {
       Tasks::Row row{{.start = clock.DeviceNs(task.start), .model = kNoModel},
                      {.end = clock.DeviceNs(task.end)}};
       const bool plausible = clock.IsPlausible(row.start) && clock.IsPlausible(row.end);
+      const auto id = static_cast<std::uint64_t>(device.id);
+      std::int32_t host_task = launches_.Find(id, task, row.start);
+      if (host_task >= 0) ran_[static_cast<std::size_t>(host_task)] = true;
       if (plausible && row.end < device.begin) continue;
       if (!plausible || !IsRange(row.start, row.end)) {
         session_.issues.Count("device task left out, its times make no sense", "task log");
@@ -158,8 +162,6 @@ class Joiner {
       row.batch = task.batch;
       row.context = task.context;
       row.group = task.context == kWholeTask && groups.contains(GroupKey(task));
-      const auto id = static_cast<std::uint64_t>(device.id);
-      std::int32_t host_task = launches_.Find(id, task, row.start);
       if (host_task >= 0 && !contexts_.Describes(host_task, task.context)) host_task = -1;
       if (host_task >= 0) AddHostSide(host_task, row);
       partners.Add(task, row, host_task >= 0);
@@ -167,6 +169,20 @@ class Joiner {
       origins_.host_task.push_back(host_task);
     }
     partners.Tell(host_, log, session_.issues);
+  }
+
+  // Kernels and copies of which no device has a task, but for those that a graph recorded for its
+  // replays.
+  void ListUnanswered() {
+    for (std::size_t i = 0; i < ran_.size(); ++i) {
+      const HostTask& launch = host_.tasks[i];
+      if (ran_[i] || host_.capture.ModelOf(launch) != kNoModel) continue;
+      const std::string_view type = session_.strings.View(
+          dictionary_.TypeName(static_cast<std::uint32_t>(Level::kRuntime), launch.type));
+      if (type.starts_with("KERNEL_AI") || type.starts_with("KERNEL_MIX") ||
+          type.starts_with("MEMCPY"))
+        session_.unanswered_launches.push_back(launch.time);
+    }
   }
 
   TaskOrigins Sorted() && {
@@ -226,6 +242,7 @@ class Joiner {
   ContextMatcher contexts_;
   Dictionary& dictionary_;
   Session& session_;
+  std::vector<bool> ran_;  // by launch
   TaskOrigins origins_;
 };
 
@@ -241,6 +258,7 @@ TaskOrigins JoinTasks(ControlFiles& files, const std::vector<DeviceLog>& logs, c
     CheckDeviceClock(launches, devices[i].id, logs[i].tasks, files.devices[i], session.issues);
     joiner.Add(devices[i], files.devices[i].clock, logs[i]);
   }
+  joiner.ListUnanswered();
   return std::move(joiner).Sorted();
 }
 

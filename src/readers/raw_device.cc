@@ -276,6 +276,8 @@ void FillCollectives(Session& session, const LaunchOf& launch, RankTrace& trace)
 void FillDeviceTables(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
   if (!session.info.devices.empty()) trace.device_id = session.info.devices.front().id;
   const LaunchOf launch = FillLaunches(session, tracks, trace);
+  for (const TimeNs time : session.unanswered_launches)
+    trace.unanswered_launches.Append({.time = time});
   if (Intersects(wanted, Tables::kCommunications | Tables::kCommTasks)) {
     FillCollectives(session, launch, trace);
   }

@@ -131,6 +131,8 @@ struct Session {
 
   HostCalls calls;
   Tasks tasks;
+  /// When kernels and copies were launched of which the device has no record.
+  std::vector<TimeNs> unanswered_launches;
   Kernels kernels;
   AiCpuKernels ai_cpu;
   InputQueue input_queue;

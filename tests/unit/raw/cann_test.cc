@@ -31,6 +31,17 @@ void AddOperator(MadeCapture& capture, unsigned task = 7) {
   capture.Node(1700, 100, 0, 101, 20);
 }
 
+TEST(Cann, LaunchesWithoutWorkAreListed) {
+  MadeCapture capture;
+  AddOperator(capture);
+  capture.Launch(1350, 2, 8, kMixAic);
+  capture.Launch(1400, 2, 9, kCopy);
+  capture.Launch(1450, 2, 10, kEventRecord);  // is no work
+  capture.Task(2, 7, 0, 200, 300);
+  capture.Task(2, 8, 0, 300, 400);
+  EXPECT_EQ(Read(capture).unanswered_launches, std::vector<TimeNs>{MadeCapture::kBegin + 1400});
+}
+
 TEST(Cann, AKernelIsJoinedWithItsOperator) {
   MadeCapture capture;
   AddOperator(capture);
