@@ -9,7 +9,8 @@ Each damage (tests/support/lost_records.py) is done to a copy of a capture of a 
 the damaged one. Those whose numbers changed must say so: a new warning, or exit code 5. A run is silent where numbers changed and
 it did not; a gate that says "inconclusive" is not. The test fails where more than 2 % of the runs whose numbers changed are
 silent. A cell without a number is unknown, not changed, and so is a sheet that is missing as a whole; a row that is missing or
-added is changed. A run that refuses the input prints no numbers and counts on neither side.
+added is changed. A run that refuses the input prints no numbers and counts on neither side. `verdicts` are gates that pass or
+fail with changed numbers, also where they say so.
 
 --runs: so many damages (by hand: thousands); --only: one of them, shown in full; --keep: where damaged captures stay;
 -v: every silent run.
@@ -263,15 +264,17 @@ def report(outcomes, verbose):
             counts["runs"] += 1
             counts["refused"] += code not in (OK, REGRESSION, UNDECIDED, PARTIAL)
             counts["changed"] += bool(changed)
+            counts["verdicts"] += bool(changed) and command == "gate" and code in (OK, REGRESSION)
             if changed and not told:
                 counts["silent"] += 1
                 if verbose:
                     print(f"{outcome.number}: {outcome.form}, {outcome.source}: {outcome.kind}: {outcome.words}\n"
                           f"    {command} exits with {code}: {changed}")
-    print(f"{'form':<9} {'kind':<22} {'runs':>6} {'refused':>8} {'changed':>8} {'silent':>7}")
-    for (form, kind), counts in sorted(table.items()):
-        print(f"{form:<9} {kind:<22} {counts['runs']:>6} {counts['refused']:>8} {counts['changed']:>8} {counts['silent']:>7}")
+    columns = ("runs", "refused", "changed", "silent", "verdicts")
+    print(f"{'form':<9} {'kind':<22}", *(f"{column:>8}" for column in columns))
     total = sum(table.values(), Counter())
+    for (form, kind), counts in [*sorted(table.items()), (("all", ""), total)]:
+        print(f"{form:<9} {kind:<22}", *(f"{counts[column]:>8}" for column in columns))
     share = total["silent"] / max(1, total["changed"])
     print(f"{len(outcomes)} damages, {total['runs']} runs, numbers changed in {total['changed']}, silently in {total['silent']} "
           f"({100 * share:.1f} %, at most {100 * BAR:.0f} %)")

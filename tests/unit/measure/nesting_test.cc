@@ -166,7 +166,9 @@ TEST(Nesting, EachTimeIsInOneSpan) {
       }
       reached = end;
     });
-    if (!spans.empty()) EXPECT_EQ(reached, last) << round;
+    if (!spans.empty()) {
+      EXPECT_EQ(reached, last) << round;
+    }
   }
 }
 
