@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -41,13 +42,12 @@ std::vector<std::string_view> FramesOfStack(std::string_view stack) {
   return frames;
 }
 
-CallPaths::CallPaths(const RankTrace& trace)
-    : CallPaths(trace, FunctionsAndOps(trace), Overhang::kKept) {}
+CallPaths::CallPaths(const RankTrace& trace) : CallPaths(trace, FunctionsAndOps(trace)) {}
 
-CallPaths::CallPaths(const RankTrace& trace, std::vector<Source> sources, Overhang overhang)
+CallPaths::CallPaths(const RankTrace& trace, std::vector<Source> sources)
     : trace_(trace),
       sources_(std::move(sources)),
-      nesting_(SpansOfSources(trace, sources_), overhang),
+      nesting_(SpansOfSources(trace, sources_)),
       around_(sources_.size()),
       frames_(trace.strings.Size(), kUnknown),
       python_frames_(trace.strings.Size(), kUnknown) {}
@@ -89,6 +89,9 @@ std::vector<NestSpan> CallPaths::SpansOfSources(const RankTrace& trace,
                     : table == PieceTable::kHostOps    ? SpanOf(trace.host_ops, row)
                     : table == PieceTable::kQueuedWork ? SpanOf(trace.queued_work, row)
                                                        : SpanOf(trace.host_calls, row));
+    spans.back().is_mark =
+        table == PieceTable::kHostOps &&
+        IsStepMark(trace.strings.View(trace.host_ops.name[static_cast<std::size_t>(row)]));
   }
   return spans;
 }
@@ -210,20 +213,26 @@ std::set<std::int32_t> IssuingThreads(const RankTrace& trace) {
 }  // namespace
 
 PathTree HostPaths(const RankTrace& trace) {
-  CallPaths paths(trace, CallPaths::AllOfHost(trace), Overhang::kCut);
+  CallPaths paths(trace, CallPaths::AllOfHost(trace));
   PathTreeBuilder& tree = paths.tree_;
   const Nesting& nesting = paths.nesting_;
   paths.roots_.assign(trace.tracks.Size(), CallPaths::kNone);
+  std::vector<std::optional<TimeNs>> first(trace.tracks.Size());
+  for (const std::uint32_t span : nesting.InOrder()) {
+    const std::int32_t track = nesting.At(span).track;
+    if (track >= 0 && !first[static_cast<std::size_t>(track)])
+      first[static_cast<std::size_t>(track)] = nesting.At(span).start;
+  }
   // Numbers of threads differ from rank to rank: they are counted in the order of their begins.
   std::map<std::pair<TimeNs, std::int32_t>, std::int32_t> others;
   const std::int32_t main = MainTrackOf(trace);
   for (const std::int32_t track : IssuingThreads(trace)) {
-    if (nesting.OnTrack(track).empty()) continue;
+    const auto place = static_cast<std::size_t>(track);
+    if (!first[place]) continue;
     if (track == main) {
-      paths.roots_[static_cast<std::size_t>(track)] =
-          tree.Child(PathTreeBuilder::kRoot, "[main thread]");
+      paths.roots_[place] = tree.Child(PathTreeBuilder::kRoot, "[main thread]");
     } else {
-      others[{nesting.At(nesting.OnTrack(track).front()).start, track}] = track;
+      others[{*first[place], track}] = track;
     }
   }
   int number = 1;
@@ -231,25 +240,23 @@ PathTree HostPaths(const RankTrace& trace) {
     paths.roots_[static_cast<std::size_t>(track)] =
         tree.Child(PathTreeBuilder::kRoot, fmt::format("[thread {}]", ++number));
   }
+  std::vector<std::int32_t> nothing(paths.roots_.size(), CallPaths::kNone);
+  std::vector<TimeNs> own(nesting.InOrder().size(), 0);
   for (std::size_t track = 0; track < paths.roots_.size(); ++track) {
-    const std::int32_t root = paths.roots_[track];
-    if (root == CallPaths::kNone) continue;
-    const std::int32_t nothing = tree.Child(root, "[nothing recorded]");
-    TimeNs reached = nesting.At(nesting.OnTrack(static_cast<std::int32_t>(track)).front()).start;
-    for (const std::uint32_t span : nesting.OnTrack(static_cast<std::int32_t>(track))) {
-      const auto length = [&](std::uint32_t one) {
-        return nesting.At(one).end - nesting.At(one).start;
-      };
-      if (nesting.Parent(span) == Nesting::kNone) {
-        if (nesting.At(span).start > reached)
-          tree.Add(nothing, nesting.At(span).start - reached, 1);
-        reached = nesting.At(span).end;
-      }
-      TimeNs own = length(span);
-      for (const std::uint32_t child : nesting.Children(span)) own -= length(child);
-      const std::int32_t node = paths.NodeOf(span);
-      tree.Add(node == root ? nothing : node, own, 1);
-    }
+    if (paths.roots_[track] == CallPaths::kNone) continue;
+    nothing[track] = tree.Child(paths.roots_[track], "[nothing recorded]");
+    nesting.VisitOpen(static_cast<std::int32_t>(track),
+                      [&](std::int64_t span, TimeNs begin, TimeNs end) {
+                        if (span == Nesting::kNone) return tree.Add(nothing[track], end - begin, 1);
+                        own[static_cast<std::size_t>(span)] += end - begin;
+                      });
+  }
+  for (const std::uint32_t span : nesting.InOrder()) {
+    const std::int32_t track = nesting.At(span).track;
+    if (track < 0 || nothing[static_cast<std::size_t>(track)] == CallPaths::kNone) continue;
+    const std::int32_t node = paths.NodeOf(span);
+    const bool is_root = node == paths.roots_[static_cast<std::size_t>(track)];
+    tree.Add(is_root ? nothing[static_cast<std::size_t>(track)] : node, own[span], 1);
   }
   return std::move(tree).Take();
 }

@@ -47,7 +47,7 @@ class GraphFinder {
     FindSpans();
     if (spans_.empty()) return std::move(found_);
     for (const std::int64_t tid : trace_.tracks.tid) found_.thread_of_track.push_back(tid);
-    nesting_.emplace(SpansOf(ops_));
+    nesting_.emplace(OpSpans(trace_));
     AddKernelNames();
     AddDone();
     for (const CaptureSpan& span : spans_) AddGraph(span);

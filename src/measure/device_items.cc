@@ -55,7 +55,7 @@ class CopyDirections {
  public:
   explicit CopyDirections(const RankTrace& trace)
       : trace_(trace),
-        ops_([&trace] { return Nesting(SpansOf(trace.host_ops)); }),
+        ops_([&trace] { return Nesting(OpSpans(trace)); }),
         launches_([&trace] { return LaunchIndex(trace); }),
         saving_([&trace] { return SavingTimes(trace); }) {}
 

@@ -41,7 +41,7 @@ void Sort(std::vector<ReplayedWork>& work) {
 }
 
 void AddTokens(const RankTrace& trace, std::vector<Replay>& replays) {
-  const Nesting ops(SpansOf(trace.host_ops));
+  const Nesting ops(OpSpans(trace));
   for (Replay& replay : replays) {
     for (std::int64_t around = ops.Parent(replay.call); around != Nesting::kNone;
          around = ops.Parent(static_cast<std::size_t>(around))) {

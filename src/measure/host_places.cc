@@ -100,7 +100,7 @@ CallSites::CallSites(const RankTrace& trace, const HostClock& clock)
   const auto& stacks = trace.host_ops.stack;
   const bool has_any =
       std::ranges::any_of(stacks, [&](StringId stack) { return HasStack(trace, stack); });
-  if (has_any) ops_.emplace(SpansOf(trace.host_ops));
+  if (has_any) ops_.emplace(OpSpans(trace));
 }
 
 std::int32_t CallSites::TrackOf(const Piece& piece) const {

@@ -204,7 +204,7 @@ class TimelineBuilder {
     const HostOps& ops = trace_.host_ops;
     std::vector<bool> blocks(ops.Size(), false);
     if (blocking_.empty() || ops.Empty()) return blocks;
-    const Nesting nesting(SpansOf(ops));
+    const Nesting nesting(OpSpans(trace_));
     for (const BlockingCall& call : blocking_) {
       const auto& tracks =
           call.table == PieceTable::kHostCalls ? trace_.host_calls.track : ops.track;

@@ -98,7 +98,7 @@ LaunchChains::LaunchChains(const RankTrace& trace)
       calls_(trace),
       queue_(trace.queued_work),
       launches_(trace),
-      ops_([&trace] { return Nesting(SpansOf(trace.host_ops)); }),
+      ops_([&trace] { return Nesting(OpSpans(trace)); }),
       by_demand_(RowsBy<std::uint32_t>(trace.queued_work.Size(), [&](std::uint32_t row) {
         return std::pair{trace.queued_work.queued_track[row], trace.queued_work.queued[row]};
       })) {}
@@ -164,7 +164,7 @@ std::optional<LaunchChain> LaunchChains::FromOperator(std::int64_t link) const {
 }
 
 std::vector<Dispatch> FindDispatches(const RankTrace& trace) {
-  const Nesting ops(SpansOf(trace.host_ops));
+  const Nesting ops(OpSpans(trace));
   const LaunchIndex launches(trace);
   const LaunchCalls calls(trace);
   std::vector<Dispatch> dispatches;

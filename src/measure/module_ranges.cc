@@ -32,10 +32,10 @@ NestPlace PlaceOf(const Nesting& modules, const NestSpan& item) {
 
 ModuleNest Nest(const std::vector<NestSpan>& modules, const std::vector<NestSpan>& items) {
   const Nesting nesting(modules);
-  ModuleNest nest{.parent = nesting.Enclosing(),
-                  .modules = nesting.InOrder(),
-                  .places = {},
-                  .items = InOrder(items)};
+  ModuleNest nest{
+      .parent = {}, .modules = nesting.InOrder(), .places = {}, .items = InOrder(items)};
+  nest.parent.reserve(modules.size());
+  for (std::size_t i = 0; i < modules.size(); ++i) nest.parent.push_back(nesting.Parent(i));
   nest.places.reserve(items.size());
   for (NestSpan item : items) {
     NestPlace place = PlaceOf(nesting, item);

@@ -125,10 +125,7 @@ class Functions {
 class TreeBuilder {
  public:
   explicit TreeBuilder(Calls calls)
-      : calls_(std::move(calls)),
-        nesting_(calls_.spans),
-        work_(calls_.name.size()),
-        open_ends_(calls_.name.size()) {
+      : calls_(std::move(calls)), nesting_(calls_.spans), work_(calls_.name.size()) {
     tree_.texts = std::move(calls_.texts);
     tree_.modules.resize(calls_.name.size());
     tree_.roots = nesting_.Roots();
@@ -153,15 +150,25 @@ class TreeBuilder {
     return call == Nesting::kNone ? nullptr : &tree_.modules[static_cast<std::size_t>(call)];
   }
 
-  // Takes the operator if it runs in a module of this pass. Operators come in order of start.
-  bool TakeOp(const HostOps& ops, std::uint32_t op) {
-    const std::int64_t call = nesting_.FindAround(ops.track[op], ops.start[op]);
+  // Takes the operator if a module of this pass holds it. Those around it come before it.
+  bool TakeOp(const OpTree& tree, std::uint32_t op) {
+    const HostOps& ops = tree.trace().host_ops;
+    const NestSpan span{ops.start[op], ops.start[op] + ops.dur[op], ops.track[op]};
+    std::int64_t call = nesting_.FindEnclosing(span);
+    // In the backward pass the operator is the call.
+    while (call != Nesting::kNone &&
+           calls_.spans[static_cast<std::size_t>(call)].start == span.start)
+      call = nesting_.Parent(static_cast<std::size_t>(call));
     if (call == Nesting::kNone) return false;
-    // Those that still run, the outermost first: one that begins within another is part of it.
-    std::vector<TimeNs>& ends = open_ends_[static_cast<std::size_t>(call)];
-    while (!ends.empty() && ops.start[op] >= ends.back()) ends.pop_back();
-    if (ends.empty()) tree_.modules[static_cast<std::size_t>(call)].ops.push_back({op, {}});
-    ends.push_back(ops.start[op] + ops.dur[op]);
+    places_.resize(ops.Size());
+    places_[op].call = call;
+    // What lies within an operator of the same call is part of it.
+    const std::int64_t around = tree.Parent(op);
+    if (around != Nesting::kNone && places_[static_cast<std::size_t>(around)].call == call)
+      return true;
+    std::vector<ModuleOp>& listed = tree_.modules[static_cast<std::size_t>(call)].ops;
+    places_[op].number = static_cast<std::int64_t>(listed.size());
+    listed.push_back({op, {}});
     return true;
   }
 
@@ -185,10 +192,10 @@ class TreeBuilder {
     }
   }
 
-  ModuleTree Finish(const HostOps& ops) {
+  ModuleTree Finish(const OpTree& ops) {
     for (std::size_t i = 0; i < tree_.modules.size(); ++i) {
       Module& module = tree_.modules[i];
-      GiveWorkToOps(ops, work_[i], module);
+      GiveWorkToOps(ops, i);
       for (const LaunchedWork* launched : work_[i]) {
         module.device_self.Add(launched->work.Time());
       }
@@ -215,23 +222,29 @@ class TreeBuilder {
     return tree_.texts.View(tree_.texts.Intern(text));
   }
 
-  // Each launch belongs to the operator during which it happened.
-  static void GiveWorkToOps(const HostOps& ops, const std::vector<const LaunchedWork*>& work,
-                            Module& module) {
-    auto next = module.ops.begin();
-    for (const LaunchedWork* launched : work) {
-      while (next != module.ops.end() && ops.start[next->op] <= launched->launched) ++next;
-      if (next == module.ops.begin()) continue;
-      ModuleOp& latest = *std::prev(next);
-      const TimeNs end = ops.start[latest.op] + ops.dur[latest.op];
-      if (launched->launched <= end) latest.work.push_back(launched->work);
+  // Each launch belongs to the operator of the call in which it happened.
+  void GiveWorkToOps(const OpTree& ops, std::size_t call) {
+    for (const LaunchedWork* launched : work_[call]) {
+      std::int64_t op = places_.empty() ? Nesting::kNone : launched->op;
+      for (; op != Nesting::kNone; op = ops.Parent(static_cast<std::size_t>(op))) {
+        const OpPlace& place = places_[static_cast<std::size_t>(op)];
+        if (place.number < 0 || place.call != static_cast<std::int64_t>(call)) continue;
+        tree_.modules[call].ops[static_cast<std::size_t>(place.number)].work.push_back(
+            launched->work);
+        break;
+      }
     }
   }
 
+  // Where an operator is listed: the call that holds it, and its place there.
+  struct OpPlace {
+    std::int64_t call = Nesting::kNone;
+    std::int64_t number = -1;  // within an operator of the call: none
+  };
   Calls calls_;
   Nesting nesting_;
   std::vector<std::vector<const LaunchedWork*>> work_;  // by module
-  std::vector<std::vector<TimeNs>> open_ends_;          // by module
+  std::vector<OpPlace> places_;                         // by operator
   ModuleTree tree_;
 };
 
@@ -293,13 +306,13 @@ ModuleTrees BuildModuleTrees(const OpTree& ops) {
   }
   for (const std::uint32_t op : ops.InOrder()) {
     if (ops.IsStep(op) || IsOptimizer(trace.strings.View(trace.host_ops.name[op]))) continue;
-    if (!forward.TakeOp(trace.host_ops, op)) backward.TakeOp(trace.host_ops, op);
+    if (!forward.TakeOp(ops, op)) backward.TakeOp(ops, op);
   }
   for (const LaunchedWork& launched : ops.Launched()) {
     forward.TakeWork(launched);
     backward.TakeWork(launched);
   }
-  return {forward.Finish(trace.host_ops), backward.Finish(trace.host_ops)};
+  return {forward.Finish(ops), backward.Finish(ops)};
 }
 
 }  // namespace mpa

@@ -7,46 +7,91 @@
 #include <numeric>
 #include <utility>
 
+#include "mpa/model/step_bounds.h"
+
 namespace mpa {
 
-Nesting::Nesting(std::vector<NestSpan> spans, Overhang overhang)
+std::vector<NestSpan> OpSpans(const RankTrace& trace) {
+  std::vector<NestSpan> spans = SpansOf(trace.host_ops);
+  for (std::size_t op = 0; op < spans.size(); ++op) {
+    spans[op].is_mark = IsStepMark(trace.strings.View(trace.host_ops.name[op]));
+  }
+  return spans;
+}
+
+Nesting::Nesting(std::vector<NestSpan> spans)
     : spans_(std::move(spans)),
       parent_(spans_.size(), static_cast<std::int32_t>(kNone)),
-      in_order_(RowsBy<std::uint32_t>(spans_.size(),
-                                      [&](std::uint32_t span) {
-                                        return std::pair{spans_[span].start, -spans_[span].end};
-                                      })),
-      child_begin_(spans_.size() + 1, 0) {
+      outlasting_(spans_.size(), static_cast<std::int32_t>(kNone)),
+      skip_(spans_.size(), static_cast<std::int32_t>(kNone)),
+      level_(spans_.size(), 0),
+      in_order_(RowsBy<std::uint32_t>(spans_.size(), [&](std::uint32_t span) {
+        return std::pair{spans_[span].start, -spans_[span].end};
+      })) {
   std::int32_t tracks = 0;
-  for (const NestSpan& span : spans_) tracks = std::max(tracks, span.track + 1);
-  of_track_.resize(static_cast<std::size_t>(tracks) + 1);
-  const auto place_of = [&](const NestSpan& span) {
-    return static_cast<std::size_t>(std::max(span.track, -1) + 1);
+  for (NestSpan& span : spans_) {
+    span.track = std::max(span.track, -1);
+    tracks = std::max(tracks, span.track + 1);
+  }
+  lists_.resize(2 * (static_cast<std::size_t>(tracks) + 1));
+  std::vector<std::size_t> counts(lists_.size(), 0);
+  for (const NestSpan& span : spans_) ++counts[ListOf(span.track, span.is_mark)];
+  for (std::size_t i = 0; i < counts.size(); ++i) lists_[i].reserve(counts[i]);
+  std::vector<std::int64_t> last(lists_.size(), kNone);
+  for (const std::uint32_t span : in_order_) Add(span, last);
+  level_ = {};
+  LinkChildren();
+}
+
+TimeNs Nesting::LeastEnd(const NestSpan& inner) {
+  return std::max(inner.end - std::min(kRounding, (inner.end - inner.start) / 2), inner.start + 1);
+}
+
+// `last`: of each list, the span that began last.
+void Nesting::Add(std::uint32_t span, std::vector<std::int64_t>& last) {
+  const NestSpan& added = spans_[span];
+  const std::size_t list = ListOf(added.track, added.is_mark);
+  const std::int64_t around = last[ListOf(added.track, false)];
+  const TimeNs least = LeastEnd(added);
+  std::int64_t parent = LastingUntil(around, least);
+  if (!added.is_mark && parent != LastingUntil(around, added.start + 1)) ++crossings_;
+  if (parent == kNone) parent = LastingUntil(last[ListOf(added.track, true)], least);
+  parent_[span] = static_cast<std::int32_t>(parent);
+  LinkOutlasting(span, last[list]);
+  last[list] = span;
+  lists_[list].push_back(span);
+}
+
+// The ends grow along outlasting_. Where skip_ leads to makes the way up from any depth logarithmic
+// (Myers, "An applicative random-access stack", 1983).
+void Nesting::LinkOutlasting(std::uint32_t span, std::int64_t before) {
+  const auto at = [](const auto& column, std::int64_t one) {
+    return column[static_cast<std::size_t>(one)];
   };
-  std::vector<std::size_t> counts(of_track_.size(), 0);
-  for (const NestSpan& span : spans_) ++counts[place_of(span)];
-  for (std::size_t i = 0; i < counts.size(); ++i) of_track_[i].reserve(counts[i]);
-  std::vector<std::int64_t> current(of_track_.size(), kNone);
+  while (before != kNone && at(spans_, before).end <= spans_[span].end) {
+    before = at(outlasting_, before);
+  }
+  outlasting_[span] = skip_[span] = static_cast<std::int32_t>(before);
+  if (before == kNone) return;
+  level_[span] = at(level_, before) + 1;
+  const std::int64_t second = at(skip_, before);
+  if (second == kNone) return;
+  const std::int64_t third = at(skip_, second);
+  if (third == kNone) return;
+  if (at(level_, before) - at(level_, second) == at(level_, second) - at(level_, third)) {
+    skip_[span] = static_cast<std::int32_t>(third);
+  }
+}
+
+void Nesting::LinkChildren() {
+  child_begin_.assign(spans_.size() + 1, 0);
   for (const std::uint32_t span : in_order_) {
-    const std::size_t place = place_of(spans_[span]);
-    std::int64_t outer = current[place];
-    while (outer != kNone && spans_[span].start >= spans_[static_cast<std::size_t>(outer)].end) {
-      outer = parent_[static_cast<std::size_t>(outer)];
-    }
-    if (overhang == Overhang::kCut && outer != kNone) {
-      const TimeNs end = spans_[static_cast<std::size_t>(outer)].end;
-      spans_[span].end = std::min(spans_[span].end, end);
-    }
-    parent_[span] = static_cast<std::int32_t>(outer);
-    current[place] = span;
-    of_track_[place].push_back(span);
-    if (outer == kNone) {
+    if (parent_[span] == kNone) {
       roots_.push_back(span);
     } else {
-      ++child_begin_[static_cast<std::size_t>(outer) + 1];
+      ++child_begin_[static_cast<std::size_t>(parent_[span]) + 1];
     }
   }
-
   std::partial_sum(child_begin_.begin(), child_begin_.end(), child_begin_.begin());
   children_.resize(child_begin_.back());
   std::vector<std::uint32_t> next(child_begin_.begin(), std::prev(child_begin_.end()));
@@ -54,39 +99,11 @@ Nesting::Nesting(std::vector<NestSpan> spans, Overhang overhang)
     if (parent_[span] == kNone) continue;
     children_[next[static_cast<std::size_t>(parent_[span])]++] = span;
   }
-  LinkOutlasting();
-}
-
-// The ends grow along outlasting_. Where skip_ leads to makes the way up from any depth logarithmic
-// (Myers, "An applicative random-access stack", 1983).
-void Nesting::LinkOutlasting() {
-  outlasting_.assign(spans_.size(), static_cast<std::int32_t>(kNone));
-  skip_.assign(spans_.size(), static_cast<std::int32_t>(kNone));
-  std::vector<std::uint32_t> level(spans_.size(), 0);
-  const auto at = [](const auto& column, std::int64_t span) {
-    return column[static_cast<std::size_t>(span)];
-  };
-  for (const std::uint32_t span : in_order_) {
-    std::int64_t outer = parent_[span];
-    while (outer != kNone && at(spans_, outer).end <= spans_[span].end) {
-      outer = at(outlasting_, outer);
-    }
-    outlasting_[span] = skip_[span] = static_cast<std::int32_t>(outer);
-    if (outer == kNone) continue;
-    level[span] = at(level, outer) + 1;
-    const std::int64_t second = at(skip_, outer);
-    if (second == kNone) continue;
-    const std::int64_t third = at(skip_, second);
-    if (third == kNone) continue;
-    if (at(level, outer) - at(level, second) == at(level, second) - at(level, third)) {
-      skip_[span] = static_cast<std::int32_t>(third);
-    }
-  }
 }
 
 std::span<const std::uint32_t> Nesting::OnTrack(std::int32_t track) const {
-  if (track < -1 || track >= Tracks()) return {};
-  return of_track_[static_cast<std::size_t>(std::int64_t{track} + 1)];
+  if (!Exists(track, Tracks())) return {};
+  return lists_[ListOf(track, false)];
 }
 
 std::int64_t Nesting::LastingUntil(std::int64_t span, TimeNs end) const {
@@ -100,11 +117,17 @@ std::int64_t Nesting::LastingUntil(std::int64_t span, TimeNs end) const {
   return span;
 }
 
-std::int64_t Nesting::Find(std::int32_t track, TimeNs begin, TimeNs end) const {
-  const std::span<const std::uint32_t> spans = OnTrack(track);
+std::int64_t Nesting::FindIn(std::size_t list, TimeNs begin, TimeNs end) const {
+  const List& spans = lists_[list];
   const auto after = std::partition_point(
       spans.begin(), spans.end(), [&](std::uint32_t span) { return spans_[span].start < begin; });
   return after == spans.begin() ? kNone : LastingUntil(*std::prev(after), end);
+}
+
+std::int64_t Nesting::Find(std::int32_t track, TimeNs begin, TimeNs end) const {
+  if (!Exists(track, Tracks())) return kNone;
+  const std::int64_t found = FindIn(ListOf(track, false), begin, end);
+  return found != kNone ? found : FindIn(ListOf(track, true), begin, end);
 }
 
 std::int64_t Nesting::Find(std::int32_t track, TimeNs time) const {
@@ -121,19 +144,8 @@ std::int64_t Nesting::FindAround(std::int32_t track, TimeNs time) const {
 }
 
 std::int64_t Nesting::FindEnclosing(const NestSpan& item) const {
-  return Find(item.track, item.start + 1, item.end);
-}
-
-std::vector<std::int64_t> Nesting::Enclosing() const {
-  std::vector<std::int64_t> enclosing(spans_.size(), kNone);
-  for (const std::vector<std::uint32_t>& spans : of_track_) {
-    std::int64_t before = kNone;  // not the parent: touching spans do not nest
-    for (const std::uint32_t span : spans) {
-      enclosing[span] = LastingUntil(before, spans_[span].end);
-      before = span;
-    }
-  }
-  return enclosing;
+  const TimeNs least = item.start == item.end ? item.end : LeastEnd(item);
+  return Find(item.track, item.start + 1, least);
 }
 
 namespace {

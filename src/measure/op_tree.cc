@@ -20,7 +20,7 @@ bool IsRuntimeCall(std::string_view name) {
 
 OpTree::OpTree(const RankTrace& trace)
     : trace_(trace),
-      nesting_(SpansOf(trace.host_ops)),
+      nesting_(OpSpans(trace)),
       launched_(FindDeviceWork(trace, nesting_).launched) {
   std::erase_if(launched_, [](const LaunchedWork& launched) {
     return launched.work.schedule != DeviceWork::kNone;
@@ -119,7 +119,7 @@ std::int64_t AskingOp(const RankTrace& trace, const Nesting& ops, std::int64_t o
 }  // namespace
 
 AllOpWork FindOpWork(const RankTrace& trace) {
-  const Nesting ops(SpansOf(trace.host_ops));
+  const Nesting ops(OpSpans(trace));
   WorkOfRank found = FindDeviceWork(trace, ops);
   if (trace.device == DeviceKind::kGpu) {
     for (LaunchedWork& launched : found.launched) {

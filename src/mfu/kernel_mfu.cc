@@ -187,7 +187,7 @@ class Finder {
       kernel.work = ClassOfName(trace_.strings.View(kernels_.name[row]));
       if (IsMatrixWork(kernel.work)) kernel.flops.gap = FlopsGap::kNoLauncher;
     }
-    const Nesting nesting(SpansOf(trace_.host_ops));
+    const Nesting nesting(OpSpans(trace_));
     std::map<std::int64_t, CountedOp> counted;
     std::map<std::int64_t, std::int64_t> counted_around;  // an operator, and the one with a formula
     for (const OpWork& work : work_.ops) {

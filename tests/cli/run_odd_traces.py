@@ -165,6 +165,30 @@ class OddTraces(Cli):
         (rank,) = json.loads(self.run_tool("check", path, "--json").out)["ranks"]
         self.assertIn("copy the capture again", [warning["advice"][:22] for warning in rank["warnings"]])
 
+    def test_an_operator_across_the_border_of_two_steps(self):
+        """It launches nothing. The second step is not within it, and mm begins in it and outlives it."""
+        crossing = span("cpu_op", "aten::item", HOST, HOST, START + 480, 40)
+        self.holds(self.document(two_steps() + [crossing]))
+        # A function from 480 to 550 us: mm and add (510 to 525, 530 to 545) are within it, the copy is not.
+        call = span("python_function", "train.py(7): log", HOST, HOST, START + 480, 70)
+        where = self.write("crossing/trace.json", self.document([*two_steps(), crossing, call])).parent
+        stacks = {"device": ["aten::add;cudaLaunch;vectorized_add 50000", "aten::mm;cudaLaunch;sgemm_128x64 150000",
+                             "train.py(7): log;aten::add;cudaLaunch;vectorized_add 50000",
+                             "train.py(7): log;aten::mm;cudaLaunch;sgemm_128x64 150000"],
+                  # Each time is in one path: item until mm begins, the function beside mm and add.
+                  "host": ["train.py(7): log 10000", "train.py(7): log;aten::item 30000", "train.py(7): log;aten::mm 12000",
+                           "train.py(7): log;aten::mm;cudaLaunch 3000"]}
+        for metric, lines in stacks.items():
+            result = self.run_tool("-m", "export_stacks", "-d", where, "--metric", metric, "--export_type", "text",
+                                   "-o", self.out)
+            self.assertEqual(result.code, 0, result.err)
+            path, = self.out.rglob(f"stacks_{metric}.txt")
+            found = [line.removeprefix("[main thread];") for line in path.read_text().splitlines()]
+            self.assertLessEqual(set(lines), set(found), found)
+            self.assertEqual([line for line in found if "log;aten::copy_" in line], [])
+        # mm, add, copy and collective of the second step are the only ones in it: 1000 us in all.
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in found), 1_000_000)
+
     def test_captured_graphs(self):
         """One call launches all four pieces of a step."""
         for turn in (1, -1):

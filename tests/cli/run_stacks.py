@@ -67,9 +67,8 @@ def own_times(spans):
     spans = sorted((span for span in spans if span[1] > span[0]), key=lambda span: (span[0], -span[1]))
     waiting, open_spans = 0, []
     for begin, end in zip(edges, edges[1:]):
-        # What lasts longer than the span around it ends with it.
-        ended = next((place for place, span in enumerate(open_spans) if span[1] <= begin), len(open_spans))
-        del open_spans[ended:]
+        # What lasts longer than the span in which it begins is still open behind it.
+        open_spans = [span for span in open_spans if span[1] > begin]
         while waiting < len(spans) and spans[waiting][0] <= begin:
             open_spans.append(spans[waiting])
             waiting += 1

@@ -54,7 +54,7 @@ class CallPaths {
   };
   static constexpr std::int32_t kUnknown = -2;
 
-  CallPaths(const RankTrace& trace, std::vector<Source> sources, Overhang overhang);
+  CallPaths(const RankTrace& trace, std::vector<Source> sources);
   static std::vector<Source> FunctionsAndOps(const RankTrace& trace);
   static std::vector<Source> AllOfHost(const RankTrace& trace);
   static std::vector<NestSpan> SpansOfSources(const RankTrace& trace,

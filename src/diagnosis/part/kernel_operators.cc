@@ -16,7 +16,7 @@ namespace {
 class OutermostOperators {
  public:
   explicit OutermostOperators(const RankTrace& trace)
-      : trace_(trace), launches_(trace), spans_(SpansOf(trace.host_ops)) {}
+      : trace_(trace), launches_(trace), spans_(OpSpans(trace)) {}
 
   // The row of the operator; empty: none asked for the kernel.
   std::optional<std::size_t> Of(std::size_t kernel) const {

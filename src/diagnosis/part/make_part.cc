@@ -125,7 +125,7 @@ class PartMaker {
 
   void AddBlocked(const CallSites& sites) {
     std::optional<Nesting> made;
-    if (sites.Ops() == nullptr) made.emplace(SpansOf(trace_.host_ops));
+    if (sites.Ops() == nullptr) made.emplace(OpSpans(trace_));
     const Nesting& ops = made ? *made : *sites.Ops();
     for (const BlockedCall& blocked : part_.graph.blocked) {
       BlockedPart& part = part_.blocked.emplace_back();

@@ -48,7 +48,7 @@ class ShapesOfOperators {
     const auto& shapes = trace.host_ops.shapes;
     const bool has_any =
         std::ranges::any_of(shapes, [](StringId text) { return text != StringId::kEmpty; });
-    if (trace.device == DeviceKind::kGpu && has_any) ops_.emplace(SpansOf(trace.host_ops));
+    if (trace.device == DeviceKind::kGpu && has_any) ops_.emplace(OpSpans(trace));
   }
 
   /// As the trace writes them; empty: not recorded.

@@ -185,7 +185,7 @@ bool IsDatabase(const fs::path& path) {
 
 // The work of each operator, with that of the calls of the runtime in it.
 AllOpWork WorkOfOperators(const RankTrace& trace) {
-  const Nesting nesting(SpansOf(trace.host_ops));
+  const Nesting nesting(OpSpans(trace));
   AllOpWork all = FindOpWork(trace);
   std::vector<OpWork> ops;
   std::unordered_map<std::uint32_t, std::size_t> place_of_op;

@@ -15,7 +15,7 @@ namespace mpa::export_stacks {
 
 PathTree OperatorStacks(const RankTrace& trace, bool of_device) {
   const HostOps& ops = trace.host_ops;
-  const Nesting nesting(SpansOf(ops));
+  const Nesting nesting(OpSpans(trace));
   std::vector<TimeNs> times(ops.Size(), 0);
   if (of_device) {
     for (const LaunchedWork& work : FindDeviceWork(trace, nesting).launched) {

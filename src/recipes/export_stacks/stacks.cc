@@ -50,7 +50,7 @@ class DeviceStacks {
         paths_(trace),
         launch_(trace, kNotFound),
         counted_(trace, kTimeCategories) {
-    work_ = FindDeviceWork(trace, Nesting(SpansOf(trace.host_ops))).launched;
+    work_ = FindDeviceWork(trace, Nesting(OpSpans(trace))).launched;
     for (std::size_t i = 0; i < work_.size(); ++i) {
       const DeviceWork& work = work_[i].work;
       const auto note = [&](PieceTable table, std::int32_t row) {

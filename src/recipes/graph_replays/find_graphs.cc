@@ -100,7 +100,7 @@ std::vector<Run> FindRuns(const RankTrace& trace) {
 class Launchers {
  public:
   explicit Launchers(const RankTrace& trace)
-      : trace_(trace), launches_(trace), ops_(SpansOf(trace.host_ops)) {
+      : trace_(trace), launches_(trace), ops_(OpSpans(trace)) {
     const PythonCalls& calls = trace.python_calls;
     std::vector<NestSpan> spans;
     for (std::size_t i = 0; i < calls.Size(); ++i) {

@@ -222,7 +222,7 @@ CaptureFacts FactsOf(const RankTrace& trace, const HostForest& forest) {
                      .device_runs = trace.device_runs.Size(),
                      .threads = {},
                      .steps = trace.steps.Size(),
-                     .overhangs = forest.Overhangs(),
+                     .crossings = forest.Crossings(),
                      .too_deep = forest.TooDeep(),
                      .has_ge_api = false,
                      .of_gpu = trace.device == DeviceKind::kGpu};

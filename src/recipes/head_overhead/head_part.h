@@ -24,7 +24,7 @@ struct CaptureFacts {
   std::size_t framework_events = 0, runtime_calls = 0, device_runs = 0;
   std::vector<std::int64_t> threads;  ///< with framework events
   std::size_t steps = 0;
-  std::int64_t overhangs = 0;  ///< events that last longer than the event around them
+  std::int64_t crossings = 0;  ///< events that outlive one in which they begin
   std::int64_t too_deep = 0;   ///< events that were left out, see HostForest::TooDeep()
   bool has_ge_api = false;     ///< InferShape and Tiling of GE were collected
   bool of_gpu = false;

@@ -329,9 +329,9 @@ class HeadText {
         std::ranges::any_of(part_.calls, [](const Call& call) { return !call.Replays(); });
     if (has_ge && !part_.facts.has_ge_api)
       Say("  InferShape/Tiling not collected; msprof needs --ge-api");
-    if (part_.facts.overhangs > 0) {
-      Say("  {} framework events last longer than the event around them and were cut",
-          part_.facts.overhangs);
+    if (part_.facts.crossings > 0) {
+      Say("  {} framework events outlive the event in which they begin; they are not part of it",
+          part_.facts.crossings);
     }
     if (part_.facts.too_deep > 0) {
       Say("  {} framework events lie in more than {} others, as no program's do, and were left out",

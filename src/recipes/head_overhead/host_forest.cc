@@ -104,7 +104,6 @@ std::optional<RegionId> RegionIdOf(std::string_view name) {
 bool IsParameterUpdate(std::string_view name) { return name.starts_with("UpdateModelParam"); }
 
 HostForest::HostForest(const RankTrace& trace) {
-  constexpr TimeNs kRounding = 1000;  // what exporters round times by
   const HostOps& ops = trace.host_ops;
   NamedClasses meanings(trace.strings, HostEventOf);
   std::vector<HostNode> events;
@@ -120,7 +119,8 @@ HostForest::HostForest(const RankTrace& trace) {
                       .track = span.track,
                       .event = event});
   }
-  const Nesting nesting(std::move(spans), Overhang::kCut);
+  const Nesting nesting(std::move(spans));
+  crossings_ = nesting.Crossings();
   std::vector<std::size_t> level(events.size());
   std::vector<std::int64_t> node_of(events.size(), HostNode::kNone);
   std::vector<std::int64_t> last_child(events.size(), HostNode::kNone);
@@ -137,9 +137,10 @@ HostForest::HostForest(const RankTrace& trace) {
       }
       node_of[event] = static_cast<std::int64_t>(nodes_.size());
       HostNode& node = nodes_.emplace_back(events[event]);
-      if (node.end - nesting.At(event).end > kRounding) ++overhangs_;
-      node.end = nesting.At(event).end;
-      if (outer != Nesting::kNone) node.parent = node_of[around];
+      if (outer != Nesting::kNone) {
+        node.parent = node_of[around];
+        node.end = std::min(node.end, At(node.parent).end);  // what exporters round times by
+      }
       std::int64_t& last_sibling = outer == Nesting::kNone ? last_root : last_child[around];
       node.previous = std::exchange(last_sibling, node_of[event]);
     }

@@ -78,7 +78,7 @@ bool IsParameterUpdate(std::string_view name);
 /// A framework event in the tree of its thread. Nodes are named by their position.
 struct HostNode {
   static constexpr std::int64_t kNone = Nesting::kNone;
-  TimeNs start = 0, end = 0;  ///< cut to the parent's
+  TimeNs start = 0, end = 0;  ///< within the parent's
   StringId name{};
   std::int32_t track = -1;
   HostEvent event{};
@@ -87,9 +87,8 @@ struct HostNode {
   std::int64_t subtree_end = 0;   ///< one beyond the last node below it
 };
 
-/// The framework events of a rank as trees, each thread for itself (Nesting, with Overhang::kCut,
-/// so that segments of a call add up to it): a node is followed by all below it. Steps are left
-/// out, they may overlap calls.
+/// The framework events of a rank as trees, each thread for itself (see Nesting): a node is
+/// followed by all below it. Steps are left out, they may overlap calls.
 class HostForest {
  public:
   explicit HostForest(const RankTrace& trace);
@@ -103,8 +102,8 @@ class HostForest {
   /// The time of events that compile, look compiled code up or wait for the device, for which
   /// `wanted` holds, and that start on the thread within the window or at its end; cut to it.
   Intervals Within(std::int32_t track, const Interval& window, bool (*wanted)(HostEvent)) const;
-  /// Events that lasted more than a microsecond longer than the event around them.
-  std::int64_t Overhangs() const { return overhangs_; }
+  /// Events that outlive one in which they begin, and so are not within it.
+  std::int64_t Crossings() const { return crossings_; }
   /// Events that were left out because they lie in more than kMaxLevels others, as no program's
   /// do: what is around an event is looked up one by one.
   std::int64_t TooDeep() const { return too_deep_; }
@@ -114,7 +113,7 @@ class HostForest {
   std::vector<HostNode> nodes_;
   std::vector<std::int64_t> begin_of_track_;  // with one more at the end
   std::vector<std::int64_t> marked_;          // nodes that Within() may give
-  std::int64_t overhangs_ = 0, too_deep_ = 0;
+  std::int64_t crossings_ = 0, too_deep_ = 0;
 };
 
 /// The runtime's calls of each thread in order of start, the longest first. Calls are named by

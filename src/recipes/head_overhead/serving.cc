@@ -3,9 +3,11 @@
 #include "serving.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "mpa/base/text.h"
+#include "mpa/measure/nesting.h"
 #include "mpa/measure/time_category.h"
 #include "mpa/model/serving_batch.h"
 
@@ -88,41 +90,32 @@ ServingEvents::ServingEvents(const RankTrace& trace) {
   for (std::size_t i = 0; i < ranges.Size(); ++i) {
     if (IsServiceRange(trace.strings.View(ranges.message[i]))) add(ranges, ranges.message[i], i);
   }
-  if (Any()) nesting_.emplace(std::move(spans), Overhang::kCut);
+  const Nesting nesting(std::move(spans));
+  times_of_track_.resize(static_cast<std::size_t>(nesting.Tracks()));
+  for (std::int32_t track = 0; track < nesting.Tracks(); ++track) {
+    nesting.VisitOpen(track, [&](std::int64_t span, TimeNs begin, TimeNs end) {
+      if (span == Nesting::kNone) return;
+      times_of_track_[static_cast<std::size_t>(track)].push_back(
+          {static_cast<std::uint32_t>(span), {begin, end}});
+    });
+  }
 }
 
 std::vector<ServingEvents::Piece> ServingEvents::PiecesWithin(std::int32_t track,
                                                               const Interval& window) const {
   std::vector<Piece> pieces;
-  if (!nesting_ || window.end <= window.begin || track >= nesting_->Tracks()) return pieces;
-  const auto add = [&](std::size_t event) {
-    const NestSpan& span = nesting_->At(event);
-    bool first = true;
-    TimeNs at = std::max(span.start, window.begin);
-    const auto close = [&](TimeNs until) {
-      until = std::min(until, window.end);
-      if (until <= at) return;
-      pieces.push_back({names_[event], {at, until}, std::exchange(first, false)});
-    };
-    const auto children = nesting_->Children(event);
-    auto child = std::ranges::partition_point(
-        children, [&](std::uint32_t inner) { return nesting_->At(inner).end <= window.begin; });
-    for (; child != children.end(); ++child) {
-      const NestSpan& inner = nesting_->At(*child);
-      if (inner.start >= window.end) break;
-      close(inner.start);
-      at = std::max(at, inner.end);
-    }
-    close(span.end);
-  };
-  for (std::int64_t around = nesting_->FindAround(track, window.begin); around != Nesting::kNone;
-       around = nesting_->Parent(static_cast<std::size_t>(around)))
-    add(static_cast<std::size_t>(around));
-  const auto events = nesting_->OnTrack(track);
+  if (window.end <= window.begin || track < 0 ||
+      static_cast<std::size_t>(track) >= times_of_track_.size())
+    return pieces;
+  const std::vector<OpenTime>& times = times_of_track_[static_cast<std::size_t>(track)];
+  std::unordered_set<std::uint32_t> seen;
   for (auto at = std::ranges::partition_point(
-           events, [&](std::uint32_t e) { return nesting_->At(e).start < window.begin; });
-       at != events.end() && nesting_->At(*at).start < window.end; ++at)
-    add(*at);
+           times, [&](const OpenTime& open) { return open.time.end <= window.begin; });
+       at != times.end() && at->time.begin < window.end; ++at) {
+    pieces.push_back({names_[at->event],
+                      {std::max(at->time.begin, window.begin), std::min(at->time.end, window.end)},
+                      seen.insert(at->event).second});
+  }
   return pieces;
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "mpa/measure/intervals.h"
-#include "mpa/measure/nesting.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa::head {
@@ -37,8 +36,13 @@ class ServingEvents {
   std::vector<Piece> PiecesWithin(std::int32_t track, const Interval& window) const;
 
  private:
-  std::vector<StringId> names_;  // by event
-  std::optional<Nesting> nesting_;
+  // When an event was the innermost that ran.
+  struct OpenTime {
+    std::uint32_t event = 0;
+    Interval time;
+  };
+  std::vector<StringId> names_;                        // by event
+  std::vector<std::vector<OpenTime>> times_of_track_;  // in order of time
 };
 
 }  // namespace mpa::head

@@ -135,13 +135,12 @@ class SpanFinder {
   }
 
   std::vector<std::uint32_t> NamesOf(const Nesting& nest, const std::vector<std::size_t>& rows) {
-    const std::vector<std::int64_t> enclosing = nest.Enclosing();
     std::vector<std::uint32_t> names(rows.size());
     std::vector<int> depths(rows.size());
     // Ranges within the same ones have one name.
     std::map<std::tuple<std::int64_t, StringId>, std::uint32_t> known;
     for (const std::uint32_t i : nest.InOrder()) {
-      const auto parent = enclosing[i];
+      const std::int64_t parent = nest.Parent(i);
       const auto around = static_cast<std::size_t>(parent);
       depths[i] = parent < 0 ? 0 : depths[around] + 1;
       const bool names_path = parent >= 0 && depths[i] < kDeepestName;

@@ -69,7 +69,7 @@ class Collector {
         bounds_(trace, clock_.offset),
         sites_(trace, clock_),
         launches_(trace),
-        ops_(SpansOf(trace.host_ops)),
+        ops_(OpSpans(trace)),
         cache_(trace) {
     const std::vector<StepAccount> steps = FindStepWindows(trace, clock_);
     if (!steps.empty()) window_ = {steps.front().window.begin, steps.back().window.end};

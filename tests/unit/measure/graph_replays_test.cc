@@ -85,7 +85,7 @@ class GraphRun {
   Texts OperatorsOfKernels() const {
     const RankTrace& trace = rank_.trace;
     const LaunchIndex launches(trace);
-    const Nesting ops(SpansOf(trace.host_ops));
+    const Nesting ops(OpSpans(trace));
     const Nesting calls(SpansOf(trace.python_calls));
     Texts lines;
     for (std::size_t i = 0; i < trace.kernels.Size(); ++i) {

@@ -205,30 +205,30 @@ TEST(ModuleStatistic, ListsAKernelWithSeveralLaunchesOnce) {
 
 TEST(ModuleStatistic, GivesOperatorsToTheInnermostModuleAroundThem) {
   ModuleRank rank;
-  rank.Module("P", 100, 200);
-  rank.Module("Q", 100, 200);
-  rank.Work("op_same", 100, 200);
-  rank.Module("M1", 300, 400);
-  rank.Module("M2", 350, 450);
-  rank.Work("op1", 310, 320);
-  rank.Work("op2", 360, 370);  // in both
-  rank.Work("op4", 420, 430);
-  rank.Module("N", 500, 600);
-  rank.Work("outer", 510, 590);
-  rank.Work("inner", 520, 530);
-  rank.Module("a/b", 2000, 2100);
-  rank.Module("/c/", 2010, 2090);
-  rank.Work("op_path", 2020, 2030);
+  rank.Module("P", 100'000, 200'000);
+  rank.Module("Q", 100'000, 200'000);
+  rank.Work("op_same", 100'000, 200'000);
+  rank.Module("M1", 300'000, 400'000);
+  rank.Module("M2", 350'000, 450'000);
+  rank.Work("op1", 310'000, 320'000);
+  rank.Work("op2", 360'000, 370'000);  // in both
+  rank.Work("op4", 420'000, 430'000);
+  rank.Module("N", 500'000, 600'000);
+  rank.Work("outer", 510'000, 590'000);
+  rank.Work("inner", 520'000, 530'000);
+  rank.Module("a/b", 2'000'000, 2'100'000);
+  rank.Module("/c/", 2'010'000, 2'090'000);
+  rank.Work("op_path", 2'020'000, 2'030'000);
   EXPECT_EQ(rank.Owners(), (RowLines{"P|Q|op_same", "|M1|op1", "|M2|op2", "|M2|op4", "|N|outer",
                                      "|N|inner", "a/b|/c/|op_path"}));
 }
 
 TEST(ModuleStatistic, AnOperatorThatOutlastsAModuleDoesNotCloseIt) {
   ModuleRank rank;
-  rank.Module("Big", 700, 900);
-  rank.Module("Small", 710, 750);
-  rank.Work("straddles", 740, 760);
-  rank.Work("late", 745, 748);  // the reference has lost Small by now and says Big
+  rank.Module("Big", 700'000, 900'000);
+  rank.Module("Small", 710'000, 750'000);
+  rank.Work("straddles", 740'000, 760'000);
+  rank.Work("late", 745'000, 748'000);  // the reference has lost Small by now and says Big
   EXPECT_EQ(rank.Owners(), (RowLines{"|Big|straddles", "Big|Small|late"}));
   EXPECT_EQ(Sum(rank.trace).straddlers, 1u);
 }
@@ -249,10 +249,10 @@ TEST(ModuleStatistic, AnOperatorOfAnotherThreadDoesNotEmptyTheModule) {
 
 TEST(ModuleStatistic, AnOperatorThatNoModuleEnclosesBelongsWhereItBegins) {
   ModuleRank rank;
-  rank.Module("Model", 0, 1000);
-  rank.Work("op_a", 500, 1100);
-  rank.Work("op_b", 600, 620);
-  rank.Work("behind", 1000, 1200);
+  rank.Module("Model", 0, 1'000'000);
+  rank.Work("op_a", 500'000, 1'100'000);
+  rank.Work("op_b", 600'000, 620'000);
+  rank.Work("behind", 1'000'000, 1'200'000);
   EXPECT_EQ(rank.Owners(), (RowLines{"|Model|op_a", "|Model|op_b"}));
   EXPECT_EQ(Sum(rank.trace).straddlers, 1u);
 }

@@ -46,6 +46,27 @@ TEST(ModuleTree, CountsWhatBeginsWithinANestedOperatorAsItsPart) {
   EXPECT_EQ(Find(tree, "nn.Module: Net_0").ops.size(), 2u);  // add and relu
 }
 
+// The module is over before the operator: what it launched meanwhile is work of the module, but the
+// operator is none of its operators. Nor is the next module within the one that it outlives.
+TEST(ModuleTree, DoesNotHoldWhatOutlivesIt) {
+  test::RankBuilder rank;
+  const std::int32_t thread = rank.Thread(1);
+  rank.Call("nn.Module: A_0", 0, 100'000, thread);
+  rank.Call("nn.Module: B_0", 80'000, 200'000, thread);
+  rank.Op("aten::within", 10'000, 60'000, thread);
+  rank.LaunchedKernel(20'000, thread, 5);
+  rank.Op("aten::late", 70'000, 120'000, thread);
+  rank.LaunchedKernel(75'000, thread, 3);
+  rank.LaunchedKernel(110'000, thread, 7);
+  const ModuleTree tree = BuildModuleTrees(OpTree(rank.trace)).forward;
+  const Module& a = Find(tree, "nn.Module: A_0");
+  EXPECT_TRUE(a.children.empty());
+  ASSERT_EQ(a.ops.size(), 1u);
+  EXPECT_EQ(a.ops[0].Time().whole, 5);
+  EXPECT_EQ(a.device_total.whole, 5 + 3);
+  EXPECT_EQ(Find(tree, "nn.Module: B_0").device_total.whole, 7);
+}
+
 TEST(ModuleTree, CountsNestedOperatorsAsTheOutermostOfThem) {
   Model model;
   model.rank.Op("addmm", 61, 85, model.thread);  // around the second mm

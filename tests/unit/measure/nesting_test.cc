@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <random>
+#include <tuple>
 
 #include "mpa/measure/module_ranges.h"
 
@@ -65,44 +68,108 @@ TEST(Nesting, FindsTheInnermostSpanAroundATime) {
   }
 }
 
-// Of those that come before the item, if any do, and last until its end.
+// True if the span holds the item whole, but for what exporters round by.
+bool Holds(const std::pair<TimeNs, TimeNs>& span, const std::pair<TimeNs, TimeNs>& item) {
+  const TimeNs behind = std::max<TimeNs>(0, item.second - span.second);
+  const TimeNs within = item.second - item.first - behind;
+  return span.first <= item.first && behind <= within && behind <= 1000;
+}
+
 std::int64_t InnermostEnclosing(const Spans& spans, const std::pair<TimeNs, TimeNs>& item) {
-  return Innermost(
-      spans, [&](TimeNs start, TimeNs end) { return start <= item.first && item.second <= end; });
+  return Innermost(spans, [&](TimeNs start, TimeNs end) { return Holds({start, end}, item); });
+}
+
+// What is longer than another that begins with it comes before it, of equal ones the first.
+bool ComesBefore(const Spans& spans, std::size_t one, std::size_t other) {
+  return std::tuple{spans[one].first, -spans[one].second, one} <
+         std::tuple{spans[other].first, -spans[other].second, other};
 }
 
 TEST(Nesting, FindsTheInnermostSpanAroundAnother) {
   std::mt19937 random(6);
   for (int round = 0; round < 300; ++round) {
+    const TimeNs unit = round % 2 == 0 ? 1 : 400;  // so that rounding matters, or lengths do
     Spans spans;
     for (auto i = random() % 30; i > 0; --i) {
-      const auto start = static_cast<TimeNs>(random() % 12);
-      spans.emplace_back(start, start + static_cast<TimeNs>(random() % 6));
+      const auto start = unit * static_cast<TimeNs>(random() % 12);
+      spans.emplace_back(start, start + unit * static_cast<TimeNs>(random() % 12));
     }
     const Nesting nesting = NestingOf(spans);
-    const std::vector<std::int64_t> enclosing = nesting.Enclosing();
     for (std::size_t i = 0; i < spans.size(); ++i) {
       const auto [start, end] = spans[i];
       ASSERT_EQ(nesting.FindEnclosing({start, end, 0}), InnermostEnclosing(spans, spans[i]))
           << round << ": " << i;
-      Spans others = spans;  // only equal ones that come before it
-      for (std::size_t j = i; j < spans.size(); ++j) {
-        if (spans[j] == spans[i]) others[j] = {-1, -1};
+      std::int64_t parent = Nesting::kNone;
+      for (std::size_t j = 0; j < spans.size(); ++j) {
+        if (spans[j].second <= start || !ComesBefore(spans, j, i) || !Holds(spans[j], spans[i]))
+          continue;
+        if (parent == Nesting::kNone || ComesBefore(spans, static_cast<std::size_t>(parent), j))
+          parent = static_cast<std::int64_t>(j);
       }
-      ASSERT_EQ(enclosing[i], InnermostEnclosing(others, spans[i])) << round << ": " << i;
+      ASSERT_EQ(nesting.Parent(i), parent) << round << ": " << i;
     }
   }
 }
 
-// 10..30 outlasts 0..20 by 10: 25 is within it only where overhangs count.
-TEST(Nesting, CutsOverhangsIfAsked) {
-  const std::vector<NestSpan> spans = {{0, 20, 0}, {10, 30, 0}, {25, 26, 0}};
-  EXPECT_EQ(Nesting(spans).Parent(2), 1);
-  EXPECT_EQ(Nesting(spans).At(1).end, 30);
-  const Nesting cut(spans, Overhang::kCut);
-  EXPECT_EQ(cut.Parent(1), 0);
-  EXPECT_EQ(cut.At(1).end, 20);
-  EXPECT_EQ(cut.Parent(2), Nesting::kNone);
+// A step ends at 1000 us, and 48 us of an operator lie across its end. The next step is not within
+// the operator, nor is what runs in it.
+TEST(Nesting, WhatOutlivesASpanIsNotWithinIt) {
+  const std::vector<NestSpan> spans = {
+      {0, 1'000'000, 0, true},          // 0: a step
+      {960'000, 1'008'000, 0},          // 1: crosses its end
+      {1'000'000, 2'000'000, 0, true},  // 2: the next step
+      {1'002'000, 1'006'000, 0},        // 3: within the operator
+      {1'007'000, 1'050'000, 0},        // 4: outlives it
+      {1'010'000, 1'020'000, 0},        // 5: within that
+      {1'100'000, 2'000'700, 0},        // 6: ends with the step, but for rounding
+      {1'990'000, 2'000'700, 0},        // 7
+  };
+  const Nesting nesting(spans);
+  std::vector<std::int64_t> parents;
+  for (std::size_t i = 0; i < spans.size(); ++i) parents.push_back(nesting.Parent(i));
+  EXPECT_EQ(parents, (std::vector<std::int64_t>{-1, -1, -1, 1, 2, 4, 2, 6}));
+  EXPECT_EQ(nesting.Crossings(), 1);
+  EXPECT_EQ(nesting.Find(0, 970'000), 1);
+  EXPECT_EQ(nesting.Find(0, 1'001'000), 1);
+  EXPECT_EQ(nesting.Find(0, 1'007'500), 4);
+  EXPECT_EQ(nesting.Find(0, 1'060'000), 2);
+  EXPECT_EQ(nesting.Find(0, 500'000), 0);
+}
+
+// By the definition: at each time the span that is open and began last, marks where none is.
+TEST(Nesting, EachTimeIsInOneSpan) {
+  std::mt19937 random(8);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<NestSpan> spans;
+    Spans plain, marks;  // those of the other kind stay, without length
+    for (auto i = random() % 20; i > 0; --i) {
+      const auto start = static_cast<TimeNs>(random() % 40);
+      const auto end = start + static_cast<TimeNs>(random() % (random() % 4 == 0 ? 50 : 8));
+      const bool is_mark = random() % 5 == 0;
+      spans.push_back({start, end, 0, is_mark});
+      (is_mark ? marks : plain).emplace_back(start, end);
+      (is_mark ? plain : marks).emplace_back(-9, -9);
+    }
+    TimeNs reached = std::numeric_limits<TimeNs>::max(), last = -1;
+    for (const NestSpan& span : spans) {
+      reached = std::min(reached, span.start);
+      last = std::max(last, span.end);
+    }
+    const Nesting nesting(spans);
+    nesting.VisitOpen(0, [&](std::int64_t span, TimeNs begin, TimeNs end) {
+      ASSERT_EQ(begin, reached) << round;
+      ASSERT_LT(begin, end) << round;
+      for (TimeNs time = begin; time < end; ++time) {
+        const auto open = [&](TimeNs from, TimeNs to) { return from <= time && time < to; };
+        const std::int64_t of_plain = Innermost(plain, open);
+        ASSERT_EQ(span, of_plain != Nesting::kNone ? of_plain : Innermost(marks, open)) << round;
+      }
+      reached = end;
+    });
+    if (!spans.empty()) {
+      EXPECT_EQ(reached, last) << round;
+    }
+  }
 }
 
 // By the definition of NestPlace: the innermost module around the item, else the innermost in which
@@ -110,8 +177,9 @@ TEST(Nesting, CutsOverhangsIfAsked) {
 TEST(ModuleNest, PutsItemsWhereTheyBelong) {
   std::mt19937 random(7);
   const auto make = [&] {
-    const auto start = static_cast<TimeNs>(random() % 12);
-    return std::pair{start, start + static_cast<TimeNs>(random() % 6)};
+    constexpr TimeNs kUnit = 10'000;  // beyond rounding
+    const auto start = kUnit * static_cast<TimeNs>(random() % 12);
+    return std::pair{start, start + kUnit * static_cast<TimeNs>(random() % 6)};
   };
   for (int round = 0; round < 300; ++round) {
     Spans modules;
