@@ -72,7 +72,8 @@ constexpr PromiseRule kRules[] = {
      .reads = Tables::kLaunches | kWork,
      .broken = "work left out, it begins before its launch",
      .mend = "collect again",
-     .consequence = Consequence::kLeftOut},
+     .consequence = Consequence::kLeftOut,
+     .check = LeaveOutWorkBeforeLaunch},
     {.promise = Promise::kOneLaunchOneNumber,
      .name = "one_launch_one_number",
      .says = "Two kernels of plain launches do not share the number of one launch.",
@@ -176,7 +177,7 @@ constexpr PromiseRule kRules[] = {
 };
 
 Formats FormatOf(const RankTrace& trace) {
-  if (trace.device == DeviceKind::kGpu || trace.source == "torch.profiler") return Formats::kKineto;
+  if (IsKinetoTrace(trace)) return Formats::kKineto;
   if (trace.source == "database") return Formats::kDatabase;
   return trace.source == "raw" ? Formats::kRaw : Formats::kNpuText;
 }

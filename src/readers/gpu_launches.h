@@ -12,12 +12,29 @@
 
 namespace mpa::readers {
 
-/// A call of the runtime, or work of a device, with the number that a call shares with all the work
-/// it launched; -1: not recorded.
+/// Work of a device, with the number that it shares with the call which launched it; -1: not
+/// recorded.
 struct CorrelatedEvent {
   EventPlace place;
   std::int64_t correlation = -1;
-  std::int64_t device = -1;  ///< of work: the number of the device
+  std::int64_t device = -1;  ///< the number of the device
+};
+
+/// What a call of the runtime or driver does.
+enum class CallKind : std::uint8_t {
+  kOther,  ///< nothing on the device, or it may do nothing: memory of no size is filled, too
+  kLaunch,  ///< one kernel, or one copy
+  kGraphLaunch,
+  kCaptureBegins,  ///< launches up to the end are captured, not done
+  kCaptureEnds,
+};
+CallKind KindOfCall(std::string_view name);
+
+/// A call, with the number that it shares with all the work it launched; -1: not recorded.
+struct RuntimeCall {
+  EventPlace place;
+  std::int64_t correlation = -1;
+  CallKind kind = CallKind::kOther;
 };
 
 /// The work of a trace; each table in the order of its rows.
@@ -50,7 +67,7 @@ class GpuLaunches {
  public:
   /// `calls` are those of the runtime and the driver. `arrows_decide`: also where the correlation
   /// names another call.
-  GpuLaunches(const std::vector<FlowPoint>& arrows, const std::vector<CorrelatedEvent>& calls,
+  GpuLaunches(const std::vector<FlowPoint>& arrows, const std::vector<RuntimeCall>& calls,
               bool arrows_decide);
 
   /// The place on the host that launched the work; empty when the trace does not say.

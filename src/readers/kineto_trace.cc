@@ -13,6 +13,8 @@
 #include "gpu_launches.h"
 #include "kineto_collectives.h"
 #include "kineto_memory.h"
+#include "lost_work.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "mpa/measure/kernel_class.h"
@@ -28,11 +30,12 @@
 namespace mpa::readers {
 namespace {
 
-constexpr std::array<std::string_view, 3> kOperatorCategories = {"cpu_op", "user_annotation",
-                                                                 "operator"};
-constexpr std::array<std::string_view, 8> kCallCategories = {
-    "cuda_runtime", "cuda_driver",         "runtime",           "xpu_runtime", "xpu_driver",
-    "mtia_runtime", "privateuse1_runtime", "privateuse1_driver"};
+constexpr std::array<std::string_view, 4> kOperatorCategories = {"cpu_op", "user_annotation",
+                                                                 "operator", "roctx"};
+constexpr std::array<std::string_view, 11> kCallCategories = {
+    "cuda_runtime", "cuda_driver", "runtime",    "xpu_runtime",  "xpu_driver",
+    "hip_runtime",  "hip_api",     "hip_driver", "mtia_runtime", "privateuse1_runtime",
+    "privateuse1_driver"};
 // Work of devices in events whose meaning is not known.
 constexpr std::array<std::string_view, 4> kUnknownWorkCategories = {
     "mtia_ccp_events", "mtia_workloadd", "mtia_insight", "hpu_op"};
@@ -51,7 +54,7 @@ bool Contains(const Names& names, std::string_view name) {
 // The data that is joined after all pieces were read.
 struct Joined {
   GpuWork work;
-  std::vector<CorrelatedEvent> calls;
+  std::vector<RuntimeCall> calls;
   std::vector<MemoryEvent> memory;
   std::vector<FlowPoint> flows, backward_flows;
   std::vector<NumberedOperator> numbered;  // of NPUs
@@ -199,19 +202,34 @@ class KinetoFiller {
 
   void AddCall(const TraceEvent& event) {
     const auto time = io::NsFromMicros(event.ts);
-    const auto correlation = io::ParseInt(event.Arg("correlation"));
-    if (!time || !correlation) return;
+    if (!time) return;
+    const CallKind kind = CallKindOf(event.name);
+    const auto correlation = NumberFrom(event.Arg("correlation"));
+    if (!correlation && kind == CallKind::kOther) return;
     const EventPlace place{IdFrom(event.pid), IdFrom(event.tid), *time};
-    fragment_.rest.calls.push_back({place, *correlation});
-    if (!Wants(Tables::kNamedLaunches)) return;
+    fragment_.rest.calls.push_back({place, correlation.value_or(-1), kind});
+    if (!correlation || !Wants(Tables::kNamedLaunches)) return;
     for (const EventArg& arg : event.args) {
       if (Is(arg.key, "kernel")) fragment_.named_launches.push_back({place, texts_.Intern(arg)});
     }
   }
 
+  CallKind CallKindOf(std::string_view name) {
+    const auto [known, is_new] = calls_.try_emplace(Intern(name), CallKind::kOther);
+    if (is_new) known->second = KindOfCall(name);
+    return known->second;
+  }
+
   void AddFlow(const TraceEvent& event, std::vector<FlowPoint>& flows) {
     const auto time = io::NsFromMicros(event.ts);
     if (!time || (event.ph != "s" && event.ph != "f")) return;
+    if (event.id.data() == nullptr) {
+      fragment_.part.issues.Count(
+          Promise::kArrowsHaveEnds,
+          "arrow left out, it has no number: operators may lack their work; export again",
+          fmt::format("{}: \"{}\" at {} us", file_name_, Printable(event.name), event.ts));
+      return;
+    }
     flows.push_back(
         {IdFrom(event.id), Is(event.ph, "f"), *time, IdFrom(event.pid), IdFrom(event.tid)});
   }
@@ -240,8 +258,8 @@ class KinetoFiller {
     StringId core{};
     for (const EventArg& arg : event.args) {
       if (is_npu_ && Is(arg.key, "type")) core = Intern(arg.value);
-      if (Is(arg.key, "correlation")) work.correlation = io::ParseInt(arg.value).value_or(-1);
-      if (Is(arg.key, "device")) work.device = io::ParseInt(arg.value).value_or(work.device);
+      if (Is(arg.key, "correlation")) work.correlation = NumberFrom(arg.value).value_or(-1);
+      if (Is(arg.key, "device")) work.device = NumberFrom(arg.value).value_or(work.device);
     }
     switch (kind) {
       case WorkKind::kCopy:
@@ -284,6 +302,7 @@ class KinetoFiller {
   const ReadRequest& request_;
   std::string_view file_name_;
   std::unordered_map<StringId, WorkKind> kinds_;  // by name of a kernel
+  std::unordered_map<StringId, CallKind> calls_;  // by name of a call
 };
 
 // Puts the fragments of a trace together.
@@ -338,6 +357,8 @@ class KinetoTraceJoin {
     if (trace_.device == DeviceKind::kNpu)
       rest_.flows = ArrowsFromOperators(rest_.flows, rest_.numbered);
     GpuLaunches launches(rest_.flows, rest_.calls, !request.gpu_flow_cat.empty());
+    if (trace_.device == DeviceKind::kGpu)
+      FindLostWork(launches, rest_.calls, work, file_name, tracks_, trace_);
     KeepOneDevice(launches, file_name, work, trace_);
     launches.Link(work.kernels, trace_.kernels.link);
     launches.Link(work.communications, trace_.communications.link);
