@@ -287,6 +287,17 @@ bool IsOperatorOfCollective(std::string_view op) {
          op.starts_with("nccl:") || op == kCollectiveOperator;
 }
 
+void CountLackOfCollectives(std::string_view file_name, RankTrace& trace) {
+  if (!trace.communications.Empty()) return;
+  const std::vector<bool> communicates = NamesThatCommunicate(trace);
+  const auto op = std::ranges::find_if(trace.host_ops.name,
+                                       [&](StringId name) { return communicates[Index(name)]; });
+  if (op == trace.host_ops.name.end()) return;
+  trace.issues.Count(Promise::kCommunicationRecorded,
+                     "operators communicate, but the trace holds no collectives of the device",
+                     fmt::format("{}: {}", file_name, trace.strings.View(*op)));
+}
+
 void MoveCollectives(RankTrace& trace) {
   const std::vector<bool> communicates = NamesThatCommunicate(trace);
   const std::vector<std::size_t> candidates = Candidates(trace, communicates);

@@ -55,6 +55,9 @@ inline constexpr std::string_view kCollectiveOperator = "record_param_comms";
 /// True for an operator that asks for a collective: c10d::, nccl:, record_param_comms.
 bool IsOperatorOfCollective(std::string_view op);
 
+/// Counts that the trace has operators that ask for collectives, and no collectives, if so.
+void CountLackOfCollectives(std::string_view file_name, RankTrace& trace);
+
 /// Makes collectives of the kernels that an operator of communication launched itself, whatever
 /// their names are. To be called when the work is linked.
 void MoveCollectives(RankTrace& trace);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -42,6 +43,9 @@ constexpr std::array<std::string_view, 4> kUnknownWorkCategories = {
 // Copies have a type of their own: exporters of 2021 write Memcpy and Memset.
 constexpr std::array<std::string_view, 2> kCopyCategories = {"gpu_memcpy", "memcpy"};
 constexpr std::array<std::string_view, 2> kMemsetCategories = {"gpu_memset", "memset"};
+// What exporters write besides on the tracks of streams: no work.
+constexpr std::array<std::string_view, 6> kMarkCategories = {
+    "gpu_user_annotation", "cuda_sync", "cuda_event", "overhead", "trace", "cuda_profiler_range"};
 constexpr std::string_view kCollectiveCategory = "collective_comm";  // of torch.profiler on NPUs
 constexpr std::array<std::string_view, 4> kFlowCategories = {"async_gpu", "async_cpu_to_gpu",
                                                              "ac2g", "async"};
@@ -82,6 +86,9 @@ struct Fragment {
   // strings, kernels, communications with their groups, device_tasks, memory_samples, issues,
   // lacks_addresses
   RankTrace part;
+  Kernels unknown;  // spans of unknown categories, their texts are those of the part; op_type has
+  std::vector<CorrelatedEvent> unknown_events;  // the category
+  std::vector<bool> unknown_is_work;            // they say on which stream they were launched
   std::vector<HostEvent> host, python;
   std::vector<CollectiveOperator> collective_operators;
   std::vector<NamedCall> named_launches;
@@ -139,6 +146,8 @@ class KinetoFiller {
                                   fmt::format("{}: {}", file_name_, category));
     } else if (EqualsIgnoringCase(event.name, "[memory]")) {
       AddMemory(event);
+    } else if (!is_npu_ && !Contains(kMarkCategories, category)) {
+      AddUnknown(event, category);
     }
   }
 
@@ -248,18 +257,40 @@ class KinetoFiller {
     return known->second;
   }
 
+  static CorrelatedEvent WorkOf(const TraceEvent& event, TimeNs start) {
+    CorrelatedEvent work{{IdFrom(event.pid), IdFrom(event.tid), start}};
+    work.device = work.place.pid;
+    for (const EventArg& arg : event.args) {
+      if (Is(arg.key, "correlation")) work.correlation = NumberFrom(arg.value).value_or(-1);
+      if (Is(arg.key, "device")) work.device = NumberFrom(arg.value).value_or(work.device);
+    }
+    return work;
+  }
+
+  // Whether it is work of the device is known when all streams are.
+  void AddUnknown(const TraceEvent& event, const std::string& category) {
+    const auto start = io::NsFromMicros(event.ts);
+    const auto dur = io::NsFromMicros(event.dur);
+    if (!start || !dur || *dur < 0) return;
+    fragment_.unknown.Append({.start = *start,
+                              .dur = *dur,
+                              .name = Intern(event.name),
+                              .op_type = Intern(category),
+                              .stream = IdFrom(event.tid)});
+    fragment_.unknown_events.push_back(WorkOf(event, *start));
+    fragment_.unknown_is_work.push_back(fragment_.unknown_events.back().correlation >= 0 &&
+                                        event.FindArg("stream") != nullptr);
+  }
+
   void AddDevice(const TraceEvent& event, WorkKind kind) {
     const auto span = SpanOf(event);
     if (!span) return;
     const StringId name = Intern(event.name);
-    const std::int64_t stream = IdFrom(event.tid);
-    CorrelatedEvent work{{IdFrom(event.pid), stream, span->start}};
-    work.device = work.place.pid;
+    const CorrelatedEvent work = WorkOf(event, span->start);
+    const std::int64_t stream = work.place.tid;
     StringId core{};
     for (const EventArg& arg : event.args) {
       if (is_npu_ && Is(arg.key, "type")) core = Intern(arg.value);
-      if (Is(arg.key, "correlation")) work.correlation = NumberFrom(arg.value).value_or(-1);
-      if (Is(arg.key, "device")) work.device = NumberFrom(arg.value).value_or(work.device);
     }
     switch (kind) {
       case WorkKind::kCopy:
@@ -317,6 +348,9 @@ class KinetoTraceJoin {
     AppendHostOps(fragment.host, texts, tracks_, trace_);
     AppendPythonCalls(fragment.python, texts, tracks_, trace_);
     AddDeviceWork(part, texts);
+    unknown_.AppendAll(fragment.unknown, texts);
+    AppendAll(fragment.unknown_events, unknown_events_);
+    AppendAll(fragment.unknown_is_work, unknown_is_work_);
     for (const CollectiveOperator& op : fragment.collective_operators) {
       operators_.push_back({op.place, op.end, collective_args_.Adopt(op.asked, part, texts)});
     }
@@ -334,11 +368,15 @@ class KinetoTraceJoin {
     rest_.Add(fragment.rest);
   }
 
-  void Finish(const ReadRequest& request, std::string_view file_name) {
+  void Finish(const ReadRequest& request, std::string_view file_name,
+              const std::function<bool()>& is_job) {
+    AddUnknownWork(file_name);
     LinkLaunches(request, file_name);
     TakeFromOperators(std::move(operators_), tracks_, trace_);
     if (trace_.device == DeviceKind::kNpu)
       FinishNpuTrace(file_name, Intersects(request.wanted, Tables::kLaunches), trace_);
+    else if (trace_.unanswered_launches.Empty() && !trace_.kernels.Empty() && is_job())
+      CountLackOfCollectives(file_name, trace_);
     AppendBackwardLinks(rest_.backward_flows, tracks_, trace_);
     AppendAllocations(std::move(rest_.memory), trace_.allocations);
   }
@@ -350,6 +388,32 @@ class KinetoTraceJoin {
       trace_.communications.Append(collective_args_.Adopt(part.communications.At(i), part, texts));
     }
     trace_.device_tasks.AppendAll(part.device_tasks, texts);
+  }
+
+  // Spans of an unknown category on a stream of the device are work of a kind that is not known.
+  void AddUnknownWork(std::string_view file_name) {
+    if (unknown_.Empty()) return;
+    std::set<std::pair<std::int64_t, std::int64_t>> streams;
+    const GpuWork& work = rest_.work;
+    for (const auto* events : {&work.kernels, &work.communications, &work.tasks}) {
+      for (const CorrelatedEvent& event : *events)
+        streams.emplace(event.place.pid, event.place.tid);
+    }
+    for (std::size_t i = 0; i < unknown_.Size(); ++i) {
+      const CorrelatedEvent& event = unknown_events_[i];
+      if (!unknown_is_work_[i] && !streams.contains({event.place.pid, event.place.tid})) continue;
+      Kernels::Row row = unknown_.At(i);
+      trace_.issues.Count(
+          Promise::kCategoriesKnown,
+          "work of the device is of an unknown category, it is counted as a kernel; say which "
+          "program wrote the trace",
+          fmt::format("{}: \"{}\" of \"{}\"", file_name,
+                      Printable(trace_.strings.View(row.name)),
+                      Printable(trace_.strings.View(row.op_type))));
+      row.op_type = {};
+      trace_.kernels.Append(row);
+      rest_.work.kernels.push_back(event);
+    }
   }
 
   void LinkLaunches(const ReadRequest& request, std::string_view file_name) {
@@ -374,6 +438,9 @@ class KinetoTraceJoin {
   CollectiveArgs collective_args_;
   std::vector<CollectiveOperator> operators_;
   Joined rest_;
+  Kernels unknown_;  // see Fragment
+  std::vector<CorrelatedEvent> unknown_events_;
+  std::vector<bool> unknown_is_work_;
 };
 
 void ReadKineto(DeviceKind device, const CaptureFile& file, const ReadRequest& request,
@@ -396,7 +463,15 @@ void ReadKineto(DeviceKind device, const CaptureFile& file, const ReadRequest& r
   KinetoFiller filler(of_pairs, device, request, file_name);
   begin_ends.ForEachSpan(of_pairs.part.issues, file_name, std::ref(filler));
   join.Add(of_pairs);
-  join.Finish(request, file_name);
+  // A process alone has no one to talk to. Backends of the host name themselves.
+  join.Finish(request, file_name, [&] {
+    const auto is_of_host = [&](StringId op) {
+      const std::string_view name = trace.strings.View(op);
+      return name.starts_with("gloo:") || name.starts_with("mpi:") || name.starts_with("ucc:");
+    };
+    return ReadGpuTraceFacts(file.path).world_size.value_or(1) > 1 &&
+           std::ranges::none_of(trace.host_ops.name, is_of_host);
+  });
 }
 
 void ReadGpuTrace(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {

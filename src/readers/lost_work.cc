@@ -73,11 +73,22 @@ void FindLostWork(const GpuLaunches& launches, const std::vector<RuntimeCall>& c
   std::erase_if(lost, [&](const auto* call) { return Contains(captures, call->place.start); });
   if (lost.empty()) return;
   std::set<EventPlace> sources;
+  std::size_t alone = 0, all = 0;
   VisitWork(work, [&](const CorrelatedEvent& event) {
-    if (const auto source = launches.Find(event)) sources.insert(*source);
+    const auto source = launches.Find(event);
+    if (source) sources.insert(*source);
+    ++all;
+    if (!source) ++alone;
   });
   std::erase_if(lost, [&](const auto* call) { return sources.contains(call->place); });
   if (lost.empty()) return;
+  if (alone >= lost.size()) {  // their work is there
+    trace.issues.Count(Promise::kWorkHasLaunch,
+                       "work of the device without a launch in the trace, and launches without "
+                       "work: they lack the numbers that they share, operators lack its time",
+                       fmt::format("{}: {} of {} pieces of work", file_name, alone, all));
+    return;
+  }
 
   std::size_t surplus = 0;
   const RuntimeCall* first = nullptr;
