@@ -40,6 +40,8 @@ struct RuntimeCall {
 /// The work of a trace; each table in the order of its rows.
 struct GpuWork {
   std::vector<CorrelatedEvent> kernels, communications, tasks;
+
+  bool IsEmpty() const { return kernels.empty() && communications.empty() && tasks.empty(); }
 };
 
 class GpuLaunches;

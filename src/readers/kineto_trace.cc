@@ -160,6 +160,12 @@ class KinetoFiller {
   bool Wants(Tables tables) const { return Intersects(request_.wanted, tables); }
 
   std::optional<SpanTimes> SpanOf(const TraceEvent& event) {
+    if (event.pid.data() == nullptr || event.tid.data() == nullptr) {
+      fragment_.part.issues.Count(
+          Promise::kColumnsThere,
+          "event without process or thread, where it ran is unknown; collect again",
+          fmt::format("{}: \"{}\" at {} us", file_name_, Printable(event.name), event.ts));
+    }
     return TimesOf(event, file_name_, fragment_.part.issues);
   }
 
@@ -371,6 +377,11 @@ class KinetoTraceJoin {
   void Finish(const ReadRequest& request, std::string_view file_name,
               const std::function<bool()>& is_job) {
     AddUnknownWork(file_name);
+    if (trace_.host_ops.Empty() && rest_.work.IsEmpty()) {
+      trace_.issues.Count(Promise::kFileIsWhole,
+                          "the trace holds no operators and no work of the device; collect again",
+                          file_name);
+    }
     LinkLaunches(request, file_name);
     TakeFromOperators(std::move(operators_), tracks_, trace_);
     if (trace_.device == DeviceKind::kNpu)
