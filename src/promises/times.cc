@@ -233,8 +233,8 @@ void DropStretchingRows(RankTrace& trace) {
         if ((!last || end <= *last) && (!first || end >= -*first)) return false;
         trace.issues.Count(
             Promise::kTimesPossible,
-            fmt::format("{} left out: the run would be more than twice as long, and nothing else "
-                        "was recorded then; collect again",
+            fmt::format("{} left out, its times are impossible: the run would be more than twice "
+                        "as long, and nothing else was recorded then; collect again",
                         what),
             fmt::format("at {}, for {:.3f} ms; all else from {} to {}", Seconds(start),
                         InMs(end - start), Seconds(first ? -*first : host.begin),
