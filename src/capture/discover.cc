@@ -31,6 +31,7 @@ bool IsLooseKinetoTrace(const fs::path& path) {
   if (!name.ends_with(".json") && !name.ends_with(".json.gz")) return false;
   try {
     const TraceLook look = LookAtTrace(path);
+    if (!look.writer.empty()) return false;
     return look.is_kineto.value_or(!look.is_array) && (look.has_events || look.is_kineto);
   } catch (const Error&) {
     return false;  // unreadable, so it is not known to be a trace

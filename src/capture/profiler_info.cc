@@ -214,6 +214,24 @@ GpuTraceFacts ReadGpuTraceFacts(const std::filesystem::path& path) {
 
 namespace {
 
+constexpr std::string_view kProtonWriter = "Proton (Triton)";
+
+// Other programs write the same format. Their own words are looked for in this order: instructions
+// that Proton records may belong to a kernel that is called like a category.
+void NameWriter(std::string_view part, TraceLook& look) {
+  if (look.writer == kProtonWriter) return;
+  if (ContainsAny(part, {"\"Finalization Time (ns)\"", "\"Post Final Time (ns)\""})) {
+    look.writer = kProtonWriter;
+  } else if (!look.writer.empty()) {
+    return;
+  } else if (ContainsAny(part, {"\"viztracer_metadata\"", "\"FEE\""})) {
+    look.writer = "VizTracer";
+  } else if (ContainsAny(part, {"\"/host:CPU", "\"/device:", "\"hlo_op\"", "\"hlo_module\"",
+                                "/device:GPU:", "/device:CPU:", "\"PjitFunction("})) {
+    look.writer = "JAX or TensorFlow";
+  }
+}
+
 // Looks at one part of the text. Kineto writes the same of every device until its work comes: the
 // label of the process is torch_npu's, as are the names of its streams.
 void Look(std::string_view part, TraceLook& look) {
@@ -228,6 +246,14 @@ void Look(std::string_view part, TraceLook& look) {
   look.has_gpu = look.has_gpu ||
                  ContainsAny(part, {"\"cuda_runtime\"", "\"cuda_driver\"", "\"gpu_memcpy\"",
                                     "\"gpu_user_annotation\"", "\"totalGlobalMem\"", "\"grid\""});
+  look.has_categories =
+      look.has_categories ||
+      ContainsAny(part, {"cpu_op\"", "\"kernel\"", "\"Kernel\"", "\"Operator\"", "\"operator\"",
+                         "user_annotation\"", "python_function\"", "cpu_instant_event\"",
+                         "gpu_mem", "\"Memcpy\"", "\"Runtime\"", "_runtime\"", "_driver\"",
+                         "mtia_", "\"hip_", "hpu_op\"", "\"[memory]\"", "ProfilerStep#"});
+  look.has_phases = look.has_phases || ContainsAny(part, {"\"ph\""});
+  NameWriter(part, look);
   look.is_of_npu = look.is_of_npu || ContainsAny(part, {"\"Ascend NPU\"", "\"NPU stream "});
   if (look.has_gpu || look.is_of_npu ||
       ContainsAny(part,
@@ -246,6 +272,10 @@ TraceLook LookAtTrace(const std::filesystem::path& path) {
   std::string text(kPart, '\0');
   text.resize(stream.Read(text.data(), kPart));
   const std::string_view start = Trim(WithoutByteOrderMark(text));
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF") ||
+      text.starts_with(std::string_view("{\0", 2)) || text.starts_with(std::string_view("[\0", 2)))
+    Fail(ErrorKind::kCorrupt, "{}: text in UTF-16, which traces are not; save it as UTF-8",
+         path.string());
   if (start.empty()) Fail(ErrorKind::kInput, "{}: the file is empty", path.string());
   if (start[0] != '{' && start[0] != '[') {
     Fail(ErrorKind::kCorrupt, "{}: not JSON: it begins with neither '[' nor '{{'", path.string());
@@ -262,6 +292,11 @@ TraceLook LookAtTrace(const std::filesystem::path& path) {
     text.replace(0, kOverlap, overlap);
     text.resize(kOverlap + stream.Read(text.data() + kOverlap, kPart));
   }
+  const bool is_known = look.is_kineto.has_value() || look.has_categories;
+  if (is_known && look.writer != kProtonWriter) look.writer = {};
+  if (!is_known && look.writer.empty() && look.has_events && look.has_phases &&
+      !look.is_array)
+    look.writer = "another program";
   return look;
 }
 

@@ -2,8 +2,11 @@
 // Determines the contents of a directory or file from the names of the files.
 #include "scan_rank.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -121,8 +124,15 @@ const char* ProblemOfKind(const fs::path& path) {
 
 // Whose trace it is, its events say; where they do not, a GPU trace is an object, an NPU trace an
 // array.
-void AddTrace(RankInput& rank, const fs::path& path) {
+// Returns what is wrong with it; empty for a trace of PyTorch.
+std::string AddTrace(RankInput& rank, const fs::path& path) {
   const TraceLook look = LookAtTrace(path);
+  if (!look.writer.empty()) {
+    return fmt::format(
+        "a trace of {}, which is not read: no event is of a kind that PyTorch's profiler writes; "
+        "open it at ui.perfetto.dev, and give a trace of torch.profiler or torch_npu.profiler",
+        look.writer);
+  }
   if (!look.is_kineto.value_or(!look.is_array)) {
     rank.kind = CaptureKind::kNpuText;
     AddFile(rank, FileKind::kTraceView, path);
@@ -133,6 +143,7 @@ void AddTrace(RankInput& rank, const fs::path& path) {
     rank.kind = CaptureKind::kGpu;
     AddFile(rank, FileKind::kKinetoTrace, path);
   }
+  return "";
 }
 
 // Of a table that was given without its capture.
@@ -157,8 +168,8 @@ ScannedRank ScanFile(const fs::path& path) {
   }
   if (const char* problem = ProblemOfKind(path)) return {std::move(rank), problem};
   if (name.ends_with(".json") || name.ends_with(".json.gz")) {
-    AddTrace(rank, path);
-    return {std::move(rank), ""};
+    std::string problem = AddTrace(rank, path);
+    return {std::move(rank), std::move(problem)};
   }
   if (IsProfilerDb(path)) {
     rank.kind = CaptureKind::kNpuDb;

@@ -88,6 +88,11 @@ struct TraceLook {
   std::optional<bool> is_kineto;
   bool has_gpu = false;    ///< Kineto, with a GPU or work of one
   bool is_of_npu = false;  ///< Kineto, with an NPU
+  /// It has events of categories that PyTorch's profilers write, or events at all.
+  bool has_categories = false, has_phases = false;
+  /// "JAX or TensorFlow": the program that wrote it, where that is another one, as far as its words
+  /// say; "another program" where no event is of a known category.
+  std::string_view writer;
 };
 
 /// Looks at a JSON file, which may be packed, until its text says whose work it is. Throws Error

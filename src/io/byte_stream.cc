@@ -52,6 +52,10 @@ class Unpacker {
 
   // Returns how many bytes were written.
   std::size_t Unpack(char* to, std::size_t count) {
+    while (member_ended_ && stream_.avail_in > 0 && *stream_.next_in == 0) {  // padding of a copy
+      ++stream_.next_in;
+      --stream_.avail_in;
+    }
     if (member_ended_ && (needs_input() || inflateReset(&stream_) != Z_OK)) return 0;
     const uInt room = static_cast<uInt>(std::min(count, std::size_t{1} << 30));
     stream_.next_out = reinterpret_cast<Bytef*>(to);

@@ -116,7 +116,12 @@ bool EventPieces::Fill(EventPiece& piece, std::size_t& filled, std::size_t more)
 void EventPieces::SkipToEvents(EventPiece& piece, std::size_t& filled, bool& more) {
   while (true) {
     char* const text = piece.text();
-    const std::size_t begin = FindEventArray({text, filled});
+    const bool is_last = !more || filled > kLargestEvent;
+    std::size_t begin = FindEventArray({text, filled});
+    if (begin == kNoPlace && is_last) {
+      begin = FindEventsByName({text, filled});
+      if (begin != kNoPlace) damages_.push_back({0, EventDamage::kBrokenMembers});
+    }
     if (begin != kNoPlace) {
       offset_ = begin;
       filled -= begin;
@@ -126,7 +131,7 @@ void EventPieces::SkipToEvents(EventPiece& piece, std::size_t& filled, bool& mor
     if (!more && SkipSpace({text, filled}, 0) == filled) {
       Fail(ErrorKind::kCorrupt, "the file is empty");
     }
-    if (!more || filled > kLargestEvent) {
+    if (is_last) {
       Fail(ErrorKind::kCorrupt, "no \"traceEvents\" array; is this a profiler trace?");
     }
     more = Fill(piece, filled, std::max(filled, piece_bytes_));

@@ -225,6 +225,17 @@ MembersWalk WalkMembers(std::string_view text, std::size_t at) {
   }
 }
 
+std::size_t FindEventsByName(std::string_view text) {
+  constexpr std::string_view kName = "\"traceEvents\"";
+  for (std::size_t at = text.find(kName); at != kNoPlace; at = text.find(kName, at + 1)) {
+    std::size_t value = SkipSpace(text, at + kName.size());
+    if (value >= text.size() || text[value] != ':') continue;
+    value = SkipSpace(text, value + 1);
+    if (value < text.size() && text[value] == '[') return value + 1;
+  }
+  return kNoPlace;
+}
+
 EventScan ScanEvents(std::string_view text, std::size_t at, bool is_all) {
   return Scanner(text, is_all).Scan(at);
 }

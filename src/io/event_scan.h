@@ -22,6 +22,9 @@ struct MembersWalk {
   std::size_t end = kNoPlace;     ///< behind the '}' of the object, if no such member comes first
 };
 MembersWalk WalkMembers(std::string_view text, std::size_t at);
+/// The same place behind the '[' of "traceEvents", whatever stands before it; kNoPlace if there is
+/// none. Within valid strings there are no such quotes.
+std::size_t FindEventsByName(std::string_view text);
 
 /// The events of a text, whatever stands between them.
 struct EventScan {

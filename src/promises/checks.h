@@ -7,8 +7,14 @@
 /// is broken in trace.issues.
 namespace mpa::promises {
 
+/// True for a trace of torch.profiler.
+inline bool IsKinetoTrace(const RankTrace& trace) {
+  return trace.device == DeviceKind::kGpu || trace.source == "torch.profiler";
+}
+
 // records.cc
-/// Leaves out tasks that a database has twice.
+/// Leaves out tasks that a database has twice, and work and operators that a trace of
+/// torch.profiler has twice.
 void LeaveOutRepeatedTasks(RankTrace& trace);
 /// Leaves out steps that are there twice; counts steps that overlap and gaps between steps without
 /// any event.
@@ -16,7 +22,8 @@ void LeaveOutRepeatedSteps(RankTrace& trace);
 
 // times.cc
 /// Leaves out rows whose times are more than a day away from those of most others, or that last
-/// longer than that.
+/// longer than that; and a few rows of the device that stretch the run to more than twice its
+/// length, where the host and all else ended long before.
 void LeaveOutFarRows(RankTrace& trace);
 /// Times that span more than a day or lie outside of the session, and kernels of a table that the
 /// trace has at other times.
@@ -27,6 +34,8 @@ void CheckStreams(RankTrace& trace);
 // launches.cc
 /// Launches of which the device has no work.
 void CheckUnansweredLaunches(RankTrace& trace);
+/// Leaves out work that begins before its launch. Where much of it does, the clocks are wrong.
+void LeaveOutWorkBeforeLaunch(RankTrace& trace);
 /// Work whose launch is unknown, where operators were read. Looks only where nothing else is wrong.
 void CheckWorkHasLaunch(RankTrace& trace);
 

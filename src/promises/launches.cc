@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "checks.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/launch_chain.h"
 #include "mpa/model/step_bounds.h"
@@ -31,6 +32,48 @@ void CheckUnansweredLaunches(RankTrace& trace) {
       trace.launches.Empty() ? fmt::format("{} launches", lost.Size())
                              : fmt::format("{} of {} launches, within {:.3f} ms", lost.Size(), all,
                                            InMs(last - first)));
+}
+
+void LeaveOutWorkBeforeLaunch(RankTrace& trace) {
+  if (trace.device != DeviceKind::kGpu || trace.launches.Empty()) return;
+  constexpr TimeNs kRounding = 2'000;  // of two times
+  const auto is_early = [&](const auto& table, std::size_t row) {
+    const std::int64_t link = table.link[row];  // of GPUs a row of the launches
+    return link >= 0 &&
+           table.start[row] + kRounding < trace.launches.host_time[static_cast<std::size_t>(link)];
+  };
+  std::size_t early = 0, all = 0;
+  const auto count = [&](const auto& table) {
+    all += table.Size();
+    for (std::size_t i = 0; i < table.Size(); ++i) early += is_early(table, i) ? 1 : 0;
+  };
+  count(trace.kernels);
+  count(trace.communications);
+  count(trace.device_tasks);
+  if (early == 0) return;
+  if (4 * early > all) {
+    trace.issues.Count(
+        Promise::kTimesPossible,
+        "the clocks of host and device do not fit, waits between them are wrong",
+        fmt::format("{} of {} pieces of work begin before their launch", early, all));
+    return;
+  }
+  const auto leave_out = [&](auto& table) {
+    table.Filter([&](std::size_t row) {
+      if (!is_early(table, row)) return true;
+      const auto launch = static_cast<std::size_t>(table.link[row]);
+      trace.issues.Count(
+          Promise::kWorkAfterLaunch,
+          "work left out, it begins before its launch: its time is wrong; collect again",
+          fmt::format("\"{}\" at {} us, {:.3f} ms before",
+                      Printable(trace.strings.View(table.name[row])), table.start[row] / 1000,
+                      InMs(trace.launches.host_time[launch] - table.start[row])));
+      return false;
+    });
+  };
+  leave_out(trace.kernels);
+  leave_out(trace.communications);
+  leave_out(trace.device_tasks);
 }
 
 void CheckWorkHasLaunch(RankTrace& trace) {

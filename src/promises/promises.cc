@@ -82,6 +82,7 @@ constexpr PromiseRule kRules[] = {
      .reads = Tables::kLaunches | kWork,
      .breaches = {},
      .consequence = Consequence::kLeftOut,
+     .check = LeaveOutWorkBeforeLaunch,
      .applies = HasLaunches},
     {.promise = Promise::kOneLaunchOneNumber,
      .name = "one_launch_one_number",
@@ -182,7 +183,7 @@ constexpr PromiseRule kRules[] = {
 };
 
 Formats FormatOf(const RankTrace& trace) {
-  if (trace.device == DeviceKind::kGpu || trace.source == "torch.profiler") return Formats::kKineto;
+  if (IsKinetoTrace(trace)) return Formats::kKineto;
   if (trace.source == "database") return Formats::kDatabase;
   return trace.source == "raw" ? Formats::kRaw : Formats::kNpuText;
 }

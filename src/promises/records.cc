@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "checks.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/time.h"
 #include "mpa/model/repeated_rows.h"
 #include "mpa/promises/promise.h"
 
@@ -67,6 +69,84 @@ void LeaveOutRepeatedRowsOfTasks(RankTrace& trace) {
   CountRepeated(trace, "TASK", rows);
 }
 
+// Of old versions, which round times, a few short operators follow each other within one
+// microsecond.
+void LeaveOutRepeatedOperators(RankTrace& trace) {
+  HostOps& ops = trace.host_ops;
+  constexpr TimeNs kMicrosecond = 1'000;
+  const bool rounded =
+      std::ranges::all_of(ops.start, [](TimeNs time) { return time % kMicrosecond == 0; });
+  std::vector<std::uint64_t> marks;  // sorting rows takes long, and nearly all traces have none
+  marks.reserve(ops.Size());
+  for (std::size_t i = 0; i < ops.Size(); ++i) {
+    constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15u;
+    std::uint64_t mark = static_cast<std::uint64_t>(ops.start[i]);
+    for (const auto part : {static_cast<std::uint64_t>(ops.dur[i]),
+                            static_cast<std::uint64_t>(Index(ops.name[i])),
+                            static_cast<std::uint64_t>(ops.track[i])}) {
+      mark = (mark ^ (mark >> 29)) * kMix + part;
+    }
+    marks.push_back(mark);
+  }
+  std::ranges::sort(marks);
+  if (std::ranges::adjacent_find(marks) == marks.end()) return;
+  const std::vector<std::size_t> rows = RowsBy(ops.Size(), [&](std::size_t i) {
+    return std::tuple(ops.start[i], ops.track[i], ops.dur[i], ops.name[i], i);
+  });
+  std::vector<bool> repeated(ops.Size(), false);
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const std::size_t one = rows[i - 1], next = rows[i];
+    const bool same = ops.start[one] == ops.start[next] && ops.track[one] == ops.track[next] &&
+                      ops.dur[one] == ops.dur[next] && ops.name[one] == ops.name[next];
+    constexpr TimeNs kShort = 10 * kMicrosecond;
+    if (!same || ops.dur[next] <= (rounded ? kShort : kMicrosecond)) continue;
+    repeated[next] = true;
+    ++count;
+    trace.issues.Count(Promise::kOnceEach,
+                       "operator left out, it was recorded twice; collect again",
+                       fmt::format("\"{}\" at {} us", Printable(trace.strings.View(ops.name[next])),
+                                   ops.start[next] / kMicrosecond));
+  }
+  if (count > 0) ops.Filter([&](std::size_t row) { return !repeated[row]; });
+}
+
+// Two pieces of work on one stream do not run at the same time.
+template <typename Table, typename KeyOf>
+void LeaveOutRepeatedWork(const char* what, Table& table, KeyOf key_of, RankTrace& trace) {
+  // Sorting rows takes long, and nearly all traces have none.
+  std::vector<TimeNs> starts = table.start;
+  std::ranges::sort(starts);
+  if (std::ranges::adjacent_find(starts) == starts.end()) return;
+  const std::vector<bool> repeated = Repeated(table, key_of);
+  for (std::size_t i = 0; i < table.Size(); ++i) {
+    if (!repeated[i]) continue;
+    trace.issues.Count(
+        Promise::kOnceEach, fmt::format("{} left out, it was recorded twice; collect again", what),
+        fmt::format("\"{}\" at {} us", Printable(trace.strings.View(table.name[i])),
+                    table.start[i] / 1000));
+  }
+  table.Filter([&](std::size_t row) { return !repeated[row]; });
+}
+
+void LeaveOutRepeatedRowsOfTrace(RankTrace& trace) {
+  const auto key = [](const auto& table) {
+    return [&table](std::size_t i) {
+      return std::tuple(table.start[i], table.dur[i], table.stream[i], table.name[i]);
+    };
+  };
+  LeaveOutRepeatedWork("kernel", trace.kernels, key(trace.kernels), trace);
+  LeaveOutRepeatedWork("copy", trace.device_tasks, key(trace.device_tasks), trace);
+  const Communications& comms = trace.communications;
+  LeaveOutRepeatedWork(
+      "collective", trace.communications,
+      [&](std::size_t i) {
+        return std::tuple(comms.start[i], comms.dur[i], comms.link[i], comms.name[i]);
+      },
+      trace);
+  LeaveOutRepeatedOperators(trace);
+}
+
 void CheckSteps(RankTrace& trace) {
   CountRepeated(trace, trace.source == "database" ? "StepTraceTime" : "step_trace_time.csv",
                 DropRepeatedTimes(trace.step_times));
@@ -91,26 +171,37 @@ void CheckSteps(RankTrace& trace) {
 // Steps follow each other, and the host works between them. Of raw data the reader says it.
 void CheckGaps(RankTrace& trace) {
   const Steps& steps = trace.steps;
-  const auto begins_within = [](TimeNs from, TimeNs to, const auto& table) {
-    return std::ranges::any_of(table.start, [&](TimeNs t) { return t >= from && t < to; });
+  if (steps.Size() < 2 || trace.source == "raw") return;
+  const auto runs_within = [](TimeNs from, TimeNs to, const auto& table) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      if (table.start[i] < to && table.start[i] + table.dur[i] > from) return true;
+    }
+    return false;
   };
+  std::vector<TimeNs> lengths;
+  for (std::size_t i = 0; i < steps.Size(); ++i) lengths.push_back(steps.end[i] - steps.start[i]);
+  std::ranges::nth_element(lengths, lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2));
+  constexpr TimeNs kShortest = 1'000'000, kLongest = 1'000'000'000;
+  const TimeNs step_length = lengths[lengths.size() / 2];
+  const TimeNs allowed = std::clamp(step_length, kShortest, kLongest);
   const std::vector<std::size_t> order = steps.RowsByStart();
-  for (std::size_t i = 1; i < order.size() && trace.source != "raw"; ++i) {
+  for (std::size_t i = 1; i < order.size(); ++i) {
     const TimeNs end = steps.end[order[i - 1]], begin = steps.start[order[i]];
-    constexpr TimeNs kMaxLength = 1'000'000'000;
-    if (begin - end <= kMaxLength) continue;
+    // Where the numbers say that steps are missing, half of one is too long.
+    const bool follows = steps.id[order[i]] == steps.id[order[i - 1]] + 1;
+    if (begin - end <= (follows ? allowed : allowed / 2)) continue;
     // The device may still work for the one step, and a collection begin before the other.
     const TimeNs quarter = (begin - end) / 4;
     const auto is_in = [&](const auto&... tables) {
-      return (begins_within(end + quarter, begin - quarter, tables) || ...);
+      return (runs_within(end + quarter, begin - quarter, tables) || ...);
     };
-    if (is_in(trace.host_ops, trace.host_calls, trace.kernels, trace.device_tasks,
-              trace.communications))
+    if (is_in(trace.host_ops, trace.host_calls, trace.python_calls, trace.kernels,
+              trace.device_tasks, trace.communications))
       continue;
     trace.issues.Count(
         Promise::kStepsFollow,
         "nothing was recorded between two steps, which counts as free in the first and end to end",
-        fmt::format("{} ms before step {}", (begin - end) / 1'000'000, steps.id[order[i]]));
+        fmt::format("{:.3f} ms before step {}", InMs(begin - end), steps.id[order[i]]));
   }
 }
 
@@ -118,6 +209,7 @@ void CheckGaps(RankTrace& trace) {
 
 void LeaveOutRepeatedTasks(RankTrace& trace) {
   if (trace.source == "database") LeaveOutRepeatedRowsOfTasks(trace);
+  if (IsKinetoTrace(trace)) LeaveOutRepeatedRowsOfTrace(trace);
 }
 
 void LeaveOutRepeatedSteps(RankTrace& trace) {

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "checks.h"
@@ -119,6 +122,19 @@ Window MainStretch(std::vector<TimeNs> starts) {
   return best;
 }
 
+// Leaves out the rows of one table for which is_wrong(row) holds.
+template <typename Table, typename IsWrong>
+void LeaveOutRows(RankTrace& trace, Table& table, IsWrong is_wrong) {
+  std::vector<bool> kept(table.Size(), true);
+  for (std::size_t i = 0; i < table.Size(); ++i) kept[i] = !is_wrong(i);
+  if (std::ranges::find(kept, false) == kept.end()) return;
+  const auto keep = [&](std::size_t row) { return kept[row]; };
+  if constexpr (std::is_same_v<Table, Kernels>) {
+    if (&table == &trace.kernels && !trace.kernel_loads.Empty()) trace.kernel_loads.Filter(keep);
+  }
+  table.Filter(keep);
+}
+
 // Leaves out single rows with times that cannot be: one such row would stretch steps over years.
 // `visit` calls its argument with each table of one clock.
 template <typename VisitTables>
@@ -137,23 +153,95 @@ void DropFarRows(RankTrace& trace, VisitTables visit) {
   });
   const Window main = MainStretch(std::move(starts));
   visit(trace, [&](const char* what, auto& table) {
-    std::vector<bool> kept(table.Size(), true);
-    for (std::size_t i = 0; i < table.Size(); ++i) {
+    LeaveOutRows(trace, table, [&](std::size_t i) {
       const TimeNs start = table.start[i];
-      kept[i] = start >= main.begin && start <= main.end && DurationOf(table, i) <= kDay;
-      if (kept[i]) continue;
+      if (start >= main.begin && start <= main.end && DurationOf(table, i) <= kDay) return false;
       trace.issues.Count(
           Promise::kTimesPossible,
           fmt::format("{} left out: times span more than a day, and its own is far from the others",
                       what),
           fmt::format("at {}, most begin between {} and {}", Seconds(start), Seconds(main.begin),
                       Seconds(main.end)));
+      return true;
+    });
+  });
+}
+
+// The ends of all rows that lie furthest out, and whether each is of the device.
+class Outermost {
+ public:
+  void Add(TimeNs time, bool of_device) {
+    if (times_.size() == kMost && time <= times_.back().first) return;
+    times_.insert(std::ranges::upper_bound(times_, std::pair(time, of_device), std::greater()),
+                  {time, of_device});
+    if (times_.size() > kMost) times_.pop_back();
+  }
+  // The last time of all others, where a few rows of the device alone lie further behind it than
+  // the run from `begin` takes; empty: none do.
+  std::optional<TimeNs> LastOfOthers(TimeNs begin) const {
+    for (std::size_t few = 1; few < times_.size() && times_[few - 1].second; ++few) {
+      constexpr TimeNs kShortest = 10'000'000;
+      const TimeNs last = times_[few].first;
+      if (times_[few - 1].first - last > std::max(last - begin, kShortest)) return last;
     }
-    const auto keep = [&](std::size_t row) { return kept[row]; };
-    if constexpr (std::is_same_v<std::decay_t<decltype(table)>, Kernels>) {
-      if (&table == &trace.kernels && !trace.kernel_loads.Empty()) trace.kernel_loads.Filter(keep);
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 9;  // tables may have the same row
+  std::vector<std::pair<TimeNs, bool>> times_;  // the latest first
+};
+
+template <typename Table>
+constexpr bool kIsOfHost =
+    std::is_same_v<Table, Steps> || std::is_same_v<Table, HostOps> ||
+    std::is_same_v<Table, PythonCalls> || std::is_same_v<Table, HostCalls> ||
+    std::is_same_v<Table, MstxEvents>;
+
+// A kernel whose duration or time is damaged makes the run longer, in which nothing else happens.
+// The host ends when its last work is done, or soon before.
+void DropStretchingRows(RankTrace& trace) {
+  const auto visit = [](RankTrace& rank, auto with) {
+    VisitTimed(rank, with);
+    VisitKernels(rank, with);
+  };
+  Outermost ends, begins;  // of these the negative
+  Window host;
+  std::size_t device_rows = 0;
+  visit(trace, [&]<typename Table>(const char*, const Table& table) {
+    constexpr bool kOfDevice = !kIsOfHost<Table>;
+    if constexpr (kOfDevice) device_rows += table.Size();
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      const TimeNs start = table.start[i], end = start + DurationOf(table, i);
+      ends.Add(end, kOfDevice);
+      begins.Add(-end, kOfDevice);
+      if constexpr (!kOfDevice) {
+        host.begin = std::min(host.begin, start);
+        host.end = std::max(host.end, end);
+      }
     }
-    table.Filter(keep);
+  });
+  constexpr std::size_t kEnough = 8;
+  if (host.IsEmpty() || device_rows < kEnough) return;
+  const auto last = ends.LastOfOthers(host.begin);
+  const auto first = begins.LastOfOthers(-host.end);
+  if (!last && !first) return;
+  visit(trace, [&]<typename Table>(const char* what, Table& table) {
+    if constexpr (!kIsOfHost<Table>) {
+      LeaveOutRows(trace, table, [&](std::size_t i) {
+        const TimeNs start = table.start[i], end = start + DurationOf(table, i);
+        if ((!last || end <= *last) && (!first || end >= -*first)) return false;
+        trace.issues.Count(
+            Promise::kTimesPossible,
+            fmt::format("{} left out, its times are impossible: the run would be more than twice "
+                        "as long, and nothing else was recorded then; collect again",
+                        what),
+            fmt::format("at {}, for {:.3f} ms; all else from {} to {}", Seconds(start),
+                        InMs(end - start), Seconds(first ? -*first : host.begin),
+                        Seconds(last ? *last : host.end)));
+        return true;
+      });
+    }
   });
 }
 
@@ -229,6 +317,7 @@ void LeaveOutFarRows(RankTrace& trace) {
       VisitKernels(rank, visit);
     });
   }
+  DropStretchingRows(trace);
 }
 
 void CheckTimes(RankTrace& trace) {

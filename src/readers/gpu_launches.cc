@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/nesting.h"
 
@@ -46,14 +47,23 @@ std::optional<EventPlace> LastBefore(const Places& places, std::int64_t number, 
 
 }  // namespace
 
+CallKind KindOfCall(std::string_view name) {
+  if (ContainsAny(name, {"BeginCapture"})) return CallKind::kCaptureBegins;
+  if (ContainsAny(name, {"EndCapture"})) return CallKind::kCaptureEnds;
+  if (ContainsAny(name, {"GraphLaunch"})) return CallKind::kGraphLaunch;
+  const bool launches =
+      ContainsAny(name, {"Launch", "Memcpy"}) && !ContainsAny(name, {"HostFunc", "Node", "Params"});
+  return launches ? CallKind::kLaunch : CallKind::kOther;
+}
+
 GpuLaunches::GpuLaunches(const std::vector<FlowPoint>& arrows,
-                         const std::vector<CorrelatedEvent>& calls, bool arrows_decide)
+                         const std::vector<RuntimeCall>& calls, bool arrows_decide)
     : arrows_decide_(arrows_decide) {
   for (const FlowPoint& point : arrows) {
     if (!point.is_end) starts_.push_back({point.id, {point.pid, point.tid, point.time}});
   }
   Sort(starts_);
-  for (const CorrelatedEvent& call : calls) {
+  for (const RuntimeCall& call : calls) {
     if (call.correlation >= 0) calls_.push_back({call.correlation, call.place});
   }
   Sort(calls_);
@@ -275,6 +285,17 @@ std::vector<std::size_t> Candidates(const RankTrace& trace, const std::vector<bo
 bool IsOperatorOfCollective(std::string_view op) {
   return op.starts_with("c10d::") || op.starts_with("_c10d_functional::") ||
          op.starts_with("nccl:") || op == kCollectiveOperator;
+}
+
+void CountLackOfCollectives(std::string_view file_name, RankTrace& trace) {
+  if (!trace.communications.Empty()) return;
+  const std::vector<bool> communicates = NamesThatCommunicate(trace);
+  const auto op = std::ranges::find_if(trace.host_ops.name,
+                                       [&](StringId name) { return communicates[Index(name)]; });
+  if (op == trace.host_ops.name.end()) return;
+  trace.issues.Count(Promise::kCommunicationRecorded,
+                     "operators communicate, but the trace holds no collectives of the device",
+                     fmt::format("{}: {}", file_name, trace.strings.View(*op)));
 }
 
 void MoveCollectives(RankTrace& trace) {

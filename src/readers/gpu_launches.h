@@ -12,17 +12,36 @@
 
 namespace mpa::readers {
 
-/// A call of the runtime, or work of a device, with the number that a call shares with all the work
-/// it launched; -1: not recorded.
+/// Work of a device, with the number that it shares with the call which launched it; -1: not
+/// recorded.
 struct CorrelatedEvent {
   EventPlace place;
   std::int64_t correlation = -1;
-  std::int64_t device = -1;  ///< of work: the number of the device
+  std::int64_t device = -1;  ///< the number of the device
+};
+
+/// What a call of the runtime or driver does.
+enum class CallKind : std::uint8_t {
+  kOther,  ///< nothing on the device, or it may do nothing: memory of no size is filled, too
+  kLaunch,  ///< one kernel, or one copy
+  kGraphLaunch,
+  kCaptureBegins,  ///< launches up to the end are captured, not done
+  kCaptureEnds,
+};
+CallKind KindOfCall(std::string_view name);
+
+/// A call, with the number that it shares with all the work it launched; -1: not recorded.
+struct RuntimeCall {
+  EventPlace place;
+  std::int64_t correlation = -1;
+  CallKind kind = CallKind::kOther;
 };
 
 /// The work of a trace; each table in the order of its rows.
 struct GpuWork {
   std::vector<CorrelatedEvent> kernels, communications, tasks;
+
+  bool IsEmpty() const { return kernels.empty() && communications.empty() && tasks.empty(); }
 };
 
 class GpuLaunches;
@@ -38,6 +57,9 @@ inline constexpr std::string_view kCollectiveOperator = "record_param_comms";
 /// True for an operator that asks for a collective: c10d::, nccl:, record_param_comms.
 bool IsOperatorOfCollective(std::string_view op);
 
+/// Counts that the trace has operators that ask for collectives, and no collectives, if so.
+void CountLackOfCollectives(std::string_view file_name, RankTrace& trace);
+
 /// Makes collectives of the kernels that an operator of communication launched itself, whatever
 /// their names are. To be called when the work is linked.
 void MoveCollectives(RankTrace& trace);
@@ -50,7 +72,7 @@ class GpuLaunches {
  public:
   /// `calls` are those of the runtime and the driver. `arrows_decide`: also where the correlation
   /// names another call.
-  GpuLaunches(const std::vector<FlowPoint>& arrows, const std::vector<CorrelatedEvent>& calls,
+  GpuLaunches(const std::vector<FlowPoint>& arrows, const std::vector<RuntimeCall>& calls,
               bool arrows_decide);
 
   /// The place on the host that launched the work; empty when the trace does not say.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -13,6 +14,8 @@
 #include "gpu_launches.h"
 #include "kineto_collectives.h"
 #include "kineto_memory.h"
+#include "lost_work.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "mpa/measure/kernel_class.h"
@@ -28,17 +31,21 @@
 namespace mpa::readers {
 namespace {
 
-constexpr std::array<std::string_view, 3> kOperatorCategories = {"cpu_op", "user_annotation",
-                                                                 "operator"};
-constexpr std::array<std::string_view, 8> kCallCategories = {
-    "cuda_runtime", "cuda_driver",         "runtime",           "xpu_runtime", "xpu_driver",
-    "mtia_runtime", "privateuse1_runtime", "privateuse1_driver"};
+constexpr std::array<std::string_view, 4> kOperatorCategories = {"cpu_op", "user_annotation",
+                                                                 "operator", "roctx"};
+constexpr std::array<std::string_view, 11> kCallCategories = {
+    "cuda_runtime", "cuda_driver", "runtime",    "xpu_runtime",  "xpu_driver",
+    "hip_runtime",  "hip_api",     "hip_driver", "mtia_runtime", "privateuse1_runtime",
+    "privateuse1_driver"};
 // Work of devices in events whose meaning is not known.
 constexpr std::array<std::string_view, 4> kUnknownWorkCategories = {
     "mtia_ccp_events", "mtia_workloadd", "mtia_insight", "hpu_op"};
 // Copies have a type of their own: exporters of 2021 write Memcpy and Memset.
 constexpr std::array<std::string_view, 2> kCopyCategories = {"gpu_memcpy", "memcpy"};
 constexpr std::array<std::string_view, 2> kMemsetCategories = {"gpu_memset", "memset"};
+// What exporters write besides on the tracks of streams: no work.
+constexpr std::array<std::string_view, 6> kMarkCategories = {
+    "gpu_user_annotation", "cuda_sync", "cuda_event", "overhead", "trace", "cuda_profiler_range"};
 constexpr std::string_view kCollectiveCategory = "collective_comm";  // of torch.profiler on NPUs
 constexpr std::array<std::string_view, 4> kFlowCategories = {"async_gpu", "async_cpu_to_gpu",
                                                              "ac2g", "async"};
@@ -51,7 +58,7 @@ bool Contains(const Names& names, std::string_view name) {
 // The data that is joined after all pieces were read.
 struct Joined {
   GpuWork work;
-  std::vector<CorrelatedEvent> calls;
+  std::vector<RuntimeCall> calls;
   std::vector<MemoryEvent> memory;
   std::vector<FlowPoint> flows, backward_flows;
   std::vector<NumberedOperator> numbered;  // of NPUs
@@ -79,6 +86,9 @@ struct Fragment {
   // strings, kernels, communications with their groups, device_tasks, memory_samples, issues,
   // lacks_addresses
   RankTrace part;
+  Kernels unknown;  // spans of unknown categories, their texts are those of the part; op_type has
+  std::vector<CorrelatedEvent> unknown_events;  // the category
+  std::vector<bool> unknown_is_work;            // they say on which stream they were launched
   std::vector<HostEvent> host, python;
   std::vector<CollectiveOperator> collective_operators;
   std::vector<NamedCall> named_launches;
@@ -136,6 +146,8 @@ class KinetoFiller {
                                   fmt::format("{}: {}", file_name_, category));
     } else if (EqualsIgnoringCase(event.name, "[memory]")) {
       AddMemory(event);
+    } else if (!is_npu_ && !Contains(kMarkCategories, category)) {
+      AddUnknown(event, category);
     }
   }
 
@@ -148,6 +160,12 @@ class KinetoFiller {
   bool Wants(Tables tables) const { return Intersects(request_.wanted, tables); }
 
   std::optional<SpanTimes> SpanOf(const TraceEvent& event) {
+    if (event.pid.data() == nullptr || event.tid.data() == nullptr) {
+      fragment_.part.issues.Count(
+          Promise::kColumnsThere,
+          "event without process or thread, where it ran is unknown; collect again",
+          fmt::format("{}: \"{}\" at {} us", file_name_, Printable(event.name), event.ts));
+    }
     return TimesOf(event, file_name_, fragment_.part.issues);
   }
 
@@ -199,19 +217,34 @@ class KinetoFiller {
 
   void AddCall(const TraceEvent& event) {
     const auto time = io::NsFromMicros(event.ts);
-    const auto correlation = io::ParseInt(event.Arg("correlation"));
-    if (!time || !correlation) return;
+    if (!time) return;
+    const CallKind kind = CallKindOf(event.name);
+    const auto correlation = NumberFrom(event.Arg("correlation"));
+    if (!correlation && kind == CallKind::kOther) return;
     const EventPlace place{IdFrom(event.pid), IdFrom(event.tid), *time};
-    fragment_.rest.calls.push_back({place, *correlation});
-    if (!Wants(Tables::kNamedLaunches)) return;
+    fragment_.rest.calls.push_back({place, correlation.value_or(-1), kind});
+    if (!correlation || !Wants(Tables::kNamedLaunches)) return;
     for (const EventArg& arg : event.args) {
       if (Is(arg.key, "kernel")) fragment_.named_launches.push_back({place, texts_.Intern(arg)});
     }
   }
 
+  CallKind CallKindOf(std::string_view name) {
+    const auto [known, is_new] = calls_.try_emplace(Intern(name), CallKind::kOther);
+    if (is_new) known->second = KindOfCall(name);
+    return known->second;
+  }
+
   void AddFlow(const TraceEvent& event, std::vector<FlowPoint>& flows) {
     const auto time = io::NsFromMicros(event.ts);
     if (!time || (event.ph != "s" && event.ph != "f")) return;
+    if (event.id.data() == nullptr) {
+      fragment_.part.issues.Count(
+          Promise::kArrowsHaveEnds,
+          "arrow left out, it has no number: operators may lack their work; export again",
+          fmt::format("{}: \"{}\" at {} us", file_name_, Printable(event.name), event.ts));
+      return;
+    }
     flows.push_back(
         {IdFrom(event.id), Is(event.ph, "f"), *time, IdFrom(event.pid), IdFrom(event.tid)});
   }
@@ -230,18 +263,40 @@ class KinetoFiller {
     return known->second;
   }
 
+  static CorrelatedEvent WorkOf(const TraceEvent& event, TimeNs start) {
+    CorrelatedEvent work{{IdFrom(event.pid), IdFrom(event.tid), start}};
+    work.device = work.place.pid;
+    for (const EventArg& arg : event.args) {
+      if (Is(arg.key, "correlation")) work.correlation = NumberFrom(arg.value).value_or(-1);
+      if (Is(arg.key, "device")) work.device = NumberFrom(arg.value).value_or(work.device);
+    }
+    return work;
+  }
+
+  // Whether it is work of the device is known when all streams are.
+  void AddUnknown(const TraceEvent& event, const std::string& category) {
+    const auto start = io::NsFromMicros(event.ts);
+    const auto dur = io::NsFromMicros(event.dur);
+    if (!start || !dur || *dur < 0) return;
+    fragment_.unknown.Append({.start = *start,
+                              .dur = *dur,
+                              .name = Intern(event.name),
+                              .op_type = Intern(category),
+                              .stream = IdFrom(event.tid)});
+    fragment_.unknown_events.push_back(WorkOf(event, *start));
+    fragment_.unknown_is_work.push_back(fragment_.unknown_events.back().correlation >= 0 &&
+                                        event.FindArg("stream") != nullptr);
+  }
+
   void AddDevice(const TraceEvent& event, WorkKind kind) {
     const auto span = SpanOf(event);
     if (!span) return;
     const StringId name = Intern(event.name);
-    const std::int64_t stream = IdFrom(event.tid);
-    CorrelatedEvent work{{IdFrom(event.pid), stream, span->start}};
-    work.device = work.place.pid;
+    const CorrelatedEvent work = WorkOf(event, span->start);
+    const std::int64_t stream = work.place.tid;
     StringId core{};
     for (const EventArg& arg : event.args) {
       if (is_npu_ && Is(arg.key, "type")) core = Intern(arg.value);
-      if (Is(arg.key, "correlation")) work.correlation = io::ParseInt(arg.value).value_or(-1);
-      if (Is(arg.key, "device")) work.device = io::ParseInt(arg.value).value_or(work.device);
     }
     switch (kind) {
       case WorkKind::kCopy:
@@ -284,6 +339,7 @@ class KinetoFiller {
   const ReadRequest& request_;
   std::string_view file_name_;
   std::unordered_map<StringId, WorkKind> kinds_;  // by name of a kernel
+  std::unordered_map<StringId, CallKind> calls_;  // by name of a call
 };
 
 // Puts the fragments of a trace together.
@@ -298,6 +354,9 @@ class KinetoTraceJoin {
     AppendHostOps(fragment.host, texts, tracks_, trace_);
     AppendPythonCalls(fragment.python, texts, tracks_, trace_);
     AddDeviceWork(part, texts);
+    unknown_.AppendAll(fragment.unknown, texts);
+    AppendAll(fragment.unknown_events, unknown_events_);
+    AppendAll(fragment.unknown_is_work, unknown_is_work_);
     for (const CollectiveOperator& op : fragment.collective_operators) {
       operators_.push_back({op.place, op.end, collective_args_.Adopt(op.asked, part, texts)});
     }
@@ -315,11 +374,20 @@ class KinetoTraceJoin {
     rest_.Add(fragment.rest);
   }
 
-  void Finish(const ReadRequest& request, std::string_view file_name) {
+  void Finish(const ReadRequest& request, std::string_view file_name,
+              const std::function<bool()>& is_job) {
+    AddUnknownWork(file_name);
+    if (trace_.host_ops.Empty() && rest_.work.IsEmpty()) {
+      trace_.issues.Count(Promise::kFileIsWhole,
+                          "the trace holds no operators and no work of the device; collect again",
+                          file_name);
+    }
     LinkLaunches(request, file_name);
     TakeFromOperators(std::move(operators_), tracks_, trace_);
     if (trace_.device == DeviceKind::kNpu)
       FinishNpuTrace(file_name, Intersects(request.wanted, Tables::kLaunches), trace_);
+    else if (trace_.unanswered_launches.Empty() && !trace_.kernels.Empty() && is_job())
+      CountLackOfCollectives(file_name, trace_);
     AppendBackwardLinks(rest_.backward_flows, tracks_, trace_);
     AppendAllocations(std::move(rest_.memory), trace_.allocations);
   }
@@ -333,11 +401,39 @@ class KinetoTraceJoin {
     trace_.device_tasks.AppendAll(part.device_tasks, texts);
   }
 
+  // Spans of an unknown category on a stream of the device are work of a kind that is not known.
+  void AddUnknownWork(std::string_view file_name) {
+    if (unknown_.Empty()) return;
+    std::set<std::pair<std::int64_t, std::int64_t>> streams;
+    const GpuWork& work = rest_.work;
+    for (const auto* events : {&work.kernels, &work.communications, &work.tasks}) {
+      for (const CorrelatedEvent& event : *events)
+        streams.emplace(event.place.pid, event.place.tid);
+    }
+    for (std::size_t i = 0; i < unknown_.Size(); ++i) {
+      const CorrelatedEvent& event = unknown_events_[i];
+      if (!unknown_is_work_[i] && !streams.contains({event.place.pid, event.place.tid})) continue;
+      Kernels::Row row = unknown_.At(i);
+      trace_.issues.Count(
+          Promise::kCategoriesKnown,
+          "work of the device is of an unknown category, it is counted as a kernel; say which "
+          "program wrote the trace",
+          fmt::format("{}: \"{}\" of \"{}\"", file_name,
+                      Printable(trace_.strings.View(row.name)),
+                      Printable(trace_.strings.View(row.op_type))));
+      row.op_type = {};
+      trace_.kernels.Append(row);
+      rest_.work.kernels.push_back(event);
+    }
+  }
+
   void LinkLaunches(const ReadRequest& request, std::string_view file_name) {
     GpuWork& work = rest_.work;
     if (trace_.device == DeviceKind::kNpu)
       rest_.flows = ArrowsFromOperators(rest_.flows, rest_.numbered);
     GpuLaunches launches(rest_.flows, rest_.calls, !request.gpu_flow_cat.empty());
+    if (trace_.device == DeviceKind::kGpu)
+      FindLostWork(launches, rest_.calls, work, file_name, tracks_, trace_);
     KeepOneDevice(launches, file_name, work, trace_);
     launches.Link(work.kernels, trace_.kernels.link);
     launches.Link(work.communications, trace_.communications.link);
@@ -353,6 +449,9 @@ class KinetoTraceJoin {
   CollectiveArgs collective_args_;
   std::vector<CollectiveOperator> operators_;
   Joined rest_;
+  Kernels unknown_;  // see Fragment
+  std::vector<CorrelatedEvent> unknown_events_;
+  std::vector<bool> unknown_is_work_;
 };
 
 void ReadKineto(DeviceKind device, const CaptureFile& file, const ReadRequest& request,
@@ -375,7 +474,15 @@ void ReadKineto(DeviceKind device, const CaptureFile& file, const ReadRequest& r
   KinetoFiller filler(of_pairs, device, request, file_name);
   begin_ends.ForEachSpan(of_pairs.part.issues, file_name, std::ref(filler));
   join.Add(of_pairs);
-  join.Finish(request, file_name);
+  // A process alone has no one to talk to. Backends of the host name themselves.
+  join.Finish(request, file_name, [&] {
+    const auto is_of_host = [&](StringId op) {
+      const std::string_view name = trace.strings.View(op);
+      return name.starts_with("gloo:") || name.starts_with("mpi:") || name.starts_with("ucc:");
+    };
+    return ReadGpuTraceFacts(file.path).world_size.value_or(1) > 1 &&
+           std::ranges::none_of(trace.host_ops.name, is_of_host);
+  });
 }
 
 void ReadGpuTrace(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {

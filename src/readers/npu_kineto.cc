@@ -79,13 +79,7 @@ void FinishNpuTrace(std::string_view file_name, bool links_wanted, RankTrace& tr
     CountUnlinked(kernels, file_name, trace);
     CountUnlinked(trace.communications, file_name, trace);
   }
-  if (!trace.communications.Empty()) return;
-  for (const StringId op : trace.host_ops.name) {
-    if (!IsOperatorOfCollective(trace.strings.View(op))) continue;
-    trace.issues.Count("operators communicate, but the trace holds no collectives of the device",
-                       fmt::format("{}: {}", file_name, trace.strings.View(op)));
-    return;
-  }
+  CountLackOfCollectives(file_name, trace);
 }
 
 }  // namespace mpa::readers

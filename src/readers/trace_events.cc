@@ -81,6 +81,21 @@ bool ReadKey(od::field& field, std::string_view& key) {
   return *end == '"' || field.unescaped_key().get(key) == simdjson::SUCCESS;
 }
 
+// The number of an arrow: {"local": "0x5"} or {"global": "0x5"}. False for broken JSON.
+bool ReadScopedId(od::value value, std::string_view& id) {
+  od::object scopes;
+  if (value.get_object().get(scopes) != simdjson::SUCCESS) return ReadScalar(value, id);
+  for (auto member : scopes) {
+    od::field field;
+    std::string_view key;
+    if (std::move(member).get(field) != simdjson::SUCCESS || !ReadKey(field, key)) return false;
+    const bool is_number = Is(key, "local") || Is(key, "global");
+    std::string_view unused;
+    if (!ReadScalar(field.value(), is_number ? id : unused)) return false;
+  }
+  return true;
+}
+
 bool ReadArgs(od::object args, std::vector<EventArg>& found) {
   for (auto member : args) {
     od::field field;
@@ -123,6 +138,8 @@ bool ReadEvent(od::object members, TraceEvent& event) {
       } else if (!ReadArgs(args, event.args)) {
         return false;
       }
+    } else if (Is(key, "id2")) {
+      if (!ReadScopedId(value, event.id)) return false;
     } else if (const auto scalar = ScalarOf(key)) {
       if (!ReadScalar(value, event.*scalar)) return false;
     }
@@ -251,9 +268,16 @@ StringId EscapedTexts::Intern(const EventArg& arg) {
   return meaning_[Index(written)];
 }
 
+std::optional<std::int64_t> NumberFrom(std::string_view text) {
+  const std::size_t point = text.find('.');
+  const bool is_whole = point != std::string_view::npos && point + 1 < text.size() &&
+                        text.find_first_not_of('0', point + 1) == std::string_view::npos;
+  return io::ParseInt(is_whole ? text.substr(0, point) : text);
+}
+
 std::int64_t IdFrom(std::string_view text) {
   if (text.empty()) return 0;
-  if (const auto number = io::ParseInt(text)) return *number;
+  if (const auto number = NumberFrom(text)) return *number;
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   return -static_cast<std::int64_t>(hash >> 1) - 1;

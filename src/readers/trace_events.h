@@ -35,7 +35,8 @@ struct EventArg {
 /// unescaped; members that the event lacks are empty and have no data(), texts of no length have.
 struct TraceEvent {
   std::string_view ph, cat, name;
-  std::string_view pid, tid, ts, dur, id;
+  std::string_view pid, tid, ts, dur;
+  std::string_view id;  ///< also of an id2, which says whether it is local to a process
   std::vector<EventArg> args;
 
   /// The last arg of that name; null when the event has none.
@@ -84,6 +85,9 @@ class EscapedTexts {
   StringPool written_;             // with the escapes
   std::vector<StringId> meaning_;  // of the written texts
 };
+
+/// A whole number, also where an exporter writes it as 6.0.
+std::optional<std::int64_t> NumberFrom(std::string_view text);
 
 /// Process, thread and flow ids are numbers or texts; a text that is not a number becomes a
 /// negative number that is unique to this text. An absent id is 0, as the format defines.

@@ -29,7 +29,9 @@ constexpr std::string_view NameOf(io::EventDamage::Kind kind) {
       "NUL bytes in place of text in the trace, events may be lost; copy it again",
       "text left out, it is not an event; reading went on at the next one",
       "events behind the end of the trace were read, too",
-      "text behind the end of the trace was left out"};
+      "text behind the end of the trace was left out",
+      "what stands before the events is not valid JSON: rank and settings may be unknown, events "
+      "were read; correct it"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces as people have them: text that is damaged, events in another form, several devices in one file.
 
-    run_odd_traces.py --tool BINARY --testdata DIR oddtraces|sharedtraps [-v]
+    run_odd_traces.py --tool BINARY --testdata DIR oddtraces|lostrecords|sharedtraps [-v]
 
 The numbers are those of the trace that TwoSteps makes, or exit code 5 says what is wrong.
 
 Exit status: 0 passed, 1 failed, 2 usage, 77 the traps beside the project are not there.
 """
 
+import gzip
 import json
 import random
 import subprocess
@@ -18,9 +19,7 @@ from pathlib import Path
 from cli import Cli, main
 
 SKIPPED = 77
-TRAPS = Path(__file__).resolve().parents[3] / "shared/tools/traps/traps.py"
-# Errors of those traps that do not hold: two kernels overlap on one stream, and their sum is expected;
-NOT_TRACES = {"ranks_of_a_gpu_job"}
+TRAPS = Path(__file__).resolve().parents[3] / "shared/tools/traps"
 
 START, HOST, STREAM = 1_000_000, 40, 7
 # In us, of each of the two steps of 500: product 100 to 250, sum 250 to 300, copy 350 to 370, collective
@@ -320,18 +319,244 @@ class OddTraces(Cli):
             self.assertIn(said, "\n".join(result.warnings))
 
 
+class LostRecords(Cli):
+    """Records that were lost, doubled, crossed, or that no such run has."""
+
+    def setUp(self):
+        super().setUp()
+        self.plain = self.write("plain.json", json.dumps({"traceEvents": two_steps()}))
+
+    write, numbers, holds, told, document = (OddTraces.write, OddTraces.numbers, OddTraces.holds, OddTraces.told,
+                                             OddTraces.document)
+
+    def lose(self, lost, arrows=True):
+        """Without the work, and the ends of arrows, whose number `lost` holds for; the calls stay."""
+        return [event for event in two_steps(arrows)
+                if not (event.get("cat") in ("kernel", "gpu_memcpy") and lost(event["args"]["correlation"]))
+                and not (event["ph"] == "f" and lost(event["id"]))]
+
+    def gate(self, path):
+        return self.run_tool("compare", "-d", path, "-bp", self.plain, "--fail_on", "e2e>+3%", "-o", self.out)
+
+    def test_launches_without_work(self):
+        """At the beginning, the middle, the end, or all of it; a gate decides nothing."""
+        for arrows in (True, False):
+            for lost, said in ((lambda link: link < 5, "4 of 8 launches, within 0.060 ms"),
+                               (lambda link: link == 3, "1 of 8 launches"),
+                               (lambda link: link > 6, "2 of 8 launches")):
+                text = self.document(self.lose(lost, arrows))
+                self.told(text, "launches have no work on the device", said)
+                gate = self.gate(self.scratch / "odd.json")
+                self.assertEqual(gate.code, 5, gate.out)
+        path = self.write("all.json", self.document(self.lose(lambda link: True)))
+        result = self.compare("--json", comparison=path, base=self.plain)
+        self.assertEqual(result.code, 5)
+        self.assertIn("launches have no work on the device", "\n".join(result.warnings))
+        self.assertIn("(8 launches)", "\n".join(result.warnings))
+        self.assertNotIn(self.gate(path).code, (0, 1))
+
+    def test_every_command_names_them(self):
+        where = self.write("job/trace.json", self.document(self.lose(lambda link: link == 2))).parent
+        for command in (("-m", "cluster_time_summary", "-d", where), ("-m", "top_operators", "-d", where),
+                        ("-m", "free_analysis", "-d", where), ("advisor", "all", "-d", where)):
+            result = self.run_tool(*command, "-o", self.out)
+            self.assertEqual(result.code, 5, command)
+            self.assertIn("launches have no work on the device", "\n".join(result.warnings))
+        self.assertIn("launches have no work on the device", self.run_tool("check", where).out.replace("\n      ", " "))
+
+    def test_launches_that_promise_no_work(self):
+        """Those that a graph captures, those that fill no memory, those that do something else."""
+        events = two_steps()
+        for number, (name, at) in enumerate((("cudaStreamBeginCapture", 100), ("cudaLaunchKernel", 110),
+                                             ("cudaMemcpyAsync", 120), ("cudaStreamEndCapture", 130),
+                                             ("cudaMemsetAsync", 140), ("cudaEventRecord", 150),
+                                             ("cudaLaunchHostFunc", 160))):
+            events.append(span("cuda_runtime", name, HOST, HOST, START + at, 3, correlation=900 + number))
+        self.holds(self.document(events))
+        self.told(self.document(events + [span("cuda_runtime", "cudaLaunchKernel", HOST, HOST, START + 170, 3,
+                                               correlation=990)]), "1 of 9 launches")
+
+    def test_work_before_its_launch(self):
+        """It is left out; where much of the work is early, the clocks are wrong, and all of it stays."""
+        events = two_steps()
+        copy = next(event for event in events if event["cat"] == "gpu_memcpy")
+        early = [{**event, "ts": START - 300} if event is copy or
+                 (event["ph"] == "f" and event["id"] == copy["args"]["correlation"]) else event for event in events]
+        overall, operators, result = self.numbers(self.write("odd.json", self.document(early)))
+        self.assertEqual(overall, {**OVERALL, "SDMA": 20, "Free Time": 340}, result.err)
+        self.assertEqual(operators, {**OPERATORS, "aten::copy_": 20})
+        self.assertEqual(result.code, 5)
+        self.assertIn("work left out, it begins before its launch", "\n".join(result.warnings))
+        shifted = [{**event, "ts": event["ts"] - 60} if event.get("pid") == 0 else event for event in events]
+        self.assertEqual(self.numbers(self.write("odd.json", self.document(shifted)))[2].code, 0)
+        shifted = [{**event, "ts": event["ts"] - 340} if event.get("pid") == 0 else event for event in events]
+        self.holds(self.document(shifted), 5, ["the clocks of host and device do not fit", "begin before their launch"])
+
+    def test_records_twice(self):
+        events = two_steps()
+        for kind, said in (("kernel", "kernel left out, it was recorded twice"), ("gpu_memcpy", "copy left out"),
+                           ("cpu_op", "operator left out")):
+            again = [event for event in events if event.get("cat") == kind]
+            self.holds(self.document(events + again), 5, [said])
+        self.holds(self.document(events + [events[0]]), 5)  # a step
+
+    def test_short_operators_of_rounded_times(self):
+        """Within one microsecond an operator may call another of its name."""
+        events = two_steps()
+        for _ in range(2):
+            events.append(span("cpu_op", "aten::result_type", HOST, HOST, START + 480, 0))
+        self.holds(self.document(events))
+
+    def test_two_kernels_of_one_launch(self):
+        for arrows in (True, False):
+            events = two_steps(arrows)
+            for event in events:
+                if event["ph"] == "f" and event["id"] == 2:
+                    event["id"] = 1
+                elif event.get("cat") == "kernel" and event["args"]["correlation"] == 2:
+                    event["args"]["correlation"] = 1
+            result = self.numbers(self.write("odd.json", self.document(events)))[2]
+            said = [line for line in result.warnings if "launch" in line]
+            self.assertEqual((result.code, len(said)), (5, 1), result.err)
+            self.assertIn("kernels share the number of one launch, and another launch has none", said[0])
+
+    def test_numbers_of_arrows(self):
+        for scope in ("local", "global"):
+            events = two_steps()
+            for event in events:
+                event.get("args", {}).pop("correlation", None)
+                if event["ph"] != "X":
+                    event["id2"] = {scope: hex(event.pop("id"))}
+            self.holds(self.document(events))
+        events = [{key: value for key, value in event.items() if key != "id"} for event in two_steps()]
+        self.holds(self.document(events), 5, ["arrow left out, it has no number"])
+        for event in events:
+            event.get("args", {}).pop("correlation", None)
+        self.told(self.document(events), "arrow left out, it has no number", "they lack the numbers that they share")
+
+    def test_numbers_in_other_forms(self):
+        for form in (float, str):
+            events = two_steps()
+            for event in events:
+                if event["ph"] == "X" and event["pid"] == 0:
+                    event["args"]["correlation"] = form(event["args"]["correlation"])
+                    event["tid"] = form(event["tid"])
+                elif event["ph"] != "X":
+                    event["id"], event["pid"] = form(event["id"]), form(event["pid"])
+            self.holds(self.document(events))
+        for member in ("NaN", "Infinity", "-Infinity"):
+            self.holds(self.document(two_steps()).replace('"device": 0', f'"occupancy": {member}, "device": 0'))
+        events = [{**event, "ts": event["ts"] - START - 700} for event in two_steps()]
+        self.holds(self.document(events))
+
+    def test_categories(self):
+        """Another name of the same thing is understood; work of an unknown kind counts, and is named."""
+        for category in ("hip_runtime", "hip_api"):
+            events = two_steps()
+            for event in events:
+                if event.get("cat") == "cuda_runtime":
+                    event["cat"], event["name"] = category, "hipLaunchKernel"
+            self.holds(self.document(events))
+        for args in (None, {}):
+            events = two_steps()
+            for event in events:
+                if event["name"] == "vectorized_add":
+                    event["cat"], event["args"] = "gpu_special", event["args"] if args is None else args
+            self.holds(self.document(events), 5, ["unknown category", '"gpu_special"'])
+        marks = [span(category, "x", 0, STREAM, START + 100, 150)
+                 for category in ("gpu_user_annotation", "cuda_sync", "overhead", "Trace")]
+        self.holds(self.document(two_steps() + marks))
+
+    def test_two_windows(self):
+        later = []
+        for event in two_steps(first=50):
+            later.append({**event, "ts": event["ts"] + 2600})
+        self.told(self.document(two_steps() + later), "nothing was recorded between two steps", "1.600 ms before step 0")
+        between = [span("python_function", "load", HOST, HOST, START + 1000, 1600)]
+        result = self.numbers(self.write("odd.json", self.document(two_steps() + between + later)))[2]
+        self.assertNotIn("nothing was recorded", "\n".join(result.warnings))
+
+    def test_rows_that_stretch_the_run(self):
+        for change in ({"dur": 150_000}, {"ts": START + 120_000_000}, {"ts": START - 120_000_000}):
+            events = two_steps(arrows=False)
+            kernel = next(event for event in events if event["name"] == "sgemm_128x64")
+            kernel.update(change)
+            overall, *_, result = self.numbers(self.write("odd.json", self.document(events)))
+            self.assertEqual((overall["Computing Time"], result.code), (OVERALL["Computing Time"] - 150, 5))
+            self.assertIn("kernel left out, its times are impossible: the run would be more than twice as long", "\n".join(result.warnings))
+        # A host that waits for a long kernel shows that it took so long.
+        events = two_steps()
+        last = next(event for event in events[::-1] if event["name"] == "ncclDevKernel_AllReduce")
+        last["dur"] = 150_000
+        wait = [span("cuda_runtime", "cudaDeviceSynchronize", HOST, HOST, START + 990, 150_000, correlation=77)]
+        result = self.numbers(self.write("odd.json", self.document(events + wait)))[2]
+        self.assertNotIn("twice as long", "\n".join(result.warnings))
+
+    def test_collectives_that_were_not_recorded(self):
+        job = {"distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 2}}
+        events = [event for event in two_steps(arrows=False)
+                  if event["name"] != "ncclDevKernel_AllReduce" and event["args"].get("correlation", 1) % 4]
+        path = self.write("odd.json", self.document(events, **job))
+        said = "operators communicate, but the trace holds no collectives"
+        self.assertIn(said, "\n".join(self.numbers(path)[2].warnings))
+        job["distributedInfo"]["world_size"] = 1
+        gloo = [span("cpu_op", "gloo:all_reduce", HOST, HOST, START + 72, 5)]
+        for whole in (self.document(events, **job), self.document(events), self.document(events + gloo, **{
+                "distributedInfo": {"backend": "gloo", "rank": 0, "world_size": 2}})):
+            self.assertNotIn(said, "\n".join(self.numbers(self.write("odd.json", whole))[2].warnings))
+
+    def test_text_around_the_events(self):
+        text = self.document(two_steps(), note="fp8")
+        self.holds(text.replace('"fp8"', '"trained with /"fp8/" on node-7"'), 5, ["what stands before the events"])
+        self.holds(gzip.compress(text.encode()) + bytes(5000), name="odd.json.gz")
+        for coding in ("utf-16", "utf-16-le"):
+            path = self.write("odd.json", text.encode(coding))
+            result = self.compare(comparison=path, base=self.plain)
+            self.assertEqual(result.code, 3)
+            self.assertIn("UTF-16", "\n".join(result.err))
+        path = self.write("odd.json", self.document([]))
+        result = self.run_tool("advisor", "all", "-d", path, "-o", self.out)
+        self.assertIn("the trace holds no operators and no work", "\n".join(result.warnings))
+
+    def test_traces_of_other_programs(self):
+        plain = [{"ph": "X", "pid": 1, "tid": 1, "ts": 100 * i, "dur": 50, "name": "f"} for i in range(5)]
+        def process(name):
+            return {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": name}}
+        times = {"Init Time (ns)": 1, "Post Final Time (ns)": 2, "Finalization Time (ns)": 3}
+        for name, document in (
+                ("JAX or TensorFlow", {"traceEvents": [process("/device:GPU:0"), process("/host:CPU"), *plain, {}]}),
+                ("JAX or TensorFlow", {"traceEvents": [process("/job:localhost/task:0/device:GPU:0 Compute"), *plain]}),
+                ("VizTracer", {"traceEvents": [{**event, "cat": "FEE"} for event in plain],
+                               "viztracer_metadata": {"version": "1.0"}, "file_info": {}}),
+                ("Proton (Triton)", {"traceEvents": [{**event, "cat": "kernel", "args": times} for event in plain]}),
+                ("another program", {"traceEvents": [{**event, "cat": "blink"} for event in plain]})):
+            path = self.write("foreign.json", json.dumps(document))
+            for command in (("compare", "-d", path, "-bp", self.plain), ("advisor", "all", "-d", path),
+                            ("compare", "-d", path, "-bp", self.plain, "--fail_on", "e2e>+3%")):
+                result = self.run_tool(*command, "-o", self.out)
+                self.assertEqual(result.code, 3, command)
+                self.assertIn(f"a trace of {name}, which is not read", "\n".join(result.err))
+            check = self.run_tool("check", path)
+            self.assertIn(f"a trace of {name}", check.out)
+            for words in ("PyTorch\n", "complete", "ProfilerActivity"):
+                self.assertNotIn(words, check.out)
+
+
 class SharedTraps(Cli):
-    def test_traps_beside_the_project(self):
-        names = subprocess.run([sys.executable, TRAPS, "--list"], check=True, capture_output=True,
-                               encoding="utf-8").stdout.split("\n")
-        wanted = [name.split()[0] for name in names if name and name.split()[0] not in NOT_TRACES]
-        done = subprocess.run([sys.executable, TRAPS, "--tool", self.TOOL, "--testdata", self.CAPTURES,
-                               "--only", ",".join(wanted)], check=False, capture_output=True, encoding="utf-8")
+    def run_traps(self, script):
+        done = subprocess.run([sys.executable, TRAPS / script, "--tool", self.TOOL, "--testdata", self.CAPTURES],
+                              check=False, capture_output=True, encoding="utf-8")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_traps_beside_the_project(self):
+        self.run_traps("traps.py")
+
+    def test_traps_of_records(self):
+        self.run_traps("records.py")
 
 
 if __name__ == "__main__":
     if "sharedtraps" in sys.argv and not TRAPS.exists():
         print(f"{TRAPS} is not there")
         sys.exit(SKIPPED)
-    sys.exit(main(__doc__, OddTraces, SharedTraps))
+    sys.exit(main(__doc__, OddTraces, LostRecords, SharedTraps))

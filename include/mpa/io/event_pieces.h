@@ -51,6 +51,7 @@ struct EventDamage {
     kNoEvent,        ///< something else than an object; reading went on at the next event
     kBehindEnd,      ///< events behind the end of the array, which were read
     kTextBehindEnd,  ///< something else behind the end of the trace
+    kBrokenMembers,  ///< the members before the array are not valid JSON
   };
   std::size_t at = 0;  ///< offset in the text of the file
   Kind kind{};
