@@ -19,6 +19,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
+#include "page_facts.h"
 
 namespace mpa {
 namespace {
@@ -33,8 +34,7 @@ std::map<std::string, std::string> ArgumentsOf(const std::string& text) {
   if (!document.is_object()) return arguments;
   for (const auto& [name, value] : document.items()) {
     if (!name.ends_with("rank"))
-      arguments[name] =
-          value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      arguments[name] = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
   return arguments;
 }
@@ -57,7 +57,11 @@ std::vector<StridedRanks> RunsOf(const std::vector<std::int64_t>& ranks) {
 class JobFinder {
  public:
   JobFinder(const std::vector<std::int64_t>& ranks, const std::vector<const JobMember*>& members)
-      : ranks_(ranks), members_(members), is_other_(members.size(), 0) {}
+      : ranks_(ranks), members_(members), state_(members.size(), State::kOfJob) {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (!IsRankNumber(ranks[i])) state_[i] = State::kUnknown;
+    }
+  }
 
   OtherJobs Find() && {
     if (members_.size() > 1) {
@@ -67,7 +71,7 @@ class JobFinder {
     }
     OtherJobs others;
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      if (is_other_[i] != 0) others.positions.push_back(i);
+      if (state_[i] == State::kOther) others.positions.push_back(i);
     }
     if (others.positions.empty()) return others;
     const std::size_t count = others.positions.size();
@@ -81,8 +85,10 @@ class JobFinder {
   }
 
  private:
+  enum class State : std::uint8_t { kOfJob, kOther, kUnknown };
+
   void Leave(std::size_t position, std::string why) {
-    is_other_[position] = 1;
+    state_[position] = State::kOther;
     if (!why_.empty()) return;
     first_ = position;
     why_ = std::move(why);
@@ -109,7 +115,7 @@ class JobFinder {
     std::vector<std::optional<Arguments>> of_members(members_.size());
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const std::string& text = members_[i]->arguments;
-      if (text.empty()) continue;
+      if (text.empty() || state_[i] != State::kOfJob) continue;
       const auto [known, is_new] = parsed.try_emplace(text);
       if (is_new) known->second = ArgumentsOf(text);
       if (!known->second.empty()) of_members[i] = known->second;
@@ -133,7 +139,8 @@ class JobFinder {
   void CompareTimes() {
     std::vector<std::pair<TimeNs, std::size_t>> by_time;
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      if (is_other_[i] == 0 && members_[i]->begin >= 0) by_time.push_back({members_[i]->begin, i});
+      if (state_[i] == State::kOfJob && members_[i]->begin >= 0)
+        by_time.push_back({members_[i]->begin, i});
     }
     std::ranges::sort(by_time);
     // Those without an hour between them; of equally many the last.
@@ -168,7 +175,7 @@ class JobFinder {
     std::unordered_map<std::string_view, std::size_t> first_of_group;
     std::map<std::int64_t, std::size_t> of_rank;
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      if (is_other_[i] != 0) continue;
+      if (state_[i] != State::kOfJob) continue;
       if (!members_[i]->groups.empty()) of_rank.try_emplace(ranks_[i], i);
       for (const KnownGroup& group : members_[i]->groups) {
         const auto [first, is_new] = first_of_group.try_emplace(group.id, i);
@@ -178,14 +185,14 @@ class JobFinder {
     std::vector<std::size_t> size(members_.size());
     std::size_t kept = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      if (is_other_[i] == 0 && !members_[i]->groups.empty()) ++size[RootOf(i)];
+      if (state_[i] == State::kOfJob && !members_[i]->groups.empty()) ++size[RootOf(i)];
     }
     for (std::size_t i = 0; i < members_.size(); ++i) {
       if (size[RootOf(i)] > size[kept]) kept = RootOf(i);
     }
     // Of the others those that are of another job: by who lists whom.
     std::unordered_map<std::size_t, std::string> others;  // by root
-    std::set<std::string_view> seen;  // equal lists of a group say the same
+    std::set<std::string_view> seen;                      // equal lists of a group say the same
     for (const auto& [rank, i] : of_rank) {
       for (const KnownGroup& group : members_[i]->groups) {
         if (!seen.insert(group.id).second) continue;
@@ -205,7 +212,7 @@ class JobFinder {
       }
     }
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      if (is_other_[i] != 0 || members_[i]->groups.empty()) continue;
+      if (state_[i] != State::kOfJob || members_[i]->groups.empty()) continue;
       const auto found = others.find(RootOf(i));
       if (found != others.end()) Leave(i, found->second);
     }
@@ -213,7 +220,7 @@ class JobFinder {
 
   const std::vector<std::int64_t>& ranks_;
   const std::vector<const JobMember*>& members_;
-  std::vector<char> is_other_;
+  std::vector<State> state_;
   std::vector<std::size_t> parent_;
   std::size_t first_ = 0;
   std::string why_;
@@ -221,8 +228,10 @@ class JobFinder {
 
 }  // namespace
 
-JobMember MemberOf(const RankTrace& trace, TimeNs begin) {
-  JobMember member{.path = trace.capture_path, .arguments = trace.job.distributed_args, .begin = begin};
+JobMember MemberOf(const RankInput& input, const RankTrace& trace) {
+  JobMember member{.path = input.path.string(),
+                   .arguments = trace.job.distributed_args,
+                   .begin = BeginOf(trace)};
   for (const JobGroup& group : trace.job.groups)
     member.groups.push_back({group.id, RunsOf(group.ranks)});
   return member;

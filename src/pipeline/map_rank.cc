@@ -14,7 +14,6 @@
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
-#include "mpa/base/rank_names.h"
 
 namespace mpa {
 namespace {
@@ -72,7 +71,7 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
       mapped[i].notes = loaded.notes;
       mapped[i].partial = loaded.partial;
       mapped[i].captures.Add(loaded.trace);
-      mapped[i].member = MemberOf(loaded.trace, mapped[i].captures.begin);
+      mapped[i].member = MemberOf(input, loaded.trace);
     } catch (const Error& error) {
       fail(error, mapped[i]);
     }
@@ -101,17 +100,17 @@ FoundRanks FindRanksOf(const std::vector<RecipeRun>& runs, const ClusterRequest&
 
 RanksOfJob JobOf(const std::vector<RecipeRun>& runs, const FoundRanks& found,
                  const ClusterRequest& request) {
-  RanksOfJob job{request.directory.string(),
-                 found.notes,
-                 found.partial,
-                 found.all,
-                 true,
-                 true,
-                 {},
-                 {},
-                 found.absent,
-                 std::ranges::any_of(
-                     runs, [](const RecipeRun& run) { return run.recipe->joins_groups; })};
+  RanksOfJob job{
+      request.directory.string(),
+      found.notes,
+      found.partial,
+      found.all,
+      true,
+      true,
+      {},
+      {},
+      found.absent,
+      std::ranges::any_of(runs, [](const RecipeRun& run) { return run.recipe->joins_groups; })};
   for (const FoundRank& rank : found.ranks) {
     job.traces = job.traces && rank.input.FindKineto() != nullptr;
     job.text = job.text && rank.input.kind == CaptureKind::kNpuText;
@@ -124,12 +123,12 @@ RanksOfJob JobOf(const std::vector<RecipeRun>& runs, const FoundRanks& found,
 namespace {
 
 // Leaves out the captures of other jobs. Captures that share ranks are of other jobs, engines or
-// roles anyway, and those without the number of a rank do not claim to be of one job.
+// roles anyway.
 void LeaveOtherJobs(const RanksOfJob& job, std::vector<MappedRank>& mapped) {
   if (job.roles) return;
   std::map<std::string_view, std::vector<std::size_t>> of_groups;
   for (std::size_t i = 0; i < mapped.size(); ++i) {
-    if (!mapped[i].failed && IsRankNumber(job.ranks[i])) of_groups[job.groups[i]].push_back(i);
+    if (!mapped[i].failed) of_groups[job.groups[i]].push_back(i);
   }
   for (const auto& [group, positions] : of_groups) {
     std::vector<std::int64_t> ranks;
@@ -155,8 +154,8 @@ MappedRanks Together(const RanksOfJob& job, std::vector<MappedRank> mapped) {
   std::vector<AbsentRank> absent = job.absent;
   for (std::size_t i = 0; i < mapped.size(); ++i) {
     if (mapped[i].failed)
-      absent.push_back({job.ranks[i], mapped[i].lacks_part ? RankAbsence::kPartMissing
-                                                           : RankAbsence::kDamaged});
+      absent.push_back(
+          {job.ranks[i], mapped[i].lacks_part ? RankAbsence::kPartMissing : RankAbsence::kDamaged});
   }
   LeaveOtherJobs(job, mapped);
   SetAbsentRanks(absent);

@@ -19,7 +19,7 @@ struct MappedRank {
   std::shared_ptr<const void> part;
   std::vector<std::string> notes;
   bool partial = false, failed = false;  ///< `failed`: there is no part
-  bool lacks_part = false;  ///< of those that failed: its shard has not run
+  bool lacks_part = false;               ///< of those that failed: its shard has not run
   AnalysedCaptures captures{};
   JobMember member{};
 };

@@ -83,8 +83,9 @@ std::string JobName(const JobFile& file);
 std::vector<std::filesystem::path> PathsIn(const std::filesystem::path& directory,
                                            std::string_view ending);
 
-/// The mark, the version and the commit come first, so that files of any other program and build are
-/// recognised before the rest is looked at; the size and the content follow, and a checksum of all.
+/// The mark, the version and the commit come first, so that files of any other program and build
+/// are recognised before the rest is looked at; the size and the content follow, and a checksum of
+/// all.
 struct SealedHead {
   std::string mark, version, commit;
 };

@@ -115,8 +115,9 @@ class SetReader {
       if (!problems_[i].empty()) job.notes.push_back(problems_[i]);
     }
     if (missing.size() == 1) {
-      job.notes.push_back(fmt::format("{}: {}: its part is missing; run its shard, then merge again",
-                                      recipe_.name, missing.front()));
+      job.notes.push_back(
+          fmt::format("{}: {}: its part is missing; run its shard, then merge again", recipe_.name,
+                      missing.front()));
     } else if (!missing.empty()) {
       job.notes.push_back(fmt::format(
           "{}: the parts of {} of {} ranks are missing: {}; run their shards, then merge again",
@@ -201,8 +202,8 @@ class SetReader {
       const std::string_view head = content.text().substr(0, content.text().size() - text.size());
       CheckOrigin(file.origin, OriginOf(lists_[rank.list], rank.at));
       CheckMember(file.member);
-      mapped = {nullptr,      std::move(file.notes),    file.partial,          file.failed, false,
-                file.captures, std::move(file.member)};
+      mapped = {nullptr, std::move(file.notes), file.partial,          file.failed,
+                false,   file.captures,         std::move(file.member)};
       if (mapped.failed) return;
       if (in_outline) {
         mapped.part = recipe_.decode(file.outline);

@@ -149,7 +149,8 @@ WrittenShard WriteShard(const std::vector<RecipeRun>& runs, const ClusterRequest
     std::vector<std::size_t> of_open;  // the run
     for (std::size_t run = 0; run < runs.size(); ++run) {
       const std::string name = PartName(jobs[run], mine[i]);
-      if (!shard.fresh && IsUpToDate(shard.directory / name, OriginOf(jobs[run], mine[i]), sources[mine[i]]))
+      if (!shard.fresh &&
+          IsUpToDate(shard.directory / name, OriginOf(jobs[run], mine[i]), sources[mine[i]]))
         continue;
       open.push_back(runs[run]);
       of_open.push_back(run);
@@ -164,8 +165,8 @@ WrittenShard WriteShard(const std::vector<RecipeRun>& runs, const ClusterRequest
       MappedRank& made = mapped[i][run];
       const Recipe& recipe = *open[run].recipe;
       const JobFile& job = jobs[of_open[run]];
-      PartFile file{OriginOf(job, mine[i]), sources[mine[i]], made.notes,  made.partial,
-                    made.failed,            made.captures,    made.member, ""};
+      PartFile file{OriginOf(job, mine[i]), sources[mine[i]], made.notes, made.partial, made.failed,
+                    made.captures,          made.member,      ""};
       WholePart whole;
       const RankPart part{rank.rank, std::exchange(made.part, nullptr)};
       if (!made.failed) whole.part = recipe.encode(part);

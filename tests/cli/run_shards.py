@@ -183,14 +183,14 @@ class Shards(Shared):
             next(self.parts.glob(f"*.rank{rank}-*")).unlink()
         done, merged = self.merge()
         self.assertEqual(done.code, 5)
-        self.assertIn("no part of 2 of 8 ranks: rank 2, rank 6", "\n".join(done.warnings))
+        self.assertIn("the parts of 2 of 8 ranks are missing: rank 2, rank 6", "\n".join(done.warnings))
         self.assertTrue(merged)
 
     def test_a_shard_that_did_not_run(self):
         self.assertEqual(self.run_tool("-m", "hccl_sum", "-d", self.job, "--shard", "1/4", "-o", self.parts).code, 0)
         done, _ = self.merge()
         self.assertEqual(done.code, 5)
-        self.assertIn("no part of 6 of 8 ranks", "\n".join(done.warnings))
+        self.assertIn("the parts of 6 of 8 ranks are missing", "\n".join(done.warnings))
 
     def test_damaged_parts_are_named(self):
         self.make("-m", "hccl_sum")
@@ -345,7 +345,7 @@ class Launched(Shared):
             self.assertIn("of 4 shares are done", err)
         done, _ = self.merge(self.scratch / "launched/parts")
         self.assertEqual(done.code, 5)
-        self.assertIn("no part of 2 of 8 ranks", "\n".join(done.warnings))
+        self.assertIn("the parts of 2 of 8 ranks are missing", "\n".join(done.warnings))
         # A restart, with another number of the step.
         printed = self.launch({**self.SRUN, "SLURM_STEP_ID": 1}, *options)
         self.assertEqual(printed, [self.direct()[0]])
@@ -361,7 +361,7 @@ class Launched(Shared):
         last = self.start(3, self.SRUN, *options)
         out, err = last.communicate()
         self.assertEqual(last.returncode, 5, err)
-        self.assertIn("no part of 2 of 8 ranks: rank 2, rank 6", err)
+        self.assertIn("the parts of 2 of 8 ranks are missing: rank 2, rank 6", err)
         self.assertRegex(err, rf"left out: .*rank2-\w+\.{OTHER_VERSION}\.")
         self.assertTrue(out)
 

@@ -6,7 +6,8 @@
 /// Which sources the program was made of.
 namespace mpa {
 
-/// "0123456789ab", "0123456789ab with changes"; "unknown" where the sources were no checkout of git.
+/// "0123456789ab", "0123456789ab with changes"; "unknown" where the sources were no checkout of
+/// git.
 std::string_view BuildCommit();
 
 /// "2026-12-31": when it was committed; empty if that is not known.

@@ -281,9 +281,9 @@ class ChainText : Speaker {
     for (std::size_t i = 0; i < path.size(); ++i) {
       const std::string rank = path[i].rank >= 0 ? "rank " + RankName(path[i].rank)
                                                  : RanksText(finding_.ranks, language_);
-      const std::string who =
-          rank.empty() ? Fill({"a rank that was {}", "{}的卡"}, AbsenceText({}, language_ == Language::kChinese))
-                       : rank;
+      const std::string who = rank.empty() ? Fill({"a rank that was {}", "{}的卡"},
+                                                  AbsenceText({}, language_ == Language::kChinese))
+                                           : rank;
       Add(i == 0 ? Wording{"path", "关键路径"} : Wording{},
           Fill({"{}: {} {} a step", "{}：{} 每个 step {}"}, who, CategoryOrName(path[i].name),
                Time(path[i].less)));
