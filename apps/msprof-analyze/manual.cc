@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "command.h"
+#include "mpa/base/commit.h"
 #include "mpa/base/error.h"
 #include "mpa/recipe/recipe.h"
 #include "printing.h"
@@ -118,7 +119,7 @@ std::string ManualPage(const ManualPart& part) {
   Roff roff;
   roff.Request(".\\\" SPDX-License-Identifier: Apache-2.0");
   roff.Request(fmt::format(".TH {} 1 \"{}\" \"msprof\\-analyze {}\" \"User Commands\"",
-                           Capitals(Escaped(NameOfPage(app))), DateOfCommit(), MPA_VERSION));
+                           Capitals(Escaped(NameOfPage(app))), BuildCommitDate(), MPA_VERSION));
   // Long names are not to be broken, nor lines stretched to the edge.
   roff.Request(".nh");
   roff.Request(".ad l");

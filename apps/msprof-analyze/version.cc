@@ -12,7 +12,7 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
-#include "mpa_commit.h"
+#include "mpa/base/commit.h"
 #include "mpi_job.h"
 
 namespace mpa {
@@ -73,11 +73,9 @@ std::string VersionText() {
       "              libxlsxwriter {}, nlohmann_json {}, CLI11 {}\n"
       "MPI           {}\n"
       "JSON kernel   {}\n",
-      MPA_VERSION, MPA_COMMIT, kArchitecture, kLinked, kCompiler, gnu_get_libc_version(),
+      MPA_VERSION, BuildCommit(), kArchitecture, kLinked, kCompiler, gnu_get_libc_version(),
       sqlite3_libversion(), zlibVersion(), fmt_version, simdjson_version, lxw_version(),
       json_version, CLI11_VERSION, mpi.empty() ? "none" : mpi, ActiveKernel());
 }
-
-std::string DateOfCommit() { return MPA_COMMIT_DATE; }
 
 }  // namespace mpa

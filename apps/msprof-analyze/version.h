@@ -12,9 +12,6 @@ namespace mpa {
 /// and the instructions that are used below.
 std::string VersionText();
 
-/// "2026-12-31": when the sources were committed; empty if that is not known.
-std::string DateOfCommit();
-
 /// The program or one of its commands, with what its page says.
 struct ManualPart {
   const CLI::App* app = nullptr;

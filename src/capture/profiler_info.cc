@@ -287,6 +287,11 @@ TraceLook LookAtTrace(const std::filesystem::path& path) {
     const bool is_known = look.is_kineto && (!*look.is_kineto || look.has_gpu || look.is_of_npu);
     if ((look.has_events && is_known) || text.size() < kPart || (done > kMax && !look.is_kineto))
       break;
+    if (look.is_kineto && !look.has_events && done > kMax) {
+      Fail(ErrorKind::kCorrupt,
+           "{}: {} MB before the first event, and no profiler writes that much; it is not read",
+           path.string(), kMax >> 20);
+    }
     const std::string overlap = text.substr(text.size() - kOverlap);
     text.resize(kOverlap + kPart);
     text.replace(0, kOverlap, overlap);

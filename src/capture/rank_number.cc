@@ -242,7 +242,7 @@ OwnPlaces OwnPlacesOf(const RankInput& input) {
   if (const CaptureFile* matrix = input.Find(FileKind::kCommMatrix)) {
     Ask([&] {
       CheckFollowed(*matrix);
-      AddMatrix(io::ReadJson(matrix->path), places);
+      AddMatrix(io::ReadJson(matrix->path, io::kMostCommunication), places);
     });
   }
   if (const CaptureFile* analysis = input.Find(FileKind::kAnalysisDb); analysis && places.empty()) {

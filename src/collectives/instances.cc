@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
+#include "mpa/collectives/check_collectives.h"
 #include "mpa/collectives/run_matching.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/model/step_bounds.h"
@@ -84,6 +86,26 @@ RankCollectives CollectivesOfRank(const RankTrace& trace, const std::optional<st
   if (step) std::erase_if(rows, [&](const RankRuns::Row& row) { return row.step != *step; });
   AddArrivals(trace, known);
   return known;
+}
+
+void CheckCollectives(const RankCollectives& collectives) {
+  const auto require = [](bool holds) {
+    if (!holds)
+      Fail(ErrorKind::kCorrupt, "the part refers to a text or a row that it does not contain");
+  };
+  const std::size_t rows = collectives.runs.rows.size(), texts = collectives.runs.texts.size();
+  require(collectives.seen.size() == rows && collectives.last.size() == rows);
+  require(collectives.own_rank_of_group.size() == texts);
+  for (const RankRuns::Row& row : collectives.runs.rows) {
+    require(std::max({row.group, row.name, row.type, row.data_type}) < texts);
+    require(IsTime(row.start) && IsDuration(row.dur));
+  }
+  for (const auto& seen : collectives.seen) {
+    for (const SeenPeer& peer : seen) require(IsTime(peer.time) && IsTime(peer.begin));
+  }
+  for (const LastArrival& last : collectives.last) require(IsTime(last.time));
+  for (const JobGroup& group : collectives.groups)
+    require(group.ranks.size() <= static_cast<std::size_t>(kMaxRanks));
 }
 
 CollectiveInstances JoinInstancesOfRuns(const std::vector<const RankRuns*>& ranks) {

@@ -12,6 +12,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_absence.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/arrivals.h"
@@ -213,16 +214,17 @@ void AddLateRanks(const Lateness& lateness, const LateRanks& late,
 std::string CoverageText(const Lateness& lateness) {
   if (!lateness.IsPartial()) return "";
   const std::string captured =
-      fmt::format("{}{} {} captured", lateness.captured,
+      fmt::format("{}{} {} {}", lateness.captured,
                   lateness.of_job > lateness.captured ? fmt::format(" of {}", lateness.of_job) : "",
-                  Plural(std::max(lateness.of_job, lateness.captured), "rank"));
+                  Plural(std::max(lateness.of_job, lateness.captured), "rank"),
+                  HasAbsentRanks() ? "read" : "captured");
   return lateness.of_job > lateness.captured ? captured : captured + ", not all of the job";
 }
 
 std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured) {
-  if (ranks.empty()) return "a rank that was not captured";
+  if (ranks.empty()) return fmt::format("a rank that was {}", AbsenceText(ranks));
   constexpr std::size_t kShown = 6;
-  const std::string which = captured ? "" : " (not captured)";
+  const std::string which = captured ? "" : fmt::format(" ({})", AbsenceText(ranks));
   if (ranks.size() > kShown + 1) {
     return fmt::format("{} ranks ({}, ...){}", ranks.size(),
                        RankNames(std::span(ranks).first(kShown), ", "), which);

@@ -249,6 +249,21 @@ std::vector<Cause> FindCauses(const Job& job, OpenFusions& fusions) {
   return causes;
 }
 
+// Leaves the causes that a replay can give a place among the findings. A job has as many causes as
+// collectives or kinds of kernels, and a replay goes through all of its work: for each of many
+// causes that are next to nothing it would take the square of that. What a cause takes out is the
+// most that it saves, unless it says that work no longer waits for other work.
+void DropTrifles(const Job& job, TimeNs least, std::vector<Cause>& causes) {
+  std::erase_if(causes, [&](const Cause& cause) {
+    const Removal& removal = cause.what_if.expect;
+    if (!removal.cuts.empty() || !removal.prompt.empty()) return false;
+    TimeNs taken = 0;
+    for (const auto& node : removal.durations) taken += node.less;
+    for (const auto& edge : removal.waits) taken += edge.less;
+    return PerStep(job, taken) + 1 < least;
+  });
+}
+
 // Moves findings that win time behind all others to those of their kind: faults to their end,
 // opportunities to their size. What pays together stays together.
 void PlaceConcluded(std::size_t first, std::vector<FoundCause>& findings) {
@@ -336,11 +351,16 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   diagnosis.lateness = compared.operations.lateness;
   OpenFusions fusions;
   std::vector<Cause> causes = FindCauses(job, fusions);
-  std::vector<WhatIf> what_ifs;
-  for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));
   const auto share_of_step = [&](double share) {
     return std::max<TimeNs>(1, ShareOf(job.step_time, share));
   };
+  DropTrifles(job,
+              std::min({share_of_step(thresholds[kSearchShare]),
+                        share_of_step(thresholds[kPairShare]) / 2,
+                        LeastGain(thresholds, job.step_time)}),
+              causes);
+  std::vector<WhatIf> what_ifs;
+  for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));
   StepReplays replays(job.graph.graph, job.graph.steps);
   WaterfallSearch search(replays, what_ifs, share_of_step(thresholds[kSearchShare]),
                          share_of_step(thresholds[kPairShare]));

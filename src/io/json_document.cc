@@ -3,8 +3,11 @@
 #include "mpa/io/json_document.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "mpa/base/error.h"
+#include "mpa/io/byte_stream.h"
 #include "mpa/io/input_text.h"
 
 namespace mpa::io {
@@ -47,10 +50,30 @@ nlohmann::json ParseJson(std::string_view text) {
   }
 }
 
-nlohmann::json ReadJson(const std::filesystem::path& path) {
-  const InputText input(path);
-  if (input.text().empty()) return nlohmann::json::object();
-  return InContext(path.string(), [&] { return ParseJson(input.text()); });
+nlohmann::json ReadJson(const std::filesystem::path& path, std::size_t most) {
+  // Counted before anything is kept of it: a few MB of gzip can be as many GB.
+  const InputText as_it_is(path, Content::kAsIs);
+  ByteStream stream(path);
+  std::size_t bytes = as_it_is.text().size();
+  std::string inflated;
+  if (stream.is_gzip()) {
+    constexpr std::size_t kStep = std::size_t{1} << 20;
+    bytes = 0;
+    for (std::size_t got = kStep; got == kStep && bytes <= most;) {
+      inflated.resize(bytes + kStep);
+      got = stream.Read(inflated.data() + bytes, kStep);
+      bytes += got;
+    }
+    inflated.resize(bytes);
+  }
+  if (bytes > most) {
+    Fail(ErrorKind::kCorrupt,
+         "{}: more than {} MB, and no such document of a capture has that many; it is not read",
+         path.string(), most >> 20);
+  }
+  const std::string_view text = stream.is_gzip() ? inflated : as_it_is.text();
+  if (text.empty()) return nlohmann::json::object();
+  return InContext(path.string(), [&] { return ParseJson(text); });
 }
 
 const nlohmann::json& Member(const nlohmann::json& object, const char* key) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "mpa/base/text.h"
@@ -100,7 +101,10 @@ CallSites::CallSites(const RankTrace& trace, const HostClock& clock)
   const auto& stacks = trace.host_ops.stack;
   const bool has_any =
       std::ranges::any_of(stacks, [&](StringId stack) { return HasStack(trace, stack); });
-  if (has_any) ops_.emplace(OpSpans(trace));
+  FindFrames();
+  if (!has_any) return;
+  ops_.emplace(OpSpans(trace));
+  FindStacks();
 }
 
 std::int32_t CallSites::TrackOf(const Piece& piece) const {
@@ -123,28 +127,63 @@ std::string CallSites::Of(const Piece& piece) const {
   return At({piece.begin + offset_, piece.end + offset_, TrackOf(piece)});
 }
 
+void CallSites::FindFrames() {
+  enum class LineKind : std::uint8_t { kNotLookedAt, kNone, kOwn, kOfLibrary };
+  std::unordered_map<StringId, LineKind> kinds;
+  const auto& names = trace_.python_calls.name;
+  own_frame_.assign(names.size(), -1);
+  library_frame_.assign(names.size(), -1);
+  for (const std::uint32_t row : frames_.InOrder()) {  // outer ones first
+    if (const std::int64_t outer = frames_.Parent(row); outer != Nesting::kNone) {
+      own_frame_[row] = own_frame_[static_cast<std::size_t>(outer)];
+      library_frame_[row] = library_frame_[static_cast<std::size_t>(outer)];
+    }
+    LineKind& kind = kinds[names[row]];
+    if (kind == LineKind::kNotLookedAt) {
+      const std::string_view frame = trace_.strings.View(names[row]);
+      kind = LineOf(frame).empty() ? LineKind::kNone
+             : IsOfLibrary(frame)  ? LineKind::kOfLibrary
+                                   : LineKind::kOwn;
+    }
+    if (kind == LineKind::kOwn) own_frame_[row] = static_cast<std::int32_t>(row);
+    if (kind == LineKind::kOfLibrary) library_frame_[row] = static_cast<std::int32_t>(row);
+  }
+}
+
+void CallSites::FindStacks() {
+  const HostOps& ops = trace_.host_ops;
+  op_with_stack_.assign(ops.Size(), -1);
+  for (const std::uint32_t row : ops_->InOrder()) {
+    if (const std::int64_t outer = ops_->Parent(row); outer != Nesting::kNone)
+      op_with_stack_[row] = op_with_stack_[static_cast<std::size_t>(outer)];
+    // The mark of a step is around everything.
+    if (HasStack(trace_, ops.stack[row]) && !IsStepMark(trace_.strings.View(ops.name[row])))
+      op_with_stack_[row] = static_cast<std::int32_t>(row);
+  }
+}
+
 std::string CallSites::At(const NestSpan& span) const {
   if (span.track < 0) return "";
-  Lines of_frames, of_stack;
-  std::int64_t frame = frames_.FindEnclosing(span);
-  for (; frame != Nesting::kNone; frame = frames_.Parent(static_cast<std::size_t>(frame))) {
-    if (of_frames.Add(
-            trace_.strings.View(trace_.python_calls.name[static_cast<std::size_t>(frame)])))
-      break;
-  }
-  std::int64_t op = ops_ ? ops_->FindEnclosing(span) : Nesting::kNone;
-  for (; op != Nesting::kNone; op = ops_->Parent(static_cast<std::size_t>(op))) {
+  const auto of = [](const std::vector<std::int32_t>& of_row, std::int64_t row) {
+    return row == Nesting::kNone ? std::int64_t{-1} : of_row[static_cast<std::size_t>(row)];
+  };
+  const auto line_of = [&](std::int64_t row) {
+    return row < 0 ? std::string()
+                   : LineOf(trace_.strings.View(
+                         trace_.python_calls.name[static_cast<std::size_t>(row)]));
+  };
+  const std::int64_t innermost = frames_.FindEnclosing(span);
+  const std::int64_t frame = of(own_frame_, innermost);
+  const Lines of_frames = {line_of(frame), line_of(of(library_frame_, innermost))};
+  const std::int64_t op = ops_ ? of(op_with_stack_, ops_->FindEnclosing(span)) : -1;
+  Lines of_stack;
+  if (op >= 0) {
     const auto row = static_cast<std::size_t>(op);
-    // The mark of a step is around everything.
-    if (IsStepMark(trace_.strings.View(trace_.host_ops.name[row]))) continue;
-    if (!HasStack(trace_, trace_.host_ops.stack[row])) continue;
     of_stack = LinesOfStack(trace_.strings.View(trace_.host_ops.stack[row]));
-    break;
   }
   const bool op_is_within =
-      op != Nesting::kNone &&
-      (frame == Nesting::kNone || ops_->At(static_cast<std::size_t>(op)).start >=
-                                      frames_.At(static_cast<std::size_t>(frame)).start);
+      op >= 0 && (frame < 0 || ops_->At(static_cast<std::size_t>(op)).start >=
+                                   frames_.At(static_cast<std::size_t>(frame)).start);
   const Lines& inner = op_is_within ? of_stack : of_frames;
   const Lines& outer = op_is_within ? of_frames : of_stack;
   for (const std::string* line : {&inner.own, &outer.own, &inner.of_library}) {

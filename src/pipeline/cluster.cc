@@ -37,7 +37,7 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
     std::vector<MappedRank> of_rank = MapRank(runs, request, found.ranks[i]);
     for (std::size_t run = 0; run < runs.size(); ++run) mapped[run][i] = std::move(of_rank[run]);
   });
-  const RanksOfJob job = JobOf(found, request);
+  const RanksOfJob job = JobOf(runs, found, request);
   for (std::vector<MappedRank>& of_run : mapped)
     results.push_back(Together(job, std::move(of_run)));
   return results;

@@ -130,6 +130,9 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   for (const Discovery::Unusable& unusable : discovery.unusable) {
     result.notes.push_back(fmt::format("{}; it is left out", unusable.Told()));
     result.partial = true;
+    const RankInput& input = unusable.rank;
+    const auto number = input.info && input.info->rank ? input.info->rank : input.host_rank;
+    if (number) result.absent.push_back({*number, RankAbsence::kDamaged});
   }
   NameRanks(discovery.ranks);
   std::vector<FoundRank> found;
@@ -152,7 +155,10 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
       result.partial = true;
     }
     seen.insert(rank);
-    if (wanted && !wanted->contains(rank)) continue;
+    if (wanted && !wanted->contains(rank)) {
+      result.absent.push_back({rank, RankAbsence::kLeftOut});
+      continue;
+    }
     found.push_back({rank, std::move(input)});
   }
   for (const std::int64_t rank : wanted.value_or(std::set<std::int64_t>())) {

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "graph_captures.h"
@@ -106,15 +109,24 @@ void KeepSwitches(const Info& info, JobInfo& job) {
 // Events list few ranks of a group, the document all of them.
 void AddGroups(const std::vector<ProcessGroup>& groups, RankTrace& trace) {
   std::vector<JobGroup>& of_job = trace.job.groups;
+  std::unordered_set<std::string> known;
+  for (const JobGroup& group : of_job) known.insert(group.id);
+  std::unordered_map<std::string_view, std::size_t> listed;  // the first of a name
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (!groups[i].ranks.empty()) listed.try_emplace(groups[i].name, i);
+  }
   for (const StringId id : trace.comm_groups.name) {
     const std::string_view label = trace.strings.View(id);
-    if (std::ranges::any_of(of_job, [&](const auto& known) { return known.id == label; })) continue;
-    for (const ProcessGroup& group : groups) {
-      if (group.ranks.empty() || (label != group.name && !label.starts_with(group.name + " [")))
-        continue;
-      of_job.push_back({std::string(label), group.description, group.ranks});
-      break;
+    if (!known.insert(std::string(label)).second) continue;
+    // The name, or the name and " [" with whatever follows.
+    std::size_t first = groups.size();
+    for (std::size_t end = label.size(); end != std::string_view::npos;
+         end = end == 0 ? end - 1 : label.rfind(" [", end - 1)) {
+      const auto found = listed.find(label.substr(0, end));
+      if (found != listed.end()) first = std::min(first, found->second);
     }
+    if (first == groups.size()) continue;
+    of_job.push_back({std::string(label), groups[first].description, groups[first].ranks});
   }
 }
 

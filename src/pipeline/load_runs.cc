@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "capture_mismatch.h"
+#include "job_members.h"
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
@@ -37,6 +38,7 @@ struct ReadRank {
   std::optional<gate::RankSummary> summary;
   std::vector<std::string> notes;
   bool partial = false;
+  JobMember member;
 };
 
 // An input on the way from its ranks to a run.
@@ -103,6 +105,7 @@ ReadRank Read(const FoundRank& found, bool alone, const LoadRunsRequest& request
     RequireTimeline(loaded.trace, gate::TablesFor(request.summary), found.input);
     rank.summary = gate::Summarise(loaded.trace, request.summary);
     rank.summary->rank = found.rank;
+    rank.member = MemberOf(found.input, loaded.trace);
     rank.notes = std::move(loaded.notes);
     rank.partial = loaded.partial;
     CheckEnds(found.input, rank);
@@ -156,8 +159,27 @@ void FindRepeated(const std::vector<RunInput>& inputs, bool count_repeated,
   }
 }
 
+// A run is of one job.
+void DropOtherJobs(Pending& run, LoadedRuns& loaded) {
+  std::vector<std::int64_t> ranks;
+  std::vector<const JobMember*> members;
+  std::vector<ReadRank*> read;
+  for (ReadRank& rank : run.read) {
+    if (!rank.summary) continue;
+    ranks.push_back(rank.summary->rank);
+    members.push_back(&rank.member);
+    read.push_back(&rank);
+  }
+  const OtherJobs others = FindOtherJobs(ranks, members);
+  if (others.positions.empty()) return;
+  for (const std::size_t other : others.positions) *read[other] = {};
+  loaded.notes.push_back(others.note);
+  loaded.partial = true;
+}
+
 void Finish(const RunInput& input, const LoadRunsRequest& request, Pending run,
             LoadedRuns& loaded) {
+  DropOtherJobs(run, loaded);
   std::vector<gate::RankSummary> ranks;
   FactSets of_ranks;
   for (ReadRank& rank : run.read) {

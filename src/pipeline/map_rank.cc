@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -34,7 +36,8 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
     rank.failed = true;
   };
   Tables wanted = request.step ? Tables::kSteps : Tables::kNone;
-  bool cuts_steps = false;  // of several runs none has a step
+  wanted = wanted | Tables::kJobInfo;  // whether it is of the same job as the others
+  bool cuts_steps = false;             // of several runs none has a step
   for (const RecipeRun& run : runs) {
     wanted = wanted | run.recipe->needs;
     cuts_steps = cuts_steps || run.recipe->cuts_steps;
@@ -68,6 +71,7 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
       mapped[i].notes = loaded.notes;
       mapped[i].partial = loaded.partial;
       mapped[i].captures.Add(loaded.trace);
+      mapped[i].member = MemberOf(input, loaded.trace);
     } catch (const Error& error) {
       fail(error, mapped[i]);
     }
@@ -94,9 +98,19 @@ FoundRanks FindRanksOf(const std::vector<RecipeRun>& runs, const ClusterRequest&
                                                          : GroupsTaken::kOne);
 }
 
-RanksOfJob JobOf(const FoundRanks& found, const ClusterRequest& request) {
+RanksOfJob JobOf(const std::vector<RecipeRun>& runs, const FoundRanks& found,
+                 const ClusterRequest& request) {
   RanksOfJob job{
-      request.directory.string(), found.notes, found.partial, found.all, true, true, {}, {}};
+      request.directory.string(),
+      found.notes,
+      found.partial,
+      found.all,
+      true,
+      true,
+      {},
+      {},
+      found.absent,
+      std::ranges::any_of(runs, [](const RecipeRun& run) { return run.recipe->joins_groups; })};
   for (const FoundRank& rank : found.ranks) {
     job.traces = job.traces && rank.input.FindKineto() != nullptr;
     job.text = job.text && rank.input.kind == CaptureKind::kNpuText;
@@ -106,7 +120,45 @@ RanksOfJob JobOf(const FoundRanks& found, const ClusterRequest& request) {
   return job;
 }
 
+namespace {
+
+// Leaves out the captures of other jobs. Captures that share ranks are of other jobs, engines or
+// roles anyway.
+void LeaveOtherJobs(const RanksOfJob& job, std::vector<MappedRank>& mapped) {
+  if (job.roles) return;
+  std::map<std::string_view, std::vector<std::size_t>> of_groups;
+  for (std::size_t i = 0; i < mapped.size(); ++i) {
+    if (!mapped[i].failed) of_groups[job.groups[i]].push_back(i);
+  }
+  for (const auto& [group, positions] : of_groups) {
+    std::vector<std::int64_t> ranks;
+    std::vector<const JobMember*> members;
+    for (const std::size_t i : positions) {
+      ranks.push_back(job.ranks[i]);
+      members.push_back(&mapped[i].member);
+    }
+    OtherJobs others = FindOtherJobs(ranks, members);
+    for (const std::size_t other : others.positions) {
+      MappedRank& rank = mapped[positions[other]];
+      rank.failed = true;
+      rank.notes.clear();
+      rank.part.reset();
+    }
+    if (!others.note.empty()) mapped[positions[others.positions.front()]].notes = {others.note};
+  }
+}
+
+}  // namespace
+
 MappedRanks Together(const RanksOfJob& job, std::vector<MappedRank> mapped) {
+  std::vector<AbsentRank> absent = job.absent;
+  for (std::size_t i = 0; i < mapped.size(); ++i) {
+    if (mapped[i].failed)
+      absent.push_back(
+          {job.ranks[i], mapped[i].lacks_part ? RankAbsence::kPartMissing : RankAbsence::kDamaged});
+  }
+  LeaveOtherJobs(job, mapped);
+  SetAbsentRanks(absent);
   MappedRanks result;
   result.partial = job.partial;
   result.notes = job.notes;

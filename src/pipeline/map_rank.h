@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "job_members.h"
+#include "mpa/base/rank_absence.h"
 #include "mpa/pipeline/cluster.h"
 #include "mpa/pipeline/find_ranks.h"
 #include "page_facts.h"
@@ -17,7 +19,9 @@ struct MappedRank {
   std::shared_ptr<const void> part;
   std::vector<std::string> notes;
   bool partial = false, failed = false;  ///< `failed`: there is no part
+  bool lacks_part = false;               ///< of those that failed: its shard has not run
   AnalysedCaptures captures{};
+  JobMember member{};
 };
 
 /// What the recipes make of a rank; one that fails costs its own part alone.
@@ -39,10 +43,14 @@ struct RanksOfJob {
   bool text = false;    ///< they are text captures
   std::vector<std::int64_t> ranks;
   std::vector<std::string> groups;  ///< of each; empty: none
+  std::vector<AbsentRank> absent;   ///< beside those whose part is missing or failed
+  bool roles = false;               ///< several captures of a rank are of one job
 };
-RanksOfJob JobOf(const FoundRanks& found, const ClusterRequest& request);
+RanksOfJob JobOf(const std::vector<RecipeRun>& runs, const FoundRanks& found,
+                 const ClusterRequest& request);
 
-/// Puts the ranks of a job together; `mapped` has their order. Throws Error (kInput) if all failed.
+/// Puts the ranks of a job together, but those that are of another one; `mapped` has their order.
+/// Says which ranks are absent, see SetAbsentRanks(). Throws Error (kInput) if all failed.
 MappedRanks Together(const RanksOfJob& job, std::vector<MappedRank> mapped);
 
 }  // namespace mpa

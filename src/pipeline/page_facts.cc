@@ -13,9 +13,7 @@
 #include "mpa/base/text.h"
 
 namespace mpa {
-namespace {
 
-// When the first record begins; -1: nothing is recorded, or its clock does not tell the date.
 TimeNs BeginOf(const RankTrace& trace) {
   constexpr TimeNs kYear2010 = 1'262'304'000'000'000'000;
   TimeNs begin = -1;
@@ -27,6 +25,8 @@ TimeNs BeginOf(const RankTrace& trace) {
   }
   return begin < kYear2010 ? -1 : begin;
 }
+
+namespace {
 
 // "0-7, 9"
 std::string RanksText(const std::set<std::int64_t>& ranks) {

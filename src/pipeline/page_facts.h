@@ -13,6 +13,9 @@
 
 namespace mpa {
 
+/// When the first record begins; -1: nothing is recorded, or its clock does not tell the date.
+TimeNs BeginOf(const RankTrace& trace);
+
 /// What a page says of the captures that were analysed.
 struct AnalysedCaptures {
   std::set<std::int64_t> ranks{};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "mpa/base/commit.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/io/input_text.h"
 
@@ -22,6 +23,19 @@ std::uint32_t ArgumentsCode(const JobFile& file) {
   RecipeArguments arguments = file.arguments;
   arguments.erase("captures");
   return Checksum(ToBytes(arguments) + ToBytes(file.step));
+}
+
+std::uint32_t StateOf(const std::vector<SourceFile>& sources) {
+  std::string bytes;
+  for (SourceFile source : sources) {
+    source.inode = 0;
+    bytes += ToBytes(source);
+  }
+  return Checksum(bytes);
+}
+
+PartOrigin OriginOf(const JobFile& file, std::size_t i) {
+  return {file.recipe, file.job.ranks[i], ArgumentsCode(file), file.captures[i], file.states[i]};
 }
 
 namespace {
@@ -61,7 +75,7 @@ std::vector<std::filesystem::path> PathsIn(const std::filesystem::path& director
 }
 
 std::string HeadBytes(std::string_view mark) {
-  return ToBytes(SealedHead{std::string(mark), MPA_VERSION});
+  return ToBytes(SealedHead{std::string(mark), MPA_VERSION, std::string(BuildCommit())});
 }
 
 void CheckHead(const SealedHead& head, std::string_view mark) {
@@ -69,6 +83,10 @@ void CheckHead(const SealedHead& head, std::string_view mark) {
   if (head.version != MPA_VERSION) {
     Fail(ErrorKind::kCorrupt, "made by version {}, this is {}; make it again", head.version,
          MPA_VERSION);
+  }
+  if (head.commit != BuildCommit()) {
+    Fail(ErrorKind::kCorrupt, "made by a build of commit {}, this is one of {}; make it again",
+         head.commit, BuildCommit());
   }
 }
 
@@ -97,8 +115,9 @@ JobFile ReadJobFile(const std::filesystem::path& path) {
   JobFile content = TakeSealed<JobFile>(text);
   const std::size_t count = content.captures.size();
   if (content.job.ranks.size() != count || content.job.groups.size() != count ||
-      content.labels.size() != count)
+      content.labels.size() != count || content.states.size() != count)
     Fail(ErrorKind::kCorrupt, "damaged: its lists have different lengths");
+  if (!text.empty()) Fail(ErrorKind::kCorrupt, "damaged: bytes follow the list");
   return content;
 }
 

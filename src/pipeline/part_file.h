@@ -20,19 +20,33 @@ namespace mpa {
 
 inline constexpr std::string_view kPartEnding = ".part", kJobEnding = ".job";
 
+/// What a part is of. Its name says most of it, too, but files are renamed.
+struct PartOrigin {
+  std::string recipe{};
+  std::int64_t rank = -1;
+  std::uint32_t arguments = 0;  ///< ArgumentsCode()
+  std::string capture{};        ///< as the list of the job names it
+  std::uint32_t state = 0;      ///< StateOf() the capture
+
+  bool operator==(const PartOrigin&) const = default;
+};
+
 /// What is known of a part without reading it whole. A file begins with it; WholePart follows.
 struct PartFile {
   static constexpr std::string_view kMark = "msprof-analyze part";
+  PartOrigin origin{};
   std::vector<SourceFile> sources{};
   std::vector<std::string> notes{};
   bool partial = false, failed = false;
   AnalysedCaptures captures{};
+  JobMember member{};
   std::string outline{};  ///< as the recipe encodes it, if it does
 };
 
 /// What a recipe made of a rank, as it encodes it.
 struct WholePart {
   static constexpr std::string_view kMark = "msprof-analyze whole part";
+  std::uint32_t of = 0;  ///< the checksum of the PartFile before it
   std::string part{};
 };
 
@@ -45,6 +59,7 @@ struct JobFile {
   std::optional<std::int32_t> step{};  ///< empty: all
   RanksOfJob job{};
   std::vector<std::string> captures{};  ///< of each rank, from the directory of the job on
+  std::vector<std::uint32_t> states{};  ///< StateOf() each of them, when the list was made
   std::vector<std::string> labels{};    ///< what ranks without a number are called; else empty
 };
 
@@ -52,6 +67,13 @@ std::uint32_t Checksum(std::string_view bytes);
 
 /// Of the arguments that tell what `map` does.
 std::uint32_t ArgumentsCode(const JobFile& file);
+
+/// Of a capture by its files, by which parts of earlier runs are told. Without their inodes, which
+/// may differ on the machines that make the parts.
+std::uint32_t StateOf(const std::vector<SourceFile>& sources);
+
+/// What the part of rank number `i` of the job has to be of.
+PartOrigin OriginOf(const JobFile& file, std::size_t i);
 
 /// The file for rank number `i` of the job.
 std::string PartName(const JobFile& file, std::size_t i);
@@ -61,12 +83,13 @@ std::string JobName(const JobFile& file);
 std::vector<std::filesystem::path> PathsIn(const std::filesystem::path& directory,
                                            std::string_view ending);
 
-/// The mark and the version come first, so that files of any other program and version are
-/// recognised before the rest is looked at; the size and the content follow, and a checksum of all.
+/// The mark, the version and the commit come first, so that files of any other program and build
+/// are recognised before the rest is looked at; the size and the content follow, and a checksum of
+/// all.
 struct SealedHead {
-  std::string mark, version;
+  std::string mark, version, commit;
 };
-/// Throws Error (kCorrupt) unless the head is of such content and of this version.
+/// Throws Error (kCorrupt) unless the head is of such content and of this build.
 void CheckHead(const SealedHead& head, std::string_view mark);
 std::string HeadBytes(std::string_view mark);
 

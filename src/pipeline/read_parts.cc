@@ -14,6 +14,7 @@
 #include "map_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/io/input_text.h"
 #include "mpa/pipeline/parts.h"
@@ -94,8 +95,9 @@ class SetReader {
     std::vector<MappedRank> mapped = ReadRanks();
     const JobFile& first = lists_.front();
     PartSet set{&recipe_, first.arguments, first.step, true, {}};
-    RanksOfJob job{first.job.directory, {}, false, 0, true, true, {}, {}};
+    RanksOfJob job{first.job.directory, {}, false, 0, true, true, {}, {}, {}, recipe_.joins_groups};
     for (const JobFile& list : lists_) {
+      job.absent.insert(job.absent.end(), list.job.absent.begin(), list.job.absent.end());
       job.notes.insert(job.notes.end(), list.job.notes.begin(), list.job.notes.end());
       job.partial = job.partial || list.job.partial;
       job.all += list.job.all;
@@ -109,21 +111,23 @@ class SetReader {
       job.ranks.push_back(of.job.ranks[at]);
       job.groups.push_back(of.job.groups[at]);
       used_.insert(PartName(of, at));
-      if (problems_[i] == kMissing) missing.push_back(NameOf(ranks_[i]));
-      if (!problems_[i].empty() && problems_[i] != kMissing) job.notes.push_back(problems_[i]);
+      if (mapped[i].lacks_part) missing.push_back(NameOf(ranks_[i]));
+      if (!problems_[i].empty()) job.notes.push_back(problems_[i]);
     }
-    if (!missing.empty()) {
+    if (missing.size() == 1) {
       job.notes.push_back(
-          fmt::format("{}: no part of {} of {} ranks: {}; run their shards, then merge again",
-                      recipe_.name, missing.size(), ranks_.size(), SomeOf(missing)));
+          fmt::format("{}: {}: its part is missing; run its shard, then merge again", recipe_.name,
+                      missing.front()));
+    } else if (!missing.empty()) {
+      job.notes.push_back(fmt::format(
+          "{}: the parts of {} of {} ranks are missing: {}; run their shards, then merge again",
+          recipe_.name, missing.size(), ranks_.size(), SomeOf(missing)));
     }
     set.mapped = Together(job, std::move(mapped));
     return set;
   }
 
  private:
-  static constexpr std::string_view kMissing = "missing";
-
   std::string NameOf(const ListedRank& rank) const {
     const JobFile& list = lists_[rank.list];
     const std::int64_t number = list.job.ranks[rank.at];
@@ -188,22 +192,48 @@ class SetReader {
   void ReadRank(std::size_t i, bool in_outline, MappedRank& mapped) {
     const ListedRank& rank = ranks_[i];
     const fs::path* path = parts_.Find(PartName(lists_[rank.list], rank.at));
-    mapped.failed = path == nullptr;
-    if (path == nullptr) {
-      problems_[i] = kMissing;
-      return;
-    }
+    mapped = {};
+    mapped.failed = mapped.lacks_part = path == nullptr;
+    if (path == nullptr) return;
     try {
       const io::InputText content(*path, io::Content::kAsIs);
       std::string_view text = content.text();
       PartFile file = TakeSealed<PartFile>(text);
-      mapped = {nullptr, std::move(file.notes), file.partial, file.failed, file.captures};
+      const std::string_view head = content.text().substr(0, content.text().size() - text.size());
+      CheckOrigin(file.origin, OriginOf(lists_[rank.list], rank.at));
+      CheckMember(file.member);
+      mapped = {nullptr, std::move(file.notes), file.partial,          file.failed,
+                false,   file.captures,         std::move(file.member)};
       if (mapped.failed) return;
-      mapped.part = recipe_.decode(in_outline ? file.outline : TakeSealed<WholePart>(text).part);
+      if (in_outline) {
+        mapped.part = recipe_.decode(file.outline);
+        return;
+      }
+      const auto whole = TakeSealed<WholePart>(text);
+      if (whole.of != Checksum(head) || !text.empty())
+        Fail(ErrorKind::kCorrupt, "damaged: its halves are of different parts");
+      mapped.part = recipe_.decode(whole.part);
     } catch (const Error& error) {
       if (!IsBadInput(error)) throw;
+      mapped = {};
       mapped.failed = true;
-      problems_[i] = fmt::format("{}: {}; the rank is left out", path->string(), error.what());
+      problems_[i] = fmt::format("{}: {}; {} is left out, run its shard again", path->string(),
+                                 error.what(), NameOf(rank));
+    }
+  }
+
+  // A part that was copied over another one, renamed, or made of a capture that is another by now.
+  static void CheckOrigin(const PartOrigin& is, const PartOrigin& wanted) {
+    const auto fail = [](const std::string& what) {
+      Fail(ErrorKind::kCorrupt, "not what its name says: {}", what);
+    };
+    if (is.recipe != wanted.recipe) fail("it is of " + Printable(is.recipe));
+    if (is.rank != wanted.rank) fail("it is of rank " + RankName(is.rank));
+    if (is.capture != wanted.capture) fail("it is of the capture " + Printable(is.capture));
+    if (is.arguments != wanted.arguments) fail("it was made with other options");
+    if (is.state != wanted.state) {
+      Fail(ErrorKind::kCorrupt,
+           "of an earlier run or another job: the files of its capture are others now");
     }
   }
 
@@ -213,7 +243,7 @@ class SetReader {
   std::set<std::string>& used_;
   std::vector<JobFile> lists_;
   std::vector<ListedRank> ranks_;
-  std::vector<std::string> problems_;  // of each; empty: none
+  std::vector<std::string> problems_;  // of each whose part is there, but of no use; empty: none
 };
 
 }  // namespace

@@ -18,9 +18,12 @@ namespace fs = std::filesystem;
 void AddFile(const fs::path& path, const fs::path& from, std::vector<SourceFile>& sources) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-  sources.push_back({path.lexically_relative(from).string(), status.st_size,
-                     status.st_mtim.tv_sec * kNsPerSecond + status.st_mtim.tv_nsec, status.st_ino});
+  const auto ns = [](const timespec& time) {
+    constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+    return time.tv_sec * kNsPerSecond + time.tv_nsec;
+  };
+  sources.push_back({path.lexically_relative(from).string(), status.st_size, ns(status.st_mtim),
+                     ns(status.st_ctim), status.st_ino});
 }
 
 }  // namespace

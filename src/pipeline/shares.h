@@ -15,7 +15,9 @@ namespace mpa {
 struct SourceFile {
   std::string name;  ///< from the capture on
   std::int64_t bytes = 0;
-  std::int64_t changed = 0;  ///< ns, on the clock of its file system
+  /// In ns, on the clock of its file system: of its content, and of that or anything else, which
+  /// copies and touch(1) cannot set.
+  std::int64_t changed = 0, status_changed = 0;
   std::uint64_t inode = 0;
 
   bool operator==(const SourceFile&) const = default;

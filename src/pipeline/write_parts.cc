@@ -65,13 +65,15 @@ void RemoveOlderLists(const JobFile& file, const fs::path& directory) {
   }
 }
 
-JobFile JobFileOf(const RecipeRun& run, const ClusterRequest& request, const FoundRanks& found) {
+JobFile JobFileOf(const RecipeRun& run, const ClusterRequest& request, const FoundRanks& found,
+                  const std::vector<std::vector<SourceFile>>& sources) {
   std::error_code ignored;
   const fs::path directory = fs::canonical(request.directory, ignored);
   JobFile file{.recipe = std::string(run.recipe->name),
                .arguments = run.arguments,
                .step = request.step,
-               .job = JobOf(found, request)};
+               .job = JobOf({run}, found, request)};
+  for (const std::vector<SourceFile>& of_rank : sources) file.states.push_back(StateOf(of_rank));
   for (const FoundRank& rank : found.ranks) {
     file.captures.push_back((WayTo(directory, rank.input) / rank.input.path.filename()).string());
     file.labels.push_back(IsRankLabel(rank.rank) ? RankName(rank.rank) : "");
@@ -79,13 +81,15 @@ JobFile JobFileOf(const RecipeRun& run, const ClusterRequest& request, const Fou
   return file;
 }
 
-bool IsUpToDate(const fs::path& path, const std::vector<SourceFile>& sources) {
+bool IsUpToDate(const fs::path& path, const PartOrigin& origin,
+                const std::vector<SourceFile>& sources) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return false;
   try {
     const io::InputText file(path, io::Content::kAsIs);
     std::string_view text = file.text();
-    const bool is_same = TakeSealed<PartFile>(text).sources == sources;
+    const auto made = TakeSealed<PartFile>(text);
+    const bool is_same = made.origin == origin && made.sources == sources;
     TakeSealedText(WholePart::kMark, text);
     return is_same && text.empty();
   } catch (const Error& error) {
@@ -131,7 +135,7 @@ WrittenShard WriteShard(const std::vector<RecipeRun>& runs, const ClusterRequest
   const ReplacedFiles files(shard.directory);
   std::vector<JobFile> jobs;
   for (const RecipeRun& run : runs) {
-    jobs.push_back(JobFileOf(run, request, found));
+    jobs.push_back(JobFileOf(run, request, found, sources));
     jobs.back().place = static_cast<std::uint32_t>(jobs.size() - 1);
     written.lists.push_back(files.Write(JobName(jobs.back()), Sealed(jobs.back())));
     RemoveOlderLists(jobs.back(), shard.directory);
@@ -142,12 +146,14 @@ WrittenShard WriteShard(const std::vector<RecipeRun>& runs, const ClusterRequest
   ParallelFor(mine.size(), [&](std::size_t i) {
     const FoundRank& rank = found.ranks[mine[i]];
     std::vector<RecipeRun> open;
-    std::vector<std::string> names;
+    std::vector<std::size_t> of_open;  // the run
     for (std::size_t run = 0; run < runs.size(); ++run) {
       const std::string name = PartName(jobs[run], mine[i]);
-      if (!shard.fresh && IsUpToDate(shard.directory / name, sources[mine[i]])) continue;
+      if (!shard.fresh &&
+          IsUpToDate(shard.directory / name, OriginOf(jobs[run], mine[i]), sources[mine[i]]))
+        continue;
       open.push_back(runs[run]);
-      names.push_back(name);
+      of_open.push_back(run);
     }
     if (open.empty()) {
       ++kept;
@@ -158,13 +164,17 @@ WrittenShard WriteShard(const std::vector<RecipeRun>& runs, const ClusterRequest
     for (std::size_t run = 0; run < open.size(); ++run) {
       MappedRank& made = mapped[i][run];
       const Recipe& recipe = *open[run].recipe;
-      PartFile file{sources[mine[i]], made.notes, made.partial, made.failed, made.captures, ""};
+      const JobFile& job = jobs[of_open[run]];
+      PartFile file{OriginOf(job, mine[i]), sources[mine[i]], made.notes, made.partial, made.failed,
+                    made.captures,          made.member,      ""};
       WholePart whole;
       const RankPart part{rank.rank, std::exchange(made.part, nullptr)};
       if (!made.failed) whole.part = recipe.encode(part);
       if (!made.failed && recipe.encode_outline != nullptr)
         file.outline = recipe.encode_outline(part);
-      files.Write(names[run], Sealed(file) + Sealed(whole));
+      const std::string head = Sealed(file);
+      whole.of = Checksum(head);
+      files.Write(PartName(job, mine[i]), head + Sealed(whole));
     }
   });
   written.ranks = mine.size();

@@ -125,7 +125,7 @@ Json Arranged(const Json& operators) {
 }
 
 void ReadTransfers(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
-  Json document = io::ReadJson(file.path);
+  Json document = io::ReadJson(file.path, io::kMostCommunication);
   if (!document.is_object()) return;
   const bool is_flat = std::ranges::any_of(document, [](const Json& member) {
     return member.is_object() && member.contains(kBandwidths);
@@ -189,7 +189,7 @@ void AddLinks(const std::string& key, const Json& links, std::vector<MatrixEntry
 }
 
 void ReadMatrix(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
-  const Json document = io::ReadJson(file.path);
+  const Json document = io::ReadJson(file.path, io::kMostCommunication);
   if (!document.is_object()) return;
   for (const auto& [key, kinds] : document.items()) {
     CommunicationStep& step = SummaryOf(key, trace);

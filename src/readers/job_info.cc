@@ -3,8 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 
 #include "mpa/capture/recorded_settings.h"
 #include "mpa/io/json_document.h"
@@ -14,10 +15,10 @@ namespace mpa::readers {
 
 void AddJobGroups(const nlohmann::json& parallel_group_info, JobInfo& job) {
   if (!parallel_group_info.is_object()) return;
+  std::unordered_set<std::string> known;
+  for (const JobGroup& group : job.groups) known.insert(group.id);
   for (const auto& [id, info] : parallel_group_info.items()) {
-    const bool known = std::ranges::any_of(
-        job.groups, [&key = id](const JobGroup& group) { return group.id == key; });
-    if (known) continue;
+    if (!known.insert(id).second) continue;
     JobGroup& group = job.groups.emplace_back();
     group.id = id;
     const auto& name = io::Member(info, "group_name");
@@ -68,17 +69,22 @@ void SetPipeline(const nlohmann::json& pp_info, JobInfo& job) {
 
 void NameProcessGroups(const nlohmann::json& parallel_group_info, RankTrace& trace) {
   if (!parallel_group_info.is_object()) return;
+  constexpr std::string_view kBefore = "Group ", kBehind = " Communication";
   CommGroups& groups = trace.comm_groups;
   for (std::size_t i = 0; i < groups.Size(); ++i) {
-    const std::string_view name = trace.strings.View(groups.name[i]);
-    for (const auto& [id, info] : parallel_group_info.items()) {
-      if (name != id && name != "Group " + id + " Communication") continue;
-      const auto& ranks = io::Member(info, "global_ranks");
-      if (ranks.is_array()) groups.ranks[i] = static_cast<std::int32_t>(ranks.size());
-      const auto& group_name = io::Member(info, "group_name");
-      if (!group_name.is_string()) continue;
-      groups.process_group[i] = trace.strings.Intern(group_name.get_ref<const std::string&>());
+    const std::string name(trace.strings.View(groups.name[i]));
+    auto found = parallel_group_info.find(name);
+    if (found == parallel_group_info.end() && name.starts_with(kBefore) &&
+        name.ends_with(kBehind) && name.size() > kBefore.size() + kBehind.size()) {
+      found = parallel_group_info.find(
+          name.substr(kBefore.size(), name.size() - kBefore.size() - kBehind.size()));
     }
+    if (found == parallel_group_info.end()) continue;
+    const auto& ranks = io::Member(*found, "global_ranks");
+    if (ranks.is_array()) groups.ranks[i] = static_cast<std::int32_t>(ranks.size());
+    const auto& group_name = io::Member(*found, "group_name");
+    if (!group_name.is_string()) continue;
+    groups.process_group[i] = trace.strings.Intern(group_name.get_ref<const std::string&>());
   }
 }
 

@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mpa/base/error.h"
+
 namespace mpa {
 namespace {
 
 using Values = std::vector<std::pair<TimeNs, std::int64_t>>;
+
+constexpr TimeNs kLargestSum = TimeNs{1} << 55;  // a year
 
 // The value at position `quarters` / 4 x (count - 1), from 0, on the line between its neighbours.
 double Quartile(const Values& values, std::int64_t count, std::int64_t quarters) {
@@ -60,6 +64,22 @@ void DurationSample::Merge(const DurationSample& other) {
   merged.insert(merged.end(), a, values_.end());
   values_ = std::move(merged);
   sums_.Add(other.sums_);
+}
+
+void DurationSample::Check() const {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;  // durations in a capture
+  bool holds =
+      sums_.count >= 0 && sums_.count < kMost && sums_.sum >= 0 && sums_.min >= 0 && sums_.max >= 0;
+  // Any sum of them is a number.
+  long double sum = static_cast<long double>(sums_.sum);
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const auto& [value, times] = values_[i];
+    holds = holds && IsDuration(value) && times > 0 && times < kMost &&
+            (i == 0 || values_[i - 1].first < value);
+    sum += static_cast<long double>(value) * static_cast<long double>(times);
+  }
+  if (!holds || sum > static_cast<long double>(kLargestSum))
+    Fail(ErrorKind::kCorrupt, "the part holds durations that are none");
 }
 
 DurationStats StatsOf(const DurationSample& sample) {

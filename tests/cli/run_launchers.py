@@ -175,7 +175,7 @@ class Mpi(Real):
         """Process `rank` is named, and so are the ranks of its share."""
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertRegex(done.stderr, rf"warning: process {rank} of 4 \(\S+\): .*; ranks of its share are missing")
-        self.assertIn("no part of 2 of 8 ranks: " + ", ".join(f"rank {number}" for number in ranks), done.stderr)
+        self.assertIn("the parts of 2 of 8 ranks are missing: " + ", ".join(f"rank {number}" for number in ranks), done.stderr)
 
     def parts_of(self, process):
         return {int(re.search(r"rank(\d+)", path.name)[1]) for path in (self.scratch / f"of_{process}/parts").glob("*.part")}

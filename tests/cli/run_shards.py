@@ -19,6 +19,7 @@ import sys
 import time
 import zipfile
 from pathlib import Path
+from random import Random
 
 from cli import Cli, main
 from captures import build_job
@@ -183,14 +184,140 @@ class Shards(Shared):
             next(self.parts.glob(f"*.rank{rank}-*")).unlink()
         done, merged = self.merge()
         self.assertEqual(done.code, 5)
-        self.assertIn("no part of 2 of 8 ranks: rank 2, rank 6", "\n".join(done.warnings))
+        self.assertIn("the parts of 2 of 8 ranks are missing: rank 2, rank 6", "\n".join(done.warnings))
         self.assertTrue(merged)
 
     def test_a_shard_that_did_not_run(self):
         self.assertEqual(self.run_tool("-m", "hccl_sum", "-d", self.job, "--shard", "1/4", "-o", self.parts).code, 0)
         done, _ = self.merge()
         self.assertEqual(done.code, 5)
-        self.assertIn("no part of 6 of 8 ranks", "\n".join(done.warnings))
+        self.assertIn("the parts of 6 of 8 ranks are missing", "\n".join(done.warnings))
+
+    def test_a_rank_without_a_part_was_captured(self):
+        """The late rank, whose part is missing: the others saw it come last."""
+        self.make("-m", "slow_rank")
+        self.make("advisor", "all")
+        for part in self.parts.glob("*.rank5-*"):
+            part.unlink()
+        done, _ = self.merge()
+        self.assertEqual(done.code, 5)
+        self.assertIn("slow_rank: rank 5: its part is missing; run its shard, then merge again",
+                      "\n".join(done.warnings))
+        self.assertIn("rank 5 (its part is missing)", done.out)
+        self.assertIn("7 of 8 ranks read", done.out)
+        self.assertNotIn("not captured", done.out)
+        self.assertNotIn("ranks captured", done.out)
+
+    def part_of(self, rank, recipe="hccl_sum"):
+        return next(self.parts.glob(f"{recipe}.rank{rank}-*"))
+
+    def test_parts_say_what_they_are_of(self):
+        """Files that were renamed: each is named, with what it is, and its rank left out."""
+        self.make("-m", RECIPES + ",compute_op_sum")
+        whole = {path: path.read_bytes() for path in self.parts.iterdir()}
+        for recipe, target, source, what in (
+                ("compute_op_sum", self.part_of(3, "compute_op_sum"), self.part_of(3), "it is of hccl_sum"),
+                ("hccl_sum", self.part_of(3), self.part_of(4), "it is of rank 4"),
+                ("slow_rank", self.part_of(3, "slow_rank"), self.part_of(3, "cluster_time_summary"),
+                 "it is of cluster_time_summary")):
+            target.write_bytes(whole[source])
+            done = self.run_tool("merge", self.parts, "-m", recipe, "-o", self.scratch / "merged")
+            self.assertEqual(done.code, 5, (what, done.err))
+            (warning,) = [line for line in done.warnings if target.name in line]
+            self.assertIn(f"not what its name says: {what}; rank 3 is left out, run its shard again", warning)
+            target.write_bytes(whole[target])
+        head, rest = (whole[self.part_of(rank)] for rank in (3, 4))
+        cut = head.index(b"msprof-analyze whole part") - 8, rest.index(b"msprof-analyze whole part") - 8
+        self.part_of(3).write_bytes(head[:cut[0]] + rest[cut[1]:])
+        done, _ = self.merge()
+        self.assertEqual(done.code, 5)
+        self.assertIn("its halves are of different parts", "\n".join(done.warnings))
+        # A shard that runs again does not keep them.
+        self.make("-m", RECIPES + ",compute_op_sum")
+        self.assertEqual({path: path.read_bytes() for path in self.parts.iterdir()}, whole)
+
+    def test_parts_of_an_earlier_run(self):
+        """The captures are replaced by those of the next run, with the old times, as copies have them; one shard runs."""
+        self.make("-m", "hccl_sum")
+        for path in [path for path in self.job.rglob("*") if path.is_file()]:
+            status = path.stat()
+            path.write_bytes(path.read_bytes())
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        done = self.run_tool("-m", "hccl_sum", "-d", self.job, "--shard", "0/2", "-o", self.parts)
+        self.assertNotIn("up to date", "\n".join(done.err))
+        done, _ = self.merge()
+        self.assertEqual(done.code, 5)
+        old = [line for line in done.warnings if "of an earlier run or another job" in line]
+        self.assertEqual(len(old), 4, done.warnings)
+
+    def test_parts_of_another_build(self):
+        out, _ = self.direct()
+        commit = self.run_tool("--version").out.split("commit")[1].split()[0]
+        if commit == "unknown":
+            self.skipTest("the sources were no checkout of git")
+        self.make("-m", RECIPES)
+        part = self.part_of(3)
+        whole = part.read_bytes()
+        other = commit[:-1] + ("0" if commit[-1] != "0" else "1")
+        part.write_bytes(whole.replace(commit.encode(), other.encode()))
+        done, _ = self.merge()
+        self.assertEqual(done.code, 5)
+        self.assertIn(f"made by a build of commit {other}", "\n".join(done.warnings))
+        self.make("-m", RECIPES)
+        self.assertEqual((self.merge()[0].out, part.read_bytes()), (out, whole))
+
+    def test_parts_of_two_jobs(self):
+        """Both lists are of the same recipe and options, and no rank is in both."""
+        self.make("-m", "hccl_sum")
+        other = self.scratch / "other"
+        (capture,) = [path for path in self.job.iterdir() if path.name.startswith("rank7_")]
+        shutil.copytree(capture, other / "rank8_ascend_pt")
+        (database,) = other.rglob("*_7.db")
+        database = database.rename(database.with_name("ascend_pytorch_profiler_8.db"))
+        with sqlite3.connect(database) as connection:
+            connection.execute("UPDATE RANK_DEVICE_MAP SET rankId = 8")
+            for table in ("TASK", "COMMUNICATION_OP", "PYTORCH_API", "STEP_TIME", "SESSION_TIME_INFO"):
+                begin, end = ("startTimeNs", "endTimeNs") if table == "SESSION_TIME_INFO" else ("startNs", "endNs")
+                day = SECONDS_OF_A_DAY * 10**9
+                connection.execute(f"UPDATE {table} SET {begin} = {begin} + {day}, {end} = {end} + {day}")
+        done = self.run_tool("-m", "hccl_sum", "-d", other, "--shard", "0/1", "-o", self.parts)
+        self.assertEqual(done.code, 0, done.err)
+        done, _ = self.merge()
+        self.assertEqual(done.code, 5, done.err)
+        (warning,) = [line for line in done.warnings if "another job" in line]
+        self.assertIn("rank 8 is left out, it is of another job than the other 8 captures: it begins 24.0 hours after",
+                      warning)
+
+    def test_forged_parts(self):
+        """Bytes that change, are lost or are added anywhere: the numbers are those of the whole parts, or the exit code
+        says that they are not."""
+        out, _ = self.direct()
+        self.make("-m", RECIPES)
+        random = Random(12)
+        whole = {path: path.read_bytes() for path in sorted(self.parts.iterdir())}
+        for number in range(60):
+            changed = random.sample(sorted(whole), 3)
+            for path in changed:
+                content = bytearray(whole[path])
+                at = random.randrange(len(content))
+                how = random.randrange(4)
+                if how == 0:
+                    content[at] ^= 1 << random.randrange(8)
+                elif how == 1:
+                    del content[at:]
+                elif how == 2:
+                    content[at:at] = random.randbytes(random.randrange(1, 9))
+                else:
+                    content = bytearray(whole[random.choice(sorted(whole))])
+                path.write_bytes(content)
+            done, _ = self.merge()
+            is_whole = all(path.read_bytes() == whole[path] for path in changed)
+            self.assertIn(done.code, (0, 3, 5), (number, changed, done.err))
+            self.assertEqual(done.code == 0, is_whole, (number, changed, done.err))
+            if is_whole:
+                self.assertEqual(done.out, out)
+            for path in changed:
+                path.write_bytes(whole[path])
 
     def test_damaged_parts_are_named(self):
         self.make("-m", "hccl_sum")
@@ -345,7 +472,7 @@ class Launched(Shared):
             self.assertIn("of 4 shares are done", err)
         done, _ = self.merge(self.scratch / "launched/parts")
         self.assertEqual(done.code, 5)
-        self.assertIn("no part of 2 of 8 ranks", "\n".join(done.warnings))
+        self.assertIn("the parts of 2 of 8 ranks are missing", "\n".join(done.warnings))
         # A restart, with another number of the step.
         printed = self.launch({**self.SRUN, "SLURM_STEP_ID": 1}, *options)
         self.assertEqual(printed, [self.direct()[0]])
@@ -361,7 +488,7 @@ class Launched(Shared):
         last = self.start(3, self.SRUN, *options)
         out, err = last.communicate()
         self.assertEqual(last.returncode, 5, err)
-        self.assertIn("no part of 2 of 8 ranks: rank 2, rank 6", err)
+        self.assertIn("the parts of 2 of 8 ranks are missing: rank 2, rank 6", err)
         self.assertRegex(err, rf"left out: .*rank2-\w+\.{OTHER_VERSION}\.")
         self.assertTrue(out)
 

@@ -54,10 +54,12 @@ std::optional<std::size_t> FindInstance(const Lateness& lateness, const JobColle
 
 Lateness FindLateness(const JobCollectives& ranks);
 
-/// "2 of 8 ranks captured"; "2 ranks captured, not all of the job"; empty: all are captured.
+/// "2 of 8 ranks captured"; "2 ranks captured, not all of the job"; "read" where others were
+/// captured, too, see rank_absence.h; empty: all are.
 std::string CoverageText(const Lateness& lateness);
 
-/// "rank 5 (not captured)", "rank 3", "a rank that was not captured"; of many the first ones.
+/// "rank 5 (not captured)", "rank 3", "a rank that was not captured"; of many the first ones. See
+/// AbsenceText() for other words than "not captured".
 std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured);
 
 /// "rank 7 arrived 509.5 us after the second-to-last rank", at the worst of its instances.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/nesting.h"
@@ -42,11 +43,16 @@ class CallSites {
 
  private:
   std::int32_t TrackOf(const Piece& piece) const;
+  void FindFrames();
+  void FindStacks();
 
   const RankTrace& trace_;
   TimeNs offset_;
   Nesting frames_;
   std::optional<Nesting> ops_;  // of captures with call stacks
+  // By row, of it and all around it: the innermost with a line of the program itself and with one
+  // of a library, of operators the innermost with a stack; -1: none. Nests may be thousands deep.
+  std::vector<std::int32_t> own_frame_, library_frame_, op_with_stack_;
 };
 
 /// Operators are issued from many lines of a program; what holds it up is at one.

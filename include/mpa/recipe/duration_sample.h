@@ -36,9 +36,13 @@ class DurationSample {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(values_, sums_);
+    Check();
   }
 
  private:
+  // Throws Error (kCorrupt) for what no durations come to.
+  void Check() const;
+
   std::vector<std::pair<TimeNs, std::int64_t>> values_;
   DurationSums sums_;
 };

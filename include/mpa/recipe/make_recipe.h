@@ -50,11 +50,17 @@ void AddRowsOfRanks(const std::vector<OfRank<Part>>& ranks, std::vector<Row> Par
   report.sheets.push_back(std::move(list).Take());
 }
 
+/// Nothing to check: whatever the bytes of a part say can be reduced.
+inline constexpr auto kChecksNothing = [](const auto&) {};
+
 /// A recipe of two functions, for parts of any type that part_bytes.h can write:
 ///   Part kMap(const RankTrace&, const RecipeArguments&);
 ///   void kReduce(const std::vector<OfRank<Part>>&, const RecipeArguments&, OutputSelection,
 ///   Report&);
-template <auto kMap, auto kReduce>
+/// and of a third for parts that were read from files, which may hold anything:
+///   void kCheck(const Part&);
+/// It throws Error (kCorrupt) for a position that is in no list, and whatever else kReduce trusts.
+template <auto kMap, auto kReduce, auto kCheck = kChecksNothing>
 Recipe MakeRecipe(RecipeInfo info) {
   using Part =
       decltype(kMap(std::declval<const RankTrace&>(), std::declval<const RecipeArguments&>()));
@@ -79,7 +85,9 @@ Recipe MakeRecipe(RecipeInfo info) {
     return ToBytes(*static_cast<const Part*>(part.part.get()));
   };
   recipe.decode = [](std::string_view bytes) -> std::shared_ptr<const void> {
-    return std::make_shared<const Part>(FromBytes<Part>(bytes));
+    auto part = std::make_shared<const Part>(FromBytes<Part>(bytes));
+    kCheck(*part);
+    return part;
   };
   return recipe;
 }

@@ -10,8 +10,11 @@
 #include <cereal/types/tuple.hpp>
 #include <cereal/types/utility.hpp>
 #include <cereal/types/vector.hpp>
+#include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -19,13 +22,15 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/fields.h"
+#include "mpa/base/time.h"
 
 /// Parts of recipes as bytes, with the library cereal. A plain struct is the list of its fields. A
 /// type that is not plain, or has more to check, has a function
 /// `template <class Archive> void serialize(Archive& archive, Type& value)`. Enumerations have a
 /// function `constexpr Enum LastOf(Enum)` that returns their last value. Numbers are little-endian.
 /// What is read is checked: no list is longer than the bytes that follow, no truth value is
-/// neither, no value of an enumeration is unknown.
+/// neither, no value of an enumeration is unknown, no number is beyond all that occur. What depends
+/// on the recipe, such as positions in lists, its own check looks at; see MakeRecipe().
 namespace mpa {
 
 static_assert(std::endian::native == std::endian::little);
@@ -72,6 +77,16 @@ template <typename T>
 requires(std::is_arithmetic_v<T> &&
          !std::same_as<T, bool>) void CEREAL_LOAD_FUNCTION_NAME(PartReader& reader, T& value) {
   reader.Read(&value, sizeof(value));
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!std::isfinite(value)) Fail(ErrorKind::kCorrupt, "the part holds a number that is none");
+  } else if constexpr (std::same_as<T, std::int64_t>) {
+    // Nothing is larger than the time of an event; the limits of the type stand for what is
+    // unknown.
+    const bool is_limit =
+        value == std::numeric_limits<T>::max() || value == std::numeric_limits<T>::min();
+    if (!is_limit && !IsTime(value))
+      Fail(ErrorKind::kCorrupt, "the part holds a number that nothing has");
+  }
 }
 
 inline void CEREAL_LOAD_FUNCTION_NAME(PartReader& reader, bool& value) {

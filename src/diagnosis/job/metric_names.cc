@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "mpa/base/rank_absence.h"
 #include "mpa/base/rank_names.h"
 
 namespace mpa {
@@ -46,7 +47,8 @@ std::string MetricText(const Metric& metric, Language language) {
 
 std::string RanksText(const std::vector<std::int64_t>& ranks, Language language) {
   const bool chinese = language == Language::kChinese;
-  if (ranks.empty()) return chinese ? "未采集的卡" : "a rank not captured";
+  if (ranks.empty())
+    return fmt::format(fmt::runtime(chinese ? "{}的卡" : "a rank {}"), AbsenceText({}, chinese));
   if (*std::ranges::min_element(ranks) < 0)
     return chinese ? "编号未知的卡" : "ranks without a number";
   // More say nothing at a glance.

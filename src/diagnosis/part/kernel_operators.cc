@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "mpa/measure/nesting.h"
 #include "mpa/model/launches.h"
@@ -16,26 +17,36 @@ namespace {
 class OutermostOperators {
  public:
   explicit OutermostOperators(const RankTrace& trace)
-      : trace_(trace), launches_(trace), spans_(OpSpans(trace)) {}
+      : trace_(trace),
+        launches_(trace),
+        spans_(OpSpans(trace)),
+        outermost_(trace.host_ops.Size(), Nesting::kNone) {
+    for (const std::uint32_t row : spans_.InOrder()) {  // outer ones first
+      if (const std::int64_t outer = spans_.Parent(row); outer != Nesting::kNone)
+        outermost_[row] = outermost_[static_cast<std::size_t>(outer)];
+      if (outermost_[row] == Nesting::kNone &&
+          trace.strings.View(trace.host_ops.name[row]).starts_with("aten::"))
+        outermost_[row] = row;
+    }
+  }
 
   // The row of the operator; empty: none asked for the kernel.
   std::optional<std::size_t> Of(std::size_t kernel) const {
     const auto launch = launches_.Find(trace_.kernels.link[kernel]);
     if (!launch) return std::nullopt;
     const TimeNs time = trace_.launches.host_time[*launch];
-    std::optional<std::size_t> outermost;
-    std::int64_t op = spans_.FindEnclosing({time, time, trace_.launches.host_track[*launch]});
-    for (; op != Nesting::kNone; op = spans_.Parent(static_cast<std::size_t>(op))) {
-      const auto row = static_cast<std::size_t>(op);
-      if (trace_.strings.View(trace_.host_ops.name[row]).starts_with("aten::")) outermost = row;
-    }
-    return outermost;
+    const std::int64_t op = spans_.FindEnclosing({time, time, trace_.launches.host_track[*launch]});
+    if (op == Nesting::kNone) return std::nullopt;
+    const std::int64_t outermost = outermost_[static_cast<std::size_t>(op)];
+    if (outermost == Nesting::kNone) return std::nullopt;
+    return static_cast<std::size_t>(outermost);
   }
 
  private:
   const RankTrace& trace_;
   const LaunchIndex launches_;
   const Nesting spans_;
+  std::vector<std::int64_t> outermost_;  // by row, of it and all around it
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/collectives/check_collectives.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/collectives.h"
@@ -261,21 +262,6 @@ void Require(bool holds) {
 }
 
 void RequireTime(TimeNs start, TimeNs dur) { Require(IsTime(start) && IsDuration(dur)); }
-
-void CheckCollectives(const RankCollectives& collectives) {
-  const std::size_t rows = collectives.runs.rows.size();
-  Require(collectives.seen.size() == rows && collectives.last.size() == rows);
-  Require(collectives.own_rank_of_group.size() == collectives.runs.texts.size());
-  for (const RankRuns::Row& row : collectives.runs.rows) {
-    Require(std::max({row.group, row.name, row.type, row.data_type}) <
-            collectives.runs.texts.size());
-    RequireTime(row.start, row.dur);
-  }
-  for (const auto& seen : collectives.seen) {
-    for (const SeenPeer& peer : seen) Require(IsTime(peer.time) && IsTime(peer.begin));
-  }
-  for (const LastArrival& last : collectives.last) Require(IsTime(last.time));
-}
 
 void CheckAnalyzers(const AnalyzerRows& rows) {
   const auto check = [](const MovedRow::Moved& moved) {

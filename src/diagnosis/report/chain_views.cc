@@ -12,6 +12,7 @@
 #include "finding_json.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_absence.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/base/time.h"
 #include "mpa/diagnosis/job/metric_names.h"
@@ -280,8 +281,9 @@ class ChainText : Speaker {
     for (std::size_t i = 0; i < path.size(); ++i) {
       const std::string rank = path[i].rank >= 0 ? "rank " + RankName(path[i].rank)
                                                  : RanksText(finding_.ranks, language_);
-      const std::string who =
-          rank.empty() ? Fill({"a rank that was not captured", "未采集的卡"}) : rank;
+      const std::string who = rank.empty() ? Fill({"a rank that was {}", "{}的卡"},
+                                                  AbsenceText({}, language_ == Language::kChinese))
+                                           : rank;
       Add(i == 0 ? Wording{"path", "关键路径"} : Wording{},
           Fill({"{}: {} {} a step", "{}：{} 每个 step {}"}, who, CategoryOrName(path[i].name),
                Time(path[i].less)));

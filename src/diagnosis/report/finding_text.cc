@@ -11,6 +11,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_absence.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
@@ -215,10 +216,13 @@ std::string CaptureText(const Diagnosis& diagnosis, Language language) {
   const std::size_t count = diagnosis.ranks.size();
   std::string text = fmt::format("{}", count);
   if (diagnosis.world > static_cast<std::int64_t>(count))
-    text = Fill(language, {"{} of {}", "共 {1} 卡，采集 {0}"}, count, diagnosis.world);
+    text = Fill(language,
+                HasAbsentRanks() ? Wording{"{} of {}", "共 {1} 卡，读取 {0}"}
+                                 : Wording{"{} of {}", "共 {1} 卡，采集 {0}"},
+                count, diagnosis.world);
   text += InChinese(language) ? " 卡" : text == "1" ? " rank" : " ranks";
   if (diagnosis.world > static_cast<std::int64_t>(count) && !InChinese(language))
-    text += " captured";
+    text += HasAbsentRanks() ? " read" : " captured";
   const auto& steps = diagnosis.steps;
   if (steps.size() == 1) text += Fill(language, {", step {}", "，step {}"}, steps[0]);
   if (steps.size() > 1)

@@ -13,6 +13,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/time.h"
+#include "mpa/collectives/check_collectives.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/io/sqlite.h"
 #include "mpa/report/member_columns.h"
@@ -284,6 +285,8 @@ Verdict JudgeTimes(const RankFacts& facts) {
                "profiler_level=Level1");
 }
 
+void CheckTimesOfRank(const TimesOfRank& part) { CheckCollectives(part.collectives); }
+
 RecipeInfo TimesInfo() {
   RecipeInfo info;
   // Of the account what the device did, and of the host whether it compiled.
@@ -307,7 +310,7 @@ Recipe ClusterTimeSummary() {
   info.name = "cluster_time_summary";
   info.folder = "ClusterTimeSummary";
   info.summary = "where the time of each step of every rank went";
-  return MakeRecipe<MapTimes, ReduceTimeSummary>(std::move(info));
+  return MakeRecipe<MapTimes, ReduceTimeSummary, CheckTimesOfRank>(std::move(info));
 }
 
 Recipe ClusterTimeCompareSummary() {
@@ -324,7 +327,7 @@ Recipe ClusterTimeCompareSummary() {
        .value = RecipeParameter::Value::kText,
        .required = true}};
   info.earlier_results = ReadEarlierRows;
-  return MakeRecipe<MapTimes, ReduceTimeComparison>(std::move(info));
+  return MakeRecipe<MapTimes, ReduceTimeComparison, CheckTimesOfRank>(std::move(info));
 }
 
 }  // namespace mpa::recipes

@@ -89,7 +89,7 @@ class MemoryPictures {
                     .label = "ms",
                     .unit_of_places = "ms since the begin"};
     for (const Level& point : part.points) chart.at.push_back(InMs(point.time - part.begin));
-    const bool goes_on = part.end > part.points.back().time;
+    const bool goes_on = !part.points.empty() && part.end > part.points.back().time;
     if (goes_on) chart.at.push_back(InMs(part.end - part.begin));
     const auto add = [&](PageSeries series, auto bytes_of) {
       for (const Level& point : part.points) series.values.push_back(unit_(bytes_of(point)));

@@ -11,6 +11,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
+#include "mpa/collectives/check_collectives.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/amount.h"
@@ -322,6 +323,8 @@ CaptureRoles MapRlRoles(const RankTrace& trace, const RecipeArguments& arguments
   return roles;
 }
 
+void CheckRoles(const CaptureRoles& part) { CheckCollectives(part.collectives); }
+
 // Captures of different iterations are far apart.
 void NoteLongBubbles(const std::vector<IterationAccount>& accounts, Report& report) {
   for (const IterationAccount& account : accounts) {
@@ -353,7 +356,7 @@ void ReduceRlRoles(const Ranks& ranks, const RecipeArguments&, OutputSelection w
 namespace mpa::recipes {
 
 Recipe RlRoles() {
-  return MakeRecipe<rl_roles::MapRlRoles, rl_roles::ReduceRlRoles>(
+  return MakeRecipe<rl_roles::MapRlRoles, rl_roles::ReduceRlRoles, rl_roles::CheckRoles>(
       {.name = "rl_roles",
        .folder = "RlRoles",
        .summary = "roles of reinforcement learning: iterations, bubbles, and which to scale",

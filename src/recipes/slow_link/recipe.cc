@@ -10,6 +10,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
+#include "mpa/collectives/check_collectives.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
@@ -183,7 +184,7 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Output
 }  // namespace
 
 Recipe SlowLink() {
-  return MakeRecipe<MapSlowLink, ReduceSlowLink>(
+  return MakeRecipe<MapSlowLink, ReduceSlowLink, CheckCollectives>(
       {.name = "slow_link",
        .folder = "SlowLink",
        .summary = "collectives whose transfer takes longer than that of similar ones",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpa/collectives/check_collectives.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/duration_sample.h"
 #include "mpa/recipe/job_collectives.h"
@@ -110,7 +111,7 @@ void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, OutputSelection 
 }  // namespace
 
 Recipe SlowRank() {
-  return MakeRecipe<MapSlowRank, ReduceSlowRank>(
+  return MakeRecipe<MapSlowRank, ReduceSlowRank, CheckCollectives>(
       {.name = "slow_rank",
        .folder = "SlowRankAnalysis",
        .summary = "ranks for which others waited in collectives",

@@ -120,7 +120,7 @@ Verdict JudgeCannApiSum(const RankFacts& facts) {
 }  // namespace
 
 Recipe CannApiSum() {
-  return SumRecipe<MapCannApiSum, CannApiSheets, AddCannApiLines>(
+  return SumRecipe<MapCannApiSum, CannApiSheets, AddCannApiLines, 1>(
       {.name = "cann_api_sum",
        .folder = "CannApiSum",
        .summary = "how long the host spent in calls of CANN",

@@ -48,13 +48,14 @@ Part MapComputeOpSum(const RankTrace& trace, const RecipeArguments& arguments) {
   if (kernels.Empty() && !trace.is_one_step) {
     part.by.front() = RecordedSums(trace.kernel_statistics, texts);
   }
+  part.by.emplace_back();
   if (arguments.contains(kWithoutNames)) return part;
-  part.by.push_back(GroupBy(
+  part.by.back() = GroupBy(
       kernels.dur,
       [&](std::size_t i) {
         return std::array{kernels.name[i], kernels.op_type[i], kernels.core[i], kernels.shapes[i]};
       },
-      texts));
+      texts);
   return part;
 }
 
@@ -129,7 +130,7 @@ Verdict JudgeComputeOpSum(const RankFacts& facts) {
 }  // namespace
 
 Recipe ComputeOpSum() {
-  return SumRecipe<MapComputeOpSum, ComputeOpSheets, AddComputeOpLines>(
+  return SumRecipe<MapComputeOpSum, ComputeOpSheets, AddComputeOpLines, 2, 4>(
       {.name = "compute_op_sum",
        .folder = "ComputeOpSum",
        .summary = "how long compute kernels ran, by type and by name",

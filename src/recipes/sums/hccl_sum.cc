@@ -129,7 +129,7 @@ void AddHcclLines(SumTables& tables, Report& report) {
 }  // namespace
 
 Recipe HcclSum() {
-  return SumRecipe<MapHcclSum, HcclSheets, AddHcclLines>(
+  return SumRecipe<MapHcclSum, HcclSheets, AddHcclLines, 1, 1, 2>(
       {.name = "hccl_sum",
        .folder = "HcclSum",
        .summary = "how long communication operators ran, and which took longest",

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/recipe/rank_lines.h"
@@ -297,6 +298,13 @@ void ReduceMstxSum(const MarkedRanks& ranks, const RecipeArguments&, OutputSelec
   AddMstxNotes(ranks, report);
 }
 
+void CheckMarkedSpans(const MarkedSpans& part) {
+  for (const MarkedSpan& span : part.spans) {
+    if (span.name >= part.names.size())
+      Fail(ErrorKind::kCorrupt, "the part names a span by a text that it does not contain");
+  }
+}
+
 Verdict JudgeMstxSum(const RankFacts& facts) {
   return JudgeReadable(facts)
       .RefuseKineto(facts, "have no mstx marks")
@@ -313,7 +321,7 @@ namespace mpa::recipes {
 using namespace mstx;
 
 Recipe MstxSum() {
-  return MakeRecipe<MapMstxSum, ReduceMstxSum>(
+  return MakeRecipe<MapMstxSum, ReduceMstxSum, CheckMarkedSpans>(
       {.name = "mstx_sum",
        .folder = "MstxSum",
        .summary = "how long the marks and ranges of the program took, on the host and the device",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
@@ -76,6 +77,14 @@ Groups GroupsOf(Durations durations) {
     groups.emplace_back(key, DurationSample(std::move(values)));
   }
   return groups;
+}
+
+void CheckSums(const Part& part, std::span<const std::size_t> texts) {
+  bool holds = part.by.size() == texts.size();
+  for (std::size_t by = 0; holds && by < part.by.size(); ++by) {
+    for (const auto& [key, sample] : part.by[by]) holds = holds && key.texts.size() == texts[by];
+  }
+  if (!holds) Fail(ErrorKind::kCorrupt, "the part holds other sums than those of the recipe");
 }
 
 std::vector<GroupRow> RowsOf(const SumSheet& sheet, const Ranks& ranks) {

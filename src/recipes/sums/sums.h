@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -150,11 +152,15 @@ class SumTables {
   std::vector<std::optional<std::vector<GroupRow>>> rows_;
 };
 
-/// A recipe of three functions:
+/// Throws Error (kCorrupt) for a part of another recipe, or a damaged one: its groupings have other
+/// keys than `texts` says, the number of texts of each.
+void CheckSums(const Part& part, std::span<const std::size_t> texts);
+
+/// A recipe of three functions, and of the number of texts in the keys of each grouping:
 ///   Part kMap(const RankTrace&, const RecipeArguments&);
 ///   std::vector<SumSheet> kSheets(const RecipeArguments&);
 ///   void kLines(SumTables&, Report&);
-template <auto kMap, auto kSheets, auto kLines>
+template <auto kMap, auto kSheets, auto kLines, std::size_t... kTexts>
 Recipe SumRecipe(RecipeInfo info) {
   constexpr auto kReduce = [](const Ranks& ranks, const RecipeArguments& arguments,
                               OutputSelection wanted, Report& report) {
@@ -162,7 +168,10 @@ Recipe SumRecipe(RecipeInfo info) {
     if (wanted.sheets) tables.AddSheets(report);
     if (wanted.screen != Detail::kNone) kLines(tables, report);
   };
-  return MakeRecipe<kMap, kReduce>(std::move(info));
+  constexpr auto kCheck = [](const Part& part) {
+    CheckSums(part, std::array<std::size_t, sizeof...(kTexts)>{kTexts...});
+  };
+  return MakeRecipe<kMap, kReduce, kCheck>(std::move(info));
 }
 
 }  // namespace mpa::sums

@@ -24,6 +24,19 @@ TEST(ReadJson, TakesAnEmptyFileAsAnEmptyObject) {
   EXPECT_EQ(ReadJson(dir.Write("a.json", "")), nlohmann::json::object());
 }
 
+// 20 GB that take no room on the disk: reading them would take all memory.
+TEST(ReadJson, DoesNotReadWhatIsTooLargeForADocument) {
+  const TempDir dir;
+  const auto path = dir.Write("profiler_metadata.json", "{}");
+  std::filesystem::resize_file(path, std::uintmax_t{20} << 30);
+  const Error error = ErrorOf([&] { ReadJson(path); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "profiler_metadata.json: more than 256 MB");
+  EXPECT_HAS_TEXT(ErrorOf([&] { ReadJson(dir.Write("a.json", "[1, 2, 3]"), 8); }).what(),
+                  "not read");
+  EXPECT_EQ(ReadJson(dir.Write("a.json", "[1, 2, 3]"), 9).size(), 3);
+}
+
 TEST(ReadJson, NamesTheFileThatIsBrokenAndThePlace) {
   const TempDir dir;
   const auto path = dir.Write("communication.json", "{\"step1\": {\n\"a\": }}");

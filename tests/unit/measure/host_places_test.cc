@@ -57,6 +57,19 @@ TEST_F(HostPlaces, TheStackOfAnOperatorSaysWhichLineRuns) {
   EXPECT_EQ(SiteOf(OfOp(0)), "train.py:90");
 }
 
+// Each of 60,000 pieces asks for its place, and 60,000 functions without a line are around each:
+// walking through them would take minutes.
+TEST_F(HostPlaces, DeepNestsTakeNoTime) {
+  constexpr std::int32_t kDeep = 60'000;
+  rank_.Call("train.py(80): step", 0, 10 * kDeep, thread_);
+  rank_.Call("torch/_tensor.py(12): item", 1, 10 * kDeep, thread_);
+  for (std::int32_t i = 0; i < kDeep; ++i)
+    rank_.Call("nn.Module: Net_0", 2 + i, 9 * kDeep - i, thread_);
+  const CallSites sites(rank_.trace, {.offset = 0});
+  for (TimeNs i = 0; i < kDeep; ++i)
+    ASSERT_EQ(sites.At({2 * kDeep + i, 2 * kDeep + i + 1, thread_}), "train.py:80");
+}
+
 TEST_F(HostPlaces, StacksTellWithoutFunctions) {
   rank_.Op("aten::to", 10, 40, thread_);
   rank_.Op("aten::copy_", 20, 25, thread_);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mpa/collectives/instances.h"
+
+namespace mpa {
+
+/// Throws Error (kCorrupt) when a number names a text or row that is not there, or a time is none.
+/// What was read from files may hold anything.
+void CheckCollectives(const RankCollectives& collectives);
+
+}  // namespace mpa

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job_members.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/error.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
+#include "mpa/base/text.h"
+#include "page_facts.h"
+
+namespace mpa {
+namespace {
+
+// Ranks of one job are captured within minutes; clocks of hosts differ by less.
+constexpr TimeNs kHour = 3'600'000'000'000;
+
+// Of a run, by name: not what is of the rank itself.
+std::map<std::string, std::string> ArgumentsOf(const std::string& text) {
+  std::map<std::string, std::string> arguments;
+  const auto document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object()) return arguments;
+  for (const auto& [name, value] : document.items()) {
+    if (!name.ends_with("rank"))
+      arguments[name] = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  return arguments;
+}
+
+std::vector<StridedRanks> RunsOf(const std::vector<std::int64_t>& ranks) {
+  std::vector<StridedRanks> runs;
+  for (const std::int64_t rank : ranks) {
+    if (!IsRankNumber(rank)) continue;
+    if (!runs.empty() && runs.back().count == 1) runs.back().step = rank - runs.back().first;
+    const bool goes_on =
+        !runs.empty() && runs.back().first + runs.back().count * runs.back().step == rank;
+    if (goes_on)
+      ++runs.back().count;
+    else
+      runs.push_back({.first = rank, .count = 1});
+  }
+  return runs;
+}
+
+class JobFinder {
+ public:
+  JobFinder(const std::vector<std::int64_t>& ranks, const std::vector<const JobMember*>& members)
+      : ranks_(ranks), members_(members), state_(members.size(), State::kOfJob) {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (!IsRankNumber(ranks[i])) state_[i] = State::kUnknown;
+    }
+  }
+
+  OtherJobs Find() && {
+    if (members_.size() > 1) {
+      CompareArguments();
+      CompareTimes();
+      CompareGroups();
+    }
+    OtherJobs others;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      if (state_[i] == State::kOther) others.positions.push_back(i);
+    }
+    if (others.positions.empty()) return others;
+    const std::size_t count = others.positions.size();
+    const std::string more = count > 1 ? fmt::format(" with {} more", count - 1) : "";
+    others.note = fmt::format(
+        "{}: rank {}{} is left out, it is of another job than the other {}: {}; give each job a "
+        "directory of its own",
+        members_[first_]->path, RankName(ranks_[first_]), more,
+        Counted(members_.size() - count, "capture"), why_);
+    return others;
+  }
+
+ private:
+  enum class State : std::uint8_t { kOfJob, kOther, kUnknown };
+
+  void Leave(std::size_t position, std::string why) {
+    state_[position] = State::kOther;
+    if (!why_.empty()) return;
+    first_ = position;
+    why_ = std::move(why);
+  }
+
+  // The key that most have; of equally frequent ones that of the first.
+  template <typename Key>
+  static std::optional<Key> MostFrequent(const std::vector<std::optional<Key>>& keys) {
+    std::map<Key, std::size_t> count;
+    for (const std::optional<Key>& key : keys) {
+      if (key) ++count[*key];
+    }
+    if (count.size() < 2) return std::nullopt;
+    std::optional<Key> most;
+    for (const std::optional<Key>& key : keys) {
+      if (key && (!most || count[*key] > count[*most])) most = key;
+    }
+    return most;
+  }
+
+  void CompareArguments() {
+    using Arguments = std::map<std::string, std::string>;
+    std::map<std::string, Arguments> parsed;  // most are equal texts
+    std::vector<std::optional<Arguments>> of_members(members_.size());
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const std::string& text = members_[i]->arguments;
+      if (text.empty() || state_[i] != State::kOfJob) continue;
+      const auto [known, is_new] = parsed.try_emplace(text);
+      if (is_new) known->second = ArgumentsOf(text);
+      if (!known->second.empty()) of_members[i] = known->second;
+    }
+    const std::optional<Arguments> kept = MostFrequent(of_members);
+    if (!kept) return;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      if (!of_members[i] || *of_members[i] == *kept) continue;
+      const auto [own, of_kept] = std::ranges::mismatch(*of_members[i], *kept);
+      const bool is_own = own != of_members[i]->end();
+      const std::string& name = is_own ? own->first : of_kept->first;
+      const auto value = [&](const Arguments& arguments) {
+        const auto found = arguments.find(name);
+        return found == arguments.end() ? std::string("nothing") : CutEnd(found->second, 40);
+      };
+      Leave(i, fmt::format("its distributed_args have {} {}, not {}", name, value(*of_members[i]),
+                           value(*kept)));
+    }
+  }
+
+  void CompareTimes() {
+    std::vector<std::pair<TimeNs, std::size_t>> by_time;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      if (state_[i] == State::kOfJob && members_[i]->begin >= 0)
+        by_time.push_back({members_[i]->begin, i});
+    }
+    std::ranges::sort(by_time);
+    // Those without an hour between them; of equally many the last.
+    std::size_t begin = 0, kept_begin = 0, kept_end = 0;
+    for (std::size_t i = 1; i <= by_time.size(); ++i) {
+      if (i < by_time.size() && by_time[i].first - by_time[i - 1].first <= kHour) continue;
+      if (i - begin >= kept_end - kept_begin) std::tie(kept_begin, kept_end) = std::pair(begin, i);
+      begin = i;
+    }
+    for (std::size_t i = 0; i < by_time.size(); ++i) {
+      if (i >= kept_begin && i < kept_end) continue;
+      const bool is_earlier = i < kept_begin;
+      const TimeNs apart = is_earlier ? by_time[kept_begin].first - by_time[i].first
+                                      : by_time[i].first - by_time[kept_end - 1].first;
+      Leave(by_time[i].second, fmt::format("it begins {:.1f} hours {} them",
+                                           static_cast<double>(apart) / static_cast<double>(kHour),
+                                           is_earlier ? "before" : "after"));
+    }
+  }
+
+  std::size_t RootOf(std::size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+
+  // Ranks that know a group together are of one job, and so are those that each of them knows
+  // others with. Who is a member of a group, and knows groups, but shares none with those that list
+  // it, is not.
+  void CompareGroups() {
+    parent_.resize(members_.size());
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+    std::unordered_map<std::string_view, std::size_t> first_of_group;
+    std::map<std::int64_t, std::size_t> of_rank;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      if (state_[i] != State::kOfJob) continue;
+      if (!members_[i]->groups.empty()) of_rank.try_emplace(ranks_[i], i);
+      for (const KnownGroup& group : members_[i]->groups) {
+        const auto [first, is_new] = first_of_group.try_emplace(group.id, i);
+        if (!is_new) parent_[RootOf(i)] = RootOf(first->second);
+      }
+    }
+    std::vector<std::size_t> size(members_.size());
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      if (state_[i] == State::kOfJob && !members_[i]->groups.empty()) ++size[RootOf(i)];
+    }
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      if (size[RootOf(i)] > size[kept]) kept = RootOf(i);
+    }
+    // Of the others those that are of another job: by who lists whom.
+    std::unordered_map<std::size_t, std::string> others;  // by root
+    std::set<std::string_view> seen;                      // equal lists of a group say the same
+    for (const auto& [rank, i] : of_rank) {
+      for (const KnownGroup& group : members_[i]->groups) {
+        if (!seen.insert(group.id).second) continue;
+        for (const StridedRanks& run : group.ranks) {
+          for (std::int64_t k = 0; k < run.count; ++k) {
+            const std::int64_t member = run.first + k * run.step;
+            const auto found = of_rank.find(member);
+            if (found == of_rank.end()) continue;
+            const std::size_t from = RootOf(i), to = RootOf(found->second);
+            if (from == to || (from != kept && to != kept)) continue;
+            others.try_emplace(
+                from == kept ? to : from,
+                fmt::format("rank {} lists rank {} in the group {}, which that one does not know",
+                            rank, member, CutEnd(Printable(group.id), 60)));
+          }
+        }
+      }
+    }
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      if (state_[i] != State::kOfJob || members_[i]->groups.empty()) continue;
+      const auto found = others.find(RootOf(i));
+      if (found != others.end()) Leave(i, found->second);
+    }
+  }
+
+  const std::vector<std::int64_t>& ranks_;
+  const std::vector<const JobMember*>& members_;
+  std::vector<State> state_;
+  std::vector<std::size_t> parent_;
+  std::size_t first_ = 0;
+  std::string why_;
+};
+
+}  // namespace
+
+JobMember MemberOf(const RankInput& input, const RankTrace& trace) {
+  JobMember member{.path = input.path.string(),
+                   .arguments = trace.job.distributed_args,
+                   .begin = BeginOf(trace)};
+  for (const JobGroup& group : trace.job.groups)
+    member.groups.push_back({group.id, RunsOf(group.ranks)});
+  return member;
+}
+
+void CheckMember(const JobMember& member) {
+  for (const KnownGroup& group : member.groups) {
+    for (const StridedRanks& run : group.ranks) {
+      const bool holds = IsRankNumber(run.first) && run.count >= 1 && run.count <= kMaxRanks &&
+                         run.step > -kMaxRanks && run.step < kMaxRanks &&
+                         IsRankNumber(run.first + (run.count - 1) * run.step);
+      if (!holds) Fail(ErrorKind::kCorrupt, "the part lists ranks that no job has");
+    }
+  }
+}
+
+OtherJobs FindOtherJobs(const std::vector<std::int64_t>& ranks,
+                        const std::vector<const JobMember*>& members) {
+  return JobFinder(ranks, members).Find();
+}
+
+}  // namespace mpa
