@@ -302,7 +302,7 @@ void MoveCollectives(RankTrace& trace) {
   const std::vector<bool> communicates = NamesThatCommunicate(trace);
   const std::vector<std::size_t> candidates = Candidates(trace, communicates);
   if (candidates.empty()) return;
-  const Nesting ops(SpansOf(trace.host_ops));
+  const Nesting ops(OpSpans(trace));
   const auto is_collective = [&](std::size_t kernel) {
     const auto launch = static_cast<std::size_t>(trace.kernels.link[kernel]);
     auto op = ops.Find(trace.launches.host_track[launch], trace.launches.host_time[launch]);
