@@ -327,7 +327,7 @@ std::string StemOf(const fs::path& path) {
   std::string name = path.filename().string();
   for (const std::string_view end :
        {"_ascend_pt", "_ascend_ms", ".gz", ".json", ".trace", ".pt", ".db"}) {
-    if (name.size() > end.size() && name.ends_with(end)) name.resize(name.size() - end.size());
+    if (name.size() > end.size() && name.ends_with(end)) name.erase(name.size() - end.size());
   }
   return name;
 }
