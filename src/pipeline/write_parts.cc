@@ -172,9 +172,8 @@ WrittenShard WriteShard(const std::vector<RecipeRun>& runs, const ClusterRequest
       if (!made.failed) whole.part = recipe.encode(part);
       if (!made.failed && recipe.encode_outline != nullptr)
         file.outline = recipe.encode_outline(part);
-      const std::string head = Sealed(file);
-      whole.of = Checksum(head);
-      files.Write(PartName(job, mine[i]), head + Sealed(whole));
+      whole.of = Checksum(ToBytes(file));
+      files.Write(PartName(job, mine[i]), Sealed(file) + Sealed(whole));
     }
   });
   written.ranks = mine.size();

@@ -84,8 +84,7 @@ Files FilesOf(const Recipe& recipe, const RankTrace& rank) {
   const RankPart part{0, recipe.map(rank, {})};
   PartFile head{.origin = OriginOf(files.list, 0), .sources = {{"a.db", 4096, 1, 1, 1}}};
   head.member.groups = {{"a", {{0, 1, 8}}}};
-  const std::string sealed = Sealed(head);
-  files.part = sealed + Sealed(WholePart{Checksum(sealed), recipe.encode(part)});
+  files.part = Sealed(head) + Sealed(WholePart{Checksum(ToBytes(head)), recipe.encode(part)});
   files.list_text = Sealed(files.list);
   return files;
 }
