@@ -88,10 +88,11 @@ bool IsUpToDate(const fs::path& path, const PartOrigin& origin,
   try {
     const io::InputText file(path, io::Content::kAsIs);
     std::string_view text = file.text();
-    const auto made = TakeSealed<PartFile>(text);
-    const bool is_same = made.origin == origin && made.sources == sources;
-    TakeSealedText(WholePart::kMark, text);
-    return is_same && text.empty();
+    const std::string_view head = TakeSealedText(PartFile::kMark, text);
+    const auto made = FromBytes<PartFile>(head);
+    const auto whole = TakeSealed<WholePart>(text);
+    return made.origin == origin && made.sources == sources && whole.of == Checksum(head) &&
+           text.empty();
   } catch (const Error& error) {
     if (!IsBadInput(error)) throw;
     return false;
