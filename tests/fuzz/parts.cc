@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of recipes: bytes that no recipe made, behind a seal that holds, beside a part that is
 // whole; and the files that they come in.
+#include "mpa/pipeline/parts.h"
+
 #include <algorithm>
 #include <memory>
 
 #include "fuzz/fuzzing.h"
 #include "mpa/diagnosis/recipe.h"
-#include "mpa/pipeline/parts.h"
 #include "mpa/recipe/recipe.h"
 #include "pipeline/load_rank.h"
 #include "pipeline/part_file.h"
@@ -128,9 +129,9 @@ std::vector<Target> FileTargets(const std::shared_ptr<const Files>& files, const
            {head},
            [=](std::string_view body) { as_it_is(sealed(PartFile::kMark, body) + whole); }},
           {"job_file", {files->list_text}, list_as_it_is},
-          {"job_list",
-           {list_body},
-           [=](std::string_view body) { list_as_it_is(sealed(JobFile::kMark, body)); }}};
+          {"job_list", {list_body}, [=](std::string_view body) {
+             list_as_it_is(sealed(JobFile::kMark, body));
+           }}};
 }
 
 }  // namespace
