@@ -354,11 +354,11 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   const auto share_of_step = [&](double share) {
     return std::max<TimeNs>(1, ShareOf(job.step_time, share));
   };
-  DropTrifles(job,
-              std::min({share_of_step(thresholds[kSearchShare]),
-                        share_of_step(thresholds[kPairShare]) / 2,
-                        LeastGain(thresholds, job.step_time)}),
-              causes);
+  DropTrifles(
+      job,
+      std::min({share_of_step(thresholds[kSearchShare]), share_of_step(thresholds[kPairShare]) / 2,
+                LeastGain(thresholds, job.step_time)}),
+      causes);
   std::vector<WhatIf> what_ifs;
   for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));
   StepReplays replays(job.graph.graph, job.graph.steps);

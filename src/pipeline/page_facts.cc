@@ -17,8 +17,9 @@ namespace mpa {
 TimeNs BeginOf(const RankTrace& trace) {
   constexpr TimeNs kYear2010 = 1'262'304'000'000'000'000;
   TimeNs begin = -1;
-  for (const std::vector<TimeNs>* starts : {&trace.steps.start, &trace.host_ops.start,
-                                            &trace.kernels.start, &trace.device_tasks.start}) {
+  for (const std::vector<TimeNs>* starts :
+       {&trace.steps.start, &trace.host_ops.start, &trace.kernels.start, &trace.device_tasks.start,
+        &trace.communications.start}) {
     if (starts->empty()) continue;
     const TimeNs first = *std::ranges::min_element(*starts);
     begin = begin < 0 ? first : std::min(begin, first);

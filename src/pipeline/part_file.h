@@ -46,7 +46,7 @@ struct PartFile {
 /// What a recipe made of a rank, as it encodes it.
 struct WholePart {
   static constexpr std::string_view kMark = "msprof-analyze whole part";
-  std::uint32_t of = 0;  ///< the checksum of the PartFile before it
+  std::uint32_t of = 0;  ///< the checksum of the bytes of the PartFile before it
   std::string part{};
 };
 

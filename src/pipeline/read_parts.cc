@@ -198,8 +198,8 @@ class SetReader {
     try {
       const io::InputText content(*path, io::Content::kAsIs);
       std::string_view text = content.text();
-      PartFile file = TakeSealed<PartFile>(text);
-      const std::string_view head = content.text().substr(0, content.text().size() - text.size());
+      const std::string_view head = TakeSealedText(PartFile::kMark, text);
+      auto file = FromBytes<PartFile>(head);
       CheckOrigin(file.origin, OriginOf(lists_[rank.list], rank.at));
       CheckMember(file.member);
       mapped = {nullptr, std::move(file.notes), file.partial,          file.failed,

@@ -88,10 +88,11 @@ bool IsUpToDate(const fs::path& path, const PartOrigin& origin,
   try {
     const io::InputText file(path, io::Content::kAsIs);
     std::string_view text = file.text();
-    const auto made = TakeSealed<PartFile>(text);
-    const bool is_same = made.origin == origin && made.sources == sources;
-    TakeSealedText(WholePart::kMark, text);
-    return is_same && text.empty();
+    const std::string_view head = TakeSealedText(PartFile::kMark, text);
+    const auto made = FromBytes<PartFile>(head);
+    const auto whole = TakeSealed<WholePart>(text);
+    return made.origin == origin && made.sources == sources && whole.of == Checksum(head) &&
+           text.empty();
   } catch (const Error& error) {
     if (!IsBadInput(error)) throw;
     return false;
@@ -172,9 +173,8 @@ WrittenShard WriteShard(const std::vector<RecipeRun>& runs, const ClusterRequest
       if (!made.failed) whole.part = recipe.encode(part);
       if (!made.failed && recipe.encode_outline != nullptr)
         file.outline = recipe.encode_outline(part);
-      const std::string head = Sealed(file);
-      whole.of = Checksum(head);
-      files.Write(PartName(job, mine[i]), head + Sealed(whole));
+      whole.of = Checksum(ToBytes(file));
+      files.Write(PartName(job, mine[i]), Sealed(file) + Sealed(whole));
     }
   });
   written.ranks = mine.size();

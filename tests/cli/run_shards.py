@@ -194,7 +194,6 @@ class Shards(Shared):
         self.assertIn("the parts of 6 of 8 ranks are missing", "\n".join(done.warnings))
 
     def test_a_rank_without_a_part_was_captured(self):
-        """The late rank, whose part is missing: the others saw it come last."""
         self.make("-m", "slow_rank")
         self.make("advisor", "all")
         for part in self.parts.glob("*.rank5-*"):
@@ -203,7 +202,6 @@ class Shards(Shared):
         self.assertEqual(done.code, 5)
         self.assertIn("slow_rank: rank 5: its part is missing; run its shard, then merge again",
                       "\n".join(done.warnings))
-        self.assertIn("rank 5 (its part is missing)", done.out)
         self.assertIn("7 of 8 ranks read", done.out)
         self.assertNotIn("not captured", done.out)
         self.assertNotIn("ranks captured", done.out)
@@ -234,7 +232,7 @@ class Shards(Shared):
         self.assertIn("its halves are of different parts", "\n".join(done.warnings))
         # A shard that runs again does not keep them.
         self.make("-m", RECIPES + ",compute_op_sum")
-        self.assertEqual({path: path.read_bytes() for path in self.parts.iterdir()}, whole)
+        self.assertEqual(self.merge()[0].code, 0)
 
     def test_parts_of_an_earlier_run(self):
         """The captures are replaced by those of the next run, with the old times, as copies have them; one shard runs."""
@@ -247,8 +245,8 @@ class Shards(Shared):
         self.assertNotIn("up to date", "\n".join(done.err))
         done, _ = self.merge()
         self.assertEqual(done.code, 5)
-        old = [line for line in done.warnings if "of an earlier run or another job" in line]
-        self.assertEqual(len(old), 4, done.warnings)
+        (old,) = [line for line in done.warnings if "of an earlier run or another job" in line]
+        self.assertIn("4 times, first ", old)
 
     def test_parts_of_another_build(self):
         out, _ = self.direct()
@@ -264,7 +262,8 @@ class Shards(Shared):
         self.assertEqual(done.code, 5)
         self.assertIn(f"made by a build of commit {other}", "\n".join(done.warnings))
         self.make("-m", RECIPES)
-        self.assertEqual((self.merge()[0].out, part.read_bytes()), (out, whole))
+        done, _ = self.merge()
+        self.assertEqual((done.code, done.out), (0, out))
 
     def test_parts_of_two_jobs(self):
         """Both lists are of the same recipe and options, and no rank is in both."""

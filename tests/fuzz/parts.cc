@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of recipes: bytes that no recipe made, behind a seal that holds, beside a part that is
 // whole; and the files that they come in.
+#include "mpa/pipeline/parts.h"
+
 #include <algorithm>
 #include <memory>
 
 #include "fuzz/fuzzing.h"
 #include "mpa/diagnosis/recipe.h"
-#include "mpa/pipeline/parts.h"
 #include "mpa/recipe/recipe.h"
 #include "pipeline/load_rank.h"
 #include "pipeline/part_file.h"
@@ -84,8 +85,7 @@ Files FilesOf(const Recipe& recipe, const RankTrace& rank) {
   const RankPart part{0, recipe.map(rank, {})};
   PartFile head{.origin = OriginOf(files.list, 0), .sources = {{"a.db", 4096, 1, 1, 1}}};
   head.member.groups = {{"a", {{0, 1, 8}}}};
-  const std::string sealed = Sealed(head);
-  files.part = sealed + Sealed(WholePart{Checksum(sealed), recipe.encode(part)});
+  files.part = Sealed(head) + Sealed(WholePart{Checksum(ToBytes(head)), recipe.encode(part)});
   files.list_text = Sealed(files.list);
   return files;
 }
@@ -129,9 +129,9 @@ std::vector<Target> FileTargets(const std::shared_ptr<const Files>& files, const
            {head},
            [=](std::string_view body) { as_it_is(sealed(PartFile::kMark, body) + whole); }},
           {"job_file", {files->list_text}, list_as_it_is},
-          {"job_list",
-           {list_body},
-           [=](std::string_view body) { list_as_it_is(sealed(JobFile::kMark, body)); }}};
+          {"job_list", {list_body}, [=](std::string_view body) {
+             list_as_it_is(sealed(JobFile::kMark, body));
+           }}};
 }
 
 }  // namespace

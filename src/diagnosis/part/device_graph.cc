@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "mpa/diagnosis/part/graph_draft.h"
@@ -128,18 +130,23 @@ class DevicePart {
 
   // What a wait or a collective waits for on other streams: what was launched last before it.
   void AddEvents() {
-    std::map<std::int64_t, std::size_t> last;  // launched, by lane
+    // What was launched last on each lane; a job has as many lanes as groups.
+    std::unordered_map<std::int64_t, std::size_t> last;
+    using ByTime = std::set<std::pair<TimeNs, std::int64_t>>;  // launched, and the lane
+    ByTime all, computing;
+    const auto latest = [&](const ByTime& launched,
+                            std::int64_t own) -> std::optional<std::size_t> {
+      for (auto at = launched.rbegin(); at != launched.rend(); ++at) {
+        if (at->second != own) return last.at(at->second);
+      }
+      return std::nullopt;
+    };
     for (const std::size_t i : draft_.found.ByLaunch()) {
       const GraphItem& item = items_[i];
       if (item.waits || item.IsOperation()) {
-        std::optional<std::size_t> dependency;
-        for (const auto& [lane, candidate] : last) {
-          if (lane == nodes_.lane[i]) continue;
-          // An operation waits for the stream that computes, a wait for what came last.
-          if (item.IsOperation() && items_[candidate].IsOperation()) continue;
-          if (!dependency || items_[*dependency].launched <= items_[candidate].launched)
-            dependency = candidate;
-        }
+        // An operation waits for the stream that computes, a wait for what came last.
+        const std::optional<std::size_t> dependency =
+            latest(item.IsOperation() ? computing : all, nodes_.lane[i]);
         // Launches that are not recorded may be in another order.
         const TimeNs released = item.waits ? item.work.end : item.work.begin;
         const bool is_late =
@@ -150,7 +157,14 @@ class DevicePart {
       }
       if (item.waits && item.work.end - item.work.begin > kShortWait)
         AddReleasing(i, item.work.end);
-      last[nodes_.lane[i]] = i;
+      const std::int64_t lane = nodes_.lane[i];
+      if (const auto before = last.find(lane); before != last.end()) {
+        all.erase({items_[before->second].launched, lane});
+        computing.erase({items_[before->second].launched, lane});
+      }
+      last[lane] = i;
+      all.insert({item.launched, lane});
+      if (!item.IsOperation()) computing.insert({item.launched, lane});
     }
     if (trace_.device == DeviceKind::kGpu) AddUnrecordedWaits();
   }

@@ -149,7 +149,9 @@ std::vector<std::string> ModuleList(const Ranks& ranks) {
   for (const ListRow& row : rows) {
     const double part = share(row.Total());
     const RankSpread spread = SpreadOf(ValuesOf(row, ranks));
-    const std::string bar(static_cast<std::size_t>(std::lround(part * static_cast<double>(width))),
+    // Parts that were read from files may contradict themselves: no share is above the whole.
+    const double shown = std::clamp(part, 0.0, 1.0);
+    const std::string bar(static_cast<std::size_t>(std::lround(shown * static_cast<double>(width))),
                           '#');
     lines.push_back(several ? list.Line(bar, part, spread.median, spread.min.value,
                                         spread.max.value, RankName(spread.max.rank), row.name)
@@ -237,7 +239,8 @@ std::vector<std::string> ModuleScreen(const std::vector<ModuleStatisticRow>& row
     const double share = modules.total() > 0
                              ? static_cast<double>(time) / static_cast<double>(modules.total())
                              : 0.0;
-    const std::string bar(static_cast<std::size_t>(std::lround(share * kBar)), '#');
+    const std::string bar(static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kBar)),
+                          '#');
     const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
     const std::string start = fmt::format("{:<20} {:5.1f} % {:>9} {}  ", bar, share * 100,
                                           scale.Text(scale.Rounded(time)), scale.unit());
