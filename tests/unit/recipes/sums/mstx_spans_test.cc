@@ -70,7 +70,7 @@ TEST(MarkedSpans, NestsRangesOfAThreadAndDomain) {
   rank.Add("d", "step", 100, 900, a, 1, 1000, 50);
   rank.Add("d", "fwd", 100, 300, a, 2);
   rank.Add("d", "fwd", 400, 500, a, 3);
-  rank.Add("d", "late", 850, 950, a, 4);   // ends behind the step
+  rank.Add("d", "late", 880, 980, a, 4);   // ends behind the step
   rank.Add("d", "other", 200, 210, b, 5);  // another thread
   rank.Add("e", "else", 200, 210, a, 6);   // another domain
   rank.Add("d", "host", 600, 610, a, -1);
