@@ -377,7 +377,7 @@ class KinetoTraceJoin {
   void Finish(const ReadRequest& request, std::string_view file_name,
               const std::function<bool()>& is_job) {
     AddUnknownWork(file_name);
-    if (trace_.host_ops.Empty() && rest_.work.IsEmpty()) {
+    if (trace_.host_ops.Empty() && rest_.work.IsEmpty() && trace_.issues.Empty()) {
       trace_.issues.Count(Promise::kFileIsWhole,
                           "the trace holds no operators and no work of the device; collect again",
                           file_name);
