@@ -249,9 +249,9 @@ void Look(std::string_view part, TraceLook& look) {
   look.has_categories =
       look.has_categories ||
       ContainsAny(part, {"cpu_op\"", "\"kernel\"", "\"Kernel\"", "\"Operator\"", "\"operator\"",
-                         "user_annotation\"", "python_function\"", "cpu_instant_event\"",
-                         "gpu_mem", "\"Memcpy\"", "\"Runtime\"", "_runtime\"", "_driver\"",
-                         "mtia_", "\"hip_", "hpu_op\"", "\"[memory]\"", "ProfilerStep#"});
+                         "user_annotation\"", "python_function\"", "cpu_instant_event\"", "gpu_mem",
+                         "\"Memcpy\"", "\"Runtime\"", "_runtime\"", "_driver\"", "mtia_", "\"hip_",
+                         "hpu_op\"", "\"[memory]\"", "ProfilerStep#"});
   look.has_phases = look.has_phases || ContainsAny(part, {"\"ph\""});
   NameWriter(part, look);
   look.is_of_npu = look.is_of_npu || ContainsAny(part, {"\"Ascend NPU\"", "\"NPU stream "});
@@ -299,8 +299,7 @@ TraceLook LookAtTrace(const std::filesystem::path& path) {
   }
   const bool is_known = look.is_kineto.has_value() || look.has_categories;
   if (is_known && look.writer != kProtonWriter) look.writer = {};
-  if (!is_known && look.writer.empty() && look.has_events && look.has_phases &&
-      !look.is_array)
+  if (!is_known && look.writer.empty() && look.has_events && look.has_phases && !look.is_array)
     look.writer = "another program";
   return look;
 }

@@ -81,9 +81,9 @@ void LeaveOutRepeatedOperators(RankTrace& trace) {
   for (std::size_t i = 0; i < ops.Size(); ++i) {
     constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15u;
     std::uint64_t mark = static_cast<std::uint64_t>(ops.start[i]);
-    for (const auto part : {static_cast<std::uint64_t>(ops.dur[i]),
-                            static_cast<std::uint64_t>(Index(ops.name[i])),
-                            static_cast<std::uint64_t>(ops.track[i])}) {
+    for (const auto part :
+         {static_cast<std::uint64_t>(ops.dur[i]), static_cast<std::uint64_t>(Index(ops.name[i])),
+          static_cast<std::uint64_t>(ops.track[i])}) {
       mark = (mark ^ (mark >> 29)) * kMix + part;
     }
     marks.push_back(mark);
@@ -121,10 +121,10 @@ void LeaveOutRepeatedWork(const char* what, Table& table, KeyOf key_of, RankTrac
   const std::vector<bool> repeated = Repeated(table, key_of);
   for (std::size_t i = 0; i < table.Size(); ++i) {
     if (!repeated[i]) continue;
-    trace.issues.Count(
-        Promise::kOnceEach, fmt::format("{} left out, it was recorded twice; collect again", what),
-        fmt::format("\"{}\" at {} us", Printable(trace.strings.View(table.name[i])),
-                    table.start[i] / 1000));
+    trace.issues.Count(Promise::kOnceEach,
+                       fmt::format("{} left out, it was recorded twice; collect again", what),
+                       fmt::format("\"{}\" at {} us", Printable(trace.strings.View(table.name[i])),
+                                   table.start[i] / 1000));
   }
   table.Filter([&](std::size_t row) { return !repeated[row]; });
 }
@@ -180,7 +180,8 @@ void CheckGaps(RankTrace& trace) {
   };
   std::vector<TimeNs> lengths;
   for (std::size_t i = 0; i < steps.Size(); ++i) lengths.push_back(steps.end[i] - steps.start[i]);
-  std::ranges::nth_element(lengths, lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2));
+  std::ranges::nth_element(lengths,
+                           lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2));
   constexpr TimeNs kShortest = 1'000'000, kLongest = 1'000'000'000;
   const TimeNs step_length = lengths[lengths.size() / 2];
   const TimeNs allowed = std::clamp(step_length, kShortest, kLongest);

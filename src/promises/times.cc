@@ -188,15 +188,14 @@ class Outermost {
   }
 
  private:
-  static constexpr std::size_t kMost = 9;  // tables may have the same row
+  static constexpr std::size_t kMost = 9;       // tables may have the same row
   std::vector<std::pair<TimeNs, bool>> times_;  // the latest first
 };
 
 template <typename Table>
-constexpr bool kIsOfHost =
-    std::is_same_v<Table, Steps> || std::is_same_v<Table, HostOps> ||
-    std::is_same_v<Table, PythonCalls> || std::is_same_v<Table, HostCalls> ||
-    std::is_same_v<Table, MstxEvents>;
+constexpr bool kIsOfHost = std::is_same_v<Table, Steps> || std::is_same_v<Table, HostOps> ||
+                           std::is_same_v<Table, PythonCalls> || std::is_same_v<Table, HostCalls> ||
+                           std::is_same_v<Table, MstxEvents>;
 
 // A kernel whose duration or time is damaged makes the run longer, in which nothing else happens.
 // The host ends when its last work is done, or soon before.

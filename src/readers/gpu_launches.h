@@ -22,7 +22,7 @@ struct CorrelatedEvent {
 
 /// What a call of the runtime or driver does.
 enum class CallKind : std::uint8_t {
-  kOther,  ///< nothing on the device, or it may do nothing: memory of no size is filled, too
+  kOther,   ///< nothing on the device, or it may do nothing: memory of no size is filled, too
   kLaunch,  ///< one kernel, or one copy
   kGraphLaunch,
   kCaptureBegins,  ///< launches up to the end are captured, not done

@@ -34,9 +34,9 @@ namespace {
 constexpr std::array<std::string_view, 4> kOperatorCategories = {"cpu_op", "user_annotation",
                                                                  "operator", "roctx"};
 constexpr std::array<std::string_view, 11> kCallCategories = {
-    "cuda_runtime", "cuda_driver", "runtime",    "xpu_runtime",  "xpu_driver",
-    "hip_runtime",  "hip_api",     "hip_driver", "mtia_runtime", "privateuse1_runtime",
-    "privateuse1_driver"};
+    "cuda_runtime", "cuda_driver",         "runtime",           "xpu_runtime",
+    "xpu_driver",   "hip_runtime",         "hip_api",           "hip_driver",
+    "mtia_runtime", "privateuse1_runtime", "privateuse1_driver"};
 // Work of devices in events whose meaning is not known.
 constexpr std::array<std::string_view, 4> kUnknownWorkCategories = {
     "mtia_ccp_events", "mtia_workloadd", "mtia_insight", "hpu_op"};
@@ -377,7 +377,7 @@ class KinetoTraceJoin {
   void Finish(const ReadRequest& request, std::string_view file_name,
               const std::function<bool()>& is_job) {
     AddUnknownWork(file_name);
-    if (trace_.host_ops.Empty() && rest_.work.IsEmpty()) {
+    if (trace_.host_ops.Empty() && rest_.work.IsEmpty() && trace_.issues.Empty()) {
       trace_.issues.Count(Promise::kFileIsWhole,
                           "the trace holds no operators and no work of the device; collect again",
                           file_name);
@@ -418,8 +418,7 @@ class KinetoTraceJoin {
           Promise::kCategoriesKnown,
           "work of the device is of an unknown category, it is counted as a kernel; say which "
           "program wrote the trace",
-          fmt::format("{}: \"{}\" of \"{}\"", file_name,
-                      Printable(trace_.strings.View(row.name)),
+          fmt::format("{}: \"{}\" of \"{}\"", file_name, Printable(trace_.strings.View(row.name)),
                       Printable(trace_.strings.View(row.op_type))));
       row.op_type = {};
       trace_.kernels.Append(row);
