@@ -244,6 +244,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kDeviceRuns, ReadDeviceRuns);
   read(Tables::kGarbageCollections, ReadGarbageCollections);
   read(Tables::kJobInfo, ReadJobInfo);
+  CheckPromisesOfTables(input, request.wanted);
   AddProgress(file.bytes);
 }
 

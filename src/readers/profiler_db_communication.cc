@@ -128,7 +128,9 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
   input.trace.comm_tasks.Reserve(input.database.ApproximateRows(kTable));
   constexpr int kRow = kTaskColumns;  // the first column of the row
   const std::vector<std::int64_t>& ops = input.trace.communications.op_id;  // in their order
+  std::size_t described = 0;
   const auto read = [&](const io::Row& row) {
+    if (IsOfCollective(input, row)) ++described;
     const auto span = ReadSpan(input, row, kTaskStart, kTaskEnd, "TASK");
     if (!span) return;
     CountIfNull(input, row, kRow, "taskType", kTable, "the kind of a collective's task");
@@ -156,6 +158,7 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
          .stream = row.IntOr(kTaskStream, -1)});
   };
   ScanTasks(input, TasksOf(input), kTable, columns, read);
+  CheckTasksOfCollectives(input, described);
 }
 
 void ReadGroupNames(DbInput& input) {

@@ -49,6 +49,7 @@ struct DbInput {
   DbStrings& strings;
   RankTrace& trace;
   std::optional<io::KeptRows> tasks{};  ///< see TasksOf()
+  bool other_device = false;  ///< TASK has work of several devices; that of one is read
 };
 
 /// PYTORCH_API, CONNECTION_IDS, PYTORCH_CALLCHAINS: host operators and launches, and the thread of
@@ -102,11 +103,24 @@ enum TaskColumn {
   kTaskConnection,
   kTaskModel,
   kTaskNumber,
+  kTaskDevice,
   kTaskId,
   kTaskColumns
 };
-/// All rows of TASK, read once for all who ask.
+/// All rows of TASK that are of the rank's device, read once for all who ask. Those of others are
+/// counted as an issue.
 const io::KeptRows& TasksOf(DbInput& input);
+
+/// What the tables that were read promise each other. After all of them.
+void CheckPromisesOfTables(DbInput& input, Tables wanted);
+/// Counts kernels in TASK without details; `detailed` are the connections of those that have some.
+/// After TasksOf().
+void CheckDetails(DbInput& input, const std::vector<std::int64_t>& detailed);
+/// True for a task of a kind that only collectives have.
+bool IsOfCollective(DbInput& input, const io::Row& task);
+/// Counts such tasks of collectives of which fewer are `described` by COMMUNICATION_TASK_INFO.
+/// After TasksOf() and the collectives.
+void CheckTasksOfCollectives(DbInput& input, std::size_t described);
 
 /// Throws Error (kInput) if a column is missing.
 void RequireColumns(const DbInput& input, const char* table,
