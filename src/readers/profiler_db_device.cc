@@ -23,24 +23,23 @@ StringId RecordedText(StringId text, const StringPool& strings) {
   return strings.View(text) == "N/A" ? StringId::kEmpty : text;
 }
 
-namespace {
-
-// Of several devices that of the rank, or else the one with most tasks.
-std::int64_t OwnDevice(DbInput& input, const std::map<std::int64_t, std::size_t>& tasks) {
+std::int64_t OwnDevice(DbInput& input, const std::map<std::int64_t, std::size_t>& rows) {
   if (input.database.HasTable("RANK_DEVICE_MAP")) {
-    io::Statement rows = input.database.Query("SELECT deviceId, rankId FROM RANK_DEVICE_MAP");
+    io::Statement map = input.database.Query("SELECT deviceId, rankId FROM RANK_DEVICE_MAP");
     std::int64_t device = -1;
-    while (rows.Step()) {
-      const std::int64_t of_row = rows.IntOr(0, -1);
-      if (!tasks.contains(of_row)) continue;
-      const bool is_own = rows.IntOr(1, -1) == input.trace.rank;
+    while (map.Step()) {
+      const std::int64_t of_row = map.IntOr(0, -1);
+      if (!rows.contains(of_row)) continue;
+      const bool is_own = map.IntOr(1, -1) == input.trace.rank;
       if (device < 0 || is_own) device = of_row;
       if (is_own) break;
     }
     if (device >= 0) return device;
   }
-  return std::ranges::max_element(tasks, {}, [](const auto& of) { return of.second; })->first;
+  return std::ranges::max_element(rows, {}, [](const auto& of) { return of.second; })->first;
 }
+
+namespace {
 
 // One process may use several devices, whose work is in one table then.
 void KeepOneDevice(DbInput& input) {
@@ -68,7 +67,7 @@ void KeepOneDevice(DbInput& input) {
       "process of its own",
       fmt::format("{}: {} of {} rows of TASK; device {} is taken", input.database.name(),
                   all.Size() - kept.Size(), all.Size(), own));
-  input.other_device = true;
+  input.own_device = own;
   input.trace.device_id = own;
   input.tasks = std::move(kept);
 }
@@ -93,7 +92,7 @@ void RequireColumns(const DbInput& input, const char* table,
 }
 
 void CountLostRows(DbInput& input, const char* table, std::size_t lost) {
-  if (input.other_device) return;  // whose tasks were left out
+  if (input.own_device) return;  // whose tasks were left out
   for (; lost > 0; --lost)
     CountRow(input, "row left out, TASK does not have its globalTaskId; parse again", table);
 }

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,6 +14,9 @@
 #include "by_number.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
+#include "mpa/capture/ability.h"
+#include "mpa/capture/recorded_settings.h"
+#include "mpa/io/json_document.h"
 #include "mpa/model/step_bounds.h"
 #include "profiler_db_tables.h"
 
@@ -112,10 +117,45 @@ void LeaveOutEarlyWork(DbInput& input, ByNumber<Connection>& connections) {
   leave_out(trace.device_tasks, false);
 }
 
+// Where operators were not asked for: the connections that occur once, and no task has.
+void FindUnansweredConnections(DbInput& input) {
+  if (!input.database.HasTable("CONNECTION_IDS") || !input.database.HasTable("PYTORCH_API")) return;
+  std::vector<std::int64_t> ids;
+  ids.reserve(input.database.ApproximateRows("CONNECTION_IDS"));
+  input.database.Scan("connectionId", "CONNECTION_IDS NOT INDEXED",
+                      [&](const io::Row& row) { ids.push_back(Link(row, 0)); });
+  ByNumber<Connection> connections(ids);
+  for (const std::int64_t id : ids) ++connections.Find(id)->operators;
+  input.tasks->ForEach([&](const io::Row& row) {
+    if (Connection* of_task = connections.Find(Link(row, kTaskConnection))) of_task->has_work = true;
+  });
+  std::erase_if(ids, [&](std::int64_t id) {
+    const Connection& connection = *connections.Find(id);
+    return connection.operators != 1 || connection.has_work || id < 0;
+  });
+  if (ids.empty()) return;
+  // Few captures come here: not those of the queue, whose work ended with the profiler.
+  const CaptureCalls captures = GraphCaptures(input);
+  std::ranges::sort(ids);
+  input.database.Scan(
+      "p.startNs, c.connectionId",
+      "PYTORCH_API p JOIN CONNECTION_IDS c ON c.id = p.connectionId WHERE p.type = 50001",
+      [&](const io::Row& row) {
+        const TimeNs time = TimeOrNone(row, 0);
+        if (!std::ranges::binary_search(ids, Link(row, 1))) return;
+        if (captures.begin >= 0 && time >= captures.begin && time <= captures.end) return;
+        input.trace.unanswered_launches.Append({.time = time});
+      });
+}
+
 void CheckLaunches(DbInput& input, Tables wanted) {
   RankTrace& trace = input.trace;
-  if (!Intersects(wanted, Tables::kLaunches) || input.other_device || trace.launches.Empty())
+  if (input.own_device) return;
+  if (!Intersects(wanted, Tables::kLaunches)) {
+    if (input.tasks) FindUnansweredConnections(input);
     return;
+  }
+  if (trace.launches.Empty()) return;
   const bool with_tasks = Intersects(wanted, Tables::kDeviceTasks);
   if ((!with_tasks && !input.tasks) || !input.database.HasTable("TASK")) return;
   ByNumber<Connection> connections(trace.launches.link);
@@ -154,6 +194,79 @@ void CheckRows(DbInput& input) {
   if (count.Step()) check("PYTORCH_API", count.IntOr(0, 0));
 }
 
+// Lists of connections are numbered in the order of their operators, so that the first and the last
+// tell whether operators are missing at the ends. Gaps tell it elsewhere.
+void CheckLists(DbInput& input) {
+  const io::Database& database = input.database;
+  if (!database.HasTable("PYTORCH_API") || !HasRows(database, "CONNECTION_IDS")) return;
+  io::Statement ends = database.Query("SELECT MIN(id), MAX(id) FROM CONNECTION_IDS");
+  if (!ends.Step() || ends.IsNull(0)) return;
+  const auto has = [&](int column, const char* order) {
+    return database
+        .Query(fmt::format("SELECT 1 FROM PYTORCH_API WHERE connectionId = {} ORDER BY rowid {} "
+                           "LIMIT 1",
+                           ends.IntOr(column, 0), order))
+        .Step();
+  };
+  if (has(0, "ASC") && has(1, "DESC")) return;
+  input.trace.issues.Count(
+      Promise::kReferences,
+      "operators are missing in PYTORCH_API, CONNECTION_IDS has what they launched: numbers of "
+      "operators are too small; parse again",
+      database.name());
+}
+
+// Tables that are never empty.
+void CheckFilled(DbInput& input) {
+  for (const char* table : {"STRING_IDS", "META_DATA", "ENUM_API_TYPE"}) {
+    if (!input.database.HasTable(table) || HasRows(input.database, table)) continue;
+    input.trace.issues.Count(
+        Promise::kFileIsWhole,
+        fmt::format("table {} is empty, what it says is unknown; copy or parse the capture again",
+                    table),
+        input.database.name());
+  }
+}
+
+// True if the job has groups of several ranks, false if all are of one; empty if nothing says it.
+std::optional<bool> HasGroupsOfSeveral(const io::Database& database) {
+  const nlohmann::json document =
+      database.HasTable("META_DATA") ? ReadMetaData(database) : nlohmann::json();
+  const nlohmann::json& groups = io::Member(document, "parallel_group_info");
+  if (!groups.is_object() || groups.empty()) return std::nullopt;
+  return std::ranges::any_of(groups, [](const nlohmann::json& group) {
+    const nlohmann::json& ranks = io::Member(group, "global_ranks");
+    return ranks.is_array() && ranks.size() > 1;
+  });
+}
+
+// Communication that was not recorded is not none.
+void CheckCommunicationIsRecorded(DbInput& input) {
+  const io::Database& database = input.database;
+  if (HasRows(database, "COMMUNICATION_OP")) return;
+  const std::optional<bool> has_groups = HasGroupsOfSeveral(database);
+  if (has_groups == false) return;
+  const auto has_name = [&](const char* patterns) {
+    return database.HasTable("STRING_IDS") &&
+           database.Query(fmt::format("SELECT 1 FROM STRING_IDS WHERE {} LIMIT 1", patterns)).Step();
+  };
+  const bool kind_is_off = IsOfMonitor(input.database.name()) && !database.HasTable("COMMUNICATION_OP");
+  // Operators of a CPU group are called c10d, too.
+  const bool communicates =
+      has_name("value GLOB 'Hccl[ABRS]*' OR value GLOB 'Dequeue@Hccl[ABRS]*'") ||
+      HasRows(database, "COMMUNICATION_TASK_INFO") ||
+      (has_groups && (kind_is_off || has_name("value GLOB 'c10d::*'")));
+  if (!communicates) return;
+  input.trace.issues.Count(
+      Promise::kCommunicationRecorded,
+      IsOfMonitor(input.database.name())
+          ? "communication was not recorded, its times are unknown and count as free; collect "
+            "the activity kind Communication, too"
+          : "operators communicate, but table COMMUNICATION_OP is missing or empty: times of "
+            "communication are unknown and count as free; parse or collect again",
+      database.name());
+}
+
 // Two columns that exporters write together.
 void CheckColumns(DbInput& input) {
   struct Pair {
@@ -162,9 +275,6 @@ void CheckColumns(DbInput& input) {
   constexpr Pair kPairs[] = {{"PYTORCH_API", "inputShapes", "inputDtypes"},
                              {"COMMUNICATION_TASK_INFO", "srcRank", "dstRank"},
                              {"COMMUNICATION_TASK_INFO", "transportType", "size"},
-                             {"COMPUTE_TASK_INFO", "inputShapes", "outputShapes"},
-                             {"COMPUTE_TASK_INFO", "inputDataTypes", "outputDataTypes"},
-                             {"COMPUTE_TASK_INFO", "inputFormats", "outputFormats"},
                              {"MEMORY_RECORD", "totalAllocated", "totalReserved"}};
   for (const auto& [table, one, other] : kPairs) {
     const bool has_one = input.database.HasColumn(table, one);
@@ -201,8 +311,11 @@ void CheckSteps(DbInput& input, Tables wanted) {
 }  // namespace
 
 void CheckPromisesOfTables(DbInput& input, Tables wanted) {
+  CheckFilled(input);
   CheckRows(input);
   CheckColumns(input);
+  if (Intersects(wanted, Tables::kHostOps | Tables::kLaunches)) CheckLists(input);
+  if (Intersects(wanted, Tables::kCommunications)) CheckCommunicationIsRecorded(input);
   CheckSteps(input, wanted);
   CheckLaunches(input, wanted);
 }
