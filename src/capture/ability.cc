@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mpa/base/text.h"
+#include "mpa/capture/monitor.h"
 
 namespace mpa {
 

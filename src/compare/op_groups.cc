@@ -10,7 +10,7 @@
 
 #include "compare_sheet.h"
 #include "mpa/base/first_seen.h"
-#include "mpa/capture/ability.h"
+#include "mpa/capture/monitor.h"
 #include "op_names.h"
 
 namespace mpa {

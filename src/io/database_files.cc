@@ -108,7 +108,8 @@ void CheckWritesAreWhole(const std::filesystem::path& path, const Header& header
     Fail(ErrorKind::kCorrupt, "its file -wal was cut: it has no header; copy both again");
   const std::int64_t frame_size = kFrameHead + header.page_size;
   if ((bytes - kHead) % frame_size != 0)
-    Fail(ErrorKind::kCorrupt, "its file -wal was cut: the last write is not whole; copy both again");
+    Fail(ErrorKind::kCorrupt,
+         "its file -wal was cut: the last write is not whole; copy both again");
   std::int64_t size = 0;
   bool is_complete = true;
   std::vector<std::uint32_t> behind;
@@ -121,7 +122,8 @@ void CheckWritesAreWhole(const std::filesystem::path& path, const Header& header
     if (is_complete) size = BigEndian(&frame[4]);
   }
   if (!is_complete)
-    Fail(ErrorKind::kCorrupt, "its file -wal was cut: the last write is not whole; copy both again");
+    Fail(ErrorKind::kCorrupt,
+         "its file -wal was cut: the last write is not whole; copy both again");
   std::ranges::sort(behind);
   const auto distinct = std::unique(behind.begin(), behind.end()) - behind.begin();
   if (pages_of_file + distinct < size)

@@ -60,9 +60,9 @@ void CheckAnalysis(const RankInput& input, const ReadRequest& request, RankTrace
   if (file == nullptr || main == nullptr || trace.communication_summary.empty()) return;
   ReadRequest collectives = request;
   collectives.wanted = Tables::kCommunications;
-  auto starts = StartsOf(Intersects(request.wanted, Tables::kCommunications)
-                             ? trace
-                             : ReadSideFile(*main, collectives));
+  const auto starts = Intersects(request.wanted, Tables::kCommunications)
+                          ? StartsOf(trace)
+                          : StartsOf(ReadSideFile(*main, collectives));
   if (starts.empty()) return;
   constexpr TimeNs kOfTasks = 1'000'000;  // one counts from the first task
   std::size_t all = 0, foreign = 0;
@@ -97,10 +97,11 @@ void CheckAnalysis(const RankInput& input, const ReadRequest& request, RankTrace
     if (times.front() > first && times.front() < last && !summed.contains(name)) ++missing;
   }
   if (missing == 0 || all == 0) return;
-  trace.issues.Count(Promise::kTablesAgree,
-                     "collectives of the profiler database are missing in analysis.db, its sums are "
-                     "too small; copy or parse the capture again",
-                     fmt::format("{}: {} of {}", file->path.string(), missing, starts.size()));
+  trace.issues.Count(
+      Promise::kTablesAgree,
+      "collectives of the profiler database are missing in analysis.db, its sums are "
+      "too small; copy or parse the capture again",
+      fmt::format("{}: {} of {}", file->path.string(), missing, starts.size()));
 }
 
 }  // namespace

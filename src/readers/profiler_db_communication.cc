@@ -13,7 +13,7 @@
 #include "comm_task_facts.h"
 #include "job_info.h"
 #include "mpa/base/log.h"
-#include "mpa/capture/ability.h"
+#include "mpa/capture/monitor.h"
 #include "mpa/capture/recorded_settings.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"

@@ -14,7 +14,7 @@
 #include "by_number.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
-#include "mpa/capture/ability.h"
+#include "mpa/capture/monitor.h"
 #include "mpa/capture/recorded_settings.h"
 #include "mpa/io/json_document.h"
 #include "mpa/model/step_bounds.h"
@@ -66,8 +66,7 @@ void FindUnanswered(DbInput& input, ByNumber<Connection>& connections) {
     trace.unanswered_launches.Append(
         {.time = launches.host_time[i], .track = launches.host_track[i]});
   }
-  trace.launches.Filter(
-      [&](std::size_t row) { return !std::ranges::binary_search(lost, row); });
+  trace.launches.Filter([&](std::size_t row) { return !std::ranges::binary_search(lost, row); });
 }
 
 // The clocks of host and device are joined to within some microseconds.
@@ -105,8 +104,8 @@ void LeaveOutEarlyWork(DbInput& input, ByNumber<Connection>& connections) {
       trace.issues.Count(
           Promise::kWorkAfterLaunch,
           "work left out, it begins before its launch: its time is wrong; collect again",
-          fmt::format("{}: connectionId {}, {:.3f} ms before", input.database.name(),
-                      table.link[i], InMs(time)));
+          fmt::format("{}: connectionId {}, {:.3f} ms before", input.database.name(), table.link[i],
+                      InMs(time)));
     }
     const auto keep = [&](std::size_t row) { return static_cast<bool>(kept[row]); };
     if (is_kernel && !trace.kernel_loads.Empty()) trace.kernel_loads.Filter(keep);
@@ -127,7 +126,8 @@ void FindUnansweredConnections(DbInput& input) {
   ByNumber<Connection> connections(ids);
   for (const std::int64_t id : ids) ++connections.Find(id)->operators;
   input.tasks->ForEach([&](const io::Row& row) {
-    if (Connection* of_task = connections.Find(Link(row, kTaskConnection))) of_task->has_work = true;
+    if (Connection* of_task = connections.Find(Link(row, kTaskConnection)))
+      of_task->has_work = true;
   });
   std::erase_if(ids, [&](std::int64_t id) {
     const Connection& connection = *connections.Find(id);
@@ -248,9 +248,11 @@ void CheckCommunicationIsRecorded(DbInput& input) {
   if (has_groups == false) return;
   const auto has_name = [&](const char* patterns) {
     return database.HasTable("STRING_IDS") &&
-           database.Query(fmt::format("SELECT 1 FROM STRING_IDS WHERE {} LIMIT 1", patterns)).Step();
+           database.Query(fmt::format("SELECT 1 FROM STRING_IDS WHERE {} LIMIT 1", patterns))
+               .Step();
   };
-  const bool kind_is_off = IsOfMonitor(input.database.name()) && !database.HasTable("COMMUNICATION_OP");
+  const bool kind_is_off =
+      IsOfMonitor(input.database.name()) && !database.HasTable("COMMUNICATION_OP");
   // Operators of a CPU group are called c10d, too.
   const bool communicates =
       has_name("value GLOB 'Hccl[ABRS]*' OR value GLOB 'Dequeue@Hccl[ABRS]*'") ||
@@ -279,11 +281,12 @@ void CheckColumns(DbInput& input) {
   for (const auto& [table, one, other] : kPairs) {
     const bool has_one = input.database.HasColumn(table, one);
     if (has_one == input.database.HasColumn(table, other)) continue;
-    input.trace.issues.Count(Promise::kColumnsThere,
-                             fmt::format("column {} of {} is missing, its values are unknown; parse "
-                                         "again",
-                                         has_one ? other : one, table),
-                             input.database.name());
+    input.trace.issues.Count(
+        Promise::kColumnsThere,
+        fmt::format("column {} of {} is missing, its values are unknown; parse "
+                    "again",
+                    has_one ? other : one, table),
+        input.database.name());
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,9 +56,6 @@ Verdict JudgeModules(const RankFacts& facts);
 Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char* details);
 /// The verdict for analyses that sum NPU kernels by type.
 Verdict JudgeKernelTypes(const RankFacts& facts, const char* of_gpus);
-/// True for a database of msmonitor, which is written while a program runs: nothing was parsed, and
-/// the settings of profilers do not concern it.
-bool IsOfMonitor(const std::filesystem::path& database);
 /// Takes settings out of the advice that the capture was made with, or that its device does not
 /// have.
 void LeaveOutSettingsMade(const RankFacts& facts, Verdict& verdict);
