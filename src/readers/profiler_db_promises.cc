@@ -276,8 +276,7 @@ void CheckColumns(DbInput& input) {
   };
   constexpr Pair kPairs[] = {{"PYTORCH_API", "inputShapes", "inputDtypes"},
                              {"COMMUNICATION_TASK_INFO", "srcRank", "dstRank"},
-                             {"COMMUNICATION_TASK_INFO", "transportType", "size"},
-                             {"MEMORY_RECORD", "totalAllocated", "totalReserved"}};
+                             {"COMMUNICATION_TASK_INFO", "transportType", "size"}};
   for (const auto& [table, one, other] : kPairs) {
     const bool has_one = input.database.HasColumn(table, one);
     if (has_one == input.database.HasColumn(table, other)) continue;
