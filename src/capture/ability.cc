@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mpa/base/text.h"
+#include "mpa/capture/monitor.h"
 
 namespace mpa {
 
@@ -101,7 +102,18 @@ Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char*
                       : "activities with ProfilerActivity.NPU");
 }
 
+bool IsOfMonitor(const std::filesystem::path& database) {
+  return database.filename().string().starts_with("msmonitor");
+}
+
 void LeaveOutSettingsMade(const RankFacts& facts, Verdict& verdict) {
+  if (IsOfMonitor(facts.path)) {
+    for (Lack& lack : verdict.lacks) {
+      if (lack.setting.find('=') != std::string::npos) lack.setting.clear();
+      if (lack.setting.find("ProfilerActivity") != std::string::npos) lack.setting.clear();
+    }
+    return;
+  }
   std::vector<std::string_view> made;
   const auto add_if = [&](bool is_made, std::string_view setting) {
     if (is_made) made.push_back(setting);

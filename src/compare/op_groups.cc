@@ -10,6 +10,7 @@
 
 #include "compare_sheet.h"
 #include "mpa/base/first_seen.h"
+#include "mpa/capture/monitor.h"
 #include "op_names.h"
 
 namespace mpa {
@@ -119,8 +120,9 @@ bool HaveOperators(const CompareInput& input, Report& report) {
     if (!input.Trace(side).HasTimeline()) continue;  // named when it was read
     report.notes.push_back(
         fmt::format("{}: no host operators, so nothing is known of operators, modules, "
-                    "their memory and API times; collect with ProfilerActivity.CPU",
-                    input.Path(side)));
+                    "their memory and API times{}",
+                    input.Path(side),
+                    IsOfMonitor(input.Path(side)) ? "" : "; collect with ProfilerActivity.CPU"));
   }
   return all;
 }

@@ -159,9 +159,11 @@ struct Database::RunningScan {
   Visitor visitor;
   std::vector<Row::Cell> cells;
   std::exception_ptr failure;
+  std::int64_t rows = 0;
 
   static void VisitRow(sqlite3_context* context, int count, sqlite3_value** values) {
     RunningScan& scan = **static_cast<RunningScan**>(sqlite3_user_data(context));
+    ++scan.rows;
     try {
       scan.cells.resize(static_cast<std::size_t>(count));
       for (Row::Cell& cell : scan.cells) cell = CellOf(*values++);
@@ -381,12 +383,22 @@ Statement Database::Query(std::string_view sql) const {
 
 void Database::ScanRows(std::string_view columns, std::string_view source, Visitor visitor) const {
   Statement query = Query(fmt::format("SELECT visit({}) FROM {}", columns, source));
-  RunningScan scan{visitor, {}, nullptr};
+  RunningScan scan{visitor, {}, nullptr, 0};
   RunningScan* const outer = std::exchange(scan_, &scan);
   const int status = sqlite3_step(query.statement_);
   scan_ = outer;
   if (scan.failure) std::rethrow_exception(scan.failure);
   query.Check(status);
+  constexpr std::string_view kNotIndexed = " NOT INDEXED";
+  if (source.ends_with(kNotIndexed)) source.remove_suffix(kNotIndexed.size());
+  if (source.find(' ') == std::string_view::npos) whole_[std::string(source)] = scan.rows;
+}
+
+std::int64_t Database::LostRows(std::string_view table, std::int64_t rows) const {
+  if (Query(fmt::format("SELECT 1 FROM pragma_table_info('{}') WHERE pk > 0", table)).Step())
+    return 0;
+  Statement last = Query(fmt::format("SELECT MAX(rowid) FROM {}", table));
+  return last.Step() ? std::max<std::int64_t>(last.IntOr(0, 0) - rows, 0) : 0;
 }
 
 }  // namespace mpa::io

@@ -41,7 +41,7 @@ CopyDirection CopyDirectionNamed(std::string_view operation) {
 
 bool BoundsDeviceSpan(std::string_view type) {
   return !IsOneOf(type, {"KERNEL_AICORE", "KERNEL_AIVEC", "FFTS_PLUS", "KERNEL_MIX_AIC",
-                         "KERNEL_MIX_AIV", "PROFILING_ENABLE", "PROFILING_DISABLE"});
+                         "KERNEL_MIX_AIV", "PROFILING_ENABLE", "PROFILING_DISABLE", kStreamMark});
 }
 
 bool IsWork(std::string_view name, std::string_view type) {

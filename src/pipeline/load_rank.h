@@ -92,7 +92,8 @@ std::string SessionRows(const raw::Session& session);
 std::int64_t WorldSize(const RankInput& input, const RankTrace& trace);
 
 /// Counts in trace.issues what kernel_details.csv lacks according to op_statistic.csv,
-/// step_trace_time.csv and the trace. Looks only where nothing else is wrong.
+/// step_trace_time.csv and the trace. Looks only where nothing else is wrong. Of databases, what
+/// does not fit between analysis.db and the profiler database.
 void CheckSideFiles(const RankInput& input, const ReadRequest& request, RankTrace& trace);
 
 }  // namespace mpa

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What side files of a capture say about its tables, for the promises that these keep.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
@@ -34,6 +43,67 @@ Number SumOf(const std::vector<Number>& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), Number{0});
 }
 
+// By name the starts of the collectives of a profiler database.
+std::map<std::string, std::vector<TimeNs>, std::less<>> StartsOf(const RankTrace& trace) {
+  std::map<std::string, std::vector<TimeNs>, std::less<>> starts;
+  for (std::size_t i = 0; i < trace.communications.Size(); ++i) {
+    starts[std::string(trace.strings.View(trace.communications.name[i]))].push_back(
+        trace.communications.start[i]);
+  }
+  return starts;
+}
+
+// analysis.db has the sums of the collectives that the profiler database lists.
+void CheckAnalysis(const RankInput& input, const ReadRequest& request, RankTrace& trace) {
+  const CaptureFile* file = input.Find(FileKind::kAnalysisDb);
+  const CaptureFile* main = input.Find(FileKind::kProfilerDb);
+  if (file == nullptr || main == nullptr || trace.communication_summary.empty()) return;
+  ReadRequest collectives = request;
+  collectives.wanted = Tables::kCommunications;
+  const auto starts = Intersects(request.wanted, Tables::kCommunications)
+                          ? StartsOf(trace)
+                          : StartsOf(ReadSideFile(*main, collectives));
+  if (starts.empty()) return;
+  constexpr TimeNs kOfTasks = 1'000'000;  // one counts from the first task
+  std::size_t all = 0, foreign = 0;
+  TimeNs first = std::numeric_limits<TimeNs>::max(), last = 0;
+  std::set<std::string, std::less<>> summed;
+  const auto look = [&](const CommunicationOp& op) {
+    if (op.group.empty() || op.time.start_us <= 0 || op.time.start_us > 9e15) return;
+    const TimeNs start = std::llround(op.time.start_us * 1000);
+    ++all;
+    summed.insert(op.name);
+    first = std::min(first, start);
+    last = std::max(last, start);
+    const auto found = starts.find(op.name);
+    const auto is_same = [&](TimeNs time) {
+      return time <= start + kOfTasks && time >= start - kOfTasks;
+    };
+    if (found == starts.end() || std::ranges::none_of(found->second, is_same)) ++foreign;
+  };
+  for (const CommunicationStep& step : trace.communication_summary) {
+    for (const CommunicationOp& op : step.collective) look(op);
+    for (const CommunicationOp& op : step.p2p) look(op);
+  }
+  if (foreign > 0) {
+    trace.issues.Count(Promise::kOwnRun,
+                       "analysis.db is of another rank or run, the profiler database does not have "
+                       "its collectives at their times; copy the whole capture again",
+                       fmt::format("{}: {} of {}", file->path.string(), foreign, all));
+    return;
+  }
+  std::size_t missing = 0;
+  for (const auto& [name, times] : starts) {
+    if (times.front() > first && times.front() < last && !summed.contains(name)) ++missing;
+  }
+  if (missing == 0 || all == 0) return;
+  trace.issues.Count(
+      Promise::kTablesAgree,
+      "collectives of the profiler database are missing in analysis.db, its sums are "
+      "too small; copy or parse the capture again",
+      fmt::format("{}: {} of {}", file->path.string(), missing, starts.size()));
+}
+
 }  // namespace
 
 // Of the whole job, as it says of itself.
@@ -46,6 +116,7 @@ std::int64_t WorldSize(const RankInput& input, const RankTrace& trace) {
 }
 
 void CheckSideFiles(const RankInput& input, const ReadRequest& request, RankTrace& trace) {
+  if (input.kind == CaptureKind::kNpuDb) CheckAnalysis(input, request, trace);
   if (input.kind != CaptureKind::kNpuText || trace.kernels.Empty()) return;
   if (!trace.issues.Empty() || input.Find(FileKind::kKernelDetails) == nullptr) return;
   KernelClaims claims;

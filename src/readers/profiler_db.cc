@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/io/sqlite.h"
 #include "mpa/measure/memory_copies.h"
+#include "mpa/model/repeated_rows.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/readers/reader.h"
 #include "profiler_db_tables.h"
@@ -189,6 +192,28 @@ void ReadAllocations(DbInput& input) {
   };
   input.trace.allocations.Reserve(input.database.ApproximateRows("OP_MEMORY"));
   input.database.Scan("name, size, allocationTime, releaseTime", "OP_MEMORY NOT INDEXED", read);
+  const Allocations& allocations = input.trace.allocations;
+  if (allocations.Empty() && input.database.HasTable("MEMORY_RECORD") &&
+      HasRows(input.database, "STRING_IDS") &&
+      input.database
+          .Query("SELECT 1 FROM MEMORY_RECORD WHERE component IN (SELECT id FROM STRING_IDS WHERE "
+                 "value = 'PTA') LIMIT 1")
+          .Step()) {
+    input.trace.issues.Count(Promise::kTablesAgree,
+                             "OP_MEMORY is empty, but MEMORY_RECORD has allocations of the "
+                             "framework: memory of operators is unknown; parse again",
+                             input.database.name());
+  }
+  // Rows are in order of the allocation: the same one again is out of order.
+  if (std::ranges::adjacent_find(allocations.allocated, std::greater_equal()) ==
+      allocations.allocated.end())
+    return;
+  const std::size_t repeated = DropRepeated(input.trace.allocations, [&](std::size_t i) {
+    return std::tuple(allocations.allocated[i], allocations.released[i], allocations.bytes[i],
+                      allocations.name[i], allocations.allocated[i] < 0 ? i : 0);
+  });
+  for (std::size_t i = 0; i < repeated; ++i)
+    input.trace.issues.Count(Promise::kOnceEach, kWrittenTwice, "OP_MEMORY");
 }
 
 // Calls `read`; if the table lacks a column, only the rows from it are lost.
@@ -244,6 +269,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kDeviceRuns, ReadDeviceRuns);
   read(Tables::kGarbageCollections, ReadGarbageCollections);
   read(Tables::kJobInfo, ReadJobInfo);
+  CheckPromisesOfTables(input, request.wanted);
   AddProgress(file.bytes);
 }
 

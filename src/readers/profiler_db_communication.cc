@@ -13,6 +13,7 @@
 #include "comm_task_facts.h"
 #include "job_info.h"
 #include "mpa/base/log.h"
+#include "mpa/capture/monitor.h"
 #include "mpa/capture/recorded_settings.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
@@ -64,15 +65,36 @@ std::int64_t CountOf(const io::Row& row, int column) {
   return number.value_or(row.IntOr(column, -1));
 }
 
+// Of a table with the collectives of several devices, the device whose are read. Not all versions
+// write it.
+std::optional<std::int64_t> DeviceOfCollectives(DbInput& input) {
+  if (!input.database.HasColumn("COMMUNICATION_OP", "deviceId")) return std::nullopt;
+  if (input.own_device) return input.own_device;
+  std::map<std::int64_t, std::size_t> rows;
+  io::Statement counts = input.database.Query(
+      "SELECT deviceId, COUNT(*) FROM COMMUNICATION_OP WHERE deviceId IS NOT NULL GROUP BY 1");
+  while (counts.Step()) rows[counts.IntOr(0, -1)] = static_cast<std::size_t>(counts.IntOr(1, 0));
+  if (rows.size() < 2) return std::nullopt;
+  const std::int64_t own = OwnDevice(input, rows);
+  input.trace.issues.Count(
+      Promise::kOneDevice,
+      "collectives of other devices left out, the database holds several; profile each device by "
+      "a process of its own",
+      fmt::format("{}: device {} is taken", input.database.name(), own));
+  return own;
+}
+
 void ReadOperations(DbInput& input, Groups& groups) {
   if (!input.database.HasTable("COMMUNICATION_OP")) return;
   constexpr const char* kTable = "COMMUNICATION_OP";
+  const std::optional<std::int64_t> device = DeviceOfCollectives(input);
   const std::map<std::int64_t, StringId> data_types = ReadNames(input, "ENUM_HCCL_DATA_TYPE");
   io::Statement rows = input.database.Query(
       fmt::format("SELECT startNs, endNs, opName, opType, groupName, connectionId, opId, {}, {} "
-                  "FROM COMMUNICATION_OP ORDER BY opId",
+                  "FROM COMMUNICATION_OP {} ORDER BY opId",
                   ColumnOrNull(input.database, kTable, "dataType"),
-                  ColumnOrNull(input.database, kTable, "count")));
+                  ColumnOrNull(input.database, kTable, "count"),
+                  device ? fmt::format("WHERE deviceId = {}", *device) : ""));
   while (rows.Step()) {
     const io::Row row = rows.row();
     const auto span = ReadSpan(input, row, 0, 1, "COMMUNICATION_OP");
@@ -94,7 +116,7 @@ void ReadOperations(DbInput& input, Groups& groups) {
 
 // Of tasks that were read anyway: TASK is by far larger than COMMUNICATION_OP.
 void CountWithoutTasks(DbInput& input) {
-  if (!input.database.HasTable("TASK")) return;
+  if (!input.database.HasTable("TASK") || IsOfMonitor(input.database.name())) return;
   const std::vector<std::int64_t>& links = input.trace.communications.link;
   std::unordered_set<std::int64_t> without_task(links.begin(), links.end());
   std::erase_if(without_task, [](std::int64_t link) { return link < 0; });
@@ -110,6 +132,7 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
   if (!HasRows(input.database, kTable)) {
     if (input.trace.communications.Empty()) return;
     input.trace.lacks_comm_tasks = true;
+    if (IsOfMonitor(input.database.name())) return;
     input.trace.issues.Count(
         "waits, traffic and peers of collectives are unknown, table COMMUNICATION_TASK_INFO is "
         "missing or empty; parse again",
@@ -128,12 +151,14 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
   input.trace.comm_tasks.Reserve(input.database.ApproximateRows(kTable));
   constexpr int kRow = kTaskColumns;  // the first column of the row
   const std::vector<std::int64_t>& ops = input.trace.communications.op_id;  // in their order
+  std::size_t described = 0;
   const auto read = [&](const io::Row& row) {
+    if (IsOfCollective(input, row)) ++described;
     const auto span = ReadSpan(input, row, kTaskStart, kTaskEnd, "TASK");
     if (!span) return;
     CountIfNull(input, row, kRow, "taskType", kTable, "the kind of a collective's task");
     const std::int64_t op = row.IntOr(kRow + 3, -1);  // NULL: the stream and the time say it
-    if (op >= 0 && !std::ranges::binary_search(ops, op)) {
+    if (op >= 0 && !input.own_device && !std::ranges::binary_search(ops, op)) {
       CountRow(input,
                "the collective of a task is unknown, COMMUNICATION_OP does not have its opId; "
                "parse again",
@@ -156,6 +181,7 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
          .stream = row.IntOr(kTaskStream, -1)});
   };
   ScanTasks(input, TasksOf(input), kTable, columns, read);
+  CheckTasksOfCollectives(input, described);
 }
 
 void ReadGroupNames(DbInput& input) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kernel_load_columns.h"
@@ -21,13 +23,65 @@ StringId RecordedText(StringId text, const StringPool& strings) {
   return strings.View(text) == "N/A" ? StringId::kEmpty : text;
 }
 
+std::int64_t OwnDevice(DbInput& input, const std::map<std::int64_t, std::size_t>& rows) {
+  if (input.database.HasTable("RANK_DEVICE_MAP")) {
+    io::Statement map = input.database.Query("SELECT deviceId, rankId FROM RANK_DEVICE_MAP");
+    std::int64_t device = -1;
+    while (map.Step()) {
+      const std::int64_t of_row = map.IntOr(0, -1);
+      if (!rows.contains(of_row)) continue;
+      const bool is_own = map.IntOr(1, -1) == input.trace.rank;
+      if (device < 0 || is_own) device = of_row;
+      if (is_own) break;
+    }
+    if (device >= 0) return device;
+  }
+  return std::ranges::max_element(rows, {}, [](const auto& of) { return of.second; })->first;
+}
+
+namespace {
+
+// One process may use several devices, whose work is in one table then.
+void KeepOneDevice(DbInput& input) {
+  const io::KeptRows& all = *input.tasks;
+  std::optional<std::int64_t> first;
+  bool several = false;
+  for (std::size_t row = 0; row < all.Size() && !several; ++row) {
+    const auto device = all.Number(row, kTaskDevice);
+    if (device && !first) first = device;
+    several = device && *device != *first;
+  }
+  if (!several) return;
+  std::map<std::int64_t, std::size_t> tasks;
+  for (std::size_t row = 0; row < all.Size(); ++row) {
+    if (const auto device = all.Number(row, kTaskDevice)) ++tasks[*device];
+  }
+  const std::int64_t own = OwnDevice(input, tasks);
+  io::KeptRows kept(all.Columns());
+  all.ForEach([&](const io::Row& row) {
+    if (row.IntOr(kTaskDevice, own) == own) kept.Append(row);
+  });
+  input.trace.issues.Count(
+      Promise::kOneDevice,
+      "work of other devices left out, the database holds several; profile each device by a "
+      "process of its own",
+      fmt::format("{}: {} of {} rows of TASK; device {} is taken", input.database.name(),
+                  all.Size() - kept.Size(), all.Size(), own));
+  input.own_device = own;
+  input.trace.device_id = own;
+  input.tasks = std::move(kept);
+}
+
+}  // namespace
+
 const io::KeptRows& TasksOf(DbInput& input) {
   if (!input.tasks) {
     std::vector<std::string> columns;
     for (const char* column : {"startNs", "endNs", "taskType", "streamId", "connectionId",
-                               "modelId", "taskId", "globalTaskId"})
+                               "modelId", "taskId", "deviceId", "globalTaskId"})
       columns.push_back(ColumnOrNull(input.database, "TASK", column));
     input.tasks = input.database.Keep(columns, "TASK");
+    KeepOneDevice(input);
   }
   return *input.tasks;
 }
@@ -38,6 +92,7 @@ void RequireColumns(const DbInput& input, const char* table,
 }
 
 void CountLostRows(DbInput& input, const char* table, std::size_t lost) {
+  if (input.own_device) return;  // whose tasks were left out
   for (; lost > 0; --lost)
     CountRow(input, "row left out, TASK does not have its globalTaskId; parse again", table);
 }
@@ -188,7 +243,10 @@ void ReadKernels(DbInput& input, Tables wanted) {
   const std::size_t rows = input.database.ApproximateRows("COMPUTE_TASK_INFO");
   input.trace.kernels.Reserve(rows);
   if (with_loads) input.trace.kernel_loads.Reserve(rows);
+  std::vector<std::int64_t> detailed;
+  detailed.reserve(rows);
   const auto read = [&](const io::Row& row) {
+    detailed.push_back(Link(row, kTaskConnection));
     const auto span = ReadSpan(input, row, kTaskStart, kTaskEnd, "TASK");
     if (!span) return;
     const auto text = [&](int column) {
@@ -231,6 +289,7 @@ void ReadKernels(DbInput& input, Tables wanted) {
                                      .attributes = text(load + 5)});
   };
   ScanTasks(input, TasksOf(input), "COMPUTE_TASK_INFO", columns, read);
+  CheckDetails(input, detailed);
   if (Intersects(wanted, Tables::kKernelCounters)) ReadCounters(input, with_loads);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,6 +50,8 @@ struct DbInput {
   DbStrings& strings;
   RankTrace& trace;
   std::optional<io::KeptRows> tasks{};  ///< see TasksOf()
+  /// The device whose work is read, where TASK has that of several.
+  std::optional<std::int64_t> own_device{};
 };
 
 /// PYTORCH_API, CONNECTION_IDS, PYTORCH_CALLCHAINS: host operators and launches, and the thread of
@@ -102,11 +105,26 @@ enum TaskColumn {
   kTaskConnection,
   kTaskModel,
   kTaskNumber,
+  kTaskDevice,
   kTaskId,
   kTaskColumns
 };
-/// All rows of TASK, read once for all who ask.
+/// All rows of TASK that are of the rank's device, read once for all who ask. Those of others are
+/// counted as an issue.
 const io::KeptRows& TasksOf(DbInput& input);
+
+/// What the tables that were read promise each other. After all of them.
+void CheckPromisesOfTables(DbInput& input, Tables wanted);
+/// Counts kernels in TASK without details; `detailed` are the connections of those that have some.
+/// After TasksOf().
+void CheckDetails(DbInput& input, const std::vector<std::int64_t>& detailed);
+/// Of several devices, by the rows that each has, that of the rank, or else the one with most rows.
+std::int64_t OwnDevice(DbInput& input, const std::map<std::int64_t, std::size_t>& rows);
+/// True for a task of a kind that only collectives have.
+bool IsOfCollective(DbInput& input, const io::Row& task);
+/// Counts such tasks of collectives of which fewer are `described` by COMMUNICATION_TASK_INFO.
+/// After TasksOf() and the collectives.
+void CheckTasksOfCollectives(DbInput& input, std::size_t described);
 
 /// Throws Error (kInput) if a column is missing.
 void RequireColumns(const DbInput& input, const char* table,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Captures with parts missing, and with rows that contradict others.
 
-    run_missing_parts.py --tool BINARY --testdata DIR missingtables|oddranks|oddrows|contradictions|tablesalone|twojobs [-v]
+    run_missing_parts.py --tool BINARY --testdata DIR missingtables|oddranks|oddrows|contradictions|tablesalone|databases|twojobs [-v]
 
 The captures are copies of those of the testdata in which one thing is changed: the numbers of the whole capture are the
 truth. Either they come out, or exit code 5 and a warning say what is wrong; what is unknown is null.
@@ -477,6 +477,170 @@ class TablesAlone(Changed):
         self.assertIn("HBM", self.run_tool("check", capture).out)
 
 
+class Databases(Changed):
+    """Tables that refer to each other, and what belongs to another device, rank or run."""
+
+    TWIN = "twin_db_base_ascend_pt"
+
+    def damaged(self, *said, statements):
+        """A changed database against the whole one: told, and a gate judges nothing."""
+        capture = self.database(*statements, name=self.TWIN)
+        self.told(self.compare("--fail_on", "e2e>+3%", comparison=capture, base=self.whole()), *said)
+        return capture
+
+    def whole(self):
+        return self.database(name=self.TWIN)
+
+    def test_the_whole_one(self):
+        result = self.compare("--fail_on", "e2e>+3%", comparison=self.whole(), base=self.whole())
+        self.assertEqual(result.code, 0, result.err)
+        self.assertNotIn("were deleted", result.err)
+
+    def test_device_records_that_were_lost(self):
+        """At the beginning, in the middle, at the end, all: operators launched what no task did."""
+        for count, offset in ((3, 0), (1, 10), (2, 15), (1000, 0)):  # of 19
+            statements = [f"CREATE TABLE lost AS SELECT t.globalTaskId FROM TASK t JOIN COMPUTE_TASK_INFO i ON "
+                          "i.globalTaskId = t.globalTaskId JOIN CONNECTION_IDS c ON c.connectionId = t.connectionId "
+                          f"ORDER BY t.startNs LIMIT {count} OFFSET {offset}"]
+            for table in ("COMPUTE_TASK_INFO", "TASK_PMU_INFO", "TASK"):  # anew, as if they were never written
+                statements += [f"CREATE TABLE kept AS SELECT * FROM {table} WHERE globalTaskId NOT IN "
+                               "(SELECT globalTaskId FROM lost)", f"DELETE FROM {table}",
+                               f"INSERT INTO {table} SELECT * FROM kept", "DROP TABLE kept"]
+            capture = self.database(*statements, name=self.TWIN)
+            self.told(self.compare(comparison=capture, base=self.whole()),
+                      "launches have no work on the device, it was lost", f"({min(count, 19)} of ")
+            gate = self.compare("--fail_on", "e2e>+3%", comparison=capture, base=self.whole())
+            self.assertEqual(gate.code, 5 if count < 1000 else 4, gate.err)  # 4: there is nothing to judge
+        result = self.run_tool("-m", "compute_op_sum", "-d", capture, "--json", "-o", self.out)
+        self.told(result, "launches have no work on the device")
+
+    def test_work_before_its_launch(self):
+        self.damaged("work left out, it begins before its launch", "50.000 ms before", statements=(
+            "UPDATE TASK SET startNs = (SELECT a.startNs - 50000000 FROM PYTORCH_API a JOIN CONNECTION_IDS c ON "
+            "c.id = a.connectionId WHERE c.connectionId = TASK.connectionId) WHERE globalTaskId = "
+            "(SELECT globalTaskId FROM COMPUTE_TASK_INFO ORDER BY globalTaskId LIMIT 1 OFFSET 4)",))
+
+    def test_rows_that_were_deleted(self):
+        self.damaged("rows of TASK_PMU_INFO were deleted", "3 of ",
+                     statements=("DELETE FROM TASK_PMU_INFO WHERE rowid BETWEEN 4 AND 6",))
+        self.damaged("rows of PYTORCH_API were deleted", statements=("DELETE FROM PYTORCH_API WHERE rowid = 5",))
+        self.damaged("operators are missing in PYTORCH_API", statements=(
+            "DELETE FROM PYTORCH_API WHERE rowid > (SELECT COUNT(*) / 2 FROM PYTORCH_API)",))
+        self.damaged("operators are missing in PYTORCH_API", statements=("DELETE FROM PYTORCH_API",))
+        self.damaged("table META_DATA is empty", statements=("DELETE FROM META_DATA",))
+
+    def test_details_that_are_missing(self):
+        self.damaged("kernels of TASK are not in COMPUTE_TASK_INFO", "2 kernels", statements=(
+            "DELETE FROM COMPUTE_TASK_INFO WHERE globalTaskId > (SELECT globalTaskId FROM COMPUTE_TASK_INFO "
+            "ORDER BY globalTaskId DESC LIMIT 1 OFFSET 2)",))
+        self.damaged("tasks of collectives are not in COMMUNICATION_TASK_INFO", "5 of 11", statements=(
+            "DELETE FROM COMMUNICATION_TASK_INFO WHERE rowid > 6",))
+
+    def test_several_devices_in_one_database(self):
+        columns = ("startNs + 3000000", "endNs + 3000000", "1", "connectionId", "globalTaskId + 100000", "globalPid",
+                   "taskType", "contextId", "streamId", "taskId", "modelId")
+        names = "startNs, endNs, deviceId, connectionId, globalTaskId, globalPid, taskType, contextId, streamId, taskId, modelId"
+        capture = self.database(f"INSERT INTO TASK ({names}) SELECT {', '.join(columns)} FROM TASK", name=self.TWIN)
+        overall, result = self.overall_of(capture, self.whole())
+        self.told(result, "work of other devices left out, the database holds several", "33 of 66 rows of TASK; device 0")
+        for index, (base, value) in overall.items():
+            self.assertEqual(base, value, index)
+
+    def test_a_device_that_the_map_does_not_name(self):
+        """ASCEND_RT_VISIBLE_DEVICES numbers devices anew."""
+        overall, result = self.overall_of(self.database("UPDATE TASK SET deviceId = 3", name=self.TWIN), self.whole())
+        self.assertEqual(result.code, 0, result.err)
+        for index, (base, value) in overall.items():
+            self.assertEqual(base, value, index)
+
+    def test_marks_of_steps_on_a_stream(self):
+        """They last longer than the work, and are none."""
+        capture = self.database(
+            "INSERT INTO STRING_IDS SELECT MAX(id) + 1, 'MsTx' FROM STRING_IDS",
+            "INSERT INTO TASK (startNs, endNs, deviceId, connectionId, globalTaskId, taskType, streamId) SELECT "
+            "MIN(startNs), MAX(endNs) + 40000000, 0, 4000000001, 90000, (SELECT MAX(id) FROM STRING_IDS), 2 FROM TASK",
+            name=self.TWIN)
+        overall, result = self.overall_of(capture, self.whole())
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(*overall["E2E Time"])
+
+    def test_communication_that_was_not_recorded(self):
+        self.damaged("operators communicate, but table COMMUNICATION_OP is missing or empty", statements=(
+            "DROP TABLE COMMUNICATION_OP", "DROP TABLE COMMUNICATION_TASK_INFO",
+            "INSERT INTO STRING_IDS SELECT MAX(id) + 1, 'HcclAllreduce' FROM STRING_IDS"))
+
+    def test_files_that_were_cut(self):
+        """The last page would be read as zeros; so would one that only the file of writes has."""
+        whole = self.whole()
+        capture = self.whole()
+        (file,) = capture.rglob("*.db")
+        with sqlite3.connect(file) as database:
+            (size,) = database.execute("PRAGMA page_size").fetchone()
+        database.close()
+        content = file.read_bytes()
+        for lost in (1, size, 3 * size):
+            file.write_bytes(content[:-lost])
+            result = self.compare(comparison=capture, base=whole)
+            self.assertEqual(result.code, 3, result.err)
+            self.assertIn("was cut", result.all_err)
+        file.write_bytes(content)
+        wal = file.with_name(file.name + "-wal")
+        database = sqlite3.connect(file)
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA wal_autocheckpoint = 0")
+        for _ in range(4):
+            database.execute("INSERT INTO META_DATA VALUES ('note', ?)", ("x" * 3 * size,))
+            database.commit()
+        writes, content = wal.read_bytes(), file.read_bytes()
+        database.close()
+        for kept, code in ((len(writes), 0), (len(writes) - 100, 3), (len(writes) - size - 24, 3)):
+            copy = self.whole()
+            (file,) = copy.rglob("*.db")
+            file.write_bytes(content)
+            file.with_name(file.name + "-wal").write_bytes(writes[:kept])
+            result = self.compare(comparison=copy, base=whole)
+            self.assertEqual(result.code, code, result.err)
+            if code:
+                self.assertIn("its file -wal was cut", result.all_err)
+
+    def test_analysis_of_another_run(self):
+        capture = self.whole()
+        (file,) = capture.rglob("*.db")
+        with sqlite3.connect(file) as database:
+            (name, start) = database.execute("SELECT s.value, o.startNs FROM COMMUNICATION_OP o JOIN STRING_IDS s ON "
+                                             "s.id = o.opName ORDER BY o.startNs").fetchone()
+        database.close()
+        analysis = file.with_name("analysis.db")
+        for apart, code in ((0, 0), (7_000_000, 5)):
+            analysis.unlink(missing_ok=True)
+            with sqlite3.connect(analysis) as database:
+                database.execute("CREATE TABLE CommAnalyzerTime (hccl_op_name, group_name, start_timestamp, "
+                                 "elapse_time, transit_time, wait_time, synchronization_time, idle_time, step, type)")
+                database.execute("INSERT INTO CommAnalyzerTime VALUES (?, '1', ?, 1, 1, 0, 0, 0, 'step1', 'collective')",
+                                 (name, start / 1000 + apart))
+            database.close()
+            result = self.run_tool("-m", "communication_time", "-d", capture, "--json", "-o", self.out)
+            self.assertEqual(result.code, code, result.err)
+            if code:
+                self.told(result, "analysis.db is of another rank or run")
+
+    def test_msmonitor(self):
+        """Collectives without tasks are no damage there, and nothing is to be parsed again."""
+        capture = self.database("DROP TABLE COMMUNICATION_TASK_INFO", "DROP TABLE PYTORCH_API",
+                                "DROP TABLE CONNECTION_IDS", "DROP TABLE TASK_PMU_INFO",
+                                "DELETE FROM TASK WHERE globalTaskId NOT IN (SELECT globalTaskId FROM COMPUTE_TASK_INFO)",
+                                "CREATE TABLE kept AS SELECT * FROM TASK", "DELETE FROM TASK",
+                                "INSERT INTO TASK SELECT * FROM kept", "DROP TABLE kept", name=self.TWIN)
+        (file,) = capture.rglob("*.db")
+        database = self.scratch / "msmonitor_4711_20260101000000000_0.db"
+        file.rename(database)
+        result = self.compare("--fail_on", "e2e>+3%", comparison=database, base=database)
+        self.assertEqual(result.code, 0, result.err)
+        page = self.run_tool("check", database).out
+        for words in ("ProfilerActivity", "profiler_level", "parse again"):
+            self.assertNotIn(words, page + "".join(line for line in result.warnings))
+
+
 class TwoJobs(Changed):
     def test_captures_that_are_days_apart(self):
         job = self.scratch / "jobs"
@@ -509,4 +673,4 @@ class TwoJobs(Changed):
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, MissingTables, OddRanks, OddRows, Contradictions, TablesAlone, TwoJobs))
+    sys.exit(main(__doc__, MissingTables, OddRanks, OddRows, Contradictions, TablesAlone, Databases, TwoJobs))

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -102,12 +104,14 @@ class KeptRows {
   /// `row` without the columns before `first`.
   void Append(const Row& row, int first = 0);
   void Copy(std::size_t row, Row::Cell* cells) const;
-  /// The number in the last column.
-  std::optional<std::int64_t> Last(std::size_t row) const {
-    const std::size_t at = (row + 1) * columns_ - 1;
+  /// Empty for what is no number.
+  std::optional<std::int64_t> Number(std::size_t row, std::size_t column) const {
+    const std::size_t at = row * columns_ + column;
     if (kinds_[at] != Row::Kind::kInteger) return std::nullopt;
     return numbers_[at];
   }
+  /// The number in the last column.
+  std::optional<std::int64_t> Last(std::size_t row) const { return Number(row, columns_ - 1); }
 
   template <typename Visit>
   void ForEach(Visit visit) const {
@@ -146,6 +150,11 @@ class Database {
   /// About how many rows a table has, found without a scan; 0: unknown. It says how much to reserve
   /// and nothing else: where the numbers of the rows have gaps, or are damaged, it is far off.
   std::size_t ApproximateRows(std::string_view table) const;
+  /// How many rows a table lost, of those that were written with growing numbers: `rows` are there.
+  /// 0 for a table with a primary key, whose numbers may have gaps.
+  std::int64_t LostRows(std::string_view table, std::int64_t rows) const;
+  /// The tables that Scan() and Keep() read as a whole, with the number of their rows.
+  const std::map<std::string, std::int64_t, std::less<>>& WholeTables() const { return whole_; }
   /// Throws Error (kInput) when the query does not fit the schema (a column is missing).
   Statement Query(std::string_view sql) const;
   /// Calls visit() with each row of "SELECT columns FROM source", without leaving SQLite's loop in
@@ -203,6 +212,7 @@ class Database {
   mutable RunningScan* scan_ = nullptr;  // the innermost one
   mutable std::set<std::string> read_;   // the tables of the query that is being prepared
   mutable std::set<std::string> plain_;  // tables that HasTable() accepts
+  mutable std::map<std::string, std::int64_t, std::less<>> whole_;
 };
 
 /// Prepares a connection for a database from an untrusted source: computed parts of its schema

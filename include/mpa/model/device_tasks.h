@@ -14,6 +14,9 @@ std::string_view WithoutQueueEntry(std::string_view type);
 /// The types of copies and memsets of GPUs.
 inline constexpr std::string_view kGpuCopy = "gpu_memcpy", kGpuMemset = "gpu_memset";
 
+/// The type of a task that is no work: the time on a stream of a mark or range that the program set.
+inline constexpr std::string_view kStreamMark = "MsTx";
+
 /// True for the name or type of a task that copies between memories, or fills one.
 bool IsCopy(std::string_view name_or_type);
 
@@ -27,7 +30,8 @@ CopyDirection CopyDirectionNamed(std::string_view operation);
 bool IsWork(std::string_view name, std::string_view type);
 
 /// True for the type of a task that bounds the span of the device's work. Tasks of other types
-/// bound it through the kernels and collectives they belong to, or are the profiler's own switches.
+/// bound it through the kernels and collectives they belong to, are the profiler's own switches, or
+/// marks of the program.
 bool BoundsDeviceSpan(std::string_view type);
 
 }  // namespace mpa
