@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_fragment.h"
 
+#include <fmt/format.h>
+
 #include <functional>
 
 #include "comm_task_facts.h"
 #include "megabytes.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "mpa/model/device_tasks.h"
@@ -182,15 +185,24 @@ class FragmentFiller {
     const bool is_end = Is(event.ph, "f");
     const bool is_launch = EqualsIgnoringCase(event.cat, "async_npu");
     const bool is_backward = !is_launch && EqualsIgnoringCase(event.cat, "fwdbwd");
-    const bool is_runtime = !is_launch && !is_backward &&
-                            Wants(kRuntimeTables | Tables::kQueuedWork) &&
-                            EqualsIgnoringCase(event.cat, "hosttodevice");
+    const bool is_runtime =
+        !is_launch && !is_backward && EqualsIgnoringCase(event.cat, "hosttodevice");
     const bool is_mark = !is_launch && !is_backward && !is_runtime && Wants(Tables::kMstx) &&
                          EqualsIgnoringCase(event.cat, "mstx");
     if (!is_launch && !is_backward && !is_runtime && !is_mark) return;
     if (is_backward && is_end) fragment_.backward_tid = IdFrom(event.tid);
+    if (is_backward && !Wants(Tables::kBackwardLinks)) return;
     const auto time = io::NsFromMicros(event.ts);
-    if (!time || (is_backward && !Wants(Tables::kBackwardLinks))) return;
+    const char* const lacks = event.id.empty() ? "number" : !time ? "time" : nullptr;
+    if (lacks != nullptr) {
+      fragment_.issues.Count(
+          Promise::kArrowsHaveEnds,
+          fmt::format("arrow left out, it has no {}: what launched what is unknown; parse again",
+                      lacks),
+          fmt::format("{}: \"{}\" at {} us", file_name_, Printable(event.cat),
+                      Printable(event.ts)));
+      return;
+    }
     (is_launch     ? fragment_.flows
      : is_backward ? fragment_.backward_flows
      : is_mark     ? fragment_.mstx_flows

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -89,9 +90,10 @@ class DeviceJoin {
     if (mstx_ != nullptr) mstx_->Link(arrows, task_places_, trace_);
   }
 
-  void Link(const LaunchFlows& launches) {
+  void Link(LaunchFlows& launches) {
     launches.Link(task_places_, trace_.device_tasks.link);
     launches.Link(communication_places_, trace_.communications.link);
+    FindLostWork(launches.EndsWithoutEvent());
     LinkCollectives();
   }
 
@@ -107,6 +109,26 @@ class DeviceJoin {
   }
 
  private:
+  // Arrows of launches may also end at pieces of collectives, and at what another device did.
+  void FindLostWork(const std::vector<EventPlace>& ends) {
+    std::set<EventPlace> lost;
+    for (const EventPlace& end : ends) {
+      if (end.pid == processes_.hardware || end.pid == processes_.communication) lost.insert(end);
+    }
+    if (lost.empty()) return;
+    const CommTasks& pieces = trace_.comm_tasks;
+    for (std::size_t i = 0; i < pieces.Size(); ++i)
+      lost.erase({*processes_.communication, pieces.plane[i], pieces.start[i]});
+    std::set<std::pair<TimeNs, std::int64_t>> ends_of_lost;
+    for (const EventPlace& end : lost) ends_of_lost.emplace(end.start, end.tid);
+    const Launches& launches = trace_.launches;
+    for (std::size_t i = 0; i < launches.Size() && !lost.empty(); ++i) {
+      if (!ends_of_lost.contains({launches.device_time[i], launches.stream[i]})) continue;
+      trace_.unanswered_launches.Append(
+          {.time = launches.host_time[i], .track = launches.host_track[i]});
+    }
+  }
+
   std::optional<std::size_t> CollectiveOf(std::size_t task) const {
     return collectives_.Find(trace_.device_tasks.connection[task], trace_.device_tasks.start[task]);
   }
@@ -264,7 +286,9 @@ void TraceJoin::Finish() {
   device.LinkMarks(mstx_flows_);
   AppendBackwardLinks(backward_flows_, tracks_, trace_);
   AppendQueuedWork(queue_, tracks_, trace_);
-  LinkDirectCopies(device.UnlinkedCopies(), runtime_flows_, trace_);
+  if (flows_.empty()) AppendUnanswered(runtime_flows_, tracks_, trace_);
+  if (Intersects(wanted_, kRuntimeTables | Tables::kQueuedWork))
+    LinkDirectCopies(device.UnlinkedCopies(), runtime_flows_, trace_);
   mstx.Place(tracks_, trace_);
   if (with_runtime) runtime.Finish(runtime_flows_, tracks_);
   if (Intersects(wanted_, Tables::kHostCalls)) AppendCallStamps(runtime_flows_, trace_);
