@@ -16,9 +16,15 @@
 namespace mpa::readers {
 
 /// Moves to the next row; false at the end. A truncated row is left out and counted: its last cell
-/// may be cut as well.
+/// may be cut as well. So is a header between the rows: tables were joined.
 inline bool NextRow(io::CsvFile& csv, Issues& issues) {
   while (csv.Next()) {
+    if (csv.IsHeader()) {
+      issues.Count(Promise::kOnceEach,
+                   "the header stands in the table twice, two tables were joined; parse again",
+                   csv.Place());
+      continue;
+    }
     if (!csv.broke_off()) return true;
     issues.Count("row left out, it has fewer cells than the header", csv.Place());
   }
