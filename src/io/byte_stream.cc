@@ -52,6 +52,11 @@ class Unpacker {
 
   // Returns how many bytes were written.
   std::size_t Unpack(char* to, std::size_t count) {
+    // Blocks of tapes and lost pages of disks leave zeros behind the end.
+    while (member_ended_ && !needs_input() && *stream_.next_in == 0) {
+      ++stream_.next_in;
+      --stream_.avail_in;
+    }
     if (member_ended_ && (needs_input() || inflateReset(&stream_) != Z_OK)) return 0;
     const uInt room = static_cast<uInt>(std::min(count, std::size_t{1} << 30));
     stream_.next_out = reinterpret_cast<Bytef*>(to);

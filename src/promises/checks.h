@@ -21,6 +21,10 @@ void LeaveOutRepeatedEvents(RankTrace& trace);
 /// any event.
 void LeaveOutRepeatedSteps(RankTrace& trace);
 
+// communication.cc
+/// Operators that communicate where the device has no collectives. Both have to be read.
+void CheckCommunicationRecorded(RankTrace& trace);
+
 // activities.cc
 /// Kernels, collectives and free time that only the trace's overlap analysis has, or only the rest.
 void CheckActivities(RankTrace& trace);

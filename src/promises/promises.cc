@@ -174,7 +174,8 @@ constexpr PromiseRule kRules[] = {
      .reads = Tables::kHostOps | Tables::kCommunications,
      .broken = "operators communicate, but the trace holds no collectives of the device",
      .mend = "collect communication, too",
-     .consequence = Consequence::kUnknown},
+     .consequence = Consequence::kUnknown,
+     .check = CheckCommunicationRecorded},
 };
 
 Formats FormatOf(const RankTrace& trace) {
@@ -209,6 +210,9 @@ void CheckPromises(Tables read, RankTrace& trace) {
   for (const PromiseRule& rule : kRules) {
     if (rule.check == nullptr) continue;
     if (rule.check == CheckWorkHasLaunch && !Intersects(read, Tables::kLaunches)) continue;
+    if (rule.check == CheckCommunicationRecorded &&
+        !(Intersects(read, Tables::kHostOps) && Intersects(read, Tables::kCommunications)))
+      continue;
     rule.check(trace);
   }
 }

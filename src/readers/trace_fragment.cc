@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <string>
 
 #include "comm_task_facts.h"
 #include "megabytes.h"
@@ -58,6 +59,11 @@ class FragmentFiller {
     return EqualsIgnoringCase(category, "dequeue") ? Kind::kWork : Kind::kUnread;
   }
 
+  std::string Place(const TraceEvent& event) const {
+    return fmt::format("{}: \"{}\" at {} us", file_name_, Printable(event.name),
+                       Printable(event.ts));
+  }
+
   bool Wants(Tables tables) const { return Intersects(request_.wanted, tables); }
 
   void AddSpan(const TraceEvent& event) {
@@ -66,6 +72,11 @@ class FragmentFiller {
     const auto times = TimesOf(event, file_name_, fragment_.issues);
     if (!times) return;
     const auto [start, dur] = *times;
+    if (event.pid.empty() || event.tid.empty()) {
+      fragment_.issues.Count(Promise::kColumnsThere,
+                             "thread of an event is unknown, its pid or tid is missing; parse again",
+                             Place(event));
+    }
     const StringId name = fragment_.strings.Intern(event.name);
     const std::int64_t pid = IdFrom(event.pid);
     const std::int64_t tid = IdFrom(event.tid);
@@ -176,7 +187,12 @@ class FragmentFiller {
 
   void AddQueueEvent(const TraceEvent& event, QueueEvent queued) {
     const std::string_view id = event.Arg("correlation_id");
-    if (id.empty()) return;
+    if (id.empty()) {
+      fragment_.issues.Count(Promise::kColumnsThere,
+                             "work of the task queue left out, it has no correlation_id; parse again",
+                             Place(event));
+      return;
+    }
     queued.id = IdFrom(id);
     fragment_.queue.push_back(queued);
   }
@@ -199,8 +215,7 @@ class FragmentFiller {
           Promise::kArrowsHaveEnds,
           fmt::format("arrow left out, it has no {}: what launched what is unknown; parse again",
                       lacks),
-          fmt::format("{}: \"{}\" at {} us", file_name_, Printable(event.cat),
-                      Printable(event.ts)));
+          Place(event));
       return;
     }
     (is_launch     ? fragment_.flows

@@ -13,6 +13,7 @@
 #include "mpa/base/rows_by.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
+#include "trace_checks.h"
 #include "trace_copies.h"
 #include "trace_events.h"
 #include "trace_mstx.h"
@@ -262,7 +263,14 @@ void SortDeviceWork(RankTrace& trace) {
 }  // namespace
 
 void TraceJoin::Finish() {
-  const Processes processes = FindProcesses(metadata_, device_, trace_.strings, trace_.issues);
+  if (device_.empty() && metadata_.empty() && trace_.host_ops.Empty() && trace_.issues.Empty()) {
+    trace_.issues.Count(Promise::kFileIsWhole,
+                        "the trace holds no events, what it tells is unknown; copy or parse the "
+                        "capture again",
+                        "trace_view.json");
+  }
+  Processes processes = FindProcesses(metadata_, device_, trace_.strings, trace_.issues);
+  CheckProcesses(device_, processes, trace_);
   if (processes.device) trace_.device_id = *processes.device;
   DropProcesses(processes.other_owners, trace_);
   const bool with_runtime = Intersects(wanted_, kRuntimeTables);
@@ -282,9 +290,11 @@ void TraceJoin::Finish() {
   comm_args_ = {};
   LaunchFlows launches;
   launches.Append(flows_, tracks_, trace_);
+  if (processes.other_owners.empty()) CheckLaunchers(trace_);
   device.Link(launches);
   device.LinkMarks(mstx_flows_);
   AppendBackwardLinks(backward_flows_, tracks_, trace_);
+  CheckQueue(queue_, trace_.issues);
   AppendQueuedWork(queue_, tracks_, trace_);
   if (flows_.empty()) AppendUnanswered(runtime_flows_, tracks_, trace_);
   if (Intersects(wanted_, kRuntimeTables | Tables::kQueuedWork))
