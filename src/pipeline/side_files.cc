@@ -74,6 +74,7 @@ void CheckSideFiles(const RankInput& input, const ReadRequest& request, RankTrac
   }
   if (!trace.issues.Empty() || !is_read(FileKind::kKernelDetails, Tables::kKernels)) return;
   KernelClaims claims;
+  claims.with_trace = with_trace;
   if (const CaptureFile* file = input.Find(FileKind::kOpStatistic)) {
     const RankTrace side = ReadSideFile(*file, request);
     if (side.issues.Empty()) claims.kernels = SumOf(side.kernel_statistics.count);

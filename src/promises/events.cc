@@ -90,7 +90,8 @@ void LeaveOut(Table& table, const char* file, RankTrace& trace, KeyOf key_of) {
 }  // namespace
 
 void LeaveOutRepeatedEvents(RankTrace& trace) {
-  if (trace.source != "text" && trace.source != "tables") return;
+  const bool is_npu_text = trace.source == "text" || trace.source == "tables";
+  if (!is_npu_text || trace.device == DeviceKind::kGpu) return;
   constexpr const char *kTrace = "trace_view.json", *kKernels = "kernel_details.csv";
   for (Kernels* table : {&trace.kernels, &trace.listed_collectives}) {
     LeaveOut(*table, kKernels, trace, [table](std::size_t i) {
@@ -126,7 +127,8 @@ void LeaveOutRepeatedEvents(RankTrace& trace) {
   });
   const auto on_host = [&](auto& table) {
     LeaveOut(table, kTrace, trace, [&table](std::size_t i) {
-      return std::tuple(table.start[i], table.dur[i], table.name[i], table.track[i]);
+      return std::tuple(table.start[i], table.dur[i], table.name[i], table.track[i],
+                        table.dur[i] == 0 ? i : 0);
     });
   };
   on_host(trace.host_ops);

@@ -199,7 +199,7 @@ void CheckSideTables(const FilesRead& files, RankTrace& trace) {
 
 void CheckKernelTable(const KernelClaims& claims, RankTrace& trace) {
   const auto kernels = static_cast<std::int64_t>(trace.kernels.Size());
-  if (kernels > 0 && trace.source == "text" && trace.device_tasks.Empty()) {
+  if (kernels > 0 && claims.with_trace && trace.device_tasks.Empty()) {
     trace.issues.Count(Promise::kTablesAgree,
                        "the trace holds no work of the device, kernel_details.csv does: events were "
                        "lost; copy both again",

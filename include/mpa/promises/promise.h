@@ -75,6 +75,7 @@ std::vector<KeptPromise> JudgePromises(const RankTrace& trace);
 struct KernelClaims {
   std::int64_t kernels = -1;  ///< of op_statistic.csv
   TimeNs computing = -1;      ///< of step_trace_time.csv
+  bool with_trace = false;    ///< the trace was read, too
 };
 /// Counts in trace.issues what kernel_details.csv lacks according to them and to the trace.
 void CheckKernelTable(const KernelClaims& claims, RankTrace& trace);
