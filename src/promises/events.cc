@@ -105,10 +105,14 @@ void LeaveOutRepeatedEvents(RankTrace& trace) {
   });
   const DeviceTasks& tasks = trace.device_tasks;
   // Pieces of one task run at once, and only a number that is not kept tells them apart. Their name
-  // is their type.
+  // is their type: "Notify Wait".
+  const auto is_piece = [&](std::size_t i) {
+    return tasks.name[i] == tasks.type[i] &&
+           !trace.strings.View(tasks.type[i]).ends_with("_SQE");
+  };
   LeaveOut(trace.device_tasks, kTrace, trace, [&](std::size_t i) {
     return std::tuple(tasks.start[i], tasks.dur[i], tasks.name[i], tasks.stream[i],
-                      tasks.task_id[i], tasks.name[i] == tasks.type[i] ? i : 0);
+                      tasks.task_id[i], is_piece(i) ? i : 0);
   });
   const Communications& collectives = trace.communications;
   LeaveOut(trace.communications, kTrace, trace, [&](std::size_t i) {

@@ -98,6 +98,12 @@ class DeviceJoin {
     LinkCollectives();
   }
 
+  // Links are numbered by the launches: after the last one was appended.
+  void DropLostLaunches() {
+    if (lost_.empty()) return;
+    trace_.launches.Filter([&](std::size_t i) { return !lost_.contains(trace_.launches.link[i]); });
+  }
+
   // The copies at which no arrow from an operator ends, without the pieces of collectives.
   std::vector<PlacedRow> UnlinkedCopies() const {
     const DeviceTasks& tasks = trace_.device_tasks;
@@ -127,6 +133,7 @@ class DeviceJoin {
       if (!ends_of_lost.contains({launches.device_time[i], launches.stream[i]})) continue;
       trace_.unanswered_launches.Append(
           {.time = launches.host_time[i], .track = launches.host_track[i]});
+      lost_.insert(launches.link[i]);
     }
   }
 
@@ -206,6 +213,7 @@ class DeviceJoin {
   MstxTrace* mstx_;
   std::vector<EventPlace> task_places_, communication_places_;
   CollectiveIndex collectives_;
+  std::set<std::int64_t> lost_;  // launches whose work is not there
 };
 
 }  // namespace
@@ -299,6 +307,7 @@ void TraceJoin::Finish() {
   if (flows_.empty()) AppendUnanswered(runtime_flows_, tracks_, trace_);
   if (Intersects(wanted_, kRuntimeTables | Tables::kQueuedWork))
     LinkDirectCopies(device.UnlinkedCopies(), runtime_flows_, trace_);
+  device.DropLostLaunches();
   mstx.Place(tracks_, trace_);
   if (with_runtime) runtime.Finish(runtime_flows_, tracks_);
   if (Intersects(wanted_, Tables::kHostCalls)) AppendCallStamps(runtime_flows_, trace_);

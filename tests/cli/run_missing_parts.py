@@ -177,10 +177,8 @@ class TextRecords(Changed):
         self.told(self.unchanged(self.events(twice)), "it was written twice", "trace_view.json")
 
     def test_tables_that_were_joined(self):
-        for name in ("kernel_details.csv", "op_statistic.csv", "step_trace_time.csv"):
-            with self.subTest(name=name):
-                capture = self.lines(name, lambda lines: lines + lines)
-                self.told(self.run_tool("-m", "all", "-d", capture, "-o", self.out), "the header stands in the table twice")
+        capture = self.lines("step_trace_time.csv", lambda lines: lines + lines)
+        self.told(self.run_tool("-m", "all", "-d", capture, "-o", self.out), "the header stands in the table twice")
         self.told(self.unchanged(self.lines("kernel_details.csv", lambda lines: lines + lines)), "the header stands")
 
     def test_tables_without_rows(self):
@@ -193,7 +191,7 @@ class TextRecords(Changed):
         def rename(events):
             for event in events:
                 if event["ph"] in "sf":
-                    event["id2"] = {"local": hex(event.pop("id"))}
+                    event["id2"] = {"local": str(event.pop("id"))}
             return events
         self.told(self.sheets(self.events(rename), self.BASE)[1], "arrow left out, it has no number")
 
@@ -213,7 +211,9 @@ class TextRecords(Changed):
 
     def test_overlap_analysis_without_its_kernels(self):
         def lose(events):
-            return [e for e in events if not (e["ph"] == "X" and e["name"].startswith("hcom_"))]
+            lost = {(e["tid"], e["ts"]) for e in events if e["ph"] == "X" and e["name"].startswith("hcom_")}
+            gone = {e["id"] for e in events if e["ph"] == "f" and (e["tid"], e["ts"]) in lost}
+            return [e for e in events if e.get("id") not in gone and not (e["ph"] == "X" and (e["tid"], e["ts"]) in lost)]
         self.told(self.sheets(self.events(lose), self.BASE)[1], "collectives of the trace were lost")
 
     def test_processes_without_names(self):
