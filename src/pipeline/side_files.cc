@@ -65,12 +65,11 @@ void CheckSideFiles(const RankInput& input, const ReadRequest& request, RankTrac
     if (with_trace) CheckStepTable(told, trace);
   }
   if (with_trace) {
-    CheckSideTables(
-        {.communication =
-             is_read(FileKind::kCommunication, Tables::kTransfers | Tables::kCommSummary),
-         .allocations = is_read(FileKind::kOperatorMemory, Tables::kAllocations),
-         .memory = is_read(FileKind::kMemoryRecord, Tables::kMemorySamples)},
-        trace);
+    CheckSideTables({.communication = is_read(FileKind::kCommunication,
+                                              Tables::kTransfers | Tables::kCommSummary),
+                     .allocations = is_read(FileKind::kOperatorMemory, Tables::kAllocations),
+                     .memory = is_read(FileKind::kMemoryRecord, Tables::kMemorySamples)},
+                    trace);
   }
   if (!trace.issues.Empty() || !is_read(FileKind::kKernelDetails, Tables::kKernels)) return;
   KernelClaims claims;

@@ -107,8 +107,7 @@ void LeaveOutRepeatedEvents(RankTrace& trace) {
   // Pieces of one task run at once, and only a number that is not kept tells them apart. Their name
   // is their type: "Notify Wait".
   const auto is_piece = [&](std::size_t i) {
-    return tasks.name[i] == tasks.type[i] &&
-           !trace.strings.View(tasks.type[i]).ends_with("_SQE");
+    return tasks.name[i] == tasks.type[i] && !trace.strings.View(tasks.type[i]).ends_with("_SQE");
   };
   LeaveOut(trace.device_tasks, kTrace, trace, [&](std::size_t i) {
     return std::tuple(tasks.start[i], tasks.dur[i], tasks.name[i], tasks.stream[i],
@@ -126,8 +125,7 @@ void LeaveOutRepeatedEvents(RankTrace& trace) {
   });
   const Overlaps& overlaps = trace.overlaps;
   LeaveOut(trace.overlaps, kTrace, trace, [&](std::size_t i) {
-    return std::tuple(overlaps.start[i], overlaps.dur[i], overlaps.activity[i],
-                      overlaps.device[i]);
+    return std::tuple(overlaps.start[i], overlaps.dur[i], overlaps.activity[i], overlaps.device[i]);
   });
   const auto on_host = [&](auto& table) {
     LeaveOut(table, kTrace, trace, [&table](std::size_t i) {

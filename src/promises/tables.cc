@@ -84,10 +84,11 @@ void CheckStepTable(const StepTimes& told, RankTrace& trace) {
   if (unknown > 0) {
     const bool of_other = unknown == numbered && !steps.empty();
     trace.issues.Count(of_other ? Promise::kOwnRun : Promise::kTablesAgree,
-                       of_other ? "step_trace_time.csv is of another run, the trace has other steps; "
-                                  "copy the whole capture again"
-                                : "step_trace_time.csv has steps that the trace lacks, events were "
-                                  "lost; copy both again",
+                       of_other
+                           ? "step_trace_time.csv is of another run, the trace has other steps; "
+                             "copy the whole capture again"
+                           : "step_trace_time.csv has steps that the trace lacks, events were "
+                             "lost; copy both again",
                        fmt::format("step {}", first));
     return;
   }
@@ -200,10 +201,11 @@ void CheckSideTables(const FilesRead& files, RankTrace& trace) {
 void CheckKernelTable(const KernelClaims& claims, RankTrace& trace) {
   const auto kernels = static_cast<std::int64_t>(trace.kernels.Size());
   if (kernels > 0 && claims.with_trace && trace.device_tasks.Empty()) {
-    trace.issues.Count(Promise::kTablesAgree,
-                       "the trace holds no work of the device, kernel_details.csv does: events were "
-                       "lost; copy both again",
-                       fmt::format("{} kernels", kernels));
+    trace.issues.Count(
+        Promise::kTablesAgree,
+        "the trace holds no work of the device, kernel_details.csv does: events were "
+        "lost; copy both again",
+        fmt::format("{} kernels", kernels));
     return;
   }
   if (claims.kernels > 0 && claims.kernels != kernels) {

@@ -198,7 +198,8 @@ void CheckKernelColumns(const io::CsvFile& csv, const KernelColumns& columns, Ra
   constexpr std::string_view kOfTensors[] = {"Input Shapes",      "Input Data Types",
                                              "Input Formats",     "Output Shapes",
                                              "Output Data Types", "Output Formats"};
-  if (std::ranges::any_of(kOfTensors, [&](std::string_view name) { return csv.Find(name).has_value(); }))
+  if (std::ranges::any_of(kOfTensors,
+                          [&](std::string_view name) { return csv.Find(name).has_value(); }))
     CountMissing(csv, kOfTensors, trace.issues);
 }
 

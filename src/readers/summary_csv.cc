@@ -57,15 +57,14 @@ void ReadStepTimes(const CaptureFile& file, const ReadRequest&, RankTrace& trace
                        .free = time(free),
                        .preparing = preparing ? time(*preparing) : -1};
     // Of some that a damaged header lacks the others tell.
-    row.overlapped =
-        overlapped ? time(*overlapped) : row.communication - row.exposed_communication;
+    row.overlapped = overlapped ? time(*overlapped) : row.communication - row.exposed_communication;
     row.bubble = bubble            ? time(*bubble)
                  : without_receive ? row.exposed_communication - time(*without_receive)
                                    : 0;
     row.exposed_without_receive =
         without_receive ? time(*without_receive) : row.exposed_communication - row.bubble;
-    row.stage = stage ? time(*stage)
-                      : row.computing + row.exposed_communication + row.free - row.bubble;
+    row.stage =
+        stage ? time(*stage) : row.computing + row.exposed_communication + row.free - row.bubble;
     trace.step_times.Append(row);
   }
 }

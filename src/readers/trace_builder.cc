@@ -73,8 +73,8 @@ struct Flow {
 };
 
 std::string PlaceOf(const FlowPoint& point) {
-  return fmt::format("process {} thread {} at {}.{:03} us", point.pid, point.tid,
-                     point.time / 1000, point.time % 1000);
+  return fmt::format("process {} thread {} at {}.{:03} us", point.pid, point.tid, point.time / 1000,
+                     point.time % 1000);
 }
 
 // The flows in order of first appearance. Exporters number arrows by the times at
@@ -193,8 +193,8 @@ void AppendUnanswered(const std::vector<FlowPoint>& points, TrackNumbers& tracks
 
 void AppendBackwardLinks(const std::vector<FlowPoint>& points, TrackNumbers& tracks,
                          RankTrace& trace) {
-  for (const Flow& flow : CompleteFlows(
-           points, "which backward pass is of which operator is unknown", trace.issues)) {
+  for (const Flow& flow :
+       CompleteFlows(points, "which backward pass is of which operator is unknown", trace.issues)) {
     trace.backward_links.Append({.forward_time = flow.start->time,
                                  .forward_track = tracks.Of(flow.start->pid, flow.start->tid),
                                  .backward_time = flow.end->time,

@@ -41,11 +41,11 @@ void CheckLaunchers(RankTrace& trace) {
   constexpr std::size_t kFew = 2;  // operators that began before the window
   if (lost <= std::max(kFew, begins.size() / 100)) return;
   const auto first = std::ranges::find(found, false) - found.begin();
-  trace.issues.Count(
-      Promise::kTablesAgree,
-      "operators that launched work were lost, it is of no operator; copy or parse the capture again",
-      fmt::format("{} of {} launches, the first at {}", lost, begins.size(),
-                  Micros(begins[static_cast<std::size_t>(first)].first)));
+  trace.issues.Count(Promise::kTablesAgree,
+                     "operators that launched work were lost, it is of no operator; copy or parse "
+                     "the capture again",
+                     fmt::format("{} of {} launches, the first at {}", lost, begins.size(),
+                                 Micros(begins[static_cast<std::size_t>(first)].first)));
 }
 
 void CheckQueue(const std::vector<QueueEvent>& events, Issues& issues) {
@@ -84,10 +84,10 @@ void CheckQueue(const std::vector<QueueEvent>& events, Issues& issues) {
   }
   constexpr std::size_t kFew = 1;  // without a pair nothing tells where the edges are
   if (lost == 0 || (!any && lost <= kFew)) return;
-  issues.Count(Promise::kArrowsHaveEnds,
-               "work of the task queue lacks the event that asked for it or did it; parse again",
-               fmt::format("trace_view.json: {} of {}, the first at {}", lost, pairs.size(),
-                           Micros(place)));
+  issues.Count(
+      Promise::kArrowsHaveEnds,
+      "work of the task queue lacks the event that asked for it or did it; parse again",
+      fmt::format("trace_view.json: {} of {}, the first at {}", lost, pairs.size(), Micros(place)));
 }
 
 void CheckProcesses(const std::vector<DeviceEvent>& events, Processes& found, RankTrace& trace) {

@@ -73,9 +73,9 @@ class FragmentFiller {
     if (!times) return;
     const auto [start, dur] = *times;
     if (event.pid.empty() || event.tid.empty()) {
-      fragment_.issues.Count(Promise::kColumnsThere,
-                             "thread of an event is unknown, its pid or tid is missing; parse again",
-                             Place(event));
+      fragment_.issues.Count(
+          Promise::kColumnsThere,
+          "thread of an event is unknown, its pid or tid is missing; parse again", Place(event));
     }
     const StringId name = fragment_.strings.Intern(event.name);
     const std::int64_t pid = IdFrom(event.pid);
@@ -188,9 +188,9 @@ class FragmentFiller {
   void AddQueueEvent(const TraceEvent& event, QueueEvent queued) {
     const std::string_view id = event.Arg("correlation_id");
     if (id.empty()) {
-      fragment_.issues.Count(Promise::kColumnsThere,
-                             "work of the task queue left out, it has no correlation_id; parse again",
-                             Place(event));
+      fragment_.issues.Count(
+          Promise::kColumnsThere,
+          "work of the task queue left out, it has no correlation_id; parse again", Place(event));
       return;
     }
     queued.id = IdFrom(id);
