@@ -503,7 +503,7 @@ class Names(Broken):
                     with self.subTest(capture=capture, recipe=recipe, export=export):
                         result = self.run_tool("-m", recipe, "-d", capture, "-o", self.out,
                                                "--export_type", export, "--print")
-                        self.assert_orderly(result, (0, 3))
+                        self.assert_orderly(result, (0, 3, 5))
                         self.check_text("stdout", result.out)
                         self.check_files()
 
