@@ -50,26 +50,19 @@ class CompareTest : public ::testing::Test {
     dir_.Write(output + "memory_record.csv",
                "Component,Timestamp(us),Total Reserved(MB)\nPTA,1000,1024\n");
     dir_.Write(output + "communication.json",
-               R"({"step1": {"collective": {"Total Op Info": {"Communication Bandwidth Info": {
-                   "SDMA": {"Transit Size(MB)": 0, "Transit Time(ms)": 0
+               R"x({"step1": {"collective": {"Total Op Info": {"Communication Bandwidth Info": {
+                   "SDMA": {"Transit Size(MB)": 0, "Transit Time(ms)": 0}}}}}})x");
   }
-}
-}
-}
-}
-})");
-}
-CompareRequest Request() const {
-  CompareRequest request;
-  request.base = OpenRank(dir_ / "base_ascend_pt", {.force = true});
-  request.comparison = OpenRank(dir_ / "new_ascend_pt", {.force = true});
-  request.comparisons = {AllComparisons().front()};  // the overall one
-  return request;
-}
+  CompareRequest Request() const {
+    CompareRequest request;
+    request.base = OpenRank(dir_ / "base_ascend_pt", {.force = true});
+    request.comparison = OpenRank(dir_ / "new_ascend_pt", {.force = true});
+    request.comparisons = {AllComparisons().front()};  // the overall one
+    return request;
+  }
 
-test::TempDir dir_;
-}
-;
+  test::TempDir dir_;
+};
 
 // The cells of the row that begins with `label`.
 std::vector<Cell> RowOf(const Report& report, const std::string& label) {
