@@ -52,7 +52,8 @@ class Unpacker {
 
   // Returns how many bytes were written.
   std::size_t Unpack(char* to, std::size_t count) {
-    while (member_ended_ && stream_.avail_in > 0 && *stream_.next_in == 0) {  // padding of a copy
+    // Blocks of tapes and lost pages of disks leave zeros behind the end.
+    while (member_ended_ && !needs_input() && *stream_.next_in == 0) {
       ++stream_.next_in;
       --stream_.avail_in;
     }

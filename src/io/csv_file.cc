@@ -155,6 +155,11 @@ std::string_view CsvFile::operator[](std::optional<std::size_t> column) const {
   return Trim(cells_[*column]);
 }
 
+bool CsvFile::IsHeader() const {
+  return cell_count_ == headers_.size() &&
+         std::equal(headers_.begin(), headers_.end(), cells_.begin());
+}
+
 std::string CsvFile::Place() const {
   return fmt::format("{}:{}", path_.filename().string(), row_line_);
 }

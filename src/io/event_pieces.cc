@@ -11,6 +11,7 @@
 #include "event_scan.h"
 #include "mpa/base/error.h"
 #include "mpa/base/progress.h"
+#include "mpa/io/input_text.h"
 
 namespace mpa::io {
 namespace {
@@ -25,6 +26,7 @@ std::size_t FindEventArray(std::string_view text) {
   std::size_t at = SkipSpace(text, text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
   if (at == text.size()) return kNoPlace;
   if (text[at] == '[') return at + 1;
+  RefuseWideText(text);
   if (text[at] != '{') Fail(ErrorKind::kCorrupt, "not JSON: it begins with neither '[' nor '{{'");
   return WalkMembers(text, at + 1).events;
 }

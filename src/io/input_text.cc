@@ -31,6 +31,11 @@ std::string RestOf(ByteStream& stream) {
 
 }  // namespace
 
+void RefuseWideText(std::string_view text) {
+  if (!text.starts_with("\xFF\xFE") && !text.starts_with("\xFE\xFF")) return;
+  Fail(ErrorKind::kCorrupt, "the text is UTF-16, not UTF-8; save it as UTF-8, or copy it again");
+}
+
 InputText::InputText(const std::filesystem::path& path, Content content) {
   InContext(path.string(), [&] {
     const FileDescriptor file(path);
@@ -51,6 +56,7 @@ InputText::InputText(const std::filesystem::path& path, Content content) {
     truncated_ = stream.truncated();
     text_ = inflated_;
   }
+  if (content == Content::kMaybeGzip) InContext(path.string(), [&] { RefuseWideText(text_); });
 }
 
 InputText::~InputText() {

@@ -148,6 +148,11 @@ std::optional<double> ParseReal(std::string_view text) {
 std::optional<std::int64_t> ParseInt(std::string_view text) {
   text = Trim(text);
   if (text.size() > 1 && text[0] == '+' && IsDigit(text[1])) text.remove_prefix(1);
+  const std::size_t point = text.find('.');
+  if (point != std::string_view::npos && point > 0 && point + 1 < text.size() &&
+      text.find_first_not_of('0', point + 1) == std::string_view::npos) {
+    text = text.substr(0, point);
+  }
   return WholeNumber<std::int64_t>(text);
 }
 

@@ -38,6 +38,13 @@ RankTrace ReadSideFile(const CaptureFile& file, const ReadRequest& request) {
   return side;
 }
 
+// Whether the trace is read for what was asked.
+bool FillsOfTrace(Tables wanted) {
+  return std::ranges::any_of(AllReaders(), [&](const Reader& reader) {
+    return reader.reads == FileKind::kTraceView && Intersects(reader.fills, wanted);
+  });
+}
+
 template <typename Number>
 Number SumOf(const std::vector<Number>& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), Number{0});
@@ -117,18 +124,32 @@ std::int64_t WorldSize(const RankInput& input, const RankTrace& trace) {
 
 void CheckSideFiles(const RankInput& input, const ReadRequest& request, RankTrace& trace) {
   if (input.kind == CaptureKind::kNpuDb) CheckAnalysis(input, request, trace);
-  if (input.kind != CaptureKind::kNpuText || trace.kernels.Empty()) return;
-  if (!trace.issues.Empty() || input.Find(FileKind::kKernelDetails) == nullptr) return;
+  if (input.kind != CaptureKind::kNpuText || !trace.issues.Empty()) return;
+  const auto is_read = [&](FileKind kind, Tables tables) {
+    return input.Find(kind) != nullptr && Intersects(request.wanted, tables);
+  };
+  const bool with_trace = trace.source == "text" && FillsOfTrace(request.wanted);
+  StepTimes told;
+  if (const CaptureFile* file = input.Find(FileKind::kStepTraceTime)) {
+    told = ReadSideFile(*file, request).step_times;
+    DropRepeatedTimes(told);
+    if (with_trace) CheckStepTable(told, trace);
+  }
+  if (with_trace) {
+    CheckSideTables({.communication = is_read(FileKind::kCommunication,
+                                              Tables::kTransfers | Tables::kCommSummary),
+                     .allocations = is_read(FileKind::kOperatorMemory, Tables::kAllocations),
+                     .memory = is_read(FileKind::kMemoryRecord, Tables::kMemorySamples)},
+                    trace);
+  }
+  if (!trace.issues.Empty() || !is_read(FileKind::kKernelDetails, Tables::kKernels)) return;
   KernelClaims claims;
+  claims.with_trace = with_trace;
   if (const CaptureFile* file = input.Find(FileKind::kOpStatistic)) {
     const RankTrace side = ReadSideFile(*file, request);
     if (side.issues.Empty()) claims.kernels = SumOf(side.kernel_statistics.count);
   }
-  if (const CaptureFile* file = input.Find(FileKind::kStepTraceTime)) {
-    RankTrace side = ReadSideFile(*file, request);
-    DropRepeatedTimes(side.step_times);
-    claims.computing = SumOf(side.step_times.computing);
-  }
+  if (!told.Empty()) claims.computing = SumOf(told.computing);
   CheckKernelTable(claims, trace);
 }
 

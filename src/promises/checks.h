@@ -13,12 +13,27 @@ inline bool IsKinetoTrace(const RankTrace& trace) {
 }
 
 // records.cc
-/// Leaves out tasks that a database has twice, and work and operators that a trace of
-/// torch.profiler has twice.
+/// Leaves out tasks that a database has twice, work and operators that a trace of torch.profiler
+/// has twice, and events and rows that a text capture has twice.
 void LeaveOutRepeatedTasks(RankTrace& trace);
+/// Counts so many rows of `table` that were written twice.
+void CountRepeated(RankTrace& trace, const char* table, std::size_t rows);
+
+// events.cc
+/// Leaves out events and rows that a text capture has twice.
+void LeaveOutRepeatedEvents(RankTrace& trace);
+
 /// Leaves out steps that are there twice; counts steps that overlap and gaps between steps without
 /// any event.
 void LeaveOutRepeatedSteps(RankTrace& trace);
+
+// communication.cc
+/// Operators that communicate where the device has no collectives. Both have to be read.
+void CheckCommunicationRecorded(RankTrace& trace);
+
+// activities.cc
+/// Kernels, collectives and free time that only the trace's overlap analysis has, or only the rest.
+void CheckActivities(RankTrace& trace);
 
 // times.cc
 /// Leaves out rows whose times are more than a day away from those of most others, or that last

@@ -111,9 +111,11 @@ constexpr PromiseRule kRules[] = {
      .name = "tables_agree",
      .says = "Tables, trace and their sums agree on what they share.",
      .formats = kTablesOfNpus,
-     .reads = Tables::kKernels | Tables::kOverlaps | Tables::kKernelStatistics | Tables::kStepTimes,
+     .reads = Tables::kKernels | Tables::kOverlaps | Tables::kKernelStatistics |
+              Tables::kStepTimes | Tables::kCommSummary,
      .breaches = kContradictions,
      .consequence = Consequence::kTold,
+     .check = CheckActivities,
      .applies = HasKernels},
     {.promise = Promise::kOneDevice,
      .name = "one_device",
@@ -179,6 +181,7 @@ constexpr PromiseRule kRules[] = {
      .reads = Tables::kHostOps | Tables::kCommunications,
      .breaches = kNoCommunication,
      .consequence = Consequence::kUnknown,
+     .check = CheckCommunicationRecorded,
      .applies = HasOperators},
 };
 
@@ -215,6 +218,9 @@ void CheckPromises(Tables read, RankTrace& trace) {
   for (const PromiseRule& rule : kRules) {
     if (rule.check == nullptr) continue;
     if (rule.check == CheckWorkHasLaunch && !Intersects(read, Tables::kLaunches)) continue;
+    if (rule.check == CheckCommunicationRecorded &&
+        !(Intersects(read, Tables::kHostOps) && Intersects(read, Tables::kCommunications)))
+      continue;
     rule.check(trace);
   }
 }

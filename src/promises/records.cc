@@ -22,13 +22,14 @@ std::size_t DropRepeatedTimes(StepTimes& times) {
 }
 
 namespace promises {
-namespace {
 
 void CountRepeated(RankTrace& trace, const char* table, std::size_t rows) {
   for (std::size_t i = 0; i < rows; ++i) {
     trace.issues.Count(Promise::kOnceEach, kWrittenTwice, table);
   }
 }
+
+namespace {
 
 void LeaveOutRepeatedRowsOfTasks(RankTrace& trace) {
   const auto task_key = [](const auto& table) {
@@ -211,6 +212,7 @@ void CheckGaps(RankTrace& trace) {
 void LeaveOutRepeatedTasks(RankTrace& trace) {
   if (trace.source == "database") LeaveOutRepeatedRowsOfTasks(trace);
   if (IsKinetoTrace(trace)) LeaveOutRepeatedRowsOfTrace(trace);
+  LeaveOutRepeatedEvents(trace);
 }
 
 void LeaveOutRepeatedSteps(RankTrace& trace) {

@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "mpa/base/rank_names.h"
+#include "mpa/measure/collectives.h"
 #include "mpa/promises/promise.h"
 
 namespace mpa {
@@ -66,8 +71,143 @@ void CheckGroups(std::int64_t world, RankTrace& trace) {
   }
 }
 
+void CheckStepTable(const StepTimes& told, RankTrace& trace) {
+  std::set<std::int32_t> steps(trace.steps.id.begin(), trace.steps.id.end());
+  std::size_t numbered = 0, unknown = 0;
+  std::int32_t first = -1;
+  for (const std::int32_t step : told.step) {
+    if (step < 0) continue;
+    ++numbered;
+    if (steps.contains(step)) continue;
+    if (unknown++ == 0) first = step;
+  }
+  if (unknown > 0) {
+    const bool of_other = unknown == numbered && !steps.empty();
+    trace.issues.Count(of_other ? Promise::kOwnRun : Promise::kTablesAgree,
+                       of_other
+                           ? "step_trace_time.csv is of another run, the trace has other steps; "
+                             "copy the whole capture again"
+                           : "step_trace_time.csv has steps that the trace lacks, events were "
+                             "lost; copy both again",
+                       fmt::format("step {}", first));
+    return;
+  }
+  TimeNs computing = 0, exposed = 0, communication = 0;
+  for (std::size_t i = 0; i < trace.overlaps.Size(); ++i) {
+    const TimeNs dur = trace.overlaps.dur[i];
+    if (trace.overlaps.activity[i] == Activity::kComputing) computing += dur;
+    if (trace.overlaps.activity[i] == Activity::kExposedCommunication) exposed += dur;
+    if (trace.overlaps.activity[i] == Activity::kCommunication) communication += dur;
+  }
+  if (trace.overlaps.Empty()) return;
+  // A step has no more than the whole trace, from which the profiler summed it up.
+  const auto check = [&](const char* what, TimeNs of_table, TimeNs of_trace) {
+    constexpr TimeNs kRounding = 10'000;
+    if (of_table - of_trace <= std::max(kRounding, of_trace / 1000)) return;
+    trace.issues.Count(
+        Promise::kTablesAgree,
+        "step_trace_time.csv and trace_view.json contradict each other, one of them was cut or is "
+        "of another run; copy both again",
+        fmt::format("{}: {} and {} us", what, of_table / 1000, of_trace / 1000));
+  };
+  check("computing", Sum(told.computing), computing);
+  check("exposed communication", Sum(told.exposed_communication), exposed);
+  check("communication", Sum(told.communication), communication);
+}
+
+namespace {
+
+// The profiler takes the collectives of the file from the same records as those of the trace.
+void CheckCollectives(RankTrace& trace) {
+  std::map<std::string_view, TimeNs> starts;
+  const Communications& collectives = trace.communications;
+  for (std::size_t i = 0; i < collectives.Size(); ++i)
+    starts.emplace(trace.strings.View(collectives.name[i]), collectives.start[i]);
+  std::size_t told = 0, strange = 0;
+  std::string_view first;
+  const auto look = [&](const std::vector<CommunicationOp>& ops) {
+    for (const CommunicationOp& op : ops) {
+      if (op.group.empty()) continue;  // a total
+      ++told;
+      const auto found = starts.find(op.name);
+      constexpr double kMargin = 1'000'000;  // us
+      if (found != starts.end() &&
+          (op.time.start_us <= 0 || std::abs(op.time.start_us - InUs(found->second)) < kMargin))
+        continue;
+      if (strange++ == 0) first = op.name;
+    }
+  };
+  for (const CommunicationStep& step : trace.communication_summary) {
+    look(step.p2p);
+    look(step.collective);
+  }
+  if (strange * 2 <= told) return;
+  trace.issues.Count(Promise::kOwnRun,
+                     "communication.json is of another run, the trace has other collectives; copy "
+                     "the whole capture again",
+                     fmt::format("{} of {}, the first is {}", strange, told, first));
+}
+
+// The allocator's records have a sample at each allocation.
+void CheckAllocations(RankTrace& trace) {
+  const MemorySamples& samples = trace.memory_samples;
+  std::vector<TimeNs> sampled;
+  for (std::size_t i = 0; i < samples.Size(); ++i) {
+    if (trace.strings.View(samples.component[i]) == "PTA") sampled.push_back(samples.time[i]);
+  }
+  if (sampled.empty()) return;
+  if (trace.allocations.Empty()) {
+    trace.issues.Count(Promise::kTablesAgree,
+                       "operator_memory.csv has no rows, memory_record.csv has allocations; copy "
+                       "both again",
+                       fmt::format("{} samples", sampled.size()));
+    return;
+  }
+  std::ranges::sort(sampled);
+  std::size_t known = 0, found = 0;
+  for (const TimeNs time : trace.allocations.allocated) {
+    if (time < 0) continue;
+    ++known;
+    found += std::ranges::binary_search(sampled, time) ? 1 : 0;
+  }
+  constexpr std::size_t kEnough = 4;
+  if (known < kEnough || 4 * found >= known) return;
+  trace.issues.Count(Promise::kOwnRun,
+                     "operator_memory.csv and memory_record.csv are of different runs; copy the "
+                     "whole capture again",
+                     fmt::format("{} of {} allocations are in both", found, known));
+}
+
+}  // namespace
+
+void CheckSideTables(const FilesRead& files, RankTrace& trace) {
+  if (files.communication) {
+    const Communications& collectives = trace.communications;
+    const bool has_collectives = std::ranges::any_of(collectives.name, [&](StringId name) {
+      const std::string_view text = trace.strings.View(name);
+      return text.starts_with("hcom_") && !IsPointToPointName(text);
+    });
+    if (has_collectives && trace.transfers.Empty() && trace.communication_summary.empty()) {
+      trace.issues.Count(Promise::kTablesAgree,
+                         "communication.json is empty, the trace has collectives: what they moved "
+                         "is unknown; copy or parse the capture again",
+                         fmt::format("{} collectives", collectives.Size()));
+    }
+    if (!collectives.Empty()) CheckCollectives(trace);
+  }
+  if (files.allocations && files.memory) CheckAllocations(trace);
+}
+
 void CheckKernelTable(const KernelClaims& claims, RankTrace& trace) {
   const auto kernels = static_cast<std::int64_t>(trace.kernels.Size());
+  if (kernels > 0 && claims.with_trace && trace.device_tasks.Empty()) {
+    trace.issues.Count(
+        Promise::kTablesAgree,
+        "the trace holds no work of the device, kernel_details.csv does: events were "
+        "lost; copy both again",
+        fmt::format("{} kernels", kernels));
+    return;
+  }
   if (claims.kernels > 0 && claims.kernels != kernels) {
     trace.issues.Count(
         Promise::kTablesAgree,

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "mpa/io/csv_file.h"
@@ -16,9 +18,15 @@
 namespace mpa::readers {
 
 /// Moves to the next row; false at the end. A truncated row is left out and counted: its last cell
-/// may be cut as well.
+/// may be cut as well. So is a header between the rows: tables were joined.
 inline bool NextRow(io::CsvFile& csv, Issues& issues) {
   while (csv.Next()) {
+    if (csv.IsHeader()) {
+      issues.Count(Promise::kOnceEach,
+                   "the header stands in the table twice, two tables were joined; parse again",
+                   csv.Place());
+      continue;
+    }
     if (!csv.broke_off()) return true;
     issues.Count("row left out, it has fewer cells than the header", csv.Place());
   }
@@ -37,6 +45,22 @@ inline bool NextRowOfDevice(io::CsvFile& csv, std::optional<std::size_t> column,
         fmt::format("{}: device {} in place of {}", csv.Place(), device, trace.device_id));
   }
   return false;
+}
+
+/// Counts the columns that the table lacks: what they hold is unknown.
+inline void CountMissing(const io::CsvFile& csv, std::span<const std::string_view> columns,
+                         Issues& issues) {
+  for (const std::string_view column : columns) {
+    if (csv.Find(column)) continue;
+    issues.Count(
+        Promise::kColumnsThere,
+        fmt::format("the column \"{}\" is missing, what it holds is unknown; parse again", column),
+        csv.Place());
+  }
+}
+inline void CountMissing(const io::CsvFile& csv, std::initializer_list<std::string_view> columns,
+                         Issues& issues) {
+  CountMissing(csv, std::span(columns.begin(), columns.size()), issues);
 }
 
 /// False for a cell in which the profiler had nothing to write.

@@ -192,9 +192,21 @@ class ListedColumns {
   std::vector<Counter> counters_;
 };
 
+// Which columns there are depends on the level; these come together.
+void CheckKernelColumns(const io::CsvFile& csv, const KernelColumns& columns, RankTrace& trace) {
+  CountMissing(csv, {columns.type, columns.core}, trace.issues);
+  constexpr std::string_view kOfTensors[] = {"Input Shapes",      "Input Data Types",
+                                             "Input Formats",     "Output Shapes",
+                                             "Output Data Types", "Output Formats"};
+  if (std::ranges::any_of(kOfTensors,
+                          [&](std::string_view name) { return csv.Find(name).has_value(); }))
+    CountMissing(csv, kOfTensors, trace.issues);
+}
+
 void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   io::CsvFile csv(file.path);
   const KernelColumns columns = KernelColumnsOf(csv);
+  CheckKernelColumns(csv, columns, trace);
   const auto name = csv.Require(columns.name);
   const auto start = csv.Require(columns.start);
   const auto dur = csv.Require(columns.dur);

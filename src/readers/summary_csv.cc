@@ -42,21 +42,30 @@ void ReadStepTimes(const CaptureFile& file, const ReadRequest&, RankTrace& trace
   const auto without_receive = csv.Find("Communication(Not Overlapped and Exclude Receive)");
   const auto preparing = csv.Find("Preparing");
   const auto time = [&](std::size_t column) { return SummedTime(csv, column, trace.issues); };
-  const auto time_or_0 = [&](const auto& column) { return column ? time(*column) : 0; };
+  CountMissing(csv,
+               {"Overlapped", "Stage", "Bubble",
+                "Communication(Not Overlapped and Exclude Receive)", "Preparing"},
+               trace.issues);
   while (NextRow(csv, trace.issues)) {
     // A run without step() has one row with an empty step.
     const auto id = io::ScaledDecimal(csv[step], 0);
     const bool known = id && *id >= 0 && *id <= std::numeric_limits<std::int32_t>::max();
-    trace.step_times.Append({.step = known ? static_cast<std::int32_t>(*id) : -1,
-                             .computing = time(computing),
-                             .exposed_communication = time(exposed),
-                             .communication = time(communication),
-                             .free = time(free),
-                             .overlapped = time_or_0(overlapped),
-                             .stage = time_or_0(stage),
-                             .bubble = time_or_0(bubble),
-                             .exposed_without_receive = time_or_0(without_receive),
-                             .preparing = time_or_0(preparing)});
+    StepTimes::Row row{.step = known ? static_cast<std::int32_t>(*id) : -1,
+                       .computing = time(computing),
+                       .exposed_communication = time(exposed),
+                       .communication = time(communication),
+                       .free = time(free),
+                       .preparing = preparing ? time(*preparing) : -1};
+    // Of some that a damaged header lacks the others tell.
+    row.overlapped = overlapped ? time(*overlapped) : row.communication - row.exposed_communication;
+    row.bubble = bubble            ? time(*bubble)
+                 : without_receive ? row.exposed_communication - time(*without_receive)
+                                   : 0;
+    row.exposed_without_receive =
+        without_receive ? time(*without_receive) : row.exposed_communication - row.bubble;
+    row.stage =
+        stage ? time(*stage) : row.computing + row.exposed_communication + row.free - row.bubble;
+    trace.step_times.Append(row);
   }
 }
 

@@ -2,6 +2,8 @@
 // The common functions of the trace readers for joining their fragments into a RankTrace.
 #include "trace_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -70,10 +72,15 @@ struct Flow {
   bool IsComplete() const { return start != nullptr && end != nullptr; }
 };
 
-// The flows with both ends, in order of first appearance. Exporters number arrows by the times at
+std::string PlaceOf(const FlowPoint& point) {
+  return fmt::format("process {} thread {} at {}.{:03} us", point.pid, point.tid, point.time / 1000,
+                     point.time % 1000);
+}
+
+// The flows in order of first appearance. Exporters number arrows by the times at
 // which they end, so flows with one number follow each other. Of several ends with one start each
 // is a flow; of several starts with one end the last counts.
-std::vector<Flow> CompleteFlows(const std::vector<FlowPoint>& points) {
+std::vector<Flow> FlowsOf(const std::vector<FlowPoint>& points) {
   std::vector<Flow> flows;
   std::unordered_map<std::int64_t, std::size_t> flow_of_id;
   for (const FlowPoint& point : points) {
@@ -96,16 +103,54 @@ std::vector<Flow> CompleteFlows(const std::vector<FlowPoint>& points) {
       flow->start = &point;
     }
   }
+  return flows;
+}
+
+// Those with both ends; the others are counted.
+std::vector<Flow> CompleteFlows(const std::vector<FlowPoint>& points, std::string_view what,
+                                Issues& issues) {
+  std::vector<Flow> flows = FlowsOf(points);
+  for (const Flow& flow : flows) {
+    if (flow.IsComplete()) continue;
+    const FlowPoint& end = flow.start == nullptr ? *flow.end : *flow.start;
+    issues.Count(Promise::kArrowsHaveEnds,
+                 fmt::format("arrow left out, its other end is missing, {}; copy or parse the "
+                             "capture again",
+                             what),
+                 PlaceOf(end));
+  }
   std::erase_if(flows, [](const Flow& flow) { return !flow.IsComplete(); });
   return flows;
 }
+
+// Clocks of host and device are set by the microsecond; what is said of single launches is not.
+constexpr TimeNs kClockError = 100'000;
 
 }  // namespace
 
 void LaunchFlows::Append(const std::vector<FlowPoint>& points, TrackNumbers& tracks,
                          RankTrace& trace) {
   std::int64_t link = 0;
-  for (const Flow& flow : CompleteFlows(points)) {
+  for (const Flow& flow : FlowsOf(points)) {
+    if (flow.end == nullptr) {
+      trace.unanswered_launches.Append(
+          {.time = flow.start->time, .track = tracks.Of(flow.start->pid, flow.start->tid)});
+      continue;
+    }
+    if (flow.start == nullptr) {
+      trace.issues.Count(Promise::kArrowsHaveEnds,
+                         "work of the device is of no operator, the launch at the other end of its "
+                         "arrow is missing; copy or parse the capture again",
+                         PlaceOf(*flow.end));
+      continue;
+    }
+    if (flow.end->time + kClockError < flow.start->time) {
+      trace.issues.Count(Promise::kWorkAfterLaunch,
+                         "launch of an operator left out, its work begins before it; collect again",
+                         fmt::format("{}, {} us before", PlaceOf(*flow.end),
+                                     (flow.start->time - flow.end->time) / 1000));
+      continue;
+    }
     ends_.push_back({{flow.end->pid, flow.end->tid, flow.end->time}, link});
     trace.launches.Append({.link = link++,
                            .host_time = flow.start->time,
@@ -114,20 +159,42 @@ void LaunchFlows::Append(const std::vector<FlowPoint>& points, TrackNumbers& tra
                            .stream = flow.end->tid});
   }
   std::ranges::sort(ends_);
+  linked_.assign(ends_.size(), false);
 }
 
-void LaunchFlows::Link(const std::vector<EventPlace>& places,
-                       std::vector<std::int64_t>& links) const {
+void LaunchFlows::Link(const std::vector<EventPlace>& places, std::vector<std::int64_t>& links) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     const auto found =
         std::lower_bound(ends_.begin(), ends_.end(), std::pair{places[i], std::int64_t{0}});
-    if (found != ends_.end() && found->first == places[i]) links[i] = found->second;
+    if (found == ends_.end() || found->first != places[i]) continue;
+    links[i] = found->second;
+    linked_[static_cast<std::size_t>(found - ends_.begin())] = true;
+  }
+}
+
+std::vector<EventPlace> LaunchFlows::EndsWithoutEvent() const {
+  std::vector<EventPlace> ends;
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    // Of several launches with one end the first is linked.
+    if (!linked_[i] && (i == 0 || ends_[i].first != ends_[i - 1].first))
+      ends.push_back(ends_[i].first);
+  }
+  return ends;
+}
+
+void AppendUnanswered(const std::vector<FlowPoint>& points, TrackNumbers& tracks,
+                      RankTrace& trace) {
+  for (const Flow& flow : FlowsOf(points)) {
+    if (flow.end != nullptr) continue;
+    trace.unanswered_launches.Append(
+        {.time = flow.start->time, .track = tracks.Of(flow.start->pid, flow.start->tid)});
   }
 }
 
 void AppendBackwardLinks(const std::vector<FlowPoint>& points, TrackNumbers& tracks,
                          RankTrace& trace) {
-  for (const Flow& flow : CompleteFlows(points)) {
+  for (const Flow& flow :
+       CompleteFlows(points, "which backward pass is of which operator is unknown", trace.issues)) {
     trace.backward_links.Append({.forward_time = flow.start->time,
                                  .forward_track = tracks.Of(flow.start->pid, flow.start->tid),
                                  .backward_time = flow.end->time,

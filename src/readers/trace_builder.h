@@ -75,17 +75,24 @@ struct EventPlace {
 };
 
 /// Pairs the ends of flows by id, several ends with one start, too, and appends the complete ones
-/// to trace.launches, in order of first appearance.
+/// to trace.launches, in order of first appearance. Those without an end are launches without work.
 class LaunchFlows {
  public:
   void Append(const std::vector<FlowPoint>& points, TrackNumbers& tracks, RankTrace& trace);
   /// Gives every event of `links` at which a launch ends the link of that launch. `places` contains
   /// the positions of the events, both in the same order.
-  void Link(const std::vector<EventPlace>& places, std::vector<std::int64_t>& links) const;
+  void Link(const std::vector<EventPlace>& places, std::vector<std::int64_t>& links);
+  /// The ends at which no event was linked.
+  std::vector<EventPlace> EndsWithoutEvent() const;
 
  private:
   std::vector<std::pair<EventPlace, std::int64_t>> ends_;  // with the links, ordered
+  std::vector<bool> linked_;                               // of the ends
 };
+
+/// Appends to trace.unanswered_launches what lacks its end, where no other arrows of the trace are
+/// of launches: traces of CANN alone.
+void AppendUnanswered(const std::vector<FlowPoint>& points, TrackNumbers& tracks, RankTrace& trace);
 
 /// Pairs forward and backward points by id and appends the pairs to trace.backward_links.
 void AppendBackwardLinks(const std::vector<FlowPoint>& points, TrackNumbers& tracks,

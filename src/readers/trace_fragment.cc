@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_fragment.h"
 
+#include <fmt/format.h>
+
 #include <functional>
+#include <string>
 
 #include "comm_task_facts.h"
 #include "megabytes.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "mpa/model/device_tasks.h"
@@ -55,6 +59,11 @@ class FragmentFiller {
     return EqualsIgnoringCase(category, "dequeue") ? Kind::kWork : Kind::kUnread;
   }
 
+  std::string Place(const TraceEvent& event) const {
+    return fmt::format("{}: \"{}\" at {} us", file_name_, Printable(event.name),
+                       Printable(event.ts));
+  }
+
   bool Wants(Tables tables) const { return Intersects(request_.wanted, tables); }
 
   void AddSpan(const TraceEvent& event) {
@@ -63,6 +72,11 @@ class FragmentFiller {
     const auto times = TimesOf(event, file_name_, fragment_.issues);
     if (!times) return;
     const auto [start, dur] = *times;
+    if (event.pid.empty() || event.tid.empty()) {
+      fragment_.issues.Count(
+          Promise::kColumnsThere,
+          "thread of an event is unknown, its pid or tid is missing; parse again", Place(event));
+    }
     const StringId name = fragment_.strings.Intern(event.name);
     const std::int64_t pid = IdFrom(event.pid);
     const std::int64_t tid = IdFrom(event.tid);
@@ -173,7 +187,12 @@ class FragmentFiller {
 
   void AddQueueEvent(const TraceEvent& event, QueueEvent queued) {
     const std::string_view id = event.Arg("correlation_id");
-    if (id.empty()) return;
+    if (id.empty()) {
+      fragment_.issues.Count(
+          Promise::kColumnsThere,
+          "work of the task queue left out, it has no correlation_id; parse again", Place(event));
+      return;
+    }
     queued.id = IdFrom(id);
     fragment_.queue.push_back(queued);
   }
@@ -182,15 +201,23 @@ class FragmentFiller {
     const bool is_end = Is(event.ph, "f");
     const bool is_launch = EqualsIgnoringCase(event.cat, "async_npu");
     const bool is_backward = !is_launch && EqualsIgnoringCase(event.cat, "fwdbwd");
-    const bool is_runtime = !is_launch && !is_backward &&
-                            Wants(kRuntimeTables | Tables::kQueuedWork) &&
-                            EqualsIgnoringCase(event.cat, "hosttodevice");
+    const bool is_runtime =
+        !is_launch && !is_backward && EqualsIgnoringCase(event.cat, "hosttodevice");
     const bool is_mark = !is_launch && !is_backward && !is_runtime && Wants(Tables::kMstx) &&
                          EqualsIgnoringCase(event.cat, "mstx");
     if (!is_launch && !is_backward && !is_runtime && !is_mark) return;
     if (is_backward && is_end) fragment_.backward_tid = IdFrom(event.tid);
+    if (is_backward && !Wants(Tables::kBackwardLinks)) return;
     const auto time = io::NsFromMicros(event.ts);
-    if (!time || (is_backward && !Wants(Tables::kBackwardLinks))) return;
+    const char* const lacks = event.id.empty() ? "number" : !time ? "time" : nullptr;
+    if (lacks != nullptr) {
+      fragment_.issues.Count(
+          Promise::kArrowsHaveEnds,
+          fmt::format("arrow left out, it has no {}: what launched what is unknown; parse again",
+                      lacks),
+          Place(event));
+      return;
+    }
     (is_launch     ? fragment_.flows
      : is_backward ? fragment_.backward_flows
      : is_mark     ? fragment_.mstx_flows

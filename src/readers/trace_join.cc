@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "mpa/base/rows_by.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
+#include "trace_checks.h"
 #include "trace_copies.h"
 #include "trace_events.h"
 #include "trace_mstx.h"
@@ -89,10 +91,17 @@ class DeviceJoin {
     if (mstx_ != nullptr) mstx_->Link(arrows, task_places_, trace_);
   }
 
-  void Link(const LaunchFlows& launches) {
+  void Link(LaunchFlows& launches) {
     launches.Link(task_places_, trace_.device_tasks.link);
     launches.Link(communication_places_, trace_.communications.link);
+    FindLostWork(launches.EndsWithoutEvent());
     LinkCollectives();
+  }
+
+  // Links are numbered by the launches: after the last one was appended.
+  void DropLostLaunches() {
+    if (lost_.empty()) return;
+    trace_.launches.Filter([&](std::size_t i) { return !lost_.contains(trace_.launches.link[i]); });
   }
 
   // The copies at which no arrow from an operator ends, without the pieces of collectives.
@@ -107,6 +116,27 @@ class DeviceJoin {
   }
 
  private:
+  // Arrows of launches may also end at pieces of collectives, and at what another device did.
+  void FindLostWork(const std::vector<EventPlace>& ends) {
+    std::set<EventPlace> lost;
+    for (const EventPlace& end : ends) {
+      if (end.pid == processes_.hardware || end.pid == processes_.communication) lost.insert(end);
+    }
+    if (lost.empty()) return;
+    const CommTasks& pieces = trace_.comm_tasks;
+    for (std::size_t i = 0; i < pieces.Size(); ++i)
+      lost.erase({*processes_.communication, pieces.plane[i], pieces.start[i]});
+    std::set<std::pair<TimeNs, std::int64_t>> ends_of_lost;
+    for (const EventPlace& end : lost) ends_of_lost.emplace(end.start, end.tid);
+    const Launches& launches = trace_.launches;
+    for (std::size_t i = 0; i < launches.Size() && !lost.empty(); ++i) {
+      if (!ends_of_lost.contains({launches.device_time[i], launches.stream[i]})) continue;
+      trace_.unanswered_launches.Append(
+          {.time = launches.host_time[i], .track = launches.host_track[i]});
+      lost_.insert(launches.link[i]);
+    }
+  }
+
   std::optional<std::size_t> CollectiveOf(std::size_t task) const {
     return collectives_.Find(trace_.device_tasks.connection[task], trace_.device_tasks.start[task]);
   }
@@ -183,6 +213,7 @@ class DeviceJoin {
   MstxTrace* mstx_;
   std::vector<EventPlace> task_places_, communication_places_;
   CollectiveIndex collectives_;
+  std::set<std::int64_t> lost_;  // launches whose work is not there
 };
 
 }  // namespace
@@ -240,7 +271,14 @@ void SortDeviceWork(RankTrace& trace) {
 }  // namespace
 
 void TraceJoin::Finish() {
-  const Processes processes = FindProcesses(metadata_, device_, trace_.strings, trace_.issues);
+  if (device_.empty() && metadata_.empty() && trace_.host_ops.Empty() && trace_.issues.Empty()) {
+    trace_.issues.Count(Promise::kFileIsWhole,
+                        "the trace holds no events, what it tells is unknown; copy or parse the "
+                        "capture again",
+                        "trace_view.json");
+  }
+  Processes processes = FindProcesses(metadata_, device_, trace_.strings, trace_.issues);
+  CheckProcesses(device_, processes, trace_);
   if (processes.device) trace_.device_id = *processes.device;
   DropProcesses(processes.other_owners, trace_);
   const bool with_runtime = Intersects(wanted_, kRuntimeTables);
@@ -260,11 +298,16 @@ void TraceJoin::Finish() {
   comm_args_ = {};
   LaunchFlows launches;
   launches.Append(flows_, tracks_, trace_);
+  if (processes.other_owners.empty()) CheckLaunchers(trace_);
   device.Link(launches);
   device.LinkMarks(mstx_flows_);
   AppendBackwardLinks(backward_flows_, tracks_, trace_);
+  CheckQueue(queue_, trace_.issues);
   AppendQueuedWork(queue_, tracks_, trace_);
-  LinkDirectCopies(device.UnlinkedCopies(), runtime_flows_, trace_);
+  if (flows_.empty()) AppendUnanswered(runtime_flows_, tracks_, trace_);
+  if (Intersects(wanted_, kRuntimeTables | Tables::kQueuedWork))
+    LinkDirectCopies(device.UnlinkedCopies(), runtime_flows_, trace_);
+  device.DropLostLaunches();
   mstx.Place(tracks_, trace_);
   if (with_runtime) runtime.Finish(runtime_flows_, tracks_);
   if (Intersects(wanted_, Tables::kHostCalls)) AppendCallStamps(runtime_flows_, trace_);

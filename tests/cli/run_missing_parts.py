@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Captures with parts missing, and with rows that contradict others.
 
-    run_missing_parts.py --tool BINARY --testdata DIR missingtables|oddranks|oddrows|contradictions|tablesalone|databases|twojobs [-v]
+    run_missing_parts.py --tool BINARY --testdata DIR missingtables|textrecords|oddranks|oddrows|contradictions|tablesalone|databases|twojobs [-v]
 
 The captures are copies of those of the testdata in which one thing is changed: the numbers of the whole capture are the
 truth. Either they come out, or exit code 5 and a warning say what is wrong; what is unknown is null.
@@ -11,6 +11,7 @@ Exit status: 0 passed, 1 failed, 2 usage.
 """
 
 import csv
+import gzip
 import json
 import shutil
 import sqlite3
@@ -122,6 +123,171 @@ class MissingTables(Changed):
             trace.write_text(json.dumps(gpu))
             self.told(self.compare(base=self.CAPTURES / "gpu_base.json", comparison=trace),
                       "the clocks of host and device do not fit")
+
+
+class TextRecords(Changed):
+    """Text captures that lost records, or have them twice or of others."""
+
+    BASE = "text_base_ascend_pt"
+
+    def events(self, change):
+        """A copy in which change(events) returns the events of the trace."""
+        def alter(folder):
+            path = folder / "trace_view.json"
+            path.write_text(json.dumps(change(json.loads(path.read_text()))))
+        return self.text(change=alter)
+
+    def lines(self, name, change):
+        """A copy in which change(lines) returns the lines of a file."""
+        def alter(folder):
+            path = folder / name
+            path.write_text("".join(change(path.read_text().splitlines(keepends=True))))
+        return self.text(change=alter)
+
+    def unchanged(self, capture):
+        """The sheets are those of the whole capture."""
+        sheets, result = self.sheets(capture, self.BASE)
+        for row in (row for rows in sheets.values() for row in rows):
+            for name in row:
+                if name.startswith("base_"):
+                    self.assertEqual(row[name], row[name.replace("base_", "comparison_")], (name, row))
+        return result
+
+    def test_launches_without_work(self):
+        """Work of the first step is lost with the ends of its arrows: 12 launches, worked out from the trace."""
+        second = 1_700_000_001_000_000
+
+        def lose(events):
+            return [event for event in events if event["ph"] == "M" or event.get("pid") == 1000
+                    or float(event.get("ts", 0)) >= second]
+        capture = self.events(lose)
+        whole = json.loads((self.CAPTURES / self.BASE / OUTPUT / "trace_view.json").read_text())
+        arrows = [event for event in whole if event.get("cat") == "async_npu"]
+        kept = {event["id"] for event in lose(arrows) if event["ph"] == "f"}
+        lost = sum(event["ph"] == "s" and event["id"] not in kept for event in arrows)
+        self.assertGreater(lost, 0)
+        _, result = self.sheets(capture, self.BASE)
+        self.told(result, "launches have no work on the device", f"{lost} of {sum(e['ph'] == 's' for e in arrows)}")
+        gate = self.compare("--fail_on", "e2e>+3%", "--min_steps", "1", comparison=capture, base=self.BASE)
+        self.assertEqual(gate.code, 5, gate.err)
+
+    def test_events_written_twice(self):
+        def twice(events):
+            return events + [event for event in events if event["ph"] == "X"]
+        self.told(self.unchanged(self.events(twice)), "it was written twice", "trace_view.json")
+
+    def test_tables_that_were_joined(self):
+        capture = self.lines("step_trace_time.csv", lambda lines: lines + lines)
+        self.told(self.run_tool("-m", "all", "-d", capture, "-o", self.out), "the header stands in the table twice")
+        self.told(self.unchanged(self.lines("kernel_details.csv", lambda lines: lines + lines)), "the header stands")
+
+    def test_tables_without_rows(self):
+        for name, said in (("kernel_details.csv", "kernel_details.csv"), ("operator_memory.csv", "operator_memory.csv has no rows")):
+            with self.subTest(name=name):
+                _, result = self.sheets(self.lines(name, lambda lines: lines[:1]), self.BASE)
+                self.told(result, said)
+
+    def test_arrows_without_a_number(self):
+        def rename(events):
+            for event in events:
+                if event["ph"] in "sf":
+                    event["id2"] = {"local": str(event.pop("id"))}
+            return events
+        self.told(self.sheets(self.events(rename), self.BASE)[1], "arrow left out, it has no number")
+
+    def test_operators_that_launched_are_lost(self):
+        def lose(events):
+            begins = {(e["tid"], e["ts"]) for e in events if e.get("cat") == "async_npu" and e["ph"] == "s"}
+            return [e for e in events if e.get("cat") != "cpu_op" or (e["tid"], e["ts"]) not in begins]
+        self.told(self.sheets(self.events(lose), self.BASE)[1], "operators that launched work were lost")
+
+    def test_work_before_its_launch(self):
+        def earlier(events):
+            end = next(e for e in events if e.get("cat") == "async_npu" and e["ph"] == "f")
+            launch = next(e for e in events if e.get("cat") == "async_npu" and e["ph"] == "s" and e["id"] == end["id"])
+            end["ts"] = str(float(launch["ts"]) - 50_000)
+            return events
+        self.told(self.sheets(self.events(earlier), self.BASE)[1], "its work begins before it")
+
+    def test_overlap_analysis_without_its_kernels(self):
+        def lose(events):
+            lost = {(e["tid"], e["ts"]) for e in events if e["ph"] == "X" and e["name"].startswith("hcom_")}
+            gone = {e["id"] for e in events if e["ph"] == "f" and (e["tid"], e["ts"]) in lost}
+            return [e for e in events if e.get("id") not in gone and not (e["ph"] == "X" and (e["tid"], e["ts"]) in lost)]
+        self.told(self.sheets(self.events(lose), self.BASE)[1], "collectives of the trace were lost")
+
+    def test_processes_without_names(self):
+        def lose(events):
+            return [event for event in events if event["name"] != "process_name"]
+        self.told(self.sheets(self.events(lose), self.BASE)[1], "names of processes are missing")
+
+    def test_a_trace_without_events(self):
+        self.told(self.run_tool("advisor", "all", "-d", self.events(lambda _: []), "-o", self.out), "the trace holds no events")
+
+    def test_threads_that_are_unknown(self):
+        def lose(events):
+            for event in events:
+                if event.get("cat") == "python_function":
+                    del event["tid"]
+            return events
+        self.told(self.sheets(self.events(lose), self.BASE)[1], "its pid or tid is missing")
+
+    def test_an_empty_document(self):
+        self.told(self.sheets(self.lines("communication.json", lambda _: ["{}"]), self.BASE)[1], "communication.json is empty")
+
+    def test_steps_of_another_run(self):
+        capture = self.lines("step_trace_time.csv", lambda lines: [lines[0], *("7" + line for line in lines[1:])])
+        self.told(self.sheets(capture, self.BASE)[1], "step_trace_time.csv is of another run")
+
+    def test_columns_of_steps(self):
+        """What the others tell comes out, under a header that was damaged, too."""
+        def rows(capture):
+            result = self.run_tool("-m", "all", "-d", capture, "--json", "-o", self.out)
+            return next(sheet["rows"] for sheet in json.loads(result.out)["sheets"] if "Step" in sheet["name"]), result
+        whole, _ = rows(self.text())
+        for name in (",Overlapped,", ",Stage,", ",Bubble,", ",Preparing"):
+            with self.subTest(name=name):
+                capture = self.lines("step_trace_time.csv", lambda lines: [lines[0].replace(name, name[:3] + "_" + name[3:]), *lines[1:]])
+                damaged, result = rows(capture)
+                self.told(result, f'the column "{name.strip(",")}" is missing')
+                for one, other in zip(whole, damaged):
+                    if name == ",Preparing":
+                        self.assertIsNone(other["preparing"])
+                        other["preparing"] = one["preparing"]
+                    for key, value in one.items():
+                        if isinstance(value, float):
+                            self.assertAlmostEqual(other[key], value, places=2, msg=key)
+
+    def test_columns_of_kernels(self):
+        for name in ("Type", "Accelerator Core", "Input Shapes", "Output Data Types"):
+            capture = self.lines("kernel_details.csv", lambda lines: [lines[0].replace("," + name + ",", ",odd,"), *lines[1:]])
+            self.told(self.sheets(capture, self.BASE)[1], f'the column "{name}" is missing')
+
+    def test_numbers_as_reals(self):
+        def reals(events):
+            for event in events:
+                for key in ("pid", "tid"):
+                    if isinstance(event.get(key), int):
+                        event[key] = float(event[key])
+            return events
+        self.assertEqual(self.unchanged(self.events(reals)).code, 0)
+
+    def test_other_encodings(self):
+        def wide(folder, name):
+            path = folder / name
+            path.write_text(path.read_text(), encoding="utf-16")
+        for name in ("kernel_details.csv", "communication.json"):
+            capture = self.text(change=lambda folder: wide(folder, name))
+            self.told(self.sheets(capture, self.BASE)[1], "the text is UTF-16", name)
+        refused = self.compare(comparison=self.text(change=lambda folder: wide(folder, "trace_view.json")), base=self.BASE)
+        self.assertEqual(refused.code, 3)
+        self.assertIn("the text is UTF-16", "".join(refused.errors))
+
+    def test_zeros_behind_packed_data(self):
+        def pack(folder):
+            path = folder / "trace_view.json"
+            path.write_bytes(gzip.compress(path.read_bytes()) + bytes(4096))
+        self.assertEqual(self.unchanged(self.text(change=pack)).code, 0)
 
 
 class OddRanks(Changed):
@@ -673,4 +839,4 @@ class TwoJobs(Changed):
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, MissingTables, OddRanks, OddRows, Contradictions, TablesAlone, Databases, TwoJobs))
+    sys.exit(main(__doc__, MissingTables, TextRecords, OddRanks, OddRows, Contradictions, TablesAlone, Databases, TwoJobs))

@@ -38,6 +38,8 @@ class CsvFile {
 
   /// True when the current row has fewer cells than the header: it broke off.
   bool broke_off() const { return cell_count_ < headers_.size(); }
+  /// True when the current row repeats the header.
+  bool IsHeader() const;
   /// "kernel_details.csv:812", the place of the current row.
   std::string Place() const;
 

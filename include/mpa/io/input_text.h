@@ -8,6 +8,10 @@
 
 namespace mpa::io {
 
+/// Throws Error (kCorrupt) for text that begins as UTF-16 or UTF-32, as spreadsheets and shells of
+/// Windows save it.
+void RefuseWideText(std::string_view text);
+
 /// Binary records may begin with the bytes of gzip by chance: they are taken as they are.
 enum class Content { kMaybeGzip, kAsIs };
 

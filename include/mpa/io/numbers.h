@@ -35,7 +35,8 @@ float MicrosBeyondNs(std::string_view text);
 /// A finite real number and nothing else.
 std::optional<double> ParseReal(std::string_view text);
 
-/// A whole number, blanks around it allowed; empty for anything else.
+/// A whole number, blanks around it allowed, also as programs write it that keep numbers as reals:
+/// "6.0". Empty for anything else.
 std::optional<std::int64_t> ParseInt(std::string_view text);
 
 }  // namespace mpa::io

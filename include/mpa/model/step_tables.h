@@ -47,7 +47,7 @@ struct StepTimeFields {
   Of<TimeNs> stage{};       ///< the step without `bubble`
   Of<TimeNs> bubble{};      ///< waiting to receive
   Of<TimeNs> exposed_without_receive{};
-  Of<TimeNs> preparing{};  ///< start of the step on the host to its first device work
+  Of<TimeNs> preparing{};  ///< start of the step on the host to its first device work; -1: unknown
 };
 struct StepTimes : Table<StepTimeFields> {};
 

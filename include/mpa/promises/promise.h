@@ -84,9 +84,21 @@ std::vector<KeptPromise> JudgePromises(const RankTrace& trace);
 struct KernelClaims {
   std::int64_t kernels = -1;  ///< of op_statistic.csv
   TimeNs computing = -1;      ///< of step_trace_time.csv
+  bool with_trace = false;    ///< the trace was read, too
 };
 /// Counts in trace.issues what kernel_details.csv lacks according to them and to the trace.
 void CheckKernelTable(const KernelClaims& claims, RankTrace& trace);
+
+/// Counts in trace.issues how the rows of step_trace_time.csv contradict the trace beside it.
+void CheckStepTable(const StepTimes& told, RankTrace& trace);
+
+/// What there are files of beside a trace, and was read.
+struct FilesRead {
+  bool communication = false;  ///< communication.json
+  bool allocations = false, memory = false;
+};
+/// Counts in trace.issues how communication.json and the tables of memory contradict the trace.
+void CheckSideTables(const FilesRead& files, RankTrace& trace);
 
 /// Empties groups that a job of `world` ranks does not have, and counts them in trace.issues.
 void CheckGroups(std::int64_t world, RankTrace& trace);

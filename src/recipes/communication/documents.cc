@@ -188,9 +188,10 @@ TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indic
         row.stage ? fmt::format("\"{}\"", RankTupleText(row.ranks)) : RankName(row.rank));
     for (const TimeNs time :
          {times.computing, times.exposed_communication, times.overlapped, times.communication,
-          times.free, times.stage, times.bubble, times.exposed_without_receive, times.preparing}) {
+          times.free, times.stage, times.bubble, times.exposed_without_receive}) {
       text += "," + PythonUs(time);
     }
+    text += "," + (times.preparing < 0 ? "" : PythonUs(times.preparing));
     if (with_indices) {
       text += row.place ? fmt::format(",{},{},{}", row.place->dp, row.place->pp, row.place->tp)
                         : ",NA,NA,NA";

@@ -180,7 +180,9 @@ std::vector<ColumnOf<StepTraceRow>> StepColumns() {
             "Exposed communication without receiving, in us."),
        TimeCell<&StepTimes::Row::exposed_without_receive>},
       {Real("preparing", "From the start of the step to its first device work, in us."),
-       TimeCell<&StepTimes::Row::preparing>},
+       [](const StepTraceRow& row) {
+         return row.times.preparing < 0 ? Cell() : Cell(InUs(row.times.preparing));
+       }},
       {Whole("dp_index", "Place of the rank in data parallelism; empty if unknown."),
        IndexCell<&GridPlace::dp>},
       {Whole("pp_index", "Place of the rank in the pipeline; empty if unknown."),

@@ -102,7 +102,10 @@ TEST(ParseInt, ReadsWholeNumbersOnly) {
   EXPECT_EQ(ParseInt(" -7\t"), -7);
   EXPECT_EQ(ParseInt("+7"), 7);
   EXPECT_EQ(ParseInt("007"), 7);
-  for (const char* text : {"", " ", "+", "-", "+-7", "4.0", "1e3", "0x10", "12 3", "N/A"}) {
+  EXPECT_EQ(ParseInt("4.0"), 4);
+  EXPECT_EQ(ParseInt("-12.000"), -12);
+  for (const char* text :
+       {"", " ", "+", "-", "+-7", "4.5", "4.", ".0", "4.0.0", "1e3", "0x10", "12 3", "N/A"}) {
     EXPECT_EQ(ParseInt(text), std::nullopt) << text;
   }
 }

@@ -19,13 +19,16 @@ constexpr const char* kOutput = "ASCEND_PROFILER_OUTPUT/";
 std::string Trace(int computing) {
   const std::string dur = std::to_string(computing);
   std::string events =
-      R"([{"ph":"M","name":"process_name","pid":30,"tid":0,"args":{"name":"Overlap Analysis"}})";
+      R"([{"ph":"M","name":"process_name","pid":30,"tid":0,"args":{"name":"Overlap Analysis"}},
+          {"ph":"M","name":"process_name","pid":20,"tid":0,"args":{"name":"Ascend Hardware"}})";
   for (const int step : {1, 2}) {
     const int start = step * 1000;
     events += R"(,{"ph":"X","cat":"cpu_op","name":"ProfilerStep#)" + std::to_string(step) +
               R"(","pid":1,"tid":2,"ts":)" + std::to_string(start) + R"(,"dur":900})";
     events += R"(,{"ph":"X","name":"Computing","pid":30,"tid":0,"ts":)" + std::to_string(start) +
               R"(,"dur":)" + dur + "}";
+    events += R"(,{"ph":"X","name":"k","pid":20,"tid":2,"ts":)" + std::to_string(start) +
+              R"(,"dur":)" + dur + R"(,"args":{"Task Type":"AI_CORE"}})";
     events += R"(,{"ph":"X","name":"Free","pid":30,"tid":3,"ts":)" +
               std::to_string(start + computing) + R"(,"dur":10})";
   }
@@ -49,7 +52,9 @@ class CompareTest : public ::testing::Test {
                    std::to_string(computing) + "\n");
     dir_.Write(output + "memory_record.csv",
                "Component,Timestamp(us),Total Reserved(MB)\nPTA,1000,1024\n");
-    dir_.Write(output + "communication.json", "{}");
+    dir_.Write(output + "communication.json",
+               R"x({"step1": {"collective": {"Total Op Info": {"Communication Bandwidth Info": {
+                   "SDMA": {"Transit Size(MB)": 0, "Transit Time(ms)": 0}}}}}})x");
   }
   CompareRequest Request() const {
     CompareRequest request;

@@ -23,12 +23,14 @@ TEST(KernelDetails, ReadsKernelsWithTheirCounters) {
       "Time(us),"
       "Duration(us),Wait Time(us),Block Dim,Input "
       "Shapes,aicore_time(us),aic_mac_time(us),aic_mte2_time(us),"
-      "aiv_time(us),aiv_vec_time(us)\n"
+      "aiv_time(us),aiv_vec_time(us),Input Data Types,Input Formats,Output Shapes,Output Data "
+      "Types,"
+      "Output Formats\n"
       "50,0,4294967295,12,7,aclnnMatmul_1,MatMulV2,dynamic,AI_CORE,1736408883704643.212\t,12.34,0,"
       "20,"
-      "\"\"\"8,128;128\"\"\",11.5,9.25,3.5,0.0,0.0\n"
+      "\"\"\"8,128;128\"\"\",11.5,9.25,3.5,0.0,0.0,,,,,\n"
       "50,0,4294967295,13,7,aclnnAdd_2,Add,static,AI_VECTOR_CORE,1736408883704660.5\t,1.1,0,40,"
-      "\"\"\"8,128\"\"\",0,N/A,N/A,1.0,0.75\n");
+      "\"\"\"8,128\"\"\",0,N/A,N/A,1.0,0.75,,,,,\n");
   const Kernels& kernels = trace.kernels;
   EXPECT_EQ(test::ColumnTexts(trace, kernels.name), (Names{"aclnnMatmul_1", "aclnnAdd_2"}));
   EXPECT_EQ(test::ColumnTexts(trace, kernels.op_type), (Names{"MatMulV2", "Add"}));
@@ -124,8 +126,9 @@ TEST(KernelDetails, KeepsCollectivesApart) {
 }
 
 TEST(KernelDetails, CountsRowsWhoseTimesMakeNoSenseAndNamesTheFirst) {
-  const RankTrace trace =
-      ReadKernels("Name,Start Time(us),Duration(us)\na,1,1\nb,N/A,1\nc,3,\nd,4,-1\ne,,\nf,6,1\n");
+  const RankTrace trace = ReadKernels(
+      "Name,Start Time(us),Duration(us),Type,Accelerator Core\na,1,1,T,C\n"
+      "b,N/A,1,T,C\nc,3,,T,C\nd,4,-1,T,C\ne,,,T,C\nf,6,1,T,C\n");
   EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.name), (Names{"a", "f"}));
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
   EXPECT_HAS_TEXT(trace.issues.Lines()[0], "4 times");
@@ -133,7 +136,8 @@ TEST(KernelDetails, CountsRowsWhoseTimesMakeNoSenseAndNamesTheFirst) {
 }
 
 TEST(KernelDetails, LeavesOutARowThatBreaksOff) {
-  const RankTrace trace = ReadKernels("Name,Start Time(us),Duration(us)\na,1,1\nb,2,1\nc,30");
+  const RankTrace trace = ReadKernels(
+      "Type,Accelerator Core,Name,Start Time(us),Duration(us)\nT,C,a,1,1\nT,C,b,2,1\nT,C,c,30");
   EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.name), (Names{"a", "b"}));
   EXPECT_EQ(trace.issues.Lines(),
             Names{"row left out, it has fewer cells than the header (kernel_details.csv:4)"});

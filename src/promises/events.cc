@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events of text captures that were written twice, as copies and joined files leave them.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "checks.h"
+#include "mpa/model/repeated_rows.h"
+
+namespace mpa::promises {
+namespace {
+
+// A set of numbers that may say yes for one it does not have, one in 16 or fewer.
+class ProbableSet {
+ public:
+  explicit ProbableSet(std::size_t size)
+      : mask_(std::bit_ceil(16 * (size + 4)) - 1), words_((mask_ + 1) / 64) {}
+
+  bool Add(std::uint64_t number) {  // false: it was there
+    std::uint64_t& word = words_[(number & mask_) / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (number % 64);
+    const bool is_new = (word & bit) == 0;
+    word |= bit;
+    return is_new;
+  }
+  bool Has(std::uint64_t number) const {
+    return (words_[(number & mask_) / 64] >> (number % 64) & 1) != 0;
+  }
+
+ private:
+  std::uint64_t mask_;
+  std::vector<std::uint64_t> words_;
+};
+
+template <typename... Cells>
+std::uint64_t HashOf(const std::tuple<Cells...>& key) {
+  std::uint64_t hash = 0;
+  std::apply(
+      [&](const auto&... cell) {
+        ((hash = (hash ^ static_cast<std::uint64_t>(cell)) * 0x9E3779B97F4A7C15u,
+          hash ^= hash >> 32),
+         ...);
+      },
+      key);
+  return hash;
+}
+
+// The rows that a later one repeats. Traces have millions of rows and next to no repeated ones, so
+// that only suspects are compared.
+template <typename Table, typename KeyOf>
+std::vector<bool> RepeatedEvents(const Table& table, KeyOf key_of) {
+  ProbableSet seen(table.Size());
+  std::vector<std::uint64_t> found_again;
+  for (std::size_t i = 0; i < table.Size(); ++i) {
+    const std::uint64_t hash = HashOf(key_of(i));
+    if (!seen.Add(hash)) found_again.push_back(hash);
+  }
+  if (found_again.empty()) return {};
+  ProbableSet suspected(found_again.size());
+  for (const std::uint64_t hash : found_again) suspected.Add(hash);
+  std::vector<std::size_t> suspects;
+  for (std::size_t i = 0; i < table.Size(); ++i) {
+    if (suspected.Has(HashOf(key_of(i)))) suspects.push_back(i);
+  }
+  std::ranges::stable_sort(suspects, {}, key_of);
+  std::vector<bool> repeated;
+  for (std::size_t i = 1; i < suspects.size(); ++i) {
+    if (key_of(suspects[i]) != key_of(suspects[i - 1])) continue;
+    repeated.resize(table.Size());
+    repeated[suspects[i - 1]] = true;
+  }
+  return repeated;
+}
+
+template <typename Table, typename KeyOf>
+void LeaveOut(Table& table, const char* file, RankTrace& trace, KeyOf key_of) {
+  const std::vector<bool> repeated = RepeatedEvents(table, key_of);
+  if (repeated.empty()) return;
+  CountRepeated(trace, file, static_cast<std::size_t>(std::ranges::count(repeated, true)));
+  const auto keep = [&](std::size_t row) { return !repeated[row]; };
+  if constexpr (std::is_same_v<Table, Kernels>) {
+    if (&table == &trace.kernels && !trace.kernel_loads.Empty()) trace.kernel_loads.Filter(keep);
+  }
+  table.Filter(keep);
+}
+
+}  // namespace
+
+void LeaveOutRepeatedEvents(RankTrace& trace) {
+  const bool is_npu_text = trace.source == "text" || trace.source == "tables";
+  if (!is_npu_text || trace.device == DeviceKind::kGpu) return;
+  constexpr const char *kTrace = "trace_view.json", *kKernels = "kernel_details.csv";
+  for (Kernels* table : {&trace.kernels, &trace.listed_collectives}) {
+    LeaveOut(*table, kKernels, trace, [table](std::size_t i) {
+      return std::tuple(table->start[i], table->dur[i], table->name[i], table->stream[i]);
+    });
+  }
+  const ListedKernels& listed = trace.listed_kernels;
+  LeaveOut(trace.listed_kernels, kKernels, trace, [&](std::size_t i) {
+    return std::tuple(listed.start[i], listed.dur[i], listed.name[i], listed.stream[i],
+                      listed.task[i], listed.context[i]);
+  });
+  const DeviceTasks& tasks = trace.device_tasks;
+  // Pieces of one task run at once, and only a number that is not kept tells them apart. Their name
+  // is their type: "Notify Wait".
+  const auto is_piece = [&](std::size_t i) {
+    return tasks.name[i] == tasks.type[i] && !trace.strings.View(tasks.type[i]).ends_with("_SQE");
+  };
+  LeaveOut(trace.device_tasks, kTrace, trace, [&](std::size_t i) {
+    return std::tuple(tasks.start[i], tasks.dur[i], tasks.name[i], tasks.stream[i],
+                      tasks.task_id[i], is_piece(i) ? i : 0);
+  });
+  const Communications& collectives = trace.communications;
+  LeaveOut(trace.communications, kTrace, trace, [&](std::size_t i) {
+    return std::tuple(collectives.start[i], collectives.dur[i], collectives.name[i],
+                      collectives.group[i]);
+  });
+  const CommTasks& pieces = trace.comm_tasks;
+  LeaveOut(trace.comm_tasks, kTrace, trace, [&](std::size_t i) {
+    return std::tuple(pieces.start[i], pieces.dur[i], pieces.name[i], pieces.plane[i],
+                      pieces.stream[i], pieces.notify[i], pieces.peer[i]);
+  });
+  const Overlaps& overlaps = trace.overlaps;
+  LeaveOut(trace.overlaps, kTrace, trace, [&](std::size_t i) {
+    return std::tuple(overlaps.start[i], overlaps.dur[i], overlaps.activity[i], overlaps.device[i]);
+  });
+  const auto on_host = [&](auto& table) {
+    LeaveOut(table, kTrace, trace, [&table](std::size_t i) {
+      return std::tuple(table.start[i], table.dur[i], table.name[i], table.track[i],
+                        table.dur[i] == 0 ? i : 0);
+    });
+  };
+  on_host(trace.host_ops);
+  on_host(trace.python_calls);
+  on_host(trace.host_calls);
+  const KernelStatistics& sums = trace.kernel_statistics;
+  LeaveOut(trace.kernel_statistics, "op_statistic.csv", trace, [&](std::size_t i) {
+    return std::tuple(sums.op_type[i], sums.core[i], sums.count[i], sums.total[i]);
+  });
+}
+
+}  // namespace mpa::promises
