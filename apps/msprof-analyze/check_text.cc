@@ -62,6 +62,26 @@ std::string CaptureText(const RankFacts& facts) {
   return text;
 }
 
+// "1 broken (one record once), 17 kept", with -v the names of all.
+std::string PromisesText(const std::vector<KeptPromise>& promises) {
+  constexpr std::pair<Kept, const char*> kStates[] = {
+      {Kept::kBroken, "broken"}, {Kept::kKept, "kept"}, {Kept::kNotChecked, "not checked"}};
+  std::vector<std::string> states;
+  for (const auto& [state, word] : kStates) {
+    std::vector<std::string> names;
+    for (const KeptPromise& promise : promises) {
+      if (promise.kept != state) continue;
+      names.emplace_back(promise.rule->name);
+      std::ranges::replace(names.back(), '_', ' ');
+    }
+    if (names.empty()) continue;
+    const bool named = state == Kept::kBroken || LogEnabled(LogLevel::kInfo);
+    states.push_back(
+        fmt::format("{} {}{}", names.size(), word, named ? fmt::format(" ({})", Join(names)) : ""));
+  }
+  return Join(states);
+}
+
 std::string FrameworkText(const RankFacts& facts) {
   std::vector<std::string> parts;
   if (!facts.framework.empty()) parts.push_back(facts.framework);
@@ -200,22 +220,6 @@ void AddWarnings(const std::vector<Warning>& warnings, const std::filesystem::pa
   }
 }
 
-// "one record once, steps follow": the promises of one state.
-void AddPromises(const std::vector<KeptPromise>& promises, WrappedText& page) {
-  const auto add = [&](const char* label, Kept state) {
-    std::vector<std::string> names;
-    for (const KeptPromise& promise : promises) {
-      if (promise.kept != state) continue;
-      names.emplace_back(promise.rule->name);
-      std::ranges::replace(names.back(), '_', ' ');
-    }
-    page.AddLabelled(label, Join(names));
-  };
-  add("promises kept", Kept::kKept);
-  add("broken", Kept::kBroken);
-  add("not checked", Kept::kNotChecked);
-}
-
 // What is in the way of every analysis, if it is one thing.
 const Lack* CommonLack(const std::vector<Verdict>& verdicts) {
   const auto same = [&](const Verdict& verdict) {
@@ -288,7 +292,9 @@ std::string Body(const RankFacts& facts, const JudgedCapture& judged,
                  const std::vector<std::string>& unread_tables, const SettingValues& metadata,
                  const std::filesystem::path& root, bool color) {
   WrappedText page(color);
-  page.AddLabelled("capture", CaptureText(facts));
+  const std::string promises = PromisesText(judged.promises);
+  page.AddLabelled("capture",
+                   CaptureText(facts) + (promises.empty() ? "" : "; promises: " + promises));
   page.AddLabelled("framework", FrameworkText(facts));
   if (facts.settings) page.AddLabelled("settings", SettingsText(*facts.settings));
   page.AddLabelled("switched on", SwitchesText(facts.all_settings));
@@ -299,7 +305,6 @@ std::string Body(const RankFacts& facts, const JudgedCapture& judged,
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
   page.AddLabelled("not read", Join(unread_tables));
-  AddPromises(judged.promises, page);
   AddVerdicts(judged.verdicts, page);
   AddWarnings(facts.warnings, root, page);
   return page.text();

@@ -272,10 +272,7 @@ TraceLook LookAtTrace(const std::filesystem::path& path) {
   std::string text(kPart, '\0');
   text.resize(stream.Read(text.data(), kPart));
   const std::string_view start = Trim(WithoutByteOrderMark(text));
-  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF") ||
-      text.starts_with(std::string_view("{\0", 2)) || text.starts_with(std::string_view("[\0", 2)))
-    Fail(ErrorKind::kCorrupt, "{}: text in UTF-16, which traces are not; save it as UTF-8",
-         path.string());
+  InContext(path.string(), [&] { io::RefuseWideText(text); });
   if (start.empty()) Fail(ErrorKind::kInput, "{}: the file is empty", path.string());
   if (start[0] != '{' && start[0] != '[') {
     Fail(ErrorKind::kCorrupt, "{}: not JSON: it begins with neither '[' nor '{{'", path.string());

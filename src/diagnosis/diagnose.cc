@@ -258,8 +258,9 @@ void DropTrifles(const Job& job, TimeNs least, std::vector<Cause>& causes) {
     const Removal& removal = cause.what_if.expect;
     if (!removal.cuts.empty() || !removal.prompt.empty()) return false;
     TimeNs taken = 0;
-    for (const auto& node : removal.durations) taken += node.less;
-    for (const auto& edge : removal.waits) taken += edge.less;
+    for (const auto& node : removal.durations)
+      taken += std::max<TimeNs>(node.less, 0);  // light stages get more
+    for (const auto& edge : removal.waits) taken += std::max<TimeNs>(edge.less, 0);
     return PerStep(job, taken) + 1 < least;
   });
 }

@@ -32,7 +32,10 @@ std::string RestOf(ByteStream& stream) {
 }  // namespace
 
 void RefuseWideText(std::string_view text) {
-  if (!text.starts_with("\xFF\xFE") && !text.starts_with("\xFE\xFF")) return;
+  constexpr std::string_view kBegins[] = {"\xFF\xFE", "\xFE\xFF", {"{\0", 2}, {"[\0", 2}};
+  const bool is_wide =
+      std::ranges::any_of(kBegins, [&](std::string_view begin) { return text.starts_with(begin); });
+  if (!is_wide) return;
   Fail(ErrorKind::kCorrupt, "the text is UTF-16, not UTF-8; save it as UTF-8, or copy it again");
 }
 

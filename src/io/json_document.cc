@@ -72,6 +72,7 @@ nlohmann::json ReadJson(const std::filesystem::path& path, std::size_t most) {
          path.string(), most >> 20);
   }
   const std::string_view text = stream.is_gzip() ? inflated : as_it_is.text();
+  InContext(path.string(), [&] { RefuseWideText(text); });
   if (text.empty()) return nlohmann::json::object();
   return InContext(path.string(), [&] { return ParseJson(text); });
 }

@@ -55,6 +55,18 @@ constexpr Breach kCut[] = {
      "check that they belong to one run"},
     {"other text behind the end", "text behind the end of the trace was left out",
      "trace_view.json: byte 31287", kParse},
+    {"rows of a database were deleted, or lost when it was mended",
+     "rows of TASK were deleted, what is counted from them is too small; copy or parse the capture "
+     "again",
+     "ascend_pytorch_profiler_0.db: 12 rows", kCopyOrParse},
+    {"a table of a database that always has rows has none",
+     "table STRING_IDS is empty, what it says is unknown; copy or parse the capture again",
+     "ascend_pytorch_profiler_0.db", kCopyOrParse},
+    {"a trace without events beside full tables",
+     "the trace holds no events, what it tells is unknown; copy or parse the capture again",
+     "trace_view.json", kCopyOrParse},
+    {"a trace of `torch.profiler` without operators and work",
+     "the trace holds no operators and no work of the device; collect again", "x.json", kCollect},
 };
 
 constexpr Breach kNoColumns[] = {
@@ -73,6 +85,21 @@ constexpr Breach kNoColumns[] = {
      "waits, traffic and peers of collectives are unknown, table COMMUNICATION_TASK_INFO is "
      "missing or empty; parse again",
      "ascend_pytorch_profiler_0.db", kParse},
+    {"a column of a text table",
+     "the column \"Overlapped\" is missing, what it holds is unknown; parse again",
+     "step_trace_time.csv", kParse},
+    {"one of two columns of a database that are written together",
+     "column releaseTime of OP_MEMORY is missing, its values are unknown; parse again",
+     "ascend_pytorch_profiler_0.db", kParse},
+    {"`pid` or `tid` of an event",
+     "thread of an event is unknown, its pid or tid is missing; parse again",
+     "trace_view.json: \"aten::add\"", kParse},
+    {"the same in a trace of `torch.profiler`",
+     "event without process or thread, where it ran is unknown; collect again",
+     "x.json: \"aten::add\"", kCollect},
+    {"`correlation_id` of queued work",
+     "work of the task queue left out, it has no correlation_id; parse again",
+     "trace_view.json: \"Enqueue\"", kParse},
 };
 
 constexpr Breach kTwice[] = {
@@ -80,6 +107,14 @@ constexpr Breach kTwice[] = {
      "there twice",
      "row left out, it was written twice; parse the capture again if there are many", "TASK",
      kParse},
+    {"events of a text capture are there twice",
+     "row left out, it was written twice; parse the capture again if there are many",
+     "trace_view.json", kParse},
+    {"two tables were joined with `cat`",
+     "the header stands in the table twice, two tables were joined; parse again",
+     "kernel_details.csv:188", kParse},
+    {"kernels, copies, collectives or operators of a trace of `torch.profiler` are there twice",
+     "kernel left out, it was recorded twice; collect again", "\"gemm\" at 1000100 us", kCollect},
 };
 
 constexpr Breach kLostWork[] = {
@@ -97,6 +132,10 @@ constexpr Breach kNoLaunch[] = {
      "work of the device whose operator the trace does not name, operators lack its time",
      "x.json: \"hcom_allReduce__001_0_1\" at 1000400 us",
      "torch_npu.profiler in place of torch.profiler"},
+    {"an exporter lost the numbers that launches and work share",
+     "work of the device without a launch in the trace, and launches without work: they lack the "
+     "numbers that they share, operators lack its time",
+     "x.json: 4 and 4", kNotWritten},
 };
 
 constexpr Breach kBrokenReferences[] = {
@@ -110,6 +149,17 @@ constexpr Breach kBrokenReferences[] = {
     {"`COMMUNICATION_OP` is missing or empty, tasks of collectives are there",
      "the collective of a task is unknown, COMMUNICATION_OP does not have its opId; parse again",
      "table COMMUNICATION_TASK_INFO", kParse},
+    {"details of kernels were lost",
+     "kernels of TASK are not in COMPUTE_TASK_INFO: computing is too small; parse again",
+     "ascend_pytorch_profiler_0.db: 3 kernels, 1.250 ms", kParse},
+    {"details of the tasks of collectives were lost",
+     "tasks of collectives are not in COMMUNICATION_TASK_INFO: their waits and traffic are too "
+     "small; parse again",
+     "ascend_pytorch_profiler_0.db: 8 of 24 tasks", kParse},
+    {"operators were lost",
+     "operators are missing in PYTORCH_API, CONNECTION_IDS has what they launched: numbers of "
+     "operators are too small; parse again",
+     "ascend_pytorch_profiler_0.db", kParse},
 };
 
 constexpr Breach kContradictions[] = {
@@ -121,6 +171,41 @@ constexpr Breach kContradictions[] = {
      "kernel_details.csv lacks kernels, step_trace_time.csv has more computing; copy the file "
      "again",
      "1200 of 4028 us", "copy the file again"},
+    {"events of the trace were lost",
+     "kernels of the trace were lost: its overlap analysis and its events contradict each other; "
+     "copy or parse the capture again",
+     "12.400 of 30.944 ms", kCopyOrParse},
+    {"work of the device was lost, the table of kernels was not",
+     "the trace holds no work of the device, kernel_details.csv does: events were lost; copy both "
+     "again",
+     "187 kernels", "copy both again"},
+    {"operators were lost, their work was not",
+     "operators that launched work were lost, it is of no operator; copy or parse the capture "
+     "again",
+     "12 of 200 launches", kCopyOrParse},
+    {"step_trace_time.csv is of another run, or was cut",
+     "step_trace_time.csv and trace_view.json contradict each other, one of them was cut or is of "
+     "another run; copy both again",
+     "computing: 64000 and 24000 us", "copy both again"},
+    {"`{}` in communication.json",
+     "communication.json is empty, the trace has collectives: what they moved is unknown; copy or "
+     "parse the capture again",
+     "14 collectives", kCopyOrParse},
+    {"operator_memory.csv has a header alone",
+     "operator_memory.csv has no rows, memory_record.csv has allocations; copy both again",
+     "120 samples", "copy both again"},
+    {"`OP_MEMORY` of a database is empty",
+     "OP_MEMORY is empty, but MEMORY_RECORD has allocations of the framework: memory of operators "
+     "is unknown; parse again",
+     "ascend_pytorch_profiler_0.db", kParse},
+    {"steps of a database were lost",
+     "steps are missing in STEP_TIME, PYTORCH_API has more of them: sums and means of steps lack "
+     "them; parse again",
+     "ascend_pytorch_profiler_0.db: 1 of 2", kParse},
+    {"rows of analysis.db were lost",
+     "collectives of the profiler database are missing in analysis.db, its sums are too small; "
+     "copy or parse the capture again",
+     "analysis.db: 3 of 14", kCopyOrParse},
 };
 
 constexpr Breach kSeveralDevices[] = {
@@ -137,6 +222,15 @@ constexpr Breach kSeveralDevices[] = {
     {"several devices in a table of msprof",
      "row of another device left out, the table holds several", "op_summary_20260101.csv:8",
      "profile each device by a process of its own"},
+    {"several devices in a database",
+     "work of other devices left out, the database holds several; profile each device by a process "
+     "of its own",
+     "ascend_pytorch_profiler_0.db: device 1 with 12 tasks, in place of 0",
+     "profile each device by a process of its own"},
+    {"the same of collectives alone",
+     "collectives of other devices left out, the database holds several; profile each device by a "
+     "process of its own",
+     "ascend_pytorch_profiler_0.db", "profile each device by a process of its own"},
 };
 
 constexpr Breach kImpossibleTimes[] = {
@@ -162,6 +256,10 @@ constexpr Breach kImpossibleTimes[] = {
     {"all work of the device begins minutes after its launch, or before it",
      "the clocks of host and device do not fit, waits between them are wrong",
      "launches from 1700000000.010 s, work from 1700003600.100 s", kCollect},
+    {"a few rows of the device make the run more than twice as long",
+     "kernel left out, its times are impossible: the run would be more than twice as long, and "
+     "nothing else was recorded then; collect again",
+     "at 17.000 s, for 60000.000 ms; all else from 1.000 s to 2.000 s", kCollect},
 };
 
 constexpr Breach kOverlapsOnStream[] = {
@@ -182,6 +280,15 @@ constexpr Breach kUnknownWork[] = {
     {"work of a kind of device that is not supported (MTIA, HPU)",
      "event of the device left out, its category is not supported", "x.json: mtia_ccp_events",
      "none: work of such devices is not read"},
+    {"work on a stream of a GPU of a category that is not known",
+     "work of the device is of an unknown category, it is counted as a kernel; say which program "
+     "wrote the trace",
+     "x.json: gpu_video", "say which program wrote the trace"},
+    {"operators without `cat`", "event of the program left out, it has no category; parse again",
+     "trace_view.json: \"aten::add\"", kParse},
+    {"metadata events of an NPU trace were lost",
+     "names of processes are missing, what they hold is guessed by their events; parse again",
+     "trace_view.json", kParse},
 };
 
 constexpr Breach kImpossibleGroups[] = {
@@ -197,6 +304,61 @@ constexpr Breach kNoCommunication[] = {
     {"an NPU trace of `torch.profiler` lacks collectives",
      "operators communicate, but the trace holds no collectives of the device",
      "x.json: c10d::allreduce_", "torch_npu.profiler in place of torch.profiler"},
+    {"operators of collectives without one on the device, of NPUs",
+     "operators communicate, but no collective of the device was recorded: times of communication "
+     "are unknown, not 0; collect communication, too",
+     "HcclAllReduce", "collect communication, too"},
+    {"`COMMUNICATION_OP` of a database is missing or empty",
+     "operators communicate, but table COMMUNICATION_OP is missing or empty: times of "
+     "communication are unknown and count as free; parse or collect again",
+     "ascend_pytorch_profiler_0.db", "parse or collect again"},
+};
+
+constexpr Breach kEarlyWork[] = {
+    {"a few pieces of work begin before their launch",
+     "work left out, it begins before its launch: its time is wrong; collect again",
+     "\"gemm\" at 1000100 us, 50.000 ms before", kCollect},
+    {"the same in a text capture: the work stays, because its tables sum it, too",
+     "launch of an operator left out, its work begins before it; collect again",
+     "trace_view.json: \"MatMul\" at 1000100 us", kCollect},
+};
+
+constexpr Breach kSharedNumbers[] = {
+    {"kernels of two launches have the number of one",
+     "kernels share the number of one launch, and another launch has none: operators have the time "
+     "of others; collect again with another version of the profiler",
+     "x.json: 2 kernels", "collect again with another version of the profiler"},
+};
+
+constexpr Breach kBrokenArrows[] = {
+    {"arrows without a number, of `torch.profiler`",
+     "arrow left out, it has no number: operators may lack their work; export again", "x.json",
+     kNotWritten},
+    {"the same in a text capture",
+     "arrow left out, it has no number: what launched what is unknown; parse again",
+     "trace_view.json: \"HostToDevice\"", kParse},
+    {"an end of an arrow without its beginning",
+     "arrow left out, its other end is missing, work of the device is of no operator; copy or "
+     "parse the capture again",
+     "trace_view.json", kCopyOrParse},
+    {"a half of queued work",
+     "work of the task queue lacks the event that asked for it or did it; parse again",
+     "trace_view.json", kParse},
+};
+
+constexpr Breach kOtherRun[] = {
+    {"communication.json of another run",
+     "communication.json is of another run, the trace has other collectives; copy the whole "
+     "capture again",
+     "12 of 14, the first is hcom_allReduce__123_0_1", "copy the whole capture again"},
+    {"operator_memory.csv of another run",
+     "operator_memory.csv and memory_record.csv are of different runs; copy the whole capture "
+     "again",
+     "0 of 10 allocations are in both", "copy the whole capture again"},
+    {"analysis.db of another rank or run",
+     "analysis.db is of another rank or run, the profiler database does not have its collectives "
+     "at their times; copy the whole capture again",
+     "analysis.db: 14 of 14", "copy the whole capture again"},
 };
 
 }  // namespace mpa::promises

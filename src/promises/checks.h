@@ -23,9 +23,10 @@ void CountRepeated(RankTrace& trace, const char* table, std::size_t rows);
 /// Leaves out events and rows that a text capture has twice.
 void LeaveOutRepeatedEvents(RankTrace& trace);
 
-/// Leaves out steps that are there twice; counts steps that overlap and gaps between steps without
-/// any event.
+/// Leaves out steps that are there twice; counts steps that overlap.
 void LeaveOutRepeatedSteps(RankTrace& trace);
+/// Gaps between steps without any event in the tables `read`. Of raw data the reader says it.
+void CheckGaps(Tables read, RankTrace& trace);
 
 // communication.cc
 /// Operators that communicate where the device has no collectives. Both have to be read.

@@ -104,10 +104,12 @@ void LeaveOutRepeatedEvents(RankTrace& trace) {
                       listed.task[i], listed.context[i]);
   });
   const DeviceTasks& tasks = trace.device_tasks;
-  // Pieces of one task run at once, and only a number that is not kept tells them apart. Their name
-  // is their type: "Notify Wait".
+  // Pieces of one collective run at once, and only a number that is not kept tells them apart:
+  // "Notify Wait", "Write Value", "SDMA".
   const auto is_piece = [&](std::size_t i) {
-    return tasks.name[i] == tasks.type[i] && !trace.strings.View(tasks.type[i]).ends_with("_SQE");
+    const std::string_view type = trace.strings.View(tasks.type[i]);
+    return !type.ends_with("_SQE") && !type.starts_with("KERNEL_") && !type.starts_with("AI_") &&
+           !type.starts_with("MIX_");
   };
   LeaveOut(trace.device_tasks, kTrace, trace, [&](std::size_t i) {
     return std::tuple(tasks.start[i], tasks.dur[i], tasks.name[i], tasks.stream[i],

@@ -80,7 +80,7 @@ constexpr PromiseRule kRules[] = {
      .says = "Work begins after its launch.",
      .formats = Formats::kAll,
      .reads = Tables::kLaunches | kWork,
-     .breaches = {},
+     .breaches = kEarlyWork,
      .consequence = Consequence::kLeftOut,
      .check = LeaveOutWorkBeforeLaunch,
      .applies = HasLaunches},
@@ -89,7 +89,7 @@ constexpr PromiseRule kRules[] = {
      .says = "Two kernels of plain launches do not share the number of one launch.",
      .formats = Formats::kKineto,
      .reads = Tables::kNone,
-     .breaches = {},
+     .breaches = kSharedNumbers,
      .consequence = Consequence::kUnknown,
      .applies = HasLaunches},
     {.promise = Promise::kArrowsHaveEnds,
@@ -97,7 +97,7 @@ constexpr PromiseRule kRules[] = {
      .says = "An arrow has a number, a beginning and an end.",
      .formats = Formats::kNpuText | Formats::kKineto,
      .reads = Tables::kNone,
-     .breaches = {},
+     .breaches = kBrokenArrows,
      .consequence = Consequence::kUnknown,
      .applies = HasLaunches},
     {.promise = Promise::kReferences,
@@ -129,7 +129,7 @@ constexpr PromiseRule kRules[] = {
      .says = "All files of a capture are of the same rank, device and run.",
      .formats = Formats::kAll,
      .reads = Tables::kNone,
-     .breaches = {},
+     .breaches = kOtherRun,
      .consequence = Consequence::kTold},
     {.promise = Promise::kTimesPossible,
      .name = "times_are_possible",
@@ -215,6 +215,7 @@ void LeaveOutBroken(RankTrace& trace) {
 }
 
 void CheckPromises(Tables read, RankTrace& trace) {
+  CheckGaps(read, trace);
   for (const PromiseRule& rule : kRules) {
     if (rule.check == nullptr) continue;
     if (rule.check == CheckWorkHasLaunch && !Intersects(read, Tables::kLaunches)) continue;

@@ -41,7 +41,7 @@ inline bool NextRowOfDevice(io::CsvFile& csv, std::optional<std::size_t> column,
     if (trace.device_id < 0) trace.device_id = device;
     if (device < 0 || device == trace.device_id) return true;
     trace.issues.Count(
-        "row of another device left out, the table holds several",
+        Promise::kOneDevice, "row of another device left out, the table holds several",
         fmt::format("{}: device {} in place of {}", csv.Place(), device, trace.device_id));
   }
   return false;

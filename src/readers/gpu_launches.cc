@@ -205,8 +205,9 @@ void KeepOneDevice(const GpuLaunches& launches, std::string_view file_name, GpuW
                    RankTrace& trace) {
   const auto count = [&](std::string_view what, std::string_view kind, auto of_other,
                          std::int64_t kept) {
-    trace.issues.Count(what, fmt::format("{}: {} {} with {} pieces of work, in place of {}",
-                                         file_name, kind, of_other.first, of_other.second, kept));
+    trace.issues.Count(Promise::kOneDevice, what,
+                       fmt::format("{}: {} {} with {} pieces of work, in place of {}", file_name,
+                                   kind, of_other.first, of_other.second, kept));
   };
   std::map<std::int64_t, std::int64_t> pieces;
   if (IsOfOneDevice(work) && launches.HasOneProcess()) return;

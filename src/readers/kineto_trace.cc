@@ -142,7 +142,8 @@ class KinetoFiller {
     } else if (category == "kernel") {
       AddDevice(event, KindOfKernel(event.name));
     } else if (Contains(kUnknownWorkCategories, category)) {
-      fragment_.part.issues.Count("event of the device left out, its category is not supported",
+      fragment_.part.issues.Count(Promise::kCategoriesKnown,
+                                  "event of the device left out, its category is not supported",
                                   fmt::format("{}: {}", file_name_, category));
     } else if (EqualsIgnoringCase(event.name, "[memory]")) {
       AddMemory(event);

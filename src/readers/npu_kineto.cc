@@ -33,6 +33,7 @@ void CountUnlinked(const Table& work, std::string_view file_name, RankTrace& tra
   for (std::size_t i = 0; i < work.Size(); ++i) {
     if (work.link[i] >= 0) continue;
     trace.issues.Count(
+        Promise::kWorkHasLaunch,
         "work of the device whose operator the trace does not name, operators lack its time",
         fmt::format("{}: \"{}\" at {} us", file_name, trace.strings.View(work.name[i]),
                     work.start[i] / 1000));

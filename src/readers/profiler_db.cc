@@ -208,12 +208,16 @@ void ReadAllocations(DbInput& input) {
   if (std::ranges::adjacent_find(allocations.allocated, std::greater_equal()) ==
       allocations.allocated.end())
     return;
-  const std::size_t repeated = DropRepeated(input.trace.allocations, [&](std::size_t i) {
+  const std::vector<bool> repeated = Repeated(allocations, [&](std::size_t i) {
     return std::tuple(allocations.allocated[i], allocations.released[i], allocations.bytes[i],
                       allocations.name[i], allocations.allocated[i] < 0 ? i : 0);
   });
-  for (std::size_t i = 0; i < repeated; ++i)
+  // A few blocks of one size live as long as each other.
+  const auto count = static_cast<std::size_t>(std::ranges::count(repeated, true));
+  if (4 * count < allocations.Size()) return;
+  for (std::size_t i = 0; i < count; ++i)
     input.trace.issues.Count(Promise::kOnceEach, kWrittenTwice, "OP_MEMORY");
+  input.trace.allocations.Filter([&](std::size_t row) { return !repeated[row]; });
 }
 
 // Calls `read`; if the table lacks a column, only the rows from it are lost.

@@ -184,10 +184,15 @@ std::vector<EventPlace> LaunchFlows::EndsWithoutEvent() const {
 
 void AppendUnanswered(const std::vector<FlowPoint>& points, TrackNumbers& tracks,
                       RankTrace& trace) {
-  for (const Flow& flow : FlowsOf(points)) {
-    if (flow.end != nullptr) continue;
+  std::vector<Flow> flows = FlowsOf(points);
+  std::erase_if(flows, [](const Flow& flow) { return flow.start == nullptr; });
+  const auto first =
+      std::ranges::min_element(flows, {}, [](const Flow& flow) { return flow.start->time; });
+  for (auto flow = flows.begin(); flow != flows.end(); ++flow) {
+    // Work that ended before the collection began is not exported, the call that launched it is.
+    if (flow->end != nullptr || flow == first) continue;
     trace.unanswered_launches.Append(
-        {.time = flow.start->time, .track = tracks.Of(flow.start->pid, flow.start->tid)});
+        {.time = flow->start->time, .track = tracks.Of(flow->start->pid, flow->start->tid)});
   }
 }
 

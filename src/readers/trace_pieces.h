@@ -93,7 +93,7 @@ void ReadPieces(const CaptureFile& file, Issues& issues, Parse parse, Join join)
                  fmt::format("{}: byte {}", file.path.filename().string(), damage.at));
   }
   if (pieces.cut_off_at() != std::string_view::npos) {
-    issues.Count(kTraceBreaksOff,
+    issues.Count(Promise::kFileIsWhole, kTraceBreaksOff,
                  fmt::format("{}: byte {}", file.path.filename().string(), pieces.cut_off_at()));
   }
 }

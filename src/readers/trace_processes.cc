@@ -31,7 +31,8 @@ class ProcessChoice {
         pids_, [&](std::int64_t a, std::int64_t b) { return weight(a) < weight(b); });
     for (const std::int64_t pid : pids_) {
       if (pid == chosen || EventsOf(pid) == 0) continue;
-      issues.Count("events of another device or rank left out, the trace holds several",
+      issues.Count(Promise::kOneDevice,
+                   "events of another device or rank left out, the trace holds several",
                    fmt::format("process {} \"{}\" with {} events, in place of {}", pid, name,
                                EventsOf(pid), chosen));
     }

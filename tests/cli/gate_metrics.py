@@ -171,6 +171,9 @@ class GateMetrics(GateRuns):
             old = f'"ts": "1700000000150000.000", "{ends}'
             self.assertEqual(events.count(old), 1, old)
             events = events.replace(old, f'"ts": "1700000000100000.000", "{longer}')
+        lines = events.splitlines(keepends=True)  # the ends of the arrows to the copy move with it
+        events = "".join(line.replace("1700000000150000.000", "1700000000100000.000")
+                         if '"ph": "f"' in line and '"tid": 2,' in line else line for line in lines)
         trace.write_text(events, encoding="utf-8")
         for base, capture in ((database, slow), (text, slow_text)):
             with self.subTest(capture=capture.name):

@@ -84,6 +84,8 @@ class Counters(Cli):
                 database.execute("INSERT INTO STRING_IDS VALUES (?, ?)", (number, bare(title)))
                 database.executemany("INSERT INTO TASK_PMU_INFO VALUES (?, ?, ?)",
                                      [(task, number, planted(place)) for task in tasks])
+        with contextlib.closing(sqlite3.connect(next(capture.rglob("*.db")))) as database:
+            database.execute("VACUUM")  # rows that were deleted leave no gap
         return capture.rename(self.scratch / f"{name}_db_ascend_pt")
 
     def run_json(self, *words):

@@ -191,7 +191,7 @@ class TextRecords(Changed):
         def rename(events):
             for event in events:
                 if event["ph"] in "sf":
-                    event["id2"] = {"local": str(event.pop("id"))}
+                    del event["id"]
             return events
         self.told(self.sheets(self.events(rename), self.BASE)[1], "arrow left out, it has no number")
 

@@ -100,7 +100,7 @@ REAL = [f"npu/{form}/level{level}/rank0_ascend_pt" for form in ("text", "db") fo
 def advice(tool, capture):
     run = subprocess.run([tool, "advisor", "all", "-d", capture, "--json"], cwd=capture, capture_output=True,
                          check=False)
-    if run.returncode != 0:
+    if run.returncode not in (0, 5):  # launches of kernels that are taken out stay
         raise ValueError(f"exit status {run.returncode}: {run.stderr.decode(errors='replace')[-300:]}")
     return json.loads(run.stdout)
 
