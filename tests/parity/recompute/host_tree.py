@@ -44,9 +44,10 @@ class Forest:
         self.nodes = nest(spans)
         self._threads = {}
         for node in self.nodes:
-            nodes, starts = self._threads.setdefault(node.span.thread, ([], []))
+            nodes, starts, last_ends = self._threads.setdefault(node.span.thread, ([], [], []))
             nodes.append(node)
             starts.append(node.span.start)
+            last_ends.append(max(node.span.end, *last_ends[-1:]) if last_ends else node.span.end)
 
     @property
     def roots(self):
@@ -55,9 +56,7 @@ class Forest:
     def at(self, place):
         """The innermost node of the place's thread that holds its time, or None. The last instant
         of a node counts where nothing else holds it."""
-        nodes, starts = self._threads.get(place.thread, ([], []))
-        before = bisect_right(starts, place.time)
-        around = list(nodes[before - 1].around()) if before else []
+        around = list(self._open(place, bisect_right))
         inside = (node for node in around
                   if place.time < node.span.end or place.time == node.span.start)
         ending = (node for node in around if place.time == node.span.end)
@@ -65,24 +64,37 @@ class Forest:
 
     def around(self, place):
         """The innermost that begins before the place's time and ends behind it, or None."""
-        nodes, starts = self._threads.get(place.thread, ([], []))
-        before = bisect_left(starts, place.time)
-        around = nodes[before - 1].around() if before else []
-        return next((node for node in around if place.time < node.span.end), None)
+        return next((node for node in self._open(place, bisect_left) if place.time < node.span.end), None)
+
+    def _open(self, place, bisect):
+        """Those that may hold the place's time, what began last first, steps behind all others."""
+        nodes, starts, last_ends = self._threads.get(place.thread, ([], [], []))
+        steps = []
+        for at in range(bisect(starts, place.time) - 1, -1, -1):
+            if last_ends[at] < place.time:
+                break
+            if STEP in nodes[at].span.name:
+                steps.append(nodes[at])
+            else:
+                yield nodes[at]
+        yield from steps
 
 
 def nest(spans):
-    """Nodes in order of start. A span is inside another that starts before it, or together with it
-    and ends later, as long as it starts before the other ends."""
-    nodes, innermost = [], {}
+    """Nodes in order of start. A span is inside the innermost other that starts before it, or together with it, and that
+    it does not outlive by more than a microsecond or half of its own length. A step holds what nothing else holds."""
+    nodes, before = [], {}
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
-        parent = innermost.get(span.thread)
-        while parent and span.start >= parent.span.end:
-            parent = parent.parent
+        others = before.setdefault(span.thread, [])
+        within = max(span.end - min(1000, (span.end - span.start) // 2), span.start + 1)
+        holds = [node for node in others if node.span.end >= within]
+        parent = next((node for node in reversed(holds) if STEP not in node.span.name), None)
+        if parent is None:
+            parent = next(reversed(holds), None)
         node = Node(span, parent)
         if parent:
             parent.children.append(node)
-        innermost[span.thread] = node
+        others[:] = [node for node in others if node.span.end > span.start] + [node]
         nodes.append(node)
     return nodes
 
