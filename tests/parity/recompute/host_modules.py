@@ -72,7 +72,7 @@ class Pass:
 
     def take_operator(self, span):
         """True if it runs in a module of this pass."""
-        node = self.forest.around(span.place)
+        node = self.forest.enclosing(span)
         if node:
             self._spans.setdefault(node, []).append(span)
         return node is not None

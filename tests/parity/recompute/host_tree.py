@@ -66,6 +66,10 @@ class Forest:
         """The innermost that begins before the place's time and ends behind it, or None."""
         return next((node for node in self._open(place, bisect_left) if place.time < node.span.end), None)
 
+    def enclosing(self, span):
+        """The innermost that begins before the span and that the span does not outlive, or None."""
+        return next((node for node in self._open(span.place, bisect_left) if node.span.end >= within(span)), None)
+
     def _open(self, place, bisect):
         """Those that may hold the place's time, what began last first, steps behind all others."""
         nodes, starts, last_ends = self._threads.get(place.thread, ([], [], []))
@@ -80,14 +84,18 @@ class Forest:
         yield from steps
 
 
+def within(span):
+    """What another has to last for to hold the span: times are rounded to microseconds."""
+    return max(span.end - min(1000, (span.end - span.start) // 2), span.start + 1)
+
+
 def nest(spans):
     """Nodes in order of start. A span is inside the innermost other that starts before it, or together with it, and that
     it does not outlive by more than a microsecond or half of its own length. A step holds what nothing else holds."""
     nodes, before = [], {}
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         others = before.setdefault(span.thread, [])
-        within = max(span.end - min(1000, (span.end - span.start) // 2), span.start + 1)
-        holds = [node for node in others if node.span.end >= within]
+        holds = [node for node in others if node.span.end >= within(span)]
         parent = next((node for node in reversed(holds) if STEP not in node.span.name), None)
         if parent is None:
             parent = next(reversed(holds), None)
