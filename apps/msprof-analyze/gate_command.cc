@@ -220,8 +220,9 @@ int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOp
 
   const auto anchor = base.baseline ? base.baseline->anchor : std::nullopt;
   GateReport report = gate::Judge(settings, base.runs, comparison.runs, anchor);
-  report.partial = base.partial || comparison.partial;
-  report.exit_code = gate::GateExitCode(report.verdict, report.partial, policy);
+  const bool partial = base.partial || comparison.partial;
+  report.exit_code = gate::GateExitCode(report.verdict, partial, policy);
+  if (partial) gate::HoldBackVerdicts(report);
   report.base = inputs.base;
   report.comparison = inputs.comparison;
   report.notes = base.notes;

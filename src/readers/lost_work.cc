@@ -94,7 +94,7 @@ void FindLostWork(const GpuLaunches& launches, const std::vector<RuntimeCall>& c
   const RuntimeCall* first = nullptr;
   for (const RuntimeCall& call : calls) {
     if (call.kind != CallKind::kLaunch || call.correlation < 0) continue;
-    const auto [begin, end] = std::ranges::equal_range(numbers, call.correlation);
+    const auto [begin, end] = std::equal_range(numbers.begin(), numbers.end(), call.correlation);
     if (end - begin < 2) continue;
     surplus += static_cast<std::size_t>(end - begin) - 1;
     if (first == nullptr || call.place.start < first->place.start) first = &call;

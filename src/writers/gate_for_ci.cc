@@ -51,7 +51,7 @@ std::vector<Case> CasesOf(const GateReport& report) {
   bool explained = false;
   for (const GateMetric& metric : report.metrics) {
     Case& test = cases.emplace_back(Case{metric.name, "", metric.line, ""});
-    if (report.partial && metric.verdict != GateVerdict::kInconclusive) {
+    if (report.partial) {
       // What is missing can hide growth or make it: nothing is green, nothing is blamed.
       test.outcome = "skipped";
       test.message = "judged on partial data: " + metric.line;

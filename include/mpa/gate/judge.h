@@ -45,6 +45,10 @@ struct GatePolicy {
 GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
                  std::vector<RunSummary> comparison, const std::optional<Anchor>& anchor);
 
+/// Where parts of the input were lost: nothing is OK or improved, but inconclusive, in all that is
+/// said. Regressions stay: they may be larger. Sets `partial`.
+void HoldBackVerdicts(GateReport& report);
+
 /// 0 passed, 1 regression, 4 undecided, inconclusive or not comparable, 5 judged on partial data:
 /// whatever the policy, that is never 0 or 1, because parts that are missing can hide or make a
 /// change.
