@@ -11,6 +11,7 @@
 #include "mpa/base/time.h"
 #include "mpa/model/repeated_rows.h"
 #include "mpa/promises/promise.h"
+#include "repeated_events.h"
 
 namespace mpa {
 
@@ -74,40 +75,22 @@ void LeaveOutRepeatedRowsOfTasks(RankTrace& trace) {
 // microsecond.
 void LeaveOutRepeatedOperators(RankTrace& trace) {
   HostOps& ops = trace.host_ops;
-  constexpr TimeNs kMicrosecond = 1'000;
+  std::vector<bool> repeated = RepeatedEvents(ops, [&](std::size_t i) {
+    return std::tuple(ops.start[i], ops.track[i], ops.dur[i], ops.name[i]);
+  });
+  if (repeated.empty()) return;
+  constexpr TimeNs kMicrosecond = 1'000, kShort = 10 * kMicrosecond;
   const bool rounded =
       std::ranges::all_of(ops.start, [](TimeNs time) { return time % kMicrosecond == 0; });
-  std::vector<std::uint64_t> marks;  // sorting rows takes long, and nearly all traces have none
-  marks.reserve(ops.Size());
-  for (std::size_t i = 0; i < ops.Size(); ++i) {
-    constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15u;
-    std::uint64_t mark = static_cast<std::uint64_t>(ops.start[i]);
-    for (const auto part :
-         {static_cast<std::uint64_t>(ops.dur[i]), static_cast<std::uint64_t>(Index(ops.name[i])),
-          static_cast<std::uint64_t>(ops.track[i])}) {
-      mark = (mark ^ (mark >> 29)) * kMix + part;
-    }
-    marks.push_back(mark);
-  }
-  std::ranges::sort(marks);
-  if (std::ranges::adjacent_find(marks) == marks.end()) return;
-  const std::vector<std::size_t> rows = RowsBy(ops.Size(), [&](std::size_t i) {
-    return std::tuple(ops.start[i], ops.track[i], ops.dur[i], ops.name[i], i);
-  });
-  std::vector<bool> repeated(ops.Size(), false);
   std::size_t count = 0;
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    const std::size_t one = rows[i - 1], next = rows[i];
-    const bool same = ops.start[one] == ops.start[next] && ops.track[one] == ops.track[next] &&
-                      ops.dur[one] == ops.dur[next] && ops.name[one] == ops.name[next];
-    constexpr TimeNs kShort = 10 * kMicrosecond;
-    if (!same || ops.dur[next] <= (rounded ? kShort : kMicrosecond)) continue;
-    repeated[next] = true;
+  for (std::size_t i = 0; i < ops.Size(); ++i) {
+    repeated[i] = repeated[i] && ops.dur[i] > (rounded ? kShort : kMicrosecond);
+    if (!repeated[i]) continue;
     ++count;
     trace.issues.Count(Promise::kOnceEach,
                        "operator left out, it was recorded twice; collect again",
-                       fmt::format("\"{}\" at {} us", Printable(trace.strings.View(ops.name[next])),
-                                   ops.start[next] / kMicrosecond));
+                       fmt::format("\"{}\" at {} us", Printable(trace.strings.View(ops.name[i])),
+                                   ops.start[i] / kMicrosecond));
   }
   if (count > 0) ops.Filter([&](std::size_t row) { return !repeated[row]; });
 }
@@ -115,11 +98,8 @@ void LeaveOutRepeatedOperators(RankTrace& trace) {
 // Two pieces of work on one stream do not run at the same time.
 template <typename Table, typename KeyOf>
 void LeaveOutRepeatedWork(const char* what, Table& table, KeyOf key_of, RankTrace& trace) {
-  // Sorting rows takes long, and nearly all traces have none.
-  std::vector<TimeNs> starts = table.start;
-  std::ranges::sort(starts);
-  if (std::ranges::adjacent_find(starts) == starts.end()) return;
-  const std::vector<bool> repeated = Repeated(table, key_of);
+  const std::vector<bool> repeated = RepeatedEvents(table, key_of);
+  if (repeated.empty()) return;
   for (std::size_t i = 0; i < table.Size(); ++i) {
     if (!repeated[i]) continue;
     trace.issues.Count(Promise::kOnceEach,

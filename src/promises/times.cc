@@ -204,24 +204,29 @@ void DropStretchingRows(RankTrace& trace) {
     VisitTimed(rank, with);
     VisitKernels(rank, with);
   };
-  Outermost ends, begins;  // of these the negative
-  Window host;
+  Window host, device;
   std::size_t device_rows = 0;
   visit(trace, [&]<typename Table>(const char*, const Table& table) {
-    constexpr bool kOfDevice = !kIsOfHost<Table>;
-    if constexpr (kOfDevice) device_rows += table.Size();
+    if constexpr (!kIsOfHost<Table>) device_rows += table.Size();
+    Window& window = kIsOfHost<Table> ? host : device;
     for (std::size_t i = 0; i < table.Size(); ++i) {
-      const TimeNs start = table.start[i], end = start + DurationOf(table, i);
-      ends.Add(end, kOfDevice);
-      begins.Add(-end, kOfDevice);
-      if constexpr (!kOfDevice) {
-        host.begin = std::min(host.begin, start);
-        host.end = std::max(host.end, end);
-      }
+      window.begin = std::min(window.begin, table.start[i]);
+      window.end = std::max(window.end, table.start[i] + DurationOf(table, i));
     }
   });
   constexpr std::size_t kEnough = 8;
   if (host.IsEmpty() || device_rows < kEnough) return;
+  // Nearly all captures end here: the rows that lie furthest out are looked for in few.
+  const TimeNs length = host.end - host.begin;
+  if (device.end - host.end <= length && host.begin - device.begin <= length) return;
+  Outermost ends, begins;  // of these the negative
+  visit(trace, [&]<typename Table>(const char*, const Table& table) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      const TimeNs start = table.start[i], end = start + DurationOf(table, i);
+      ends.Add(end, !kIsOfHost<Table>);
+      begins.Add(-end, !kIsOfHost<Table>);
+    }
+  });
   const auto last = ends.LastOfOthers(host.begin);
   const auto first = begins.LastOfOthers(-host.end);
   if (!last && !first) return;
