@@ -13,6 +13,7 @@
 #include "begin_ends.h"
 #include "gpu_launches.h"
 #include "kineto_collectives.h"
+#include "kineto_join.h"
 #include "kineto_memory.h"
 #include "lost_work.h"
 #include "mpa/base/printable.h"
@@ -55,51 +56,9 @@ bool Contains(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// The data that is joined after all pieces were read.
-struct Joined {
-  GpuWork work;
-  std::vector<RuntimeCall> calls;
-  std::vector<MemoryEvent> memory;
-  std::vector<FlowPoint> flows, backward_flows;
-  std::vector<NumberedOperator> numbered;  // of NPUs
-
-  void Add(const Joined& other) {
-    AppendAll(other.work.kernels, work.kernels);
-    AppendAll(other.work.communications, work.communications);
-    AppendAll(other.work.tasks, work.tasks);
-    AppendAll(other.calls, calls);
-    AppendAll(other.memory, memory);
-    AppendAll(other.numbered, numbered);
-    AppendAll(other.flows, flows);
-    AppendAll(other.backward_flows, backward_flows);
-  }
-};
-
-// A call of the runtime and the kernel that it launches.
-struct NamedCall {
-  EventPlace place;
-  StringId kernel{};
-};
-
-// The contents of one piece of the file.
-struct Fragment {
-  // strings, kernels, communications with their groups, device_tasks, memory_samples, issues,
-  // lacks_addresses
-  RankTrace part;
-  Kernels unknown;  // spans of unknown categories, their texts are those of the part; op_type has
-  std::vector<CorrelatedEvent> unknown_events;  // the category
-  std::vector<bool> unknown_is_work;            // they say on which stream they were launched
-  std::vector<HostEvent> host, python;
-  std::vector<CollectiveOperator> collective_operators;
-  std::vector<NamedCall> named_launches;
-  Joined rest;
-  std::optional<std::int64_t> first_backward_tid;
-  BeginEnds begin_ends;
-};
-
 class KinetoFiller {
  public:
-  KinetoFiller(Fragment& fragment, DeviceKind device, const ReadRequest& request,
+  KinetoFiller(KinetoFragment& fragment, DeviceKind device, const ReadRequest& request,
                std::string_view file_name)
       : fragment_(fragment),
         texts_(fragment.part.strings),
@@ -333,7 +292,7 @@ class KinetoFiller {
     ReadMemoryEvent(event, file_name_, fragment_.part, fragment_.rest.memory);
   }
 
-  Fragment& fragment_;
+  KinetoFragment& fragment_;
   EscapedTexts texts_;
   CollectiveArgs collective_args_;
   bool is_npu_;
@@ -343,134 +302,23 @@ class KinetoFiller {
   std::unordered_map<StringId, CallKind> calls_;  // by name of a call
 };
 
-// Puts the fragments of a trace together.
-class KinetoTraceJoin {
- public:
-  explicit KinetoTraceJoin(RankTrace& trace)
-      : trace_(trace), tracks_(trace.tracks), collective_args_(trace) {}
-
-  void Add(const Fragment& fragment) {
-    const RankTrace& part = fragment.part;
-    StringMapping texts(part.strings, trace_.strings);
-    AppendHostOps(fragment.host, texts, tracks_, trace_);
-    AppendPythonCalls(fragment.python, texts, tracks_, trace_);
-    AddDeviceWork(part, texts);
-    unknown_.AppendAll(fragment.unknown, texts);
-    AppendAll(fragment.unknown_events, unknown_events_);
-    AppendAll(fragment.unknown_is_work, unknown_is_work_);
-    for (const CollectiveOperator& op : fragment.collective_operators) {
-      operators_.push_back({op.place, op.end, collective_args_.Adopt(op.asked, part, texts)});
-    }
-    for (const NamedCall& call : fragment.named_launches) {
-      trace_.named_launches.Append({.time = call.place.start,
-                                    .track = tracks_.Of(call.place.pid, call.place.tid),
-                                    .kernel = texts[call.kernel]});
-    }
-    trace_.memory_samples.AppendAll(part.memory_samples);
-    trace_.lacks_addresses = trace_.lacks_addresses || part.lacks_addresses;
-    if (trace_.backward_tid == -1 && fragment.first_backward_tid) {
-      trace_.backward_tid = *fragment.first_backward_tid;
-    }
-    trace_.issues.Merge(part.issues);
-    rest_.Add(fragment.rest);
-  }
-
-  void Finish(const ReadRequest& request, std::string_view file_name,
-              const std::function<bool()>& is_job) {
-    AddUnknownWork(file_name);
-    if (trace_.host_ops.Empty() && rest_.work.IsEmpty() && trace_.issues.Empty()) {
-      trace_.issues.Count(Promise::kFileIsWhole,
-                          "the trace holds no operators and no work of the device; collect again",
-                          file_name);
-    }
-    LinkLaunches(request, file_name);
-    TakeFromOperators(std::move(operators_), tracks_, trace_);
-    if (trace_.device == DeviceKind::kNpu)
-      FinishNpuTrace(file_name, Intersects(request.wanted, Tables::kLaunches), trace_);
-    else if (trace_.unanswered_launches.Empty() && !trace_.kernels.Empty() && is_job())
-      CountLackOfCollectives(file_name, trace_);
-    AppendBackwardLinks(rest_.backward_flows, tracks_, trace_);
-    AppendAllocations(std::move(rest_.memory), trace_.allocations);
-  }
-
- private:
-  void AddDeviceWork(const RankTrace& part, StringMapping& texts) {
-    trace_.kernels.AppendAll(part.kernels, texts);
-    for (std::size_t i = 0; i < part.communications.Size(); ++i) {
-      trace_.communications.Append(collective_args_.Adopt(part.communications.At(i), part, texts));
-    }
-    trace_.device_tasks.AppendAll(part.device_tasks, texts);
-  }
-
-  // Spans of an unknown category on a stream of the device are work of a kind that is not known.
-  void AddUnknownWork(std::string_view file_name) {
-    if (unknown_.Empty()) return;
-    std::set<std::pair<std::int64_t, std::int64_t>> streams;
-    const GpuWork& work = rest_.work;
-    for (const auto* events : {&work.kernels, &work.communications, &work.tasks}) {
-      for (const CorrelatedEvent& event : *events)
-        streams.emplace(event.place.pid, event.place.tid);
-    }
-    for (std::size_t i = 0; i < unknown_.Size(); ++i) {
-      const CorrelatedEvent& event = unknown_events_[i];
-      if (!unknown_is_work_[i] && !streams.contains({event.place.pid, event.place.tid})) continue;
-      Kernels::Row row = unknown_.At(i);
-      trace_.issues.Count(
-          Promise::kCategoriesKnown,
-          "work of the device is of an unknown category, it is counted as a kernel; say which "
-          "program wrote the trace",
-          fmt::format("{}: \"{}\" of \"{}\"", file_name, Printable(trace_.strings.View(row.name)),
-                      Printable(trace_.strings.View(row.op_type))));
-      row.op_type = {};
-      trace_.kernels.Append(row);
-      rest_.work.kernels.push_back(event);
-    }
-  }
-
-  void LinkLaunches(const ReadRequest& request, std::string_view file_name) {
-    GpuWork& work = rest_.work;
-    if (trace_.device == DeviceKind::kNpu)
-      rest_.flows = ArrowsFromOperators(rest_.flows, rest_.numbered);
-    GpuLaunches launches(rest_.flows, rest_.calls, !request.gpu_flow_cat.empty());
-    if (trace_.device == DeviceKind::kGpu)
-      FindLostWork(launches, rest_.calls, work, file_name, tracks_, trace_);
-    KeepOneDevice(launches, file_name, work, trace_);
-    launches.Link(work.kernels, trace_.kernels.link);
-    launches.Link(work.communications, trace_.communications.link);
-    launches.Link(work.tasks, trace_.device_tasks.link);
-    launches.Append(tracks_, trace_,
-                    {&trace_.kernels.link, &trace_.communications.link, &trace_.device_tasks.link});
-    // A list of the user decides alone.
-    if (request.masks.communication == BuiltInMasks().communication) MoveCollectives(trace_);
-  }
-
-  RankTrace& trace_;
-  TrackNumbers tracks_;
-  CollectiveArgs collective_args_;
-  std::vector<CollectiveOperator> operators_;
-  Joined rest_;
-  Kernels unknown_;  // see Fragment
-  std::vector<CorrelatedEvent> unknown_events_;
-  std::vector<bool> unknown_is_work_;
-};
-
 void ReadKineto(DeviceKind device, const CaptureFile& file, const ReadRequest& request,
                 RankTrace& trace) {
   trace.device = device;
   const std::string file_name = file.path.filename().string();
   KinetoTraceJoin join(trace);
   BeginEnds begin_ends;
-  ReadPieces<Fragment>(
+  ReadPieces<KinetoFragment>(
       file, trace.issues,
-      [&](EventParser& parser, const io::EventPiece& piece, Fragment& fragment) {
+      [&](EventParser& parser, const io::EventPiece& piece, KinetoFragment& fragment) {
         KinetoFiller filler(fragment, device, request, file_name);
         return parser.Parse(piece, file_name, fragment.part.issues, std::ref(filler));
       },
-      [&](Fragment& fragment) {
+      [&](KinetoFragment& fragment) {
         join.Add(fragment);
         begin_ends.Append(std::move(fragment.begin_ends));
       });
-  Fragment of_pairs;
+  KinetoFragment of_pairs;
   KinetoFiller filler(of_pairs, device, request, file_name);
   begin_ends.ForEachSpan(of_pairs.part.issues, file_name, std::ref(filler));
   join.Add(of_pairs);

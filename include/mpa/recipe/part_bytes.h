@@ -80,11 +80,8 @@ requires(std::is_arithmetic_v<T> &&
   if constexpr (std::is_floating_point_v<T>) {
     if (!std::isfinite(value)) Fail(ErrorKind::kCorrupt, "the part holds a number that is none");
   } else if constexpr (std::same_as<T, std::int64_t>) {
-    // Nothing is larger than the time of an event; the limits of the type stand for what is
-    // unknown.
-    const bool is_limit =
-        value == std::numeric_limits<T>::max() || value == std::numeric_limits<T>::min();
-    if (!is_limit && !IsTime(value))
+    // Nothing is larger than the time of an event, and differences of times do not overflow.
+    if (!IsTime(value))
       Fail(ErrorKind::kCorrupt, "the part holds a number that nothing has");
   }
 }

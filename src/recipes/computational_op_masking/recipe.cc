@@ -113,6 +113,13 @@ Masking MapMasking(const RankTrace& trace, const RecipeArguments& arguments) {
   return part;
 }
 
+void CheckMasking(const Masking& part) {
+  for (const SetInStep& row : part.rows) {
+    if (row.begin < 0 || row.end <= row.begin || row.exposed < 0 || row.total < row.exposed)
+      Fail(ErrorKind::kCorrupt, "a step has impossible times");
+  }
+}
+
 struct MaskingItem {
   std::int64_t rank = -1;
   const TypeSet& types;
@@ -225,7 +232,7 @@ void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, OutputS
     for (const auto& [id, part] : ranks) {
       const std::size_t rank = BeginRank(id, report);
       for (const SetInStep& row : part.rows) {
-        if (row.set >= sets.size() || row.end <= row.begin) {
+        if (row.set >= sets.size()) {
           Fail(ErrorKind::kCorrupt, "the part of {} names an unknown set", RankText(id));
         }
         list.Add({id, sets[row.set], &row}, rank);
@@ -251,7 +258,7 @@ Verdict JudgeMasking(const RankFacts& facts) {
 }  // namespace
 
 Recipe ComputationalOpMasking() {
-  return MakeRecipe<MapMasking, ReduceMasking>(
+  return MakeRecipe<MapMasking, ReduceMasking, CheckMasking>(
       {.name = "computational_op_masking",
        .folder = "ComputationalOpMasking",
        .summary = "how much communication of each process group is not hidden by computing",
