@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <type_traits>
+
 #include "mpa/model/rank_trace.h"
 
 /// The functions of the list in promises.cc. Each looks at the tables of one rank and counts what
@@ -12,6 +14,15 @@ inline bool IsKinetoTrace(const RankTrace& trace) {
   return trace.device == DeviceKind::kGpu || trace.source == "torch.profiler";
 }
 
+/// Keeps the rows of a table of `trace` for which keep(row) holds, of kernels with their loads.
+template <typename Table, typename Keep>
+void KeepRows(RankTrace& trace, Table& table, Keep keep) {
+  if constexpr (std::is_same_v<Table, Kernels>) {
+    if (&table == &trace.kernels && !trace.kernel_loads.Empty()) trace.kernel_loads.Filter(keep);
+  }
+  table.Filter(keep);
+}
+
 // records.cc
 /// Leaves out tasks that a database has twice, work and operators that a trace of torch.profiler
 /// has twice, and events and rows that a text capture has twice.
@@ -19,14 +30,14 @@ void LeaveOutRepeatedTasks(RankTrace& trace);
 /// Counts so many rows of `table` that were written twice.
 void CountRepeated(RankTrace& trace, const char* table, std::size_t rows);
 
-// events.cc
-/// Leaves out events and rows that a text capture has twice.
-void LeaveOutRepeatedEvents(RankTrace& trace);
-
 /// Leaves out steps that are there twice; counts steps that overlap.
 void LeaveOutRepeatedSteps(RankTrace& trace);
 /// Gaps between steps without any event in the tables `read`. Of raw data the reader says it.
 void CheckGaps(Tables read, RankTrace& trace);
+
+// events.cc
+/// Leaves out events and rows that a text capture has twice.
+void LeaveOutRepeatedEvents(RankTrace& trace);
 
 // communication.cc
 /// Operators that communicate where the device has no collectives. Both have to be read.

@@ -2,7 +2,6 @@
 // Events of text captures that were written twice, as copies and joined files leave them.
 #include <algorithm>
 #include <tuple>
-#include <type_traits>
 #include <vector>
 
 #include "checks.h"
@@ -16,11 +15,7 @@ void LeaveOut(Table& table, const char* file, RankTrace& trace, KeyOf key_of) {
   const std::vector<bool> repeated = RepeatedEvents(table, key_of);
   if (repeated.empty()) return;
   CountRepeated(trace, file, static_cast<std::size_t>(std::ranges::count(repeated, true)));
-  const auto keep = [&](std::size_t row) { return !repeated[row]; };
-  if constexpr (std::is_same_v<Table, Kernels>) {
-    if (&table == &trace.kernels && !trace.kernel_loads.Empty()) trace.kernel_loads.Filter(keep);
-  }
-  table.Filter(keep);
+  KeepRows(trace, table, [&](std::size_t row) { return !repeated[row]; });
 }
 
 }  // namespace

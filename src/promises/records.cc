@@ -46,10 +46,8 @@ void LeaveOutRepeatedRowsOfTasks(RankTrace& trace) {
   if (has_ids(trace.kernels)) {
     const std::vector<bool> repeated = Repeated(trace.kernels, task_key(trace.kernels));
     const auto count = static_cast<std::size_t>(std::ranges::count(repeated, true));
-    const auto keep = [&](std::size_t row) { return !repeated[row]; };
     if (count > 0) {
-      if (!trace.kernel_loads.Empty()) trace.kernel_loads.Filter(keep);
-      trace.kernels.Filter(keep);
+      KeepRows(trace, trace.kernels, [&](std::size_t row) { return !repeated[row]; });
     }
     rows = std::max(rows, count);
   }
@@ -128,7 +126,15 @@ void LeaveOutRepeatedRowsOfTrace(RankTrace& trace) {
   LeaveOutRepeatedOperators(trace);
 }
 
-void CheckSteps(RankTrace& trace) {
+}  // namespace
+
+void LeaveOutRepeatedTasks(RankTrace& trace) {
+  if (trace.source == "database") LeaveOutRepeatedRowsOfTasks(trace);
+  if (IsKinetoTrace(trace)) LeaveOutRepeatedRowsOfTrace(trace);
+  LeaveOutRepeatedEvents(trace);
+}
+
+void LeaveOutRepeatedSteps(RankTrace& trace) {
   CountRepeated(trace, trace.source == "database" ? "StepTraceTime" : "step_trace_time.csv",
                 DropRepeatedTimes(trace.step_times));
   const Steps& steps = trace.steps;
@@ -148,16 +154,6 @@ void CheckSteps(RankTrace& trace) {
                     (steps.end[step] - steps.start[next]) / kMicrosecond, steps.id[step]));
   }
 }
-
-}  // namespace
-
-void LeaveOutRepeatedTasks(RankTrace& trace) {
-  if (trace.source == "database") LeaveOutRepeatedRowsOfTasks(trace);
-  if (IsKinetoTrace(trace)) LeaveOutRepeatedRowsOfTrace(trace);
-  LeaveOutRepeatedEvents(trace);
-}
-
-void LeaveOutRepeatedSteps(RankTrace& trace) { CheckSteps(trace); }
 
 // Steps follow each other, and the host works between them. Of raw data the reader says it.
 void CheckGaps(Tables read, RankTrace& trace) {

@@ -128,11 +128,7 @@ void LeaveOutRows(RankTrace& trace, Table& table, IsWrong is_wrong) {
   std::vector<bool> kept(table.Size(), true);
   for (std::size_t i = 0; i < table.Size(); ++i) kept[i] = !is_wrong(i);
   if (std::ranges::find(kept, false) == kept.end()) return;
-  const auto keep = [&](std::size_t row) { return kept[row]; };
-  if constexpr (std::is_same_v<Table, Kernels>) {
-    if (&table == &trace.kernels && !trace.kernel_loads.Empty()) trace.kernel_loads.Filter(keep);
-  }
-  table.Filter(keep);
+  KeepRows(trace, table, [&](std::size_t row) { return kept[row]; });
 }
 
 // Leaves out single rows with times that cannot be: one such row would stretch steps over years.

@@ -5,8 +5,8 @@
 
 namespace mpa {
 
-/// Throws Error (kCorrupt) when a number names a text or row that is not there, or a time is none.
-/// What was read from files may hold anything.
+/// Throws Error (kCorrupt) when a number names a text or row that does not exist, or a time is
+/// invalid. What was read from files may hold anything.
 void CheckCollectives(const RankCollectives& collectives);
 
 }  // namespace mpa

@@ -78,7 +78,7 @@ requires(std::is_arithmetic_v<T> &&
          !std::same_as<T, bool>) void CEREAL_LOAD_FUNCTION_NAME(PartReader& reader, T& value) {
   reader.Read(&value, sizeof(value));
   if constexpr (std::is_floating_point_v<T>) {
-    if (!std::isfinite(value)) Fail(ErrorKind::kCorrupt, "the part holds a number that is none");
+    if (!std::isfinite(value)) Fail(ErrorKind::kCorrupt, "the part holds an infinite number or NaN");
   } else if constexpr (std::same_as<T, std::int64_t>) {
     // Nothing is larger than the time of an event, and differences of times do not overflow.
     if (!IsTime(value))
