@@ -103,7 +103,12 @@ void CheckCollectives(const RankCollectives& collectives) {
   for (const auto& seen : collectives.seen) {
     for (const SeenPeer& peer : seen) require(IsTime(peer.time) && IsTime(peer.begin));
   }
-  for (const LastArrival& last : collectives.last) require(IsTime(last.time));
+  for (std::size_t i = 0; i < rows; ++i) {
+    const LastArrival& last = collectives.last[i];
+    const RankRuns::Row& row = collectives.runs.rows[i];
+    require(IsTime(last.time));
+    require(!last.known || IsDuration(std::abs(row.start + row.dur - last.time)));
+  }
   for (const JobGroup& group : collectives.groups)
     require(group.ranks.size() <= static_cast<std::size_t>(kMaxRanks));
 }

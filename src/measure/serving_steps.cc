@@ -173,7 +173,9 @@ std::string_view TitleOf(ServingPart part) {
 
 TimeNs ServingAccount::TimePerToken() const {
   const auto divided = [](double time, std::int64_t count) {
-    return static_cast<TimeNs>(time / static_cast<double>(count) + 0.5);
+    const double each = time / static_cast<double>(count) + 0.5;
+    constexpr double kMost = 4e18;  // see IsTime(); more requests than any server has
+    return each < kMost ? static_cast<TimeNs>(each) : TimeNs{-1};
   };
   const auto length = static_cast<double>(Length());
   if (batch.phase == ServingPhase::kPrefill && batch.prompt_tokens > 0)

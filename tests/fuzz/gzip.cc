@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fuzz/fuzzing.h"
+#include "mpa/base/error.h"
 #include "mpa/io/byte_stream.h"
 #include "mpa/io/input_text.h"
 #include "support/files.h"
@@ -34,6 +35,7 @@ std::string InSteps(const std::filesystem::path& path, std::size_t step) {
     stream.Seek(once.size() / 2);
     const std::string again = ReadRest(stream, step);
     if (again != once.substr(once.size() / 2)) Die("the second reading gives another text");
+    InContext(path.string(), [&] { io::RefuseWideText(once); });  // as where it is read whole
     text = fmt::format("{}{}", once, truncated ? " truncated" : "");
   });
   return text;

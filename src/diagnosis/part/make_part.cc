@@ -324,6 +324,9 @@ void CheckPart(const RankDiagnosis& part) {
   for (const StepPart& step : part.steps) {
     Require(step.categories.size() == kTimeCategories && step.end >= step.begin);
     RequireTime(step.begin, step.end - step.begin);
+    for (const TimeNs time : step.categories) Require(IsDuration(time));
+    Require(IsDuration(step.launch_median) && IsDuration(step.launch_decile) &&
+            IsDuration(step.launch_time));
     for (const WorkSum& work : step.work) Require(is_name(work.name) && IsDuration(work.time));
     for (const UnsplitPiece& piece : step.unsplit) {
       Require(piece.collective < graph.collectives.size());
@@ -333,7 +336,7 @@ void CheckPart(const RankDiagnosis& part) {
   for (const TimeNs time : part.host_alone.steps) Require(IsDuration(time));
   const auto& on_host = part.host_alone.categories;
   Require(on_host.empty() || on_host.size() == kTimeCategories);
-  for (const TimeNs time : on_host) Require(time >= 0 && IsTime(time));
+  for (const TimeNs time : on_host) Require(IsDuration(time));
   for (const HostShare& share : part.shares) {
     Require(share.edge < graph.edges.size() && IsDuration(share.time));
   }

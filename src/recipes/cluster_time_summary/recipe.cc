@@ -285,7 +285,17 @@ Verdict JudgeTimes(const RankFacts& facts) {
                "profiler_level=Level1");
 }
 
-void CheckTimesOfRank(const TimesOfRank& part) { CheckCollectives(part.collectives); }
+void CheckTimesOfRank(const TimesOfRank& part) {
+  CheckCollectives(part.collectives);
+  for (const StepSums& step : part.steps) {
+    bool holds = step.waiting == -1 || IsDuration(step.waiting);
+    for (const TimeNs time :
+         {step.length, step.computing, step.exposed_communication, step.exposed_copies, step.free,
+          step.unsplit, step.communication, step.copies, step.compiling})
+      holds = holds && IsDuration(time);
+    if (!holds) Fail(ErrorKind::kCorrupt, "a step has impossible times");
+  }
+}
 
 RecipeInfo TimesInfo() {
   RecipeInfo info;

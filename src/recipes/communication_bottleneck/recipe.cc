@@ -11,6 +11,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/base/time.h"
+#include "mpa/collectives/check_collectives.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_collectives.h"
@@ -198,11 +199,19 @@ Verdict JudgeBottleneck(const RankFacts& facts) {
       "activities with ProfilerActivity.CPU");
 }
 
+void CheckEvents(const bottleneck::RankEvents& part) {
+  CheckCollectives(part.collectives);
+  for (const bottleneck::LaunchedTask& task : part.tasks) {
+    if (!IsTime(task.start) || !IsDuration(task.end - task.start))
+      Fail(ErrorKind::kCorrupt, "a task has impossible times");
+  }
+}
+
 }  // namespace
 
 Recipe CommunicationBottleneck() {
   using Value = RecipeParameter::Value;
-  return MakeRecipe<bottleneck::MapEvents, ReduceBottleneck>(
+  return MakeRecipe<bottleneck::MapEvents, ReduceBottleneck, CheckEvents>(
       {.name = "communication_bottleneck",
        .folder = "CommunicatonBottleneckAnalysis",  // spelt as the Python tool does
        .summary = "which rank the longest communication operators waited for, and why",

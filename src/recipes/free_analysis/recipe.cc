@@ -9,9 +9,11 @@
 
 #include "gaps.h"
 #include "mpa/base/columns.h"
+#include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
+#include "mpa/collectives/check_collectives.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
@@ -52,6 +54,14 @@ using free_analysis::Reason;
 
 constexpr std::string_view kTopNum = "top_num";
 constexpr std::int64_t kUsualTop = 10;
+
+void CheckIdle(const IdleOfRank& part) {
+  CheckCollectives(part.collectives);
+  bool holds = true;
+  for (const Idle& idle : part.longest) holds = holds && IsDuration(idle.Length());
+  for (const TimeNs time : part.categories) holds = holds && IsDuration(time);
+  if (!holds) Fail(ErrorKind::kCorrupt, "an idle time is impossible");
+}
 
 IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& arguments) {
   const std::int64_t most = NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop);
@@ -294,7 +304,7 @@ Verdict JudgeFreeAnalysis(const RankFacts& facts) {
 }  // namespace
 
 Recipe FreeAnalysis() {
-  return MakeRecipe<MapFreeAnalysis, ReduceFreeAnalysis>(
+  return MakeRecipe<MapFreeAnalysis, ReduceFreeAnalysis, CheckIdle>(
       {.name = "free_analysis",
        .folder = "FreeAnalysis",
        .summary = "the longest idle times of the device, and why",

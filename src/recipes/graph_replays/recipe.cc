@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
+#include "mpa/base/time.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
@@ -26,6 +28,20 @@ using graph_replays::Part;
 using graph_replays::Place;
 
 constexpr std::size_t kShownGraphs = 8, kShownPlaces = 3;
+
+void CheckGraphs(const Part& part) {
+  const auto require = [](bool holds) {
+    if (!holds) Fail(ErrorKind::kCorrupt, "a graph has impossible times or layers");
+  };
+  for (const Graph& graph : part.graphs) {
+    require(graph.layers == 0 || (graph.pattern > 0 && graph.layers_in_pattern > 0));
+    for (const TimeNs time : {graph.attention, graph.matrix, graph.communication, graph.copies,
+                              graph.other, graph.bubbles})
+      require(IsDuration(time));
+    for (const Place& place : graph.places)
+      require(IsDuration(place.total) && IsDuration(place.bubble));
+  }
+}
 
 Part MapGraphReplays(const RankTrace& trace, const RecipeArguments&) {
   return graph_replays::FindGraphs(trace);
@@ -282,7 +298,7 @@ Verdict JudgeGraphReplays(const RankFacts& facts) {
 }  // namespace
 
 Recipe GraphReplaysOfRanks() {
-  return MakeRecipe<MapGraphReplays, ReduceGraphReplays>(
+  return MakeRecipe<MapGraphReplays, ReduceGraphReplays, CheckGraphs>(
       {.name = "graph_replays",
        .folder = "GraphReplays",
        .summary = "layers and bubbles of captured graphs, and what their kernels belong to",

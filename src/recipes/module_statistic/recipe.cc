@@ -9,6 +9,8 @@
 
 #include "module_screen.h"
 #include "mpa/base/columns.h"
+#include "mpa/base/error.h"
+#include "mpa/base/time.h"
 #include "mpa/measure/module_statistic.h"
 #include "mpa/mfu/chip_of_rank.h"
 #include "mpa/mfu/kernel_mfu.h"
@@ -33,6 +35,17 @@ struct ModulePart {
 
 using PartOfRank = OfRank<ModulePart>;
 using StatisticOfRank = OfRank<mpa::ModuleStatistic>;
+
+void CheckModules(const ModulePart& part) {
+  bool holds = true;
+  const ModuleCoverage& coverage = part.statistic.coverage;
+  for (const TimeNs time :
+       {coverage.in_modules, coverage.outside_modules, coverage.without_op, coverage.collectives})
+    holds = holds && IsDuration(time);
+  for (const ModuleStatisticRow& row : part.statistic.rows)
+    holds = holds && IsDuration(row.total) && IsDuration(row.computed);
+  if (!holds) Fail(ErrorKind::kCorrupt, "a module has impossible times");
+}
 
 ModulePart MapModuleStatistic(const RankTrace& trace, const RecipeArguments& arguments) {
   ModuleStatisticOptions options;
@@ -144,7 +157,7 @@ Recipe ModuleStatistic() {
   const std::vector<RecipeParameter> chip = ChipParameters();
   parameters.insert(parameters.end(), chip.begin(), chip.end());
   parameters.push_back({kCompat, "", "Write the columns of the Python tool: no avgMFU"});
-  return MakeRecipe<MapModuleStatistic, ReduceModuleStatistic>(
+  return MakeRecipe<MapModuleStatistic, ReduceModuleStatistic, CheckModules>(
       {.name = "module_statistic",
        .folder = "ModuleStatistic",
        .summary = "device time of the modules of the model, with their operators and kernels",

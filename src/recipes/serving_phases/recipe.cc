@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/error.h"
 #include "mpa/base/text.h"
+#include "mpa/base/time.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/measure/serving_steps.h"
 #include "mpa/recipe/arguments.h"
@@ -28,6 +30,14 @@ struct RankServing {
   std::vector<ServingAccount> steps;
 };
 using Ranks = std::vector<OfRank<RankServing>>;
+
+void CheckServing(const RankServing& part) {
+  for (const ServingAccount& step : part.steps) {
+    bool holds = IsDuration(step.Length());
+    for (const TimeNs time : step.times) holds = holds && IsDuration(time);
+    if (!holds) Fail(ErrorKind::kCorrupt, "a step has impossible times");
+  }
+}
 
 // The steps of all ranks of one phase and size, without warm-up.
 struct PhaseGroup {
@@ -337,7 +347,7 @@ void ReduceServingPhases(const Ranks& ranks, const RecipeArguments&, OutputSelec
 }  // namespace
 
 Recipe ServingPhases() {
-  return MakeRecipe<MapServingPhases, ReduceServingPhases>(
+  return MakeRecipe<MapServingPhases, ReduceServingPhases, CheckServing>(
       {.name = "serving_phases",
        .folder = "ServingPhases",
        .summary = "prefill and decode steps of servers, and where their time goes",
