@@ -45,7 +45,9 @@ std::string_view NameOf(ReportKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-// As many lines as a screen has; the others with --verbose.
+// A verdict among the lines of other programs is short; the rest with --verbose.
+constexpr std::size_t kGateLines = 12;
+
 void PrintGate(const GateReport& report) {
   std::string color;
   if (UseColor(stdout)) {
@@ -66,7 +68,7 @@ void PrintGate(const GateReport& report) {
     if (headline == 0) headline = lines.size();
   }
   std::size_t shown = lines.size();
-  if (!LogEnabled(LogLevel::kInfo) && shown > kScreenLines) shown = kScreenLines - 1;
+  if (!LogEnabled(LogLevel::kInfo) && shown > kGateLines) shown = kGateLines - 1;
   for (std::size_t i = 0; i < shown; ++i) {
     const bool colored = i < headline && !color.empty();
     Print(colored ? fmt::format("\x1b[{}m{}\x1b[0m\n", color, lines[i]) : lines[i] + '\n');

@@ -21,8 +21,8 @@
 namespace mpa::gate {
 namespace {
 
-ChangeNode WholeOf(const char* name, std::vector<ChangeNode> children) {
-  ChangeNode whole{"component", name};
+ChangeNode WholeOf(std::string name, std::vector<ChangeNode> children) {
+  ChangeNode whole{"component", std::move(name)};
   for (ChangeNode& child : children) AddChild(std::move(child), whole);
   return whole;
 }
@@ -190,7 +190,7 @@ ChangeNode ChangeOfFitting(const Metric& metric, const std::vector<RunSummary>& 
   std::erase_if(
       kernels, [&](const ChangeNode& kernel) { return !FitsPattern(metric.pattern, kernel.name); });
   for (ChangeNode& kernel : kernels) kernel.name = ShortFunctionName(kernel.name);
-  return WholeOf("", std::move(kernels));
+  return WholeOf(NameOf(metric), std::move(kernels));
 }
 
 std::vector<ChangeNode> OperatorsOf(const std::vector<RunSummary>& base,
@@ -256,15 +256,16 @@ std::string Beginning(const std::string& text, std::size_t most) {
 }  // namespace
 
 std::string MetricLine(const GateMetric& metric) {
-  if (metric.verdict == GateVerdict::kInconclusive) {
+  if (!metric.IsMeasured()) {
     return fmt::format("{} {}: {}", Word(metric.verdict), metric.name, metric.reason);
   }
   const AmountScale scale(metric.quantity, std::max(metric.base, metric.comparison));
   std::string line =
-      fmt::format("{} {} {} -> {} ({}", Word(metric.verdict), metric.name,
+      fmt::format("{} {} {} -> {}", Word(metric.verdict), metric.name,
                   scale.Text(scale.Rounded(metric.base)),
-                  WithUnit(scale.Text(scale.Rounded(metric.comparison)), scale.unit()),
-                  ChangeText(metric, scale));
+                  WithUnit(scale.Text(scale.Rounded(metric.comparison)), scale.unit()));
+  if (metric.verdict == GateVerdict::kInconclusive) return line + ": " + metric.reason;
+  line += " (" + ChangeText(metric, scale);
   if (!metric.limit.empty()) line += ", limit " + metric.limit;
   if (metric.quantity != Quantity::kCount) line += ", noise " + NoiseText(metric);
   line += ")";

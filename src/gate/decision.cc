@@ -115,9 +115,8 @@ std::string Missing(const Floors& floors, const Runs& base, const Runs& comparis
     const std::size_t fewest = FewestSamples(*runs);
     if (fewest == 0) return fmt::format("the {} has no values for it", side);
     if (fewest < floors.min_samples) {
-      return fmt::format("{} in a run of the {} {} too few, {} are needed (--min_steps)",
-                         Counted(fewest, "step"), side, fewest == 1 ? "is" : "are",
-                         floors.min_samples);
+      return fmt::format("a run of the {} has {}, {} are needed (--min_steps)", side,
+                         Counted(fewest, "step"), floors.min_samples);
     }
   }
   return "";
@@ -132,16 +131,15 @@ GateMetric Decide(const Rule& rule, const Floors& floors, const Runs& base,
   judged.quantity = QuantityOf(rule.metric.kind);
   judged.limit = LimitText(rule.limit, judged.quantity);
   judged.reason = Missing(floors, base, comparison);
-  if (!judged.reason.empty()) {
-    judged.verdict = GateVerdict::kInconclusive;
-    return judged;
-  }
-  judged.low_confidence = std::min(base.size(), comparison.size()) < kRunsForTest;
+  if (!judged.reason.empty()) judged.verdict = GateVerdict::kInconclusive;
+  if (FewestSamples(base) == 0 || FewestSamples(comparison) == 0) return judged;
   Levels levels = LevelsOf(base, comparison);
   judged.base_runs = std::move(levels.base_runs);
   judged.comparison_runs = std::move(levels.comparison_runs);
   judged.base = levels.base;
   judged.comparison = levels.comparison;
+  if (judged.verdict == GateVerdict::kInconclusive) return judged;
+  judged.low_confidence = std::min(base.size(), comparison.size()) < kRunsForTest;
   judged.drift = levels.drift;
   judged.noise = Noise(judged, floors, levels.noise);
   judged.luck = LuckOf(judged, floors);

@@ -92,7 +92,7 @@ SummaryTable MetricsTable(const GateReport& gate) {
   for (std::size_t i = 0; i < gate.metrics.size(); ++i) {
     const GateMetric& metric = gate.metrics[i];
     Row row{{metric.name, std::string(VerdictName(metric.verdict))}};
-    if (metric.verdict != GateVerdict::kInconclusive) {
+    if (metric.IsMeasured()) {
       row.cells.insert(row.cells.end(), {AmountText(metric.quantity, metric.base),
                                          AmountText(metric.quantity, metric.comparison),
                                          GrowthOf(metric.base, metric.comparison)});

@@ -163,6 +163,8 @@ class Judging {
     } else if (HasPattern(metric.kind) && judged.verdict != GateVerdict::kInconclusive &&
                AllZero(base) && AllZero(comparison)) {
       judged.verdict = GateVerdict::kInconclusive;
+      judged.base_runs.clear();
+      judged.comparison_runs.clear();
       judged.reason = "no name on either side matches" + PatternHint(metric, comparison_);
     }
     if (!paired.alone.empty()) judged.reason += (judged.reason.empty() ? "" : "; ") + paired.alone;
@@ -297,9 +299,19 @@ void AddCauseOfFreeTime(const std::vector<ChangeNode>& calls, ChangeNode& node) 
 // A metric judged without a limit.
 using Watch = std::function<GateMetric(const Metric&)>;
 
-// Adds the headlines, and what the metric that decides (`leading`) is made of, to the report. What
-// has no parts of its own is seen beside those of the step. `step`: the step, or the whole capture
-// without steps.
+// What the metric itself is made of; without children where it has no parts.
+ChangeNode PartsOf(const Metric& metric, const std::vector<RunSummary>& base,
+                   const std::vector<RunSummary>& comparison, double noise) {
+  ChangeNode change = AddsUp(metric) ? ChangeOfFitting(metric, base, comparison)
+                                     : ChangeOf(metric, base, comparison, noise);
+  // A sum of one kernel or operator type is that kernel.
+  if (AddsUp(metric) && change.children.size() < 2) return {};
+  return change;
+}
+
+// Adds the headlines, and what the metric that decides (`leading`) is made of, to the report.
+// Another metric's parts would answer a question that nobody asked. `step`: the step, or the whole
+// capture without steps.
 void Explain(const GateMetric& leading, const GateMetric& step, const Watch& watched,
              const std::vector<RunSummary>& base, const std::vector<RunSummary>& comparison,
              GateReport& report) {
@@ -307,31 +319,30 @@ void Explain(const GateMetric& leading, const GateMetric& step, const Watch& wat
     part.is_noise = std::abs(static_cast<double>(part.Change())) <= step.noise;
   }
   const bool counts = leading.quantity == Quantity::kCount;
-  std::vector<Metric> candidates = {{MetricKind::kStepTime, ""}, {MetricKind::kE2e, ""}};
-  if (!counts) candidates.insert(candidates.begin(), ParseMetric(leading.name));
-  for (const Metric& metric : candidates) {
-    report.change = ChangeOf(metric, base, comparison, step.noise);
-    if (report.change.children.empty()) continue;
+  SetHeadline(leading.line + (counts && !leading.reason.empty() ? ": " + leading.reason : ""),
+              report);
+  if (counts) return;
+  const Metric metric = ParseMetric(leading.name);
+  report.change = PartsOf(metric, base, comparison, step.noise);
+  const bool has_parts = !report.change.children.empty();
+  if (has_parts) {
     const GateMetric whole = watched(metric);
     if (whole.verdict != GateVerdict::kInconclusive) MarkNoise(whole, report.change);
-    break;
   }
   const std::vector<ChangeNode> parts = CategoriesOf(report.change);
   if (std::ranges::any_of(parts, IsGrownFreeTime)) {
     report.host_calls = HostCallsThatGrew(base, comparison, step.noise);
     AddCauseOfFreeTime(report.host_calls, report.change);
   }
-  SetHeadline(leading.line + (counts && !leading.reason.empty() ? ": " + leading.reason : ""),
-              report);
-  if (counts || leading.verdict == GateVerdict::kOk || leading.verdict == GateVerdict::kUndecided)
+  // Only what was decided has causes.
+  if (leading.verdict != GateVerdict::kRegression && leading.verdict != GateVerdict::kImproved)
     return;
-  const Metric& metric = candidates.front();
   const bool one_part = IsOnePart(metric, report.change);
   if (AddsUp(metric)) {
     SetHeadline(leading, ChangeOfFitting(metric, base, comparison), report);
   } else if (one_part && metric.kind == MetricKind::kFree && !report.host_calls.empty()) {
     SetHeadline(leading.line + ": on the host " + CallsText(report.host_calls), report);
-  } else if (report.change.name == leading.name && !one_part) {
+  } else if (has_parts && !one_part) {
     SetHeadline(leading, report.change, report);
   }
 }

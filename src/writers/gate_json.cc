@@ -48,15 +48,18 @@ std::string Metric(const GateMetric& metric) {
   const auto runs = [](const std::vector<std::int64_t>& values) {
     return List(values, ", ", [](std::int64_t value) { return std::to_string(value); });
   };
+  const auto if_measured = [&](std::int64_t value) {
+    return metric.IsMeasured() ? std::to_string(value) : "null";
+  };
   return fmt::format(
       "{{\"name\": {}, \"unit\": \"{}\", \"verdict\": \"{}\", \"base\": {}, \"comparison\": {}, "
       "\"change\": {}, \"change_percent\": {}, \"limit\": {}, \"noise\": {}, \"drift\": {}, "
       "\"probability\": {}, "
       "\"low_confidence\": {}, \"reason\": {}, \"line\": {}, \"base_runs\": {}, "
       "\"comparison_runs\": {}, \"anchor\": {}}}",
-      Quoted(metric.name), ProgramUnit(metric.quantity), VerdictName(metric.verdict), metric.base,
-      metric.comparison, metric.Change(), OrNull(metric.ChangePercent()), Quoted(metric.limit),
-      metric.noise, Drift(metric.drift), OrNull(metric.probability), metric.low_confidence,
+      Quoted(metric.name), ProgramUnit(metric.quantity), VerdictName(metric.verdict),
+      if_measured(metric.base), if_measured(metric.comparison), if_measured(metric.Change()),
+      OrNull(metric.ChangePercent()), Quoted(metric.limit), metric.noise, Drift(metric.drift), OrNull(metric.probability), metric.low_confidence,
       Quoted(metric.reason), Quoted(metric.line), runs(metric.base_runs),
       runs(metric.comparison_runs), OrNull(metric.anchor));
 }

@@ -107,14 +107,15 @@ void AddMetrics(const std::vector<GateMetric>& metrics, Document& document) {
   std::vector<std::vector<std::string>> rows;
   for (const GateMetric& metric : metrics) {
     const auto percent = metric.ChangePercent();
+    const bool measured = metric.IsMeasured();
     const bool judged = metric.verdict != GateVerdict::kInconclusive;
     const auto amount = [&](std::int64_t value) {
-      return judged ? AmountText(metric.quantity, value) : "";
+      return measured ? AmountText(metric.quantity, value) : "";
     };
     rows.push_back(
         {Name(metric.name), std::string(VerdictName(metric.verdict)), amount(metric.base),
          amount(metric.comparison),
-         percent && judged ? fmt::format("{:+.1f} %", *percent) : amount(metric.Change()),
+         percent && measured ? fmt::format("{:+.1f} %", *percent) : amount(metric.Change()),
          metric.limit,
          judged && metric.quantity != Quantity::kCount
              ? AmountText(metric.quantity, static_cast<std::int64_t>(metric.noise))

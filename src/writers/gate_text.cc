@@ -24,10 +24,16 @@ std::string SinceOldest(const GateMetric& metric, std::int64_t anchor) {
   return fmt::format("since the oldest baseline, {}: {}", AmountText(metric.quantity, anchor), far);
 }
 
-// What the headline says is not said again.
+// What the headline says is not said again. What did not pass comes first.
 void AddMetrics(const GateReport& report, std::vector<std::string>& lines) {
   const GateMetric* leading = report.Leading();
-  for (const GateMetric& metric : report.metrics) {
+  std::vector<const GateMetric*> metrics;
+  for (const GateMetric& metric : report.metrics) metrics.push_back(&metric);
+  std::ranges::stable_partition(metrics, [&](const GateMetric* metric) {
+    return metric == leading || metric->verdict != GateVerdict::kOk;
+  });
+  for (const GateMetric* each : metrics) {
+    const GateMetric& metric = *each;
     // The lines of what could not be judged and the headline of new operators have the reason.
     const bool has_reason = !metric.reason.empty() &&
                             metric.verdict != GateVerdict::kInconclusive &&
@@ -145,7 +151,11 @@ std::vector<std::string> FormatGateText(const GateReport& report, bool brief, st
     lines.push_back(std::move(settings));
   AddChange(report.change, width, lines);
   AddParts("on the host while free time grew:", report.host_calls, lines);
-  AddParts("device time by operator that launched it:", report.operators, lines);
+  // The device time explains no other quantity.
+  if (const GateMetric* leading = report.Leading();
+      leading != nullptr && leading->quantity == Quantity::kTime) {
+    AddParts("device time by operator that launched it:", report.operators, lines);
+  }
   AddNames("only in the comparison", report.added, lines);
   AddNames("only in the base", report.removed, lines);
   return lines;

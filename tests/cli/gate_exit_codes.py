@@ -71,14 +71,14 @@ class GateExitCodes(GateRuns):
 
     def test_4_inconclusive(self):
         short = self.capture("short", (100_000, 100_000))
-        line = "INCONCLUSIVE step_time: 2 steps in a run of the comparison are too few, 3 are needed"
+        line = "INCONCLUSIVE step_time 100.0 -> 100.0 ms: a run of the comparison has 2 steps, 3 are needed"
         self.assert_verdict(self.gate(short, "--fail_on", "step_time>+3%"), 4, line)
         self.assert_verdict(self.gate(short, "--on_inconclusive", "pass"), 0, line)
         warned = self.gate(short, "--on_inconclusive", "warn")
         self.assert_verdict(warned, 0, line)
         self.assertEqual(len(warned.warnings), 1, warned.err)
         self.assert_verdict(self.gate(short, "--min_steps", "2"), 0, "OK step_time")
-        self.assert_verdict(self.gate(self.base, "--warmup", "1"), 4, "INCONCLUSIVE step_time: 2 steps")
+        self.assert_verdict(self.gate(self.base, "--warmup", "1"), 4, "INCONCLUSIVE step_time 100.1 -> 100.1 ms: a run of the base has 2 steps")
         nothing = self.gate(self.base, "--fail_on", "op:Conv*>+1%")
         self.assert_verdict(nothing, 4, "INCONCLUSIVE op:Conv*: no name on either side matches")
         unmarked = self.capture("unmarked", steps=False)

@@ -125,15 +125,42 @@ class GateMetrics(GateRuns):
         self.run_tool("compare", "-d", self.base, "--save_baseline", base)
         for name, explained in (("e2e", "e2e"), ("computing", "computing"),
                                 ("comm_exposed", "comm_exposed"), ("free", "free"),
-                                ("comm_total", "step_time"), ("op:MatMul*", "step_time")):
+                                ("op:*", "op:*"), ("comm_total", ""), ("op:MatMul*", ""),
+                                ("peak_memory", "")):
             with self.subTest(name=name):
-                document = self.document(self.gate(slow, "--fail_on", f"{name}>+0%", "--fail_on",
-                                                   "step_time>+90%", "--json", base=base))
+                ran = self.gate(slow, "--fail_on", f"{name}>+0%", "--fail_on", "step_time>+90%", "--json", base=base)
+                document = self.document(ran)
                 self.assertEqual(document["explained"], explained)
+                if not explained:
+                    self.assertEqual(document["contributions"], [], "another metric's parts say nothing of it")
+                    continue
                 (metric,) = [metric for metric in document["metrics"]
                              if metric["name"] == explained]
                 self.assertEqual(sum(part["change_ns"] for part in document["contributions"]),
                                  metric["comparison"] - metric["base"])
+
+    def test_undecided_metrics_have_no_causes(self):
+        """Parts of what was not decided would be made to add up to a change that nobody judged."""
+        slow = self.capture("slow", **self.SLOW)
+        for options in (("--min_steps", "50"), ("--min_abs", "1s")):
+            ran = self.gate(slow, "--fail_on", "step_time>+3%", *options)
+            verdict, *rest = ran.out.splitlines()
+            self.assertRegex(verdict, "^(INCONCLUSIVE|UNDECIDED) step_time 100.0 -> 105.0 ms")
+            self.assertNotRegex(ran.out, r"\d ns\b")
+            self.assertNotIn("MatMulV2", verdict + rest[0])
+
+    def test_the_screen_has_at_most_12_lines(self):
+        slow = self.capture("slow", **self.SLOW)
+        rules = [part for name in ("computing", "free", "e2e", "copies", "comm_total", "comm_exposed", "op:*", "kernel:*",
+                                   "op:MatMul*", "peak_memory", "lccl", "step_time")
+                 for part in ("--fail_on", f"{name}>+{1 if name == 'step_time' else 90}%")]
+        lines = self.gate(slow, *rules).out.splitlines()
+        self.assertLessEqual(len(lines), 12, lines)
+        self.assertTrue(lines[0].startswith("REGRESSION"), lines)
+        self.assertRegex(lines[-1], r"^\.\.\. \d+ more lines with -v$")
+        whole = self.gate(slow, "-v", *rules).out.splitlines()
+        self.assertEqual(whole[:len(lines) - 1], lines[:-1])
+        self.assertEqual(len(whole), len(lines) - 1 + int(lines[-1].split()[1]))
 
     def test_free_time_is_that_of_the_comparison(self):
         """Of captures without steps, with an LCCL kernel of 20 ms. The sheet's Free Time holds the copies."""

@@ -64,6 +64,11 @@ struct GateMetric {
   std::vector<std::int64_t> base_runs, comparison_runs;  ///< the median of each run
   std::optional<std::int64_t> anchor;  ///< the value in the oldest baseline, if that is known
 
+  /// False where a side has no value: `base` and `comparison` say nothing then.
+  bool IsMeasured() const {
+    return verdict != GateVerdict::kInconclusive ||
+           !(base_runs.empty() || comparison_runs.empty());
+  }
   std::int64_t Change() const { return comparison - base; }
   /// Empty when the base is 0.
   std::optional<double> ChangePercent() const;
@@ -91,8 +96,8 @@ struct GateReport {
   std::string hint;  ///< what to try for a clearer verdict; empty: nothing
   std::vector<GateMismatch> mismatches;
   ComparedSettings settings;
-  /// What the metric that decided is made of if it has parts, or else the step; its name is that of
-  /// the metric. No children: nothing is explained.
+  /// What the metric that decided is made of; its name is that of the metric. No children: the
+  /// metric has no parts.
   ChangeNode change;
   /// Operators of the framework by the device work they launched, the largest change first.
   std::vector<ChangeNode> operators;

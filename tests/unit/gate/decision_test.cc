@@ -171,10 +171,13 @@ TEST(GateDecision, TooFewOrNoSamplesAreInconclusive) {
   const Runs three = InMs({{1, 1, 1}});
   const GateMetric few = Decide(StepTime(3), {.min_samples = 3}, three, InMs({{1, 1}}));
   EXPECT_EQ(few.verdict, GateVerdict::kInconclusive);
-  EXPECT_EQ(few.reason,
-            "2 steps in a run of the comparison are too few, 3 are needed (--min_steps)");
+  EXPECT_EQ(few.reason, "a run of the comparison has 2 steps, 3 are needed (--min_steps)");
+  EXPECT_TRUE(few.IsMeasured()) << "what was measured is said, though it decides nothing";
+  EXPECT_EQ(few.base, 1'000'000);
   EXPECT_EQ(Decide(StepTime(3), {}, {{}}, three).reason, "the base has no values for it");
-  EXPECT_EQ(Decide(StepTime(3), {}, {}, three).verdict, GateVerdict::kInconclusive);
+  const GateMetric none = Decide(StepTime(3), {}, {}, three);
+  EXPECT_EQ(none.verdict, GateVerdict::kInconclusive);
+  EXPECT_FALSE(none.IsMeasured());
   EXPECT_EQ(Decide(StepTime(3), {.min_samples = 3}, InMs({{1, 1, 1}, {1}}), three).verdict,
             GateVerdict::kInconclusive);
 }
