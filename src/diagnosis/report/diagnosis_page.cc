@@ -10,7 +10,6 @@
 
 #include "diagnosis_charts.h"
 #include "mpa/base/rank_names.h"
-#include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 
@@ -94,13 +93,7 @@ class DiagnosisPageMaker : Speaker {
                   .label = SeverityText(of_, finding),
                   .title = TitleOf(finding, language_),
                   .gain = GainText(of_, finding, language_)};
-    for (const Metric& metric : finding.metrics) {
-      const std::string fact = MetricText(metric, language_);
-      if (fact.empty()) continue;
-      if (!card.facts.empty()) card.facts += Text({", ", "，"});
-      card.facts += fact;
-    }
-    if (finding.setting) card.facts = FactsText(finding, language_, kAllColumns);
+    card.facts = FactsText(finding, language_, kAllColumns);
     card.advice = AdviceOf(finding, language_);
     card.places = PlacesOf(finding);
     card.command = "advisor why " + finding.key;

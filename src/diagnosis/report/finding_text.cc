@@ -33,6 +33,14 @@ bool WinsLessAlone(const Thresholds& thresholds, const FoundCause& finding) {
   return std::abs(finding.alone - finding.gain) > ShareOf(finding.gain, thresholds[kHiddenShare]);
 }
 
+// " on rank 0": whose numbers those of the first place are; empty where it shows on one rank alone.
+std::string RankOfPlace(const FoundCause& finding, Language language) {
+  const std::int64_t rank = finding.evidence.front().rank;
+  const bool of_one = std::ranges::all_of(
+      finding.evidence, [&](const Evidence& place) { return place.rank == rank; });
+  return of_one || rank < 0 ? "" : Fill(language, {" on rank {}", "（rank {}）"}, rank);
+}
+
 // `columns`: of the line, which shows more than the place.
 std::string PlaceOf(const FoundCause& finding, Language language, std::size_t columns) {
   if (finding.evidence.empty()) return CategoryText(finding.category, language);
@@ -54,7 +62,7 @@ std::string PartText(const Evidence& place) {
 }
 
 // What is known of the first place is said of it, not of the whole finding.
-std::string FactOf(const FoundCause& finding, const Metric& metric, Language language) {
+std::string FactOfPlace(const FoundCause& finding, const Metric& metric, Language language) {
   if (finding.evidence.empty() || finding.evidence.front().time == 0)
     return MetricText(metric, language);
   const Evidence& place = finding.evidence.front();
@@ -185,6 +193,20 @@ std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding) 
   return text;
 }
 
+std::string FactText(const FoundCause& finding, const Metric& metric, Language language) {
+  if (finding.evidence.empty()) return MetricText(metric, language);
+  const Evidence& place = finding.evidence.front();
+  if (metric.info == &kTimePerStep && place.of_all > 0) {
+    const Metric of_rank{metric.info, static_cast<double>(place.of_all)};
+    return MetricText(of_rank, language) + RankOfPlace(finding, language);
+  }
+  if (metric.info == &kCallsPerStep && !RankOfPlace(finding, language).empty()) {
+    return Fill(language, {"{}, mean of the ranks", "{}（各卡平均）"},
+                MetricText(metric, language));
+  }
+  return MetricText(metric, language);
+}
+
 std::string FactsText(const FoundCause& finding, Language language, std::size_t columns) {
   if (finding.setting) return SettingFacts(*finding.setting, language, columns);
   const std::string comma = Text(language, {", ", "，"});
@@ -194,16 +216,23 @@ std::string FactsText(const FoundCause& finding, Language language, std::size_t 
   std::stable_partition(metrics.begin(), metrics.end(), is_time);
   if ((metrics.empty() || !is_time(metrics.front())) && !finding.evidence.empty() &&
       finding.evidence.front().time > 0) {
-    const std::string part = comma + PartText(finding.evidence.front());
+    const std::string part =
+        comma + PartText(finding.evidence.front()) + RankOfPlace(finding, language);
     const std::string fact =
-        metrics.empty() ? "" : ": " + FactOf(finding, metrics.front(), language);
+        metrics.empty() ? "" : ": " + FactOfPlace(finding, metrics.front(), language);
     // What was measured says more than the share of the place.
     if (ColumnsOf(facts) + ColumnsOf(part) + ColumnsOf(fact) <= columns) facts += part;
   }
   bool first = true;
   for (const Metric& metric : metrics) {
-    const std::string fact = FactOf(finding, metric, language);
+    // The rank is said once.
+    std::string fact = FactOfPlace(finding, metric, language);
     if (fact.empty()) continue;
+    // The rank is said once.
+    if (first && (metric.info == &kTimePerStep || metric.info == &kCallsPerStep) &&
+        !finding.evidence.empty()) {
+      fact += RankOfPlace(finding, language);
+    }
     const std::string before = facts.empty() ? "" : first ? Text(language, {": ", "："}) : comma;
     if (ColumnsOf(facts) + ColumnsOf(before) + ColumnsOf(fact) > columns) break;
     facts += before + fact;

@@ -74,7 +74,7 @@ class Why : Speaker {
 
   void AddMetrics() {
     for (const Metric& metric : finding_.metrics) {
-      const std::string text = MetricText(metric, language_);
+      const std::string text = FactText(finding_, metric, language_);
       if (!text.empty()) Add({"  measured   {}", "  实测       {}"}, text);
     }
   }

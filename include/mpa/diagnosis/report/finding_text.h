@@ -70,6 +70,9 @@ std::string LeastShareText(const Thresholds& thresholds);
 std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding);
 /// More than any line has.
 inline constexpr std::size_t kAllColumns = 1000;
+/// What a metric says to people. Time is that of all places on the rank where it shows most, which
+/// is named where others show it, too. Empty where only programs read the metric.
+std::string FactText(const FoundCause& finding, const Metric& metric, Language language);
 /// Where it shows most, and the first metrics that people read: as much as fits into the columns.
 std::string FactsText(const FoundCause& finding, Language language, std::size_t columns);
 /// "2 of 8 ranks, steps 10-14 (10 left out: warm-up), Level1".
