@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +15,6 @@
 #include <vector>
 
 #include "compare_sheet.h"
-#include "mpa/change/account_names.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/summary_tables.h"
@@ -66,95 +64,9 @@ CompareInput::CompareInput(const RankTrace& base, std::string base_path,
 
 namespace {
 
-const Sheet* SheetNamed(const std::vector<Sheet>& sheets, std::string_view name) {
-  const auto found = std::ranges::find(sheets, name, &Sheet::name);
-  return found == sheets.end() ? nullptr : &*found;
-}
-
 const std::string* TextIn(const Row& row, std::size_t column) {
   return column < row.cells.size() ? std::get_if<std::string>(&row.cells[column]) : nullptr;
 }
-
-// Of the rows that `is_it` accepts, the one that changed most.
-template <typename IsIt>
-std::optional<RowPlace> LargestRow(const Sheet* sheet, IsIt is_it) {
-  std::optional<RowPlace> place;
-  if (sheet == nullptr) return place;
-  double largest = -1;
-  for (std::size_t i = 0; i < sheet->rows.size(); ++i) {
-    if (!is_it(sheet->rows[i])) continue;
-    const double change = std::abs(ChangeOf(*sheet, sheet->rows[i]).value_or(0));
-    if (change > largest) place = {sheet->name, i};
-    largest = std::max(largest, change);
-  }
-  return place;
-}
-
-/// Finds the rows that changes are about.
-class Places {
- public:
-  explicit Places(const std::vector<Sheet>& sheets) : sheets_(sheets) {}
-
-  std::optional<RowPlace> Of(const ChangeNode& change) const {
-    if (change.kind == "kernel") return OfKernels(change.name);
-    if (change.category.starts_with("comm.")) return OfCollective(change.name);
-    if (change.category.starts_with("copy.")) return OfPart({"\tSDMA", "Free Time"});
-    if (change.category.starts_with("free.")) return OfPart({"\tFree", "Free Time"});
-    return OfComponent(change.name);
-  }
-
-  std::optional<RowPlace> OfComponent(std::string_view name) const {
-    if (name == kComputing) return OfPart({"Computing Time"});
-    if (name == kExposed) return OfPart({"Uncovered Communication Time"});
-    if (name == kCopies) return OfPart({"\tSDMA", "Free Time"});
-    if (name == kFreeTime) return OfPart({"\tFree", "Free Time"});
-    return std::nullopt;
-  }
-
- private:
-  // A row of the overall picture: the first of the labels that there is.
-  std::optional<RowPlace> OfPart(std::initializer_list<std::string_view> labels) const {
-    for (const std::string_view label : labels) {
-      const auto place = LargestRow(SheetNamed(sheets_, "OverallMetrics"), [&](const Row& row) {
-        const std::string* text = TextIn(row, 0);
-        return text != nullptr && *text == label;
-      });
-      if (place) return place;
-    }
-    return std::nullopt;
-  }
-
-  // A kernel is named by its type, or by its own name if it has none.
-  std::optional<RowPlace> OfKernels(const std::string& type) const {
-    constexpr std::size_t kType = 1;
-    for (const char* sheet : {"KernelCompare", "KernelTypeCompare"}) {
-      const auto place = LargestRow(SheetNamed(sheets_, sheet), [&](const Row& row) {
-        const std::string* text = TextIn(row, kType);
-        return text != nullptr && *text == type;
-      });
-      if (place) return place;
-    }
-    return OfPart({"Computing Time"});
-  }
-
-  // "waiting for rank 5 in allreduce": the row of all calls of the operation.
-  std::optional<RowPlace> OfCollective(const std::string& title) const {
-    constexpr std::size_t kOfBase = 1, kOfComparison = 8;
-    constexpr std::string_view kTask = "|";
-    const std::string words = ' ' + title + ' ';
-    const auto place = LargestRow(SheetNamed(sheets_, "CommunicationCompare"), [&](const Row& row) {
-      for (const std::size_t column : {kOfBase, kOfComparison}) {
-        const std::string* text = TextIn(row, column);
-        const bool named = text != nullptr && !text->empty() && *text != kTask;
-        if (named && words.find(' ' + *text + ' ') != std::string::npos) return true;
-      }
-      return false;
-    });
-    return place ? place : OfPart({"Uncovered Communication Time"});
-  }
-
-  const std::vector<Sheet>& sheets_;
-};
 
 bool HasComponents(const ChangeNode& whole) {
   return std::ranges::any_of(whole.children,
@@ -231,16 +143,15 @@ WorkbookSummary SummariseComparison(const Report& report) {
   if (!report.preface.empty()) summary.lines.push_back(report.preface);
   if (report.settings && !report.settings->differing.empty())
     summary.lines.push_back(SettingsLine(*report.settings));
-  const Places places(report.sheets);
   if (told) {
     const bool of_step = HasComponents(report.change);
+    // The row of the sheet that has the same numbers.
+    const auto place_of = [&](const ChangeNode& part) {
+      return PlaceInChangeSheet(report.change, part);
+    };
     summary.tables.push_back(
-        LargestChangesTable(report.change, of_step ? "Of the step" : "Of all",
-                            [&](const ChangeNode& category) { return places.Of(category); }));
-    if (of_step) {
-      summary.tables.push_back(PartsTable(
-          report.change, [&](const ChangeNode& part) { return places.OfComponent(part.name); }));
-    }
+        LargestChangesTable(report.change, of_step ? "Of the step" : "Of all", place_of));
+    if (of_step) summary.tables.push_back(PartsTable(report.change, place_of));
   } else if (report.story.empty()) {
     if (auto largest = LargestRows(report.sheets)) summary.tables.push_back(std::move(*largest));
   }

@@ -18,6 +18,7 @@
 #include "mpa/base/parallel.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/overall_metrics.h"
+#include "mpa/report/summary_tables.h"
 #include "page_facts.h"
 
 namespace mpa {
@@ -135,7 +136,10 @@ CompareOutcome Compare(const CompareRequest& request) {
   const auto are_made = [](const Sheet& sheet) { return sheet.rows.AreMade(); };
   if (std::ranges::any_of(report.sheets, are_made)) report.sources.push_back(sides);
   report.as_reference = request.options.compat;
-  if (!report.as_reference) report.summary = SummariseComparison(report);
+  if (!report.as_reference) {
+    if (!report.change.children.empty()) report.sheets.push_back(ChangeSheet(report.change));
+    report.summary = SummariseComparison(report);
+  }
   return outcome;
 }
 

@@ -41,7 +41,63 @@ void AddRow(const ChangeNode& part, const ChangeNode& whole, Sheet& table) {
   table.rows.push_back(std::move(row));
 }
 
+constexpr const char* kChangeSheet = "ChangeParts";
+
+// Calls `note` with each part and its level, a part before what it is made of.
+template <typename Note>
+void VisitParts(const ChangeNode& whole, int level, Note note) {
+  for (const ChangeNode& part : whole.children) {
+    note(part, level);
+    VisitParts(part, level + 1, note);
+  }
+}
+
+Cell CountOrNone(std::int64_t count) {
+  return count > 0 ? Cell(count) : Cell(NoNumber::kNotCounted);
+}
+
 }  // namespace
+
+Sheet ChangeSheet(const ChangeNode& whole) {
+  Sheet sheet;
+  sheet.name = kChangeSheet;
+  const auto add = [&](const char* name, Format format, double width, const char* meaning,
+                       Side side = Side::kNeither) -> Column& {
+    sheet.columns.push_back(NamedColumn(name, format, width, meaning));
+    sheet.columns.back().side = side;
+    return sheet.columns.back();
+  };
+  add("Part", Format::kText, 44,
+      "A part of the change, below the part that it belongs to, as the lines of the screen name "
+      "it.");
+  for (const Side side : {Side::kBase, Side::kComparison}) {
+    add("Duration(ms)", Format::kDecimals3, 18, "Its time in the median step.", side);
+    add("Number", Format::kInteger, 10, "Calls in the median step; empty where none are counted.",
+        side);
+  }
+  add("Diff Duration(ms)", Format::kDecimals3, 18, "Duration of the comparison less the base.")
+      .change = ChangeRole::kDifference;
+  sheet.least_change = kPartThatMatters * InMs(whole.base);
+  VisitParts(whole, 0, [&](const ChangeNode& part, int level) {
+    Row row{{part.name, InMs(part.base), CountOrNone(part.base_count), InMs(part.comparison),
+             CountOrNone(part.comparison_count), InMs(part.Change())}};
+    row.indent = level;
+    sheet.rows.push_back(std::move(row));
+  });
+  return sheet;
+}
+
+std::optional<RowPlace> PlaceInChangeSheet(const ChangeNode& whole, const ChangeNode& part) {
+  std::optional<RowPlace> place;
+  std::size_t row = 0;
+  VisitParts(whole, 0, [&](const ChangeNode& node, int) {
+    const bool is_it =
+        node.name == part.name && node.base == part.base && node.comparison == part.comparison;
+    if (is_it && !place) place = RowPlace{kChangeSheet, row};
+    ++row;
+  });
+  return place;
+}
 
 SummaryTable LargestChangesTable(const ChangeNode& whole, const char* share,
                                  const PlaceOfChange& place_of) {

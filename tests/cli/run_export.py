@@ -199,7 +199,8 @@ class Export(Cli):
         document = json.loads(result.out)
         self.assertEqual([*document], ["schema_version", "notes", "story", "settings", "sheets"])
         self.assertEqual(document["schema_version"], 1)
-        (sheet,) = document["sheets"]
+        sheet, parts = document["sheets"]
+        self.assertEqual(parts["name"], "ChangeParts")
         self.assertEqual((sheet["name"], sheet["base"], sheet["comparison"]),
                          ("OverallMetrics", str(self.CAPTURES / BASE), str(self.CAPTURES / NEW)))
         rows = {row["index"]: row for row in sheet["rows"]}
@@ -245,7 +246,8 @@ class Export(Cli):
     def test_csv(self):
         self.assertEqual(
             self.compare("--export_type", "csv", "--enable_profiling_compare").code, 0)
-        self.assertEqual([file.name for file in self.path("_csv").iterdir()], ["OverallMetrics.csv"])
+        self.assertEqual(sorted(file.name for file in self.path("_csv").iterdir()),
+                         ["ChangeParts.csv", "OverallMetrics.csv"])
         with open(self.path("_csv") / "OverallMetrics.csv", newline="", encoding="utf-8") as file:
             rows = {row["index"]: row for row in csv.DictReader(file)}
         self.assertEqual(rows["Matmul"]["comparison_duration_ms"], "114")

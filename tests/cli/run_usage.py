@@ -289,7 +289,7 @@ class Usage(UsageCli):
 
     def test_enabled_sheets_only(self):
         for name, sheets in (
-                ("profiling", ["OverallMetrics"]), ("communication", ["CommunicationCompare"]),
+                ("profiling", ["OverallMetrics", "ChangeParts"]), ("communication", ["CommunicationCompare"]),
                 ("operator", ["OperatorCompareStatistic", "OperatorCompare"]),
                 ("memory", ["MemoryCompareStatistic", "MemoryCompare"]), ("api", ["ApiCompare"]),
                 ("kernel", ["KernelCompare"])):

@@ -13,6 +13,12 @@ namespace mpa {
 /// Rows of a table of the largest ones.
 inline constexpr std::size_t kMaxSummaryRows = 10;
 
+/// What the change is made of, part by part, each below the whole that it is a part of. Columns are
+/// named as those of comparisons.
+Sheet ChangeSheet(const ChangeNode& whole);
+/// The row of ChangeSheet(whole) that has this part with these times.
+std::optional<RowPlace> PlaceInChangeSheet(const ChangeNode& whole, const ChangeNode& part);
+
 /// Where the details of a change are.
 using PlaceOfChange = std::function<std::optional<RowPlace>(const ChangeNode& change)>;
 
