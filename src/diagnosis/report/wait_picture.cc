@@ -12,6 +12,7 @@
 
 #include "mpa/base/rank_names.h"
 #include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/pictures.h"
 
 namespace mpa {
@@ -28,13 +29,14 @@ class WaitPicture {
     TimeNs longest = 0;
     for (const JobOperation& operation : job.operations.all) {
       const auto& members = operation.joint.members;
-      if (members.size() < 2 || operation.is_apart || !IsBarrierKind(operation.kind) ||
+      if (members.empty() || operation.is_apart || !IsBarrierKind(operation.kind) ||
           !job.Counts(operation.step))
         continue;
       const auto [first, last] = std::ranges::minmax_element(
           members, {}, [&](const auto& member) { return Start(member); });
-      if (Start(*last) - Start(*first) <= longest) continue;
-      longest = Start(*last) - Start(*first);
+      const TimeNs wait = std::max(operation.joint.last, Start(*last)) - Start(*first);
+      if (wait <= longest) continue;
+      longest = wait;
       first_ = *first;
       last_ = *last;
       found_ = true;
@@ -53,7 +55,8 @@ class WaitPicture {
         {"var(--compute)", "kernels"},        {"var(--copy)", "copies"},
         {"var(--transfer)", "communication"}, {"var(--wait)", "waiting for a rank"},
         {"var(--free)", "work of the host"},  {"var(--base)", "the host waits for the device"}};
-    for (const auto& member : {first_, last_}) AddRank(member.rank);
+    AddRank(first_.rank);
+    if (last_.rank != first_.rank) AddRank(last_.rank);
     AddArrows();
     return std::move(timeline_);
   }
@@ -65,10 +68,27 @@ class WaitPicture {
   struct Wait {
     std::size_t rank = 0, lane = 0;
     TimeNs begin = 0, end = 0;
-    std::size_t last_rank = 0;
+    std::optional<std::size_t> last_rank;  // empty: it was not captured
     TimeNs came = 0;
     std::string text;
   };
+
+  // Who came last to an operation, captured or not.
+  struct LastComer {
+    std::optional<std::size_t> rank;
+    TimeNs came = 0;
+    std::string name;
+  };
+
+  LastComer LastOf(const JointOperation& joint) const {
+    const auto last = std::ranges::max_element(joint.members, {},
+                                               [&](const auto& member) { return Start(member); });
+    if (joint.last <= Start(*last)) return {last->rank, Start(*last), NameOfRank(last->rank)};
+    const bool named = !joint.late.empty() && !joint.late.front().ranks.empty();
+    return {std::nullopt, joint.last,
+            named ? RanksText(joint.late.front().ranks, Language::kEnglish)
+                  : "a rank that was not captured"};
+  }
 
   TimeNs OnJob(std::size_t rank, TimeNs time) const {
     return job_.operations.clock[rank].Convert(time);
@@ -177,13 +197,12 @@ class WaitPicture {
     const std::string& name = part.names[operation.name];
     TimeNs wait = 0;
     if (IsBarrierKind(joint.kind) && !joint.joint.members.empty()) {
-      const auto last = std::ranges::max_element(joint.joint.members, {},
-                                                 [&](const auto& member) { return Start(member); });
-      wait = std::clamp<TimeNs>(Start(*last) - begin, 0, operation.dur);
+      const LastComer last = LastOf(joint.joint);
+      wait = std::clamp<TimeNs>(last.came - begin, 0, operation.dur);
       if (wait > 0) {
-        waits_.push_back({rank, lane_number, begin, begin + wait, last->rank, Start(*last), name});
-        Add(lane, {begin, begin + wait, kWaiting,
-                   fmt::format("{} waits for {}", name, NameOfRank(last->rank)), name});
+        waits_.push_back({rank, lane_number, begin, begin + wait, last.rank, last.came, name});
+        Add(lane,
+            {begin, begin + wait, kWaiting, fmt::format("{} waits for {}", name, last.name), name});
       }
     }
     Add(lane, {begin + wait, end, kCommunication, name, ""});
@@ -200,14 +219,14 @@ class WaitPicture {
       const auto to = std::ranges::find_if(arrivals_, [&](const Wait& arrival) {
         return arrival.rank == wait.last_rank && arrival.begin == wait.came;
       });
-      if (wait.last_rank == wait.rank || to == arrivals_.end()) continue;
+      if (!wait.last_rank || wait.last_rank == wait.rank || to == arrivals_.end()) continue;
       timeline_.arrows.push_back(
           {.from = wait.lane,
            .to = to->lane,
            .begin = wait.begin,
            .end = wait.came,
            .label = fmt::format("{} of {} waits for {}", wait.text, NameOfRank(wait.rank),
-                                NameOfRank(wait.last_rank))});
+                                NameOfRank(*wait.last_rank))});
     }
   }
 
