@@ -134,6 +134,32 @@ def check_transfers(tool, job, scratch, object_to):
         object_to(f"{job}: rows of nothing: {links} {alignment}")
 
 
+def check_places(tool, job, scratch, object_to):
+    """A place has one number on the screen, on the page and in why, and where both ranks have it, says whose it is."""
+    folder = Path(tempfile.mkdtemp(dir=scratch))
+    screen = run(tool, "advisor", "all", "-d", job, "-o", folder, "-l", "en").splitlines()
+    page = next(folder.glob("*.html")).read_text(encoding="utf-8")
+    findings = json.loads(run(tool, "advisor", "all", "-d", job, "--json"))["findings"]
+    told = 0
+    for number, line in enumerate(screen):
+        fact = re.fullmatch(r"    (.*?)(?:\.\.\..*)?: ([\d.]+(?: of [\d.]+)? [mu]s) a step( on rank (\d+))?.*", line)
+        if not fact:
+            continue
+        told += 1
+        if f": {fact[2]} a step{fact[3] or ''}" not in page:
+            object_to(f"{job}: the page has another number than the screen: {line.strip()}")
+        title = re.sub(r"^\d+ +[A-Z]+ +", "", screen[number - 1]).split("  ")[0]
+        finding = next(one for one in findings if one["text"]["title"] == title)
+        if (len({place["rank"] for place in finding["evidence"]}) > 1) != bool(fact[3]):
+            object_to(f"{job}: whose number? {line.strip()}")
+        why = run(tool, "advisor", "why", finding["key"], "-d", job, "-l", "en")
+        whole = fact[2].split(" of ")[-1]
+        if f"measured   {whole} a step{fact[3] or ''}" not in why:
+            object_to(f"{job}: why has another number than the screen: {line.strip()}")
+    if told == 0 and job.parent.name == "db":
+        object_to(f"{job}: no place has a time")
+
+
 def check_picture(tool, job, scratch, object_to):
     """The picture of the longest wait paints as waiting what the account calls so, whoever came last."""
     folder = Path(tempfile.mkdtemp(dir=scratch))
@@ -503,6 +529,7 @@ def main():
             for rank, (left, right) in enumerate(zip(compared, advised, strict=True)):
                 if not near(left, right):
                     objections.append(f"{job}: rank {rank} waits and transfers {left} in compare, {right} in advisor")
+            check_places(args.tool, job, scratch, objections.append)
             if job.name == "level1":  # Level0 does not record sizes
                 check_picture(args.tool, job, scratch, objections.append)
                 check_transfers(args.tool, job, Path(scratch, "advisor"), objections.append)
