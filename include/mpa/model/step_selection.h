@@ -7,11 +7,12 @@
 
 namespace mpa {
 
-/// Keeps what belongs to the step `id` and drops the rest, in every table with times (statistics of
-/// the whole run stay).
+/// Keeps what belongs to the step `id` and drops the rest, in every table; kRankTables
+/// (rank_tables.h) has the rule of each.
 ///
-/// Host operators, memory samples and allocations belong to the step whose span holds their start,
-/// Python calls as well when they hold the start of the step.
+/// What runs on the host belongs to the step whose span holds its start. Tables that explain other
+/// rows keep more: what runs when the step begins, calls that launched its work. Who counts their
+/// rows asks RankTrace::IsOfStep().
 /// Device work belongs to the step that launched it; where no launch is known, to the step at whose
 /// device time it starts. The device time of a step begins where the device has finished what the
 /// step before had queued (at the latest with the first work that the step itself launched) and
