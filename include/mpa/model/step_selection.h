@@ -7,6 +7,11 @@
 
 namespace mpa {
 
+/// What tells which work is of which step; without a part of it, steps would differ from one
+/// analysis to the next.
+inline constexpr Tables kStepTables =
+    Tables::kSteps | Tables::kLaunches | Tables::kKernels | Tables::kCommunications;
+
 /// Keeps what belongs to the step `id` and drops the rest, in every table; kRankTables
 /// (rank_tables.h) has the rule of each.
 ///
@@ -21,11 +26,12 @@ namespace mpa {
 ///
 /// `host_offset`: how far the host's clock is ahead of the device's, for the window of the step.
 ///
-/// Throws Error (kInput) that lists the steps of the capture when the step does not exist.
+/// Needs kStepTables. Throws Error (kInput) that lists the steps of the capture when the step does
+/// not exist.
 void SelectStep(RankTrace& trace, std::int32_t id, TimeNs host_offset = 0);
 
 /// Drops steps at the end of the capture that launched no device work: the profiler was stopped
-/// there. Keeps all steps where no device work was read at all. Needs what StepBounds needs.
+/// there. Keeps all steps where no device work was read at all. Needs kStepTables.
 void DropEmptySteps(RankTrace& trace);
 
 }  // namespace mpa
