@@ -81,7 +81,7 @@ class RowsOfStep {
                           trace_.communications.start[operation]);
         };
       } else if constexpr (kRule == OfStep::kHeldOnDevice) {
-        return [this, &table, ends = EndsOfValues(table), work = WindowOfWork()](std::size_t i) {
+        return [&table, ends = EndsOfValues(table), work = WindowOfWork()](std::size_t i) {
           return table.start[i] < work.second && ends[i] > work.first;
         };
       } else if constexpr (kRule == OfStep::kCutOnDevice) {

@@ -196,7 +196,7 @@ class Steps(OfSteps):
         added = self.assert_steps_add_up(self.job("serving_base.json"), [str(step) for step in range(12)],
                                          ["serving_phases", "cluster_time_summary", "top_operators"])
         self.assertEqual(added, {"ServingSteps", "ClusterTimeSummary", "TopKernels", "TopKernelsOfRanks", "TopOperators",
-                                 "TopOperatorsOfRanks", "SlowEvents"})
+                                 "TopOperatorsOfRanks"})
 
     def test_comparison_of_a_step(self):
         """Against itself, a step has the calls of the step and no others."""
