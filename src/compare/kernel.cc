@@ -175,7 +175,7 @@ void CompareShapes(const CompareInput& input, Report& report) {
 // the whole run, stands in where it did not keep the kernels or their types.
 KernelSums SumsByCore(const CompareInput& input, Side side, Report& report) {
   const RankTrace& trace = input.Trace(side);
-  const bool has_statistics = !trace.kernel_statistics.Empty() && !input.options().one_step;
+  const bool has_statistics = !trace.kernel_statistics.Empty();
   if (HasTypes(trace) || (IsNpuWithKernels(trace) && !has_statistics)) {
     return SumKernels(trace, trace.kernels, trace.kernels.core);
   }

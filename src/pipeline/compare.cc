@@ -18,6 +18,7 @@
 #include "mpa/base/parallel.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/overall_metrics.h"
+#include "mpa/model/rank_tables.h"
 #include "mpa/report/summary_tables.h"
 #include "page_facts.h"
 
@@ -50,15 +51,11 @@ struct Sides {
 
 // Tables of the sizes of captures that some analyses alone need.
 void DropAllBut(Tables needed, RankTrace& trace) {
-  const auto drop = [&](Tables filled, auto& table) {
-    if (!Intersects(needed, filled)) table = {};
-  };
-  drop(Tables::kHostCalls, trace.host_calls);
-  drop(Tables::kHostCalls, trace.call_stamps);
-  drop(Tables::kCommTasks, trace.comm_tasks);
-  drop(Tables::kOverlaps, trace.overlaps);
-  drop(Tables::kMemorySamples, trace.memory_samples);
-  drop(Tables::kMstx, trace.mstx);
+  constexpr Tables kLarge = Tables::kHostCalls | Tables::kCommTasks | Tables::kOverlaps |
+                            Tables::kMemorySamples | Tables::kMstx;
+  VisitRankTables(trace, [&](const auto& info, auto& table) {
+    if (Intersects(info.kFilled, kLarge) && !Intersects(info.kFilled, needed)) table = {};
+  });
 }
 
 TimeNs EndToEnd(const RankTrace& trace, const KernelMasks& masks) {

@@ -152,6 +152,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
                     std::optional<std::int32_t> step) {
   ReadRequest request = asked;
   request.wanted = request.wanted | TablesOfGraphs(asked);
+  if (step) request.wanted = request.wanted | kStepTables;
   LoadedRank rank;
   rank.trace.source = SourceName(input);
   rank.trace.rank = input.rank;

@@ -35,9 +35,8 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
     rank.notes.push_back(fmt::format("{}; the rank is left out", error.what()));
     rank.failed = true;
   };
-  Tables wanted = request.step ? Tables::kSteps : Tables::kNone;
-  wanted = wanted | Tables::kJobInfo;  // whether it is of the same job as the others
-  bool cuts_steps = false;             // of several runs none has a step
+  Tables wanted = Tables::kJobInfo;  // whether it is of the same job as the others
+  bool cuts_steps = false;           // of several runs none has a step
   for (const RecipeRun& run : runs) {
     wanted = wanted | run.recipe->needs;
     cuts_steps = cuts_steps || run.recipe->cuts_steps;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -90,41 +91,9 @@ constexpr bool Intersects(Tables a, Tables b) { return (a & b) != Tables::kNone;
 
 enum class DeviceKind : std::uint8_t { kNpu, kGpu };
 
-/// All data of one rank's capture, in one form for every input format. Filled by the readers,
-/// constant afterwards.
-struct RankTrace {
-  DeviceKind device = DeviceKind::kNpu;
-  /// For display: the kind of capture ("text", "database"), and its level ("Level1"), empty where
-  /// the capture does not say.
-  std::string source, profiler_level;
-  /// False for tables without the trace: times one by one are unknown.
-  bool HasTimeline() const { return source != "tables"; }
-  /// For display: the name of the capture's directory or file, and the rank; empty and -1: unknown.
-  std::string capture;
-  std::string capture_path;  ///< the capture's directory or file
-  /// The directories between the one that was given and the capture: "3/actor_update"; empty: none.
-  std::string capture_group;
-  std::int64_t rank = -1;
-  bool is_one_step = false;  ///< SelectStep() cut it
-  /// The window of that step on the device; it depends on the steps around it, which are gone.
-  TimeNs step_begin = 0, step_end = 0;
-  /// Collected at Level0 without host activities: device times only.
-  bool minimal_profiling = false;
-  /// What the tasks of collectives were is not recorded: who waited is unknown, although the device
-  /// tasks have waits.
-  bool lacks_comm_tasks = false;
-  /// The trace has no addresses of allocations: which of them a release ends is not known.
-  bool lacks_addresses = false;
-  /// Thread that runs the backward pass; -1 when the capture does not show it.
-  std::int64_t backward_tid = -1;
-  /// Number of the device; -1 when the capture does not show it. See `chips`.
-  std::int64_t device_id = -1;
-  /// When the profiler began and stopped recording; -1 when the capture does not say.
-  TimeNs session_start = -1, session_end = -1;
-
-  StringPool strings;
-  Issues issues;
-
+/// The tables of a rank. mpa/model/rank_tables.h says what fills each, and what of it belongs to a
+/// step; it does not compile without a line for each.
+struct RankTables {
   Tracks tracks;
   HostOps host_ops;
   PythonCalls python_calls;
@@ -146,7 +115,6 @@ struct RankTrace {
   /// Collectives, as text captures list them among the kernels. See `communications`.
   Kernels listed_collectives;
   ListedKernels listed_kernels;
-  std::vector<StringId> counter_names;  ///< "aic_total_time", "aic_mac_ratio"; of these
   Chips chips;
   CoreClocks core_clocks;
   DeviceTasks device_tasks;
@@ -165,6 +133,49 @@ struct RankTrace {
   StepTimes step_times;
   /// In the order of the capture; its steps are names ("step5").
   std::vector<CommunicationStep> communication_summary;
+};
+
+/// All data of one rank's capture, in one form for every input format. Filled by the readers,
+/// constant afterwards.
+struct RankTrace : RankTables {
+  DeviceKind device = DeviceKind::kNpu;
+  /// For display: the kind of capture ("text", "database"), and its level ("Level1"), empty where
+  /// the capture does not say.
+  std::string source, profiler_level;
+  /// False for tables without the trace: times one by one are unknown.
+  bool HasTimeline() const { return source != "tables"; }
+  /// For display: the name of the capture's directory or file, and the rank; empty and -1: unknown.
+  std::string capture;
+  std::string capture_path;  ///< the capture's directory or file
+  /// The directories between the one that was given and the capture: "3/actor_update"; empty: none.
+  std::string capture_group;
+  std::int64_t rank = -1;
+  bool is_one_step = false;  ///< SelectStep() cut it
+  /// The window of that step on the device; it depends on the steps around it, which are gone.
+  TimeNs step_begin = 0, step_end = 0;
+  /// The host times of that step, both included; without one, all times. Some tables keep rows that
+  /// run around the step, or launched its work; who counts rows leaves those out.
+  TimeNs host_begin = std::numeric_limits<TimeNs>::min(),
+         host_end = std::numeric_limits<TimeNs>::max();
+  bool IsOfStep(TimeNs host_time) const { return host_time >= host_begin && host_time <= host_end; }
+  /// Collected at Level0 without host activities: device times only.
+  bool minimal_profiling = false;
+  /// What the tasks of collectives were is not recorded: who waited is unknown, although the device
+  /// tasks have waits.
+  bool lacks_comm_tasks = false;
+  /// The trace has no addresses of allocations: which of them a release ends is not known.
+  bool lacks_addresses = false;
+  /// Thread that runs the backward pass; -1 when the capture does not show it.
+  std::int64_t backward_tid = -1;
+  /// Number of the device; -1 when the capture does not show it. See `chips`.
+  std::int64_t device_id = -1;
+  /// When the profiler began and stopped recording; -1 when the capture does not say.
+  TimeNs session_start = -1, session_end = -1;
+
+  StringPool strings;
+  Issues issues;
+
+  std::vector<StringId> counter_names;  ///< "aic_total_time", "aic_mac_ratio"; of the kernels
   JobInfo job;
 };
 

@@ -7,11 +7,17 @@
 
 namespace mpa {
 
-/// Keeps what belongs to the step `id` and drops the rest, in every table with times (statistics of
-/// the whole run stay).
+/// What tells which work is of which step; without a part of it, steps would differ from one
+/// analysis to the next.
+inline constexpr Tables kStepTables =
+    Tables::kSteps | Tables::kLaunches | Tables::kKernels | Tables::kCommunications;
+
+/// Keeps what belongs to the step `id` and drops the rest, in every table; kRankTables
+/// (rank_tables.h) has the rule of each.
 ///
-/// Host operators, memory samples and allocations belong to the step whose span holds their start,
-/// Python calls as well when they hold the start of the step.
+/// What runs on the host belongs to the step whose span holds its start. Tables that explain other
+/// rows keep more: what runs when the step begins, calls that launched its work. Who counts their
+/// rows asks RankTrace::IsOfStep().
 /// Device work belongs to the step that launched it; where no launch is known, to the step at whose
 /// device time it starts. The device time of a step begins where the device has finished what the
 /// step before had queued (at the latest with the first work that the step itself launched) and
@@ -20,11 +26,12 @@ namespace mpa {
 ///
 /// `host_offset`: how far the host's clock is ahead of the device's, for the window of the step.
 ///
-/// Throws Error (kInput) that lists the steps of the capture when the step does not exist.
+/// Needs kStepTables. Throws Error (kInput) that lists the steps of the capture when the step does
+/// not exist.
 void SelectStep(RankTrace& trace, std::int32_t id, TimeNs host_offset = 0);
 
 /// Drops steps at the end of the capture that launched no device work: the profiler was stopped
-/// there. Keeps all steps where no device work was read at all. Needs what StepBounds needs.
+/// there. Keeps all steps where no device work was read at all. Needs kStepTables.
 void DropEmptySteps(RankTrace& trace);
 
 }  // namespace mpa

@@ -104,14 +104,15 @@ class AnalyzerRowsMaker {
   void AddCollected() {
     const GarbageCollections& rows = trace_.garbage_collections;
     for (std::size_t i = 0; i < rows.Size(); ++i) {
-      if (rows.dur[i] >= kMinCollection) rows_.collected.push_back({rows.start[i], rows.dur[i]});
+      if (rows.dur[i] >= kMinCollection && trace_.IsOfStep(rows.start[i]))
+        rows_.collected.push_back({rows.start[i], rows.dur[i]});
     }
   }
 
   void AddCompiles() {
     const HostCalls& calls = trace_.host_calls;
     for (std::size_t i = 0; i < calls.Size(); ++i) {
-      if (!IsOpCompileAndExecute(View(calls.name[i]))) continue;
+      if (!trace_.IsOfStep(calls.start[i]) || !IsOpCompileAndExecute(View(calls.name[i]))) continue;
       ++rows_.compiles;
       rows_.compile_time += calls.dur[i];
     }

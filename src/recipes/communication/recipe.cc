@@ -25,7 +25,8 @@ Part MapCommunication(const RankTrace& trace, const RecipeArguments&) {
             .job = trace.job,
             .capture = trace.capture_path,
             .groups = {},
-            .of_torch = false};
+            .of_torch = false,
+            .of_one_step = trace.is_one_step};
   part.of_torch = trace.device == DeviceKind::kGpu || trace.source == "torch.profiler";
   if (part.of_torch) {
     for (const StringId group : trace.comm_groups.name)
@@ -60,12 +61,16 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted
   report.notes.insert(report.notes.end(), links.notes.begin(), links.notes.end());
   if ((subjects.times && ops.ops.empty()) ||
       (subjects.matrix && !subjects.times && links.links.empty())) {
-    const bool of_torch =
-        std::ranges::any_of(ranks, [](const OfRank<Part>& rank) { return rank.part.of_torch; });
+    const auto any = [&](bool Part::*what) {
+      return std::ranges::any_of(ranks, [&](const OfRank<Part>& rank) { return rank.part.*what; });
+    };
     report.notes.emplace_back(
-        of_torch
+        any(&Part::of_torch)
             ? "traces of torch.profiler hold no sums of communication; the recipes slow_rank and "
               "slow_link read its single operations"
+        : any(&Part::of_one_step)
+            ? "no times and links of communication were recorded of this step; see the whole run "
+              "without --step_id"
             : "no times and links of communication were recorded; collect with "
               "profiler_level=Level1, and keep communication.json and communication_matrix.json, "
               "or analysis.db");

@@ -27,6 +27,7 @@ struct Part {
   /// Hashes of the groups that collectives of a trace of torch.profiler name; it has no sums.
   std::vector<std::string> groups;
   bool of_torch = false;
+  bool of_one_step = false;  ///< the rest of the run was left out
 };
 
 }  // namespace communication

@@ -65,7 +65,9 @@ bool HasMixedCores(const RankTrace& trace) {
 SummaryFile ApiStatistic(const RankTrace& trace) {
   const HostCalls& calls = trace.host_calls;
   std::unordered_map<StringId, po::CallSum> of_text;
-  for (std::size_t i = 0; i < calls.Size(); ++i) of_text[calls.name[i]].Add(calls.dur[i]);
+  for (std::size_t i = 0; i < calls.Size(); ++i) {
+    if (trace.IsOfStep(calls.start[i])) of_text[calls.name[i]].Add(calls.dur[i]);
+  }
   po::CallSums sums;
   for (const auto& [text, sum] : of_text) {
     const auto [level, name] = po::LevelAndName(trace.strings.View(text));

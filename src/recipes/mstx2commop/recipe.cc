@@ -14,7 +14,6 @@
 #include "messages.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
-#include "mpa/model/step_bounds.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
@@ -83,11 +82,10 @@ MadeOps MapMstx2Commop(const RankTrace& trace, const RecipeArguments&) {
   MadeOps part;
   part.has_records = !trace.communications.Empty();
   if (part.has_records) return part;
-  const HostSteps steps(trace.steps);
   const MstxEvents& events = trace.mstx;
   StreamTasks tasks(trace);
   for (const std::size_t row : events.RowsByStart()) {
-    if (trace.is_one_step && !steps.OfHostTime(events.start[row])) continue;
+    if (!trace.IsOfStep(events.start[row])) continue;
     bool broken = false;
     auto marked = commop::ParseMarkedOperator(trace.strings.View(events.message[row]), broken);
     if (broken) ++part.broken;

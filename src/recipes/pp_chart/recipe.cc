@@ -34,8 +34,8 @@ PipelinePart MapPpChart(const RankTrace& trace, const RecipeArguments&) {
   for (std::size_t i = 0; i < events.Size(); ++i) {
     const std::string message = ToLower(trace.strings.View(events.message[i]));
     if (!ContainsAny(message, {"forward", "backward", "weightgradstore_pop"})) continue;
+    if (!trace.IsOfStep(events.start[i])) continue;
     const auto step = steps.OfHostTime(events.start[i]);
-    if (!step && trace.is_one_step) continue;
     if (events.device_start[i] < 0) {
       ++part.without_device;
       continue;

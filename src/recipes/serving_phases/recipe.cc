@@ -28,6 +28,7 @@ namespace {
 
 struct RankServing {
   std::vector<ServingAccount> steps;
+  std::int64_t first = 0;  // number of the first
 };
 using Ranks = std::vector<OfRank<RankServing>>;
 
@@ -223,7 +224,7 @@ void AddSheets(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report
   for (const auto& [id, part] : ranks) {
     const std::size_t rank = BeginRank(id, report);
     for (std::size_t i = 0; i < part.steps.size(); ++i) {
-      steps.Add({id, static_cast<std::int64_t>(i), &part.steps[i]}, rank);
+      steps.Add({id, part.first + static_cast<std::int64_t>(i), &part.steps[i]}, rank);
     }
   }
   report.sheets.push_back(std::move(phases.sheet));
@@ -326,7 +327,12 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
 }
 
 RankServing MapServingPhases(const RankTrace& trace, const RecipeArguments&) {
-  return {AccountServing(trace)};
+  RankServing part{AccountServing(trace)};
+  // A step that was cut out keeps its number.
+  const std::vector<ServingStep> serving = FindServingSteps(trace);
+  if (trace.is_one_step && serving.size() == 1 && serving[0].start == trace.steps.start[0])
+    part.first = trace.steps.id[0];
+  return part;
 }
 
 void ReduceServingPhases(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,

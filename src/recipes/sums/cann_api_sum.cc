@@ -23,7 +23,8 @@ Part MapCannApiSum(const RankTrace& trace, const RecipeArguments&) {
   const HostCalls& calls = trace.host_calls;
   return {{GroupBy(
       calls.dur, [&](std::size_t i) { return calls.name[i]; },
-      [&](StringId name) { return std::vector{WithoutLevel(trace.strings.View(name))}; })}};
+      [&](StringId name) { return std::vector{WithoutLevel(trace.strings.View(name))}; },
+      [&](std::size_t i) { return trace.IsOfStep(calls.start[i]); })}};
 }
 
 // The standard deviation of all values, as the reference gives it for one rank (n) and for several

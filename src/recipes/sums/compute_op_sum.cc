@@ -45,7 +45,7 @@ Part MapComputeOpSum(const RankTrace& trace, const RecipeArguments& arguments) {
         return std::array{kernels.op_type[i], kernels.core[i]};
       },
       texts));
-  if (kernels.Empty() && !trace.is_one_step) {
+  if (kernels.Empty()) {
     part.by.front() = RecordedSums(trace.kernel_statistics, texts);
   }
   part.by.emplace_back();

@@ -42,8 +42,8 @@ class SpanFinder {
 
   // Only what begins in the chosen step counts; ranges around it are there for the names.
   void Add(MarkedSpan span) {
+    if (!trace_.IsOfStep(span.start)) return;
     const auto step = steps_.OfHostTime(span.start);
-    if (!step && trace_.is_one_step) return;
     if (step) span.step = steps_.Id(*step);
     if (!step && steps_.Count() > 0) ++part_.outside;
     part_.spans.push_back(span);

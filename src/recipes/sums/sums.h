@@ -46,17 +46,24 @@ using Durations = std::map<Key, std::vector<TimeNs>>;
 Groups GroupsOf(Durations durations);
 
 /// Groups `durations`: `id` gives what is cheap to compare of a row, such as ids of texts, and
-/// `texts` the key of such an id. Ids with equal keys make one group.
-template <typename Id, typename Texts>
-Groups GroupBy(const std::vector<TimeNs>& durations, Id id, Texts texts) {
+/// `texts` the key of such an id. Ids with equal keys make one group. Rows without counts(row) are
+/// left out.
+template <typename Id, typename Texts, typename Counts>
+Groups GroupBy(const std::vector<TimeNs>& durations, Id id, Texts texts, Counts counts) {
   std::map<decltype(id(0)), std::vector<TimeNs>> by_id;
-  for (std::size_t i = 0; i < durations.size(); ++i) by_id[id(i)].push_back(durations[i]);
+  for (std::size_t i = 0; i < durations.size(); ++i) {
+    if (counts(i)) by_id[id(i)].push_back(durations[i]);
+  }
   Durations by_key;
   for (auto& [of, values] : by_id) {
     std::vector<TimeNs>& known = by_key[{.step = 0, .texts = texts(of)}];
     known.insert(known.end(), values.begin(), values.end());
   }
   return GroupsOf(std::move(by_key));
+}
+template <typename Id, typename Texts>
+Groups GroupBy(const std::vector<TimeNs>& durations, Id id, Texts texts) {
+  return GroupBy(durations, id, texts, [](std::size_t) { return true; });
 }
 
 /// A group in a sheet.

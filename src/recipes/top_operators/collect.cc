@@ -213,7 +213,7 @@ class Collector {
   void AddLane(Kind kind, PieceTable table, const std::vector<TimeNs>& start,
                const std::vector<TimeNs>& dur, OpOfRow op_of) {
     for (std::size_t i = 0; i < start.size(); ++i) {
-      if (dur[i] <= over_) continue;
+      if (dur[i] <= over_ || !trace_.IsOfStep(start[i])) continue;
       events_.push_back({kind, table, static_cast<std::int32_t>(i), op_of(i), start[i], dur[i]});
     }
   }

@@ -202,13 +202,6 @@ TEST_F(KernelCompareTest, TakesTheProfilersSumsWhereThereAreNoKernels) {
                   "instead"});
 }
 
-TEST_F(KernelCompareTest, DoesNotTakeSumsOfTheWholeRunForAStep) {
-  Statistic(base_, "Add", "AI_VECTOR_CORE", 4, 6000, 1000, 3000);
-  Statistic(comparison_, "Add", "AI_VECTOR_CORE", 4, 6000, 1000, 3000);
-  options_.one_step = true;
-  EXPECT_EQ(NotesWithoutSheet(/*kernel_types=*/true).size(), 2u);
-}
-
 TEST_F(KernelCompareTest, ShowsTheTypesOfOneSideBesideZeros) {
   base_.trace.device = DeviceKind::kGpu;
   Kernel(comparison_, "Add", "4", 1000, "AI_VECTOR_CORE");
