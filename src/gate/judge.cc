@@ -152,6 +152,10 @@ class Judging {
     } else if (judged.verdict == GateVerdict::kInconclusive && !HasSamples(base_, metric) &&
                (metric.kind == MetricKind::kFree || metric.kind == MetricKind::kCopies)) {
       judged.reason += "; older baselines count copies as free time: save it anew";
+    } else if (judged.verdict == GateVerdict::kInconclusive && !HasSamples(base_, metric) &&
+               !base_.front().samples.empty() &&
+               (metric.kind == MetricKind::kE2e || metric.kind == MetricKind::kPeakMemory)) {
+      judged.reason += "; baselines of older versions measured it otherwise: save it anew";
     } else if (judged.verdict == GateVerdict::kInconclusive &&
                metric.kind == MetricKind::kStepTime && NoSteps()) {
       judged.reason = "the captures have no step markers; profile with step(), or judge e2e";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the events of a rank to the samples of its steps.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cassert>
@@ -82,7 +83,8 @@ class Summariser {
       summary_.samples[{MetricKind::kE2e, ""}] = {overall_.e2e};
       AddPartsOfCapture();
     }
-    if (!trace_.memory_samples.Empty()) {
+    if (overall_.peak_memory_bytes >= 0) {
+      summary_.allocators = fmt::format("{}", fmt::join(overall_.allocators, ", "));
       summary_.samples[{MetricKind::kPeakMemory, ""}] = {overall_.peak_memory_bytes};
     }
   }
