@@ -96,6 +96,7 @@ void TakeOutMeasuredOtherwise(RunSummary& run) {
   run.samples.erase({MetricKind::kE2e, ""});
   if (run.steps.empty()) run.samples.erase({MetricKind::kFree, ""});
   run.breakdown.capture.clear();
+  run.is_older = true;
 }
 
 // Baselines of versions before keep those that sides have to agree in, as facts.

@@ -21,10 +21,11 @@ void Include(const Interval& more, Interval& span) {
 }
 
 // The profiler's overlap analysis leaves out the same. Text captures name the profiler's switches
-// so, databases give them that type.
+// so, databases give them that type. What has no type there is the time of a mark on a stream.
 bool BoundsSpan(const RankTrace& trace, std::size_t task) {
   const DeviceTasks& tasks = trace.device_tasks;
-  return BoundsDeviceSpan(trace.strings.View(tasks.type[task])) &&
+  const std::string_view type = trace.strings.View(tasks.type[task]);
+  return !type.empty() && BoundsDeviceSpan(type) &&
          !IsOneOf(trace.strings.View(tasks.name[task]), {"PROFILING_ENABLE", "PROFILING_DISABLE"});
 }
 
@@ -108,21 +109,21 @@ Interval DeviceSpan(const RankTrace& trace) {
 }
 
 Activities ActivitiesOf(const RankTrace& trace) {
-  // What is left of a capture may be the analysis alone, without kernels or without collectives.
-  // That of one step is cut at its bounds, where work of another step may reach over.
-  const bool cut = trace.is_one_step && !trace.kernels.Empty();
   Activities activities;
   activities.span = kNoSpan;
-  if (!cut) activities = FromOverlapAnalysis(trace);
-  if (!trace.kernels.Empty()) activities.computing = KernelTime(trace);
+  // What is left of a capture may be the analysis alone, without kernels or without collectives.
+  // That of one step is cut at its bounds, where work of another step may reach over.
+  const bool has_kernels = !trace.kernels.Empty();
+  if (!has_kernels || !trace.is_one_step) activities = FromOverlapAnalysis(trace);
+  if (has_kernels) {
+    activities.span = kNoSpan;
+    activities.computing = KernelTime(trace);
+  }
   if (!trace.communications.Empty()) activities.communication = CollectiveTime(trace);
   activities.exposed = Difference(activities.communication, activities.computing);
-  const Interval work = DeviceSpan(trace);
-  if (work.end > work.begin) {
-    activities.span = work;
-    for (const Intervals* busy : {&activities.computing, &activities.communication}) {
-      if (!busy->empty()) Include({busy->front().begin, busy->back().end}, activities.span);
-    }
+  Include(DeviceSpan(trace), activities.span);
+  for (const Intervals* busy : {&activities.computing, &activities.communication}) {
+    if (!busy->empty()) Include({busy->front().begin, busy->back().end}, activities.span);
   }
   AddLccl(trace, activities);
   return activities;

@@ -72,6 +72,7 @@ struct RunSummary {
   ShapeCounts shapes;
   Facts facts;
   RecordedSettings settings;  ///< of all ranks, without those that differ by nature
+  bool is_older = false;  ///< of a baseline that measured some metrics otherwise: they are not here
 
   friend bool operator==(const RunSummary&, const RunSummary&) = default;
 };
