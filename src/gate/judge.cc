@@ -197,7 +197,7 @@ class Judging {
     const std::string first = of(base_.front());
     for (const std::vector<RunSummary>* runs : {&base_, &comparison_}) {
       for (const RunSummary& run : *runs) {
-        if (of(run) == first) continue;
+        if (first.empty() || of(run).empty() || of(run) == first) continue;
         judged.verdict = GateVerdict::kInconclusive;
         judged.reason = fmt::format("the captures have records of different allocators ({} / {})",
                                     first, of(run));

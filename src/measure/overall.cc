@@ -215,6 +215,8 @@ OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks, 
 void ShareAllocators(const RankTrace& base, const RankTrace& comparison, OverallMetrics& of_base,
                      OverallMetrics& of_comparison) {
   const std::set<std::string>&all = of_base.allocators, &others = of_comparison.allocators;
+  // Those of frameworks for other devices have other names.
+  if (of_base.device != of_comparison.device) return;
   if (all.empty() || others.empty() || all == others) return;
   std::set<std::string> shared;
   std::ranges::set_intersection(all, others, std::inserter(shared, shared.end()));

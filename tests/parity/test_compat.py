@@ -87,8 +87,10 @@ def problems_of_times(case, recorded, found, golden, screen):
     """The end-to-end time, its free part and the use of memory of NPUs are those of the Python tool, to the cell."""
     if "gpu" in case.name or "OverallMetrics" not in recorded:
         return  # gpu-intervals
+    if "text" in case.name and "--base_step" in case.words:
+        return  # steps
     for label in ("E2E Time", "Free Time"):
-        ours, theirs = ([row[1:] for row in rows["OverallMetrics"] if row[0] == label] for rows in (found, recorded))
+        ours, theirs = ([row[1:] for row in rows["OverallMetrics"] if row[:1] == [label]] for rows in (found, recorded))
         if len(ours) != 1 or not all(map(reference.is_close, theirs[0], ours[0], [label] * len(ours[0]))):
             yield f"{label}: {ours} instead of {theirs}"
     if screen:

@@ -127,7 +127,7 @@ struct OverallMetrics {
 OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks = {},
                               bool compat = false);
 
-/// Where both captures recorded memory, but not of the same allocators: the peaks become those of
+/// Where two captures of one kind of device recorded memory, but not of the same allocators: the peaks become those of
 /// the allocators that both have, and unknown where there are none.
 void ShareAllocators(const RankTrace& base, const RankTrace& comparison, OverallMetrics& of_base,
                      OverallMetrics& of_comparison);

@@ -147,12 +147,12 @@ class Metrics:
 
 def most_reserved(samples):
     """What all allocators held at once: of each the last number counts. Sums of some ("PTA+GE") and what the
-    process took ("APP") are no allocators."""
-    most, last = 0, {}
+    process took ("APP") are no allocators. None: nothing was recorded."""
+    most, last = None, {}
     for _, component, size in sorted(samples, key=lambda sample: sample[0]):
         if component != "APP" and "+" not in component:
             last[component] = size
-            most = max(most, sum(last.values()))
+            most = max(most or 0, sum(last.values()))
     return most
 
 

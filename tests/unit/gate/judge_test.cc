@@ -631,7 +631,7 @@ TEST(GateBaseline, WhatOlderOnesMeasuredOtherwiseIsNotCompared) {
   document["schema_version"] = 2;
   const Baseline old = BaselineFromJson(document);
   EXPECT_TRUE(old.runs[0].breakdown.capture.empty());
-  for (const std::string rule : {"peak_memory>+3%", "e2e>+3%"}) {
+  for (const char* const rule : {"peak_memory>+3%", "e2e>+3%"}) {
     const GateReport report = Judge(Settings({rule}), old.runs, {run}, {});
     EXPECT_EQ(report.verdict, GateVerdict::kInconclusive);
     EXPECT_HAS_TEXT(report.metrics[0].reason, "older versions measured it otherwise");
