@@ -177,8 +177,11 @@ class Summariser {
       std::string shape = ShapeOf(trace_, i);
       if (!shape.empty()) ++summary_.shapes[std::move(shape)];
     }
+    // The profiler's own analysis knows of what the list lacks.
+    const std::vector<TimeNs> computing =
+        LengthInWindows(AnalysedActivitiesOf(trace_).computing, windows_);
     for (std::size_t i = 0; i < summary_.steps.size(); ++i) {
-      if (!listed[i] && computing_[i] > 0) {
+      if (!listed[i] && computing[i] > 0) {
         summary_.steps_without_kernels.push_back(summary_.steps[i]);
       }
     }

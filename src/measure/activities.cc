@@ -21,12 +21,15 @@ void Include(const Interval& more, Interval& span) {
 }
 
 // The profiler's overlap analysis leaves out the same. Text captures name the profiler's switches
-// so, databases give them that type. What has no type there is the time of a mark on a stream.
+// so, databases give them that type. What has a name but no type there is the time
+// of a mark on a stream.
 bool BoundsSpan(const RankTrace& trace, std::size_t task) {
   const DeviceTasks& tasks = trace.device_tasks;
   const std::string_view type = trace.strings.View(tasks.type[task]);
-  return !type.empty() && BoundsDeviceSpan(type) &&
-         !IsOneOf(trace.strings.View(tasks.name[task]), {"PROFILING_ENABLE", "PROFILING_DISABLE"});
+  const std::string_view name = trace.strings.View(tasks.name[task]);
+  const bool is_mark = type.empty() && !name.empty();
+  return !is_mark && BoundsDeviceSpan(type) &&
+         !IsOneOf(name, {"PROFILING_ENABLE", "PROFILING_DISABLE"});
 }
 
 bool IsLccl(const RankTrace& trace, std::size_t communication) {

@@ -91,7 +91,7 @@ class Metrics:
         self.uncovered = intervals.minus(
             intervals.of(work for work in collectives if work not in lccl), intervals.of(computing))
         spanning = [*([] if device.kernels else analysed), *device.kernels, *device.collectives,
-                    *(task for task in device.tasks if task.type and not {task.name, task.type} & set(NOT_WORK))]
+                    *(task for task in device.tasks if (task.type or not task.name) and not {task.name, task.type} & set(NOT_WORK))]
         self.begin = min((work.start for work in spanning), default=0)
         self.end = max((work.end for work in spanning), default=0)
         self.e2e = self.end - self.begin

@@ -187,10 +187,11 @@ TEST(Overall, TellsNoCategoriesWhereHalfOfTheKernelsDoNotSayTheirCore) {
 
 TEST(Overall, CallsComputingThatNoCategoryHoldsOther) {
   RankBuilder rank;
-  rank.Overlap(Activity::kComputing, 0, 100);
-  rank.trace.kernels.dur.at(rank.Kernel("k", "MatMul", "AI_CORE")) = 60;
-  rank.trace.kernels.dur.at(rank.Kernel("k", "x", "AI_CORE")) = 0;
-  rank.trace.kernels.dur.at(rank.Kernel("k", "x", "")) = 7;
+  rank.Kernel("k", "MatMul", "AI_CORE");
+  rank.Kernel("k", "x", "AI_CORE");
+  rank.Kernel("k", "x", "");
+  rank.trace.kernels.start = {0, 60, 60};
+  rank.trace.kernels.dur = {60, 0, 40};
   EXPECT_EQ(ComputeOverall(rank.trace).Other(), 40);
   rank.trace.kernels.dur[0] = 160;
   EXPECT_EQ(ComputeOverall(rank.trace).Other(), 0);  // never negative
