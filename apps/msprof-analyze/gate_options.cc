@@ -45,7 +45,7 @@ HelpPage::List MetricsOfGates() {
   return {"Limits of a gate (--fail_on)",
           {{"step_time>+3%", "a step; the default"},
            {"comm_exposed>+5%&+200us", "both limits have to be exceeded"},
-           {"peak_memory>+256MB", "the most that an allocator reserved"},
+           {"peak_memory>+256MB", "the most that the allocators reserved"},
            {"op:MatMul*>+10%", "with a pattern: op:, kernel:, module:, api:"},
            {"other metrics",
             "e2e, computing, comm_total, lccl, copies, free; of a server "

@@ -253,26 +253,6 @@ class ServingChanges {
   std::map<PhaseAndSize, BothSides> phases_;
 };
 
-void NoteLeftOut(const CompareInput& input, const OverallMetrics& base,
-                 const OverallMetrics& comparison, Report& report) {
-  constexpr TimeNs kShown = 500;  // less is 0.000 ms
-  std::string times;
-  for (const Side side : {Side::kBase, Side::kComparison}) {
-    const OverallMetrics& metrics = side == Side::kBase ? base : comparison;
-    const TimeNs left_out = metrics.left_out_before + metrics.left_out_behind;
-    const bool is_told =  // compared with itself
-        side == Side::kComparison && input.Path(side) == input.Path(Side::kBase);
-    if (left_out < kShown || is_told) continue;
-    times += fmt::format("{}{} ms of {}", times.empty() ? "" : ", ", Fixed(InMs(left_out), 3),
-                         input.Path(side));
-  }
-  if (times.empty()) return;
-  report.notes.push_back(
-      fmt::format("OverallMetrics: E2E Time and Free Time lack {}, because the overlap analysis of "
-                  "an older exporter does not begin and end with the work of the device",
-                  times));
-}
-
 void CompareOverall(const CompareInput& input, Report& report) {
   const KernelMasks& masks = input.options().masks;
   for (const Side side : {Side::kBase, Side::kComparison}) {
@@ -280,8 +260,11 @@ void CompareOverall(const CompareInput& input, Report& report) {
   }
   std::array<OverallMetrics, 2> sides;
   ParallelFor(sides.size(), [&](std::size_t i) {
-    sides[i] = ComputeOverall(input.Trace(kSidesInOrder[i]), masks);
+    sides[i] = ComputeOverall(input.Trace(kSidesInOrder[i]), masks, input.options().compat);
   });
+  if (!input.options().compat) {
+    ShareAllocators(input.Trace(Side::kBase), input.Trace(Side::kComparison), sides[0], sides[1]);
+  }
   const OverallMetrics &base = sides[0], &comparison = sides[1];
   const CompareOptions& options = input.options();
   if (!options.compat && (base.e2e == 0 || comparison.e2e == 0)) {
@@ -315,7 +298,6 @@ void CompareOverall(const CompareInput& input, Report& report) {
           input.Path(side), input.Trace(side).comm_groups.Size()));
     }
   }
-  NoteLeftOut(input, base, comparison, report);
   if (complete) report.sheets.push_back(OverallSheet(input, base, comparison));
   if (!serving.Empty()) report.sheets.push_back(serving.MakeSheet());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The overall comparison as a table that fits the screen.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -98,6 +99,24 @@ ScreenTable OverallWithoutWork(const CompareInput& input, const OverallMetrics& 
 
 namespace {
 
+// What the allocators reserved, and what the process took. They need not be recorded on both sides.
+void AddMemoryRows(const OverallMetrics& base, const OverallMetrics& comparison, ScreenRows& rows) {
+  const auto add = [&](std::string_view name, std::int64_t OverallMetrics::*bytes) {
+    const std::int64_t most = std::max(base.*bytes, comparison.*bytes);
+    if (most <= 0) return;
+    const AmountScale sizes(Quantity::kBytes, most);
+    const auto value = [&](const OverallMetrics& side) {
+      return OverallValue{.time = side.*bytes, .known = side.*bytes > 0};
+    };
+    rows.Add(sizes, fmt::format("{} ({})", name, sizes.unit()), 0, value(base), value(comparison));
+  };
+  add(base.only_shared_allocators
+          ? fmt::format("Peak memory, {} only", fmt::join(base.allocators, ", "))
+          : "Peak memory reserved",
+      &OverallMetrics::peak_memory_bytes);
+  add("Peak memory of process", &OverallMetrics::process_memory_bytes);
+}
+
 // The table sums up what the lines below it show of the median step.
 std::string WindowText(const OverallMetrics& base, const OverallMetrics& comparison) {
   if (std::max(base.steps, comparison.steps) <= 1) return "";
@@ -124,18 +143,7 @@ ScreenTable OverallScreen(const CompareInput& input, const OverallMetrics& base,
         row.base.known && row.comparison.known && row.base.time == 0 && row.comparison.time == 0;
     if (!row.name.empty() && !zero) rows.Add(times, row.name, row.level, row.base, row.comparison);
   }
-  const std::int64_t most_memory = std::max(base.peak_memory_bytes, comparison.peak_memory_bytes);
-  if (most_memory > 0) {
-    const AmountScale sizes(Quantity::kBytes, most_memory);
-    const auto value = [](const OverallMetrics& side) {
-      OverallValue bytes;
-      bytes.time = side.peak_memory_bytes;
-      bytes.known = side.peak_memory_bytes > 0;
-      return bytes;
-    };
-    rows.Add(sizes, fmt::format("Peak memory ({})", sizes.unit()), 0, value(base),
-             value(comparison));
-  }
+  AddMemoryRows(base, comparison, rows);
   SetHeaders(fmt::format("Time ({}){}", times.unit(), WindowText(base, comparison)), table);
   table.rows = rows.Take("OverallMetrics");
   return table;

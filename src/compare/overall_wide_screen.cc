@@ -2,6 +2,8 @@
 // The overall comparison as the table of the tool we follow: a row for each side.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "overall.h"
 
 namespace mpa {
@@ -126,8 +128,10 @@ ScreenTable OverallWideScreen(const OverallMetrics& base, const OverallMetrics& 
   }
   columns.Add("Computing Time", [](const OverallMetrics& side) { return Time(side.computing); });
   columns.AddIfAny(
-      "Mem Usage", [](const OverallMetrics& side) { return side.peak_memory_bytes; },
-      [](const OverallMetrics& side) {
+      "Mem Usage",
+      [](const OverallMetrics& side) { return std::max<std::int64_t>(side.peak_memory_bytes, 0); },
+      [&](const OverallMetrics& side) {
+        if (side.peak_memory_bytes < 0) return std::string(compat ? "0.00G" : "N/A");
         return Fixed(static_cast<double>(side.peak_memory_bytes) / (1 << 30), 2) + 'G';
       });
   columns.Add("Uncovered Communication Time(Wait Time)", [&](const OverallMetrics& side) {

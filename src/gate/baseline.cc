@@ -20,8 +20,9 @@ namespace {
 
 using nlohmann::json;
 
-// Up to version 1 free time had the copies in it.
-constexpr int kBaselineVersion = 2;
+// Up to version 1 free time had the copies in it. Up to version 2 the peak of the memory was that of
+// the process in some forms of captures, and e2e lacked both ends in those of older exporters.
+constexpr int kBaselineVersion = 3;
 // What ranking the runs takes grows with the third power of their number.
 constexpr std::size_t kMaxRuns = 100;
 
@@ -86,6 +87,16 @@ void TakeOutCopies(RunSummary& run) {
     free.key() = kFreeBetweenTasks;
     capture.insert(std::move(free));
   }
+}
+
+// What versions before 3 measured otherwise in some captures; they do not say of which kind theirs
+// is. Without steps the parts of e2e are those metrics.
+void TakeOutMeasuredOtherwise(RunSummary& run) {
+  run.samples.erase({MetricKind::kPeakMemory, ""});
+  run.samples.erase({MetricKind::kE2e, ""});
+  if (run.steps.empty()) run.samples.erase({MetricKind::kFree, ""});
+  run.breakdown.capture.clear();
+  run.is_older = true;
 }
 
 // Baselines of versions before keep those that sides have to agree in, as facts.
@@ -185,8 +196,9 @@ Baseline BaselineFromJson(const json& document) {
     InContext(fmt::format("run {}", baseline.runs.size() + 1),
               [&] { baseline.runs.push_back(RunFromJson(run)); });
   }
-  const bool is_older = AsInteger(document["schema_version"], "schema_version") < 2;
-  if (is_older) std::ranges::for_each(baseline.runs, TakeOutCopies);
+  const std::int64_t version = AsInteger(document["schema_version"], "schema_version");
+  if (version < 2) std::ranges::for_each(baseline.runs, TakeOutCopies);
+  if (version < 3) std::ranges::for_each(baseline.runs, TakeOutMeasuredOtherwise);
   if (baseline.runs.empty()) Fail(ErrorKind::kCorrupt, "runs: the list is empty");
   if (const auto found = document.find("oldest_anchor"); found != document.end()) {
     AsObject(*found, "oldest_anchor");
@@ -197,7 +209,11 @@ Baseline BaselineFromJson(const json& document) {
     for (const auto& [name, value] : medians.items()) {
       anchor.medians[name] = AsAmount(value, name.c_str());
     }
-    if (is_older) anchor.medians.erase("free");
+    if (version < 2) anchor.medians.erase("free");
+    if (version < 3) {
+      anchor.medians.erase("peak_memory");
+      anchor.medians.erase("e2e");
+    }
   }
   return baseline;
 }

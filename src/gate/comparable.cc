@@ -118,6 +118,7 @@ std::vector<GateMismatch> FindMismatches(const std::vector<RunSummary>& base,
   constexpr double kMaxAlike = 0.5;
   const auto check = [&](const RunSummary& run) {
     for (const auto& [field, value] : run.facts) {
+      if (field == kAllocators) continue;
       const auto found = first.facts.find(field);
       if (found != first.facts.end() && Contradict(found->second, value)) {
         add(field, found->second, value);

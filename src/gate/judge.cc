@@ -152,6 +152,12 @@ class Judging {
     } else if (judged.verdict == GateVerdict::kInconclusive && !HasSamples(base_, metric) &&
                (metric.kind == MetricKind::kFree || metric.kind == MetricKind::kCopies)) {
       judged.reason += "; older baselines count copies as free time: save it anew";
+    } else if (judged.verdict == GateVerdict::kInconclusive && base_.front().is_older &&
+               !HasSamples(base_, metric)) {
+      judged.reason += "; baselines of older versions measured it otherwise: save it anew";
+    } else if (metric.kind == MetricKind::kPeakMemory &&
+               judged.verdict != GateVerdict::kInconclusive) {
+      DoubtAllocators(judged);
     } else if (judged.verdict == GateVerdict::kInconclusive &&
                metric.kind == MetricKind::kStepTime && NoSteps()) {
       judged.reason = "the captures have no step markers; profile with step(), or judge e2e";
@@ -184,6 +190,23 @@ class Judging {
   }
 
  private:
+  // Memory of CANN is in some captures alone: that of the others is not less for it.
+  void DoubtAllocators(GateMetric& judged) const {
+    const auto of = [](const RunSummary& run) {
+      const auto found = run.facts.find(kAllocators);
+      return found == run.facts.end() ? "" : found->second;
+    };
+    const std::string first = of(base_.front());
+    for (const std::vector<RunSummary>* runs : {&base_, &comparison_}) {
+      for (const RunSummary& run : *runs) {
+        if (first.empty() || of(run).empty() || of(run) == first) continue;
+        judged.verdict = GateVerdict::kInconclusive;
+        judged.reason = fmt::format("the captures have records of different allocators ({} / {})",
+                                    first, of(run));
+      }
+    }
+  }
+
   bool NoSteps() const { return base_.front().steps.empty() || comparison_.front().steps.empty(); }
 
   Floors FloorsOf(const Rule& rule, const Runs& base, bool from_medians) const {

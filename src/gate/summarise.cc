@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the events of a rank to the samples of its steps.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cassert>
@@ -82,7 +83,8 @@ class Summariser {
       summary_.samples[{MetricKind::kE2e, ""}] = {overall_.e2e};
       AddPartsOfCapture();
     }
-    if (!trace_.memory_samples.Empty()) {
+    if (overall_.peak_memory_bytes >= 0) {
+      summary_.allocators = fmt::format("{}", fmt::join(overall_.allocators, ", "));
       summary_.samples[{MetricKind::kPeakMemory, ""}] = {overall_.peak_memory_bytes};
     }
   }
@@ -175,8 +177,11 @@ class Summariser {
       std::string shape = ShapeOf(trace_, i);
       if (!shape.empty()) ++summary_.shapes[std::move(shape)];
     }
+    // The profiler's own analysis knows of what the list lacks.
+    const std::vector<TimeNs> computing =
+        LengthInWindows(AnalysedActivitiesOf(trace_).computing, windows_);
     for (std::size_t i = 0; i < summary_.steps.size(); ++i) {
-      if (!listed[i] && computing_[i] > 0) {
+      if (!listed[i] && computing[i] > 0) {
         summary_.steps_without_kernels.push_back(summary_.steps[i]);
       }
     }

@@ -15,19 +15,55 @@ namespace {
 constexpr Interval kNoSpan = {std::numeric_limits<TimeNs>::max(),
                               std::numeric_limits<TimeNs>::min()};
 
-void Include(TimeNs begin, TimeNs end, Interval& span) {
-  span.begin = std::min(span.begin, begin);
-  span.end = std::max(span.end, end);
+void Include(const Interval& more, Interval& span) {
+  span.begin = std::min(span.begin, more.begin);
+  span.end = std::max(span.end, more.end);
 }
 
 // The profiler's overlap analysis leaves out the same. Text captures name the profiler's switches
-// so, databases give them that type.
+// so, databases give them that type. What has a name but no type there is the time
+// of a mark on a stream.
 bool BoundsSpan(const RankTrace& trace, std::size_t task) {
   const DeviceTasks& tasks = trace.device_tasks;
-  return BoundsDeviceSpan(trace.strings.View(tasks.type[task])) &&
-         !IsOneOf(trace.strings.View(tasks.name[task]), {"PROFILING_ENABLE", "PROFILING_DISABLE"});
+  const std::string_view type = trace.strings.View(tasks.type[task]);
+  const std::string_view name = trace.strings.View(tasks.name[task]);
+  const bool is_mark = type.empty() && !name.empty();
+  return !is_mark && BoundsDeviceSpan(type) &&
+         !IsOneOf(name, {"PROFILING_ENABLE", "PROFILING_DISABLE"});
 }
 
+bool IsLccl(const RankTrace& trace, std::size_t communication) {
+  return IsLcclKernel(trace.strings.View(trace.communications.name[communication]));
+}
+
+Intervals KernelTime(const RankTrace& trace) {
+  const Kernels& kernels = trace.kernels;
+  std::vector<Interval> rows;
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    if (IsLcclKernel(trace.strings.View(kernels.name[i]))) continue;
+    rows.push_back({kernels.start[i], kernels.start[i] + kernels.dur[i]});
+  }
+  return Union(std::move(rows));
+}
+
+Intervals CollectiveTime(const RankTrace& trace) {
+  const Communications& comms = trace.communications;
+  std::vector<Interval> rows;
+  for (std::size_t i = 0; i < comms.Size(); ++i) {
+    if (!IsLccl(trace, i)) rows.push_back({comms.start[i], comms.start[i] + comms.dur[i]});
+  }
+  return Union(std::move(rows));
+}
+
+void AddLccl(const RankTrace& trace, Activities& activities) {
+  const Communications& comms = trace.communications;
+  for (const std::size_t row : comms.RowsByStart()) {
+    if (!IsLccl(trace, row)) continue;
+    activities.lccl.push_back({comms.start[row], comms.start[row] + comms.dur[row]});
+  }
+}
+
+// All of the analysis, without LCCL kernels. The span of one without rows is empty.
 Activities FromOverlapAnalysis(const RankTrace& trace) {
   const Overlaps& overlaps = trace.overlaps;
   Activities activities;
@@ -35,7 +71,7 @@ Activities FromOverlapAnalysis(const RankTrace& trace) {
   std::vector<Interval> computing, communication, exposed;
   for (std::size_t i = 0; i < overlaps.Size(); ++i) {
     const Interval interval{overlaps.start[i], overlaps.start[i] + overlaps.dur[i]};
-    Include(interval.begin, interval.end, activities.span);
+    Include(interval, activities.span);
     switch (overlaps.activity[i]) {
       case Activity::kComputing:
         computing.push_back(interval);
@@ -53,35 +89,6 @@ Activities FromOverlapAnalysis(const RankTrace& trace) {
   activities.computing = Union(std::move(computing));
   activities.exposed = Difference(Union(std::move(exposed)), activities.computing);
   activities.communication = Union(Union(std::move(communication)), activities.exposed);
-  if (trace.is_one_step) {  // the free time around the work is not in the analysis of a step
-    const Interval all = DeviceSpan(trace);
-    Include(all.begin, all.end, activities.span);
-  }
-  return activities;
-}
-
-bool IsLccl(const RankTrace& trace, std::size_t communication) {
-  return IsLcclKernel(trace.strings.View(trace.communications.name[communication]));
-}
-
-Activities FromWork(const RankTrace& trace) {
-  const Kernels& kernels = trace.kernels;
-  std::vector<Interval> computing;
-  for (std::size_t i = 0; i < kernels.Size(); ++i) {
-    if (IsLcclKernel(trace.strings.View(kernels.name[i]))) continue;
-    computing.push_back({kernels.start[i], kernels.start[i] + kernels.dur[i]});
-  }
-  const Communications& comms = trace.communications;
-  std::vector<Interval> communication;
-  for (std::size_t i = 0; i < comms.Size(); ++i) {
-    if (IsLccl(trace, i)) continue;
-    communication.push_back({comms.start[i], comms.start[i] + comms.dur[i]});
-  }
-  Activities activities;
-  activities.span = DeviceSpan(trace);
-  activities.computing = Union(std::move(computing));
-  activities.communication = Union(std::move(communication));
-  activities.exposed = Difference(activities.communication, activities.computing);
   return activities;
 }
 
@@ -91,7 +98,7 @@ Interval DeviceSpan(const RankTrace& trace) {
   Interval span = kNoSpan;
   const auto include_all = [&](const auto& table) {
     for (std::size_t i = 0; i < table.Size(); ++i) {
-      Include(table.start[i], table.start[i] + table.dur[i], span);
+      Include({table.start[i], table.start[i] + table.dur[i]}, span);
     }
   };
   include_all(trace.kernels);
@@ -99,22 +106,36 @@ Interval DeviceSpan(const RankTrace& trace) {
   const DeviceTasks& tasks = trace.device_tasks;
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
     if (!BoundsSpan(trace, i)) continue;
-    Include(tasks.start[i], tasks.start[i] + tasks.dur[i], span);
+    Include({tasks.start[i], tasks.start[i] + tasks.dur[i]}, span);
   }
   return span;
 }
 
-bool HasOverlapAnalysis(const RankTrace& trace) {
-  return !trace.overlaps.Empty() && (!trace.is_one_step || trace.kernels.Empty());
+Activities ActivitiesOf(const RankTrace& trace) {
+  Activities activities;
+  activities.span = kNoSpan;
+  // What is left of a capture may be the analysis alone, without kernels or without collectives.
+  // That of one step is cut at its bounds, where work of another step may reach over.
+  const bool has_kernels = !trace.kernels.Empty();
+  if (!has_kernels || !trace.is_one_step) activities = FromOverlapAnalysis(trace);
+  if (has_kernels) {
+    activities.span = kNoSpan;
+    activities.computing = KernelTime(trace);
+  }
+  if (!trace.communications.Empty()) activities.communication = CollectiveTime(trace);
+  activities.exposed = Difference(activities.communication, activities.computing);
+  Include(DeviceSpan(trace), activities.span);
+  for (const Intervals* busy : {&activities.computing, &activities.communication}) {
+    if (!busy->empty()) Include({busy->front().begin, busy->back().end}, activities.span);
+  }
+  AddLccl(trace, activities);
+  return activities;
 }
 
-Activities ActivitiesOf(const RankTrace& trace) {
-  Activities activities = HasOverlapAnalysis(trace) ? FromOverlapAnalysis(trace) : FromWork(trace);
-  const Communications& comms = trace.communications;
-  for (const std::size_t row : comms.RowsByStart()) {
-    if (!IsLccl(trace, row)) continue;
-    activities.lccl.push_back({comms.start[row], comms.start[row] + comms.dur[row]});
-  }
+Activities AnalysedActivitiesOf(const RankTrace& trace) {
+  if (trace.overlaps.Empty() || trace.is_one_step) return ActivitiesOf(trace);
+  Activities activities = FromOverlapAnalysis(trace);
+  AddLccl(trace, activities);
   return activities;
 }
 

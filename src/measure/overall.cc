@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The overall picture of a rank: where the time between first and last device work went.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 #include "mpa/measure/collective_phases.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/memory_copies.h"
+#include "mpa/measure/memory_totals.h"
 #include "mpa/measure/overall_metrics.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
@@ -102,14 +104,6 @@ void AddLccl(const RankTrace& trace, OverallMetrics& metrics) {
   }
 }
 
-// Work that the profiler's overlap analysis does not cover.
-void AddLeftOut(const RankTrace& trace, const Interval& analysed, OverallMetrics& metrics) {
-  const Interval all = DeviceSpan(trace);
-  if (all.end <= all.begin) return;
-  metrics.left_out_before = std::max<TimeNs>(0, analysed.begin - all.begin);
-  metrics.left_out_behind = std::max<TimeNs>(0, all.end - analysed.end);
-}
-
 // Streams that run compute kernels. Where kernels come without a stream (text captures at Level0),
 // the types of the tasks tell.
 std::set<std::int64_t> ComputeStreams(const RankTrace& trace) {
@@ -184,19 +178,25 @@ void AddTraffic(const RankTrace& trace, OverallMetrics& metrics) {
   }
 }
 
+void AddMemory(const RankTrace& trace, bool compat, OverallMetrics& metrics) {
+  const MemoryTotals totals(trace);
+  metrics.peak_memory_bytes = compat ? LargestMemorySample(trace) : totals.MostReserved();
+  metrics.allocators = totals.Allocators();
+  metrics.process_memory_bytes = MostOfProcess(trace);
+}
+
 }  // namespace
 
-OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks) {
+OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks, bool compat) {
   OverallMetrics metrics;
   metrics.device = trace.device;
   metrics.minimal_profiling = trace.minimal_profiling;
   const bool gpu = trace.device == DeviceKind::kGpu;
   AddCategories(trace, masks, metrics);
-  const Activities activities = ActivitiesOf(trace);
+  const Activities activities = compat ? AnalysedActivitiesOf(trace) : ActivitiesOf(trace);
   metrics.e2e = activities.Length();
   metrics.computing = Length(activities.computing);
   metrics.exposed_communication = Length(activities.exposed);
-  if (HasOverlapAnalysis(trace) && !trace.is_one_step) AddLeftOut(trace, activities.span, metrics);
   ComputeGroupTimes(trace, activities.exposed, metrics);
   AddLccl(trace, metrics);
   if (gpu) {
@@ -206,12 +206,26 @@ OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks) 
   }
   metrics.free =
       metrics.e2e - metrics.computing - metrics.lccl.time - metrics.exposed_communication;
-  for (const std::int64_t bytes : trace.memory_samples.reserved_bytes) {
-    metrics.peak_memory_bytes = std::max(metrics.peak_memory_bytes, bytes);
-  }
+  AddMemory(trace, compat, metrics);
   AddStep(trace, activities.span, metrics);
   AddTraffic(trace, metrics);
   return metrics;
+}
+
+void ShareAllocators(const RankTrace& base, const RankTrace& comparison, OverallMetrics& of_base,
+                     OverallMetrics& of_comparison) {
+  const std::set<std::string>&all = of_base.allocators, &others = of_comparison.allocators;
+  // Those of frameworks for other devices have other names.
+  if (of_base.device != of_comparison.device) return;
+  if (all.empty() || others.empty() || all == others) return;
+  std::set<std::string> shared;
+  std::ranges::set_intersection(all, others, std::inserter(shared, shared.end()));
+  for (const auto& [trace, metrics] :
+       {std::pair(&base, &of_base), std::pair(&comparison, &of_comparison)}) {
+    metrics->peak_memory_bytes = MemoryTotals(*trace, &shared).MostReserved();
+    metrics->only_shared_allocators = true;
+  }
+  of_base.allocators = of_comparison.allocators = shared;
 }
 
 // Per communication group: how much of its time nothing hides, and how much of that is waiting.

@@ -187,6 +187,7 @@ void Finish(const RunInput& input, const LoadRunsRequest& request, Pending run,
     loaded.partial = loaded.partial || rank.partial;
     if (!rank.summary) continue;
     of_ranks.Add("chip", rank.summary->chip);
+    of_ranks.Add(gate::kAllocators, rank.summary->allocators);
     ranks.push_back(std::move(*rank.summary));
   }
   if (ranks.empty()) Fail(ErrorKind::kInput, "no rank could be read: {}", loaded.notes.back());

@@ -17,6 +17,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/io/sqlite.h"
 #include "mpa/measure/memory_copies.h"
+#include "mpa/measure/memory_totals.h"
 #include "mpa/model/repeated_rows.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/readers/reader.h"
@@ -177,6 +178,23 @@ void ReadMemorySamples(DbInput& input) {
                       "MEMORY_RECORD NOT INDEXED", read);
 }
 
+// Samples of the whole device are of other processes, too.
+void ReadProcessMemory(DbInput& input) {
+  if (!input.database.HasTable("NPU_MEM")) return;
+  const auto read = [&](const io::Row& row) {
+    if (input.trace.strings.View(input.strings.Text(row, 1)) != "app") return;
+    const std::int64_t ddr = row.IntOr(2, 0), hbm = row.IntOr(3, 0);
+    if (!IsSize(ddr) || !IsSize(hbm)) {
+      CountRow(input, "memory sample left out, invalid size", "NPU_MEM");
+      return;
+    }
+    input.trace.memory_samples.Append({.time = TimeOrNone(row, 0),
+                                       .component = input.trace.strings.Intern(kProcessMemory),
+                                       .reserved_bytes = ddr + hbm});
+  };
+  input.database.Scan("timestampNs, type, ddr, hbm", "NPU_MEM NOT INDEXED", read);
+}
+
 void ReadAllocations(DbInput& input) {
   if (!input.database.HasTable("OP_MEMORY")) return;
   const auto read = [&](const io::Row& row) {
@@ -266,6 +284,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kQueuedWork, ReadCopyLaunches);
   read_some(Tables::kCommunications | Tables::kCommTasks, ReadCommunications);
   read(Tables::kMemorySamples, ReadMemorySamples);
+  read(Tables::kMemorySamples, ReadProcessMemory);
   read(Tables::kAllocations, ReadAllocations);
   read(Tables::kSteps, ReadSteps);
   read(Tables::kDeviceTasks, CountUnreadWork);

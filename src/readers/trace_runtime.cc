@@ -50,10 +50,11 @@ std::int64_t FlowAt(const std::vector<std::pair<EventPlace, std::int64_t>>& ends
 
 bool IsNoRun(std::string_view name_or_type) {
   const std::string text = Normalized(name_or_type);
+  if (text == "dsa_sqe") return false;  // random numbers are made there
   return text.ends_with("_sqe") ||
-         IsOneOf(text,
-                 {"notify_wait", "notify_record", "event_wait", "event_record", "place_holder",
-                  "profiling_enable", "profiling_disable", "write_value", "memcpy_async", "sdma"});
+         IsOneOf(text, {"notify_wait", "notify_record", "event_wait", "event_record",
+                        "place_holder", "profiling_enable", "profiling_disable", "write_value",
+                        "memcpy_async", "sdma", "reduce_async_v2"});
 }
 
 RuntimeProcess RuntimeProcessOf(std::string_view process_name) {
@@ -66,10 +67,14 @@ RuntimeProcess RuntimeProcessOf(std::string_view process_name) {
 RuntimeArgs ReadRuntimeArgs(const TraceEvent& event, bool with_runs, EscapedTexts& texts) {
   const bool runs_model = event.name == "Model@ModelExecute";
   RuntimeArgs found;
+  bool has_type = false;
   for (const EventArg& arg : event.args) {
     if (IsKey(arg.key, "connection_id")) found.connection = NumberOr(arg.value, -1);
     if (with_runs && IsKey(arg.key, "model_id")) found.model = NumberOr(arg.value, -1);
-    if (with_runs && IsKey(arg.key, "task_type")) found.waits |= IsNoRun(arg.value);
+    if (with_runs && IsKey(arg.key, "task_type")) {
+      has_type = true;
+      found.waits |= IsNoRun(arg.value);
+    }
     if (IsKey(arg.key, "request_id") && runs_model) found.request = NumberOr(arg.value, -1);
     if (IsKey(arg.key, "item_id")) {
       if (runs_model) {
@@ -79,6 +84,8 @@ RuntimeArgs ReadRuntimeArgs(const TraceEvent& event, bool with_runs, EscapedText
       }
     }
   }
+  // The time of a mark of the program on a stream: no launch and no type.
+  if (with_runs && !has_type && found.connection < 0) found.waits = true;
   return found;
 }
 

@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that every recipe makes the same tables of one job in every format.
+"""Tests that every recipe and command gives the same numbers of one job in every format.
 
     run_twins.py --tool BINARY --testdata DIR [--raw DIR] GROUP [-v]
 
-GROUP is one of the classes below: twins (text and database of one run), parsed (raw captures, and what `parse` makes of
-them as text and as database). support/same_tables.py lists what may differ, with reasons.
+GROUP is one of the classes below: twins (tables of text and database of one run), parsed (tables of raw captures, and of
+what `parse` makes of them as text and as database), twinanswers and parsedanswers (of the same, what compare, its gate and
+advisor say), exporters (text of an older exporter; the numbers of the Python tool). support/same_tables.py lists what may
+differ, with reasons.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
+import contextlib
+import csv
+import itertools
+import json
+import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -23,6 +31,41 @@ from groups import parse_arguments, run_group  # noqa: E402
 from same_tables import Results, differences, recipes_of  # noqa: E402
 
 TOOL = CAPTURES = RAW = None  # set by main()
+
+
+# What a screen may say that another has not: the line that names why, and what of the other lines is then not the same.
+NAMED = {
+    "all": (r"free \(profiler's table\).*", ""),  # its own number: the table of databases leaves out both ends
+    "communication_time": (r"free \(profiler's table\).*", ""),
+    "communication_matrix": (r"free \(profiler's table\).*", ""),
+    "freq_analysis": (r"the clocks of the cores were not measured", ".+"),
+    "slow_link": (r"no collectives can be compared: their sizes are not recorded", ".+"),
+    "top_operators": (r"not recorded: busy units .*", r" (-|\w+ \d+ %)$"),
+}
+
+
+# Lines of what only some formats record.
+UNSHARED = {"top_operators": r".*(hit the L2 cache|l2_victim_rate).*"}  # the profiler's database has no table of it
+
+
+def told(recipe, result):
+    """The lines of a screen, what of them may differ, and whether it names why something is missing."""
+    reason, masked = NAMED.get(recipe, ("$", ""))
+    lines = [line.strip() for line in result.screen if not re.fullmatch(UNSHARED.get(recipe, "$"), line)]
+    names = any(re.fullmatch(reason, line) for line in lines)
+    return [line for line in lines if not re.fullmatch(reason, line)], masked, names
+
+
+def words(lines, masked):
+    text = "\n".join(re.sub(masked, "", line) if masked else line for line in lines)
+    return re.sub(r"\b(database|text|raw) capture", "capture", text).split()
+
+
+def screens_agree(recipe, left, right):
+    (lines, masked, names), (others, _, other_names) = told(recipe, left), told(recipe, right)
+    if not (names or other_names):
+        masked = ""
+    return words(lines, masked) == words(others, masked)
 
 
 class OneJob(unittest.TestCase):
@@ -42,6 +85,8 @@ class OneJob(unittest.TestCase):
             for form, result in others:
                 with self.subTest(recipe=recipe, formats=(first, form)):
                     self.assertEqual([*differences(reference, result)], [])
+                    self.assertTrue(screens_agree(recipe, reference, result),
+                                    "\n".join([*reference.screen, "--", *result.screen]))
             if any(rows for _, rows in reference.tables.values()):
                 with_results.add(recipe)
         return with_results
@@ -53,21 +98,42 @@ class OneJob(unittest.TestCase):
                 "operator_mfu": ["--peak_tflops", "9"], "module_statistic": ["--peak_tflops", "9"]}.get(recipe, [])
 
 
+def twin_job(form, scratch, twins="twin_"):
+    """Two ranks of a run in one of its formats. `twins` begins the names of the captures. "older": text of an exporter whose overlap analysis begins with the first
+    kernel or collective and ends with the last, beside a record of what the process took."""
+    for rank, run in enumerate(("base", "new")):
+        name = f"{twins}{'text' if form == 'older' else form}_{run}_ascend_pt"
+        source = CAPTURES / name
+        if not source.exists():
+            source = build_database(CAPTURES, name, scratch)
+        capture = scratch / twins / form / f"{rank}_ascend_pt"
+        shutil.copytree(source, capture)
+        for info in capture.glob("profiler_info*.json"):
+            info.unlink()
+        (capture / f"profiler_info_{rank}.json").write_text("{}", encoding="utf-8")
+        if form == "older":
+            as_older_exporter(capture / "ASCEND_PROFILER_OUTPUT")
+    return scratch / twins / form
+
+
+def as_older_exporter(output):
+    trace = output / "trace_view.json"
+    events = json.loads(trace.read_text(encoding="utf-8"))
+    (analysis,) = [event["pid"] for event in events
+                   if event["name"] == "process_name" and event["args"]["name"] == "Overlap Analysis"]
+    times = [(float(event["ts"]), float(event["ts"]) + float(event["dur"])) for event in events
+             if event["pid"] == analysis and event["ph"] == "X" and event["name"] != "Free"]
+    first, last = min(begin for begin, _ in times), max(end for _, end in times)
+    trace.write_text(json.dumps([event for event in events if not (
+        event["pid"] == analysis and event["ph"] == "X" and not first <= float(event["ts"]) < last)]), encoding="utf-8")
+    record = output / "memory_record.csv"
+    rows = record.read_text(encoding="utf-8")
+    if "\nAPP," not in rows:
+        record.write_text(rows + "APP,1700000000060000.000\t,,2048.0,,,NPU:0\n", encoding="utf-8")
+
+
 class Twins(OneJob):
     """Two ranks of a run, recorded in both formats at once."""
-
-    def job(self, form):
-        for rank, run in enumerate(("base", "new")):
-            name = f"twin_{form}_{run}_ascend_pt"
-            source = CAPTURES / name
-            if not source.exists():
-                source = build_database(CAPTURES, name, self.scratch)
-            capture = self.scratch / form / f"{rank}_ascend_pt"
-            shutil.copytree(source, capture)
-            for info in capture.glob("profiler_info*.json"):
-                info.unlink()
-            (capture / f"profiler_info_{rank}.json").write_text("{}", encoding="utf-8")
-        return self.scratch / form
 
     # What these need is in one of the two only: summaries of steps and communication, calls of CANN, step numbers.
     NOT_IN_BOTH = {"all", "communication_time", "communication_matrix", "communication_group_map", "communication_time_sum",
@@ -75,23 +141,28 @@ class Twins(OneJob):
 
     def test_every_recipe(self):
         recipes = [recipe for recipe in recipes_of(TOOL) if recipe not in self.NOT_IN_BOTH]
-        with_results = self.assert_agree({form: self.job(form) for form in ("db", "text")}, recipes)
+        with_results = self.assert_agree({form: twin_job(form, self.scratch) for form in ("db", "text", "older")}, recipes)
         self.assertLessEqual({"module_statistic", "operator_mfu", "hccl_sum", "compute_op_sum", "free_analysis",
                               "communication_bottleneck", "computational_op_masking"}, with_results)
+
+
+def parsed_jobs(name, scratch):
+    """{format: directory} of a raw capture."""
+    jobs = {}
+    for form in ("db", "text", "raw"):
+        jobs[form] = scratch / name / form
+        shutil.copytree(RAW / name, jobs[form])
+        if form != "raw":
+            subprocess.run([TOOL, "parse", "-d", jobs[form], "--export_type", form, "-q"], check=True,
+                           stdout=subprocess.DEVNULL)
+    return jobs
 
 
 class Parsed(OneJob):
     """A raw capture and both results of `parse`."""
 
     def jobs(self, name):
-        jobs = {}
-        for form in ("db", "text", "raw"):
-            jobs[form] = self.scratch / name / form
-            shutil.copytree(RAW / name, jobs[form])
-            if form != "raw":
-                subprocess.run([TOOL, "parse", "-d", jobs[form], "--export_type", form, "-q"], check=True,
-                               stdout=subprocess.DEVNULL)
-        return jobs
+        return parsed_jobs(name, self.scratch)
 
     def test_every_recipe(self):
         recipes = [recipe for recipe in recipes_of(TOOL) if recipe != "export_summary"]  # see below
@@ -157,9 +228,147 @@ class Parsed(OneJob):
         self.assertIn("'msprof-analyze parse' writes these files", result.errors)
 
 
+class TwinAnswers(OneJob):
+    """What people see of the formats of one run."""
+
+    def formats(self):
+        """Name and {format: directory} of the jobs. The device of the first begins with a copy."""
+        for name, forms in (("", ("text", "older")), ("twin_", ("db", "text", "older"))):
+            yield name, {form: twin_job(form, self.scratch, name) for form in forms}
+
+    @staticmethod
+    def capture(job):
+        return sorted(job.glob("*_ascend_pt"))[0]
+
+    def run_tool(self, *words):
+        done = subprocess.run([TOOL, *words], check=False, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                              timeout=120)
+        self.assertIn(done.returncode, (0, 4), done.stderr)
+        return done.stdout
+
+    def pairs(self):
+        """Name, and captures of one rank in two formats."""
+        for name, jobs in self.formats():
+            for base, comparison in itertools.combinations(jobs, 2):
+                yield f"{name} {base} {comparison}", self.capture(jobs[base]), self.capture(jobs[comparison])
+
+    def test_comparisons(self):
+        """Each number of the screen that both sides have is the same, and so is each of the sheets."""
+        compared = set()
+        for pair, base, comparison in self.pairs():
+            with self.subTest(pair):
+                screen = self.run_tool("compare", "-d", comparison, "-bp", base, "-o", self.scratch / "out", "-q")
+                for line in screen.splitlines():
+                    row = re.fullmatch(r"( *\S.*?)  +(\S+) +(\S+) +(\S+) +(\S+)", line)
+                    if row and row[5] not in ("%", "N/A"):
+                        self.assertEqual(row[2], row[3], line)
+                        compared.add(row[1].strip())
+                self.assertIn("\nend to end: no change\n", screen)
+        self.assertLessEqual({"Computing", "Exposed communication", "Free between tasks", "End to end"}, compared)
+        self.assertTrue([name for name in compared if name.startswith("Peak memory")])
+
+    METRICS = ("step_time", "e2e", "computing", "comm_exposed", "comm_total", "copies", "free", "lccl", "peak_memory")
+
+    def test_gates(self):
+        decided = set()
+        rules = [*itertools.chain.from_iterable(("--fail_on", f"{metric}>+0.01%") for metric in self.METRICS)]
+        for pair, base, comparison in self.pairs():
+            gate = json.loads(self.run_tool("compare", "-d", comparison, "-bp", base, *rules, "--min_steps", "1", "--json"))
+            for metric in gate["metrics"]:
+                with self.subTest(pair, metric=metric["name"]):
+                    if metric["verdict"] == "inconclusive":
+                        self.assertRegex(metric["reason"], "has no values|records of different allocators")
+                    else:
+                        self.assertEqual((metric["base"], metric["verdict"]), (metric["comparison"], "ok"))
+                        decided.add(metric["name"])
+        self.assertLessEqual({"step_time", "e2e", "computing", "free", "peak_memory"}, decided)
+
+    def test_advisor(self):
+        for name, jobs in self.formats():
+            documents = {form: json.loads(self.run_tool("advisor", "all", "-d", job, "--json")) for form, job in jobs.items()}
+            (first, reference), *others = documents.items()
+            for form, document in others:
+                with self.subTest(job=name, formats=(first, form)):
+                    self.assertEqual(reference["step_ns"], document["step_ns"])
+                    self.assertEqual(reference["accounting"], document["accounting"])
+
+    def test_memory_has_one_name(self):
+        """compare, the gate and memory_timeline say what the allocators reserved."""
+        for name, jobs in self.formats():
+            for form, job in jobs.items():
+                capture = self.capture(job)
+                itself = ("compare", "-d", capture, "-bp", capture)
+                with self.subTest(job=name, format=form):
+                    gate = json.loads(self.run_tool(*itself, "--fail_on", "peak_memory>+1%", "--json"))
+                    peaks = [metric["base"] for metric in gate["metrics"] if metric["name"] == "peak_memory"]
+                    self.assertEqual(peaks, [self.peak(form, jobs)])
+                    screen = self.run_tool(*itself, "-o", self.scratch / "out", "-q")
+                    shown = re.findall(r"^Peak memory reserved \((\w+)\) +(\S+)", screen, re.M)
+                    self.assertEqual(shown, [amount(peaks[0])])
+                    columns, rows = Results(TOOL, "memory_timeline", capture).tables["MemoryRanks"]
+                    self.assertEqual([row[columns.index("mostReservedBytes")] for row in rows], peaks)
+
+    def peak(self, form, jobs):
+        """What all allocators reserved, by the sums that the profiler itself made: of two the rows "PTA+GE"."""
+        if form == "db":
+            (file,) = self.capture(jobs[form]).rglob("ascend_pytorch_profiler*.db")
+            with contextlib.closing(sqlite3.connect(file)) as database:
+                return database.execute("SELECT max(totalReserved) FROM MEMORY_RECORD").fetchone()[0]
+        record = self.capture(jobs["text"]) / "ASCEND_PROFILER_OUTPUT" / "memory_record.csv"
+        with open(record, newline="", encoding="utf-8") as rows:
+            return max(round(float(row["Total Reserved(MB)"]) * 2**20) for row in csv.DictReader(rows)
+                       if row["Component"] != "APP")
+
+
+def amount(size):
+    """Unit and number as screens have them."""
+    unit, digits = next((unit, digits) for unit, digits in (("GB", 9), ("MB", 6), ("kB", 3)) if size >= 10**digits)
+    whole = size / 10**digits
+    return unit, f"{whole:.{3 if whole < 10 else 2 if whole < 100 else 1}f}"
+
+
+class ParsedAnswers(TwinAnswers):
+    """The same of a raw capture and both results of `parse`: of one chip the database lacks the memory of CANN."""
+
+    def formats(self):
+        for name in ("stars", "hwts"):
+            yield name, parsed_jobs(name, self.scratch)
+
+
+class Exporters(OneJob):
+    """What an older exporter leaves out, and what the Python tool makes of it."""
+
+    def words(self):
+        older, text = (TwinAnswers.capture(twin_job(form, self.scratch, "")) for form in ("older", "text"))
+        return "compare", "-d", older, "-bp", text
+
+    def run_tool(self, *more):
+        return subprocess.run([TOOL, *self.words(), *more], check=True, stdin=subprocess.DEVNULL, capture_output=True,
+                              encoding="utf-8", timeout=60)
+
+    def test_process(self):
+        """What the process took is a row of its own, and nothing is said of the exporter."""
+        done = self.run_tool("-o", self.scratch / "out")
+        self.assertRegex(done.stdout, r"\nPeak memory reserved \(GB\) +1\.611 +1\.611 .*\n"
+                                      r"Peak memory of process \(GB\) +2\.147 +2\.147 ")
+        self.assertNotRegex(done.stdout + done.stderr, "exporter|overlap analysis|warning")
+
+    def test_compat(self):
+        """The times of the overlap analysis, and the largest row of memory_record.csv."""
+        document = json.loads(self.run_tool("--enable_profiling_compare", "--compat", "--json").stdout)
+        times = {row["index"]: (row["base_duration_ms"], row["comparison_duration_ms"])
+                 for row in document["sheets"][0]["rows"]}
+        self.assertEqual(times["E2E Time"], (1450, 1400))
+        self.assertEqual(times["Free Time"], (898, 848))
+
+    def test_compat_memory(self):
+        screen = self.run_tool("--compat", "-o", self.scratch / "out", "-q").stdout
+        self.assertEqual(re.findall(r" (\d\.\d\dG) ", screen), ["2.00G", "2.00G"])
+
+
 def main():
     global TOOL, CAPTURES, RAW
-    arguments = parse_arguments(__doc__, OneJob.__subclasses__())
+    arguments = parse_arguments(__doc__, [*OneJob.__subclasses__(), *TwinAnswers.__subclasses__()])
     TOOL, CAPTURES, RAW = arguments.tool, arguments.captures, arguments.raw
     return run_group(arguments)
 

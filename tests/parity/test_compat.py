@@ -70,6 +70,7 @@ def problems_of_compare(case, golden, found, screen):
                     if label not in MORE_ROWS)
         yield from (f"row {label!r}: missing" for label in theirs - ours
                     if label not in FEWER_ROWS)
+    yield from problems_of_times(case, recorded, found, golden, screen)
     if "KernelCompare" in recorded:
         keys = [[row[1:3] for row in rows["KernelCompare"][HEADERS:]] for rows in (found, recorded)]
         if keys[0] != keys[1]:
@@ -80,6 +81,24 @@ def problems_of_compare(case, golden, found, screen):
             yield f"screen: columns {screen[0]}"
         if [row[0] for row in screen[1:]] != [row[0] for row in theirs[1:]]:
             yield "screen: first column"
+
+
+def problems_of_times(case, recorded, found, golden, screen):
+    """The end-to-end time, its free part and the use of memory of NPUs are those of the Python tool, to the cell."""
+    if "gpu" in case.name or "OverallMetrics" not in recorded:
+        return  # gpu-intervals
+    if "text" in case.name and "--base_step" in case.words:
+        return  # steps
+    for label in ("E2E Time", "Free Time"):
+        ours, theirs = ([row[1:] for row in rows["OverallMetrics"] if row[:1] == [label]] for rows in (found, recorded))
+        if len(ours) != 1 or not all(map(reference.is_close, theirs[0], ours[0], [label] * len(ours[0]))):
+            yield f"{label}: {ours} instead of {theirs}"
+    if screen:
+        theirs = golden["screen"]["table"]
+        columns = [number for number, title in enumerate(theirs[0]) if title.startswith(("Mem Usage", "Free", "E2E"))]
+        if [[row[number] for number in columns] for row in screen] != [[row[number] for number in columns]
+                                                                       for row in theirs]:
+            yield f"screen: memory and times {screen[1:]} instead of {theirs[1:]}"
 
 
 def problems_of_recipe(golden, found):

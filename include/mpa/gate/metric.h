@@ -21,7 +21,7 @@ enum class MetricKind : std::uint8_t {
   kLccl,         ///< time of LCCL kernels, which are neither of these
   kCopies,       ///< part in which nothing but copies ran, by the account
   kFree,         ///< part in which the device had nothing to do, by the account
-  kPeakMemory,   ///< the most memory that any allocator reserved in the whole capture
+  kPeakMemory,   ///< the most memory that the allocators reserved, in the whole capture
   kPrefill,      ///< of steps of a server that read prompts, by token of these
   kDecode,       ///< of steps of a server that decode: how long a request waits for a token
   kOp,           ///< by operator: type of the kernels, with "::" operators of the framework

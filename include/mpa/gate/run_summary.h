@@ -50,6 +50,7 @@ struct RankSummary {
   Samples samples;
   Breakdown breakdown;
   ShapeCounts shapes;
+  std::string allocators;  ///< whose memory is the peak: "GE, PTA"; see kAllocators
   std::string chip;  ///< "24 cube and 48 vector cores at 1800 MHz"; empty: unknown
   /// Steps in which the device computed, but no kernel is listed although others are: the list is
   /// cut off.
@@ -59,6 +60,8 @@ struct RankSummary {
 /// How a run was collected and measured: "profiler_level" -> "Level1". What is not known is not
 /// there.
 using Facts = std::map<std::string, std::string>;
+/// The fact that says which allocators the peak of the memory is of: only that depends on it.
+inline constexpr const char* kAllocators = "allocators";
 
 /// One run: its ranks reduced to one. This is what baseline files hold.
 struct RunSummary {
@@ -69,6 +72,7 @@ struct RunSummary {
   ShapeCounts shapes;
   Facts facts;
   RecordedSettings settings;  ///< of all ranks, without those that differ by nature
+  bool is_older = false;  ///< of a baseline that measured some metrics otherwise: they are not here
 
   friend bool operator==(const RunSummary&, const RunSummary&) = default;
 };

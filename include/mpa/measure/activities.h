@@ -29,12 +29,13 @@ struct Activities {
   Intervals Free() const;
 };
 
-/// As the profiler's own overlap analysis says; of captures without one, and of one step of a
-/// capture with kernels (the analysis is cut at the step, where work may reach over), from kernels
-/// and collectives.
+/// From kernels, collectives and device tasks, whatever wrote the capture. Where there are no
+/// kernels, or no collectives, the profiler's own overlap analysis tells what is known of them.
 Activities ActivitiesOf(const RankTrace& trace);
 
-/// True if ActivitiesOf takes the profiler's own overlap analysis.
-bool HasOverlapAnalysis(const RankTrace& trace);
+/// As the profiler's own overlap analysis says, which the Python tool goes by: that of older
+/// exporters lacks the time before the first and behind the last kernel or collective. ActivitiesOf
+/// where there is none, and of one step.
+Activities AnalysedActivitiesOf(const RankTrace& trace);
 
 }  // namespace mpa

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -92,12 +93,14 @@ struct OverallMetrics {
   TimeAndCount lccl;
   TimeAndCount sdma;        ///< copies on compute streams
   TimeNs sdma_in_free = 0;  ///< part of the free time in which they ran
-  /// Device time at the head and the tail that the profiler's overlap analysis does not count, as
-  /// that of older exporters.
-  TimeNs left_out_before = 0, left_out_behind = 0;
   std::vector<GroupTime> groups;
   std::vector<GroupOverlap> group_overlaps;
-  std::int64_t peak_memory_bytes = 0;
+  /// The most that the allocators reserved together, and the names of these; the most that the
+  /// process took. -1: not recorded.
+  std::int64_t peak_memory_bytes = -1;
+  std::set<std::string> allocators;
+  bool only_shared_allocators = false;  ///< the other capture of a comparison lacks some of them
+  std::int64_t process_memory_bytes = -1;
   Traffic rdma_traffic, sdma_traffic;
 
   TimeAndCount Of(Category category) const {
@@ -119,8 +122,15 @@ struct OverallMetrics {
 
 /// Computes the overall picture. Needs host operators, launches, kernels, device tasks,
 /// communications with tasks, overlaps, memory samples, transfers, steps and host calls; what is
-/// missing counts as 0.
-OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks = {});
+/// missing counts as 0. `compat`: times and peak memory are those of the Python tool, see
+/// AnalysedActivitiesOf() and LargestMemorySample().
+OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks = {},
+                              bool compat = false);
+
+/// Where two captures of one kind of device recorded memory, but not of the same allocators: the peaks become those of
+/// the allocators that both have, and unknown where there are none.
+void ShareAllocators(const RankTrace& base, const RankTrace& comparison, OverallMetrics& of_base,
+                     OverallMetrics& of_comparison);
 
 /// The communication part: groups with waits, and their overlaps. `exposed` is the time in which
 /// nothing but communication runs.

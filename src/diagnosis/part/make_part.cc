@@ -21,6 +21,7 @@
 #include "mpa/measure/host_timeline.h"
 #include "mpa/measure/launch_chain.h"
 #include "mpa/measure/memory_copies.h"
+#include "mpa/measure/memory_totals.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/measure/serving_steps.h"
@@ -170,9 +171,9 @@ class PartMaker {
   }
 
   void AddMemory() {
+    part_.peak_reserved = std::max<std::int64_t>(MemoryTotals(trace_).MostReserved(), 0);
     const MemorySamples& samples = trace_.memory_samples;
     for (std::size_t i = 0; i < samples.Size(); ++i) {
-      part_.peak_reserved = std::max(part_.peak_reserved, samples.reserved_bytes[i]);
       if (samples.allocated_bytes[i] <= 0 || samples.reserved_bytes[i] <= part_.pool_reserved)
         continue;
       part_.pool_reserved = samples.reserved_bytes[i];

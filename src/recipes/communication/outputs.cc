@@ -367,8 +367,8 @@ void AddStepLines(const std::vector<StepTraceRow>& rows, Report& report) {
   report.lines.push_back(list.Heading());
   of_ranks(&StepTimes::Row::computing, "computing");
   of_ranks(&StepTimes::Row::exposed_communication, "exposed communication");
-  // The profiler's own words for these mean other things than those of the account.
-  of_ranks(&StepTimes::Row::free, "free between tasks");
+  // Other commands count all of the free time; the table may lack both ends of the device's work.
+  of_ranks(&StepTimes::Row::free, "free (profiler's table)");
   of_ranks(&StepTimes::Row::bubble, "receives (Bubble)");
 }
 

@@ -229,6 +229,9 @@ void AddAnswer(const Rank& worst, const std::vector<RankValue>& peaks, Report& r
                   part.peak->reserved));
   }
   report.lines.push_back(std::move(text));
+  if (part.most_reserved > 0) {
+    report.lines.push_back(fmt::format("  peak memory reserved: {}", Bytes(part.most_reserved)));
+  }
 }
 
 void AddCategories(const Level& peak, Report& report) {

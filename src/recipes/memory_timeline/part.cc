@@ -96,7 +96,7 @@ StepMemory MemoryIn(const Window& window, std::int32_t id, const Curve& curve) {
   return step;
 }
 
-std::int64_t BeyondTotals(const std::vector<Life>& lives, const RecordedTotals& totals) {
+std::int64_t BeyondTotals(const std::vector<Life>& lives, const MemoryTotals& totals) {
   const auto last = std::find_if(totals.All().rbegin(), totals.All().rend(),
                                  [](const auto& total) { return total.allocated >= 0; });
   if (last == totals.All().rend()) return 0;
@@ -124,7 +124,7 @@ RankMemory MemoryOf(const RankTrace& trace, std::optional<std::int32_t> chosen) 
   if (part.lacks_addresses) return part;
   const OpTree ops(trace);
   const std::vector<Life> lives = LivesOf(ops);
-  const RecordedTotals totals(trace);
+  const MemoryTotals totals(trace);
   part.allocations = static_cast<std::int64_t>(lives.size());
   part.has_totals = totals.HasAllocated();
   if (lives.empty()) return part;

@@ -9,6 +9,7 @@
 
 #include "lives.h"
 #include "mpa/base/time.h"
+#include "mpa/measure/memory_totals.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/report.h"
@@ -46,26 +47,6 @@ struct StepMemory {
   std::int64_t Growth() const { return at_end - at_begin; }
 };
 
-/// The totals that the allocators of a rank reported, all together.
-class RecordedTotals {
- public:
-  explicit RecordedTotals(const RankTrace& trace);
-
-  struct Total {
-    TimeNs time = 0;
-    /// Of the framework alone, and of CANN as well; -1: not recorded.
-    std::int64_t allocated = -1, reserved = -1;
-  };
-  const std::vector<Total>& All() const { return totals_; }  ///< in order of time, one for each
-  bool HasAllocated() const;
-  std::int64_t ReservedAt(TimeNs time) const;
-  std::int64_t MostReserved() const;
-  std::int64_t MostAllocated() const;
-
- private:
-  std::vector<Total> totals_;
-};
-
 struct Window {
   TimeNs begin = 0, end = 0;
 };
@@ -77,7 +58,7 @@ struct Window {
 /// What the totals gain in addition is memory that is not listed, and unknown. Of the memory from
 /// before the capture that which the framework listed has its category.
 std::vector<Event> EventsOf(const RankTrace& trace, const std::vector<Life>& lives,
-                            const RecordedTotals& totals);
+                            const MemoryTotals& totals);
 
 /// Divides what was allocated before the capture and never released by what it is likely to be,
 /// where the framework listed nothing: parameters as large as the gradients that the capture shows,
@@ -102,7 +83,7 @@ Curve CurveOf(const std::vector<Event>& events, TimeNs begin);
 
 /// The levels at these positions of the curve, which are in order.
 std::vector<Level> LevelsAt(const std::vector<std::size_t>& positions, const Curve& curve,
-                            const std::vector<Event>& events, const RecordedTotals& totals);
+                            const std::vector<Event>& events, const MemoryTotals& totals);
 
 /// At most so many positions: of equal parts of the time the one with most bytes.
 std::vector<std::size_t> Thinned(const Curve& curve, std::size_t most);

@@ -37,7 +37,7 @@ struct Beyond {
   std::vector<std::int64_t> bytes;
 };
 
-Beyond BeyondAllocations(const std::vector<Life>& lives, const RecordedTotals& totals) {
+Beyond BeyondAllocations(const std::vector<Life>& lives, const MemoryTotals& totals) {
   std::vector<Event> listed;
   for (const Life& life : lives) {
     if (life.of_runtime) continue;
@@ -48,7 +48,7 @@ Beyond BeyondAllocations(const std::vector<Life>& lives, const RecordedTotals& t
   Beyond beyond;
   std::int64_t held = 0;
   std::size_t next = 0;
-  for (const RecordedTotals::Total& total : totals.All()) {
+  for (const MemoryTotals::Total& total : totals.All()) {
     for (; next < listed.size() && listed[next].time <= total.time; ++next)
       held += listed[next].bytes;
     if (total.allocated < 0) continue;
@@ -141,51 +141,8 @@ std::int64_t Level::Allocated() const {
   return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
 }
 
-// Components are totals of their own, but for sums of others ("PTA+GE") and the whole process
-// ("APP"). What CANN ("GE") reports at a release still holds what is released.
-RecordedTotals::RecordedTotals(const RankTrace& trace) {
-  const MemorySamples& samples = trace.memory_samples;
-  std::map<StringId, Total> last;
-  for (const std::size_t row : RowsBy(samples.time)) {
-    const std::string_view component = trace.strings.View(samples.component[row]);
-    if (component == "APP" || component.find('+') != std::string_view::npos) continue;
-    if (samples.time[row] <= 0) continue;
-    Total& own = last[samples.component[row]];
-    own.reserved = samples.reserved_bytes[row];
-    own.allocated = component == "GE" ? -1 : samples.allocated_bytes[row];
-    Total sum{.time = samples.time[row]};
-    for (const auto& [id, total] : last) {
-      if (total.allocated >= 0)
-        sum.allocated = std::max<std::int64_t>(sum.allocated, 0) + total.allocated;
-      if (total.reserved > 0)
-        sum.reserved = std::max<std::int64_t>(sum.reserved, 0) + total.reserved;
-    }
-    if (!totals_.empty() && totals_.back().time == sum.time) totals_.pop_back();
-    totals_.push_back(sum);
-  }
-}
-
-bool RecordedTotals::HasAllocated() const { return MostAllocated() >= 0; }
-
-std::int64_t RecordedTotals::ReservedAt(TimeNs time) const {
-  const auto behind = std::ranges::upper_bound(totals_, time, {}, &Total::time);
-  return behind == totals_.begin() ? -1 : (behind - 1)->reserved;
-}
-
-std::int64_t RecordedTotals::MostReserved() const {
-  std::int64_t most = -1;
-  for (const Total& total : totals_) most = std::max(most, total.reserved);
-  return most;
-}
-
-std::int64_t RecordedTotals::MostAllocated() const {
-  std::int64_t most = -1;
-  for (const Total& total : totals_) most = std::max(most, total.allocated);
-  return most;
-}
-
 std::vector<Event> EventsOf(const RankTrace& trace, const std::vector<Life>& lives,
-                            const RecordedTotals& totals) {
+                            const MemoryTotals& totals) {
   std::vector<Event> events;
   if (totals.HasAllocated()) {
     AddBeyond(trace.allocations, BeyondAllocations(lives, totals), events);
@@ -311,7 +268,7 @@ Curve CurveOf(const std::vector<Event>& events, TimeNs begin) {
 }
 
 std::vector<Level> LevelsAt(const std::vector<std::size_t>& positions, const Curve& curve,
-                            const std::vector<Event>& events, const RecordedTotals& totals) {
+                            const std::vector<Event>& events, const MemoryTotals& totals) {
   std::vector<Level> levels;
   std::array<std::int64_t, kCategories> held{};
   std::size_t next = 0;

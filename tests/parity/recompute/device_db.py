@@ -19,8 +19,8 @@ def load(capture, host):
     if capture.has_table("COMMUNICATION_OP"):
         read_collectives(capture, host, device)
     if capture.has_table("MEMORY_RECORD"):
-        device.reserved = capture.rows("SELECT timestamp, totalReserved FROM MEMORY_RECORD "
-                                       "WHERE totalReserved IS NOT NULL")
+        device.reserved = [(time, capture.texts.get(component, ""), size) for time, component, size in capture.rows(
+            "SELECT timestamp, component, totalReserved FROM MEMORY_RECORD WHERE totalReserved IS NOT NULL")]
     return device
 
 

@@ -15,7 +15,7 @@ def load(capture, host):
         elif event.get("name", "").lower() == "[memory]":
             args = event["args"]
             if args.get("Device Id", -1) >= 0:
-                device.reserved.append((ns(event["ts"]), exact(args.get("Total Reserved", 0))))
+                device.reserved.append((ns(event["ts"]), "", exact(args.get("Total Reserved", 0))))
     return device
 
 

@@ -75,7 +75,7 @@ class Device:
     collective_tasks: list = field(default_factory=list)
     groups: list = field(default_factory=list)
     overlaps: list = field(default_factory=list)  # of Work
-    reserved: list = field(default_factory=list)  # of (time, bytes)
+    reserved: list = field(default_factory=list)  # of (time, component, bytes)
     traffic: list = field(default_factory=list)  # of (step, transport, megabytes, milliseconds)
     is_minimal: bool = False
 

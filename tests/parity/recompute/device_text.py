@@ -17,7 +17,7 @@ def load(capture, host):
     name_groups(device.groups,
                 capture.json("profiler_metadata.json").get("parallel_group_info", {}))
     device.kernels = kernels_of(capture.csv("kernel_details.csv"), host.launches)
-    device.reserved = [(ns(row["Timestamp(us)"]), exact(row["Total Reserved(MB)"]) * MEGABYTE)
+    device.reserved = [(ns(row["Timestamp(us)"]), row["Component"], exact(row["Total Reserved(MB)"]) * MEGABYTE)
                        for row in capture.csv("memory_record.csv")
                        if exact(row["Total Reserved(MB)"]) is not None]
     device.traffic = list(traffic_of(capture.json("communication.json")))

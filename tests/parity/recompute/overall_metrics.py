@@ -44,7 +44,7 @@ class Metrics:
         self.uncovered_time = intervals.length(self.uncovered)
         self.free = self.e2e - self.computing - self.lccl.time - self.uncovered_time
         self._copies(busy)
-        self.reserved = max((size for _, size in device.reserved), default=0)
+        self.reserved = most_reserved(device.reserved)
         self.bandwidth = {transport: bandwidth(device.traffic, transport)
                           for transport in ("RDMA", "SDMA")}
 
@@ -81,22 +81,17 @@ class Metrics:
     def _times(self, side, lccl):
         """Sets e2e, computing and uncovered; returns the times that are not free."""
         device = self.device
-        # That of one step is cut at its bounds, where work of another step may reach over them.
-        has_analysis = device.overlaps and (side.step is None or not device.kernels)
-        if has_analysis:
-            named = lambda name: [work for work in device.overlaps if work.name == name]
-            computing = named("Computing")
-            self.computing = sum(work.length for work in computing)
-            self.uncovered = intervals.of(named("Communication(Not Overlapped)"))
-        else:
-            computing = device.kernels
-            self.computing = intervals.length(intervals.of(computing))
-            self.uncovered = intervals.minus(
-                intervals.of(work for work in device.collectives if not work.is_lccl),
-                intervals.of(computing))
-        spanning = device.overlaps if has_analysis and side.step is None else [
-            *(device.overlaps if has_analysis else ()), *device.kernels, *device.collectives,
-            *(task for task in device.tasks if not {task.name, task.type} & set(NOT_WORK))]
+        # From the work, whatever the profiler's own analysis says. That tells of what there is no table at all, but
+        # not of one step: it is cut at the bounds, where work of another step may reach over.
+        analysed = [] if side.step is not None and device.kernels else device.overlaps
+        named = lambda *names: [work for work in analysed if work.name in names]
+        computing = device.kernels or named("Computing")
+        collectives = device.collectives or named("Communication", "Communication(Not Overlapped)")
+        self.computing = intervals.length(intervals.of(computing))
+        self.uncovered = intervals.minus(
+            intervals.of(work for work in collectives if work not in lccl), intervals.of(computing))
+        spanning = [*([] if device.kernels else analysed), *device.kernels, *device.collectives,
+                    *(task for task in device.tasks if (task.type or not task.name) and not {task.name, task.type} & set(NOT_WORK))]
         self.begin = min((work.start for work in spanning), default=0)
         self.end = max((work.end for work in spanning), default=0)
         self.e2e = self.end - self.begin
@@ -148,6 +143,17 @@ class Metrics:
     @property
     def moves(self):
         return self.part(MOVE)
+
+
+def most_reserved(samples):
+    """What all allocators held at once: of each the last number counts. Sums of some ("PTA+GE") and what the
+    process took ("APP") are no allocators. None: nothing was recorded."""
+    most, last = None, {}
+    for _, component, size in sorted(samples, key=lambda sample: sample[0]):
+        if component != "APP" and "+" not in component:
+            last[component] = size
+            most = max(most or 0, sum(last.values()))
+    return most
 
 
 @cache

@@ -43,8 +43,8 @@ def rows(base, comparison, _options):
         add("Other Time", lambda side: UNKNOWN.value if not side.is_told
             else seconds(0 if side.is_gpu else side.other))
     add("Computing Time", lambda side: seconds(side.computing))
-    add("Mem Usage", lambda side: f"{decimals(Fraction(side.reserved) / GIBIBYTE, 2)}G",
-        lambda side: side.reserved)
+    add("Mem Usage", lambda side: UNKNOWN.value if side.reserved is None
+        else f"{decimals(Fraction(side.reserved) / GIBIBYTE, 2)}G", lambda side: side.reserved)
     add("Uncovered Communication Time(Wait Time)", uncovered)
     for transport in ("RDMA", "SDMA"):
         speed = lambda side, transport=transport: side.bandwidth[transport]

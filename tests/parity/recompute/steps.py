@@ -22,8 +22,7 @@ def cut(device, host, number):
         collectives=[collective for collective in device.collectives if belongs(collective)],
         collective_tasks=[task for task in device.collective_tasks if with_operation(task)],
         overlaps=list(cut_overlaps(device.overlaps, begin, end)),
-        reserved=[(time, size) for time, size in device.reserved
-                  if host.step_at(time) == number],
+        reserved=[sample for sample in device.reserved if host.step_at(sample[0]) == number],
         traffic=[entry for entry in device.traffic if entry[0].removeprefix("step") == str(number)])
 
 

@@ -76,7 +76,7 @@ TEST(OverallScreen, SaysWhatOneSideDoesNotTell) {
   for (const char* row :
        {"  Matmul                              N/A       4.000         N/A       N/A",
         "    wait                              N/A       1.000         N/A       N/A",
-        "Peak memory (GB)                      N/A       3.000         N/A       N/A"}) {
+        "Peak memory reserved (GB)             N/A       3.000         N/A       N/A"}) {
     EXPECT_NE(text.find(row), std::string::npos) << row << "\n" << text;
   }
 }

@@ -12,9 +12,40 @@ namespace {
 
 using test::RankBuilder;
 
-TEST(Activities, AreThoseOfTheOverlapAnalysisWhereThereIsOne) {
+TEST(Activities, AreOfTheWorkWhateverTheOverlapAnalysisSays) {
   RankBuilder rank;
-  rank.KernelAt(0, 1000);  // not looked at
+  rank.KernelAt(10, 30);
+  rank.Collective(rank.Group("g"), 20, 60);
+  rank.Task("SDMA_SQE", 2, 5, 7);  // before what the analysis of an older exporter has
+  rank.Overlap(Activity::kFree, 0, 10);  // until a kernel that was dropped from the table
+  rank.Overlap(Activity::kComputing, 10, 31);
+  rank.Overlap(Activity::kCommunication, 20, 60);
+  rank.Overlap(Activity::kExposedCommunication, 31, 60);
+  const Activities activities = ActivitiesOf(rank.trace);
+  EXPECT_EQ(activities.computing, (Intervals{{10, 30}}));
+  EXPECT_EQ(activities.communication, (Intervals{{20, 60}}));
+  EXPECT_EQ(activities.exposed, (Intervals{{30, 60}}));
+  EXPECT_EQ(activities.Free(), (Intervals{{2, 10}}));
+  EXPECT_EQ(activities.Length(), 58);
+  EXPECT_EQ(AnalysedActivitiesOf(rank.trace).computing, (Intervals{{10, 31}}));
+  EXPECT_EQ(AnalysedActivitiesOf(rank.trace).Length(), 60);
+}
+
+// Of kernel_details.csv nothing is left: the analysis knows when something was computed.
+TEST(Activities, AreThoseOfTheOverlapAnalysisWhereThereAreNoKernels) {
+  RankBuilder rank;
+  rank.Collective(rank.Group("g"), 20, 58);
+  rank.Overlap(Activity::kComputing, 10, 30);
+  rank.Overlap(Activity::kExposedCommunication, 30, 58);
+  const Activities activities = ActivitiesOf(rank.trace);
+  EXPECT_EQ(activities.computing, (Intervals{{10, 30}}));
+  EXPECT_EQ(activities.communication, (Intervals{{20, 58}}));
+  EXPECT_EQ(activities.exposed, (Intervals{{30, 58}}));
+  EXPECT_EQ(activities.Length(), 48);
+}
+
+TEST(Activities, AreThoseOfTheOverlapAnalysisWhereThatIsAll) {
+  RankBuilder rank;
   rank.Overlap(Activity::kComputing, 10, 30);
   rank.Overlap(Activity::kCommunication, 20, 60);
   rank.Overlap(Activity::kExposedCommunication, 30, 60);

@@ -40,14 +40,15 @@ TEST(NpuCopies, TakesFromTheFreeTimeWhatLiesInIt) {
   EXPECT_EQ(metrics.sdma_in_free, 13);
 }
 
-TEST(NpuCopies, TakesThemFromTheFreeTimeOfTheOverlapAnalysis) {
+TEST(NpuCopies, TakesThemFromAllFreeTimeWhateverTheOverlapAnalysisLacks) {
   RankBuilder rank;
   KernelOn(rank, 7);
   rank.Overlap(Activity::kComputing, 0, 10);
   rank.Overlap(Activity::kFree, 10, 40);
   rank.Task("SDMA_SQE", 5, 15, 7);
   rank.Task("SDMA_SQE", 35, 50, 7);  // an older exporter: the analysis ends at 40
-  EXPECT_EQ(ComputeOverall(rank.trace).sdma_in_free, 10);
+  EXPECT_EQ(ComputeOverall(rank.trace).sdma_in_free, 20);
+  EXPECT_EQ(ComputeOverall(rank.trace, {}, /*compat=*/true).sdma_in_free, 10);
 }
 
 TEST(NpuCopies, CountsOnlyStreamsThatWaitForEventsIfAnyDoes) {

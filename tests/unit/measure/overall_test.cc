@@ -12,14 +12,13 @@ namespace {
 
 using test::RankBuilder;
 
-TEST(Overall, TakesTheProfilersOwnOverlapAnalysisWhereThereIsOne) {
+TEST(Overall, TakesTheProfilersOwnOverlapAnalysisWhereThatIsAll) {
   RankBuilder rank;
   rank.Overlap(Activity::kComputing, 100, 130);
   rank.Overlap(Activity::kCommunication, 110, 150);
   rank.Overlap(Activity::kExposedCommunication, 130, 150);
   rank.Overlap(Activity::kFree, 150, 200);
   rank.Overlap(Activity::kComputing, 200, 210);
-  rank.KernelAt(0, 1000);  // not asked then
   const OverallMetrics metrics = ComputeOverall(rank.trace);
   EXPECT_EQ(metrics.computing, 40);
   EXPECT_EQ(metrics.exposed_communication, 20);
@@ -60,6 +59,7 @@ TEST(Overall, DoesNotLastForTasksThatFrameTheCollectionOrStandForKernels) {
   rank.Task("PROFILING_ENABLE", 1, 2, 7);
   rank.Task("PLACE_HOLDER_SQE", 1, 2, 7, "PROFILING_ENABLE");
   rank.Task("SDMA_SQE", 140, 150, 7);
+  rank.Task("", 60, 130, 7, "forward");  // the time of a range of the program, in a text capture
   const OverallMetrics metrics = ComputeOverall(rank.trace);
   EXPECT_EQ(metrics.e2e, 60);  // 90..150
   EXPECT_EQ(metrics.free, 60);
@@ -74,18 +74,20 @@ TEST(Overall, TakesTheFreeTimeAtBothEndsOfTheOverlapAnalysis) {
   const OverallMetrics metrics = ComputeOverall(rank.trace);
   EXPECT_EQ(metrics.e2e, 110);
   EXPECT_EQ(metrics.free, 80);
-  EXPECT_EQ(metrics.left_out_before + metrics.left_out_behind, 0);
 }
 
-TEST(Overall, NoticesWhatTheOverlapAnalysisOfAnOlderExporterLeavesOut) {
+TEST(Overall, HasWhatTheOverlapAnalysisOfAnOlderExporterLeavesOut) {
   RankBuilder rank;
   rank.Task("SDMA_SQE", 40, 60, 7);
+  rank.KernelAt(100, 130);
   rank.Overlap(Activity::kComputing, 100, 130);
   rank.Task("EVENT_WAIT_SQE", 140, 145, 7);
   const OverallMetrics metrics = ComputeOverall(rank.trace);
-  EXPECT_EQ(metrics.e2e, 30);
-  EXPECT_EQ(metrics.left_out_before, 60);
-  EXPECT_EQ(metrics.left_out_behind, 15);
+  EXPECT_EQ(metrics.e2e, 105);
+  EXPECT_EQ(metrics.free, 75);
+  const OverallMetrics compat = ComputeOverall(rank.trace, {}, /*compat=*/true);
+  EXPECT_EQ(compat.e2e, 30);
+  EXPECT_EQ(compat.free, 0);
 }
 
 TEST(Overall, TakesTheTimesOfOneStepFromItsOwnWork) {
@@ -185,10 +187,11 @@ TEST(Overall, TellsNoCategoriesWhereHalfOfTheKernelsDoNotSayTheirCore) {
 
 TEST(Overall, CallsComputingThatNoCategoryHoldsOther) {
   RankBuilder rank;
-  rank.Overlap(Activity::kComputing, 0, 100);
-  rank.trace.kernels.dur.at(rank.Kernel("k", "MatMul", "AI_CORE")) = 60;
-  rank.trace.kernels.dur.at(rank.Kernel("k", "x", "AI_CORE")) = 0;
-  rank.trace.kernels.dur.at(rank.Kernel("k", "x", "")) = 7;
+  rank.Kernel("k", "MatMul", "AI_CORE");
+  rank.Kernel("k", "x", "AI_CORE");
+  rank.Kernel("k", "x", "");
+  rank.trace.kernels.start = {0, 60, 60};
+  rank.trace.kernels.dur = {60, 0, 40};
   EXPECT_EQ(ComputeOverall(rank.trace).Other(), 40);
   rank.trace.kernels.dur[0] = 160;
   EXPECT_EQ(ComputeOverall(rank.trace).Other(), 0);  // never negative
@@ -250,6 +253,38 @@ TEST(Overall, TakesTheLargestReservedMemoryAndAddsUpTraffic) {
   EXPECT_DOUBLE_EQ(metrics.rdma_traffic.GigabytesPerSecond(), 2.0);
   EXPECT_EQ(metrics.sdma_traffic.bytes, 50);
   EXPECT_EQ(metrics.sdma_traffic.GigabytesPerSecond(), 0.0);
+}
+
+TEST(Overall, TellsTheMemoryOfAllocatorsFromThatOfTheProcess) {
+  RankBuilder rank;
+  const auto add = [&](RankBuilder& to, std::string_view component, TimeNs time,
+                       std::int64_t bytes) {
+    to.trace.memory_samples.Append(
+        {.time = time, .component = to.Text(component), .reserved_bytes = bytes});
+  };
+  add(rank, "APP", 1, 2000);
+  EXPECT_EQ(ComputeOverall(rank.trace).peak_memory_bytes, -1) << "no allocator is known";
+  for (const auto& [time, bytes] : {std::pair(10, 1000), std::pair(30, 1100), std::pair(40, 900)})
+    add(rank, "PTA", time, bytes);
+  for (const auto& [time, bytes] : {std::pair(20, 50), std::pair(40, 300)})
+    add(rank, "GE", time, bytes);
+  add(rank, "PTA+GE", 40, 1200);
+  OverallMetrics metrics = ComputeOverall(rank.trace);
+  EXPECT_EQ(metrics.peak_memory_bytes, 1200);  // 900 + 300, at 40; 1100 + 50 at 30
+  EXPECT_EQ(metrics.process_memory_bytes, 2000);
+  EXPECT_EQ(ComputeOverall(rank.trace, {}, /*compat=*/true).peak_memory_bytes, 2000);
+  rank.trace.source = "database";  // MEMORY_RECORD has no rows of the process
+  EXPECT_EQ(ComputeOverall(rank.trace, {}, /*compat=*/true).peak_memory_bytes, 1200);
+
+  RankBuilder other;
+  add(other, "PTA", 10, 1500);
+  OverallMetrics of_other = ComputeOverall(other.trace);
+  EXPECT_EQ(of_other.process_memory_bytes, -1);
+  ShareAllocators(rank.trace, other.trace, metrics, of_other);
+  EXPECT_EQ(metrics.peak_memory_bytes, 1100) << "of PTA, which both have";
+  EXPECT_EQ(of_other.peak_memory_bytes, 1500);
+  EXPECT_EQ(metrics.allocators, std::set<std::string>{"PTA"});
+  EXPECT_TRUE(metrics.only_shared_allocators);
 }
 
 // The steps last from 0 to 500, the tasks from 100 to 400.

@@ -260,6 +260,19 @@ TEST(ProfilerDbDevice, ReadsStepsAndMemory) {
   EXPECT_EQ(trace.allocations.released, (Times{-1, 30}));
 }
 
+// That of the device is of other processes, too.
+TEST(ProfilerDbDevice, ReadsTheMemoryOfTheProcess) {
+  const RankTrace trace = ReadDeviceDb(kTexts + test::kTasks + R"(
+      INSERT INTO STRING_IDS VALUES (901, 'app'), (902, 'device');
+      CREATE TABLE NPU_MEM (type INTEGER, ddr NUMERIC, hbm NUMERIC, timestampNs INTEGER,
+          deviceId INTEGER);
+      INSERT INTO NPU_MEM VALUES (902, 0, 90, 1, 0), (901, 2, 40, 5, 0), (901, -1, 40, 6, 0);)");
+  EXPECT_EQ(trace.memory_samples.reserved_bytes, Numbers{42});
+  EXPECT_EQ(trace.memory_samples.time, Times{5});
+  EXPECT_EQ(test::ColumnTexts(trace, trace.memory_samples.component), (Names{"APP"}));
+  EXPECT_HAS_TEXT(trace.issues.Lines().front(), "memory sample left out, invalid size");
+}
+
 TEST(ProfilerDbDevice, ReadsTheTensorsOfKernels) {
   const std::string kernel = R"(
       INSERT INTO TASK (startNs, endNs, globalTaskId) VALUES (1000, 1300, 11);)";
