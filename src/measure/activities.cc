@@ -79,8 +79,9 @@ Activities FromWork(const RankTrace& trace) {
   }
   Activities activities;
   activities.span = DeviceSpan(trace);
-  activities.computing = Union(std::move(computing));
-  activities.communication = Union(std::move(communication));
+  const Intervals within = {activities.span};
+  activities.computing = Intersection(Union(std::move(computing)), within);
+  activities.communication = Intersection(Union(std::move(communication)), within);
   activities.exposed = Difference(activities.communication, activities.computing);
   return activities;
 }
@@ -101,6 +102,9 @@ Interval DeviceSpan(const RankTrace& trace) {
     if (!BoundsSpan(trace, i)) continue;
     Include(tasks.start[i], tasks.start[i] + tasks.dur[i], span);
   }
+  // What other streams of a GPU did beside work of earlier steps belongs to these.
+  if (trace.device == DeviceKind::kGpu && span.begin < trace.earlier_work_end)
+    span.begin = std::min(trace.earlier_work_end, span.end);
   return span;
 }
 

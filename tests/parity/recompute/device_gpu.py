@@ -16,7 +16,33 @@ def load(capture, host):
             args = event["args"]
             if args.get("Device Id", -1) >= 0:
                 device.reserved.append((ns(event["ts"]), exact(args.get("Total Reserved", 0))))
+    leave_out_earlier_work(device)
     return device
+
+
+def leave_out_earlier_work(device):
+    """What streams did before the first work whose launch was recorded is of earlier steps."""
+    lists = [device.kernels, device.tasks, device.collectives]
+    first, time = {}, {}
+    for number, works in enumerate(lists):
+        for work in works:
+            if work.launch:
+                lane = lane_of(work)
+                first[lane] = min(first.get(lane, work.start), work.start)
+                time[lane] = time.get(lane, 0) + (work.length if number == 0 else 0)
+    if not first:
+        return
+    earlier = [work for works in lists for work in works
+               if not work.launch and work.start < first.get(lane_of(work), min(first.values()))]
+    for works in lists:
+        works[:] = [work for work in works if work.launch or work not in earlier]
+    busiest = min(time, key=lambda lane: (-time[lane], str(lane)))
+    device.earlier_work_end = min(max((work.end for work in earlier), default=0), first[busiest])
+
+
+def lane_of(work):
+    """Streams run in order, and the collectives of a group do."""
+    return ("group", work.group) if isinstance(work, Collective) else ("stream", work.stream)
 
 
 def add(category, event, host, device):
