@@ -103,8 +103,9 @@ Interval DeviceSpan(const RankTrace& trace) {
     Include(tasks.start[i], tasks.start[i] + tasks.dur[i], span);
   }
   // What other streams of a GPU did beside work of earlier steps belongs to these.
-  if (trace.device == DeviceKind::kGpu && span.begin < trace.earlier_work_end)
-    span.begin = std::min(trace.earlier_work_end, span.end);
+  const TimeNs opens = trace.is_one_step ? trace.step_begin : trace.earlier_work_end;
+  if (trace.device == DeviceKind::kGpu && span.begin < opens)
+    span.begin = std::min(opens, span.end);
   return span;
 }
 

@@ -37,7 +37,7 @@ def leave_out_earlier_work(device):
     for works in lists:
         works[:] = [work for work in works if work.launch or work not in earlier]
     busiest = min(time, key=lambda lane: (-time[lane], str(lane)))
-    device.earlier_work_end = min(max((work.end for work in earlier), default=0), first[busiest])
+    device.opens = min(max((work.end for work in earlier), default=0), first[busiest])
 
 
 def lane_of(work):

@@ -90,7 +90,6 @@ class Metrics:
             self.uncovered = intervals.of(named("Communication(Not Overlapped)"))
         else:
             computing = device.kernels
-            self.computing = intervals.length(intervals.of(computing))
             self.uncovered = intervals.minus(
                 intervals.of(work for work in device.collectives if not work.is_lccl),
                 intervals.of(computing))
@@ -99,8 +98,15 @@ class Metrics:
             *(task for task in device.tasks if not {task.name, task.type} & set(NOT_WORK))]
         self.begin = min((work.start for work in spanning), default=0)
         self.end = max((work.end for work in spanning), default=0)
+        if self.is_gpu:  # other streams may run ahead while the device works for earlier steps
+            self.begin = min(self.end, max(self.begin, device.opens))
         self.e2e = self.end - self.begin
-        return intervals.union([*intervals.of(computing), *self.uncovered, *intervals.of(lccl)])
+        busy = intervals.of(computing)
+        if not has_analysis:
+            within = [(self.begin, self.end)]
+            busy, self.uncovered = (intervals.common(times, within) for times in (busy, self.uncovered))
+            self.computing = intervals.length(busy)
+        return intervals.union([*busy, *self.uncovered, *intervals.of(lccl)])
 
     def _copies(self, busy):
         """copies: those on streams that compute and, where streams wait for events at all, wait;

@@ -20,6 +20,7 @@ def cut(device, host, number):
 
     return replace(
         device,
+        opens=begin,
         kernels=[kernel for kernel in device.kernels if belongs(kernel)],
         tasks=[task for task in device.tasks if belongs(task)],
         collectives=[collective for collective in device.collectives if belongs(collective)],
@@ -35,7 +36,7 @@ def device_times(device, host):
     it begins on the host, and at the latest with the first kernel that it launched on the stream that computes most. It
     ends where the next begins, the last one behind all that it launched."""
     launched, first = {number: [] for number in host.steps}, min(start for start, _ in host.steps.values())
-    done, last, begins = device.earlier_work_end, 0, {}
+    done, last, begins = device.opens, 0, {}
     main = busiest_stream(device.kernels)
     copies = device.tasks if device.is_gpu else []
     for work in device.kernels + device.collectives + copies:
