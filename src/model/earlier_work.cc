@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "mpa/model/launches.h"
 #include "mpa/model/step_bounds.h"
 
 namespace mpa {
@@ -29,19 +30,19 @@ Lane LaneOf(const Table& table, std::size_t row) {
 
 class EarlierWork {
  public:
-  explicit EarlierWork(RankTrace& trace) : trace_(trace) {
+  explicit EarlierWork(RankTrace& trace) : trace_(trace), index_(trace) {
     VisitTables([&](const auto& table) { NoteLaunched(table); });
     // What has no launch may be the work of a launch that has none.
     for (const TimeNs launch : trace.unanswered_launches.time) latest_ = std::min(latest_, launch);
   }
 
-  bool IsKnown() const { return first_launched_ != kNever && FirstStepLaunches(); }
+  bool IsKnown() { return first_launched_ != kNever && FirstStepLaunches() && RunsAtTheBegin(); }
   // Most of what runs later has a launch.
   bool LaterWorkHasLaunches() {
     TimeNs launched = 0, others = 0;
     VisitTables([&](const auto& table) {
       for (std::size_t row = 0; row < table.Size(); ++row) {
-        if (!IsEarlier(table, row)) (table.link[row] < 0 ? others : launched) += table.dur[row];
+        if (!IsEarlier(table, row)) (HasLaunch(table, row) ? launched : others) += table.dur[row];
       }
     });
     return others <= launched / 10;
@@ -79,7 +80,7 @@ class EarlierWork {
   template <typename Table>
   void NoteLaunched(const Table& table) {
     for (std::size_t row = 0; row < table.Size(); ++row) {
-      if (table.link[row] < 0) continue;
+      if (!HasLaunch(table, row)) continue;
       OfLane& lane = lanes_[LaneOf(table, row)];
       lane.first_launched = std::min(lane.first_launched, table.start[row]);
       first_launched_ = std::min(first_launched_, table.start[row]);
@@ -89,7 +90,7 @@ class EarlierWork {
 
   template <typename Table>
   bool IsEarlier(const Table& table, std::size_t row) const {
-    if (table.link[row] >= 0 || table.start[row] > latest_) return false;
+    if (table.start[row] > latest_ || HasLaunch(table, row)) return false;
     const auto lane = lanes_.find(LaneOf(table, row));
     return table.start[row] <
            (lane != lanes_.end() ? lane->second.first_launched : first_launched_);
@@ -102,13 +103,32 @@ class EarlierWork {
            });
   }
 
+  // Nothing kept queued work waiting but a kernel that ran when the profiler began, which it does
+  // not record.
+  bool RunsAtTheBegin() {
+    constexpr TimeNs kLongKernel = 20'000'000;
+    TimeNs first = kNever;
+    VisitTables([&](const auto& table) {
+      for (std::size_t row = 0; row < table.Size(); ++row) {
+        if (IsEarlier(table, row)) first = std::min(first, table.start[row]);
+      }
+    });
+    return first < std::ranges::min(trace_.launches.host_time) + kLongKernel;
+  }
+
   TimeNs FirstOfBusiestStream() const {
     const auto busiest = std::ranges::max_element(
         lanes_, {}, [](const auto& lane) { return lane.second.computing; });
     return busiest->second.first_launched;
   }
 
+  template <typename Table>
+  bool HasLaunch(const Table& table, std::size_t row) const {
+    return index_.Find(table.link[row]).has_value();
+  }
+
   RankTrace& trace_;
+  const LaunchIndex index_;
   std::map<Lane, OfLane> lanes_;  // with launches
   TimeNs first_launched_ = kNever, latest_ = kNever;
 };

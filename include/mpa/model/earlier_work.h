@@ -10,9 +10,9 @@ namespace mpa {
 /// without a launch before the first work of its stream that has one; on a stream without any
 /// launch, before the first of all. Sets `earlier_work_end`. Of a GPU the work is left out; of an
 /// NPU it stays, because the profiler's own tables hold it. Nothing is found where work without a
-/// launch may be that of a launch without work, where the first step launched nothing, and of an
-/// NPU where later work, as that of graphs, lacks launches, too. Needs steps, launches and all work
-/// of the device.
+/// launch may be that of a launch without work, where it begins long after the first launch, where
+/// the first step launched nothing, and of an NPU where later work, as that of graphs, lacks
+/// launches, too. Needs steps, launches and all work of the device.
 void FindEarlierWork(RankTrace& trace);
 
 }  // namespace mpa

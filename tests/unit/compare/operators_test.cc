@@ -83,7 +83,7 @@ TEST_F(OperatorsTest, ThatStandInOneRowCountOnceWithinEachOther) {
   Op("aten::_conv", 10, 90, main_);
   Op("aten::_conv", 200, 230, main_);
   options_.op_names = {{"aten::conv2d", "aten::_conv"}};
-  EXPECT_EQ(Api(), (Texts{"aten::_conv = aten::conv2d 130 130 70 3"}));
+  EXPECT_EQ(Api(), (Texts{"aten::conv2d = aten::_conv 130 130 70 3"}));
 }
 
 TEST_F(OperatorsTest, CountAgainWithinOthersAsTheReferenceDoes) {

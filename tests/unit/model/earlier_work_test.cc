@@ -108,6 +108,14 @@ TEST_F(EarlierWorkTest, IsUnknownWhereNumbersOfLaunchesAreMissing) {
   EXPECT_EQ(trace_.kernels.Size(), 3u);
 }
 
+// Nothing would have kept it waiting.
+TEST_F(EarlierWorkTest, DoesNotBeginLongAfterTheFirstLaunch) {
+  for (TimeNs& start : trace_.kernels.start) start += 30'000'000;
+  FindEarlierWork(trace_);
+  EXPECT_EQ(trace_.kernels.Size(), 3u);
+  EXPECT_EQ(trace_.earlier_work_end, 0);
+}
+
 TEST_F(EarlierWorkTest, IsThereInCapturesWithoutSteps) {
   trace_.steps = {};
   FindEarlierWork(trace_);
