@@ -11,23 +11,48 @@ namespace {
 
 struct ApiTimes {
   TimeNs total = 0, self = 0;
+  TimeNs each = 0;  ///< of all calls, also of those within others
   std::int64_t calls = 0;
 
   double AverageNs() const {
-    return calls > 0 ? static_cast<double>(total) / static_cast<double>(calls) : 0.0;
+    return calls > 0 ? static_cast<double>(each) / static_cast<double>(calls) : 0.0;
   }
 };
 
-ApiTimes TimesOf(const OpTree& tree, const std::vector<std::uint32_t>& ops) {
-  const HostOps& host_ops = tree.trace().host_ops;
-  ApiTimes times{.calls = static_cast<std::int64_t>(ops.size())};
-  for (const std::size_t op : ops) {
-    times.total += host_ops.dur[op];
-    times.self += host_ops.dur[op];
-    for (const std::uint32_t child : tree.Children(op)) times.self -= host_ops.dur[child];
+// The times of the operators of a row. A call within another of the row takes none of its own.
+class RowTimes {
+ public:
+  RowTimes(const OpTree& tree, bool compat)
+      : tree_(tree), compat_(compat), row_of_(tree.trace().host_ops.Size(), 0) {}
+
+  ApiTimes Of(const std::vector<std::uint32_t>& ops) {
+    const HostOps& host_ops = tree_.trace().host_ops;
+    ++row_;
+    for (const std::size_t op : ops) row_of_[op] = row_;
+    ApiTimes times{.calls = static_cast<std::int64_t>(ops.size())};
+    for (const std::size_t op : ops) {
+      const TimeNs dur = host_ops.dur[op];
+      times.each += dur;
+      if (compat_ || !IsWithinRow(op)) times.total += dur;
+      times.self += dur;
+      for (const std::uint32_t child : tree_.Children(op)) times.self -= host_ops.dur[child];
+    }
+    return times;
   }
-  return times;
-}
+
+ private:
+  bool IsWithinRow(std::size_t op) const {
+    std::int64_t around = tree_.Parent(op);
+    while (around != Nesting::kNone && row_of_[static_cast<std::size_t>(around)] != row_)
+      around = tree_.Parent(static_cast<std::size_t>(around));
+    return around != Nesting::kNone;
+  }
+
+  const OpTree& tree_;
+  const bool compat_;
+  std::vector<std::uint32_t> row_of_;  // by operator
+  std::uint32_t row_ = 0;              // the last one, from 1
+};
 
 // Every operator of one side but the steps: in order of start, of one step level by level.
 std::vector<std::uint32_t> AllOpsOf(const OpTree& tree, bool level_by_level) {
@@ -61,7 +86,9 @@ void CompareApis(const CompareInput& input, Report& report) {
       "ApiCompare",
       {{Text("Order Id", kOrderMeaning, 10),
         BoldText("api name", "The operator of the framework or call on the host.")},
-       ForBothSides({AsTotal(TwoDecimals("Total Duration(ms)", "Host time of all calls.")),
+       ForBothSides({AsTotal(TwoDecimals("Total Duration(ms)",
+                                         "Host time of all calls; that of a call within another of "
+                                         "the row counts once.")),
                      TwoDecimals("Self Time(ms)", "The same without the calls inside."),
                      TwoDecimals("Avg Duration(ms)", "Host time of one call."),
                      Text("Calls", "Number of calls.")}),
@@ -71,9 +98,11 @@ void CompareApis(const CompareInput& input, Report& report) {
         Growth("Diff Calls Ratio", RatioMeaning("Number of calls"), 20, Format::kDecimals2)}},
       input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
+  RowTimes of_base(input.Ops(Side::kBase), input.options().compat);
+  RowTimes of_comparison(input.Ops(Side::kComparison), input.options().compat);
   for (const OpGroup& group : GroupByName(input, AllOps(input))) {
-    const ApiTimes base = TimesOf(input.Ops(Side::kBase), group.base);
-    const ApiTimes comparison = TimesOf(input.Ops(Side::kComparison), group.comparison);
+    const ApiTimes base = of_base.Of(group.base);
+    const ApiTimes comparison = of_comparison.Of(group.comparison);
     Row row{{Cell(), group.name}};
     for (const ApiTimes& times : {base, comparison}) {
       AppendCells(row, InMs(times.total), InMs(times.self), times.AverageNs() / 1e6, times.calls);

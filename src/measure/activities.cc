@@ -108,6 +108,10 @@ Interval DeviceSpan(const RankTrace& trace) {
     if (!BoundsSpan(trace, i)) continue;
     Include({tasks.start[i], tasks.start[i] + tasks.dur[i]}, span);
   }
+  // What other streams of a GPU did beside work of earlier steps belongs to these.
+  const TimeNs opens = trace.is_one_step ? trace.step_begin : trace.earlier_work_end;
+  if (trace.device == DeviceKind::kGpu && span.begin < opens)
+    span.begin = std::min(opens, span.end);
   return span;
 }
 
@@ -123,8 +127,13 @@ Activities ActivitiesOf(const RankTrace& trace) {
     activities.computing = KernelTime(trace);
   }
   if (!trace.communications.Empty()) activities.communication = CollectiveTime(trace);
-  activities.exposed = Difference(activities.communication, activities.computing);
   Include(DeviceSpan(trace), activities.span);
+  if (trace.device == DeviceKind::kGpu) {  // see DeviceSpan()
+    const Intervals within = {activities.span};
+    activities.computing = Intersection(activities.computing, within);
+    activities.communication = Intersection(activities.communication, within);
+  }
+  activities.exposed = Difference(activities.communication, activities.computing);
   for (const Intervals* busy : {&activities.computing, &activities.communication}) {
     if (!busy->empty()) Include({busy->front().begin, busy->back().end}, activities.span);
   }

@@ -153,8 +153,9 @@ void AddGpuCopies(const RankTrace& trace, const Activities& activities, OverallM
     copies.push_back({start, start + trace.device_tasks.dur[row]});
   }
   metrics.sdma.count = static_cast<std::int64_t>(rows.size());
-  metrics.sdma.time = Length(
-      Difference(Union(std::move(copies)), Union(activities.computing, activities.communication)));
+  metrics.sdma.time = Length(Intersection(
+      {activities.span},
+      Difference(Union(std::move(copies)), Union(activities.computing, activities.communication))));
   metrics.sdma_in_free = metrics.sdma.time;
 }
 

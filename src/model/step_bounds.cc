@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "mpa/model/serving_batch.h"
 
@@ -59,9 +60,14 @@ StepBounds::StepBounds(const RankTrace& trace, const Steps& steps, TimeNs host_o
       host_offset_(host_offset),
       index_(trace),
       device_(Count(), {std::numeric_limits<TimeNs>::max(), 0}) {
-  NoteLaunched(trace.kernels);
-  NoteLaunched(trace.communications);
-  TimeNs device_done = 0;
+  const std::int64_t busiest = BusiestStream(trace.kernels);
+  TimeNs device_done = trace.earlier_work_end;
+  NoteLaunched(trace.kernels, device_done,
+               [&](std::size_t row) { return trace.kernels.stream[row] == busiest; });
+  const auto never = [](std::size_t) { return false; };
+  NoteLaunched(trace.communications, device_done, never);
+  // Those of GPUs are copies; of NPUs waits and marks are among them.
+  if (trace.device == DeviceKind::kGpu) NoteLaunched(trace.device_tasks, device_done, never);
   TimeNs last_begin = 0;
   for (std::size_t step = 0; step < Count(); ++step) {
     OnDevice& device = device_[step];
@@ -102,16 +108,30 @@ TimeNs StepBounds::DeviceFinish(std::size_t step) const {
   return step + 1 < Count() ? std::min(done, DeviceBegin(step + 1)) : done;
 }
 
-template <typename Table>
-void StepBounds::NoteLaunched(const Table& table) {
+std::int64_t StepBounds::BusiestStream(const Kernels& kernels) const {
+  std::map<std::int64_t, TimeNs> busy;
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    if (index_.Find(kernels.link[i])) busy[kernels.stream[i]] += kernels.dur[i];
+  }
+  const auto busiest =
+      std::ranges::max_element(busy, {}, [](const auto& of_stream) { return of_stream.second; });
+  return busiest != busy.end() ? busiest->first : -1;
+}
+
+template <typename Table, typename Opens>
+void StepBounds::NoteLaunched(const Table& table, TimeNs& done_before, Opens opens) {
   for (std::size_t i = 0; i < table.Size(); ++i) {
     const auto launch = index_.Find(table.link[i]);
     if (!launch) continue;
-    const auto step = OfHostTime(launches_.host_time[*launch]);
-    if (!step) continue;
-    OnDevice& device = device_[*step];
-    device.first_launched = std::min(device.first_launched, table.start[i]);
-    device.last_launched_end = std::max(device.last_launched_end, table.start[i] + table.dur[i]);
+    const TimeNs launched = launches_.host_time[*launch];
+    const TimeNs end = table.start[i] + table.dur[i];
+    if (const auto step = OfHostTime(launched)) {
+      OnDevice& device = device_[*step];
+      if (opens(i)) device.first_launched = std::min(device.first_launched, table.start[i]);
+      device.last_launched_end = std::max(device.last_launched_end, end);
+    } else if (Count() > 0 && launched < HostBegin(0)) {
+      done_before = std::max(done_before, end);
+    }
   }
 }
 

@@ -16,6 +16,7 @@
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/serving_steps.h"
+#include "mpa/model/earlier_work.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
 #include "mpa/promises/promise.h"
@@ -185,6 +186,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   if (input.gpu) AddGroups(input.gpu->groups, rank.trace);
   CheckGroups(WorldSize(input, rank.trace), rank.trace);
   LinkByTime(rank.trace);
+  FindEarlierWork(rank.trace);
   ExplainGraphs(input, asked, rank);
   CheckPromises(request.wanted, rank.trace);
   if (Intersects(request.wanted, Tables::kSteps)) UseServingSteps(rank.trace);

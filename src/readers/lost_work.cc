@@ -73,15 +73,21 @@ void FindLostWork(const GpuLaunches& launches, const std::vector<RuntimeCall>& c
   std::erase_if(lost, [&](const auto* call) { return Contains(captures, call->place.start); });
   if (lost.empty()) return;
   std::set<EventPlace> sources;
-  std::size_t alone = 0, all = 0;
+  std::vector<TimeNs> alone_at;  // work without a launch
+  std::size_t all = 0;
   VisitWork(work, [&](const CorrelatedEvent& event) {
     const auto source = launches.Find(event);
     if (source) sources.insert(*source);
+    if (!source) alone_at.push_back(event.place.start);
     ++all;
-    if (!source) ++alone;
   });
   std::erase_if(lost, [&](const auto* call) { return sources.contains(call->place); });
   if (lost.empty()) return;
+  TimeNs first_lost = std::numeric_limits<TimeNs>::max();
+  for (const RuntimeCall* call : lost) first_lost = std::min(first_lost, call->place.start);
+  // What began before was queued before the capture.
+  std::erase_if(alone_at, [&](TimeNs time) { return time < first_lost; });
+  const std::size_t alone = alone_at.size();
   if (alone >= lost.size()) {  // their work is there
     trace.issues.Count(Promise::kWorkHasLaunch,
                        "work of the device without a launch in the trace, and launches without "

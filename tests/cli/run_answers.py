@@ -134,8 +134,17 @@ def ask_advisor(capture, answers):
     return advisor
 
 
+def ask_mean_step(advisor, answers):
+    """The parts of a single rank add up to the step, the mean of those that count."""
+    counted = [row["window_ns"] for row in advisor["accounting"]
+               if row["step"] not in advisor["capture"].get("dropped_steps", [])]
+    if len(advisor["capture"]["ranks"]) == 1 and counted:
+        answers.give(Question("step of the job"), sum(counted) / len(counted), 1, "advisor's accounts")
+
+
 def ask_advisor_screen(capture, advisor, answers):
     """The first lines: a step, and the parts of the rank that it names."""
+    ask_mean_step(advisor, answers)
     screen = run("advisor", "all", "-d", capture).out
     head = screen.split("\n1 ")[0].replace("\n ", " ")
     head = re.sub(r"\s+", " ", head)

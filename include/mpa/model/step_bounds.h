@@ -68,12 +68,15 @@ class StepBounds : public HostSteps {
 
  private:
   struct OnDevice {
-    TimeNs first_launched, last_launched_end;  // device work launched in the step
+    TimeNs first_launched;     // of the kernels of the busiest stream that the step launched
+    TimeNs last_launched_end;  // of all work that the step launched
     TimeNs begin = 0;
   };
 
-  template <typename Table>
-  void NoteLaunched(const Table& table);
+  std::int64_t BusiestStream(const Kernels& kernels) const;
+  // `opens(row)`: its begin is the latest at which its step begins on the device.
+  template <typename Table, typename Opens>
+  void NoteLaunched(const Table& table, TimeNs& done_before, Opens opens);
   std::optional<std::size_t> OfDeviceTime(TimeNs start) const;
 
   const Launches& launches_;

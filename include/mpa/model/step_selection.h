@@ -19,10 +19,12 @@ inline constexpr Tables kStepTables =
 /// rows keep more: what runs when the step begins, calls that launched its work. Who counts their
 /// rows asks RankTrace::IsOfStep().
 /// Device work belongs to the step that launched it; where no launch is known, to the step at whose
-/// device time it starts. The device time of a step begins where the device has finished what the
-/// step before had queued (at the latest with the first work that the step itself launched) and
-/// lasts until the next step's begins. Intervals of the overlap analysis are cut at these bounds,
-/// and those of free time dropped: a step lasts from its first to its last work, in every format.
+/// device time it starts. The device time of a step begins where the device has finished what was
+/// queued before, by the step before or ahead of the capture, and lasts until the next step's
+/// begins. It begins at the latest with the first kernel that the step launched on the stream that
+/// computes most: copies and collectives of other streams may run a step ahead. Intervals of the
+/// overlap analysis are cut at these bounds, and those of free time dropped: a step lasts from its
+/// first to its last work, in every format.
 ///
 /// `host_offset`: how far the host's clock is ahead of the device's, for the window of the step.
 ///

@@ -84,6 +84,7 @@ class DevicePart {
     nodes_.end.assign(items_.size(), kNoNode);
     nodes_.lane.resize(items_.size());
     std::map<std::int64_t, std::size_t> previous;  // item by lane
+    const std::uint32_t earlier = AddEarlierWork();
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const GraphItem& item = items_[i];
       const DeviceItem& work = item.work;
@@ -115,10 +116,18 @@ class DevicePart {
       nodes_.lane[i] = LaneOf(item);
       if (const auto before = previous.find(nodes_.lane[i]); before != previous.end()) {
         draft_.Wait(nodes_.begin[i], nodes_.end[before->second], WaitsFor::kEnd, 0);
+      } else if (earlier != kNoNode && work.begin >= trace_.earlier_work_end) {
+        draft_.Wait(nodes_.begin[i], earlier, WaitsFor::kEnd, 0);
       }
       previous[nodes_.lane[i]] = i;
     }
     AddEvents();
+  }
+
+  // The end of what the device did of steps before the capture: what it kept waiting came later.
+  std::uint32_t AddEarlierWork() {
+    if (trace_.earlier_work_end == 0) return kNoNode;
+    return draft_.AddOfStep(trace_.earlier_work_end, 0, NodeKind::kWait, std::nullopt, -1);
   }
 
   // When the operator asked for it; a task queue launches later.
@@ -177,7 +186,8 @@ class DevicePart {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const GraphItem& item = items_[i];
       TimeNs& busy = busy_until[nodes_.lane[i]];
-      const TimeNs ready = std::max(busy, draft_.OnDevice(item.launched) + latency);
+      const TimeNs ready =
+          std::max({busy, trace_.earlier_work_end, draft_.OnDevice(item.launched) + latency});
       const TimeNs idle = item.work.begin - ready;
       if (!item.IsOperation() && item.launched >= 0 && idle > kEventReach)
         AddReleasing(i, item.work.begin, std::max(kEventReach, idle / kShortRest));

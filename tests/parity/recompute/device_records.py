@@ -78,6 +78,7 @@ class Device:
     reserved: list = field(default_factory=list)  # of (time, component, bytes)
     traffic: list = field(default_factory=list)  # of (step, transport, megabytes, milliseconds)
     is_minimal: bool = False
+    opens: int = 0  # until when a GPU did what was queued before the capture, or before the step
 
 
 def rank_in_group(number):

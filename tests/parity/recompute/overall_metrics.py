@@ -94,8 +94,15 @@ class Metrics:
                     *(task for task in device.tasks if (task.type or not task.name) and not {task.name, task.type} & set(NOT_WORK))]
         self.begin = min((work.start for work in spanning), default=0)
         self.end = max((work.end for work in spanning), default=0)
+        if self.is_gpu:  # other streams may run ahead while the device works for earlier steps
+            self.begin = min(self.end, max(self.begin, device.opens))
         self.e2e = self.end - self.begin
-        return intervals.union([*intervals.of(computing), *self.uncovered, *intervals.of(lccl)])
+        busy = intervals.of(computing)
+        if self.is_gpu:
+            within = [(self.begin, self.end)]
+            busy, self.uncovered = (intervals.common(times, within) for times in (busy, self.uncovered))
+            self.computing = intervals.length(busy)
+        return intervals.union([*busy, *self.uncovered, *intervals.of(lccl)])
 
     def _copies(self, busy):
         """copies: those on streams that compute and, where streams wait for events at all, wait;

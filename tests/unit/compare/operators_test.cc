@@ -33,7 +33,7 @@ class OperatorsTest : public ::testing::Test {
   // Cells [first, last) of the rows of a sheet about the rank and the same rank.
   Texts Rows(std::string_view comparison, std::string_view sheet, std::size_t first,
              std::size_t last) {
-    for (const Sheet& made : test::Compare(comparison, rank_.trace, rank_.trace).sheets) {
+    for (const Sheet& made : test::Compare(comparison, rank_.trace, rank_.trace, options_).sheets) {
       if (made.name == sheet) return test::Lines(made, first, last);
     }
     ADD_FAILURE() << "no sheet " << sheet;
@@ -47,6 +47,7 @@ class OperatorsTest : public ::testing::Test {
   Texts Memory() { return Rows("memory", "MemoryCompareStatistic", 1, 5); }
 
   test::RankBuilder rank_;
+  CompareOptions options_;
   std::int32_t main_ = rank_.Thread(1), backward_ = rank_.Thread(2), queue_ = rank_.Thread(3);
 
  private:
@@ -66,6 +67,31 @@ TEST_F(OperatorsTest, ThatStartTogetherNestByTheirLength) {
   Op("aten::true_divide", 10, 20, main_);  // the inner one first in the file
   Op("aten::div", 10, 25, main_);
   EXPECT_EQ(Api(), (Texts{"aten::div 15 5 15 1", "aten::true_divide 10 10 10 1"}));
+}
+
+// 100 us in all, of which 60 and 20 are of calls within.
+TEST_F(OperatorsTest, WithinOthersOfTheirNameCountOnce) {
+  Op("aten::to", 0, 100, main_);
+  Op("aten::_to_copy", 10, 90, main_);
+  Op("aten::to", 20, 80, main_);
+  Op("aten::to", 30, 50, main_);
+  EXPECT_EQ(Api(), (Texts{"aten::to 100 80 60 3", "aten::_to_copy 80 20 80 1"}));
+}
+
+TEST_F(OperatorsTest, ThatStandInOneRowCountOnceWithinEachOther) {
+  Op("aten::conv2d", 0, 100, main_);
+  Op("aten::_conv", 10, 90, main_);
+  Op("aten::_conv", 200, 230, main_);
+  options_.op_names = {{"aten::conv2d", "aten::_conv"}};
+  EXPECT_EQ(Api(), (Texts{"aten::conv2d = aten::_conv 130 130 70 3"}));
+}
+
+TEST_F(OperatorsTest, CountAgainWithinOthersAsTheReferenceDoes) {
+  Op("aten::to", 0, 100, main_);
+  Op("aten::to", 20, 80, main_);
+  Op("aten::to", 30, 50, main_);
+  options_.compat = true;
+  EXPECT_EQ(Api(), (Texts{"aten::to 180 100 60 3"}));
 }
 
 TEST_F(OperatorsTest, ThatTouchDoNotNest) {

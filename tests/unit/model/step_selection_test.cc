@@ -165,6 +165,26 @@ TEST_F(SelectStepTest, EndsAStepWhereTheNextBeginsOnTheDevice) {
   EXPECT_EQ(bounds.DeviceEnd(1), 231);
 }
 
+// The device is more than a step behind: what step 2 launched on other streams runs beside step 1.
+TEST_F(SelectStepTest, BeginsAStepWhereTheStreamThatComputesHasFinishedTheStepBefore) {
+  trace_.kernels.Append({.start = 125, .dur = 5, .stream = 9, .link = 72});
+  trace_.communications.Append({.start = 130, .dur = 20, .link = 72});
+  const StepBounds bounds(trace_);
+  EXPECT_EQ(bounds.DeviceFinish(0), 160);
+  EXPECT_EQ(bounds.DeviceBegin(1), 160);
+}
+
+TEST_F(SelectStepTest, BeginsTheFirstStepWhereEarlierWorkHasEnded) {
+  EXPECT_EQ(StepBounds(trace_).DeviceBegin(0), 0);
+  trace_.earlier_work_end = 60;  // it was queued before the capture
+  EXPECT_EQ(StepBounds(trace_).DeviceBegin(0), 60);
+  rank_.Launch(70, -10, main_);  // or in the capture, before the step
+  trace_.kernels.Append({.start = 60, .dur = 15, .link = 70});
+  EXPECT_EQ(StepBounds(trace_).DeviceBegin(0), 75);
+  trace_.communications.Append({.start = 60, .dur = 500, .link = 70});
+  EXPECT_EQ(StepBounds(trace_).DeviceBegin(0), 120);  // its first kernel is of the step
+}
+
 TEST_F(SelectStepTest, KnowsWhenTheDeviceIsDoneWithAStep) {
   const StepBounds bounds(trace_);
   EXPECT_EQ(bounds.DeviceBegin(0), 0);
