@@ -27,8 +27,9 @@ using Rows = std::vector<std::size_t>;
 // cut before all rows are found.
 class RowsOfStep {
  public:
-  RowsOfStep(const RankTrace& trace, const StepBounds& bounds, std::size_t step)
-      : trace_(trace), bounds_(bounds), step_(step), id_(bounds.Id(step)) {
+  /// `finished`: the end of the step on the device, on the clock of the host.
+  RowsOfStep(const RankTrace& trace, const StepBounds& bounds, std::size_t step, TimeNs finished)
+      : trace_(trace), bounds_(bounds), step_(step), id_(bounds.Id(step)), finished_(finished) {
     const auto note = [&](const auto& table) {
       for (std::size_t i = 0; i < table.Size(); ++i) {
         if (table.connection[i] >= 0 && OnDevice(table.link[i], table.start[i]))
@@ -50,15 +51,17 @@ class RowsOfStep {
         return [&](std::size_t i) { return OnHost(HostTime(table, i)); };
       } else if constexpr (kRule == OfStep::kAroundHost) {
         return [&](std::size_t i) { return OnHostOrAround(table.start[i], table.dur[i]); };
+      } else if constexpr (kRule == OfStep::kMeanwhile) {
+        return [&](std::size_t i) { return Meanwhile(table.start[i], table.dur[i]); };
       } else if constexpr (kRule == OfStep::kHostCall) {
         return [&](std::size_t i) {
-          return OnHostOrAround(HostTime(table, i), Duration(table, i)) ||
+          return Meanwhile(HostTime(table, i), Duration(table, i)) ||
                  connections_.contains(table.connection[i]);
         };
       } else if constexpr (kRule == OfStep::kQueued) {
         return [&](std::size_t i) {
-          return OnHostOrAround(table.queued[i], table.queued_dur[i]) ||
-                 OnHostOrAround(table.start[i], table.dur[i]);
+          return Meanwhile(table.queued[i], table.queued_dur[i]) ||
+                 Meanwhile(table.start[i], table.dur[i]);
         };
       } else if constexpr (kRule == OfStep::kAllocation) {
         return [this, &table, queued = QueuedAllocations(trace_)](std::size_t i) {
@@ -148,6 +151,11 @@ class RowsOfStep {
     return (start < begin && start + dur > begin) || OnHost(start);
   }
 
+  // Also what runs while the device finishes the step: why it waits then is a matter of the step.
+  bool Meanwhile(TimeNs start, TimeNs dur) const {
+    return OnHost(start) || (start < finished_ && start + dur > bounds_.HostBegin(step_));
+  }
+
   bool OnDevice(std::int64_t link, TimeNs start) const {
     return bounds_.OfDeviceWork(link, start) == step_;
   }
@@ -189,6 +197,7 @@ class RowsOfStep {
   const StepBounds& bounds_;
   std::size_t step_;
   std::int32_t id_;
+  TimeNs finished_;
   std::unordered_set<std::int64_t> connections_;  // of device work of the step
 };
 
@@ -260,7 +269,7 @@ void SelectStep(RankTrace& trace, std::int32_t id, TimeNs host_offset) {
   if (!is_last) trace.host_end = std::min(trace.host_end, bounds.HostBegin(*step + 1) - 1);
 
   // Rules look at several tables: all rows are found before the first is dropped.
-  const RowsOfStep of_step(trace, bounds, *step);
+  const RowsOfStep of_step(trace, bounds, *step, trace.step_end + host_offset);
   std::vector<Rows> kept;
   VisitRankTables(trace, [&](const auto& info, const auto& table) {
     using Info = std::remove_cvref_t<decltype(info)>;

@@ -18,9 +18,10 @@ enum class OfStep : std::uint8_t {
   kNothing,       ///< sums of the whole run, which cannot be divided
   kStepId,        ///< rows that name the step
   kHostTime,      ///< rows whose time on the host, their start, is in the step
-  kAroundHost,    ///< these, and rows that run when the step begins on the host
+  kAroundHost,    ///< these, and rows that run when the step begins
+  kMeanwhile,     ///< rows that run on the host from the begin of the step to its end on the device
   kHostCall,      ///< these, and calls that launched device work of the step
-  kQueued,        ///< work put into the queue in the step, or done meanwhile
+  kQueued,        ///< work that was put into the queue or done then
   kAllocation,    ///< what was allocated in the step, or by work that was queued in it
   kLaunch,        ///< launches of device work of the step
   kDeviceWork,    ///< work launched in the step; without a known launch, by its start on the device
@@ -52,7 +53,7 @@ inline constexpr std::tuple kRankTables{
     RankTable<&RankTrace::queued_work, Tables::kQueuedWork, OfStep::kQueued>{"queued_work"},
     RankTable<&RankTrace::host_calls, Tables::kHostCalls, OfStep::kHostCall>{"host_calls"},
     RankTable<&RankTrace::call_stamps, Tables::kHostCalls, OfStep::kHostCall>{"call_stamps"},
-    RankTable<&RankTrace::garbage_collections, Tables::kGarbageCollections, OfStep::kAroundHost>{
+    RankTable<&RankTrace::garbage_collections, Tables::kGarbageCollections, OfStep::kMeanwhile>{
         "garbage_collections"},
     RankTable<&RankTrace::launches, Tables::kLaunches, OfStep::kLaunch>{"launches"},
     RankTable<&RankTrace::unanswered_launches, Tables::kLaunches, OfStep::kHostTime>{

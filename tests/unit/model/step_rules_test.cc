@@ -33,7 +33,8 @@ class StepRulesTest : public ::testing::Test {
   std::int32_t main_ = rank_.Thread(1);
 };
 
-TEST_F(StepRulesTest, KeepTheCallsOfTheStepThoseAroundItAndThoseThatLaunchedItsWork) {
+// The device works for step 2 until 230: a call says why it waits, or launched what it does.
+TEST_F(StepRulesTest, KeepTheCallsUntilTheDeviceIsDoneAndThoseThatLaunchedItsWork) {
   const auto call = [&](TimeNs start, TimeNs dur, std::int64_t connection) {
     trace_.host_calls.Append({.start = start, .dur = dur, .connection = connection});
     trace_.call_stamps.Append({.time = start, .connection = connection});
@@ -42,12 +43,14 @@ TEST_F(StepRulesTest, KeepTheCallsOfTheStepThoseAroundItAndThoseThatLaunchedItsW
   call(90, 15, -1);   // runs when step 2 begins
   call(100, 5, -1);   // of step 2
   call(199, 50, -1);  // likewise
+  call(229, 9, -1);   // runs while the device works
+  call(230, 5, -1);   // behind it
   call(300, 5, 2);    // behind the steps, and launched work that an operator of step 2 asked for
   call(310, 5, 3);    // behind the steps
   trace_.device_tasks.Append({.start = 320, .dur = 5, .link = 72, .connection = 2});
   SelectStep(trace_, 2);
-  EXPECT_EQ(trace_.host_calls.start, (Starts{90, 100, 199, 300}));
-  EXPECT_EQ(trace_.call_stamps.time, (Starts{100, 199, 300}));
+  EXPECT_EQ(trace_.host_calls.start, (Starts{90, 100, 199, 229, 300}));
+  EXPECT_EQ(trace_.call_stamps.time, (Starts{100, 199, 229, 300}));
   EXPECT_FALSE(trace_.IsOfStep(99));
   EXPECT_TRUE(trace_.IsOfStep(100));
   EXPECT_TRUE(trace_.IsOfStep(199));
@@ -72,11 +75,11 @@ TEST_F(StepRulesTest, KeepWorkThatWasQueuedOrDoneInTheStep) {
   EXPECT_EQ(trace_.queued_work.queued, (Starts{60, 190}));
 }
 
-TEST_F(StepRulesTest, KeepCollectionsOfGarbageThatRunIntoTheStep) {
-  for (const TimeNs start : {10, 80, 120, 300})
+TEST_F(StepRulesTest, KeepCollectionsOfGarbageUntilTheDeviceIsDone) {
+  for (const TimeNs start : {10, 80, 120, 220, 230})
     trace_.garbage_collections.Append({.start = start, .dur = 30});
   SelectStep(trace_, 2);
-  EXPECT_EQ(trace_.garbage_collections.start, (Starts{80, 120}));
+  EXPECT_EQ(trace_.garbage_collections.start, (Starts{80, 120, 220}));
 }
 
 TEST_F(StepRulesTest, KeepLaunchesOfTheWorkOfTheStep) {
