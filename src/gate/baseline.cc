@@ -20,8 +20,8 @@ namespace {
 
 using nlohmann::json;
 
-// Up to version 1 free time had the copies in it. Up to version 2 the peak of the memory was that of
-// the process in some forms of captures, and e2e lacked both ends in those of older exporters.
+// Up to version 1 free time had the copies in it. Up to version 2 the peak of the memory was that
+// of the process in some forms of captures, and e2e lacked both ends in those of older exporters.
 constexpr int kBaselineVersion = 3;
 // What ranking the runs takes grows with the third power of their number.
 constexpr std::size_t kMaxRuns = 100;

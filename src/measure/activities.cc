@@ -55,7 +55,7 @@ Intervals CollectiveTime(const RankTrace& trace) {
   return Union(std::move(rows));
 }
 
-void AddLccl(const RankTrace& trace, Activities& activities) {
+void AddLcclKernels(const RankTrace& trace, Activities& activities) {
   const Communications& comms = trace.communications;
   for (const std::size_t row : comms.RowsByStart()) {
     if (!IsLccl(trace, row)) continue;
@@ -137,14 +137,14 @@ Activities ActivitiesOf(const RankTrace& trace) {
   for (const Intervals* busy : {&activities.computing, &activities.communication}) {
     if (!busy->empty()) Include({busy->front().begin, busy->back().end}, activities.span);
   }
-  AddLccl(trace, activities);
+  AddLcclKernels(trace, activities);
   return activities;
 }
 
 Activities AnalysedActivitiesOf(const RankTrace& trace) {
   if (trace.overlaps.Empty() || trace.is_one_step) return ActivitiesOf(trace);
   Activities activities = FromOverlapAnalysis(trace);
-  AddLccl(trace, activities);
+  AddLcclKernels(trace, activities);
   return activities;
 }
 

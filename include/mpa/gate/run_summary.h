@@ -51,7 +51,7 @@ struct RankSummary {
   Breakdown breakdown;
   ShapeCounts shapes;
   std::string allocators;  ///< whose memory is the peak: "GE, PTA"; see kAllocators
-  std::string chip;  ///< "24 cube and 48 vector cores at 1800 MHz"; empty: unknown
+  std::string chip;        ///< "24 cube and 48 vector cores at 1800 MHz"; empty: unknown
   /// Steps in which the device computed, but no kernel is listed although others are: the list is
   /// cut off.
   std::vector<std::int32_t> steps_without_kernels;

@@ -127,8 +127,8 @@ struct OverallMetrics {
 OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks = {},
                               bool compat = false);
 
-/// Where two captures of one kind of device recorded memory, but not of the same allocators: the peaks become those of
-/// the allocators that both have, and unknown where there are none.
+/// Where two captures of one kind of device recorded memory, but not of the same allocators: the
+/// peaks become those of the allocators that both have, and unknown where there are none.
 void ShareAllocators(const RankTrace& base, const RankTrace& comparison, OverallMetrics& of_base,
                      OverallMetrics& of_comparison);
 

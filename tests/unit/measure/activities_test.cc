@@ -16,7 +16,7 @@ TEST(Activities, AreOfTheWorkWhateverTheOverlapAnalysisSays) {
   RankBuilder rank;
   rank.KernelAt(10, 30);
   rank.Collective(rank.Group("g"), 20, 60);
-  rank.Task("SDMA_SQE", 2, 5, 7);  // before what the analysis of an older exporter has
+  rank.Task("SDMA_SQE", 2, 5, 7);        // before what the analysis of an older exporter has
   rank.Overlap(Activity::kFree, 0, 10);  // until a kernel that was dropped from the table
   rank.Overlap(Activity::kComputing, 10, 31);
   rank.Overlap(Activity::kCommunication, 20, 60);
