@@ -108,7 +108,7 @@ struct RankTrace {
   bool is_one_step = false;  ///< SelectStep() cut it
   /// The window of that step on the device; it depends on the steps around it, which are gone.
   TimeNs step_begin = 0, step_end = 0;
-  /// Until when the device did what was queued before the capture, which is in no table; 0: nothing.
+  /// Until when the device did what was queued before the capture, see FindEarlierWork(); or 0.
   TimeNs earlier_work_end = 0;
   /// Collected at Level0 without host activities: device times only.
   bool minimal_profiling = false;
