@@ -110,7 +110,7 @@ Interval DeviceSpan(const RankTrace& trace) {
   }
   // What other streams of a GPU did beside work of earlier steps belongs to these.
   const TimeNs opens = trace.is_one_step ? trace.step_begin : trace.earlier_work_end;
-  if (trace.device == DeviceKind::kGpu && span.begin < opens)
+  if (trace.device == DeviceKind::kGpu && opens != 0 && span.begin < opens)
     span.begin = std::min(opens, span.end);
   return span;
 }

@@ -61,13 +61,16 @@ StepBounds::StepBounds(const RankTrace& trace, const Steps& steps, TimeNs host_o
       index_(trace),
       device_(Count(), {std::numeric_limits<TimeNs>::max(), 0}) {
   const std::int64_t busiest = BusiestStream(trace.kernels);
-  TimeNs device_done = trace.earlier_work_end;
-  NoteLaunched(trace.kernels, device_done,
+  TimeNs done_before = 0;
+  NoteLaunched(trace.kernels, done_before,
                [&](std::size_t row) { return trace.kernels.stream[row] == busiest; });
   const auto never = [](std::size_t) { return false; };
-  NoteLaunched(trace.communications, device_done, never);
+  NoteLaunched(trace.communications, done_before, never);
   // Those of GPUs are copies; of NPUs waits and marks are among them.
-  if (trace.device == DeviceKind::kGpu) NoteLaunched(trace.device_tasks, device_done, never);
+  if (trace.device == DeviceKind::kGpu) NoteLaunched(trace.device_tasks, done_before, never);
+  // Other steps may begin with work of the device, behind its launch.
+  const bool are_own = &steps == &trace.steps;
+  TimeNs device_done = std::max(trace.earlier_work_end, are_own ? done_before : 0);
   TimeNs last_begin = 0;
   for (std::size_t step = 0; step < Count(); ++step) {
     OnDevice& device = device_[step];

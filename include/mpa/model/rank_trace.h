@@ -153,7 +153,7 @@ struct RankTrace : RankTables {
   bool is_one_step = false;  ///< SelectStep() cut it
   /// The window of that step on the device; it depends on the steps around it, which are gone.
   TimeNs step_begin = 0, step_end = 0;
-  /// Until when the device did what was queued before the capture, which is in no table; 0: nothing.
+  /// Until when the device did what was queued before the capture, see FindEarlierWork(); or 0.
   TimeNs earlier_work_end = 0;
   /// The host times of that step, both included; without one, all times. Some tables keep rows that
   /// run around the step, or launched its work; who counts rows leaves those out.
