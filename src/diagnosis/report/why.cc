@@ -30,7 +30,8 @@ class Why : Speaker {
         ms_(finding_.gain), ms_(of_.step), ms_(finding_.alone), ms_(finding_.gain_max));
     Add({"  sure       {}", "  置信度     {}"}, CertaintyText());
     Add({"  ranks      {}", "  卡         {}"},
-        finding_.ranks.empty() ? Text({"all", "全部"}) : RanksText(finding_.ranks, language_));
+        finding_.ranks.empty() && !finding_.absent ? Text({"all", "全部"})
+                                                   : CulpritsText(finding_, language_));
     Add({"  steps      {}", "  step       {}"}, StepsText());
     if (!finding_.category.empty()) {
       Add({"  mostly in  {} ({})", "  主要在     {}（{}）"},
