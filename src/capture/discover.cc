@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds captures below a directory.
 #include <algorithm>
+#include <set>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "file_checks.h"
 #include "mpa/base/error.h"
@@ -200,6 +203,13 @@ Discovery Discover(const fs::path& path, const OpenOptions& options) {
   const bool of_chosen = !options.chosen.paths.empty() && resolved == options.chosen.top;
   if (of_chosen) {
     for (const fs::path& chosen : options.chosen.paths) DiscoverIn(chosen, options, found);
+    // One of them may be above another.
+    std::set<fs::path> ranks, unusable;
+    std::erase_if(found.ranks,
+                  [&](const RankInput& rank) { return !ranks.insert(rank.path).second; });
+    std::erase_if(found.unusable, [&](const Discovery::Unusable& one) {
+      return !unusable.insert(one.rank.path).second;
+    });
   } else {
     DiscoverIn(resolved, options, found);
   }

@@ -33,7 +33,7 @@ class Inputs(Cli):
     def plain(self, text):
         """Without what names the captures."""
         lines = [line for line in text.splitlines() if not line.startswith(("Next: ", "/"))]
-        return re.sub(r"rank0_ascend_pt|gpu_base\S*|size .*", "", "\n".join(lines))
+        return re.sub(r"  from .*\n|rank0_ascend_pt|gpu_base\S*|size .*", "", "\n".join(lines))
 
     def assert_same(self, command, named, *other, code=None):
         expected, done = self.ask(command, "-d", named), self.ask(command, *other)

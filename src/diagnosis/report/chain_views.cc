@@ -278,8 +278,9 @@ class ChainText : Speaker {
   void AddPath() {
     const auto& path = finding_.chain->path;
     for (std::size_t i = 0; i < path.size(); ++i) {
-      const std::string who = path[i].rank >= 0 ? "rank " + RankName(path[i].rank)
-                                                : CulpritsText(finding_, language_);
+      const std::string who = path[i].rank >= 0        ? "rank " + RankName(path[i].rank)
+                              : finding_.ranks.empty() ? CulpritsText(finding_, language_)
+                                                       : RanksText(finding_.ranks, language_);
       Add(i == 0 ? Wording{"path", "关键路径"} : Wording{},
           Fill({"{}: {} {} a step", "{}：{} 每个 step {}"}, who, CategoryOrName(path[i].name),
                Time(path[i].less)));
