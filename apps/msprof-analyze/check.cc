@@ -37,7 +37,8 @@ HelpPage CheckPage() {
 
 int RunCheck(CheckOptions options) {
   CheckReport report;
-  report.survey = SurveyCaptures(options.captures.Path("msprof-analyze check PATH", options.open), options.open);
+  report.survey = SurveyCaptures(options.captures.Path("msprof-analyze check PATH", options.open),
+                                 options.open);
   TellRawDamage(report.survey.ranks);
   report.groups = GroupCaptures(report.survey);
   report.judged = JudgeCaptures(report.survey.path, options.open, report.survey.ranks);

@@ -449,8 +449,8 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
   const std::string coverage = RanksText(report);
   page.Add("", 0,
            fmt::format("{}, {}{}{}", Counted(count, "capture"),
-                       report.Usable() ? "usable" : "nothing usable",
-                       coverage.empty() ? "" : "; ", coverage));
+                       report.Usable() ? "usable" : "nothing usable", coverage.empty() ? "" : "; ",
+                       coverage));
   AddGroups(report.groups, page);
   std::string text = page.text();
   const std::vector<Block> blocks = Fold(report, color);

@@ -37,9 +37,8 @@ struct RecipeCommandOptions {
 int RunRecipeCommand(RecipeCommandOptions options, const Agent& agent) {
   const std::vector<RecipeRun> runs = RunsOf(options.recipe, options.arguments);
   CheckForms(options.exports, agent, runs.size());
-  const std::string directory =
-      options.captures.Path(fmt::format("msprof-analyze -m {} DIR", runs.front().recipe->name),
-                            options.ranks.open);
+  const std::string directory = options.captures.Path(
+      fmt::format("msprof-analyze -m {} DIR", runs.front().recipe->name), options.ranks.open);
   // With MPI a machine that lacks it costs its share alone.
   if (!options.shards.mpi) CheckCaptures("-d", directory);
   const fs::path source = PlaceBeside(directory);
@@ -161,9 +160,10 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
       "Name of the recipe, or a list such as hccl_sum,slow_rank: each rank is read once", "RECIPE",
       kMaxUsed)
       ->check(SuggestedList(RecipeNames()));
-  options->captures.AddTo(
-      *app, "Directory with the captures of all ranks, or one capture, parsed or raw, a trace, a database "
-      "or a table; several are of one job");
+  options->captures.AddTo(*app,
+                          "Directory with the captures of all ranks, or one capture, parsed or "
+                          "raw, a trace, a database "
+                          "or a table; several are of one job");
   add("-o,--output_path", options->output,
       "Directory in which to create cluster_analysis_output [default: that of -d]", "DIR",
       kMaxUsed);

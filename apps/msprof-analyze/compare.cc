@@ -157,8 +157,8 @@ int RunSheets(const CompareCommandOptions& options) {
   std::optional<Error> unwritable;
   if (!types.empty()) {
     directories.Add(output);
-    unwritable = PrepareOrTell(options.output != kHere,
-                               [&] { io::PrepareOutputDirectory(output); });
+    unwritable =
+        PrepareOrTell(options.output != kHere, [&] { io::PrepareOutputDirectory(output); });
   }
   const SheetsDelivery delivery{.exports = options.exports,
                                 .types = unwritable ? std::vector<ExportType>() : types,

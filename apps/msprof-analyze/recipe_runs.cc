@@ -346,9 +346,8 @@ int RunRecipes(const std::vector<RecipeRun>& runs, Delivery& delivery,
   std::optional<Error> unwritable;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     directories.Add(output / runs[i].recipe->folder);
-    unwritable = PrepareOrTell(delivery.is_given, [&] {
-      PrepareTargets(*runs[i].recipe, delivery.types[i], output);
-    });
+    unwritable = PrepareOrTell(delivery.is_given,
+                               [&] { PrepareTargets(*runs[i].recipe, delivery.types[i], output); });
     if (unwritable) break;
     (void)PagePath(*runs[i].recipe, runs[i].arguments);  // refuses what cannot be written
   }

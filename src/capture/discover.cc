@@ -190,8 +190,7 @@ void DiscoverIn(const fs::path& resolved, const OpenOptions& options, Discovery&
   const bool single = !fs::is_directory(resolved) || LooksLikeCapture(resolved);
   const std::size_t before = found.ranks.size() + found.unusable.size();
   if (!single) Walk(resolved, options, found).Look(resolved, 3);
-  if (single || found.ranks.size() + found.unusable.size() == before)
-    Add(resolved, options, found);
+  if (single || found.ranks.size() + found.unusable.size() == before) Add(resolved, options, found);
 }
 
 }  // namespace

@@ -244,8 +244,9 @@ std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured,
 }
 
 std::string LateArrivalText(const Lateness& lateness, const LateRanks& late) {
-  return fmt::format("{} arrived {} after {}", LateRanksText(late.ranks, late.captured, lateness.absent),
-                     TimeText(late.most), BeforeText(lateness, late));
+  return fmt::format("{} arrived {} after {}",
+                     LateRanksText(late.ranks, late.captured, lateness.absent), TimeText(late.most),
+                     BeforeText(lateness, late));
 }
 
 std::string LateSumText(const LateRanks& late) {

@@ -127,9 +127,8 @@ Pending Prepare(const RunInput& input, const LoadRunsRequest& request, LoadedRun
   loaded.partial = found.partial;
   FindFacts(input, request, run, loaded);
   // A damaged capture is one: what it would have shown is lost, not the job another one.
-  const auto damaged = std::ranges::count_if(found.absent.states, [](const auto& rank) {
-    return rank.second == RankState::kDamaged;
-  });
+  const auto damaged = std::ranges::count_if(
+      found.absent.states, [](const auto& rank) { return rank.second == RankState::kDamaged; });
   run.facts["world_size"] = std::to_string(found.ranks.size() + static_cast<std::size_t>(damaged));
   run.found = std::move(found.ranks);
   run.read.resize(run.found.size());

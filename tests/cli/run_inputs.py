@@ -72,7 +72,7 @@ class Inputs(Cli):
             done = self.run_tool("-m", "top_operators", "-d", path, "--json")
             (sheet,) = [sheet for sheet in json.loads(done.out)["sheets"] if sheet["name"] == "TopKernels"]
             rows = [row for row in sheet["rows"] if row["kind"] == "kernel"]
-            return done.code, {(row["type"], row["calls"], row["total_ms"]) for row in rows}
+            return done.code, {(row["type"], row["calls"], row["total_ns"]) for row in rows}
 
         alone, whole = kernels(table), kernels(self.CAPTURES / BASE)
         self.assertEqual((alone[0], whole[0]), (5, 0))

@@ -101,7 +101,8 @@ class LastRanks {
     const InstanceLateness& found = lateness_.of_instance[*number];
     if (!found.known) return "the last rank cannot be known";
     if (found.late.empty()) return "no late rank";
-    return "last: " + LateRanksText(found.late.front().ranks, found.late.front().captured, lateness_.absent);
+    return "last: " +
+           LateRanksText(found.late.front().ranks, found.late.front().captured, lateness_.absent);
   }
 
  private:

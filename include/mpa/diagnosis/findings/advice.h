@@ -53,7 +53,8 @@ struct AdviceFacts {
 /// Something to do about a finding, for programs.
 struct Action {
   using Value = std::variant<std::string, int, bool>;
-  std::string_view what;  ///< "capture", "analyse", "check", "merge", "set_env", "set_option", "change"
+  std::string_view
+      what;  ///< "capture", "analyse", "check", "merge", "set_env", "set_option", "change"
   std::vector<std::pair<std::string_view, Value>> args;
   bool of_ranks = false;  ///< the ranks of the finding are an argument, too
 };
