@@ -69,7 +69,7 @@ class Inputs(Cli):
         table = self.CAPTURES / BASE / OUTPUT / "kernel_details.csv"
 
         def kernels(path):
-            done = self.run_tool("-m", "top_operators", "-d", path, "--json")
+            done = self.run_tool("-m", "top_operators", "-d", path, "--top", "100", "--json")
             (sheet,) = [sheet for sheet in json.loads(done.out)["sheets"] if sheet["name"] == "TopKernels"]
             rows = [row for row in sheet["rows"] if row["kind"] == "kernel"]
             return done.code, {(row["type"], row["calls"], row["total_ns"]) for row in rows}
