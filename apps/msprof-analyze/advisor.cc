@@ -44,7 +44,8 @@ constexpr const char* kCharsForAgents = "8000";
 
 struct AdvisorOptions {
   std::vector<std::string> words;
-  std::string captures, baseline_captures, output, baseline, fail_on, language;
+  std::vector<std::string> captures;
+  std::string baseline_captures, output, baseline, fail_on, language;
   std::string top, evidence, max_chars, rules;
   std::string cann_version, torch_version, profiling_type;
   bool json = false, agent = false, debug = false, print_rules = false;
@@ -57,9 +58,11 @@ struct Question {
   std::string what = "all";  ///< all, schedule, computation, why, timeline
   std::string key{};         ///< of the finding to explain
   std::string captures{};
+  std::vector<std::string> given{};  ///< on the command line: `captures` stands for them
 };
 
-Question QuestionOf(const AdvisorOptions& options) {
+// Puts into `options` which captures are looked at.
+Question QuestionOf(AdvisorOptions& options) {
   Question question;
   std::vector<std::string> words = options.words;
   if (!words.empty() && std::ranges::find(kQuestions, words[0]) != std::end(kQuestions)) {
@@ -77,25 +80,18 @@ Question QuestionOf(const AdvisorOptions& options) {
     question.key = words[0];
     words.erase(words.begin());
   }
-  question.captures = options.captures;
-  if (question.captures.empty() && !words.empty()) {
-    question.captures = words[0];
-    words.erase(words.begin());
-  }
-  if (!words.empty())
-    Fail(ErrorKind::kUsage, "unexpected argument '{}': give {}", words[0], kUsage);
-  if (question.captures.empty()) {
-    Fail(ErrorKind::kUsage,
-         "-d,--profiling_path is required; give the captures: msprof-analyze advisor {}{}{} -d DIR",
-         question.what, question.key.empty() ? "" : " ", question.key);
-  }
+  question.given = options.captures;
+  question.given.insert(question.given.end(), words.begin(), words.end());
+  question.captures = PathOf(question.given,
+                             fmt::format("msprof-analyze advisor {}{}{} -d DIR", question.what,
+                                         question.key.empty() ? "" : " ", question.key),
+                             options.ranks.open);
   const bool compares = !options.baseline.empty() || !options.baseline_captures.empty();
   if (compares && !question.key.empty()) {
     Fail(ErrorKind::kUsage,
          "advisor {} explains one finding of one run; compare runs with 'advisor all'",
          question.what);
   }
-  question.captures = ExpandHome(question.captures);
   return question;
 }
 
@@ -131,7 +127,11 @@ Thresholds ThresholdsOf(const RecipeArguments& arguments) {
 
 // What -d has to be followed by, to get the same findings.
 std::string CapturesText(const AdvisorOptions& options, const Question& question) {
-  std::string text = ShellWord(question.captures);
+  constexpr std::size_t kShown = 4;  // of more the line would fill the screen
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, question.given.size()); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : " ", ShellWord(ExpandHome(question.given[i])));
+  if (question.given.size() > kShown) text += " ...";
   const std::pair<const char*, std::string> given[] = {
       {"--rank_list", options.ranks.rank_list == "all" ? "" : options.ranks.rank_list},
       {"--step_id", options.ranks.step},
@@ -165,6 +165,7 @@ ClusterOutcome DiagnoseCaptures(const AdvisorOptions& options, const std::string
                                 const RecipeArguments& arguments, OutputSelection wanted) {
   const Recipe recipe = DiagnosisRecipe();
   ClusterRequest request = options.ranks.Request(ExpandHome(captures));
+  request.open.chosen = {};
   request.arguments = arguments;
   return ReduceRanks(recipe, arguments, wanted, MapRanks(recipe, request));
 }
@@ -197,19 +198,25 @@ int Answer(const AdvisorOptions& options, const Question& question,
   if (!options.baseline.empty()) baseline = ReadEarlierDiagnosis(options.baseline);
   AdvisorPlaces places;
   NewDirectories directories;
-  if (tables || timeline) places = PrepareOutputs(options.output, tables, directories);
+  std::optional<Error> unwritable;
+  if (tables || timeline) {
+    unwritable = PrepareOrTell(!options.output.empty(), [&] {
+      places = PrepareOutputs(options.output, tables, directories);
+    });
+  }
   const OutputSelection wanted{.sheets = tables,
                                .screen = for_programs ? Detail::kNone : Detail::kAnswer};
   std::optional<TimelinePlan> plan;
   MappedRanks mapped = map();
-  if (timeline) plan = PlanTimeline(mapped.parts, arguments, arguments.at("key"));
+  if (timeline) plan = PlanTimeline(mapped.parts, arguments, arguments.at("key"), mapped.absent);
   ClusterOutcome outcome = ReduceRanks(DiagnosisRecipe(), arguments, wanted, std::move(mapped));
   ClearProgressLine();
   const auto benchmark = BenchmarkOf(options, arguments);
   if (tables && benchmark) {
+    ClusterRequest of_baseline = options.ranks.Request(ExpandHome(options.baseline_captures));
+    of_baseline.open.chosen = {};
     AddBenchmarkSheets(options.ranks.Request(question.captures), WholeOf(outcome.report),
-                       options.ranks.Request(ExpandHome(options.baseline_captures)), *benchmark,
-                       outcome.report);
+                       of_baseline, *benchmark, outcome.report);
   }
   LogNotes(outcome.report.notes);
   const auto changes = ChangesSince(arguments, baseline ? baseline : benchmark, outcome.report);
@@ -232,6 +239,7 @@ int Answer(const AdvisorOptions& options, const Question& question,
     if (changes) PrintLines(LinesOf(*changes, InChinese(options), ScreenWidth(stdout)));
   }
   FinishStdout();
+  if (unwritable) throw *unwritable;
   if (tables) WriteTables(places, outcome.report);
   const bool lost =
       plan && WriteTimeline(places.folder, *plan, options.ranks.Request(question.captures));
@@ -257,7 +265,7 @@ std::optional<Sharing> SharingOf(const AdvisorOptions& options, const Question& 
   return SharingOf(options.shards, options.output, fs::current_path());
 }
 
-int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
+int RunAdvisor(AdvisorOptions options, const Agent& agent) {
   if (options.print_rules) {
     Print(ThresholdsText(Thresholds()));
     FinishStdout();
@@ -325,7 +333,10 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
       ->check(Suggested(kQuestions))
       ->group("");
   add("-d,--profiling_path", options->captures,
-      "Directory with the captures of all ranks, or one capture", "PATH", kMaxUsed);
+      "Directory with the captures of all ranks, or one capture, trace, database or table; several "
+      "are of one job",
+      "PATH", kMaxUsed)
+      ->allow_extra_args(false);
   add("--benchmark_profiling_path", options->baseline_captures,
       "Captures of another run to compare with: which findings are new, gone or "
       "larger, and sheets of the differences",

@@ -10,6 +10,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank_names.h"
+#include "mpa/base/rank_state.h"
 #include "mpa/pipeline/analyzer_checks.h"
 #include "printing.h"
 
@@ -34,9 +35,10 @@ HelpPage CheckPage() {
   return page;
 }
 
-int RunCheck(const CheckOptions& options) {
+int RunCheck(CheckOptions options) {
   CheckReport report;
-  report.survey = SurveyCaptures(options.captures.Path("msprof-analyze check PATH"), options.open);
+  report.survey = SurveyCaptures(options.captures.Path("msprof-analyze check PATH", options.open),
+                                 options.open);
   TellRawDamage(report.survey.ranks);
   report.groups = GroupCaptures(report.survey);
   report.judged = JudgeCaptures(report.survey.path, options.open, report.survey.ranks);
@@ -218,6 +220,7 @@ Json ToJson(const RankFacts& facts, const JudgedCapture& judged) {
           {"kind", Name(facts.kind)},
           {"parsed", facts.kind != CaptureKind::kNpuRaw && facts.kind != CaptureKind::kUnknown},
           {"complete", OrNull(facts.complete)},
+          {"state", NameOf(facts.problem.empty() ? RankState::kCaptured : RankState::kDamaged)},
           {"problem", OrNull(facts.problem)},
           {"bytes", facts.bytes},
           {"devices", facts.devices},

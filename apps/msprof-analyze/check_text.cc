@@ -11,7 +11,9 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/log.h"
 #include "mpa/base/rank_names.h"
+#include "mpa/base/rank_state.h"
 #include "mpa/base/text.h"
+#include "mpa/collectives/lateness.h"
 #include "mpa/settings/costly.h"
 
 namespace mpa {
@@ -57,6 +59,8 @@ std::string CaptureText(const RankFacts& facts) {
                                            "database, parsed", "raw, not parsed",
                                            "GPU trace",        "NPU trace of torch.profiler"};
   std::string text = kKinds[static_cast<std::size_t>(facts.kind)];
+  if (!facts.problem.empty() && facts.kind != CaptureKind::kUnknown)
+    return fmt::format("{}, {}", text, NameOf(RankState::kDamaged));
   if (facts.complete == Recorded::kYes) text += ", complete";
   if (facts.complete == Recorded::kNo) text += ", incomplete";
   return text;
@@ -417,6 +421,24 @@ std::string OthersText(const std::vector<Block>& blocks, std::size_t first) {
   return page.text();
 }
 
+// "7 of 8 ranks read (1 damaged)": of one job, all captures of which state their numbers.
+std::string RanksText(const CheckReport& report) {
+  std::set<std::int64_t> read;
+  AbsentRanks absent;
+  std::int64_t world = 0;
+  for (const RankFacts& facts : report.survey.ranks) {
+    if (!facts.rank || report.groups.size() > 1) return "";
+    world = std::max(world, facts.world_size.value_or(0));
+    if (facts.problem.empty())
+      read.insert(*facts.rank);
+    else
+      absent.Add(*facts.rank, RankState::kDamaged);
+  }
+  const std::size_t of_job =
+      std::max(static_cast<std::size_t>(world), read.size() + absent.states.size());
+  return CoverageText(read.size(), of_job, absent);
+}
+
 }  // namespace
 
 std::string FormatCheckText(const CheckReport& report, bool color) {
@@ -424,9 +446,11 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
   WrappedText page(color);
   page.AddColored(kBold, survey.path.string());
   const std::size_t count = survey.ranks.size();
+  const std::string coverage = RanksText(report);
   page.Add("", 0,
-           fmt::format("{}, {}", Counted(count, "capture"),
-                       report.Usable() ? "usable" : "nothing usable"));
+           fmt::format("{}, {}{}{}", Counted(count, "capture"),
+                       report.Usable() ? "usable" : "nothing usable", coverage.empty() ? "" : "; ",
+                       coverage));
   AddGroups(report.groups, page);
   std::string text = page.text();
   const std::vector<Block> blocks = Fold(report, color);

@@ -34,12 +34,14 @@ struct RecipeCommandOptions {
   RecipeArguments arguments;
 };
 
-int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
+int RunRecipeCommand(RecipeCommandOptions options, const Agent& agent) {
   const std::vector<RecipeRun> runs = RunsOf(options.recipe, options.arguments);
   CheckForms(options.exports, agent, runs.size());
-  const std::string directory =
-      options.captures.Path(fmt::format("msprof-analyze -m {} DIR", runs.front().recipe->name));
-  const fs::path source = directory;
+  const std::string directory = options.captures.Path(
+      fmt::format("msprof-analyze -m {} DIR", runs.front().recipe->name), options.ranks.open);
+  // With MPI a machine that lacks it costs its share alone.
+  if (!options.shards.mpi) CheckCaptures("-d", directory);
+  const fs::path source = PlaceBeside(directory);
   const bool is_given = !options.output.empty();
   Delivery delivery{
       options.exports, agent,        {}, is_given ? fs::path(ExpandHome(options.output)) : source,
@@ -49,8 +51,6 @@ int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
         ReportKind::kRecipe, StandardType(*run.recipe, directory, options.ranks.open)));
   }
   ClusterRequest request = options.ranks.Request(directory);
-  // With MPI a machine that lacks it costs its share alone.
-  if (!options.shards.mpi) CheckDirectory("-d", source);
   request.each_group = true;
   for (const RecipeRun& run : runs)
     request.each_group = request.each_group && BaselineOf(run).empty();
@@ -160,8 +160,10 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
       "Name of the recipe, or a list such as hccl_sum,slow_rank: each rank is read once", "RECIPE",
       kMaxUsed)
       ->check(SuggestedList(RecipeNames()));
-  options->captures.AddTo(
-      *app, "Directory with the captures of all ranks, or one capture; parsed or raw");
+  options->captures.AddTo(*app,
+                          "Directory with the captures of all ranks, or one capture, parsed or "
+                          "raw, a trace, a database "
+                          "or a table; several are of one job");
   add("-o,--output_path", options->output,
       "Directory in which to create cluster_analysis_output [default: that of -d]", "DIR",
       kMaxUsed);

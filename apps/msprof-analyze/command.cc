@@ -7,9 +7,12 @@
 #include <cctype>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
+#include <system_error>
+#include <utility>
 
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
@@ -85,24 +88,45 @@ void AddOpenOptions(CLI::App& command, OpenOptions& options) {
 }
 
 void CaptureArgument::AddTo(CLI::App& command, const std::string& help) {
-  OptionAdder{command}("-d,--profiling_path", named_, help, "PATH", kMaxUsed);
+  OptionAdder{command}("-d,--profiling_path", named_, help, "PATH", kMaxUsed)
+      ->allow_extra_args(false);
   command.add_option("path", bare_)->expected(-1)->type_name("PATH");
 }
 
-std::string CaptureArgument::Path(std::string_view usage) const {
-  if (!named_.empty() && !bare_.empty()) {
-    Fail(ErrorKind::kUsage,
-         "unexpected argument '{}': -d already names the captures; give one of them: {}",
-         bare_.front(), usage);
-  }
-  if (bare_.size() > 1) {
-    Fail(ErrorKind::kUsage, "unexpected argument '{}'; give one path: {}", bare_[1], usage);
-  }
-  const std::string& path = bare_.empty() ? named_ : bare_.front();
-  if (path.empty()) {
+std::string CaptureArgument::Path(std::string_view usage, OpenOptions& open) const {
+  std::vector<std::string> given = named_;
+  given.insert(given.end(), bare_.begin(), bare_.end());
+  return PathOf(given, usage, open);
+}
+
+std::string PathOf(const std::vector<std::string>& given, std::string_view usage,
+                   OpenOptions& open) {
+  if (given.empty() || given.front().empty()) {
     Fail(ErrorKind::kUsage, "-d,--profiling_path is required; give the captures: {}", usage);
   }
-  return ExpandHome(path);
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& path : given) {
+    paths.emplace_back(ExpandHome(path));
+    std::error_code ignored;
+    if (paths.size() > 1 && !std::filesystem::exists(paths.back(), ignored))
+      Fail(ErrorKind::kUsage, "unexpected argument '{}', no such path; give {}", path, usage);
+  }
+  if (paths.size() == 1) return paths.front().string();
+  ChosenCaptures chosen = InContext("-d", [&] { return Together(paths); });
+  if (chosen.paths.size() == 1) return paths.front().string();
+  open.chosen = std::move(chosen);
+  return open.chosen.top.string();
+}
+
+std::optional<Error> PrepareOrTell(bool is_given, const std::function<void()>& prepare) {
+  try {
+    InContext(is_given ? "-o" : "the results", prepare);
+  } catch (const Error& error) {
+    const bool is_taken = error.kind() == ErrorKind::kUsage;  // by a file, for one
+    if (is_given || (error.kind() != ErrorKind::kOutput && !is_taken)) throw;
+    return Error(ErrorKind::kOutput, fmt::format("{}; give -o DIR", error.what()));
+  }
+  return std::nullopt;
 }
 
 std::vector<std::string> NormalizeArguments(int count, const char* const* arguments) {

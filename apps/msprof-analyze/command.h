@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "help.h"
+#include "mpa/base/error.h"
 #include "mpa/capture/capture.h"
 #include "version.h"
 
@@ -88,20 +89,28 @@ std::function<void()> AddCommonOptions(CLI::App& command);
 /// --force and --raw, of the commands that read captures.
 void AddOpenOptions(CLI::App& command, OpenOptions& options);
 
-/// The captures that a command reads: -d PATH, or PATH alone.
+/// The captures that a command reads: -d PATH, once or more, and paths alone, as shells make them
+/// of "-d result/*_ascend_pt".
 class CaptureArgument {
  public:
   /// Adds both to a command; *this has to outlive the parsing.
   void AddTo(CLI::App& command, const std::string& help);
   bool Given() const { return !named_.empty() || !bare_.empty(); }
-  /// The path that was given, "~" replaced. Throws Error (kUsage) unless exactly one was
-  /// given; `usage` is the command as it should be.
-  std::string Path(std::string_view usage) const;
+  /// See PathOf(). `usage` is the command as it should be.
+  std::string Path(std::string_view usage, OpenOptions& open) const;
 
  private:
-  std::string named_;
-  std::vector<std::string> bare_;
+  std::vector<std::string> named_, bare_;
 };
+
+/// The path that was given, "~" replaced; of several the directory above them, where `open` says
+/// which. Throws Error (kUsage) if there is none, or a further one does not exist.
+std::string PathOf(const std::vector<std::string>& given, std::string_view usage,
+                   OpenOptions& open);
+
+/// Calls `prepare`, which makes sure that results can be written. Gives the Error (kOutput) to end
+/// with, once the answer is on the screen, where nobody asked for the directory; else throws it.
+std::optional<Error> PrepareOrTell(bool is_given, const std::function<void()>& prepare);
 
 /// "-bp" of "--benchmark_profiling_path"; empty for options without a short name of two letters.
 std::string TwoLetterName(const std::string& option);

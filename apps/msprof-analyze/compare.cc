@@ -28,9 +28,11 @@ namespace {
 // `msprof-analyze compare` of two captures, which makes sheets.
 
 // The options of `compare`.
+constexpr const char* kHere = ".";
+
 struct CompareCommandOptions {
   std::vector<std::string> comparison, base;  // of a gate there may be several
-  std::string output = ".";
+  std::string output = kHere;
   std::vector<std::string> both;     // base and comparison as the script form takes them
   std::vector<std::string> enabled;  // names of comparisons
   std::string base_step, comparison_step, gpu_flow_cat, op_name_map, compare_config;
@@ -152,20 +154,24 @@ int RunSheets(const CompareCommandOptions& options) {
       PairRanks(ExpandHome(options.base[0]), ExpandHome(options.comparison[0]), options.open);
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
   NewDirectories directories;
+  std::optional<Error> unwritable;
   if (!types.empty()) {
     directories.Add(output);
-    InContext("-o", [&] { io::PrepareOutputDirectory(output); });
+    unwritable =
+        PrepareOrTell(options.output != kHere, [&] { io::PrepareOutputDirectory(output); });
   }
   const SheetsDelivery delivery{.exports = options.exports,
-                                .types = types,
+                                .types = unwritable ? std::vector<ExportType>() : types,
                                 .output = output,
                                 .base = ExpandHome(options.base[0]),
                                 .comparison = ExpandHome(options.comparison[0]),
                                 .compat = options.compat,
                                 .asked = !options.enabled.empty()};
   const bool all = options.all_ranks && ranks.pairs.front().rank >= 0;
-  return all ? CompareAllRanks(std::move(request), std::move(ranks), delivery)
-             : CompareOneRank(std::move(request), std::move(ranks), delivery);
+  const int code = all ? CompareAllRanks(std::move(request), std::move(ranks), delivery)
+                       : CompareOneRank(std::move(request), std::move(ranks), delivery);
+  if (unwritable) throw *unwritable;
+  return code;
 }
 
 HelpPage ComparePage() {

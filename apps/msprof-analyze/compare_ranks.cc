@@ -80,6 +80,7 @@ int CompareOneRank(CompareRequest request, CapturePairs ranks, const SheetsDeliv
   } else if (first.rank >= 0) {
     LogNotice("comparing rank {}, the only one that both have", RankName(first.rank));
   }
+  for (const std::string& line : UnpairedLines(ranks.unpaired)) LogNotice("{}", line);
   request.notes = std::move(ranks.notes);
   CompareOutcome outcome = ComparePair(request, first);
   Report& report = outcome.report;
@@ -143,6 +144,7 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
       if (!of_input || is_last_hope) throw;
       notes.push_back(
           fmt::format("rank {}: {}; the rank is left out", RankName(pair.rank), error.what()));
+      ranks.unpaired.push_back({pair.rank, RankState::kDamaged});
       partial = true;
     }
   }
@@ -152,6 +154,7 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
   Report screen;
   screen.screens.push_back(RanksScreen(delivery.base, delivery.comparison, std::move(totals),
                                        request.options.screen_width));
+  screen.lines = UnpairedLines(ranks.unpaired);
   if (!story.empty())
     screen.lines.push_back(fmt::format("rank {} changed most:", RankName(most.rank)));
   screen.story = std::move(story);

@@ -35,23 +35,19 @@ constexpr std::string_view kExportUsage = "msprof-analyze export timeline -d DIR
 constexpr const char* kFileName = "timeline.json.gz";
 
 struct TimelineOptions {
-  std::vector<std::string> words;
-  std::string captures, output, from, to, around, max_events;
+  std::vector<std::string> words, captures;
+  std::string output, from, to, around, max_events;
   bool python = false;
   RankOptions ranks;
 };
 
 // The captures: what stands behind the word "timeline", or the value of -d.
-std::string CapturesOf(const TimelineOptions& options) {
+std::string CapturesOf(TimelineOptions& options) {
   if (options.words.empty() || options.words[0] != kThings[0])
     Fail(ErrorKind::kUsage, "give what to export: {}", kExportUsage);
-  const bool named = !options.captures.empty();
-  const std::size_t most = named ? 1 : 2;
-  if (options.words.size() > most)
-    Fail(ErrorKind::kUsage, "unexpected argument '{}': give {}", options.words[most], kExportUsage);
-  if (!named && options.words.size() < 2)
-    Fail(ErrorKind::kUsage, "-d,--profiling_path is required; give the captures: {}", kExportUsage);
-  return ExpandHome(named ? options.captures : options.words[1]);
+  std::vector<std::string> given = options.captures;
+  given.insert(given.end(), std::next(options.words.begin()), options.words.end());
+  return PathOf(given, kExportUsage, options.ranks.open);
 }
 
 // Of -o: a file where the name says so, else the directory of the usual one.
@@ -107,7 +103,7 @@ std::optional<Interval> WindowOf(const Part& part, const TimelinePlan& plan) {
                   part.to ? plan.first_step + *part.to : std::numeric_limits<TimeNs>::max()};
 }
 
-int RunExport(const TimelineOptions& options) {
+int RunExport(TimelineOptions options) {
   const std::string captures = CapturesOf(options);
   const Part part = PartOf(options);
   const fs::path path = OutputOf(options.output);
@@ -121,7 +117,7 @@ int RunExport(const TimelineOptions& options) {
   // Findings and clocks are those of the whole job.
   const Recipe diagnosis = DiagnosisRecipe();
   MappedRanks mapped = MapRanks(diagnosis, request);
-  const TimelinePlan plan = PlanTimeline(mapped.parts, {}, part.around);
+  const TimelinePlan plan = PlanTimeline(mapped.parts, {}, part.around, mapped.absent);
   mapped.parts.clear();
   request.ranks = ranks;
   if (!ranks && plan.focus) request.ranks = {plan.focus->ranks.begin(), plan.focus->ranks.end()};
@@ -172,7 +168,10 @@ Command AddExport(CLI::App& program) {
       ->check(Suggested(kThings))
       ->group("");
   add("-d,--profiling_path", options->captures,
-      "Directory with the captures of all ranks, or one capture", "PATH", kMaxUsed);
+      "Directory with the captures of all ranks, or one capture, trace or database; several are of "
+      "one job",
+      "PATH", kMaxUsed)
+      ->allow_extra_args(false);
   add("-o,--output_path", options->output,
       "File to write, NAME.json or NAME.json.gz, or a directory for timeline.json.gz [default: the "
       "current one]",

@@ -52,7 +52,12 @@ std::vector<PartSet> SetsOf(const MergeOptions& options, const Recipe& advisor) 
   std::vector<fs::path> directories;
   for (const std::string& text : options.directories) {
     directories.emplace_back(ExpandHome(text));
-    CheckDirectory("merge", directories.back());
+    CheckCaptures("merge", directories.back());
+    std::error_code ignored;
+    if (!fs::is_directory(directories.back(), ignored)) {
+      Fail(ErrorKind::kInput, "merge {}: not a directory; give the one that holds the parts",
+           directories.back().string());
+    }
   }
   return ReadParts(directories, wanted);
 }

@@ -53,7 +53,9 @@ HelpPage ParsePage() {
 
 int RunParse(const ParseOptions& options) {
   ParseRequest request;
-  request.path = options.captures.Path("msprof-analyze parse PATH");
+  OpenOptions open;
+  request.path = options.captures.Path("msprof-analyze parse PATH", open);
+  request.chosen = std::move(open.chosen);
   if (!options.output.empty()) {
     request.output = fs::absolute(ExpandHome(options.output)).lexically_normal();
   }

@@ -157,19 +157,18 @@ std::vector<RecipeRun> RunsOf(const std::string& names, RecipeArguments argument
   return runs;
 }
 
-void CheckDirectory(const char* option, const fs::path& path) {
+void CheckCaptures(const char* option, const fs::path& path) {
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) return;
-  // A table alone, as people attach it to a question.
-  const bool is_table =
-      path.extension() == ".csv" || path.filename().string().starts_with("communication");
-  if (is_table && fs::is_regular_file(path, ignored)) return;
   if (!fs::exists(path, ignored)) {
-    Fail(ErrorKind::kInput, "{} {}: no such directory; check the path", option, path.string());
+    Fail(ErrorKind::kInput, "{} {}: no such file or directory; check the path", option,
+         path.string());
   }
   if (IsArchive(path)) Fail(ErrorKind::kInput, "{} {}: {}", option, path.string(), kArchiveProblem);
-  Fail(ErrorKind::kInput, "{} {}: not a directory; give the one that holds the captures", option,
-       path.string());
+}
+
+fs::path PlaceBeside(const fs::path& captures) {
+  std::error_code ignored;
+  return fs::is_directory(captures, ignored) ? captures : fs::absolute(captures).parent_path();
 }
 
 fs::path BaselineOf(const RecipeRun& run) {
@@ -178,7 +177,7 @@ fs::path BaselineOf(const RecipeRun& run) {
   fs::path path = ExpandHome(run.arguments.find(option)->second);  // as it is required
   std::error_code ignored;
   if (run.recipe->earlier_results != nullptr && fs::is_regular_file(path, ignored)) return path;
-  CheckDirectory(fmt::format("--{}", option).c_str(), path);
+  CheckCaptures(fmt::format("--{}", option).c_str(), path);
   return path;
 }
 
@@ -275,6 +274,7 @@ std::string SuggestionOf(const std::vector<RecipeRun>& runs) {
 void AddBaseline(const RecipeRun& run, ClusterRequest request, const fs::path& directory,
                  MappedRanks& mapped) {
   request.directory = directory;
+  request.open.chosen = {};
   request.arguments = run.arguments;
   request.arguments[std::string(kIsBaseline)] = "";
   MappedRanks base{EarlierRanks(*run.recipe, request), {}, false};
@@ -336,26 +336,31 @@ void CheckForms(const ExportOptions& exports, const Agent& agent, std::size_t ru
        agent.IsWanted() ? "--agent alone" : "one recipe, or --export_type json");
 }
 
-int RunRecipes(const std::vector<RecipeRun>& runs, const Delivery& delivery,
+int RunRecipes(const std::vector<RecipeRun>& runs, Delivery& delivery,
                const ClusterRequest& request, const MapRuns& map) {
   const fs::path output =
       fs::absolute(delivery.below).lexically_normal() / "cluster_analysis_output";
   NewDirectories directories;
   directories.Add(delivery.below);
   directories.Add(output);
+  std::optional<Error> unwritable;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     directories.Add(output / runs[i].recipe->folder);
-    InContext(delivery.is_given ? "-o" : "-d (-o writes elsewhere)",
-              [&] { PrepareTargets(*runs[i].recipe, delivery.types[i], output); });
+    unwritable = PrepareOrTell(delivery.is_given,
+                               [&] { PrepareTargets(*runs[i].recipe, delivery.types[i], output); });
+    if (unwritable) break;
     (void)PagePath(*runs[i].recipe, runs[i].arguments);  // refuses what cannot be written
   }
+  if (unwritable) delivery.types.assign(runs.size(), {});
   EarlyDocuments early(output);
   std::vector<MappedRanks> mapped = map(early);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const fs::path baseline = BaselineOf(runs[i]);
     if (!baseline.empty()) AddBaseline(runs[i], request, baseline, mapped[i]);
   }
-  return FinishAll(runs, std::move(mapped), delivery, output, early);
+  const int exit_code = FinishAll(runs, std::move(mapped), delivery, output, early);
+  if (unwritable) throw *unwritable;
+  return exit_code;
 }
 
 }  // namespace mpa

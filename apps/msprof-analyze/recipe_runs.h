@@ -25,8 +25,12 @@ inline constexpr std::string_view kBenchmark = "benchmark_profiling_path";
 /// an option that none of them has, a wrong value, and a missing one.
 std::vector<RecipeRun> RunsOf(const std::string& names, RecipeArguments arguments);
 
-/// Throws Error (kInput) unless `path` is a directory; `option` names where it comes from.
-void CheckDirectory(const char* option, const std::filesystem::path& path);
+/// Throws Error (kInput) for a path that does not exist, and for an archive; `option` names where
+/// it comes from.
+void CheckCaptures(const char* option, const std::filesystem::path& path);
+
+/// The directory, or that of the file.
+std::filesystem::path PlaceBeside(const std::filesystem::path& captures);
 
 /// Where the run to compare with lies; empty: the recipe compares with none. Checked likewise.
 std::filesystem::path BaselineOf(const RecipeRun& run);
@@ -51,8 +55,9 @@ using MapRuns = std::function<std::vector<MappedRanks>(EarlyDocuments& early)>;
 
 /// Prepares the directories, then reduces and writes recipe after recipe. One of several that fails
 /// costs its own results alone. `request` says how to read the ranks of a run to compare with.
-/// Gives the exit code.
-int RunRecipes(const std::vector<RecipeRun>& runs, const Delivery& delivery,
+/// Gives the exit code. Where nothing can be written beside the captures, and -o was not given,
+/// throws Error (kOutput) behind the answer; `delivery` has no types then.
+int RunRecipes(const std::vector<RecipeRun>& runs, Delivery& delivery,
                const ClusterRequest& request, const MapRuns& map);
 
 }  // namespace mpa

@@ -10,6 +10,8 @@
 namespace mpa {
 namespace {
 
+constexpr const char* kUnknown = "unknown";
+
 // The labels of the process. They are few, and live as long as it does, as names of ranks do.
 class Labels {
  public:
@@ -33,7 +35,7 @@ class Labels {
   std::string Get(std::int64_t rank) {
     const std::lock_guard lock(mutex_);
     const auto at = static_cast<std::size_t>(rank - kMaxRanks);
-    return at < labels_.size() && !labels_[at].empty() ? labels_[at] : "?";
+    return at < labels_.size() && !labels_[at].empty() ? labels_[at] : kUnknown;
   }
 
  private:
@@ -58,7 +60,7 @@ bool SetRankLabel(std::int64_t rank, std::string_view label) {
 
 std::string RankName(std::int64_t rank) {
   if (IsRankNumber(rank)) return std::to_string(rank);
-  return IsRankLabel(rank) ? AllLabels().Get(rank) : "?";
+  return IsRankLabel(rank) ? AllLabels().Get(rank) : kUnknown;
 }
 
 std::string RankFileName(std::int64_t rank) {

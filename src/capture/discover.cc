@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds captures below a directory.
 #include <algorithm>
+#include <set>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "file_checks.h"
 #include "mpa/base/error.h"
@@ -180,14 +183,53 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   return std::move(scanned.rank);
 }
 
+namespace {
+
+// A capture, or those below a directory.
+void DiscoverIn(const fs::path& resolved, const OpenOptions& options, Discovery& found) {
+  const bool single = !fs::is_directory(resolved) || LooksLikeCapture(resolved);
+  const std::size_t before = found.ranks.size() + found.unusable.size();
+  if (!single) Walk(resolved, options, found).Look(resolved, 3);
+  if (single || found.ranks.size() + found.unusable.size() == before) Add(resolved, options, found);
+}
+
+}  // namespace
+
 Discovery Discover(const fs::path& path, const OpenOptions& options) {
   const fs::path resolved = Resolve(path);
   CheckGraphCapture(options);
   Discovery found;
-  const bool single = !fs::is_directory(resolved) || LooksLikeCapture(resolved);
-  if (!single) Walk(resolved, options, found).Look(resolved, 3);
-  if (single || (found.ranks.empty() && found.unusable.empty())) Add(resolved, options, found);
+  const bool of_chosen = !options.chosen.paths.empty() && resolved == options.chosen.top;
+  if (of_chosen) {
+    for (const fs::path& chosen : options.chosen.paths) DiscoverIn(chosen, options, found);
+    // One of them may be above another.
+    std::set<fs::path> ranks, unusable;
+    std::erase_if(found.ranks,
+                  [&](const RankInput& rank) { return !ranks.insert(rank.path).second; });
+    std::erase_if(found.unusable, [&](const Discovery::Unusable& one) {
+      return !unusable.insert(one.rank.path).second;
+    });
+  } else {
+    DiscoverIn(resolved, options, found);
+  }
   return found;
+}
+
+ChosenCaptures Together(const std::vector<fs::path>& paths) {
+  ChosenCaptures chosen;
+  for (const fs::path& path : paths) {
+    fs::path resolved = Resolve(path);
+    if (std::ranges::find(chosen.paths, resolved) == chosen.paths.end())
+      chosen.paths.push_back(std::move(resolved));
+  }
+  chosen.top = chosen.paths.front();
+  for (const fs::path& path : chosen.paths) {
+    const auto differ = std::ranges::mismatch(chosen.top, path).in1;
+    fs::path common;
+    for (auto part = chosen.top.begin(); part != differ; ++part) common /= *part;
+    chosen.top = std::move(common);
+  }
+  return chosen;
 }
 
 }  // namespace mpa

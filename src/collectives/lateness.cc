@@ -12,7 +12,6 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_absence.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/arrivals.h"
@@ -184,7 +183,11 @@ std::optional<std::size_t> FindInstance(const Lateness& lateness, const JobColle
   return std::nullopt;
 }
 
-Lateness FindLateness(const JobCollectives& ranks) { return LatenessFinder(ranks).Find(); }
+Lateness FindLateness(const JobCollectives& ranks, const AbsentRanks& absent) {
+  Lateness lateness = LatenessFinder(ranks).Find();
+  lateness.absent = absent;
+  return lateness;
+}
 
 // What screens say of late ranks.
 
@@ -211,20 +214,28 @@ void AddLateRanks(const Lateness& lateness, const LateRanks& late,
 
 }  // namespace
 
-std::string CoverageText(const Lateness& lateness) {
-  if (!lateness.IsPartial()) return "";
-  const std::string captured =
-      fmt::format("{}{} {} {}", lateness.captured,
-                  lateness.of_job > lateness.captured ? fmt::format(" of {}", lateness.of_job) : "",
-                  Plural(std::max(lateness.of_job, lateness.captured), "rank"),
-                  HasAbsentRanks() ? "read" : "captured");
-  return lateness.of_job > lateness.captured ? captured : captured + ", not all of the job";
+std::string CoverageText(std::size_t analysed, std::size_t of_job, const AbsentRanks& absent) {
+  if (of_job <= analysed) return "";
+  const std::string states = absent.Counts();
+  return fmt::format("{} of {} {} {}{}", analysed, of_job, Plural(of_job, "rank"),
+                     states.empty() ? "captured" : "read",
+                     states.empty() ? "" : fmt::format(" ({})", states));
 }
 
-std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured) {
-  if (ranks.empty()) return fmt::format("a rank that was {}", AbsenceText(ranks));
+std::string CoverageText(const Lateness& lateness) {
+  if (!lateness.IsPartial()) return "";
+  if (lateness.of_job > lateness.captured)
+    return CoverageText(lateness.captured, lateness.of_job, lateness.absent);
+  return fmt::format("{} {} {}, not all of the job", lateness.captured,
+                     Plural(lateness.captured, "rank"),
+                     lateness.absent.AnyCaptured() ? "read" : "captured");
+}
+
+std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured,
+                          const AbsentRanks& absent) {
+  if (ranks.empty()) return absent.UnknownRank();
   constexpr std::size_t kShown = 6;
-  const std::string which = captured ? "" : fmt::format(" ({})", AbsenceText(ranks));
+  const std::string which = captured ? "" : fmt::format(" ({})", absent.Text(ranks));
   if (ranks.size() > kShown + 1) {
     return fmt::format("{} ranks ({}, ...){}", ranks.size(),
                        RankNames(std::span(ranks).first(kShown), ", "), which);
@@ -233,8 +244,9 @@ std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured)
 }
 
 std::string LateArrivalText(const Lateness& lateness, const LateRanks& late) {
-  return fmt::format("{} arrived {} after {}", LateRanksText(late.ranks, late.captured),
-                     TimeText(late.most), BeforeText(lateness, late));
+  return fmt::format("{} arrived {} after {}",
+                     LateRanksText(late.ranks, late.captured, lateness.absent), TimeText(late.most),
+                     BeforeText(lateness, late));
 }
 
 std::string LateSumText(const LateRanks& late) {

@@ -289,6 +289,17 @@ std::string KeyOf(std::string_view explain, std::size_t what_ifs,
   return numbered != nullptr ? numbered->key : std::string(explain);
 }
 
+// What is known of ranks that others wait for, and that are not analysed.
+void AddStates(const AbsentRanks& absent, Diagnosis& diagnosis) {
+  for (std::vector<FoundCause>* findings : {&diagnosis.findings, &diagnosis.hidden}) {
+    for (FoundCause& found : *findings) {
+      if (!found.Is(kRankLate)) continue;
+      found.absent = found.ranks.empty() ? absent : AbsentRanks();
+      for (const std::int64_t rank : found.ranks) found.absent->Add(rank, absent.Of(rank));
+    }
+  }
+}
+
 Certainty LessSure(Certainty certainty) {
   return certainty == Certainty::kHigh ? Certainty::kMedium : Certainty::kLow;
 }
@@ -328,7 +339,7 @@ void Conclusions::AddGain(FoundCause found) {
 }
 
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds,
-                   std::string_view explain, bool for_page) {
+                   std::string_view explain, bool for_page, const AbsentRanks& absent) {
   const std::vector<DiagnosedRank> working = WithDeviceWork(ranks);
   if (working.empty()) return NothingJudged(ranks, thresholds);
   const CommonSteps common = FindCommonSteps(working);
@@ -350,6 +361,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   }
   diagnosis.steps_left_out = common.not_on_all;
   diagnosis.lateness = compared.operations.lateness;
+  diagnosis.lateness.absent = absent;
   OpenFusions fusions;
   std::vector<Cause> causes = FindCauses(job, fusions);
   const auto share_of_step = [&](double share) {
@@ -401,6 +413,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
     if (finding->conclude != nullptr) finding->conclude(conclusions);
   }
   if (for_page) diagnosis.pictures = PicturesOf(job);
+  AddStates(absent, diagnosis);
   FitAdvice(job, diagnosis);
   FindNotCauses(job, of_findings, replays, diagnosis);
   FindFine(job, diagnosis);

@@ -22,8 +22,10 @@ const FoundCause* NumberedFinding(std::string_view number, const std::vector<Fou
 
 /// Puts the ranks together and says what costs the step. The finding with the key or the number
 /// `explain` gets its chain of evidence. `for_page`: it gets pictures, too.
+/// `absent`: ranks of the job that are not among these.
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds = {},
-                   std::string_view explain = "", bool for_page = false);
+                   std::string_view explain = "", bool for_page = false,
+                   const AbsentRanks& absent = {});
 
 /// Positions of the ranks whose parts Diagnose() needs whole, by the outlines of all.
 std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines,

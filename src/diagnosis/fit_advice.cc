@@ -42,6 +42,10 @@ void AddFacts(const Job& job, FoundCause& found) {
   facts.waiting_for_workers = found.facts.waiting_for_workers;
   facts.casts_inputs = found.facts.casts_inputs;
   facts.writes_beside = found.facts.writes_beside;
+  if (found.absent) {
+    const std::vector<RankState> states = found.absent->Of(found.ranks);
+    facts.absent.insert(states.begin(), states.end());
+  }
   found.facts = facts;
   if (found.finding->area != Area::kRanks) return;
   for (const DiagnosedRank& rank : ranks) {

@@ -236,7 +236,7 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     BeginRank(rank, report);
   }
   Diagnosis diagnosis = Diagnose(ranks, ThresholdsOf(arguments), TextArgument(arguments, "key"),
-                                 wanted.sheets && !arguments.contains("key"));
+                                 wanted.sheets && !arguments.contains("key"), report.absent);
   KeepDimension(arguments, diagnosis);
   const Language language = LanguageOf(arguments);
   if (arguments.contains("key")) {

@@ -36,9 +36,9 @@ const FoundCause& FindingAround(const Diagnosis& diagnosis, const std::string& a
 class Planner {
  public:
   Planner(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds,
-          const std::string& around)
+          const std::string& around, const AbsentRanks& absent)
       : ranks_(ranks),
-        diagnosis_(Diagnose(ranks, thresholds)),
+        diagnosis_(Diagnose(ranks, thresholds, "", false, absent)),
         joined_(JoinOperations(ranks, thresholds)) {
     plan_.first_step = std::numeric_limits<TimeNs>::max();
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) AddRank(rank);
@@ -170,9 +170,9 @@ const TimelinePlan::Rank* TimelinePlan::Find(std::int64_t rank) const {
 }
 
 TimelinePlan PlanTimeline(const std::vector<RankPart>& parts, const RecipeArguments& arguments,
-                          const std::string& around) {
+                          const std::string& around, const AbsentRanks& absent) {
   const std::vector<DiagnosedRank> ranks = DiagnosedRanksOf(parts);
-  return Planner(ranks, ThresholdsOf(arguments), around).Take();
+  return Planner(ranks, ThresholdsOf(arguments), around, absent).Take();
 }
 
 }  // namespace mpa

@@ -121,6 +121,7 @@ void ReduceGroups(const Recipe& recipe, const RecipeArguments& arguments, Output
                                       mapped.parts.begin() + static_cast<std::ptrdiff_t>(end));
     try {
       Report report;
+      report.absent = mapped.absent;
       recipe.reduce(parts, arguments, wanted, report);
       JoinGroup(group, std::move(report), outcome.report);
       ++reduced;
@@ -142,6 +143,7 @@ ClusterOutcome ReduceRanks(const Recipe& recipe, const RecipeArguments& argument
   outcome.partial = mapped.partial;
   outcome.report.notes = std::move(mapped.notes);
   outcome.report.facts = std::move(mapped.facts);
+  outcome.report.absent = mapped.absent;
   if (mapped.groups.size() == mapped.parts.size()) {
     ReduceGroups(recipe, arguments, wanted, mapped, outcome);
   } else {

@@ -132,7 +132,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     result.partial = true;
     const RankInput& input = unusable.rank;
     const auto number = input.info && input.info->rank ? input.info->rank : input.host_rank;
-    if (number) result.absent.push_back({*number, RankAbsence::kDamaged});
+    if (number) result.absent.Add(*number, RankState::kDamaged);
   }
   NameRanks(discovery.ranks);
   std::vector<FoundRank> found;
@@ -156,7 +156,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     }
     seen.insert(rank);
     if (wanted && !wanted->contains(rank)) {
-      result.absent.push_back({rank, RankAbsence::kLeftOut});
+      result.absent.Add(rank, RankState::kLeftOut);
       continue;
     }
     found.push_back({rank, std::move(input)});

@@ -141,12 +141,29 @@ bool LacksTimeline(const RankTrace& trace, Tables needs) {
   return !trace.HasTimeline() && Intersects(needs, kOfTheTrace);
 }
 
-void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& input) {
-  if (!LacksTimeline(trace, needs)) return;
+namespace {
+
+[[noreturn]] void FailWithoutTrace(const RankInput& input, bool kernels_are_enough) {
   Fail(ErrorKind::kInput,
-       "{}: no trace_view.json and no profiler database there, which this needs; copy the whole "
-       "capture",
-       input.path.string());
+       "{}: no {}trace_view.json and no profiler database there, {}which this needs; copy the "
+       "whole capture",
+       input.path.string(), kernels_are_enough ? "kernel_details.csv, no " : "",
+       kernels_are_enough ? "one of " : "");
+}
+
+}  // namespace
+
+void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& input) {
+  if (LacksTimeline(trace, needs)) FailWithoutTrace(input, false);
+}
+
+bool LacksTimeline(const RankTrace& trace, const RecipeInfo& recipe) {
+  return LacksTimeline(trace, recipe.needs) &&
+         !(recipe.answers_from_kernels && trace.kernels.Size() > 0);
+}
+
+void RequireTimeline(const RankTrace& trace, const RecipeInfo& recipe, const RankInput& input) {
+  if (LacksTimeline(trace, recipe)) FailWithoutTrace(input, recipe.answers_from_kernels);
 }
 
 LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,

@@ -13,6 +13,7 @@
 #include "mpa/capture/capture.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/readers/reader.h"
+#include "mpa/recipe/recipe.h"
 
 namespace mpa {
 
@@ -30,8 +31,11 @@ inline bool IsBadInput(const Error& error) {
 
 /// True where the trace is missing and `needs` has tables that only the trace fills.
 bool LacksTimeline(const RankTrace& trace, Tables needs);
+/// The same for what a recipe needs: kernels may be enough.
+bool LacksTimeline(const RankTrace& trace, const RecipeInfo& recipe);
 /// Throws Error (kInput) then, with the path of the capture.
 void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& input);
+void RequireTimeline(const RankTrace& trace, const RecipeInfo& recipe, const RankInput& input);
 
 /// Reads the wanted tables of a rank, ties device work to its launches and keeps only `step` if
 /// one is given. A broken side file costs its table, not the rank; the trace or database itself

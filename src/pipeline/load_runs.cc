@@ -46,6 +46,7 @@ struct Pending {
   std::vector<FoundRank> found;
   bool repeats = false;        // an earlier input of the same side
   std::vector<ReadRank> read;  // one for each
+  std::vector<RankFacts> surveyed;
   Facts facts;
   RecordedSettings settings;
 };
@@ -59,7 +60,7 @@ void FindFacts(const RunInput& input, const LoadRunsRequest& request, Pending& r
     loaded.notes.push_back(fmt::format("{}: the data is cut off", rank.path.string()));
     loaded.partial = true;
   }
-  run.facts = CollectionFacts(survey.ranks);
+  run.surveyed = survey.ranks;
   run.facts["rank_stat"] = NameOf(request.rank_stat);
   run.facts["warmup"] = std::to_string(request.summary.warmup);
   run.settings = SettingsToCompare(survey.ranks);
@@ -125,7 +126,10 @@ Pending Prepare(const RunInput& input, const LoadRunsRequest& request, LoadedRun
   loaded.notes = std::move(found.notes);
   loaded.partial = found.partial;
   FindFacts(input, request, run, loaded);
-  run.facts["world_size"] = std::to_string(found.ranks.size());
+  // A damaged capture is one: what it would have shown is lost, not the job another one.
+  const auto damaged = std::ranges::count_if(
+      found.absent.states, [](const auto& rank) { return rank.second == RankState::kDamaged; });
+  run.facts["world_size"] = std::to_string(found.ranks.size() + static_cast<std::size_t>(damaged));
   run.found = std::move(found.ranks);
   run.read.resize(run.found.size());
   return run;
@@ -159,6 +163,17 @@ void FindRepeated(const std::vector<RunInput>& inputs, bool count_repeated,
   }
 }
 
+// How the ranks that were read were collected: of others less may be known.
+Facts FactsOfRead(const Pending& run) {
+  std::vector<RankFacts> read;
+  for (std::size_t i = 0; i < run.found.size(); ++i) {
+    if (!run.read[i].summary) continue;
+    const auto facts = std::ranges::find(run.surveyed, run.found[i].input.path, &RankFacts::path);
+    if (facts != run.surveyed.end()) read.push_back(*facts);
+  }
+  return CollectionFacts(read);
+}
+
 // A run is of one job.
 void DropOtherJobs(Pending& run, LoadedRuns& loaded) {
   std::vector<std::int64_t> ranks;
@@ -180,6 +195,7 @@ void DropOtherJobs(Pending& run, LoadedRuns& loaded) {
 void Finish(const RunInput& input, const LoadRunsRequest& request, Pending run,
             LoadedRuns& loaded) {
   DropOtherJobs(run, loaded);
+  run.facts.merge(FactsOfRead(run));
   std::vector<gate::RankSummary> ranks;
   FactSets of_ranks;
   for (ReadRank& rank : run.read) {

@@ -8,12 +8,15 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
+#include "mpa/base/rank_names.h"
 
 namespace mpa {
 namespace {
@@ -58,7 +61,7 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
     RecipeArguments arguments = runs[i].arguments;
     if (request.step && cuts_steps) arguments["step_id"] = std::to_string(*request.step);
     try {
-      RequireTimeline(loaded.trace, recipe.needs, input);
+      RequireTimeline(loaded.trace, recipe, input);
       mapped[i].part =
           InContext(input.path.string(), [&] { return recipe.map(loaded.trace, arguments); });
       if (request.write_documents && recipe.take_documents != nullptr) {
@@ -147,18 +150,40 @@ void LeaveOtherJobs(const RanksOfJob& job, std::vector<MappedRank>& mapped) {
   }
 }
 
+// What the groups of the job say of ranks that are not there. Those of captures without a number
+// may be there.
+void AddNotCaptured(const RanksOfJob& job, const std::vector<MappedRank>& mapped,
+                    AbsentRanks& absent) {
+  const bool is_one_job =
+      std::ranges::all_of(job.groups, [](const std::string& group) { return group.empty(); });
+  if (!is_one_job || !std::ranges::all_of(job.ranks, IsRankNumber)) return;
+  const std::set<std::int64_t> captured(job.ranks.begin(), job.ranks.end());
+  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> seen;  // equal lists of members
+  for (const MappedRank& rank : mapped) {
+    for (const KnownGroup& group : rank.member.groups) {
+      for (const StridedRanks& run : group.ranks) {
+        if (!seen.emplace(run.first, run.count, run.step).second) continue;
+        for (std::int64_t i = 0; i < run.count; ++i) {
+          const std::int64_t member = run.first + i * run.step;
+          if (!captured.contains(member)) absent.Add(member, RankState::kNotCaptured);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 MappedRanks Together(const RanksOfJob& job, std::vector<MappedRank> mapped) {
-  std::vector<AbsentRank> absent = job.absent;
+  MappedRanks result;
+  result.absent = job.absent;
   for (std::size_t i = 0; i < mapped.size(); ++i) {
-    if (mapped[i].failed)
-      absent.push_back(
-          {job.ranks[i], mapped[i].lacks_part ? RankAbsence::kPartMissing : RankAbsence::kDamaged});
+    if (!mapped[i].failed) continue;
+    result.absent.Add(job.ranks[i],
+                      mapped[i].lacks_part ? RankState::kPartMissing : RankState::kDamaged);
   }
   LeaveOtherJobs(job, mapped);
-  SetAbsentRanks(absent);
-  MappedRanks result;
+  AddNotCaptured(job, mapped, result.absent);
   result.partial = job.partial;
   result.notes = job.notes;
   AnalysedCaptures captures;
@@ -176,6 +201,7 @@ MappedRanks Together(const RanksOfJob& job, std::vector<MappedRank> mapped) {
          result.notes.back(), job.directory);
   }
   result.facts = captures.Facts(job.directory);
+  AddAbsent(result.absent, result.facts);
   if (result.parts.size() < job.all) {
     result.notes.push_back(fmt::format("{} of {} {} analysed", result.parts.size(), job.all,
                                        job.traces ? "traces" : "captures"));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "job_members.h"
-#include "mpa/base/rank_absence.h"
+#include "mpa/base/rank_state.h"
 #include "mpa/pipeline/cluster.h"
 #include "mpa/pipeline/find_ranks.h"
 #include "page_facts.h"
@@ -43,14 +43,14 @@ struct RanksOfJob {
   bool text = false;    ///< they are text captures
   std::vector<std::int64_t> ranks;
   std::vector<std::string> groups;  ///< of each; empty: none
-  std::vector<AbsentRank> absent;   ///< beside those whose part is missing or failed
+  AbsentRanks absent;               ///< beside those whose part is missing or failed
   bool roles = false;               ///< several captures of a rank are of one job
 };
 RanksOfJob JobOf(const std::vector<RecipeRun>& runs, const FoundRanks& found,
                  const ClusterRequest& request);
 
 /// Puts the ranks of a job together, but those that are of another one; `mapped` has their order.
-/// Says which ranks are absent, see SetAbsentRanks(). Throws Error (kInput) if all failed.
+/// Throws Error (kInput) if all failed.
 MappedRanks Together(const RanksOfJob& job, std::vector<MappedRank> mapped);
 
 }  // namespace mpa

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
+#include <map>
 
 #include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
@@ -80,6 +82,16 @@ std::vector<PageFact> AnalysedCaptures::Facts(const std::string& where) const {
   if (hosts.size() > 1) facts.push_back({"hosts", fmt::format("{}", hosts.size())});
   facts.push_back({"made by", "msprof-analyze " MPA_VERSION});
   return facts;
+}
+
+void AddAbsent(const AbsentRanks& absent, std::vector<PageFact>& facts) {
+  std::map<RankState, std::set<std::int64_t>> ranks;
+  for (const auto& [rank, state] : absent.states) ranks[state].insert(rank);
+  for (const auto& [state, of_state] : ranks) {
+    const PageFact fact{std::string(NameOf(state)),
+                        fmt::format("{} {}", Plural(of_state.size(), "rank"), RanksText(of_state))};
+    facts.insert(std::prev(facts.end()), fact);
+  }
 }
 
 std::vector<PageFact> FactsOfSides(const std::array<const RankInput*, 2>& inputs,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank_state.h"
 #include "mpa/capture/capture.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/report/page.h"
@@ -28,6 +29,9 @@ struct AnalysedCaptures {
   /// `where`: as it was given.
   std::vector<PageFact> Facts(const std::string& where) const;
 };
+
+/// Adds which ranks of the job were not analysed, and why.
+void AddAbsent(const AbsentRanks& absent, std::vector<PageFact>& facts);
 
 /// The same of the base and the comparison.
 std::vector<PageFact> FactsOfSides(const std::array<const RankInput*, 2>& inputs,

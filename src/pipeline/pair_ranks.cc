@@ -35,15 +35,20 @@ std::optional<RankInput> OpenOne(const fs::path& path, const OpenOptions& option
 
 using InputByRank = std::map<std::int64_t, RankInput>;
 
-InputByRank FindByRank(const fs::path& path, const OpenOptions& options, CapturePairs& pairs) {
+struct RanksOfSide {
+  InputByRank inputs;
+  AbsentRanks absent;
+};
+
+RanksOfSide FindByRank(const fs::path& path, const OpenOptions& options, CapturePairs& pairs) {
   FoundRanks found = FindRanks(path, std::nullopt, options);
   std::move(found.notes.begin(), found.notes.end(), std::back_inserter(pairs.notes));
   pairs.partial = pairs.partial || found.partial;
-  InputByRank inputs;
+  RanksOfSide side{{}, std::move(found.absent)};
   for (FoundRank& rank : found.ranks) {
-    inputs.try_emplace(rank.rank, std::move(rank.input));
+    side.inputs.try_emplace(rank.rank, std::move(rank.input));
   }
-  return inputs;
+  return side;
 }
 
 std::string RanksText(const InputByRank& inputs) {
@@ -53,7 +58,27 @@ std::string RanksText(const InputByRank& inputs) {
                      RankList(ranks));
 }
 
+void AddUnpaired(const InputByRank& there, const RanksOfSide& lacks, std::string_view option,
+                 CapturePairs& pairs) {
+  for (const auto& [rank, input] : there) {
+    if (!lacks.inputs.contains(rank))
+      pairs.unpaired.push_back({rank, lacks.absent.Of(rank), option});
+  }
+}
+
 }  // namespace
+
+std::vector<std::string> UnpairedLines(const std::vector<UnpairedRank>& ranks) {
+  std::map<std::pair<RankState, std::string_view>, std::set<std::int64_t>> alike;
+  for (const UnpairedRank& rank : ranks) alike[{rank.state, rank.option}].insert(rank.rank);
+  std::vector<std::string> lines;
+  for (const auto& [kind, of_kind] : alike) {
+    const auto& [state, option] = kind;
+    lines.push_back(fmt::format("{}{}{}: {} {}", NameOf(state), option.empty() ? "" : " in ",
+                                option, Plural(of_kind.size(), "rank"), RankList(of_kind)));
+  }
+  return lines;
+}
 
 CapturePairs PairRanks(const fs::path& base, const fs::path& comparison,
                        const OpenOptions& options) {
@@ -64,19 +89,22 @@ CapturePairs PairRanks(const fs::path& base, const fs::path& comparison,
     pairs.pairs.push_back({-1, std::move(*base_one), std::move(*comparison_one)});
     return pairs;
   }
-  InputByRank of_base = InContext("-bp", [&] { return FindByRank(base, options, pairs); });
-  InputByRank of_comparison =
+  RanksOfSide of_base = InContext("-bp", [&] { return FindByRank(base, options, pairs); });
+  RanksOfSide of_comparison =
       InContext("-d", [&] { return FindByRank(comparison, options, pairs); });
-  for (auto& [rank, input] : of_comparison) {
-    const auto same = of_base.find(rank);
-    if (same == of_base.end()) continue;
+  AddUnpaired(of_base.inputs, of_comparison, "-d", pairs);
+  AddUnpaired(of_comparison.inputs, of_base, "-bp", pairs);
+  for (auto& [rank, input] : of_comparison.inputs) {
+    const auto same = of_base.inputs.find(rank);
+    if (same == of_base.inputs.end()) continue;
     pairs.pairs.push_back({rank, std::move(same->second), std::move(input)});
   }
   if (pairs.pairs.empty()) {
     LogNotes(pairs.notes);
     Fail(ErrorKind::kInput,
          "no rank is in both: -bp {} holds {}, -d {} holds {}; give the captures of one rank each",
-         base.string(), RanksText(of_base), comparison.string(), RanksText(of_comparison));
+         base.string(), RanksText(of_base.inputs), comparison.string(),
+         RanksText(of_comparison.inputs));
   }
   return pairs;
 }

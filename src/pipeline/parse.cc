@@ -126,7 +126,8 @@ void ParseCapture(const RankInput& input, const fs::path& home, const ParseReque
 }  // namespace
 
 ParseOutcome Parse(const ParseRequest& request) {
-  Discovery found = Discover(request.path, {.force = request.replace, .raw = true});
+  Discovery found =
+      Discover(request.path, {.force = request.replace, .raw = true, .chosen = request.chosen});
   ParseOutcome outcome;
   for (const Discovery::Unusable& unusable : found.unusable) {
     outcome.notes.push_back(fmt::format("{}; it is left out", unusable.Told()));

@@ -97,7 +97,7 @@ class SetReader {
     PartSet set{&recipe_, first.arguments, first.step, true, {}};
     RanksOfJob job{first.job.directory, {}, false, 0, true, true, {}, {}, {}, recipe_.joins_groups};
     for (const JobFile& list : lists_) {
-      job.absent.insert(job.absent.end(), list.job.absent.begin(), list.job.absent.end());
+      for (const auto& [rank, state] : list.job.absent.states) job.absent.Add(rank, state);
       job.notes.insert(job.notes.end(), list.job.notes.begin(), list.job.notes.end());
       job.partial = job.partial || list.job.partial;
       job.all += list.job.all;

@@ -133,7 +133,7 @@ Trial TryOn(const RankTrace& trace, const AnalyzerCheck& check) {
     return trial;
   }
   const Recipe& recipe = RecipeToTry(*check.recipe);
-  if (LacksTimeline(trace, recipe.needs)) {
+  if (LacksTimeline(trace, recipe)) {
     trial.alone = false;
     trial.lacks_trace = true;
     return trial;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports as JSON, for programs. Written as it goes: a sheet can have a million rows.
+#include <fmt/ranges.h>
+
+#include <map>
+
 #include "formats.h"
 #include "markup_text.h"
 #include "mpa/base/rank_names.h"
@@ -56,6 +60,17 @@ std::string RankText(std::int64_t rank) {
   return rank >= 0 ? fmt::format("{}", rank) : "null";
 }
 
+// By state: lists of ranks.
+std::string AbsentText(const AbsentRanks& absent) {
+  std::map<RankState, std::vector<std::string>> ranks;
+  for (const auto& [rank, state] : absent.states) ranks[state].push_back(RankText(rank));
+  std::vector<std::string> texts;
+  for (const auto& [state, of_state] : ranks) {
+    texts.push_back(fmt::format("\"{}\": [{}]", NameOf(state), fmt::join(of_state, ", ")));
+  }
+  return fmt::format("{{{}}}", fmt::join(texts, ", "));
+}
+
 std::string FindingText(const Finding& finding) {
   return fmt::format(
       "{{\"rule\": {}, \"severity\": \"{}\", \"rank\": {}, \"scope\": {}, \"owner\": {}, \"text\": "
@@ -73,6 +88,9 @@ void PrintJson(const Report& report, std::FILE* stream) {
   Print(stream, "{{\"schema_version\": {},\n \"notes\": {},\n \"story\": {},\n", kSchemaVersion,
         QuotedList(report.notes), QuotedList(report.story));
   if (report.settings) Print(stream, " {},\n", writers::SettingsJson(*report.settings));
+  if (!report.absent.states.empty()) {
+    Print(stream, " \"absent_ranks\": {},\n", AbsentText(report.absent));
+  }
   if (!report.findings.empty()) {
     Print(stream, " \"findings\": [");
     const char* between = "\n  ";

@@ -90,7 +90,7 @@ class Earlier(Cli):
 
     def test_what_is_no_result(self):
         run = ["-m", COMPARE, "-d", self.now, "-o", self.out, "--bp"]
-        self.assert_fails(3, self.run_tool(*run, self.scratch / "none"), "--bp", "no such directory")
+        self.assert_fails(3, self.run_tool(*run, self.scratch / "none"), "--bp", "no such file or directory")
         self.assert_fails(3, self.run_tool(*run, self.write("text.db", "nothing" * 99)), "text.db")
         self.assert_fails(3, self.run_tool(*run, self.file, "--rank_list", "1", "--step_id", "7"), "7")
         with contextlib.closing(sqlite3.connect(self.file)) as database:

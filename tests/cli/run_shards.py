@@ -202,7 +202,7 @@ class Shards(Shared):
         self.assertEqual(done.code, 5)
         self.assertIn("slow_rank: rank 5: its part is missing; run its shard, then merge again",
                       "\n".join(done.warnings))
-        self.assertIn("7 of 8 ranks read", done.out)
+        self.assertIn("7 of 8 ranks read (1 part missing)", done.out)
         self.assertNotIn("not captured", done.out)
         self.assertNotIn("ranks captured", done.out)
 

@@ -210,11 +210,11 @@ class Usage(UsageCli):
                 named, alone = self.run_tool(*command, "-d", NEW), self.run_tool(*command, NEW)
                 self.assertEqual((alone.code, alone.out), (0, named.out), alone.err)
                 self.assertEqual((named.code, named.err), (0, alone.err))
-                for more in (["-d", NEW], [BASE]):
-                    self.assert_fails(2, self.run_tool(*command, NEW, *more), "unexpected argument",
-                                      "give one")
+                twice = self.run_tool(*command, NEW, "-d", NEW)
+                self.assertEqual((twice.code, twice.out), (0, named.out), twice.err)
+                self.assert_fails(2, self.run_tool(*command, NEW, "nowhere"), "unexpected argument 'nowhere'")
         self.assert_fails(3, self.run_tool("parse", NEW), NEW, "no raw data")
-        self.assert_fails(2, self.run_tool("parse", NEW, "-d", NEW), "unexpected argument")
+        self.assert_fails(2, self.run_tool("parse", NEW, "nowhere"), "unexpected argument")
 
     def test_names_of_commands_are_values_elsewhere(self):
         shutil.copytree(self.CAPTURES / NEW, self.scratch / "check")

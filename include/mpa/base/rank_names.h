@@ -26,7 +26,7 @@ std::int64_t RankOfLabel(std::string_view label);
 /// another one here, or the label has another number.
 bool SetRankLabel(std::int64_t rank, std::string_view label);
 
-/// "3", or the label; "?" for -1.
+/// "3", or the label; "unknown" for -1.
 std::string RankName(std::int64_t rank);
 /// The same for the name of a file: letters, digits, '.', '-' and '_'.
 std::string RankFileName(std::int64_t rank);

@@ -164,6 +164,16 @@ struct RankInput {
 };
 
 /// How captures are opened.
+/// Several captures, or directories of such, that were given together.
+struct ChosenCaptures {
+  std::filesystem::path top;  ///< the directory above all of them; stands for them
+  std::vector<std::filesystem::path> paths;
+};
+
+/// Without the doubles; "/a" for "/a/x" and "/a/y". Throws Error (kInput) for one that cannot be
+/// read.
+ChosenCaptures Together(const std::vector<std::filesystem::path>& paths);
+
 struct OpenOptions {
   /// No warnings about foreign owners and open permissions; links out of the capture are followed.
   bool force = false;
@@ -171,6 +181,8 @@ struct OpenOptions {
   /// The trace in which graphs were captured, or a directory of such; empty: those in the directory
   /// kGraphCaptures beside a trace, if any.
   std::filesystem::path graph_capture = {};
+  /// Below their `top` nothing else is looked at.
+  ChosenCaptures chosen = {};
 };
 
 /// The directory in which serving engines leave the traces of the capture of their graphs.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/rank_state.h"
 #include "mpa/collectives/instances.h"
 #include "mpa/collectives/rank_clocks.h"
 #include "mpa/collectives/uncaptured.h"
@@ -43,6 +44,7 @@ struct Lateness {
   std::size_t known = 0, unknown = 0;  ///< of the instances in which everyone waits for everyone
   std::vector<ClockDoubt> doubts;
   RankClocks clocks;  ///< that collectives tell
+  AbsentRanks absent;
 
   /// True if the captures show that ranks are missing.
   bool IsPartial() const;
@@ -52,15 +54,19 @@ struct Lateness {
 std::optional<std::size_t> FindInstance(const Lateness& lateness, const JobCollectives& ranks,
                                         std::size_t rank, std::int32_t operation);
 
-Lateness FindLateness(const JobCollectives& ranks);
+/// `absent`: ranks of the job that are not among these.
+Lateness FindLateness(const JobCollectives& ranks, const AbsentRanks& absent);
 
-/// "2 of 8 ranks captured"; "2 ranks captured, not all of the job"; "read" where others were
-/// captured, too, see rank_absence.h; empty: all are.
+/// "2 of 8 ranks captured", "7 of 8 ranks read (1 damaged)"; empty: all are.
+std::string CoverageText(std::size_t analysed, std::size_t of_job, const AbsentRanks& absent);
+/// "2 of 8 ranks captured"; "2 ranks captured, not all of the job"; "7 of 8 ranks read (1 damaged)"
+/// where others were captured, too; empty: all are.
 std::string CoverageText(const Lateness& lateness);
 
-/// "rank 5 (not captured)", "rank 3", "a rank that was not captured"; of many the first ones. See
-/// AbsenceText() for other words than "not captured".
-std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured);
+/// "rank 5 (not captured)", "rank 3", "a rank that was not captured"; of many the first ones. Of
+/// ranks that were not analysed `absent` knows the state.
+std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured,
+                          const AbsentRanks& absent);
 
 /// "rank 7 arrived 509.5 us after the second-to-last rank", at the worst of its instances.
 std::string LateArrivalText(const Lateness& lateness, const LateRanks& late);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank_state.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/clock_line.h"
 #include "mpa/measure/intervals.h"
@@ -52,9 +53,9 @@ struct TimelinePlan {
 };
 
 /// `parts`: of the recipe of DiagnosisRecipe(), in order of rank; of its arguments the rules count.
-/// `around`: the key of a finding, or its number in the list; empty: none. Throws Error (kUsage)
-/// that lists the keys when there is no such finding.
+/// `absent`: ranks of the job that have no part. `around`: the key of a finding, or its number in
+/// the list; empty: none. Throws Error (kUsage) that lists the keys when there is no such finding.
 TimelinePlan PlanTimeline(const std::vector<RankPart>& parts, const RecipeArguments& arguments,
-                          const std::string& around);
+                          const std::string& around, const AbsentRanks& absent);
 
 }  // namespace mpa

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank_state.h"
 #include "mpa/capture/capture.h"
 #include "mpa/recipe/recipe.h"
 #include "mpa/report/page.h"
@@ -38,6 +39,7 @@ struct MappedRanks {
   /// Of each part, the group of captures that it is of; empty: all are of one.
   std::vector<std::string> groups{};
   std::vector<PageFact> facts{};  ///< what was analysed
+  AbsentRanks absent{};           ///< ranks of the job that have no part
 };
 
 /// Finds the ranks, reads them in parallel as far as the memory allows, and lets the recipe

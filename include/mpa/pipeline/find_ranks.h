@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "mpa/base/rank_absence.h"
+#include "mpa/base/rank_state.h"
 #include "mpa/capture/capture.h"
 
 namespace mpa {
@@ -26,11 +26,11 @@ std::filesystem::path WayTo(const std::filesystem::path& directory, const RankIn
 
 /// The captures of a job.
 struct FoundRanks {
-  std::vector<FoundRank> ranks;      ///< by group, then in order of their numbers
-  std::vector<std::string> notes;    ///< what was left out, kinds of records that are not read
-  bool partial = false;              ///< captures or wanted ranks could not be had
-  std::size_t all = 0;               ///< captures that are there; 0: ranks were asked for
-  std::vector<AbsentRank> absent{};  ///< that are there, and not among `ranks`
+  std::vector<FoundRank> ranks;    ///< by group, then in order of their numbers
+  std::vector<std::string> notes;  ///< what was left out, kinds of records that are not read
+  bool partial = false;            ///< captures or wanted ranks could not be had
+  std::size_t all = 0;             ///< captures that are there; 0: ranks were asked for
+  AbsentRanks absent{};            ///< that are there, and not among `ranks`
 };
 
 /// Which captures to take where several share ranks (engines, roles, sessions of one job or more).

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "mpa/base/rank_state.h"
 #include "mpa/capture/capture.h"
 
 namespace mpa {
@@ -16,9 +18,20 @@ struct CapturePair {
   RankInput base, comparison;
 };
 
+/// A rank that cannot be compared, because one side lacks it.
+struct UnpairedRank {
+  std::int64_t rank = -1;
+  RankState state{};          ///< on the side that lacks it
+  std::string_view option{};  ///< that side: "-d"; empty: not known
+};
+
+/// "damaged in -d: rank 2", "not captured in -bp: ranks 4-7": a line for each state and side.
+std::vector<std::string> UnpairedLines(const std::vector<UnpairedRank>& ranks);
+
 /// The ranks that two jobs have in common.
 struct CapturePairs {
   std::vector<CapturePair> pairs;  ///< in order of their numbers; at least one
+  std::vector<UnpairedRank> unpaired{};
   std::vector<std::string> notes;  ///< what was left out
   bool partial = false;            ///< captures could not be had
 };

@@ -6,10 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "mpa/capture/capture.h"
+
 namespace mpa {
 
 struct ParseRequest {
   std::filesystem::path path;  ///< one raw capture, or a directory of many
+  ChosenCaptures chosen{};     ///< of several that were given: below `path` these alone
   /// Where a directory for each capture is made; empty: the results go into the captures.
   std::optional<std::filesystem::path> output;
   bool text = true, database = true;  ///< what is written

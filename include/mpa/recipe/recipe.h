@@ -90,6 +90,8 @@ struct RecipeInfo {
   /// Captures that share ranks are roles of one job: `reduce` gets all of them at once, with
   /// several parts of a rank. Else each group of captures is reduced by itself.
   bool joins_groups = false;
+  /// Kernels alone, as kernel_details.csv lists them, are enough for an answer.
+  bool answers_from_kernels = false;
   /// The required option that names the directory of another run; empty: none. `map`
   /// gets the ranks of that run with the argument kIsBaseline, `reduce` theirs behind the others.
   std::string_view baseline{};

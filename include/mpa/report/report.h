@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "mpa/base/rank_state.h"
 #include "mpa/report/change_tree.h"
 #include "mpa/report/chart.h"
 #include "mpa/report/gate_report.h"
@@ -351,6 +352,7 @@ struct Report {
   std::vector<std::string> lines;  ///< the answer on the screen
   std::vector<Sheet> sheets;
   std::vector<std::int64_t> ranks;           ///< that rows belong to; -1: unknown
+  AbsentRanks absent;                        ///< ranks of the job that were not analysed
   std::vector<PageChart> drawings;           ///< for pages, before those of the sheets
   std::vector<Chart> charts;                 ///< of sheets for which ChartsOf() should not choose
   std::vector<Timeline> timelines;           ///< if they were asked for

@@ -207,8 +207,32 @@ AdvicePart CaptureThatRank(Fits fits, Wording text,
                            std::vector<std::pair<std::string_view, Action::Value>> options) {
   return If(fits, {text, Capture(std::move(options), true)});
 }
-bool HasSteps(const AdviceFacts& facts) { return facts.has_steps; }
-bool LacksSteps(const AdviceFacts& facts) { return !facts.has_steps; }
+bool WasNotCaptured(const AdviceFacts& facts) {
+  return facts.absent.empty() || facts.absent.contains(RankState::kNotCaptured);
+}
+bool HasSteps(const AdviceFacts& facts) { return WasNotCaptured(facts) && facts.has_steps; }
+bool LacksSteps(const AdviceFacts& facts) { return WasNotCaptured(facts) && !facts.has_steps; }
+bool IsLeftOut(const AdviceFacts& facts) { return facts.absent.contains(RankState::kLeftOut); }
+bool IsDamaged(const AdviceFacts& facts) { return facts.absent.contains(RankState::kDamaged); }
+bool LacksPart(const AdviceFacts& facts) { return facts.absent.contains(RankState::kPartMissing); }
+
+// What to do about ranks that were captured, or may have been.
+AdvicePart AnalyseThatRank() {
+  return If(IsLeftOut, {{"analyse that rank, too (--rank_list)", "分析时加入该卡（--rank_list）"},
+                        {"analyse", {{"option", std::string("rank_list")}}, true}});
+}
+AdvicePart RepairThatRank() {
+  return If(IsDamaged,
+            {{"copy or parse the capture of that rank again; 'msprof-analyze check' says what is "
+              "wrong",
+              "重新拷贝或解析该卡的数据；msprof-analyze check 会说明问题"},
+             Check("capture", "msprof-analyze check")});
+}
+AdvicePart RunThatShard() {
+  return If(LacksPart,
+            {{"run the shard of that rank, then merge again", "运行该卡所在的分片，然后重新合并"},
+             {"merge", {}, true}});
+}
 
 constexpr Wording kThatRank{"capture that rank and its node", "采集该卡及其节点"},
     kThatRankAndSteps{"capture that rank and its node, 3 steps or more (warmup=1, active=3)",
@@ -221,11 +245,13 @@ const FindingInfo kRankLate = Fault(
     {.problem = kSlowRankProblem,
      .applies = HasOperations,
      .find = FindBy<UncapturedCauses>,
-     .advice = {{CaptureThatRank(
+     .advice = {{AnalyseThatRank(), RepairThatRank(), RunThatShard(),
+                 CaptureThatRank(
                      LacksSteps, kThatRankAndSteps,
                      {{"level", std::string("Level1")}, {"warmup_steps", 1}, {"active_steps", 3}}),
                  CaptureThatRank(HasSteps, kThatRank, {{"level", std::string("Level1")}})},
-                {CaptureThatRank(LacksSteps, kThatRankAndSteps,
+                {AnalyseThatRank(), RepairThatRank(), RunThatShard(),
+                 CaptureThatRank(LacksSteps, kThatRankAndSteps,
                                  {{"warmup_steps", 1}, {"active_steps", 3}}),
                  CaptureThatRank(HasSteps, kThatRank, {})}},
      .thresholds = {&kUncapturedShare, &kUncapturedNs}});

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "mpa/base/rank_absence.h"
 #include "mpa/base/rank_names.h"
 
 namespace mpa {
@@ -47,10 +46,8 @@ std::string MetricText(const Metric& metric, Language language) {
 
 std::string RanksText(const std::vector<std::int64_t>& ranks, Language language) {
   const bool chinese = language == Language::kChinese;
-  if (ranks.empty())
-    return fmt::format(fmt::runtime(chinese ? "{}的卡" : "a rank {}"), AbsenceText({}, chinese));
-  if (*std::ranges::min_element(ranks) < 0)
-    return chinese ? "编号未知的卡" : "ranks without a number";
+  if (std::ranges::any_of(ranks, [](std::int64_t rank) { return rank < 0; }))
+    return chinese ? "编号未知的卡" : "rank unknown";
   // More say nothing at a glance.
   constexpr std::size_t kMaxRuns = 4;
   std::vector<std::int64_t> sorted = ranks;
@@ -74,6 +71,15 @@ std::string RanksText(const std::vector<std::int64_t>& ranks, Language language)
                         chinese ? sorted.size() : sorted.size() - next);
   }
   return fmt::format("{} {}", sorted.size() == 1 || chinese ? "rank" : "ranks", text);
+}
+
+std::string CulpritsText(const FoundCause& finding, Language language) {
+  const bool chinese = language == Language::kChinese;
+  if (!finding.absent) return RanksText(finding.ranks, language);
+  if (finding.ranks.empty()) return finding.absent->UnknownRank(chinese);
+  return fmt::format(fmt::runtime(chinese ? "{}（{}）" : "{} ({})"),
+                     RanksText(finding.ranks, language),
+                     finding.absent->Text(finding.ranks, chinese));
 }
 
 }  // namespace mpa

@@ -47,7 +47,7 @@ class OperationJoiner {
   JobOperations Join() && {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) AddRank(rank);
     for (const DiagnosedRank& rank : ranks_) met_.emplace_back(rank.part->collectives);
-    result_.lateness = FindLateness(met_);
+    result_.lateness = FindLateness(met_, {});
     RankClocks clocks = result_.lateness.clocks;
     const PairJoiner pairs(ranks_, joined_);
     Match(nullptr);

@@ -12,7 +12,6 @@
 #include "finding_json.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_absence.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/base/time.h"
 #include "mpa/diagnosis/job/metric_names.h"
@@ -279,11 +278,9 @@ class ChainText : Speaker {
   void AddPath() {
     const auto& path = finding_.chain->path;
     for (std::size_t i = 0; i < path.size(); ++i) {
-      const std::string rank = path[i].rank >= 0 ? "rank " + RankName(path[i].rank)
-                                                 : RanksText(finding_.ranks, language_);
-      const std::string who = rank.empty() ? Fill({"a rank that was {}", "{}的卡"},
-                                                  AbsenceText({}, language_ == Language::kChinese))
-                                           : rank;
+      const std::string who = path[i].rank >= 0        ? "rank " + RankName(path[i].rank)
+                              : finding_.ranks.empty() ? CulpritsText(finding_, language_)
+                                                       : RanksText(finding_.ranks, language_);
       Add(i == 0 ? Wording{"path", "关键路径"} : Wording{},
           Fill({"{}: {} {} a step", "{}：{} 每个 step {}"}, who, CategoryOrName(path[i].name),
                Time(path[i].less)));

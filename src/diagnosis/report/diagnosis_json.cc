@@ -2,6 +2,7 @@
 // The JSON document of a diagnosis, whole or cut to a size.
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "finding_json.h"
@@ -63,8 +64,18 @@ class DocumentMaker {
                     {"formats", of_.formats},
                     {"settings", settings}};
     AddRecordedSettings(capture);
+    if (!of_.lateness.absent.states.empty()) capture["absent"] = Absent();
     if (!of_.replayed.ranks.empty()) capture["replayed"] = of_.replayed.ranks.size();
     return capture;
+  }
+
+  // By state: lists of ranks.
+  Json Absent() {
+    std::map<RankState, std::vector<std::int64_t>> ranks;
+    for (const auto& [rank, state] : of_.lateness.absent.states) ranks[state].push_back(rank);
+    Json absent = Json::object();
+    for (const auto& [state, of_state] : ranks) absent[NameOf(state)] = cut_.Ranks(of_state);
+    return absent;
   }
 
   static Json OnHost(const StepsOnHost& host) {
@@ -121,6 +132,8 @@ class DocumentMaker {
       if (list.size() == extent_.list) break;
       list.push_back({{"ranks", RanksJson(late.ranks)},
                       {"captured", late.captured},
+                      {"states", late.captured ? StatesJson({RankState::kCaptured})
+                                               : StatesJson(of_.lateness.absent.Of(late.ranks))},
                       {"collectives", late.times},
                       {"late_ns", late.sum},
                       {"late_as_last_ns", late.as_last},

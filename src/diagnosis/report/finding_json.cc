@@ -46,6 +46,7 @@ class FindingMaker {
         {"hides", HiddenBy(finding)},
         {"with_next", finding.with_next},
     };
+    if (finding.absent) json["states"] = StatesJson(finding.absent->Of(finding.ranks));
     if (extent_.metrics) {
       json["metrics"] = MetricsOf(finding);
     } else {
@@ -162,6 +163,12 @@ std::string CutJson::Text(const std::string& text) const {
 
 std::string_view NameOf(FindingKind kind) {
   return kind == FindingKind::kFault ? "fault" : "opportunity";
+}
+
+Json StatesJson(const std::vector<RankState>& states) {
+  Json names = Json::array();
+  for (const RankState state : states) names.push_back(mpa::NameOf(state));
+  return names;
 }
 
 Json FindingJson(const Diagnosis& diagnosis, const FoundCause& finding, Language language,

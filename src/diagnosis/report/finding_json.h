@@ -78,6 +78,9 @@ class CutJson {
 /// "fault", "opportunity".
 std::string_view NameOf(FindingKind kind);
 
+/// Of ranks that are not analysed: ["damaged"].
+nlohmann::ordered_json StatesJson(const std::vector<RankState>& states);
+
 /// A finding of the document.
 nlohmann::ordered_json FindingJson(const Diagnosis& diagnosis, const FoundCause& finding,
                                    Language language, CutJson& cut);

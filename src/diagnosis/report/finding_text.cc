@@ -11,7 +11,6 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_absence.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
@@ -157,7 +156,7 @@ std::string MsText::operator()(TimeNs time) const {
 std::string TitleOf(const FoundCause& finding, Language language) {
   if (finding.setting) return SettingTitle(*finding.setting, language);
   const std::string_view title = finding.Title().In(language);
-  const std::string ranks = RanksText(finding.ranks, language);
+  const std::string ranks = CulpritsText(finding, language);
   std::string text = fmt::format(fmt::runtime(title), ranks);
   const bool names_ranks = title.find("{}") != std::string_view::npos;
   if (!names_ranks && !finding.ranks.empty()) {
@@ -243,15 +242,18 @@ std::string FactsText(const FoundCause& finding, Language language, std::size_t 
 
 std::string CaptureText(const Diagnosis& diagnosis, Language language) {
   const std::size_t count = diagnosis.ranks.size();
+  const AbsentRanks& absent = diagnosis.lateness.absent;
   std::string text = fmt::format("{}", count);
   if (diagnosis.world > static_cast<std::int64_t>(count))
     text = Fill(language,
-                HasAbsentRanks() ? Wording{"{} of {}", "共 {1} 卡，读取 {0}"}
-                                 : Wording{"{} of {}", "共 {1} 卡，采集 {0}"},
+                absent.AnyCaptured() ? Wording{"{} of {}", "共 {1} 卡，读取 {0}"}
+                                     : Wording{"{} of {}", "共 {1} 卡，采集 {0}"},
                 count, diagnosis.world);
   text += InChinese(language) ? " 卡" : text == "1" ? " rank" : " ranks";
   if (diagnosis.world > static_cast<std::int64_t>(count) && !InChinese(language))
-    text += HasAbsentRanks() ? " read" : " captured";
+    text += absent.AnyCaptured() ? " read" : " captured";
+  if (const std::string states = absent.Counts(InChinese(language)); !states.empty())
+    text += Fill(language, {" ({})", "（{}）"}, states);
   const auto& steps = diagnosis.steps;
   if (steps.size() == 1) text += Fill(language, {", step {}", "，step {}"}, steps[0]);
   if (steps.size() > 1)

@@ -29,8 +29,9 @@ class Why : Speaker {
          "  收益       step {1} ms 中可省 {0} ms；单独解决 {2} ms；最多 {3} ms"},
         ms_(finding_.gain), ms_(of_.step), ms_(finding_.alone), ms_(finding_.gain_max));
     Add({"  sure       {}", "  置信度     {}"}, CertaintyText());
-    Add({"  ranks      {}", "  卡         {}"},
-        finding_.ranks.empty() ? Text({"all", "全部"}) : RanksText(finding_.ranks, language_));
+    Add({"  ranks      {}", "  卡         {}"}, finding_.ranks.empty() && !finding_.absent
+                                                    ? Text({"all", "全部"})
+                                                    : CulpritsText(finding_, language_));
     Add({"  steps      {}", "  step       {}"}, StepsText());
     if (!finding_.category.empty()) {
       Add({"  mostly in  {} ({})", "  主要在     {}（{}）"},

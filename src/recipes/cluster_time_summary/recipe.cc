@@ -257,7 +257,7 @@ void ReduceTimeSummary(const Ranks& ranks, const RecipeArguments&, OutputSelecti
   AddLines(ranks, rows, report);
   JobCollectives collectives;
   for (const auto& rank : ranks) collectives.emplace_back(rank.part.collectives);
-  AddLatenessLines(FindLateness(collectives), kShownLateRanks, report.lines);
+  AddLatenessLines(FindLateness(collectives, report.absent), kShownLateRanks, report.lines);
 }
 
 void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,

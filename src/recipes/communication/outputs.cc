@@ -8,8 +8,10 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
+#include "mpa/collectives/lateness.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/rank_lines.h"
@@ -372,13 +374,21 @@ void AddStepLines(const std::vector<StepTraceRow>& rows, Report& report) {
   of_ranks(&StepTimes::Row::bubble, "receives (Bubble)");
 }
 
-void AddGroupLines(const std::vector<Group>& groups, Report& report) {
+void AddGroupLines(const std::vector<Group>& groups, std::size_t captured, Report& report) {
   if (groups.empty()) return;
-  report.lines.push_back("  " + Counted(groups.size(), "communication group"));
+  std::size_t of_job = captured;
+  for (const Group& group : groups) {
+    of_job = std::max(of_job, group.size);
+    const std::int64_t last = group.ranks.empty() ? -1 : *group.ranks.rbegin();
+    if (IsRankNumber(last)) of_job = std::max(of_job, static_cast<std::size_t>(last) + 1);
+  }
+  const std::string coverage = CoverageText(captured, of_job, report.absent);
+  report.lines.push_back(fmt::format("  {}{}{}", Counted(groups.size(), "communication group"),
+                                     coverage.empty() ? "" : "; ", coverage));
   // Type, name in the job, number of ranks.
   std::map<std::tuple<std::string, std::string, std::size_t>, std::size_t> kinds;
   for (const Group& group : groups) {
-    ++kinds[{group.Type(), group.process_group, group.ranks.size()}];
+    ++kinds[{group.Type(), group.process_group, group.size}];
   }
   std::size_t shown = 0;
   for (const auto& [kind, count] : kinds) {

@@ -101,7 +101,7 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted
   }
   if (wanted.screen == Detail::kNone) return;
   communication::AddStepLines(steps, report);
-  communication::AddGroupLines(groups, report);
+  communication::AddGroupLines(groups, ranks.size(), report);
   communication::AddOperatorLines(ops, report);
   communication::AddLinkLines(links, report);
 }

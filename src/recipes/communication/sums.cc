@@ -172,9 +172,7 @@ LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups) {
   }
   for (const std::string& end : unknown) {
     sums.notes.push_back(fmt::format(
-        "links of rank {} are listed by that number: its capture is missing, and no metadata names "
-        "its rank in the job",
-        end));
+        "links of rank {} are listed by that number: no metadata names its rank in the job", end));
   }
   for (const std::string& end : global.Contradictions()) {
     sums.notes.push_back(
@@ -192,11 +190,20 @@ std::vector<Group> FindGroups(const Ranks& ranks) {
         if (!entry.group.empty()) groups[{p2p, entry.group}].seen.insert(id);
       }
     };
+    const auto add_links = [&](const std::vector<MatrixEntry>& entries, bool p2p) {
+      add(entries, p2p);
+      for (const MatrixEntry& entry : entries) {
+        const std::int64_t last = std::max(entry.source, entry.destination);
+        if (entry.group.empty() || !IsRankNumber(last)) continue;
+        Group& group = groups[{p2p, entry.group}];
+        group.size = std::max(group.size, static_cast<std::size_t>(last) + 1);
+      }
+    };
     for (const CommunicationStep& step : part.steps) {
       add(step.collective, false);
       add(step.p2p, true);
-      add(step.collective_matrix, false);
-      add(step.p2p_matrix, true);
+      add_links(step.collective_matrix, false);
+      add_links(step.p2p_matrix, true);
     }
     for (const std::string& group : part.groups) groups[{false, group}].seen.insert(rank);
     of_job.Add(part.job.groups);
@@ -209,8 +216,12 @@ std::vector<Group> FindGroups(const Ranks& ranks) {
     if (const JobGroup* known = of_job.OfHash(group.name)) {
       group.id = known->id;
       group.process_group = known->name;
-      if (!known->ranks.empty()) group.ranks = {known->ranks.begin(), known->ranks.end()};
+      if (!known->ranks.empty()) {
+        group.ranks = {known->ranks.begin(), known->ranks.end()};
+        group.size = 0;
+      }
     }
+    group.size = std::max(group.size, group.ranks.size());
     found.push_back(std::move(group));
   }
   return found;

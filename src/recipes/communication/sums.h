@@ -59,6 +59,7 @@ struct Group {
   std::string id, process_group;  ///< empty where no rank's metadata tells
   std::set<std::int64_t> seen;    ///< ranks in whose captures it occurs
   std::set<std::int64_t> ranks;   ///< of the job; `seen` where the metadata does not tell
+  std::size_t size = 0;           ///< of its ranks, at least: some may be known by links alone
 
   const char* Type() const { return p2p ? "p2p" : "collective"; }
 };
@@ -158,7 +159,8 @@ double RatioOf(double part, double whole);
 /// Each adds its lines to the screen, none without data: the spread of the steps over ranks, the
 /// groups by kind, the longest operator, and the links by transport with the slowest of each.
 void AddStepLines(const std::vector<StepTraceRow>& rows, Report& report);
-void AddGroupLines(const std::vector<Group>& groups, Report& report);
+/// `captured`: ranks that are analysed.
+void AddGroupLines(const std::vector<Group>& groups, std::size_t captured, Report& report);
 void AddOperatorLines(const OpSums& ops, Report& report);
 void AddLinkLines(const LinkSums& links, Report& report);
 

@@ -86,9 +86,9 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
 // What all commands say of who came last to an operator of the rank at `target`.
 class LastRanks {
  public:
-  LastRanks(const Ranks& ranks, std::size_t target) : target_(target) {
+  LastRanks(const Ranks& ranks, std::size_t target, const AbsentRanks& absent) : target_(target) {
     for (const auto& rank : ranks) collectives_.emplace_back(rank.part.collectives);
-    lateness_ = FindLateness(collectives_);
+    lateness_ = FindLateness(collectives_, absent);
   }
 
   const Lateness& Of() const { return lateness_; }
@@ -101,7 +101,8 @@ class LastRanks {
     const InstanceLateness& found = lateness_.of_instance[*number];
     if (!found.known) return "the last rank cannot be known";
     if (found.late.empty()) return "no late rank";
-    return "last: " + LateRanksText(found.late.front().ranks, found.late.front().captured);
+    return "last: " +
+           LateRanksText(found.late.front().ranks, found.late.front().captured, lateness_.absent);
   }
 
  private:
@@ -189,7 +190,7 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
     report.sheets.push_back(std::move(list.sheet));
   }
   if (wanted.screen != Detail::kNone && !found.empty())
-    AddLines(LastRanks(ranks, target), ranks[target].rank, found, report);
+    AddLines(LastRanks(ranks, target, report.absent), ranks[target].rank, found, report);
 }
 
 Verdict JudgeBottleneck(const RankFacts& facts) {

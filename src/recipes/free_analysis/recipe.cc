@@ -289,7 +289,7 @@ void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments& arguments,
   AddLines(ranks, compat, report);
   JobCollectives collectives;
   for (const auto& rank : ranks) collectives.emplace_back(rank.part.collectives);
-  AddLatenessLines(FindLateness(collectives), kShownLateRanks, report.lines);
+  AddLatenessLines(FindLateness(collectives, report.absent), kShownLateRanks, report.lines);
 }
 
 Verdict JudgeFreeAnalysis(const RankFacts& facts) {

@@ -146,7 +146,7 @@ void AddWaitLines(const Lateness& lateness, Report& report) {
   for (const LateRanks& late : lateness.ranks) {
     if (late.captured) continue;
     report.lines.push_back(fmt::format("times of transfer hold waits for {}, up to {}",
-                                       LateRanksText(late.ranks, false),
+                                       LateRanksText(late.ranks, false, lateness.absent),
                                        AmountText(Quantity::kTime, late.most)));
   }
   AddClockLines(lateness, report.lines);
@@ -161,7 +161,7 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Output
     known.emplace_back(rank.part);
   }
   const bool on_gpu = ranks.front().part.on_gpu;
-  const Lateness lateness = FindLateness(known);
+  const Lateness lateness = FindLateness(known, report.absent);
   const CollectiveInstances instances =
       KnownInstances("slow_link", lateness.instances, on_gpu, report);
   const LinkClasses classes = slow_link::FindLinkClasses(parts, instances);

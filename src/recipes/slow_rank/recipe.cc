@@ -100,7 +100,7 @@ void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, OutputSelection 
                     Report& report) {
   JobCollectives collectives;
   for (const auto& rank : ranks) collectives.emplace_back(rank.part);
-  const Lateness lateness = FindLateness(collectives);
+  const Lateness lateness = FindLateness(collectives, report.absent);
   const CollectiveInstances known =
       KnownInstances("slow_rank", lateness.instances, ranks.front().part.on_gpu, report);
   if (wanted.sheets) AddLateSheets(FindStragglers(ranks, known), report);

@@ -396,7 +396,8 @@ Recipe TopOperators() {
                        Value::kText,
                        {},
                        ProblemOfOver}},
-       .can_run = JudgeReadable});
+       .can_run = JudgeReadable,
+       .answers_from_kernels = true});
 }
 
 }  // namespace mpa::recipes

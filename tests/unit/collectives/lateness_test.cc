@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "collectives/met_rank.h"
-#include "mpa/base/rank_absence.h"
 
 namespace mpa {
 namespace {
@@ -16,7 +15,7 @@ using Lines = std::vector<std::string>;
 using Ranks = std::vector<std::int64_t>;
 
 Lateness LatenessOf(const std::vector<RankCollectives>& known) {
-  return FindLateness(JobCollectives(known.begin(), known.end()));
+  return FindLateness(JobCollectives(known.begin(), known.end()), {});
 }
 
 Lines LinesOf(const Lateness& lateness) {
@@ -271,11 +270,17 @@ TEST(Lateness, CapturedRanksHaveACostEach) {
 }
 
 TEST(Lateness, NamesAFewOfManyRanks) {
-  SetAbsentRanks({});  // other tests read jobs of the same process
-  EXPECT_EQ(LateRanksText({}, false), "a rank that was not captured");
-  EXPECT_EQ(LateRanksText({5}, false), "rank 5 (not captured)");
-  EXPECT_EQ(LateRanksText({0, 1, 2, 3, 4, 5, 6}, true), "ranks 0, 1, 2, 3, 4, 5, 6");
-  EXPECT_EQ(LateRanksText({0, 1, 2, 3, 4, 5, 6, 7}, true), "8 ranks (0, 1, 2, 3, 4, 5, ...)");
+  AbsentRanks absent;
+  EXPECT_EQ(LateRanksText({}, false, absent), "a rank that was not captured");
+  EXPECT_EQ(LateRanksText({5}, false, absent), "rank 5 (not captured)");
+  EXPECT_EQ(LateRanksText({0, 1, 2, 3, 4, 5, 6}, true, absent), "ranks 0, 1, 2, 3, 4, 5, 6");
+  EXPECT_EQ(LateRanksText({0, 1, 2, 3, 4, 5, 6, 7}, true, absent),
+            "8 ranks (0, 1, 2, 3, 4, 5, ...)");
+  EXPECT_EQ(CoverageText(2, 8, absent), "2 of 8 ranks captured");
+  EXPECT_EQ(CoverageText(8, 8, absent), "");
+  absent.Add(5, RankState::kDamaged);
+  EXPECT_EQ(LateRanksText({5}, false, absent), "rank 5 (damaged)");
+  EXPECT_EQ(CoverageText(7, 8, absent), "7 of 8 ranks read (1 damaged)");
 }
 
 }  // namespace

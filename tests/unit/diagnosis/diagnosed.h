@@ -14,11 +14,12 @@ namespace mpa {
 
 /// The diagnosis of a job whose ranks are numbered from 0 on.
 inline Diagnosis DiagnoseJob(const std::vector<RankDiagnosis>& parts,
-                             const Thresholds& thresholds = {}, bool for_page = false) {
+                             const Thresholds& thresholds = {}, bool for_page = false,
+                             const AbsentRanks& absent = {}) {
   std::vector<DiagnosedRank> ranks;
   for (std::size_t i = 0; i < parts.size(); ++i)
     ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
-  return Diagnose(std::move(ranks), thresholds, "", for_page);
+  return Diagnose(std::move(ranks), thresholds, "", for_page, absent);
 }
 
 /// The finding with that key; null: there is none.

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "mpa/base/rank_absence.h"
 #include "mpa/base/rank_names.h"
 #include "support/failures.h"
 
@@ -110,20 +109,6 @@ TEST_F(JobMembers, PartsMayNotListRanksThatNoJobHas) {
               ErrorKind::kCorrupt);
   }
   EXPECT_NO_THROW(CheckMember({.groups = {{"a", {{6, -3, 3}, {7, 1, 1}}}}}));
-}
-
-TEST(RankAbsence, EachReasonHasItsWords) {
-  SetAbsentRanks(
-      {{1, RankAbsence::kPartMissing}, {2, RankAbsence::kDamaged}, {3, RankAbsence::kLeftOut}});
-  EXPECT_EQ(AbsenceText({1}), "its part is missing");
-  EXPECT_EQ(AbsenceText({2}), "damaged");
-  EXPECT_EQ(AbsenceText({3}), "left out by an option");
-  EXPECT_EQ(AbsenceText({4}), "not captured");
-  EXPECT_EQ(AbsenceText({4, 1}), "rank 4 not captured, rank 1 its part is missing");
-  EXPECT_EQ(AbsenceText({}), "not read") << "it may be any";
-  SetAbsentRanks({});
-  EXPECT_EQ(AbsenceText({1, 4}), "not captured");
-  EXPECT_EQ(AbsenceText({}), "not captured");
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST(SpreadList, NamesTheRankWithTheMost) {
   EXPECT_EQ(list.LineOf(SpreadCells({"steps"}, {{0, 2e6}, {7, 9e6}, {8, 3e6}})),
             "  steps       2.000      3.000      9.000  (7)");
   EXPECT_EQ(list.LineOf(SpreadCells({"gaps"}, {{-1, 5e5}})),
-            "  gaps        0.500      0.500      0.500  (?)");
+            "  gaps        0.500      0.500      0.500  (unknown)");
 }
 
 TEST(OutlierLines, HaveOneForEachRank) {

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "mpa/base/rank_state.h"
 #include "mpa/base/time.h"
 
 /// What to do about findings. The settings are those of torch_npu and CANN as their environment
@@ -45,12 +47,14 @@ struct AdviceFacts {
   bool casts_inputs = false;  ///< of FP32 to half precision, right after they were copied
   /// Operators that work element by element write many bytes beside the tensor that they read.
   bool writes_beside = false;
+  std::set<RankState> absent{};  ///< of ranks that are not analysed
 };
 
 /// Something to do about a finding, for programs.
 struct Action {
   using Value = std::variant<std::string, int, bool>;
-  std::string_view what;  ///< "capture", "set_env", "set_option", "check", "change"
+  std::string_view
+      what;  ///< "capture", "analyse", "check", "merge", "set_env", "set_option", "change"
   std::vector<std::pair<std::string_view, Value>> args;
   bool of_ranks = false;  ///< the ranks of the finding are an argument, too
 };

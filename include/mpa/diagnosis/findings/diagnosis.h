@@ -170,6 +170,9 @@ struct FoundCause {
   TimeNs gain_max = 0;              ///< as `gain`, if it were gone completely
   bool with_next = false;           ///< pays only together with the next one
   std::vector<std::int64_t> ranks;  ///< the culprits; empty: all
+  /// Their states, where the finding is about ranks that are not analysed, of which `ranks` may be
+  /// empty: not known which.
+  std::optional<AbsentRanks> absent{};
   std::vector<std::int32_t> steps;  ///< those in which it was seen
   std::string category;             ///< of the accounting, where it is the cause of a late rank
   std::vector<std::string> after;   ///< keys of findings that hide it

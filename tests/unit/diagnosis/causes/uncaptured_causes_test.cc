@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
 namespace {
@@ -14,7 +16,8 @@ namespace {
 // Ranks 0 and 1 meet once a step in a group of their own. Each of them also waits for others that
 // were not captured: for 4 ms, in an operation of 5 ms.
 Diagnosis WaitForUncaptured(const std::vector<std::int64_t>& others_of_0,
-                            const std::vector<std::int64_t>& others_of_1) {
+                            const std::vector<std::int64_t>& others_of_1,
+                            const AbsentRanks& absent = {}) {
   std::vector<RankDiagnosis> parts;
   for (int rank = 0; rank < 2; ++rank) {
     const std::string own = rank == 0 ? "a" : "b";
@@ -47,7 +50,7 @@ Diagnosis WaitForUncaptured(const std::vector<std::int64_t>& others_of_0,
     for (const std::int64_t other : others_of_1) met.groups[1].ranks.push_back(other);
     parts.push_back(builder.Build());
   }
-  return DiagnoseJob(parts);
+  return DiagnoseJob(parts, {}, false, absent);
 }
 
 TEST(UncapturedCauses, TheOnlyOtherMemberIsTheLateOne) {
@@ -62,6 +65,36 @@ TEST(UncapturedCauses, TheOnlyOtherMemberIsTheLateOne) {
   ASSERT_NE(found, nullptr);
   EXPECT_TRUE(found->ranks.empty());
   EXPECT_EQ(found->gain, 4 * kMs);
+}
+
+TEST(UncapturedCauses, AdviceFitsTheStateOfTheRank) {
+  const std::pair<RankState, std::string> kAdvice[] = {
+      {RankState::kLeftOut, "analyse that rank, too (--rank_list)"},
+      {RankState::kDamaged,
+       "copy or parse the capture of that rank again; 'msprof-analyze check' says what is wrong"},
+      {RankState::kPartMissing, "run the shard of that rank, then merge again"},
+      {RankState::kNotCaptured, "capture that rank and its node"}};
+  for (const auto& [state, advice] : kAdvice) {
+    AbsentRanks absent;
+    absent.Add(4, state);
+    absent.Add(5, state);
+    const Diagnosis diagnosis = WaitForUncaptured({4}, {5}, absent);
+    const FoundCause* found = FindingWith(diagnosis, "rank.late/r4+5");
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(AdviceOf(*found, Language::kEnglish), advice);
+    EXPECT_EQ(TitleOf(*found, Language::kEnglish),
+              "collectives wait for ranks 4, 5 (" + std::string(NameOf(state)) + ")");
+  }
+  AbsentRanks mixed;
+  mixed.Add(4, RankState::kDamaged);
+  const Diagnosis diagnosis = WaitForUncaptured({4}, {5}, mixed);
+  const FoundCause* found = FindingWith(diagnosis, "rank.late/r4+5");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(TitleOf(*found, Language::kEnglish),
+            "collectives wait for ranks 4, 5 (rank 4 damaged, rank 5 not captured)");
+  EXPECT_EQ(AdviceOf(*found, Language::kEnglish),
+            "copy or parse the capture of that rank again; 'msprof-analyze check' says what is "
+            "wrong; capture that rank and its node");
 }
 
 // Rank 0 of four meets the others `count` times in each of three steps of 10 ms, for twice `late`.

@@ -3,7 +3,6 @@
 
 #include "diagnosis/made_diagnosis.h"
 #include "mpa/base/columns.h"
-#include "mpa/base/rank_absence.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -35,7 +34,6 @@ void ExpectScreenFits(const ScreenLines& lines) {
 }
 
 TEST(DiagnosisScreen, SharesAddUpToHundred) {
-  SetAbsentRanks({});  // other tests read jobs of the same process
   // 30.4 + 20.4 + 10.4 + 38.8 %: the rests are 0.4, 0.4, 0.4 and 0.8, and two percents are left.
   // One goes to the largest rest, one to the first of the equal ones.
   const ScreenLines lines = DiagnosisScreen(MadeDiagnosis(), Language::kEnglish, 5);
@@ -414,7 +412,6 @@ TEST(DiagnosisScreen, ShowsFiveUsualFindings) {
 }
 
 TEST(DiagnosisScreen, ChineseCountsTwoColumns) {
-  SetAbsentRanks({});  // other tests read jobs of the same process
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
   const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kChinese, 5);

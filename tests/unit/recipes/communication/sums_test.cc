@@ -116,6 +116,28 @@ TEST(CommunicationSums, LinksOfOneDestinationStayApart) {
 }
 
 // 4 ranks: tensor groups {0, 1} and {2, 3}, pipelines {0, 2} and {1, 3}.
+// Two of eight ranks were captured, and the metadata does not name the others.
+TEST(CommunicationGroups, HaveTheRanksThatTheirLinksLeadTo) {
+  Part part = PartWith({OpOf("a__1_0_1", 1)});
+  for (const std::int64_t other : {1, 7}) {
+    MatrixEntry& entry = part.steps[0].collective_matrix.emplace_back();
+    entry.group = "13039520724198";
+    entry.destination = other;
+  }
+  const std::vector<Group> groups = FindGroups({{0, part}, {1, part}});
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].ranks, (std::set<std::int64_t>{0, 1}));
+  EXPECT_EQ(groups[0].size, 8u);
+  Report report;
+  AddGroupLines(groups, 2, report);
+  EXPECT_EQ(report.lines,
+            (std::vector<std::string>{"  1 communication group; 2 of 8 ranks captured",
+                                      "    collective  (no name)         1 group of 8 ranks"}));
+  report.absent.Add(5, RankState::kLeftOut);
+  AddGroupLines(groups, 2, report);
+  EXPECT_EQ(report.lines[2], "  1 communication group; 2 of 8 ranks read (1 left out)");
+}
+
 TEST(CommunicationSteps, StagesAreGroupsThatNoPipelineCrosses) {
   const auto group = [](bool p2p, const char* name, std::set<std::int64_t> ranks) {
     return Group{

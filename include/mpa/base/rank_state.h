@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What is known of a rank of a job. "Not captured" is said of what was not, and of nothing else.
+namespace mpa {
+
+enum class RankState : std::uint8_t {
+  kCaptured,     ///< it is analysed
+  kLeftOut,      ///< --rank_list chose others
+  kDamaged,      ///< its capture, or its part, cannot be read
+  kPartMissing,  ///< its shard has not run
+  kNotCaptured,
+};
+constexpr RankState LastOf(RankState) { return RankState::kNotCaptured; }
+
+/// "captured", "left out", "damaged", "part missing", "not captured": on screens, in tables and in
+/// documents.
+std::string_view NameOf(RankState state, bool chinese = false);
+
+/// The ranks of a job that are not analysed. Where others are spoken of, they were not captured.
+struct AbsentRanks {
+  std::map<std::int64_t, RankState> states{};
+
+  /// The first state of a rank counts.
+  void Add(std::int64_t rank, RankState state) { states.try_emplace(rank, state); }
+
+  RankState Of(std::int64_t rank) const;
+  /// The different ones of some ranks, in the order of the enumeration; of those of which it is not
+  /// known which they are (`ranks` is empty) that of every absent rank.
+  std::vector<RankState> Of(const std::vector<std::int64_t>& ranks) const;
+  /// True where ranks are absent that were captured, or may have been.
+  bool AnyCaptured() const;
+
+  /// "damaged"; of several ranks that differ each: "rank 3 not captured, rank 5 damaged". Of
+  /// unknown ones "not captured", or "not read" where that differs.
+  std::string Text(const std::vector<std::int64_t>& ranks, bool chinese = false) const;
+  /// "a rank that was not captured", "a rank that was not read": of one that is not known.
+  std::string UnknownRank(bool chinese = false) const;
+  /// "1 damaged, 2 left out": those that were captured, or may have been; empty: there are none.
+  std::string Counts(bool chinese = false) const;
+};
+
+}  // namespace mpa

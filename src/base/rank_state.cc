@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/base/rank_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <set>
+
+#include "mpa/base/rank_names.h"
+
+namespace mpa {
+
+std::string_view NameOf(RankState state, bool chinese) {
+  static constexpr std::array<std::array<std::string_view, 2>, 5> kNames = {
+      {{"captured", "已采集"},
+       {"left out", "未选中"},
+       {"damaged", "数据损坏"},
+       {"part missing", "缺少分片结果"},
+       {"not captured", "未采集"}}};
+  return kNames.at(static_cast<std::size_t>(state))[chinese ? 1 : 0];
+}
+
+RankState AbsentRanks::Of(std::int64_t rank) const {
+  const auto found = states.find(rank);
+  return found == states.end() ? RankState::kNotCaptured : found->second;
+}
+
+std::vector<RankState> AbsentRanks::Of(const std::vector<std::int64_t>& ranks) const {
+  std::set<RankState> different;
+  for (const std::int64_t rank : ranks) different.insert(Of(rank));
+  if (ranks.empty()) {
+    for (const auto& [rank, state] : states) different.insert(state);
+  }
+  if (different.empty()) different.insert(RankState::kNotCaptured);
+  return {different.begin(), different.end()};
+}
+
+bool AbsentRanks::AnyCaptured() const {
+  return std::ranges::any_of(
+      states, [](const auto& rank) { return rank.second != RankState::kNotCaptured; });
+}
+
+std::string AbsentRanks::Text(const std::vector<std::int64_t>& ranks, bool chinese) const {
+  const std::vector<RankState> different = Of(ranks);
+  if (ranks.empty() && AnyCaptured()) return chinese ? "未读取" : "not read";
+  if (different.size() == 1) return std::string(NameOf(different.front(), chinese));
+  constexpr std::size_t kShown = 6;
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size() && i < kShown; ++i) {
+    text += fmt::format("{}rank {} {}", text.empty() ? "" : ", ", RankName(ranks[i]),
+                        NameOf(Of(ranks[i]), chinese));
+  }
+  return ranks.size() > kShown ? text + ", ..." : text;
+}
+
+std::string AbsentRanks::UnknownRank(bool chinese) const {
+  return fmt::format(fmt::runtime(chinese ? "{}的卡" : "a rank that was {}"), Text({}, chinese));
+}
+
+std::string AbsentRanks::Counts(bool chinese) const {
+  std::map<RankState, std::size_t> counts;
+  for (const auto& [rank, state] : states) ++counts[state];
+  if (!AnyCaptured()) return "";
+  std::string text;
+  for (const auto& [state, count] : counts) {
+    if (!text.empty()) text += chinese ? "，" : ", ";
+    text += chinese ? fmt::format("{} {}", NameOf(state, true), count)
+                    : fmt::format("{} {}", count, NameOf(state));
+  }
+  return text;
+}
+
+}  // namespace mpa
