@@ -235,7 +235,7 @@ int Answer(const AdvisorOptions& options, const Question& question,
   } else if (options.json) {
     Print(document + "\n");
   } else {
-    PrintLines(outcome.report.lines);
+    PrintLines(TextsOf(outcome.report.lines));
     if (changes) PrintLines(LinesOf(*changes, InChinese(options), ScreenWidth(stdout)));
   }
   FinishStdout();

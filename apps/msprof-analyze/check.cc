@@ -11,7 +11,9 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/base/rank_state.h"
+#include "mpa/base/text.h"
 #include "mpa/pipeline/analyzer_checks.h"
+#include "mpa/writers/writers.h"
 #include "printing.h"
 
 namespace mpa {
@@ -19,7 +21,7 @@ namespace {
 
 struct CheckOptions {
   CaptureArgument captures;
-  bool json = false;
+  bool json = false, agent = false;
   OpenOptions open;
 };
 
@@ -35,21 +37,35 @@ HelpPage CheckPage() {
   return page;
 }
 
-int RunCheck(CheckOptions options) {
+int RunCheck(CheckOptions options, const Agent& agent) {
+  agent.RefuseJson(options.json);
   CheckReport report;
   report.survey = SurveyCaptures(options.captures.Path("msprof-analyze check PATH", options.open),
                                  options.open);
   TellRawDamage(report.survey.ranks);
   report.groups = GroupCaptures(report.survey);
   report.judged = JudgeCaptures(report.survey.path, options.open, report.survey.ranks);
-  const std::string page =
-      options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout));
-  Print(page);
+  const int exit_code = report.Usable() ? 0 : ExitCode(ErrorKind::kInput);
+  if (options.agent) {
+    agent.PrintFiles({}, CheckLines(report), {},
+                     "message.answer says what captures hold, which analyses can use them, and "
+                     "how to collect what is missing; check --json has all of it",
+                     exit_code);
+  } else {
+    Print(options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout)));
+  }
   FinishStdout();
-  return report.Usable() ? 0 : ExitCode(ErrorKind::kInput);
+  return exit_code;
 }
 
 }  // namespace
+
+std::vector<std::string> CheckLines(const CheckReport& report) {
+  const std::string text = FormatCheckText(report, false);
+  std::vector<std::string> lines;
+  for (const std::string_view line : Split(Trim(text), '\n')) lines.emplace_back(line);
+  return lines;
+}
 
 bool CheckReport::Usable() const {
   return std::ranges::any_of(judged, [](const JudgedCapture& of_rank) {
@@ -59,7 +75,7 @@ bool CheckReport::Usable() const {
   });
 }
 
-Command AddCheck(CLI::App& program) {
+Command AddCheck(CLI::App& program, const Agent& agent) {
   CLI::App* app =
       program.add_subcommand("check", "Show what captures hold, and which analyses can use them");
   const auto options = std::make_shared<CheckOptions>();
@@ -69,8 +85,11 @@ Command AddCheck(CLI::App& program) {
                           "many ranks");
   app->add_flag("--json", options->json, "Print one JSON document instead of the text")
       ->group(kMaxUsed);
+  OptionAdder(*app).Flag("--agent", options->agent,
+                         "Print one JSON object for a language model instead of the text",
+                         kMaxUsed);
   AddOpenOptions(*app, options->open);
-  return {app, [options] { return RunCheck(*options); }, CheckPage};
+  return {app, [options, &agent] { return RunCheck(*options, agent); }, CheckPage};
 }
 
 // The report of `check` as a JSON document.
@@ -254,10 +273,13 @@ std::string FormatCheckJson(const CheckReport& report) {
     groups.push_back(
         {{"name", group.name}, {"ranks", group.ranks}, {"captures", std::move(paths)}});
   }
-  const Json document = {
-      {"schema_version", 1},         {"path", report.survey.path.string()},
-      {"usable", report.Usable()},   {"ranks", std::move(ranks)},
-      {"groups", std::move(groups)}, {"warnings", ToJson(report.survey.warnings)}};
+  const Json document = {{"schema_version", 1},
+                         {"path", report.survey.path.string()},
+                         {"usable", report.Usable()},
+                         {"ranks", std::move(ranks)},
+                         {"groups", std::move(groups)},
+                         {"warnings", ToJson(report.survey.warnings)},
+                         {"story", Json::parse(StoryJson(ScreenLinesOf(CheckLines(report))))}};
   // Names in captures need not be UTF-8.
   return PrintableJson(document.dump(2, ' ', false, Json::error_handler_t::replace)) + '\n';
 }

@@ -45,6 +45,9 @@ inline constexpr RecordedContent kRecordedContents[] = {
 /// One screen for people; ranks of which the same is to be said are one block.
 std::string FormatCheckText(const CheckReport& report, bool color);
 
+/// The same, line by line.
+std::vector<std::string> CheckLines(const CheckReport& report);
+
 /// One JSON document; keys are only ever added under the same schema_version.
 std::string FormatCheckJson(const CheckReport& report);
 

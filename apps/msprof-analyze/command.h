@@ -49,8 +49,8 @@ class Agent;
 
 /// Each adds its subcommand to the program. `agent` has to outlive the command.
 Command AddCluster(CLI::App& program, const Agent& agent);
-Command AddCompare(CLI::App& program);
-Command AddCheck(CLI::App& program);
+Command AddCompare(CLI::App& program, const Agent& agent);
+Command AddCheck(CLI::App& program, const Agent& agent);
 Command AddParse(CLI::App& program);
 Command AddAdvisor(CLI::App& program, const Agent& agent);
 Command AddMerge(CLI::App& program, const Agent& agent);

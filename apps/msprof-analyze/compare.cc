@@ -41,7 +41,7 @@ struct CompareCommandOptions {
   bool disable_details = false, disable_module = false;
   bool use_input_shape = false, use_kernel_type = false, compat = false;
   bool print_compare_config = false;
-  bool debug = false, all_ranks = false;
+  bool debug = false, all_ranks = false, agent = false;
   OpenOptions open;
   ExportOptions exports;
   GateOptions gate;
@@ -123,7 +123,7 @@ void WarnOfIdleOptions(const CompareCommandOptions& options,
 }
 
 // Compares two captures. Gives the exit code.
-int RunSheets(const CompareCommandOptions& options) {
+int RunSheets(const CompareCommandOptions& options, const Agent& agent) {
   for (const auto& [name, paths] : {std::pair{"-d", &options.comparison}, {"-bp", &options.base}}) {
     if (paths->size() == 1) continue;
     Fail(ErrorKind::kUsage, "{} is given {} times; give it once, or make it a gate with --fail_on",
@@ -161,6 +161,7 @@ int RunSheets(const CompareCommandOptions& options) {
         PrepareOrTell(options.output != kHere, [&] { io::PrepareOutputDirectory(output); });
   }
   const SheetsDelivery delivery{.exports = options.exports,
+                                 .agent = agent,
                                 .types = unwritable ? std::vector<ExportType>() : types,
                                 .output = output,
                                 .base = ExpandHome(options.base[0]),
@@ -229,7 +230,7 @@ void RefuseSheetOptions(const CompareCommandOptions& options) {
   }
 }
 
-int RunCompare(const CompareCommandOptions& given) {
+int RunCompare(const CompareCommandOptions& given, const Agent& agent) {
   CompareCommandOptions options = given;
   if (options.debug) SetLogLevel(LogLevel::kDebug);
   if (options.print_compare_config) {
@@ -237,6 +238,7 @@ int RunCompare(const CompareCommandOptions& given) {
     FinishStdout();
     return 0;
   }
+  agent.RefuseJson(options.exports.json());
   const bool named = !options.base.empty() || !options.comparison.empty();
   if (options.gate.LearnsNoise()) {
     options.comparison.insert(options.comparison.end(), options.both.begin(), options.both.end());
@@ -252,15 +254,15 @@ int RunCompare(const CompareCommandOptions& given) {
     Fail(ErrorKind::kUsage, "{} is required; see 'msprof-analyze compare --help'",
          options.comparison.empty() ? "-d,--profiling_path" : "-bp,--benchmark_profiling_path");
   }
-  if (!options.gate.Asked(options.exports, options.base)) return RunSheets(options);
+  if (!options.gate.Asked(options.exports, options.base)) return RunSheets(options, agent);
   RefuseSheetOptions(options);
   return RunGate({options.comparison, options.base, options.output, options.open}, options.gate,
-                 options.exports);
+                 options.exports, agent);
 }
 
 }  // namespace
 
-Command AddCompare(CLI::App& program) {
+Command AddCompare(CLI::App& program, const Agent& agent) {
   CLI::App* app = program.add_subcommand(
       "compare", "Show what differs between two captures, or gate a CI job on it");
   const auto options = std::make_shared<CompareCommandOptions>();
@@ -277,6 +279,8 @@ Command AddCompare(CLI::App& program) {
   add("-o,--output_path", options->output, "Directory for the files [default: .]", "DIR", kMaxUsed);
   options->exports.AddTo(*app, {ReportKind::kComparison, ReportKind::kGate}, kSheetsType);
   for (const char* name : {"--export_type", "--json"}) app->get_option(name)->group(kMaxUsed);
+  add.Flag("--agent", options->agent,
+           "Print one JSON object with the lines of the screen; the log goes to a file", kMaxUsed);
 
   constexpr const char* kWhat = "What to compare [default: everything]";
   for (const Comparison& comparison : AllComparisons()) {
@@ -335,7 +339,10 @@ Command AddCompare(CLI::App& program) {
   options->gate.AddTo(*app);
   AddOpenOptions(*app, options->open);
   add.Flag("--debug", options->debug, "Log every detail", kCommon);
-  return {app, [options] { return RunCompare(*options); },  // keeps alive what the options write to
+  return {app,
+          [options, &agent] {
+            return RunCompare(*options, agent);
+          },  // keeps alive what the options write to
           ComparePage};
 }
 

@@ -13,6 +13,7 @@
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/rank_names.h"
+#include "mpa/base/text.h"
 #include "printing.h"
 
 namespace mpa {
@@ -21,6 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kStemOfSheets = "performance_comparison_result";
+
+// What programs read next.
+constexpr const char* kSuggestion =
+    "message.answer says what differs; the sheets are in message.files, and compare --json prints "
+    "them";
 
 bool AllNotesAreWanted(const SheetsDelivery& delivery) {
   return delivery.asked || LogEnabled(LogLevel::kInfo);
@@ -52,6 +58,13 @@ CompareOutcome ComparePair(CompareRequest& request, CapturePair& pair) {
   CompareOutcome outcome = Compare(request);
   outcome.totals.rank = pair.rank;
   return outcome;
+}
+
+// What changed most in each sheet; the Python tool has none of it.
+std::vector<ScreenTable> ListsOf(const Report& report, const SheetsDelivery& delivery,
+                                 const CompareRequest& request) {
+  if (delivery.compat) return {};
+  return ChangedLists(report, delivery.asked, request.options.screen_width);
 }
 
 // What the Python tool does not have.
@@ -93,21 +106,35 @@ int CompareOneRank(CompareRequest request, CapturePairs ranks, const SheetsDeliv
          "nothing to compare; no report was written; see what the captures hold with "
          "'msprof-analyze check'");
   }
-  delivery.exports.Show(report);  // also when there is no room for files
-  if (!delivery.compat && !delivery.exports.json()) {
-    std::string lists;
-    for (const ScreenTable& list :
-         ChangedLists(report, delivery.asked, request.options.screen_width)) {
-      lists += (lists.empty() && report.story.empty() ? "" : "\n") + FormatTable(list);
-      lists.pop_back();  // the empty line behind a table
-    }
-    Print(lists);
+  const bool for_agent = delivery.agent.IsWanted(), json = delivery.exports.json();
+  const std::vector<ScreenTable> lists = ListsOf(report, delivery, request);
+  std::string text;
+  for (const ScreenTable& list : lists) {
+    text += (text.empty() && report.story.empty() ? "" : "\n") + FormatTable(list);
+    text.pop_back();  // the empty line behind a table
   }
+  std::vector<std::string> answer;
+  if (for_agent) answer = ScreenOf(report);
+  // Documents have them with the other tables.
+  const auto add_lists = [&] {
+    report.screens.insert(report.screens.end(), lists.begin(), lists.end());
+  };
+  if (json) add_lists();
+  if (!for_agent) delivery.exports.Show(report);  // also when there is no room for files
+  if (!for_agent && !json) Print(text);
+  if (!json) add_lists();
   const std::vector<fs::path> paths =
       WriteFiles(report, fmt::format("{}_{}", kStemOfSheets, UtcTimeStamp()), delivery);
-  FinishStdout();
   for (const fs::path& path : paths) LogNotice("the details are in {}", path.string());
-  return outcome.partial || ranks.partial ? kExitPartial : 0;
+  const int exit_code = outcome.partial || ranks.partial ? kExitPartial : 0;
+  if (for_agent) {
+    if (!text.empty()) text.pop_back();
+    for (const std::string_view line : Split(text, '\n')) answer.emplace_back(line);
+    delivery.agent.PrintFiles(paths, answer, NotesToLog(report, delivery, true), kSuggestion,
+                              exit_code);
+  }
+  FinishStdout();
+  return exit_code;
 }
 
 int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDelivery& delivery) {
@@ -117,6 +144,7 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
   RankTotals most;
   std::vector<std::string> story;
   std::optional<ComparedSettings> settings;
+  std::vector<fs::path> files;
   bool partial = ranks.partial, of_sheets = false;
   const std::string time = UtcTimeStamp();
   for (CapturePair& pair : ranks.pairs) {
@@ -130,8 +158,10 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
       partial = partial || outcome.partial;
       totals.push_back(outcome.totals);
       if (delivery.compat) DropAdditions(report);
-      WriteFiles(report, fmt::format("{}_rank{}_{}", kStemOfSheets, RankFileName(pair.rank), time),
-                 delivery);
+      const std::vector<fs::path> written = WriteFiles(
+          report, fmt::format("{}_rank{}_{}", kStemOfSheets, RankFileName(pair.rank), time),
+          delivery);
+      files.insert(files.end(), written.begin(), written.end());
       if (most.rank < 0 || std::abs(outcome.totals.Change()) > std::abs(most.Change())) {
         most = outcome.totals;
         story = std::move(report.story);
@@ -159,12 +189,17 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
     screen.lines.push_back(fmt::format("rank {} changed most:", RankName(most.rank)));
   screen.story = std::move(story);
   screen.settings = std::move(settings);
-  delivery.exports.Show(screen);
+  const int exit_code = partial ? kExitPartial : 0;
+  if (delivery.agent.IsWanted()) {
+    delivery.agent.PrintFiles(files, ScreenOf(screen), FoldNotes(notes), kSuggestion, exit_code);
+  } else {
+    delivery.exports.Show(screen);
+  }
   FinishStdout();
   if (!delivery.types.empty()) {
     LogNotice("the details of each rank are in {}", delivery.output.string());
   }
-  return partial ? kExitPartial : 0;
+  return exit_code;
 }
 
 }  // namespace mpa

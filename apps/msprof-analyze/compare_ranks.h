@@ -12,9 +12,12 @@
 /// From pairs of captures to the screen and the files of `compare`.
 namespace mpa {
 
+class Agent;
+
 /// Where the sheets go.
 struct SheetsDelivery {
   const ExportOptions& exports;
+  const Agent& agent;
   std::vector<ExportType> types;
   std::filesystem::path output;
   std::string base, comparison;  ///< paths as they were given

@@ -47,6 +47,29 @@ std::string_view NameOf(ReportKind kind) {
 
 // A verdict among the lines of other programs is short; the rest with --verbose.
 constexpr std::size_t kGateLines = 12;
+// A gate's screen: as many lines as there is room for; the others with --verbose.
+struct GateLines {
+  std::vector<std::string> shown;
+  std::size_t headline = 0;  // so many of them
+};
+
+// Programs that search the output line by line find the verdict in one: `brief`.
+GateLines LinesOf(const GateReport& report, std::size_t width, bool brief) {
+  GateLines lines;
+  for (const std::string& line : FormatGateText(report, brief, width)) {
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size()) + 4;
+    const std::size_t longest = brief && lines.headline == 0 ? kShortHeadline : width;
+    for (std::string& piece : Wrapped(Printable(line), indent, longest))
+      lines.shown.push_back(std::move(piece));
+    if (lines.headline == 0) lines.headline = lines.shown.size();
+  }
+  const std::size_t all = lines.shown.size();
+  if (!LogEnabled(LogLevel::kInfo) && all > kGateLines) {
+    lines.shown.resize(kGateLines - 1);
+    lines.shown.push_back(fmt::format("... {} more lines with -v", all - lines.shown.size()));
+  }
+  return lines;
+}
 
 void PrintGate(const GateReport& report) {
   std::string color;
@@ -55,25 +78,12 @@ void PrintGate(const GateReport& report) {
         report.verdict == GateVerdict::kOk || report.verdict == GateVerdict::kImproved;
     color = passed ? "32" : report.exit_code == 1 ? "31" : "33";
   }
-  std::vector<std::string> lines;
-  std::size_t headline = 0;
-  const std::size_t width = ScreenWidth(stdout);
-  // Programs that search the output line by line find the verdict in one.
-  const bool brief = !HasScreenWidth(stdout);
-  for (const std::string& line : FormatGateText(report, brief, width)) {
-    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size()) + 4;
-    const std::size_t longest = brief && headline == 0 ? kShortHeadline : width;
-    for (std::string& piece : Wrapped(Printable(line), indent, longest))
-      lines.push_back(std::move(piece));
-    if (headline == 0) headline = lines.size();
+  const GateLines lines = LinesOf(report, ScreenWidth(stdout), !HasScreenWidth(stdout));
+  for (std::size_t i = 0; i < lines.shown.size(); ++i) {
+    const bool colored = i < lines.headline && !color.empty();
+    Print(colored ? fmt::format("\x1b[{}m{}\x1b[0m\n", color, lines.shown[i])
+                  : lines.shown[i] + '\n');
   }
-  std::size_t shown = lines.size();
-  if (!LogEnabled(LogLevel::kInfo) && shown > kGateLines) shown = kGateLines - 1;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const bool colored = i < headline && !color.empty();
-    Print(colored ? fmt::format("\x1b[{}m{}\x1b[0m\n", color, lines[i]) : lines[i] + '\n');
-  }
-  if (shown < lines.size()) Print(fmt::format("... {} more lines with -v\n", lines.size() - shown));
 }
 
 }  // namespace
@@ -137,16 +147,29 @@ void ExportOptions::Show(const Report& report) const {
   } else if (report.gate) {
     PrintGate(*report.gate);
   } else {
-    PrintWrapped(report.preface);
-    for (const ScreenTable& screen : report.screens) Print(FormatTable(screen));
-    for (const std::string& line : report.lines) {
-      const std::size_t indent = std::min(line.find_first_not_of(' '), line.size()) + 4;
-      PrintLines(Wrapped(line, indent));
-    }
-    PrintLines(report.story);
-    if (report.settings && !report.settings->differing.empty())
-      PrintLines(Wrapped(Printable(SettingsLine(*report.settings)), 4));
+    for (const std::string& line : ScreenOf(report)) Print(line + "\n");
   }
+}
+
+std::vector<std::string> ScreenOf(const Report& report) {
+  if (report.gate) return LinesOf(*report.gate, ScreenColumns(), true).shown;
+  std::vector<std::string> lines = FewLines(report.preface);
+  const auto add = [&](const std::vector<std::string>& more) {
+    for (const std::string& line : more) lines.push_back(Printable(line));
+  };
+  for (const ScreenTable& screen : report.screens) {
+    std::string table = FormatTable(screen);
+    table.pop_back();  // the end of its last line
+    for (const std::string_view line : Split(table, '\n')) lines.emplace_back(line);
+  }
+  for (const ScreenLine& line : report.lines) {
+    const std::string& text = line.Text();
+    add(Wrapped(text, std::min(text.find_first_not_of(' '), text.size()) + 4));
+  }
+  add(report.story);
+  if (report.settings && !report.settings->differing.empty())
+    add(Wrapped(Printable(SettingsLine(*report.settings)), 4));
+  return lines;
 }
 
 }  // namespace mpa

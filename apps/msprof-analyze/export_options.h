@@ -29,4 +29,7 @@ class ExportOptions {
   bool json_ = false;
 };
 
+/// The lines that Show() prints of a report where stdout is no terminal.
+std::vector<std::string> ScreenOf(const Report& report);
+
 }  // namespace mpa

@@ -85,24 +85,35 @@ void WriteBaseline(const gate::Baseline& baseline, const std::string& file) {
   LogNotice("the baseline is in {}", file);
 }
 
+constexpr const char* kNotWritten = "nothing was written, because its data would be partial";
+
 gate::Baseline AsBaseline(const SideOfGate& side) {
   return {UtcTimeStamp(), MPA_VERSION, side.runs, std::nullopt};
 }
 
-int LearnNoise(const SideOfGate& side, const std::string& file) {
+int LearnNoise(const SideOfGate& side, const std::string& file, const Agent& agent) {
   constexpr std::size_t kMinRuns = 3;
   if (side.runs.size() < kMinRuns) {
     Fail(ErrorKind::kUsage, "--learn_noise: {} run{} too few; give {} of one program or more",
          side.runs.size(), side.runs.size() == 1 ? " is" : "s are", kMinRuns);
   }
-  if (!IsWhole(side, file)) return kExitPartial;
+  if (!IsWhole(side, file)) {
+    if (agent.IsWanted())
+      agent.PrintFiles({}, {}, FoldNotes(side.notes), kNotWritten, kExitPartial);
+    FinishStdout();
+    return kExitPartial;
+  }
   const gate::NoiseFloors noise = gate::LearnNoise(side.runs);
   WriteDocument(gate::NoiseToJson(noise, MPA_VERSION, side.runs.size()), ExpandHome(file));
   std::vector<std::string> lines;
   for (const auto& [metric, part] : noise) {
     lines.push_back(fmt::format("{:>8.2f} % {}", 100 * part, metric));
   }
-  PrintLines(lines);
+  if (agent.IsWanted()) {
+    agent.PrintFiles({ExpandHome(file)}, lines, {}, "message.files has the noise of metrics", 0);
+  } else {
+    PrintLines(lines);
+  }
   FinishStdout();
   LogNotice("the noise of {} runs is in {}", side.runs.size(), file);
   return 0;
@@ -116,21 +127,28 @@ fs::path SummaryFile() { return Variable(kSummaryFile); }
 constexpr const char* kStem = "gate";
 
 void Deliver(const Report& report, const std::vector<ExportType>& types,
-             const ExportOptions& exports, const fs::path& output) {
-  exports.Show(report);
+             const ExportOptions& exports, const fs::path& output, const Agent& agent) {
+  if (!agent.IsWanted()) exports.Show(report);
   if (exports.json()) LogNotice("{}", report.gate->short_headline);
   std::vector<std::string> notes;
+  std::vector<fs::path> files;
   for (const ExportType& type : types) {
     if (!type.ending.empty()) {
-      LogNotice("the report is in {}", ReplaceReport(report, output, kStem, type, notes).string());
+      files.push_back(ReplaceReport(report, output, kStem, type, notes));
+      LogNotice("the report is in {}", files.back().string());
       continue;
     }
-    Print(FormatGateAnnotations(*report.gate));
+    if (!agent.IsWanted()) Print(FormatGateAnnotations(*report.gate));
     if (const fs::path summary = SummaryFile(); !summary.empty()) {
       AppendGateSummary(*report.gate, summary);
     }
   }
   LogNotes(notes);
+  if (agent.IsWanted()) {
+    agent.PrintFiles(files, ScreenOf(report), FoldNotes(report.notes),
+                     "message.answer begins with the verdict; compare --json prints all metrics",
+                     report.gate->exit_code);
+  }
   FinishStdout();
 }
 
@@ -200,7 +218,8 @@ void Update(const GateInputs& inputs, const SideOfGate& base, const SideOfGate& 
 
 }  // namespace
 
-int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOptions& exports) {
+int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOptions& exports,
+            const Agent& agent) {
   gate::GateSettings settings = options.Settings();
   const gate::GatePolicy policy = options.Policy();
   const std::vector<ExportType> types = exports.Types(ReportKind::kGate, "");
@@ -211,12 +230,21 @@ int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOp
 
   TakeWarmupOfBaselines(inputs, settings);
   auto [base, comparison] = Load(inputs, options, settings);
-  if (options.LearnsNoise()) return LearnNoise(comparison, options.learn_noise());
+  if (options.LearnsNoise()) return LearnNoise(comparison, options.learn_noise(), agent);
   const bool saves = !options.save_baseline().empty();
-  if (saves && IsWhole(comparison, options.save_baseline())) {
-    WriteBaseline(AsBaseline(comparison), options.save_baseline());
+  const bool saved = saves && IsWhole(comparison, options.save_baseline());
+  if (saved) WriteBaseline(AsBaseline(comparison), options.save_baseline());
+  if (base.runs.empty()) {
+    const int exit_code = comparison.partial ? kExitPartial : 0;
+    if (agent.IsWanted()) {
+      std::vector<fs::path> files;
+      if (saved) files.emplace_back(ExpandHome(options.save_baseline()));
+      agent.PrintFiles(files, {}, FoldNotes(comparison.notes),
+                       saved ? "message.files has the baseline" : kNotWritten, exit_code);
+      FinishStdout();
+    }
+    return exit_code;
   }
-  if (base.runs.empty()) return comparison.partial ? kExitPartial : 0;
 
   const auto anchor = base.baseline ? base.baseline->anchor : std::nullopt;
   GateReport report = gate::Judge(settings, base.runs, comparison.runs, anchor);
@@ -227,7 +255,7 @@ int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOp
   report.comparison = inputs.comparison;
   report.notes = base.notes;
   report.notes.insert(report.notes.end(), comparison.notes.begin(), comparison.notes.end());
-  Deliver(gate::ReportOf(report), types, exports, output);
+  Deliver(gate::ReportOf(report), types, exports, output, agent);
   if (options.update_baseline()) Update(inputs, base, comparison, report);
   const bool not_decided =
       report.verdict == GateVerdict::kInconclusive || report.verdict == GateVerdict::kUndecided;

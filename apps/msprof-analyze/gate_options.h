@@ -53,6 +53,8 @@ class GateOptions {
   bool fail_on_new_op_ = false, strict_ = false, warn_only_ = false, update_baseline_ = false;
 };
 
+class Agent;
+
 /// What a gate looks at, as it was given.
 struct GateInputs {
   std::vector<std::string> comparison, base;
@@ -61,6 +63,7 @@ struct GateInputs {
 };
 
 /// Runs the gate; returns the exit code.
-int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOptions& exports);
+int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOptions& exports,
+            const Agent& agent);
 
 }  // namespace mpa

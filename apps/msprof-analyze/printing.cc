@@ -23,22 +23,24 @@ void PrintLines(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) Print(Printable(line) + "\n");
 }
 
-void PrintWrapped(std::string_view text) {
+std::vector<std::string> FewLines(std::string_view text) {
   constexpr std::size_t kMaxLines = 5;
   const std::size_t width = ScreenColumns();
   const std::string printable = Printable(text);
   std::string_view rest = printable;
+  std::vector<std::string> lines;
   for (std::size_t line = 1; !rest.empty(); ++line) {
     std::size_t end = rest.size();
     if (end > width) end = rest.substr(0, width + 1).rfind(' ');
     if (end == std::string_view::npos) end = std::min(rest.find(' '), rest.size());
     if (line == kMaxLines && end < rest.size()) {
-      Print("...\n");
-      return;
+      lines.emplace_back("...");
+      break;
     }
-    Print(ShortenMiddle(rest.substr(0, end), width) + "\n");
+    lines.push_back(ShortenMiddle(rest.substr(0, end), width));
     rest = Trim(rest.substr(end));
   }
+  return lines;
 }
 
 namespace {
@@ -126,6 +128,20 @@ void Agent::PrintResults(const std::vector<WrittenResults>& written,
   message["answer"] = TextsOf(answer);
   if (!warnings.empty()) message["warnings"] = TextsOf(warnings);
   PrintObject(exit_code == 0 ? "success" : "warning", exit_code, message, suggestion, log_);
+}
+
+void Agent::PrintFiles(const std::vector<std::filesystem::path>& files,
+                       const std::vector<std::string>& answer,
+                       const std::vector<std::string>& warnings, const std::string& suggestion,
+                       int exit_code) const {
+  WrittenResults written;
+  written.files = files;
+  PrintResults({written}, answer, warnings, suggestion, exit_code);
+}
+
+void Agent::RefuseJson(bool json) const {
+  if (wanted_ && json)
+    Fail(ErrorKind::kUsage, "--json and --agent print different documents; give one of them");
 }
 
 void Agent::PrintDocument(std::string_view document, const std::string& suggestion,

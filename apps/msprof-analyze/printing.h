@@ -17,8 +17,8 @@ void Print(std::string_view text);
 /// the terminal.
 void PrintLines(const std::vector<std::string>& lines);
 
-/// Prints `text` in at most five lines; more is cut off.
-void PrintWrapped(std::string_view text);
+/// `text` in at most five lines; more is cut off.
+std::vector<std::string> FewLines(std::string_view text);
 
 /// Throws Error (kOutput) when not all that was printed has reached stdout, unless it is a pipe
 /// whose reader has read enough.
@@ -33,13 +33,19 @@ class Agent {
 
   bool IsWanted() const { return wanted_; }
 
-  /// Prints what a recipe, or several, wrote. `warnings` are the notes of the log.
+  /// Prints what was written, and as `answer` the screen. `warnings` are the notes of the log.
   void PrintResults(const std::vector<WrittenResults>& written,
                     const std::vector<std::string>& answer,
                     const std::vector<std::string>& warnings, const std::string& suggestion,
                     int exit_code) const;
+  /// The same of files alone.
+  void PrintFiles(const std::vector<std::filesystem::path>& files,
+                  const std::vector<std::string>& answer, const std::vector<std::string>& warnings,
+                  const std::string& suggestion, int exit_code) const;
   /// Prints a JSON document as the message; `exit_code` is that of the process.
   void PrintDocument(std::string_view document, const std::string& suggestion, int exit_code) const;
+  /// Throws Error (kUsage) if --json was given, too.
+  void RefuseJson(bool json) const;
   void PrintFailure(std::string_view text, int exit_code) const;
 
  private:

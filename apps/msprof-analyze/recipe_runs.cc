@@ -245,7 +245,7 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, OutputSelection wa
          recipe.name);
   }
   RecipeResult result{WriteResults(recipe, outcome.report, types, output, early),
-                      outcome.report.lines, std::move(fresh), outcome.partial};
+                      TextsOf(outcome.report.lines), std::move(fresh), outcome.partial};
   const std::vector<Timeline>& timelines = outcome.report.timelines;
   if (!page.empty() && !timelines.empty()) {  // otherwise a note says why there is none
     InContext(page.string(), [&] { io::ReplaceText(page, FormatPage(timelines.front())); });
@@ -285,7 +285,7 @@ void AddBaseline(const RecipeRun& run, ClusterRequest request, const fs::path& d
 }
 
 Detail DetailOf(const Delivery& delivery) {
-  if (delivery.exports.json()) return Detail::kNone;
+  if (delivery.exports.json()) return Detail::kAnswer;
   if (LogEnabled(LogLevel::kInfo)) return Detail::kAll;
   return delivery.print ? Detail::kMore : Detail::kAnswer;
 }

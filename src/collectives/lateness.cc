@@ -150,7 +150,10 @@ class LatenessFinder {
       late.captured = members.captured;
       ++late.times;
       late.sum += members.Behind();
-      if (&members == &found.late.front()) late.as_last += members.Behind();
+      if (&members == &found.late.front()) {
+        late.as_last += members.Behind();
+        ++late.times_last;
+      }
       if (members.Behind() <= late.most) continue;
       late.most = members.Behind();
       late.worst = number;
@@ -203,8 +206,7 @@ std::string_view BeforeText(const Lateness& lateness, const LateRanks& late) {
   return late.ranks.size() == 1 ? "the ranks before it" : "the ranks before them";
 }
 
-void AddLateRanks(const Lateness& lateness, const LateRanks& late,
-                  std::vector<std::string>& lines) {
+void AddLateRanks(const Lateness& lateness, const LateRanks& late, ScreenLines& lines) {
   const std::string name = Printable(lateness.instances[late.worst].name);
   const std::string sum = LateSumText(late);
   lines.push_back("  " + LateArrivalText(lateness, late));
@@ -243,6 +245,11 @@ std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured,
   return fmt::format("{} {}{}", Plural(ranks.size(), "rank"), RankNames(ranks, ", "), which);
 }
 
+std::string LateStateText(const std::vector<std::int64_t>& ranks, bool captured,
+                          const AbsentRanks& absent) {
+  return captured ? std::string(NameOf(RankState::kCaptured)) : absent.Text(ranks);
+}
+
 std::string LateArrivalText(const Lateness& lateness, const LateRanks& late) {
   return fmt::format("{} arrived {} after {}",
                      LateRanksText(late.ranks, late.captured, lateness.absent), TimeText(late.most),
@@ -261,14 +268,14 @@ std::string ClockDoubtText(const Lateness& lateness) {
                      RankName(most.first), RankName(most.second), TimeText(most.residual));
 }
 
-void AddClockLines(const Lateness& lateness, std::vector<std::string>& lines) {
+void AddClockLines(const Lateness& lateness, ScreenLines& lines) {
   const std::string doubt = ClockDoubtText(lateness);
   if (doubt.empty()) return;
   lines.push_back(doubt + ":");
   lines.push_back(fmt::format("  {}", kDoubtMeans));
 }
 
-void AddLatenessLines(const Lateness& lateness, std::size_t most, std::vector<std::string>& lines) {
+void AddLatenessLines(const Lateness& lateness, std::size_t most, ScreenLines& lines) {
   if (const std::string coverage = CoverageText(lateness); !coverage.empty())
     lines.push_back(coverage);
   if (!lateness.ranks.empty()) {

@@ -197,7 +197,8 @@ void Explain(Diagnosis& diagnosis, const RecipeArguments& arguments, OutputSelec
   FoundCause finding = FindingAsked(diagnosis, arguments.at("key"));
   const Language language = LanguageOf(arguments);
   const std::size_t places = CountOr(arguments, "evidence", kPlaces);
-  if (wanted.screen != Detail::kNone) report.lines = WhyLines(diagnosis, finding, language, places);
+  if (wanted.screen != Detail::kNone)
+    report.lines = ScreenLinesOf(WhyLines(diagnosis, finding, language, places));
   diagnosis.findings = {std::move(finding)};
 }
 
@@ -243,8 +244,9 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     Explain(diagnosis, arguments, wanted, report);
   } else {
     if (wanted.screen != Detail::kNone) {
-      report.lines = DiagnosisScreen(diagnosis, language, CountOr(arguments, "top", kOnScreen),
-                                     NextQuestionOf(arguments, diagnosis));
+      report.lines =
+          ScreenLinesOf(DiagnosisScreen(diagnosis, language, CountOr(arguments, "top", kOnScreen),
+                                        NextQuestionOf(arguments, diagnosis)));
     }
     if (wanted.sheets) {
       std::deque<RankDiagnosis> outlines;

@@ -91,7 +91,7 @@ void JoinGroup(const std::string& group, Report of_group, Report& report) {
       joined.rows.push_back(std::move(row));
     }
   }
-  if (!report.lines.empty()) report.lines.emplace_back();
+  if (!report.lines.empty()) report.lines.emplace_back("");
   report.lines.push_back(group + ":");
   MoveAll(of_group.lines, report.lines);
   for (ScreenTable& screen : of_group.screens)

@@ -55,7 +55,7 @@ void OutlierLines::Add(std::string_view what, const std::vector<RankValue>& valu
   }
 }
 
-void OutlierLines::AppendTo(std::vector<std::string>& lines) const {
+void OutlierLines::AppendTo(ScreenLines& lines) const {
   constexpr std::size_t kMax = 5;
   std::vector<Outlier> farthest;  // of each rank
   for (const Outlier& outlier : outliers_) {

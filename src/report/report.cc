@@ -36,9 +36,8 @@ Column NamedColumn(std::string_view name, Format format, double width, std::stri
           .in_workbook = {.title = std::string(title)}};
 }
 
-void AddMoreLine(std::size_t all, std::size_t shown, std::string_view noun,
-                 std::vector<std::string>& lines) {
-  if (all > shown) lines.push_back("  ... " + Counted(all - shown, fmt::format("more {}", noun)));
+std::string MoreText(std::size_t left_out, std::string_view noun) {
+  return "  ... " + Counted(left_out, fmt::format("more {}", noun));
 }
 
 double Rounded(double value, int decimals) {

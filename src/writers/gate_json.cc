@@ -87,14 +87,15 @@ std::string FormatGateJson(const GateReport& report) {
       "{},\n \"metrics\": {},\n \"warmup\": {},\n \"mismatches\": {},\n {},\n \"explained\": {},\n "
       "\"contributions\": "
       "{},\n \"host_calls\": {},\n \"operators\": {},\n \"added\": {},\n \"removed\": {},\n "
-      "\"notes\": {}}}\n",
+      "\"notes\": {},\n \"story\": {}}}\n",
       kGateSchemaVersion, VerdictName(report.verdict), report.exit_code, report.partial,
       Quoted(report.short_headline), QuotedList(report.base), QuotedList(report.comparison),
       List(report.metrics, ",\n  ", Metric), Warmup(report.warmup),
       List(report.mismatches, ",\n  ", Mismatch), writers::SettingsJson(report.settings),
       Quoted(report.change.name), List(CategoriesOf(report.change), ",\n  ", Part),
       List(report.host_calls, ",\n  ", Part), List(report.operators, ",\n  ", Part),
-      QuotedList(report.added), QuotedList(report.removed), QuotedList(report.notes));
+      QuotedList(report.added), QuotedList(report.removed), QuotedList(report.notes),
+      StoryJson(ScreenLinesOf(FormatGateText(report))));
 }
 
 }  // namespace mpa

@@ -184,7 +184,7 @@ PageCard CardOf(const Finding& finding) {
 Page PageOf(const Report& report, std::string title) {
   Page page{.title = report.summary ? report.summary->title : std::move(title),
             .facts = report.facts};
-  PageSection answer{.lines = report.lines};
+  PageSection answer{.lines = TextsOf(report.lines)};
   if (report.gate) {  // the verdict wraps, the lines below it do not
     answer.lines = FormatGateText(*report.gate);
     page.lead.push_back(answer.lines.front());

@@ -18,7 +18,7 @@ using writers::Print;
 using writers::Quoted;
 using writers::QuotedList;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
 
 std::string QuotedOrNull(const std::optional<std::string>& text) {
   return text ? Quoted(*text) : "null";
@@ -86,7 +86,7 @@ std::string FindingText(const Finding& finding) {
 void PrintJson(const Report& report, std::FILE* stream) {
   if (report.gate) return Print(stream, "{}", FormatGateJson(*report.gate));
   Print(stream, "{{\"schema_version\": {},\n \"notes\": {},\n \"story\": {},\n", kSchemaVersion,
-        QuotedList(report.notes), QuotedList(report.story));
+        QuotedList(report.notes), StoryJson(StoryOf(report)));
   if (report.settings) Print(stream, " {},\n", writers::SettingsJson(*report.settings));
   if (!report.absent.states.empty()) {
     Print(stream, " \"absent_ranks\": {},\n", AbsentText(report.absent));

@@ -158,7 +158,7 @@ std::vector<std::filesystem::path> WriteNotebook(const Report& report,
   std::vector<std::filesystem::path> paths = WriteTextFiles(report, directory, Sheets::kAll);
   Notebook notebook;
   std::string text = fmt::format("# {}\n", title);
-  for (const std::string& line : report.lines) text += "\n    " + line;
+  for (const ScreenLine& line : report.lines) text += "\n    " + line.Text();
   for (const std::string& note : report.notes) text += "\n    note: " + note;
   notebook.AddText(text);
   notebook.AddCode(kHelpers);

@@ -63,9 +63,9 @@ class Agent(OfJob):
         self.assertEqual(answer["status"], "success")
         message = answer["message"]
         self.assertEqual(Path(message["db_path"]), (self.results / "cluster_analysis.db").resolve())
-        self.assertEqual(message["tables"], ["SlowRank", "SlowOpStats"])
+        self.assertEqual(message["tables"], ["SlowRank", "SlowOpStats", "LateRanks"])
         self.assertEqual(message["rows"], {name: len(self.rows(name)) for name in message["tables"]})
-        self.assertEqual(message["rows"], {"SlowRank": 1, "SlowOpStats": 4})
+        self.assertEqual(message["rows"], {"SlowRank": 1, "SlowOpStats": 4, "LateRanks": 1})
         self.assertIn("the results are in", log)
         self.assertIn("late ranks in 3 collectives", message["answer"][0])
 
@@ -73,7 +73,7 @@ class Agent(OfJob):
         answer, _ = self.of_job("slow_rank", "--export_type", "text,xlsx")
         self.assertNotIn("db_path", answer["message"])
         files = [Path(name) for name in answer["message"]["csv_path"] + answer["message"]["files"]]
-        self.assertEqual({file.name for file in files}, {"rank_stats.csv", "slow_op_stats.csv", "slow_rank.xlsx"})
+        self.assertEqual({file.name for file in files}, {"rank_stats.csv", "slow_op_stats.csv", "late_ranks.csv", "slow_rank.xlsx"})
         self.assertEqual([file for file in files if not file.is_file()], [])
         for name in answer["message"]["csv_path"]:
             with open(name, newline="", encoding="utf-8") as file:
@@ -100,6 +100,39 @@ class Agent(OfJob):
         self.assertTrue(any("rank3" in text for text in answer["message"]["warnings"]))
         self.assertIn("rank3", log)
         self.assertEqual(answer["message"]["rows"]["SlowRank"], 1)
+
+    def screen(self, *arguments):
+        return self.run_tool(*arguments).out.splitlines()
+
+    def test_compare(self):
+        command = ["compare", "-d", "text_new_ascend_pt", "-bp", "text_base_ascend_pt", "-o", self.out]
+        answer, log = self.agent(*command)
+        self.assertEqual((answer["status"], answer["code"]), ("success", 0))
+        self.assertEqual(answer["message"]["answer"], self.screen(*command))
+        (workbook,) = answer["message"]["files"]
+        self.assertTrue(Path(workbook).is_file())
+        self.assertIn("the details are in", log)
+        gate, _ = self.agent(*command, "--fail_on", "computing>+3%", "--min_steps", "1")
+        self.assertEqual((gate["status"], gate["code"]), ("warning", 1))
+        self.assertTrue(gate["message"]["answer"][0].startswith("REGRESSION"), gate)
+        baseline = self.scratch / "baseline.json"
+        saved, _ = self.agent("compare", "-d", "text_base_ascend_pt", "--save_baseline", baseline)
+        self.assertEqual(saved["message"]["files"], [str(baseline)])
+        wrong, _ = self.agent(*command, "--json")
+        self.assertEqual((wrong["status"], wrong["code"]), ("error", 2))
+
+    def test_compare_all_ranks(self):
+        command = ["compare", "-d", self.job, "-bp", self.job, "--all_ranks", "-o", self.out]
+        answer, _ = self.agent(*command)
+        self.assertEqual(len(answer["message"]["files"]), 8)
+        self.assertEqual(answer["message"]["answer"], self.screen(*command))
+
+    def test_check(self):
+        answer, _ = self.agent("check", "-d", self.job)
+        self.assertEqual((answer["status"], answer["code"]), ("success", 0))
+        self.assertEqual(answer["message"]["answer"], self.screen("check", "-d", self.job))
+        self.assertIn("8 captures, usable", answer["message"]["answer"])
+        self.assertEqual(self.agent("check", "-d", self.job, "--json")[0]["code"], 2)
 
     def test_every_recipe_speaks(self):
         for name in self.recipes():
@@ -226,7 +259,7 @@ class Notebook(OfJob):
         self.run_recipe("slow_rank", "--export_type", "notebook,text")
         folder = self.results / "SlowRankAnalysis"
         self.assertEqual({path.name for path in folder.iterdir()},
-                         {"rank_stats.csv", "slow_op_stats.csv", "stats.ipynb"})
+                         {"rank_stats.csv", "slow_op_stats.csv", "late_ranks.csv", "stats.ipynb"})
         with open(folder / "slow_op_stats.csv", newline="", encoding="utf-8") as file:
             first = next(csv.DictReader(file))
         self.assertEqual((first["Min(Us)"], first["Max(Us)"]), ("10000", "40007"))

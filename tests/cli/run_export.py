@@ -198,7 +198,7 @@ class Export(Cli):
         self.assertEqual((result.code, result.errors, result.warnings), (0, [], []))
         document = json.loads(result.out)
         self.assertEqual([*document], ["schema_version", "notes", "story", "settings", "sheets"])
-        self.assertEqual(document["schema_version"], 1)
+        self.assertEqual(document["schema_version"], 2)
         sheet, parts = document["sheets"]
         self.assertEqual(parts["name"], "ChangeParts")
         self.assertEqual((sheet["name"], sheet["base"], sheet["comparison"]),

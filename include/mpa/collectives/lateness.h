@@ -12,6 +12,7 @@
 #include "mpa/collectives/instances.h"
 #include "mpa/collectives/rank_clocks.h"
 #include "mpa/collectives/uncaptured.h"
+#include "mpa/report/screen_line.h"
 
 /// Which ranks came last to collectives, and by how much: the one answer of all commands.
 namespace mpa {
@@ -28,11 +29,12 @@ struct InstanceLateness {
 struct LateRanks {
   std::vector<std::int64_t> ranks;  ///< empty: ranks that were not captured, not recorded which
   bool captured = false;
-  std::size_t times = 0;  ///< that they were the last, or the last but later ones
-  TimeNs sum = 0;         ///< by which they came after those before them, in all instances
-  TimeNs as_last = 0;     ///< of it in those to which they came last
-  TimeNs most = 0;        ///< the same in one instance
-  std::size_t worst = 0;  ///< that instance
+  std::size_t times = 0;       ///< that they were the last, or the last but later ones
+  std::size_t times_last = 0;  ///< that they were the last
+  TimeNs sum = 0;              ///< by which they came after those before them, in all instances
+  TimeNs as_last = 0;          ///< of it in those to which they came last
+  TimeNs most = 0;             ///< the same in one instance
+  std::size_t worst = 0;       ///< that instance
 };
 
 struct Lateness {
@@ -68,6 +70,10 @@ std::string CoverageText(const Lateness& lateness);
 std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured,
                           const AbsentRanks& absent);
 
+/// "captured", or the state of the ranks.
+std::string LateStateText(const std::vector<std::int64_t>& ranks, bool captured,
+                          const AbsentRanks& absent);
+
 /// "rank 7 arrived 509.5 us after the second-to-last rank", at the worst of its instances.
 std::string LateArrivalText(const Lateness& lateness, const LateRanks& late);
 
@@ -82,13 +88,13 @@ std::string ClockDoubtText(const Lateness& lateness);
 inline constexpr std::string_view kDoubtMeans = "which rank is late by less cannot be known";
 
 /// Adds that clocks contradict each other, where they do.
-void AddClockLines(const Lateness& lateness, std::vector<std::string>& lines);
+void AddClockLines(const Lateness& lateness, ScreenLines& lines);
 
 /// Of commands about something else.
 inline constexpr std::size_t kShownLateRanks = 3;
 
 /// Adds what the screens of all commands say of late ranks: the coverage, at most `most` late ranks
 /// with how late they came where, and what cannot be known. Without collectives the coverage alone.
-void AddLatenessLines(const Lateness& lateness, std::size_t most, std::vector<std::string>& lines);
+void AddLatenessLines(const Lateness& lateness, std::size_t most, ScreenLines& lines);
 
 }  // namespace mpa

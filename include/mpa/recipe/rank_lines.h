@@ -30,7 +30,7 @@ class OutlierLines {
            const std::function<std::string(double)>& text);
   /// A line for each rank that stands out, with where it does so most. Those of the farthest ranks
   /// come first; further ranks are counted.
-  void AppendTo(std::vector<std::string>& lines) const;
+  void AppendTo(ScreenLines& lines) const;
 
  private:
   struct Outlier {

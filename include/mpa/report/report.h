@@ -10,31 +10,20 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "mpa/base/rank_state.h"
+#include "mpa/report/cell.h"
 #include "mpa/report/change_tree.h"
 #include "mpa/report/chart.h"
 #include "mpa/report/gate_report.h"
 #include "mpa/report/page.h"
+#include "mpa/report/screen_line.h"
 #include "mpa/report/timeline.h"
 #include "mpa/settings/differences.h"
 
 /// What an analysis hands to the writers: plain values, no formatting.
 namespace mpa {
-
-/// Why a cell of a column of numbers holds none. People read a word, programs an empty cell.
-enum class NoNumber : std::uint8_t {
-  kNotCounted,  ///< nothing is counted here: "/"
-  kUnknown,     ///< the capture does not say: "N/A"
-};
-/// The word for people.
-std::string_view TextOf(NoNumber reason);
-
-using Cell = std::variant<std::monostate, std::int64_t, double, std::string, NoNumber>;
-/// Empty: the cell holds no number.
-std::optional<double> NumberOf(const Cell& cell);
 
 /// How the values of a column are shown.
 enum class Format {
@@ -349,7 +338,7 @@ struct WorkbookSummary {
 struct Report {
   std::string preface;  ///< what to know before any number, for the screen; one of the notes
   std::vector<ScreenTable> screens;
-  std::vector<std::string> lines;  ///< the answer on the screen
+  ScreenLines lines;  ///< the answer on the screen
   std::vector<Sheet> sheets;
   std::vector<std::int64_t> ranks;           ///< that rows belong to; -1: unknown
   AbsentRanks absent;                        ///< ranks of the job that were not analysed
@@ -376,9 +365,15 @@ struct Report {
   std::optional<GateReport> gate;
 };
 
-/// "  ... 3 more kinds" for a list of which only some are shown; nothing if all are.
+/// "  ... 3 more kinds".
+std::string MoreText(std::size_t left_out, std::string_view noun);
+
+/// Adds MoreText() to a list of which only some are shown; nothing if all are.
+template <typename Line>
 void AddMoreLine(std::size_t all, std::size_t shown, std::string_view noun,
-                 std::vector<std::string>& lines);
+                 std::vector<Line>& lines) {
+  if (all > shown) lines.push_back(MoreText(all - shown, noun));
+}
 
 /// The value rounded to so many decimals, halves away from zero, never negative zero. Meant for
 /// values that stand for decimal numbers: 2.155 is 2.16, although its double lies below.

@@ -27,6 +27,9 @@ struct ScreenColumn {
   std::size_t width = 0;  ///< in columns of the screen; of names and texts 0: all that are left
   int decimals = 0;       ///< of real numbers
   std::function<std::string(double)> text = {};  ///< of a number, if it is not shown as it is
+  /// Of the numbers; empty: the header has it ("total ms"), or of real numbers that of the first
+  /// column ("ms in a step").
+  std::string unit = {};
 };
 
 ScreenColumn ScreenName(std::string_view header, std::size_t usual_width);
@@ -50,15 +53,18 @@ class ScreenList {
   ScreenList(std::size_t indent, std::vector<ScreenColumn> columns)
       : indent_(indent), columns_(std::move(columns)) {}
 
-  std::string Heading() const;
+  ScreenLine Heading() const;
   /// A row with a value for each column; values may be what CellOf() takes. An empty cell is "-".
   template <typename... Values>
-  std::string Line(const Values&... values) const {
+  ScreenLine Line(const Values&... values) const {
     return LineOf({CellOf(values)...});
   }
-  std::string LineOf(const std::vector<Cell>& cells) const;
+  ScreenLine LineOf(const std::vector<Cell>& cells) const;
 
  private:
+  std::string TextOf(const std::vector<Cell>& cells) const;
+  std::vector<StatedNumber> NumbersOf(const std::vector<Cell>& cells) const;
+
   std::size_t indent_;
   std::vector<ScreenColumn> columns_;
 };

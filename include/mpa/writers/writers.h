@@ -19,6 +19,13 @@ namespace mpa {
 /// width; or plain, below its heading.
 std::string FormatTable(const ScreenTable& table);
 
+/// What the screen says of a report, a line for each row of its tables, too.
+ScreenLines StoryOf(const Report& report);
+
+/// Lines as documents for programs have them: an array of objects with the text, what it is about
+/// (value, unit, rank) and all numbers of the text. Blank lines are left out.
+std::string StoryJson(const ScreenLines& lines);
+
 /// Prints the report as one JSON document, a row on each line; failures are left in the stream.
 void PrintJson(const Report& report, std::FILE* stream);
 

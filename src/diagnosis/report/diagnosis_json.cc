@@ -32,6 +32,8 @@ class DocumentMaker {
     document["floor_ns"] = is_judged ? Json(of_.floor) : Json(nullptr);
     if (of_.on_host) document["on_host"] = OnHost(*of_.on_host);
     document["accounting"] = Accounts();
+    if (const auto shown = ShownAccount(of_); shown && extent_.all_accounts)
+      document["shown_account"] = Shares(*shown);
     document["findings"] = Findings();
     document["not_causes"] = Symptoms();
     document["skipped"] = Skipped();
@@ -124,6 +126,18 @@ class DocumentMaker {
     }
     cut_.Omit("accounting", of_.accounting.size() - rows.size());
     return rows;
+  }
+
+  // The account that the screen shows, with the parts that it names.
+  static Json Shares(const AccountRow& row) {
+    Json account = Account(row), shares = Json::array();
+    account.erase("step");  // a mean over steps
+    for (const StepShare& share : SharesOf(row)) {
+      shares.push_back(
+          {{"name", share.name.english}, {"time_ns", share.time}, {"percent", share.percent}});
+    }
+    account["shares"] = std::move(shares);
+    return account;
   }
 
   Json LateRanksOf() {

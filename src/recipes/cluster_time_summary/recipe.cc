@@ -194,7 +194,7 @@ Sheet ComparisonSheet(const std::vector<StepPair>& pairs, Report& report) {
                       pairs, report);
 }
 
-void AddComparisonLines(const std::vector<StepPair>& pairs, std::vector<std::string>& lines) {
+void AddComparisonLines(const std::vector<StepPair>& pairs, ScreenLines& lines) {
   const std::vector<StepRow> comparison = Matched(pairs, &StepPair::comparison);
   const std::vector<StepRow> base = Matched(pairs, &StepPair::base);
   if (comparison.empty()) return;
@@ -221,7 +221,7 @@ Sheet SummarySheet(const std::vector<StepRow>& rows, Report& report) {
 
 // The rows without those of the warm-up, and a line that says so.
 std::vector<StepRow> WithoutWarmUp(const Ranks& ranks, std::vector<StepRow> rows,
-                                   std::string_view of_run, std::vector<std::string>& lines) {
+                                   std::string_view of_run, ScreenLines& lines) {
   const auto warm_up = WarmUpOf(ranks, rows);
   if (!warm_up) return rows;
   std::erase_if(rows, [&](const StepRow& row) { return row.step == *warm_up; });
@@ -233,7 +233,7 @@ void AddLines(const Ranks& ranks, const std::vector<StepRow>& all, Report& repor
   constexpr std::size_t kLines[] = {
       kStepTime, kComputation, kExposedCommunication, kFree, kExposedMemory, kWait, kTransmit};
   if (all.empty()) return;
-  std::vector<std::string> left_out;
+  ScreenLines left_out;
   const std::vector<StepRow> rows = WithoutWarmUp(ranks, all, "", left_out);
   OutlierLines outliers;
   const ScreenList list = SpreadList({ScreenText("ms in a step", 26)}, ScreenNumber("", 12, 3));
@@ -269,7 +269,8 @@ void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, OutputSele
   const auto pairs = PairSteps(rows, base_rows, report.notes);
   if (wanted.sheets) report.sheets.push_back(ComparisonSheet(pairs, report));
   if (wanted.screen == Detail::kNone) return;
-  std::vector<std::string> left_out, ignored;
+  std::vector<std::string> ignored;
+  ScreenLines left_out;
   const std::vector<StepRow> counted = WithoutWarmUp(comparison, rows, " of this run", left_out);
   const std::vector<StepRow> base_counted =
       WithoutWarmUp(base, base_rows, " of the baseline", left_out);

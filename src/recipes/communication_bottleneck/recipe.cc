@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "find_causes.h"
 #include "mpa/base/columns.h"
@@ -83,7 +86,16 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
                                        "Where the slow rank fell behind the fast one.", "Reason")};
 }
 
-// What all commands say of who came last to an operator of the rank at `target`.
+// Who came last to an operator, as all commands tell it.
+struct LastToOp {
+  bool known = true;                  ///< false: who came last cannot be known
+  std::vector<std::int64_t> ranks{};  ///< with `is_late` and none: not recorded which
+  bool is_late = false;
+  bool captured = true;
+  std::optional<TimeNs> behind{};  ///< the ranks before them; empty: not measured
+  std::string who{}, state{};      ///< "rank 6 (not captured)", "not captured"
+};
+
 class LastRanks {
  public:
   LastRanks(const Ranks& ranks, std::size_t target, const AbsentRanks& absent) : target_(target) {
@@ -93,72 +105,167 @@ class LastRanks {
 
   const Lateness& Of() const { return lateness_; }
 
-  std::string TextOf(const SlowRun& item) const {
+  LastToOp Find(const SlowRun& item) const {
     const auto number = FindInstance(lateness_, collectives_, target_, item.operation);
     if (!number || !lateness_.instances[*number].is_barrier) {
-      return item.slow ? "last: " + RankText(*item.slow) : "no late rank";
+      if (!item.slow) return {};
+      return Late({*item.slow}, true, std::nullopt);
     }
     const InstanceLateness& found = lateness_.of_instance[*number];
-    if (!found.known) return "the last rank cannot be known";
-    if (found.late.empty()) return "no late rank";
-    return "last: " +
-           LateRanksText(found.late.front().ranks, found.late.front().captured, lateness_.absent);
+    if (!found.known || found.late.empty()) return {.known = found.known};
+    const LateMembers& late = found.late.front();
+    return Late(late.ranks, late.captured, late.Behind());
   }
 
  private:
+  LastToOp Late(const std::vector<std::int64_t>& ranks, bool captured,
+                std::optional<TimeNs> behind) const {
+    return {.ranks = ranks,
+            .is_late = true,
+            .captured = captured,
+            .behind = behind,
+            .who = LateRanksText(ranks, captured, lateness_.absent),
+            .state = LateStateText(ranks, captured, lateness_.absent)};
+  }
+
   const std::size_t target_;
   JobCollectives collectives_;
   Lateness lateness_;
 };
 
-void AddLines(const LastRanks& last, std::int64_t target, const std::vector<SlowRun>& found,
-              Report& report) {
-  struct Late {
-    std::size_t times = 0, device = 0, host = 0;
-    TimeNs duration = 0;
-  };
-  std::map<std::string, Late> late_ranks;  // by what the screen says
-  for (const SlowRun& item : found) {
-    const std::string text = last.TextOf(item);
-    if (!text.starts_with("last: ")) continue;
-    Late& late = late_ranks[text.substr(6)];
+std::string TextOf(const LastToOp& last) {
+  if (!last.known) return "the last rank cannot be known";
+  if (!last.is_late) return "no late rank";
+  return "last: " + last.who;
+}
+
+// An operator of the rank that is explained, and who came last to it.
+struct ExplainedOp {
+  const SlowRun* op = nullptr;
+  LastToOp last;
+};
+
+// Ranks that came last together, over these operators.
+struct LateInOps {
+  LastToOp last;  // `behind` over all of them
+  std::size_t times = 0, device = 0, host = 0;
+  TimeNs duration = 0;
+};
+
+// The longest waits first.
+std::vector<LateInOps> LateRanksOf(const std::vector<ExplainedOp>& ops) {
+  std::map<std::pair<bool, std::vector<std::int64_t>>, LateInOps> by_ranks;
+  for (const auto& [op, last] : ops) {
+    if (!last.is_late) continue;
+    LateInOps& late = by_ranks[{last.captured, last.ranks}];
+    const std::optional<TimeNs> before = late.last.behind;
+    late.last = last;
+    if (before) late.last.behind = *before + last.behind.value_or(0);
     ++late.times;
-    const bool is_explained = item.slow && text.substr(6) == RankText(*item.slow);
-    late.device += is_explained && item.bound == Bound::kDevice ? 1 : 0;
-    late.host += is_explained && item.bound == Bound::kHost ? 1 : 0;
-    late.duration += item.dur;
+    const bool is_explained = op->slow && last.captured && last.ranks == std::vector{*op->slow};
+    late.device += is_explained && op->bound == Bound::kDevice ? 1 : 0;
+    late.host += is_explained && op->bound == Bound::kHost ? 1 : 0;
+    late.duration += op->dur;
   }
-  std::vector<std::pair<std::string, Late>> order(late_ranks.begin(), late_ranks.end());
-  std::ranges::stable_sort(
-      order, [](const auto& a, const auto& b) { return a.second.duration > b.second.duration; });
-  if (const std::string coverage = CoverageText(last.Of()); !coverage.empty())
+  std::vector<LateInOps> order;
+  for (auto& [ranks, late] : by_ranks) order.push_back(std::move(late));
+  std::ranges::stable_sort(order, std::greater(), &LateInOps::duration);
+  return order;
+}
+
+Cell RanksCell(const LastToOp& last) { return RankNames(last.ranks, ","); }
+Cell StateCell(const LastToOp& last) { return last.is_late ? Cell(last.state) : Cell(); }
+
+std::vector<ColumnOf<ExplainedOp>> LastColumns() {
+  return {
+      CountColumn<&ExplainedOp::op, &SlowRun::start>(
+          "startNs", 22, "When the operator began on the rank that is explained, in ns."),
+      CountColumn<&ExplainedOp::op, &SlowRun::dur>("durationNs", 14,
+                                                   "How long it took there, in ns."),
+      TextColumn<&ExplainedOp::op, &SlowRun::name>("communicationOp", 36, "The operator."),
+      {NamedColumn("lastKnown", Format::kInteger, 10,
+                   "1: it is known who came last; 0: it cannot be known."),
+       [](const ExplainedOp& row) -> Cell { return std::int64_t{row.last.known}; }},
+      {NamedColumn("lastRanks", Format::kText, 16,
+                   "The ranks that came last, joined by ','; empty: none came late, or it is not "
+                   "recorded which."),
+       [](const ExplainedOp& row) -> Cell { return RanksCell(row.last); }},
+      {NamedColumn("state", Format::kText, 16,
+                   "Of the last ranks: captured, or why not; empty: none came late."),
+       [](const ExplainedOp& row) -> Cell { return StateCell(row.last); }},
+      {NamedColumn("lateNs", Format::kInteger, 14,
+                   "By which they came after the ranks before them, in ns."),
+       [](const ExplainedOp& row) -> Cell { return CellOf(row.last.behind); }}};
+}
+
+std::vector<ColumnOf<LateInOps>> LateInOpsColumns() {
+  return {
+      {NamedColumn("ranks", Format::kText, 16,
+                   "The ranks that came last together, joined by ','; empty: it is not recorded "
+                   "which."),
+       [](const LateInOps& row) -> Cell { return RanksCell(row.last); }},
+      {NamedColumn("state", Format::kText, 16, "captured, or why they are not."),
+       [](const LateInOps& row) -> Cell { return StateCell(row.last); }},
+      CountColumn<&LateInOps::times>("timesLast", 10,
+                                     "To how many of the operators they came last."),
+      CountColumn<&LateInOps::duration>(
+          "durationNs", 14, "How long these took on the rank that is explained, in ns."),
+      {NamedColumn("lateNs", Format::kInteger, 14,
+                   "By which they came after the ranks before them, over the operators of which "
+                   "it is known, in ns."),
+       [](const LateInOps& row) -> Cell { return CellOf(row.last.behind); }},
+      CountColumn<&LateInOps::device>(
+          "deviceBound", 12, "Of the operators those to which their device made them late."),
+      CountColumn<&LateInOps::host>("hostBound", 12,
+                                    "Of the operators those to which their host made them late.")};
+}
+
+void AddLines(const Lateness& lateness, std::int64_t target, const std::vector<ExplainedOp>& ops,
+              Report& report) {
+  const std::vector<LateInOps> order = LateRanksOf(ops);
+  if (const std::string coverage = CoverageText(lateness); !coverage.empty())
     report.lines.push_back(coverage);
   report.lines.push_back(
-      fmt::format("the {} longest communication operators of {}:", found.size(), RankText(target)));
+      fmt::format("the {} longest communication operators of {}:", ops.size(), RankText(target)));
   constexpr std::size_t kShownRanks = 3, kShownOps = 6;
   TimeNs longest = 0;
-  for (const SlowRun& item : found) longest = std::max(longest, item.dur);
+  for (const auto& [op, last] : ops) longest = std::max(longest, op->dur);
   const AmountScale scale(Quantity::kTime, longest);
   const auto time_text = [&](TimeNs time) {
     return fmt::format("{} {}", scale.Text(scale.Rounded(time)), scale.unit());
   };
   for (std::size_t i = 0; i < std::min(kShownRanks, order.size()); ++i) {
-    const auto& [text, late] = order[i];
+    const LateInOps& late = order[i];
     const std::string bound =
         late.device + late.host == 0
             ? ""
             : fmt::format(" ({} device-bound, {} host-bound)", late.device, late.host);
-    report.lines.push_back(fmt::format("  {} came last in {}, which took {}{}", text, late.times,
-                                       time_text(late.duration), bound));
+    report.lines.push_back(fmt::format("  {} came last in {}, which took {}{}", late.last.who,
+                                       late.times, time_text(late.duration), bound));
   }
   AddMoreLine(order.size(), kShownRanks, "rank", report.lines);
-  for (std::size_t i = 0; i < std::min(kShownOps, found.size()); ++i) {
-    const SlowRun& item = found[i];
-    report.lines.push_back(fmt::format("  {} {:>10}  {}", NameCell(item.name, 34),
-                                       time_text(item.dur), last.TextOf(item)));
+  for (std::size_t i = 0; i < std::min(kShownOps, ops.size()); ++i) {
+    const auto& [op, last] = ops[i];
+    report.lines.push_back(
+        fmt::format("  {} {:>10}  {}", NameCell(op->name, 34), time_text(op->dur), TextOf(last)));
   }
-  AddMoreLine(found.size(), kShownOps, "operator", report.lines);
-  AddClockLines(last.Of(), report.lines);
+  AddMoreLine(ops.size(), kShownOps, "operator", report.lines);
+  AddClockLines(lateness, report.lines);
+}
+
+void AddSheets(const std::vector<SlowRun>& found, const std::vector<ExplainedOp>& ops,
+               std::int64_t target, Report& report) {
+  constexpr TextFile::Unit kPlain = TextFile::Unit::kAsTheyAre;
+  ItemSheet list("CommunicationBottleneck", SlowRunColumns(), {"communication_bottleneck", kPlain});
+  ItemSheet last("CommunicationBottleneckLast", LastColumns(),
+                 {"communication_bottleneck_last", kPlain});
+  ItemSheet late("CommunicationBottleneckLateRanks", LateInOpsColumns(),
+                 {"communication_bottleneck_late_ranks", kPlain});
+  const std::size_t rank = BeginRank(target, report);
+  for (const SlowRun& item : found) list.Add(item, rank);
+  for (const ExplainedOp& item : ops) last.Add(item, rank);
+  for (const LateInOps& item : LateRanksOf(ops)) late.Add(item, rank);
+  report.sheets = {std::move(list.sheet), std::move(last.sheet), std::move(late.sheet)};
 }
 
 void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, OutputSelection wanted,
@@ -182,15 +289,12 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
                     "captures of all ranks, of the same steps",
                     alone, RankText(ranks[target].rank)));
   }
-  if (wanted.sheets) {
-    ItemSheet list("CommunicationBottleneck", SlowRunColumns(),
-                   {"communication_bottleneck", TextFile::Unit::kAsTheyAre});
-    const std::size_t rank = BeginRank(ranks[target].rank, report);
-    for (const SlowRun& item : found) list.Add(item, rank);
-    report.sheets.push_back(std::move(list.sheet));
-  }
-  if (wanted.screen != Detail::kNone && !found.empty())
-    AddLines(LastRanks(ranks, target, report.absent), ranks[target].rank, found, report);
+  const LastRanks last(ranks, target, report.absent);
+  std::vector<ExplainedOp> ops;
+  for (const SlowRun& item : found) ops.push_back({&item, last.Find(item)});
+  const std::int64_t rank = ranks[target].rank;
+  if (wanted.sheets) AddSheets(found, ops, rank, report);
+  if (wanted.screen != Detail::kNone && !found.empty()) AddLines(last.Of(), rank, ops, report);
 }
 
 Verdict JudgeBottleneck(const RankFacts& facts) {

@@ -169,7 +169,7 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
     TimeNs length = 0, total = 0, exposed = 0;
   };
   OutlierLines outliers;
-  std::vector<std::string> lines;
+  ScreenLines lines;
   const ScreenList list(
       2, {ScreenText("process groups", 20), ScreenNumber("min", 8, 1), ScreenNumber("median", 8, 1),
           ScreenNumber("max", 8, 1), ScreenText("(rank)", 10), ScreenNumber("hidden", 8, 1)});

@@ -91,9 +91,8 @@ namespace mpa::head {
 /// What a rank's head comes to, as lines of a screen: the answer first, behind it `spread`, what is
 /// said of all ranks, then the tables it follows from. What does not fit into `room` lines is
 /// counted in the last one. `rank` is how the rank is called: "rank 0".
-std::vector<std::string> HeadScreen(const HeadPart& part, std::string_view rank,
-                                    std::string_view policy, std::size_t room,
-                                    const std::vector<std::string>& spread = {});
+ScreenLines HeadScreen(const HeadPart& part, std::string_view rank, std::string_view policy,
+                       std::size_t room, const ScreenLines& spread = {});
 
 /// Adds the sheets HEAD_CALL, HEAD_STEP, HEAD_SUMMARY, HEAD_CHILD, HEAD_ADVICE. Times are
 /// nanoseconds, in workbooks microseconds. What is unknown is an empty cell.
@@ -104,7 +103,7 @@ std::size_t LongestHead(const std::vector<OfRank<HeadPart>>& ranks);
 
 /// The spread of the heads over several ranks as lines of a screen: medians, exposed time, ranks
 /// that stand out, ranks without calls of graphs. Nothing for one rank.
-std::vector<std::string> HeadSpreadLines(const std::vector<OfRank<HeadPart>>& ranks);
+ScreenLines HeadSpreadLines(const std::vector<OfRank<HeadPart>>& ranks);
 
 /// The call to picture: the one with the largest head among the calls of the phase, of the graph
 /// that takes the most time. Empty when there is none.

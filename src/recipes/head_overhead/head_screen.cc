@@ -35,23 +35,27 @@ class BoundedLines {
   explicit BoundedLines(std::size_t room) : room_(room) {}
 
   // Whole, or counted with all that follow it.
-  void Add(std::string_view text) {
-    std::vector<std::string> lines = Wrapped(text, 6);
+  void Add(const ScreenLine& line) {
+    std::vector<std::string> lines = Wrapped(line.Text(), 6);
     if (left_out_ > 0 || lines_.size() + lines.size() > room_) {
       left_out_ += lines.size();
       return;
     }
-    std::move(lines.begin(), lines.end(), std::back_inserter(lines_));
+    if (lines.size() == 1) {
+      lines_.push_back(line);
+    } else {
+      std::move(lines.begin(), lines.end(), std::back_inserter(lines_));
+    }
   }
 
-  std::vector<std::string> Take() {
+  ScreenLines Take() {
     if (left_out_ > 0) lines_.push_back(fmt::format("  ... {} more lines with -v", left_out_));
     return std::move(lines_);
   }
 
  private:
   std::size_t room_, left_out_ = 0;
-  std::vector<std::string> lines_;
+  ScreenLines lines_;
 };
 
 std::string GainText(const AdviceRow& row) {
@@ -347,9 +351,8 @@ class HeadText {
 
 }  // namespace
 
-std::vector<std::string> HeadScreen(const HeadPart& part, std::string_view rank,
-                                    std::string_view policy, std::size_t room,
-                                    const std::vector<std::string>& spread) {
+ScreenLines HeadScreen(const HeadPart& part, std::string_view rank, std::string_view policy,
+                       std::size_t room, const ScreenLines& spread) {
   BoundedLines lines(room - 1);
   HeadText text(part, lines);
   if (part.calls.empty()) {
@@ -357,7 +360,7 @@ std::vector<std::string> HeadScreen(const HeadPart& part, std::string_view rank,
   } else {
     text.Answer(rank);
   }
-  for (const std::string& line : spread) lines.Add(line);
+  for (const ScreenLine& line : spread) lines.Add(line);
   if (!part.calls.empty()) text.Tell(policy);
   return lines.Take();
 }

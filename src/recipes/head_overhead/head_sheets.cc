@@ -280,8 +280,7 @@ const SummaryRow* HeadOf(const HeadPart& part) {
 
 std::string HeadText(double time) { return fmt::format("{:.1f} us", time / 1e3); }
 
-void AddSpread(std::string_view what, const std::vector<RankValue>& values,
-               std::vector<std::string>& lines) {
+void AddSpread(std::string_view what, const std::vector<RankValue>& values, ScreenLines& lines) {
   if (values.empty()) return;
   const RankSpread spread = SpreadOf(values);
   lines.push_back(fmt::format("  {} of {} ranks: min {} ({}), median {}, max {} ({})", what,
@@ -304,7 +303,7 @@ std::size_t LongestHead(const Ranks& ranks) {
   return longest;
 }
 
-std::vector<std::string> HeadSpreadLines(const Ranks& ranks) {
+ScreenLines HeadSpreadLines(const Ranks& ranks) {
   if (ranks.size() < 2) return {};
   std::vector<RankValue> medians, idle;
   for (const auto& [rank, part] : ranks) {
@@ -315,15 +314,15 @@ std::vector<std::string> HeadSpreadLines(const Ranks& ranks) {
     idle.push_back(
         {rank, static_cast<double>(*head->exposed_sum) / static_cast<double>(head->spread.count)});
   }
-  std::vector<std::string> lines;
+  ScreenLines lines;
   AddSpread("p50 of the head", medians, lines);
   AddSpread("device idle for each call", idle, lines);
   OutlierLines outliers;
   if (!medians.empty()) outliers.Add("p50 of the head", medians, HeadText);
   if (!idle.empty()) outliers.Add("device idle for each call", idle, HeadText);
-  std::vector<std::string> far;
+  ScreenLines far;
   outliers.AppendTo(far);
-  for (const std::string& line : far) lines.push_back("  " + line);
+  for (const ScreenLine& line : far) lines.push_back("  " + line.Text());
   if (const std::size_t without = ranks.size() - medians.size(); without > 0) {
     lines.push_back(fmt::format("  {} of {} ranks have no call of a graph", without, ranks.size()));
   }

@@ -110,8 +110,8 @@ void AddScreen(const std::vector<RankHead>& ranks, std::string_view policy, bool
   if (policy.empty()) policy = kPolicies[0];
   const std::size_t room = all ? std::numeric_limits<std::size_t>::max() : kScreenLines;
   const std::size_t longest = head::LongestHead(ranks);
-  const auto add = [&](const RankHead& rank, const std::vector<std::string>& spread) {
-    for (std::string& line : HeadScreen(rank.part, RankText(rank.rank), policy, room, spread)) {
+  const auto add = [&](const RankHead& rank, const ScreenLines& spread) {
+    for (ScreenLine& line : HeadScreen(rank.part, RankText(rank.rank), policy, room, spread)) {
       report.lines.push_back(std::move(line));
     }
   };

@@ -95,7 +95,7 @@ std::string SourceText(const Ranks& ranks) {
 
 }  // namespace
 
-std::vector<std::string> ModuleList(const Ranks& ranks) {
+ScreenLines ModuleList(const Ranks& ranks) {
   constexpr std::size_t kMaxModules = 10;
   const ListRow all = RowOf("all kernels", ranks, KernelTime);
   if (all.Total() == 0) return {};
@@ -120,7 +120,7 @@ std::vector<std::string> ModuleList(const Ranks& ranks) {
       "collectives", ranks, [](const ModuleCoverage& coverage) { return coverage.collectives; });
   const double inside = share(all.Total() - outside.Total() - without.Total());
 
-  std::vector<std::string> lines;
+  ScreenLines lines;
   OutlierLines outliers;
   const bool several = ranks.size() > 1;
   const std::string median = several ? " (median)" : "";
@@ -224,10 +224,9 @@ class ModulesByPath {
 
 }  // namespace
 
-std::vector<std::string> ModuleScreen(const std::vector<ModuleStatisticRow>& rows,
-                                      std::size_t most_lines) {
+ScreenLines ModuleScreen(const std::vector<ModuleStatisticRow>& rows, std::size_t most_lines) {
   ModulesByPath modules(rows);
-  std::vector<std::string> lines;
+  ScreenLines lines;
   const AmountScale scale(Quantity::kTime, modules.total());
   std::size_t left = 0;
   modules.Visit([&](const std::string& path, std::size_t depth, TimeNs time) {

@@ -13,11 +13,10 @@ namespace mpa {
 /// own, which is without the modules within, then what lies outside of modules; the shares add up.
 /// Of several ranks with the spread, and the ranks that stand out. Nothing where there are no
 /// kernels.
-std::vector<std::string> ModuleList(const std::vector<OfRank<ModuleStatistic>>& ranks);
+ScreenLines ModuleList(const std::vector<OfRank<ModuleStatistic>>& ranks);
 
 /// The modules as a tree with bars for their share of the device time, the largest first, for the
 /// screen; modules too small for `most_lines` lines are counted in the last one.
-std::vector<std::string> ModuleScreen(const std::vector<ModuleStatisticRow>& rows,
-                                      std::size_t most_lines);
+ScreenLines ModuleScreen(const std::vector<ModuleStatisticRow>& rows, std::size_t most_lines);
 
 }  // namespace mpa

@@ -112,13 +112,13 @@ void AddNotes(const PartOfRank& part, Report& report) {
 // The answer, or of a single rank the whole tree.
 void AddLines(const std::vector<StatisticOfRank>& parts, bool tree, std::size_t most,
               Report& report) {
-  std::vector<std::string> lines = ModuleList(parts);
+  ScreenLines lines = ModuleList(parts);
   if (lines.empty()) return;
   if (tree) {
     lines.erase(std::ranges::find_if(
-                    lines, [](const std::string& line) { return line.starts_with("share"); }),
+                    lines, [](const ScreenLine& line) { return line.Text().starts_with("share"); }),
                 lines.end());
-    for (std::string& line : ModuleScreen(parts.front().part.rows, most)) {
+    for (ScreenLine& line : ModuleScreen(parts.front().part.rows, most)) {
       lines.push_back(std::move(line));
     }
   }

@@ -34,7 +34,7 @@ std::string ReasonLine(const std::string& reason, bool is_uncounted) {
   return begin + CutEnd(reason, ScreenColumns() - begin.size());
 }
 
-void AddWastes(const std::vector<MfuWaste>& wastes, std::vector<std::string>& lines) {
+void AddWastes(const std::vector<MfuWaste>& wastes, ScreenLines& lines) {
   if (wastes.empty()) return;
   const AmountScale scale(Quantity::kTime, wastes.front().wasted);
   const ScreenList list(2, {ScreenText("most time wasted by", 24), ScreenNumber("kernels", 7),
@@ -49,8 +49,8 @@ void AddWastes(const std::vector<MfuWaste>& wastes, std::vector<std::string>& li
 
 }  // namespace
 
-std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summary) {
-  std::vector<std::string> lines;
+ScreenLines MfuScreen(std::string_view rank, const MfuSummary& summary) {
+  ScreenLines lines;
   lines.push_back(fmt::format("{}: {}", rank, ChipText(summary.chip)));
   TimeNs longest = 0;
   for (const MfuShare& share : summary.shares) longest = std::max(longest, share.duration);
@@ -140,13 +140,13 @@ std::string TflopsText(double tflops) { return fmt::format("{:.2f}", tflops); }
 
 }  // namespace
 
-std::vector<std::string> MfuSpreadScreen(const Ranks& ranks) {
+ScreenLines MfuSpreadScreen(const Ranks& ranks) {
   const std::vector<WorkOfRanks> all = CollectWork(ranks);
   const bool any_use =
       std::ranges::any_of(all, [](const WorkOfRanks& work) { return !work.uses.empty(); });
   std::string (*const text)(double) = any_use ? UseText : TflopsText;
-  std::vector<std::string> lines =
-      Wrapped(fmt::format("{} ranks: {}", ranks.size(), ChipsText(ranks)), 2);
+  ScreenLines lines =
+      ScreenLinesOf(Wrapped(fmt::format("{} ranks: {}", ranks.size(), ChipsText(ranks)), 2));
   const auto column = [&](std::string_view header) {
     return any_use ? ScreenRatio(header, 8) : ScreenNumber(header, 8, 2);
   };

@@ -108,10 +108,10 @@ constexpr PeakGap LastOf(PeakGap) { return PeakGap::kNoChip; }
 constexpr KernelClass LastOf(KernelClass) { return KernelClass::kCommunication; }
 
 /// The summary of a rank ("rank 3") as lines for the screen.
-std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summary);
+ScreenLines MfuScreen(std::string_view rank, const MfuSummary& summary);
 
 /// The summaries of several ranks as lines for the screen: the spread of their utilisation, of what
 /// has none of operations per second; what wastes most on all of them; the ranks that stand out.
-std::vector<std::string> MfuSpreadScreen(const std::vector<OfRank<MfuSummary>>& ranks);
+ScreenLines MfuSpreadScreen(const std::vector<OfRank<MfuSummary>>& ranks);
 
 }  // namespace mpa

@@ -248,7 +248,7 @@ void AddNotes(const OfRank<Part>& rank, Report& report) {
   AddImpossibleMfu(name, rank.part.rated, report);
 }
 
-void AddLines(std::vector<std::string> lines, Report& report) {
+void AddLines(ScreenLines lines, Report& report) {
   std::move(lines.begin(), lines.end(), std::back_inserter(report.lines));
 }
 

@@ -212,7 +212,7 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
   const ScreenList list(2, {ScreenText("from rank to rank", 24), ScreenNumber("transfers", 9),
                             ScreenMs("min", 10), ScreenMs("median", 10), ScreenMs("max", 10)});
   report.lines.push_back(list.Heading());
-  std::vector<std::pair<double, std::string>> lines;
+  std::vector<std::pair<double, ScreenLine>> lines;
   for (const auto& [way, facts] : ways) {
     const RankSpread spread = SpreadOf(facts.waits);
     lines.emplace_back(spread.median,

@@ -88,12 +88,51 @@ std::vector<ColumnOf<LateOp>> LateOpColumns() {
       StatsColumns<LateOp>());
 }
 
-void AddLateSheets(const Findings& findings, Report& report) {
+// Late ranks as all commands tell them.
+struct LateRow {
+  const LateRanks* late = nullptr;
+  const CollectiveInstance* worst = nullptr;
+  std::string state{};
+};
+
+std::vector<ColumnOf<LateRow>> LateRowColumns() {
+  return {
+      {NamedColumn("ranks", Format::kText, 16,
+                   "The ranks that came late together, joined by ','; empty: it is not recorded "
+                   "which."),
+       [](const LateRow& row) -> Cell { return RankNames(row.late->ranks, ","); }},
+      TextColumn<&LateRow::state>("state", 16,
+                                  "captured, or why they were not analysed. Waits of the others "
+                                  "show when such ranks came."),
+      CountColumn<&LateRow::late, &LateRanks::times>("collectives", 12,
+                                                     "To how many collectives they came late."),
+      CountColumn<&LateRow::late, &LateRanks::times_last>(
+          "timesLast", 10,
+          "To how many of them they came last, and not before others that came "
+          "later still."),
+      CountColumn<&LateRow::late, &LateRanks::sum>(
+          "lateNs", 14,
+          "By which they came after the ranks before them, over all of these, in ns."),
+      CountColumn<&LateRow::late, &LateRanks::as_last>(
+          "lateAsLastNs", 14,
+          "Of it in those to which they came last: what the others waited, in "
+          "ns."),
+      CountColumn<&LateRow::late, &LateRanks::most>("mostNs", 14,
+                                                    "The most in one collective, in ns."),
+      TextColumn<&LateRow::worst, &CollectiveInstance::name>("opName", 36, "That collective."),
+      TextColumn<&LateRow::worst, &CollectiveInstance::group>("groupName", 50, "Its group.")};
+}
+
+void AddLateSheets(const Findings& findings, const Lateness& lateness, Report& report) {
   ItemSheet votes("SlowRank", VoteColumns(), {"rank_stats"});
   ItemSheet ops("SlowOpStats", LateOpColumns(), {"slow_op_stats"});
   for (const Votes& rank : findings.ranks) votes.Add(rank, BeginRank(rank.rank, report));
   for (const LateOp& op : findings.ops) ops.Add(op);
-  report.sheets = {std::move(votes.sheet), std::move(ops.sheet)};
+  ItemSheet late("LateRanks", LateRowColumns(), {"late_ranks", TextFile::Unit::kAsTheyAre});
+  for (const LateRanks& ranks : lateness.ranks)
+    late.Add({&ranks, &lateness.instances[ranks.worst],
+              LateStateText(ranks.ranks, ranks.captured, lateness.absent)});
+  report.sheets = {std::move(votes.sheet), std::move(ops.sheet), std::move(late.sheet)};
 }
 
 void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
@@ -103,7 +142,7 @@ void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, OutputSelection 
   const Lateness lateness = FindLateness(collectives, report.absent);
   const CollectiveInstances known =
       KnownInstances("slow_rank", lateness.instances, ranks.front().part.on_gpu, report);
-  if (wanted.sheets) AddLateSheets(FindStragglers(ranks, known), report);
+  if (wanted.sheets) AddLateSheets(FindStragglers(ranks, known), lateness, report);
   constexpr std::size_t kShownRanks = 8;
   if (wanted.screen != Detail::kNone) AddLatenessLines(lateness, kShownRanks, report.lines);
 }

@@ -19,9 +19,9 @@ Lateness LatenessOf(const std::vector<RankCollectives>& known) {
 }
 
 Lines LinesOf(const Lateness& lateness) {
-  Lines lines;
+  ScreenLines lines;
   AddLatenessLines(lateness, 8, lines);
-  return lines;
+  return TextsOf(lines);
 }
 
 // Two of eight ranks meet the others four times. To the first one come rank 7 at 28 ms and rank 4

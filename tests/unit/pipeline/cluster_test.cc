@@ -77,7 +77,7 @@ class ClusterTest : public ::testing::Test {
     request.open.force = true;
     return request;
   }
-  Texts Run(const ClusterRequest& request) { return Outcome(request).report.lines; }
+  Texts Run(const ClusterRequest& request) { return TextsOf(Outcome(request).report.lines); }
 
   const test::TempDir dir_;
 };
@@ -98,7 +98,7 @@ TEST_F(ClusterTest, ReadsTheChosenRanksOnlyAndMissesThoseThatAreNotThere) {
   ClusterRequest request = Request();
   request.ranks = {1, 7};
   const ClusterOutcome outcome = Outcome(request);
-  EXPECT_EQ(outcome.report.lines, Texts{"1: 2"});
+  EXPECT_EQ(TextsOf(outcome.report.lines), Texts{"1: 2"});
   EXPECT_TRUE(outcome.partial);
   ASSERT_EQ(outcome.report.notes.size(), 1u);
   EXPECT_HAS_TEXT(outcome.report.notes[0], "rank 7 not found");
@@ -118,7 +118,7 @@ TEST_F(ClusterTest, TakesTheLatestOfSeveralGpuTracesOfARank) {
   WriteGpuRank("b_1.1694128201545.pt.trace.json", 3, 1);
   WriteGpuRank("a_1.1694128209999.pt.trace.json", 3, 2);
   const ClusterOutcome outcome = Outcome(Request());
-  EXPECT_EQ(outcome.report.lines, Texts{"3: 2"});
+  EXPECT_EQ(TextsOf(outcome.report.lines), Texts{"3: 2"});
   ASSERT_EQ(outcome.report.notes.size(), 2u);
   EXPECT_EQ(outcome.report.notes[1], "1 of 2 traces analysed");
 }
@@ -128,7 +128,7 @@ TEST_F(ClusterTest, LosesOnlyTheRankThatIsBroken) {
   WriteRank("b", 1, 2);
   dir_.Write("b_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json", "[nonsense]");
   const ClusterOutcome outcome = Outcome(Request());
-  EXPECT_EQ(outcome.report.lines, Texts{"0: 1"});
+  EXPECT_EQ(TextsOf(outcome.report.lines), Texts{"0: 1"});
   EXPECT_TRUE(outcome.partial);
   ASSERT_FALSE(outcome.report.notes.empty());
   EXPECT_HAS_TEXT(outcome.report.notes[0], "b_ascend_pt");
@@ -139,7 +139,7 @@ TEST_F(ClusterTest, TakesTheLatestOfSeveralCapturesOfARank) {
   WriteRank("host_1_20260301120000000", 0, 3);
   WriteRank("host_1_20260201120000000", 0, 2);
   const ClusterOutcome outcome = Outcome(Request());
-  EXPECT_EQ(outcome.report.lines, Texts{"0: 3"});
+  EXPECT_EQ(TextsOf(outcome.report.lines), Texts{"0: 3"});
   EXPECT_TRUE(outcome.partial);  // what is left out is said
   ASSERT_EQ(outcome.report.notes.size(), 3u);
   EXPECT_EQ(outcome.report.notes[2], "1 of 3 captures analysed");
@@ -151,7 +151,7 @@ TEST_F(ClusterTest, AnalysesTheSessionThatIsWhole) {
   WriteRank("two_1_20260101120000000", 1, 1);
   WriteRank("two_1_20260201120000000", 1, 2);
   const ClusterOutcome outcome = Outcome(Request());
-  EXPECT_EQ(outcome.report.lines, (Texts{"0: 1", "1: 1"}));
+  EXPECT_EQ(TextsOf(outcome.report.lines), (Texts{"0: 1", "1: 1"}));
   EXPECT_TRUE(outcome.partial);
   ASSERT_EQ(outcome.report.notes.size(), 2u);
   const std::string& note = outcome.report.notes[0];
@@ -163,7 +163,7 @@ TEST_F(ClusterTest, ComputesNothingAcrossJobsThatAreDaysApart) {
   WriteRank("two_1_20260101120500000", 1, 2);
   WriteRank("one_1_20260105120000000", 2, 3);
   const ClusterOutcome outcome = Outcome(Request());
-  EXPECT_EQ(outcome.report.lines, Texts{"2: 3"});
+  EXPECT_EQ(TextsOf(outcome.report.lines), Texts{"2: 3"});
   EXPECT_TRUE(outcome.partial);
   ASSERT_EQ(outcome.report.notes.size(), 3u);
   EXPECT_HAS_TEXT(outcome.report.notes[0], "belongs to another job");
@@ -200,7 +200,7 @@ TEST_F(ClusterTest, PutsPartsFromFilesTogetherAsIfTheyHadNotTravelled) {
     EXPECT_EQ(WriteShard({{&recipe, {}}}, Request(), {parts, {i, 2}}).files.size(), 1u);
   const ClusterOutcome outcome =
       ReduceRanks(recipe, {}, {}, ReadParts({parts}, {{&recipe}}).front().mapped);
-  EXPECT_EQ(outcome.report.lines, (Texts{"0: 3", "1: 2"}));
+  EXPECT_EQ(TextsOf(outcome.report.lines), (Texts{"0: 3", "1: 2"}));
   EXPECT_FALSE(outcome.partial);
 }
 
@@ -213,7 +213,7 @@ TEST_F(ClusterTest, ReadsPartsOfOneSetOfArguments) {
   const Error error = test::ErrorOf([&] { ReadParts({parts}, {{&recipe}}); });
   EXPECT_HAS_TEXT(error.what(), "made with different options");
   const auto sets = ReadParts({parts}, {{&recipe, RecipeArguments{{"loud", ""}}}});
-  EXPECT_EQ(ReduceRanks(recipe, sets[0].arguments, {}, sets[0].mapped).report.lines,
+  EXPECT_EQ(TextsOf(ReduceRanks(recipe, sets[0].arguments, {}, sets[0].mapped).report.lines),
             Texts{"0: 3!"});
 }
 
@@ -241,7 +241,8 @@ TEST_F(ClusterTest, KeepsPartsOfCapturesThatHaveNotChanged) {
   WriteRank("b", 1, 5);
   EXPECT_EQ(WriteShard({{&recipe, {}}}, Request(), {parts}).kept, 1u);
   const auto sets = ReadParts({parts}, {{&recipe}});
-  EXPECT_EQ(ReduceRanks(recipe, {}, {}, sets[0].mapped).report.lines, (Texts{"0: 3", "1: 5"}));
+  EXPECT_EQ(TextsOf(ReduceRanks(recipe, {}, {}, sets[0].mapped).report.lines),
+            (Texts{"0: 3", "1: 5"}));
 }
 
 TEST_F(ClusterTest, RefusesADirectoryWithoutCaptures) {

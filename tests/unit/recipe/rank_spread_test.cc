@@ -70,9 +70,9 @@ TEST(OutlierLines, HaveOneForEachRank) {
   const auto text = [](double value) { return std::to_string(static_cast<int>(value)) + " ns"; };
   lines.Add("a", {{0, 10}, {1, 10}, {2, 10}, {3, 11}}, text);
   lines.Add("b", {{0, 10}, {1, 10}, {2, 30}, {3, 5}}, text);
-  std::vector<std::string> said;
+  ScreenLines said;
   lines.AppendTo(said);
-  EXPECT_EQ(said,
+  EXPECT_EQ(TextsOf(said),
             (std::vector<std::string>{"stands out: rank 2, b: 30 ns instead of 10 ns (+200.0 %)",
                                       "stands out: rank 3, a: 11 ns instead of 10 ns (+10.0 %)"}));
 }

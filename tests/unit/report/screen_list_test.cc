@@ -45,10 +45,10 @@ TEST(ScreenListTest, ColumnsSayWhatTheirNumbersAre) {
 TEST(ScreenListTest, LastColumnWithoutWidthHasTheRestOfTheScreen) {
   const std::string path = std::string(60, 'a') + "/" + std::string(30, 'b');
   const ScreenList texts(2, {ScreenNumber("ms", 40), ScreenText("what")});
-  EXPECT_EQ(texts.Line(7, path).size(), 80u);
-  EXPECT_EQ(texts.Line(7, path).substr(40), " 7  " + std::string(33, 'a') + "...");
+  EXPECT_EQ(texts.Line(7, path).Text().size(), 80u);
+  EXPECT_EQ(texts.Line(7, path).Text().substr(40), " 7  " + std::string(33, 'a') + "...");
   const ScreenList names(2, {ScreenNumber("ms", 40), ScreenName("what", 0)});
-  EXPECT_EQ(names.Line(7, path).substr(40), " 7  .../" + std::string(30, 'b'));
+  EXPECT_EQ(names.Line(7, path).Text().substr(40), " 7  .../" + std::string(30, 'b'));
 }
 
 TEST(ScreenListTest, HiddenCharactersCannotReachTheTerminal) {

@@ -82,7 +82,8 @@ TEST(Html, SaysWhatWasAnalysed) {
 TEST(Html, TextsCannotBecomeMarkup) {
   Report report = OneSheet({{"<b>", Format::kText}}, {{{"<script>alert(1)</script>"}}});
   report.sheets[0].name = "<i>";
-  report.lines = report.story = report.notes = {"</pre><u>"};
+  report.story = report.notes = {"</pre><u>"};
+  report.lines = {"</pre><u>"};
   report.screens.push_back({"<s>", {"<em>"}, {{"&\"\x1b"}}});
   const std::string page = HtmlOf(report);
   ExpectWellFormed(page);

@@ -33,11 +33,16 @@ TEST(WriteJson, WritesOneDocumentWithARowOnEachLine) {
                                    {{Cell(std::string("b")), Cell()}}});
   report.sheets[0].banners = {{1, 1, "Base Profiling: ./old", Side::kBase}};
   report.notes = {"a note"};
-  report.story = {"slower", "by half"};
+  report.lines = {"rank 3 is late", ""};
+  report.story = {"slower by 1.50 ms"};
   EXPECT_EQ(TextOf(report),
-            "{\"schema_version\": 1,\n"
+            "{\"schema_version\": 2,\n"
             " \"notes\": [\"a note\"],\n"
-            " \"story\": [\"slower\", \"by half\"],\n"
+            " \"story\": [\n"
+            "  {\"text\": \"rank 3 is late\", \"value\": null, \"unit\": null, \"rank\": 3, "
+            "\"numbers\": []},\n"
+            "  {\"text\": \"slower by 1.50 ms\", \"value\": 1.5, \"unit\": \"ms\", \"rank\": null, "
+            "\"numbers\": [{\"name\": null, \"value\": 1.5, \"unit\": \"ms\", \"rank\": null}]}],\n"
             " \"sheets\": [\n"
             "  {\"name\": \"Sheet\", \"base\": \"./old\", \"comparison\": null,\n"
             "   \"columns\": [\"index\", \"base_time_ms\"],\n"

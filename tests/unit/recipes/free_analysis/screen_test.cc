@@ -23,7 +23,7 @@ std::vector<std::string> LinesOf(const RankTrace& trace) {
   Report report;
   FreeAnalysis().reduce({{0, FreeAnalysis().map(trace, {})}}, {},
                         {.sheets = false, .documents = false}, report);
-  return report.lines;
+  return TextsOf(report.lines);
 }
 
 // One thread does one thing after the other, until it launches a kernel at 545 us that begins 10 us

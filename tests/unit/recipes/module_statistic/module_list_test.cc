@@ -34,7 +34,7 @@ class ListRanks {
     for (const ModuleStatistic& statistic : statistics_) {
       ranks.push_back({static_cast<std::int64_t>(ranks.size()), statistic});
     }
-    return ModuleList(ranks);
+    return TextsOf(ModuleList(ranks));
   }
 
  private:

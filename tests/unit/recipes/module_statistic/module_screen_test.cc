@@ -19,14 +19,15 @@ ModuleStatisticRow RowOf(const char* parent, const char* module, TimeNs total) {
 constexpr TimeNs kScreenMs = 1'000'000;
 
 TEST(ModuleScreen, ShowsModulesWithinThoseAroundThemTheLargestFirst) {
-  EXPECT_EQ(ModuleScreen({RowOf("Net", "Linear", kScreenMs), RowOf("Net", "Linear", kScreenMs),
-                          RowOf("", "Net", kScreenMs), RowOf("Net", "Conv", 5 * kScreenMs),
-                          RowOf("", "Loss", 2 * kScreenMs)},
-                         10),
-            (Texts{"################      80.0 %      8.00 ms  Net",
-                   "##########            50.0 %      5.00 ms    Conv",
-                   "####                  20.0 %      2.00 ms    Linear",
-                   "####                  20.0 %      2.00 ms  Loss"}));
+  EXPECT_EQ(
+      TextsOf(ModuleScreen({RowOf("Net", "Linear", kScreenMs), RowOf("Net", "Linear", kScreenMs),
+                            RowOf("", "Net", kScreenMs), RowOf("Net", "Conv", 5 * kScreenMs),
+                            RowOf("", "Loss", 2 * kScreenMs)},
+                           10)),
+      (Texts{"################      80.0 %      8.00 ms  Net",
+             "##########            50.0 %      5.00 ms    Conv",
+             "####                  20.0 %      2.00 ms    Linear",
+             "####                  20.0 %      2.00 ms  Loss"}));
 }
 
 TEST(ModuleScreen, CountsTheModulesThatFindNoRoom) {
@@ -37,7 +38,7 @@ TEST(ModuleScreen, CountsTheModulesThatFindNoRoom) {
 TEST(ModuleScreen, IsEmptyWithoutModules) { EXPECT_TRUE(ModuleScreen({}, 5).empty()); }
 
 TEST(ModuleScreen, TakesModulesWithoutTime) {
-  EXPECT_EQ(ModuleScreen({RowOf("", "A", 0)}, 5),
+  EXPECT_EQ(TextsOf(ModuleScreen({RowOf("", "A", 0)}, 5)),
             Texts{"                       0.0 %         0 ns  A"});
 }
 

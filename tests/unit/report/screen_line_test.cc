@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lines state. The numbers of each are those that a reader sees in it.
+#include "mpa/report/screen_line.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mpa/report/screen_list.h"
+
+namespace mpa {
+namespace {
+
+std::string Said(const std::vector<StatedNumber>& numbers) {
+  std::string text;
+  for (const StatedNumber& number : numbers) {
+    if (!text.empty()) text += "; ";
+    if (!number.name.empty()) text += number.name + " ";
+    text += Fixed(number.value, 2);
+    if (!number.unit.empty()) text += " " + number.unit;
+    if (const auto* rank = std::get_if<std::int64_t>(&number.rank))
+      text += " of " + std::to_string(*rank);
+    if (const auto* label = std::get_if<std::string>(&number.rank)) text += " of " + *label;
+  }
+  return text;
+}
+
+TEST(ScreenLine, NumbersOfTextsHaveUnitsAndRanks) {
+  EXPECT_EQ(Said(NumbersIn("  rank 6 (not captured) arrived 75.13 ms after the second-to-last")),
+            "75.13 ms of 6");
+  EXPECT_EQ(Said(NumbersIn("late ranks in 4 collectives:")), "4.00");
+  EXPECT_EQ(Said(NumbersIn("25.7 ms on rank 0, 12.2 ms on rank 1")),
+            "25.70 ms of 0; 12.20 ms of 1");
+  EXPECT_EQ(Said(NumbersIn("idle: min 1.0 % (rank 3), median 2.5 %, max 7 % (rank 4)")),
+            "1.00 % of 3; 2.50 %; 7.00 % of 4");
+  EXPECT_EQ(Said(NumbersIn("stands out: rank 2, b: 30 ns instead of 10 ns (+200.0 %)")),
+            "30.00 ns of 2; 10.00 ns; 200.00 % of 2");
+  EXPECT_EQ(Said(NumbersIn("  step 4 is left out here: warm-up")), "step 4.00");
+  EXPECT_EQ(Said(NumbersIn("change: -4.5 ms in 12/3 runs")), "-4.50 ms; 12.00; 3.00");
+}
+
+TEST(ScreenLine, NamesShapesAndRanksAreNoNumbers) {
+  EXPECT_EQ(Said(NumbersIn("hcom_allReduce__210_0_1 MatMulV2 fp16 [128, 64] 2,3;4 p50")), "4.00");
+  EXPECT_EQ(Said(NumbersIn("ranks 4, 6 and 9 wait; ranks 0-3 do not")), "");
+  EXPECT_EQ(OnlyRankIn("last: rank 6 (not captured)"), Cell(std::int64_t{6}));
+  EXPECT_EQ(OnlyRankIn("ranks 4, 6 (not captured)"), Cell());
+  EXPECT_EQ(OnlyRankIn("no late rank"), Cell());
+}
+
+TEST(ScreenLine, ListsKnowTheirNumbersByColumns) {
+  const ScreenList list(
+      2, {ScreenText("ms in a step", 14), ScreenNumber("count", 6), ScreenNumber("max", 8, 1),
+          ScreenText("", 8), ScreenPercent("share", 8)});
+  EXPECT_EQ(Said(list.Heading().Numbers()), "");
+  EXPECT_EQ(Said(list.Line("MatMul 7", 3, 2.25, "(5)", 12.5).Numbers()),
+            "count 3.00; max 2.20 ms of 5; share 12.50 %");
+  EXPECT_EQ(Said(list.Line("none", NoNumber::kUnknown, 1.0, "(a)", NoNumber::kUnknown).Numbers()),
+            "max 1.00 ms of a");
+  const ScreenList ranks(0, {ScreenNumber("rank", 6), ScreenMs("total ms", 9)});
+  EXPECT_EQ(Said(ranks.Line(3, 1'500'000).Numbers()), "total ms 1.50 ms of 3");
+}
+
+TEST(ScreenLine, LeadsWithWhatWasMeasured) {
+  const auto leading = [](const char* text) {
+    const std::vector<StatedNumber> numbers = NumbersIn(text);
+    const StatedNumber* first = LeadingOf(numbers);
+    return first == nullptr ? "" : Said({*first});
+  };
+  EXPECT_EQ(leading("rank 6 came last in 3, which took 99.70 ms"), "99.70 ms of 6");
+  EXPECT_EQ(leading("step 3: 12 kernels, 40 % of them slow"), "12.00");
+  EXPECT_EQ(leading("step 3 is left out"), "step 3.00");
+  EXPECT_EQ(leading("no step is long"), "");
+}
+
+}  // namespace
+}  // namespace mpa
