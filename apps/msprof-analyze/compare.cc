@@ -161,7 +161,7 @@ int RunSheets(const CompareCommandOptions& options, const Agent& agent) {
         PrepareOrTell(options.output != kHere, [&] { io::PrepareOutputDirectory(output); });
   }
   const SheetsDelivery delivery{.exports = options.exports,
-                                 .agent = agent,
+                                .agent = agent,
                                 .types = unwritable ? std::vector<ExportType>() : types,
                                 .output = output,
                                 .base = ExpandHome(options.base[0]),

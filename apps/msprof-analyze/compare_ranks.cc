@@ -184,7 +184,7 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
   Report screen;
   screen.screens.push_back(RanksScreen(delivery.base, delivery.comparison, std::move(totals),
                                        request.options.screen_width));
-  screen.lines = UnpairedLines(ranks.unpaired);
+  screen.lines = ScreenLinesOf(UnpairedLines(ranks.unpaired));
   if (!story.empty())
     screen.lines.push_back(fmt::format("rank {} changed most:", RankName(most.rank)));
   screen.story = std::move(story);

@@ -10,7 +10,7 @@
 namespace mpa {
 namespace {
 
-constexpr const char* kUnknown = "unknown";
+constexpr const char* kUnknownRank = "unknown";
 
 // The labels of the process. They are few, and live as long as it does, as names of ranks do.
 class Labels {
@@ -35,7 +35,7 @@ class Labels {
   std::string Get(std::int64_t rank) {
     const std::lock_guard lock(mutex_);
     const auto at = static_cast<std::size_t>(rank - kMaxRanks);
-    return at < labels_.size() && !labels_[at].empty() ? labels_[at] : kUnknown;
+    return at < labels_.size() && !labels_[at].empty() ? labels_[at] : kUnknownRank;
   }
 
  private:
@@ -60,7 +60,7 @@ bool SetRankLabel(std::int64_t rank, std::string_view label) {
 
 std::string RankName(std::int64_t rank) {
   if (IsRankNumber(rank)) return std::to_string(rank);
-  return IsRankLabel(rank) ? AllLabels().Get(rank) : kUnknown;
+  return IsRankLabel(rank) ? AllLabels().Get(rank) : kUnknownRank;
 }
 
 std::string RankFileName(std::int64_t rank) {

@@ -130,12 +130,12 @@ TEST(CommunicationGroups, HaveTheRanksThatTheirLinksLeadTo) {
   EXPECT_EQ(groups[0].size, 8u);
   Report report;
   AddGroupLines(groups, 2, report);
-  EXPECT_EQ(report.lines,
+  EXPECT_EQ(TextsOf(report.lines),
             (std::vector<std::string>{"  1 communication group; 2 of 8 ranks captured",
                                       "    collective  (no name)         1 group of 8 ranks"}));
   report.absent.Add(5, RankState::kLeftOut);
   AddGroupLines(groups, 2, report);
-  EXPECT_EQ(report.lines[2], "  1 communication group; 2 of 8 ranks read (1 left out)");
+  EXPECT_EQ(report.lines[2].Text(), "  1 communication group; 2 of 8 ranks read (1 left out)");
 }
 
 TEST(CommunicationSteps, StagesAreGroupsThatNoPipelineCrosses) {
