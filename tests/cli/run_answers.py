@@ -190,7 +190,8 @@ def ask_time_summary(capture, advisor, answers):
                              "cluster_time_summary --json")
     if advisor is None:
         return
-    counted = {(row["rank"], row["step"]) for row in advisor["accounting"]}
+    warm_up = advisor["capture"].get("dropped_steps", [])
+    counted = {(row["rank"], row["step"]) for row in advisor["accounting"] if row["step"] not in warm_up}
     rows = [row for row in rows if (row["rank"], row["step"]) in counted]
     screen = run("-m", "cluster_time_summary", "-d", capture).out
     ranks = sorted({row["rank"] for row in rows})

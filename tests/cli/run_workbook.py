@@ -141,6 +141,29 @@ class Workbooks(Cli):
         for column in (1, 2, 3):
             self.assertAlmostEqual(sum(row[column] for row in rows[begin:end]), rows[end][column], places=6)
 
+    def test_what_a_part_of_the_change_is_made_of_adds_up_to_it(self):
+        for pair, options in PAIRS:
+            sheets = {sheet.name: sheet.rows() for sheet in Workbook(self.workbook_of(pair, *options)).sheets}
+            document = json.loads(self.compare("--json", *options, base=pair[0], comparison=pair[1]).out)
+            parts = next(sheet["rows"] for sheet in document["sheets"] if sheet["name"] == "ChangeParts")
+            whole = {"level": -1, **{key: sum(part[key] for part in parts if part["level"] == 0) for key in self.TIMES}}
+            summed = next(row for row in sheets["Summary"] if row[0] == "all")
+            for key, shown in zip(self.TIMES, summed[1:4], strict=True):
+                self.assertAlmostEqual(whole[key], shown, places=6)
+            above = 0
+            for number, part in enumerate(parts):
+                below = []
+                for other in parts[number + 1:]:
+                    if other["level"] <= part["level"]:
+                        break
+                    below += [other] if other["level"] == part["level"] + 1 else []
+                above += bool(below)
+                for key in self.TIMES if below else ():
+                    self.assertAlmostEqual(sum(other[key] for other in below), part[key], places=6)
+            self.assertGreater(above, 1)
+
+    TIMES = ("base_duration_ms", "comparison_duration_ms", "diff_duration_ms")
+
     def test_sheets_are_easy_to_read(self):
         for pair, options in PAIRS:
             path = self.workbook_of(pair, *options)

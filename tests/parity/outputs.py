@@ -20,8 +20,11 @@ def run(tool, case, output):
     if case.is_recipe:
         return {"tables": recipe_outputs.read(output)}
     workbook, document = (next(output.glob(f"*.{suffix}")) for suffix in ("xlsx", "json"))
-    tables = {"workbook": forms.read_workbook(workbook, ("Summary", "Notes")),
+    # ChangeParts is the account of both sides, which is recomputed elsewhere (agreement.answers); tests/cli/run_workbook.py
+    # adds it up.
+    tables = {"workbook": forms.read_workbook(workbook, ("Summary", "Notes", "ChangeParts")),
               "document": forms.read_document(json.loads(document.read_text(encoding="utf-8")))}
+    tables["document"].pop("ChangeParts", None)
     screen = forms.read_screen(done.stdout)
     return {**tables, "screen": {"table": screen}} if screen else tables
 

@@ -46,12 +46,12 @@ def recomputed(path):
              for event in events if event.get("ph") == "X"]
     ((mark, begin, end),) = [span for span in spans if span[0].get("cat") == "user_annotation" and tokens(span[0]["name"])]
     work = [span for span in spans if span[0].get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")]
-    # Nothing follows the step: it ends with the last launch or the last kernel.
+    # Nothing follows the step: it ends with the last launch or the last work.
     launches = {event["args"]["correlation"]: (event, at) for event, at, _ in spans
                 if event.get("cat") == "cuda_runtime" and "correlation" in event.get("args", {})}
     of_work = {event["args"].get("correlation") for event, _, _ in work}
     end = max(end, *(at for number, (_, at) in launches.items() if number in of_work),
-              *(stop for event, _, stop in work if event["cat"] == "kernel"))
+              *(stop for _, _, stop in work))
     samplers = [(event["tid"], start, stop) for event, start, stop in spans
                 if event.get("cat") == "python_function" and re.search("sampl", event["name"], re.I)]
 

@@ -44,7 +44,7 @@ TEST(RankNames, LabelsAreBehindNumbersAndKeepTheirs) {
   EXPECT_FALSE(SetRankLabel(first, "third"));
   EXPECT_FALSE(SetRankLabel(second + 1, "first"));
   EXPECT_FALSE(SetRankLabel(3, "third"));
-  EXPECT_EQ(RankNames(std::vector<std::int64_t>{3, second, -1}, ", "), "3, second, ?");
+  EXPECT_EQ(RankNames(std::vector<std::int64_t>{3, second, -1}, ", "), "3, second, unknown");
 }
 
 }  // namespace
