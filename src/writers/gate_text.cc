@@ -29,7 +29,7 @@ void AddMetrics(const GateReport& report, std::vector<std::string>& lines) {
   const GateMetric* leading = report.Leading();
   std::vector<const GateMetric*> metrics;
   for (const GateMetric& metric : report.metrics) metrics.push_back(&metric);
-  std::ranges::stable_partition(metrics, [&](const GateMetric* metric) {
+  std::stable_partition(metrics.begin(), metrics.end(), [&](const GateMetric* metric) {
     return metric == leading || metric->verdict != GateVerdict::kOk;
   });
   for (const GateMetric* each : metrics) {
