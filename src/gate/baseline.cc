@@ -56,9 +56,11 @@ json RunToJson(const RunSummary& run) {
   }
   json settings = json::object();
   for (const auto& [kind, values] : run.settings) settings[std::string(NameOf(kind))] = values;
-  return {{"source", run.source}, {"facts", run.facts}, {"settings", settings},
-          {"steps", run.steps},   {"samples", samples}, {"medians", medians},
-          {"shapes", run.shapes}};
+  json object = {{"source", run.source}, {"facts", run.facts}, {"settings", settings},
+                 {"steps", run.steps},   {"samples", samples}, {"medians", medians},
+                 {"shapes", run.shapes}};
+  if (run.is_older) object["is_older"] = true;  // it stays what it is, whoever writes it anew
+  return object;
 }
 
 TimesByName TimesFromJson(const json& object, const char* key) {
@@ -161,6 +163,10 @@ RunSummary RunFromJson(const json& object) {
   }
   for (const auto& [shape, count] : AsObject(RequiredMember(object, "shapes"), "shapes").items()) {
     run.shapes[shape] = AsAmount(count, "shapes");
+  }
+  if (const auto older = object.find("is_older"); older != object.end()) {
+    if (!older->is_boolean()) Fail(ErrorKind::kCorrupt, "is_older: true or false was expected");
+    run.is_older = older->get<bool>();
   }
   return run;
 }

@@ -585,6 +585,7 @@ TEST(GateBaseline, IsTheSameAfterItWasKept) {
   Baseline baseline{
       "20260101000000", "1.2.3", {WithKernels(OneRun(100, 50, 20), {{"MatMul", {40, 2}}})}, {}};
   RunSummary& run = baseline.runs[0];
+  run.is_older = true;
   run.samples[ParseMetric("op:Mat*")] = {1, 2, 3};
   run.facts = {{"soc", "A"}};
   run.shapes = {{"00ff", 7}};
