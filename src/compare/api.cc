@@ -19,21 +19,21 @@ struct ApiTimes {
   }
 };
 
-// The times of the operators of a row. A call within another of the row takes none of its own.
+// The times of the operators of each row. A call within another of its row takes none of its own.
 class RowTimes {
  public:
-  RowTimes(const OpTree& tree, bool compat)
-      : tree_(tree), compat_(compat), row_of_(tree.trace().host_ops.Size(), 0) {}
+  RowTimes(const OpTree& tree, const std::vector<OpGroup>& rows, Side side, bool compat)
+      : tree_(tree), within_(tree.trace().host_ops.Size(), false) {
+    if (!compat) FindWithinTheirRow(rows, side);
+  }
 
-  ApiTimes Of(const std::vector<std::uint32_t>& ops) {
+  ApiTimes Of(const std::vector<std::uint32_t>& ops) const {
     const HostOps& host_ops = tree_.trace().host_ops;
-    ++row_;
-    for (const std::size_t op : ops) row_of_[op] = row_;
     ApiTimes times{.calls = static_cast<std::int64_t>(ops.size())};
     for (const std::size_t op : ops) {
       const TimeNs dur = host_ops.dur[op];
       times.each += dur;
-      if (compat_ || !IsWithinRow(op)) times.total += dur;
+      if (!within_[op]) times.total += dur;
       times.self += dur;
       for (const std::uint32_t child : tree_.Children(op)) times.self -= host_ops.dur[child];
     }
@@ -41,17 +41,40 @@ class RowTimes {
   }
 
  private:
-  bool IsWithinRow(std::size_t op) const {
-    std::int64_t around = tree_.Parent(op);
-    while (around != Nesting::kNone && row_of_[static_cast<std::size_t>(around)] != row_)
-      around = tree_.Parent(static_cast<std::size_t>(around));
-    return around != Nesting::kNone;
+  // One walk through all trees: chains of calls may be as long as the capture.
+  void FindWithinTheirRow(const std::vector<OpGroup>& rows, Side side) {
+    std::vector<std::size_t> row_of(within_.size(),
+                                    rows.size());  // others share one that nobody asks
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      for (const std::uint32_t op : rows[row].Of(side)) row_of[op] = row;
+    }
+    std::vector<std::size_t> open(rows.size() + 1, 0);  // calls around, by row
+    struct Visit {
+      std::uint32_t op;
+      bool leaves;
+    };
+    std::vector<Visit> visits;
+    for (const std::uint32_t outermost : tree_.InOrder()) {
+      if (tree_.Parent(outermost) != Nesting::kNone) continue;
+      visits.push_back({outermost, false});
+      while (!visits.empty()) {
+        const Visit visit = visits.back();
+        visits.pop_back();
+        std::size_t& around = open[row_of[visit.op]];
+        if (visit.leaves) {
+          --around;
+          continue;
+        }
+        within_[visit.op] = around > 0;
+        ++around;
+        visits.push_back({visit.op, true});
+        for (const std::uint32_t child : tree_.Children(visit.op)) visits.push_back({child, false});
+      }
+    }
   }
 
   const OpTree& tree_;
-  const bool compat_;
-  std::vector<std::uint32_t> row_of_;  // by operator
-  std::uint32_t row_ = 0;              // the last one, from 1
+  std::vector<bool> within_;  // another call of its row, by operator
 };
 
 // Every operator of one side but the steps: in order of start, of one step level by level.
@@ -98,9 +121,11 @@ void CompareApis(const CompareInput& input, Report& report) {
         Growth("Diff Calls Ratio", RatioMeaning("Number of calls"), 20, Format::kDecimals2)}},
       input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
-  RowTimes of_base(input.Ops(Side::kBase), input.options().compat);
-  RowTimes of_comparison(input.Ops(Side::kComparison), input.options().compat);
-  for (const OpGroup& group : GroupByName(input, AllOps(input))) {
+  const std::vector<OpGroup> groups = GroupByName(input, AllOps(input));
+  const bool compat = input.options().compat;
+  const RowTimes of_base(input.Ops(Side::kBase), groups, Side::kBase, compat);
+  const RowTimes of_comparison(input.Ops(Side::kComparison), groups, Side::kComparison, compat);
+  for (const OpGroup& group : groups) {
     const ApiTimes base = of_base.Of(group.base);
     const ApiTimes comparison = of_comparison.Of(group.comparison);
     Row row{{Cell(), group.name}};

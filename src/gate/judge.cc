@@ -322,16 +322,6 @@ void AddCauseOfFreeTime(const std::vector<ChangeNode>& calls, ChangeNode& node) 
 // A metric judged without a limit.
 using Watch = std::function<GateMetric(const Metric&)>;
 
-// What the metric itself is made of; without children where it has no parts.
-ChangeNode PartsOf(const Metric& metric, const std::vector<RunSummary>& base,
-                   const std::vector<RunSummary>& comparison, double noise) {
-  ChangeNode change = AddsUp(metric) ? ChangeOfFitting(metric, base, comparison)
-                                     : ChangeOf(metric, base, comparison, noise);
-  // A sum of one kernel or operator type is that kernel.
-  if (AddsUp(metric) && change.children.size() < 2) return {};
-  return change;
-}
-
 // Adds the headlines, and what the metric that decides (`leading`) is made of, to the report.
 // Another metric's parts would answer a question that nobody asked. `step`: the step, or the whole
 // capture without steps.
@@ -346,7 +336,13 @@ void Explain(const GateMetric& leading, const GateMetric& step, const Watch& wat
               report);
   if (counts) return;
   const Metric metric = ParseMetric(leading.name);
-  report.change = PartsOf(metric, base, comparison, step.noise);
+  ChangeNode fitting;  // kernels or types of operators that the metric adds up
+  if (AddsUp(metric)) {
+    fitting = ChangeOfFitting(metric, base, comparison);
+    if (fitting.children.size() > 1) report.change = fitting;  // one alone is the metric itself
+  } else {
+    report.change = ChangeOf(metric, base, comparison, step.noise);
+  }
   const bool has_parts = !report.change.children.empty();
   if (has_parts) {
     const GateMetric whole = watched(metric);
@@ -362,7 +358,7 @@ void Explain(const GateMetric& leading, const GateMetric& step, const Watch& wat
     return;
   const bool one_part = IsOnePart(metric, report.change);
   if (AddsUp(metric)) {
-    SetHeadline(leading, ChangeOfFitting(metric, base, comparison), report);
+    SetHeadline(leading, fitting, report);
   } else if (one_part && metric.kind == MetricKind::kFree && !report.host_calls.empty()) {
     SetHeadline(leading.line + ": on the host " + CallsText(report.host_calls), report);
   } else if (has_parts && !one_part) {
