@@ -23,7 +23,7 @@ constexpr Threshold kLinkSlowShare{
     "share", 0.6, 0, 1, "a group or a rank is slow in at least this share of its operations"},
     kLinkMembers{"members", 3, 2, kMaxCalls,
                  "operations of fewer ranks do not show which of them is slow"},
-    kPortShare{"port_share", 0.6, 0, 1,
+    kPortShare{"port_share", 0.7, 0, 1,
                "ports are slow when the faster operations reach less than this share of it"};
 
 constexpr MetricInfo kBandwidthOfLinks{
@@ -179,6 +179,7 @@ class PortCauses : Finder {
     const double usual = UsualBandwidth();
     if (usual <= 0 || usual >= job_.thresholds[kPortShare] * job_.thresholds[kPortGbs]) return;
     Cause cause = NewCause(job_, kLinkSlow, "ports");
+    cause.finding.variant = &kLinkSlowBetweenHosts;
     cause.finding.confidence = Certainty::kMedium;  // their speed is not recorded
     cause.finding.ranks = Ends();
     cause.finding.Measure(kBandwidth, usual);
@@ -321,6 +322,16 @@ AdvicePart CheckCabling() {
           Check("cabling and switch ports")};
 }
 
+Advice LinkAdvice() {
+  return {{{{"check the state of the link (hccn_tool)", "用 hccn_tool 检查链路状态"},
+            Check("state of the link", "hccn_tool")},
+           CheckCabling()},
+          {{{"check the state of the link (nvidia-smi nvlink, ibstat)",
+             "检查链路状态（nvidia-smi nvlink、ibstat）"},
+            Check("state of the link", "nvidia-smi nvlink")},
+           CheckCabling()}};
+}
+
 void FindSlowLinks(CauseSearch& search) {
   FindBy<LinkCauses>(search);
   FindBy<PortCauses>(search);
@@ -335,14 +346,11 @@ const FindingInfo kLinkSlow =
           {.problem = {"slow link", "慢链路分析"},
            .needs = {Record::kLinkLimits, Record::kTransfers},
            .find = FindSlowLinks,
-           .advice = {{{{"check the state of the link (hccn_tool)", "用 hccn_tool 检查链路状态"},
-                        Check("state of the link", "hccn_tool")},
-                       CheckCabling()},
-                      {{{"check the state of the link (nvidia-smi nvlink, ibstat)",
-                         "检查链路状态（nvidia-smi nvlink、ibstat）"},
-                        Check("state of the link", "nvidia-smi nvlink")},
-                       CheckCabling()}},
+           .advice = LinkAdvice(),
            .thresholds = {&kLinkBandwidthRatio, &kLinkLeastBytes, &kLinkSlowShare, &kLinkMembers,
                           &kCardGbs, &kCardShare, &kPortGbs, &kPortShare, &kPortBytes}});
+
+const FindingVariant kLinkSlowBetweenHosts{
+    {"the network between hosts is slow", "主机之间的网络慢"}, LinkAdvice()};
 
 }  // namespace mpa

@@ -72,6 +72,8 @@ MPA_FINDINGS(MPA_FINDING)
 extern const FindingVariant kHostStalls;
 /// Products that are slow because the vector cores compute them.
 extern const FindingVariant kOpSlowOnVectorCores;
+/// Ports to other hosts that are slow on all ranks: which of them is the slow one does not show.
+extern const FindingVariant kLinkSlowBetweenHosts;
 /// Small operations that cannot become fewer.
 extern const FindingVariant kCommSmallOnTheWay;
 

@@ -121,9 +121,9 @@ TEST(LinkCauses, ANetworkThatIsSlowEverywhere) {
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1})) << "either may be the slow one";
   EXPECT_EQ(found->confidence, Certainty::kMedium);
   EXPECT_EQ(MetricIn(*found, "bandwidth"), 3.125);
-  EXPECT_NE(FindingWith(WithPorts(59 * kMb), "link.slow/ports"), nullptr)
-      << "7.375 GB/s, 59 % of the port";
-  EXPECT_EQ(FindingWith(WithPorts(60 * kMb), "link.slow/ports"), nullptr) << "60 % of the port";
+  EXPECT_NE(FindingWith(WithPorts(69 * kMb), "link.slow/ports"), nullptr)
+      << "8.625 GB/s, 69 % of the port";
+  EXPECT_EQ(FindingWith(WithPorts(70 * kMb), "link.slow/ports"), nullptr) << "70 % of the port";
   EXPECT_EQ(FindingWith(WithPorts(1'048'575), "link.slow/ports"), nullptr) << "too little to tell";
 }
 
