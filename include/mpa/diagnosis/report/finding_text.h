@@ -37,12 +37,13 @@ class Speaker {
 };
 
 /// What findings stand under, in the order of the lists.
-enum class FindingSection : std::uint8_t { kFaults, kOpportunities, kLatency, kSettings, kCapture };
-inline constexpr FindingSection kSections[] = {
-    FindingSection::kFaults, FindingSection::kOpportunities, FindingSection::kLatency,
-    FindingSection::kSettings, FindingSection::kCapture};
+enum class FindingSection : std::uint8_t { kStep, kLatency, kSettings, kCapture };
+inline constexpr FindingSection kSections[] = {FindingSection::kStep, FindingSection::kLatency,
+                                               FindingSection::kSettings, FindingSection::kCapture};
 FindingSection SectionOf(const FoundCause& finding);
-/// "Works as written, could be faster"
+/// True for a deviation from what is normal that costs time of the step.
+bool IsFault(const FoundCause& finding);
+/// "What the step loses"
 const Wording& HeadingOf(FindingSection section);
 /// True for findings that tell something of the step, not of settings and captures.
 bool IsOfStep(const FoundCause& finding);
