@@ -29,7 +29,9 @@ class FindingOrder {
   }
 
  private:
-  bool IsWithNext(std::size_t i) const { return findings_[i].with_next && i + 1 < findings_.size(); }
+  bool IsWithNext(std::size_t i) const {
+    return findings_[i].with_next && i + 1 < findings_.size();
+  }
   // Two that pay only together stand where the larger of them does.
   TimeNs GainAt(std::size_t i) const {
     TimeNs gain = findings_[i].gain;

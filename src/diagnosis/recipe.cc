@@ -21,6 +21,7 @@
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 #include "mpa/measure/accounting.h"
+#include "mpa/model/op_shapes.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 
@@ -291,7 +292,7 @@ Recipe DiagnosisRecipe() {
   info.summary = "What slows the step down, on which ranks, and how much time a fix saves";
   info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kKernelTensors |
                Tables::kChips | Tables::kMemorySamples | Tables::kKernelLoads | Tables::kOpStacks |
-               Tables::kBackwardLinks;
+               Tables::kBackwardLinks | kOpShapes;
   info.can_run = CanDiagnose;
   info.empty_is_answer = true;
   Recipe recipe = MakeRecipe<MapDiagnosis, ReduceDiagnosis>(std::move(info));

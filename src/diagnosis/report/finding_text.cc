@@ -183,6 +183,13 @@ std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Lang
               share);
 }
 
+std::string NeedsText(const NotJudged& row, Language language) {
+  std::string needs = Text(language, row.needs);
+  if (!row.ranks.empty())
+    needs += Fill(language, {" on {}", "（{}）"}, RanksText(row.ranks, language));
+  return needs;
+}
+
 std::string LeastShareText(const Thresholds& thresholds) {
   return fmt::format("{:g} %", 100 * thresholds[kMinShare]);
 }

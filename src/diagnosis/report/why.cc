@@ -44,6 +44,8 @@ class Why : Speaker {
       AddLine(line.label, line.text);
     AddHiding();
     AddPlaces(places);
+    Add({"  looked at  {}", "  依据       {}"}, Text(finding_.finding->looked_at));
+    Add({"  not if     {}", "  排除条件   {}"}, Text(finding_.finding->refuted_by));
     Add({"  -> {}", "  -> {}"}, AdviceOf(finding_, language_));
     return std::move(lines_);
   }

@@ -65,6 +65,8 @@ std::string TitleOf(const FoundCause& finding, Language language);
 std::string AdviceOf(const FoundCause& finding, Language language);
 /// "saves 12.3 ms (4 %)", with what it saves alone where that differs.
 std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language);
+/// "shapes of kernels", "shapes of kernels on rank 3": what was not recorded.
+std::string NeedsText(const NotJudged& row, Language language);
 /// "1 %": the share of the step that a finding saves at least.
 std::string LeastShareText(const Thresholds& thresholds);
 /// "CRITICAL".
