@@ -246,16 +246,23 @@ AdvicePart CaptureSkipped() {
 
 }  // namespace
 
-const FindingInfo kEnvCheck = Fault(Area::kSettings, "env.check", {"framework"},
-                                    {"a setting costs time", "存在影响性能的环境变量"},
-                                    {.problem = {"Environment Variable Issues", "环境变量分析"},
-                                     .npu_alone = true,
-                                     .conclude = CheckSettings});
+const FindingInfo kEnvCheck = Fault(
+    Area::kSettings, "env.check", {"framework"}, {"a setting costs time", "存在影响性能的环境变量"},
+    {.looked_at = {"variables that the capture recorded", "采集记录的环境变量"},
+     .refuted_by = {"the value is the recommended one, or all ranks agree",
+                    "取值为推荐值；或各卡一致"},
+     .problem = {"Environment Variable Issues", "环境变量分析"},
+     .npu_alone = true,
+     .conclude = CheckSettings});
 
 const FindingInfo kMemPressure =
     Fault(Area::kSettings, "mem.pressure", {"model", "framework"},
           {"the device memory is full", "设备内存不足"},
-          {.categories = {TimeCategory::kMemory},
+          {.looked_at = {"allocations that waited for the device, freed memory and asked again",
+                         "等待设备、释放后重试的内存分配"},
+           .refuted_by = {"no retry: how full the memory is says nothing by itself",
+                          "没有重试：占用率本身不说明问题"},
+           .categories = {TimeCategory::kMemory},
            .needs = {Record::kCalls},
            .applies = [](const Coverage& job) { return !job.on_gpu; },
            .conclude = CheckMemory,
@@ -268,7 +275,11 @@ const FindingInfo kMemPressure =
 const FindingInfo kCaptureOverhead = Opportunity(
     Area::kCapture, "capture.overhead", {"platform"},
     {"the profiler itself may slow the host", "采集本身可能拖慢 host"},
-    {.conclude = CheckOverhead,
+    {.looked_at = {"switches of the profiler on a job whose host is slow",
+                   "host 慢的作业的采集开关"},
+     .refuted_by = {"the switches are off, or the host is ahead of the device",
+                    "开关关闭；或 host 领先于设备"},
+     .conclude = CheckOverhead,
      .advice = {{CaptureWithout([](const AdviceFacts& facts) { return facts.has_stacks; },
                                 {"set with_stack=False before changing host code",
                                  "修改 host 代码前先设置 with_stack=False"},
@@ -284,23 +295,29 @@ const FindingInfo kCaptureOverhead = Opportunity(
                                 {"set profiler_level=Level1", "设置 profiler_level=Level1"},
                                 "level", std::string("Level1"))}}});
 
-const FindingInfo kCaptureWarmup =
-    Opportunity(Area::kCapture, "capture.warmup", {"platform"},
-                {"too few steps to tell a habit from an accident", "step 太少，无法区分常态和偶发"},
-                {.conclude =
-                     [](Conclusions& conclusions) {
-                       CheckSteps(conclusions);
-                       CheckStartUp(conclusions);
-                     },
-                 .advice = {{{{"capture 3 steps or more (warmup=1, active=3)",
-                               "至少采集 3 个 step（warmup=1, active=3）"},
-                              Capture({{"warmup_steps", 1}, {"active_steps", 3}})}}},
-                 .thresholds = {&kFewSteps}});
+const FindingInfo kCaptureWarmup = Opportunity(
+    Area::kCapture, "capture.warmup", {"platform"},
+    {"too few steps to tell a habit from an accident", "step 太少，无法区分常态和偶发"},
+    {.looked_at = {"how many steps count, and how much of a window is the start of the program",
+                   "计入的 step 数；程序启动占窗口的比例"},
+     .refuted_by = {"three steps or more", "至少三个 step"},
+     .conclude =
+         [](Conclusions& conclusions) {
+           CheckSteps(conclusions);
+           CheckStartUp(conclusions);
+         },
+     .advice = {{{{"capture 3 steps or more (warmup=1, active=3)",
+                   "至少采集 3 个 step（warmup=1, active=3）"},
+                  Capture({{"warmup_steps", 1}, {"active_steps", 3}})}}},
+     .thresholds = {&kFewSteps}});
 
 const FindingInfo kCaptureMissing = Opportunity(
     Area::kCapture, "capture.missing", {"platform"},
     {"the captures do not show all causes", "采集数据不足以判断全部原因"},
-    {.conclude = CheckMissing,
+    {.looked_at = {"which records the captures lack, for causes that the job can have",
+                   "对该作业可能的原因，采集缺少的数据"},
+     .refuted_by = {"all records are there", "数据齐全"},
+     .conclude = CheckMissing,
      .advice = {{If([](const AdviceFacts& facts) { return !facts.has_level1; },
                     {{"profiler_level=Level1 on all ranks", "所有卡用 profiler_level=Level1 采集"},
                      Capture({{"level", std::string("Level1")}}),

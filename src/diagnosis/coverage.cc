@@ -11,10 +11,48 @@
 namespace mpa {
 namespace {
 
-constexpr Wording kChip{"what the chip and its links move at most", "芯片及其链路的最大带宽"},
-    kChipHint{"info.json of the device, or numbers with --rules",
-              "保留设备的 info.json，或用 --rules 给出数值"},
+constexpr Wording kChipHint{"info.json of the device, or numbers with --rules",
+                            "保留设备的 info.json，或用 --rules 给出数值"},
     kMoreRanks{"captures of more ranks", "采集更多的卡"};
+
+}  // namespace
+
+Wording WordsOf(Record record, bool on_gpu) {
+  switch (record) {
+    case Record::kCalls:
+      return on_gpu ? Wording{"calls of the CUDA runtime", "CUDA 运行时调用"}
+                    : Wording{"calls of the runtime (CANN)", "CANN 接口调用"};
+    case Record::kGarbage:
+      return {"records of garbage collections", "垃圾回收记录"};
+    case Record::kStacks:
+      return {"stacks of Python, for source lines", "Python 调用栈（用于定位源码行）"};
+    case Record::kLinkLimits:
+    case Record::kMemoryLimits:
+      return {"what the chip and its links move at most", "芯片及其链路的最大带宽"};
+    case Record::kTransfers:
+    case Record::kSizes:
+      return {"sizes and peers of transfers", "传输的大小和对端"};
+    case Record::kShapes:
+    case Record::kShapesOfRanks:
+      return {"shapes of kernels", "算子的 shape"};
+    case Record::kGraphShapes:
+      return {"shapes of kernels of captured graphs", "图内算子的 shape"};
+    case Record::kTensors:
+      return {"tensors of kernels", "算子读写的张量"};
+    case Record::kClock:
+      return {"the clock of the cores", "AI Core 频率"};
+    case Record::kRatedClock:
+      return {"the rated clock of the cores", "AI Core 额定频率"};
+    case Record::kStages:
+      return {"a rank of every pipeline stage", "每个流水级至少一张卡"};
+    case Record::kPeers:
+      return {"three ranks of the same role, or two and more steps",
+              "同一角色的三张卡，或两张卡和更多的 step"};
+  }
+  return {};
+}
+
+namespace {
 
 class CauseCoverage {
  public:
@@ -25,8 +63,7 @@ class CauseCoverage {
     FindMissingCalls();
     FindMissingTransfers();
     FindMissingKernels();
-    if (!ShapeOfPipeline(job_).complete)
-      Miss(Record::kStages, {"a rank of every pipeline stage", "每个流水级至少一张卡"}, kMoreRanks);
+    if (!ShapeOfPipeline(job_).complete) Miss(Record::kStages, kMoreRanks);
     FindMissingRanks();
     FindMissingFusions();
   }
@@ -71,66 +108,106 @@ class CauseCoverage {
                                [&](const FoundCause& found) { return found.Is(finding); });
   }
 
-  // Of all findings that need the record.
-  void Miss(Record record, const Wording& needs, const Wording& hint) {
+  // Of all findings that need the record, and that this job can have.
+  void Miss(Record record, const Wording& hint) {
+    Miss(record, WordsOf(record, IsGpu()), hint, {});
+  }
+  void Miss(Record record, const Wording& needs, const Wording& hint,
+            const std::vector<std::int64_t>& ranks) {
     for (const FindingInfo* finding : Catalogue()) {
-      const auto& records = finding->needs;
-      const bool is_needed = std::ranges::find(records, record) != records.end();
-      if (is_needed && !(finding->npu_alone && IsGpu()))
-        diagnosis_.not_judged.push_back({finding, needs, hint});
+      const auto needs_record = [&](Record which) {
+        return std::ranges::find(finding->needs, which) != finding->needs.end();
+      };
+      // What traces of GPUs never hold, no other record replaces.
+      if (record == Record::kShapes && IsGpu() && needs_record(Record::kTensors)) continue;
+      if (needs_record(record) && CanHave(*finding))
+        diagnosis_.not_judged.push_back({finding, needs, hint, ranks});
     }
   }
 
-  void FindMissingCalls() {
-    if (!HasCalls() && IsGpu())
-      Miss(Record::kCalls, {"calls of the CUDA runtime", "CUDA 运行时调用"},
-           {"ProfilerActivity.CPU"});
-    if (!HasCalls() && !IsGpu())
-      Miss(Record::kCalls, {"calls of the runtime (CANN)", "CANN 接口调用"}, LevelHint());
-    if (!Any([](const RankDiagnosis& part) { return part.knows_garbage; })) {
-      Miss(Record::kGarbage, {"records of garbage collections", "垃圾回收记录"},
-           IsGpu() ? kNotOnGpus : Wording{"gc_detect_threshold=1"});
+  // The same of ranks that lack it, where others have it.
+  template <typename Holds>
+  void MissOnRanks(Record record, const Wording& hint, Holds holds) {
+    std::vector<std::int64_t> ranks;
+    for (const DiagnosedRank& rank : job_.ranks) {
+      if (!holds(*rank.part)) ranks.push_back(rank.rank);
     }
-    if (!Any([](const RankDiagnosis& part) { return part.has_stacks; }))
-      Miss(Record::kStacks,
-           {"stacks of Python, for source lines", "Python 调用栈（用于定位源码行）"},
-           {"with_stack=True"});
+    if (ranks.empty()) return;
+    if (ranks.size() == job_.ranks.size()) ranks.clear();  // all
+    Miss(record, WordsOf(record, IsGpu()), hint, ranks);
+  }
+
+  // Whether the job can have it, whatever is recorded of it.
+  bool CanHave(const FindingInfo& finding) const {
+    Coverage could = CoverageOf();
+    could.transfers = could.calls = true;
+    could.compares = could.operations || job_.ranks.size() > 1 || diagnosis_.world > 1;
+    return Applies(finding, could);
+  }
+
+  void FindMissingCalls() {
+    MissOnRanks(Record::kCalls, IsGpu() ? Wording{"ProfilerActivity.CPU"} : LevelHint(),
+                [](const RankDiagnosis& part) { return part.has_calls; });
+    MissOnRanks(Record::kGarbage, IsGpu() ? kNotOnGpus : Wording{"gc_detect_threshold=1"},
+                [](const RankDiagnosis& part) { return part.knows_garbage; });
+    MissOnRanks(Record::kStacks, {"with_stack=True"},
+                [](const RankDiagnosis& part) { return part.has_stacks; });
   }
 
   void FindMissingTransfers() {
     const bool knows_links = job_.thresholds[kCardGbs] > 0 && job_.thresholds[kPortGbs] > 0;
-    if (HasTransfers() && !knows_links && !IsFound(kLinkSlow))
-      Miss(Record::kLinkLimits, kChip, kChipHint);
-    if (!HasOperations() || HasTransfers()) return;
-    static constexpr Wording kSizes{"sizes and peers of transfers", "传输的大小和对端"};
-    Miss(Record::kTransfers, kSizes, IsGpu() ? kNotOnGpus : LevelHint());
+    if (HasTransfers() && !knows_links && !IsFound(kLinkSlow)) Miss(Record::kLinkLimits, kChipHint);
+    const auto has_transfers = [](const RankDiagnosis& part) {
+      return part.operations.empty() || !part.transfers.empty();
+    };
+    if (!HasOperations()) return;
+    MissOnRanks(Record::kTransfers, TransferHint(), has_transfers);
     // How many operations a group makes is known without their sizes.
-    if (!IsGpu()) Miss(Record::kSizes, kSizes, LevelHint());
+    if (!IsGpu()) MissOnRanks(Record::kSizes, TransferHint(), has_transfers);
+  }
+
+  // Collectives that run on vector cores are kernels, not tasks.
+  Wording TransferHint() const {
+    if (IsGpu()) return kNotOnGpus;
+    const bool on_vector_cores = Any([](const RankDiagnosis& part) {
+      const auto mode = part.settings.find("HCCL_OP_EXPANSION_MODE");
+      return mode != part.settings.end() && mode->second.starts_with("AIV");
+    });
+    if (!on_vector_cores) return LevelHint();
+    return {"HCCL_OP_EXPANSION_MODE other than AIV", "HCCL_OP_EXPANSION_MODE 不为 AIV"};
+  }
+
+  static bool HasShapes(const RankDiagnosis& part, const KernelKind& kind) {
+    return !IsOneOf(part.names[kind.shapes], {"", "N/A"});
   }
 
   void FindMissingKernels() {
-    const bool has_shapes = Any([](const RankDiagnosis& part) {
-      return std::ranges::any_of(part.kinds, [&](const KernelKind& kind) {
-        return !IsOneOf(part.names[kind.shapes], {"", "N/A"});
+    const auto has_shapes = [](const RankDiagnosis& part) {
+      return part.has_shapes || std::ranges::any_of(part.kinds, [&](const KernelKind& kind) {
+               return HasShapes(part, kind);
+             });
+    };
+    const auto has_graph_shapes = [](const RankDiagnosis& part) {
+      return std::ranges::any_of(part.graph.nodes, [&](const GraphNode& node) {
+        return node.kind == NodeKind::kKernel && node.graph >= 0 &&
+               HasShapes(part, part.KindOf(node));
       });
-    });
-    if (!has_shapes) {
-      for (const Record record : {Record::kShapes, Record::kShapesOfRanks})
-        Miss(record, {"shapes of kernels", "算子的 shape"},
-             IsGpu() ? Wording{"record_shapes=True"} : LevelHint());
-    } else if (IsGpu()) {
-      Miss(Record::kTensors, {"tensors of kernels", "算子读写的张量"}, kNotOnGpus);
-    } else if (job_.thresholds[kMemoryGbs] <= 0 && !IsFound(kOpSlow)) {
-      Miss(Record::kMemoryLimits, kChip, kChipHint);
+    };
+    const Wording hint = IsGpu() ? Wording{"record_shapes=True"} : LevelHint();
+    MissOnRanks(Record::kShapes, hint, has_shapes);
+    MissOnRanks(Record::kShapesOfRanks, hint, has_shapes);
+    MissOnRanks(Record::kGraphShapes, IsGpu() ? kNotOnGpus : LevelHint(), has_graph_shapes);
+    if (IsGpu()) {
+      Miss(Record::kTensors, kNotOnGpus);
+    } else if (job_.thresholds[kMemoryGbs] <= 0 && !IsFound(kOpSlow) && Any(has_shapes)) {
+      Miss(Record::kMemoryLimits, kChipHint);
     }
-    const bool has_clock = Any([](const RankDiagnosis& part) {
+    const auto has_clock = [](const RankDiagnosis& part) {
       return std::ranges::any_of(part.steps, [](const StepPart& step) { return step.mhz > 0; });
-    });
-    if (!has_clock) {
-      Miss(Record::kClock, {"the clock of the cores", "AI Core 频率"},
-           IsGpu() ? kNotOnGpus : LevelHint());
-    } else if (!Any([](const RankDiagnosis& part) { return part.rated_mhz > 0; })) {
-      Miss(Record::kRatedClock, {"the rated clock of the cores", "AI Core 额定频率"},
+    };
+    MissOnRanks(Record::kClock, IsGpu() ? kNotOnGpus : LevelHint(), has_clock);
+    if (Any(has_clock) && !Any([](const RankDiagnosis& part) { return part.rated_mhz > 0; })) {
+      Miss(Record::kRatedClock,
            {"info.json of the device, in its PROF folder", "保留 PROF 目录下设备的 info.json"});
     }
   }
@@ -145,7 +222,8 @@ class CauseCoverage {
     if (IsGpu() && !by_operators) {
       diagnosis_.not_judged.push_back({&kOpUnfused,
                                        {"operators that asked for kernels", "下发 kernel 的算子"},
-                                       {"ProfilerActivity.CPU"}});
+                                       {"ProfilerActivity.CPU"},
+                                       {}});
     }
   }
 
@@ -157,12 +235,9 @@ class CauseCoverage {
       Miss(Record::kPeers,
            {"the same operations of a group on all of its ranks",
             "通信组的所有卡上有相同的通信算子"},
-           {"captures of the same steps", "采集相同的 step"});
+           {"captures of the same steps", "采集相同的 step"}, {});
     } else {
-      Miss(Record::kPeers,
-           {"three ranks of the same role, or two and more steps",
-            "同一角色的三张卡，或两张卡和更多的 step"},
-           {"captures of more ranks or steps", "采集更多的卡或 step"});
+      Miss(Record::kPeers, {"captures of more ranks or steps", "采集更多的卡或 step"});
     }
     // Some work of the host is compared across roles, too.
     std::erase_if(diagnosis_.not_judged, [&](const NotJudged& row) {

@@ -221,7 +221,7 @@ Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Threshold
   const std::string_view hint = formats.contains(std::string(kGpuSource)) ? "activities=[CPU, CUDA]"
                                                                           : "activities=[CPU, NPU]";
   for (const FindingInfo* finding : Catalogue()) {
-    if (finding->area != Area::kCapture) diagnosis.not_judged.push_back({finding, {needs}, {hint}});
+    if (finding->area != Area::kCapture) diagnosis.not_judged.push_back({finding, {needs}, {hint}, {}});
   }
   return diagnosis;
 }
@@ -265,26 +265,16 @@ void DropTrifles(const Job& job, TimeNs least, std::vector<Cause>& causes) {
   });
 }
 
-// Moves findings that win time behind all others to those of their kind: faults to their end,
-// opportunities to their size. What pays together stays together.
-void PlaceConcluded(std::size_t first, std::vector<FoundCause>& findings) {
-  for (std::size_t i = first; i < findings.size() && findings[i].gain > 0; ++i) {
-    const bool is_fault = findings[i].kind == FindingKind::kFault;
-    std::size_t at = i;
-    while (at > 0 && findings[at - 1].kind == FindingKind::kOpportunity &&
-           (is_fault || findings[at - 1].gain < findings[i].gain))
-      --at;
-    if (!is_fault && at > 0 && at < i && findings[at - 1].with_next) --at;
-    const auto begin = findings.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto found = findings.begin() + static_cast<std::ptrdiff_t>(i);
-    std::rotate(begin, found, std::next(found));
-  }
+void PutInOrder(const std::vector<std::size_t>& order, std::vector<FoundCause>& findings) {
+  std::vector<FoundCause> ordered;
+  for (const std::size_t finding : order) ordered.push_back(std::move(findings[finding]));
+  findings = std::move(ordered);
 }
 
 // The key of the finding that will have this number, if it is one.
-std::string KeyOf(std::string_view explain, std::size_t what_ifs,
+std::string KeyOf(std::string_view explain, const std::vector<std::size_t>& order,
                   std::vector<FoundCause> findings) {
-  PlaceConcluded(what_ifs, findings);
+  PutInOrder(order, findings);
   const FoundCause* numbered = NumberedFinding(explain, findings);
   return numbered != nullptr ? numbered->key : std::string(explain);
 }
@@ -418,13 +408,14 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   FindNotCauses(job, of_findings, replays, diagnosis);
   FindFine(job, diagnosis);
   AddLinesOfNotCauses(job, diagnosis);
-  const std::string key = KeyOf(explain, of_findings.size(), diagnosis.findings);
+  std::vector<std::size_t> order = OrderOfFindings(of_findings, replays, diagnosis);
+  const std::string key = KeyOf(explain, order, diagnosis.findings);
   for (std::size_t i = 0; i < of_findings.size(); ++i) {
     if (diagnosis.findings[i].key != key) continue;
     const Cause& cause = causes[static_cast<std::size_t>(of_findings[i] - what_ifs.data())];
     AddChain(job, cause, of_findings, i, diagnosis);
   }
-  PlaceConcluded(of_findings.size(), diagnosis.findings);
+  PutInOrder(order, diagnosis.findings);
   return diagnosis;
 }
 

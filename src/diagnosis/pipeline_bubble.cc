@@ -78,7 +78,11 @@ void AddBubble(Conclusions& conclusions) {
 const FindingInfo kPpBubble = Opportunity(
     Area::kCommunication, "pp.bubble", {"model"},
     {"too few micro-batches fill the pipeline", "micro-batch 过少导致流水线气泡"},
-    {.applies = HasStages,
+    {.looked_at = {"stages, micro-batches and the idle time that they imply",
+                   "流水级数、micro-batch 数及其气泡"},
+     .refuted_by = {"the bubble is hidden or small, or a stage is the cause",
+                    "气泡很小或被掩盖；或由某一级导致"},
+     .applies = HasStages,
      .conclude = AddBubble,
      .advice = {{{{"use more micro-batches", "增加 micro-batch"}, Change("micro-batches", "more")},
                  {{"use an interleaved schedule", "使用交织流水"},

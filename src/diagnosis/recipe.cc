@@ -21,6 +21,7 @@
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 #include "mpa/measure/accounting.h"
+#include "mpa/model/op_shapes.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 
@@ -88,13 +89,15 @@ std::vector<NeededFinding> DominatingFindings(const std::vector<FoundCause>& sho
                                               const std::vector<FoundCause>& left_out) {
   std::set<std::string> wanted;
   for (const FoundCause& finding : shown) wanted.insert(finding.after.begin(), finding.after.end());
-  // What hides a finding comes before it.
-  for (std::size_t i = left_out.size(); i-- > 0;) {
-    const bool pays_with_next =
-        left_out[i].with_next && i + 1 < left_out.size() && wanted.contains(left_out[i + 1].key);
-    if (pays_with_next) wanted.insert(left_out[i].key);
-    if (wanted.contains(left_out[i].key))
-      wanted.insert(left_out[i].after.begin(), left_out[i].after.end());
+  for (std::size_t known = 0; known != wanted.size();) {
+    known = wanted.size();
+    for (std::size_t i = 0; i < left_out.size(); ++i) {
+      const bool pays_with_next =
+          left_out[i].with_next && i + 1 < left_out.size() && wanted.contains(left_out[i + 1].key);
+      if (pays_with_next) wanted.insert(left_out[i].key);
+      if (wanted.contains(left_out[i].key))
+        wanted.insert(left_out[i].after.begin(), left_out[i].after.end());
+    }
   }
   std::vector<NeededFinding> needed;
   for (const FoundCause& finding : left_out) {
@@ -289,7 +292,7 @@ Recipe DiagnosisRecipe() {
   info.summary = "What slows the step down, on which ranks, and how much time a fix saves";
   info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kKernelTensors |
                Tables::kChips | Tables::kMemorySamples | Tables::kKernelLoads | Tables::kOpStacks |
-               Tables::kBackwardLinks;
+               Tables::kBackwardLinks | kOpShapes;
   info.can_run = CanDiagnose;
   info.empty_is_answer = true;
   Recipe recipe = MakeRecipe<MapDiagnosis, ReduceDiagnosis>(std::move(info));

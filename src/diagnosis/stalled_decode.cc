@@ -84,7 +84,11 @@ void FindStalls(Conclusions& conclusions) {
 const FindingInfo kServeStall =
     Opportunity(Area::kLatency, "serve.stall", {"framework"},
                 {"tokens wait while prompts are read", "读取 prompt 时 token 停顿"},
-                {.applies = [](const Coverage& job) { return job.serves; },
+                {.looked_at = {"time between two tokens of a request in steps that read prompts",
+                               "prefill step 中请求的 token 间隔"},
+                 .refuted_by = {"few steps read prompts, or they take as long as others",
+                                "prefill step 很少；或耗时与其他相同"},
+                 .applies = [](const Coverage& job) { return job.serves; },
                  .conclude = FindStalls,
                  .advice = {{{{"read prompts in chunks (chunked prefill), fewer tokens in each",
                                "分块 prefill，减小每块的 token 数"},

@@ -21,6 +21,7 @@
 #include "mpa/io/numbers.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/model/device_tasks.h"
+#include "mpa/model/op_shapes.h"
 #include "mpa/model/op_values.h"
 #include "mpa/readers/reader.h"
 #include "npu_kineto.h"
@@ -137,11 +138,12 @@ class KinetoFiller {
     events.push_back(
         {span->start, span->dur, Intern(event.name), IdFrom(event.pid), IdFrom(event.tid)});
     const bool details = Wants(Tables::kOpDetails);
-    if (!details && !Wants(Tables::kOpStacks)) return;
+    const bool shapes = details || Wants(kOpShapes);
+    if (!shapes && !Wants(Tables::kOpStacks)) return;
     HostEvent& op = events.back();
     if (details) op.shapes = op.types = op.stack = Intern(kNotRecorded);
     for (const EventArg& arg : event.args) {
-      if (details && Is(arg.key, "Input Dims")) op.shapes = Intern(PythonText(arg.value));
+      if (shapes && Is(arg.key, "Input Dims")) op.shapes = Intern(PythonText(arg.value));
       if (details && Is(arg.key, "Input type")) op.types = Intern(PythonText(arg.value));
       if (Is(arg.key, "Call stack")) op.stack = texts_.Intern(arg);
     }

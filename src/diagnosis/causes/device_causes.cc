@@ -154,7 +154,11 @@ AdvicePart ContiguousTensors() {
 const FindingInfo kOpAicpu =
     Fault(Area::kDevices, "op.aicpu", {"model", "operator"},
           {"operators run on the AI CPU", "算子运行在 AI CPU 上"},
-          {.problem = {"AICPU Issues", "AICPU算子"},
+          {.looked_at = {"kernels of the AI CPU, by the core type of the task",
+                         "任务核类型为 AI CPU 的算子"},
+           .refuted_by = {"the device would wait for something else all the same",
+                          "即使没有它，设备也在等待其他任务"},
+           .problem = {"AICPU Issues", "AICPU算子"},
            .categories = {TimeCategory::kAiCpu},
            .npu_alone = true,
            .find = FindBy<DeviceCauses>,
@@ -167,7 +171,13 @@ const FindingInfo kOpAicpu =
 const FindingInfo kOpFormat =
     Opportunity(Area::kDevices, "op.format", {"model", "framework"},
                 {"layouts and types are converted", "存在格式和类型转换"},
-                {.categories = {TimeCategory::kFormat, TimeCategory::kMove},
+                {.looked_at = {"kernels that change the format or type of a tensor or copy it: "
+                               "their types, formats and names",
+                               "改变格式、类型或复制张量的算子（类型、格式、名称）"},
+                 .refuted_by = {"formats and types are equal on both sides and nothing is copied; "
+                                "time of the host around the kernel is not part of it",
+                                "两侧格式和类型相同且没有复制；算子前后的 host 时间不计"},
+                 .categories = {TimeCategory::kFormat, TimeCategory::kMove},
                  .advice = {{{{"torch.npu.config.allow_internal_format=False",
                                "torch.npu.config.allow_internal_format=False"},
                               SetOption("torch.npu.config.allow_internal_format", false)},
@@ -179,7 +189,11 @@ const FindingInfo kOpFormat =
 
 const FindingInfo kOpAttention = Opportunity(
     Area::kDevices, "op.attention", {"model"}, {"attention is not fused", "attention 未融合"},
-    {.problem = kFusibleProblem,
+    {.looked_at = {"vector kernels between two batched products on large sequences",
+                   "大序列上两个批量矩阵乘之间的 vector 算子"},
+     .refuted_by = {"a fused attention kernel, or short sequences",
+                    "已有融合的 attention 算子；或序列短"},
+     .problem = kFusibleProblem,
      .categories = {TimeCategory::kVector},
      .advice = {{{{"use torch_npu.npu_fusion_attention or scaled_dot_product_attention",
                    "使用 torch_npu.npu_fusion_attention 或 scaled_dot_product_attention"},

@@ -145,7 +145,10 @@ class EngineBalance : Finder {
 const FindingInfo kServeBalance = Fault(
     Area::kBalance, "serve.balance", {"framework"},
     {"the engines of {} get more requests", "{} 的引擎分到的请求更多"},
-    {.applies = [](const Coverage& job) { return job.serves && job.compares; },
+    {.looked_at = {"requests and tokens of each engine in the steps in which the others wait",
+                   "各引擎的请求数、token 数与其他引擎的等待"},
+     .refuted_by = {"the engines have equal work in these steps", "这些 step 中各引擎工作量相同"},
+     .applies = [](const Coverage& job) { return job.serves && job.compares; },
      .find = FindBy<EngineBalance>,
      .advice = {
          {{{"balance the requests of the engines by their tokens", "按 token 数均衡各引擎的请求"},
@@ -154,7 +157,11 @@ const FindingInfo kServeBalance = Fault(
 const FindingInfo kServePrefill = Fault(
     Area::kBalance, "serve.prefill", {"framework"},
     {"engines that decode wait while others read prompts", "解码的引擎等待其他引擎的 prefill"},
-    {.applies = [](const Coverage& job) { return job.serves && job.compares; },
+    {.looked_at = {"phases of the engines in the steps in which some wait: prompts beside decoding",
+                   "等待的 step 中各引擎的阶段：prefill 与 decode"},
+     .refuted_by = {"all engines read prompts, or all decode",
+                    "所有引擎同为 prefill 或同为 decode"},
+     .applies = [](const Coverage& job) { return job.serves && job.compares; },
      .advice = {{{{"read prompts in chunks (chunked prefill)", "分块 prefill"},
                   Change("prompts", "in chunks")},
                  {{"prefill on engines of their own", "prefill 与 decode 分离部署"},

@@ -82,7 +82,10 @@ class EngineHost : Finder {
 const FindingInfo kServeHost = Fault(
     Area::kHosts, "serve.host", {"framework"},
     {"the device waits for the server between runs of the model", "模型执行之间设备等待服务框架"},
-    {.categories = {TimeCategory::kPython, TimeCategory::kHostIdle},
+    {.looked_at = {"the host's marks between two runs of the model, while the device is free",
+                   "两次模型执行之间 host 的标记及设备空闲"},
+     .refuted_by = {"the device has work between the runs", "两次执行之间设备有任务"},
+     .categories = {TimeCategory::kPython, TimeCategory::kHostIdle},
      .applies = [](const Coverage& job) { return job.serves; },
      .find = FindBy<EngineHost>,
      .advice = {{{{"schedule the next step while the device runs (async scheduling)",

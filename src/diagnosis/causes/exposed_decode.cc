@@ -110,7 +110,10 @@ class ExposedDecode : Finder {
 const FindingInfo kServeCommunication = Opportunity(
     Area::kCommunication, "serve.communication", {"framework"},
     {"tokens wait for collectives beside which nothing is computed", "解码等待未被掩盖的集合通信"},
-    {.applies = [](const Coverage& job) { return job.serves && job.operations && job.ranks > 1; },
+    {.looked_at = {"exposed transfers in steps that decode", "解码 step 中未被掩盖的传输"},
+     .refuted_by = {"most of it is waiting for other ranks, or is hidden",
+                    "多为等待其他卡；或已被掩盖"},
+     .applies = [](const Coverage& job) { return job.serves && job.operations && job.ranks > 1; },
      .find = FindBy<ExposedDecode>,
      .advice = {{{{"run two halves of the batch in turn (dual batch overlap), so that one computes "
                    "while the other transfers",

@@ -52,7 +52,9 @@ AdvicePart LowPrecision() {
 
 const FindingInfo kOpFp32 = Opportunity(
     Area::kDevices, "op.fp32", {"model"}, {"matrices are multiplied in FP32", "矩阵乘使用 FP32"},
-    {.categories = ComputeCategories(),
+    {.looked_at = {"products whose inputs are FP32", "输入为 FP32 的矩阵乘"},
+     .refuted_by = {"inputs in half precision or HF32", "输入为半精度或 HF32"},
+     .categories = ComputeCategories(),
      .find = FindBy<Fp32Products>,
      .advice = {{LowPrecision(),
                  {{"else allow HF32 (torch.npu.matmul.allow_hf32)",

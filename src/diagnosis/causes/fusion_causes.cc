@@ -229,7 +229,12 @@ class FusionCauses : Finder {
 
 const FindingInfo kOpUnfused = Opportunity(
     Area::kDevices, "op.unfused", {"model"}, {"operators run unfused", "可融合的算子分散执行"},
-    {.problem = kFusibleProblem,
+    {.looked_at = {"chains of kernels along a stream, by type, name, operator and sizes",
+                   "同一流上的算子链（类型、名称、算子、大小）"},
+     .refuted_by =
+         {"sizes differ, another stream or a collective comes between, or the kernel is fused",
+          "大小不同；中间有其他流或集合通信；或已融合"},
+     .problem = kFusibleProblem,
      .categories = ComputeCategories(),
      .needs = {Record::kShapes, Record::kTensors},
      .find = FindBy<FusionCauses>,

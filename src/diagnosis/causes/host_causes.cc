@@ -301,50 +301,70 @@ AdvicePart FixedShapes() {
 
 }  // namespace
 
-const FindingInfo kHostDataloader =
-    Fault(Area::kHosts, "host.dataloader", {"data"},
-          {"the device waits for the data loader", "设备等待数据加载"},
-          {.problem = {"Slow Dataloader Issues"},
-           .categories = {TimeCategory::kDataLoader},
-           .find = FindBy<HostCauses>,
-           .advice = LoaderAdvice(),
-           .thresholds = {&kLoaderNs}});
+const FindingInfo kHostDataloader = Fault(
+    Area::kHosts, "host.dataloader", {"data"},
+    {"the device waits for the data loader", "设备等待数据加载"},
+    {.looked_at = {"calls of the data loader's iterator in the step, while the device is free",
+                   "step 内数据加载迭代器的调用及设备空闲"},
+     .refuted_by = {"the device has work all the while: it saves nothing in the replay",
+                    "期间设备有任务：回放无收益"},
+     .problem = {"Slow Dataloader Issues"},
+     .categories = {TimeCategory::kDataLoader},
+     .find = FindBy<HostCauses>,
+     .advice = LoaderAdvice(),
+     .thresholds = {&kLoaderNs}});
 
-const FindingInfo kHostH2d =
-    Fault(Area::kHosts, "host.h2d", {"data", "model"},
-          {"blocking copies stop the host", "阻塞式拷贝使 host 停顿"},
-          {.categories = {TimeCategory::kHostCopy}, .advice = CopyAdvice()});
+const FindingInfo kHostH2d = Fault(
+    Area::kHosts, "host.h2d", {"data", "model"},
+    {"blocking copies stop the host", "阻塞式拷贝使 host 停顿"},
+    {.looked_at = {"copies whose call waits on the host, by direction and kind of memory, and "
+                   "their time on the device",
+                   "等待完成的拷贝调用（方向、内存类型）及其设备耗时"},
+     .refuted_by = {"no call waits: copies within the device, or of pinned memory beside computing",
+                    "没有等待的调用：设备内拷贝，或锁页内存拷贝与计算并行"},
+     .categories = {TimeCategory::kHostCopy},
+     .advice = CopyAdvice()});
 
-const FindingInfo kHostSync =
-    Fault(Area::kHosts, "host.sync", {"model"},
-          {"synchronisations drain the device", "同步操作使设备空转"},
-          {.problem = {"Synchronize Stream Issues"},
-           .categories = {TimeCategory::kScalarSync, TimeCategory::kExplicitSync},
-           .advice = {{NoSynchronisation({"no torch.npu.synchronize() or the like in the loop",
-                                          "循环内避免 torch.npu.synchronize() 等同步"}),
-                       TimeWithEvents(), LogSeldom(), NoReads(), ReadTokensOnce()},
-                      {NoSynchronisation({"no torch.cuda.synchronize() or the like in the loop",
-                                          "循环内避免 torch.cuda.synchronize() 等同步"}),
-                       TimeWithEvents(), LogSeldom(), NoReads(), ReadTokensOnce()}},
-           .thresholds = {&kUsualSyncs}});
+const FindingInfo kHostSync = Fault(
+    Area::kHosts, "host.sync", {"model"},
+    {"synchronisations drain the device", "同步操作使设备空转"},
+    {.looked_at = {"calls that wait for the device, behind which it has no work",
+                   "等待设备且其后设备无任务的调用"},
+     .refuted_by = {"the last calls of a step, or work that is still queued when the call returns",
+                    "step 末尾的调用；或调用返回时设备仍有任务排队"},
+     .problem = {"Synchronize Stream Issues"},
+     .categories = {TimeCategory::kScalarSync, TimeCategory::kExplicitSync},
+     .advice = {{NoSynchronisation({"no torch.npu.synchronize() or the like in the loop",
+                                    "循环内避免 torch.npu.synchronize() 等同步"}),
+                 TimeWithEvents(), LogSeldom(), NoReads(), ReadTokensOnce()},
+                {NoSynchronisation({"no torch.cuda.synchronize() or the like in the loop",
+                                    "循环内避免 torch.cuda.synchronize() 等同步"}),
+                 TimeWithEvents(), LogSeldom(), NoReads(), ReadTokensOnce()}},
+     .thresholds = {&kUsualSyncs}});
 
-const FindingInfo kHostCompile =
-    Fault(Area::kHosts, "host.compile", {"framework", "model"},
-          {"operators are compiled in the step", "step 内编译算子"},
-          {.problem = kDispatchProblem,
-           .categories = {TimeCategory::kCompile},
-           .needs = {Record::kCalls},
-           .advice = {{{{"set_compile_mode(jit_compile=False)"},
-                        SetOption("torch_npu.npu.set_compile_mode.jit_compile", false)},
-                       FixedShapes()},
-                      {FixedShapes(),
-                       {{"warm up before the steps", "step 之前先预热"},
-                        Change("compilation", "before the steps")}}}});
+const FindingInfo kHostCompile = Fault(
+    Area::kHosts, "host.compile", {"framework", "model"},
+    {"operators are compiled in the step", "step 内编译算子"},
+    {.looked_at = {"calls that compile or load code in the step", "step 内编译或加载代码的调用"},
+     .refuted_by = {"they are part of the start of the program, or of warm-up steps",
+                    "属于程序启动或预热 step"},
+     .problem = kDispatchProblem,
+     .categories = {TimeCategory::kCompile},
+     .needs = {Record::kCalls},
+     .advice = {{{{"set_compile_mode(jit_compile=False)"},
+                  SetOption("torch_npu.npu.set_compile_mode.jit_compile", false)},
+                 FixedShapes()},
+                {FixedShapes(),
+                 {{"warm up before the steps", "step 之前先预热"},
+                  Change("compilation", "before the steps")}}}});
 
 const FindingInfo kHostAclop = Fault(
     Area::kHosts, "host.aclop", {"framework"},
     {"operators take the slow legacy path", "算子走旧的下发路径（aclop）"},
-    {.problem = kDispatchProblem,
+    {.looked_at = {"calls of the legacy path (aclop), and how long the host spends in them",
+                   "旧下发路径（aclop）的调用及耗时"},
+     .refuted_by = {"operators are launched by aclnn", "算子由 aclnn 下发"},
+     .problem = kDispatchProblem,
      .categories = {TimeCategory::kAclOp},
      .needs = {Record::kCalls},
      .npu_alone = true,
@@ -356,7 +376,13 @@ const FindingInfo kHostAclop = Fault(
 const FindingInfo kHostGc =
     Fault(Area::kHosts, "host.gc", {"model", "framework"},
           {"Python collects garbage in the step", "step 内 Python 垃圾回收"},
-          {.problem = {"GC Analysis", "GC分析"},
+          {.looked_at = {"recorded collections; where they are not recorded, time in which no "
+                         "thread of the host records anything",
+                         "垃圾回收记录；未采集时，host 所有线程无记录的时间"},
+           .refuted_by = {"collections are recorded and there is none, stacks of Python fill the "
+                          "gap, or the host had nothing to issue",
+                          "已采集且没有回收；间隙内有 Python 调用栈；或 host 无需下发"},
+           .problem = {"GC Analysis", "GC分析"},
            .categories = {TimeCategory::kGarbage},
            .needs = {Record::kGarbage},
            .advice = {{{{"gc.freeze() after the start", "启动后 gc.freeze()"},
@@ -369,7 +395,12 @@ const FindingInfo kHostGc =
 const FindingInfo kHostMemory = Fault(
     Area::kHosts, "host.memory", {"framework", "model"},
     {"memory allocations stall the host", "内存分配使 host 停顿"},
-    {.problem = {"Memory Operator Issues"},
+    {.looked_at = {"calls that allocate, free or map memory in the step, and whether they wait for "
+                   "the device",
+                   "step 内分配、释放、映射内存的调用及其等待"},
+     .refuted_by = {"the allocator keeps its memory: no call of the runtime",
+                    "分配器复用内存：没有运行时调用"},
+     .problem = {"Memory Operator Issues"},
      .categories = {TimeCategory::kMemory},
      .needs = {Record::kCalls},
      .advice = {
@@ -380,7 +411,9 @@ const FindingInfo kHostMemory = Fault(
 const FindingInfo kHostCheckpoint = Fault(
     Area::kHosts, "host.checkpoint", {"model", "platform"},
     {"saving a checkpoint stops the step", "保存 checkpoint 使 step 停顿"},
-    {.categories = {TimeCategory::kCheckpoint},
+    {.looked_at = {"saving functions, and copies to the host while they run", "保存函数及其间拷出"},
+     .refuted_by = {"single numbers are copied", "只拷出单个数值"},
+     .categories = {TimeCategory::kCheckpoint},
      .advice = {{{{"save less often", "降低保存频率"}, Change("checkpoint interval", "longer")},
                  {{"save asynchronously", "异步保存"}, Change("checkpoint", "asynchronous")}}},
      .thresholds = {&kCheckpointCopyNs}});

@@ -142,7 +142,10 @@ bool BlocksLaunches(const Job& job, std::size_t rank) {
 const FindingInfo kHostLaunchBlocking =
     Fault(Area::kHosts, "host.launch_blocking", {"framework"},
           {"every launch waits for the device", "每次下发都同步等待设备"},
-          {.problem = {"Synchronize Stream Issues"},
+          {.looked_at = {"the share of launches with a wait for the device right behind them",
+                         "其后立即等待设备的下发占比"},
+           .refuted_by = {"few launches are followed by a wait", "很少有下发后等待"},
+           .problem = {"Synchronize Stream Issues"},
            .categories = {TimeCategory::kExplicitSync},
            .npu_alone = true,
            .find = FindBy<HostHabits>,
@@ -156,25 +159,35 @@ const FindingInfo kHostLaunchBlocking =
                         Change("synchronisations behind operators", "none")}}},
            .thresholds = {&kBlockingShare}});
 
-const FindingInfo kHostCpuContention =
-    Fault(Area::kHosts, "host.cpu_contention", {"platform"},
-          {"launches are held up now and then", "算子下发时快时慢"},
-          {.categories = {TimeCategory::kDispatchCann},
-           .applies =
-               [](const Coverage& job) {
-                 return job.calls && !job.on_gpu && job.steps >= job.thresholds[kCpuSteps];
-               },
-           .advice = {{BindCores(), KeepOthersOff()}, {BindProcesses(), KeepOthersOff()}},
-           .thresholds = {&kCpuRatio, &kCpuLaunches, &kCpuSteps}});
+const FindingInfo kHostCpuContention = Fault(
+    Area::kHosts, "host.cpu_contention", {"platform"},
+    {"launches are held up now and then", "算子下发时快时慢"},
+    {.looked_at = {"the time of launches: the upper decile beside the median, in several steps",
+                   "下发耗时：上十分位与中位数，跨多个 step"},
+     .refuted_by = {"all launches take about as long, or too few of them",
+                    "各次下发耗时接近；或下发过少"},
+     .categories = {TimeCategory::kDispatchCann},
+     .needs = {Record::kCalls},
+.applies =
+         [](const Coverage& job) {
+           return job.calls && !job.on_gpu && job.steps >= job.thresholds[kCpuSteps];
+         },
+     .advice = {{BindCores(), KeepOthersOff()}, {BindProcesses(), KeepOthersOff()}},
+     .thresholds = {&kCpuRatio, &kCpuLaunches, &kCpuSteps}});
 
-const FindingInfo kHostPython =
-    Opportunity(Area::kHosts, "host.python", {"model"},
-                {"Python delays the next operators", "算子之间的 Python 耗时"},
-                {.categories = {TimeCategory::kPython, TimeCategory::kHostIdle},
-                 .needs = {Record::kStacks},
-                 .advice = {{{{"move logging, metrics and locks out of the step",
-                               "把日志、指标统计和锁移出 step"},
-                              Change("logging, metrics and locks", "out of the step")}}},
-                 .thresholds = {&kPythonShare, &kPythonGain}});
+const FindingInfo kHostPython = Opportunity(
+    Area::kHosts, "host.python", {"model"},
+    {"Python delays the next operators", "算子之间的 Python 耗时"},
+    {.looked_at = {"events of Python between operators while the device waits for the next launch",
+                   "设备等待下发期间算子之间的 Python 事件"},
+     .refuted_by = {"no event of Python in the gap: then the host is idle or not recorded, and "
+                    "nothing is said of Python",
+                    "间隙内没有 Python 事件：host 空闲或未记录"},
+     .categories = {TimeCategory::kPython, TimeCategory::kHostIdle},
+     .needs = {Record::kStacks},
+     .advice = {{{{"move logging, metrics and locks out of the step",
+                   "把日志、指标统计和锁移出 step"},
+                  Change("logging, metrics and locks", "out of the step")}}},
+     .thresholds = {&kPythonShare, &kPythonGain}});
 
 }  // namespace mpa

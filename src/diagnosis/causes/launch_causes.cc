@@ -317,7 +317,12 @@ AdvicePart MendBreaks() {
 const FindingInfo kHostLaunchBound = Opportunity(
     Area::kHosts, "host.launch_bound", {"framework", "model"},
     {"the host feeds the device too slowly", "host 下发跟不上设备计算"},
-    {.categories = {TimeCategory::kDispatchOp, TimeCategory::kDispatchCann,
+    {.looked_at =
+         {"runs of kernels that start as soon as they are launched, with the device free before",
+          "下发后立即开始且此前设备空闲的连续算子"},
+     .refuted_by = {"launches are ahead of the device: kernels start when the one before ends",
+                    "下发领先于设备：算子紧接前一个开始"},
+     .categories = {TimeCategory::kDispatchOp, TimeCategory::kDispatchCann,
                     TimeCategory::kDispatchComm},
      .find = FindBy<LaunchCauses>,
      .advice = {{Setting(kTaskQueueAdvice, "TASK_QUEUE_ENABLE", "2"), BindCores(),

@@ -343,7 +343,13 @@ void FindSlowLinks(CauseSearch& search) {
 const FindingInfo kLinkSlow =
     Fault(Area::kCommunication, "link.slow", {"communication", "hardware"},
           {"a link of {} is slow", "{} 的链路慢"},
-          {.problem = {"slow link", "慢链路分析"},
+          {.looked_at = {"bandwidth of each link beside others of its kind, or beside what such "
+                         "links of the chip move",
+                         "各链路带宽与同类链路或芯片规格的对比"},
+           .refuted_by = {"all links of the kind are as fast, transfers too small to show "
+                          "bandwidth, or a sender that came late",
+                          "同类链路同样快；传输过小；或发送方到达晚"},
+           .problem = {"slow link", "慢链路分析"},
            .needs = {Record::kLinkLimits, Record::kTransfers},
            .find = FindSlowLinks,
            .advice = LinkAdvice(),

@@ -114,7 +114,12 @@ class MissedGraphs : Finder {
 const FindingInfo kHostGraphMissed =
     Fault(Area::kHosts, "host.graph_missed", {"framework"},
           {"steps that decode run without a captured graph", "部分解码 step 未使用已捕获的图"},
-          {.applies = [](const Coverage& job) { return job.decodes_by_graph; },
+          {.looked_at =
+               {"steps that decode without a launched graph beside steps with one, of equal phase",
+                "解码 step 中下发图与未下发图的对比"},
+           .refuted_by = {"no step runs a graph, or the device is as free in those that do",
+                          "没有 step 使用图；或使用图的 step 空闲相同"},
+           .applies = [](const Coverage& job) { return job.decodes_by_graph; },
            .find = FindBy<MissedGraphs>,
            .advice = {{{{"capture graphs for these batch sizes, up to the largest batch",
                          "为这些 batch 大小（直至最大 batch）捕获图"},

@@ -138,7 +138,10 @@ class PaddedGraphs : KernelFinder {
 const FindingInfo kGraphPadding = Fault(
     Area::kDevices, "graph.padding", {"framework"},
     {"captured graphs compute for requests that are not there", "图为不存在的请求做了计算"},
-    {.needs = {Record::kShapes},
+    {.looked_at = {"the size of the graph beside the batch that it ran for",
+                   "图的大小与实际 batch 的对比"},
+     .refuted_by = {"the batch fills the graph", "batch 填满图"},
+     .needs = {Record::kGraphShapes},
      .applies = [](const Coverage& job) { return job.decodes_by_graph; },
      .find = FindBy<PaddedGraphs>,
      .advice = {{{{"capture graphs of sizes closer to the batches", "捕获与 batch 更接近的图大小"},

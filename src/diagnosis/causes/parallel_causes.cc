@@ -289,7 +289,11 @@ class DataParallelCauses : Finder {
 const FindingInfo kPpStageImbalance =
     Fault(Area::kBalance, "pp.stage_imbalance", {"model"},
           {"the pipeline stage of {} has more work", "{} 所在的流水线 stage 负载过重"},
-          {.categories = ComputeCategories(),
+          {.looked_at = {"time of kernels of all stages, per micro-batch",
+                         "各流水级每个 micro-batch 的算子耗时"},
+           .refuted_by = {"the stages take equally long, or one of them was not captured",
+                          "各流水级耗时相同；或有流水级未采集"},
+           .categories = ComputeCategories(),
            .needs = {Record::kStages},
            .applies = HasStages,
            .find = FindBy<PipelineCauses>,
@@ -300,30 +304,41 @@ const FindingInfo kPpStageImbalance =
                         Change("layers beside embedding and logits", "fewer")}}},
            .thresholds = {&kStageRatio}});
 
-const FindingInfo kCommExposed =
-    Opportunity(Area::kCommunication, "comm.exposed", {"framework", "communication"},
-                {"nothing is computed beside the collectives", "集合通信期间没有计算"},
-                {.applies = [](const Coverage& job) { return job.operations && job.ranks == 1; },
-                 .find = FindBy<DataParallelCauses>,
-                 .advice = {{{{"capture all ranks, which shows whether they wait or transfer",
-                               "采集所有卡，以区分等待与传输"},
-                              Capture({{"ranks", std::string("all")}})},
-                             {{"reduce less often (accumulate gradients) or less data",
-                               "减少通信次数（梯度累积）或数据量"},
-                              Change("gradients", "accumulated")}}},
-                 .thresholds = {&kExposedShare, &kExposedGain}});
+const FindingInfo kCommExposed = Opportunity(
+    Area::kCommunication, "comm.exposed", {"framework", "communication"},
+    {"nothing is computed beside the collectives", "集合通信期间没有计算"},
+    {.looked_at = {"collectives of the only captured rank beside which nothing is computed",
+                   "唯一采集的卡上没有计算并行的集合通信"},
+     .refuted_by = {"computing runs beside them; several ranks tell waiting from transferring",
+                    "有计算并行；多卡可区分等待与传输"},
+     .applies = [](const Coverage& job) { return job.operations && job.ranks == 1; },
+     .find = FindBy<DataParallelCauses>,
+     .advice = {{{{"capture all ranks, which shows whether they wait or transfer",
+                   "采集所有卡，以区分等待与传输"},
+                  Capture({{"ranks", std::string("all")}})},
+                 {{"reduce less often (accumulate gradients) or less data",
+                   "减少通信次数（梯度累积）或数据量"},
+                  Change("gradients", "accumulated")}}},
+     .thresholds = {&kExposedShare, &kExposedGain}});
 
 const FindingInfo kCommBroadcast = Opportunity(
     Area::kCommunication, "comm.broadcast", {"model", "framework"},
     {"buffers of the model are broadcast in every step", "每个 step 广播模型缓冲区"},
-    {.advice = {{{{"DistributedDataParallel(broadcast_buffers=False) if ranks may differ in them",
+    {.looked_at = {"broadcasts of buffers at the start of each step", "每个 step 开头的缓冲区广播"},
+     .refuted_by = {"they belong to a pipeline or to the optimizer, or stand in one step alone",
+                    "属于流水线或优化器；或仅出现在一个 step"},
+     .advice = {{{{"DistributedDataParallel(broadcast_buffers=False) if ranks may differ in them",
                    "若各卡缓冲区可以不同，设置 DistributedDataParallel(broadcast_buffers=False)"},
                   SetOption("DistributedDataParallel.broadcast_buffers", false)}}}});
 
 const FindingInfo kOpZeroGrad = Opportunity(
     Area::kDevices, "op.zero_grad", {"model"},
     {"gradients are filled with zeros one by one", "逐个张量清零梯度"},
-    {.advice = {{{{"zero_grad(set_to_none=True)"}, SetOption("zero_grad.set_to_none", true)}}},
+    {.looked_at = {"kernels that fill gradients with zeros, launched by zero_grad",
+                   "zero_grad 下发的清零算子"},
+     .refuted_by = {"few of them, or zeros that the program asked for elsewhere",
+                    "数量很少；或为程序其他处的清零"},
+     .advice = {{{{"zero_grad(set_to_none=True)"}, SetOption("zero_grad.set_to_none", true)}}},
      .thresholds = {&kZeroCalls}});
 
 }  // namespace mpa

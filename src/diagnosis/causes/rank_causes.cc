@@ -295,27 +295,38 @@ AdvicePart SwapCard() { return {{"swap the card", "必要时换卡"}, Change("ca
 
 }  // namespace
 
-const FindingInfo kRankLateCompute =
-    Fault(Area::kRanks, "rank.late_compute", {"hardware", "operator", "data"},
-          {"kernels run slowly on {}", "{} 计算慢"},
-          {.dimension = Dimension::kComputation,
-           .problem = kSlowRankProblem,
-           .needs = {Record::kPeers},
-           .find = FindBy<RankCauses>,
-           .advice = {{{{"check clock, power and temperature of the device (npu-smi)",
-                         "用 npu-smi 检查该卡频率、功耗和温度"},
-                        Check("clock, power and temperature of the device", "npu-smi")},
-                       SwapCard()},
-                      {{{"check clock, power and temperature of the device (nvidia-smi)",
-                         "用 nvidia-smi 检查该卡频率、功耗和温度"},
-                        Check("clock, power and temperature of the device", "nvidia-smi")},
-                       SwapCard()}},
-           .thresholds = {&kLateClockRatio}});
+const FindingInfo kRankLateCompute = Fault(
+    Area::kRanks, "rank.late_compute", {"hardware", "operator", "data"},
+    {"kernels run slowly on {}", "{} 计算慢"},
+    {.looked_at = {"the time of each kind of kernel, step by step, beside ranks of the same role",
+                   "与同角色的卡逐 step 对比各类算子耗时"},
+     .refuted_by =
+         {"the peers take as long, or the excess has shapes of its own: then it is more work",
+          "其他卡同样耗时；或多出部分的 shape 不同（工作量更大）"},
+     .dimension = Dimension::kComputation,
+     .problem = kSlowRankProblem,
+     .needs = {Record::kPeers},
+     .find = FindBy<RankCauses>,
+     .advice = {{{{"check clock, power and temperature of the device (npu-smi)",
+                   "用 npu-smi 检查该卡频率、功耗和温度"},
+                  Check("clock, power and temperature of the device", "npu-smi")},
+                 SwapCard()},
+                {{{"check clock, power and temperature of the device (nvidia-smi)",
+                   "用 nvidia-smi 检查该卡频率、功耗和温度"},
+                  Check("clock, power and temperature of the device", "nvidia-smi")},
+                 SwapCard()}},
+     .thresholds = {&kLateClockRatio}});
 
 const FindingInfo kRankLateHost = Fault(
     Area::kRanks, "rank.late_host", {"platform", "framework"},
     {"the host launches late on {}", "{} 的 host 下发慢"},
-    {.dimension = Dimension::kSchedule,
+    {.looked_at =
+         {"work of the host by class, and how long the others wait, beside ranks of the same role",
+          "与同角色的卡对比 host 各类工作及其他卡的等待"},
+     .refuted_by =
+         {"the peers' hosts take as long, or the device was still busy when the launch came",
+          "其他卡的 host 同样耗时；或下发时设备仍在忙"},
+     .dimension = Dimension::kSchedule,
      .problem = kSlowRankProblem,
      .needs = {Record::kPeers},
      .advice = {{CheckLoad(),
@@ -327,7 +338,11 @@ const FindingInfo kRankLateHost = Fault(
 
 const FindingInfo kRankLateInput = Fault(
     Area::kRanks, "rank.late_input", {"data"}, {"input arrives late on {}", "{} 等待输入数据"},
-    {.dimension = Dimension::kSchedule,
+    {.looked_at =
+         {"time of the data loader and of copies to the device, beside ranks of the same role",
+          "与同角色的卡对比数据加载和拷入耗时"},
+     .refuted_by = {"the peers load and copy as long", "其他卡的加载和拷贝同样耗时"},
+     .dimension = Dimension::kSchedule,
      .problem = kSlowRankProblem,
      .categories = {TimeCategory::kDataLoader, TimeCategory::kHostCopy},
      .needs = {Record::kPeers},
@@ -337,37 +352,49 @@ const FindingInfo kRankLateInput = Fault(
                  {{"use more workers", "增加 worker"}, MoreOf("DataLoader.num_workers")}}},
      .mended_as = {&kHostCompile, &kHostAclop, &kHostMemory, &kHostSync, &kHostH2d}});
 
-const FindingInfo kRankJitter =
-    Fault(Area::kRanks, "rank.jitter", {"platform", "framework"},
-          {"a different rank stalls in each step", "每个 step 由不同的卡拖慢"},
-          {.problem = kSlowRankProblem,
-           .applies =
-               [](const Coverage& job) {
-                 return job.compares && job.steps >= job.thresholds[kJitterSteps];
-               },
-           .advice = {{{{"collect garbage on all ranks together (gc.freeze)",
-                         "所有卡同时垃圾回收（gc.freeze）"},
-                        Change("garbage collection", "every n steps on all ranks together")},
-                       {{"check CPU load and storage", "检查 CPU 负载和共享存储"},
-                        Check("CPU load and shared storage")}}},
-           .thresholds = {&kJitterSteps, &kJitterRanks, &kJitterShare, &kJitterTopShare}});
+const FindingInfo kRankJitter = Fault(
+    Area::kRanks, "rank.jitter", {"platform", "framework"},
+    {"a different rank stalls in each step", "每个 step 由不同的卡拖慢"},
+    {.looked_at = {"the slowest rank of each step, and its excess over the second",
+                   "每个 step 最慢的卡及其超出第二名的时间"},
+     .refuted_by = {"one rank is the slowest in most steps, or fewer steps than a habit takes",
+                    "多数 step 由同一张卡最慢；或 step 过少"},
+     .problem = kSlowRankProblem,
+     .applies =
+         [](const Coverage& job) {
+           return job.compares && job.steps >= job.thresholds[kJitterSteps];
+         },
+     .advice = {{{{"collect garbage on all ranks together (gc.freeze)",
+                   "所有卡同时垃圾回收（gc.freeze）"},
+                  Change("garbage collection", "every n steps on all ranks together")},
+                 {{"check CPU load and storage", "检查 CPU 负载和共享存储"},
+                  Check("CPU load and shared storage")}}},
+     .thresholds = {&kJitterSteps, &kJitterRanks, &kJitterShare, &kJitterTopShare}});
 
 const FindingInfo kDataImbalance = Fault(
     Area::kBalance, "data.imbalance", {"data"}, {"the batches of {} are larger", "{} 的数据量更大"},
-    {.needs = {Record::kShapesOfRanks},
+    {.looked_at = {"kernels whose shapes only this rank has, as a share of its excess",
+                   "只在该卡出现的 shape 的算子占多出时间的比例"},
+     .refuted_by = {"the excess has the shapes of the peers: then the kernels are slow",
+                    "多出部分的 shape 与其他卡相同（算子慢）"},
+     .needs = {Record::kShapesOfRanks},
      .advice = {{{{"sort or pack samples by length", "按长度排序或打包样本"},
                   Change("samples", "sorted or packed by length")},
                  {{"balance the tokens of the ranks", "均衡各卡的 token 数"},
                   Change("tokens of the ranks", "even")}}}});
 
-const FindingInfo kEpImbalance =
-    Fault(Area::kBalance, "ep.imbalance", {"model"},
-          {"the experts of {} get more tokens", "{} 的专家分到的 token 过多"},
-          {.needs = {Record::kShapesOfRanks},
-           .advice = {{{{"balance the experts: auxiliary loss, capacity, placement or replicas",
-                         "均衡专家负载：辅助损失、容量上限、专家放置或副本"},
-                        Change("tokens of the experts",
-                               "auxiliary loss, capacity, placement or replicas")}}},
-           .thresholds = {&kForeignShare}});
+const FindingInfo kEpImbalance = Fault(
+    Area::kBalance, "ep.imbalance", {"model"},
+    {"the experts of {} get more tokens", "{} 的专家分到的 token 过多"},
+    {.looked_at = {"grouped products whose shapes only this rank has, as a share of its excess",
+                   "只在该卡出现的分组矩阵乘 shape 占多出时间的比例"},
+     .refuted_by = {"the shapes of the peers: then the kernels are slow",
+                    "shape 与其他卡相同（算子慢）"},
+     .needs = {Record::kShapesOfRanks},
+     .advice = {{{{"balance the experts: auxiliary loss, capacity, placement or replicas",
+                   "均衡专家负载：辅助损失、容量上限、专家放置或副本"},
+                  Change("tokens of the experts",
+                         "auxiliary loss, capacity, placement or replicas")}}},
+     .thresholds = {&kForeignShare}});
 
 }  // namespace mpa

@@ -221,7 +221,12 @@ class ReductionCauses : Finder {
 const FindingInfo kCommNotOverlapped = Opportunity(
     Area::kCommunication, "comm.not_overlapped", {"framework", "model"},
     {"transfers could overlap computing", "通信可以与计算重叠"},
-    {.applies = [](const Coverage& job) { return job.operations && !job.serves; },
+    {.looked_at =
+         {"transfers of reductions during which no kernel runs, and what could run beside them",
+          "没有计算并行的规约传输，以及可并行的计算"},
+     .refuted_by = {"what is computed next needs the result, or computing already runs beside",
+                    "后续计算依赖其结果；或已与计算重叠"},
+     .applies = [](const Coverage& job) { return job.operations && !job.serves; },
      .find = FindBy<ReductionCauses>,
      .advice = {{{{"overlap gradient reduction with the backward pass", "梯度规约与反向计算重叠"},
                   Change("gradient reduction", "during the backward pass")},
@@ -231,7 +236,10 @@ const FindingInfo kCommNotOverlapped = Opportunity(
 const FindingInfo kCommSmall = Opportunity(
     Area::kCommunication, "comm.small", {"model", "framework"},
     {"many collectives are small", "小包集合通信过多"},
-    {.problem = {"Packet Analysis", "包分析"},
+    {.looked_at = {"how many operations take a multiple of what their data take",
+                   "耗时为数据传输数倍的通信占比"},
+     .refuted_by = {"large messages, or few operations", "消息大；或次数少"},
+     .problem = {"Packet Analysis", "包分析"},
      .needs = {Record::kSizes},
      .advice = {{{{"use larger buckets", "增大 bucket"}, Change("bucket size", "larger")},
                  {{"accumulate gradients", "梯度累积"}, Change("gradients", "accumulated")}}},

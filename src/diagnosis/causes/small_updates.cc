@@ -60,7 +60,11 @@ class SmallUpdates : KernelFinder {
 const FindingInfo kOpOptimizer = Opportunity(
     Area::kDevices, "op.optimizer", {"model"},
     {"the optimizer runs in many small kernels", "优化器由大量小算子组成"},
-    {.problem = kFusibleProblem,
+    {.looked_at = {"kernels that the optimizer's step launches: how many, and their time",
+                   "优化器 step 下发的算子数量和耗时"},
+     .refuted_by = {"a fused optimizer: few kernels; no backward pass",
+                    "已融合：算子很少；没有反向计算"},
+     .problem = kFusibleProblem,
      .categories = ComputeCategories(),
      .find = FindBy<SmallUpdates>,
      .advice = {{{{"use torch_npu.optim.NpuFusedAdamW or the like",

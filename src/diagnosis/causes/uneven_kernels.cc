@@ -87,7 +87,14 @@ class UnevenKernels : KernelFinder {
 const FindingInfo kOpVariance =
     Fault(Area::kDevices, "op.variance", {"operator", "hardware"},
           {"equal kernels take different times", "相同算子耗时波动大"},
-          {.categories = ComputeCategories(),
+          {.looked_at =
+               {"kernels of equal shapes in one step; without shapes, the launch at one place of "
+                "steps that launch the same in the same order",
+                "同一 step 内 shape 相同的算子；无 shape 时，下发序列相同的 step 中同一位置的算子"},
+           .refuted_by = {"other shapes or another order, a collective beside them, or all take as "
+                          "long in every step",
+                          "shape 或顺序不同；与集合通信并行；或每个 step 同样耗时"},
+           .categories = ComputeCategories(),
            .needs = {Record::kShapes},
            .find = FindBy<UnevenKernels>,
            .advice = {{{{"compare the slow ones in the timeline: contention, cache, clock",

@@ -51,6 +51,10 @@ class PartMaker {
     part_.has_host_ops = part_.has_stacks || HasHostOps([](std::string_view name) {
                            return !IsRuntimeCall(name) && !IsStepMark(name);
                          });
+    part_.has_shapes = trace_.device == DeviceKind::kGpu &&
+                       std::ranges::any_of(trace_.host_ops.shapes, [&](StringId shapes) {
+                         return !ListedShapes(View(shapes)).empty();
+                       });
     part_.is_compiled = RunsCompiledCode(trace_);
     part_.knows_garbage =
         !trace_.garbage_collections.Empty() || trace_.job.settings.contains("profiler.gc");

@@ -55,6 +55,7 @@ RankDiagnosis OutlineOf(const RankDiagnosis& part) {
   outline.breaks_off = part.breaks_off;
   outline.knows_garbage = part.knows_garbage;
   outline.has_stacks = part.has_stacks;
+  outline.has_shapes = part.has_shapes;
   outline.has_host_ops = part.has_host_ops;
   outline.is_compiled = part.is_compiled;
   outline.steps = part.steps;

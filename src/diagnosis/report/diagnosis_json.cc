@@ -190,6 +190,7 @@ class DocumentMaker {
       if (!extent_.skipped) break;
       rows.push_back(
           {{"id", row.finding->id}, {"needs", row.needs.english}, {"hint", row.hint.english}});
+      if (!row.ranks.empty()) rows.back()["ranks"] = RanksJson(row.ranks);
     }
     cut_.Omit("skipped", of_.not_judged.size() - rows.size());
     return rows;

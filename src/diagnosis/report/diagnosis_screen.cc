@@ -28,7 +28,7 @@ class Screen : Speaker {
     if (IsNotJudged()) return NothingJudged();
     lines_ = AccountLines(of_, language_);
     std::size_t shown = 0;
-    FindingSection section = FindingSection::kFaults;  // needs no heading
+    FindingSection section = FindingSection::kStep;  // needs no heading
     for (const FoundCause& finding : of_.findings) {
       std::vector<std::string> block = Block(finding, shown + 1);
       const FindingSection of_finding = SectionOf(finding);

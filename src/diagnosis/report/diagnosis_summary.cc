@@ -62,9 +62,7 @@ class SummaryMaker : Speaker {
 
   // `problems`, `others`: how many findings before have a row in either sheet.
   SummaryTable OfSection(FindingSection section, std::size_t& problems, std::size_t& others) const {
-    const bool faults = section == FindingSection::kFaults;
-    SummaryTable made{
-        .table = EmptyTable(faults ? Text({"Problems", "问题"}) : Text(HeadingOf(section)))};
+    SummaryTable made{.table = EmptyTable(Text(HeadingOf(section)))};
     AddColumn({"Finding", "结论"}, Format::kText, 44, made.table);
     AddColumn({"Severity", "严重程度"}, Format::kText, 12, made.table);
     AddColumn({"Saves (ms)", "可节省 (ms)"}, Format::kDecimals2, 14, made.table);
@@ -75,6 +73,7 @@ class SummaryMaker : Speaker {
     for (std::size_t i = 0; i < of_.findings.size(); ++i) {
       const FoundCause& finding = of_.findings[i];
       if (SectionOf(finding) != section) continue;
+      const bool is_fault = IsFault(finding);
       Row row{{fmt::format("{} {}", i + 1, TitleOf(finding, language_)),
                ToLower(SeverityText(of_, finding))}};
       if (finding.gain > 0) {
@@ -87,8 +86,8 @@ class SummaryMaker : Speaker {
       row.cells.emplace_back(AdviceOf(finding, language_));
       made.table.rows.push_back(std::move(row));
       made.links.push_back(
-          RowPlace{std::string((faults ? kProblemsSheet : kOthersSheet).In(language_)),
-                   faults ? problems++ : others++});
+          RowPlace{std::string((is_fault ? kProblemsSheet : kOthersSheet).In(language_)),
+                   is_fault ? problems++ : others++});
     }
     if (saves) {
       made.chart = Fill({"{}: what each costs (ms)", "{}：各项耗时 (ms)"}, made.table.name);

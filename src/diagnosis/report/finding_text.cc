@@ -132,13 +132,15 @@ FindingSection SectionOf(const FoundCause& finding) {
   if (finding.finding->area == Area::kCapture) return FindingSection::kCapture;
   if (finding.finding->area == Area::kSettings) return FindingSection::kSettings;
   if (finding.finding->area == Area::kLatency) return FindingSection::kLatency;
-  return finding.kind == FindingKind::kFault ? FindingSection::kFaults
-                                             : FindingSection::kOpportunities;
+  return FindingSection::kStep;
+}
+
+bool IsFault(const FoundCause& finding) {
+  return IsOfStep(finding) && finding.kind == FindingKind::kFault;
 }
 
 const Wording& HeadingOf(FindingSection section) {
-  static const Wording headings[] = {{"Faults", "问题"},
-                                     {"Works as written, could be faster", "可优化项"},
+  static const Wording headings[] = {{"What costs the step", "step 耗时原因"},
                                      {"How long requests wait", "请求等待"},
                                      {"Settings and memory", "环境变量与内存"},
                                      {"About the capture", "关于采集"}};
@@ -179,6 +181,13 @@ std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Lang
   const double share = diagnosis.step > 0 ? 100 * InMs(finding.gain) / InMs(diagnosis.step) : 0;
   return Fill(language, {"saves {} ms ({:.0f} %)", "可省 {} ms（{:.0f} %）"}, ms(finding.gain),
               share);
+}
+
+std::string NeedsText(const NotJudged& row, Language language) {
+  std::string needs = Text(language, row.needs);
+  if (!row.ranks.empty())
+    needs += Fill(language, {" on {}", "（{}）"}, RanksText(row.ranks, language));
+  return needs;
 }
 
 std::string LeastShareText(const Thresholds& thresholds) {
@@ -405,8 +414,7 @@ namespace {
 bool IsBlamed(const Diagnosis& diagnosis, std::int64_t rank) {
   if (std::ranges::find(diagnosis.culprits, rank) != diagnosis.culprits.end()) return true;
   return std::ranges::any_of(diagnosis.findings, [&](const FoundCause& finding) {
-    const bool is_fault = SectionOf(finding) == FindingSection::kFaults;
-    return is_fault && std::ranges::find(finding.ranks, rank) != finding.ranks.end();
+    return IsFault(finding) && std::ranges::find(finding.ranks, rank) != finding.ranks.end();
   });
 }
 

@@ -178,7 +178,7 @@ void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& 
   const std::vector<AnalyzerNote> notes = AddAnalyzerSheets(ranks, diagnosis, language, analyzers);
   for (const FoundCause& finding : diagnosis.findings) {
     AddRow(ProblemColumns(), RowOf(diagnosis, finding, language), 0,
-           SectionOf(finding) == FindingSection::kFaults ? problems : others);
+           IsFault(finding) ? problems : others);
   }
   for (const AnalyzerNote& note : notes) {
     AddRow(ObservationColumns(), RowOf(note), 0, observations);

@@ -90,20 +90,20 @@ class ScreenBelow : Speaker {
   struct Unjudged {
     Wording hint;
     std::set<const FindingInfo*> causes;
-    std::vector<Wording> needs;
+    std::vector<std::string> needs;
   };
 
   std::vector<Unjudged> NotJudgedByHint() const {
     std::vector<Unjudged> by_hint;
     for (const NotJudged& row : of_.not_judged) {
       if (row.hint.english == kNotOnGpus.english) continue;
-      const auto is = [](const Wording& one) {
-        return [&](const Wording& other) { return other.english == one.english; };
-      };
-      auto found = std::ranges::find_if(by_hint, is(row.hint), &Unjudged::hint);
+      const auto is_hint = [&](const Unjudged& of) { return of.hint.english == row.hint.english; };
+      auto found = std::ranges::find_if(by_hint, is_hint);
       if (found == by_hint.end()) found = by_hint.insert(found, Unjudged{row.hint, {}, {}});
       found->causes.insert(row.finding);
-      if (std::ranges::none_of(found->needs, is(row.needs))) found->needs.push_back(row.needs);
+      std::string needs = NeedsText(row, language_);
+      if (std::ranges::find(found->needs, needs) == found->needs.end())
+        found->needs.push_back(std::move(needs));
     }
     return by_hint;
   }
@@ -113,7 +113,7 @@ class ScreenBelow : Speaker {
     constexpr std::size_t kMaxNeeds = 2;
     std::string needs;
     for (std::size_t i = 0; i < std::min(kMaxNeeds, of.needs.size()); ++i)
-      needs.append(i == 0 ? "" : Text({", ", "、"})).append(Text(of.needs[i]));
+      needs.append(i == 0 ? "" : Text({", ", "、"})).append(of.needs[i]);
     if (of.needs.size() > kMaxNeeds) needs.append(Text({" and others", " 等"}));
     return of.causes.size() == 1
                ? Fill({"1 cause without {} ({})", "1 项缺少{}（{}）"}, needs, Text(of.hint))

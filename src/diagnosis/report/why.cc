@@ -28,6 +28,7 @@ class Why : Speaker {
     Add({"  gain       {} ms of a step of {} ms; alone {} ms; at most {} ms",
          "  收益       step {1} ms 中可省 {0} ms；单独解决 {2} ms；最多 {3} ms"},
         ms_(finding_.gain), ms_(of_.step), ms_(finding_.alone), ms_(finding_.gain_max));
+    if (IsOfStep(finding_)) Add({"  kind       {}", "  类别       {}"}, KindText());
     Add({"  sure       {}", "  置信度     {}"}, CertaintyText());
     Add({"  ranks      {}", "  卡         {}"}, finding_.ranks.empty() && !finding_.absent
                                                     ? Text({"all", "全部"})
@@ -43,6 +44,8 @@ class Why : Speaker {
       AddLine(line.label, line.text);
     AddHiding();
     AddPlaces(places);
+    Add({"  looked at  {}", "  依据       {}"}, Text(finding_.finding->looked_at));
+    Add({"  not if     {}", "  排除条件   {}"}, Text(finding_.finding->refuted_by));
     Add({"  -> {}", "  -> {}"}, AdviceOf(finding_, language_));
     return std::move(lines_);
   }
@@ -54,6 +57,11 @@ class Why : Speaker {
     for (std::string& line : Wrapped(Fill(form, values...), kIndent)) {
       lines_.push_back(std::move(line));
     }
+  }
+
+  std::string KindText() const {
+    return IsFault(finding_) ? Text({"fault: deviates from what is normal", "问题：偏离正常情况"})
+                             : Text({"works as written, could be faster", "可优化项：可以更快"});
   }
 
   std::string CertaintyText() const {

@@ -221,6 +221,7 @@ struct Symptom {
 struct NotJudged {
   const FindingInfo* finding = nullptr;
   Wording needs, hint;
+  std::vector<std::int64_t> ranks{};  ///< that lack it; empty: all
 };
 
 /// A known fusion that the job has not made, whether or not it costs enough for a finding.

@@ -44,6 +44,7 @@ enum class Record : std::uint8_t {
   kTransfers,
   kSizes,  ///< of transfers, where nothing else tells small operations
   kShapes,
+  kGraphShapes,    ///< of kernels of captured graphs
   kShapesOfRanks,  ///< by which work of ranks is compared
   kTensors,
   kMemoryLimits,  ///< what the memory of the device moves at most
@@ -52,6 +53,9 @@ enum class Record : std::uint8_t {
   kStages,  ///< a rank of every stage of the pipeline
   kPeers,   ///< ranks to compare with
 };
+
+/// "shapes of kernels": what a record is.
+Wording WordsOf(Record record, bool on_gpu);
 
 /// What the captures of a job hold, by which a finding can be looked for.
 struct Coverage {
@@ -75,6 +79,8 @@ struct Conclusions;
 struct FindingInfo;
 
 struct FindingDetails {
+  Wording looked_at = {};   ///< what of the capture speaks for it
+  Wording refuted_by = {};  ///< what is seen where the symptom has no or another cause: nothing is said
   Dimension dimension = Dimension::kOfArea;
   Wording problem = {};                       ///< in the words of the Python tool; empty: its title
   std::vector<TimeCategory> categories = {};  ///< of the accounting that it is about

@@ -193,6 +193,7 @@ struct RankDiagnosis {
   bool breaks_off = false;    ///< the end of the run is missing
   bool knows_garbage = true;  ///< collections are recorded, if there are any
   bool has_stacks = true;     ///< of Python
+  bool has_shapes = false;    ///< operators of a GPU, whether or not one launched a kernel
   bool has_host_ops = true;   ///< operators of the framework, or Python
   bool is_compiled = false;   ///< it runs compiled functions or captured graphs
   bool is_outline = false;    ///< see OutlineOf()

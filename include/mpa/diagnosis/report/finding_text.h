@@ -37,12 +37,13 @@ class Speaker {
 };
 
 /// What findings stand under, in the order of the lists.
-enum class FindingSection : std::uint8_t { kFaults, kOpportunities, kLatency, kSettings, kCapture };
-inline constexpr FindingSection kSections[] = {
-    FindingSection::kFaults, FindingSection::kOpportunities, FindingSection::kLatency,
-    FindingSection::kSettings, FindingSection::kCapture};
+enum class FindingSection : std::uint8_t { kStep, kLatency, kSettings, kCapture };
+inline constexpr FindingSection kSections[] = {FindingSection::kStep, FindingSection::kLatency,
+                                               FindingSection::kSettings, FindingSection::kCapture};
 FindingSection SectionOf(const FoundCause& finding);
-/// "Works as written, could be faster"
+/// True for a deviation from what is normal that costs time of the step.
+bool IsFault(const FoundCause& finding);
+/// "What the step loses"
 const Wording& HeadingOf(FindingSection section);
 /// True for findings that tell something of the step, not of settings and captures.
 bool IsOfStep(const FoundCause& finding);
@@ -64,6 +65,8 @@ std::string TitleOf(const FoundCause& finding, Language language);
 std::string AdviceOf(const FoundCause& finding, Language language);
 /// "saves 12.3 ms (4 %)", with what it saves alone where that differs.
 std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language);
+/// "shapes of kernels", "shapes of kernels on rank 3": what was not recorded.
+std::string NeedsText(const NotJudged& row, Language language);
 /// "1 %": the share of the step that a finding saves at least.
 std::string LeastShareText(const Thresholds& thresholds);
 /// "CRITICAL".
