@@ -14,7 +14,6 @@
 #include "mpa/base/error.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/base/time.h"
-#include "mpa/collectives/check_collectives.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_collectives.h"
@@ -99,7 +98,7 @@ struct LastToOp {
 class LastRanks {
  public:
   LastRanks(const Ranks& ranks, std::size_t target, const AbsentRanks& absent) : target_(target) {
-    for (const auto& rank : ranks) collectives_.emplace_back(rank.part.collectives);
+    for (const auto& rank : ranks) collectives_.emplace_back(rank.part.load.collectives);
     lateness_ = FindLateness(collectives_, absent);
   }
 
@@ -277,7 +276,7 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
   if (found.empty()) {
     report.notes.push_back(
         fmt::format("{} recorded no communication operators; {}", RankText(ranks[target].rank),
-                    ranks[target].part.collectives.on_gpu ? "no kernel of NCCL ran"
+                    ranks[target].part.load.collectives.on_gpu ? "no kernel of NCCL ran"
                                                           : "collect with profiler_level=Level1"));
   }
   const auto alone = std::ranges::count_if(
@@ -294,7 +293,11 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
   for (const SlowRun& item : found) ops.push_back({&item, last.Find(item)});
   const std::int64_t rank = ranks[target].rank;
   if (wanted.sheets) AddSheets(found, ops, rank, report);
-  if (wanted.screen != Detail::kNone && !found.empty()) AddLines(last.Of(), rank, ops, report);
+  if (wanted.screen == Detail::kNone || found.empty()) return;
+  std::vector<LoadedRank> loaded;
+  for (const auto& of : ranks) loaded.push_back({of.rank, of.part.load});
+  AddVerdictLines(JudgeLoads(loaded, report.absent), report.lines);
+  AddLines(last.Of(), rank, ops, report);
 }
 
 Verdict JudgeBottleneck(const RankFacts& facts) {
@@ -305,7 +308,7 @@ Verdict JudgeBottleneck(const RankFacts& facts) {
 }
 
 void CheckEvents(const bottleneck::RankEvents& part) {
-  CheckCollectives(part.collectives);
+  CheckLoad(part.load);
   for (const bottleneck::LaunchedTask& task : part.tasks) {
     if (!IsTime(task.start) || !IsDuration(task.end - task.start))
       Fail(ErrorKind::kCorrupt, "a task has impossible times");
@@ -322,7 +325,7 @@ Recipe CommunicationBottleneck() {
        .summary = "which rank the longest communication operators waited for, and why",
        .needs = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
                 Tables::kScheduleKernels | Tables::kHostOps | Tables::kLaunches |
-                Tables::kHostCalls | kLatenessTables,
+                Tables::kHostCalls | kLoadTables,
        .parameters =
            {{kRankId,
              "N",
@@ -347,6 +350,7 @@ Recipe CommunicationBottleneck() {
              "1000000]",
              Value::kPositive}},
        .can_run = JudgeBottleneck,
+       .next = kDiagnosisNext,
        .cuts_steps = true});
 }
 
