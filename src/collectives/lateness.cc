@@ -288,8 +288,7 @@ void AddLatenessLines(const Lateness& lateness, std::size_t most, ScreenLines& l
     lines.push_back(fmt::format("late ranks in {}:", collectives));
     const std::size_t shown = std::min(most, told.size());
     for (std::size_t i = 0; i < shown; ++i) AddLateRanks(lateness, *told[i], lines);
-    if (shown < told.size())
-      lines.push_back(fmt::format("  ... and {} more", told.size() - shown));
+    if (shown < told.size()) lines.push_back(fmt::format("  ... and {} more", told.size() - shown));
   } else if (lateness.known > 0 && lateness.ranks.empty()) {
     lines.push_back(fmt::format("no rank came late to {}", collectives));
   }

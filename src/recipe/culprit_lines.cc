@@ -28,12 +28,14 @@ class CulpritWords {
       case LatePart::kUnknown:
         return Uncaptured();
       case LatePart::kStage:
-        return fmt::format("the pipeline stage of {} has more work: it computes {} ms a step, the "
-                           "mean of the stages is {}; costs about {}",
-                           Who(true), Ms(culprit_.own), Ms(culprit_.usual), CostOfStep());
+        return fmt::format(
+            "the pipeline stage of {} has more work: it computes {} ms a step, the "
+            "mean of the stages is {}; costs about {}",
+            Who(true), Ms(culprit_.own), Ms(culprit_.usual), CostOfStep());
       case LatePart::kFree:
-        return fmt::format("{}: the device is free {} ms a step, {} {}; {}", HoldsUp(),
-                           Ms(culprit_.own), Others(), Ms(culprit_.usual), Wait());
+        return fmt::format("{}: {} free {} ms a step, {} {}; {}", HoldsUp(),
+                           many_ ? "their devices are" : "its device is", Ms(culprit_.own),
+                           many_ ? "those of the others" : "theirs", Ms(culprit_.usual), Wait());
       case LatePart::kLink:
         return "slow link: " + SlowLinkText(*culprit_.link);
       case LatePart::kComputing:
@@ -102,24 +104,14 @@ void AddVerdictLines(const JobVerdict& verdict, ScreenLines& lines) {
 }
 
 void AddLateLines(const JobVerdict& verdict, std::size_t most, ScreenLines& lines) {
-  const auto is_culprit = [&](const LateRanks& late) {
-    return std::ranges::any_of(verdict.culprits, [&](const Culprit& culprit) {
-      if ((culprit.part == LatePart::kUnknown) == late.captured || culprit.link) return false;
-      return late.captured ? std::ranges::all_of(late.ranks,
-                                                 [&](std::int64_t rank) {
-                                                   return std::ranges::find(culprit.ranks, rank) !=
-                                                          culprit.ranks.end();
-                                                 })
-                           : culprit.ranks == late.ranks;
-    });
-  };
   // Without a culprit the ranks that come late in turn are told, if it costs something.
   const auto costs = [&](const LateRanks& late) {
     return verdict.culprits.empty() &&
            late.as_last >= verdict.LeastCost() * static_cast<TimeNs>(verdict.steps);
   };
   AddLatenessLines(verdict.lateness, most, lines, [&](const LateRanks& late) {
-    return is_culprit(late) || costs(late);
+    return (verdict.HoldUp(late.ranks, late.captured) && late.sum >= verdict.LeastCost()) ||
+           costs(late);
   });
 }
 

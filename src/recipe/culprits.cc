@@ -147,8 +147,8 @@ class LoadJudge {
     least_ = verdict_.LeastCost();
     std::vector<RankLinks> links;
     for (const LoadedRank& rank : ranks)
-      links.push_back({rank.rank, rank.load.links, rank.load.collectives.groups,
-                       rank.load.steps.size()});
+      links.push_back(
+          {rank.rank, rank.load.links, rank.load.collectives.groups, rank.load.steps.size()});
     verdict_.links = FindSlowLinks(links);
   }
 
@@ -302,6 +302,16 @@ class LoadJudge {
 };
 
 }  // namespace
+
+bool JobVerdict::HoldUp(const std::vector<std::int64_t>& ranks, bool captured) const {
+  return std::ranges::any_of(culprits, [&](const Culprit& culprit) {
+    if ((culprit.part == LatePart::kUnknown) == captured || culprit.link) return false;
+    if (!captured) return culprit.ranks == ranks;
+    return std::ranges::all_of(ranks, [&](std::int64_t rank) {
+      return std::ranges::find(culprit.ranks, rank) != culprit.ranks.end();
+    });
+  });
+}
 
 RankLoad LoadOfRank(const RankTrace& trace, const RankAccount& account,
                     const std::optional<std::int32_t>& step) {

@@ -31,6 +31,7 @@ double SpeedOf(std::int64_t bytes, TimeNs time) {
 struct MovedOver {
   std::int64_t bytes = 0;
   TimeNs time = 0;
+  std::string_view kind = {};  // of the link; empty: not recorded
 };
 
 class LinkSums {
@@ -48,6 +49,7 @@ class LinkSums {
       MovedOver& use = uses[{operations[i], tasks.transport[i]}][tasks.peer[i]];
       use.bytes += tasks.bytes[i];
       use.time += times[i];
+      use.kind = trace_.strings.View(tasks.link_type[i]);
     }
     for (auto& [of, links] : uses) {
       std::erase_if(links, [](const auto& link) {
@@ -68,13 +70,14 @@ class LinkSums {
     const auto group = static_cast<std::size_t>(ops.group[operation]);
     const TimeNs start = ops.start[operation];
     const TimeNs exposed = LengthWithin(exposed_, {start, start + ops.dur[operation]});
-    const auto longest = std::ranges::max_element(
-        links, {}, [](const auto& link) { return link.second.time; });
+    const auto longest =
+        std::ranges::max_element(links, {}, [](const auto& link) { return link.second.time; });
     for (auto link = links.begin(); link != links.end(); ++link) {
       const auto& [peer, use] = *link;
       LinkSum& sum = sums_[{group, transport, peer}];
       sum.group = BareGroupName(trace_.strings.View(trace_.comm_groups.name[group]));
       sum.transport = trace_.strings.View(transport);
+      sum.kind = use.kind;
       sum.peer = peer;
       sum.bytes += use.bytes;
       sum.time += use.time;
@@ -118,6 +121,7 @@ LinkSpeedsOfJob FindSlowLinks(const std::vector<RankLinks>& ranks) {
       const Ends ends{sum.transport, std::min(rank.rank, peer), std::max(rank.rank, peer)};
       links[ends].bytes += sum.bytes;
       links[ends].time += sum.time;
+      if (!sum.kind.empty()) links[ends].kind = sum.kind;
       sums[ends].emplace_back(&sum, std::max<std::size_t>(1, rank.steps));
     }
   }
@@ -130,7 +134,8 @@ LinkSpeedsOfJob FindSlowLinks(const std::vector<RankLinks>& ranks) {
     const auto& [transport, low, high] = ends;
     std::vector<double> values = speeds[transport];
     const double usual = ValueOfRank(values, NearestRankAbove(values.size(), 75));
-    SlowLink slow{low, high, transport, SpeedOf(use.bytes, use.time), usual};
+    SlowLink slow{low, high, std::string(use.kind.empty() ? transport : use.kind),
+                  SpeedOf(use.bytes, use.time), usual};
     if (slow.speed >= kSlowBelow * usual) continue;
     for (const auto& [sum, steps] : sums[ends]) {
       const auto usual_time =
@@ -147,8 +152,8 @@ LinkSpeedsOfJob FindSlowLinks(const std::vector<RankLinks>& ranks) {
 
 std::string SlowLinkText(const SlowLink& link) {
   return fmt::format("rank {} to {} ({}) {:.1f} GB/s, the others {:.1f}; costs {:.3f} ms a step",
-                     RankName(link.low), RankName(link.high), Printable(link.transport),
-                     link.speed, link.usual, InMs(link.cost));
+                     RankName(link.low), RankName(link.high), Printable(link.kind), link.speed,
+                     link.usual, InMs(link.cost));
 }
 
 }  // namespace mpa

@@ -26,9 +26,9 @@ struct StepLoad {
   std::int32_t step = -1;  ///< -1: the capture has no steps
   TimeNs length = 0;
   TimeNs computing = 0;
-  TimeNs communication = 0;  ///< while nothing is computed
-  TimeNs free = 0;           ///< also while nothing but copies ran
-  TimeNs waiting = -1;       ///< of the communication, for other ranks; -1: not known
+  TimeNs communication = 0;     ///< while nothing is computed
+  TimeNs free = 0;              ///< also while nothing but copies ran
+  TimeNs waiting = -1;          ///< of the communication, for other ranks; -1: not known
   std::vector<TimeNs> kinds{};  ///< of the computing, by TimeCategory; empty: not known
 };
 
@@ -80,9 +80,11 @@ struct JobVerdict {
   TimeNs waiting = -1;            ///< of the rank that waits most; -1: not known
   std::size_t steps = 0;          ///< that count
   bool judged = false;            ///< false: nothing tells who is late
+  /// True if all of these ranks are among the same culprits.
+  bool HoldUp(const std::vector<std::int64_t>& ranks, bool captured) const;
   /// Less is noise: 1 % of the step, and 50 us.
   TimeNs LeastCost() const { return std::max<TimeNs>(50'000, step / 100); }
-  Lateness lateness;              ///< of the steps that count
+  Lateness lateness;  ///< of the steps that count
   LinkSpeedsOfJob links;
 };
 

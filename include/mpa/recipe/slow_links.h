@@ -18,6 +18,7 @@ namespace mpa {
 /// are large enough to show the bandwidth. Times in ns.
 struct LinkSum {
   std::string group, transport;
+  std::string kind;        ///< "HCCS"; empty: not recorded
   std::int32_t peer = -1;  ///< within the group
   std::int64_t bytes = 0;
   TimeNs time = 0;
@@ -34,9 +35,9 @@ std::vector<LinkSum> LinkSumsOf(const RankTrace& trace, const Intervals& exposed
 
 struct SlowLink {
   std::int64_t low = -1, high = -1;  ///< ranks of the job
-  std::string transport;
-  double speed = 0, usual = 0;  ///< GB/s, `usual` of the others
-  TimeNs cost = 0;              ///< a step, about
+  std::string kind;                  ///< "HCCS", or how it transports: "SDMA"
+  double speed = 0, usual = 0;       ///< GB/s, `usual` of the others
+  TimeNs cost = 0;                   ///< a step, about
 };
 
 /// What a rank knows of its links; all outlive the call.

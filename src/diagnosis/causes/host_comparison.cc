@@ -222,8 +222,7 @@ bool CameLast(const Job& job, const Excess& excess) {
   const TimeNs least = std::max(Whole(job.thresholds[kUncapturedNs]),
                                 ShareOf(job.step_time, job.thresholds[kUncapturedShare]));
   const auto steps = static_cast<TimeNs>(job.CountedSteps());
-  return late->as_last >= least * steps &&
-         late->as_last >= ShareOf(excess.time, kHeldUp) * steps &&
+  return late->as_last >= least * steps && late->as_last >= ShareOf(excess.time, kHeldUp) * steps &&
          excess.time >= ShareOf(late->most, job.thresholds[kLateBehindShare]);
 }
 

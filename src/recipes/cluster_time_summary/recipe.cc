@@ -213,9 +213,9 @@ void AddComparisonLines(const std::vector<StepPair>& pairs, ScreenLines& lines) 
   const std::vector<StepRow> base = Matched(pairs, &StepPair::base);
   if (comparison.empty()) return;
   const ScreenList list(
-      2, {ScreenText("median of the ranks, ms a step", 30), ScreenNumber("baseline", 10, 3),
+      2, {ScreenText("ms a step, median of ranks", 26), ScreenNumber("baseline", 10, 3),
           ScreenNumber("now", 10, 3), ScreenChange("change", 10, 3),
-          ScreenChange("most (rank)", 12, 3), ScreenText("")});
+          ScreenChange("most (rank)", 11, 3), ScreenText("")});
   lines.push_back(list.Heading());
   for (std::size_t metric = 0; metric < kMetrics; ++metric) {
     std::vector<RankValue> now = MeansOfRanks(comparison, metric);

@@ -163,20 +163,23 @@ Recipe AllCommunication() {
 Recipe CommunicationTimes() {
   RecipeInfo info = Info("communication_time", "", "like all, without links");
   info.text_form_of_text = true;
-  return MakeRecipe<MapCommunication<false>, ReduceSubjects<true, true, true, false>>(std::move(info));
+  return MakeRecipe<MapCommunication<false>, ReduceSubjects<true, true, true, false>>(
+      std::move(info));
 }
 
 Recipe CommunicationMatrix() {
   RecipeInfo info = Info("communication_matrix", "", "like all, without times and bandwidths");
   info.text_form_of_text = true;
-  return MakeRecipe<MapCommunication<false>, ReduceSubjects<true, true, false, true>>(std::move(info));
+  return MakeRecipe<MapCommunication<false>, ReduceSubjects<true, true, false, true>>(
+      std::move(info));
 }
 
 Recipe CommunicationGroupMap() {
   RecipeInfo info = Info("communication_group_map", "CommunicationGroupMap",
                          "which ranks form which communication group");
   info.can_run = JudgeGroupMap;
-  return MakeRecipe<MapCommunication<false>, ReduceSubjects<false, true, false, false>>(std::move(info));
+  return MakeRecipe<MapCommunication<false>, ReduceSubjects<false, true, false, false>>(
+      std::move(info));
 }
 
 Recipe CommunicationTimeSum() {

@@ -219,6 +219,25 @@ std::vector<ColumnOf<LateInOps>> LateInOpsColumns() {
                                     "Of the operators those to which their host made them late.")};
 }
 
+// Without late ranks that cost next to nothing over all of the operators, but for those that hold
+// up the job: they may come one shortly after the other. What two ranks exchange has no time by
+// which one of them is late.
+std::vector<ExplainedOp> WithoutTrifles(std::vector<ExplainedOp> ops, const JobVerdict& verdict) {
+  constexpr TimeNs kShare = 20;  // 1 / kShare of the operators
+  for (const LateInOps& late : LateRanksOf(ops)) {
+    const TimeNs behind = late.last.behind.value_or(late.duration);
+    if (behind >= std::max(verdict.LeastCost(), late.duration / kShare) ||
+        verdict.HoldUp(late.last.ranks, late.last.captured))
+      continue;
+    for (ExplainedOp& op : ops) {
+      if (op.last.is_late && op.last.captured == late.last.captured &&
+          op.last.ranks == late.last.ranks)
+        op.last = {};
+    }
+  }
+  return ops;
+}
+
 void AddLines(const Lateness& lateness, std::int64_t target, const std::vector<ExplainedOp>& ops,
               Report& report) {
   const std::vector<LateInOps> order = LateRanksOf(ops);
@@ -274,10 +293,10 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
       NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop));
   const std::vector<SlowRun> found = FindCauses(ranks, target, most, LimitsOf(arguments));
   if (found.empty()) {
-    report.notes.push_back(
-        fmt::format("{} recorded no communication operators; {}", RankText(ranks[target].rank),
-                    ranks[target].part.load.collectives.on_gpu ? "no kernel of NCCL ran"
-                                                          : "collect with profiler_level=Level1"));
+    report.notes.push_back(fmt::format(
+        "{} recorded no communication operators; {}", RankText(ranks[target].rank),
+        ranks[target].part.load.collectives.on_gpu ? "no kernel of NCCL ran"
+                                                   : "collect with profiler_level=Level1"));
   }
   const auto alone = std::ranges::count_if(
       found, [](const SlowRun& item) { return item.bound == Bound::kUnknown && !item.slow; });
@@ -296,8 +315,9 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
   if (wanted.screen == Detail::kNone || found.empty()) return;
   std::vector<LoadedRank> loaded;
   for (const auto& of : ranks) loaded.push_back({of.rank, of.part.load});
-  AddVerdictLines(JudgeLoads(loaded, report.absent), report.lines);
-  AddLines(last.Of(), rank, ops, report);
+  const JobVerdict verdict = JudgeLoads(loaded, report.absent);
+  AddVerdictLines(verdict, report.lines);
+  AddLines(last.Of(), rank, WithoutTrifles(std::move(ops), verdict), report);
 }
 
 Verdict JudgeBottleneck(const RankFacts& facts) {

@@ -119,10 +119,12 @@ void AddSlowLinkLines(const LinkSpeedsOfJob& speeds, ScreenLines& lines) {
     lines.emplace_back(fmt::format("no slow link among {} between ranks", speeds.links));
 }
 
-void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*>& top,
+// `told`: what single links move is known, and answers for all kinds of collectives.
+void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*>& top, bool told,
                   Report& report) {
   const std::string kinds = Counted(classes.count, "kind") + " of collectives (type, bytes, ranks)";
   if (top.empty()) {
+    if (told) return;
     report.lines.push_back(classes.count == 0
                                ? "no collectives can be compared: their sizes are not recorded"
                                : fmt::format("no slow link in {}", kinds));
@@ -185,8 +187,9 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Output
                             NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop)));
   if (wanted.sheets) AddLinkSheets(ranks, classes, top, report);
   if (wanted.screen == Detail::kNone) return;
-  AddSlowLinkLines(JudgeLoads(LoadedRanks(ranks), report.absent).links, report.lines);
-  AddLinkLines(classes, top, report);
+  const LinkSpeedsOfJob links = JudgeLoads(LoadedRanks(ranks), report.absent).links;
+  AddSlowLinkLines(links, report.lines);
+  AddLinkLines(classes, top, links.links > 0, report);
   AddWaitLines(lateness, report);
 }
 

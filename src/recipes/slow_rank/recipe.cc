@@ -138,8 +138,8 @@ void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, OutputSelection 
   JobCollectives collectives;
   for (const auto& rank : ranks) collectives.emplace_back(rank.part.collectives);
   const Lateness lateness = FindLateness(collectives, report.absent);
-  const CollectiveInstances known =
-      KnownInstances("slow_rank", lateness.instances, ranks.front().part.collectives.on_gpu, report);
+  const CollectiveInstances known = KnownInstances("slow_rank", lateness.instances,
+                                                   ranks.front().part.collectives.on_gpu, report);
   if (wanted.sheets) AddLateSheets(FindStragglers(ranks, known), lateness, report);
   if (wanted.screen == Detail::kNone) return;
   constexpr std::size_t kShownRanks = 8;
