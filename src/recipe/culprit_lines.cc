@@ -36,6 +36,10 @@ class CulpritWords {
         return fmt::format("{}: {} free {} ms a step, {} {}; {}", HoldsUp(),
                            many_ ? "their devices are" : "its device is", Ms(culprit_.own),
                            many_ ? "those of the others" : "theirs", Ms(culprit_.usual), Wait());
+      case LatePart::kCopies:
+        return fmt::format("{}: {} copies alone take {} ms a step, {} {}; {}", HoldsUp(),
+                           many_ ? "their" : "its", Ms(culprit_.own),
+                           many_ ? "those of the others" : "theirs", Ms(culprit_.usual), Wait());
       case LatePart::kLink:
         return "slow link: " + SlowLinkText(*culprit_.link);
       case LatePart::kComputing:

@@ -25,11 +25,13 @@ constexpr double kStageOfMean = 1.05;
 struct MeanLoad {
   std::int64_t rank = -1;
   std::size_t stage = 0;
-  TimeNs length = 0, computing = 0, communication = 0, free = 0, waiting = -1;
+  TimeNs length = 0, computing = 0, communication = 0, copies = 0, free = 0, waiting = -1;
   std::array<TimeNs, kTimeCategories> kinds{};
   const RankLoad* load = nullptr;
 
-  TimeNs Of(LatePart part) const { return part == LatePart::kFree ? free : computing; }
+  TimeNs Of(LatePart part) const {
+    return part == LatePart::kFree ? free : part == LatePart::kCopies ? copies : computing;
+  }
 };
 
 TimeNs LowerQuartile(std::vector<TimeNs> values) {
@@ -68,6 +70,7 @@ MeanLoad MeanOf(const LoadedRank& of, const std::optional<std::int32_t>& warm_up
     mean.length += step.length;
     mean.computing += step.computing;
     mean.communication += step.communication;
+    mean.copies += step.copies;
     mean.free += step.free;
     knows_waits = knows_waits && step.waiting >= 0;
     waiting += step.waiting;
@@ -75,7 +78,8 @@ MeanLoad MeanOf(const LoadedRank& of, const std::optional<std::int32_t>& warm_up
       mean.kinds[i] += step.kinds[i];
   }
   if (count == 0) return mean;
-  for (TimeNs* time : {&mean.length, &mean.computing, &mean.communication, &mean.free})
+  for (TimeNs* time :
+       {&mean.length, &mean.computing, &mean.communication, &mean.copies, &mean.free})
     *time /= count;
   for (TimeNs& time : mean.kinds) time /= count;
   mean.waiting = knows_waits ? waiting / count : -1;
@@ -173,7 +177,7 @@ class LoadJudge {
     for (const MeanLoad* rank : ranks) {
       Culprit late{.ranks = {rank->rank}};
       TimeNs excess = 0, most = 0;
-      for (const LatePart part : {LatePart::kComputing, LatePart::kFree}) {
+      for (const LatePart part : {LatePart::kComputing, LatePart::kCopies, LatePart::kFree}) {
         const auto of_part = [part](const MeanLoad& of) { return of.Of(part); };
         const TimeNs usual = LowerQuartile(ValuesOf(ranks, of_part));
         const TimeNs over = std::max<TimeNs>(0, rank->Of(part) - usual);
@@ -185,11 +189,20 @@ class LoadJudge {
         late.usual = usual;
       }
       late.cost = std::min(excess, longest - rank->communication);
-      if (most == 0 || late.cost < least_) continue;
+      if (most == 0 || late.cost < least_ || !MayBeWaitedFor(rank->rank)) continue;
       if (late.part == LatePart::kComputing) late.kind = LargestKind(*rank, ranks);
       found[late.part].push_back(std::move(late));
     }
     for (auto& [part, late] : found) AddAlike(std::move(late));
+  }
+
+  // Where ranks are missing, others may have come later still: then nobody waited for this one.
+  bool MayBeWaitedFor(std::int64_t rank) const {
+    const Lateness& lateness = verdict_.lateness;
+    return !lateness.IsPartial() || std::ranges::any_of(lateness.ranks, [&](const LateRanks& late) {
+      return late.captured && late.as_last >= least_ &&
+             std::ranges::find(late.ranks, rank) != late.ranks.end();
+    });
   }
 
   static std::string LargestKind(const MeanLoad& rank, const std::vector<const MeanLoad*>& peers) {
@@ -344,7 +357,8 @@ StepLoad LoadOfStep(const StepAccount& account) {
   load.length = account.window.end - account.window.begin;
   load.computing = categories.SumOf(IsCompute);
   load.communication = categories.SumOf(IsCommunication);
-  load.free = load.length - load.computing - load.communication;
+  load.copies = categories.SumOf(IsDeviceCopy);
+  load.free = categories.SumOf(IsFree);
   if (categories[TimeCategory::kUnsplit] == 0)
     load.waiting = categories[TimeCategory::kWaitPeer] + categories[TimeCategory::kBubble];
   for (std::size_t i = 0; IsCompute(static_cast<TimeCategory>(i)); ++i)
@@ -356,7 +370,8 @@ void CheckLoad(const RankLoad& load) {
   CheckCollectives(load.collectives);
   const auto holds = [](const StepLoad& step) {
     bool all = step.waiting == -1 || IsDuration(step.waiting);
-    for (const TimeNs time : {step.length, step.computing, step.communication, step.free})
+    for (const TimeNs time :
+         {step.length, step.computing, step.communication, step.copies, step.free})
       all = all && IsDuration(time);
     return all && std::ranges::all_of(step.kinds, IsDuration);
   };

@@ -20,14 +20,15 @@
 /// Who holds up a job, by the accounts of its ranks: what the screens of recipes say first.
 namespace mpa {
 
-/// A step of a rank as ranks are compared; in ns. `computing`, `communication` and `free` add up to
-/// `length`.
+/// A step of a rank as ranks are compared; in ns. `computing`, `communication`, `copies` and `free`
+/// add up to `length`.
 struct StepLoad {
   std::int32_t step = -1;  ///< -1: the capture has no steps
   TimeNs length = 0;
   TimeNs computing = 0;
-  TimeNs communication = 0;     ///< while nothing is computed
-  TimeNs free = 0;              ///< also while nothing but copies ran
+  TimeNs communication = 0;  ///< while nothing is computed
+  TimeNs copies = 0;         ///< while nothing else ran
+  TimeNs free = 0;
   TimeNs waiting = -1;          ///< of the communication, for other ranks; -1: not known
   std::vector<TimeNs> kinds{};  ///< of the computing, by TimeCategory; empty: not known
 };
@@ -56,6 +57,7 @@ void CheckLoad(const RankLoad& load);
 /// The part of a step that makes a rank late.
 enum class LatePart : std::uint8_t {
   kComputing,
+  kCopies,
   kFree,
   kStage,    ///< a stage of a pipeline has more kernels than others
   kUnknown,  ///< the rank was not captured

@@ -272,7 +272,8 @@ std::vector<RankLoad> LoadsOf(const Ranks& ranks) {
                             .length = time(kStepTime),
                             .computing = time(kComputation),
                             .communication = time(kExposedCommunication),
-                            .free = time(kFree) + time(kExposedMemory),
+                            .copies = time(kExposedMemory),
+                            .free = time(kFree),
                             .waiting = step.times[kWait].value_or(-1)});
     }
   }
