@@ -14,6 +14,7 @@
 #include "export_options.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/text.h"
 #include "printing.h"
 #include "recipe_runs.h"
 #include "shards.h"
@@ -35,12 +36,13 @@ struct RecipeCommandOptions {
 };
 
 int RunRecipeCommand(RecipeCommandOptions options, const Agent& agent) {
-  const std::vector<RecipeRun> runs = RunsOf(options.recipe, options.arguments);
+  std::vector<RecipeRun> runs = RunsOf(options.recipe, options.arguments);
   CheckForms(options.exports, agent, runs.size());
   const std::string directory = options.captures.Path(
       fmt::format("msprof-analyze -m {} DIR", runs.front().recipe->name), options.ranks.open);
   // With MPI a machine that lacks it costs its share alone.
   if (!options.shards.mpi) CheckCaptures("-d", directory);
+  for (RecipeRun& run : runs) run.arguments["captures"] = ShellWord(directory);
   const fs::path source = PlaceBeside(directory);
   const bool is_given = !options.output.empty();
   Delivery delivery{

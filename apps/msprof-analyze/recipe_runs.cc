@@ -232,7 +232,11 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, OutputSelection wa
                     const EarlyDocuments& early, const ExportOptions* shown, NewNotes& notes) {
   const Recipe& recipe = *run.recipe;
   const fs::path page = PagePath(recipe, run.arguments);
-  const ClusterOutcome outcome = ReduceRanks(recipe, run.arguments, wanted, std::move(mapped));
+  ClusterOutcome outcome = ReduceRanks(recipe, run.arguments, wanted, std::move(mapped));
+  if (!recipe.next.empty() && !outcome.report.lines.empty()) {
+    outcome.report.lines.emplace_back(fmt::format("Next: msprof-analyze {} -d {}", recipe.next,
+                                                  TextArgument(run.arguments, "captures", "DIR")));
+  }
   ClearProgressLine();
   std::vector<std::string> fresh = notes.Of(outcome.report.notes);
   LogNotes(fresh);

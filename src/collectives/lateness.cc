@@ -275,17 +275,22 @@ void AddClockLines(const Lateness& lateness, ScreenLines& lines) {
   lines.push_back(fmt::format("  {}", kDoubtMeans));
 }
 
-void AddLatenessLines(const Lateness& lateness, std::size_t most, ScreenLines& lines) {
+void AddLatenessLines(const Lateness& lateness, std::size_t most, ScreenLines& lines,
+                      const std::function<bool(const LateRanks&)>& tells) {
   if (const std::string coverage = CoverageText(lateness); !coverage.empty())
     lines.push_back(coverage);
-  if (!lateness.ranks.empty()) {
-    lines.push_back(fmt::format("late ranks in {}:", Counted(lateness.known, "collective")));
-    const std::size_t shown = std::min(most, lateness.ranks.size());
-    for (std::size_t i = 0; i < shown; ++i) AddLateRanks(lateness, lateness.ranks[i], lines);
-    if (shown < lateness.ranks.size())
-      lines.push_back(fmt::format("  ... and {} more", lateness.ranks.size() - shown));
-  } else if (lateness.known > 0) {
-    lines.push_back(fmt::format("no rank came late to {}", Counted(lateness.known, "collective")));
+  std::vector<const LateRanks*> told;
+  for (const LateRanks& late : lateness.ranks) {
+    if (!tells || tells(late)) told.push_back(&late);
+  }
+  const std::string collectives = Counted(lateness.known, "collective");
+  if (!told.empty()) {
+    lines.push_back(fmt::format("late ranks in {}:", collectives));
+    const std::size_t shown = std::min(most, told.size());
+    for (std::size_t i = 0; i < shown; ++i) AddLateRanks(lateness, *told[i], lines);
+    if (shown < told.size()) lines.push_back(fmt::format("  ... and {} more", told.size() - shown));
+  } else if (lateness.known > 0 && lateness.ranks.empty()) {
+    lines.push_back(fmt::format("no rank came late to {}", collectives));
   }
   if (lateness.unknown > 0) {
     lines.push_back(fmt::format("{}: which rank came last cannot be known",

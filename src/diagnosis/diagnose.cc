@@ -372,6 +372,8 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   diagnosis.step = waterfall.step;
   diagnosis.floor = waterfall.step;
   const TimeNs least = LeastGain(thresholds, waterfall.step);
+  const Lateness& lateness = compared.operations.lateness;
+  const std::size_t others = lateness.of_job - std::min(lateness.of_job, lateness.captured);
   std::vector<const WhatIf*> of_findings;
   for (const Gain& gain : waterfall.gains) {
     // What is fixed first saves as much as it does alone. Others may save much alone and nothing
@@ -381,6 +383,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
     if (doubt > 0 && gain.gain < doubt) continue;
     FoundCause& found = diagnosis.findings.emplace_back(std::move(causes[gain.cause].finding));
     if (doubt > 0) found.confidence = LessSure(found.confidence);
+    if (causes[gain.cause].late && others > 0) found.Measure(kIfOthersCame, others);
     found.gain = gain.gain;
     found.alone = gain.alone;
     found.gain_max = gain.most;

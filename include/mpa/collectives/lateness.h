@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -95,6 +96,8 @@ inline constexpr std::size_t kShownLateRanks = 3;
 
 /// Adds what the screens of all commands say of late ranks: the coverage, at most `most` late ranks
 /// with how late they came where, and what cannot be known. Without collectives the coverage alone.
-void AddLatenessLines(const Lateness& lateness, std::size_t most, ScreenLines& lines);
+/// `tells`: of some late ranks only; null: of all.
+void AddLatenessLines(const Lateness& lateness, std::size_t most, ScreenLines& lines,
+                      const std::function<bool(const LateRanks&)>& tells = nullptr);
 
 }  // namespace mpa

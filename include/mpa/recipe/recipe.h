@@ -65,6 +65,9 @@ struct RankPart {
   std::shared_ptr<const void> part;
 };
 
+/// RecipeInfo::next of recipes that name who holds up a job.
+inline constexpr std::string_view kDiagnosisNext = "advisor all";
+
 /// What a recipe is called and what it needs.
 struct RecipeInfo {
   std::string_view name{};     ///< on the command line: "module_statistic"
@@ -74,6 +77,8 @@ struct RecipeInfo {
   std::vector<RecipeParameter> parameters{};
   /// What the recipe can do with a capture, for `check`.
   Verdict (*can_run)(const RankFacts& facts) = nullptr;
+  /// The command that says more of what this one found: "advisor all". Empty: none.
+  std::string_view next{};
   /// A recipe that finds something in the same captures, where this one needs more than a capture;
   /// `check` tries that one instead. Empty: it tries this one.
   std::string_view tried_as{};

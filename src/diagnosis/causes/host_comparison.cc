@@ -197,8 +197,46 @@ std::vector<std::size_t> LateSteps(const Job& job, const Excess& excess) {
   return steps;
 }
 
-bool IsSure(const Job& job, const Excess& excess) {
+bool IsOdd(const Job& job, const Excess& excess) {
   return excess.compared->size() > kPairOfRanks || IsHabit(job, excess);
+}
+
+namespace {
+
+// The lateness of the rank where it was the last one of all, captured or not; null: it never was.
+const LateRanks* AsLast(const Job& job, const Excess& excess) {
+  const std::vector<std::int64_t> alone = {job.ranks[excess.rank].rank};
+  const auto& late = job.operations.lateness.ranks;
+  const auto found = std::ranges::find_if(late, [&](const LateRanks& of) {
+    return of.captured && of.ranks == alone && of.times_last > 0;
+  });
+  return found == late.end() ? nullptr : &*found;
+}
+
+// Operations that run beside others are late by what those before them were late: the sum of the
+// lateness may be a multiple of the excess, but not a small part of it.
+bool CameLast(const Job& job, const Excess& excess) {
+  constexpr double kHeldUp = 0.5;
+  const LateRanks* late = AsLast(job, excess);
+  if (late == nullptr) return false;
+  const TimeNs least = std::max(Whole(job.thresholds[kUncapturedNs]),
+                                ShareOf(job.step_time, job.thresholds[kUncapturedShare]));
+  const auto steps = static_cast<TimeNs>(job.CountedSteps());
+  return late->as_last >= least * steps && late->as_last >= ShareOf(excess.time, kHeldUp) * steps &&
+         excess.time >= ShareOf(late->most, job.thresholds[kLateBehindShare]);
+}
+
+}  // namespace
+
+bool IsSure(const Job& job, const Excess& excess) {
+  return IsOdd(job, excess) || CameLast(job, excess);
+}
+
+Certainty CertaintyOfLast(const Job& job, const Excess& excess) {
+  const LateRanks* late = AsLast(job, excess);
+  const bool explains =
+      late != nullptr && excess.time >= ShareOf(late->most, job.thresholds[kLateMainShare]);
+  return explains ? Certainty::kMedium : Certainty::kLow;
 }
 
 }  // namespace mpa

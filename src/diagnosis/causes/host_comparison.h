@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/replay/replay.h"
 
@@ -35,7 +36,12 @@ bool Matters(const Job& job, const Excess& excess);
 /// The positions of the steps in which the rank is late.
 std::vector<std::size_t> LateSteps(const Job& job, const Excess& excess);
 /// True if the rank is the odd one: among several, or slower than the other one in most steps.
+bool IsOdd(const Job& job, const Excess& excess);
+/// True if the rank is the odd one, or the one of two that came last to collectives, by a time that
+/// its excess explains.
 bool IsSure(const Job& job, const Excess& excess);
+/// Of the latter: medium where the excess is as large as the lateness at its worst.
+Certainty CertaintyOfLast(const Job& job, const Excess& excess);
 
 /// What may make the host of a rank late, with the name of the category that stands for it.
 struct HostFamily {

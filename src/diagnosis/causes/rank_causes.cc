@@ -268,6 +268,11 @@ class RankCauses : Finder {
       cause.finding.steps = job_.IdsOf(steps);
       cause.finding.category = NameOf(category);
       AddMetrics(late[first], cause);
+      const bool may_be_either =
+          std::ranges::none_of(late.begin() + static_cast<std::ptrdiff_t>(first),
+                               late.begin() + static_cast<std::ptrdiff_t>(last) + 1,
+                               [&](const Excess& one) { return IsOdd(job_, one); });
+      if (may_be_either) cause.finding.confidence = CertaintyOfLast(job_, late[first]);
       cause.late = LateWork{late[first].rank, *late[first].compared, {}, false};
       describe(late[first], cause);
       cause.what_if.expect = std::move(removal);
@@ -283,7 +288,8 @@ class RankCauses : Finder {
 
 bool CanCompare(const Job& job, std::size_t ranks) {
   return IsAtLeast(ranks, job.thresholds[kLatePeers]) &&
-         (ranks > kPairOfRanks || IsAtLeast(job.CountedSteps(), job.thresholds[kLatePairSteps]));
+         (ranks > kPairOfRanks || IsAtLeast(job.CountedSteps(), job.thresholds[kLatePairSteps]) ||
+          job.operations.lateness.known > 0);
 }
 
 namespace {

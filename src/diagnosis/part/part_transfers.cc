@@ -9,6 +9,7 @@
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/quantiles.h"
+#include "mpa/measure/transfer_times.h"
 #include "mpa/model/collective_tasks.h"
 #include "part_facts.h"
 
@@ -46,10 +47,10 @@ class TransferFinder {
         number_(number),
         names_(names),
         part_(part),
-        times_(trace.comm_tasks.dur) {}
+        times_(OwnTransferTimes(trace, operations_)) {}
 
   void Find() {
-    ServePorts();
+    SumPorts();
     const Intervals cube = CubeWork(trace_, part_.graph);
     std::map<std::tuple<std::uint32_t, std::int32_t, StringId>, PeerTransfer> sums;
     for (std::size_t i = 0; i < tasks_.Size(); ++i) {
@@ -85,36 +86,17 @@ class TransferFinder {
   // Of a task that has to do with another rank, which is empty for all others.
   std::optional<std::uint32_t> OperationWithPeer(std::size_t task) const {
     const auto operation = number_.find(static_cast<std::int32_t>(operations_[task]));
-    if (operation == number_.end() || tasks_.peer[task] < 0 ||
-        tasks_.peer[task] == tasks_.own_rank[task])
-      return std::nullopt;
+    if (operation == number_.end() || !HasPeer(trace_, task)) return std::nullopt;
     return operation->second;
   }
 
-  // A port serves one transfer after the other: what a task is recorded for while others end is
-  // their time, else the last in a queue would look like a slow link.
-  void ServePorts() {
-    std::map<std::uint32_t, std::vector<std::size_t>> of_operation;
+  void SumPorts() {
     for (std::size_t i = 0; i < tasks_.Size(); ++i) {
       const std::optional<std::uint32_t> operation = OperationWithPeer(i);
-      if (operation && View(tasks_.transport[i]) == kPortTransport && MovesData(trace_, i))
-        of_operation[*operation].push_back(i);
-    }
-    for (auto& [number, tasks] : of_operation) {
-      std::ranges::stable_sort(tasks, {}, [&](std::size_t a) { return EndOf(a); });
-      OperationPart& part = part_.operations[number];
-      std::vector<Interval> busy;  // the port, up to the task
-      for (const std::size_t i : tasks) {
-        Interval span{tasks_.start[i], EndOf(i)};
-        while (!busy.empty() && busy.back().end > span.begin) {
-          times_[i] -= busy.back().end - std::max(busy.back().begin, tasks_.start[i]);
-          span.begin = std::min(span.begin, busy.back().begin);
-          busy.pop_back();
-        }
-        busy.push_back(span);
-        part.port_bytes += tasks_.bytes[i];
-        part.port_time += times_[i];
-      }
+      if (!operation || View(tasks_.transport[i]) != kPortTransport || !MovesData(trace_, i))
+        continue;
+      part_.operations[*operation].port_bytes += tasks_.bytes[i];
+      part_.operations[*operation].port_time += times_[i];
     }
   }
 
@@ -140,7 +122,7 @@ class TransferFinder {
   const std::unordered_map<std::int32_t, std::uint32_t>& number_;
   PartNames& names_;
   RankDiagnosis& part_;
-  std::vector<TimeNs> times_;  // by task: what it takes itself
+  const std::vector<TimeNs> times_;  // by task: what it takes itself
   std::map<std::pair<StringId, int>, std::vector<std::size_t>>
       by_class_;  // rows by transport and power of two
 };

@@ -10,6 +10,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 #include "screen_lines.h"
@@ -94,6 +95,11 @@ class Screen : Speaker {
     }
     const std::string facts = FactsText(finding, language_, ScreenColumns() - 4);
     if (!facts.empty()) block.push_back("    " + facts);
+    for (const Metric& metric : finding.metrics) {
+      if (metric.info != &kIfOthersCame) continue;
+      for (std::string& line : Wrapped("    " + MetricText(metric, language_), 6))
+        block.push_back(std::move(line));
+    }
     for (std::string& line : Wrapped(fmt::format("    -> {}", AdviceOf(finding, language_)), 7)) {
       block.push_back(std::move(line));
     }

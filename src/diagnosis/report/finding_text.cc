@@ -221,6 +221,7 @@ std::string FactsText(const FoundCause& finding, Language language, std::size_t 
   std::string facts = PlaceOf(finding, language, columns);
   const auto is_time = [](const Metric& metric) { return metric.info == &kTimePerStep; };
   std::vector<Metric> metrics = finding.metrics;
+  std::erase_if(metrics, [](const Metric& metric) { return metric.info == &kIfOthersCame; });
   std::stable_partition(metrics.begin(), metrics.end(), is_time);
   if ((metrics.empty() || !is_time(metrics.front())) && !finding.evidence.empty() &&
       finding.evidence.front().time > 0) {

@@ -68,7 +68,7 @@ class WaitPicture {
   struct Wait {
     std::size_t rank = 0, lane = 0;
     TimeNs begin = 0, end = 0;
-    std::optional<std::size_t> last_rank;  // empty: it was not captured
+    std::optional<std::size_t> last_rank;  // empty: it was not analysed
     TimeNs came = 0;
     std::string text;
   };
@@ -83,11 +83,13 @@ class WaitPicture {
   LastComer LastOf(const JointOperation& joint) const {
     const auto last = std::ranges::max_element(joint.members, {},
                                                [&](const auto& member) { return Start(member); });
-    if (joint.last <= Start(*last)) return {last->rank, Start(*last), NameOfRank(last->rank)};
-    const bool named = !joint.late.empty() && !joint.late.front().ranks.empty();
+    // Without late members nobody but these is known to have come.
+    if (joint.late.empty() || joint.last <= Start(*last))
+      return {last->rank, Start(*last), NameOfRank(last->rank)};
+    const bool named = !joint.late.front().ranks.empty();
     return {std::nullopt, joint.last,
             named ? RanksText(joint.late.front().ranks, Language::kEnglish)
-                  : "a rank that was not captured"};
+                  : "a rank that was not analysed"};
   }
 
   TimeNs OnJob(std::size_t rank, TimeNs time) const {

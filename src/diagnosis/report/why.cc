@@ -84,7 +84,12 @@ class Why : Speaker {
   void AddMetrics() {
     for (const Metric& metric : finding_.metrics) {
       const std::string text = FactText(finding_, metric, language_);
-      if (!text.empty()) Add({"  measured   {}", "  实测       {}"}, text);
+      if (text.empty()) continue;
+      if (metric.info == &kIfOthersCame) {
+        Add({"  assumed    {}", "  假设       {}"}, text);
+      } else {
+        Add({"  measured   {}", "  实测       {}"}, text);
+      }
     }
   }
 

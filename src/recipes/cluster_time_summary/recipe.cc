@@ -2,6 +2,7 @@
 // Where the time of each step of every rank went, and how that differs from another run.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -11,11 +12,12 @@
 #include <string>
 #include <utility>
 
+#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/base/time.h"
-#include "mpa/collectives/check_collectives.h"
-#include "mpa/collectives/lateness.h"
 #include "mpa/io/sqlite.h"
+#include "mpa/recipe/culprits.h"
 #include "mpa/report/member_columns.h"
 #include "mpa/report/rank_cell.h"
 #include "mpa/report/screen_list.h"
@@ -194,24 +196,37 @@ Sheet ComparisonSheet(const std::vector<StepPair>& pairs, Report& report) {
                       pairs, report);
 }
 
+// Of the ranks that both have; a median hides what one rank does.
+RankValue LargestChange(const std::vector<RankValue>& now, const std::vector<RankValue>& before) {
+  RankValue most;
+  for (const RankValue& to : now) {
+    const auto from = std::ranges::find(before, to.rank, &RankValue::rank);
+    if (from == before.end()) continue;
+    const double change = to.value - from->value;
+    if (most.rank < 0 || std::abs(change) > std::abs(most.value)) most = {to.rank, change};
+  }
+  return most;
+}
+
 void AddComparisonLines(const std::vector<StepPair>& pairs, ScreenLines& lines) {
   const std::vector<StepRow> comparison = Matched(pairs, &StepPair::comparison);
   const std::vector<StepRow> base = Matched(pairs, &StepPair::base);
   if (comparison.empty()) return;
   const ScreenList list(
-      2, {ScreenText("median of the ranks, ms in a step", 34), ScreenNumber("baseline", 10, 3),
-          ScreenNumber("now", 10, 3), ScreenChange("change", 10, 3)});
+      2, {ScreenText("ms a step, median of ranks", 26), ScreenNumber("baseline", 10, 3),
+          ScreenNumber("now", 10, 3), ScreenChange("change", 10, 3),
+          ScreenChange("most (rank)", 11, 3), ScreenText("")});
   lines.push_back(list.Heading());
   for (std::size_t metric = 0; metric < kMetrics; ++metric) {
     std::vector<RankValue> now = MeansOfRanks(comparison, metric);
     std::vector<RankValue> before = MeansOfRanks(base, metric);
     if (now.empty() || before.empty()) continue;
+    const RankValue most = LargestChange(now, before);
     const double to = SpreadOf(std::move(now)).median, from = SpreadOf(std::move(before)).median;
-    lines.push_back(list.Line(kMetricsOfStep[metric].words, from, to, to - from));
+    lines.push_back(list.Line(kMetricsOfStep[metric].words, from, to, to - from, most.value,
+                              fmt::format("({})", RankName(most.rank))));
   }
 }
-
-std::string Ms(double value) { return fmt::format("{:.3f} ms", value); }
 
 Sheet SummarySheet(const std::vector<StepRow>& rows, Report& report) {
   return SheetOfSteps(ItemSheet(kSummaryTable, SummaryColumns(std::make_index_sequence<kMetrics>()),
@@ -235,18 +250,42 @@ void AddLines(const Ranks& ranks, const std::vector<StepRow>& all, Report& repor
   if (all.empty()) return;
   ScreenLines left_out;
   const std::vector<StepRow> rows = WithoutWarmUp(ranks, all, "", left_out);
-  OutlierLines outliers;
   const ScreenList list = SpreadList({ScreenText("ms in a step", 26)}, ScreenNumber("", 12, 3));
   report.lines.push_back(list.Heading());
   for (const std::size_t metric : kLines) {
     const std::vector<RankValue> values = MeansOfRanks(rows, metric);
     if (values.empty()) continue;
     const std::string_view words = kMetricsOfStep[metric].words;
-    outliers.Add(words, values, Ms);
     report.lines.push_back(list.LineOf(SpreadCells({CellOf(words)}, values)));
   }
   report.lines.insert(report.lines.end(), left_out.begin(), left_out.end());
-  outliers.AppendTo(report.lines);
+}
+
+// The loads of the ranks, and what is known of those of an earlier run.
+std::vector<RankLoad> LoadsOf(const Ranks& ranks) {
+  std::vector<RankLoad> loads;
+  for (const auto& rank : ranks) {
+    RankLoad& load = loads.emplace_back(rank.part.load);
+    for (const EarlierStep& step : rank.part.earlier) {
+      const auto time = [&](MetricPlace metric) { return step.times[metric].value_or(0); };
+      load.steps.push_back({.step = step.step,
+                            .length = time(kStepTime),
+                            .computing = time(kComputation),
+                            .communication = time(kExposedCommunication),
+                            .copies = time(kExposedMemory),
+                            .free = time(kFree),
+                            .waiting = step.times[kWait].value_or(-1)});
+    }
+  }
+  return loads;
+}
+
+JobVerdict VerdictOf(const Ranks& ranks, const std::vector<StepRow>& rows,
+                     const AbsentRanks& absent) {
+  const std::vector<RankLoad> loads = LoadsOf(ranks);
+  std::vector<LoadedRank> loaded;
+  for (std::size_t i = 0; i < ranks.size(); ++i) loaded.push_back({ranks[i].rank, loads[i]});
+  return JudgeLoads(loaded, absent, WarmUpOf(ranks, rows));
 }
 
 void ReduceTimeSummary(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
@@ -254,10 +293,32 @@ void ReduceTimeSummary(const Ranks& ranks, const RecipeArguments&, OutputSelecti
   const std::vector<StepRow> rows = RowsOf(ranks, report.notes);
   if (wanted.sheets) report.sheets.push_back(SummarySheet(rows, report));
   if (wanted.screen == Detail::kNone) return;
+  const JobVerdict verdict = VerdictOf(ranks, rows, report.absent);
+  AddVerdictLines(verdict, report.lines);
   AddLines(ranks, rows, report);
-  JobCollectives collectives;
-  for (const auto& rank : ranks) collectives.emplace_back(rank.part.collectives);
-  AddLatenessLines(FindLateness(collectives, report.absent), kShownLateRanks, report.lines);
+  AddLateLines(verdict, kShownLateRanks, report.lines);
+}
+
+// Who holds up the job now and did not before, or by less; and who did before.
+void AddChangeLines(const JobVerdict& now, const JobVerdict& before, ScreenLines& lines) {
+  const auto grew = [](const JobVerdict& in, const JobVerdict& other, const Culprit& culprit) {
+    const auto same = std::ranges::find_if(other.culprits, [&](const Culprit& of) {
+      return of.ranks == culprit.ranks && of.part == culprit.part;
+    });
+    const TimeNs then = same == other.culprits.end() ? 0 : same->cost;
+    return culprit.cost - then >= in.LeastCost();
+  };
+  const auto add = [&](std::string_view when, const JobVerdict& in, const JobVerdict& other) {
+    for (const Culprit& culprit : in.culprits) {
+      if (!grew(in, other, culprit)) continue;
+      for (std::string& line : Wrapped(fmt::format("{}: {}", when, CulpritText(in, culprit)), 2))
+        lines.emplace_back(std::move(line));
+    }
+  };
+  add("now", now, before);
+  add("before", before, now);
+  if (lines.empty() && now.judged)
+    lines.emplace_back("no rank holds up the others more or less than before");
 }
 
 void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
@@ -274,6 +335,8 @@ void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, OutputSele
   const std::vector<StepRow> counted = WithoutWarmUp(comparison, rows, " of this run", left_out);
   const std::vector<StepRow> base_counted =
       WithoutWarmUp(base, base_rows, " of the baseline", left_out);
+  AddChangeLines(VerdictOf(comparison, rows, report.absent), VerdictOf(base, base_rows, {}),
+                 report.lines);
   AddComparisonLines(PairSteps(counted, base_counted, ignored), report.lines);
   report.lines.insert(report.lines.end(), left_out.begin(), left_out.end());
 }
@@ -287,7 +350,7 @@ Verdict JudgeTimes(const RankFacts& facts) {
 }
 
 void CheckTimesOfRank(const TimesOfRank& part) {
-  CheckCollectives(part.collectives);
+  CheckLoad(part.load);
   for (const StepSums& step : part.steps) {
     bool holds = step.waiting == -1 || IsDuration(step.waiting);
     for (const TimeNs time :
@@ -305,6 +368,7 @@ RecipeInfo TimesInfo() {
                Tables::kCommTasks | Tables::kLaunches | Tables::kSteps | Tables::kHostCalls |
                Tables::kHostOps | kLatenessTables;
   info.can_run = JudgeTimes;
+  info.next = kDiagnosisNext;
   info.cuts_steps = true;  // where the time of a step begins depends on the one before
   return info;
 }

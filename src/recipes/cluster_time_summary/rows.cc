@@ -187,10 +187,10 @@ void AddCompiling(const RankTrace& trace, std::vector<StepSums>& steps) {
 TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
   const auto chosen = ChosenStep(trace.steps, arguments);
   TimesOfRank part;
-  part.collectives = CollectivesOfRank(trace, chosen);
   part.is_base = arguments.contains(kIsBaseline);
   const RankTrace no_host;  // what the host did is not asked for
   const RankAccount account = AccountRank(trace, HostTimeline(no_host), {});
+  part.load = LoadOfRank(trace, account, chosen);
   const Intervals communication = Covered(trace.communications);
   const bool level_tells = trace.device == DeviceKind::kNpu && trace.source != "torch.profiler" &&
                            !IsOneOf(trace.profiler_level, {"Level1", "Level2"});

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "mpa/collectives/instances.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/model/serving_batch.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/culprits.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/recipe/recipe.h"
@@ -46,7 +46,7 @@ struct TimesOfRank {
   bool is_base = false;              ///< of the run that is compared with
   std::vector<EarlierStep> earlier;  ///< without any of the others
   std::vector<StepSums> steps;
-  RankCollectives collectives;
+  RankLoad load;
 };
 
 using Ranks = std::vector<OfRank<TimesOfRank>>;

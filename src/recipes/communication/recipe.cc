@@ -8,6 +8,7 @@
 
 #include "mpa/measure/collectives.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/culprits.h"
 #include "mpa/recipe/job_collectives.h"
 #include "mpa/recipe/make_recipe.h"
 #include "sums.h"
@@ -19,7 +20,7 @@ using communication::Group;
 using communication::Part;
 using communication::Ranks;
 
-Part MapCommunication(const RankTrace& trace, const RecipeArguments&) {
+Part MapSums(const RankTrace& trace) {
   Part part{.steps = trace.communication_summary,
             .step_times = {},
             .job = trace.job,
@@ -42,10 +43,23 @@ Part MapCommunication(const RankTrace& trace, const RecipeArguments&) {
   return part;
 }
 
+template <bool kLoad>
+Part MapCommunication(const RankTrace& trace, const RecipeArguments&) {
+  Part part = MapSums(trace);
+  if (kLoad) part.load = LoadOfRank(trace);
+  return part;
+}
+
 // What a recipe shows.
 struct Subjects {
   bool steps = false, groups = true, times = false, matrix = false;
 };
+
+std::vector<LoadedRank> LoadsOf(const Ranks& ranks) {
+  std::vector<LoadedRank> loaded;
+  for (const auto& rank : ranks) loaded.push_back({rank.rank, rank.part.load});
+  return loaded;
+}
 
 void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted, Report& report) {
   const std::vector<Group> groups = communication::FindGroups(ranks);
@@ -100,6 +114,7 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted
     }
   }
   if (wanted.screen == Detail::kNone) return;
+  AddVerdictLines(JudgeLoads(LoadsOf(ranks), report.absent), report.lines);
   communication::AddStepLines(steps, report);
   communication::AddGroupLines(groups, ranks.size(), report);
   communication::AddOperatorLines(ops, report);
@@ -139,36 +154,42 @@ RecipeInfo Info(std::string_view name, std::string_view folder, std::string_view
 Recipe AllCommunication() {
   RecipeInfo info = Info("all", "", "steps, groups, times, bandwidths and links of all ranks");
   info.text_form_of_text = true;
-  return MakeRecipe<MapCommunication, ReduceSubjects<true, true, true, true>>(std::move(info));
+  info.needs = info.needs | kLoadTables;
+  info.next = kDiagnosisNext;
+  return MakeRecipe<MapCommunication<true>, ReduceSubjects<true, true, true, true>,
+                    [](const Part& part) { CheckLoad(part.load); }>(std::move(info));
 }
 
 Recipe CommunicationTimes() {
   RecipeInfo info = Info("communication_time", "", "like all, without links");
   info.text_form_of_text = true;
-  return MakeRecipe<MapCommunication, ReduceSubjects<true, true, true, false>>(std::move(info));
+  return MakeRecipe<MapCommunication<false>, ReduceSubjects<true, true, true, false>>(
+      std::move(info));
 }
 
 Recipe CommunicationMatrix() {
   RecipeInfo info = Info("communication_matrix", "", "like all, without times and bandwidths");
   info.text_form_of_text = true;
-  return MakeRecipe<MapCommunication, ReduceSubjects<true, true, false, true>>(std::move(info));
+  return MakeRecipe<MapCommunication<false>, ReduceSubjects<true, true, false, true>>(
+      std::move(info));
 }
 
 Recipe CommunicationGroupMap() {
   RecipeInfo info = Info("communication_group_map", "CommunicationGroupMap",
                          "which ranks form which communication group");
   info.can_run = JudgeGroupMap;
-  return MakeRecipe<MapCommunication, ReduceSubjects<false, true, false, false>>(std::move(info));
+  return MakeRecipe<MapCommunication<false>, ReduceSubjects<false, true, false, false>>(
+      std::move(info));
 }
 
 Recipe CommunicationTimeSum() {
-  return MakeRecipe<MapCommunication, ReduceSubjects<false, true, true, false>>(
+  return MakeRecipe<MapCommunication<false>, ReduceSubjects<false, true, true, false>>(
       Info("communication_time_sum", "CommunicationTimeSum",
            "times and bandwidths of communication, by operator and by group"));
 }
 
 Recipe CommunicationMatrixSum() {
-  return MakeRecipe<MapCommunication, ReduceSubjects<false, false, false, true>>(
+  return MakeRecipe<MapCommunication<false>, ReduceSubjects<false, false, false, true>>(
       Info("communication_matrix_sum", "CommMatrixSum", "what moved between which ranks"));
 }
 

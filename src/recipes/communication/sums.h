@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpa/model/rank_trace.h"
+#include "mpa/recipe/culprits.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/part_bytes.h"
 
@@ -28,6 +29,7 @@ struct Part {
   std::vector<std::string> groups;
   bool of_torch = false;
   bool of_one_step = false;  ///< the rest of the run was left out
+  RankLoad load{};           ///< of `all` alone
 };
 
 }  // namespace communication

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "mpa/base/time.h"
-#include "mpa/collectives/instances.h"
 #include "mpa/model/rank_trace.h"
+#include "mpa/recipe/culprits.h"
 #include "mpa/recipe/make_recipe.h"
 
 namespace mpa::bottleneck {
@@ -52,7 +52,7 @@ struct LaunchedTask {
 
 struct RankEvents {
   RankRuns runs;  ///< with those between two ranks
-  RankCollectives collectives;
+  RankLoad load;
   std::vector<bool> is_looked_at;   ///< of each run: it is in the step that was chosen
   std::vector<LaunchedTask> tasks;  ///< in order of start
   PackedEvents device, framework, runtime;

@@ -185,8 +185,8 @@ RankEvents MapEvents(const RankTrace& trace, const RecipeArguments& arguments) {
   RankRuns runs = CommunicationRuns(trace);
   const std::optional<std::int32_t> step = ChosenStep(trace.steps, arguments);
   std::vector<bool> in_step = AreInStep(runs, trace, step);
-  return {std::move(runs),     CollectivesOfRank(trace, step), std::move(in_step),  TasksOf(trace),
-          DeviceEvents(trace), FrameworkEvents(trace),         RuntimeEvents(trace)};
+  return {std::move(runs),     LoadOfRank(trace, step), std::move(in_step),  TasksOf(trace),
+          DeviceEvents(trace), FrameworkEvents(trace),  RuntimeEvents(trace)};
 }
 
 }  // namespace mpa::bottleneck

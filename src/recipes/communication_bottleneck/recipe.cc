@@ -14,7 +14,6 @@
 #include "mpa/base/error.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/base/time.h"
-#include "mpa/collectives/check_collectives.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/job_collectives.h"
@@ -99,7 +98,7 @@ struct LastToOp {
 class LastRanks {
  public:
   LastRanks(const Ranks& ranks, std::size_t target, const AbsentRanks& absent) : target_(target) {
-    for (const auto& rank : ranks) collectives_.emplace_back(rank.part.collectives);
+    for (const auto& rank : ranks) collectives_.emplace_back(rank.part.load.collectives);
     lateness_ = FindLateness(collectives_, absent);
   }
 
@@ -220,6 +219,25 @@ std::vector<ColumnOf<LateInOps>> LateInOpsColumns() {
                                     "Of the operators those to which their host made them late.")};
 }
 
+// Without late ranks that cost next to nothing over all of the operators, but for those that hold
+// up the job: they may come one shortly after the other. What two ranks exchange has no time by
+// which one of them is late.
+std::vector<ExplainedOp> WithoutTrifles(std::vector<ExplainedOp> ops, const JobVerdict& verdict) {
+  constexpr TimeNs kShare = 20;  // 1 / kShare of the operators
+  for (const LateInOps& late : LateRanksOf(ops)) {
+    const TimeNs behind = late.last.behind.value_or(late.duration);
+    if (behind >= std::max(verdict.LeastCost(), late.duration / kShare) ||
+        verdict.HoldUp(late.last.ranks, late.last.captured))
+      continue;
+    for (ExplainedOp& op : ops) {
+      if (op.last.is_late && op.last.captured == late.last.captured &&
+          op.last.ranks == late.last.ranks)
+        op.last = {};
+    }
+  }
+  return ops;
+}
+
 void AddLines(const Lateness& lateness, std::int64_t target, const std::vector<ExplainedOp>& ops,
               Report& report) {
   const std::vector<LateInOps> order = LateRanksOf(ops);
@@ -275,10 +293,10 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
       NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop));
   const std::vector<SlowRun> found = FindCauses(ranks, target, most, LimitsOf(arguments));
   if (found.empty()) {
-    report.notes.push_back(
-        fmt::format("{} recorded no communication operators; {}", RankText(ranks[target].rank),
-                    ranks[target].part.collectives.on_gpu ? "no kernel of NCCL ran"
-                                                          : "collect with profiler_level=Level1"));
+    report.notes.push_back(fmt::format(
+        "{} recorded no communication operators; {}", RankText(ranks[target].rank),
+        ranks[target].part.load.collectives.on_gpu ? "no kernel of NCCL ran"
+                                                   : "collect with profiler_level=Level1"));
   }
   const auto alone = std::ranges::count_if(
       found, [](const SlowRun& item) { return item.bound == Bound::kUnknown && !item.slow; });
@@ -294,7 +312,12 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
   for (const SlowRun& item : found) ops.push_back({&item, last.Find(item)});
   const std::int64_t rank = ranks[target].rank;
   if (wanted.sheets) AddSheets(found, ops, rank, report);
-  if (wanted.screen != Detail::kNone && !found.empty()) AddLines(last.Of(), rank, ops, report);
+  if (wanted.screen == Detail::kNone || found.empty()) return;
+  std::vector<LoadedRank> loaded;
+  for (const auto& of : ranks) loaded.push_back({of.rank, of.part.load});
+  const JobVerdict verdict = JudgeLoads(loaded, report.absent);
+  AddVerdictLines(verdict, report.lines);
+  AddLines(last.Of(), rank, WithoutTrifles(std::move(ops), verdict), report);
 }
 
 Verdict JudgeBottleneck(const RankFacts& facts) {
@@ -305,7 +328,7 @@ Verdict JudgeBottleneck(const RankFacts& facts) {
 }
 
 void CheckEvents(const bottleneck::RankEvents& part) {
-  CheckCollectives(part.collectives);
+  CheckLoad(part.load);
   for (const bottleneck::LaunchedTask& task : part.tasks) {
     if (!IsTime(task.start) || !IsDuration(task.end - task.start))
       Fail(ErrorKind::kCorrupt, "a task has impossible times");
@@ -322,7 +345,7 @@ Recipe CommunicationBottleneck() {
        .summary = "which rank the longest communication operators waited for, and why",
        .needs = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
                 Tables::kScheduleKernels | Tables::kHostOps | Tables::kLaunches |
-                Tables::kHostCalls | kLatenessTables,
+                Tables::kHostCalls | kLoadTables,
        .parameters =
            {{kRankId,
              "N",
@@ -347,6 +370,7 @@ Recipe CommunicationBottleneck() {
              "1000000]",
              Value::kPositive}},
        .can_run = JudgeBottleneck,
+       .next = kDiagnosisNext,
        .cuts_steps = true});
 }
 

@@ -10,9 +10,9 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
-#include "mpa/collectives/check_collectives.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/culprits.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/member_columns.h"
@@ -25,13 +25,11 @@ namespace {
 using slow_link::LinkClass;
 using slow_link::LinkClasses;
 using slow_link::LinkRow;
-using Ranks = std::vector<OfRank<RankCollectives>>;
+using Ranks = std::vector<OfRank<RankLoad>>;
 
 constexpr std::string_view kTopNum = "top_num";
 
-RankCollectives MapSlowLink(const RankTrace& trace, const RecipeArguments&) {
-  return CollectivesOfRank(trace);
-}
+RankLoad MapSlowLink(const RankTrace& trace, const RecipeArguments&) { return LoadOfRank(trace); }
 
 // A row of a class with what the cells need.
 struct LinkItem {
@@ -105,16 +103,28 @@ void AddLinkSheets(const Ranks& ranks, const LinkClasses& classes,
   for (const LinkClass& same : classes.deviating) {
     for (const LinkRow& row : same.rows) {
       const auto& rank = ranks[row.member.rank];
-      ops.Add({rank.rank, &same, &row, rank.part.runs});
+      ops.Add({rank.rank, &same, &row, rank.part.collectives.runs});
     }
   }
   report.sheets = {std::move(sums.sheet), std::move(ops.sheet)};
 }
 
-void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*>& top,
+// What single links moved, where the ranks at their ends are recorded.
+void AddSlowLinkLines(const LinkSpeedsOfJob& speeds, ScreenLines& lines) {
+  constexpr std::size_t kShown = 3;
+  for (std::size_t i = 0; i < std::min(kShown, speeds.slow.size()); ++i)
+    lines.emplace_back(SlowLinkText(speeds.slow[i]));
+  AddMoreLine(speeds.slow.size(), kShown, "slow link", lines);
+  if (speeds.slow.empty() && speeds.links > 0)
+    lines.emplace_back(fmt::format("no slow link among {} between ranks", speeds.links));
+}
+
+// `told`: what single links move is known, and answers for all kinds of collectives.
+void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*>& top, bool told,
                   Report& report) {
   const std::string kinds = Counted(classes.count, "kind") + " of collectives (type, bytes, ranks)";
   if (top.empty()) {
+    if (told) return;
     report.lines.push_back(classes.count == 0
                                ? "no collectives can be compared: their sizes are not recorded"
                                : fmt::format("no slow link in {}", kinds));
@@ -157,10 +167,10 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Output
   std::vector<const RankRuns*> parts;
   JobCollectives known;
   for (const auto& rank : ranks) {
-    parts.push_back(&rank.part.runs);
-    known.emplace_back(rank.part);
+    parts.push_back(&rank.part.collectives.runs);
+    known.emplace_back(rank.part.collectives);
   }
-  const bool on_gpu = ranks.front().part.on_gpu;
+  const bool on_gpu = ranks.front().part.collectives.on_gpu;
   const Lateness lateness = FindLateness(known, report.absent);
   const CollectiveInstances instances =
       KnownInstances("slow_link", lateness.instances, on_gpu, report);
@@ -177,21 +187,24 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Output
                             NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop)));
   if (wanted.sheets) AddLinkSheets(ranks, classes, top, report);
   if (wanted.screen == Detail::kNone) return;
-  AddLinkLines(classes, top, report);
+  const LinkSpeedsOfJob links = JudgeLoads(LoadedRanks(ranks), report.absent).links;
+  AddSlowLinkLines(links, report.lines);
+  AddLinkLines(classes, top, links.links > 0, report);
   AddWaitLines(lateness, report);
 }
 
 }  // namespace
 
 Recipe SlowLink() {
-  return MakeRecipe<MapSlowLink, ReduceSlowLink, CheckCollectives>(
+  return MakeRecipe<MapSlowLink, ReduceSlowLink, CheckLoad>(
       {.name = "slow_link",
        .folder = "SlowLink",
        .summary = "collectives whose transfer takes longer than that of similar ones",
-       .needs = kLatenessTables,
+       .needs = kLoadTables,
        .parameters = {{kTopNum, "N", "Kinds of collectives to list [default: 15]",
                        RecipeParameter::Value::kCount}},
        .can_run = JudgeCollectives,
+       .next = kDiagnosisNext,
        .empty_is_answer = true});
 }
 

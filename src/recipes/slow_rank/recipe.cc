@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "mpa/collectives/check_collectives.h"
 #include "mpa/collectives/lateness.h"
+#include "mpa/recipe/culprits.h"
 #include "mpa/recipe/duration_sample.h"
 #include "mpa/recipe/job_collectives.h"
 #include "mpa/recipe/make_recipe.h"
@@ -18,11 +18,9 @@ namespace mpa::recipes {
 namespace {
 
 using slow_rank::StragglersOf;
-using Ranks = std::vector<OfRank<RankCollectives>>;
+using Ranks = std::vector<OfRank<RankLoad>>;
 
-RankCollectives MapSlowRank(const RankTrace& trace, const RecipeArguments&) {
-  return CollectivesOfRank(trace);
-}
+RankLoad MapSlowRank(const RankTrace& trace, const RecipeArguments&) { return LoadOfRank(trace); }
 
 // A collective to which a rank came late.
 struct LateOp {
@@ -48,7 +46,7 @@ Findings FindStragglers(const Ranks& ranks, const CollectiveInstances& collectiv
   for (const CollectiveInstance& op : collectives) {
     if (op.members.size() < 2) continue;
     const auto run_of = [&](std::size_t i) -> const RankRuns::Row& {
-      return ranks[op.members[i].rank].part.runs.rows[op.members[i].row];
+      return ranks[op.members[i].rank].part.collectives.runs.rows[op.members[i].row];
     };
     std::vector<TimeNs> durations;
     for (std::size_t i = 0; i < op.members.size(); ++i) durations.push_back(run_of(i).dur);
@@ -138,24 +136,28 @@ void AddLateSheets(const Findings& findings, const Lateness& lateness, Report& r
 void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
                     Report& report) {
   JobCollectives collectives;
-  for (const auto& rank : ranks) collectives.emplace_back(rank.part);
+  for (const auto& rank : ranks) collectives.emplace_back(rank.part.collectives);
   const Lateness lateness = FindLateness(collectives, report.absent);
-  const CollectiveInstances known =
-      KnownInstances("slow_rank", lateness.instances, ranks.front().part.on_gpu, report);
+  const CollectiveInstances known = KnownInstances("slow_rank", lateness.instances,
+                                                   ranks.front().part.collectives.on_gpu, report);
   if (wanted.sheets) AddLateSheets(FindStragglers(ranks, known), lateness, report);
+  if (wanted.screen == Detail::kNone) return;
   constexpr std::size_t kShownRanks = 8;
-  if (wanted.screen != Detail::kNone) AddLatenessLines(lateness, kShownRanks, report.lines);
+  const JobVerdict verdict = JudgeLoads(LoadedRanks(ranks), report.absent);
+  AddVerdictLines(verdict, report.lines);
+  AddLateLines(verdict, kShownRanks, report.lines);
 }
 
 }  // namespace
 
 Recipe SlowRank() {
-  return MakeRecipe<MapSlowRank, ReduceSlowRank, CheckCollectives>(
+  return MakeRecipe<MapSlowRank, ReduceSlowRank, CheckLoad>(
       {.name = "slow_rank",
        .folder = "SlowRankAnalysis",
        .summary = "ranks for which others waited in collectives",
-       .needs = kLatenessTables,
+       .needs = kLoadTables,
        .can_run = JudgeCommunication,
+       .next = kDiagnosisNext,
        .empty_is_answer = true});
 }
 

@@ -41,7 +41,7 @@ struct Cause {
 };
 
 /// True if so many ranks that do the same show which of them is slow: more than two in a single
-/// step, two only over several steps.
+/// step, two only over several steps, or where collectives tell which of them came last.
 bool CanCompare(const Job& job, std::size_t ranks);
 
 /// What the finders of an area share.

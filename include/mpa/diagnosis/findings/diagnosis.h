@@ -125,7 +125,12 @@ inline constexpr MetricInfo kCallsPerStep{
     kSlowestTenth{"slowest_tenth",
                   "ratio",
                   {"the slowest tenth takes {} times the median", "最慢的一成是中位数的 {} 倍"}},
-    kMeanSize{"mean_size", "bytes", {"mean size {}", "平均大小 {}"}};
+    kMeanSize{"mean_size", "bytes", {"mean size {}", "平均大小 {}"}},
+    /// Replays let ranks that are not analysed come with those that are.
+    kIfOthersCame{"other_ranks",
+                  "count",
+                  {"the gain holds if the {} other ranks came no later than its peers",
+                   "前提：其余 {} 卡到达不晚于同组已分析的卡"}};
 
 /// A measured number behind a finding.
 struct Metric {

@@ -14,6 +14,7 @@
 #include "mpa/diagnosis/part/rank_graph.h"
 #include "mpa/measure/host_alone.h"
 #include "mpa/measure/time_category.h"
+#include "mpa/measure/transfer_times.h"
 #include "mpa/mfu/roofline.h"
 #include "mpa/model/serving_batch.h"
 
@@ -22,8 +23,6 @@ namespace mpa {
 /// RankDiagnosis::source of a GPU trace.
 inline constexpr const char* kGpuSource = "kineto";
 
-/// The transport whose links share the port of their card.
-inline constexpr std::string_view kPortTransport = "RDMA";
 /// The transport between cards of one host.
 inline constexpr std::string_view kCardTransport = "SDMA";
 

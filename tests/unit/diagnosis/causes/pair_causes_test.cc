@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/met_rank.h"
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
 #include "mpa/diagnosis/report/finding_text.h"
@@ -91,6 +92,43 @@ TEST(PairCauses, OneStepDoesNotSayWhichIsTheOddOne) {
       EXPECT_NE(FindingWith(DiagnoseJob(parts), key), nullptr)
           << key << ": a third rank says it, one of " << count;
     }
+  }
+}
+
+// Adds what the pair saw of three collectives of eight ranks: rank 1 comes `late` after all others
+// to the first one, and nobody waits in the others.
+void LetMeet(TimeNs late, std::vector<RankDiagnosis>& parts) {
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    test::MetRank met(static_cast<std::int64_t>(rank));
+    for (int number = 0; number < 3; ++number) {
+      const TimeNs begin = number * 20 * kMs, end = begin + late + kMs;
+      const TimeNs behind = number == 0 ? late : 0;
+      met.Collective(number, begin + (rank == 1 ? behind : 0), end);
+      for (std::int32_t peer = 0; peer < 8; ++peer) {
+        if (peer == static_cast<std::int32_t>(rank)) continue;
+        const TimeNs came = begin + (peer == 1 || rank == 1 ? behind : 0);
+        met.Wait(rank == 1 ? begin + behind : begin, came + kUs, peer);
+      }
+    }
+    parts[rank].collectives = met.Known();
+  }
+}
+
+TEST(PairCauses, InOneStepTheOneThatCameLastIsLate) {
+  for (const TimeCategory category : {TimeCategory::kPython, TimeCategory::kVector}) {
+    const std::string key =
+        category == TimeCategory::kPython ? "rank.late_host/r1" : "rank.late_compute/r1";
+    std::vector<RankDiagnosis> parts = PairWithWork(LastAreLate(1, 1), category);
+    LetMeet(4 * kMs, parts);
+    const Diagnosis diagnosis = DiagnoseJob(parts);
+    const FoundCause* found = FindingWith(diagnosis, key);
+    ASSERT_NE(found, nullptr) << key;
+    EXPECT_EQ(found->gain, 4 * kMs);
+    EXPECT_EQ(found->confidence, Certainty::kMedium);
+    EXPECT_EQ(MetricIn(*found, "other_ranks"), 6) << "what the gain rests on";
+    parts = PairWithWork(LastAreLate(1, 1), category);
+    LetMeet(0, parts);
+    EXPECT_FALSE(NamesARank(DiagnoseJob(parts))) << key << ": nobody waited for it";
   }
 }
 

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who holds up a job, in words.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/text.h"
+#include "mpa/recipe/culprits.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::size_t kShownCulprits = 3;
+
+std::string MsOf(TimeNs time, TimeNs step) {
+  return fmt::format("{:.{}f}", InMs(time), step >= 10'000'000 ? 1 : step >= 1'000'000 ? 2 : 3);
+}
+
+class CulpritWords {
+ public:
+  CulpritWords(const JobVerdict& verdict, const Culprit& culprit)
+      : verdict_(verdict), culprit_(culprit), many_(culprit.ranks.size() > 1) {}
+
+  std::string Text() const {
+    switch (culprit_.part) {
+      case LatePart::kUnknown:
+        return Uncaptured();
+      case LatePart::kStage:
+        return fmt::format(
+            "the pipeline stage of {} has more work: it computes {} ms a step, the "
+            "mean of the stages is {}; costs about {}",
+            Who(true), Ms(culprit_.own), Ms(culprit_.usual), CostOfStep());
+      case LatePart::kFree:
+        return fmt::format("{}: {} free {} ms a step, {} {}; {}", HoldsUp(),
+                           many_ ? "their devices are" : "its device is", Ms(culprit_.own),
+                           many_ ? "those of the others" : "theirs", Ms(culprit_.usual), Wait());
+      case LatePart::kCopies:
+        return fmt::format("{}: {} copies alone take {} ms a step, {} {}; {}", HoldsUp(),
+                           many_ ? "their" : "its", Ms(culprit_.own),
+                           many_ ? "those of the others" : "theirs", Ms(culprit_.usual), Wait());
+      case LatePart::kLink:
+        return "slow link: " + SlowLinkText(*culprit_.link);
+      case LatePart::kComputing:
+        break;
+    }
+    return fmt::format("{}: {} {} ms a step, {} {}{}; {}", HoldsUp(),
+                       many_ ? "they compute" : "it computes", Ms(culprit_.own), Others(),
+                       Ms(culprit_.usual), MorePercent(), Wait());
+  }
+
+ private:
+  std::string Ms(TimeNs time) const { return MsOf(time, verdict_.step); }
+  std::string CostOfStep() const {
+    return fmt::format("{} of {} ms", Ms(culprit_.cost), Ms(verdict_.step));
+  }
+  std::string Who(bool captured) const {
+    return LateRanksText(culprit_.ranks, captured, verdict_.lateness.absent);
+  }
+  std::string HoldsUp() const {
+    return Who(true) + (many_ ? " hold up the others" : " holds up the others");
+  }
+  std::string Others() const { return many_ ? "the others" : "they"; }
+  std::string Wait() const {
+    return fmt::format("{} wait {} for {}", Others(), CostOfStep(), many_ ? "them" : "it");
+  }
+  std::string MorePercent() const {
+    if (culprit_.usual <= 0) return "";
+    const double more = PercentOf(culprit_.own - culprit_.usual, culprit_.usual);
+    return fmt::format(" (+{:.0f} %{}{})", more, culprit_.kind.empty() ? "" : ", mostly ",
+                       culprit_.kind);
+  }
+
+  // Of several ranks that were not captured each has its own share of the waiting.
+  std::string Uncaptured() const {
+    const std::string who = Who(false);
+    const TimeNs waiting = verdict_.waiting;
+    const bool is_nearly_all = waiting > 0 && 3 * culprit_.cost >= 2 * waiting;
+    const TimeNs time = is_nearly_all ? waiting : culprit_.cost;
+    const std::string_view share = 2 * time >= verdict_.step ? "most" : "part";
+    return fmt::format("{} of the step is waiting for {}: {} of {} ms", share, who, Ms(time),
+                       Ms(verdict_.step));
+  }
+
+  const JobVerdict& verdict_;
+  const Culprit& culprit_;
+  const bool many_;
+};
+
+}  // namespace
+
+std::string CulpritText(const JobVerdict& verdict, const Culprit& culprit) {
+  return CulpritWords(verdict, culprit).Text();
+}
+
+void AddVerdictLines(const JobVerdict& verdict, ScreenLines& lines) {
+  if (!verdict.judged || verdict.step <= 0) return;
+  if (verdict.culprits.empty()) {
+    lines.emplace_back("no rank holds up the others by 1 % of the step");
+    return;
+  }
+  const std::size_t shown = std::min(kShownCulprits, verdict.culprits.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    for (std::string& line : Wrapped(CulpritText(verdict, verdict.culprits[i]), 2))
+      lines.emplace_back(std::move(line));
+  }
+}
+
+void AddLateLines(const JobVerdict& verdict, std::size_t most, ScreenLines& lines) {
+  // Without a culprit the ranks that come late in turn are told, if it costs something.
+  const auto costs = [&](const LateRanks& late) {
+    return verdict.culprits.empty() &&
+           late.as_last >= verdict.LeastCost() * static_cast<TimeNs>(verdict.steps);
+  };
+  AddLatenessLines(verdict.lateness, most, lines, [&](const LateRanks& late) {
+    return (verdict.HoldUp(late.ranks, late.captured) && late.sum >= verdict.LeastCost()) ||
+           costs(late);
+  });
+}
+
+}  // namespace mpa
