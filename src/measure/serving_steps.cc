@@ -182,6 +182,9 @@ TimeNs ServingAccount::TimePerToken() const {
     return divided(length, batch.prompt_tokens);
   if (batch.phase == ServingPhase::kDecode && batch.output_tokens > 0 && batch.requests > 0)
     return divided(length * static_cast<double>(batch.requests), batch.output_tokens);
+  // Where nothing tells how many requests there are, each gets one.
+  const bool is_unknown = batch.requests < 0 && batch.output_tokens < 0;
+  if (batch.phase == ServingPhase::kDecode && is_unknown) return Length();
   return -1;
 }
 

@@ -29,12 +29,13 @@ namespace {
 struct RankServing {
   std::vector<ServingAccount> steps;
   std::int64_t first = 0;  // number of the first
+  EarlierTime earlier = {};
 };
 using Ranks = std::vector<OfRank<RankServing>>;
 
 void CheckServing(const RankServing& part) {
   for (const ServingAccount& step : part.steps) {
-    bool holds = IsDuration(step.Length());
+    bool holds = IsDuration(step.Length()) && IsDuration(part.earlier.time);
     for (const TimeNs time : step.times) holds = holds && IsDuration(time);
     if (!holds) Fail(ErrorKind::kCorrupt, "a step has impossible times");
   }
@@ -323,11 +324,15 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
   }
   AddMoreLine(all, shown.size(), "size", report.lines);
   AddPadding(groups, report);
+  std::vector<EarlierTime> earlier;
+  for (const auto& rank : ranks) earlier.push_back(rank.part.earlier);
+  AddEarlierTimeLine(earlier, report.lines);
   AddOutliers(ranks, groups, report);
 }
 
 RankServing MapServingPhases(const RankTrace& trace, const RecipeArguments&) {
-  RankServing part{AccountServing(trace)};
+  const RankAccount account = AccountServingSteps(trace);
+  RankServing part{.steps = AccountServing(trace, account), .earlier = account.earlier};
   // A step that was cut out keeps its number.
   const std::vector<ServingStep> serving = FindServingSteps(trace);
   if (trace.is_one_step && serving.size() == 1 && serving[0].start == trace.steps.start[0])
