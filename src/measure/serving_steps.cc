@@ -82,6 +82,13 @@ ServingPart PartOf(const Piece& piece, const std::vector<bool>& sampling) {
   return IsDeviceCopy(piece.category) ? ServingPart::kCopiesAlone : ServingPart::kHost;
 }
 
+// The last step has lost its end where what it launched last has no work.
+bool LosesItsEnd(const RankTrace& trace, const ServingStep& last) {
+  const TimeNs answered = std::max(last.start, EndOfLaunches(trace));
+  return std::ranges::any_of(trace.unanswered_launches.time,
+                             [&](TimeNs time) { return time > answered; });
+}
+
 void MarkWarmUp(std::vector<ServingAccount>& steps) {
   std::map<PhaseAndSize, std::vector<ServingAccount*>> groups;
   for (ServingAccount& step : steps) {
@@ -177,6 +184,7 @@ TimeNs ServingAccount::TimePerToken() const {
     constexpr double kMost = 4e18;  // see IsTime(); more requests than any server has
     return each < kMost ? static_cast<TimeNs>(each) : TimeNs{-1};
   };
+  if (is_cut) return -1;
   const auto length = static_cast<double>(Length());
   if (batch.phase == ServingPhase::kPrefill && batch.prompt_tokens > 0)
     return divided(length, batch.prompt_tokens);
@@ -225,6 +233,8 @@ std::vector<ServingAccount> AccountServing(const RankTrace& trace, const RankAcc
       step.times[static_cast<std::size_t>(PartOf(piece, sampling))] += piece.end - piece.begin;
     }
   }
+  if (!steps.empty() && steps.size() == serving.size())
+    steps.back().is_cut = LosesItsEnd(trace, serving.back());
   MarkWarmUp(steps);
   return steps;
 }

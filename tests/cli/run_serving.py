@@ -181,6 +181,17 @@ class Serving(Cli):
         (account,) = json.loads(self.run_tool("advisor", "-d", job, "--json", "-o", self.out).out)["accounting"]
         self.assertEqual((account["window_ns"], account["earlier_work_ns"]), (160_000, 8_020_000))
 
+    def test_a_step_without_its_end(self):
+        """The sampler launches a kernel that is not there."""
+        document = trace([(DECODE, 32, 32, 300, 100)])
+        document["traceEvents"] = [event for event in document["traceEvents"]
+                                   if (event["cat"], event["name"]) != ("kernel", "elementwise_kernel")]
+        (row,) = self.phases(document, code=5)["ServingSteps"]
+        self.assertIsNone(row["time_to_next_token_ns"])
+        screen = self.run_tool("-m", "serving_phases", "-d", self.scratch / "job", "-o", self.out).out
+        self.assertIn("  time by token unknown: the last step has lost its end\n", screen)
+        self.assertNotIn("us to the next token", screen)
+
     def test_steps_of_a_burst(self):
         """Ten steps, launched while the device is 8 ms behind: each has its 300 us, but for the ends."""
         rows = self.phases(self.behind(8000, [(DECODE, 32, 32, 300, 100)] * 10))["ServingSteps"]

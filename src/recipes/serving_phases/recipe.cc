@@ -106,7 +106,7 @@ TimeNs TimePerToken(const PhaseGroup& group) {
 double TokensPerSecond(const PhaseGroup& group) {
   double tokens = 0;
   for (const ServingAccount* step : group.steps) {
-    if (step->batch.Tokens() < 0) return -1;
+    if (step->batch.Tokens() < 0 || step->is_cut) return -1;
     tokens += static_cast<double>(step->batch.Tokens());
   }
   return group.sum > 0 && tokens > 0 ? tokens / static_cast<double>(group.sum) * 1e9 : -1;
@@ -320,6 +320,8 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
       report.lines.push_back(fmt::format("  {} {}", AmountText(Quantity::kTime, time),
                                          NameOfTokenTime(group->batch.phase)));
     }
+    if (std::ranges::any_of(group->steps, &ServingAccount::is_cut))
+      report.lines.emplace_back("  time by token unknown: the last step has lost its end");
     report.lines.push_back("  " + PartsText(*group));
   }
   AddMoreLine(all, shown.size(), "size", report.lines);
@@ -347,7 +349,10 @@ void ReduceServingPhases(const Ranks& ranks, const RecipeArguments&, OutputSelec
   if (without > 0) {
     report.notes.push_back(fmt::format(
         "{} of {} ranks have no steps of a server (\"execute_context_..\", \"step[DECODE ..]\", "
-        "\"decode[..]\"); let the server name its steps while it is profiled, see docs/serving.md",
+        "\"decode[..]\", \"prepare input\"), and no kernels tell them; to see phases let the "
+        "server "
+        "name its steps while it is profiled, or record with record_shapes=True, see "
+        "docs/serving.md",
         without, ranks.size()));
   }
   const std::vector<PhaseGroup> groups = GroupSteps(ranks);
