@@ -253,6 +253,15 @@ class ServingChanges {
   std::map<PhaseAndSize, BothSides> phases_;
 };
 
+void AddEarlierTimes(const EarlierTime& base, const EarlierTime& comparison,
+                     std::vector<std::string>& lines) {
+  for (const EarlierTime* side : {&base, &comparison}) {
+    if (side->time <= 0) continue;
+    lines.push_back(fmt::format("of the {}:", side == &base ? "base" : "comparison"));
+    lines.push_back("  " + EarlierTimeText(*side));
+  }
+}
+
 void CompareOverall(const CompareInput& input, Report& report) {
   const KernelMasks& masks = input.options().masks;
   for (const Side side : {Side::kBase, Side::kComparison}) {
@@ -277,6 +286,7 @@ void CompareOverall(const CompareInput& input, Report& report) {
   const ServingChanges serving(input);
   report.story = serving.Empty() ? DescribeChanges(input, base, comparison, report)
                                  : serving.Describe(base.e2e, comparison.e2e, report);
+  if (!options.compat) AddEarlierTimes(base.earlier, comparison.earlier, report.story);
   bool complete = true;
   for (const Side side : {Side::kBase, Side::kComparison}) {
     const OverallMetrics& metrics = side == Side::kBase ? base : comparison;

@@ -66,6 +66,7 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const ComparedRanks& comp
       row.step = step.id;
       row.window = step.end - step.begin;
       row.communicates = !rank.part->operations.empty();
+      if (&step == &rank.part->steps.front()) row.earlier = rank.part->earlier;
       const std::vector<TimeNs> categories =
           found == position.end() ? step.categories : divider.Categories(found->second, step);
       for (std::size_t category = 0; category < categories.size(); ++category) {

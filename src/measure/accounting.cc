@@ -3,7 +3,10 @@
 // nobody did.
 #include "mpa/measure/accounting.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "free_time.h"
@@ -96,6 +99,7 @@ class Accountant {
       : items_(FindDeviceItems(trace)), input_(input), trace_(trace), host_(host) {
     account_.clock = HostClockOf(trace, items_);
     account_.steps = FindStepWindows(trace, account_.clock, input.steps);
+    account_.earlier = EarlierTimeOf(trace, account_.clock, account_.steps, input.steps);
   }
 
   RankAccount Account() && {
@@ -223,6 +227,31 @@ std::vector<StepAccount> FindStepWindows(const RankTrace& trace, const HostClock
     windows.push_back({.id = bounds.Id(step), .window = {bounds.DeviceBegin(step), end}});
   }
   return windows;
+}
+
+std::string EarlierTimeText(const EarlierTime& earlier) {
+  if (earlier.time <= 0) return "";
+  const TimeNs us = (earlier.time + 500) / 1000;
+  return fmt::format("left out: {}.{:03} ms, device busy with earlier work ({})", us / 1000,
+                     us % 1000,
+                     earlier.was_recorded ? "queued before the capture" : "not in the trace");
+}
+
+EarlierTime EarlierTimeOf(const RankTrace& trace, const HostClock& clock,
+                          const std::vector<StepAccount>& windows, const Steps* steps) {
+  EarlierTime earlier{.time = 0, .was_recorded = trace.earlier_work_was_recorded};
+  if (trace.earlier_work_end == 0 || windows.empty()) return earlier;
+  const HostSteps of_host(steps != nullptr ? *steps : trace.steps);
+  const TimeNs opens = windows.front().window.begin;
+  TimeNs begin = std::numeric_limits<TimeNs>::max();
+  if (of_host.Count() > 0) {
+    if (opens == trace.earlier_work_end) begin = of_host.HostBegin(0);
+  } else if (opens >= trace.earlier_work_end) {
+    for (const TimeNs launched : trace.launches.host_time) begin = std::min(begin, launched);
+  }
+  if (begin - clock.offset < trace.earlier_work_end)
+    earlier.time = trace.earlier_work_end - (begin - clock.offset);
+  return earlier;
 }
 
 RankAccount AccountRank(const RankTrace& trace, const AccountInput& input) {

@@ -164,7 +164,11 @@ class ReplayMatcher {
       result.kernels.assign(known.kernels.begin(), known.kernels.end());
     } else {
       AssignInOrder(known, names, result);
-      if (!result.match.Explains() && HasSeveralStreams(replay)) AssignByName(known, names, result);
+      if (known.names.size() != names.size()) {
+        AssignFromBothEnds(known, names, result);
+      } else if (!result.match.Explains() && HasSeveralStreams(replay)) {
+        AssignByName(known, names, result);
+      }
     }
     if (known.copies.size() == replay.copies.size())
       result.copies.assign(known.copies.begin(), known.copies.end());
@@ -181,6 +185,29 @@ class ReplayMatcher {
       result.kernels[i] = static_cast<std::int64_t>(known.kernels[i]);
       ++result.match.matched;
     }
+  }
+
+  // Launches in a row may be missing on one side: what lies before them is counted from the begin,
+  // what lies behind from the end. Kept where nothing is left over, for then nothing is guessed.
+  void AssignFromBothEnds(const KnownGraph& known, const std::vector<std::int32_t>& names,
+                          Assignment& result) {
+    const std::size_t fewer = std::min(names.size(), known.names.size());
+    const auto same = [&](std::size_t captured, std::size_t replayed) {
+      return known.names[captured] >= 0 && names_.AreSame(known.names[captured], names[replayed]);
+    };
+    std::size_t before = 0, behind = 0;
+    while (before < fewer && same(before, before)) ++before;
+    while (before + behind < fewer &&
+           same(known.names.size() - 1 - behind, names.size() - 1 - behind))
+      ++behind;
+    if (before + behind < fewer) return;
+    result.match.matched = static_cast<std::int64_t>(fewer);
+    result.kernels.assign(names.size(), kNoNode);
+    for (std::size_t i = 0; i < before; ++i)
+      result.kernels[i] = static_cast<std::int64_t>(known.kernels[i]);
+    for (std::size_t i = 1; i <= behind; ++i)
+      result.kernels[names.size() - i] =
+          static_cast<std::int64_t>(known.kernels[known.kernels.size() - i]);
   }
 
   static bool HasSeveralStreams(const Replay& replay) {

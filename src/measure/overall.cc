@@ -160,11 +160,13 @@ void AddGpuCopies(const RankTrace& trace, const Activities& activities, OverallM
 }
 
 void AddStep(const RankTrace& trace, const Interval& span, OverallMetrics& metrics) {
-  const std::vector<StepAccount> steps = FindStepWindows(trace, HostClockOf(trace));
+  const HostClock clock = HostClockOf(trace);
+  const std::vector<StepAccount> steps = FindStepWindows(trace, clock);
   if (steps.empty() || metrics.e2e == 0) return;
   const Interval windows{steps.front().window.begin, steps.back().window.end};
   metrics.steps = trace.steps.Empty() ? 0 : steps.size();
   metrics.step = windows.end - windows.begin;
+  metrics.earlier = EarlierTimeOf(trace, clock, steps);
   metrics.before_first = span.begin - windows.begin;
   metrics.behind_last = windows.end - span.end;
 }

@@ -82,6 +82,13 @@ ServingPart PartOf(const Piece& piece, const std::vector<bool>& sampling) {
   return IsDeviceCopy(piece.category) ? ServingPart::kCopiesAlone : ServingPart::kHost;
 }
 
+// The last step has lost its end where what it launched last has no work.
+bool LosesItsEnd(const RankTrace& trace, const ServingStep& last) {
+  const TimeNs answered = std::max(last.start, EndOfLaunches(trace));
+  return std::ranges::any_of(trace.unanswered_launches.time,
+                             [&](TimeNs time) { return time > answered; });
+}
+
 void MarkWarmUp(std::vector<ServingAccount>& steps) {
   std::map<PhaseAndSize, std::vector<ServingAccount*>> groups;
   for (ServingAccount& step : steps) {
@@ -177,11 +184,15 @@ TimeNs ServingAccount::TimePerToken() const {
     constexpr double kMost = 4e18;  // see IsTime(); more requests than any server has
     return each < kMost ? static_cast<TimeNs>(each) : TimeNs{-1};
   };
+  if (is_cut) return -1;
   const auto length = static_cast<double>(Length());
   if (batch.phase == ServingPhase::kPrefill && batch.prompt_tokens > 0)
     return divided(length, batch.prompt_tokens);
   if (batch.phase == ServingPhase::kDecode && batch.output_tokens > 0 && batch.requests > 0)
     return divided(length * static_cast<double>(batch.requests), batch.output_tokens);
+  // Where nothing tells how many requests there are, each gets one.
+  const bool is_unknown = batch.requests < 0 && batch.output_tokens < 0;
+  if (batch.phase == ServingPhase::kDecode && is_unknown) return Length();
   return -1;
 }
 
@@ -222,6 +233,8 @@ std::vector<ServingAccount> AccountServing(const RankTrace& trace, const RankAcc
       step.times[static_cast<std::size_t>(PartOf(piece, sampling))] += piece.end - piece.begin;
     }
   }
+  if (!steps.empty() && steps.size() == serving.size())
+    steps.back().is_cut = LosesItsEnd(trace, serving.back());
   MarkWarmUp(steps);
   return steps;
 }

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "mpa/base/text.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_bounds.h"
 
@@ -30,11 +31,14 @@ Lane LaneOf(const Table& table, std::size_t row) {
 
 class EarlierWork {
  public:
-  explicit EarlierWork(RankTrace& trace) : trace_(trace), index_(trace) {
+  explicit EarlierWork(RankTrace& trace)
+      : trace_(trace), index_(trace), busiest_(mpa::BusiestStream(trace, index_)) {
     VisitTables([&](const auto& table) { NoteLaunched(table); });
     // What has no launch may be the work of a launch that has none.
     for (const TimeNs launch : trace.unanswered_launches.time) latest_ = std::min(latest_, launch);
   }
+
+  std::int64_t BusiestStream() const { return busiest_; }
 
   bool IsKnown() { return first_launched_ != kNever && FirstStepLaunches() && RunsAtTheBegin(); }
   // Most of what runs later has a launch.
@@ -55,19 +59,61 @@ class EarlierWork {
         if (IsEarlier(table, row)) end = std::max(end, table.End(row));
       }
     });
-    return std::min(end, FirstOfBusiestStream());
+    return std::min(end, FirstOfBusiestStream().first_launched);
   }
   void LeaveOut() {
     VisitTables([&](auto& table) {
       table.Filter([&](std::size_t row) { return !IsEarlier(table, row); });
     });
   }
+  // Until when the device worked on what was launched before and is not recorded; 0: not at all, or
+  // it is not known.
+  TimeNs EndOfUnrecorded() {
+    if (first_launched_ == kNever || !FirstStepLaunches() || HasEarlier()) return 0;
+    const TimeNs waited = EndOfQueue();
+    return waited != 0 ? waited : EndOfSynchronisation();
+  }
 
  private:
+  static constexpr TimeNs kLong = 1'000'000;  // streams hand over to each other in a few us
+
   struct OfLane {
     TimeNs first_launched = kNever;
-    TimeNs computing = 0;
+    std::size_t launch = 0;  // of that work
   };
+
+  // When the busiest stream began its first work, if it did not for a long time after the host had
+  // handed it over, although nothing that was recorded ran.
+  TimeNs EndOfQueue() {
+    const OfLane& busiest = FirstOfBusiestStream();
+    const TimeNs handed_over = NextLaunch(busiest.launch);
+    if (handed_over == kNever) return 0;
+    TimeNs done = handed_over;
+    VisitTables([&](const auto& table) {
+      for (std::size_t row = 0; row < table.Size(); ++row) {
+        if (table.start[row] < busiest.first_launched) done = std::max(done, table.End(row));
+      }
+    });
+    return busiest.first_launched - done >= kLong ? busiest.first_launched : 0;
+  }
+
+  // When a call returned that waited for the device for a long time before anything was launched,
+  // in a run that had made steps before.
+  TimeNs EndOfSynchronisation() const {
+    if (trace_.steps.Empty() || std::ranges::min(trace_.steps.id) <= 0) return 0;
+    const HostOps& ops = trace_.host_ops;
+    const TimeNs launched = std::min(std::ranges::min(trace_.launches.host_time), latest_);
+    TimeNs end = 0;
+    for (std::size_t i = 0; i < ops.Size(); ++i) {
+      const TimeNs returned = ops.start[i] + ops.dur[i];
+      if (ops.dur[i] < kLong || returned > launched || returned > first_launched_) continue;
+      if (IsOneOf(trace_.strings.View(ops.name[i]),
+                  {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
+                   "hipDeviceSynchronize", "hipStreamSynchronize", "hipEventSynchronize"}))
+        end = std::max(end, returned);
+    }
+    return end;
+  }
 
   template <typename Visit>
   void VisitTables(Visit visit) {
@@ -80,11 +126,11 @@ class EarlierWork {
   template <typename Table>
   void NoteLaunched(const Table& table) {
     for (std::size_t row = 0; row < table.Size(); ++row) {
-      if (!HasLaunch(table, row)) continue;
+      const auto launch = index_.Find(table.link[row]);
+      if (!launch) continue;
       OfLane& lane = lanes_[LaneOf(table, row)];
-      lane.first_launched = std::min(lane.first_launched, table.start[row]);
+      if (table.start[row] < lane.first_launched) lane = {table.start[row], *launch};
       first_launched_ = std::min(first_launched_, table.start[row]);
-      if constexpr (std::is_same_v<Table, Kernels>) lane.computing += table.dur[row];
     }
   }
 
@@ -116,10 +162,34 @@ class EarlierWork {
     return first < std::ranges::min(trace_.launches.host_time) + kLongKernel;
   }
 
-  TimeNs FirstOfBusiestStream() const {
-    const auto busiest = std::ranges::max_element(
-        lanes_, {}, [](const auto& lane) { return lane.second.computing; });
-    return busiest->second.first_launched;
+  bool HasEarlier() {
+    bool has = false;
+    VisitTables([&](const auto& table) {
+      for (std::size_t row = 0; row < table.Size() && !has; ++row) has = IsEarlier(table, row);
+    });
+    return has;
+  }
+
+  // Where only copies and collectives were launched, the lane of any of them.
+  const OfLane& FirstOfBusiestStream() const {
+    const auto busiest = lanes_.find({false, busiest_});
+    return busiest != lanes_.end() ? busiest->second : lanes_.begin()->second;
+  }
+
+  // The next of its thread: by then the call had returned.
+  TimeNs NextLaunch(std::size_t launch) const {
+    const TimeNs time = trace_.launches.host_time[launch];
+    const std::int32_t track = trace_.launches.host_track[launch];
+    TimeNs next = kNever;
+    const auto look = [&](const std::vector<TimeNs>& times,
+                          const std::vector<std::int32_t>& tracks) {
+      for (std::size_t i = 0; i < times.size(); ++i) {
+        if (times[i] > time && tracks[i] == track && track >= 0) next = std::min(next, times[i]);
+      }
+    };
+    look(trace_.launches.host_time, trace_.launches.host_track);
+    look(trace_.unanswered_launches.time, trace_.unanswered_launches.track);
+    return next;
   }
 
   template <typename Table>
@@ -129,6 +199,7 @@ class EarlierWork {
 
   RankTrace& trace_;
   const LaunchIndex index_;
+  const std::int64_t busiest_;
   std::map<Lane, OfLane> lanes_;  // with launches
   TimeNs first_launched_ = kNever, latest_ = kNever;
 };
@@ -136,8 +207,17 @@ class EarlierWork {
 }  // namespace
 
 void FindEarlierWork(RankTrace& trace) {
-  if (!trace.issues.Lines(Promise::kWorkHasLaunch).empty()) return;  // numbers are missing
+  if (trace.launches.Empty()) return;
   EarlierWork work(trace);
+  trace.busiest_stream = work.BusiestStream();
+  if (!trace.issues.Lines(Promise::kWorkHasLaunch).empty()) return;  // numbers are missing
+  if (trace.device == DeviceKind::kGpu) {
+    if (const TimeNs end = work.EndOfUnrecorded(); end != 0) {
+      trace.earlier_work_end = end;
+      trace.earlier_work_was_recorded = false;
+      return;
+    }
+  }
   if (!work.IsKnown()) return;
   if (trace.device == DeviceKind::kNpu) {
     if (work.LaterWorkHasLaunches()) trace.earlier_work_end = work.End();

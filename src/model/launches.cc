@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <vector>
 
 namespace mpa {
@@ -72,6 +73,22 @@ std::optional<std::size_t> LaunchIndex::Find(std::int64_t link) const {
       std::ranges::upper_bound(rows_, link, {}, [](auto& row) { return row.first; });
   if (behind == rows_.begin() || std::prev(behind)->first != link) return std::nullopt;
   return std::prev(behind)->second;
+}
+
+std::int64_t BusiestStream(const RankTrace& trace, const LaunchIndex& index) {
+  if (trace.busiest_stream) return *trace.busiest_stream;
+  const Kernels& kernels = trace.kernels;
+  std::map<std::int64_t, TimeNs> busy;
+  auto of_last = busy.end();  // kernels of one stream often follow each other
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    if (!index.Find(kernels.link[i])) continue;
+    if (of_last == busy.end() || of_last->first != kernels.stream[i])
+      of_last = busy.try_emplace(kernels.stream[i], 0).first;
+    of_last->second += kernels.dur[i];
+  }
+  const auto busiest =
+      std::ranges::max_element(busy, {}, [](const auto& of_stream) { return of_stream.second; });
+  return busiest != busy.end() ? busiest->first : -1;
 }
 
 }  // namespace mpa

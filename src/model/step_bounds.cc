@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 #include "mpa/model/serving_batch.h"
 
@@ -60,7 +59,7 @@ StepBounds::StepBounds(const RankTrace& trace, const Steps& steps, TimeNs host_o
       host_offset_(host_offset),
       index_(trace),
       device_(Count(), {std::numeric_limits<TimeNs>::max(), 0}) {
-  const std::int64_t busiest = BusiestStream(trace.kernels);
+  const std::int64_t busiest = BusiestStream(trace, index_);
   TimeNs done_before = 0;
   NoteLaunched(trace.kernels, done_before,
                [&](std::size_t row) { return trace.kernels.stream[row] == busiest; });
@@ -109,16 +108,6 @@ TimeNs StepBounds::DeviceFinish(std::size_t step) const {
   const TimeNs done =
       std::max({DeviceBegin(step), HostEnd(step) - host_offset_, device_[step].last_launched_end});
   return step + 1 < Count() ? std::min(done, DeviceBegin(step + 1)) : done;
-}
-
-std::int64_t StepBounds::BusiestStream(const Kernels& kernels) const {
-  std::map<std::int64_t, TimeNs> busy;
-  for (std::size_t i = 0; i < kernels.Size(); ++i) {
-    if (index_.Find(kernels.link[i])) busy[kernels.stream[i]] += kernels.dur[i];
-  }
-  const auto busiest =
-      std::ranges::max_element(busy, {}, [](const auto& of_stream) { return of_stream.second; });
-  return busiest != busy.end() ? busiest->first : -1;
 }
 
 template <typename Table, typename Opens>

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -183,6 +184,7 @@ class Explanation {
 
   std::string Explained() {
     std::int64_t replays = 0, kernels = 0, matched = 0;
+    std::int64_t apart = 0;  // launches that the capture or the replay lacks
     bool by_count = false, unsure = false;
     std::vector<std::string> graphs;
     for (std::size_t i = 0; i < explainer_.Outcomes().size(); ++i) {
@@ -191,17 +193,20 @@ class Explanation {
       ++replays;
       kernels += outcome.match->kernels;
       matched += outcome.match->matched;
+      apart = std::max(apart, std::abs(outcome.match->captured - outcome.match->kernels));
       by_count = by_count || outcome.match->by_count;
       unsure = unsure || outcome.batch_is_unsure;
       const std::string name = GraphName(outcome.match->graph);
       if (std::ranges::find(graphs, name) == graphs.end()) graphs.push_back(name);
     }
     if (replays == 0) return "";
-    is_sure_ = matched == kernels && !by_count && !unsure;
+    is_sure_ = matched == kernels && !by_count && !unsure && apart == 0;
     std::string text =
         fmt::format("{} of captured graphs: {} of {} kernels matched with {}{}",
                     Counted(replays, "replay"), matched, kernels, graphs.front(),
                     graphs.size() == 1 ? "" : fmt::format(" and {} more", graphs.size() - 1));
+    if (apart > 0)
+      text += fmt::format("; the capture and the replay differ by {}", Counted(apart, "kernel"));
     if (by_count) text += ", by their order alone, for the capture does not name its kernels";
     if (unsure) {
       text +=

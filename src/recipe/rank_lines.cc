@@ -12,6 +12,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank_names.h"
+#include "mpa/base/text.h"
 #include "mpa/report/report.h"
 
 namespace mpa {
@@ -21,6 +22,16 @@ std::string NoDeviceWorkNote(std::int64_t rank) {
       "rank {}: no device work was recorded, so nothing is judged; collect with the activity NPU, "
       "or CUDA on a GPU",
       RankName(rank));
+}
+
+void AddEarlierTimeLine(const std::vector<EarlierTime>& of_ranks, ScreenLines& lines) {
+  const auto most = std::ranges::max_element(of_ranks, {}, &EarlierTime::time);
+  if (most == of_ranks.end() || most->time <= 0) return;
+  lines.push_back(EarlierTimeText(*most));
+  const auto affected =
+      std::ranges::count_if(of_ranks, [](const EarlierTime& earlier) { return earlier.time > 0; });
+  if (affected > 1)
+    lines.push_back(fmt::format("  on {}, that is the longest", Counted(affected, "rank")));
 }
 
 ScreenList SpreadList(std::vector<ScreenColumn> front, ScreenColumn value) {

@@ -10,13 +10,17 @@ Exit status: 0 passed, 1 failed, 2 usage.
 """
 
 import json
+import shutil
+import sqlite3
 import sys
 from pathlib import Path
 
-from cli import Cli, main
+from cli import BASE, Cli, main
+
+from captures import build_database  # noqa: E402: found only now
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "testdata"))
-from make_serving_captures import (DECODE, DETAILED, DUMMY, HOST, PREFILL, SGLANG, VLLM,  # noqa: E402
+from make_serving_captures import (DECODE, DETAILED, DUMMY, HOST, MARK, PREFILL, SGLANG, VLLM,  # noqa: E402
                                    span, steps, trace)
 
 
@@ -108,6 +112,97 @@ class Serving(Cli):
         result = self.run_tool("-m", "serving_phases", "-d", self.scratch / "job", "-o", self.out)
         self.assertNotEqual(result.code, 0)
         self.assertIn("no steps of a server", result.all_err)
+
+    def test_stages_of_vllm_ascend_on_a_gpu(self):
+        """Steps begin with "prepare input"; attention tells what they do."""
+        document = trace(steps(), ("prepare input",) * 3)
+        opened = [event for event in document["traceEvents"] if event["name"] == "prepare input"]
+        for number, event in enumerate(opened):
+            document["traceEvents"].append(span("user_annotation", "forward", HOST, event["ts"] + MARK + 2, 8))
+            for kernel in document["traceEvents"] if number < 3 else ():
+                if kernel["name"] == "flash_fwd_splitkv_kernel" and 0 <= kernel["ts"] - event["ts"] < 100:
+                    kernel["name"] = "flash_fwd_kernel"
+        rows = self.phases(document)["ServingSteps"]
+        self.assertEqual([row["phase"] for row in rows], ["prefill"] * 3 + ["decode"] * 9)
+        self.assertEqual([row["start_ns"] for row in rows],
+                         [1000 * event["ts"] for event in opened])
+
+    def test_stages_of_vllm_ascend_in_text_and_databases(self):
+        """The first step of the test captures attends to its own tokens, the second one to a cache as well."""
+        names = (("ProfilerStep#1", "prepare input"), ("ProfilerStep#2", "prepare input"), ("aten::conv2d", "forward"),
+                 ("Grad", "Xrad"))
+        found = {}
+        for form, capture in (("text", self.CAPTURES / BASE),
+                              ("db", build_database(self.CAPTURES, "db_base_ascend_pt", self.scratch / "built"))):
+            job = self.scratch / form
+            shutil.copytree(capture, job / "rank0_ascend_pt", ignore=shutil.ignore_patterns("step_trace_time.csv"))
+            for path in sorted(job.rglob("*")):
+                if path.suffix in (".json", ".csv"):
+                    text = path.read_text(encoding="utf-8")
+                    for old, new in names:
+                        text = text.replace(old, new)
+                    path.write_text(text, encoding="utf-8")
+                elif path.suffix == ".db":
+                    database = sqlite3.connect(path)
+                    with database:
+                        for name in names:
+                            database.execute("UPDATE STRING_IDS SET value = replace(value, ?, ?)", name)
+                    database.close()
+            result = self.run_tool("-m", "serving_phases", "-d", job, "--json", "-o", self.out)
+            self.assertEqual(result.code, 0, result.all_err)
+            found[form] = {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}["ServingSteps"]
+        for rows in found.values():
+            self.assertEqual([row["phase"] for row in rows], ["prefill", "mixed"])
+        for column in ("start_ns", "duration_ns", "attention_ns", "matrix_ns"):
+            self.assertEqual(*([row[column] for row in rows] for rows in found.values()))
+
+    def behind(self, late, all_steps):
+        """A trace in which the device begins all work of the steps `late` us later: it is busy with earlier work."""
+        document = trace(all_steps)
+        for event in document["traceEvents"]:
+            if event["cat"] == "kernel":
+                event["ts"] += late
+        return document
+
+    def test_work_of_before_the_capture(self):
+        """Of the only step 160 us are known: attention, product and sampling, and 10 us between. Before that the device
+        was busy for 8.02 ms, which is no part of the step, on any screen."""
+        document = self.behind(8000, [(DECODE, 32, 32, 300, 100)])
+        (row,) = self.phases(document)["ServingSteps"]
+        self.assertEqual((row["duration_ns"], row["time_to_next_token_ns"], row["host_ns"]), (160_000, 160_000, 10_000))
+        job = self.scratch / "job"
+        left_out = "left out: 8.020 ms, device busy with earlier work (not in the trace)"
+        for words in (("-m", "serving_phases", "-d", job), ("-m", "free_analysis", "-d", job),
+                      ("-m", "cluster_time_summary", "-d", job), ("advisor", "-d", job),
+                      ("compare", "-d", job / "rank0.json", "-bp", job / "rank0.json")):
+            result = self.run_tool(*words, "-o", self.out)
+            self.assertIn(left_out, result.out, words)
+            self.assertLessEqual(max(map(len, result.out.splitlines())), 80, words)
+        (account,) = json.loads(self.run_tool("advisor", "-d", job, "--json", "-o", self.out).out)["accounting"]
+        self.assertEqual((account["window_ns"], account["earlier_work_ns"]), (160_000, 8_020_000))
+
+    def test_a_step_without_its_end(self):
+        """The sampler launches a kernel that is not there."""
+        document = trace([(DECODE, 32, 32, 300, 100)])
+        document["traceEvents"] = [event for event in document["traceEvents"]
+                                   if (event["cat"], event["name"]) != ("kernel", "elementwise_kernel")]
+        (row,) = self.phases(document, code=5)["ServingSteps"]
+        self.assertIsNone(row["time_to_next_token_ns"])
+        screen = self.run_tool("-m", "serving_phases", "-d", self.scratch / "job", "-o", self.out).out
+        self.assertIn("  time by token unknown: the last step has lost its end\n", screen)
+        self.assertNotIn("us to the next token", screen)
+
+    def test_steps_of_a_burst(self):
+        """Ten steps, launched while the device is 8 ms behind: each has its 300 us, but for the ends."""
+        rows = self.phases(self.behind(8000, [(DECODE, 32, 32, 300, 100)] * 10))["ServingSteps"]
+        self.assertEqual([row["duration_ns"] for row in rows], [160_000] + [300_000] * 9)
+
+    def test_a_device_that_keeps_up_leaves_nothing_out(self):
+        for late in (0, 900):
+            (row,) = self.phases(self.behind(late, [(DECODE, 32, 32, 300, 100)]))["ServingSteps"]
+            self.assertGreaterEqual(row["duration_ns"], 1000 * late)
+            screen = self.run_tool("-m", "serving_phases", "-d", self.scratch / "job", "-o", self.out).out
+            self.assertNotIn("left out", screen)
 
     def test_names_that_are_none(self):
         for name in ("execute_context_x(1)_generation_0(0)", "execute_context_1_generation_2", "step[DECODE]",

@@ -4,8 +4,9 @@
 
     test_serving.py --tool BINARY [--shared DIR]
 
-Truth is the events of the traces below DIR/data/traces/serving, with whole nanoseconds: the step lasts from its name
-to the end of all that it launched, and one kind of work at a time counts. A cell that is altered has to be noticed.
+Truth is the events of the traces below DIR/data/traces/serving, with whole nanoseconds: the step lasts from its name,
+or from where the device has done earlier work, to the end of all that it launched, and one kind of work at a time
+counts. A cell that is altered has to be noticed.
 
 Exit status: 0 equal, 1 otherwise, 2 usage, 77 skipped: there are no such traces.
 """
@@ -40,6 +41,21 @@ def tokens(name):
     return ("mixed" if prompts and answers else "prefill" if prompts else "decode", prompts + answers, read, generated)
 
 
+def opens(work, launches):
+    """When the stream that computes most begins its first work, if the host had handed that over a long time before,
+    and launched more since, and nothing that was recorded ran meanwhile: it was busy with what is not in the trace."""
+    busy = {}
+    for event, at, stop in work:
+        stream = event["args"]["stream"]
+        busy[stream] = busy.get(stream, 0) + (stop - at if event["cat"] == "kernel" else 0)
+    stream = max(busy, key=busy.get)
+    first, at, _ = min((span for span in work if span[0]["args"]["stream"] == stream), key=lambda span: span[1])
+    call, launched = launches[first["args"]["correlation"]]
+    next_launch = min(time for other, time in launches.values() if other["tid"] == call["tid"] and time > launched)
+    done = max([next_launch, *(stop for _, start, stop in work if start < at)])
+    return at if at - done >= 1_000_000 else 0
+
+
 def recomputed(path):
     events = json.loads(gzip.open(path).read(), parse_float=str)["traceEvents"]
     spans = [(event, ns(event["ts"]), ns(event["ts"]) + ns(event.get("dur", 0)))
@@ -52,6 +68,7 @@ def recomputed(path):
     of_work = {event["args"].get("correlation") for event, _, _ in work}
     end = max(end, *(at for number, (_, at) in launches.items() if number in of_work),
               *(stop for _, _, stop in work))
+    begin = max(begin, opens(work, launches))
     samplers = [(event["tid"], start, stop) for event, start, stop in spans
                 if event.get("cat") == "python_function" and re.search("sampl", event["name"], re.I)]
 

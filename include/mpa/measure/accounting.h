@@ -8,6 +8,7 @@
 
 #include "mpa/base/time.h"
 #include "mpa/measure/collective_phases.h"
+#include "mpa/measure/earlier_time.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/time_category.h"
 #include "mpa/model/rank_trace.h"
@@ -87,9 +88,14 @@ struct StepAccount {
 std::vector<StepAccount> FindStepWindows(const RankTrace& trace, const HostClock& clock,
                                          const Steps* steps = nullptr);
 
+/// What lies before the first window. `steps`: as for FindStepWindows(), which gave the windows.
+EarlierTime EarlierTimeOf(const RankTrace& trace, const HostClock& clock,
+                          const std::vector<StepAccount>& windows, const Steps* steps = nullptr);
+
 /// The accounts of a rank. The windows of its steps follow each other without a gap.
 struct RankAccount {
   HostClock clock;
+  EarlierTime earlier;
   std::vector<StepAccount> steps;
   std::vector<Piece> pieces;
   std::vector<DrainedGap> drained;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -43,13 +44,22 @@ struct GraphMatch {
   std::size_t graph = 0;      ///< position in the captured graphs
   std::int64_t kernels = 0;   ///< of the replay
   std::int64_t captured = 0;  ///< kernels of the graph
-  /// Kernels of the same name in the same place; of graphs on several streams, whose kernels
-  /// overtake each other, the n-th of each name.
+  /// Kernels of the same name in the same place, counted from the begin, or from the end behind
+  /// launches that one of both lacks; of graphs on several streams, whose kernels overtake each
+  /// other, the n-th of each name.
   std::int64_t matched = 0;
   bool by_count = false;  ///< the capture names no kernels, and there are as many of them
 
-  /// There are as many, and nine in ten are the same.
-  bool Explains() const { return kernels == captured && 10 * matched >= 9 * kernels; }
+  /// There are as many, and nine in ten are the same. Or one has a few launches in a row that the
+  /// other lacks, one in a hundred at most, and all others are the same.
+  bool Explains() const {
+    if (kernels == captured) return 10 * matched >= 9 * kernels;
+    constexpr std::int64_t kOneIn = 100, kFewest = 20;
+    const std::int64_t fewer = std::min(kernels, captured);
+    const std::int64_t apart = std::max(kernels, captured) - fewer;
+    return matched == fewer && fewer >= kFewest &&
+           apart <= std::max<std::int64_t>(1, fewer / kOneIn);
+  }
 };
 
 /// Explains the replays of a rank by captured graphs: their operators and modules become operators

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpa/base/time.h"
+#include "mpa/measure/earlier_time.h"
 #include "mpa/measure/kernel_category.h"
 
 namespace mpa {
@@ -87,7 +88,8 @@ struct OverallMetrics {
   /// All windows of FindStepWindows() together, and how far they reach beyond the first and the
   /// last device task; negative where work lies outside of all steps. 0 where nothing was recorded.
   TimeNs step = 0, before_first = 0, behind_last = 0;
-  std::size_t steps = 0;  ///< 0: the capture has no steps, `step` is all of it
+  EarlierTime earlier = {};  ///< before those windows
+  std::size_t steps = 0;     ///< 0: the capture has no steps, `step` is all of it
   std::array<TimeAndCount, kCategories> categories{};
   std::vector<Mc2Kernel> mc2;  ///< in order of first launch
   TimeAndCount lccl;

@@ -66,10 +66,12 @@ struct ServingAccount {
   Interval window = {};  ///< on the device
   ServingTimes times = {};
   bool is_warm_up = false;
+  /// The work of its last launches was lost, and nothing follows: when it ended is unknown.
+  bool is_cut = false;
 
   TimeNs Length() const { return window.end - window.begin; }
   /// Of a phase that decodes how long each request waits for a token; of prefill the time by token
-  /// of the prompts. -1: unknown.
+  /// of the prompts. -1: unknown, as of a step that is cut.
   TimeNs TimePerToken() const;
 };
 /// What TimePerToken() of a phase is: "a prompt token", "to the next token".

@@ -35,4 +35,8 @@ class LaunchIndex {
   std::vector<std::pair<std::int64_t, std::uint32_t>> rows_;  // by link
 };
 
+/// The stream whose launched kernels take longest; of equal ones the one of the lowest number. -1:
+/// no kernel was launched.
+std::int64_t BusiestStream(const RankTrace& trace, const LaunchIndex& index);
+
 }  // namespace mpa

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -155,6 +156,10 @@ struct RankTrace : RankTables {
   TimeNs step_begin = 0, step_end = 0;
   /// Until when the device did what was queued before the capture, see FindEarlierWork(); or 0.
   TimeNs earlier_work_end = 0;
+  /// That work was recorded; else it is known from the launches that had to wait for it.
+  bool earlier_work_was_recorded = true;
+  /// BusiestStream() of the whole capture, where it was asked for already.
+  std::optional<std::int64_t> busiest_stream;
   /// The host times of that step, both included; without one, all times. Some tables keep rows that
   /// run around the step, or launched its work; who counts rows leaves those out.
   TimeNs host_begin = std::numeric_limits<TimeNs>::min(),

@@ -73,7 +73,6 @@ class StepBounds : public HostSteps {
     TimeNs begin = 0;
   };
 
-  std::int64_t BusiestStream(const Kernels& kernels) const;
   // `opens(row)`: its begin is the latest at which its step begins on the device.
   template <typename Table, typename Opens>
   void NoteLaunched(const Table& table, TimeNs& done_before, Opens opens);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/measure/earlier_time.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/rank_spread.h"
 #include "mpa/report/screen_list.h"
@@ -15,6 +16,9 @@ namespace mpa {
 
 /// "rank 3: no device work was recorded, so nothing is judged; ..."
 std::string NoDeviceWorkNote(std::int64_t rank);
+
+/// A line with EarlierTimeText() of the rank that has most of it, and on how many there is any.
+void AddEarlierTimeLine(const std::vector<EarlierTime>& of_ranks, ScreenLines& lines);
 
 /// A list of what ranks differ in: behind those of `front` the columns "min", "median" and
 /// "max (rank)", each like `value`.

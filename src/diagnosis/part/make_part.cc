@@ -116,6 +116,7 @@ class PartMaker {
   void AddSteps() {
     account_ = AccountRank(trace_, timeline_, {});
     if (account_.steps.empty()) part_.host_alone = HostAloneOf(trace_, timeline_);
+    part_.earlier = account_.earlier;
     const std::vector<ServingBatch> batches = BatchesOfSteps(trace_);
     for (const StepAccount& step : account_.steps) {
       const std::size_t number = part_.steps.size();
@@ -127,6 +128,15 @@ class PartMaker {
       for (std::size_t category = 0; category < kTimeCategories; ++category)
         part.categories.push_back(step.categories[static_cast<TimeCategory>(category)]);
     }
+  }
+
+  // While the device did what was launched before the capture, no step waited.
+  void WithoutEarlierWork(BlockedPart& part) const {
+    if (account_.earlier.time == 0) return;
+    const TimeNs opens = account_.steps.front().window.begin + account_.clock.offset;
+    const TimeNs waited = std::clamp<TimeNs>(opens - part.start, 0, part.dur);
+    part.start += waited;
+    part.dur -= waited;
   }
 
   void AddBlocked(const CallSites& sites) {
@@ -157,6 +167,7 @@ class PartMaker {
         part.category = TimeCategory::kMemory;
       }
       part.line = names_.Of(sites.At({part.start, part.start + part.dur, blocked.track}));
+      WithoutEarlierWork(part);
       const auto step = steps_.OfHostTime(part.start);
       part.step = step ? static_cast<std::int32_t>(*step) : steps_.Count() == 0 ? 0 : -1;
     }

@@ -59,6 +59,7 @@ RankDiagnosis OutlineOf(const RankDiagnosis& part) {
   outline.has_host_ops = part.has_host_ops;
   outline.is_compiled = part.is_compiled;
   outline.steps = part.steps;
+  outline.earlier = part.earlier;
   outline.operations = part.operations;
   outline.collectives = part.collectives;
   for (const RankCollective& collective : part.graph.collectives)

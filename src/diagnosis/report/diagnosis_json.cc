@@ -108,10 +108,12 @@ class DocumentMaker {
   static Json Account(const AccountRow& row) {
     Json categories = Json::object();
     for (const auto& [category, time] : row.categories) categories[std::string(category)] = time;
-    return {{"rank", RankJson(row.rank)},
-            {"step", row.step},
-            {"window_ns", row.window},
-            {"leaves", categories}};
+    Json account = {{"rank", RankJson(row.rank)},
+                    {"step", row.step},
+                    {"window_ns", row.window},
+                    {"leaves", categories}};
+    if (row.earlier.time > 0) account["earlier_work_ns"] = row.earlier.time;
+    return account;
   }
 
   Json Accounts() {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -75,6 +77,19 @@ class AccountScreen : Speaker {
       items.back() += Fill({" on rank {}", "[rank {}]"}, RankName(row->rank));
     AddItems("  ", items, 2);
     AddFree(*row);
+    AddEarlier();
+  }
+
+  // What lies before the steps is in no part of them. Said where it is not in the capture, or much.
+  void AddEarlier() {
+    const auto most = std::ranges::max_element(
+        of_.accounting, {}, [](const AccountRow& row) { return row.earlier.time; });
+    if (most == of_.accounting.end() || most->earlier.time <= 0) return;
+    if (most->earlier.was_recorded && 10 * most->earlier.time < of_.step) return;
+    const std::string chinese =
+        fmt::format("未计入：{} ms，设备仍在执行更早的任务（{}）", ms_(most->earlier.time),
+                    most->earlier.was_recorded ? "采集前已下发" : "未采集");
+    lines_.push_back("  " + (English() ? EarlierTimeText(most->earlier) : chinese));
   }
 
   // Largest first; what is below half a percent of the step is one item.

@@ -259,6 +259,9 @@ void AddLines(const Ranks& ranks, const std::vector<StepRow>& all, Report& repor
     report.lines.push_back(list.LineOf(SpreadCells({CellOf(words)}, values)));
   }
   report.lines.insert(report.lines.end(), left_out.begin(), left_out.end());
+  std::vector<EarlierTime> earlier;
+  for (const auto& rank : ranks) earlier.push_back(rank.part.left_out);
+  AddEarlierTimeLine(earlier, report.lines);
 }
 
 // The loads of the ranks, and what is known of those of an earlier run.
@@ -351,6 +354,8 @@ Verdict JudgeTimes(const RankFacts& facts) {
 
 void CheckTimesOfRank(const TimesOfRank& part) {
   CheckLoad(part.load);
+  if (!IsDuration(part.left_out.time))
+    Fail(ErrorKind::kCorrupt, "time before the first step is impossible");
   for (const StepSums& step : part.steps) {
     bool holds = step.waiting == -1 || IsDuration(step.waiting);
     for (const TimeNs time :

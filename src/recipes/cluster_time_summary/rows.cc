@@ -205,6 +205,7 @@ TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
   for (std::size_t i = 0; i < std::min(batches.size(), part.steps.size()); ++i) {
     part.steps[i].batch = batches[i];
   }
+  if (!chosen || *chosen == part.steps.front().step) part.left_out = account.earlier;
   if (chosen) {
     std::erase_if(part.steps, [&](const StepSums& of_step) { return of_step.step != *chosen; });
   }

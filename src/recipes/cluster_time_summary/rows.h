@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/measure/earlier_time.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/model/serving_batch.h"
 #include "mpa/recipe/arguments.h"
@@ -46,6 +47,7 @@ struct TimesOfRank {
   bool is_base = false;              ///< of the run that is compared with
   std::vector<EarlierStep> earlier;  ///< without any of the others
   std::vector<StepSums> steps;
+  EarlierTime left_out = {};  ///< before the first of them
   RankLoad load;
 };
 

@@ -37,6 +37,7 @@ struct Idle {
 struct IdleOfRank {
   std::vector<Idle> longest;
   std::vector<TimeNs> categories;  ///< of all steps, by category
+  EarlierTime earlier = {};
   RankCollectives collectives;
 };
 
@@ -57,7 +58,7 @@ constexpr std::int64_t kUsualTop = 10;
 
 void CheckIdle(const IdleOfRank& part) {
   CheckCollectives(part.collectives);
-  bool holds = true;
+  bool holds = IsDuration(part.earlier.time);
   for (const Idle& idle : part.longest) holds = holds && IsDuration(idle.Length());
   for (const TimeNs time : part.categories) holds = holds && IsDuration(time);
   if (!holds) Fail(ErrorKind::kCorrupt, "an idle time is impossible");
@@ -77,6 +78,7 @@ IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& argume
                             ReasonOf(gap, part.collectives.on_gpu ? "CUDA" : "CANN"),
                             accounts.Of(gap.time)});
   }
+  part.earlier = accounts.Account().earlier;
   const CategoryTimes categories = accounts.Categories();
   for (std::size_t category = 0; category < kTimeCategories; ++category) {
     part.categories.push_back(categories[static_cast<TimeCategory>(category)]);
@@ -246,6 +248,9 @@ void AddLines(const Ranks& ranks, bool compat, Report& report) {
                   spread.median, spread.min.value, spread.max.value, RankText(spread.max.rank)));
   AddCauses(CategoriesOf(ranks), report);
   AddLongest(ranks, compat, report);
+  std::vector<EarlierTime> earlier;
+  for (const auto& rank : ranks) earlier.push_back(rank.part.earlier);
+  AddEarlierTimeLine(earlier, report.lines);
   outliers.AppendTo(report.lines);
 }
 

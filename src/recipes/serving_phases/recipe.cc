@@ -29,12 +29,13 @@ namespace {
 struct RankServing {
   std::vector<ServingAccount> steps;
   std::int64_t first = 0;  // number of the first
+  EarlierTime earlier = {};
 };
 using Ranks = std::vector<OfRank<RankServing>>;
 
 void CheckServing(const RankServing& part) {
   for (const ServingAccount& step : part.steps) {
-    bool holds = IsDuration(step.Length());
+    bool holds = IsDuration(step.Length()) && IsDuration(part.earlier.time);
     for (const TimeNs time : step.times) holds = holds && IsDuration(time);
     if (!holds) Fail(ErrorKind::kCorrupt, "a step has impossible times");
   }
@@ -105,7 +106,7 @@ TimeNs TimePerToken(const PhaseGroup& group) {
 double TokensPerSecond(const PhaseGroup& group) {
   double tokens = 0;
   for (const ServingAccount* step : group.steps) {
-    if (step->batch.Tokens() < 0) return -1;
+    if (step->batch.Tokens() < 0 || step->is_cut) return -1;
     tokens += static_cast<double>(step->batch.Tokens());
   }
   return group.sum > 0 && tokens > 0 ? tokens / static_cast<double>(group.sum) * 1e9 : -1;
@@ -319,15 +320,21 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
       report.lines.push_back(fmt::format("  {} {}", AmountText(Quantity::kTime, time),
                                          NameOfTokenTime(group->batch.phase)));
     }
+    if (std::ranges::any_of(group->steps, &ServingAccount::is_cut))
+      report.lines.emplace_back("  time by token unknown: the last step has lost its end");
     report.lines.push_back("  " + PartsText(*group));
   }
   AddMoreLine(all, shown.size(), "size", report.lines);
   AddPadding(groups, report);
+  std::vector<EarlierTime> earlier;
+  for (const auto& rank : ranks) earlier.push_back(rank.part.earlier);
+  AddEarlierTimeLine(earlier, report.lines);
   AddOutliers(ranks, groups, report);
 }
 
 RankServing MapServingPhases(const RankTrace& trace, const RecipeArguments&) {
-  RankServing part{AccountServing(trace)};
+  const RankAccount account = AccountServingSteps(trace);
+  RankServing part{.steps = AccountServing(trace, account), .earlier = account.earlier};
   // A step that was cut out keeps its number.
   const std::vector<ServingStep> serving = FindServingSteps(trace);
   if (trace.is_one_step && serving.size() == 1 && serving[0].start == trace.steps.start[0])
@@ -342,7 +349,10 @@ void ReduceServingPhases(const Ranks& ranks, const RecipeArguments&, OutputSelec
   if (without > 0) {
     report.notes.push_back(fmt::format(
         "{} of {} ranks have no steps of a server (\"execute_context_..\", \"step[DECODE ..]\", "
-        "\"decode[..]\"); let the server name its steps while it is profiled, see docs/serving.md",
+        "\"decode[..]\", \"prepare input\"), and no kernels tell them; to see phases let the "
+        "server "
+        "name its steps while it is profiled, or record with record_shapes=True, see "
+        "docs/serving.md",
         without, ranks.size()));
   }
   const std::vector<PhaseGroup> groups = GroupSteps(ranks);

@@ -208,6 +208,46 @@ std::string GraphOf(const GraphExplainer& explainer, std::size_t replay) {
   return explainer.Graph(explainer.Outcomes()[replay].match->graph).name;
 }
 
+// Of 20 kernels and more one launch may be missing on either side, wherever it is.
+TEST(GraphReplays, OneLaunchMoreOrLessLeavesTheOthersWhereTheyAre) {
+  Texts kernels;
+  for (int i = 0; i < 20; ++i) kernels.push_back(fmt::format("k{}", i % 7));
+  for (const std::size_t at : {0, 11, 20}) {
+    for (const bool in_capture : {true, false}) {
+      Texts more = kernels;
+      more.insert(more.begin() + static_cast<std::ptrdiff_t>(at), "extra");
+      GraphRun run;
+      run.Replay(in_capture ? kernels : more);
+      GraphExplainer explainer(run.rank_.trace);
+      explainer.Add(GraphTrace().Graph(in_capture ? more : kernels).Find());
+      explainer.Explain();
+      ASSERT_TRUE(explainer.Outcomes()[0].explained) << at << in_capture;
+      EXPECT_EQ(explainer.Outcomes()[0].match->matched, 20);
+      const Texts lines = run.OperatorsOfKernels();
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        const bool is_extra = !in_capture && i == at;
+        const std::string& kernel = in_capture ? kernels[i] : more[i];
+        EXPECT_EQ(lines[i], is_extra ? "extra: cudaGraphLaunch" : Explained(kernel));
+      }
+    }
+  }
+}
+
+TEST(GraphReplays, TwoLaunchesMoreInTwoPlacesAreAnotherGraph) {
+  Texts kernels(30, "a"), more = kernels;
+  more.insert(more.begin() + 10, "extra");
+  Texts most = more;
+  most.insert(most.begin() + 20, "extra");
+  for (const Texts& captured : {most, Texts(15, "a")}) {
+    GraphRun run;
+    run.Replay(kernels);
+    GraphExplainer explainer(run.rank_.trace);
+    explainer.Add(GraphTrace().Graph(captured).Find());
+    explainer.Explain();
+    EXPECT_FALSE(explainer.Outcomes()[0].explained);
+  }
+}
+
 TEST(GraphReplays, TheSmallestBatchThatHoldsTheTokensIsTaken) {
   GraphRun run;
   run.Replay({"a"}, "execute_3_context_0(sq0sk0)_generation_3(sq3sk9)")

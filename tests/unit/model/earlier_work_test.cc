@@ -128,6 +128,90 @@ TEST_F(EarlierWorkTest, IsNotLookedForWhereNothingWasLaunched) {
   EXPECT_EQ(trace_.kernels.Size(), 3u);
 }
 
+// Nothing of it was recorded. A step from 1 ms on launches two kernels, which begin 8 ms later.
+class UnrecordedWorkTest : public EarlierWorkTest {
+ protected:
+  UnrecordedWorkTest() {
+    trace_.steps = {};
+    trace_.kernels = {};
+    trace_.launches = {};
+    rank_.Step(3, kMs, 3 * kMs);
+    rank_.Launch(0, kMs + 100, main_);
+    rank_.Launch(1, kMs + 200, main_);
+    Kernel(9 * kMs, 10 * kMs, 0);
+    Kernel(10 * kMs, 12 * kMs, 1);
+  }
+
+  static constexpr TimeNs kMs = 1'000'000;
+};
+
+TEST_F(UnrecordedWorkTest, KeptTheQueueWaiting) {
+  FindEarlierWork(trace_);
+  EXPECT_EQ(trace_.earlier_work_end, 9 * kMs);
+  EXPECT_FALSE(trace_.earlier_work_was_recorded);
+  EXPECT_EQ(StepBounds(trace_).DeviceBegin(0), 9 * kMs);
+  EXPECT_EQ(StepBounds(trace_).DeviceFinish(0), 12 * kMs);
+  EXPECT_EQ(trace_.busiest_stream, 7);
+}
+
+// The call itself may take long, as while code is loaded: the next one shows that it had returned.
+TEST_F(UnrecordedWorkTest, IsNotSeenWhileTheCallMayNotHaveReturned) {
+  trace_.launches.host_time[1] = 9 * kMs - 900'000;
+  FindEarlierWork(trace_);
+  EXPECT_EQ(trace_.earlier_work_end, 0);
+}
+
+TEST_F(UnrecordedWorkTest, IsNotWhatAnotherThreadLaunchedMeanwhile) {
+  trace_.launches.host_track[1] = rank_.Thread(2);
+  FindEarlierWork(trace_);
+  EXPECT_EQ(trace_.earlier_work_end, 0);
+}
+
+// The busiest stream waited for what was recorded.
+TEST_F(UnrecordedWorkTest, IsNotACopyOfTheCapture) {
+  rank_.Launch(2, kMs + 50, main_);
+  Copy(kMs + 60, 9 * kMs - 900'000, 2, 9);
+  FindEarlierWork(trace_);
+  EXPECT_EQ(trace_.earlier_work_end, 0);
+}
+
+// A small kernel of another stream does not wait for it.
+TEST_F(UnrecordedWorkTest, RunsBesideOtherStreams) {
+  rank_.Launch(2, kMs + 50, main_);
+  Kernel(kMs + 60, kMs + 65, 2, 9);
+  FindEarlierWork(trace_);
+  EXPECT_EQ(trace_.earlier_work_end, 9 * kMs);
+}
+
+// The host waits from 1.1 ms to 8 ms, launches then, and the kernels begin at once.
+class SynchronisedWorkTest : public UnrecordedWorkTest {
+ protected:
+  SynchronisedWorkTest() {
+    trace_.launches.host_time = {9 * kMs - 100, 9 * kMs - 50};
+    trace_.steps.end[0] = 9 * kMs;
+    rank_.Op("cudaDeviceSynchronize", kMs + 100'000, 8 * kMs, main_);
+  }
+};
+
+TEST_F(SynchronisedWorkTest, EndsWithTheCallThatWaitedForIt) {
+  FindEarlierWork(trace_);
+  EXPECT_EQ(trace_.earlier_work_end, 8 * kMs);
+  EXPECT_EQ(StepBounds(trace_).DeviceBegin(0), 8 * kMs);
+}
+
+// The first call of a program may take as long.
+TEST_F(SynchronisedWorkTest, IsUnknownInTheFirstStepOfARun) {
+  trace_.steps.id[0] = 0;
+  FindEarlierWork(trace_);
+  EXPECT_EQ(trace_.earlier_work_end, 0);
+}
+
+TEST_F(SynchronisedWorkTest, IsNotWhatWasLaunchedBeforeTheCall) {
+  trace_.unanswered_launches.Append({.time = kMs + 50'000, .track = main_});
+  FindEarlierWork(trace_);
+  EXPECT_EQ(trace_.earlier_work_end, 0);
+}
+
 TEST_F(EarlierWorkTest, OfNpusStaysAndEndsBeforeTheFirstStep) {
   trace_.device = DeviceKind::kNpu;
   FindEarlierWork(trace_);

@@ -14,6 +14,7 @@
 #include "mpa/collectives/lateness.h"
 #include "mpa/diagnosis/findings/finding.h"
 #include "mpa/diagnosis/findings/thresholds.h"
+#include "mpa/measure/earlier_time.h"
 #include "mpa/report/page.h"
 
 /// What a diagnosis says: where the time of a step goes, what slows it down, and how much a fix
@@ -211,6 +212,7 @@ struct AccountRow {
   TimeNs window = 0;
   std::vector<std::pair<std::string_view, TimeNs>> categories;
   bool communicates = true;  ///< the rank recorded communication, in this step or another
+  EarlierTime earlier = {};  ///< before the first step of the rank
 };
 
 /// Something that looks guilty and is explained by a finding.

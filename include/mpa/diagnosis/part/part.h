@@ -12,6 +12,7 @@
 #include "mpa/collectives/instances.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/diagnosis/part/rank_graph.h"
+#include "mpa/measure/earlier_time.h"
 #include "mpa/measure/host_alone.h"
 #include "mpa/measure/time_category.h"
 #include "mpa/measure/transfer_times.h"
@@ -198,8 +199,9 @@ struct RankDiagnosis {
   bool is_outline = false;    ///< see OutlineOf()
   std::vector<std::string> names;
   std::vector<StepPart> steps;
-  HostAlone host_alone;  ///< where no device work was recorded, so that there are no steps
-  RankGraph graph;       ///< nodes of kernels have the number of their kind as `row`
+  EarlierTime earlier = {};  ///< before the first of them
+  HostAlone host_alone;      ///< where no device work was recorded, so that there are no steps
+  RankGraph graph;           ///< nodes of kernels have the number of their kind as `row`
   std::vector<KernelKind> kinds;
   std::vector<KernelOrigin> origins;  ///< by node; only where a finding is to be explained
   KernelOperators operators;          ///< of a GPU
