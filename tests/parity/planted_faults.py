@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import retime  # noqa: E402: found only now
 from retime.moments import between_operators, in_span, moments_in_steps, nothing_recorded  # noqa: E402
+from retime.waiting import come_late  # noqa: E402
 
 MS = 1_000_000
 
@@ -109,6 +110,14 @@ def late_rank(job, rank, name, ms, cause="late_host"):
     return Truth(cause, ms, ranks=[rank], places=[name])
 
 
+def late_npu(job, rank, kinds, name, ms, cause, outside=()):
+    """One of the captured ranks comes last to all collectives, after others that were not captured."""
+    capture = job[rank]
+    moment = in_span(capture, kinds, name, capture.steps()[0].start, capture.of("collective")[0].start, outside)
+    grown = come_late(job, rank, moment, round(ms * MS))
+    return Truth(cause, grown / MS, ranks=[rank], places=[name])
+
+
 def _waited_for(job, rank):
     """The number of the first collective for which all others wait in a call of the runtime, the end of the one before
     it and its start."""
@@ -141,5 +150,15 @@ FAULTS = {
     "video_python": (VIDEO, stall_in_python, {"name": "resize", "ms": 300}),
     "video_operator": (VIDEO, stall_in_operator, {"name": "aten::copy_", "ms": 300}),
     "dlrm_late_operator": (dlrm, late_rank, {"rank": 7, "name": "aten::bmm", "ms": 30}),
+    "text1_late_operator": (TEXT1, late_npu, {"rank": 0, "kinds": ("op",), "name": "aten::cross_entropy_loss", "ms": 200,
+                                              "cause": "late_host"}),
+    "text1_late_python": (TEXT1, late_npu, {"rank": 1, "kinds": ("python",), "name": "accuracy", "ms": 200,
+                                            "cause": "late_host", "outside": ("op",)}),
+    "text1_late_loader": (TEXT1, late_npu, {"rank": 0, "kinds": ("op",), "name": "enumerate(DataLoader)", "ms": 200,
+                                            "cause": "late_input"}),
+    "db1_late_operator": (DB1, late_npu, {"rank": 1, "kinds": ("op",), "name": "aten::linear", "ms": 200,
+                                          "cause": "late_host"}),
+    "db1_late_loader": (DB1, late_npu, {"rank": 1, "kinds": ("op",), "name": "enumerate(DataLoader)", "ms": 200,
+                                        "cause": "late_input"}),
     "control_operator": (CONTROL, stall_in_operator, {"name": "aten::mm", "ms": 50}),
 }

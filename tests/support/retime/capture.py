@@ -3,6 +3,7 @@
 put in or taken out. Times are ns."""
 
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass, field
 
 HOST, DEVICE = "host", "device"
@@ -57,6 +58,7 @@ class Capture:
         self.spans, self.arrows = [], []
         self.clocks = {HOST: Clock(), DEVICE: Clock()}
         self.own = {}  # id(span) -> (start, end) of those that the clocks do not move
+        self.lanes = {}  # lane -> its own clock
         self.added = []  # spans, in the new time
 
     # -- what there is
@@ -70,6 +72,10 @@ class Capture:
 
     def work(self):
         return self.of(*WORK)
+
+    def compute_lane(self):
+        """The stream of most kernels."""
+        return Counter(s.lane for s in self.of("kernel")).most_common(1)[0][0]
 
     def quiet(self):
         """A test of moments at which the host may pause alone: the device has done all that was launched, no call of
@@ -99,9 +105,15 @@ class Capture:
         self.clocks[HOST].add(at, extra)
         self.clocks[DEVICE].add(at, extra)
 
+    def lane_clock(self, lane):
+        """The clock of a stream that goes on otherwise than the device from here."""
+        clock = self.lanes[lane] = Clock()
+        clock.cuts = list(self.clocks[DEVICE].cuts)
+        return clock
+
     def now(self, span):
         """(start, end) in the new time."""
-        clock = self.clocks[span.side]
+        clock = self.lanes.get(span.lane) or self.clocks[span.side]
         return self.own.get(id(span)) or (clock(span.start), clock(span.end, is_end=True))
 
     def add(self, like, name, start, end, link=None):

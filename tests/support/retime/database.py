@@ -26,6 +26,7 @@ COPIES = ("MEMCPY_ASYNC", "SDMA_SQE", "PCIE_DMA_SQE")
 class DatabaseCapture(Capture):
     def __init__(self, path):
         super().__init__(path)
+        self._pieces = {}  # span of a task -> (what it is in a collective, peer)
         self.file = next((path / OUTPUT).glob("ascend_pytorch_profiler*.db"))
         with closing(sqlite3.connect(f"file:{self.file}?immutable=1", uri=True)) as database:
             database.row_factory = sqlite3.Row
@@ -52,8 +53,9 @@ class DatabaseCapture(Capture):
         for row in database.execute("SELECT rowid AS n, * FROM CANN_API"):
             calls[row["connectionId"]] = self._add("CANN_API", row, text.get(row["name"], ""), "call", row["globalTid"])
         names = dict(database.execute("SELECT globalTaskId, name FROM COMPUTE_TASK_INFO").fetchall())
-        pieces = {row[0] for row in database.execute("SELECT globalTaskId FROM COMMUNICATION_TASK_INFO")} \
-            if self._has(database, "COMMUNICATION_TASK_INFO") else set()
+        pieces = {row[0]: (text.get(row[1]), row[2]) for row in database.execute(
+            "SELECT globalTaskId, taskType, dstRank FROM COMMUNICATION_TASK_INFO")} \
+            if self._has(database, "COMMUNICATION_TASK_INFO") else {}
         work = {}
         for row in database.execute("SELECT rowid AS n, * FROM TASK"):
             kind = text.get(row["taskType"], "")
@@ -61,6 +63,7 @@ class DatabaseCapture(Capture):
             what = ("kernel" if row["globalTaskId"] in names and row["globalTaskId"] not in pieces else
                     "copy" if kind in COPIES and row["globalTaskId"] not in pieces else "task")
             span = self._add("TASK", row, name, what, row["streamId"])
+            self._pieces[span] = pieces.get(row["globalTaskId"], (kind, None))
             work.setdefault(row["connectionId"], []).append(span)
         if self._has(database, "COMMUNICATION_OP"):
             for row in database.execute("SELECT rowid AS n, * FROM COMMUNICATION_OP"):
@@ -85,6 +88,20 @@ class DatabaseCapture(Capture):
         self.spans.append(span)
         return span
 
+    # -- what waiting.py asks
+
+    def stream_of(self, span):
+        return span.lane[1] if span.record and span.record[0] == "TASK" else None
+
+    def stream_of_collectives(self):
+        return next(self.stream_of(s) for s in self.of("task") if self.is_wait(s))
+
+    def is_wait(self, span):
+        return self._pieces.get(span, ("",))[0] == "Notify_Wait"
+
+    def peer_of_wait(self, span):
+        return self._pieces[span][1] if self.is_wait(span) else None
+
     def write(self, path):
         shutil.copytree(self.path, path, ignore=shutil.ignore_patterns(*DERIVED))
         output = path / OUTPUT
@@ -99,6 +116,8 @@ class DatabaseCapture(Capture):
                 self._move_waits(database, table)
             for span in self.added:
                 self._insert(database, span)
+            if self.own and self._has(database, "OVERLAP_ANALYSIS"):  # is not true any more
+                database.execute("DROP TABLE OVERLAP_ANALYSIS")
         self._change_analysis(output)
 
     @staticmethod
@@ -118,7 +137,8 @@ class DatabaseCapture(Capture):
             f"ON t.{key} = w.{key} WHERE w.waitNs > 0").fetchall()
         for row, waited, task in rows:
             span = starts["TASK" if key == "globalTaskId" else table, task]
-            wait = self.now(span)[0] - self.clocks[DEVICE](span.start - waited, is_end=True)
+            clock = self.lanes.get(span.lane) or self.clocks[DEVICE]
+            wait = max(0, self.now(span)[0] - clock(span.start - waited, is_end=True))
             database.execute(f"UPDATE {table} SET waitNs = ? WHERE rowid = ?", (wait, row))
 
     def _insert(self, database, span):
@@ -149,7 +169,9 @@ class DatabaseCapture(Capture):
             return
         clock = self.clocks[DEVICE]
         with closing(sqlite3.connect(file)) as database, database:
-            if self._has(database, "StepTraceTime"):
+            if self.own and self._has(database, "StepTraceTime"):
+                database.execute("DROP TABLE StepTraceTime")
+            elif self._has(database, "StepTraceTime"):
                 for step, start, end in self._steps:
                     self._change_step(database, str(step), start, end)
             if self._has(database, "CommAnalyzerTime"):

@@ -73,6 +73,9 @@ class TextCapture(Capture):
         shutil.copytree(self.path, path, ignore=shutil.ignore_patterns(*DERIVED, "trace_view.json"))
         output = path / OUTPUT
         self._write_tables(output)
+        if self.own:  # what was summed up of both streams is not true any more
+            self.events = [e for e in self.events if self.processes.get(e["pid"]) != "Overlap Analysis" or e["ph"] == "M"]
+        starts = {(s.record["pid"], s.record["tid"], s.start): self.now(s)[0] for s in self.spans}
         for span in self.spans:
             start, end = self.now(span)
             span.record["ts"] = in_us(start)
@@ -80,7 +83,8 @@ class TextCapture(Capture):
                 span.record["dur"] = (end - start) / 1000
         for event in self.events:
             if event["ph"] not in ("X", "M") and "ts" in event:
-                event["ts"] = in_us(self.clocks[self._side(event)](in_ns(event["ts"])))
+                moved = starts.get((event["pid"], event["tid"], in_ns(event["ts"]))) if event["ph"] in "sf" else None
+                event["ts"] = in_us(moved or self.clocks[self._side(event)](in_ns(event["ts"])))
         self.events.extend(self._new_event(span) for span in self.added)
         (output / "trace_view.json").write_text(json.dumps(self.events), encoding="utf-8")
 
@@ -93,7 +97,10 @@ class TextCapture(Capture):
     def _write_tables(self, output):
         for name, columns in HOST_TIMES.items():
             _rewrite(output / name, lambda row, columns=columns: self._move(row, columns))
+        self._moved = {(s.start, s.name): self.now(s) for s in self.spans if s.side == DEVICE}
         _rewrite(output / "kernel_details.csv", self._move_kernel)
+        if self.own:
+            (output / "step_trace_time.csv").unlink(missing_ok=True)
         _rewrite(output / "step_trace_time.csv", self._change_step)
         for file in output.glob("communication.json"):
             document = json.loads(file.read_text(encoding="utf-8"))
@@ -109,14 +116,25 @@ class TextCapture(Capture):
         clock = self.clocks[DEVICE]
         start, dur = in_ns(row["Start Time(us)"]), in_ns(row["Duration(us)"])
         waited = in_ns(row["Wait Time(us)"]) if row.get("Wait Time(us)", "N/A").strip() not in ("", "N/A") else None
-        begin, end = self.own_times.get((start, row["Name"])) or (clock(start), clock(start + dur, is_end=True))
+        begin, end = self._moved.get((start, row["Name"])) or (clock(start), clock(start + dur, is_end=True))
         row["Start Time(us)"], row["Duration(us)"] = in_us(begin) + "\t", in_us(end - begin)
         if waited:
             row["Wait Time(us)"] = in_us(begin - clock(start - waited, is_end=True))
 
-    @property
-    def own_times(self):
-        return {(s.start, s.name): self.own[id(s)] for s in self.spans if id(s) in self.own}
+    # -- what waiting.py asks
+
+    def stream_of(self, span):
+        args = span.record.get("args", {})
+        return args.get("Physic Stream Id", args.get("stream id"))
+
+    def stream_of_collectives(self):
+        return next(self.stream_of(s) for s in self.of("task") if s.lane[0] in ("HCCL", "Communication"))
+
+    def is_wait(self, span):
+        return span.name in ("Notify_Wait", "Notify Wait")
+
+    def peer_of_wait(self, span):
+        return span.record["args"]["dst rank"] if span.name == "Notify_Wait" else None
 
     def _change_step(self, row):
         step = next((s for s in self.steps() if s.name == f"ProfilerStep#{row['Step']}"), None)
