@@ -120,7 +120,8 @@ class CauseCoverage {
       };
       // What traces of GPUs never hold, no other record replaces.
       if (record == Record::kShapes && IsGpu() && needs_record(Record::kTensors)) continue;
-      if (needs_record(record) && CanHave(*finding))
+      // What was found was judged.
+      if (needs_record(record) && CanHave(*finding) && !(ranks.empty() && IsFound(*finding)))
         diagnosis_.not_judged.push_back({finding, needs, hint, ranks});
     }
   }

@@ -269,22 +269,21 @@ LinkSpeeds::Data LinkSpeeds::DataOf(std::size_t operation) const {
   return data;
 }
 
-const FindingInfo kCommUnaligned =
-    Opportunity(Area::kCommunication, "comm.unaligned", {"framework"},
-                {"message sizes are not multiples of 512 bytes", "通信数据未按 512 字节对齐"},
-                {.looked_at = {"bandwidth of tasks of odd sizes beside others; collectives that "
-                               "begin with a copy within the card beside those that do not",
-                               "非 512 字节倍数的任务带宽；以卡内拷贝开头的通信与其他通信的对比"},
-                 .refuted_by = {"both are as fast, or all of a kind and size begin with a copy",
-                                "两者同样快；或同类同大小都以拷贝开头"},
-                 .problem = {"Byte Alignment Analysis", "字节对齐分析"},
-                 .needs = {Record::kTransfers},
-.applies = HasTransfers,
-                 .find = FindBy<TransferCauses>,
-                 .advice = {{{{"pad the buckets to multiples of 512 bytes",
-                               "将 bucket 补齐到 512 字节的整数倍"},
-                              Change("buckets", "multiples of 512 bytes")}}},
-                 .thresholds = {&kOddRatio}});
+const FindingInfo kCommUnaligned = Opportunity(
+    Area::kCommunication, "comm.unaligned", {"framework"},
+    {"message sizes are not multiples of 512 bytes", "通信数据未按 512 字节对齐"},
+    {.looked_at = {"bandwidth of tasks whose sizes are no multiple of 512 bytes, beside others of "
+                   "the transport",
+                   "非 512 字节倍数的任务与同类其他任务的带宽"},
+     .refuted_by = {"both are as fast, or the sizes are not alike", "两者同样快；或大小相差过多"},
+     .problem = {"Byte Alignment Analysis", "字节对齐分析"},
+     .needs = {Record::kTransfers},
+     .applies = HasTransfers,
+     .find = FindBy<TransferCauses>,
+     .advice = {{{{"pad the buckets to multiples of 512 bytes",
+                   "将 bucket 补齐到 512 字节的整数倍"},
+                  Change("buckets", "multiples of 512 bytes")}}},
+     .thresholds = {&kOddRatio}});
 
 const FindingInfo kCommContention = Opportunity(
     Area::kCommunication, "comm.contention", {"framework"},
@@ -294,7 +293,7 @@ const FindingInfo kCommContention = Opportunity(
      .refuted_by = {"both are as fast", "两者同样快"},
      .problem = {"Bandwidth Contention Analysis", "带宽分析"},
      .needs = {Record::kTransfers},
-.applies = HasTransfers,
+     .applies = HasTransfers,
      .advice = {{{{"compare the step with and without the overlap, and keep the faster one",
                    "对比开启和关闭重叠时的 step 耗时，取更短者"},
                   Check("the step with and without the overlap")}}},
@@ -309,7 +308,7 @@ const FindingInfo kCommRetransmit =
                           "所有成员同样长：在等迟到的卡"},
            .problem = {"Communication Retransmission Analysis", "通信重传分析"},
            .needs = {Record::kTransfers},
-.applies = HasTransfers,
+           .applies = HasTransfers,
            .advice = {{{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
                         Check("optics and PFC/ECN of the network", "hccn_tool")},
                        {{"check HCCL_RDMA_TIMEOUT", "检查 HCCL_RDMA_TIMEOUT"},
@@ -325,7 +324,7 @@ const FindingInfo kCommBuffer = Opportunity(
                    "大于 HCCL_BUFFSIZE 的消息与较小消息的带宽"},
      .refuted_by = {"both are as fast, or the messages fit", "两者同样快；或消息未超过缓冲区"},
      .needs = {Record::kTransfers},
-.applies = HasTransfers,
+     .applies = HasTransfers,
      .advice = {{{{"raise HCCL_BUFFSIZE (each group takes twice its size of device memory)",
                    "增大 HCCL_BUFFSIZE（每个通信域占用两倍显存）"},
                   Change("HCCL_BUFFSIZE", "above the message")}}},

@@ -12,6 +12,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/text.h"
 #include "mpa/collectives/check_collectives.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/measure/accounting.h"
@@ -47,7 +48,8 @@ class PartMaker {
     part_.has_calls = !trace_.host_calls.Empty() ||
                       (trace_.device == DeviceKind::kGpu && HasHostOps(IsRuntimeCall));
     part_.breaks_off = trace_.issues.Contains(kTraceBreaksOff);
-    part_.has_stacks = HasPython() || trace_.job.settings.contains("profiler.stack");
+    part_.has_stacks =
+        HasPython() || HasOpStacks() || trace_.job.settings.contains("profiler.stack");
     part_.has_host_ops = part_.has_stacks || HasHostOps([](std::string_view name) {
                            return !IsRuntimeCall(name) && !IsStepMark(name);
                          });
@@ -100,6 +102,14 @@ class PartMaker {
       if (ops.replayed[i] == 0 && is_one(View(ops.name[i]))) return true;
     }
     return false;
+  }
+
+  // Old traces of GPUs keep stacks with the operators, and no calls of Python.
+  bool HasOpStacks() const {
+    return trace_.device == DeviceKind::kGpu &&
+           std::ranges::any_of(trace_.host_ops.stack, [&](StringId stack) {
+             return !IsOneOf(View(stack), {"", "N/A"});
+           });
   }
 
   // Functions that the run itself called, not the capture of a graph.

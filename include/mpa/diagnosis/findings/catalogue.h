@@ -36,6 +36,7 @@
   X(kOpFormat)           \
   X(kOpAttention)        \
   X(kOpSlow)             \
+  X(kOpReformulate)      \
   X(kOpVariance)         \
   X(kOpFp32)             \
   X(kOpOptimizer)        \

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that vector cores are slow at, and what computes the same without them.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel_finder.h"
+
+namespace mpa {
+namespace {
+
+constexpr Threshold kReformulateShare{"share", 0.01, 0, 1,
+                                      "kernels of a type take at least this share of the step"},
+    kReformulateGain{"gain", 0.5, 0, 1, "another formulation removes this share of their time"};
+
+AdvicePart Instead(Wording text, std::string_view subject, std::string_view to) {
+  return {text, Change(subject, to)};
+}
+
+// What reads or writes single elements at places that data tell is slow on cores that work on many
+// at once.
+struct Formulation {
+  std::string_view type;
+  FindingVariant variant;
+};
+
+const std::vector<Formulation>& Formulations() {
+  static const Advice mask{
+      {Instead({"multiply by the mask, or add what the mask selects, instead of assigning by it",
+                "用掩码做乘加，代替按掩码赋值"},
+               "assignment by index or mask", "products and sums with the mask")}};
+  static const Advice positions{
+      {Instead({"keep the mask and multiply by it instead of listing its positions",
+                "保留掩码并做乘法，不要求出其位置"},
+               "positions of a mask", "products with the mask")}};
+  static const Advice rows{{Instead({"select whole rows (index_select) instead of single elements",
+                                     "用 index_select 按整行读取，代替逐元素读取"},
+                                    "gather", "index_select")}};
+  static const Advice blend{{Instead({"blend with the mask (torch.lerp) instead of torch.where",
+                                      "用 torch.lerp 按掩码混合，代替 torch.where"},
+                                     "torch.where", "torch.lerp")}};
+  static const Advice repeat{{Instead({"repeat along the first dimension: move it there and back",
+                                       "把要重复的维度换到第 0 维，重复后再换回"},
+                                      "repeat_interleave", "along the first dimension")}};
+  static const std::vector<Formulation> all = {
+      {"IndexPut", {{}, mask}},          {"IndexPutV2", {{}, mask}},
+      {"NonZero", {{}, positions}},      {"GatherElements", {{}, rows}},
+      {"GatherElementsV2", {{}, rows}},  {"SelectV2", {{}, blend}},
+      {"RepeatInterleave", {{}, repeat}}};
+  return all;
+}
+
+class ReformulatedKernels : KernelFinder {
+ public:
+  using KernelFinder::KernelFinder;
+
+  void Find() {
+    for (const Formulation& formulation : Formulations()) Add(formulation);
+  }
+
+ private:
+  void Add(const Formulation& formulation) {
+    Cause cause = NewCause(job_, kOpReformulate, formulation.type);
+    cause.finding.variant = &formulation.variant;
+    double time = 0, count = 0;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const RankDiagnosis& part = job_.Part(rank);
+      const auto is_one = [&](const GraphNode& node) {
+        const KernelKind& kind = part.KindOf(node);
+        return kind.on_vector_cores && node.category != TimeCategory::kAiCpu &&
+               part.names[kind.type] == formulation.type;
+      };
+      for (const GraphNode& node : part.graph.nodes) {
+        if (!Counts(node) || !is_one(node)) continue;
+        time += static_cast<double>(node.dur);
+        ++count;
+      }
+      Remove(
+          rank,
+          [&](const GraphNode& node) { return is_one(node) ? thresholds_[kReformulateGain] : 0.0; },
+          cause.what_if.expect);
+    }
+    if (count == 0 || !IsShare(time, thresholds_[kReformulateShare])) return;
+    // Whether the other formulation fits is for the program to say.
+    cause.finding.confidence = Certainty::kLow;
+    MeasureSums(count, time, cause);
+    causes_.push_back(std::move(cause));
+  }
+};
+
+}  // namespace
+
+const FindingInfo kOpReformulate = Opportunity(
+    Area::kDevices, "op.reformulate", {"model"},
+    {"vector cores are slow at an operator that has a faster formulation",
+     "vector 核上的低效算子有更快的写法"},
+    {.looked_at = {"the type and the core of kernels: those that read or write single elements on "
+                   "vector cores alone",
+                   "算子类型和核类型：在 vector 核上逐元素读写"},
+     .refuted_by = {"they take a small share of the step, or run on other cores",
+                    "占 step 比例很小；或运行在其他核上"},
+     .categories = ComputeCategories(),
+     .npu_alone = true,
+     .find = FindBy<ReformulatedKernels>,
+     .advice = {{{{"compute with a mask instead of positions", "用掩码计算，代替按位置读写"},
+                  Change("operators that index", "products and sums with a mask")}}},
+     .thresholds = {&kReformulateShare, &kReformulateGain}});
+
+}  // namespace mpa

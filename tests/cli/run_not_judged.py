@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests that `advisor` asks to record nothing that a capture holds, and tells findings by their gains.
+
+    run_not_judged.py --tool BINARY --testdata DIR [--shared DIR] GROUP [-v]
+
+GROUP: asked (captures of testdata), sharedasked (those of --shared, which are kept apart from the
+sources; skipped without them). Each line of "skipped" is held against the files of the capture.
+Exit status: 0 passed, 1 failed, 2 usage, 77 skipped.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+OPTIONS = None  # set by main()
+SKIPPED = 77
+GPU = ("gpu/*.json.gz", "traces/param/*.json.gz", "traces/dlrm_8ranks/worker[03]*",
+       "traces/resnet50_2021/*.json.gz", "traces/serving/*/*.json.gz", "traces/tracelens/*.json.gz")
+NPU = ("npu/text/*", "npu/db/*", "raw/level0", "raw/stack_mstx_gc")
+NOT_RECORDED = "traces of GPUs do not hold it"
+
+
+def advise(capture):
+    with tempfile.TemporaryDirectory() as out:
+        done = subprocess.run([OPTIONS.tool, "advisor", "all", "-d", str(capture), "--json", "-o", out],
+                              check=False, stdin=subprocess.DEVNULL, capture_output=True,
+                              encoding="utf-8", timeout=300)
+    return json.loads(done.stdout)
+
+
+def text_of(path):
+    return gzip.open(path, "rt", encoding="utf-8", errors="replace").read() \
+        if path.suffix == ".gz" else path.read_text(encoding="utf-8", errors="replace")
+
+
+def rows_of(path, table, where):
+    with sqlite3.connect(f"file:{path}?immutable=1", uri=True) as database:
+        names = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
+        if table not in names:
+            return 0
+        return database.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()[0]
+
+
+def gpu_holds(text):
+    """What a trace of a GPU holds, by the option that records it."""
+    held = set()
+    if re.search(r'"Input [Dd]ims"\s*:\s*\[[^\]]*\d', text):
+        held.add("record_shapes=True")
+    if re.search(r'"cat"\s*:\s*"python_function"', text) or re.search(r'"Call stack"\s*:\s*"[^"]', text):
+        held.add("with_stack=True")
+    return held
+
+
+def npu_holds(capture):
+    """The same of the ranks of an NPU; what any of them holds."""
+    held = set()
+    for path in Path(capture).rglob("kernel_details.csv"):
+        with open(path, newline="", encoding="utf-8") as file:
+            if any(row.get("Input Shapes", "") not in ("", "N/A") for row in csv.DictReader(file)):
+                held.add("shapes of kernels")
+    for path in Path(capture).rglob("trace_view.json"):
+        if '"GC"' in text_of(path):
+            held.add("records of garbage collections")
+    for path in Path(capture).rglob("ascend_pytorch_profiler*.db"):
+        if rows_of(path, "COMPUTE_TASK_INFO", "inputShapes IN (SELECT id FROM STRING_IDS WHERE "
+                   "value NOT IN ('', 'N/A'))"):
+            held.add("shapes of kernels")
+        if rows_of(path, "GC_RECORD", "1"):
+            held.add("records of garbage collections")
+        if rows_of(path, "COMMUNICATION_TASK_INFO", "size > 0"):
+            held.add("sizes and peers of transfers")
+    return held
+
+
+class Judged(unittest.TestCase):
+    def assert_in_order(self, document, capture):
+        """No smaller gain above a larger one, except what pays with or before it."""
+        findings = [f for f in document["findings"] if f["gain_ns"] > 0]
+        for first, second in zip(findings, findings[1:]):
+            depends = first["with_next"] or second["alone_ns"] < 0.8 * second["gain_ns"]
+            if second["gain_ns"] > first["gain_ns"] and not depends:
+                self.fail(f"{capture}: {first['key']} stands above {second['key']}")
+
+    def assert_asked(self, document, held, capture):
+        found = {finding["id"] for finding in document["findings"]}
+        for row in document["skipped"]:
+            wanted = {row["hint"], row["needs"]} & held
+            if "ranks" not in row:
+                self.assertFalse(wanted, f"{capture}: {row}")
+                self.assertNotIn(row["id"], found, f"{capture}: found, and not judged")
+
+
+class Asked(Judged):
+    def test_of_testdata(self):
+        captures = OPTIONS.testdata / "captures"
+        for capture in sorted(captures.glob("*_ascend_pt")):
+            with self.subTest(capture.name):
+                document = advise(capture)
+                self.assert_in_order(document, capture)
+                self.assert_asked(document, npu_holds(capture), capture)
+
+
+class SharedAsked(Judged):
+    def test_of_gpus(self):
+        for path in sorted(p for pattern in GPU for p in (OPTIONS.shared / "data").glob(pattern)):
+            with self.subTest(path.name):
+                document = advise(path)
+                self.assert_in_order(document, path)
+                self.assert_asked(document, gpu_holds(text_of(path)), path)
+                for row in document["skipped"]:
+                    self.assertFalse(row["hint"] == "record_shapes=True" and row["id"] == "op.slow",
+                                     f"{path}: {NOT_RECORDED}")
+
+    def test_of_npus(self):
+        for path in sorted(p for pattern in NPU for p in (OPTIONS.shared / "data").glob(pattern)):
+            with self.subTest(path.name):
+                document = advise(path)
+                self.assert_in_order(document, path)
+                self.assert_asked(document, npu_holds(path), path)
+
+
+GROUPS = {"asked": Asked, "sharedasked": SharedAsked}
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tool", required=True, type=Path)
+    parser.add_argument("--testdata", required=True, type=Path)
+    parser.add_argument("--raw", type=Path)
+    parser.add_argument("--shared", type=Path,
+                        default=Path(__file__).resolve().parents[3] / "shared")
+    parser.add_argument("group", choices=GROUPS)
+    parser.add_argument("-v", action="store_true")
+    OPTIONS = parser.parse_args()
+    if OPTIONS.group == "sharedasked" and not (OPTIONS.shared / "data").is_dir():
+        print(f"SKIPPED: {OPTIONS.shared} has no data/; name the folder with --shared")
+        return SKIPPED
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(GROUPS[OPTIONS.group])
+    return 0 if unittest.TextTestRunner().run(suite).wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

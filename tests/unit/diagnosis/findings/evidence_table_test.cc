@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each finding needs, looks at and is refuted by: it is declared, documented and tested.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnosis/diagnosed.h"
+#include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/catalogue.h"
+#include "support/files.h"
+
+namespace mpa {
+namespace {
+
+std::string Remedy(const FindingInfo& finding) {
+  std::string text;
+  std::set<std::string_view> told;
+  for (const auto* parts : {&finding.advice.parts, &finding.advice.of_gpu}) {
+    for (const AdvicePart& part : *parts) {
+      if (!told.insert(part.text.english).second) continue;
+      text += (text.empty() ? "" : "; ") + std::string(part.text.english);
+    }
+  }
+  return text.empty() ? "the recommended value" : text;
+}
+
+std::string Needs(const FindingInfo& finding) {
+  std::string text;
+  std::set<std::string_view> told;
+  for (const Record record : finding.needs) {
+    const std::string_view words = WordsOf(record, false).english;
+    if (told.insert(words).second) text += (text.empty() ? "" : "; ") + std::string(words);
+  }
+  return text;
+}
+
+std::string TitleInTable(const FindingInfo& finding) {
+  std::string title(finding.title.english);
+  if (const std::size_t at = title.find("{}"); at != std::string::npos)
+    title.replace(at, 2, "a rank");
+  return title;
+}
+
+std::string FindingTable() {
+  std::string text =
+      "| Finding | Says | Needs | Looks at | Is not said where | What to do |\n"
+      "|---|---|---|---|---|---|\n";
+  for (const FindingInfo* finding : Catalogue()) {
+    text += "| `" + std::string(finding->id) + "` | " + TitleInTable(*finding) + " | " +
+            Needs(*finding) + " | " + std::string(finding->looked_at.english) + " | " +
+            std::string(finding->refuted_by.english) + " | " + Remedy(*finding) + " |\n";
+  }
+  return text;
+}
+
+TEST(FindingTable, EveryFindingSaysWhatItLooksAtAndWhatRefutesIt) {
+  for (const FindingInfo* finding : Catalogue()) {
+    EXPECT_FALSE(finding->looked_at.english.empty()) << finding->id;
+    EXPECT_FALSE(finding->looked_at.chinese.empty()) << finding->id;
+    EXPECT_FALSE(finding->refuted_by.english.empty()) << finding->id;
+    EXPECT_FALSE(finding->refuted_by.chinese.empty()) << finding->id;
+  }
+}
+
+TEST(FindingTable, IsDocumented) {
+  const std::filesystem::path page = std::filesystem::path(MPA_SOURCE_DIR) / "docs" / "advisor.md";
+  const std::string text = test::ReadAll(page);
+  const std::string begin = "<!-- findings: begin -->\n", end = "<!-- findings: end -->\n";
+  const std::size_t from = text.find(begin), to = text.find(end);
+  ASSERT_NE(from, std::string::npos);
+  ASSERT_NE(to, std::string::npos);
+  const std::string wanted =
+      text.substr(0, from) + begin + "\n" + FindingTable() + "\n" + text.substr(to);
+  if (std::getenv("MPA_UPDATE_DOCS") != nullptr) {
+    std::ofstream(page) << wanted;
+    return;
+  }
+  EXPECT_EQ(text, wanted) << "MPA_UPDATE_DOCS=1 writes docs/advisor.md anew";
+}
+
+// A job that shows the symptom. With `refuted`, it also shows what speaks against the cause.
+struct Refutation {
+  Diagnosis (*job)(bool refuted) = nullptr;
+  std::string_view test = {};  ///< else the test that has such a job
+};
+
+Diagnosis WithRules(const RankDiagnosis& part, std::string_view of, std::string_view rule,
+                    double value) {
+  Thresholds thresholds;
+  SetRule(of, rule, value, thresholds);
+  return DiagnoseJob({part}, thresholds);
+}
+
+// In each step the host waits for a kernel of 10 ms and issues one of 1 ms behind it. If the device
+// has to wait for that kernel as well, the wait of the host costs nothing.
+Diagnosis HostWaits(TimeCategory category, bool device_waits) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Host(TimeCategory::kDispatchOp, 10 * kUs);
+    const std::uint32_t asked = builder.Last();
+    builder.Kernel("MatMulV3", 10 * kMs);
+    const std::uint32_t kernel = builder.Last();
+    builder.Host(TimeCategory::kDispatchOp, 10 * kUs);
+    RankDiagnosis& part = builder.Part();
+    const auto blocked = static_cast<std::uint32_t>(part.graph.edges.size() - 1);
+    part.graph.edges.push_back({builder.Last(), asked, WaitsFor::kStart, 0});
+    part.blocked.push_back({blocked, category, builder.NameOf("aclrtSynchronizeStream"),
+                            builder.NameOf("aten::waits"), step, builder.Now(), 10 * kMs});
+    builder.Kernel("Add", kMs, TimeCategory::kVector);
+    if (device_waits) part.graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, 0});
+  }
+  return WithRules(builder.Build(), "host.sync", "usual_calls", 0);
+}
+
+// Three ranks that meet in a collective. One takes 10 ms more, or all do.
+Diagnosis OneOrAll(TimeCategory category, bool all) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 3; ++rank) {
+    const TimeNs more = rank == 2 || all ? 10 * kMs : 0, wait = rank == 2 || all ? 0 : 10 * kMs;
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      builder.Step();
+      const bool is_kernel = category == TimeCategory::kMatmul;
+      builder.Host(is_kernel ? TimeCategory::kDispatchOp : category, kMs + (is_kernel ? 0 : more));
+      builder.Kernel("MatMulV3", 20 * kMs + (is_kernel ? more : 0));
+      builder.Collective("hcom_allReduce__1_" + std::to_string(step), kMs + wait);
+    }
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+// One of sixteen equal layers in each step has a product that takes 4 ms more; where its tensors
+// are larger, its neighbours take longer as well.
+Diagnosis OneLongKernel(bool larger) {
+  return DiagnoseJob({ThreeSteps([&](PartBuilder& step) {
+    for (int layer = 0; layer < 16; ++layer) {
+      const bool is_long = layer == 8;
+      const TimeNs vector = is_long && larger ? 400 * kUs : 100 * kUs;
+      step.Kernel("LayerNorm", vector, TimeCategory::kVector)
+          .Kernel("MatMulV3", is_long ? 5 * kMs : kMs)
+          .Kernel("Gelu", vector, TimeCategory::kVector);
+      for (const char* type : {"LayerNorm", "MatMulV3", "Gelu"})
+        step.Kind(type).shapes = step.NameOf("");
+    }
+  })});
+}
+
+template <typename Set>
+Diagnosis Products(Set set) {
+  return DiagnoseJob({ThreeSteps([&](PartBuilder& step) {
+    step.Kernel("MatMulV3", kMs);
+    set(step.Kind("MatMulV3"));
+  })});
+}
+
+const std::map<std::string_view, Refutation>& Refutations() {
+  static const std::map<std::string_view, Refutation> all = {
+      {"rank.late_compute", {[](bool no) { return OneOrAll(TimeCategory::kMatmul, no); }}},
+      {"rank.late_host", {[](bool no) { return OneOrAll(TimeCategory::kDispatchOp, no); }}},
+      {"rank.late_input", {[](bool no) { return OneOrAll(TimeCategory::kDataLoader, no); }}},
+      {"rank.late", {nullptr, "UncapturedCauses.LittleLatenessAddsUpWhereItIsAHabit"}},
+      {"rank.jitter", {nullptr, "RankCauses.OneRankThatIsAlwaysLateIsNoJitter"}},
+      {"step.long", {nullptr, "LongStep.WhoWaitsIsNotNamed"}},
+      {"data.imbalance", {nullptr, "RankCauses.LargerBatchesOnARank"}},
+      {"ep.imbalance", {nullptr, "RankCauses.UnevenExpertsOfInferenceMayBeChance"}},
+      {"link.slow", {nullptr, "LinkCauses.SmallTransfersDoNotShowTheBandwidth"}},
+      {"pp.stage_imbalance", {nullptr, "Bubble.AStageThatWasNotCapturedMayBeTheHeaviest"}},
+      {"pp.bubble", {nullptr, "Bubble.SmallMicroBatchesMayCostMoreThanTheyWin"}},
+      {"serve.balance", {nullptr, "EngineBalance.EnginesOfEqualWorkAreSlowOrFast"}},
+      {"serve.prefill", {nullptr, "EngineBalance.EnginesOfEqualWorkAreSlowOrFast"}},
+      {"serve.host", {nullptr, "EngineHost.TrainingHasNoServer"}},
+      {"serve.communication", {nullptr, "ExposedDecode.ShortTransfersAndPromptsAreUsual"}},
+      {"serve.stall", {nullptr, "StalledDecode.AShortPromptDoesNotMatter"}},
+      {"host.h2d", {[](bool no) { return HostWaits(TimeCategory::kHostCopy, no); }}},
+      {"host.sync", {[](bool no) { return HostWaits(TimeCategory::kExplicitSync, no); }}},
+      {"host.memory", {[](bool no) { return HostWaits(TimeCategory::kMemory, no); }}},
+      {"host.gc", {[](bool no) {
+         PartBuilder builder;
+         for (int step = 0; step < 3; ++step) {
+           builder.Step().Host(TimeCategory::kHostIdle, 20 * kMs);
+           builder.Part().gaps.push_back(
+               {static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1),
+                builder.Now() - 20 * kMs, 20 * kMs});
+           builder.Kernel("MatMulV3", 40 * kMs);
+         }
+         builder.Part().knows_garbage = no;  // recorded, and there is none
+         return DiagnoseJob({builder.Build()});
+       }}},
+      {"host.python", {[](bool no) {
+         RankDiagnosis part = ThreeSteps([&](PartBuilder& step) {
+           step.Host(no ? TimeCategory::kHostIdle : TimeCategory::kPython, 10 * kMs)
+               .Kernel("MatMulV3", 10 * kMs);
+         });
+         if (no) part.has_host_ops = part.has_stacks = false;
+         return DiagnoseJob({part});
+       }}},
+      {"host.launch_bound", {nullptr, "LaunchBound.IsNoMatterOfAHostThatIsAhead"}},
+      {"host.launch_blocking", {nullptr, "HostCauses.EveryLaunchWaits"}},
+      {"host.cpu_contention", {nullptr, "HostCauses.LaunchesThatAreHeldUp"}},
+      {"host.dataloader", {nullptr, "RankCauses.WhoLoadsDataIsComparedWithAllThatDo"}},
+      {"host.compile", {nullptr, "StartUp.IsUpToTheFirstLaunchOfAKind"}},
+      {"host.checkpoint", {nullptr, "HostCauses.NumbersThatAreReadAreNotCopied"}},
+      {"op.aicpu", {nullptr, "DeviceCauses.AtMostAKernelOfTheAiCpuIsNotNeeded"}},
+      {"op.attention", {nullptr, "DeviceCauses.AttentionOfShortSequencesIsNotWorthAFusedKernel"}},
+      {"op.unfused", {nullptr, "KnownFusions.WhatDoesNotFlowIsNoChain"}},
+      {"op.optimizer", {nullptr, "OperatorCauses.AFusedOptimizerIsNone"}},
+      {"op.zero_grad", {nullptr, "DataParallelCauses.GradientsThatAreFilledWithZeros"}},
+      {"op.variance/MatMulV3", {OneLongKernel}},
+      {"op.slow/MatMulV3", {[](bool no) {
+         return Products([&](KernelKind& kind) { kind.least = no ? 600 * kUs : 240 * kUs; });
+       }}},
+      {"op.fp32",
+       {[](bool no) { return Products([&](KernelKind& kind) { kind.multiplies_fp32 = !no; }); }}},
+      {"op.reformulate/NonZero", {[](bool no) {
+         return DiagnoseJob({ThreeSteps([&](PartBuilder& step) {
+           step.Kernel("MatMulV3", 9 * kMs).Kernel("NonZero", kMs, TimeCategory::kVector);
+           step.Kind("NonZero").on_vector_cores = !no;
+         })});
+       }}},
+      {"graph.bubbles", {nullptr, "GraphBubbles.SlowGraphsHaveNone"}},
+      {"graph.padding", {nullptr, "PaddedGraphs.AFewRequestsDoNotMatter"}},
+      {"dev.clock", {nullptr, "OperatorCauses.AllDevicesThrottled"}},
+      {"comm.not_overlapped", {nullptr, "GradientCurve.LateGradientsCannotBeSentEarlier"}},
+      {"comm.small", {nullptr, "CommunicationCauses.OperationsThatASlowPeerHoldsUpAreNotSmall"}},
+      {"comm.exposed", {nullptr, "DataParallelCauses.LittleExposedCommunicationIsNone"}},
+      {"comm.broadcast", {nullptr, "DataParallelCauses.BuffersThatAreBroadcastInEveryStep"}},
+      {"comm.unaligned", {nullptr, "TransferCauses.TransfersOfOneSpeedAreWell"}},
+      {"comm.contention", {nullptr, "TransferCauses.TransfersOfOneSpeedAreWell"}},
+      {"comm.retransmit", {nullptr, "TransferCauses.DataThatTakeLongOnAllRanksWaitForALateOne"}},
+      {"comm.inner", {nullptr, "CommunicationCauses.AMemberThatWasNotCapturedHoldsUpTheOthers"}},
+      {"comm.buffer", {nullptr, "TransferCauses.MessagesBeyondTheBuffer"}},
+      {"env.check", {nullptr, "CaptureCauses.SettingsThatDifferBetweenRanks"}},
+      {"mem.pressure", {nullptr, "CaptureCauses.AllocationsThatAskAgain"}},
+      {"capture.overhead", {nullptr, "CaptureCauses.StacksMakeTheHostSlow"}},
+      {"capture.warmup", {nullptr, "StartUp.TellsNoHabit"}},
+      {"capture.missing", {nullptr, "Judged.SaysWhatWasNotRecorded"}},
+  };
+  return all;
+}
+
+// Findings without such a job, and why.
+const std::map<std::string_view, std::string_view>& WithoutRefutation() {
+  static const std::map<std::string_view, std::string_view> reasons = {
+      {"host.aclop", "a call of aclop is the fact itself"},
+      {"host.graph_missed", "steps that ran without the graph are the fact itself"},
+      {"op.format", "kernels that convert are the fact itself; the host's time is never theirs"},
+  };
+  return reasons;
+}
+
+std::string_view IdIn(std::string_view key) { return key.substr(0, key.find('/')); }
+
+TEST(Refutation, EveryFindingHasOne) {
+  std::set<std::string_view> refuted, known;
+  for (const auto& [key, refutation] : Refutations()) refuted.insert(IdIn(key));
+  for (const auto& [id, reason] : WithoutRefutation()) refuted.insert(id);
+  for (const FindingInfo* finding : Catalogue()) {
+    known.insert(finding->id);
+    EXPECT_TRUE(refuted.contains(finding->id)) << finding->id << ": add a job that refutes it";
+  }
+  EXPECT_EQ(refuted, known);
+}
+
+TEST(Refutation, TheTestsThatHaveOneAreThere) {
+  std::set<std::string> tests;
+  const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+  for (int suite = 0; suite < all.total_test_suite_count(); ++suite) {
+    const testing::TestSuite& of = *all.GetTestSuite(suite);
+    for (int test = 0; test < of.total_test_count(); ++test)
+      tests.insert(std::string(of.name()) + "." + of.GetTestInfo(test)->name());
+  }
+  for (const auto& [key, refutation] : Refutations()) {
+    if (refutation.job == nullptr)
+      EXPECT_TRUE(tests.contains(std::string(refutation.test))) << refutation.test;
+  }
+}
+
+TEST(Refutation, SilencesTheFinding) {
+  for (const auto& [key, refutation] : Refutations()) {
+    if (refutation.job == nullptr) continue;
+    const auto is_said = [&](const Diagnosis& diagnosis) {
+      for (const FoundCause& finding : diagnosis.findings) {
+        if (finding.key == key || (IdIn(key) == key && finding.finding->id == key)) return true;
+      }
+      return false;
+    };
+    EXPECT_TRUE(is_said(refutation.job(false))) << key << " where nothing speaks against it";
+    EXPECT_FALSE(is_said(refutation.job(true))) << key;
+  }
+}
+
+}  // namespace
+}  // namespace mpa
