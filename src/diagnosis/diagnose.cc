@@ -412,7 +412,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   FindNotCauses(job, of_findings, replays, diagnosis);
   FindFine(job, diagnosis);
   AddLinesOfNotCauses(job, diagnosis);
-  std::vector<std::size_t> order = OrderOfFindings(of_findings, replays, diagnosis);
+  const std::vector<std::size_t> order = OrderOfFindings(diagnosis.findings);
   const std::string key = KeyOf(explain, order, diagnosis.findings);
   for (std::size_t i = 0; i < of_findings.size(); ++i) {
     if (diagnosis.findings[i].key != key) continue;

@@ -54,11 +54,9 @@ struct Conclusions {
 };
 
 /// Positions of the findings in the order in which they are told: by what they save, faults and
-/// opportunities together; then what saves nothing, as it is. A finding that saves less stands above
-/// one that saves more only where that one pays little without it: `FoundCause::alone` says so.
-/// `what_ifs`: those of the first findings, in their order.
-std::vector<std::size_t> OrderOfFindings(const std::vector<const WhatIf*>& what_ifs,
-                                         StepReplays& replays, const Diagnosis& diagnosis);
+/// opportunities together; then what saves nothing, as it is. One that saves little without others
+/// says so itself: `FoundCause::alone`.
+std::vector<std::size_t> OrderOfFindings(const std::vector<FoundCause>& findings);
 
 /// Gives every finding that saves less alone the keys of those it hides behind: findings ahead of
 /// it without which it saves more. `what_ifs` are those of the findings, in their order.

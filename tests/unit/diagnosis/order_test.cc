@@ -71,13 +71,13 @@ RankDiagnosis Beside(TimeNs allocates, TimeNs product) {
 }
 
 // Allocations of 8 ms end 1 ms behind a product of 7: without them the step is 1 ms shorter. Half
-// of the product is 3.5 ms, which pay only then.
-TEST(Order, WhatALargerOneNeedsStandsAboveIt) {
+// of the product is 3.5 ms, which pay only then: the finding says so itself.
+TEST(Order, WhatSavesMoreStandsAboveWhatItNeeds) {
   const Diagnosis diagnosis = DiagnoseJob({Beside(8 * kMs, 7 * kMs)});
-  EXPECT_EQ(KeysOf(diagnosis), (std::vector<std::string>{"host.memory", "op.fp32"}));
-  EXPECT_EQ(diagnosis.findings[0].gain, kMs);
-  EXPECT_EQ(diagnosis.findings[1].gain, 3'500 * kUs);
-  EXPECT_EQ(diagnosis.findings[1].alone, 0);
+  EXPECT_EQ(KeysOf(diagnosis), (std::vector<std::string>{"op.fp32", "host.memory"}));
+  EXPECT_EQ(diagnosis.findings[0].gain, 3'500 * kUs);
+  EXPECT_EQ(diagnosis.findings[0].alone, 0);
+  EXPECT_EQ(diagnosis.findings[1].gain, kMs);
 }
 
 }  // namespace
