@@ -32,12 +32,14 @@ class Places:
             write_capture(path, lengths, rank=rank)
 
     def job_of_steps(self, path, slower=False):
-        """Three ranks of 12 steps, with transfers of another capture."""
+        """Three ranks of 12 steps, with transfers of another capture under the names of their collectives."""
         for rank in range(3):
             capture = path / f"rank{rank}_ascend_pt"
             self.steps(capture, slower, 12, rank)
             output = capture / "ASCEND_PROFILER_OUTPUT"
-            shutil.copy(self.captures / "text_base_ascend_pt/ASCEND_PROFILER_OUTPUT/communication.json", output)
+            transfers = self.captures / "text_base_ascend_pt/ASCEND_PROFILER_OUTPUT/communication.json"
+            (output / transfers.name).write_text(
+                transfers.read_text(encoding="utf-8").replace("hcom_allGather__002_0_1", "hcom_allReduce__001_2_1"), encoding="utf-8")
 
     def nsight(self, path):
         """An export of Nsight Systems with one module, which launches one kernel."""

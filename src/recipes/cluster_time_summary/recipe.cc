@@ -269,6 +269,10 @@ std::vector<RankLoad> LoadsOf(const Ranks& ranks) {
   std::vector<RankLoad> loads;
   for (const auto& rank : ranks) {
     RankLoad& load = loads.emplace_back(rank.part.load);
+    // The results of an earlier run have but the sum.
+    for (StepLoad& step : load.steps) {
+      if (rank.part.is_base) step.kinds.clear();
+    }
     for (const EarlierStep& step : rank.part.earlier) {
       const auto time = [&](MetricPlace metric) { return step.times[metric].value_or(0); };
       load.steps.push_back({.step = step.step,
@@ -302,6 +306,19 @@ void ReduceTimeSummary(const Ranks& ranks, const RecipeArguments&, OutputSelecti
   AddLateLines(verdict, kShownLateRanks, report.lines);
 }
 
+// False where the other run has nothing that would show the same culprit: the results of an earlier
+// run have no collectives, links and kernels.
+bool Shows(const JobVerdict& other, const Culprit& culprit) {
+  switch (culprit.part) {
+    case LatePart::kLink:
+      return other.links.links > 0;
+    case LatePart::kUnknown:
+      return other.lateness.known > 0;
+    default:
+      return true;
+  }
+}
+
 // Who holds up the job now and did not before, or by less; and who did before.
 void AddChangeLines(const JobVerdict& now, const JobVerdict& before, ScreenLines& lines) {
   const auto grew = [](const JobVerdict& in, const JobVerdict& other, const Culprit& culprit) {
@@ -313,7 +330,7 @@ void AddChangeLines(const JobVerdict& now, const JobVerdict& before, ScreenLines
   };
   const auto add = [&](std::string_view when, const JobVerdict& in, const JobVerdict& other) {
     for (const Culprit& culprit : in.culprits) {
-      if (!grew(in, other, culprit)) continue;
+      if (!Shows(other, culprit) || !grew(in, other, culprit)) continue;
       for (std::string& line : Wrapped(fmt::format("{}: {}", when, CulpritText(in, culprit)), 2))
         lines.emplace_back(std::move(line));
     }
