@@ -71,7 +71,8 @@ class EarlierWork {
   TimeNs EndOfUnrecorded() {
     if (first_launched_ == kNever || !FirstStepLaunches() || HasEarlier()) return 0;
     const TimeNs waited = EndOfQueue();
-    return waited != 0 ? waited : EndOfSynchronisation();
+    if (waited != 0 || trace_.device == DeviceKind::kNpu) return waited;
+    return EndOfSynchronisation();
   }
 
  private:
@@ -86,14 +87,19 @@ class EarlierWork {
   // handed it over, although nothing that was recorded ran.
   TimeNs EndOfQueue() {
     const OfLane& busiest = FirstOfBusiestStream();
-    const TimeNs handed_over = NextLaunch(busiest.launch);
+    const bool is_npu = trace_.device == DeviceKind::kNpu;
+    const TimeNs handed_over =
+        is_npu ? EndOfCall(busiest.first_launched) : NextLaunch(busiest.launch);
     if (handed_over == kNever) return 0;
     TimeNs done = handed_over;
-    VisitTables([&](const auto& table) {
+    const auto look = [&](const auto& table) {
       for (std::size_t row = 0; row < table.Size(); ++row) {
         if (table.start[row] < busiest.first_launched) done = std::max(done, table.End(row));
       }
-    });
+    };
+    look(trace_.kernels);
+    look(trace_.communications);
+    look(trace_.device_tasks);
     return busiest.first_launched - done >= kLong ? busiest.first_launched : 0;
   }
 
@@ -176,6 +182,20 @@ class EarlierWork {
     return busiest != lanes_.end() ? busiest->second : lanes_.begin()->second;
   }
 
+  // Operators of NPUs ask another thread to launch. Its call is known by the task of the kernel.
+  TimeNs EndOfCall(TimeNs start) const {
+    const DeviceTasks& tasks = trace_.device_tasks;
+    const HostCalls& calls = trace_.host_calls;
+    for (std::size_t task = 0; task < tasks.Size(); ++task) {
+      if (tasks.start[task] != start || tasks.stream[task] != busiest_) continue;
+      if (tasks.connection[task] < 0) continue;
+      const auto found = std::ranges::find(calls.connection, tasks.connection[task]);
+      if (found != calls.connection.end())
+        return calls.End(static_cast<std::size_t>(found - calls.connection.begin()));
+    }
+    return kNever;
+  }
+
   // The next of its thread: by then the call had returned.
   TimeNs NextLaunch(std::size_t launch) const {
     const TimeNs time = trace_.launches.host_time[launch];
@@ -211,12 +231,10 @@ void FindEarlierWork(RankTrace& trace) {
   EarlierWork work(trace);
   trace.busiest_stream = work.BusiestStream();
   if (!trace.issues.Lines(Promise::kWorkHasLaunch).empty()) return;  // numbers are missing
-  if (trace.device == DeviceKind::kGpu) {
-    if (const TimeNs end = work.EndOfUnrecorded(); end != 0) {
-      trace.earlier_work_end = end;
-      trace.earlier_work_was_recorded = false;
-      return;
-    }
+  if (const TimeNs end = work.EndOfUnrecorded(); end != 0) {
+    trace.earlier_work_end = end;
+    trace.earlier_work_was_recorded = false;
+    return;
   }
   if (!work.IsKnown()) return;
   if (trace.device == DeviceKind::kNpu) {

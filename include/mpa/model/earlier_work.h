@@ -16,10 +16,11 @@ namespace mpa {
 /// begins long after the first launch, where the first step launched nothing, and of an NPU where
 /// later work, as that of graphs, lacks launches, too.
 ///
-/// Where a GPU recorded none of it: the busiest stream begins the first work of the capture a long
-/// time after the call that launched it returned, and nothing that was recorded ran between. Or, in
-/// a run that had made steps before, a call waited for the device for a long time before anything
-/// was launched; the operators of the host have to be there for that.
+/// Where none of it was recorded: the busiest stream begins the first work of the capture a long
+/// time after the call that launched it returned, and nothing that was recorded ran between; of an
+/// NPU the calls of the host have to be there for that. Or, on a GPU and in a run that had made
+/// steps before, a call waited for the device for a long time before anything was launched; the
+/// operators of the host have to be there for that.
 void FindEarlierWork(RankTrace& trace);
 
 }  // namespace mpa

@@ -183,6 +183,23 @@ TEST_F(UnrecordedWorkTest, RunsBesideOtherStreams) {
   EXPECT_EQ(trace_.earlier_work_end, 9 * kMs);
 }
 
+// Of NPUs the call that launched the first kernel tells when it had returned.
+TEST_F(UnrecordedWorkTest, OfNpusIsSeenWhereTheCallsAreThere) {
+  trace_.device = DeviceKind::kNpu;
+  rank_.Task("KERNEL_AICORE", 9 * kMs, 10 * kMs, 7);
+  trace_.device_tasks.connection[0] = 40;
+  FindEarlierWork(trace_);
+  EXPECT_EQ(trace_.earlier_work_end, 0) << "nothing tells when the call returned";
+  trace_.host_calls.Append({.start = kMs + 150, .dur = 100, .track = main_, .connection = 40});
+  FindEarlierWork(trace_);
+  EXPECT_EQ(trace_.earlier_work_end, 9 * kMs);
+  EXPECT_FALSE(trace_.earlier_work_was_recorded);
+  trace_.earlier_work_end = 0;
+  trace_.host_calls.dur[0] = 8 * kMs - 1000;
+  FindEarlierWork(trace_);
+  EXPECT_EQ(trace_.earlier_work_end, 0) << "the call lasted until the kernel began";
+}
+
 // The host waits from 1.1 ms to 8 ms, launches then, and the kernels begin at once.
 class SynchronisedWorkTest : public UnrecordedWorkTest {
  protected:
