@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import retime  # noqa: E402: found only now
 from retime.moments import between_operators, in_span, moments_in_steps, nothing_recorded  # noqa: E402
+from retime.pushing import push  # noqa: E402
 from retime.waiting import come_late  # noqa: E402
 
 MS = 1_000_000
@@ -118,6 +119,80 @@ def late_npu(job, rank, kinds, name, ms, cause, outside=()):
     return Truth(cause, grown / MS, ranks=[rank], places=[name])
 
 
+def collected(job, rank, ms):
+    """Python collects garbage on one rank, in an operator before the collectives, which is recorded."""
+    capture = job[rank]
+    moment = in_span(capture, ("op",), "aten::cross_entropy_loss", capture.steps()[0].start, capture.of("collective")[0].start)
+    capture.garbage.append((moment, moment + round(ms * MS)))
+    return Truth("garbage", come_late(job, rank, moment, round(ms * MS)) / MS, ranks=[rank])
+
+
+def _grown(capture):
+    """How much later the device is done, in ms of each step."""
+    last = max(capture.work(), key=lambda span: span.end)
+    return (capture.now(last)[1] - last.end) / MS / len(capture.steps())
+
+
+def long_kernel(job, name, ms):
+    """One kernel in each step takes longer than its equals."""
+    capture, chosen = job[0], []
+    for step in capture.steps():
+        own = [k for k in capture.of("kernel", name=name) if step.start <= k.start < step.end]
+        chosen.append(own[len(own) // 2])
+    push(capture, {id(k): round(ms * MS) for k in chosen})
+    return Truth("long_kernel", _grown(capture), places=[name])
+
+
+def slow_type(job, name, factor):
+    """Kernels of one name take longer; only a comparison can tell."""
+    capture = job[0]
+    kernels = capture.of("kernel", name=name)
+    push(capture, {id(k): round(k.dur * (factor - 1)) for k in kernels})
+    return Truth("slow_type", _grown(capture), places=[name])
+
+
+def behind_kernels(job, name, kind, like, count, ms, cause, call=None, named=None):
+    """In each step, work of the device is added behind kernels: `count` times `ms`, launched in the same calls."""
+    capture = job[0]
+    model = capture.of(kind, name=like)[0]
+    chosen = []
+    for step in capture.steps():
+        own = [k for k in capture.of("kernel", name=name) if step.start <= k.start < step.end]
+        chosen += own[:: max(1, len(own) // count)][:count]
+    longer = round(ms * MS)
+    push(capture, {id(k): longer for k in chosen})
+    grown = _grown(capture)
+    for kernel in chosen:
+        start, end = capture.own[id(kernel)]
+        capture.own[id(kernel)] = (start, end - longer)
+        launch = capture.calls[kernel.link]
+        at = capture.now(launch)[1]
+        link = capture.new_link()
+        capture.add(launch, call or launch.name, at, at + 500, link)
+        capture.add(model, named or model.name, end - longer + 500, end, link)
+    return Truth(cause, grown, places=[(named or model.name)[:30]])
+
+
+def pageable_copy(job, ms):
+    """In each step a blocking copy from pageable memory, while nothing else is to be done."""
+    capture = job[0]
+    copy = next(s for s in capture.of("copy") if s.link in capture.calls)
+    call = capture.calls[copy.link]
+    operator = next(s for s in capture.of("op", name="aten::copy_") if s.lane == call.lane and s.start < call.start < s.end)
+    lane = next(s for s in capture.of("op", name="aten::cudnn_batch_norm")).lane
+    for moment in moments_in_steps(capture, lambda begin, end: nothing_recorded(capture, begin, end)):
+        start, link = capture.clocks["host"](moment - 1) + 1, capture.new_link()
+        longer = round(ms * MS)
+        capture.pause(moment, longer)
+        for span, begin, end, number in ((operator, 2000, -2000, None), (call, 4000, -4000, link), (copy, 9000, -8000, link)):
+            new = capture.add(span, span.name, start + begin, start + longer + end, number)
+            if span is copy:
+                new.name = "Memcpy HtoD (Pageable -> Device)"
+            else:
+                new.thread = lane
+    return Truth("pageable", ms, places=["aten::copy_"])
+
+
 def _waited_for(job, rank):
     """The number of the first collective for which all others wait in a call of the runtime, the end of the one before
     it and its start."""
@@ -160,5 +235,15 @@ FAULTS = {
                                           "cause": "late_host"}),
     "db1_late_loader": (DB1, late_npu, {"rank": 1, "kinds": ("op",), "name": "enumerate(DataLoader)", "ms": 200,
                                         "cause": "late_input"}),
+    "db1_garbage": (DB1, collected, {"rank": 1, "ms": 200}),
+    "resnet_long_kernel": (RESNET, long_kernel, {"name": "dgrad", "ms": 40}),
+    "resnet_slow_type": (RESNET, slow_type, {"name": "bn_bw", "factor": 3}),
+    "resnet_layouts": (RESNET, behind_kernels, {"name": "cudnn", "kind": "kernel", "like": "nchwToNhwc", "count": 20,
+                                                "ms": 2, "cause": "layouts"}),
+    "resnet_device_copies": (RESNET, behind_kernels, {"name": "cudnn", "kind": "copy", "like": "", "count": 10, "ms": 4,
+                                                      "cause": "device_copies", "call": "cudaMemcpyAsync",
+                                                      "named": "Memcpy DtoD (Device -> Device)"}),
+    "resnet_operator": (RESNET0, stall_in_operator, {"name": "aten::conv2d", "ms": 60}),
+    "ddp_pageable": (DDP, pageable_copy, {"ms": 60}),
     "control_operator": (CONTROL, stall_in_operator, {"name": "aten::mm", "ms": 50}),
 }

@@ -22,6 +22,7 @@ class Span:
     end: int
     record: object = field(repr=False, default=None)  # what the form has of it
     link: object = None  # joins a call and its work
+    thread: object = None  # of what is added: another one than that of its model
 
     @property
     def dur(self):

@@ -26,6 +26,8 @@ COPIES = ("MEMCPY_ASYNC", "SDMA_SQE", "PCIE_DMA_SQE")
 class DatabaseCapture(Capture):
     def __init__(self, path):
         super().__init__(path)
+        self.after = None  # what is done to the copy at last
+        self.garbage = []  # (start, end) of collections, in the new time
         self._pieces = {}  # span of a task -> (what it is in a collective, peer)
         self.file = next((path / OUTPUT).glob("ascend_pytorch_profiler*.db"))
         with closing(sqlite3.connect(f"file:{self.file}?immutable=1", uri=True)) as database:
@@ -116,9 +118,15 @@ class DatabaseCapture(Capture):
                 self._move_waits(database, table)
             for span in self.added:
                 self._insert(database, span)
+            if self.garbage:
+                thread, = database.execute("SELECT globalTid FROM PYTORCH_API WHERE type = 50003 LIMIT 1").fetchone()
+                database.execute("CREATE TABLE GC_RECORD (startNs INTEGER, endNs INTEGER, globalTid INTEGER)")
+                database.executemany("INSERT INTO GC_RECORD VALUES (?, ?, ?)", [(*g, thread) for g in self.garbage])
             if self.own and self._has(database, "OVERLAP_ANALYSIS"):  # is not true any more
                 database.execute("DROP TABLE OVERLAP_ANALYSIS")
         self._change_analysis(output)
+        if self.after:
+            self.after(path)
 
     @staticmethod
     def _move(database, table, columns, clock):

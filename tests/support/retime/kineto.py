@@ -63,6 +63,10 @@ class KinetoCapture(Capture):
         return Span(event["name"], kind, side, (event.get("pid"), event.get("tid")), start, start + in_ns(event["dur"]),
                     event, link)
 
+    def new_link(self):
+        self._links = getattr(self, "_links", 2 * NEW) + 1
+        return self._links
+
     def write(self, path):
         for span in self.spans:
             start, end = self.now(span)
@@ -79,6 +83,8 @@ class KinetoCapture(Capture):
     def _new_event(number, span):
         event = copy.deepcopy(span.record)
         event["name"], event["ts"], event["dur"] = span.name, in_us(span.start), in_us(span.end - span.start)
+        if span.thread is not None:
+            event["pid"], event["tid"] = span.thread
         args = event.get("args", {})
         for key in ("External id", "external id", "Record function id", "Ev Idx", "Python id"):
             if key in args:
