@@ -223,9 +223,14 @@ const FindingInfo kCommNotOverlapped = Opportunity(
     {"transfers could overlap computing", "通信可以与计算重叠"},
     {.applies = [](const Coverage& job) { return job.operations && !job.serves; },
      .find = FindBy<ReductionCauses>,
-     .advice = {{{{"overlap gradient reduction with the backward pass", "梯度规约与反向计算重叠"},
-                  Change("gradient reduction", "during the backward pass")},
-                 {{"tune bucket sizes", "调整 bucket 大小"}, Change("bucket size", "tuned")}}},
+     .advice = {{If(Trains, {{"overlap gradient reduction with the backward pass",
+                              "梯度规约与反向计算重叠"},
+                             Change("gradient reduction", "during the backward pass")}),
+                 If(Trains,
+                    {{"tune bucket sizes", "调整 bucket 大小"}, Change("bucket size", "tuned")}),
+                 If(DoesNotTrain, {{"compute meanwhile what does not need the transfers",
+                                    "在通信期间计算不依赖它的部分"},
+                                   Change("collectives", "beside computing")})}},
      .thresholds = {&kOverlapShare, &kBesideNs, &kAloneShare}});
 
 const FindingInfo kCommSmall = Opportunity(
@@ -233,8 +238,12 @@ const FindingInfo kCommSmall = Opportunity(
     {"many collectives are small", "小包集合通信过多"},
     {.problem = {"Packet Analysis", "包分析"},
      .needs = {Record::kSizes},
-     .advice = {{{{"use larger buckets", "增大 bucket"}, Change("bucket size", "larger")},
-                 {{"accumulate gradients", "梯度累积"}, Change("gradients", "accumulated")}}},
+     .advice =
+         {{If(Trains, {{"use larger buckets", "增大 bucket"}, Change("bucket size", "larger")}),
+           If(Trains, {{"accumulate gradients", "梯度累积"}, Change("gradients", "accumulated")}),
+           If(DoesNotTrain, {{"join what is sent at one time into one collective",
+                              "将同一时刻的通信合并为一个集合通信"},
+                             Change("small collectives", "joined")})}},
      .thresholds = {&kSmallLatencyRatio, &kSmallCountShare, &kSmallCalls, &kSmallBytes,
                     &kSmallVectorGain, &kBucketCalls}});
 

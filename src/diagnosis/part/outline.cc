@@ -57,6 +57,7 @@ RankDiagnosis OutlineOf(const RankDiagnosis& part) {
   outline.has_stacks = part.has_stacks;
   outline.has_host_ops = part.has_host_ops;
   outline.is_compiled = part.is_compiled;
+  outline.trains = part.trains;
   outline.steps = part.steps;
   outline.operations = part.operations;
   outline.collectives = part.collectives;
