@@ -251,13 +251,14 @@ class LaunchCauses : Finder {
     return longest == nullptr || 2 * longest->longest >= part.shares[share].time;
   }
 
-  // How long calls of a name take, by their median.
+  // How long calls of a name take, by their median, of those that a step has several of.
   static std::map<NameId, TimeNs> UsualCallsOf(const RankDiagnosis& part) {
     std::map<NameId, std::vector<TimeNs>> times;
     for (const HostPlace& place : part.places) times[place.name].push_back(place.longest);
     std::map<NameId, TimeNs> usual;
     for (auto& [name, of_name] : times) {
-      if (of_name.size() > 2) usual[name] = Median(std::move(of_name));
+      if (of_name.size() > std::max<std::size_t>(2, part.steps.size()))
+        usual[name] = Median(std::move(of_name));
     }
     return usual;
   }
