@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpa/measure/launch_chain.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -42,11 +43,16 @@ std::int64_t OperationId(const RankTrace& trace, std::size_t row) {
 class PieceTimes {
  public:
   PieceTimes(const RankTrace& trace, const RankAccount& account, AccountNaming naming)
-      : trace_(trace), names_(trace, account.clock, std::move(naming)) {}
+      : trace_(trace), account_(account), names_(trace, account.clock, std::move(naming)) {}
 
   void Add(const Piece& piece, std::size_t step) {
     AddTime(piece, PartKey(piece, step), parts_);
     if (!IsFree(piece.category)) return;
+    if (const std::string call = CallBefore(piece); !call.empty()) {
+      lines_[{AccountKey(NameOf(piece.category), "after " + call), step}] +=
+          piece.end - piece.begin;
+      return;
+    }
     if (IsIssuing(piece.category) || !names_.KnowsLines()) {
       AddTime(piece, PlaceKey(piece, step), places_);
       return;
@@ -70,6 +76,18 @@ class PieceTimes {
   }
 
  private:
+  // The call that waited until the device had nothing to do, behind which the host issues work
+  // again: that is what holds the device up, whichever operator comes next. Empty: there is none.
+  std::string CallBefore(const Piece& piece) const {
+    if ((piece.tags & kAfterSync) == 0 || !IsIssuing(piece.category)) return "";
+    const auto gap = std::ranges::upper_bound(account_.drained, piece.begin, {},
+                                              [](const DrainedGap& row) { return row.gap.end; });
+    if (gap == account_.drained.end() || piece.begin < gap->gap.begin) return "";
+    const bool on_gpu = trace_.device == DeviceKind::kGpu;
+    const PieceTable table = on_gpu ? PieceTable::kHostOps : PieceTable::kHostCalls;
+    return std::string(WithoutLevel(trace_.strings.View(HostTextOf(trace_, table, gap->call))));
+  }
+
   PieceKey PartKey(const Piece& piece, std::size_t step) const {
     PieceKey key{.category = piece.category, .step = step};
     const auto row = static_cast<std::size_t>(piece.row);
@@ -93,6 +111,7 @@ class PieceTimes {
   }
 
   const RankTrace& trace_;
+  const RankAccount& account_;
   const AccountPieces names_;
   TimesByKey parts_, places_;
   std::map<std::pair<std::string, std::size_t>, TimeNs> lines_;

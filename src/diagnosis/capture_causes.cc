@@ -233,8 +233,8 @@ AdvicePart OverwriteInputs() {
              Change("element-wise operators", "in place, where nothing reads the input later")});
 }
 AdvicePart ShardOptimizer() {
-  return {{"shard the optimizer over the ranks", "优化器在各卡间分片"},
-          Change("optimizer", "sharded over the ranks")};
+  return If(Trains, {{"shard the optimizer over the ranks", "优化器在各卡间分片"},
+                     Change("optimizer", "sharded over the ranks")});
 }
 AdvicePart CaptureWithout(Fits fits, Wording text, std::string_view option, Action::Value value) {
   return If(fits, {text, Capture({{option, std::move(value)}})});

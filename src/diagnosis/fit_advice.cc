@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "diagnose.h"
+#include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/variables.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
@@ -29,6 +31,21 @@ std::vector<DiagnosedRank> RanksOf(const Job& job, const FoundCause& found) {
   return ranks.empty() ? job.ranks : ranks;
 }
 
+// The functions that take most of it, or their files, say that they write logs or metrics.
+bool MostlyLogs(const FoundCause& found) {
+  TimeNs logging = 0, all = 0;
+  for (const Evidence& place : found.evidence) {
+    all += place.time;
+    const auto logs = [](std::string_view text) {
+      return ContainsAny(ToLower(text),
+                         {"logg", "/log", "log(", "_log", "print", "tensorboard", "wandb",
+                          "summary", "metric", "meter", "progress", "tqdm", "acquire", "lock"});
+    };
+    if (logs(place.name) || logs(place.line)) logging += place.time;
+  }
+  return all > 0 && 2 * logging >= all;
+}
+
 // How the ranks of a finding ran and were captured. What all calls of a late rank did is what those
 // did that make it late.
 void AddFacts(const Job& job, FoundCause& found) {
@@ -36,12 +53,14 @@ void AddFacts(const Job& job, FoundCause& found) {
   AdviceFacts facts = FactsOf(ranks, job.thresholds);
   facts.copying_in = found.facts.copying_in;
   facts.copying_out = found.facts.copying_out;
+  facts.copying_pinned = found.facts.copying_pinned;
   facts.reading = found.facts.reading;
   facts.synchronising = found.facts.synchronising;
   facts.loading = found.facts.loading;
   facts.waiting_for_workers = found.facts.waiting_for_workers;
   facts.casts_inputs = found.facts.casts_inputs;
   facts.writes_beside = found.facts.writes_beside;
+  facts.logs = found.Is(kHostPython) && MostlyLogs(found);
   if (found.absent) {
     const std::vector<RankState> states = found.absent->Of(found.ranks);
     facts.absent.insert(states.begin(), states.end());

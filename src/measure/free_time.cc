@@ -45,6 +45,11 @@ std::map<std::int64_t, std::vector<std::uint32_t>> FindEventWaits(const DeviceTa
   return waits;
 }
 
+// A thread that waits for another one is within a function of Python, or the mark of the step.
+bool TellsLittle(const HostPiece& piece) {
+  return piece.category == TimeCategory::kPython || piece.category == TimeCategory::kHostIdle;
+}
+
 }  // namespace
 
 FreeTime::FreeTime(const RankTrace& trace, const HostClock& clock,
@@ -106,8 +111,7 @@ std::optional<std::int32_t> FreeTime::DrainingCall(const FreeGap& gap) const {
       [&](const BlockingCall& call) { return call.end <= gap.end + clock_.offset; });
   if (after == calls.begin()) return std::nullopt;
   const BlockingCall& call = *std::prev(after);
-  const bool drained =
-      call.table == PieceTable::kHostCalls && call.end >= begin && call.begin < begin;
+  const bool drained = call.end >= begin && call.begin < begin;
   return drained ? std::optional(call.row) : std::nullopt;
 }
 
@@ -214,7 +218,7 @@ void FreeTime::AddProducer(std::int32_t track, const Cut& range) {
   host_->Walk(
       track, range.begin, range.end,
       [&](const HostPiece& piece) {
-        if (piece.category == TimeCategory::kPython) {
+        if (TellsLittle(piece)) {
           AddOther(track, {piece.begin, piece.end}, &piece);
         } else {
           AddHost(piece, known_);
@@ -240,7 +244,7 @@ void FreeTime::AddOther(std::int32_t track, const Cut& range, const HostPiece* o
       host_->Walk(
           other, begin, end,
           [&](const HostPiece& piece) {
-            if (piece.category == TimeCategory::kPython) {
+            if (TellsLittle(piece)) {
               AddRest(track, {piece.begin, piece.end}, own);
             } else {
               AddHost(piece, Confidence::kGuess);

@@ -54,7 +54,7 @@ constexpr CategoryTexts kTexts[] = {
     {"free.launch_latency", "launch latency", "启动延迟"},
     {"free.stream_wait", "waits of streams", "流等待"},
     {"free.device_queue", "device queue", "设备队列"},
-    {"free.host_idle", "idle host", "host 空闲"},
+    {"free.host_idle", "host, not recorded", "host 未记录"},
     {"free.unrecorded", "not recorded", "未采集"},
     {"free.unknown", "unknown", "未知"},
 };
@@ -127,7 +127,8 @@ TimeCategory ClassOfOp(std::string_view name) {
   if (IsOneOf(name, {"aten::to", "aten::_to_copy", "aten::copy_", "aten::cpu"})) {
     return TimeCategory::kHostCopy;
   }
-  if (ContainsAny(name, {"ProfilerStep#"})) return TimeCategory::kPython;
+  // The mark of a step tells nothing of what its thread does.
+  if (ContainsAny(name, {"ProfilerStep#"})) return TimeCategory::kHostIdle;
   if (IsCommunicationCall(name)) return TimeCategory::kDispatchComm;
   return TimeCategory::kDispatchOp;
 }

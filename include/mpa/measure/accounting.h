@@ -70,7 +70,7 @@ struct Piece {
 /// A gap behind a call that waited for the device.
 struct DrainedGap {
   Interval gap;
-  std::int32_t call = -1;  ///< row of the host calls
+  std::int32_t call = -1;  ///< row of the host calls; of a GPU of the host operators
 };
 
 /// One step of a rank. Its categories add up to its window, its pieces lie one behind the other.

@@ -49,14 +49,14 @@ enum class TimeCategory : std::uint8_t {
   kDispatchComm,
   kDispatchCann,
   kDispatchOp,
-  kPython,
+  kPython,         ///< a function of Python, as recorded
   kQueue,          ///< nothing: the work waited in the task queue
   kLaunchLatency,  ///< nothing: from the end of the launch to the start of the work
   kStreamWait,     ///< the work was queued, its stream waited for an event
   kDeviceQueue,    ///< the work was queued, the device did not start it
-  kHostIdle,
-  kUnrecorded,  ///< there is no record of the host
-  kUnknown,     ///< nothing says who launched the work
+  kHostIdle,       ///< nothing is recorded of the thread then
+  kUnrecorded,     ///< there is no record of the host
+  kUnknown,        ///< nothing says who launched the work
 };
 
 inline constexpr std::size_t kTimeCategories = static_cast<std::size_t>(TimeCategory::kUnknown) + 1;

@@ -41,6 +41,7 @@ void AddWait(const RankDiagnosis& part, const BlockedPart& call, AdviceFacts& fa
   // Operators that read numbers synchronise, too; the program has no say in how.
   const bool is_operator = part.names[call.place].find("::") != std::string::npos;
   if (call.category == TimeCategory::kHostCopy) {
+    if (graph.nodes[graph.edges[call.edge].on].pinned) facts.copying_pinned += call.dur;
     if (awaited == TimeCategory::kCopyOut) facts.copying_out += call.dur;
     if (awaited == TimeCategory::kCopyIn) facts.copying_in += call.dur;
   } else if (call.category == TimeCategory::kExplicitSync && !is_operator) {

@@ -82,6 +82,7 @@ class DeviceCauses : Finder {
         const GraphNode& node = nodes[i];
         if (node.kind != NodeKind::kKernel || !job_.Holds(node.step)) continue;
         if (!IsOf(finding.categories, node.category) || !IsCommon(rank, node)) continue;
+        if (gone && !KindOf(rank, node).converts) continue;
         // What stands between kernels that could be one is a matter of these.
         if (gone && search_.Fusions().gone[rank][i]) continue;
         Remove(rank, i, share, cause);

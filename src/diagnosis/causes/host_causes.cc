@@ -2,9 +2,12 @@
 // What the hosts of all ranks do that holds up their devices. What single ranks do more than the
 // others is a matter of these ranks (rank_causes.cc), so that nothing is taken out twice.
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "finder.h"
+#include "host_stretches.h"
 #include "inputs.h"
 #include "mpa/diagnosis/causes/cause.h"
 
@@ -101,9 +104,13 @@ class HostCauses : Finder {
         cut[step] = normal.blocks > 0;
       }
       const RankDiagnosis& part = job_.Part(rank);
+      std::optional<HostStretches> stretches;
+      if (of_syncs) stretches.emplace(job_, rank);
       for (const HostShare& row : part.shares) {
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
         if (step < 0 || row.starts_up || !IsOf(of.finding.categories, row.category)) continue;
+        // Who measures waits at the end of the window.
+        if (of_syncs && stretches->IsBehindAll(row)) continue;
         const auto less = static_cast<TimeNs>(share[static_cast<std::size_t>(step)] *
                                               static_cast<double>(row.time));
         if (less <= 0) continue;
@@ -117,7 +124,8 @@ class HostCauses : Finder {
       for (const BlockedPart& row : part.blocked) {
         if (!job_.Holds(row.step) || !IsOf(of.blocks, row.category)) continue;
         if (!cut[static_cast<std::size_t>(row.step)]) continue;
-        if (of_syncs && (usual_calls.Holds(row) || (blocks_launches && row.behind_launch)))
+        if (of_syncs && (usual_calls.Holds(row) || (blocks_launches && row.behind_launch) ||
+                         stretches->IsBehindAll(row.edge)))
           continue;
         DropWait(job_, rank, row, removal);
         Note(rank, row.step, ranks, steps);
@@ -134,7 +142,9 @@ class HostCauses : Finder {
     if (&of.finding == &kHostH2d) RemoveCopies(usual, removal);
     if (&of.finding == &kHostDataloader) NoteLoaders(job_, cause.finding.facts);
     if (&of.finding == &kHostCheckpoint) RemoveSavedCopies(removal);
-    if (removal.waits.empty() && removal.cuts.empty() && removal.durations.empty()) return;
+    if (removal.waits.empty() && removal.cuts.empty() &&
+        (removal.durations.empty() || &of.finding == &kHostH2d))
+      return;  // copies for which no host waits do not block
     if (ranks.size() < job_.ranks.size() || of.of_any_rank)
       cause.finding.ranks.assign(ranks.begin(), ranks.end());
     // Of the ranks that it names.
@@ -161,8 +171,12 @@ class HostCauses : Finder {
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const bool compares = job_.RoleOf(rank).size() > 1;
       const auto& nodes = job_.Part(rank).graph.nodes;
+      std::set<std::uint32_t> awaited;
+      for (const BlockedPart& call : job_.Part(rank).blocked)
+        awaited.insert(job_.Part(rank).graph.edges[call.edge].on);
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         if (nodes[i].category != TimeCategory::kCopyIn || !job_.Holds(nodes[i].step)) continue;
+        if (nodes[i].pinned && !awaited.contains(i)) continue;  // it runs beside the host
         const auto step = static_cast<std::size_t>(nodes[i].step);
         const TimeNs own = job_.work[rank][step].copied_in;
         const TimeNs normal =
@@ -224,6 +238,26 @@ class HostCauses : Finder {
       steps.insert(of_rank[static_cast<std::size_t>(step)].id);
   }
 
+  // Collections come at any place of a step, as memory fills up. What stands still once, or at the
+  // same place of each step, is what the program does there.
+  bool ComesAnywhere(std::size_t rank) const {
+    const RankGraph& graph = job_.Part(rank).graph;
+    std::map<std::int32_t, std::vector<TimeNs>> issued;  // by step
+    for (const GraphNode& node : graph.nodes) {
+      if (node.kind == NodeKind::kLaunch || node.kind == NodeKind::kHost)
+        issued[node.step].push_back(node.start);
+    }
+    for (auto& [step, times] : issued) std::ranges::sort(times);
+    std::set<std::ptrdiff_t> places;
+    for (const SilentGap& gap : job_.Part(rank).gaps) {
+      const GraphNode& node = graph.nodes[graph.edges[gap.edge].node];
+      if (gap.dur < Whole(job_.thresholds[kGapNs])) continue;
+      const std::vector<TimeNs>& times = issued[node.step];
+      places.insert(std::ranges::lower_bound(times, node.start) - times.begin());
+    }
+    return places.size() > 1;
+  }
+
   // Where collections are not recorded: the whole process stood still for long, and the device
   // waited for it. What makes a rank late beside its peers is a matter of that rank.
   void AddConjecture() {
@@ -240,6 +274,7 @@ class HostCauses : Finder {
     TimeNs time = 0;
     std::int64_t gaps = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      if (!ComesAnywhere(rank)) continue;
       for (const SilentGap& gap : job_.Part(rank).gaps) {
         const ReplayGraph::Edge edge = job_.graph.first_edge[rank] + gap.edge;
         const std::int32_t step = job_.StepOfEdge(rank, gap.edge);

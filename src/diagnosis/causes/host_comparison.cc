@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "host_stretches.h"
 #include "mpa/diagnosis/causes/cause.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 
@@ -142,13 +144,27 @@ Excess HostComparison::ExcessOf(std::size_t rank, const HostFamily& family,
   }
   excess.time = PerStep(job_, time);
   excess.normal = PerStep(job_, normal_time);
+  std::vector<std::vector<const HostShare*>> shares(job_.steps);
   for (const HostShare& share : part.shares) {
     const std::int32_t step = job_.StepOfEdge(rank, share.edge);
-    if (step < 0 || !IsOf(family.categories, share.category)) continue;
-    const auto removed =
-        static_cast<TimeNs>(less[static_cast<std::size_t>(step)] * static_cast<double>(share.time));
-    if (removed > 0)
-      excess.removal.waits.push_back({job_.graph.first_edge[rank] + share.edge, removed});
+    if (step >= 0 && IsOf(family.categories, share.category) &&
+        less[static_cast<std::size_t>(step)] > 0)
+      shares[static_cast<std::size_t>(step)].push_back(&share);
+  }
+  for (std::size_t step = 0; step < job_.steps; ++step) {
+    std::vector<TimeNs> times;
+    TimeNs all = 0;
+    for (const HostShare* share : shares[step]) {
+      times.push_back(share->time);
+      all += share->time;
+    }
+    const std::vector<TimeNs> removed =
+        SpreadExcess(times, ShareOf(all, less[step]), job_.thresholds[kStallRatio]);
+    for (std::size_t i = 0; i < removed.size(); ++i) {
+      if (removed[i] > 0)
+        excess.removal.waits.push_back(
+            {job_.graph.first_edge[rank] + shares[step][i]->edge, removed[i]});
+    }
   }
   for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
     const GraphNode& node = part.graph.nodes[i];
@@ -165,6 +181,28 @@ Excess HostComparison::ExcessOf(std::size_t rank, const HostFamily& family,
     }
   }
   return excess;
+}
+
+std::vector<TimeNs> SpreadExcess(const std::vector<TimeNs>& times, TimeNs over, double stands_out) {
+  std::vector<TimeNs> less(times.size(), 0);
+  if (times.empty() || over <= 0) return less;
+  std::vector<TimeNs> sorted = times;
+  const TimeNs usual = ValueOfRank(sorted, NearestRank(sorted.size(), 50));
+  TimeNs all = 0, outstanding = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    all += times[i];
+    if (static_cast<double>(times[i]) < stands_out * static_cast<double>(usual)) continue;
+    less[i] = times[i] - usual;
+    outstanding += less[i];
+  }
+  const bool is_most = 2 * std::min(outstanding, over) > over;
+  if (!is_most) std::ranges::fill(less, 0);
+  const TimeNs taken = is_most ? std::min(outstanding, over) : 0, rest = all - taken;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (is_most && outstanding > over) less[i] = ShareOf(less[i], Ratio(over, outstanding));
+    if (over > taken && rest > 0) less[i] += ShareOf(times[i] - less[i], Ratio(over - taken, rest));
+  }
+  return less;
 }
 
 namespace {

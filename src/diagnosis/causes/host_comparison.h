@@ -27,9 +27,15 @@ struct Excess {
   TimeNs foreign = 0;
   TimeNs tokens = 0;  ///< of `foreign`, of the products of experts
   std::vector<TimeNs> by_step, normal_by_step;
-  std::vector<bool> blocked_more;  ///< by step: it waits for its device oftener
+  std::vector<double> tokens_share;  ///< by step: of the products of experts, what is more
+  std::vector<bool> blocked_more;    ///< by step: it waits for its device oftener
   Removal removal;
 };
+
+/// Where an excess lies: what is taken from each of these times, `over` in all. Those that stand
+/// out from the others by far lose theirs first, if that is most of it: a rank that stood still
+/// once was not slow everywhere. Else all lose the same share.
+std::vector<TimeNs> SpreadExcess(const std::vector<TimeNs>& times, TimeNs over, double stands_out);
 
 /// Less is noise, as a share of the step, and of what the peers take.
 bool Matters(const Job& job, const Excess& excess);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the hosts work: launches that wait, launches that are held up, Python between the operators.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "finder.h"
+#include "host_stretches.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
@@ -13,7 +15,8 @@ namespace {
 
 constexpr Threshold kPythonShare{"share", 0.02, 0, 1,
                                  "Python between operators takes at least this share of the step"},
-    kPythonGain{"gain", 0.5, 0, 1, "a fix removes this share of it"},
+    kUnrecordedShare{"share", 0.02, 0, 1,
+                     "the device waits for so much of the step while nothing is recorded"},
     kBlockingShare{"share", 0.5, 0, 1, "this share of the launches is followed by a wait"},
     kCpuRatio{"ratio", 3, 1, 1000,
               "the upper decile of the launches takes this many times the median"},
@@ -30,7 +33,8 @@ class HostHabits : Finder {
   void Find() {
     AddBlocking();
     AddContention();
-    AddPython();
+    AddGaps(kHostPython, TimeCategory::kPython, thresholds_[kPythonShare]);
+    AddGaps(kHostUnrecorded, TimeCategory::kHostIdle, thresholds_[kUnrecordedShare]);
   }
 
  private:
@@ -89,34 +93,63 @@ class HostHabits : Finder {
     causes_.push_back(std::move(cause));
   }
 
-  void AddPython() {
-    Cause cause = NewCause(job_, kHostPython);
+  // The ranks that have most of it; empty: all.
+  std::vector<std::int64_t> MostlyOf(const std::map<std::int64_t, double>& of_rank) const {
+    constexpr double kLittle = 0.2;  // of what the first has
+    double most = 0;
+    for (const auto& [rank, time] : of_rank) most = std::max(most, time);
+    std::vector<std::int64_t> ranks;
+    for (const auto& [rank, time] : of_rank) {
+      if (time >= kLittle * most) ranks.push_back(rank);
+    }
+    return ranks.size() < job_.ranks.size() ? ranks : std::vector<std::int64_t>{};
+  }
+
+  // What the class takes of the host between two moments at which it issues work, beyond what is
+  // usual there. A stretch that stands still is a fault, many that are long are a habit.
+  void AddGaps(const FindingInfo& finding, TimeCategory category, double least) {
+    Cause cause = NewCause(job_, finding);
     // What may be garbage collection is not sold again.
     std::set<ReplayGraph::Edge> collects;
     for (const Cause& other : causes_) {
       if (!other.finding.Is(kHostGc) || other.finding.confidence != Certainty::kLow) continue;
       for (const Removal::Edge& wait : other.what_if.expect.waits) collects.insert(wait.edge);
     }
-    double time = 0;
+    double time = 0, stalled = 0;
+    std::map<std::int64_t, double> of_rank;  // how long its host stood still
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (!job_.Part(rank).has_host_ops) continue;  // what the host does is unknown, not Python
+      if (!job_.Part(rank).has_host_ops) continue;  // what the host does is unknown
+      const HostStretches stretches(job_, rank);
+      const TimeNs usual = stretches.UsualOfAll(category);
+      const double stall = thresholds_[kStallRatio] * static_cast<double>(stretches.Whole());
       for (const HostShare& row : job_.Part(rank).shares) {
-        if (row.starts_up ||
-            (row.category != TimeCategory::kPython && row.category != TimeCategory::kHostIdle))
-          continue;
+        if (row.starts_up || row.category != category || stretches.IsBehindAll(row)) continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
         if (collects.contains(edge)) continue;
-        cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, thresholds_[kPythonGain])});
         cause.what_if.bound.waits.push_back({edge, row.time});
-        if (job_.Counts(job_.StepOfEdge(rank, row.edge))) time += static_cast<double>(row.time);
+        const bool counts = job_.Counts(job_.StepOfEdge(rank, row.edge));
+        if (counts) time += static_cast<double>(row.time);
+        const TimeNs more = row.time - usual;
+        if (more <= 0) continue;
+        cause.what_if.expect.waits.push_back({edge, more});
+        if (!counts || static_cast<double>(more) < stall) continue;
+        stalled += static_cast<double>(more);
+        of_rank[job_.ranks[rank].rank] += static_cast<double>(more);
       }
     }
-    time /= static_cast<double>(job_.ranks.size() * job_.CountedSteps());
-    if (time < thresholds_[kPythonShare] * static_cast<double>(job_.step_time)) return;
-    cause.finding.Measure(kTimePerStep, time);
+    if (time / RankSteps() < least * static_cast<double>(job_.step_time)) return;
+    if (2 * stalled >= time) {
+      cause.finding.kind = FindingKind::kFault;
+      cause.what_if.opportunity = false;
+      cause.finding.ranks = MostlyOf(of_rank);
+    }
+    cause.finding.Measure(kTimePerStep, time / RankSteps());
     causes_.push_back(std::move(cause));
   }
 };
+
+bool LogsWithin(const AdviceFacts& facts) { return facts.logs; }
+bool DoesNotLog(const AdviceFacts& facts) { return !facts.logs; }
 
 bool IsOn(const std::map<std::string, std::string>& settings, const char* name) {
   const auto found = settings.find(name);
@@ -168,7 +201,7 @@ const FindingInfo kHostCpuContention = Fault(
                     "各次下发耗时接近；或下发过少"},
      .categories = {TimeCategory::kDispatchCann},
      .needs = {Record::kCalls},
-.applies =
+     .applies =
          [](const Coverage& job) {
            return job.calls && !job.on_gpu && job.steps >= job.thresholds[kCpuSteps];
          },
@@ -183,11 +216,34 @@ const FindingInfo kHostPython = Opportunity(
      .refuted_by = {"no event of Python in the gap: then the host is idle or not recorded, and "
                     "nothing is said of Python",
                     "间隙内没有 Python 事件：host 空闲或未记录"},
-     .categories = {TimeCategory::kPython, TimeCategory::kHostIdle},
+     .categories = {TimeCategory::kPython},
      .needs = {Record::kStacks},
-     .advice = {{{{"move logging, metrics and locks out of the step",
-                   "把日志、指标统计和锁移出 step"},
-                  Change("logging, metrics and locks", "out of the step")}}},
-     .thresholds = {&kPythonShare, &kPythonGain}});
+     .advice = {{If(LogsWithin, {{"move logging, metrics and locks out of the step",
+                                  "把日志、指标统计和锁移出 step"},
+                                 Change("logging, metrics and locks", "out of the step")}),
+                 If(DoesNotLog,
+                    {{"make the named functions faster, or run them outside of the step",
+                      "优化上述函数，或移到 step 之外执行"},
+                     Change("the named functions", "faster or outside of the step")})}},
+     .thresholds = {&kPythonShare}});
+
+const FindingInfo kHostUnrecorded = Opportunity(
+    Area::kHosts, "host.unrecorded", {"model", "platform"},
+    {"the device waits, the host is not recorded", "设备等待期间没有 host 记录"},
+    {.looked_at =
+         {"time for which the device waits for a launch and nothing of the host is recorded",
+          "设备等待下发且没有任何 host 记录的时间"},
+     .refuted_by = {"an operator, a call or a function of Python in the gap: it has the cause then",
+                    "间隙内有算子、接口调用或 Python 函数：由其归因"},
+     .categories = {TimeCategory::kHostIdle},
+     .advice = {{If([](const AdviceFacts& facts) { return !facts.has_stacks; },
+                    {{"capture with stacks (with_stack=True), which show what runs then",
+                      "用 with_stack=True 采集，查看此时执行的函数"},
+                     Capture({{"with_stack", true}})}),
+                 If([](const AdviceFacts& facts) { return facts.has_stacks; },
+                    {{"see what else runs on the node then (locks, files, other processes)",
+                      "查看此时节点上的其他活动（锁、文件、其他进程）"},
+                     Check("what else runs on the node then")})}},
+     .thresholds = {&kUnrecordedShare}});
 
 }  // namespace mpa

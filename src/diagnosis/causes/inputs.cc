@@ -83,6 +83,12 @@ bool LoadsItself(const AdviceFacts& facts) { return facts.loading > facts.waitin
 bool UsesWorkers(const AdviceFacts& facts) { return !LoadsItself(facts); }
 bool MostlyCopiesOut(const AdviceFacts& facts) { return facts.copying_out > facts.copying_in; }
 bool MostlyCopiesIn(const AdviceFacts& facts) { return !MostlyCopiesOut(facts); }
+bool MostlyPinned(const AdviceFacts& facts) {
+  return 2 * facts.copying_pinned > facts.copying_in + facts.copying_out;
+}
+bool CopiesInUnpinned(const AdviceFacts& facts) {
+  return MostlyCopiesIn(facts) && !MostlyPinned(facts);
+}
 bool CopiesTwiceAsMuch(const AdviceFacts& facts) {
   return MostlyCopiesIn(facts) && facts.casts_inputs;
 }
@@ -128,7 +134,7 @@ Advice LoaderAdvice() {
 }
 
 Advice CopyAdvice() {
-  return {{If(MostlyCopiesIn, {{"pin_memory=True"}, SetOption("DataLoader.pin_memory", true)}),
+  return {{If(CopiesInUnpinned, {{"pin_memory=True"}, SetOption("DataLoader.pin_memory", true)}),
            If(CopiesAsNeeded,
               {{".to(device, non_blocking=True)", "使用 .to(device, non_blocking=True)"},
                SetOption("Tensor.to.non_blocking", true)}),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "host_stretches.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/measure/quantiles.h"
@@ -14,9 +15,11 @@
 namespace mpa {
 namespace {
 
-constexpr Threshold kStallRatio{"stall_ratio", 20, 2, 1e6,
-                                "without calls of the runtime, an operator or a launch stalls that "
-                                "takes this many times the median"},
+constexpr Threshold kStallNs{"stall_ns", 2'000'000, 0, kMaxTime,
+                             "where calls of the runtime are recorded, shorter stalls have "
+                             "reasons of their own"},
+    kStallOfLike{"stall_of_like", 5, 1, 1e6,
+                 "there, it takes this many times what the same operator usually takes"},
     kLaunchGain{"gain", 0.2, 0, 1, "a fix removes this share of the host's work"},
     kLaunchRun{"kernels", 10, 1, kMaxCalls,
                "at least this many kernels in a row start late because they are launched late"},
@@ -168,22 +171,21 @@ class LaunchCauses : Finder {
   }
 
  private:
-  // Without calls of the runtime, or their names, the reason for a stall is unknown. That single
-  // operators and launches take many times as long as the others is a fault all the same, unless
-  // its peers show that the rank is late.
+  // That single operators and launches take many times as long as the others is a fault, unless the
+  // peers of the rank show that it is late. Calls of the runtime that tell another reason are
+  // classes of their own.
   void AddStalledLaunches() {
     Cause cause = NewCause(job_, kHostLaunchBound, "stalls");
     cause.finding.variant = &kHostStalls;
     cause.finding.kind = FindingKind::kFault;
     cause.what_if.opportunity = false;
     std::vector<Stalls> stalls;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (job_.Part(rank).has_calls && job_.Part(rank).source != kGpuSource) return;
-      stalls.push_back(StallsOf(rank));
-    }
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) stalls.push_back(StallsOf(rank));
     double time = 0, calls = 0;
+    std::vector<std::int64_t> ranks;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const double common = CommonShare(rank, stalls);
+      if (stalls[rank].time > 0 && common > 0) ranks.push_back(job_.ranks[rank].rank);
       for (const Removal::Edge& stall : stalls[rank].waits) {
         const TimeNs less = ShareOf(stall.less, common);
         if (less > 0) cause.what_if.expect.waits.push_back({stall.edge, less});
@@ -193,6 +195,7 @@ class LaunchCauses : Finder {
     }
     if (cause.what_if.expect.waits.empty()) return;
     MeasureSums(calls, time, cause);
+    if (ranks.size() < job_.ranks.size()) cause.finding.ranks = std::move(ranks);
     causes_.push_back(std::move(cause));
   }
 
@@ -200,15 +203,19 @@ class LaunchCauses : Finder {
     Stalls stalls;
     const RankDiagnosis& part = job_.Part(rank);
     const std::vector<Interval> blocked = TimesOfBlockedCalls(part);
+    const HostStretches stretches(job_, rank);
+    const bool tells_calls = part.has_calls && part.source != kGpuSource;
+    const std::map<NameId, TimeNs> of_like =
+        tells_calls ? UsualCallsOf(part) : std::map<NameId, TimeNs>{};
     for (const TimeCategory category : {TimeCategory::kDispatchOp, TimeCategory::kDispatchCann}) {
-      const TimeNs usual = UsualStretch(rank, category);
+      const TimeNs usual = stretches.UsualOf(category);
       if (usual == 0) continue;
       for (std::uint32_t i = 0; i < part.shares.size(); ++i) {
         const HostShare& row = part.shares[i];
-        if (row.category != category || row.starts_up ||
+        if (row.category != category || row.starts_up || stretches.IsBehindAll(row) ||
             static_cast<double>(row.time) <
                 job_.thresholds[kStallRatio] * static_cast<double>(usual) ||
-            !IsSingleCall(part, i))
+            !IsSingleCall(part, i) || (tells_calls && !IsUnusual(part, i, of_like)))
           continue;
         const TimeNs done = part.graph.nodes[part.graph.edges[row.edge].node].start;
         if (IsWithin(blocked, done)) continue;
@@ -221,18 +228,50 @@ class LaunchCauses : Finder {
     return stalls;
   }
 
-  // Many short calls without a launch take long as well, but none of them stands still.
-  static bool IsSingleCall(const RankDiagnosis& part, std::uint32_t share) {
-    auto place = std::lower_bound(
+  static std::vector<HostPlace>::const_iterator FirstPlaceOf(const RankDiagnosis& part,
+                                                             std::uint32_t share) {
+    return std::lower_bound(
         part.places.begin(), part.places.end(), share,
         [](const HostPlace& row, std::uint32_t wanted) { return row.share < wanted; });
-    TimeNs longest = 0;
-    bool any = false;
-    for (; place != part.places.end() && place->share == share; ++place) {
-      longest = std::max(longest, place->longest);
-      any = true;
+  }
+
+  // The longest call of a stretch; null: none has a name.
+  static const HostPlace* LongestOf(const RankDiagnosis& part, std::uint32_t share) {
+    const HostPlace* longest = nullptr;
+    for (auto place = FirstPlaceOf(part, share);
+         place != part.places.end() && place->share == share; ++place) {
+      if (longest == nullptr || place->longest > longest->longest) longest = &*place;
     }
-    return !any || 2 * longest >= part.shares[share].time;
+    return longest;
+  }
+
+  // Many short calls without a launch take long as well, but none of them stands still.
+  static bool IsSingleCall(const RankDiagnosis& part, std::uint32_t share) {
+    const HostPlace* longest = LongestOf(part, share);
+    return longest == nullptr || 2 * longest->longest >= part.shares[share].time;
+  }
+
+  // How long calls of a name take, by their median, of those that a step has several of.
+  static std::map<NameId, TimeNs> UsualCallsOf(const RankDiagnosis& part) {
+    std::map<NameId, std::vector<TimeNs>> times;
+    for (const HostPlace& place : part.places) times[place.name].push_back(place.longest);
+    std::map<NameId, TimeNs> usual;
+    for (auto& [name, of_name] : times) {
+      if (of_name.size() > std::max<std::size_t>(2, part.steps.size()))
+        usual[name] = Median(std::move(of_name));
+    }
+    return usual;
+  }
+
+  // An operator that always takes long does not stand still.
+  bool IsUnusual(const RankDiagnosis& part, std::uint32_t share,
+                 const std::map<NameId, TimeNs>& of_like) const {
+    const HostPlace* longest = LongestOf(part, share);
+    if (longest == nullptr || longest->longest < Whole(job_.thresholds[kStallNs])) return false;
+    const auto like = of_like.find(longest->name);
+    return like == of_like.end() ||
+           static_cast<double>(longest->longest) >=
+               job_.thresholds[kStallOfLike] * static_cast<double>(like->second);
   }
 
   // A call that waits for the device does not stand still: it is judged as what it is.
@@ -254,22 +293,11 @@ class LaunchCauses : Finder {
   double CommonShare(std::size_t rank, const std::vector<Stalls>& stalls) const {
     const std::vector<std::size_t>& peers = job_.RoleOf(rank);
     const TimeNs own = stalls[rank].time;
-    if (static_cast<double>(peers.size()) < job_.thresholds[kLatePeers] || own == 0) return 1;
+    // Where ranks cannot be compared, nobody else tells of the stall.
+    if (!CanCompare(job_, peers.size()) || own == 0) return 1;
     std::vector<TimeNs> times;
     for (const std::size_t peer : peers) times.push_back(stalls[peer].time);
     return static_cast<double>(std::min(own, Normal(std::move(times)))) / static_cast<double>(own);
-  }
-
-  // What a stretch of the host takes between two moments of its thread, by the median.
-  TimeNs UsualStretch(std::size_t rank, TimeCategory category) const {
-    std::vector<TimeNs> times;
-    for (const HostShare& row : job_.Part(rank).shares) {
-      if (row.category == category) times.push_back(row.time);
-    }
-    if (times.empty()) return 0;
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    return *middle;
   }
 
   // All hosts would have to launch faster. Launches come in bursts, so only those for which the
@@ -334,7 +362,8 @@ const FindingInfo kHostLaunchBound = Opportunity(
                     {{"use CUDA graphs or torch.compile", "使用 CUDA graph 或 torch.compile"},
                      Change("operators", "CUDA graphs or torch.compile")}),
                  MendBreaks()}},
-     .thresholds = {&kLaunchGain, &kLaunchRun, &kLaunchShare, &kStallRatio}});
+     .thresholds = {&kLaunchGain, &kLaunchRun, &kLaunchShare, &kStallRatio, &kStallNs,
+                    &kStallOfLike}});
 
 const FindingVariant kHostStalls{
     {"single calls of the host stand still", "host 个别调用长时间停顿"},

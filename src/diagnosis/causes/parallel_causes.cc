@@ -316,9 +316,13 @@ const FindingInfo kCommExposed = Opportunity(
      .advice = {{{{"capture all ranks, which shows whether they wait or transfer",
                    "采集所有卡，以区分等待与传输"},
                   Capture({{"ranks", std::string("all")}})},
-                 {{"reduce less often (accumulate gradients) or less data",
-                   "减少通信次数（梯度累积）或数据量"},
-                  Change("gradients", "accumulated")}}},
+                 If(Trains, {{"reduce less often (accumulate gradients) or less data",
+                              "减少通信次数（梯度累积）或数据量"},
+                             Change("gradients", "accumulated")}),
+                 If(DoesNotTrain,
+                    {{"exchange less data, or compute meanwhile what does not need it",
+                      "减少通信数据量，或在通信期间计算不依赖它的部分"},
+                     Change("collectives", "less data, or beside computing")})}},
      .thresholds = {&kExposedShare, &kExposedGain}});
 
 const FindingInfo kCommBroadcast = Opportunity(
@@ -338,7 +342,11 @@ const FindingInfo kOpZeroGrad = Opportunity(
                    "zero_grad 下发的清零算子"},
      .refuted_by = {"few of them, or zeros that the program asked for elsewhere",
                     "数量很少；或为程序其他处的清零"},
-     .advice = {{{{"zero_grad(set_to_none=True)"}, SetOption("zero_grad.set_to_none", true)}}},
+     .advice = {{If(Trains,
+                    {{"zero_grad(set_to_none=True)"}, SetOption("zero_grad.set_to_none", true)}),
+                 If(DoesNotTrain, {{"no zero_grad() without a backward pass",
+                                    "没有反向计算时不要调用 zero_grad()"},
+                                   Change("zero_grad", "none without a backward pass")})}},
      .thresholds = {&kZeroCalls}});
 
 }  // namespace mpa

@@ -58,6 +58,7 @@ class RankCauses : Finder {
       // Work of other shapes than the peers have is more work, not slower work.
       const bool more_work = static_cast<double>(excess.foreign) >
                              job_.thresholds[kForeignShare] * static_cast<double>(excess.time);
+      if (more_work && 2 * excess.tokens > excess.foreign) ShortenExchanges(excess);
       (!more_work                           ? late
        : 2 * excess.tokens > excess.foreign ? uneven
                                             : larger)
@@ -84,9 +85,9 @@ class RankCauses : Finder {
     excess.rank = rank;
     excess.by_step.assign(job_.steps, 0);
     excess.normal_by_step.assign(job_.steps, 0);
-    const RankDiagnosis& part = job_.Part(rank);
     TimeNs time = 0, normal_time = 0, foreign = 0, tokens = 0;
-    std::vector<std::map<std::string, double>> less(job_.steps);  // share of every type's time
+    std::vector<std::map<std::string, TimeNs>> more(job_.steps);  // by type
+    std::vector<TimeNs> of_experts(job_.steps), more_tokens(job_.steps);
     for (std::size_t step = 0; step < job_.steps; ++step) {
       if (!job_.HaveOneLoad(job_.RoleOf(rank), step)) continue;
       for (const auto& [type, own] : job_.work[rank][step].kernels) {
@@ -95,7 +96,11 @@ class RankCauses : Finder {
         // Of a type that others do not have at all it is not more, but other work.
         const bool shared = usual.ranks > 1;
         const TimeNs over = std::max<TimeNs>(0, own.time - normal);
-        if (own.time > 0) less[step][type] = Ratio(over, own.time);
+        if (over > 0) more[step][type] = over;
+        if (shared && ToLower(type).starts_with("grouped")) {
+          of_experts[step] += own.time;
+          more_tokens[step] += std::min(over, own.foreign);
+        }
         if (step < job_.first_step) continue;
         time += over;
         excess.by_step[step] += over;
@@ -109,17 +114,51 @@ class RankCauses : Finder {
     excess.normal = PerStep(job_, normal_time);
     excess.foreign = PerStep(job_, foreign);
     excess.tokens = PerStep(job_, tokens);
+    for (std::size_t step = 0; step < job_.steps; ++step)
+      excess.tokens_share.push_back(
+          of_experts[step] > 0 ? Ratio(more_tokens[step], of_experts[step]) : 0);
+    RemoveExcess(rank, more, excess.removal);
+    return excess;
+  }
+
+  // `more`: by step and type.
+  void RemoveExcess(std::size_t rank, const std::vector<std::map<std::string, TimeNs>>& more,
+                    Removal& removal) const {
+    const RankDiagnosis& part = job_.Part(rank);
+    std::map<std::pair<std::size_t, std::string>, std::vector<std::uint32_t>> kernels;
     for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
       const GraphNode& node = part.graph.nodes[i];
       if (node.kind != NodeKind::kKernel || !job_.Holds(node.step)) continue;
-      const auto& shares = less[static_cast<std::size_t>(node.step)];
-      const auto share = shares.find(part.TypeOf(node));
-      if (share == shares.end() || share->second <= 0) continue;
-      excess.removal.durations.push_back(
-          {job_.graph.first_node[rank] + i,
-           static_cast<TimeNs>(share->second * static_cast<double>(node.dur))});
+      const auto step = static_cast<std::size_t>(node.step);
+      const std::string& type = part.TypeOf(node);
+      if (more[step].contains(type)) kernels[{step, type}].push_back(i);
     }
-    return excess;
+    constexpr double kStandsOut = 5;
+    for (const auto& [place, nodes] : kernels) {
+      std::vector<TimeNs> times;
+      for (const std::uint32_t node : nodes) times.push_back(part.graph.nodes[node].dur);
+      const std::vector<TimeNs> less =
+          SpreadExcess(times, more[place.first].at(place.second), kStandsOut);
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (less[i] > 0)
+          removal.durations.push_back({job_.graph.first_node[rank] + nodes[i], less[i]});
+      }
+    }
+  }
+
+  // Tokens of experts come by exchanges of all ranks, which last as long as the one that gets most.
+  void ShortenExchanges(Excess& excess) const {
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      const JobOperation& operation = job_.operations.all[i];
+      if (!operation.kind.starts_with("alltoall") || !job_.Holds(operation.step)) continue;
+      const auto& members = operation.joint.members;
+      const auto own = std::ranges::find(members, excess.rank, &JointOperation::Member::rank);
+      if (own == members.end()) continue;
+      const double share = excess.tokens_share[static_cast<std::size_t>(operation.step)];
+      const TimeNs moved = job_.PartOf(*own).moved;
+      const TimeNs less = ShareOf(moved > 0 ? moved : PostOf(job_, i), share);
+      if (less > 0) ShortenOperation(job_, i, less, excess.removal);
+    }
   }
 
   std::string LargestComputeCategory(std::size_t rank) const {

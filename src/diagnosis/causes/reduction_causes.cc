@@ -228,9 +228,14 @@ const FindingInfo kCommNotOverlapped = Opportunity(
                     "后续计算依赖其结果；或已与计算重叠"},
      .applies = [](const Coverage& job) { return job.operations && !job.serves; },
      .find = FindBy<ReductionCauses>,
-     .advice = {{{{"overlap gradient reduction with the backward pass", "梯度规约与反向计算重叠"},
-                  Change("gradient reduction", "during the backward pass")},
-                 {{"tune bucket sizes", "调整 bucket 大小"}, Change("bucket size", "tuned")}}},
+     .advice = {{If(Trains, {{"overlap gradient reduction with the backward pass",
+                              "梯度规约与反向计算重叠"},
+                             Change("gradient reduction", "during the backward pass")}),
+                 If(Trains,
+                    {{"tune bucket sizes", "调整 bucket 大小"}, Change("bucket size", "tuned")}),
+                 If(DoesNotTrain, {{"compute meanwhile what does not need the transfers",
+                                    "在通信期间计算不依赖它的部分"},
+                                   Change("collectives", "beside computing")})}},
      .thresholds = {&kOverlapShare, &kBesideNs, &kAloneShare}});
 
 const FindingInfo kCommSmall = Opportunity(
@@ -241,8 +246,12 @@ const FindingInfo kCommSmall = Opportunity(
      .refuted_by = {"large messages, or few operations", "消息大；或次数少"},
      .problem = {"Packet Analysis", "包分析"},
      .needs = {Record::kSizes},
-     .advice = {{{{"use larger buckets", "增大 bucket"}, Change("bucket size", "larger")},
-                 {{"accumulate gradients", "梯度累积"}, Change("gradients", "accumulated")}}},
+     .advice =
+         {{If(Trains, {{"use larger buckets", "增大 bucket"}, Change("bucket size", "larger")}),
+           If(Trains, {{"accumulate gradients", "梯度累积"}, Change("gradients", "accumulated")}),
+           If(DoesNotTrain, {{"join what is sent at one time into one collective",
+                              "将同一时刻的通信合并为一个集合通信"},
+                             Change("small collectives", "joined")})}},
      .thresholds = {&kSmallLatencyRatio, &kSmallCountShare, &kSmallCalls, &kSmallBytes,
                     &kSmallVectorGain, &kBucketCalls}});
 

@@ -280,9 +280,12 @@ const FindingInfo kCommUnaligned = Opportunity(
      .needs = {Record::kTransfers},
      .applies = HasTransfers,
      .find = FindBy<TransferCauses>,
-     .advice = {{{{"pad the buckets to multiples of 512 bytes",
-                   "将 bucket 补齐到 512 字节的整数倍"},
-                  Change("buckets", "multiples of 512 bytes")}}},
+     .advice = {{If(Trains, {{"pad the buckets to multiples of 512 bytes",
+                              "将 bucket 补齐到 512 字节的整数倍"},
+                             Change("buckets", "multiples of 512 bytes")}),
+                 If(DoesNotTrain, {{"pad what is sent to multiples of 512 bytes",
+                                    "将通信数据补齐到 512 字节的整数倍"},
+                                   Change("messages", "multiples of 512 bytes")})}},
      .thresholds = {&kOddRatio}});
 
 const FindingInfo kCommContention = Opportunity(

@@ -114,6 +114,8 @@ AdviceFacts FactsOf(const std::vector<DiagnosedRank>& ranks, const Thresholds& t
       std::ranges::any_of(ranks, [](const DiagnosedRank& rank) { return rank.part->is_compiled; });
   facts.serves =
       std::ranges::any_of(ranks, [](const DiagnosedRank& rank) { return rank.part->Serves(); });
+  facts.trains =
+      std::ranges::any_of(ranks, [](const DiagnosedRank& rank) { return rank.part->trains; });
   facts.has_stacks = all([](const RankDiagnosis& part) { return part.has_stacks; });
   facts.has_shapes = switched_on("profiler.shapes");
   facts.has_memory = switched_on("profiler.memory");

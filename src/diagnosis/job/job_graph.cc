@@ -5,6 +5,7 @@
 #include "mpa/diagnosis/job/issuing.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/graph_draft.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 namespace {
@@ -179,20 +180,64 @@ class IssuingFinder {
   std::vector<std::pair<TimeNs, std::uint32_t>> collectives_;  // by when they were asked for
 };
 
+// To issue an operator takes longer now and then; so many times the usual is a host that stood
+// still.
+constexpr TimeNs kStoodStill = 5;
+
+// Which operator a piece of device work is of, by its kind of kernel; all collectives are one.
+std::int64_t OperatorOf(const RankDiagnosis& part, std::uint32_t node) {
+  const GraphNode& work = part.graph.nodes[node];
+  const auto kind = static_cast<std::size_t>(work.row);
+  if (work.kind != NodeKind::kKernel || work.row < 0 || kind >= part.kinds.size()) return -1;
+  return part.kinds[kind].type;
+}
+
+// How long it takes to issue an operator, by the median of its like, or of all where they are few.
+class UsualIssue {
+ public:
+  using Whole = std::map<std::uint32_t, TimeNs>;  // by node
+
+  UsualIssue(const RankDiagnosis& part, const Whole& whole) : part_(part) {
+    for (const auto& [node, time] : whole) {
+      of_operator_[OperatorOf(part, node)].push_back(time);
+      all_.push_back(time);
+    }
+    for (auto& [op, times] : of_operator_) std::ranges::sort(times);
+    std::ranges::sort(all_);
+  }
+  TimeNs Of(std::uint32_t node) const {
+    constexpr std::size_t kFew = 3;
+    const std::vector<TimeNs>& times = of_operator_.at(OperatorOf(part_, node));
+    const std::vector<TimeNs>& alike = times.size() < kFew ? all_ : times;
+    // A handful of different ones has no usual time.
+    return alike.size() < kFew ? alike.back() : Percentile(alike, 50);
+  }
+
+ private:
+  const RankDiagnosis& part_;
+  std::map<std::int64_t, std::vector<TimeNs>> of_operator_;
+  std::vector<TimeNs> all_;
+};
+
 }  // namespace
 
 IssuingWork::IssuingWork(const RankDiagnosis& part) {
   const std::vector<std::uint32_t> issued = IssuingFinder(part.graph).Find(part.shares);
   std::vector<std::pair<std::uint32_t, Removal::Edge>> found;
+  UsualIssue::Whole whole;
   for (const HostShare& share : part.shares) {
     const std::uint32_t node = issued[part.graph.edges[share.edge].node];
-    if (node != kNoNode && CountsAsIssuing(share.category))
-      found.push_back({node, {share.edge, share.time}});
+    if (node == kNoNode || !CountsAsIssuing(share.category)) continue;
+    found.push_back({node, {share.edge, share.time}});
+    whole[node] += share.time;
   }
   std::ranges::stable_sort(found, {}, [](const auto& row) { return row.first; });
+  const UsualIssue usual(part, whole);
   for (const auto& [node, work] : found) {
+    const TimeNs time = whole.at(node), most = usual.Of(node);
     issued_.push_back(node);
-    work_.push_back(work);
+    const bool stood_still = time > kStoodStill * most;
+    work_.push_back({work.edge, stood_still ? ShareOf(work.less, Ratio(most, time)) : work.less});
   }
 }
 

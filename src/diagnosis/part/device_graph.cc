@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mpa/base/text.h"
 #include "mpa/diagnosis/part/graph_draft.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/quantiles.h"
@@ -78,6 +79,14 @@ class DevicePart {
     return found->second;
   }
 
+  // "Memcpy HtoD (Pinned -> Device)": traces of GPUs name the memory.
+  bool UsesPinnedMemory(const DeviceItem& work) const {
+    if (work.table != PieceTable::kDeviceTasks) return false;
+    const auto row = static_cast<std::size_t>(work.row);
+    return ContainsAny(trace_.strings.View(trace_.device_tasks.name[row]), {"Pinned"}) ||
+           ContainsAny(trace_.strings.View(trace_.device_tasks.type[row]), {"Pinned"});
+  }
+
   void AddItems() {
     const TimeNs latency = LaunchLatency();
     nodes_.begin.assign(items_.size(), kNoNode);
@@ -103,6 +112,7 @@ class DevicePart {
             draft_.AddOfStep(work.begin, work.end - work.begin, kind, StepOf(item), work.row);
         graph_.nodes.back().category = work.own;
         graph_.nodes.back().stream = static_cast<std::int32_t>(work.stream);
+        graph_.nodes.back().pinned = kind == NodeKind::kCopy && UsesPinnedMemory(work);
         graph_.nodes.back().in_optimizer = Contains(optimizer_, AskedFor(item));
         graph_.nodes.back().adds_gradients = Contains(gradients_, AskedFor(item));
         graph_.nodes.back().clears_gradients = Contains(clearing_, AskedFor(item));

@@ -9,6 +9,8 @@
 
 #include "mpa/diagnosis/part/graph_draft.h"
 #include "mpa/measure/nesting.h"
+#include "mpa/measure/op_tree.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/step_bounds.h"
 
 namespace mpa {
@@ -141,16 +143,46 @@ class HostPart {
     for (const std::int32_t track : queue_tracks_) issuing_tracks_.erase(track);
   }
 
+  bool ListsRuntimeCalls() const {
+    const HostOps& ops = trace_.host_ops;
+    NamedClasses<bool> calls(trace_.strings, IsRuntimeCall);
+    return std::ranges::any_of(ops.name, [&](StringId name) { return calls.Of(name); });
+  }
+
   // The least profiling records no calls of the runtime, but the operators that make them. Traces
   // of GPUs list the calls among the operators.
   void FindWaiting() {
     if (!trace_.host_calls.Empty()) {
       AddWaiting(trace_.host_calls, false, WaitsForDevice);
     } else {
+      const bool lists_calls = trace_.device == DeviceKind::kGpu && ListsRuntimeCalls();
+      if (lists_calls) AddWaiting(trace_.host_ops, false, WaitsForDevice);
+      const std::vector<BlockedCall> calls = InOrder(chain_.waiting);
       AddWaiting(trace_.host_ops, true, WaitsWithin);
-      if (trace_.device == DeviceKind::kGpu) AddWaiting(trace_.host_ops, false, WaitsForDevice);
+      if (lists_calls) DropOperatorsWithout(calls);
     }
     DropNestedWaits();
+  }
+
+  static std::vector<BlockedCall> InOrder(std::vector<BlockedCall> calls) {
+    std::ranges::sort(calls, {}, [](const BlockedCall& call) {
+      return std::pair{call.track, call.begin};
+    });
+    return calls;
+  }
+
+  // An operator that copies within the device, or without blocking, waits for nothing: it makes
+  // none of the calls that wait.
+  void DropOperatorsWithout(const std::vector<BlockedCall>& calls) {
+    std::erase_if(chain_.waiting, [&](const BlockedCall& op) {
+      if (!op.is_op) return false;
+      const auto first = std::ranges::lower_bound(calls, std::pair{op.track, op.begin}, {},
+                                                  [](const BlockedCall& call) {
+                                                    return std::pair{call.track, call.begin};
+                                                  });
+      return first == calls.end() || first->track != op.track ||
+             first->begin + first->dur > op.begin + op.dur;
+    });
   }
 
   // A call of one layer waits in calls of the layers below it, which is one wait: the outermost.

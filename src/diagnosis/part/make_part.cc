@@ -26,6 +26,7 @@
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/measure/serving_steps.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/step_bounds.h"
 #include "part_facts.h"
 
@@ -58,6 +59,7 @@ class PartMaker {
                          return !ListedShapes(View(shapes)).empty();
                        });
     part_.is_compiled = RunsCompiledCode(trace_);
+    part_.trains = !part_.has_host_ops || HasHostOps(IsOfBackward) || HasKernelsOfGradients();
     part_.knows_garbage =
         !trace_.garbage_collections.Empty() || trace_.job.settings.contains("profiler.gc");
     AddSteps();
@@ -110,6 +112,19 @@ class PartMaker {
            std::ranges::any_of(trace_.host_ops.stack, [&](StringId stack) {
              return !IsOneOf(View(stack), {"", "N/A"});
            });
+  }
+
+  // What the framework runs for gradients alone.
+  static bool IsOfBackward(std::string_view name) {
+    return ContainsAny(
+        name, {"autograd::engine", "Backward", "backward", "AccumulateGrad", "Optimizer."});
+  }
+
+  bool HasKernelsOfGradients() const {
+    NamedClasses<bool> grads(trace_.strings, [](std::string_view name) {
+      return ContainsAny(name, {"Grad", "grad", "Backward", "backward", "_bwd"});
+    });
+    return std::ranges::any_of(trace_.kernels.name, [&](StringId name) { return grads.Of(name); });
   }
 
   // Functions that the run itself called, not the capture of a graph.
@@ -168,7 +183,10 @@ class PartMaker {
       if (blocked.is_op)
         part.category = View(blocked.name) == "aten::copy_" ? TimeCategory::kHostCopy
                                                             : TimeCategory::kScalarSync;
-      const std::int64_t op = ops.FindEnclosing({part.start, part.start + part.dur, blocked.track});
+      std::int64_t op = ops.FindEnclosing({part.start, part.start + part.dur, blocked.track});
+      while (op != Nesting::kNone &&
+             IsRuntimeCall(View(trace_.host_ops.name[static_cast<std::size_t>(op)])))
+        op = ops.Parent(static_cast<std::size_t>(op));
       part.place = op == Nesting::kNone
                        ? names_.Of("")
                        : names_.Of(View(trace_.host_ops.name[static_cast<std::size_t>(op)]));
@@ -176,6 +194,10 @@ class PartMaker {
           Allocates(ops.At(static_cast<std::size_t>(op)))) {
         part.category = TimeCategory::kMemory;
       }
+      // Nothing is copied to or from the host then.
+      const GraphNode& awaited = part_.graph.nodes[part_.graph.edges[part.edge].on];
+      if (part.category == TimeCategory::kHostCopy && awaited.category == TimeCategory::kCopyDevice)
+        part.category = TimeCategory::kExplicitSync;
       part.line = names_.Of(sites.At({part.start, part.start + part.dur, blocked.track}));
       WithoutEarlierWork(part);
       const auto step = steps_.OfHostTime(part.start);

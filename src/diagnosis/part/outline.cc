@@ -58,6 +58,7 @@ RankDiagnosis OutlineOf(const RankDiagnosis& part) {
   outline.has_shapes = part.has_shapes;
   outline.has_host_ops = part.has_host_ops;
   outline.is_compiled = part.is_compiled;
+  outline.trains = part.trains;
   outline.steps = part.steps;
   outline.earlier = part.earlier;
   outline.operations = part.operations;

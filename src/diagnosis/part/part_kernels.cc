@@ -102,6 +102,10 @@ class KernelNamer {
         kind.cache_time += node.dur;
         kind.cache_hits += *hits * static_cast<double>(node.dur);
       }
+      if (known) {
+        KernelKind& kind = part_.kinds[static_cast<std::size_t>(found->second)];
+        kind.converts = Converts(row, node.category) || (!is_new && kind.converts);
+      }
       if (known) NoteOutputs(row, part_.kinds[static_cast<std::size_t>(found->second)], is_new);
       node.row = found->second;
     }
@@ -126,6 +130,34 @@ class KernelNamer {
   StringId ShapesOfKernel(std::size_t row) const {
     const StringId own = trace_.kernels.shapes[row];
     return own == StringId::kEmpty ? shapes_of_operators_.Of(row) : own;
+  }
+
+  // "FORMAT_ND" and "ND" are one.
+  static std::string FirstOf(std::string_view list) {
+    const std::vector<std::string> names = ParseTensorNames(list);
+    if (names.empty() || names.front() == "N/A") return "";
+    constexpr std::string_view kPrefix = "FORMAT_";
+    return names.front().starts_with(kPrefix) ? names.front().substr(kPrefix.size())
+                                              : names.front();
+  }
+  static bool AreSame(std::string_view read, std::string_view written) {
+    const std::string from = FirstOf(read), to = FirstOf(written);
+    return !from.empty() && from == to;
+  }
+
+  // False where both sides are recorded and are the same. A transposition keeps the name of its
+  // layout.
+  bool Converts(std::size_t row, TimeCategory category) const {
+    const Kernels& kernels = trace_.kernels;
+    const bool same_layout =
+        AreSame(View(kernels.input_formats[row]), View(kernels.output_formats[row]));
+    const bool knows_types = row < trace_.kernel_loads.Size();
+    const bool same_type = knows_types && AreSame(View(kernels.input_types[row]),
+                                                  View(trace_.kernel_loads.output_types[row]));
+    const std::string_view type = View(kernels.op_type[row]);
+    if (category == TimeCategory::kMove) return !same_layout || (knows_types && !same_type);
+    if (type == "TransData") return !same_layout;
+    return type != "Cast" || !same_type;
   }
 
   // Those of a concatenation or a slice need not follow from what it reads.

@@ -16,6 +16,9 @@
 namespace mpa {
 namespace {
 
+// No rule calls a shorter operator one that stands still.
+constexpr TimeNs kStandsStill = 1'000'000;
+
 class ShareMaker {
  public:
   ShareMaker(const RankTrace& trace, const HostTimeline& timeline, const CallSites& sites,
@@ -137,7 +140,10 @@ class ShareMaker {
       place.start = next->place.start;
       longest = next->longest;
     }
-    place.line = names_.Of(IsIssuing(first->category) ? "" : sites_.At(longest));
+    // Operators are issued from many lines; one that stands still is at one.
+    const bool has_line =
+        !IsIssuing(first->category) || longest.end - longest.start >= kStandsStill;
+    place.line = names_.Of(has_line ? sites_.At(longest) : "");
     part_.places.push_back(place);
     return next;
   }
@@ -152,7 +158,9 @@ class ShareMaker {
     timeline_.Walk(
         before, piece.begin, piece.end,
         [&](const HostPiece& other) {
-          if (other.category != TimeCategory::kPython) busy += other.end - other.begin;
+          const bool works =
+              other.category != TimeCategory::kPython && other.category != TimeCategory::kHostIdle;
+          if (works) busy += other.end - other.begin;
         },
         [](TimeNs, TimeNs) {});
     return 2 * busy > piece.end - piece.begin;

@@ -96,7 +96,7 @@ TEST_F(AccountingTest, WalksTheChainToTheWorkThatEndsAGap) {
   rank_.Op("aten::add", 500, 700, main_);
   KernelAt800();
   EXPECT_EQ(Pieces(),
-            "0-500 free.python; 500-600 free.dispatch.op; 600-650 free.queue; "
+            "0-500 free.host_idle; 500-600 free.dispatch.op; 600-650 free.queue; "
             "650-720 free.dispatch.cann; 720-800 free.launch_latency; 800-1000 comp.vector; ");
 }
 
@@ -104,7 +104,7 @@ TEST_F(AccountingTest, QueueThreadMayBeBusyWithOtherWork) {
   Queued(100, 110, 200, 640, main_);
   KernelAt800();
   EXPECT_EQ(Pieces(),
-            "0-100 free.python; 100-110 free.dispatch.op; 110-590 free.python; "
+            "0-100 free.host_idle; 100-110 free.dispatch.op; 110-590 free.host_idle; "
             "590-600 free.dispatch.op; 600-640 free.dispatch.cann; 640-650 free.queue; "
             "650-720 free.dispatch.cann; 720-800 free.launch_latency; 800-1000 comp.vector; ");
 }
@@ -114,7 +114,7 @@ TEST_F(AccountingTest, WithoutAQueueTheThreadLaunchesItself) {
   Call("Node@launch", 690, 720, main_, 5);
   Kernel(800, 1000, 5);
   EXPECT_EQ(Pieces(),
-            "0-500 free.python; 500-690 free.dispatch.op; 690-720 free.dispatch.cann; "
+            "0-500 free.host_idle; 500-690 free.dispatch.op; 690-720 free.dispatch.cann; "
             "720-800 free.launch_latency; 800-1000 comp.vector; ");
 }
 
@@ -127,7 +127,7 @@ TEST_F(AccountingTest, LaunchedWorkThatDidNotStartWaitsForTheDeviceOrForItsStrea
   Kernel(600, 1000, 8);
   Task("EVENT_WAIT", 350, 600, 7, 2);
   EXPECT_EQ(Pieces(),
-            "0-10 free.python*; 10-20 free.dispatch.cann; 20-40 free.launch_latency; "
+            "0-10 free.host_idle*; 10-20 free.dispatch.cann; 20-40 free.launch_latency; "
             "40-100 comp.vector; 100-300 free.device_queue; 300-400 comp.vector; "
             "400-600 free.stream_wait; 600-1000 comp.vector; ");
 }
@@ -139,7 +139,7 @@ TEST_F(AccountingTest, TheFirstTaskMayBeTheWaitOfTheStream) {
   Kernel(40, 100, 5);
   Kernel(600, 1000, 6, "Add", 3);
   EXPECT_EQ(Pieces(),
-            "0-10 free.python*; 10-20 free.dispatch.cann; 20-40 free.launch_latency; "
+            "0-10 free.host_idle*; 10-20 free.dispatch.cann; 20-40 free.launch_latency; "
             "40-100 comp.vector; 100-600 free.stream_wait; 600-1000 comp.vector; ");
 }
 
@@ -164,8 +164,8 @@ TEST_F(AccountingTest, TheTailIsTheMainThreads) {
   rank_.Op("aten::add", 600, 700, main_);
   const RankAccount account = AccountRank(rank_.trace);
   EXPECT_EQ(Pieces(),
-            "0-10 free.dispatch.cann; 10-400 comp.vector; 400-600 free.python; "
-            "600-700 free.dispatch.op; 700-1000 free.python; ");
+            "0-10 free.dispatch.cann; 10-400 comp.vector; 400-600 free.host_idle; "
+            "600-700 free.dispatch.op; 700-1000 free.host_idle; ");
   EXPECT_EQ(account.pieces.front().tags, kPrepare);
   EXPECT_EQ(account.pieces.back().tags, kTail);
 }
@@ -193,7 +193,7 @@ TEST_F(AccountingTest, OperatorsStandInForTheirCalls) {
   Kernel(800, 1000, -1);
   rank_.trace.kernels.link.back() = 40;
   EXPECT_EQ(Pieces(),
-            "0-500 free.python; 500-600 free.dispatch.op; 600-650 free.queue; "
+            "0-500 free.host_idle; 500-600 free.dispatch.op; 600-650 free.queue; "
             "650-730 free.dispatch.cann; 730-800 free.launch_latency; 800-1000 comp.vector; ");
   EXPECT_EQ(AccountRank(rank_.trace).pieces.front().confidence, Confidence::kPartial);
 }
@@ -203,7 +203,7 @@ TEST_F(AccountingTest, AMomentOfALaunchStandsInForTheCall) {
   Queued(590, 600, 650, 730, main_);
   Kernel(800, 1000, 5);
   EXPECT_EQ(Pieces(),
-            "0-590 free.python; 590-600 free.dispatch.op; 600-650 free.queue; "
+            "0-590 free.host_idle; 590-600 free.dispatch.op; 600-650 free.queue; "
             "650-700 free.dispatch.cann; 700-800 free.launch_latency; 800-1000 comp.vector; ");
 }
 
@@ -214,7 +214,7 @@ TEST_F(AccountingTest, GapsWithinAGraphAreTheDevices) {
   Kernel(320, 1000, -1);
   rank_.trace.device_tasks.model = {1, 1};
   EXPECT_EQ(Pieces(),
-            "0-50 free.python; 50-200 free.dispatch.cann; 200-300 comp.vector; "
+            "0-50 free.host_idle; 50-200 free.dispatch.cann; 200-300 comp.vector; "
             "300-320 free.device_queue; 320-1000 comp.vector; ");
 }
 
@@ -225,8 +225,9 @@ TEST_F(AccountingTest, AThreadThatWaitsForAnotherIsNotToBlame) {
   Queued(210, 220, 230, 240, backward_);
   KernelAt800();
   EXPECT_EQ(Pieces(),
-            "0-210 free.python; 210-500 free.dispatch.op*; 500-590 free.python; "
-            "590-600 free.dispatch.op; 600-650 free.queue; 650-720 free.dispatch.cann; "
+            "0-100 free.host_idle; 100-210 free.python; 210-500 free.dispatch.op*; "
+            "500-590 free.python; 590-600 free.dispatch.op; 600-650 free.queue; 650-720 "
+            "free.dispatch.cann; "
             "720-800 free.launch_latency; 800-1000 comp.vector; ");
 }
 
@@ -238,8 +239,8 @@ TEST_F(AccountingTest, AnIdleThreadIsReplacedByTheOneThatAskedLast) {
   Call("Node@launch", 690, 720, queue_, 5);
   Kernel(800, 1000, 5);
   EXPECT_EQ(Pieces(),
-            "0-100 free.python*; 100-110 free.dispatch.op*; 110-300 free.python*; "
-            "300-400 free.dispatch.op*; 400-500 free.python*; 500-600 free.dispatch.op; "
+            "0-100 free.host_idle*; 100-110 free.dispatch.op*; 110-300 free.host_idle*; "
+            "300-400 free.dispatch.op*; 400-500 free.host_idle*; 500-600 free.dispatch.op; "
             "600-650 free.queue; 650-720 free.dispatch.cann; 720-800 free.launch_latency; "
             "800-1000 comp.vector; ");
 }
@@ -263,13 +264,13 @@ TEST_F(AccountingTest, TheMostTellingOfWhatIsOpenCounts) {
   rank_.trace.garbage_collections.Append({.start = 25, .dur = 10});
   KernelAt800();
   EXPECT_EQ(Pieces(),
-            "0-10 free.python; 10-25 free.dataloader; 25-35 free.gc; 35-50 free.dataloader; "
-            "50-60 free.python; 60-80 free.checkpoint; 80-100 free.python; "
+            "0-10 free.host_idle; 10-25 free.dataloader; 25-35 free.gc; 35-50 free.dataloader; "
+            "50-60 free.host_idle; 60-80 free.checkpoint; 80-100 free.host_idle; "
             "100-150 free.sync.scalar; 150-160 free.dispatch.op; 160-200 free.copy; "
-            "200-210 free.python; 210-220 free.sync.explicit; 220-230 free.copy; "
-            "230-240 free.python; 240-250 free.compile; 250-260 free.python; "
-            "260-270 free.memory; 270-280 free.python; 280-290 free.dispatch.comm; "
-            "290-300 free.python; 300-310 free.dispatch.cann; 310-590 free.python; "
+            "200-210 free.host_idle; 210-220 free.sync.explicit; 220-230 free.copy; "
+            "230-240 free.host_idle; 240-250 free.compile; 250-260 free.host_idle; "
+            "260-270 free.memory; 270-280 free.host_idle; 280-290 free.dispatch.comm; "
+            "290-300 free.host_idle; 300-310 free.dispatch.cann; 310-590 free.host_idle; "
             "590-600 free.dispatch.op; 600-650 free.queue; 650-720 free.dispatch.cann; "
             "720-800 free.launch_latency; 800-1000 comp.vector; ");
 }

@@ -33,7 +33,7 @@ TEST(HostAlone, TellsWhatTheThreadOfTheStepsDid) {
   EXPECT_EQ(host.MedianStep(), 200);
   EXPECT_EQ(In(host, TimeCategory::kDataLoader), 40);
   EXPECT_EQ(In(host, TimeCategory::kDispatchOp), 50 + 200);
-  EXPECT_EQ(In(host, TimeCategory::kPython), 100 + 200) << "the marks of steps";
+  EXPECT_EQ(In(host, TimeCategory::kHostIdle), 100 + 200) << "the marks of steps";
 }
 
 TEST(HostAlone, WithoutStepsKnowsNothing) {

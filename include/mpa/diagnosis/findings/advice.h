@@ -41,12 +41,15 @@ struct AdviceFacts {
   /// How long calls waited, by what they did: copies in either direction; synchronisations that the
   /// program asks for, and operators that read numbers or sizes from the device.
   TimeNs copying_out = 0, copying_in = 0, synchronising = 0, reading = 0;
+  TimeNs copying_pinned = 0;  ///< of the copies, those from and to memory that is pinned
   /// How long iterators of data took, by what they did: those that load the batch themselves, and
   /// those that wait for their workers.
   TimeNs loading = 0, waiting_for_workers = 0;
   bool casts_inputs = false;  ///< of FP32 to half precision, right after they were copied
   /// Operators that work element by element write many bytes beside the tensor that they read.
   bool writes_beside = false;
+  bool logs = false;   ///< functions of Python that take most of it write logs or metrics
+  bool trains = true;  ///< a backward pass was captured, or nothing says that there is none
   std::set<RankState> absent{};  ///< of ranks that are not analysed
 };
 
@@ -107,6 +110,8 @@ inline AdvicePart If(Fits fits, AdvicePart part) {
 }
 inline bool IsCompiled(const AdviceFacts& facts) { return facts.is_compiled; }
 inline bool IsNotCompiled(const AdviceFacts& facts) { return !facts.is_compiled; }
+inline bool Trains(const AdviceFacts& facts) { return facts.trains; }
+inline bool DoesNotTrain(const AdviceFacts& facts) { return !facts.trains; }
 
 /// Of an environment variable.
 inline AdvicePart Setting(Wording text, std::string_view variable, std::string_view value) {
@@ -129,7 +134,7 @@ inline AdvicePart KeepOthersOff() {
           Change("other processes and data workers", "other cores")};
 }
 inline AdvicePart Recompute() {
-  return {{"recompute activations", "激活重计算"}, Change("activations", "recomputed")};
+  return If(Trains, {{"recompute activations", "激活重计算"}, Change("activations", "recomputed")});
 }
 inline AdvicePart CompareNccl() {
   return {{"compare the algorithms and protocols of NCCL (NCCL_ALGO, NCCL_PROTO)",

@@ -31,6 +31,7 @@
   X(kHostLaunchBlocking) \
   X(kHostCpuContention)  \
   X(kHostPython)         \
+  X(kHostUnrecorded)     \
   X(kHostLaunchBound)    \
   X(kOpAicpu)            \
   X(kOpFormat)           \

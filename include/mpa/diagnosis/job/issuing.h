@@ -15,7 +15,8 @@
 namespace mpa {
 
 /// What the host of a rank does to issue work of its device: on the way to the call for it, in that
-/// call, and in the task queue with all that the call asked for.
+/// call, and in the task queue with all that the call asked for. Where the host stood still on the
+/// way, only what it usually takes for this operator: the rest is not what issuing costs.
 class IssuingWork {
  public:
   explicit IssuingWork(const RankDiagnosis& part);

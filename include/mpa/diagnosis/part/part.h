@@ -110,6 +110,7 @@ struct KernelKind {
   std::int64_t bytes = 0;    ///< of its tensors, each read or written once; 0: not known
   std::int64_t written = 0;  ///< bytes of what it makes; 0: not known
   bool streams = false;      ///< works element by element, so that memory holds it up
+  bool converts = true;      ///< false: layout and type are recorded and are the same on both sides
   bool multiplies_fp32 = false;
   bool on_vector_cores = false;  ///< on these alone
   /// Of the kernels whose use of the L2 cache was recorded: their time, and the same times the part
@@ -196,6 +197,7 @@ struct RankDiagnosis {
   bool has_shapes = false;    ///< operators of a GPU, whether or not one launched a kernel
   bool has_host_ops = true;   ///< operators of the framework, or Python
   bool is_compiled = false;   ///< it runs compiled functions or captured graphs
+  bool trains = true;         ///< a backward pass was captured; false: none, and operators were
   bool is_outline = false;    ///< see OutlineOf()
   std::vector<std::string> names;
   std::vector<StepPart> steps;

@@ -35,6 +35,7 @@ struct GraphNode {
   bool clears_gradients = false;  ///< the host asked for it within Optimizer.zero_grad
   std::int32_t graph = -1;        ///< see GraphItem
   std::int32_t stream = -1;       ///< of a kernel or copy
+  bool pinned = false;            ///< a copy from or to memory of the host that is pinned
 };
 
 struct GraphEdge {

@@ -125,7 +125,7 @@ TEST(HostCauses, PythonBetweenOperators) {
   const Diagnosis diagnosis = DiagnoseJob({part});
   const FoundCause* found = FindingWith(diagnosis, "host.python");
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->gain, kMs);
+  EXPECT_EQ(found->gain, 2 * kMs) << "all that it covers";
   EXPECT_EQ(found->gain_max, 2 * kMs);
 }
 
@@ -196,6 +196,60 @@ TEST(HostCauses, InputsThatAreCastRightAfterTheCopy) {
   EXPECT_EQ(advice({cast}), as_it_is) << "nobody reads it";
   EXPECT_EQ(advice({{"Cast", "", ""}, {"Conv2D", "", ""}}), as_it_is) << "not recorded";
   EXPECT_EQ(MetricIn(CopiedFor({cast}), "cast_inputs_per_step"), -1);
+}
+
+// Between any two of many operators lies some Python: only what is beyond that could go.
+TEST(HostCauses, PythonBetweenManyOperatorsIsUsual) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    for (int i = 0; i < 20; ++i)
+      step.Host(TimeCategory::kPython, i == 7 ? 2 * kMs : 20 * kUs).Kernel("Mul", 10 * kUs);
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "host.python");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 2 * kMs - 20 * kUs);
+  EXPECT_EQ(found->gain_max, 2 * kMs + 19 * 20 * kUs);
+}
+
+// Behind the last launch of a capture nothing is delayed.
+TEST(HostCauses, WhatComesBehindTheLastLaunchDelaysNothing) {
+  for (const TimeCategory category :
+       {TimeCategory::kPython, TimeCategory::kHostIdle, TimeCategory::kExplicitSync}) {
+    const auto is_found = [&](bool at_end) {
+      PartBuilder builder;
+      for (int step = 0; step < 3; ++step) {
+        builder.Step();
+        if (!at_end) builder.Host(category, 20 * kMs);
+        builder.Host(TimeCategory::kDispatchOp, kUs);
+        builder.Part().graph.nodes[builder.Last()].kind = NodeKind::kLaunch;
+        builder.Kernel("MatMulV3", 8 * kMs);
+      }
+      if (at_end) builder.Host(category, 60 * kMs);
+      const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
+      return FindingWith(diagnosis, "host.python") != nullptr ||
+             FindingWith(diagnosis, "host.unrecorded") != nullptr ||
+             FindingWith(diagnosis, "host.sync") != nullptr;
+    };
+    EXPECT_TRUE(is_found(false)) << NameOf(category);
+    EXPECT_FALSE(is_found(true)) << NameOf(category);
+  }
+}
+
+// A step copies to the device for 5 ms. The host waits for that, or goes on meanwhile.
+TEST(HostCauses, CopiesForWhichNoHostWaitsDoNotBlock) {
+  const auto diagnose = [](bool waits) {
+    return DiagnoseJob({ThreeSteps([&](PartBuilder& step) {
+      step.Kernel("Memcpy", 5 * kMs, TimeCategory::kCopyIn);
+      step.Part().graph.nodes.back().kind = NodeKind::kCopy;
+      if (waits) step.Host(TimeCategory::kHostCopy, kMs);
+      step.Kernel("MatMulV3", 10 * kMs);
+    })});
+  };
+  EXPECT_EQ(FindingWith(diagnose(false), "host.h2d"), nullptr);
+  const Diagnosis waits = diagnose(true);
+  const FoundCause* found = FindingWith(waits, "host.h2d");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 6 * kMs);
 }
 
 }  // namespace

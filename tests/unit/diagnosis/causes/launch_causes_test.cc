@@ -125,5 +125,106 @@ TEST(LaunchCauses, StallsOfOneRankMakeItLate) {
   EXPECT_EQ(all->gain, 1'990 * kUs);
 }
 
+// Twenty operators of 10 us in each of three steps, and before one of them something that takes
+// 30 ms more: of this class, with this name.
+RankDiagnosis WithOneGap(TimeCategory category, std::string_view name, TimeNs usual = 10 * kUs) {
+  RankDiagnosis part = ThreeSteps([&](PartBuilder& step) {
+    for (int i = 0; i < 20; ++i) {
+      const auto place = [&](std::string_view of, TimeNs time) {
+        step.Part().places.push_back(
+            {.share = static_cast<std::uint32_t>(step.Part().shares.size() - 1),
+             .name = step.NameOf(of),
+             .count = 1,
+             .time = time,
+             .longest = time});
+      };
+      const bool is_same = category == TimeCategory::kDispatchOp;
+      if (i == 12 && !is_same) {
+        step.Host(category, 30 * kMs);
+        place(name, 30 * kMs);
+      }
+      const TimeNs own = i == 12 && is_same ? 30 * kMs + 10 * kUs : usual;
+      step.Host(TimeCategory::kDispatchOp, own);
+      place(is_same && i == 12 ? name : "aten::mul", own);
+      step.Kernel("Mul", 100 * kUs, TimeCategory::kVector);
+    }
+  });
+  part.has_calls = true;
+  return part;
+}
+
+TEST(LaunchCauses, AGapHasOnePriceWhateverFillsIt) {
+  struct Case {
+    TimeCategory category;
+    const char *name, *key;
+  };
+  for (const Case& of :
+       std::vector<Case>{{TimeCategory::kDispatchOp, "aten::eq", "host.launch_bound/stalls"},
+                         {TimeCategory::kPython, "train.py(4): normalize", "host.python"},
+                         {TimeCategory::kHostIdle, "", "host.unrecorded"},
+                         {TimeCategory::kExplicitSync, "aclrtSynchronizeDevice", "host.sync"},
+                         {TimeCategory::kDataLoader, "enumerate(DataLoader)", "host.dataloader"},
+                         {TimeCategory::kHostCopy, "aten::copy_", "host.h2d"},
+                         {TimeCategory::kGarbage, "garbage collection", "host.gc"}}) {
+    const Diagnosis diagnosis = DiagnoseJob({WithOneGap(of.category, of.name)});
+    const FoundCause* found = FindingWith(diagnosis, of.key);
+    ASSERT_NE(found, nullptr) << of.key;
+    EXPECT_EQ(found->gain, 30 * kMs) << of.key;
+    EXPECT_EQ(found->kind, FindingKind::kFault) << of.key;
+    EXPECT_EQ(diagnosis.findings.front().key, of.key);
+  }
+}
+
+TEST(LaunchCauses, AnOperatorThatStandsStillIsNamedThoughCallsAreRecorded) {
+  const Diagnosis diagnosis = DiagnoseJob({WithOneGap(TimeCategory::kDispatchOp, "aten::eq")});
+  const FoundCause* found = FindingWith(diagnosis, "host.launch_bound/stalls");
+  ASSERT_NE(found, nullptr);
+  ASSERT_FALSE(found->evidence.empty());
+  EXPECT_EQ(found->evidence.front().name, "aten::eq");
+}
+
+// What the same operator always takes is not a stall.
+TEST(LaunchCauses, OperatorsThatAlwaysTakeLongDoNotStandStill) {
+  const auto diagnose = [](TimeNs other) {
+    RankDiagnosis part = ThreeSteps([&](PartBuilder& step) {
+      for (int i = 0; i < 40; ++i) {
+        const TimeNs time = i == 5 ? 10 * kMs : i == 9 || i == 20 ? other : 10 * kUs;
+        step.Host(TimeCategory::kDispatchOp, time);
+        step.Part().places.push_back(
+            {.share = static_cast<std::uint32_t>(step.Part().shares.size() - 1),
+             .name = step.NameOf(i == 5 || i == 9 || i == 20 ? "aten::unique" : "aten::mul"),
+             .count = 1,
+             .time = time,
+             .longest = time});
+        step.Kernel("Mul", 100 * kUs, TimeCategory::kVector);
+      }
+    });
+    part.has_calls = true;
+    return FindingWith(DiagnoseJob({part}), "host.launch_bound/stalls") != nullptr;
+  };
+  EXPECT_FALSE(diagnose(9 * kMs));
+  EXPECT_TRUE(diagnose(kMs));
+}
+
+// Two ranks of one step cannot be compared, so nothing else tells of the stall.
+TEST(LaunchCauses, AStallOfOneOfTwoRanksInOneStepNamesTheRank) {
+  std::vector<RankDiagnosis> parts;
+  for (const bool stalls : {true, false}) {
+    PartBuilder builder;
+    builder.Step();
+    for (int i = 0; i < 20; ++i)
+      builder.Host(TimeCategory::kDispatchOp, stalls && i == 5 ? 20 * kMs : 10 * kUs)
+          .Kernel("MatMulV3", 100 * kUs);
+    builder.Collective("hcom_allReduce__1_0", kMs + (stalls ? 0 : 20 * kMs - 10 * kUs));
+    builder.Part().has_calls = false;
+    parts.push_back(builder.Build());
+  }
+  const Diagnosis diagnosis = DiagnoseJob(parts);
+  const FoundCause* found = FindingWith(diagnosis, "host.launch_bound/stalls");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->ranks, std::vector<std::int64_t>{0});
+  EXPECT_EQ(found->gain, 20 * kMs - 10 * kUs);
+}
+
 }  // namespace
 }  // namespace mpa

@@ -204,13 +204,9 @@ TEST(RankCauses, WhoCopiesMoreThanItsPeersIsLate) {
   const FoundCause* late = FindingWith(diagnosis, "rank.late_input/r1");
   ASSERT_NE(late, nullptr);
   EXPECT_EQ(late->gain, 4 * kMs);
-  const FoundCause* all = FindingWith(diagnosis, "host.h2d");
-  ASSERT_NE(all, nullptr);
-  EXPECT_EQ(all->gain, kMs) << "what all of them copy";
+  EXPECT_EQ(FindingWith(diagnosis, "host.h2d"), nullptr) << "no host waits for its copies";
   const Diagnosis even = CopyingRanks(kMs);
   EXPECT_EQ(FindingWith(even, "rank.late_input/r1"), nullptr);
-  ASSERT_NE(FindingWith(even, "host.h2d"), nullptr);
-  EXPECT_EQ(FindingWith(even, "host.h2d")->gain, kMs);
 }
 
 // Ranks 0 to 2 of a node reduce with each other and, through their ports, with ranks 3 and 4, which
@@ -350,6 +346,54 @@ TEST(RankCauses, UnevenExpertsOfInferenceMayBeChance) {
   };
   EXPECT_EQ(diagnose("FlashAttentionScore"), Certainty::kHigh);
   EXPECT_EQ(diagnose("PagedAttentionMaskKernel"), Certainty::kLow);
+}
+
+// Rank 1 stands still for 4 ms before the collective; behind it, its host works as long again as
+// before. All of the stall is the finding, not a share of what comes behind.
+TEST(RankCauses, AStallIsNotSpreadOverTheStep) {
+  std::vector<RankDiagnosis> parts;
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      const TimeNs stall = rank == 1 ? 4 * kMs : 0;
+      builder.Step();
+      for (int i = 0; i < 10; ++i)
+        builder.Host(TimeCategory::kDispatchOp, 100 * kUs + (i == 4 ? stall : 0))
+            .Kernel("MatMulV3", 100 * kUs);
+      builder.Collective("hcom_allReduce__1_" + std::to_string(step),
+                         kMs + (rank == 1 ? 0 : 4 * kMs));
+      for (int i = 0; i < 40; ++i) {
+        // The device is busy with this for longer than the hosts take.
+        builder.Host(TimeCategory::kDispatchOp, 100 * kUs).Kernel("MatMulV3", 100 * kUs);
+      }
+    }
+    parts.push_back(builder.Build());
+  }
+  const Diagnosis diagnosis = DiagnoseJob(parts);
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(static_cast<double>(found->gain), 4e6, 4e3);
+}
+
+// The exchange of tokens takes 3 ms because rank 1 gets half as many more than the others: a third
+// of its products, and of what moves.
+TEST(RankCauses, UnevenExpertsMakeTheirExchangesLonger) {
+  std::vector<RankDiagnosis> parts;
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      const TimeNs own = rank == 1 ? 6 * kMs : 4 * kMs;
+      builder.Step().Kernel("GroupedMatmul", own, TimeCategory::kGroupedMatmul);
+      if (rank == 1) builder.Kind("GroupedMatmul").shapes = builder.NameOf("96,64");
+      builder.Collective("hcom_alltoall__1_" + std::to_string(step), 3 * kMs + 6 * kMs - own,
+                         "alltoall");
+    }
+    parts.push_back(builder.Build());
+  }
+  const Diagnosis diagnosis = DiagnoseJob(parts);
+  const FoundCause* found = FindingWith(diagnosis, "ep.imbalance/r1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(static_cast<double>(found->gain), 3e6, 10) << "2 ms computing and 1 ms moving";
 }
 
 }  // namespace

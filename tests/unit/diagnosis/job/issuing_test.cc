@@ -132,5 +132,34 @@ TEST(Issuing, CallsThatLaunchNothingAreNotOfTheNextStep) {
                             "its piece in the queue";
 }
 
+// Four kernels of one type, each behind its own launch. To issue the last one takes 10 ns as well;
+// for the rest of 1000 the host stood still.
+TEST(Issuing, WhereTheHostStoodStillOnlyTheUsualTimeIsOfTheKernel) {
+  RankDiagnosis part;
+  part.names = {"", "Cast"};
+  part.kinds.push_back({.type = 1});
+  TimeNs now = 0;
+  std::uint32_t before = 0;
+  part.graph.nodes.push_back({0, 0, NodeKind::kHost});
+  std::vector<std::uint32_t> kernels;
+  for (const TimeNs work : {10, 10, 10, 1000}) {
+    now += work;
+    const auto launch = static_cast<std::uint32_t>(part.graph.nodes.size());
+    part.graph.nodes.push_back({now, 0, NodeKind::kLaunch});
+    part.shares.push_back(
+        {static_cast<std::uint32_t>(part.graph.edges.size()), TimeCategory::kDispatchOp, work});
+    part.graph.edges.push_back({launch, before, WaitsFor::kStart, work});
+    part.graph.nodes.push_back({now + 1, 1, NodeKind::kKernel, -1, 0});
+    part.graph.edges.push_back({launch + 1, launch, WaitsFor::kStart, 0});
+    kernels.push_back(launch + 1);
+    before = launch;
+  }
+  const IssuingWork issuing(part);
+  for (const std::uint32_t kernel : kernels) {
+    ASSERT_EQ(issuing.Of(kernel).size(), 1u);
+    EXPECT_EQ(issuing.Of(kernel).front().less, 10);
+  }
+}
+
 }  // namespace
 }  // namespace mpa

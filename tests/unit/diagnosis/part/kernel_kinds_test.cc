@@ -31,5 +31,27 @@ TEST(KernelKinds, TellWhatRunsOnVectorCoresAlone) {
   }
 }
 
+TEST(KernelKinds, TellWhatConverts) {
+  struct Case {
+    const char *type, *from, *to;
+    bool converts;
+  };
+  for (const Case& of : std::initializer_list<Case>{{"TensorMove", "NCHW", "NCHW", false},
+                                                    {"TensorMove", "ND", "FORMAT_ND", false},
+                                                    {"TensorMove", "NCHW", "NC1HWC0", true},
+                                                    {"TensorMove", "", "", true},
+                                                    {"TransData", "NCHW", "FRACTAL_Z", true},
+                                                    {"Transpose", "ND;ND", "ND", true}}) {
+    test::RankBuilder rank;
+    const std::size_t kernel = rank.KernelAt(0, 10, of.type);
+    rank.trace.kernels.op_type[kernel] = rank.Text(of.type);
+    rank.trace.kernels.input_formats[kernel] = rank.Text(of.from);
+    rank.trace.kernels.output_formats[kernel] = rank.Text(of.to);
+    const RankDiagnosis part = MakeRankDiagnosis(rank.trace);
+    ASSERT_EQ(part.kinds.size(), 1u);
+    EXPECT_EQ(part.kinds[0].converts, of.converts) << of.type << " " << of.from << " " << of.to;
+  }
+}
+
 }  // namespace
 }  // namespace mpa

@@ -275,5 +275,37 @@ TEST(RankGraph, MarksOfUsersAreNoPlacesOnAGpu) {
   EXPECT_EQ(PlacesOfPart(part), (std::vector<std::string>{"aten::mm"}));
 }
 
+// Of a GPU: a copy within the device is launched and left alone; one from pinned memory is waited
+// for.
+TEST(RankGraph, CopiesOfAGpuWaitOnlyWithinCallsThatDo) {
+  test::RankBuilder rank(DeviceKind::kGpu);
+  const std::int32_t main = rank.Thread(1);
+  rank.Launch(7, 10, main);
+  rank.trace.kernels.link[rank.KernelAt(50, 140)] = 7;
+  rank.Op("aten::copy_", 100, 200, main);
+  rank.Op("cudaMemcpyAsync", 110, 190, main);
+  rank.Launch(8, 300, main);
+  rank.trace.kernels.link[rank.KernelAt(310, 450)] = 8;
+  rank.Op("aten::copy_", 400, 600, main);
+  rank.Op("cudaMemcpyAsync", 410, 420, main);
+  rank.Op("cudaStreamSynchronize", 430, 590, main);
+  std::vector<HostStretch> host;
+  std::vector<TimeNs> waiting;
+  for (const BlockedCall& call : BuildRankGraph(rank.trace, 0, host).blocked)
+    waiting.push_back(call.begin);
+  EXPECT_EQ(waiting, std::vector<TimeNs>{400});
+}
+
+TEST(RankGraph, WithoutABackwardPassARankDoesNotTrain) {
+  const auto trains = [](std::string_view op) {
+    test::RankBuilder rank;
+    rank.Op(op, 0, 50, rank.Thread(1));
+    rank.KernelAt(60, 100);
+    return MakeRankDiagnosis(rank.trace).trains;
+  };
+  EXPECT_FALSE(trains("aten::linear"));
+  EXPECT_TRUE(trains("autograd::engine::evaluate_function: MmBackward0"));
+}
+
 }  // namespace
 }  // namespace mpa

@@ -140,5 +140,38 @@ TEST(Actions, AFindingNamesWhatItHides) {
   EXPECT_EQ(document["findings"][1]["after"], nlohmann::json({"rank.late"}));
 }
 
+TEST(Advice, WithoutABackwardPassNothingIsSaidOfGradients) {
+  for (const FindingInfo* entry : Catalogue()) {
+    FoundCause finding = MadeFinding(entry->id, 0);
+    if (entry->id == "env.check" || entry->id == "op.optimizer") continue;
+    finding.facts.trains = false;
+    finding.facts.has_stacks = true;
+    for (const FoundCause& found : {finding, OnGpu(finding)}) {
+      const std::string advice = AdviceOf(found, Language::kEnglish);
+      EXPECT_FALSE(advice.empty()) << entry->id;
+      for (const char* word : {"gradient", "buckets to", "larger bucket", "bucket size",
+                               "set_to_none", "recompute", "optimizer"})
+        EXPECT_EQ(advice.find(word), std::string::npos) << entry->id << ": " << advice;
+    }
+  }
+}
+
+TEST(Advice, OnlyFunctionsThatLogAreMovedOut) {
+  FoundCause finding = MadeFinding("host.python", 8'000'000);
+  EXPECT_EQ(AdviceOf(finding, Language::kEnglish).find("logging"), std::string::npos);
+  finding.facts.logs = true;
+  EXPECT_NE(AdviceOf(finding, Language::kEnglish).find("logging"), std::string::npos);
+}
+
+TEST(Advice, MemoryThatIsPinnedNeedNotBePinned) {
+  FoundCause finding = MadeFinding("host.h2d", 8'000'000);
+  finding.facts.copying_in = 1000;
+  EXPECT_NE(AdviceOf(finding, Language::kEnglish).find("pin_memory"), std::string::npos);
+  finding.facts.copying_pinned = 900;
+  const std::string advice = AdviceOf(finding, Language::kEnglish);
+  EXPECT_EQ(advice.find("pin_memory"), std::string::npos);
+  EXPECT_NE(advice.find("non_blocking"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace mpa
