@@ -14,6 +14,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/rank_names.h"
 #include "mpa/base/time.h"
+#include "mpa/change/job_causes.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/io/json_document.h"
 #include "mpa/pipeline/compare.h"
@@ -84,6 +85,50 @@ std::map<std::int64_t, TimesByName> MeanAccounts(const nlohmann::json& diagnosis
     for (auto& [category, time] : account) time.ns /= steps[rank];
   }
   return accounts;
+}
+
+std::int64_t NumberIn(const nlohmann::json& object, const char* member) {
+  const nlohmann::json& number = io::Member(object, member);
+  return number.is_number_integer() ? number.get<std::int64_t>() : 0;
+}
+
+// Of findings that documents of versions before do not tell as causes, the title.
+JobCauses CausesIn(const nlohmann::json& diagnosis) {
+  constexpr std::int64_t kLeastPart = 100;  // 1 % of the step, as findings have at least
+  const auto text = [](const nlohmann::json& object, const char* member) {
+    const nlohmann::json& value = io::Member(object, member);
+    return value.is_string() ? value.get<std::string>() : std::string();
+  };
+  JobCauses causes{.step = NumberIn(diagnosis, "step_ns"), .least = 0, .causes = {}};
+  causes.least = causes.step / kLeastPart;
+  for (const nlohmann::json& finding : io::Member(diagnosis, "findings")) {
+    const nlohmann::json& texts = io::Member(finding, "text");
+    JobCause cause{.key = text(finding, "key"),
+                   .text = text(texts, "cause"),
+                   .detail = text(texts, "cause_detail"),
+                   .cost = NumberIn(finding, "gain_max_ns"),
+                   .is_fault = text(finding, "kind") == "fault"};
+    if (cause.text.empty()) cause.text = text(texts, "title");
+    if (cause.cost > 0 && SectionIn(finding) < 2 && !cause.key.starts_with("step.long"))
+      causes.causes.push_back(std::move(cause));
+  }
+  for (const nlohmann::json& hidden : io::Member(diagnosis, "hidden")) {
+    causes.causes.push_back({.key = text(hidden, "key"),
+                             .text = {},
+                             .detail = {},
+                             .cost = NumberIn(hidden, "alone_ns"),
+                             .is_hidden = true});
+  }
+  return causes;
+}
+
+// A document that was cut lacks findings, and one of a single rank has no job.
+ChangeNode CausesSince(const nlohmann::json& before, const nlohmann::json& now) {
+  const auto ranks = [](const nlohmann::json& diagnosis) {
+    return io::Member(io::Member(diagnosis, "capture"), "ranks").size();
+  };
+  if (FirstCutSection(before) || ranks(before) < 2 || ranks(now) < 2) return {};
+  return CauseChange(fmt::format("job of {} ranks", ranks(now)), CausesIn(before), CausesIn(now));
 }
 
 ChangeNode StepChange(const nlohmann::json& before, const nlohmann::json& now) {
@@ -176,6 +221,7 @@ nlohmann::json ReadEarlierDiagnosis(const std::string& path) {
 FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now, double grown) {
   FindingChanges changes;
   changes.step = StepChange(before, now);
+  changes.causes = CausesSince(before, now);
   changes.settings = CompareSettings(SettingsIn(before), SettingsIn(now));
   const std::map<std::string, std::int64_t> old_gains = GainsOf(before), gains = GainsOf(now);
   const std::optional<int> cut_from = FirstCutSection(before);
@@ -204,6 +250,8 @@ std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, st
       {"new", "新增"}, {"grown", "变大"}, {"gone", "消失"}};
   constexpr std::size_t kWord = 6;
   std::vector<std::string> lines;
+  // The names of causes are English.
+  if (!chinese) lines = CauseLines(changes.causes, width);
   AddStep(changes.step, chinese, width, lines);
   if (const std::string settings = SettingsLine(changes.settings, chinese); !settings.empty()) {
     for (std::string& line : Wrapped(Printable(settings), 2, width))
@@ -241,6 +289,18 @@ nlohmann::ordered_json StepChangeJson(const ChangeNode& step) {
                      {"now_ns", part.comparison}});
   }
   return {{"before_ns", step.base}, {"now_ns", step.comparison}, {"parts", parts}};
+}
+
+nlohmann::ordered_json CauseChangesJson(const ChangeNode& causes) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const ChangeNode& cause : causes.children) {
+    rows.push_back({{"key", cause.kind == kRemainder ? "" : cause.category},
+                    {"text", cause.name},
+                    {"detail", cause.cause},
+                    {"before_ns", cause.base},
+                    {"now_ns", cause.comparison}});
+  }
+  return rows;
 }
 
 nlohmann::ordered_json SettingChangesJson(const ComparedSettings& compared) {

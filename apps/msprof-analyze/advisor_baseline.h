@@ -26,6 +26,7 @@ struct FindingChanges {
   /// What the step of a rank that both runs have is made of, by categories: of the rank whose step
   /// takes longest. Without children: no rank has one.
   ChangeNode step;
+  ChangeNode causes;  ///< of the job, over all its ranks; without children: none has changed
   ComparedSettings settings;
   std::vector<FindingChange> rows;
   /// Findings of now that the earlier document does not have, but may have lost when it was cut.
@@ -45,6 +46,7 @@ std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, st
 nlohmann::ordered_json ChangesJson(const std::vector<FindingChange>& changes);
 nlohmann::ordered_json SettingChangesJson(const ComparedSettings& compared);
 nlohmann::ordered_json StepChangeJson(const ChangeNode& step);
+nlohmann::ordered_json CauseChangesJson(const ChangeNode& causes);
 
 /// Adds the sheets "Kernel compare of ..." and "Api compare of ..." of the Python tool: the rank
 /// that lost most against the benchmark in kernels, and the one that lost most free time, beside

@@ -61,12 +61,15 @@ std::string DocumentText(const ClusterOutcome& outcome,
   if (!changes) return dump();
   document["changes"] = ChangesJson(changes->rows);
   if (!changes->step.children.empty()) document["step_change"] = StepChangeJson(changes->step);
+  if (!changes->causes.children.empty())
+    document["cause_changes"] = CauseChangesJson(changes->causes);
   const bool settings_differ = !changes->settings.differing.empty();
   if (settings_differ) document["setting_changes"] = SettingChangesJson(changes->settings);
   if (changes->untold > 0) document["untold_changes"] = changes->untold;
   std::string whole = dump();
   if (most == 0 || whole.size() <= most) return whole;
   document.erase("step_change");
+  document.erase("cause_changes");
   if (settings_differ) document["setting_changes"]["differing"] = AdvisorJson::array();
   document["changes"] = AdvisorJson::array();
   document["omitted"]["changes"] = changes->rows.size();

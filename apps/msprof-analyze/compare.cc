@@ -167,6 +167,7 @@ int RunSheets(const CompareCommandOptions& options, const Agent& agent) {
                                 .base = ExpandHome(options.base[0]),
                                 .comparison = ExpandHome(options.comparison[0]),
                                 .compat = options.compat,
+                                .open = options.open,
                                 .asked = !options.enabled.empty()};
   const bool all = options.all_ranks && ranks.pairs.front().rank >= 0;
   const int code = all ? CompareAllRanks(std::move(request), std::move(ranks), delivery)

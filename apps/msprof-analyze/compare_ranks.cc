@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "command.h"
+#include "job_diagnoses.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
@@ -50,6 +51,13 @@ void SayWhereNotesAre(bool any_of_sheets, const SheetsDelivery& delivery) {
   if (!any_of_sheets || AllNotesAreWanted(delivery)) return;
   LogNotice("some sheets are missing or lack columns; {}-v says why",
             delivery.compat ? "" : "the sheet Notes or ");
+}
+
+// The diagnosis of all ranks is no part of what the Python tool does, nor of single steps, and the
+// screen is where it is told.
+bool LooksForCauses(const CompareRequest& request, const JobDiagnoses& jobs,
+                    const SheetsDelivery& delivery) {
+  return jobs.AreJobs() && !delivery.compat && !request.base_step;
 }
 
 CompareOutcome ComparePair(CompareRequest& request, CapturePair& pair) {
@@ -95,8 +103,21 @@ int CompareOneRank(CompareRequest request, CapturePairs ranks, const SheetsDeliv
   }
   for (const std::string& line : UnpairedLines(ranks.unpaired)) LogNotice("{}", line);
   request.notes = std::move(ranks.notes);
+  constexpr std::size_t kManyRanks = 64;  // reading them all would take much longer than one
+  JobDiagnoses jobs(ranks, delivery.base, delivery.comparison, delivery.open);
+  const bool many = jobs.Ranks() > kManyRanks;
+  const bool looks = LooksForCauses(request, jobs, delivery) && !many;
+  if (many) LogNotice("--all_ranks looks for causes over all of them, too");
+  if (looks) jobs.Visit(first.rank, request);
   CompareOutcome outcome = ComparePair(request, first);
   Report& report = outcome.report;
+  if (looks) {
+    std::vector<std::string> causes = jobs.Lines(request.options.screen_width);
+    if (!causes.empty()) {
+      causes.push_back(fmt::format("rank {}:", RankName(first.rank)));
+      report.story.insert(report.story.begin(), causes.begin(), causes.end());
+    }
+  }
   ClearProgressLine();
   LogNotes(NotesToLog(report, delivery, !delivery.compat && !delivery.exports.json()));
   SayWhereNotesAre(!report.not_collected.empty(), delivery);
@@ -139,6 +160,8 @@ int CompareOneRank(CompareRequest request, CapturePairs ranks, const SheetsDeliv
 
 int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDelivery& delivery) {
   request.wants_totals = true;
+  JobDiagnoses jobs(ranks, delivery.base, delivery.comparison, delivery.open);
+  const bool looks = LooksForCauses(request, jobs, delivery);
   std::vector<std::string> notes = std::move(ranks.notes);
   std::vector<RankTotals> totals;
   RankTotals most;
@@ -149,6 +172,7 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
   const std::string time = UtcTimeStamp();
   for (CapturePair& pair : ranks.pairs) {
     try {
+      if (looks) jobs.Visit(pair.rank, request);
       CompareOutcome outcome = ComparePair(request, pair);
       Report& report = outcome.report;
       for (const std::string& note : NotesToLog(report, delivery, false)) {
@@ -178,6 +202,8 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
       partial = true;
     }
   }
+  const std::vector<std::string> causes =
+      looks ? jobs.Lines(request.options.screen_width) : std::vector<std::string>();
   ClearProgressLine();
   LogNotes(notes);
   SayWhereNotesAre(of_sheets, delivery);
@@ -185,6 +211,7 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
   screen.screens.push_back(RanksScreen(delivery.base, delivery.comparison, std::move(totals),
                                        request.options.screen_width));
   screen.lines = ScreenLinesOf(UnpairedLines(ranks.unpaired));
+  for (const std::string& line : causes) screen.lines.emplace_back(line);
   if (!story.empty())
     screen.lines.push_back(fmt::format("rank {} changed most:", RankName(most.rank)));
   screen.story = std::move(story);

@@ -22,6 +22,7 @@ struct SheetsDelivery {
   std::filesystem::path output;
   std::string base, comparison;  ///< paths as they were given
   bool compat = false;
+  OpenOptions open;
   bool asked = false;  ///< for sheets by their names: what they lack is a warning
 };
 

@@ -13,6 +13,8 @@
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
+#include "mpa/diagnosis/job_causes.h"
+#include "mpa/diagnosis/recipe.h"
 #include "mpa/gate/judge.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/gate.h"
@@ -59,6 +61,8 @@ std::pair<SideOfGate, SideOfGate> Load(const GateInputs& inputs, const GateOptio
   request.open = inputs.open;
   request.memory_bytes = options.MemoryBytes();
   request.count_repeated = options.LearnsNoise();
+  const JobCauseFinder search{DiagnosisRecipe(), CausesOf};
+  if (!options.LearnsNoise()) request.search = &search;
   std::vector<RunInput> all;
   for (const std::string& path : inputs.base) all.push_back({"-bp", ExpandHome(path)});
   for (const std::string& path : inputs.comparison) all.push_back({"-d", ExpandHome(path)});

@@ -44,6 +44,36 @@ constexpr Section kSections[] = {
     {"phases", &Breakdown::phases, true},
 };
 
+json CausesToJson(const JobCauses& of) {
+  json causes = json::array();
+  for (const JobCause& cause : of.causes) {
+    causes.push_back({{"key", cause.key},
+                      {"text", cause.text},
+                      {"detail", cause.detail},
+                      {"cost_ns", cause.cost},
+                      {"is_fault", cause.is_fault},
+                      {"is_hidden", cause.is_hidden}});
+  }
+  return {{"step_ns", of.step}, {"least_ns", of.least}, {"causes", std::move(causes)}};
+}
+
+JobCauses CausesFromJson(const json& object) {
+  AsObject(object, "causes");
+  JobCauses of{AsAmount(RequiredMember(object, "step_ns"), "step_ns"),
+               AsAmount(RequiredMember(object, "least_ns"), "least_ns"),
+               {}};
+  for (const json& cause : AsArray(RequiredMember(object, "causes"), "causes")) {
+    AsObject(cause, "causes");
+    of.causes.push_back({AsText(RequiredMember(cause, "key"), "key"),
+                         AsText(RequiredMember(cause, "text"), "text"),
+                         AsText(RequiredMember(cause, "detail"), "detail"),
+                         AsAmount(RequiredMember(cause, "cost_ns"), "cost_ns"),
+                         AsFlag(RequiredMember(cause, "is_fault"), "is_fault"),
+                         AsFlag(RequiredMember(cause, "is_hidden"), "is_hidden")});
+  }
+  return of;
+}
+
 json RunToJson(const RunSummary& run) {
   json samples = json::object();
   for (const auto& [metric, values] : run.samples) samples[NameOf(metric)] = values;
@@ -59,6 +89,7 @@ json RunToJson(const RunSummary& run) {
   json object = {{"source", run.source}, {"facts", run.facts}, {"settings", settings},
                  {"steps", run.steps},   {"samples", samples}, {"medians", medians},
                  {"shapes", run.shapes}};
+  if (run.causes) object["causes"] = CausesToJson(*run.causes);
   if (run.is_older) object["is_older"] = true;  // it stays what it is, whoever writes it anew
   return object;
 }
@@ -165,9 +196,10 @@ RunSummary RunFromJson(const json& object) {
     run.shapes[shape] = AsAmount(count, "shapes");
   }
   if (const auto older = object.find("is_older"); older != object.end()) {
-    if (!older->is_boolean()) Fail(ErrorKind::kCorrupt, "is_older: true or false was expected");
-    run.is_older = older->get<bool>();
+    run.is_older = AsFlag(*older, "is_older");
   }
+  if (const auto causes = object.find("causes"); causes != object.end())
+    run.causes = CausesFromJson(*causes);
   return run;
 }
 

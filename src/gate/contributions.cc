@@ -15,6 +15,7 @@
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 #include "mpa/change/account_names.h"
+#include "mpa/change/job_causes.h"
 #include "mpa/gate/comparable.h"
 #include "phases.h"
 
@@ -181,6 +182,32 @@ ChangeNode ChangeOf(const Metric& metric, const std::vector<RunSummary>& base,
   return whole;
 }
 
+namespace {
+
+// Those of the run whose step is in the middle; null: no run knows them.
+const JobCauses* MiddleCauses(const std::vector<RunSummary>& runs) {
+  std::vector<const JobCauses*> known;
+  for (const RunSummary& run : runs) {
+    if (run.causes) known.push_back(&*run.causes);
+  }
+  if (known.empty()) return nullptr;
+  std::ranges::stable_sort(known, {}, &JobCauses::step);
+  return known[(known.size() - 1) / 2];
+}
+
+}  // namespace
+
+ChangeNode CausesOfChange(const Metric& metric, const std::vector<RunSummary>& base,
+                          const std::vector<RunSummary>& comparison) {
+  const JobCauses *before = MiddleCauses(base), *after = MiddleCauses(comparison);
+  if (metric.kind != MetricKind::kStepTime || before == nullptr || after == nullptr) return {};
+  const Levels levels = LevelsOf(SamplesOf(base, metric), SamplesOf(comparison, metric));
+  JobCauses of_base = *before, of_comparison = *after;
+  of_base.step = levels.base;
+  of_comparison.step = levels.comparison;
+  return CauseChange(NameOf(metric), of_base, of_comparison);
+}
+
 ChangeNode ChangeOfFitting(const Metric& metric, const std::vector<RunSummary>& base,
                            const std::vector<RunSummary>& comparison) {
   const auto section =
@@ -260,10 +287,9 @@ std::string MetricLine(const GateMetric& metric) {
     return fmt::format("{} {}: {}", Word(metric.verdict), metric.name, metric.reason);
   }
   const AmountScale scale(metric.quantity, std::max(metric.base, metric.comparison));
-  std::string line =
-      fmt::format("{} {} {} -> {}", Word(metric.verdict), metric.name,
-                  scale.Text(scale.Rounded(metric.base)),
-                  WithUnit(scale.Text(scale.Rounded(metric.comparison)), scale.unit()));
+  std::string line = fmt::format(
+      "{} {} {} -> {}", Word(metric.verdict), metric.name, scale.Text(scale.Rounded(metric.base)),
+      WithUnit(scale.Text(scale.Rounded(metric.comparison)), scale.unit()));
   if (metric.verdict == GateVerdict::kInconclusive) return line + ": " + metric.reason;
   line += " (" + ChangeText(metric, scale);
   if (!metric.limit.empty()) line += ", limit " + metric.limit;

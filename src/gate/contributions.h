@@ -19,6 +19,12 @@ namespace mpa::gate {
 ChangeNode ChangeOf(const Metric& metric, const std::vector<RunSummary>& base,
                     const std::vector<RunSummary>& comparison, double noise);
 
+/// What slows the jobs down on both sides, subtracted, as parts of the metric; of several runs of
+/// those in the middle. Without children for other metrics than that of the step, and where a side
+/// does not know its causes.
+ChangeNode CausesOfChange(const Metric& metric, const std::vector<RunSummary>& base,
+                          const std::vector<RunSummary>& comparison);
+
 /// The kernels or types that fit the pattern of the metric. They may run at the same time.
 ChangeNode ChangeOfFitting(const Metric& metric, const std::vector<RunSummary>& base,
                            const std::vector<RunSummary>& comparison);

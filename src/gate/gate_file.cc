@@ -45,6 +45,11 @@ std::int64_t AsAmount(const nlohmann::json& value, const char* what) {
   return amount;
 }
 
+bool AsFlag(const nlohmann::json& value, const char* what) {
+  if (!value.is_boolean()) FailType(value, what, "true or false");
+  return value.get<bool>();
+}
+
 double AsNumber(const nlohmann::json& value, const char* what) {
   if (!value.is_number()) FailType(value, what, "a number");
   return value.get<double>();

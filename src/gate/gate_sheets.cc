@@ -52,13 +52,17 @@ SheetColumns<PartItem> PartColumns() {
   using Item = PartItem;
   using Part = ChangeNode;
   return {
-      TextColumn<&Item::of>("part_of", 16,
-                            "contributions (they add up to the change), host_calls or operators."),
+      TextColumn<&Item::of>(
+          "part_of", 16,
+          "contributions (they add up to the change), causes (of a job, so do they), "
+          "host_calls or operators."),
       TextColumn<&Item::part, &Part::kind>(
-          "kind", 14, "component, kernel, collective, operator, host, remainder."),
+          "kind", 14, "component, cause, kernel, collective, operator, host, remainder."),
       TextColumn<&Item::part, &Part::name>("name", 60, "What it is."),
       TextColumn<&Item::part, &Part::category>(
-          "leaf", 20, "Its leaf in the accounting of advisor, such as free.copy; empty: none."),
+          "leaf", 20,
+          "Its leaf in the accounting of advisor, such as free.copy, or the key of the "
+          "finding; empty: none."),
       CountColumn<&Item::part, &Part::base>("base_ns", 16, "Time in the median step of the base."),
       CountColumn<&Item::part, &Part::comparison>("comparison_ns", 16,
                                                   "Time in the median step of the comparison."),
@@ -141,9 +145,11 @@ Report ReportOf(GateReport gate) {
   for (const GateMetric& metric : gate.metrics) metrics.Add(metric);
   ItemSheet parts(kExplanationSheet, PartColumns());
   const std::vector<ChangeNode> contributions = CategoriesOf(gate.change);
-  for (const auto& [of, list] : {std::pair{"contributions", &contributions},
-                                 std::pair{"host_calls", &std::as_const(gate).host_calls},
-                                 std::pair{"operators", &std::as_const(gate).operators}}) {
+  const std::vector<ChangeNode> causes = CategoriesOf(gate.causes);
+  for (const auto& [of, list] :
+       {std::pair{"contributions", &contributions}, std::pair{"causes", &causes},
+        std::pair{"host_calls", &std::as_const(gate).host_calls},
+        std::pair{"operators", &std::as_const(gate).operators}}) {
     for (const ChangeNode& part : *list) parts.Add({of, part});
   }
   ItemSheet mismatches("Mismatches", MismatchColumns());

@@ -25,6 +25,7 @@ std::string AsText(const nlohmann::json& value, const char* what);
 std::int64_t AsInteger(const nlohmann::json& value, const char* what);
 /// A time, size or count: from 0 to kMaxAmount.
 std::int64_t AsAmount(const nlohmann::json& value, const char* what);
+bool AsFlag(const nlohmann::json& value, const char* what);
 double AsNumber(const nlohmann::json& value, const char* what);
 const nlohmann::json& AsObject(const nlohmann::json& value, const char* what);
 const nlohmann::json& AsArray(const nlohmann::json& value, const char* what);

@@ -15,6 +15,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/change/account_names.h"
+#include "mpa/change/job_causes.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/measure/quantiles.h"
 #include "phases.h"
@@ -356,9 +357,12 @@ void Explain(const GateMetric& leading, const GateMetric& step, const Watch& wat
   // Only what was decided has causes.
   if (leading.verdict != GateVerdict::kRegression && leading.verdict != GateVerdict::kImproved)
     return;
+  report.causes = CausesOfChange(metric, base, comparison);
   const bool one_part = IsOnePart(metric, report.change);
   if (AddsUp(metric)) {
     SetHeadline(leading, fitting, report);
+  } else if (ExplainsMost(report.causes)) {
+    SetHeadline(leading, report.causes, report);
   } else if (one_part && metric.kind == MetricKind::kFree && !report.host_calls.empty()) {
     SetHeadline(leading.line + ": on the host " + CallsText(report.host_calls), report);
   } else if (has_parts && !one_part) {

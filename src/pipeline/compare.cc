@@ -74,8 +74,10 @@ CompareOutcome Compare(const CompareRequest& request) {
   const auto sides = std::make_shared<Sides>();
   std::array<LoadedRank, 2>& ranks = sides->ranks;
   ParallelFor(ranks.size(), [&](std::size_t i) {
-    ranks[i] =
-        LoadRank(*inputs[i], {wanted, request.gpu_flow_cat, request.options.masks}, steps[i]);
+    ranks[i] = LoadRank(*inputs[i],
+                        {wanted | request.visit_needs, request.gpu_flow_cat, request.options.masks},
+                        steps[i]);
+    if (request.visit) request.visit(i == 1, ranks[i].trace);
   });
   for (std::size_t i = 0; i < ranks.size(); ++i) RefuseEmpty(*inputs[i], ranks[i].trace, wanted);
   CompareOutcome outcome;

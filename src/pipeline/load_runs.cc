@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -39,6 +40,7 @@ struct ReadRank {
   std::vector<std::string> notes;
   bool partial = false;
   JobMember member;
+  std::shared_ptr<const void> part;  // what the search for causes made of it
 };
 
 // An input on the way from its ranks to a run.
@@ -49,6 +51,7 @@ struct Pending {
   std::vector<RankFacts> surveyed;
   Facts facts;
   RecordedSettings settings;
+  AbsentRanks absent;
 };
 
 // How the captures below the path were collected. `loaded` says what is cut off.
@@ -99,12 +102,25 @@ void CheckKernels(const RankInput& input, ReadRank& rank) {
   rank.partial = true;
 }
 
+// The rank as the search for causes needs it. Where that cannot use it, the gate does without.
+void Condense(const RankTrace& trace, const JobCauseFinder& search, ReadRank& rank) {
+  try {
+    rank.part = search.recipe.map(trace, {});
+  } catch (const Error& error) {
+    if (!IsBadInput(error)) throw;
+  }
+}
+
 ReadRank Read(const FoundRank& found, bool alone, const LoadRunsRequest& request) {
   ReadRank rank;
+  const JobCauseFinder* search = alone ? nullptr : request.search;
   try {
-    LoadedRank loaded = LoadRank(found.input, {gate::TablesFor(request.summary), ""}, std::nullopt);
-    RequireTimeline(loaded.trace, gate::TablesFor(request.summary), found.input);
+    const Tables needed = gate::TablesFor(request.summary);
+    const Tables wanted = search == nullptr ? needed : needed | search->recipe.needs;
+    LoadedRank loaded = LoadRank(found.input, {wanted, ""}, std::nullopt);
+    RequireTimeline(loaded.trace, needed, found.input);
     rank.summary = gate::Summarise(loaded.trace, request.summary);
+    if (search != nullptr) Condense(loaded.trace, *search, rank);
     rank.summary->rank = found.rank;
     rank.member = MemberOf(found.input, loaded.trace);
     rank.notes = std::move(loaded.notes);
@@ -131,6 +147,7 @@ Pending Prepare(const RunInput& input, const LoadRunsRequest& request, LoadedRun
       found.absent.states, [](const auto& rank) { return rank.second == RankState::kDamaged; });
   run.facts["world_size"] = std::to_string(found.ranks.size() + static_cast<std::size_t>(damaged));
   run.found = std::move(found.ranks);
+  run.absent = std::move(found.absent);
   run.read.resize(run.found.size());
   return run;
 }
@@ -192,10 +209,31 @@ void DropOtherJobs(Pending& run, LoadedRuns& loaded) {
   loaded.partial = true;
 }
 
+// What costs the job time. Ranks that could not be read may hide it, or be it: nothing is said
+// then.
+std::optional<JobCauses> CausesOfRun(const Pending& run, const JobCauseFinder& search) {
+  std::vector<RankPart> parts;
+  for (std::size_t i = 0; i < run.read.size(); ++i) {
+    if (!run.read[i].summary) continue;
+    if (run.read[i].part == nullptr) return std::nullopt;
+    parts.push_back({run.found[i].rank, run.read[i].part});
+  }
+  if (parts.size() < 2) return std::nullopt;
+  try {
+    JobCauses causes = search.causes(parts, run.absent);
+    if (causes.step > 0) return causes;
+  } catch (const Error& error) {
+    if (!IsBadInput(error)) throw;
+  }
+  return std::nullopt;
+}
+
 void Finish(const RunInput& input, const LoadRunsRequest& request, Pending run,
             LoadedRuns& loaded) {
   DropOtherJobs(run, loaded);
   run.facts.merge(FactsOfRead(run));
+  std::optional<JobCauses> causes;
+  if (request.search != nullptr) causes = CausesOfRun(run, *request.search);
   std::vector<gate::RankSummary> ranks;
   FactSets of_ranks;
   for (ReadRank& rank : run.read) {
@@ -220,6 +258,7 @@ void Finish(const RunInput& input, const LoadRunsRequest& request, Pending run,
   summary.facts = std::move(run.facts);
   summary.facts.merge(of_ranks.Joined());
   summary.settings = std::move(run.settings);
+  summary.causes = std::move(causes);
   loaded.runs.push_back(std::move(summary));
 }
 

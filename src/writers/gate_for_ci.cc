@@ -58,6 +58,7 @@ std::vector<Case> CasesOf(const GateReport& report) {
     } else if (metric.verdict == GateVerdict::kRegression) {
       // What only warns must not turn the results red.
       test.outcome = fails ? "failure" : "skipped";
+      if (&metric == report.Leading()) test.message = report.headline;
       if (!explained) test.details = DetailsOf(report);  // once is enough
       explained = true;
     } else if (metric.verdict == GateVerdict::kUndecided &&

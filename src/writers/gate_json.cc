@@ -59,9 +59,9 @@ std::string Metric(const GateMetric& metric) {
       "\"comparison_runs\": {}, \"anchor\": {}}}",
       Quoted(metric.name), ProgramUnit(metric.quantity), VerdictName(metric.verdict),
       if_measured(metric.base), if_measured(metric.comparison), if_measured(metric.Change()),
-      OrNull(metric.ChangePercent()), Quoted(metric.limit), metric.noise, Drift(metric.drift), OrNull(metric.probability), metric.low_confidence,
-      Quoted(metric.reason), Quoted(metric.line), runs(metric.base_runs),
-      runs(metric.comparison_runs), OrNull(metric.anchor));
+      OrNull(metric.ChangePercent()), Quoted(metric.limit), metric.noise, Drift(metric.drift),
+      OrNull(metric.probability), metric.low_confidence, Quoted(metric.reason), Quoted(metric.line),
+      runs(metric.base_runs), runs(metric.comparison_runs), OrNull(metric.anchor));
 }
 
 std::string Part(const ChangeNode& part) {
@@ -84,7 +84,8 @@ std::string FormatGateJson(const GateReport& report) {
   return fmt::format(
       "{{\"kind\": \"msprof-analyze-gate\", \"schema_version\": {},\n \"verdict\": \"{}\", "
       "\"exit_code\": {}, \"partial\": {},\n \"headline\": {},\n \"base\": {}, \"comparison\": "
-      "{},\n \"metrics\": {},\n \"warmup\": {},\n \"mismatches\": {},\n {},\n \"explained\": {},\n "
+      "{},\n \"metrics\": {},\n \"warmup\": {},\n \"mismatches\": {},\n {},\n \"causes\": {},\n "
+      "\"explained\": {},\n "
       "\"contributions\": "
       "{},\n \"host_calls\": {},\n \"operators\": {},\n \"added\": {},\n \"removed\": {},\n "
       "\"notes\": {},\n \"story\": {}}}\n",
@@ -92,10 +93,10 @@ std::string FormatGateJson(const GateReport& report) {
       Quoted(report.short_headline), QuotedList(report.base), QuotedList(report.comparison),
       List(report.metrics, ",\n  ", Metric), Warmup(report.warmup),
       List(report.mismatches, ",\n  ", Mismatch), writers::SettingsJson(report.settings),
-      Quoted(report.change.name), List(CategoriesOf(report.change), ",\n  ", Part),
-      List(report.host_calls, ",\n  ", Part), List(report.operators, ",\n  ", Part),
-      QuotedList(report.added), QuotedList(report.removed), QuotedList(report.notes),
-      StoryJson(ScreenLinesOf(FormatGateText(report))));
+      List(CategoriesOf(report.causes), ",\n  ", Part), Quoted(report.change.name),
+      List(CategoriesOf(report.change), ",\n  ", Part), List(report.host_calls, ",\n  ", Part),
+      List(report.operators, ",\n  ", Part), QuotedList(report.added), QuotedList(report.removed),
+      QuotedList(report.notes), StoryJson(ScreenLinesOf(FormatGateText(report))));
 }
 
 }  // namespace mpa

@@ -163,6 +163,15 @@ void AddParts(const std::string& title, const std::vector<ChangeNode>& parts, Do
            document);
 }
 
+// The causes of a job, each with the place where it shows.
+std::vector<ChangeNode> CausesWithPlaces(const GateReport& report) {
+  std::vector<ChangeNode> causes = CategoriesOf(report.causes);
+  for (ChangeNode& cause : causes) {
+    if (!cause.cause.empty()) cause.name += fmt::format(" ({})", cause.cause);
+  }
+  return causes;
+}
+
 // The heading says what was decided on which metric; the numbers are a paragraph, which wraps.
 void AddVerdict(std::string_view headline, Document& document) {
   constexpr std::size_t kMaxCharacters = 4000;
@@ -210,6 +219,8 @@ std::string FormatGateMarkdown(const GateReport& report) {
                                      mismatch.comparison, mismatch.allowed ? " (allowed)" : ""));
   }
   AddList("Collected differently", mismatches, document);
+  if (!report.causes.children.empty())
+    AddParts("What changed it, over all ranks", CausesWithPlaces(report), document);
   AddParts(fmt::format("What the difference of {} is made of", report.change.name),
            CategoriesOf(report.change), document);
   AddParts("On the host while free time grew", report.host_calls, document);

@@ -65,7 +65,8 @@ void AddHeadline(const GateReport& report, bool brief, std::vector<std::string>&
 }
 
 // What the metric is made of, as compare shows it.
-void AddChange(const ChangeNode& change, std::size_t width, std::vector<std::string>& lines) {
+void AddChange(const ChangeNode& change, const std::string& title, std::size_t width,
+               std::vector<std::string>& lines) {
   TimeNs largest = std::abs(change.Change());
   for (const ChangeNode& part : CategoriesOf(change)) {
     if (!part.is_noise) largest = std::max(largest, std::abs(part.Change()));
@@ -73,7 +74,7 @@ void AddChange(const ChangeNode& change, std::size_t width, std::vector<std::str
   const AmountScale scale(Quantity::kTime, largest);
   const std::vector<ChangeLine> summary = SummariseChange(change, scale);
   if (summary.empty()) return;
-  lines.push_back(fmt::format("what the difference of {} is made of:", change.name));
+  lines.push_back(title);
   constexpr std::size_t kIndent = 2;
   for (const std::string& line : ChangeLines(summary, scale, width - kIndent)) {
     lines.push_back("  " + line);
@@ -149,7 +150,12 @@ std::vector<std::string> FormatGateText(const GateReport& report, bool brief, st
   AddMetrics(report, lines);
   if (std::string settings = SettingsLine(report.settings); !settings.empty())
     lines.push_back(std::move(settings));
-  AddChange(report.change, width, lines);
+  const bool of_job = !report.causes.children.empty();
+  AddChange(report.causes, "what changed it, over all ranks:", width, lines);
+  AddChange(report.change,
+            fmt::format("what the difference of {} is made of{}:", report.change.name,
+                        of_job ? " on the rank that decides" : ""),
+            width, lines);
   AddParts("on the host while free time grew:", report.host_calls, lines);
   // The device time explains no other quantity.
   if (const GateMetric* leading = report.Leading();

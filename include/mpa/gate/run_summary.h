@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "mpa/change/account_change.h"
+#include "mpa/change/job_causes.h"
 #include "mpa/gate/metric.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/settings/settings.h"
@@ -71,7 +73,8 @@ struct RunSummary {
   Breakdown breakdown;  ///< of the rank that decides
   ShapeCounts shapes;
   Facts facts;
-  RecordedSettings settings;  ///< of all ranks, without those that differ by nature
+  RecordedSettings settings;        ///< of all ranks, without those that differ by nature
+  std::optional<JobCauses> causes;  ///< of runs with several ranks; empty: not looked for
   bool is_older = false;  ///< of a baseline that measured some metrics otherwise: they are not here
 
   friend bool operator==(const RunSummary&, const RunSummary&) = default;

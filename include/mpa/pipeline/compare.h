@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct CompareRequest {
   std::vector<Comparison> comparisons;
   std::vector<std::string> notes;  ///< what is known of the captures already, for the report
   bool wants_totals = false;
+  /// Sees both captures once they are read, with these tables; two threads may call it at once.
+  std::function<void(bool is_comparison, const RankTrace& trace)> visit{};
+  Tables visit_needs{};
 };
 
 struct CompareOutcome {

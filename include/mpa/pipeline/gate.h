@@ -4,14 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "mpa/capture/capture.h"
+#include "mpa/change/job_causes.h"
 #include "mpa/gate/baseline.h"
 #include "mpa/gate/run_summary.h"
+#include "mpa/recipe/recipe.h"
 
 namespace mpa {
 
@@ -19,6 +22,12 @@ namespace mpa {
 struct RunInput {
   std::string option;  ///< "-d" or "-bp": messages begin with it
   std::filesystem::path path;
+};
+
+/// What costs a job time, by the parts that a recipe makes of its ranks.
+struct JobCauseFinder {
+  Recipe recipe;
+  std::function<JobCauses(const std::vector<RankPart>& parts, const AbsentRanks& absent)> causes;
 };
 
 /// How runs are summarised.
@@ -29,6 +38,8 @@ struct LoadRunsRequest {
   std::int64_t memory_bytes = 0;  ///< for all ranks being read; 0: no limit
   /// Captures that are given twice are only named in the notes.
   bool count_repeated = false;
+  /// For runs of several ranks; null: their causes are not looked for.
+  const JobCauseFinder* search = nullptr;
 };
 
 /// What became of one input; a baseline file may hold several runs. Without runs where the input is

@@ -66,8 +66,7 @@ struct GateMetric {
 
   /// False where a side has no value: `base` and `comparison` say nothing then.
   bool IsMeasured() const {
-    return verdict != GateVerdict::kInconclusive ||
-           !(base_runs.empty() || comparison_runs.empty());
+    return verdict != GateVerdict::kInconclusive || !(base_runs.empty() || comparison_runs.empty());
   }
   std::int64_t Change() const { return comparison - base; }
   /// Empty when the base is 0.
@@ -99,6 +98,9 @@ struct GateReport {
   /// What the metric that decided is made of; its name is that of the metric. No children: the
   /// metric has no parts.
   ChangeNode change;
+  /// Of jobs: what slows them down over all their ranks, and how that has changed. No children: it
+  /// is not known, or nothing of it has.
+  ChangeNode causes;
   /// Operators of the framework by the device work they launched, the largest change first.
   std::vector<ChangeNode> operators;
   /// Where free time grew: what the host did longer while the device had nothing to do, the largest

@@ -9,6 +9,7 @@
 #include "chain_views.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/report/advice.h"
+#include "mpa/diagnosis/report/cause_text.h"
 
 namespace mpa {
 namespace {
@@ -64,6 +65,11 @@ class FindingMaker {
     }
     json["text"] = {{"title", TitleOf(finding, language_)},
                     {"advice", AdviceOf(finding, language_)}};
+    if (CostsEachStep(finding) && extent_.metrics) {
+      const JobCause cause = CauseOf(finding);
+      json["text"]["cause"] = cut_.Text(cause.text);
+      json["text"]["cause_detail"] = cut_.Text(cause.detail);
+    }
     return json;
   }
 
