@@ -233,8 +233,7 @@ std::string EarlierTimeText(const EarlierTime& earlier) {
   if (earlier.time <= 0) return "";
   const TimeNs us = (earlier.time + 500) / 1000;
   return fmt::format("left out: {}.{:03} ms, device busy with earlier work ({})", us / 1000,
-                     us % 1000,
-                     earlier.was_recorded ? "queued before the capture" : "not in the trace");
+                     us % 1000, earlier.was_recorded ? "launched before" : "not in the trace");
 }
 
 EarlierTime EarlierTimeOf(const RankTrace& trace, const HostClock& clock,

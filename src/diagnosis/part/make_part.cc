@@ -351,6 +351,7 @@ void CheckRoofline(const Roofline& roofline) {
 
 void CheckPart(const RankDiagnosis& part) {
   if (part.roofline) CheckRoofline(*part.roofline);
+  Require(IsDuration(part.earlier.time));
   const RankGraph& graph = part.graph;
   const auto is_node = [&](std::uint32_t node) { return node < graph.nodes.size(); };
   const auto is_name = [&](NameId name) { return name < part.names.size(); };

@@ -212,7 +212,7 @@ std::string GraphOf(const GraphExplainer& explainer, std::size_t replay) {
 TEST(GraphReplays, OneLaunchMoreOrLessLeavesTheOthersWhereTheyAre) {
   Texts kernels;
   for (int i = 0; i < 20; ++i) kernels.push_back(fmt::format("k{}", i % 7));
-  for (const std::size_t at : {0, 11, 20}) {
+  for (const std::size_t at : {std::size_t{0}, std::size_t{11}, std::size_t{20}}) {
     for (const bool in_capture : {true, false}) {
       Texts more = kernels;
       more.insert(more.begin() + static_cast<std::ptrdiff_t>(at), "extra");

@@ -114,7 +114,7 @@ TEST(InferredPhases, StagesOfVllmAscendAreStepsAndKernelsTellWhatTheyDo) {
   RankBuilder rank(DeviceKind::kNpu);
   rank.Thread(1);
   const char* const products[] = {"4,4096;4096,64", "612,4096;4096,64", "4,4096;4096,64"};
-  for (const std::size_t step : {0, 1, 2}) {
+  for (std::size_t step = 0; step < 3; ++step) {
     const TimeNs begin = 1000 + 100 * static_cast<TimeNs>(step);
     AddStages(rank, begin);
     const std::pair<const char*, std::string> kernels[] = {
