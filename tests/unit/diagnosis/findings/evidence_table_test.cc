@@ -279,8 +279,8 @@ TEST(Refutation, TheTestsThatHaveOneAreThere) {
       tests.insert(std::string(of.name()) + "." + of.GetTestInfo(test)->name());
   }
   for (const auto& [key, refutation] : Refutations()) {
-    if (refutation.job == nullptr)
-      EXPECT_TRUE(tests.contains(std::string(refutation.test))) << refutation.test;
+    if (refutation.job != nullptr) continue;
+    EXPECT_TRUE(tests.contains(std::string(refutation.test))) << refutation.test;
   }
 }
 
