@@ -187,12 +187,14 @@ const std::map<std::string_view, Refutation>& Refutations() {
          PartBuilder builder;
          for (int step = 0; step < 3; ++step) {
            builder.Step().Host(TimeCategory::kHostIdle, 20 * kMs);
-           builder.Part().gaps.push_back(
-               {static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1),
-                builder.Now() - 20 * kMs, 20 * kMs});
+           if (!no) {
+             builder.Part().gaps.push_back(
+                 {static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1),
+                  builder.Now() - 20 * kMs, 20 * kMs});
+           }
            builder.Kernel("MatMulV3", 40 * kMs);
          }
-         builder.Part().knows_garbage = no;  // recorded, and there is none
+         builder.Part().knows_garbage = no;  // recorded, and there is none: gaps are not looked for
          return DiagnoseJob({builder.Build()});
        }}},
       {"host.python", {[](bool no) {
@@ -279,8 +281,8 @@ TEST(Refutation, TheTestsThatHaveOneAreThere) {
       tests.insert(std::string(of.name()) + "." + of.GetTestInfo(test)->name());
   }
   for (const auto& [key, refutation] : Refutations()) {
-    if (refutation.job == nullptr)
-      EXPECT_TRUE(tests.contains(std::string(refutation.test))) << refutation.test;
+    if (refutation.job != nullptr) continue;
+    EXPECT_TRUE(tests.contains(std::string(refutation.test))) << refutation.test;
   }
 }
 

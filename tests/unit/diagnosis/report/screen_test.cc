@@ -81,7 +81,7 @@ TEST(DiagnosisScreen, APlaceHasItsOwnTimeBesideThatOfTheFinding) {
   place.time = 138'000;
   place.of_all = 7'400'000;
   diagnosis.findings = {finding};
-  const auto facts = [&] { return DiagnosisScreen(diagnosis, Language::kEnglish, 5).at(6); };
+  const auto facts = [&] { return DiagnosisScreen(diagnosis, Language::kEnglish, 5).at(5); };
   EXPECT_EQ(facts(), "    train.py(90): log: 0.1 of 7.4 ms a step, 1.5 calls a step");
   diagnosis.findings[0].evidence[0].time = 7'400'000;  // the only one
   EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 1.5 calls a step");
@@ -106,7 +106,7 @@ TEST(DiagnosisScreen, AnOperationHasItsShareOfTheFinding) {
   finding.evidence[0].time = 470'000;
   finding.evidence[0].of_all = 1'000'000;
   diagnosis.findings = {finding};
-  EXPECT_EQ(DiagnosisScreen(diagnosis, Language::kEnglish, 5).at(6),
+  EXPECT_EQ(DiagnosisScreen(diagnosis, Language::kEnglish, 5).at(5),
             "    hcom_allReduce__868_2_1: 47 % of 5.1 ms a step");
 }
 
