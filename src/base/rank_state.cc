@@ -31,15 +31,18 @@ std::vector<RankState> AbsentRanks::Of(const std::vector<std::int64_t>& ranks) c
   std::set<RankState> different;
   for (const std::int64_t rank : ranks) different.insert(Of(rank));
   if (ranks.empty()) {
-    for (const auto& [rank, state] : states) different.insert(state);
+    for (const auto& [rank, state] : states) {
+      if (state != RankState::kCaptured) different.insert(state);
+    }
   }
   if (different.empty()) different.insert(RankState::kNotCaptured);
   return {different.begin(), different.end()};
 }
 
 bool AbsentRanks::AnyCaptured() const {
-  return std::ranges::any_of(
-      states, [](const auto& rank) { return rank.second != RankState::kNotCaptured; });
+  return std::ranges::any_of(states, [](const auto& rank) {
+    return rank.second != RankState::kNotCaptured && rank.second != RankState::kCaptured;
+  });
 }
 
 std::string AbsentRanks::Text(const std::vector<std::int64_t>& ranks, bool chinese) const {
@@ -61,7 +64,9 @@ std::string AbsentRanks::UnknownRank(bool chinese) const {
 
 std::string AbsentRanks::Counts(bool chinese) const {
   std::map<RankState, std::size_t> counts;
-  for (const auto& [rank, state] : states) ++counts[state];
+  for (const auto& [rank, state] : states) {
+    if (state != RankState::kCaptured) ++counts[state];
+  }
   if (!AnyCaptured()) return "";
   std::string text;
   for (const auto& [state, count] : counts) {

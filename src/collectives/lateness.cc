@@ -189,6 +189,13 @@ std::optional<std::size_t> FindInstance(const Lateness& lateness, const JobColle
 Lateness FindLateness(const JobCollectives& ranks, const AbsentRanks& absent) {
   Lateness lateness = LatenessFinder(ranks).Find();
   lateness.absent = absent;
+  // Some may have come together with ranks that were not captured.
+  for (const LateRanks& late : lateness.ranks) {
+    for (const RankCollectives& rank : ranks) {
+      if (!late.captured && std::ranges::find(late.ranks, rank.rank) != late.ranks.end())
+        lateness.absent.Add(rank.rank, RankState::kCaptured);
+    }
+  }
   return lateness;
 }
 

@@ -157,6 +157,19 @@ void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<Wh
   }
 }
 
+// By how much captured ranks came after all others, over all collectives; 0: not known.
+TimeNs BehindOthers(const Lateness& lateness, const std::vector<std::int64_t>& ranks) {
+  TimeNs behind = 0;
+  for (const LateRanks& late : lateness.ranks) {
+    const bool is_of_them =
+        late.captured && std::ranges::all_of(late.ranks, [&](std::int64_t rank) {
+          return std::ranges::find(ranks, rank) != ranks.end();
+        });
+    if (is_of_them) behind += late.as_last;
+  }
+  return behind;
+}
+
 Job ChosenJob(const std::vector<DiagnosedRank>& ranks, const RankChoice& choice,
               const Thresholds& thresholds) {
   std::vector<DiagnosedRank> chosen;
@@ -352,7 +365,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   }
   diagnosis.steps_left_out = common.not_on_all;
   diagnosis.lateness = compared.operations.lateness;
-  diagnosis.lateness.absent = absent;
+  for (const auto& [rank, state] : absent.states) diagnosis.lateness.absent.Add(rank, state);
   OpenFusions fusions;
   std::vector<Cause> causes = FindCauses(job, fusions);
   const auto share_of_step = [&](double share) {
@@ -384,12 +397,18 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
     if (doubt > 0 && gain.gain < doubt) continue;
     FoundCause& found = diagnosis.findings.emplace_back(std::move(causes[gain.cause].finding));
     if (doubt > 0) found.confidence = LessSure(found.confidence);
-    if (causes[gain.cause].late && others > 0) found.Measure(kIfOthersCame, others);
-    found.gain = gain.gain;
-    found.alone = gain.alone;
-    found.gain_max = gain.most;
+    // The replay does not know of others that came shortly before a rank that was late.
+    TimeNs most = gain.most;
+    if (causes[gain.cause].late && others > 0) {
+      found.Measure(kIfOthersCame, others);
+      if (const TimeNs behind = BehindOthers(lateness, found.ranks); behind > 0)
+        most = std::min(most, PerStep(job, behind));
+    }
+    found.gain = std::min(gain.gain, most);
+    found.alone = std::min(gain.alone, most);
+    found.gain_max = most;
     found.with_next = gain.with_next;
-    diagnosis.floor -= gain.gain;
+    diagnosis.floor -= found.gain;
     of_findings.push_back(&what_ifs[gain.cause]);
   }
   EvidenceFinder evidence(job);

@@ -188,21 +188,25 @@ class LoadJudge {
         late.own = rank->Of(part);
         late.usual = usual;
       }
-      late.cost = std::min(excess, longest - rank->communication);
-      if (most == 0 || late.cost < least_ || !MayBeWaitedFor(rank->rank)) continue;
+      late.cost = std::min({excess, longest - rank->communication, MostLate(rank->rank)});
+      if (most == 0 || late.cost < least_) continue;
       if (late.part == LatePart::kComputing) late.kind = LargestKind(*rank, ranks);
       found[late.part].push_back(std::move(late));
     }
     for (auto& [part, late] : found) AddAlike(std::move(late));
   }
 
-  // Where ranks are missing, others may have come later still: then nobody waited for this one.
-  bool MayBeWaitedFor(std::int64_t rank) const {
+  // Where ranks are missing, others may have come later still, or shortly before: nobody waited for
+  // this one by more than it came behind all of them.
+  TimeNs MostLate(std::int64_t rank) const {
     const Lateness& lateness = verdict_.lateness;
-    return !lateness.IsPartial() || std::ranges::any_of(lateness.ranks, [&](const LateRanks& late) {
-      return late.captured && late.as_last >= least_ &&
-             std::ranges::find(late.ranks, rank) != late.ranks.end();
-    });
+    if (!lateness.IsPartial()) return verdict_.step;
+    TimeNs behind = 0;
+    for (const LateRanks& late : lateness.ranks) {
+      if (late.captured && std::ranges::find(late.ranks, rank) != late.ranks.end())
+        behind += late.as_last;
+    }
+    return behind / static_cast<TimeNs>(verdict_.steps);
   }
 
   static std::string LargestKind(const MeanLoad& rank, const std::vector<const MeanLoad*>& peers) {

@@ -18,6 +18,7 @@ from captures import build_job
 
 COLUMNS, MOST_LINES = 80, 40
 TOY, HEADS = "toy_model_ascend_pt", "head_steady_ascend_pt,head_hard_ascend_pt"
+SIMULATED = Path(__file__).resolve().parents[3] / "shared" / "data" / "sim"
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
 
@@ -62,6 +63,23 @@ class Ranks(Cli):
         self.assertIn("stands out: rank 7, ", out)
         self.assertIn("(+100.0 %)", out)
         self.assertIn("stands out: rank 7, ", self.recipe("operator_mfu", job, "--peak_tflops", "100").out)
+
+    def test_the_culprit_is_named_first(self):
+        """Of simulated jobs, whose truth.json says what was planted, by every command that knows; then what to ask next."""
+        if not SIMULATED.is_dir():
+            self.skipTest(f"{SIMULATED} is not there")
+        knows = ("cluster_time_summary", "slow_rank", "communication_bottleneck", "all")
+        for name, first in (("slow_rank", "rank 2 holds up the others: it computes 7.53 ms a step, they 5.0"),
+                            ("moe_ep8", "rank 5 holds up the others: it computes 9.4 ms a step, they 6.9 "),
+                            ("slow_link", "slow link: rank 1 to 3 (HCCS) 7.6 GB/s, the others 11.8; costs 0.012 ms a step")):
+            for recipe in knows:
+                with self.subTest(job=name, recipe=recipe):
+                    lines = self.recipe(recipe, SIMULATED / name / "db").out.splitlines()
+                    self.assertTrue(lines[0].startswith(first.rstrip()), lines[0])
+                    self.assertEqual(lines[-1], f"Next: msprof-analyze advisor all -d {SIMULATED / name / 'db'}")
+                    self.assertNotIn("stands out", "\n".join(lines))
+        lines = self.recipe("slow_link", SIMULATED / "slow_link" / "db").out.splitlines()
+        self.assertEqual(lines[0], "rank 1 to 3 (HCCS) 7.6 GB/s, the others 11.8; costs 0.012 ms a step")
 
     def test_one_warning_for_all_ranks(self):
         job = self.job(f"16:{TOY}")

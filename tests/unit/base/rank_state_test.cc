@@ -46,6 +46,15 @@ TEST(RankState, CountsWhatMayHaveBeenCaptured) {
   EXPECT_EQ(absent.Counts(), "2 damaged, 1 not captured");
 }
 
+TEST(RankState, WhoIsCapturedIsNotCalledAbsent) {
+  AbsentRanks absent;
+  absent.Add(3, RankState::kCaptured);
+  EXPECT_EQ(absent.Text({3, 6}), "rank 3 captured, rank 6 not captured") << "they came together";
+  EXPECT_FALSE(absent.AnyCaptured()) << "no other rank was captured";
+  EXPECT_EQ(absent.Counts(), "");
+  EXPECT_EQ(absent.UnknownRank(), "a rank that was not captured");
+}
+
 TEST(RankState, TheFirstStateCounts) {
   AbsentRanks absent = ThreeAbsent();
   absent.Add(2, RankState::kNotCaptured);
