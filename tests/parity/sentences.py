@@ -88,28 +88,6 @@ def fits(match, known):
     return None
 
 
-SCREEN = (
-    (r"(\d+)(?: of (\d+))? ranks?(?: captured)?(?:, steps? ([\d\-, ]+(?:\([^)]*\))?))?(?:, Level\d)?: step " + TIME, head),
-    (r"compute .*\(\d+ %\).*", account),
-    (r"device free: .*", fits),
-    (r"late: rank (\d+) arrived .* after the second-to-last rank.*", captured),
-    (r"(\d+) +(CRITICAL|HIGH|MEDIUM|LOW|INFO) +(?:probably: )?(.*?)(?: +saves " + TIME + r" \(.*\))?", finding),
-    (r"Works as written, could be faster:|About the capture:|Settings:|Memory:", fits),
-    (r"    (.*): " + TIME + r"? of " + TIME + r" a step.*", time_of_place),
-    (r"Hidden behind [\d\w ,]+: .*", fits),
-    (r"(\d+) (?:more: --json lists them(?:; \d+ )?|)(?:checks passed).*", checks_passed),
-    (r"\d+ more: --json lists them.*", fits),
-    (r"Not a cause: .*", fits),
-    (r"Not judged: .*", not_judged),
-    (r"After all of these: " + TIME, fits),
-    (r"No finding above 1 % of the step\.", fits),
-    (r"Next limit: .*", fits),
-    (r"Next: msprof-analyze .*", fits),
-    (r"    -> .*", fits),
-    (r"    .*", fits),  # what was measured; why has it again with its event
-)
-
-
 # -- why
 
 def gain(match, known):
@@ -148,6 +126,55 @@ def longest(match, known):
     return None
 
 
+def place(match, known):
+    """A rank that was captured, and a name that its capture has; or the path of a capture."""
+    rank, rest = int(match[1]), match[2]
+    if rank not in known.captures:
+        return f"rank {rank} was not captured"
+    if rest.startswith("/"):
+        return None if rest in map(str, known.paths) else f"{rest} is not a capture of the job"
+    names = [re.sub(r" at [^ ]+:\d+$| for rank \d+$", "", part) for part in (rest, *rest.split(": "))]
+    return None if any(known.has_name(rank, name) for name in names) else f"rank {rank} has nothing called {names}"
+
+
+def looks_guilty(match, known):
+    name = re.sub(r" at [^ ]+:\d+$", "", match[1])
+    longest = max((known.longest_of(rank, name) for rank in known.captures), default=0)
+    said = ns(match[2], match[3])
+    if not longest:
+        return f"nothing is called {name}"
+    return f"the longest {name} takes {longest / 1e6} ms" if longest * known.most_calls(name) < 0.9 * said else None
+
+
+def less_than_step(match, known):
+    return "more than the step" if ns(match[1], match[2]) > known.step + room(match[1], match[2]) else None
+
+
+def hidden(match, known):
+    return None if int(match[1]) <= len(known.findings) else f"there is no finding {match[1]}"
+
+
+SCREEN = (
+    (r"(\d+)(?: of (\d+))? ranks?(?: captured)?(?:, steps? ([\d\-, ]+(?:\([^)]*\))?))?(?:, Level\d)?: step " + TIME, head),
+    (r"compute .*\(\d+ %\).*", account),
+    (r"device free: .*", fits),
+    (r"late: rank (\d+) arrived .* after the second-to-last rank.*", captured),
+    (r"(\d+) +(CRITICAL|HIGH|MEDIUM|LOW|INFO) +(?:probably: )?(.*?)(?: +saves " + TIME + r" \(.*\))?", finding),
+    (r"Works as written, could be faster:|About the capture:|Settings:|Memory:", fits),
+    (r"    (.*): " + TIME + r"? of " + TIME + r" a step.*", time_of_place),
+    (r"Hidden behind (\d+)[\d\w ,]*: .*", hidden),
+    (r"(\d+) (?:more: --json lists them(?:; \d+ )?|)(?:checks passed).*", checks_passed),
+    (r"\d+ more: --json lists them.*", fits),
+    (r"Not a cause: (.*?), " + TIME + r": .*", looks_guilty),
+    (r"Not judged: .*", not_judged),
+    (r"After all of these: " + TIME, less_than_step),
+    (r"No finding above 1 % of the step\.", fits),
+    (r"Next limit: .*", fits),
+    (r"Next: msprof-analyze .*", fits),
+    (r"    -> .*", fits),
+    (r"    .*", fits),  # what was measured; why has it again with its event
+)
+
 WHY = (
     (r"(?:CRITICAL|HIGH|MEDIUM|LOW|INFO) .*", fits),
     (r"  gain +" + TIME + r" of a step of " + TIME + r"; .*", gain),
@@ -157,6 +184,8 @@ WHY = (
     (r"  steps +(\d+) of (\d+): (.*)", steps),
     (r" +longest " + TIME + r" at (\d+) ns, .*", longest),
     (r" +()" + TIME + r" of " + TIME + r" a step.*", time_of_place),
+    (r"  where +rank (\d+): (.*)", place),
+    (r" {13}rank (\d+): (\S.*)(?<!a step)(?<!us)(?<!ms)", place),
     (r"  (?:measured|arrivals|path|hides|hidden by|covers|explains|where|work|late by|waiting|differs|stalls|needs|cause|after"
      r"|kind|note|evidence|fusion|times|group|other|of which|removes|setting|with) +.*", fits),
     (r" {10,}.*", fits),

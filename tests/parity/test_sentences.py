@@ -12,6 +12,7 @@ Exit status: 0 all are true, 1 otherwise, 2 usage, 77 skipped: there are no such
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -76,6 +77,32 @@ class Known:
                 result[span.start].add(span.dur)
                 result[span.start // 1000].add(span.dur)  # traces with 0.25 us
         return result
+
+    @cached_property
+    def _longest(self):
+        result = {}
+        for rank, capture in self.captures.items():
+            names = result[rank] = defaultdict(list)
+            for span in capture.spans:
+                names[re.sub(" at 0x[0-9a-f]+", "", span.name)].append(span.dur)
+        return result
+
+    def _named(self, rank, shown):
+        """Durations of what is called so; names are shortened in their middle."""
+        shown = re.sub("^(AscendCL|Node|HostToDevice)@", "", shown)  # levels of calls, which databases keep apart
+        first, cut, last = shown.partition("...")
+        for name, times in self._longest[rank].items():
+            if name == shown or cut and name.startswith(first) and name.endswith(last) or name.endswith("@" + shown):
+                yield times
+
+    def has_name(self, rank, shown):
+        return next(self._named(rank, shown), None) is not None
+
+    def longest_of(self, rank, shown):
+        return max((max(times) for times in self._named(rank, shown)), default=0)
+
+    def most_calls(self, shown):
+        return max((len(times) for rank in self.captures for times in self._named(rank, shown)), default=0)
 
     def events_at(self, start):
         return self._starts.get(start) or self._starts.get(start // 1000)
