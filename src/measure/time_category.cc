@@ -54,7 +54,7 @@ constexpr CategoryTexts kTexts[] = {
     {"free.launch_latency", "launch latency", "启动延迟"},
     {"free.stream_wait", "waits of streams", "流等待"},
     {"free.device_queue", "device queue", "设备队列"},
-    {"free.host_idle", "host, not recorded", "host 未记录"},
+    {"free.host_idle", "host not recorded", "host 未记录"},
     {"free.unrecorded", "not recorded", "未采集"},
     {"free.unknown", "unknown", "未知"},
 };

@@ -146,7 +146,9 @@ class Advisor(Advising):
                     self.assertEqual(finding[key], same[key])
 
     def test_evidence_is_in_the_files(self):
-        document = self.document("--evidence", "50")
+        # What is not recorded has no place.
+        rules = self.rules('{"schema": "mpa.rules/1", "host.unrecorded": {"share": 1}}')
+        document = self.document("--rules", rules, "--evidence", "50")
         places = [place for finding in document["findings"] for place in finding["evidence"]]
         self.assertTrue(places)
         events = {}

@@ -163,7 +163,7 @@ class Gpu(Cli):
         self.assertEqual(screen.code, 0, screen.err)
         self.assertEqual(screen.out, "1 rank: no device work was recorded, so nothing is judged\n"
                                      "  on the host of rank 3: 1 step, median 1.000 ms\n"
-                                     "    operator calls 90 %, Python 10 %\n"
+                                     "    operator calls 90 %, host not recorded 10 %\n"
                                      "    -> capture with activities=[CPU, CUDA]\n")
         document = self.json("advisor", "all", "-d", job)
         self.assertEqual((document["findings"], document["accounting"]), ([], []))
@@ -171,7 +171,7 @@ class Gpu(Cli):
         self.assertEqual(document["on_host"],
                          {"rank": 3, "steps": 1, "median_step_ns": 1_000_000,
                           "all_steps_ns": 1_000_000,
-                          "leaves": {"free.dispatch.op": 900_000, "free.python": 100_000}})
+                          "leaves": {"free.dispatch.op": 900_000, "free.host_idle": 100_000}})
         for recipe in ("cluster_time_summary", "free_analysis"):
             result = self.run_tool("-m", recipe, "-d", job, "-o", self.out)
             self.assertEqual(result.code, 3, result.err)

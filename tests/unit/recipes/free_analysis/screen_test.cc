@@ -59,7 +59,7 @@ TEST(FreeAnalysisScreen, ShowsEightCausesAndTheSumOfTheOthers) {
   const std::vector<std::string> lines = LinesOf(rank.trace);
   ASSERT_GE(lines.size(), 11u);
   const std::vector<std::string> causes = {
-      "host, not recorded", "operator calls", "launching collectives",
+      "host not recorded", "operator calls", "launching collectives",
       "allocation",         "synchronising",  "compiling",
       "checkpoint",         "data loader"};
   for (std::size_t i = 0; i < causes.size(); ++i) {
