@@ -14,8 +14,10 @@
 #include "mpa/base/text.h"
 #include "mpa/change/account_change.h"
 #include "mpa/change/account_names.h"
+#include "mpa/change/long_step.h"
 #include "mpa/change/step_account.h"
 #include "mpa/measure/accounting.h"
+#include "mpa/measure/memory_growth.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/model/step_bounds.h"
@@ -72,6 +74,9 @@ struct SideAccount {
   AccountTimes times;
   TimeNs step = 0;
   std::size_t steps = 0;  // 0: all device work is one
+  std::vector<TimeNs> lengths;
+  std::vector<std::int32_t> ids;
+  std::string long_step;  // what the longest step does longer
 };
 
 SideAccount AccountSide(const RankTrace& trace, const RankAccount& account,
@@ -90,10 +95,16 @@ SideAccount AccountSide(const RankTrace& trace, const RankAccount& account,
   std::vector<TimeNs> lengths;
   for (const StepAccount& step : account.steps) {
     if (step.id >= 0) ++side.steps;
+    side.ids.push_back(step.id);
     lengths.push_back(step.window.end - step.window.begin);
   }
   side.step =
       together ? std::accumulate(lengths.begin(), lengths.end(), TimeNs{0}) : Median(lengths);
+  if (!lengths.empty()) {
+    const auto longest = std::ranges::max_element(lengths) - lengths.begin();
+    side.long_step = CauseOfStep(trace, account, static_cast<std::size_t>(longest));
+  }
+  side.lengths = std::move(lengths);
   return side;
 }
 
@@ -109,8 +120,16 @@ std::string StepsText(std::size_t base, std::size_t comparison) {
   return fmt::format("median step ({} instead of {})", text(comparison), text(base));
 }
 
+// One step that takes much longer than the others, on one side alone; empty: there is none.
+std::string LongStepLine(const std::array<SideAccount, 2>& sides) {
+  const auto found = FindLongStep(sides[0].lengths, sides[1].lengths);
+  if (!found) return "";
+  const SideAccount& side = sides[found->in_comparison ? 1 : 0];
+  return LongStepText(*found, side.ids[found->position], side.long_step);
+}
+
 ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,
-                      const OverallMetrics& comparison) {
+                      const OverallMetrics& comparison, std::string& long_step) {
   constexpr std::array kSides = {Side::kBase, Side::kComparison};
   const RankTrace& base_trace = input.Trace(Side::kBase);
   const RankTrace& comparison_trace = input.Trace(Side::kComparison);
@@ -126,6 +145,7 @@ ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,
     sides[i] = AccountSide(input.Trace(kSides[i]), std::exchange(accounts[i], {}),
                            NameGroups(base, comparison, kSides[i]), by_type, together);
   }
+  if (!together) long_step = LongStepLine(sides);
   ChangeNode whole =
       AccountChange(StepsText(sides[0].steps, sides[1].steps), sides[0].times, sides[1].times);
   whole.base = sides[0].step;
@@ -140,6 +160,20 @@ ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,
     }
   }
   return whole;
+}
+
+// "memory grows by 12.3 MB a step (base 0.0)"; empty where both sides grow alike.
+std::string MemoryGrowthLine(const CompareInput& input) {
+  constexpr std::int64_t kLeast = 1'000'000;
+  const auto base = AllocatedGrowth(input.Trace(Side::kBase));
+  const auto comparison = AllocatedGrowth(input.Trace(Side::kComparison));
+  if (!base || !comparison) return "";
+  const std::int64_t before = std::max<std::int64_t>(0, *base);
+  const std::int64_t after = std::max<std::int64_t>(0, *comparison);
+  if (std::abs(after - before) < kLeast) return "";
+  const AmountScale scale(Quantity::kBytes, std::max(before, after));
+  return fmt::format("memory grows by {} {} a step (base {})", scale.Text(scale.Rounded(after)),
+                     scale.unit(), scale.Text(scale.Rounded(before)));
 }
 
 // --- Operators of one side only ---
@@ -177,7 +211,8 @@ std::string OneSidedOps(const CompareInput& input) {
 std::vector<std::string> DescribeChanges(const CompareInput& input, const OverallMetrics& base,
                                          const OverallMetrics& comparison, Report& report) {
   if (base.e2e == 0 || comparison.e2e == 0) return {};
-  ChangeNode whole = StepChange(input, base, comparison);
+  std::string long_step;
+  ChangeNode whole = StepChange(input, base, comparison, long_step);
   const std::vector<ChangeNode> changed = CategoriesOf(whole);
   const bool same =
       std::ranges::all_of(changed, [](const ChangeNode& node) { return node.Change() == 0; });
@@ -197,6 +232,9 @@ std::vector<std::string> DescribeChanges(const CompareInput& input, const Overal
                                 GrowthOf(base.e2e, comparison.e2e)));
     add(whole.name, whole.base, whole.comparison);
   }
+  if (!long_step.empty()) lines.push_back(std::move(long_step));
+  if (std::string growth = MemoryGrowthLine(input); !growth.empty())
+    lines.push_back(std::move(growth));
   constexpr std::size_t kIndent = 2;
   const std::size_t width = input.options().screen_width - kIndent;
   for (const std::string& line : ChangeLines(SummariseChange(whole, scale), scale, width)) {

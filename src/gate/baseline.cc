@@ -312,7 +312,11 @@ double UsualNoise(const Metric& metric, double share) {
     case MetricKind::kModule:
     case MetricKind::kApi:
       return share < kSmallShare ? 0.11 : 0;
+    case MetricKind::kStepTimeMax:
+    case MetricKind::kStepTimeP99:
+      return 0.02;
     case MetricKind::kPeakMemory:
+    case MetricKind::kMemoryGrowth:
       break;
   }
   return 0;

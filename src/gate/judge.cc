@@ -16,6 +16,7 @@
 #include "mpa/base/error.h"
 #include "mpa/change/account_names.h"
 #include "mpa/change/job_causes.h"
+#include "mpa/change/long_step.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/measure/quantiles.h"
 #include "phases.h"
@@ -45,12 +46,24 @@ bool HasSamples(const std::vector<RunSummary>& runs, const Metric& metric) {
   return !SamplesOf(runs, metric).empty();
 }
 
+// The longest step of each run, or what 99 % of them do not exceed.
+std::vector<std::int64_t> OfSteps(const RunSummary& run, MetricKind kind) {
+  const auto found = run.samples.find({MetricKind::kStepTime, ""});
+  if (found == run.samples.end() || found->second.empty()) return {};
+  std::vector<std::int64_t> steps = found->second;
+  std::ranges::sort(steps);
+  const bool max = kind == MetricKind::kStepTimeMax;
+  return {max ? steps.back() : steps[NearestRank(steps.size(), 99)]};
+}
+
 // A run for each, whatever it has.
 Runs ValuesOf(const std::vector<RunSummary>& runs, const Metric& metric, bool from_medians) {
   Runs values;
   for (const RunSummary& run : runs) {
     if (from_medians) {
       values.push_back(FromMedians(run, metric));
+    } else if (OfAllSteps(metric.kind)) {
+      values.push_back(OfSteps(run, metric.kind));
     } else {
       const auto found = run.samples.find(metric);
       values.push_back(found == run.samples.end() ? std::vector<std::int64_t>() : found->second);
@@ -275,6 +288,71 @@ GateMetric NewOps(const std::vector<std::string>& added) {
   return judged;
 }
 
+// --- What the median step does not show ---
+
+// The samples of the run whose longest step lies farthest from its others.
+const RunSummary& LeastEven(const std::vector<RunSummary>& runs) {
+  const auto excess = [](const RunSummary& run) -> std::int64_t {
+    const auto found = run.samples.find({MetricKind::kStepTime, ""});
+    if (found == run.samples.end() || found->second.empty()) return 0;
+    return std::ranges::max(found->second) - Median(found->second);
+  };
+  return *std::ranges::max_element(runs, {}, excess);
+}
+
+// One step that takes much longer than the others, on one side alone; empty: there is none.
+std::string LongStepRemark(const std::vector<RunSummary>& base,
+                           const std::vector<RunSummary>& comparison) {
+  const RunSummary &before = LeastEven(base), &after = LeastEven(comparison);
+  const Metric metric{MetricKind::kStepTime, ""};
+  if (!before.samples.contains(metric) || !after.samples.contains(metric)) return "";
+  const auto found = FindLongStep(before.samples.at(metric), after.samples.at(metric));
+  if (!found) return "";
+  const RunSummary& run = found->in_comparison ? after : before;
+  const std::int32_t id =
+      found->position < run.steps.size() ? run.steps[found->position] : std::int32_t{-1};
+  const auto cause = run.long_steps.find(id);
+  return LongStepText(*found, id, cause == run.long_steps.end() ? "" : cause->second);
+}
+
+// Memory that grows from step to step on one side more than on the other.
+std::string GrowthRemark(const GateMetric& growth) {
+  constexpr std::int64_t kLeast = 1'000'000;
+  if (!growth.IsMeasured() || std::abs(growth.Change()) < kLeast) return "";
+  const AmountScale scale(Quantity::kBytes, std::max(growth.base, growth.comparison));
+  return fmt::format("memory grows by {} {} a step (baseline {})",
+                     scale.Text(scale.Rounded(growth.comparison)), scale.unit(),
+                     scale.Text(scale.Rounded(growth.base)));
+}
+
+// Adds metrics that nobody asked for, each with what to say of it; they decide nothing.
+void AddWatched(const Judging& judging, const std::vector<RunSummary>& base,
+                const std::vector<RunSummary>& comparison, GateReport& report) {
+  constexpr std::size_t kManySteps = 100;
+  const auto watch = [&](MetricKind kind, const std::string& remark) {
+    const std::string name = NameOf({kind, ""});
+    const auto judged = std::ranges::find(report.metrics, name, &GateMetric::name);
+    if (judged != report.metrics.end()) {
+      if (judged->reason.empty()) judged->reason = remark;
+      return;
+    }
+    GateMetric watched = judging.Watched({kind, ""});
+    if (!watched.IsMeasured()) return;
+    watched.verdict = GateVerdict::kOk;
+    watched.reason = remark;
+    watched.line = MetricLine(watched);
+    report.metrics.push_back(std::move(watched));
+  };
+  if (const std::string remark = LongStepRemark(base, comparison); !remark.empty()) {
+    watch(MetricKind::kStepTimeMax, remark);
+    const auto steps = SamplesOf(comparison, {MetricKind::kStepTime, ""});
+    if (!steps.empty() && steps.front().size() >= kManySteps) watch(MetricKind::kStepTimeP99, "");
+  }
+  const GateMetric growth = judging.Watched({MetricKind::kMemoryGrowth, ""});
+  if (const std::string remark = GrowthRemark(growth); !remark.empty())
+    watch(MetricKind::kMemoryGrowth, remark);
+}
+
 // The verdict that stands for all: what is worst, improvements before none.
 GateVerdict VerdictOfAll(const std::vector<GateMetric>& metrics) {
   for (const GateVerdict verdict : {GateVerdict::kRegression, GateVerdict::kUndecided,
@@ -419,6 +497,7 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
   if (leading == nullptr) Fail(ErrorKind::kInternal, "a gate without rules");
   const auto watched = [&](const Metric& metric) { return judging.Watched(metric); };
   Explain(*leading, judging.OfStep(), watched, base, comparison, report);
+  AddWatched(judging, base, comparison, report);  // what leads may move
   return report;
 }
 

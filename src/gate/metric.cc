@@ -20,7 +20,7 @@ struct KnownMetric {
   MetricKind kind;
 };
 
-constexpr std::array<KnownMetric, 15> kKnown = {{
+constexpr std::array<KnownMetric, 18> kKnown = {{
     {"step_time", MetricKind::kStepTime},
     {"e2e", MetricKind::kE2e},
     {"computing", MetricKind::kComputing},
@@ -30,6 +30,9 @@ constexpr std::array<KnownMetric, 15> kKnown = {{
     {"copies", MetricKind::kCopies},
     {"free", MetricKind::kFree},
     {"peak_memory", MetricKind::kPeakMemory},
+    {"step_time_max", MetricKind::kStepTimeMax},
+    {"step_time_p99", MetricKind::kStepTimeP99},
+    {"memory_growth", MetricKind::kMemoryGrowth},
     {"prefill:time_per_token", MetricKind::kPrefill},
     {"decode:time_per_token", MetricKind::kDecode},
     {"op:", MetricKind::kOp},
@@ -88,11 +91,13 @@ std::string NameOf(const Metric& metric) {
 bool HasPattern(MetricKind kind) { return kind >= MetricKind::kOp; }
 
 bool IsPerStep(MetricKind kind) {
-  return kind != MetricKind::kE2e && kind != MetricKind::kPeakMemory && !IsPhase(kind);
+  return kind != MetricKind::kE2e && QuantityOf(kind) == Quantity::kTime && !OfAllSteps(kind) &&
+         !IsPhase(kind);
 }
 
 Quantity QuantityOf(MetricKind kind) {
-  return kind == MetricKind::kPeakMemory ? Quantity::kBytes : Quantity::kTime;
+  const bool bytes = kind == MetricKind::kPeakMemory || kind == MetricKind::kMemoryGrowth;
+  return bytes ? Quantity::kBytes : Quantity::kTime;
 }
 
 bool IsFrameworkOp(const Metric& metric) {

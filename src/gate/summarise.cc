@@ -11,12 +11,15 @@
 #include <utility>
 
 #include "host_times.h"
+#include "mpa/base/rank_names.h"
 #include "mpa/change/account_names.h"
+#include "mpa/change/long_step.h"
 #include "mpa/change/step_account.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/gate/run_summary.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/activities.h"
+#include "mpa/measure/memory_growth.h"
 #include "mpa/measure/module_tree.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/measure/overall_metrics.h"
@@ -66,6 +69,9 @@ class Summariser {
     if (!trace_.kernels.Empty()) AddKernels();
     if (!trace_.host_ops.Empty()) AddHost();
     AddPhases(trace_, request_.warmup, summary_);
+    AddLongStep();
+    if (const auto growth = AllocatedGrowth(trace_))
+      summary_.samples[{MetricKind::kMemoryGrowth, ""}] = {std::max<std::int64_t>(0, *growth)};
     return std::move(summary_);
   }
 
@@ -130,6 +136,22 @@ class Summariser {
       for (std::size_t i = 0; i < times.size(); ++i) collectives.Add(kind, i, times[i], 0);
     }
     summary_.breakdown.collectives = collectives.Medians();
+  }
+
+  // Of the longest step, where one is far longer than the others.
+  void AddLongStep() {
+    std::vector<TimeNs> lengths;
+    for (const Interval& window : windows_) lengths.push_back(window.end - window.begin);
+    if (summary_.steps.size() != lengths.size() || lengths.empty()) return;
+    const std::vector<TimeNs> usual(lengths.size(), Median(lengths));
+    const auto found = FindLongStep(usual, lengths);
+    if (!found || !found->in_comparison) return;
+    summary_.long_step = summary_.steps[found->position];
+    const StepAccount& step = account_.steps[warmup_ + found->position];
+    summary_.long_step_excess =
+        found->excess - std::min(found->excess, step.categories[TimeCategory::kWaitPeer] +
+                                                    step.categories[TimeCategory::kBubble]);
+    summary_.long_step_cause = CauseOfStep(trace_, account_, warmup_ + found->position);
   }
 
   void AddAccountOfSteps() {
@@ -348,6 +370,16 @@ RunSummary ReduceRanks(std::vector<RankSummary> ranks, RankStat stat) {
   }
   for (const RankSummary& rank : ranks) {
     for (const auto& [shape, count] : rank.shapes) run.shapes[shape] += count;
+  }
+  std::map<std::int32_t, TimeNs> excess;
+  for (const RankSummary& rank : ranks) {
+    if (rank.long_step < 0 || rank.long_step_cause.empty()) continue;
+    const auto [known, is_new] = excess.try_emplace(rank.long_step, rank.long_step_excess);
+    if (!is_new && known->second >= rank.long_step_excess) continue;
+    known->second = rank.long_step_excess;
+    const std::string whose =
+        ranks.size() > 1 ? fmt::format("rank {}: ", RankName(rank.rank)) : std::string();
+    run.long_steps[rank.long_step] = whose + rank.long_step_cause;
   }
   const std::size_t longest = Deciding(ranks, stat, {MetricKind::kE2e});
   TimesByName capture = ranks[longest].breakdown.capture;

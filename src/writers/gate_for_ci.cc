@@ -51,6 +51,8 @@ std::vector<Case> CasesOf(const GateReport& report) {
   bool explained = false;
   for (const GateMetric& metric : report.metrics) {
     Case& test = cases.emplace_back(Case{metric.name, "", metric.line, ""});
+    const bool is_watched = metric.limit.empty() && metric.verdict == GateVerdict::kOk;
+    if (is_watched && !metric.reason.empty()) test.message += ": " + metric.reason;
     if (report.partial) {
       // What is missing can hide growth or make it: nothing is green, nothing is blamed.
       test.outcome = "skipped";
@@ -251,6 +253,10 @@ std::string FormatGateAnnotations(const GateReport& report) {
   }
   if (const std::string settings = SettingsLine(report.settings); !settings.empty())
     add(passed ? "notice" : "warning", settings);
+  for (const GateMetric& metric : report.metrics) {
+    if (metric.limit.empty() && metric.verdict == GateVerdict::kOk && !metric.reason.empty())
+      add("warning", metric.reason);
+  }
   if (!report.hint.empty()) add("notice", report.hint);
   for (const GateMetric& metric : report.metrics) {
     if (metric.drift && metric.drift->differs) {

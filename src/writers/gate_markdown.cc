@@ -206,6 +206,12 @@ std::string FormatGateMarkdown(const GateReport& report) {
   AddList("Not decided", open, document);
   if (const std::string settings = SettingsLine(report.settings); !settings.empty())
     document.Add('\n' + EscapedMarkdown(settings));
+  std::vector<std::string> watched;
+  for (const GateMetric& metric : report.metrics) {
+    if (metric.limit.empty() && metric.verdict == GateVerdict::kOk && !metric.reason.empty())
+      watched.push_back(metric.reason);
+  }
+  AddList("Beside the median", watched, document);
   if (!report.hint.empty()) document.Add("\nHint: " + report.hint);
   std::vector<std::string> taken_off;
   if (report.warmup) taken_off.push_back(WarmupText(*report.warmup));

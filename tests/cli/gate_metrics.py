@@ -30,6 +30,25 @@ class GateMetrics(GateRuns):
         lines = self.gate(near, "--fail_on", "step_time>+3%").out.splitlines()
         self.assertEqual(len(lines), 2, "the verdict and its confidence, no change below the noise")
 
+    def test_one_long_step_is_named_and_decides_only_if_asked(self):
+        """Six steps of 100 ms; the fourth takes 400 ms longer."""
+        even = self.capture("even", (100_000,) * 6)
+        long = self.capture("long", (100_000,) * 3 + (500_000,) + (100_000,) * 2)
+        rule = ("--fail_on", "step_time>+3%")
+        result = self.gate(long, *rule, base=even)
+        self.assert_verdict(result, 0, "OK step_time 100.0 -> 100.0 ms")
+        self.assertRegex(result.out, r"step \d+: \+400\.0 ms of \+400\.0; median unchanged")
+        metrics = {row["name"]: row for row in
+                   self.document(self.gate(long, *rule, "--json", base=even))["metrics"]}
+        longest = metrics["step_time_max"]
+        self.assertEqual((longest["base"], longest["comparison"], longest["limit"]),
+                         (100_000_000, 500_000_000, ""))
+        self.assert_verdict(self.gate(long, "--fail_on", "step_time_max>+50%", base=even), 1,
+                            "REGRESSION step_time_max 100.0 -> 500.0 ms (+400.0 %")
+        same = self.gate(even, *rule, base=even)
+        self.assertNotIn("step_time_max", same.out)
+        self.assertNotIn("median unchanged", same.out)
+
     def test_metrics(self):
         slow = self.capture("slow", reserved_mb=1536, **self.SLOW)
         for expression, line in (

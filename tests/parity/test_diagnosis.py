@@ -7,7 +7,8 @@
 DIR/tools/sim makes the jobs and knows what each cause costs: it simulates the job again without it. Its score.py says
 whether the first finding is the planted cause, on the right rank, link or step; whether its gain is right; whether the
 accounts add up; whether text and database agree; and whether the order of ranks or the number of threads changes a
-byte. Its targets have to be met. Jobs with room for the graphs of some ranks alone (rule whole_bytes) have the same first
+byte. Its targets have to be met. The headline of a gate against the healthy job has to name the same cause, with an
+amount near the truth, and what went when it is mended. Jobs with room for the graphs of some ranks alone (rule whole_bytes) have the same first
 finding, and nearly the same gain.
 
 Exit status: 0 met, 1 otherwise, 2 usage, 77 skipped: there is no simulator.
@@ -15,6 +16,7 @@ Exit status: 0 met, 1 otherwise, 2 usage, 77 skipped: there is no simulator.
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -52,6 +54,16 @@ REPLAYED = {
     "slow_link": "slow_link:link=8+9,factor=6",
     "late_input_of_all": "dataloader:ranks=all,ms=8.0",
 }
+# What the headline of a gate says of these jobs beside the healthy one of the same seed, and how far its amount may be off.
+HEADLINES = {
+    "slow_device": "rank 2 computes ",
+    "slow_host": "the host launches late on rank 1",
+    "slow_link": "a link of ranks 0, 3 is slow",
+    "late_input": "input arrives late on rank 3",
+    "garbage": "Python collects garbage in the step (rank 0",
+    "compile": "operators are compiled in the step",
+}
+HEADLINE_TOLERANCE = 0.2
 ROOM = {"schema": "mpa.rules/1", "all": {"whole_ranks": 1, "whole_bytes": 5_500_000}}
 GAIN_TOLERANCE = 0.05
 
@@ -59,6 +71,26 @@ GAIN_TOLERANCE = 0.05
 def diagnosed(tool, job, *options):
     done = subprocess.run([tool, "advisor", "all", "-d", job / "db", "--json", *options], check=True, capture_output=True, text=True)
     return json.loads(done.stdout)
+
+
+def headlines_wrong(tool, scratch):
+    """The jobs of which a gate against the healthy one, or the other way round, does not name the cause first."""
+    wrong = []
+    for name, words in HEADLINES.items():
+        cause = json.loads((scratch / name / "truth.json").read_text(encoding="utf-8"))["causes"][0]
+        lost = sorted(cause["lost_ms_per_step"])[len(cause["lost_ms_per_step"]) // 2]
+        for base, comparison, sign in (("healthy", name, 1), (name, "healthy", -1)):
+            done = subprocess.run([tool, "compare", "-bp", scratch / base / "db", "-d", scratch / comparison / "db", "--json", "--fail_on",
+                                   "step_time>+3%"], check=False, capture_output=True, text=True)
+            causes = [row for row in json.loads(done.stdout)["causes"] if row["kind"] == "cause"]
+            first = causes[0] if causes else {"name": "", "change_ns": 0}
+            text, amount = first["name"], first["change_ns"] / 1e6
+            headline = json.loads(done.stdout)["headline"]
+            print(f"{comparison} after {base}: {headline}; lost {lost}")
+            if not text.startswith(words) or abs(sign * amount - lost) > HEADLINE_TOLERANCE * lost or \
+                    not re.search(f": [+-][0-9.]+ ms {re.escape(words[:12])}", headline):
+                wrong.append(f"{comparison} after {base}")
+    return wrong
 
 
 def replayed_differently(tool, simulator, scratch):
@@ -99,9 +131,11 @@ def main():
                         "--variant", "no_cann"], check=True, stdout=subprocess.DEVNULL)
         scored = subprocess.run([sys.executable, "-B", simulator / "score.py", "--tool", args.tool, "--suite", scratch,
                                  "--format", "both", "--s7", "2", "--verbose"], check=False).returncode
+        headlines = headlines_wrong(args.tool, Path(scratch))
+        print(f"WRONG headlines: {', '.join(headlines)}" if headlines else "headlines: all name the cause")
         wrong = replayed_differently(args.tool, simulator, Path(scratch))
         print(f"WRONG with some ranks replayed: {', '.join(wrong)}" if wrong else "some ranks replayed: as all")
-        return 1 if wrong else scored
+        return 1 if wrong or headlines else scored
 
 
 if __name__ == "__main__":

@@ -13,21 +13,24 @@
 namespace mpa::gate {
 
 enum class MetricKind : std::uint8_t {
-  kStepTime,     ///< from the end of the device's work for the step before to the end of its own
-  kE2e,          ///< from the first to the last device work of the whole capture
-  kComputing,    ///< part of the step in which kernels ran
-  kCommExposed,  ///< part in which only communication ran
-  kCommTotal,    ///< part in which communication ran
-  kLccl,         ///< time of LCCL kernels, which are neither of these
-  kCopies,       ///< part in which nothing but copies ran, by the account
-  kFree,         ///< part in which the device had nothing to do, by the account
-  kPeakMemory,   ///< the most memory that the allocators reserved, in the whole capture
-  kPrefill,      ///< of steps of a server that read prompts, by token of these
-  kDecode,       ///< of steps of a server that decode: how long a request waits for a token
-  kOp,           ///< by operator: type of the kernels, with "::" operators of the framework
-  kKernel,       ///< by name of the kernels
-  kModule,       ///< device work that was launched within modules
-  kApi,          ///< host time of operators of the framework
+  kStepTime,      ///< from the end of the device's work for the step before to the end of its own
+  kE2e,           ///< from the first to the last device work of the whole capture
+  kComputing,     ///< part of the step in which kernels ran
+  kCommExposed,   ///< part in which only communication ran
+  kCommTotal,     ///< part in which communication ran
+  kLccl,          ///< time of LCCL kernels, which are neither of these
+  kCopies,        ///< part in which nothing but copies ran, by the account
+  kFree,          ///< part in which the device had nothing to do, by the account
+  kPeakMemory,    ///< the most memory that the allocators reserved, in the whole capture
+  kStepTimeMax,   ///< the longest of the steps
+  kStepTimeP99,   ///< what 99 % of the steps do not exceed
+  kMemoryGrowth,  ///< by which the allocated memory usually grows from step to step
+  kPrefill,       ///< of steps of a server that read prompts, by token of these
+  kDecode,        ///< of steps of a server that decode: how long a request waits for a token
+  kOp,            ///< by operator: type of the kernels, with "::" operators of the framework
+  kKernel,        ///< by name of the kernels
+  kModule,        ///< device work that was launched within modules
+  kApi,           ///< host time of operators of the framework
 };
 
 /// Something that a gate judges: "step_time", "op:MatMul*".
@@ -48,6 +51,10 @@ bool HasPattern(MetricKind kind);
 /// True for what a token takes in steps of a server.
 constexpr bool IsPhase(MetricKind kind) {
   return kind == MetricKind::kPrefill || kind == MetricKind::kDecode;
+}
+/// True for what is computed from the samples of kStepTime, one value for each run.
+constexpr bool OfAllSteps(MetricKind kind) {
+  return kind == MetricKind::kStepTimeMax || kind == MetricKind::kStepTimeP99;
 }
 /// True for metrics with a sample for each step; the others have one for each capture.
 bool IsPerStep(MetricKind kind);

@@ -53,7 +53,11 @@ struct RankSummary {
   Breakdown breakdown;
   ShapeCounts shapes;
   std::string allocators;  ///< whose memory is the peak: "GE, PTA"; see kAllocators
-  std::string chip;        ///< "24 cube and 48 vector cores at 1800 MHz"; empty: unknown
+  /// The longest step, what the rank did longer than usual then, and by how much without waiting.
+  std::int32_t long_step = -1;
+  std::string long_step_cause;
+  TimeNs long_step_excess = 0;
+  std::string chip;  ///< "24 cube and 48 vector cores at 1800 MHz"; empty: unknown
   /// Steps in which the device computed, but no kernel is listed although others are: the list is
   /// cut off.
   std::vector<std::int32_t> steps_without_kernels;
@@ -73,7 +77,9 @@ struct RunSummary {
   Breakdown breakdown;  ///< of the rank that decides
   ShapeCounts shapes;
   Facts facts;
-  RecordedSettings settings;        ///< of all ranks, without those that differ by nature
+  RecordedSettings settings;  ///< of all ranks, without those that differ by nature
+  /// Of the longest step, what the rank that it is the fault of did then: by the id of the step.
+  std::map<std::int32_t, std::string> long_steps;
   std::optional<JobCauses> causes;  ///< of runs with several ranks; empty: not looked for
   bool is_older = false;  ///< of a baseline that measured some metrics otherwise: they are not here
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "mpa/measure/memory_growth.h"
 #include "mpa/model/step_bounds.h"
 
 namespace mpa::memory_timeline {
@@ -110,12 +111,9 @@ std::int64_t BeyondTotals(const std::vector<Life>& lives, const MemoryTotals& to
 }  // namespace
 
 std::optional<std::int64_t> RankMemory::GrowthPerStep() const {
-  if (steps.size() < 3) return std::nullopt;
-  std::vector<std::int64_t> grown;
-  for (std::size_t i = 1; i < steps.size(); ++i)
-    grown.push_back(steps[i].at_begin - steps[i - 1].at_begin);
-  std::ranges::sort(grown);
-  return grown[(grown.size() - 1) / 2];
+  std::vector<std::int64_t> levels;
+  for (const StepMemory& step : steps) levels.push_back(step.at_begin);
+  return UsualGrowth(levels);
 }
 
 RankMemory MemoryOf(const RankTrace& trace, std::optional<std::int32_t> chosen) {
