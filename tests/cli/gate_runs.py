@@ -14,7 +14,7 @@ class GateRuns(Cli):
     SLOW = dict(lengths_us=(104_900, 105_000, 105_100),
                 kernels=(("MatMulV2", 43_000), ("Relu", 2_000)), allreduce_us=11_500)
     HEADLINE = ("REGRESSION step_time 100.0 -> 105.0 ms (+5.0 %, limit 3 %, noise 0.3 %): "
-                "+3.0 ms MatMulV2, +1.5 ms exposed allreduce, +0.5 ms free time (Python)")
+                "+3.0 ms MatMulV2, +1.5 ms exposed allreduce, +0.5 ms free time (host not recorded)")
 
     def setUp(self):
         super().setUp()
