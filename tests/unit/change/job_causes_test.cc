@@ -56,8 +56,8 @@ TEST(JobCauses, WhatMayHaveBeenThereBelowTheThresholdIsNotNew) {
 TEST(JobCauses, HiddenCausesAreNotGone) {
   JobCause hidden = Fault("loader", 5);
   hidden.is_hidden = true;
-  const ChangeNode change = CauseChange("step", Job(100, {Fault("loader", 5)}),
-                                        Job(120, {Fault("rank", 20), hidden}));
+  const ChangeNode change =
+      CauseChange("step", Job(100, {Fault("loader", 5)}), Job(120, {Fault("rank", 20), hidden}));
   EXPECT_EQ(ChangesIn(change), (Changes{{"rank", 20}, {"other", 0}}));
 }
 
@@ -71,15 +71,14 @@ TEST(JobCauses, WhatWorksAsWrittenIsNamedOnlyWhereItExplainsMore) {
 }
 
 TEST(JobCauses, OfALittleTheAccountIsTheBetterExplanation) {
-  EXPECT_FALSE(
-      ExplainsMost(CauseChange("step", Job(100, {}), Job(150, {Fault("rank", 20)}))));
+  EXPECT_FALSE(ExplainsMost(CauseChange("step", Job(100, {}), Job(150, {Fault("rank", 20)}))));
 }
 
 TEST(JobCauses, LinesNameTheCauseWithItsAmount) {
   JobCause cause = Fault("rank.late_compute/r3", 6, "rank 3 computes 30 % slower");
   cause.detail = "MatMulV3 +3.2 ms";
-  const auto lines = CauseLines(
-      CauseChange("job of 8 ranks", Job(20, {}), Job(26, {std::move(cause)})), 80);
+  const auto lines =
+      CauseLines(CauseChange("job of 8 ranks", Job(20, {}), Job(26, {std::move(cause)})), 80);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0], "job of 8 ranks: 20.00 -> 26.00 ms a step (+30.0 %)");
   EXPECT_EQ(lines[1], "  +6.00 ms rank 3 computes 30 % slower (MatMulV3 +3.2 ms), new");

@@ -12,8 +12,8 @@ std::vector<TimeNs> InMs(std::vector<TimeNs> steps) {
 }
 
 TEST(LongStep, OneStepThatTheMedianHidesIsFound) {
-  const auto step = FindLongStep(InMs({100, 101, 99, 100, 100, 101}),
-                                 InMs({100, 101, 99, 500, 100, 101}));
+  const auto step =
+      FindLongStep(InMs({100, 101, 99, 100, 100, 101}), InMs({100, 101, 99, 500, 100, 101}));
   ASSERT_TRUE(step);
   EXPECT_TRUE(step->in_comparison);
   EXPECT_EQ(step->position, 3U);
@@ -25,7 +25,8 @@ TEST(LongStep, OneStepThatTheMedianHidesIsFound) {
 TEST(LongStep, TheBaseMayHaveIt) {
   const auto step = FindLongStep(InMs({100, 100, 300, 100}), InMs({100, 100, 100, 100}));
   ASSERT_TRUE(step);
-  EXPECT_EQ(LongStepText(*step, 7, ""), "step 7 of the base: -200.0 ms of -200.0; median unchanged");
+  EXPECT_EQ(LongStepText(*step, 7, ""),
+            "step 7 of the base: -200.0 ms of -200.0; median unchanged");
 }
 
 TEST(LongStep, SidesThatDifferAsMuchAndShortRunsHaveNone) {
