@@ -158,7 +158,9 @@ void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& inpu
 }
 
 bool LacksTimeline(const RankTrace& trace, const RecipeInfo& recipe) {
-  return LacksTimeline(trace, recipe.needs) &&
+  // The profiler's own sums are an answer without the trace.
+  const bool has_sums = Intersects(recipe.needs, Tables::kStepTimes);
+  return LacksTimeline(trace, recipe.needs) && !has_sums &&
          !(recipe.answers_from_kernels && trace.kernels.Size() > 0);
 }
 
