@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -398,15 +399,15 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
     FoundCause& found = diagnosis.findings.emplace_back(std::move(causes[gain.cause].finding));
     if (doubt > 0) found.confidence = LessSure(found.confidence);
     // The replay does not know of others that came shortly before a rank that was late.
-    TimeNs most = gain.most;
+    TimeNs most = std::numeric_limits<TimeNs>::max();
     if (causes[gain.cause].late && others > 0) {
       found.Measure(kIfOthersCame, others);
       if (const TimeNs behind = BehindOthers(lateness, found.ranks); behind > 0)
-        most = std::min(most, PerStep(job, behind));
+        most = PerStep(job, behind);
     }
     found.gain = std::min(gain.gain, most);
     found.alone = std::min(gain.alone, most);
-    found.gain_max = most;
+    found.gain_max = std::min(gain.most, most);
     found.with_next = gain.with_next;
     diagnosis.floor -= found.gain;
     of_findings.push_back(&what_ifs[gain.cause]);

@@ -158,7 +158,9 @@ void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& inpu
 }
 
 bool LacksTimeline(const RankTrace& trace, const RecipeInfo& recipe) {
-  return LacksTimeline(trace, recipe.needs) &&
+  // The profiler's own sums are an answer without the trace.
+  const bool has_sums = Intersects(recipe.needs, Tables::kStepTimes);
+  return LacksTimeline(trace, recipe.needs) && !has_sums &&
          !(recipe.answers_from_kernels && trace.kernels.Size() > 0);
 }
 
@@ -183,14 +185,17 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   for (const CaptureFile& file : input.files) {
     if (IsMain(file.kind)) AddProgressTotal(file.bytes);
   }
-  if (LacksTimeline(rank.trace, request.wanted)) {
+  // The profiler's own sums are an answer without the trace.
+  const bool has_sums = Intersects(request.wanted, Tables::kStepTimes);
+  const bool lacks = LacksTimeline(rank.trace, request.wanted);
+  if (lacks && !has_sums) {
     rank.notes.push_back(fmt::format(
         "{}: no trace_view.json and no profiler database there; what only they hold is unknown: "
         "operators, collectives one by one, idle time",
         input.path.string()));
     rank.partial = true;
   }
-  NoteMissingFiles(input, request, rank);
+  if (!lacks || !has_sums) NoteMissingFiles(input, request, rank);
   NoteLostSlices(input, rank);
   for (const Reader& reader : AllReaders()) {
     if (!Intersects(reader.fills, request.wanted)) continue;
