@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import retime  # noqa: E402: found only now
-from retime.moments import between_operators, in_span, moments_in_steps, nothing_recorded  # noqa: E402
+from retime.moments import in_span, moments_in_steps, nothing_recorded  # noqa: E402
 from retime.pushing import push  # noqa: E402
 from retime.waiting import come_late  # noqa: E402
 

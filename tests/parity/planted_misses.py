@@ -5,8 +5,6 @@ LATE_OF_SOME = {"name": "sells the stall at kernels behind it", "rank": "names n
                 "gain": "prices the kernels, not the delay"}
 
 MISSES = {
-    "ddp_unrecorded": {"name": "a pause without any record is called garbage collection",
-                       "gate": "and Python, of which the capture has no event"},
     "resnet_long_step": {"gate": "one long step of six leaves the median as it is, and nothing is said of it"},
     "dlrm_late_operator": {"gate": "names the collective that waits, not the rank that comes late"},
     "text1_late_operator": LATE_OF_SOME | {"gate": "names the operator's time, not the rank"},

@@ -186,7 +186,7 @@ WHY = (
     (r" +()" + TIME + r" of " + TIME + r" a step.*", time_of_place),
     (r"  where +rank (\d+): (.*)", place),
     (r" {13}rank (\d+): (\S.*)(?<!a step)(?<!us)(?<!ms)", place),
-    (r"  (?:measured|arrivals|path|hides|hidden by|covers|explains|where|work|late by|waiting|differs|stalls|needs|cause|after"
+    (r"  (?:looked at|not if|measured|arrivals|path|hides|hidden by|covers|explains|where|work|late by|waiting|differs|stalls|needs|cause|after"
      r"|kind|note|evidence|fusion|times|group|other|of which|removes|setting|with) +.*", fits),
     (r" {10,}.*", fits),
     (r"  -> .*|  +next .*", fits),

@@ -36,9 +36,7 @@ CAPTURES = ("npu/text/level0", "npu/text/level1", "npu/db/level0", "npu/db/level
             "traces/tracelens/mi300_resnet_act_checkpoint.json.gz", "traces/serving/sglang_prefilldecode",
             "traces/serving/vllm_decode")
 # Sentences that are known to be wrong: (capture, part of the complaint).
-SHAPES = "record_shapes=True is asked for, but shapes are recorded"
-KNOWN = tuple((capture, SHAPES) for capture in CAPTURES if capture.startswith(
-    ("traces/dlrm", "traces/tracelens/h100", "traces/tracelens/mi300", "traces/serving")))
+KNOWN = ()
 
 
 class Known:

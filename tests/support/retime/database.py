@@ -175,7 +175,6 @@ class DatabaseCapture(Capture):
         file = output / "analysis.db"
         if not file.exists():
             return
-        clock = self.clocks[DEVICE]
         with closing(sqlite3.connect(file)) as database, database:
             if self.own and self._has(database, "StepTraceTime"):
                 database.execute("DROP TABLE StepTraceTime")

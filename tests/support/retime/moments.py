@@ -38,11 +38,6 @@ def _own_moments(span, recorded):
     return [moment for _, moment in sorted(free, reverse=True)]
 
 
-def between_operators(capture, begin, end):
-    """A moment on the thread of the steps that no operator covers."""
-    return _free_moment(capture, ("op",), begin, end)
-
-
 def nothing_recorded(capture, begin, end):
     return _free_moment(capture, ("op", "python", "call", "queue", "other"), begin, end)
 

@@ -15,7 +15,6 @@ DEVICE_PROCESSES = ("Ascend Hardware", "HCCL", "Communication", "Overlap Analysi
 HOST_TIMES = {"operator_memory.csv": ("Allocation Time(us)", "Release Time(us)", "Active Release Time(us)"),
               "memory_record.csv": ("Timestamp(us)",), "npu_module_mem.csv": ("Timestamp(us)",)}
 CATEGORIES = {"cpu_op": "op", "python_function": "python", "enqueue": "queue", "dequeue": "queue"}
-NEW = 900_000_000
 
 
 def in_ns(us):
