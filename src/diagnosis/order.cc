@@ -24,6 +24,9 @@ class FindingOrder {
     std::vector<std::size_t> by_gain(findings_.size());
     std::iota(by_gain.begin(), by_gain.end(), std::size_t{0});
     std::ranges::stable_sort(by_gain, std::greater{}, [&](std::size_t i) { return GainAt(i); });
+    const auto saves =
+        std::ranges::partition_point(by_gain, [&](std::size_t i) { return GainAt(i) > 0; });
+    std::stable_partition(by_gain.begin(), saves, [&](std::size_t i) { return !IsGuess(i); });
     for (const std::size_t finding : by_gain) Place(finding);
     return std::move(order_);
   }
@@ -31,6 +34,11 @@ class FindingOrder {
  private:
   bool IsWithNext(std::size_t i) const {
     return findings_[i].with_next && i + 1 < findings_.size();
+  }
+  // What another design of the program could save is a guess: it follows what is known to cost.
+  bool IsGuess(std::size_t i) const {
+    const FoundCause& finding = findings_[i];
+    return finding.kind == FindingKind::kOpportunity && finding.confidence == Certainty::kLow;
   }
   // Two that pay only together stand where the larger of them does.
   TimeNs GainAt(std::size_t i) const {
