@@ -18,10 +18,10 @@
 #include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/part/part.h"
+#include "mpa/diagnosis/part/part_tables.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 #include "mpa/measure/accounting.h"
-#include "mpa/model/op_shapes.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 
@@ -290,9 +290,7 @@ Recipe DiagnosisRecipe() {
   info.name = "advisor";
   info.folder = "Advisor";
   info.summary = "What slows the step down, on which ranks, and how much time a fix saves";
-  info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kKernelTensors |
-               Tables::kChips | Tables::kMemorySamples | Tables::kKernelLoads | Tables::kOpStacks |
-               Tables::kBackwardLinks | kOpShapes;
+  info.needs = kPartTables;
   info.can_run = CanDiagnose;
   info.empty_is_answer = true;
   Recipe recipe = MakeRecipe<MapDiagnosis, ReduceDiagnosis>(std::move(info));

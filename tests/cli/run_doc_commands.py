@@ -229,7 +229,7 @@ class Pages(Cli):
         known = self.run_tool(env={"_MSPROF_ANALYZE_COMPLETE": "words", "_MSPROF_ANALYZE_CURRENT": "",
                                    "_MSPROF_ANALYZE_BEFORE": "msprof-analyze\nadvisor\nwhy"}).out.split()
         self.assertIn("rank.late", known)
-        table = (DOCS / "advisor.md").read_text(encoding="utf-8").split("| Finding | Says |\n")[1].split("\n\n")[0]
+        table = (DOCS / "advisor.md").read_text(encoding="utf-8").split("| Finding | Says | Needs |")[1].split("\n\n")[0]
         cells = [line.split(" | ")[0] for line in table.splitlines()[1:]]
         self.assertEqual({*re.findall(r"`([\w.]+)`", " ".join(cells))}, {*known} - {"words"})
 
