@@ -185,13 +185,13 @@ void CheckMemory(Conclusions& conclusions) {
         retrying.expect.cuts.push_back(job.graph.first_edge[rank] + call.edge);
     }
     most = std::max(most, per_step);
-    peak = std::max(peak, part.peak_reserved);
+    peak = std::max(peak, part.memory.peak);
     const double written = WrittenBeside(job, rank);
-    if (part.peak_reserved > 0 &&
-        written >= job.thresholds[kWrittenBeside] * static_cast<double>(part.peak_reserved))
+    if (part.memory.peak > 0 &&
+        written >= job.thresholds[kWrittenBeside] * static_cast<double>(part.memory.peak))
       beside = std::max(beside, written);
-    if (part.pool_allocated > 0)
-      in_pieces = std::max(in_pieces, Ratio(part.pool_reserved, part.pool_allocated));
+    if (part.memory.allocated > 0)
+      in_pieces = std::max(in_pieces, Ratio(part.memory.pool, part.memory.allocated));
   }
   if (found.ranks.empty()) return;
   if (found.ranks.size() == job.ranks.size()) found.ranks.clear();
@@ -236,6 +236,9 @@ AdvicePart ShardOptimizer() {
   return If(Trains, {{"shard the optimizer over the ranks", "优化器在各卡间分片"},
                      Change("optimizer", "sharded over the ranks")});
 }
+AdvicePart SmallerBatches() {
+  return If(DoesNotTrain, {{"smaller batches", "减小 batch"}, Change("batch size", "smaller")});
+}
 AdvicePart CaptureWithout(Fits fits, Wording text, std::string_view option, Action::Value value) {
   return If(fits, {text, Capture({{option, std::move(value)}})});
 }
@@ -267,9 +270,9 @@ const FindingInfo kMemPressure =
            .applies = [](const Coverage& job) { return !job.on_gpu; },
            .conclude = CheckMemory,
            .advice = {{Setting("PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"),
-                       OverwriteInputs(), Recompute(), ShardOptimizer()},
+                       OverwriteInputs(), Recompute(), ShardOptimizer(), SmallerBatches()},
                       {Setting("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), Recompute(),
-                       ShardOptimizer()}},
+                       ShardOptimizer(), SmallerBatches()}},
            .thresholds = {&kMemoryRetries, &kMemoryInPieces, &kWrittenBeside}});
 
 const FindingInfo kCaptureOverhead = Opportunity(

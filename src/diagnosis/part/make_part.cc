@@ -191,7 +191,8 @@ class PartMaker {
                        ? names_.Of("")
                        : names_.Of(View(trace_.host_ops.name[static_cast<std::size_t>(op)]));
       if (op != Nesting::kNone && part.category == TimeCategory::kExplicitSync &&
-          Allocates(ops.At(static_cast<std::size_t>(op)))) {
+          Allocates(ops.At(static_cast<std::size_t>(op)),
+                    View(trace_.host_ops.name[static_cast<std::size_t>(op)]))) {
         part.category = TimeCategory::kMemory;
       }
       // Nothing is copied to or from the host then.
@@ -205,8 +206,10 @@ class PartMaker {
     }
   }
 
-  // An operator that synchronises and frees memory makes room for an allocation.
-  bool Allocates(const NestSpan& op) const {
+  // An operator that synchronises and frees memory makes room for an allocation. A range of the
+  // program may do both for reasons of its own.
+  bool Allocates(const NestSpan& op, std::string_view name) const {
+    if (name.find("::") == std::string_view::npos) return false;
     TimeNs memory = 0;
     timeline_.Walk(
         op.track, op.start, op.end,
@@ -218,13 +221,13 @@ class PartMaker {
   }
 
   void AddMemory() {
-    part_.peak_reserved = std::max<std::int64_t>(MemoryTotals(trace_).MostReserved(), 0);
+    part_.memory.peak = std::max<std::int64_t>(MemoryTotals(trace_).MostReserved(), 0);
     const MemorySamples& samples = trace_.memory_samples;
     for (std::size_t i = 0; i < samples.Size(); ++i) {
-      if (samples.allocated_bytes[i] <= 0 || samples.reserved_bytes[i] <= part_.pool_reserved)
+      if (samples.allocated_bytes[i] <= 0 || samples.reserved_bytes[i] <= part_.memory.pool)
         continue;
-      part_.pool_reserved = samples.reserved_bytes[i];
-      part_.pool_allocated = samples.allocated_bytes[i];
+      part_.memory.pool = samples.reserved_bytes[i];
+      part_.memory.allocated = samples.allocated_bytes[i];
     }
   }
 

@@ -69,9 +69,7 @@ RankDiagnosis OutlineOf(const RankDiagnosis& part) {
   outline.host = part.host;
   outline.chip = part.chip;
   outline.rated_mhz = part.rated_mhz;
-  outline.peak_reserved = part.peak_reserved;
-  outline.pool_reserved = part.pool_reserved;
-  outline.pool_allocated = part.pool_allocated;
+  outline.memory = part.memory;
   outline.whole_bytes = part.whole_bytes;
   PartNames names(outline.names);
   const auto rename = [&](NameId& name) { name = names.Of(part.names[name]); };

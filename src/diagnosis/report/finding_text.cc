@@ -37,7 +37,7 @@ std::string RankOfPlace(const FoundCause& finding, Language language) {
   const std::int64_t rank = finding.evidence.front().rank;
   const bool of_one = std::ranges::all_of(
       finding.evidence, [&](const Evidence& place) { return place.rank == rank; });
-  return of_one || rank < 0 ? "" : Fill(language, {" on rank {}", "（rank {}）"}, rank);
+  return of_one || rank < 0 ? "" : Fill(language, {" on rank {}", "（rank {}）"}, RankName(rank));
 }
 
 // `columns`: of the line, which shows more than the place.
@@ -311,7 +311,7 @@ std::string OnHostText(const StepsOnHost& host, Language language) {
   constexpr std::size_t kMost = 4;
   std::string text = Fill(
       language, {"on the host{}: {}, median {:.3f} ms", "host{}：{}，中位数 {:.3f} ms"},
-      host.rank < 0 ? "" : Fill(language, {" of rank {}", "（rank {}）"}, host.rank),
+      host.rank < 0 ? "" : Fill(language, {" of rank {}", "（rank {}）"}, RankName(host.rank)),
       InChinese(language) ? fmt::format("{} 个 step", host.steps) : Counted(host.steps, "step"),
       static_cast<double>(host.median) / 1e6);
   std::size_t told = 0;

@@ -23,7 +23,7 @@ TEST(CaptureCauses, AllocationsThatAskAgain) {
   for (int step = 0; step < 4; ++step)
     builder.Step().Host(TimeCategory::kPython, kMs).Kernel("MatMulV3", kMs);
   builder.Part().blocked.push_back({.edge = 1, .category = TimeCategory::kMemory, .step = 1});
-  builder.Part().peak_reserved = 61 * std::int64_t{1'000'000'000};
+  builder.Part().memory.peak = 61 * std::int64_t{1'000'000'000};
   RankDiagnosis part = builder.Build();
   EXPECT_EQ(FindingWith(DiagnoseJob({part}), "mem.pressure"), nullptr) << "once in four steps";
   part.blocked.push_back({.edge = 1, .category = TimeCategory::kMemory, .step = 2});
@@ -46,8 +46,8 @@ FoundCause RetriesWith(double held, const Thresholds& thresholds = {},
     builder.Step().Host(TimeCategory::kPython, kMs).Kernel("MatMulV3", kMs);
     builder.Part().blocked.push_back({.edge = 1, .category = TimeCategory::kMemory, .step = step});
   }
-  builder.Part().pool_allocated = held > 0 ? 1'000'000 : 0;
-  builder.Part().pool_reserved = static_cast<std::int64_t>(held * 1e6);
+  builder.Part().memory.allocated = held > 0 ? 1'000'000 : 0;
+  builder.Part().memory.pool = static_cast<std::int64_t>(held * 1e6);
   if (!setting.empty()) builder.Part().settings["PYTORCH_NPU_ALLOC_CONF"] = setting;
   const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);
   const FoundCause* found = FindingWith(diagnosis, "mem.pressure");
@@ -88,7 +88,7 @@ TEST(CaptureCauses, OperatorsThatDoNotOverwriteTheirInput) {
     }
     builder.Kind("Mul").name = builder.NameOf(name);
     builder.Kind("Add").name = builder.NameOf("aclnnInplaceAdd_AddAiCore_Add");
-    builder.Part().peak_reserved = reserved;
+    builder.Part().memory.peak = reserved;
     Thresholds thresholds;
     SetRule("mem.pressure", "written_beside", share, thresholds);
     const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);

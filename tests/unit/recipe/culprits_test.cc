@@ -17,7 +17,7 @@ using test::MetRank;
 
 // A rank of so many steps of 100 ms: what it computes, how long its device is free, and
 // communication in the rest.
-RankLoad Steps(TimeNs computing, TimeNs free, std::int32_t count = 1) {
+RankLoad EqualSteps(TimeNs computing, TimeNs free, std::int32_t count = 1) {
   RankLoad load;
   for (std::int32_t step = 0; step < count; ++step) {
     load.steps.push_back({.step = step,
@@ -45,8 +45,8 @@ std::string FirstLine(const JobVerdict& verdict) {
 }
 
 TEST(Culprits, OneOfEightThatComputesLongerIsNamed) {
-  std::vector<RankLoad> loads(8, Steps(50 * kMs, 10 * kMs));
-  loads[6] = Steps(65 * kMs, 10 * kMs);
+  std::vector<RankLoad> loads(8, EqualSteps(50 * kMs, 10 * kMs));
+  loads[6] = EqualSteps(65 * kMs, 10 * kMs);
   const JobVerdict verdict = Judge(loads);
   ASSERT_EQ(verdict.culprits.size(), 1U) << "that it waits less is no news of its own";
   const Culprit& found = verdict.culprits[0];
@@ -59,8 +59,8 @@ TEST(Culprits, OneOfEightThatComputesLongerIsNamed) {
 }
 
 TEST(Culprits, TheKindOfWorkIsNamed) {
-  std::vector<RankLoad> loads(4, Steps(50 * kMs, 10 * kMs));
-  loads[1] = Steps(65 * kMs, 10 * kMs);
+  std::vector<RankLoad> loads(4, EqualSteps(50 * kMs, 10 * kMs));
+  loads[1] = EqualSteps(65 * kMs, 10 * kMs);
   for (RankLoad& load : loads) {
     load.steps[0].kinds.assign(kTimeCategories, 0);
     load.steps[0].kinds[static_cast<std::size_t>(TimeCategory::kVector)] = 20 * kMs;
@@ -73,8 +73,8 @@ TEST(Culprits, TheKindOfWorkIsNamed) {
 }
 
 TEST(Culprits, ADeviceThatIsFreeIsThePartThatMakesItOne) {
-  std::vector<RankLoad> loads(4, Steps(50 * kMs, 10 * kMs));
-  loads[2] = Steps(50 * kMs, 30 * kMs);
+  std::vector<RankLoad> loads(4, EqualSteps(50 * kMs, 10 * kMs));
+  loads[2] = EqualSteps(50 * kMs, 30 * kMs);
   const JobVerdict verdict = Judge(loads);
   ASSERT_EQ(verdict.culprits.size(), 1U);
   EXPECT_EQ(verdict.culprits[0].part, LatePart::kFree);
@@ -84,8 +84,8 @@ TEST(Culprits, ADeviceThatIsFreeIsThePartThatMakesItOne) {
 }
 
 TEST(Culprits, ASlowHalfIsOneCulprit) {
-  std::vector<RankLoad> loads(8, Steps(50 * kMs, 10 * kMs));
-  for (std::size_t rank = 4; rank < 8; ++rank) loads[rank] = Steps(60 * kMs, 10 * kMs);
+  std::vector<RankLoad> loads(8, EqualSteps(50 * kMs, 10 * kMs));
+  for (std::size_t rank = 4; rank < 8; ++rank) loads[rank] = EqualSteps(60 * kMs, 10 * kMs);
   const JobVerdict verdict = Judge(loads);
   ASSERT_EQ(verdict.culprits.size(), 1U);
   EXPECT_EQ(verdict.culprits[0].ranks, (std::vector<std::int64_t>{4, 5, 6, 7}));
@@ -93,26 +93,26 @@ TEST(Culprits, ASlowHalfIsOneCulprit) {
 }
 
 TEST(Culprits, WhatCostsLessThanAHundredthIsNothing) {
-  std::vector<RankLoad> loads(4, Steps(50 * kMs, 10 * kMs));
-  loads[0] = Steps(50'900'000, 10 * kMs);
+  std::vector<RankLoad> loads(4, EqualSteps(50 * kMs, 10 * kMs));
+  loads[0] = EqualSteps(50'900'000, 10 * kMs);
   EXPECT_TRUE(Judge(loads).culprits.empty());
   EXPECT_EQ(FirstLine(Judge(loads)), "no rank holds up the others by 1 % of the step");
-  loads[0] = Steps(51'100'000, 10 * kMs);
+  loads[0] = EqualSteps(51'100'000, 10 * kMs);
   EXPECT_EQ(Judge(loads).culprits.size(), 1U);
 }
 
 TEST(Culprits, WorkForWhichNobodyWaitsHoldsUpNobody) {
-  std::vector<RankLoad> loads(4, Steps(50 * kMs, 10 * kMs));
-  loads[3] = Steps(70 * kMs, 10 * kMs);
+  std::vector<RankLoad> loads(4, EqualSteps(50 * kMs, 10 * kMs));
+  loads[3] = EqualSteps(70 * kMs, 10 * kMs);
   loads[3].steps[0].length += 20 * kMs;
   loads[3].steps[0].communication = 40 * kMs;
   EXPECT_TRUE(Judge(loads).culprits.empty());
 }
 
 TEST(Culprits, WhatCostsMostComesFirst) {
-  std::vector<RankLoad> loads(8, Steps(50 * kMs, 10 * kMs));
-  loads[1] = Steps(55 * kMs, 10 * kMs);
-  loads[5] = Steps(50 * kMs, 40 * kMs);
+  std::vector<RankLoad> loads(8, EqualSteps(50 * kMs, 10 * kMs));
+  loads[1] = EqualSteps(55 * kMs, 10 * kMs);
+  loads[5] = EqualSteps(50 * kMs, 40 * kMs);
   const JobVerdict verdict = Judge(loads);
   ASSERT_EQ(verdict.culprits.size(), 2U);
   EXPECT_EQ(verdict.culprits[0].ranks, std::vector<std::int64_t>{5});
@@ -120,8 +120,8 @@ TEST(Culprits, WhatCostsMostComesFirst) {
 }
 
 TEST(Culprits, StagesDoDifferentWork) {
-  std::vector<RankLoad> loads(4, Steps(30 * kMs, 10 * kMs));
-  loads[2] = loads[3] = Steps(50 * kMs, 10 * kMs);
+  std::vector<RankLoad> loads(4, EqualSteps(30 * kMs, 10 * kMs));
+  loads[2] = loads[3] = EqualSteps(50 * kMs, 10 * kMs);
   for (std::int64_t rank = 0; rank < 4; ++rank) {
     RankLoad& load = loads[static_cast<std::size_t>(rank)];
     load.collectives.groups = {{"p", "pp", {rank % 2, rank % 2 + 2}}};
@@ -148,7 +148,7 @@ TEST(Culprits, WhoWasNotCapturedIsNamedByTheWaitsOfOthers) {
       met.Wait(begin, begin + kMs, 1 - static_cast<std::int32_t>(rank));
       met.Wait(begin, begin + kMs, 2);
     }
-    RankLoad load = Steps(20 * kMs, 10 * kMs);
+    RankLoad load = EqualSteps(20 * kMs, 10 * kMs);
     load.steps[0].waiting = 60 * kMs;
     load.collectives = met.Known();
     loads.push_back(std::move(load));

@@ -187,6 +187,14 @@ struct LongTask {
   TimeNs start = 0, dur = 0, usual = 0;
 };
 
+/// Of the device, in bytes; 0: not recorded.
+struct ReservedMemory {
+  std::int64_t peak = 0;  ///< that the allocators held at most
+  /// Of the allocator whose tensors are recorded: what it held at most, and what its tensors took
+  /// then.
+  std::int64_t pool = 0, allocated = 0;
+};
+
 /// What one rank comes to. Operations are numbered as the collectives of the graph.
 struct RankDiagnosis {
   std::string source, level, capture;
@@ -221,10 +229,7 @@ struct RankDiagnosis {
   std::string host;                             ///< the machine; empty: not recorded
   std::string chip;                             ///< "Ascend910B"; empty: not recorded
   std::int64_t rated_mhz = 0;                   ///< of the cube cores; 0: not recorded
-  std::int64_t peak_reserved = 0;  ///< bytes that the allocators held at most; 0: not recorded
-  /// Of the allocator whose tensors are recorded: what it held at most, and what its tensors took
-  /// then; 0: not recorded.
-  std::int64_t pool_reserved = 0, pool_allocated = 0;
+  ReservedMemory memory;
   std::int64_t whole_bytes = 0;  ///< that an outline lacks, about
 
   /// True where the steps are those of a server.
