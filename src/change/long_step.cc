@@ -58,6 +58,8 @@ std::optional<LongStep> FindLongStep(const std::vector<TimeNs>& base,
   const Outlier &longer = in_comparison ? after : before, &other = in_comparison ? before : after;
   // A side whose steps differ as much has no step that stands out beside it.
   if (!longer.IsFar() || 2 * other.excess > longer.excess) return std::nullopt;
+  // What the median says already needs no step.
+  if (2 * std::abs(after.median - before.median) > longer.excess) return std::nullopt;
   LongStep step{.in_comparison = in_comparison,
                 .position = longer.position,
                 .excess = longer.excess,

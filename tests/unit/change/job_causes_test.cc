@@ -80,8 +80,8 @@ TEST(JobCauses, LinesNameTheCauseWithItsAmount) {
   const auto lines =
       CauseLines(CauseChange("job of 8 ranks", Job(20, {}), Job(26, {std::move(cause)})), 80);
   ASSERT_EQ(lines.size(), 2U);
-  EXPECT_EQ(lines[0], "job of 8 ranks: 20.00 -> 26.00 ms a step (+30.0 %)");
-  EXPECT_EQ(lines[1], "  +6.00 ms rank 3 computes 30 % slower (MatMulV3 +3.2 ms), new");
+  EXPECT_EQ(lines[0], "job of 8 ranks: 20.000 -> 26.000 ms a step (+30.0 %)");
+  EXPECT_EQ(lines[1], "  +6.000 ms rank 3 computes 30 % slower (MatMulV3 +3.2 ms), new");
 }
 
 }  // namespace

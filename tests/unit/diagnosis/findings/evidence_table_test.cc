@@ -186,15 +186,21 @@ const std::map<std::string_view, Refutation>& Refutations() {
       {"host.gc", {[](bool no) {
          PartBuilder builder;
          for (int step = 0; step < 3; ++step) {
-           builder.Step().Host(TimeCategory::kHostIdle, 20 * kMs);
-           if (!no) {
-             builder.Part().gaps.push_back(
-                 {static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1),
-                  builder.Now() - 20 * kMs, 20 * kMs});
+           builder.Step();
+           for (int kernel = 0; kernel < 3; ++kernel) {
+             if (kernel == step) {  // at another place of each step
+               builder.Host(TimeCategory::kHostIdle, 20 * kMs);
+               if (!no) {
+                 builder.Part().gaps.push_back(
+                     {static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1),
+                      builder.Now() - 20 * kMs, 20 * kMs});
+               }
+             }
+             builder.Host(TimeCategory::kDispatchOp, 10 * kUs);
+             builder.Kernel("MatMulV3", 15 * kMs);
            }
-           builder.Kernel("MatMulV3", 40 * kMs);
          }
-         builder.Part().knows_garbage = no;  // recorded, and there is none: gaps are not looked for
+         builder.Part().knows_garbage = no;  // recorded, and there is none
          return DiagnoseJob({builder.Build()});
        }}},
       {"host.python", {[](bool no) {
@@ -204,6 +210,12 @@ const std::map<std::string_view, Refutation>& Refutations() {
          });
          if (no) part.has_host_ops = part.has_stacks = false;
          return DiagnoseJob({part});
+       }}},
+      {"host.unrecorded", {[](bool no) {
+         return DiagnoseJob({ThreeSteps([&](PartBuilder& step) {
+           step.Host(no ? TimeCategory::kDispatchOp : TimeCategory::kHostIdle, 10 * kMs)
+               .Kernel("MatMulV3", 10 * kMs);
+         })});
        }}},
       {"host.launch_bound", {nullptr, "LaunchBound.IsNoMatterOfAHostThatIsAhead"}},
       {"host.launch_blocking", {nullptr, "HostCauses.EveryLaunchWaits"}},
