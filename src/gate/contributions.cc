@@ -264,6 +264,13 @@ std::string ChangeText(const GateMetric& metric, const AmountScale& scale) {
   return WithUnit(scale.Signed(scale.Rounded(metric.Change())), scale.unit());
 }
 
+// "REGRESSION step_time 13.87 -> 21.24 ms"
+std::string ValuesLine(const GateMetric& metric, const AmountScale& scale) {
+  return fmt::format("{} {} {} -> {}", Word(metric.verdict), metric.name,
+                     scale.Text(scale.Rounded(metric.base)),
+                     WithUnit(scale.Text(scale.Rounded(metric.comparison)), scale.unit()));
+}
+
 std::string NoiseText(const GateMetric& metric) {
   if (metric.base == 0) return AmountText(metric.quantity, std::llround(metric.noise));
   return fmt::format("{:.1f} %", 100 * metric.noise / std::abs(static_cast<double>(metric.base)));
@@ -287,9 +294,7 @@ std::string MetricLine(const GateMetric& metric) {
     return fmt::format("{} {}: {}", Word(metric.verdict), metric.name, metric.reason);
   }
   const AmountScale scale(metric.quantity, std::max(metric.base, metric.comparison));
-  std::string line = fmt::format(
-      "{} {} {} -> {}", Word(metric.verdict), metric.name, scale.Text(scale.Rounded(metric.base)),
-      WithUnit(scale.Text(scale.Rounded(metric.comparison)), scale.unit()));
+  std::string line = ValuesLine(metric, scale);
   if (metric.verdict == GateVerdict::kInconclusive) return line + ": " + metric.reason;
   line += " (" + ChangeText(metric, scale);
   if (!metric.limit.empty()) line += ", limit " + metric.limit;
@@ -306,14 +311,19 @@ void SetHeadline(std::string text, GateReport& report) {
 void SetHeadline(const GateMetric& metric, const ChangeNode& change, GateReport& report) {
   const AmountScale scale(metric.quantity, std::max(metric.base, metric.comparison));
   const std::int64_t rounded = scale.Rounded(metric.comparison) - scale.Rounded(metric.base);
-  const auto line = [&](std::size_t width) {
-    const std::size_t taken = CountCharacters(metric.line) + 2;
+  // The words that name a cause need the room; the limit and the noise are in the next line then.
+  const bool has_cause = !change.children.empty() && change.children.front().kind == kCauseKind;
+  const std::string begin =
+      has_cause ? ValuesLine(metric, scale) + " (" + ChangeText(metric, scale) + ")" : metric.line;
+  const std::int64_t least_rest = has_cause ? std::max<std::int64_t>(1, std::abs(rounded) / 10) : 1;
+  const auto line = [&](const std::string& begin, std::size_t width) {
+    const std::size_t taken = CountCharacters(begin) + 2;
     const std::string causes =
-        width > taken ? ChangeCauses(change, scale, rounded, width - taken) : "";
-    return metric.line + (causes.empty() ? "" : ": " + causes);
+        width > taken ? ChangeCauses(change, scale, rounded, width - taken, least_rest) : "";
+    return begin + (causes.empty() ? "" : ": " + causes);
   };
-  report.headline = line(std::string::npos);
-  report.short_headline = Beginning(line(kShortHeadline), kShortHeadline);
+  report.headline = line(begin, std::string::npos);
+  report.short_headline = Beginning(line(begin, kShortHeadline), kShortHeadline);
 }
 
 std::string MismatchLine(const std::vector<GateMismatch>& mismatches, std::size_t warmup) {

@@ -329,7 +329,7 @@ std::string ShortCause(const std::string& name, std::size_t most) {
 }  // namespace
 
 std::string ChangeCauses(const ChangeNode& whole, const AmountScale& scale, std::int64_t rounded,
-                         std::size_t width) {
+                         std::size_t width, std::int64_t least_rest) {
   const std::vector<Cause> causes = CausesOf(whole, scale);
   const std::string unit = scale.unit().empty() ? "" : fmt::format(" {}", scale.unit());
   const auto text_of = [&](std::size_t count, auto name_of, bool with_rest) {
@@ -343,7 +343,7 @@ std::string ChangeCauses(const ChangeNode& whole, const AmountScale& scale, std:
       add(amount, name_of(causes[i]));
       rest -= amount;
     }
-    if (with_rest && rest != 0) add(rest, "other");
+    if (with_rest && std::abs(rest) >= least_rest) add(rest, "other");
     return text;
   };
   constexpr std::size_t kWidths[] = {kMaxNameLength, 32, 24, 20, 16};

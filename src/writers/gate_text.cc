@@ -57,6 +57,10 @@ void AddHeadline(const GateReport& report, bool brief, std::vector<std::string>&
   const GateMetric* leading = report.Leading();
   const bool judged =
       report.verdict == GateVerdict::kRegression || report.verdict == GateVerdict::kImproved;
+  if (judged && leading != nullptr && !report.headline.starts_with(leading->line)) {
+    lines.push_back("  " + leading->line);
+    return;
+  }
   if (judged && leading != nullptr && leading->name == report.change.name) return;
   const std::string_view all = report.headline, first = lines.back();
   if (all.size() == first.size() || !all.starts_with(first)) return;

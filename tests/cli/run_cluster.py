@@ -67,7 +67,7 @@ class Agent(OfJob):
         self.assertEqual(message["rows"], {name: len(self.rows(name)) for name in message["tables"]})
         self.assertEqual(message["rows"], {"SlowRank": 1, "SlowOpStats": 4, "LateRanks": 1})
         self.assertIn("the results are in", log)
-        self.assertIn("late ranks in 3 collectives", message["answer"][0])
+        self.assertIn("rank 5 holds up the others", message["answer"][0])
 
     def test_files_that_were_written(self):
         answer, _ = self.of_job("slow_rank", "--export_type", "text,xlsx")

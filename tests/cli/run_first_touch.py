@@ -370,7 +370,7 @@ class Widths(FirstTouchCli):
                     self.assertLessEqual(max(map(len, screen.splitlines())), columns)
 
     def test_what_a_fix_saves_is_a_column(self):
-        screen = self.run_tool("advisor", "all", "-d", NEW, "-o", self.out, env={"LANG": "C"}).out
+        screen = self.run_tool("advisor", "all", "-d", "twin_text_new_ascend_pt", "-o", self.out, env={"LANG": "C"}).out
         places = {line.index(" saves ") for line in screen.splitlines() if re.search(r"  saves \d", line)}
         self.assertEqual(len(places), 1, screen)
         self.assertGreater(len(re.findall("  saves ", screen)), 1, screen)

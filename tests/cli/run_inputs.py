@@ -32,7 +32,7 @@ class Inputs(Cli):
 
     def plain(self, text):
         """Without what names the captures."""
-        lines = [line for line in text.splitlines() if not line.startswith(("Next: ", "/"))]
+        lines = [line for line in text.splitlines() if not line.startswith(("Next: ", "    /", "/"))]
         return re.sub(r"  from .*\n|rank0_ascend_pt|gpu_base\S*|size .*", "", "\n".join(lines))
 
     def assert_same(self, command, named, *other, code=None):

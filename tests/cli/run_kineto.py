@@ -222,12 +222,11 @@ class Kineto(Cli):
             self.assertIn("members of a group left out, no job has such", result.all_err)
 
     def test_late_ranks_of_a_gpu_job(self):
-        result = self.run_tool("-m", "slow_rank", "-d", self.job(), "-o", self.out)
+        result = self.run_tool("-m", "slow_rank", "-d", self.job(), "-o", self.out, "--json")
         self.assertEqual(result.code, 0, result.err)
+        (late,) = [sheet["rows"] for sheet in json.loads(result.out)["sheets"] if sheet["name"] == "LateRanks"]
         # Both of the groups that have one name: rank 1 comes late to its own alone.
-        self.assertIn("late ranks in 9 collectives", result.out)
-        for rank in (1, 3):
-            self.assertIn(f"rank {rank} arrived 30.00 us after the second-to-last rank", result.out)
+        self.assertEqual({(row["ranks"], row["most_ns"]) for row in late}, {("1", 30_000), ("3", 30_000)})
 
     def test_check_of_a_gpu_job(self):
         def ability(**how):

@@ -427,7 +427,7 @@ class TimelineRanks(TimelineCli):
                          set())
 
     def test_around_a_finding(self):
-        job = self.job()
+        job = self.job(source="twin_db_new_ascend_pt")
         asked = 0
         for number, finding in enumerate(self.findings(job), 1):
             if not finding["evidence"] or finding["kind"] not in ("fault", "opportunity"):

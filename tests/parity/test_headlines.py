@@ -49,17 +49,7 @@ SUMMARIES = {
 }
 STANDS_OUT = re.compile(r"stands out|late|most of the step|the others|slow", re.IGNORECASE)
 # Name of a headline, or recipe and job -> what is said instead.
-KNOWN = {
-    "slow_host": "names the rank, but the cause is cut off in the middle of the line",
-    "garbage": "the rank is cut off",
-    "slow_link": "no part at all",
-    "loader_of_all": "the data loader is cut off in the middle of the line",
-    "imbalance": "names the experts, not the rank",
-    ("cluster_time_summary", "slow_kernels"): "that the culprit does not wait",
-    ("slow_rank", "slow_stage"): "who came late how often, not what makes it late",
-    ("slow_link", "slow_link"): "no slow link, though one is six times slower",
-    ("all", "slow_kernels"): "numbers without a verdict",
-}
+KNOWN = {}
 
 
 def run(tool, *arguments):

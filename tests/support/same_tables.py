@@ -42,7 +42,9 @@ class Results:
         with tempfile.TemporaryDirectory() as out:
             done = subprocess.run([tool, "-m", recipe, "-d", job, "-o", out, "--export_type", "db", *more], check=False,
                                   stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=TIMEOUT_SECONDS)
-            self.code, self.screen, self.errors = done.returncode, done.stdout.splitlines(), done.stderr
+            self.code, self.errors = done.returncode, done.stderr
+            # The next command names the directory.
+            self.screen = re.sub(r"^(Next: .* -d)\s+\S+$", r"\1 JOB", done.stdout, flags=re.MULTILINE).splitlines()
             self.tables = {}
             database = Path(out, "cluster_analysis_output", "cluster_analysis.db")
             if database.exists():

@@ -74,7 +74,8 @@ std::vector<std::string> ChangeLines(const std::vector<ChangeLine>& lines, const
 /// The same in one line for at most three causes: "+15.0 ms exposed allreduce, +3.0 ms MatMulV2,
 /// +1.0 ms other". The amounts add up to `rounded`. With little room names are shortened, then
 /// causes are left out; empty where not even one fits, or nothing has changed.
+/// `least_rest`: a smaller rest is not told, as rounded.
 std::string ChangeCauses(const ChangeNode& whole, const AmountScale& scale, std::int64_t rounded,
-                         std::size_t width);
+                         std::size_t width, std::int64_t least_rest = 1);
 
 }  // namespace mpa
