@@ -236,7 +236,8 @@ Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Threshold
   const std::string_view hint = formats.contains(std::string(kGpuSource)) ? "activities=[CPU, CUDA]"
                                                                           : "activities=[CPU, NPU]";
   for (const FindingInfo* finding : Catalogue()) {
-    if (finding->area != Area::kCapture) diagnosis.not_judged.push_back({finding, {needs}, {hint}, {}});
+    if (finding->area != Area::kCapture)
+      diagnosis.not_judged.push_back({finding, {needs}, {hint}, {}});
   }
   return diagnosis;
 }

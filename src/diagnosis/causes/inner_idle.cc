@@ -110,7 +110,7 @@ const FindingInfo kCommInner = Opportunity(
      .refuted_by = {"a member still moves data, or the operation is small",
                     "有成员仍在传输；或通信很小"},
      .needs = {Record::kTransfers},
-.applies = HasTransfers,
+     .applies = HasTransfers,
      .find = FindBy<InnerIdle>,
      .advice = {{AnyOrder(),
                  {{"compare the modes of HCCL_OP_EXPANSION_MODE",

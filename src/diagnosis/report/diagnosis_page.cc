@@ -166,7 +166,8 @@ class DiagnosisPageMaker : Speaker {
     table.headers = {Text({"finding", "问题"}), Text({"needs", "需要的数据"}),
                      Text({"how to record it", "获取方式"})};
     for (const NotJudged& row : of_.not_judged) {
-      table.rows.push_back({std::string(row.finding->id), NeedsText(row, language_), Text(row.hint)});
+      table.rows.push_back(
+          {std::string(row.finding->id), NeedsText(row, language_), Text(row.hint)});
     }
     page_.sections.push_back(
         {.heading = Text({"Not judged", "无法判断"}), .tables = {std::move(table)}});

@@ -79,8 +79,9 @@ struct Conclusions;
 struct FindingInfo;
 
 struct FindingDetails {
-  Wording looked_at = {};   ///< what of the capture speaks for it
-  Wording refuted_by = {};  ///< what is seen where the symptom has no or another cause: nothing is said
+  Wording looked_at = {};  ///< what of the capture speaks for it
+  Wording refuted_by =
+      {};  ///< what is seen where the symptom has no or another cause: nothing is said
   Dimension dimension = Dimension::kOfArea;
   Wording problem = {};                       ///< in the words of the Python tool; empty: its title
   std::vector<TimeCategory> categories = {};  ///< of the accounting that it is about

@@ -30,9 +30,9 @@ TEST(DiagnosisPage, ShowsFindingsAndWhatIsNotACause) {
   const std::string page = HtmlOf(diagnosis, Language::kEnglish);
   ExpectWellFormed(page);
   for (const char* text :
-       {"What costs the step", "blocking copies stop the host",
-        "advisor why host.h2d", "aten::item", "gc_detect_threshold", "saves 8.0 ms (8 %)",
-        "hardly anything to save", "[\"host.h2d, op.format\"]"}) {
+       {"What costs the step", "blocking copies stop the host", "advisor why host.h2d",
+        "aten::item", "gc_detect_threshold", "saves 8.0 ms (8 %)", "hardly anything to save",
+        "[\"host.h2d, op.format\"]"}) {
     EXPECT_HAS_TEXT(page, text);
   }
 }

@@ -60,8 +60,8 @@ TEST(FreeAnalysisScreen, ShowsEightCausesAndTheSumOfTheOthers) {
   ASSERT_GE(lines.size(), 11u);
   const std::vector<std::string> causes = {
       "host not recorded", "operator calls", "launching collectives",
-      "allocation",         "synchronising",  "compiling",
-      "checkpoint",         "data loader"};
+      "allocation",        "synchronising",  "compiling",
+      "checkpoint",        "data loader"};
   for (std::size_t i = 0; i < causes.size(); ++i) {
     EXPECT_TRUE(lines[i + 2].starts_with("  " + causes[i] + "  ")) << lines[i + 2];
   }
