@@ -299,7 +299,9 @@ TEST(Refutation, TheTestsThatHaveOneAreThere) {
 }
 
 TEST(Refutation, SilencesTheFinding) {
-  for (const auto& [key, refutation] : Refutations()) {
+  for (const auto& row : Refutations()) {
+    const std::string_view key = row.first;  // clang 14 takes no binding into a lambda
+    const Refutation& refutation = row.second;
     if (refutation.job == nullptr) continue;
     const auto is_said = [&](const Diagnosis& diagnosis) {
       for (const FoundCause& finding : diagnosis.findings) {
