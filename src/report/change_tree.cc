@@ -319,11 +319,17 @@ std::vector<std::string> ChangeLines(const std::vector<ChangeLine>& lines, const
 
 namespace {
 
-// "waiting for rank 5 in allreduce" rather goes without its place than without its middle.
+// "waiting for rank 5 in allreduce" rather goes without its place than without its middle; the
+// ranks of "garbage in the step (rank 0)" stay.
 std::string ShortCause(const std::string& name, std::size_t most) {
   const std::size_t place = name.find(" in ");
-  if (CountCharacters(name) > most && place <= most) return name.substr(0, place);
-  return ShortenMiddle(name, most);
+  if (CountCharacters(name) <= most || place > most) return ShortenMiddle(name, most);
+  const std::size_t ranks = name.rfind(" (");
+  std::string without = name.substr(0, place);
+  if (ranks != std::string::npos && ranks > place &&
+      CountCharacters(without + name.substr(ranks)) <= most)
+    without += name.substr(ranks);
+  return without;
 }
 
 }  // namespace

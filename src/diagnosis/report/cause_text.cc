@@ -42,12 +42,7 @@ std::string CauseTitle(const FoundCause& finding) {
                          RankNames(finding.ranks, ", "), one ? "computes" : "compute", percent);
     }
   }
-  // All are of a step.
-  std::string title = TitleOf(finding, Language::kEnglish);
-  constexpr std::string_view kOfStep = " in the step";
-  if (const std::size_t at = title.find(kOfStep); at != std::string::npos)
-    title.erase(at, kOfStep.size());
-  return title;
+  return TitleOf(finding, Language::kEnglish);
 }
 
 // The place with most time: "MatMulV3 +1.20 ms" of kernels, "aten::item at train.py:90" of a host.
