@@ -29,17 +29,19 @@ namespace {
        file.string());
 }
 
+// Empty where there is none.
+std::string TextIn(const nlohmann::json& object, const char* member) {
+  const nlohmann::json& value = io::Member(object, member);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
 // Of a finding in the list of its document: faults, opportunities, settings and memory, the
 // capture.
 int SectionIn(const nlohmann::json& finding) {
-  const auto text = [&](const char* member) {
-    const nlohmann::json& value = io::Member(finding, member);
-    return value.is_string() ? value.get<std::string>() : std::string();
-  };
-  const std::string id = text("id");
+  const std::string id = TextIn(finding, "id");
   if (id.starts_with("capture.")) return 3;
   if (id.starts_with("env.") || id.starts_with("mem.")) return 2;
-  return text("kind") == "fault" ? 0 : 1;
+  return TextIn(finding, "kind") == "fault" ? 0 : 1;
 }
 
 // A document that was cut lost findings of its last section, or of later ones. Nothing if it was
@@ -95,25 +97,21 @@ std::int64_t NumberIn(const nlohmann::json& object, const char* member) {
 // Of findings that documents of versions before do not tell as causes, the title.
 JobCauses CausesIn(const nlohmann::json& diagnosis) {
   constexpr std::int64_t kLeastPart = 100;  // 1 % of the step, as findings have at least
-  const auto text = [](const nlohmann::json& object, const char* member) {
-    const nlohmann::json& value = io::Member(object, member);
-    return value.is_string() ? value.get<std::string>() : std::string();
-  };
   JobCauses causes{.step = NumberIn(diagnosis, "step_ns"), .least = 0, .causes = {}};
   causes.least = causes.step / kLeastPart;
   for (const nlohmann::json& finding : io::Member(diagnosis, "findings")) {
     const nlohmann::json& texts = io::Member(finding, "text");
-    JobCause cause{.key = text(finding, "key"),
-                   .text = text(texts, "cause"),
-                   .detail = text(texts, "cause_detail"),
+    JobCause cause{.key = TextIn(finding, "key"),
+                   .text = TextIn(texts, "cause"),
+                   .detail = TextIn(texts, "cause_detail"),
                    .cost = NumberIn(finding, "gain_max_ns"),
-                   .is_fault = text(finding, "kind") == "fault"};
-    if (cause.text.empty()) cause.text = text(texts, "title");
+                   .is_fault = TextIn(finding, "kind") == "fault"};
+    if (cause.text.empty()) cause.text = TextIn(texts, "title");
     if (cause.cost > 0 && SectionIn(finding) < 2 && !cause.key.starts_with("step.long"))
       causes.causes.push_back(std::move(cause));
   }
   for (const nlohmann::json& hidden : io::Member(diagnosis, "hidden")) {
-    causes.causes.push_back({.key = text(hidden, "key"),
+    causes.causes.push_back({.key = TextIn(hidden, "key"),
                              .text = {},
                              .detail = {},
                              .cost = NumberIn(hidden, "alone_ns"),

@@ -53,8 +53,8 @@ void SayWhereNotesAre(bool any_of_sheets, const SheetsDelivery& delivery) {
             delivery.compat ? "" : "the sheet Notes or ");
 }
 
-// The diagnosis of all ranks is no part of what the Python tool does, nor of single steps, and the
-// screen is where it is told.
+// The Python tool does not diagnose all ranks, and a single step does not show causes. Only the
+// screen has them.
 bool LooksForCauses(const CompareRequest& request, const JobDiagnoses& jobs,
                     const SheetsDelivery& delivery) {
   return jobs.AreJobs() && !delivery.compat && !request.base_step;

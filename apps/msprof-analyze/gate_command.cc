@@ -13,7 +13,6 @@
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
-#include "mpa/diagnosis/job_causes.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/gate/judge.h"
 #include "mpa/io/output_file.h"

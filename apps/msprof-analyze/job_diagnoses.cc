@@ -10,19 +10,10 @@
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/change/job_causes.h"
-#include "mpa/diagnosis/job_causes.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/pipeline/cluster.h"
 
 namespace mpa {
-namespace {
-
-bool IsOfInput(const Error& error) {
-  return error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kCorrupt;
-}
-
-}  // namespace
-
 JobDiagnoses::JobDiagnoses(const CapturePairs& pairs, std::filesystem::path base,
                            std::filesystem::path comparison, OpenOptions open)
     : open_(std::move(open)), recipe_(DiagnosisRecipe()) {
@@ -55,7 +46,7 @@ void JobDiagnoses::Visit(std::int64_t rank, CompareRequest& request) {
     try {
       side.parts.push_back({rank, recipe_.map(trace, {})});
     } catch (const Error& error) {
-      if (!IsOfInput(error)) throw;
+      if (!IsBadInput(error)) throw;
       side.lacks_ranks = true;
     }
   };
@@ -91,7 +82,7 @@ std::vector<std::string> JobDiagnoses::Lines(std::size_t width) {
         CauseChange(fmt::format("job of {} ranks", sides_[1].ranks.size()), base, comparison),
         width);
   } catch (const Error& error) {
-    if (!IsOfInput(error)) throw;
+    if (!IsBadInput(error)) throw;
     LogNotice("causes over all ranks are not looked for: {}", error.what());
     return {};
   }

@@ -19,6 +19,7 @@
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/diagnosis/part/part_tables.h"
+#include "mpa/diagnosis/report/cause_text.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 #include "mpa/measure/accounting.h"
@@ -284,6 +285,10 @@ std::vector<std::size_t> ChooseWhole(const std::vector<RankPart>& outlines,
 Verdict CanDiagnose(const RankFacts& facts) { return JudgeReadable(facts); }
 
 }  // namespace
+
+JobCauses CausesOf(const std::vector<RankPart>& parts, const AbsentRanks& absent) {
+  return CausesIn(Diagnose(DiagnosedRanksOf(parts), {}, "", /*for_page=*/false, absent));
+}
 
 Recipe DiagnosisRecipe() {
   RecipeInfo info;

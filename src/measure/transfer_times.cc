@@ -6,8 +6,13 @@
 
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/memory_copies.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
+
+double UsualBandwidth(std::vector<double> bandwidths) {
+  return ValueOfRank(bandwidths, NearestRankAbove(bandwidths.size(), 75));
+}
 
 bool HasPeer(const RankTrace& trace, std::size_t task) {
   const CommTasks& tasks = trace.comm_tasks;

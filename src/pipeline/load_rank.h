@@ -23,12 +23,6 @@ struct LoadedRank {
   bool partial = false;            ///< something was there but broken
 };
 
-/// True when the input is at fault, so that the other ranks can still be read; not when there is no
-/// room or no memory.
-inline bool IsBadInput(const Error& error) {
-  return error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kCorrupt;
-}
-
 /// True where the trace is missing and `needs` has tables that only the trace fills.
 bool LacksTimeline(const RankTrace& trace, Tables needs);
 /// The same for what a recipe needs: kernels may be enough.

@@ -149,11 +149,7 @@ class LoadJudge {
       if (mean.length > 0) stages_[mean.stage].push_back(&mean);
     }
     least_ = verdict_.LeastCost();
-    std::vector<RankLinks> links;
-    for (const LoadedRank& rank : ranks)
-      links.push_back(
-          {rank.rank, rank.load.links, rank.load.collectives.groups, rank.load.steps.size()});
-    verdict_.links = FindSlowLinks(links);
+    verdict_.links = LinksOf(ranks);
   }
 
   JobVerdict Judge() && {
@@ -381,6 +377,14 @@ void CheckLoad(const RankLoad& load) {
   };
   if (!std::ranges::all_of(load.steps, holds))
     Fail(ErrorKind::kCorrupt, "a step has impossible times");
+}
+
+LinkSpeedsOfJob LinksOf(const std::vector<LoadedRank>& ranks) {
+  std::vector<RankLinks> links;
+  for (const LoadedRank& rank : ranks)
+    links.push_back(
+        {rank.rank, rank.load.links, rank.load.collectives.groups, rank.load.steps.size()});
+  return FindSlowLinks(links);
 }
 
 JobVerdict JudgeLoads(const std::vector<LoadedRank>& ranks, const AbsentRanks& absent,

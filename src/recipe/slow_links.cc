@@ -13,6 +13,7 @@
 #include "mpa/base/rank_names.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/memory_copies.h"
+#include "mpa/measure/overall_metrics.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/measure/transfer_times.h"
 #include "mpa/model/collective_tasks.h"
@@ -20,17 +21,9 @@
 namespace mpa {
 namespace {
 
-constexpr std::int64_t kLeastBytes = 32'768;  // smaller transfers show the latency
-constexpr double kSlowBelow = 0.7;            // of the usual bandwidth
-
-double SpeedOf(std::int64_t bytes, TimeNs time) {
-  return static_cast<double>(bytes) / static_cast<double>(time);
-}
-
-// What one operation moved over one link.
+// What moved over one link.
 struct MovedOver {
-  std::int64_t bytes = 0;
-  TimeNs time = 0;
+  Traffic traffic = {};
   std::string_view kind = {};  // of the link; empty: not recorded
 };
 
@@ -47,13 +40,14 @@ class LinkSums {
     for (std::size_t i = 0; i < tasks.Size(); ++i) {
       if (operations[i] < 0 || !HasPeer(trace_, i) || !MovesData(trace_, i)) continue;
       MovedOver& use = uses[{operations[i], tasks.transport[i]}][tasks.peer[i]];
-      use.bytes += tasks.bytes[i];
-      use.time += times[i];
+      use.traffic.bytes += tasks.bytes[i];
+      use.traffic.time += times[i];
       use.kind = trace_.strings.View(tasks.link_type[i]);
     }
     for (auto& [of, links] : uses) {
       std::erase_if(links, [](const auto& link) {
-        return link.second.bytes < kLeastBytes || link.second.time <= 0;
+        const Traffic& traffic = link.second.traffic;
+        return traffic.bytes < kShowsBandwidth || traffic.time <= 0;
       });
       Add(static_cast<std::size_t>(of.first), of.second, links);
     }
@@ -70,14 +64,15 @@ class LinkSums {
     const auto group = static_cast<std::size_t>(ops.group[operation]);
     const TimeNs start = ops.start[operation];
     const TimeNs exposed = LengthWithin(exposed_, {start, start + ops.dur[operation]});
-    const auto longest =
-        std::ranges::max_element(links, {}, [](const auto& link) { return link.second.time; });
+    const auto longest = std::ranges::max_element(
+        links, {}, [](const auto& link) { return link.second.traffic.time; });
     for (auto link = links.begin(); link != links.end(); ++link) {
-      const auto& [peer, use] = *link;
+      const auto& [peer, of_link] = *link;
+      const Traffic& use = of_link.traffic;
       LinkSum& sum = sums_[{group, transport, peer}];
       sum.group = BareGroupName(trace_.strings.View(trace_.comm_groups.name[group]));
       sum.transport = trace_.strings.View(transport);
-      sum.kind = use.kind;
+      sum.kind = of_link.kind;
       sum.peer = peer;
       sum.bytes += use.bytes;
       sum.time += use.time;
@@ -88,7 +83,7 @@ class LinkSums {
       } else if (link == longest) {
         std::vector<TimeNs> others;
         for (const auto& [other, of_other] : links) {
-          if (other != peer) others.push_back(of_other.time);
+          if (other != peer) others.push_back(of_other.traffic.time);
         }
         sum.lead += std::min(exposed, use.time - Median(std::move(others)));
       }
@@ -119,24 +114,25 @@ LinkSpeedsOfJob FindSlowLinks(const std::vector<RankLinks>& ranks) {
       if (group == nullptr || at >= group->ranks.size()) continue;
       const std::int64_t peer = group->ranks[at];
       const Ends ends{sum.transport, std::min(rank.rank, peer), std::max(rank.rank, peer)};
-      links[ends].bytes += sum.bytes;
-      links[ends].time += sum.time;
-      if (!sum.kind.empty()) links[ends].kind = sum.kind;
+      MovedOver& use = links[ends];
+      use.traffic.bytes += sum.bytes;
+      use.traffic.time += sum.time;
+      if (!sum.kind.empty()) use.kind = sum.kind;
       sums[ends].emplace_back(&sum, std::max<std::size_t>(1, rank.steps));
     }
   }
   std::map<std::string, std::vector<double>> speeds;
   for (const auto& [ends, use] : links)
-    speeds[std::get<0>(ends)].push_back(SpeedOf(use.bytes, use.time));
+    speeds[std::get<0>(ends)].push_back(use.traffic.GigabytesPerSecond());
+  std::map<std::string, double> usual;
+  for (auto& [transport, values] : speeds) usual[transport] = UsualBandwidth(std::move(values));
   LinkSpeedsOfJob found;
   found.links = links.size();
   for (const auto& [ends, use] : links) {
     const auto& [transport, low, high] = ends;
-    std::vector<double> values = speeds[transport];
-    const double usual = ValueOfRank(values, NearestRankAbove(values.size(), 75));
     SlowLink slow{low, high, std::string(use.kind.empty() ? transport : use.kind),
-                  SpeedOf(use.bytes, use.time), usual};
-    if (slow.speed >= kSlowBelow * usual) continue;
+                  use.traffic.GigabytesPerSecond(), usual[transport]};
+    if (slow.speed >= kSlowLinkShare * slow.usual) continue;
     for (const auto& [sum, steps] : sums[ends]) {
       const auto usual_time =
           static_cast<TimeNs>(static_cast<double>(sum->alone_bytes) / slow.usual);

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that `check` says of every capture and every analysis what the analysis does with it.
 
-    run_check.py --tool BINARY --testdata DIR [--raw DIR] [--shared DIR] GROUP [-v]
+    run_check.py --tool BINARY --testdata DIR [--raw DIR] GROUP [-v]
 
 GROUP is one of the classes below: verdicts (of testdata and raw captures), sharedverdicts (of the
-captures of --shared, which are kept apart from the sources; skipped without them).
+captures of ../shared beside the sources; skipped without it).
 Exit status: 0 passed, 1 failed, 2 usage, 77 skipped.
 """
 
-import argparse
 import functools
 import json
 import re
@@ -24,10 +23,11 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from captures import build_database  # noqa: E402
+from groups import parse_arguments, run_group  # noqa: E402
 from recipe_runs import required_options  # noqa: E402
 
 OPTIONS = None  # set by main()
-SKIPPED = 77
+SHARED_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 TIMEOUT_SECONDS = 300
 SHARED = ("npu/text/*", "npu/db/*", "npu/db_mstx", "gpu/*.json.gz", "raw/*/*_ascend_pt", "traces/param/*",
           "traces/dlrm_8ranks/worker[03]*", "traces/resnet50_2021/*",
@@ -65,7 +65,7 @@ def clusters(name, directory, out):
     """Whether the recipe gives results, and whether they have rows. "No rank was late" and the like are answers as well;
     of recipes without such an answer the program fails where there are no rows."""
     done = run("cluster", "-m", name, "-d", directory, "-o", out, "--export_type", "json",
-               *required_options(name, OPTIONS.testdata / "captures", directory))
+               *required_options(name, OPTIONS.captures, directory))
     files = [file for file in Path(out).rglob("*") if file.is_file()]
     rows = any(has_rows(json.loads(file.read_text(encoding="utf-8")))
                for file in files if file.suffix == ".json")
@@ -141,7 +141,7 @@ class Judged(unittest.TestCase):
 
 class Verdicts(Judged):
     def captures(self):
-        root = OPTIONS.testdata / "captures"
+        root = OPTIONS.captures
         for entry in sorted(root.iterdir()):
             if entry.suffix == ".sql":
                 yield build_database(root, entry.stem, self.scratch)
@@ -164,36 +164,27 @@ class Verdicts(Judged):
         job = self.scratch / "job"
         job.mkdir()
         for name in ("pipeline_first_ascend_pt", "pipeline_last_ascend_pt"):
-            build_database(OPTIONS.testdata / "captures", name, job)
+            build_database(OPTIONS.captures, name, job)
         self.assertEqual([*self.objections(job, job)], [])
 
 
 class SharedVerdicts(Judged):
+    def setUp(self):
+        super().setUp()
+        if not SHARED_DATA.is_dir():
+            self.skipTest(f"there is no {SHARED_DATA}")
+
     def test_of_shared_captures(self):
         captures = [path for pattern in SHARED
-                    for path in sorted((OPTIONS.shared / "data").glob(pattern))
+                    for path in sorted(SHARED_DATA.glob(pattern))
                     if path.suffix != ".md"]
         self.assert_agree(captures)
 
 
-GROUPS = {"verdicts": Verdicts, "sharedverdicts": SharedVerdicts}
-
-
 def main():
     global OPTIONS
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tool", required=True, type=Path)
-    parser.add_argument("--testdata", required=True, type=Path)
-    parser.add_argument("--raw", type=Path)
-    parser.add_argument("--shared", type=Path,
-                        default=Path(__file__).resolve().parents[3] / "shared")
-    parser.add_argument("group", choices=GROUPS)
-    OPTIONS = parser.parse_args()
-    if OPTIONS.group == "sharedverdicts" and not (OPTIONS.shared / "data").is_dir():
-        print(f"SKIPPED: {OPTIONS.shared} has no data/; name the folder with --shared")
-        return SKIPPED
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(GROUPS[OPTIONS.group])
-    return 0 if unittest.TextTestRunner().run(suite).wasSuccessful() else 1
+    OPTIONS = parse_arguments(__doc__, (Verdicts, SharedVerdicts))
+    return run_group(OPTIONS)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that `advisor` asks to record nothing that a capture holds, and tells findings by their gains.
 
-    run_not_judged.py --tool BINARY --testdata DIR [--shared DIR] GROUP [-v]
+    run_not_judged.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP: asked (captures of testdata), sharedasked (those of --shared, which are kept apart from the
-sources; skipped without them). Each line of "skipped" is held against the files of the capture.
+GROUP: asked (captures of testdata), sharedasked (those of ../shared beside the sources; skipped
+without it). Each line of "skipped" is held against the files of the capture.
 Exit status: 0 passed, 1 failed, 2 usage, 77 skipped.
 """
 
-import argparse
 import csv
 import gzip
 import json
@@ -21,8 +20,12 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from groups import parse_arguments, run_group  # noqa: E402
+
 OPTIONS = None  # set by main()
-SKIPPED = 77
+SHARED_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 GPU = ("gpu/*.json.gz", "traces/param/*.json.gz", "traces/dlrm_8ranks/worker[03]*",
        "traces/resnet50_2021/*.json.gz", "traces/serving/*/*.json.gz", "traces/tracelens/*.json.gz")
 NPU = ("npu/text/*", "npu/db/*", "raw/level0", "raw/stack_mstx_gc")
@@ -105,7 +108,7 @@ class Judged(unittest.TestCase):
 
 class Asked(Judged):
     def test_of_testdata(self):
-        captures = OPTIONS.testdata / "captures"
+        captures = OPTIONS.captures
         for capture in sorted(captures.glob("*_ascend_pt")):
             with self.subTest(capture.name):
                 document = advise(capture)
@@ -114,8 +117,13 @@ class Asked(Judged):
 
 
 class SharedAsked(Judged):
+    def setUp(self):
+        super().setUp()
+        if not SHARED_DATA.is_dir():
+            self.skipTest(f"there is no {SHARED_DATA}")
+
     def test_of_gpus(self):
-        for path in sorted(p for pattern in GPU for p in (OPTIONS.shared / "data").glob(pattern)):
+        for path in sorted(p for pattern in GPU for p in SHARED_DATA.glob(pattern)):
             with self.subTest(path.name):
                 document = advise(path)
                 self.assert_in_order(document, path)
@@ -125,32 +133,17 @@ class SharedAsked(Judged):
                                      f"{path}: {NOT_RECORDED}")
 
     def test_of_npus(self):
-        for path in sorted(p for pattern in NPU for p in (OPTIONS.shared / "data").glob(pattern)):
+        for path in sorted(p for pattern in NPU for p in SHARED_DATA.glob(pattern)):
             with self.subTest(path.name):
                 document = advise(path)
                 self.assert_in_order(document, path)
                 self.assert_asked(document, npu_holds(path), path)
 
 
-GROUPS = {"asked": Asked, "sharedasked": SharedAsked}
-
-
 def main():
     global OPTIONS
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tool", required=True, type=Path)
-    parser.add_argument("--testdata", required=True, type=Path)
-    parser.add_argument("--raw", type=Path)
-    parser.add_argument("--shared", type=Path,
-                        default=Path(__file__).resolve().parents[3] / "shared")
-    parser.add_argument("group", choices=GROUPS)
-    parser.add_argument("-v", action="store_true")
-    OPTIONS = parser.parse_args()
-    if OPTIONS.group == "sharedasked" and not (OPTIONS.shared / "data").is_dir():
-        print(f"SKIPPED: {OPTIONS.shared} has no data/; name the folder with --shared")
-        return SKIPPED
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(GROUPS[OPTIONS.group])
-    return 0 if unittest.TextTestRunner().run(suite).wasSuccessful() else 1
+    OPTIONS = parse_arguments(__doc__, (Asked, SharedAsked))
+    return run_group(OPTIONS)
 
 
 if __name__ == "__main__":

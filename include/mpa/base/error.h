@@ -43,6 +43,12 @@ class Error : public std::exception {
   std::string text_;
 };
 
+/// True when the input is at fault, so that other ranks can still be read; not when there is no
+/// room or no memory.
+inline bool IsBadInput(const Error& error) {
+  return error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kCorrupt;
+}
+
 /// Throws an Error; the arguments are those of fmt::format.
 template <typename... Args>
 [[noreturn]] void Fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {

@@ -33,7 +33,7 @@ struct StepLoad {
   std::vector<TimeNs> kinds{};  ///< of the computing, by TimeCategory; empty: not known
 };
 
-/// What tells of a rank whether it holds up others.
+/// What shows whether a rank holds up others.
 struct RankLoad {
   std::vector<StepLoad> steps;
   /// Kernels by type, and how many the capture has; empty: not known.
@@ -103,6 +103,9 @@ std::vector<LoadedRank> LoadedRanks(const Ranks& ranks) {
   for (const auto& rank : ranks) loaded.push_back({rank.rank, rank.part});
   return loaded;
 }
+
+/// The speeds of the links between these ranks.
+LinkSpeedsOfJob LinksOf(const std::vector<LoadedRank>& ranks);
 
 /// `warm_up`: a step that does not count, where the caller knows it; else the lengths of the steps
 /// tell. Ranks are compared within a stage of the pipeline; the lower quartile is usual.

@@ -414,7 +414,7 @@ const FindingInfo kHostGc =
           {.looked_at = {"recorded collections; where they are not recorded, time in which no "
                          "thread of the host records anything",
                          "垃圾回收记录；未采集时，host 所有线程无记录的时间"},
-           .refuted_by = {"collections are recorded and there is none, stacks of Python fill the "
+           .refuted_by = {"collections are recorded but none occurred, stacks of Python fill the "
                           "gap, or the host had nothing to issue",
                           "已采集且没有回收；间隙内有 Python 调用栈；或 host 无需下发"},
            .problem = {"GC Analysis", "GC分析"},

@@ -218,10 +218,8 @@ LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
   std::map<std::string, std::vector<double>> by_transport;
   for (const auto& [link, use] : links_)
     by_transport[link.transport].push_back(use.GigabytesPerSecond());
-  for (auto& [transport, values] : by_transport) {
-    // The faster ones are usual: half of the links may end at a slow node.
-    usual_[transport] = ValueOfRank(values, NearestRankAbove(values.size(), 75));
-  }
+  for (auto& [transport, values] : by_transport)
+    usual_[transport] = UsualBandwidth(std::move(values));
   const auto cards = usual_.find(std::string(kCardTransport));
   const double least = job_.thresholds[kCardShare] * job_.thresholds[kCardGbs];
   if (cards != usual_.end() && cards->second < least && large.time > 0 &&
@@ -272,8 +270,8 @@ LinkSpeeds::Data LinkSpeeds::DataOf(std::size_t operation) const {
 const FindingInfo kCommUnaligned = Opportunity(
     Area::kCommunication, "comm.unaligned", {"framework"},
     {"message sizes are not multiples of 512 bytes", "通信数据未按 512 字节对齐"},
-    {.looked_at = {"bandwidth of tasks whose sizes are no multiple of 512 bytes, beside others of "
-                   "the transport",
+    {.looked_at = {"bandwidth of tasks whose sizes are not multiples of 512 bytes, compared with "
+                   "others of the transport",
                    "非 512 字节倍数的任务与同类其他任务的带宽"},
      .refuted_by = {"both are as fast, or the sizes are not alike", "两者同样快；或大小相差过多"},
      .problem = {"Byte Alignment Analysis", "字节对齐分析"},

@@ -53,25 +53,27 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
       rows.push_back({rank, step.step, step.times});
       divided_otherwise += step.divided_otherwise ? 1 : 0;
     }
-    for (const StepSums& sums : part.steps) {
+    for (std::size_t i = 0; i < part.steps.size(); ++i) {
+      const StepSums& sums = part.steps[i];
+      const StepLoad& load = part.load.steps[i];
       StepRow& row = rows.emplace_back();
       row.rank = rank;
       row.step = sums.step;
       auto& times = row.times;
-      times[kStepTime] = sums.length;
-      times[kComputation] = sums.computing;
-      times[kExposedCommunication] = sums.exposed_communication;
-      times[kOverlappedCommunication] = sums.communication - sums.exposed_communication;
+      times[kStepTime] = load.length;
+      times[kComputation] = load.computing;
+      times[kExposedCommunication] = load.communication;
+      times[kOverlappedCommunication] = sums.communication - load.communication;
       times[kCommunication] = sums.communication;
-      times[kFree] = sums.free;
+      times[kFree] = load.free;
       times[kMemory] = sums.copies;
-      times[kExposedMemory] = sums.exposed_copies;
-      if (sums.unsplit == 0) {
-        times[kWait] = sums.waiting;
-        times[kTransmit] = sums.exposed_communication - sums.waiting;
+      times[kExposedMemory] = load.copies;
+      if (load.waiting >= 0) {
+        times[kWait] = load.waiting;
+        times[kTransmit] = load.communication - load.waiting;
       } else {
         ++not_split;
-        level_tells = level_tells || sums.waiting >= 0;
+        level_tells = level_tells || sums.level_tells;
       }
     }
   }
@@ -118,21 +120,6 @@ std::optional<std::int32_t> WarmUpOf(const Ranks& ranks, const std::vector<StepR
 }
 
 namespace {
-
-StepSums SumsOf(const StepAccount& account, const Intervals& communication) {
-  const CategoryTimes& categories = account.categories;
-  StepSums sums;
-  sums.step = account.id;
-  sums.length = account.window.end - account.window.begin;
-  sums.computing = categories.SumOf(IsCompute);
-  sums.exposed_communication = categories.SumOf(IsCommunication);
-  sums.exposed_copies = categories.SumOf(IsDeviceCopy);
-  sums.free = categories.SumOf(IsFree);
-  sums.waiting = categories[TimeCategory::kWaitPeer] + categories[TimeCategory::kBubble];
-  sums.unsplit = categories[TimeCategory::kUnsplit];
-  sums.communication = LengthWithin(communication, account.window);
-  return sums;
-}
 
 // Each copy belongs to the step that launched it; of a capture without steps all to the only one.
 void AddCopies(const RankTrace& trace, const HostClock& clock, std::vector<StepSums>& steps) {
@@ -195,8 +182,9 @@ TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
   const bool level_tells = trace.device == DeviceKind::kNpu && trace.source != "torch.profiler" &&
                            !IsOneOf(trace.profiler_level, {"Level1", "Level2"});
   for (const StepAccount& step : account.steps) {
-    StepSums& sums = part.steps.emplace_back(SumsOf(step, communication));
-    if (sums.unsplit > 0 && !level_tells) sums.waiting = -1;
+    part.steps.push_back({.step = step.id,
+                          .level_tells = level_tells,
+                          .communication = LengthWithin(communication, step.window)});
   }
   if (part.steps.empty()) return part;
   AddCopies(trace, account.clock, part.steps);

@@ -19,14 +19,11 @@
 
 namespace mpa::time_summary {
 
-/// Where the time of a step went, in ns: the account of the step, and what ran beside it.
+/// What ran beside the account of a step, in ns; the account is the StepLoad at the same place.
 struct StepSums {
   std::int32_t step = -1;  ///< -1: the capture has no steps
-  TimeNs length = 0;       ///< of its window on the device: the sum of the next three and `free`
-  TimeNs computing = 0, exposed_communication = 0, exposed_copies = 0;
-  TimeNs free = 0;
-  TimeNs waiting = 0;  ///< of the exposed communication: until the last came; -1: no level tells
-  TimeNs unsplit = 0;  ///< of the exposed communication: the capture does not tell what it was
+  bool level_tells =
+      false;  ///< a higher level of the profiler tells who waits, where that is unknown
   TimeNs communication = 0;  ///< also what kernels hide
   TimeNs copies = 0;         ///< copies between memories, each by itself
   TimeNs compiling = 0;      ///< of the host, for this step
@@ -48,7 +45,7 @@ struct TimesOfRank {
   std::vector<EarlierStep> earlier;  ///< without any of the others
   std::vector<StepSums> steps;
   EarlierTime left_out = {};  ///< before the first of them
-  RankLoad load;
+  RankLoad load;              ///< of the same steps
 };
 
 using Ranks = std::vector<OfRank<TimesOfRank>>;

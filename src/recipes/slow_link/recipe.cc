@@ -187,7 +187,7 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Output
                             NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop)));
   if (wanted.sheets) AddLinkSheets(ranks, classes, top, report);
   if (wanted.screen == Detail::kNone) return;
-  const LinkSpeedsOfJob links = JudgeLoads(LoadedRanks(ranks), report.absent).links;
+  const LinkSpeedsOfJob links = LinksOf(LoadedRanks(ranks));
   AddSlowLinkLines(links, report.lines);
   AddLinkLines(classes, top, links.links > 0, report);
   AddWaitLines(lateness, report);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpa/base/time.h"
+#include "mpa/measure/transfer_times.h"
 
 /// The thresholds of the diagnosis, which a file may replace.
 namespace mpa {
@@ -105,12 +106,12 @@ inline constexpr Threshold kMinShare{"least_share", 0.01, 0, 1,
     kLatenessNs{"lateness_ns", 50'000, 0, kMaxTime,
                 "the wait for a rank is explained from this time on"},
     kUncapturedShare{"share", 0.02, 0, 1,
-                   "a rank that was not captured is late by at least this share of the step"},
+                     "a rank that was not captured is late by at least this share of the step"},
     kUncapturedNs{"least_ns", 50'000, 0, kMaxTime,
-                "a rank that was not captured is late by at least this time"},
-    kLinkBandwidthRatio{"bandwidth_ratio", 0.7, 0, 1,
+                  "a rank that was not captured is late by at least this time"},
+    kLinkBandwidthRatio{"bandwidth_ratio", kSlowLinkShare, 0, 1,
                         "a link is slow below this share of the usual bandwidth of its kind"},
-    kLinkLeastBytes{"least_bytes", 32'768, 1, kMaxBytes,
+    kLinkLeastBytes{"least_bytes", kShowsBandwidth, 1, kMaxBytes,
                     "smaller transfers do not show the bandwidth"},
     kCardGbs{"card_gbs", 0, 0, 1e6,
              "what a link between cards of a host moves, in GB/s; 0: as the chip's entry says"},

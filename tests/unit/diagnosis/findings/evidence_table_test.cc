@@ -14,6 +14,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/waiting_host.h"
 #include "mpa/diagnosis/catalogue.h"
 #include "support/files.h"
 
@@ -99,25 +100,9 @@ Diagnosis WithRules(const RankDiagnosis& part, std::string_view of, std::string_
   return DiagnoseJob({part}, thresholds);
 }
 
-// In each step the host waits for a kernel of 10 ms and issues one of 1 ms behind it. If the device
-// has to wait for that kernel as well, the wait of the host costs nothing.
+// Where the device has to wait as well, the wait of the host costs nothing.
 Diagnosis HostWaits(TimeCategory category, bool device_waits) {
-  PartBuilder builder;
-  for (int step = 0; step < 3; ++step) {
-    builder.Step().Host(TimeCategory::kDispatchOp, 10 * kUs);
-    const std::uint32_t asked = builder.Last();
-    builder.Kernel("MatMulV3", 10 * kMs);
-    const std::uint32_t kernel = builder.Last();
-    builder.Host(TimeCategory::kDispatchOp, 10 * kUs);
-    RankDiagnosis& part = builder.Part();
-    const auto blocked = static_cast<std::uint32_t>(part.graph.edges.size() - 1);
-    part.graph.edges.push_back({builder.Last(), asked, WaitsFor::kStart, 0});
-    part.blocked.push_back({blocked, category, builder.NameOf("aclrtSynchronizeStream"),
-                            builder.NameOf("aten::waits"), step, builder.Now(), 10 * kMs});
-    builder.Kernel("Add", kMs, TimeCategory::kVector);
-    if (device_waits) part.graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, 0});
-  }
-  return WithRules(builder.Build(), "host.sync", "usual_calls", 0);
+  return WithRules(WaitingHost(category, device_waits), "host.sync", "usual_calls", 0);
 }
 
 // Three ranks that meet in a collective. One takes 10 ms more, or all do.

@@ -75,9 +75,10 @@ TEST(TimesOfRanks, CopiesWithinCopiesCountOnce) {
   ASSERT_EQ(part.steps.size(), 1u);
   EXPECT_EQ(part.steps[0].step, -1);
   EXPECT_EQ(part.steps[0].copies, 160);
-  EXPECT_EQ(part.steps[0].exposed_copies, 110);  // 0-100 and 300-310
-  EXPECT_EQ(part.steps[0].computing, 100);
-  EXPECT_EQ(part.steps[0].free, 100);  // 100-200
+  ASSERT_EQ(part.load.steps.size(), 1u);
+  EXPECT_EQ(part.load.steps[0].copies, 110);  // 0-100 and 300-310
+  EXPECT_EQ(part.load.steps[0].computing, 100);
+  EXPECT_EQ(part.load.steps[0].free, 100);  // 100-200
 }
 
 TEST(TimesOfRanks, StepsOfOneRunOnlyAreListed) {
