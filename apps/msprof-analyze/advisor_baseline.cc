@@ -12,7 +12,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/change/job_causes.h"
 #include "mpa/compare/comparison.h"
@@ -70,13 +70,13 @@ bool IsDropped(const nlohmann::json& diagnosis, const nlohmann::json& row) {
 }
 
 // The accounts of the mean step by rank, without steps that were dropped: ns by category.
-std::map<std::int64_t, TimesByName> MeanAccounts(const nlohmann::json& diagnosis) {
-  std::map<std::int64_t, TimesByName> accounts;
-  std::map<std::int64_t, std::int64_t> steps;
+std::map<RankId, TimesByName> MeanAccounts(const nlohmann::json& diagnosis) {
+  std::map<RankId, TimesByName> accounts;
+  std::map<RankId, std::int64_t> steps;
   for (const nlohmann::json& row : io::Member(diagnosis, "accounting")) {
     const nlohmann::json& name = io::Member(row, "rank");
     if ((!name.is_number_integer() && !name.is_string()) || IsDropped(diagnosis, row)) continue;
-    const std::int64_t rank =
+    const RankId rank =
         name.is_string() ? RankOfLabel(name.get<std::string>()) : name.get<std::int64_t>();
     ++steps[rank];
     for (const auto& [category, time] : io::Member(row, "leaves").items()) {
@@ -333,7 +333,7 @@ nlohmann::ordered_json ChangesJson(const std::vector<FindingChange>& changes) {
 
 namespace {
 
-using Times = std::map<std::int64_t, std::int64_t>;  // ns of the mean step, by rank
+using Times = std::map<RankId, std::int64_t>;  // ns of the mean step, by rank
 
 // What the categories that begin with `prefix` take.
 Times TimesOf(const nlohmann::json& diagnosis, std::string_view prefix) {

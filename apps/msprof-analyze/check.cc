@@ -9,7 +9,7 @@
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/rank_state.h"
 #include "mpa/base/text.h"
 #include "mpa/pipeline/analyzer_checks.h"
@@ -234,7 +234,7 @@ bool HasTables(const RankFacts& facts) {
 
 Json ToJson(const RankFacts& facts, const JudgedCapture& judged) {
   return {{"rank", OrNull(facts.rank)},
-          {"label", IsRankLabel(facts.id) ? Json(RankName(facts.id)) : Json()},
+          {"label", facts.id.IsLabel() ? Json(RankName(facts.id)) : Json()},
           {"path", facts.path.string()},
           {"kind", Name(facts.kind)},
           {"parsed", facts.kind != CaptureKind::kNpuRaw && facts.kind != CaptureKind::kUnknown},
@@ -270,8 +270,10 @@ std::string FormatCheckJson(const CheckReport& report) {
   for (const CheckedGroup& group : report.groups) {
     Json paths = Json::array();
     for (const auto& path : group.captures) paths.push_back(path.string());
+    Json members = Json::array();
+    for (const RankId rank : group.ranks) members.push_back(rank.Number());
     groups.push_back(
-        {{"name", group.name}, {"ranks", group.ranks}, {"captures", std::move(paths)}});
+        {{"name", group.name}, {"ranks", std::move(members)}, {"captures", std::move(paths)}});
   }
   const Json document = {{"schema_version", 1},
                          {"path", report.survey.path.string()},

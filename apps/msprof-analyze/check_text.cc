@@ -10,7 +10,8 @@
 #include "help.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/log.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
+#include "mpa/base/rank_list.h"
 #include "mpa/base/rank_state.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/lateness.h"
@@ -348,12 +349,12 @@ std::vector<Block> Fold(const CheckReport& report, bool color) {
 
 std::string Title(const Block& block) {
   constexpr std::size_t kMostLabels = 4;
-  std::set<std::int64_t> ranks, labels;
+  std::set<RankId> ranks, labels;
   for (const RankFacts* facts : block.ranks)
-    (IsRankLabel(facts->id) ? labels : ranks).insert(facts->id);
+    (facts->id.IsLabel() ? labels : ranks).insert(facts->id);
   std::vector<std::string> names;
-  if (!ranks.empty()) names.push_back(Ranges({ranks.begin(), ranks.end()}));
-  for (const std::int64_t label : labels) {
+  if (!ranks.empty()) names.push_back(RankList(ranks).Names(RankList::kAllRuns));
+  for (const RankId label : labels) {
     if (names.size() < kMostLabels || labels.size() == 1) names.push_back(RankName(label));
   }
   const std::size_t named = names.size() - (ranks.empty() ? 0 : 1);
@@ -398,13 +399,13 @@ void AddGroups(const std::vector<CheckedGroup>& groups, WrappedText& page) {
       "", 0,
       fmt::format("{} groups, which no command but rl_roles analyses together:", groups.size()));
   for (const CheckedGroup& group : groups) {
-    page.Add(
-        "  - ", 4,
-        fmt::format("{}: {}{}", group.name,
-                    group.ranks.empty() ? ""
-                                        : fmt::format("{} {}, ", Plural(group.ranks.size(), "rank"),
-                                                      Ranges(group.ranks)),
-                    Counted(group.captures.size(), "capture")));
+    page.Add("  - ", 4,
+             fmt::format("{}: {}{}", group.name,
+                         group.ranks.empty()
+                             ? ""
+                             : fmt::format("{} {}, ", Plural(group.ranks.size(), "rank"),
+                                           RankList(group.ranks).Names(RankList::kAllRuns)),
+                         Counted(group.captures.size(), "capture")));
   }
 }
 
@@ -422,8 +423,8 @@ std::string OthersText(const std::vector<Block>& blocks, std::size_t first) {
 }
 
 // "7 of 8 ranks read (1 damaged)": of one job, all captures of which state their numbers.
-std::string RanksText(const CheckReport& report) {
-  std::set<std::int64_t> read;
+std::string CoverageOf(const CheckReport& report) {
+  std::set<RankId> read;
   AbsentRanks absent;
   std::int64_t world = 0;
   for (const RankFacts& facts : report.survey.ranks) {
@@ -446,7 +447,7 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
   WrappedText page(color);
   page.AddColored(kBold, survey.path.string());
   const std::size_t count = survey.ranks.size();
-  const std::string coverage = RanksText(report);
+  const std::string coverage = CoverageOf(report);
   page.Add("", 0,
            fmt::format("{}, {}{}{}", Counted(count, "capture"),
                        report.Usable() ? "usable" : "nothing usable", coverage.empty() ? "" : "; ",

@@ -18,7 +18,7 @@
 #include "mpa/base/log.h"
 #include "mpa/base/memory.h"
 #include "mpa/base/parallel.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "mpa/pipeline/cluster.h"
@@ -225,11 +225,11 @@ CLI::Option* AddMemoryOption(CLI::App& command, std::string& limit) {
       ->type_name("SIZE");
 }
 
-std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::string& text) {
+std::optional<std::set<RankId>> ParseRanks(const char* option, const std::string& text) {
   if (text == "all" || text.empty()) return std::nullopt;
   constexpr std::int64_t kMaxRank = 1'000'000;
   constexpr std::int64_t kMaxNamed = 100'000;
-  std::set<std::int64_t> ranks;
+  std::set<RankId> ranks;
   std::int64_t named = 0;
   for (const std::string_view piece : Split(text, ',')) {
     const std::string item(Trim(piece));

@@ -12,6 +12,7 @@
 
 #include "help.h"
 #include "mpa/base/error.h"
+#include "mpa/base/rank.h"
 #include "mpa/capture/capture.h"
 #include "version.h"
 
@@ -146,6 +147,6 @@ std::optional<std::int32_t> ParseStep(const char* option, const std::string& tex
 
 /// "0,1,4-7" as a set; empty for "all" and for no text. Throws Error (kUsage) that names the
 /// option.
-std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::string& text);
+std::optional<std::set<RankId>> ParseRanks(const char* option, const std::string& text);
 
 }  // namespace mpa

@@ -13,7 +13,7 @@
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "printing.h"
 

@@ -9,6 +9,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/rank.h"
 #include "mpa/change/job_causes.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/pipeline/cluster.h"
@@ -38,7 +39,7 @@ std::size_t JobDiagnoses::Ranks() const {
   return std::max(sides_[0].ranks.size(), sides_[1].ranks.size());
 }
 
-void JobDiagnoses::Visit(std::int64_t rank, CompareRequest& request) {
+void JobDiagnoses::Visit(RankId rank, CompareRequest& request) {
   request.visit_needs = recipe_.needs;
   // Each side is condensed by one thread.
   request.visit = [this, rank](bool is_comparison, const RankTrace& trace) {

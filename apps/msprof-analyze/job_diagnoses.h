@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/pipeline/compare.h"
 #include "mpa/pipeline/pair_ranks.h"
 #include "mpa/recipe/recipe.h"
@@ -27,7 +28,7 @@ class JobDiagnoses {
   /// The ranks of the larger one.
   std::size_t Ranks() const;
   /// Lets the request condense the ranks that it reads.
-  void Visit(std::int64_t rank, CompareRequest& request);
+  void Visit(RankId rank, CompareRequest& request);
   /// Reads the ranks that no request has read. Gives what of the causes has changed, as lines of at
   /// most `width` columns. Nothing where a rank cannot be read: it may be the cause.
   std::vector<std::string> Lines(std::size_t width);
@@ -35,7 +36,7 @@ class JobDiagnoses {
  private:
   struct Side {
     std::filesystem::path path;
-    std::set<std::int64_t> ranks;
+    std::set<RankId> ranks;
     std::vector<RankPart> parts;
     bool lacks_ranks = false;
   };

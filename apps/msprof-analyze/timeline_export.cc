@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/visit_ranks.h"
@@ -24,7 +25,7 @@ std::string Count(std::size_t count, std::string_view noun) {
   return Counted(static_cast<std::int64_t>(count), noun);
 }
 
-SliceRequest RequestOf(std::int64_t rank, const TimelinePlan& plan, const TimelineExport& wanted) {
+SliceRequest RequestOf(RankId rank, const TimelinePlan& plan, const TimelineExport& wanted) {
   SliceRequest request;
   request.window = wanted.window;
   request.step = wanted.step;
@@ -53,13 +54,13 @@ void AddMarks(const RankSlices& rank, const TimelinePlan& plan, std::vector<Trac
 
 ExportedTimeline ExportTimeline(const TimelinePlan& plan, const TimelineExport& wanted) {
   LongestSlices longest(wanted.most);
-  VisitedRanks visited =
-      VisitRanks(wanted.ranks, SliceTables(wanted.python),
-                 [&](std::size_t position, std::int64_t rank, const RankTrace& trace) {
-                   RankSlices slices = SlicesOf(trace, RequestOf(rank, plan, wanted));
-                   slices.rank = rank;
-                   longest.Add(position, std::move(slices));
-                 });
+  VisitedRanks visited = VisitRanks(wanted.ranks, SliceTables(wanted.python),
+                                    [&](std::size_t position, RankId rank, const RankTrace& trace) {
+                                      RankSlices slices =
+                                          SlicesOf(trace, RequestOf(rank, plan, wanted));
+                                      slices.rank = rank;
+                                      longest.Add(position, std::move(slices));
+                                    });
   TraceDocument document;
   document.ranks = longest.Take();
   document.first_step = plan.first_step;

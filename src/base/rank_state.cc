@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <set>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 
 namespace mpa {
 
@@ -22,14 +22,14 @@ std::string_view NameOf(RankState state, bool chinese) {
   return kNames.at(static_cast<std::size_t>(state))[chinese ? 1 : 0];
 }
 
-RankState AbsentRanks::Of(std::int64_t rank) const {
+RankState AbsentRanks::Of(RankId rank) const {
   const auto found = states.find(rank);
   return found == states.end() ? RankState::kNotCaptured : found->second;
 }
 
-std::vector<RankState> AbsentRanks::Of(const std::vector<std::int64_t>& ranks) const {
+std::vector<RankState> AbsentRanks::Of(const std::vector<RankId>& ranks) const {
   std::set<RankState> different;
-  for (const std::int64_t rank : ranks) different.insert(Of(rank));
+  for (const RankId rank : ranks) different.insert(Of(rank));
   if (ranks.empty()) {
     for (const auto& [rank, state] : states) {
       if (state != RankState::kCaptured) different.insert(state);
@@ -45,7 +45,7 @@ bool AbsentRanks::AnyCaptured() const {
   });
 }
 
-std::string AbsentRanks::Text(const std::vector<std::int64_t>& ranks, bool chinese) const {
+std::string AbsentRanks::Text(const std::vector<RankId>& ranks, bool chinese) const {
   const std::vector<RankState> different = Of(ranks);
   if (ranks.empty() && AnyCaptured()) return chinese ? "未读取" : "not read";
   if (different.size() == 1) return std::string(NameOf(different.front(), chinese));

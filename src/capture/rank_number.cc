@@ -16,6 +16,7 @@
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 #include "mpa/io/sqlite.h"
@@ -186,7 +187,7 @@ void Decide(RankInput& input) {
   for (const Claim& claim : claims) {
     if (claim.rank >= kMaxRanks && !input.impossible_rank) input.impossible_rank = claim.rank;
   }
-  std::erase_if(claims, [](const Claim& claim) { return !IsRankNumber(claim.rank); });
+  std::erase_if(claims, [](const Claim& claim) { return !RankId(claim.rank).IsNumber(); });
   if (claims.empty()) return;
   input.rank = claims.front().rank;
   input.rank_conflict = ConflictIn(input, claims);
@@ -277,7 +278,7 @@ const OwnPlaces::value_type* LargestOf(const OwnPlaces& places) {
 // the largest of each, is taken for the whole job.
 void NumberByGroup(std::span<RankInput> inputs) {
   std::vector<RankInput*> unknown;
-  std::set<std::int64_t> taken;
+  std::set<RankId> taken;
   for (RankInput& input : inputs) {
     if (input.rank >= 0)
       taken.insert(input.rank);

@@ -14,6 +14,7 @@
 #include "file_checks.h"
 #include "json_members.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/rank.h"
 #include "mpa/capture/recorded_settings.h"
 #include "mpa/io/json_document.h"
 #include "scan_rank.h"
@@ -90,7 +91,7 @@ RankFacts SurveyRank(RankInput input) {
   facts.path = input.path;
   facts.kind = input.kind;
   facts.id = input.rank;
-  if (IsRankNumber(input.rank)) facts.rank = input.rank;
+  if (input.rank.IsNumber()) facts.rank = input.rank.Number();
   std::error_code ignored;
   facts.single_file = !std::filesystem::is_directory(input.path, ignored);
   for (const CaptureFile& file : input.files) facts.bytes += file.bytes;
@@ -216,7 +217,7 @@ std::string WorkerInName(std::string name) {
 }  // namespace
 
 std::optional<std::int64_t> WorldSize(const nlohmann::json& parallel_group_info) {
-  std::set<std::int64_t> ranks;
+  std::set<RankId> ranks;
   if (!parallel_group_info.is_object()) return std::nullopt;
   for (const auto& [id, group] : parallel_group_info.items()) {
     const nlohmann::json& of_group = Member(group, "global_ranks");

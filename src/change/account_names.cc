@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/model/collective_tasks.h"
 
@@ -98,7 +98,7 @@ std::string AccountPieces::OperationOf(const Piece& piece) const {
   const std::string group = naming_.group ? naming_.group(row) : "";
   if (!group.empty()) operation += " of " + group;
   if (piece.peer < 0) return operation;
-  const std::int64_t rank = peers_.RankOf(trace_.communications.group[row], piece.peer);
+  const RankId rank = peers_.RankOf(trace_.communications.group[row], piece.peer);
   return operation +
          (rank >= 0 ? ", rank " + RankName(rank) : fmt::format(", group rank {}", piece.peer));
 }

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -38,12 +38,12 @@ class GroupRanks {
 
   // As the capture lists the members; else as they are known to be. Where all that are known have
   // one number in the group and the job, the others are taken to have it, too.
-  std::int64_t Of(const std::string& group, std::int32_t group_rank) const {
+  RankId Of(const std::string& group, std::int32_t group_rank) const {
     if (group_rank < 0) return -1;
     const auto listed = members_.find(group);
     if (listed != members_.end()) {
       const auto at = static_cast<std::size_t>(group_rank);
-      return at < listed->second.size() ? listed->second[at] : -1;
+      return at < listed->second.size() ? listed->second[at] : RankId();
     }
     const auto known = known_.find(group);
     if (known == known_.end()) return -1;
@@ -51,12 +51,12 @@ class GroupRanks {
     if (rank != known->second.end()) return rank->second;
     const bool identical = std::ranges::all_of(
         known->second, [](const auto& pair) { return pair.first == pair.second; });
-    return identical ? group_rank : -1;
+    return identical ? RankId(group_rank) : RankId();
   }
 
  private:
-  std::map<std::string, std::vector<std::int64_t>> members_;
-  std::map<std::string, std::map<std::int32_t, std::int64_t>> known_;  // by group and its rank
+  std::map<std::string, std::vector<RankId>> members_;
+  std::map<std::string, std::map<std::int32_t, RankId>> known_;  // by group and its rank
 };
 
 struct Sighting {
@@ -114,21 +114,21 @@ std::vector<ClockLine> LinesOf(const JobCollectives& ranks, const CollectiveInst
 // Members of which there is a record.
 class CapturedMembers {
  public:
-  void Add(std::int32_t group_rank, std::int64_t rank) {
+  void Add(std::int32_t group_rank, RankId rank) {
     are_known_ = are_known_ && group_rank >= 0 && group_ranks_.insert(group_rank).second;
     ranks_.insert(rank);
     ++count_;
   }
   // Where members do not say which of the group they are, or say the same, others may have seen
   // them.
-  bool Has(std::int32_t group_rank, std::int64_t rank) const {
+  bool Has(std::int32_t group_rank, RankId rank) const {
     if (group_ranks_.contains(group_rank) || (rank >= 0 && ranks_.contains(rank))) return true;
     return !are_known_ && count_ > 1;
   }
 
  private:
   std::set<std::int32_t> group_ranks_;
-  std::set<std::int64_t> ranks_;
+  std::set<RankId> ranks_;
   std::size_t count_ = 0;
   bool are_known_ = true;
 };
@@ -156,7 +156,7 @@ InstanceArrivals ArrivalsOf(const JobCollectives& ranks, const CollectiveInstanc
     }
   }
   for (const auto& [peer, list] : sightings) {
-    const std::int64_t rank = group_ranks.Of(instance.group, peer);
+    const RankId rank = group_ranks.Of(instance.group, peer);
     if (captured.Has(peer, rank)) continue;
     Arrival arrival = Judge(list);
     arrival.group_rank = peer;
@@ -193,16 +193,16 @@ std::size_t CountRanksOfJob(const JobCollectives& ranks) {
   const GroupRanks group_ranks(ranks);
   auto most = static_cast<std::int64_t>(ranks.size());
   for (const RankCollectives& rank : ranks) {
-    if (IsRankNumber(rank.rank)) most = std::max(most, rank.rank + 1);
+    if (rank.rank.IsNumber()) most = std::max(most, rank.rank.Number() + 1);
     for (const JobGroup& group : rank.groups) {
-      for (const std::int64_t member : group.ranks) most = std::max(most, member + 1);
+      for (const RankId member : group.ranks) most = std::max(most, member.Number() + 1);
     }
     for (std::size_t row = 0; row < rank.seen.size(); ++row) {
       const RankRuns::Row& run = rank.runs.rows[row];
       most = std::max<std::int64_t>(most, run.group_ranks);
       for (const SeenPeer& seen : rank.seen[row]) {
-        const std::int64_t peer = group_ranks.Of(rank.runs.texts[run.group], seen.peer);
-        if (IsRankNumber(peer)) most = std::max(most, peer + 1);
+        const RankId peer = group_ranks.Of(rank.runs.texts[run.group], seen.peer);
+        if (peer.IsNumber()) most = std::max(most, peer.Number() + 1);
       }
     }
   }

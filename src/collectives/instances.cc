@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "mpa/base/error.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/check_collectives.h"
 #include "mpa/collectives/run_matching.h"
@@ -60,7 +60,7 @@ void AddArrivals(const RankTrace& trace, RankCollectives& known) {
 
 }  // namespace
 
-void AddMember(const RankRuns& runs, std::size_t rank, std::size_t row,
+void AddMember(const RankRuns& runs, RankIndex rank, std::size_t row,
                CollectiveInstance& instance) {
   instance.members.push_back({rank, row});
   instance.is_barrier = IsBarrier(runs.texts[runs.rows[row].type], instance.name);
@@ -115,7 +115,7 @@ void CheckCollectives(const RankCollectives& collectives) {
 
 CollectiveInstances JoinInstancesOfRuns(const std::vector<const RankRuns*>& ranks) {
   std::map<std::pair<std::string, std::string>, std::vector<RankRun>> runs;  // by group and name
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+  for (RankIndex rank; rank < ranks.size(); ++rank) {
     const RankRuns& part = *ranks[rank];
     for (std::size_t i = 0; i < part.rows.size(); ++i) {
       const RankRuns::Row& row = part.rows[i];

@@ -12,7 +12,8 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
+#include "mpa/base/rank_list.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/arrivals.h"
 #include "mpa/measure/collective_phases.h"
@@ -132,7 +133,7 @@ class LatenessFinder {
   TimeNs DoubtOf(const CollectiveInstance& instance) const {
     TimeNs most = 0;
     for (const ClockDoubt& doubt : result_.doubts) {
-      const auto takes_part = [&](std::int64_t rank) {
+      const auto takes_part = [&](RankId rank) {
         return std::ranges::any_of(instance.members, [&](const auto& member) {
           return ranks_[member.rank].get().rank == rank;
         });
@@ -164,7 +165,7 @@ class LatenessFinder {
   const LatenessLimits limits_;
   RankClocks clocks_;
   TimeNs tolerance_ = kArrivalTolerance;
-  std::map<std::pair<bool, std::vector<std::int64_t>>, LateRanks> late_;
+  std::map<std::pair<bool, std::vector<RankId>>, LateRanks> late_;
   Lateness result_;
 };
 
@@ -176,7 +177,7 @@ bool Lateness::IsPartial() const {
 }
 
 std::optional<std::size_t> FindInstance(const Lateness& lateness, const JobCollectives& ranks,
-                                        std::size_t rank, std::int32_t operation) {
+                                        RankIndex rank, std::int32_t operation) {
   for (std::size_t i = 0; i < lateness.instances.size(); ++i) {
     for (const CollectiveInstance::Member& member : lateness.instances[i].members) {
       if (member.rank == rank && ranks[rank].get().runs.rows[member.row].operation == operation)
@@ -240,19 +241,13 @@ std::string CoverageText(const Lateness& lateness) {
                      lateness.absent.AnyCaptured() ? "read" : "captured");
 }
 
-std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured,
+std::string LateRanksText(const std::vector<RankId>& ranks, bool captured,
                           const AbsentRanks& absent) {
   if (ranks.empty()) return absent.UnknownRank();
-  constexpr std::size_t kShown = 6;
-  const std::string which = captured ? "" : fmt::format(" ({})", absent.Text(ranks));
-  if (ranks.size() > kShown + 1) {
-    return fmt::format("{} ranks ({}, ...){}", ranks.size(),
-                       RankNames(std::span(ranks).first(kShown), ", "), which);
-  }
-  return fmt::format("{} {}{}", Plural(ranks.size(), "rank"), RankNames(ranks, ", "), which);
+  return RankList(ranks).Text() + (captured ? "" : fmt::format(" ({})", absent.Text(ranks)));
 }
 
-std::string LateStateText(const std::vector<std::int64_t>& ranks, bool captured,
+std::string LateStateText(const std::vector<RankId>& ranks, bool captured,
                           const AbsentRanks& absent) {
   return captured ? std::string(NameOf(RankState::kCaptured)) : absent.Text(ranks);
 }

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "mpa/base/rank.h"
+
 namespace mpa {
 namespace {
 
@@ -20,7 +22,7 @@ class ClockIslands {
     for (std::size_t i = 0; i < clocks.clocks.size(); ++i) lowest_.push_back(i);
     for (const ClockPair& pair : clocks.pairs) Join(pair.first, pair.second);
   }
-  std::size_t Of(std::size_t rank) const {
+  std::size_t Of(RankIndex rank) const {
     while (lowest_[rank] != rank) rank = lowest_[rank];
     return rank;
   }
@@ -57,7 +59,7 @@ void JoinClocksOfPairs(const std::vector<PairEnd>& ends, RankClocks& clocks) {
     const ClockLine move = moved == second
                                ? of_second.Inverse().Then(pair.line.Inverse()).Then(of_first)
                                : of_first.Inverse().Then(pair.line).Then(of_second);
-    for (std::size_t rank = 0; rank < clocks.clocks.size(); ++rank) {
+    for (RankIndex rank; rank < clocks.clocks.size(); ++rank) {
       if (islands.Of(rank) != moved) continue;
       clocks.clocks[rank].line = clocks.clocks[rank].line.Then(move);
       clocks.clocks[rank].sigma += pair.sigma;

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "mpa/base/rank.h"
+
 namespace mpa {
 namespace {
 
@@ -82,9 +84,9 @@ class UncapturedFinder {
 
   // The one that it must have been, where all other members of the group were captured; empty: one
   // of several.
-  std::vector<std::int64_t> OnlyOtherMember(const CollectiveInstance& instance) const {
-    std::vector<std::int64_t> others;
-    for (const std::int64_t rank : instance.of_group) {
+  std::vector<RankId> OnlyOtherMember(const CollectiveInstance& instance) const {
+    std::vector<RankId> others;
+    for (const RankId rank : instance.of_group) {
       const auto is_rank = [&](const CollectiveInstance::Member& member) {
         return ranks_[member.rank].get().rank == rank;
       };
@@ -101,7 +103,7 @@ class UncapturedFinder {
   TimeNs tolerance_ = kArrivalTolerance;
   std::vector<UncapturedMembers> found_;
   std::map<std::string, std::size_t> seen_;  // by group: an uncaptured rank came last
-  std::map<std::pair<std::string, std::vector<std::int64_t>>,
+  std::map<std::pair<std::string, std::vector<RankId>>,
            std::vector<std::pair<std::size_t, LateMembers>>>
       little_late_;
 };

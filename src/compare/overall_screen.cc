@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 #include "mpa/measure/host_alone.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "diagnose.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/findings/catalogue.h"
@@ -43,7 +44,7 @@ constexpr MetricInfo kDifferentValues{
     kCausesNotJudged{
         "causes_not_judged", "count", {"causes not judged: {}", "无法判断的原因：{} 项"}};
 
-using RanksByValue = std::map<std::string, std::vector<std::int64_t>>;
+using RanksByValue = std::map<std::string, std::vector<RankId>>;
 
 // The finding that a variable adds to; empty: there is none.
 std::string ServedBy(const Variable& variable, const Diagnosis& diagnosis) {
@@ -85,7 +86,7 @@ void CheckSettings(Conclusions& conclusions) {
   const auto& [job, mended, replays, diagnosis] = conclusions;
   for (const Variable& variable : Variables()) {
     RanksByValue poor, agreed;
-    for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job.ranks.size(); ++rank) {
       const Settings& settings = job.Part(rank).settings;
       const std::string value = ValueIn(settings, variable.name);
       agreed[AgreedPart(variable.name, value)].push_back(job.ranks[rank].rank);
@@ -127,7 +128,7 @@ void CheckStartUp(Conclusions& conclusions) {
   const auto& [job, mended, replays, diagnosis] = conclusions;
   if (!diagnosis.steps.empty()) return;
   TimeNs starting = 0, all = 0;
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) {
     const RankDiagnosis& part = job.Part(rank);
     if (part.steps.empty()) continue;
     const StepPart& window = part.steps.front();
@@ -145,7 +146,7 @@ void CheckStartUp(Conclusions& conclusions) {
 
 // What element-wise operators of the counted steps write beside the tensor that they read, in each.
 // CANN's names of kernels tell those that overwrite it: "aclnnInplaceAdd_...".
-double WrittenBeside(const Job& job, std::size_t rank) {
+double WrittenBeside(const Job& job, RankIndex rank) {
   const RankDiagnosis& part = job.Part(rank);
   double bytes = 0;
   for (const GraphNode& node : part.graph.nodes) {
@@ -168,7 +169,7 @@ void CheckMemory(Conclusions& conclusions) {
   std::int64_t peak = 0;
   double in_pieces = 0, beside = 0;
   WhatIf retrying;
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) {
     const RankDiagnosis& part = job.Part(rank);
     // A call that waits for several streams is there once for each.
     std::set<std::pair<std::int32_t, TimeNs>> retries;  // steps and starts

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "diagnose.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 
@@ -24,7 +25,7 @@ class PlaceNamer {
       for (const ReplayGraph::Edge edge : job.graph.categories[i]) operations_[edge] = i;
       for (const ReplayGraph::Edge edge : job.graph.late[i]) operations_[edge] = i;
     }
-    for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job.ranks.size(); ++rank) {
       for (const HostShare& share : job.Part(rank).shares) {
         HostShare& longest =
             shares_.try_emplace(job.graph.first_edge[rank] + share.edge, share).first->second;
@@ -40,7 +41,7 @@ class PlaceNamer {
     if (cut.edge == ReplayGraph::kNoEdge) return OfNode(cut);
     if (const auto operation = operations_.find(cut.edge); operation != operations_.end())
       return OfOperation(operation->second, cut);
-    const std::size_t rank = RankOf(cut.node);
+    const RankIndex rank = RankOf(cut.node);
     PathPiece piece{job_.ranks[rank].rank, std::string(NameOf(TimeCategory::kUnknown)), cut.less};
     const auto share = shares_.find(cut.edge);
     if (share != shares_.end()) piece.name = NameOf(share->second.category);
@@ -62,7 +63,7 @@ class PlaceNamer {
   }
 
   PathPiece OfNode(const ReplayGraph::PathCut& cut) const {
-    const std::size_t rank = RankOf(cut.node);
+    const RankIndex rank = RankOf(cut.node);
     const RankDiagnosis& part = job_.Part(rank);
     const GraphNode& node = part.graph.nodes[cut.node - job_.graph.first_node[rank]];
     PathPiece piece{job_.ranks[rank].rank, std::string(NameOf(node.category)), cut.less};
@@ -113,7 +114,7 @@ void AddPath(const Job& job, const std::vector<TimeCategory>& about,
       job.first_step == 0 ? job.graph.steps.begin : EndOf(job, job.first_step - 1, made).second;
   const auto last = EndOf(job, job.steps - 1, made).first;
   const PlaceNamer names(job, about);
-  std::map<std::pair<std::int64_t, std::string>, TimeNs> pieces;
+  std::map<std::pair<RankId, std::string>, TimeNs> pieces;
   for (const ReplayGraph::PathCut& cut :
        job.graph.graph.Shortened(last, from, made, what_ifs[finding]->expect)) {
     const PathPiece piece = names.Of(cut);

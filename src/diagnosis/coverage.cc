@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "diagnose.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/causes/cause.h"
@@ -113,7 +114,7 @@ class CauseCoverage {
     Miss(record, WordsOf(record, IsGpu()), hint, {});
   }
   void Miss(Record record, const Wording& needs, const Wording& hint,
-            const std::vector<std::int64_t>& ranks) {
+            const std::vector<RankId>& ranks) {
     for (const FindingInfo* finding : Catalogue()) {
       const auto needs_record = [&](Record which) {
         return std::ranges::find(finding->needs, which) != finding->needs.end();
@@ -129,7 +130,7 @@ class CauseCoverage {
   // The same of ranks that lack it, where others have it.
   template <typename Holds>
   void MissOnRanks(Record record, const Wording& hint, Holds holds) {
-    std::vector<std::int64_t> ranks;
+    std::vector<RankId> ranks;
     for (const DiagnosedRank& rank : job_.ranks) {
       if (!holds(*rank.part)) ranks.push_back(rank.rank);
     }

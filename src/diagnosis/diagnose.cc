@@ -15,7 +15,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/job/choice.h"
@@ -28,13 +28,12 @@ namespace {
 // As many ranks as the job has at least: those that were captured, and those that they met.
 std::int64_t RanksSeen(const Job& job) {
   auto seen = static_cast<std::int64_t>(job.ranks.size());
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
-    if (IsRankNumber(job.ranks[rank].rank)) seen = std::max(seen, job.ranks[rank].rank + 1);
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) {
+    if (job.ranks[rank].rank.IsNumber()) seen = std::max(seen, job.ranks[rank].rank.Number() + 1);
     const auto& of_rank = job.operations.of_rank[rank];
     for (const PeerTransfer& transfer : job.Part(rank).transfers) {
-      const std::int64_t peer =
-          RankInJob(job.operations.all[of_rank[transfer.operation]], transfer.peer);
-      if (IsRankNumber(peer)) seen = std::max(seen, peer + 1);
+      const RankId peer = RankInJob(job.operations.all[of_rank[transfer.operation]], transfer.peer);
+      if (peer.IsNumber()) seen = std::max(seen, peer.Number() + 1);
     }
   }
   return seen;
@@ -57,8 +56,8 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const ComparedRanks& comp
     formats.insert(rank.part->source);
     if (!rank.part->level.empty()) levels.insert(rank.part->level);
     for (const JobGroup& group : rank.part->collectives.groups) {
-      for (const std::int64_t member : group.ranks)
-        diagnosis.world = std::max(diagnosis.world, member + 1);
+      for (const RankId member : group.ranks)
+        diagnosis.world = std::max(diagnosis.world, member.Number() + 1);
     }
     const auto found = position.find(rank.part);
     for (const StepPart& step : rank.part->steps) {
@@ -109,7 +108,7 @@ TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
   TimeNs most = 0;
   if (finding.finding->area != Area::kRanks) return most;
   for (const ClockDoubt& doubt : job.operations.lateness.doubts) {
-    const auto is_named = [&](std::int64_t rank) {
+    const auto is_named = [&](RankId rank) {
       return std::ranges::find(finding.ranks, rank) != finding.ranks.end();
     };
     // Who was not captured is seen by all others, and a rank that changes may be any.
@@ -159,13 +158,12 @@ void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<Wh
 }
 
 // By how much captured ranks came after all others, over all collectives; 0: not known.
-TimeNs BehindOthers(const Lateness& lateness, const std::vector<std::int64_t>& ranks) {
+TimeNs BehindOthers(const Lateness& lateness, const std::vector<RankId>& ranks) {
   TimeNs behind = 0;
   for (const LateRanks& late : lateness.ranks) {
-    const bool is_of_them =
-        late.captured && std::ranges::all_of(late.ranks, [&](std::int64_t rank) {
-          return std::ranges::find(ranks, rank) != ranks.end();
-        });
+    const bool is_of_them = late.captured && std::ranges::all_of(late.ranks, [&](RankId rank) {
+                              return std::ranges::find(ranks, rank) != ranks.end();
+                            });
     if (is_of_them) behind += late.as_last;
   }
   return behind;
@@ -174,9 +172,9 @@ TimeNs BehindOthers(const Lateness& lateness, const std::vector<std::int64_t>& r
 Job ChosenJob(const std::vector<DiagnosedRank>& ranks, const RankChoice& choice,
               const Thresholds& thresholds) {
   std::vector<DiagnosedRank> chosen;
-  std::set<std::int64_t> captured;
+  std::set<RankId> captured;
   for (const DiagnosedRank& rank : ranks) captured.insert(rank.rank);
-  for (const std::size_t rank : choice.whole) chosen.push_back(ranks[rank]);
+  for (const RankIndex rank : choice.whole) chosen.push_back(ranks[rank]);
   if (std::ranges::all_of(chosen, [](const auto& rank) { return rank.part->is_outline; }))
     Fail(ErrorKind::kInput, "no part can be read whole; make the parts again with --fresh");
   JobOperations operations = JoinOperations(chosen, thresholds, captured);
@@ -184,9 +182,9 @@ Job ChosenJob(const std::vector<DiagnosedRank>& ranks, const RankChoice& choice,
 }
 
 // The numbers of the ranks at these positions, ascending.
-std::vector<std::int64_t> RanksAt(const std::vector<DiagnosedRank>& ranks,
-                                  const std::vector<std::size_t>& positions) {
-  std::vector<std::int64_t> numbers;
+std::vector<RankId> RanksAt(const std::vector<DiagnosedRank>& ranks,
+                            const std::vector<std::size_t>& positions) {
+  std::vector<RankId> numbers;
   for (const std::size_t position : positions) numbers.push_back(ranks[position].rank);
   std::ranges::sort(numbers);
   return numbers;
@@ -301,7 +299,7 @@ void AddStates(const AbsentRanks& absent, Diagnosis& diagnosis) {
     for (FoundCause& found : *findings) {
       if (!found.Is(kRankLate)) continue;
       found.absent = found.ranks.empty() ? absent : AbsentRanks();
-      for (const std::int64_t rank : found.ranks) found.absent->Add(rank, absent.Of(rank));
+      for (const RankId rank : found.ranks) found.absent->Add(rank, absent.Of(rank));
     }
   }
 }
@@ -331,7 +329,7 @@ std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines,
   if (common.ranks.empty()) return {};
   const RankChoice choice =
       ChooseRanks(common.ranks, JoinOperations(common.ranks, thresholds), thresholds);
-  const std::vector<std::int64_t> whole = RanksAt(common.ranks, choice.whole);
+  const std::vector<RankId> whole = RanksAt(common.ranks, choice.whole);
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < outlines.size(); ++i) {
     if (std::ranges::binary_search(whole, outlines[i].rank)) positions.push_back(i);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "diagnose.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/measure/quantiles.h"
@@ -27,7 +27,7 @@ constexpr MetricInfo kSlowerThanSteps{
 
 // What a rank does in a step beyond the median of its other steps, by class.
 struct StepExcess {
-  std::size_t rank = 0, step = 0;
+  RankIndex rank = 0, step = 0;
   double ratio = 0;  // of the lengths of the step and the others
   std::array<TimeNs, kTimeCategories> by_category{};
   std::array<TimeNs, kTimeCategories> all{};  // the whole time of the class in the step
@@ -86,7 +86,7 @@ struct RankTimes {
   std::map<TimeCategory, StepTimes> by_category;
 };
 
-RankTimes TimesOf(const Job& job, std::size_t rank) {
+RankTimes TimesOf(const Job& job, RankIndex rank) {
   const RankDiagnosis& part = job.Part(rank);
   const std::size_t count = job.steps - job.first_step;
   std::vector<TimeNs> lengths(count);
@@ -126,7 +126,7 @@ class LongSteps {
   std::optional<StepExcess> Find() const {
     std::optional<StepExcess> largest;
     if (static_cast<double>(job_.CountedSteps()) < job_.thresholds[kFewSteps]) return largest;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankTimes times = TimesOf(job_, rank);
       for (std::size_t i = 0; i < job_.steps - job_.first_step; ++i) {
         const TimeNs own = times.lengths.At(i), usual = times.lengths.UsualOf(i);
@@ -195,7 +195,7 @@ void AddLongStep(Conclusions& conclusions) {
   const TimeNs alone = step - replays.Time({&what_if.expect});
   if (gain < LeastGain(job.thresholds, step) || 2 * gain < alone) return;
   const std::int32_t id = job.Part(excess->rank).steps[excess->step].id;
-  const std::int64_t rank = job.ranks[excess->rank].rank;
+  const RankId rank = job.ranks[excess->rank].rank;
   FoundCause found = NewCause(job, kStepLong, fmt::format("s{}/r{}", id, RankName(rank))).finding;
   found.ranks = {rank};
   found.steps = {id};

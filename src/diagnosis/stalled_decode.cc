@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "diagnose.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/measure/quantiles.h"
@@ -29,7 +30,7 @@ struct Stalls {
   TimeNs time = 0, longest = 0, usual = 0, all = 0;
 };
 
-Stalls StallsOf(const Job& job, std::size_t rank) {
+Stalls StallsOf(const Job& job, RankIndex rank) {
   const std::vector<StepPart>& steps = job.Part(rank).steps;
   const auto decodes = [&](std::size_t i) { return steps[i].batch.phase == ServingPhase::kDecode; };
   const auto length = [&](std::size_t i) { return steps[i].end - steps[i].begin; };
@@ -63,7 +64,7 @@ Stalls StallsOf(const Job& job, std::size_t rank) {
 void FindStalls(Conclusions& conclusions) {
   const auto& [job, mended, replays, diagnosis] = conclusions;
   Stalls most;
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) {
     Stalls stalls = StallsOf(job, rank);
     if (stalls.time > most.time) most = std::move(stalls);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "diagnose.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 
@@ -34,7 +35,7 @@ class InnocentFinder {
       : job_(job), what_ifs_(what_ifs), replays_(replays), diagnosis_(diagnosis) {}
 
   void Find() {
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) Collect(rank);
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) Collect(rank);
     FindConcerned();
     std::vector<Candidate> largest;
     for (const auto& [name, ranks] : calls_) {
@@ -66,7 +67,7 @@ class InnocentFinder {
     return place.empty() ? part.names[call.name] : place;
   }
 
-  void Collect(std::size_t rank) {
+  void Collect(RankIndex rank) {
     const RankDiagnosis& part = job_.Part(rank);
     for (const BlockedPart& call : part.blocked) {
       const bool counts = job_.Counts(call.step);
@@ -89,7 +90,7 @@ class InnocentFinder {
     std::set<ReplayGraph::Edge> cuts;
     for (const WhatIf* what_if : what_ifs_)
       cuts.insert(what_if->expect.cuts.begin(), what_if->expect.cuts.end());
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       for (const BlockedPart& call : part.blocked) {
         if (cuts.contains(job_.graph.first_edge[rank] + call.edge) || IsAbout(rank, call.category))
@@ -98,7 +99,7 @@ class InnocentFinder {
     }
   }
 
-  bool IsAbout(std::size_t rank, TimeCategory category) const {
+  bool IsAbout(RankIndex rank, TimeCategory category) const {
     return std::ranges::any_of(diagnosis_.findings, [&](const FoundCause& finding) {
       return finding.Concerns(job_.ranks[rank].rank) && IsOf(CategoriesOf(finding), category);
     });
@@ -139,7 +140,7 @@ class InnocentFinder {
   // of them.
   std::vector<std::string> Explain(std::span<const Candidate> candidates) {
     struct Waits {
-      std::size_t rank = 0;
+      RankIndex rank;
       std::vector<std::uint32_t> edges;
       std::vector<TimeNs> times;  // with nothing mended, then with each finding
     };
@@ -151,7 +152,7 @@ class InnocentFinder {
     }
     std::vector<Waits> waits;
     for (const Candidate& candidate : candidates) {
-      const std::size_t rank = LongestOf(calls_.at(candidate.second)).first;
+      const RankIndex rank = LongestOf(calls_.at(candidate.second)).first;
       waits.push_back({rank, EdgesBeside(rank, calls_.at(candidate.second).at(rank)),
                        std::vector<TimeNs>(sets.size())});
     }
@@ -177,7 +178,7 @@ class InnocentFinder {
   }
 
   // What holds up the ends of calls beside the device.
-  std::vector<std::uint32_t> EdgesBeside(std::size_t rank, const WaitingCalls& calls) const {
+  std::vector<std::uint32_t> EdgesBeside(RankIndex rank, const WaitingCalls& calls) const {
     const RankDiagnosis& part = job_.Part(rank);
     std::vector<bool> is_end(part.graph.nodes.size(), false),
         blocking(part.graph.edges.size(), false);
@@ -192,7 +193,7 @@ class InnocentFinder {
 
   // How long calls of a rank wait for the device in a replay: from when all else that holds up
   // their ends is done.
-  TimeNs WaitOf(std::size_t rank, const std::vector<std::uint32_t>& edges, const Replays& replays,
+  TimeNs WaitOf(RankIndex rank, const std::vector<std::uint32_t>& edges, const Replays& replays,
                 std::size_t set) const {
     const RankDiagnosis& part = job_.Part(rank);
     const ReplayGraph::Node first = job_.graph.first_node[rank];

@@ -9,7 +9,7 @@
 
 #include "diagnose.h"
 #include "mpa/base/error.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/part.h"
@@ -41,7 +41,7 @@ class Planner {
         diagnosis_(Diagnose(ranks, thresholds, "", false, absent)),
         joined_(JoinOperations(ranks, thresholds)) {
     plan_.first_step = std::numeric_limits<TimeNs>::max();
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) AddRank(rank);
+    for (RankIndex rank; rank < ranks.size(); ++rank) AddRank(rank);
     if (plan_.first_step == std::numeric_limits<TimeNs>::max()) plan_.first_step = 0;
     for (std::size_t i = 0; i < diagnosis_.findings.size(); ++i) AddMarks(i);
     NoteClocks();
@@ -51,7 +51,7 @@ class Planner {
   TimelinePlan Take() && { return std::move(plan_); }
 
  private:
-  void AddRank(std::size_t rank) {
+  void AddRank(RankIndex rank) {
     TimelinePlan::Rank& planned = plan_.ranks.emplace_back();
     planned.rank = ranks_[rank].rank;
     planned.clock = joined_.clock[rank];
@@ -99,8 +99,8 @@ class Planner {
   static std::int64_t Number(std::size_t count) { return static_cast<std::int64_t>(count); }
 
   void NoteClocks() {
-    std::vector<std::int64_t> unknown;
-    for (std::size_t rank = 1; rank < ranks_.size(); ++rank) {
+    std::vector<RankId> unknown;
+    for (RankIndex rank = 1; rank < ranks_.size(); ++rank) {
       if (joined_.clock_root[rank] != joined_.clock_root[0]) unknown.push_back(ranks_[rank].rank);
     }
     if (!unknown.empty()) {
@@ -125,10 +125,10 @@ class Planner {
     TimelinePlan::Focus focus;
     focus.key = finding.key;
     const FindingScene scene = SceneOf(ranks_, diagnosis_, finding);
-    for (const std::size_t rank : scene.ranks) focus.ranks.push_back(ranks_[rank].rank);
+    for (const RankIndex rank : scene.ranks) focus.ranks.push_back(ranks_[rank].rank);
     std::ranges::sort(focus.ranks);
     focus.file_name = TimelineName(finding);
-    for (const std::size_t rank : scene.ranks) {
+    for (const RankIndex rank : scene.ranks) {
       const std::vector<StepPart>& steps = ranks_[rank].part->steps;
       if (scene.step >= steps.size()) continue;
       const ClockLine& clock = joined_.clock[rank];
@@ -164,7 +164,7 @@ class Planner {
 
 }  // namespace
 
-const TimelinePlan::Rank* TimelinePlan::Find(std::int64_t rank) const {
+const TimelinePlan::Rank* TimelinePlan::Find(RankId rank) const {
   const auto found = std::ranges::find(ranks, rank, &Rank::rank);
   return found == ranks.end() ? nullptr : &*found;
 }

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "host_times.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/change/account_names.h"
 #include "mpa/change/long_step.h"
 #include "mpa/change/step_account.h"

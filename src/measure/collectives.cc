@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/model/collective_tasks.h"
@@ -163,14 +164,14 @@ GroupPeers::GroupPeers(const RankTrace& trace)
   }
 }
 
-std::int64_t GroupPeers::RankOf(std::int32_t group, std::int32_t group_rank) const {
+RankId GroupPeers::RankOf(std::int32_t group, std::int32_t group_rank) const {
   if (group < 0 || group_rank < 0) return -1;
   const Group& of = groups_[static_cast<std::size_t>(group)];
   if (of.listed != nullptr && !of.listed->ranks.empty()) {
     const auto at = static_cast<std::size_t>(group_rank);
-    return at < of.listed->ranks.size() ? of.listed->ranks[at] : -1;
+    return at < of.listed->ranks.size() ? of.listed->ranks[at] : RankId();
   }
-  return of.own >= 0 && of.own == rank_ ? group_rank : -1;
+  return of.own >= 0 && of.own == rank_ ? RankId(group_rank) : RankId();
 }
 
 }  // namespace mpa

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/io/numbers.h"
 #include "mpa/pipeline/analyzer_checks.h"
 
@@ -31,7 +32,7 @@ fs::path CaptureOf(const RankInput& input) {
 }
 
 std::size_t CountRanks(const std::vector<FoundRank>& found) {
-  std::set<std::int64_t> ranks;
+  std::set<RankId> ranks;
   for (const FoundRank& one : found) ranks.insert(one.rank);
   ranks.erase(-1);
   return ranks.size();
@@ -40,10 +41,10 @@ std::size_t CountRanks(const std::vector<FoundRank>& found) {
 // True when no rank occurs twice in a group, and the groups are not made of single ranks of a job
 // that has several.
 bool Separates(const std::vector<FoundRank>& found, const Keys& keys) {
-  std::map<std::string, std::set<std::int64_t>> groups;
+  std::map<std::string, std::set<RankId>> groups;
   std::size_t largest = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    std::set<std::int64_t>& ranks = groups[keys[i]];
+    std::set<RankId>& ranks = groups[keys[i]];
     if (found[i].rank >= 0 && !ranks.insert(found[i].rank).second) return false;
     largest = std::max(largest, ranks.size());
   }
@@ -142,7 +143,7 @@ std::optional<Keys> SessionKeys(const std::vector<FoundRank>& found) {
   }
   std::ranges::sort(by_time);
   Keys keys(found.size());
-  std::set<std::int64_t> ranks;
+  std::set<RankId> ranks;
   std::int64_t begin = by_time.front().first, end = begin, longest = 0, least = INT64_MAX;
   int session = 0;
   for (const auto& [time, i] : by_time) {
@@ -233,7 +234,7 @@ std::vector<CheckedGroup> GroupCaptures(const Survey& survey) {
       CheckedGroup& made = groups.emplace_back();
       made.name = (ranks == &others ? "other " : ranks == &earlier ? "earlier " : "") + name;
       for (const FoundRank& one : *ranks) {
-        if (IsRankNumber(one.rank)) made.ranks.push_back(one.rank);
+        if (one.rank.IsNumber()) made.ranks.push_back(one.rank);
         made.captures.push_back(one.input.path);
       }
     }

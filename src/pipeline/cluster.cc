@@ -85,7 +85,7 @@ void JoinGroup(const std::string& group, Report of_group, Report& report) {
   for (Sheet& sheet : of_group.sheets) {
     Sheet& joined = SheetFor(group, sheet, report);
     for (Row& row : sheet.rows) {
-      row.rank += first_rank;
+      row.rank = first_rank + row.rank;
       row.cells.resize(joined.columns.size() - 1);
       row.cells.emplace_back(group);
       joined.rows.push_back(std::move(row));

@@ -12,7 +12,8 @@
 #include "load_rank.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
+#include "mpa/base/rank_list.h"
 #include "mpa/base/text.h"
 #include "rank_lists.h"
 
@@ -122,8 +123,8 @@ void KeepEveryCapture(CaptureGroups found, FoundRanks& result) {
 }  // namespace
 
 FoundRanks FindRanks(const std::filesystem::path& directory,
-                     const std::optional<std::set<std::int64_t>>& wanted,
-                     const OpenOptions& options, GroupsTaken taken) {
+                     const std::optional<std::set<RankId>>& wanted, const OpenOptions& options,
+                     GroupsTaken taken) {
   FoundRanks result;
   Discovery discovery = Discover(directory, options);
   if (!wanted) result.all = discovery.ranks.size() + discovery.unusable.size();
@@ -136,7 +137,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   }
   NameRanks(discovery.ranks);
   std::vector<FoundRank> found;
-  std::set<std::int64_t> seen;
+  std::set<RankId> seen;
   for (RankInput& input : discovery.ranks) {
     if (input.info && !input.info->rank_problem.empty()) {
       result.notes.push_back(input.info->rank_problem);
@@ -146,7 +147,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     }
     for (const std::string& note : {input.rank_conflict, input.rank_origin})
       if (!note.empty()) result.notes.push_back(note);
-    const std::int64_t rank = input.rank;
+    const RankId rank = input.rank;
     if (input.impossible_rank) {
       result.notes.push_back(
           fmt::format("{}: no job has a rank {}, it is called {}; correct "
@@ -161,11 +162,11 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     }
     found.push_back({rank, std::move(input)});
   }
-  for (const std::int64_t rank : wanted.value_or(std::set<std::int64_t>())) {
-    if (IsRankLabel(rank) && !seen.contains(rank)) {
+  for (const RankId rank : wanted.value_or(std::set<RankId>())) {
+    if (rank.IsLabel() && !seen.contains(rank)) {
       Fail(ErrorKind::kUsage,
            "--rank_list: invalid rank '{}'; give 'all' or a list such as 0,1,4-7; there {} {}",
-           RankName(rank), seen.size() == 1 ? "is" : "are", RankList(seen));
+           RankName(rank), seen.size() == 1 ? "is" : "are", RankList(seen).Names());
     }
   }
   if (const std::string missing = MissingRanks(wanted, seen); !missing.empty()) {

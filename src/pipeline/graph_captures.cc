@@ -16,6 +16,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/graph_replays.h"
 #include "mpa/model/op_values.h"
@@ -53,7 +54,7 @@ std::optional<std::int64_t> RankInName(const fs::path& path) {
 
 // Those of the rank where their names tell ranks; else all, since the ranks of a job capture the
 // same graphs.
-std::vector<const CaptureFile*> CapturesOf(const RankInput& input, std::int64_t rank) {
+std::vector<const CaptureFile*> CapturesOf(const RankInput& input, RankId rank) {
   std::vector<const CaptureFile*> all, own;
   for (const CaptureFile& file : input.files) {
     if (file.kind != FileKind::kGraphCapture) continue;

@@ -17,7 +17,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "page_facts.h"
 
@@ -39,27 +39,28 @@ std::map<std::string, std::string> ArgumentsOf(const std::string& text) {
   return arguments;
 }
 
-std::vector<StridedRanks> RunsOf(const std::vector<std::int64_t>& ranks) {
+std::vector<StridedRanks> RunsOf(const std::vector<RankId>& ranks) {
   std::vector<StridedRanks> runs;
-  for (const std::int64_t rank : ranks) {
-    if (!IsRankNumber(rank)) continue;
-    if (!runs.empty() && runs.back().count == 1) runs.back().step = rank - runs.back().first;
+  for (const RankId rank : ranks) {
+    if (!rank.IsNumber()) continue;
+    if (!runs.empty() && runs.back().count == 1)
+      runs.back().step = rank.Number() - runs.back().first;
     const bool goes_on =
         !runs.empty() && runs.back().first + runs.back().count * runs.back().step == rank;
     if (goes_on)
       ++runs.back().count;
     else
-      runs.push_back({.first = rank, .count = 1});
+      runs.push_back({.first = rank.Number(), .count = 1});
   }
   return runs;
 }
 
 class JobFinder {
  public:
-  JobFinder(const std::vector<std::int64_t>& ranks, const std::vector<const JobMember*>& members)
+  JobFinder(const std::vector<RankId>& ranks, const std::vector<const JobMember*>& members)
       : ranks_(ranks), members_(members), state_(members.size(), State::kOfJob) {
     for (std::size_t i = 0; i < members.size(); ++i) {
-      if (!IsRankNumber(ranks[i])) state_[i] = State::kUnknown;
+      if (!ranks[i].IsNumber()) state_[i] = State::kUnknown;
     }
   }
 
@@ -173,7 +174,7 @@ class JobFinder {
     parent_.resize(members_.size());
     std::iota(parent_.begin(), parent_.end(), std::size_t{0});
     std::unordered_map<std::string_view, std::size_t> first_of_group;
-    std::map<std::int64_t, std::size_t> of_rank;
+    std::map<RankId, std::size_t> of_rank;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       if (state_[i] != State::kOfJob) continue;
       if (!members_[i]->groups.empty()) of_rank.try_emplace(ranks_[i], i);
@@ -198,7 +199,7 @@ class JobFinder {
         if (!seen.insert(group.id).second) continue;
         for (const StridedRanks& run : group.ranks) {
           for (std::int64_t k = 0; k < run.count; ++k) {
-            const std::int64_t member = run.first + k * run.step;
+            const RankId member = run.first + k * run.step;
             const auto found = of_rank.find(member);
             if (found == of_rank.end()) continue;
             const std::size_t from = RootOf(i), to = RootOf(found->second);
@@ -206,7 +207,7 @@ class JobFinder {
             others.try_emplace(
                 from == kept ? to : from,
                 fmt::format("rank {} lists rank {} in the group {}, which that one does not know",
-                            rank, member, CutEnd(Printable(group.id), 60)));
+                            RankName(rank), RankName(member), CutEnd(Printable(group.id), 60)));
           }
         }
       }
@@ -218,7 +219,7 @@ class JobFinder {
     }
   }
 
-  const std::vector<std::int64_t>& ranks_;
+  const std::vector<RankId>& ranks_;
   const std::vector<const JobMember*>& members_;
   std::vector<State> state_;
   std::vector<std::size_t> parent_;
@@ -240,15 +241,15 @@ JobMember MemberOf(const RankInput& input, const RankTrace& trace) {
 void CheckMember(const JobMember& member) {
   for (const KnownGroup& group : member.groups) {
     for (const StridedRanks& run : group.ranks) {
-      const bool holds = IsRankNumber(run.first) && run.count >= 1 && run.count <= kMaxRanks &&
+      const bool holds = RankId(run.first).IsNumber() && run.count >= 1 && run.count <= kMaxRanks &&
                          run.step > -kMaxRanks && run.step < kMaxRanks &&
-                         IsRankNumber(run.first + (run.count - 1) * run.step);
+                         RankId(run.first + (run.count - 1) * run.step).IsNumber();
       if (!holds) Fail(ErrorKind::kCorrupt, "the part lists ranks that no job has");
     }
   }
 }
 
-OtherJobs FindOtherJobs(const std::vector<std::int64_t>& ranks,
+OtherJobs FindOtherJobs(const std::vector<RankId>& ranks,
                         const std::vector<const JobMember*>& members) {
   return JobFinder(ranks, members).Find();
 }

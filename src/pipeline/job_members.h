@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/capture/capture.h"
 #include "mpa/model/rank_trace.h"
 
@@ -50,7 +51,7 @@ struct OtherJobs {
 /// arguments of the distributed run; and captures that begin more than an hour apart are of other
 /// jobs. What a capture does not say tells nothing, and one without the number of a rank does not
 /// claim to be of a job. `ranks`: of each member.
-OtherJobs FindOtherJobs(const std::vector<std::int64_t>& ranks,
+OtherJobs FindOtherJobs(const std::vector<RankId>& ranks,
                         const std::vector<const JobMember*>& members);
 
 }  // namespace mpa

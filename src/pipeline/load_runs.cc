@@ -15,6 +15,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/capture/survey.h"
 #include "mpa/io/input_text.h"
@@ -193,7 +194,7 @@ Facts FactsOfRead(const Pending& run) {
 
 // A run is of one job.
 void DropOtherJobs(Pending& run, LoadedRuns& loaded) {
-  std::vector<std::int64_t> ranks;
+  std::vector<RankId> ranks;
   std::vector<const JobMember*> members;
   std::vector<ReadRank*> read;
   for (ReadRank& rank : run.read) {
@@ -282,7 +283,7 @@ std::vector<LoadedRuns> LoadRuns(const std::vector<RunInput>& inputs,
   }
   FindRepeated(inputs, request.count_repeated, pending, loaded);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    for (std::size_t rank = 0; rank < pending[i].found.size(); ++rank) ranks.emplace_back(i, rank);
+    for (RankIndex rank; rank < pending[i].found.size(); ++rank) ranks.emplace_back(i, rank);
   }
   MemoryBudget budget(request.memory_bytes);
   ParallelFor(ranks.size(), [&](std::size_t at) {

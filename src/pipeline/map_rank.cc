@@ -16,7 +16,7 @@
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 
 namespace mpa {
 namespace {
@@ -133,7 +133,7 @@ void LeaveOtherJobs(const RanksOfJob& job, std::vector<MappedRank>& mapped) {
     if (!mapped[i].failed) of_groups[job.groups[i]].push_back(i);
   }
   for (const auto& [group, positions] : of_groups) {
-    std::vector<std::int64_t> ranks;
+    std::vector<RankId> ranks;
     std::vector<const JobMember*> members;
     for (const std::size_t i : positions) {
       ranks.push_back(job.ranks[i]);
@@ -156,15 +156,15 @@ void AddNotCaptured(const RanksOfJob& job, const std::vector<MappedRank>& mapped
                     AbsentRanks& absent) {
   const bool is_one_job =
       std::ranges::all_of(job.groups, [](const std::string& group) { return group.empty(); });
-  if (!is_one_job || !std::ranges::all_of(job.ranks, IsRankNumber)) return;
-  const std::set<std::int64_t> captured(job.ranks.begin(), job.ranks.end());
+  if (!is_one_job || !std::ranges::all_of(job.ranks, &RankId::IsNumber)) return;
+  const std::set<RankId> captured(job.ranks.begin(), job.ranks.end());
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> seen;  // equal lists of members
   for (const MappedRank& rank : mapped) {
     for (const KnownGroup& group : rank.member.groups) {
       for (const StridedRanks& run : group.ranks) {
         if (!seen.emplace(run.first, run.count, run.step).second) continue;
         for (std::int64_t i = 0; i < run.count; ++i) {
-          const std::int64_t member = run.first + i * run.step;
+          const RankId member = run.first + i * run.step;
           if (!captured.contains(member)) absent.Add(member, RankState::kNotCaptured);
         }
       }

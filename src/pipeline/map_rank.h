@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "job_members.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/rank_state.h"
 #include "mpa/pipeline/cluster.h"
 #include "mpa/pipeline/find_ranks.h"
@@ -41,7 +42,7 @@ struct RanksOfJob {
   std::size_t all = 0;  ///< captures that are there; 0: ranks were asked for
   bool traces = false;  ///< they are traces of torch.profiler
   bool text = false;    ///< they are text captures
-  std::vector<std::int64_t> ranks;
+  std::vector<RankId> ranks;
   std::vector<std::string> groups;  ///< of each; empty: none
   AbsentRanks absent;               ///< beside those whose part is missing or failed
   bool roles = false;               ///< several captures of a rank are of one job

@@ -11,7 +11,8 @@
 #include <iterator>
 #include <map>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
+#include "mpa/base/rank_list.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
@@ -31,21 +32,7 @@ TimeNs BeginOf(const RankTrace& trace) {
 
 namespace {
 
-// "0-7, 9"
-std::string RanksText(const std::set<std::int64_t>& ranks) {
-  constexpr std::size_t kMaxPieces = 8;
-  std::string text;
-  std::size_t pieces = 0;
-  for (auto at = ranks.begin(); at != ranks.end();) {
-    std::int64_t last = *at;
-    const std::int64_t first = last;
-    while (++at != ranks.end() && *at == last + 1 && IsRankNumber(*at)) last = *at;
-    if (++pieces > kMaxPieces) return text + ", ...";
-    if (!text.empty()) text += ", ";
-    text += first == last ? RankName(first) : fmt::format("{}-{}", first, last);
-  }
-  return text;
-}
+constexpr std::size_t kMostPageRuns = 8;  // a page has more room than a screen
 
 }  // namespace
 
@@ -70,9 +57,9 @@ std::vector<PageFact> AnalysedCaptures::Facts(const std::string& where) const {
   std::vector<PageFact> facts = {{"captures", where}};
   if (captures > 1) facts.back().value += fmt::format(" ({})", captures);
   // The label of a single capture is in its path.
-  const bool is_label = ranks.size() == 1 && IsRankLabel(*ranks.begin());
+  const bool is_label = ranks.size() == 1 && ranks.begin()->IsLabel();
   if (!ranks.empty() && !is_label)
-    facts.push_back({ranks.size() == 1 ? "rank" : "ranks", RanksText(ranks)});
+    facts.push_back({ranks.size() == 1 ? "rank" : "ranks", RankList(ranks).Names(kMostPageRuns)});
   if (begin >= 0) {
     const std::time_t seconds = begin / 1'000'000'000;
     facts.push_back({"run of", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(seconds))});
@@ -85,11 +72,10 @@ std::vector<PageFact> AnalysedCaptures::Facts(const std::string& where) const {
 }
 
 void AddAbsent(const AbsentRanks& absent, std::vector<PageFact>& facts) {
-  std::map<RankState, std::set<std::int64_t>> ranks;
+  std::map<RankState, std::set<RankId>> ranks;
   for (const auto& [rank, state] : absent.states) ranks[state].insert(rank);
   for (const auto& [state, of_state] : ranks) {
-    const PageFact fact{std::string(NameOf(state)),
-                        fmt::format("{} {}", Plural(of_state.size(), "rank"), RanksText(of_state))};
+    const PageFact fact{std::string(NameOf(state)), RankList(of_state).Text(kMostPageRuns)};
     facts.insert(std::prev(facts.end()), fact);
   }
 }

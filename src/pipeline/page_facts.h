@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/rank_state.h"
 #include "mpa/capture/capture.h"
 #include "mpa/model/rank_trace.h"
@@ -19,7 +20,7 @@ TimeNs BeginOf(const RankTrace& trace);
 
 /// What a page says of the captures that were analysed.
 struct AnalysedCaptures {
-  std::set<std::int64_t> ranks{};
+  std::set<RankId> ranks{};
   std::set<std::string> chips{}, hosts{};
   TimeNs begin = -1;  ///< of the first; -1: unknown
   std::uint64_t captures = 0;

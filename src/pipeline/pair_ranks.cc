@@ -13,6 +13,8 @@
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/notes.h"
+#include "mpa/base/rank.h"
+#include "mpa/base/rank_list.h"
 #include "mpa/base/text.h"
 #include "mpa/pipeline/find_ranks.h"
 #include "rank_lists.h"
@@ -33,7 +35,7 @@ std::optional<RankInput> OpenOne(const fs::path& path, const OpenOptions& option
   }
 }
 
-using InputByRank = std::map<std::int64_t, RankInput>;
+using InputByRank = std::map<RankId, RankInput>;
 
 struct RanksOfSide {
   InputByRank inputs;
@@ -52,10 +54,9 @@ RanksOfSide FindByRank(const fs::path& path, const OpenOptions& options, Capture
 }
 
 std::string RanksText(const InputByRank& inputs) {
-  std::set<std::int64_t> ranks;
+  std::set<RankId> ranks;
   for (const auto& [rank, input] : inputs) ranks.insert(rank);
-  return fmt::format("{} {}", Plural(static_cast<std::int64_t>(ranks.size()), "rank"),
-                     RankList(ranks));
+  return RankList(ranks).Text();
 }
 
 void AddUnpaired(const InputByRank& there, const RanksOfSide& lacks, std::string_view option,
@@ -69,13 +70,13 @@ void AddUnpaired(const InputByRank& there, const RanksOfSide& lacks, std::string
 }  // namespace
 
 std::vector<std::string> UnpairedLines(const std::vector<UnpairedRank>& ranks) {
-  std::map<std::pair<RankState, std::string_view>, std::set<std::int64_t>> alike;
+  std::map<std::pair<RankState, std::string_view>, std::set<RankId>> alike;
   for (const UnpairedRank& rank : ranks) alike[{rank.state, rank.option}].insert(rank.rank);
   std::vector<std::string> lines;
   for (const auto& [kind, of_kind] : alike) {
     const auto& [state, option] = kind;
-    lines.push_back(fmt::format("{}{}{}: {} {}", NameOf(state), option.empty() ? "" : " in ",
-                                option, Plural(of_kind.size(), "rank"), RankList(of_kind)));
+    lines.push_back(fmt::format("{}{}{}: {}", NameOf(state), option.empty() ? "" : " in ", option,
+                                RankList(of_kind).Text()));
   }
   return lines;
 }

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "mpa/base/commit.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/io/input_text.h"
 
 namespace mpa {
@@ -41,15 +41,15 @@ PartOrigin OriginOf(const JobFile& file, std::size_t i) {
 namespace {
 
 // Parts hold the number that stands for a label, so they are of that number, too.
-std::string RankPiece(std::int64_t rank) {
-  return IsRankLabel(rank) ? fmt::format("capture{}", rank - kMaxRanks)
-                           : fmt::format("rank{}", rank);
+std::string RankPiece(RankId rank) {
+  return rank.IsLabel() ? fmt::format("capture{}", rank.Number() - kMaxRanks)
+                        : fmt::format("rank{}", rank.Number());
 }
 
 }  // namespace
 
 std::string PartName(const JobFile& file, std::size_t i) {
-  const std::int64_t rank = file.job.ranks[i];
+  const RankId rank = file.job.ranks[i];
   return fmt::format("{}.{}-{:08x}.{}.{:08x}{}", file.recipe, RankPiece(rank),
                      Checksum(file.captures[i]), MPA_VERSION, ArgumentsCode(file), kPartEnding);
 }

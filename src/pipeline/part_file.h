@@ -12,6 +12,7 @@
 
 #include "map_rank.h"
 #include "mpa/base/error.h"
+#include "mpa/base/rank.h"
 #include "mpa/recipe/part_bytes.h"
 #include "shares.h"
 
@@ -23,7 +24,7 @@ inline constexpr std::string_view kPartEnding = ".part", kJobEnding = ".job";
 /// What a part is of. Its name says most of it, too, but files are renamed.
 struct PartOrigin {
   std::string recipe{};
-  std::int64_t rank = -1;
+  RankId rank{};
   std::uint32_t arguments = 0;  ///< ArgumentsCode()
   std::string capture{};        ///< as the list of the job names it
   std::uint32_t state = 0;      ///< StateOf() the capture

@@ -15,7 +15,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/io/input_text.h"
 #include "mpa/pipeline/parts.h"
 #include "part_file.h"
@@ -130,8 +130,7 @@ class SetReader {
  private:
   std::string NameOf(const ListedRank& rank) const {
     const JobFile& list = lists_[rank.list];
-    const std::int64_t number = list.job.ranks[rank.at];
-    return "rank " + RankName(number);
+    return RankText(list.job.ranks[rank.at]);
   }
 
   void CheckArguments() const {
@@ -183,7 +182,7 @@ class SetReader {
     const std::vector<std::size_t> whole = recipe_.choose_whole(outlines, lists_.front().arguments);
     outlines.clear();
     ParallelFor(whole.size(), [&](std::size_t i) {
-      const std::size_t rank = of_outline[whole[i]];
+      const RankIndex rank = of_outline[whole[i]];
       ReadRank(rank, false, mapped[rank]);
     });
     return mapped;

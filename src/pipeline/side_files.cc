@@ -15,7 +15,7 @@
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/io/json_document.h"
 #include "mpa/promises/promise.h"
 

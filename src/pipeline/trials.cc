@@ -14,6 +14,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/progress.h"
+#include "mpa/base/rank.h"
 #include "mpa/capture/ability.h"
 #include "mpa/pipeline/analyzer_checks.h"
 #include "mpa/pipeline/find_ranks.h"
@@ -249,7 +250,7 @@ std::vector<JudgedCapture> JudgeCaptures(const std::filesystem::path& directory,
   std::vector<Found> in_job;
   for (std::size_t i = 0; i < AllAnalyzerChecks().size(); ++i)
     in_job.push_back(FoundInJob(trials, i));
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+  for (RankIndex rank; rank < ranks.size(); ++rank) {
     for (std::size_t i = 0; i < in_job.size(); ++i) {
       judged[rank].verdicts.push_back(Judged(AllAnalyzerChecks()[i], ranks[rank],
                                              trials[rank].empty() ? Found() : trials[rank][i].alone,

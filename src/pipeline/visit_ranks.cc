@@ -7,13 +7,14 @@
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/rank.h"
 #include "mpa/pipeline/find_ranks.h"
 
 namespace mpa {
 
 VisitedRanks VisitRanks(
     const ClusterRequest& request, Tables needs,
-    const std::function<void(std::size_t position, std::int64_t rank, const RankTrace&)>& visit) {
+    const std::function<void(std::size_t position, RankId rank, const RankTrace&)>& visit) {
   struct Visit {
     std::vector<std::string> notes;
     bool partial = false, failed = false;

@@ -76,7 +76,7 @@ JobFile JobFileOf(const RecipeRun& run, const ClusterRequest& request, const Fou
   for (const std::vector<SourceFile>& of_rank : sources) file.states.push_back(StateOf(of_rank));
   for (const FoundRank& rank : found.ranks) {
     file.captures.push_back((WayTo(directory, rank.input) / rank.input.path.filename()).string());
-    file.labels.push_back(IsRankLabel(rank.rank) ? RankName(rank.rank) : "");
+    file.labels.push_back(rank.rank.IsLabel() ? RankName(rank.rank) : "");
   }
   return file;
 }

@@ -57,7 +57,8 @@ void WriteProfilerDatabase(const raw::Session& session, const std::filesystem::p
 
 void WriteDatabases(const raw::Session& session, const std::filesystem::path& directory) {
   const bool mindspore = session.info.mindspore;
-  const std::string rank = session.info.rank < 0 ? "" : fmt::format("_{}", session.info.rank);
+  const std::string rank =
+      session.info.rank.IsKnown() ? fmt::format("_{}", session.info.rank.Number()) : "";
   const std::string profiler =
       fmt::format("ascend_{}_profiler{}.db", mindspore ? "mindspore" : "pytorch", rank);
   // MindSpore's holds collectives alone; without a device side there is nothing to analyse.
@@ -141,9 +142,9 @@ void WriteDevices(const raw::SessionInfo& info, DatabaseWriter& database) {
   database.WriteTable("RANK_DEVICE_MAP", "rankId INTEGER, deviceId INTEGER",
                       [&](TableWriter& table) {
                         for (const raw::Device& device : info.devices) {
-                          table.Add(info.rank, device.id);
+                          table.Add(info.rank.Number(), device.id);
                         }
-                        if (info.devices.empty()) table.Add(info.rank, -1);
+                        if (info.devices.empty()) table.Add(info.rank.Number(), -1);
                       });
 }
 

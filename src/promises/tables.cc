@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/promises/promise.h"
 
@@ -33,7 +33,7 @@ void CheckComputing(RankTrace& trace, TimeNs computing, const char* said_by) {
       fmt::format("{} of {} us", kernels / 1000, computing / 1000));
 }
 
-bool IsPossible(std::vector<std::int64_t> ranks, std::int64_t world) {
+bool IsPossible(std::vector<RankId> ranks, std::int64_t world) {
   std::ranges::sort(ranks);
   return static_cast<std::int64_t>(ranks.size()) <= world &&
          (ranks.empty() || (ranks.front() >= 0 && ranks.back() < kMaxRanks)) &&

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 
@@ -50,8 +51,8 @@ std::string_view DataTypeOf(std::string_view type) {
 }
 
 // "[0, 1]"; nothing of a list that was cut ("[0, 1, ..., 63]").
-std::vector<std::int64_t> RanksIn(std::string_view text) {
-  std::vector<std::int64_t> ranks;
+std::vector<RankId> RanksIn(std::string_view text) {
+  std::vector<RankId> ranks;
   if (!text.starts_with('[') || !text.ends_with(']')) return ranks;
   text = text.substr(1, text.size() - 2);
   while (!text.empty()) {
@@ -95,7 +96,7 @@ Communications::Row CollectiveArgs::Read(const TraceEvent& event) {
   fields.op_type = trace_.strings.Intern(kind);
   fields.count = kind == "reducescatter" ? out : in;
   if (name.empty()) return fields;
-  std::vector<std::int64_t> listed = RanksIn(ranks);
+  std::vector<RankId> listed = RanksIn(ranks);
   if (size <= 0) size = static_cast<std::int64_t>(listed.size());
   const std::string label = LabelOf(name, ranks);
   fields.group = GroupOf({.name = trace_.strings.Intern(label),

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "mpa/base/error.h"
+#include "mpa/base/rank.h"
 #include "mpa/collectives/check_collectives.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/host_timeline.h"
@@ -23,7 +24,7 @@ constexpr double kStageOfMean = 1.05;
 
 // Of the mean counted step.
 struct MeanLoad {
-  std::int64_t rank = -1;
+  RankId rank;
   std::size_t stage = 0;
   TimeNs length = 0, computing = 0, communication = 0, copies = 0, free = 0, waiting = -1;
   std::array<TimeNs, kTimeCategories> kinds{};
@@ -49,7 +50,7 @@ std::vector<TimeNs> ValuesOf(const std::vector<const MeanLoad*>& ranks, Value va
   return values;
 }
 
-std::size_t StageOf(const RankCollectives& collectives, std::int64_t rank) {
+std::size_t StageOf(const RankCollectives& collectives, RankId rank) {
   const auto pipeline = std::ranges::find(collectives.groups, "pp", &JobGroup::name);
   if (pipeline == collectives.groups.end()) return 0;
   const auto place = std::ranges::find(pipeline->ranks, rank);
@@ -194,7 +195,7 @@ class LoadJudge {
 
   // Where ranks are missing, others may have come later still, or shortly before: nobody waited for
   // this one by more than it came behind all of them.
-  TimeNs MostLate(std::int64_t rank) const {
+  TimeNs MostLate(RankId rank) const {
     const Lateness& lateness = verdict_.lateness;
     if (!lateness.IsPartial()) return verdict_.step;
     TimeNs behind = 0;
@@ -316,11 +317,11 @@ class LoadJudge {
 
 }  // namespace
 
-bool JobVerdict::HoldUp(const std::vector<std::int64_t>& ranks, bool captured) const {
+bool JobVerdict::HoldUp(const std::vector<RankId>& ranks, bool captured) const {
   return std::ranges::any_of(culprits, [&](const Culprit& culprit) {
     if ((culprit.part == LatePart::kUnknown) == captured || culprit.link) return false;
     if (!captured) return culprit.ranks == ranks;
-    return std::ranges::all_of(ranks, [&](std::int64_t rank) {
+    return std::ranges::all_of(ranks, [&](RankId rank) {
       return std::ranges::find(culprit.ranks, rank) != culprit.ranks.end();
     });
   });

@@ -11,13 +11,13 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/report/report.h"
 
 namespace mpa {
 
-std::string NoDeviceWorkNote(std::int64_t rank) {
+std::string NoDeviceWorkNote(RankId rank) {
   return fmt::format(
       "rank {}: no device work was recorded, so nothing is judged; collect with the activity NPU, "
       "or CUDA on a GPU",

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "mpa/base/rank.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -27,7 +28,7 @@ std::vector<RankValue> MeansOfRanks(const std::vector<RankValue>& values) {
   struct Sum {
     double values = 0, count = 0;
   };
-  std::map<std::int64_t, Sum> sums;
+  std::map<RankId, Sum> sums;
   for (const RankValue& value : values) {
     sums[value.rank].values += value.value;
     ++sums[value.rank].count;

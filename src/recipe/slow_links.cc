@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/overall_metrics.h"
@@ -102,7 +102,7 @@ std::vector<LinkSum> LinkSumsOf(const RankTrace& trace, const Intervals& exposed
 }
 
 LinkSpeedsOfJob FindSlowLinks(const std::vector<RankLinks>& ranks) {
-  using Ends = std::tuple<std::string, std::int64_t, std::int64_t>;
+  using Ends = std::tuple<std::string, RankId, RankId>;
   std::map<Ends, MovedOver> links;
   std::map<Ends, std::vector<std::pair<const LinkSum*, std::size_t>>> sums;
   JobGroups groups;
@@ -112,7 +112,7 @@ LinkSpeedsOfJob FindSlowLinks(const std::vector<RankLinks>& ranks) {
       const JobGroup* group = groups.Find(sum.group);
       const auto at = static_cast<std::size_t>(sum.peer);
       if (group == nullptr || at >= group->ranks.size()) continue;
-      const std::int64_t peer = group->ranks[at];
+      const RankId peer = group->ranks[at];
       const Ends ends{sum.transport, std::min(rank.rank, peer), std::max(rank.rank, peer)};
       MovedOver& use = links[ends];
       use.traffic.bytes += sum.bytes;

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "mpa/base/rank.h"
+
 namespace mpa {
 namespace {
 
@@ -44,7 +46,7 @@ class LineReader {
   }
 
   /// Those that Read() met, each once.
-  const std::vector<std::int64_t>& Ranks() const { return ranks_; }
+  const std::vector<RankId>& Ranks() const { return ranks_; }
   void Skim() {
     while (at_ < text_.size()) {
       if (!ReadRank()) ++at_;
@@ -72,7 +74,7 @@ class LineReader {
     if (At(at_ + word) != ' ' || !IsDigit(At(at_ + word + 1))) return false;
     const std::size_t begin = at_;
     at_ += word + 1;
-    std::vector<std::int64_t> found;
+    std::vector<RankId> found;
     while (true) {
       std::int64_t rank = -1;
       const auto [end, error] =
@@ -89,7 +91,7 @@ class LineReader {
       at_ = next;
     }
     ranks_.insert(ranks_.end(), found.begin(), found.end());
-    Bind(begin, found.size() == 1 ? Cell(found.front()) : Cell());
+    Bind(begin, found.size() == 1 ? Cell(found.front().Number()) : Cell());
     return true;
   }
 
@@ -156,7 +158,7 @@ class LineReader {
   std::size_t at_ = 0;
   Cell subject_;
   std::vector<StatedNumber> numbers_;
-  std::vector<std::int64_t> ranks_;
+  std::vector<RankId> ranks_;
 };
 
 }  // namespace
@@ -176,10 +178,10 @@ std::vector<StatedNumber> NumbersIn(std::string_view text) { return LineReader(t
 Cell OnlyRankIn(std::string_view text) {
   LineReader reader(text);
   reader.Skim();
-  const std::vector<std::int64_t>& ranks = reader.Ranks();
+  const std::vector<RankId>& ranks = reader.Ranks();
   const bool is_one = !ranks.empty() && std::ranges::count(ranks, ranks.front()) ==
                                             static_cast<std::ptrdiff_t>(ranks.size());
-  return is_one ? Cell(ranks.front()) : Cell();
+  return is_one ? Cell(ranks.front().Number()) : Cell();
 }
 
 std::string_view UnitIn(std::string_view text) {

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/utf8.h"
 #include "mpa/io/packed_file.h"
 
@@ -101,8 +101,8 @@ class TraceWriter {
       counts_.begin = counts_.end = document_.first_step;
   }
 
-  std::int64_t ProcessOf(std::int64_t rank) const {
-    if (rank >= 0) return rank;
+  std::int64_t ProcessOf(RankId rank) const {
+    if (rank.IsKnown()) return rank.Number();
     return document_.ranks.size() == 1 ? 0 : kUnknownRank;
   }
 
@@ -118,8 +118,7 @@ class TraceWriter {
 
   void AddRank(const RankSlices& rank) {
     const std::int64_t process = ProcessOf(rank.rank);
-    PutName(process, 0, "process",
-            rank.rank >= 0 ? "rank " + RankName(rank.rank) : std::string("rank unknown"), process);
+    PutName(process, 0, "process", RankText(rank.rank), process);
     // Threads are numbered from top to bottom; findings stand behind the steps.
     std::vector<bool> used(rank.tracks.size());
     for (const Slice& slice : rank.slices) used[slice.track] = true;

@@ -6,7 +6,7 @@
 
 #include "formats.h"
 #include "markup_text.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/io/output_file.h"
 #include "mpa/writers/writers.h"
 #include "sheet_values.h"
@@ -55,15 +55,15 @@ void PrintSheet(const Sheet& sheet, std::FILE* stream) {
 }
 
 // A number, the label of a capture without one, or null.
-std::string RankText(std::int64_t rank) {
-  if (IsRankLabel(rank)) return Quoted(RankName(rank));
-  return rank >= 0 ? fmt::format("{}", rank) : "null";
+std::string RankJson(RankId rank) {
+  if (rank.IsLabel()) return Quoted(RankName(rank));
+  return rank.IsKnown() ? fmt::format("{}", rank.Number()) : "null";
 }
 
 // By state: lists of ranks.
 std::string AbsentText(const AbsentRanks& absent) {
   std::map<RankState, std::vector<std::string>> ranks;
-  for (const auto& [rank, state] : absent.states) ranks[state].push_back(RankText(rank));
+  for (const auto& [rank, state] : absent.states) ranks[state].push_back(RankJson(rank));
   std::vector<std::string> texts;
   for (const auto& [state, of_state] : ranks) {
     texts.push_back(fmt::format("\"{}\": [{}]", NameOf(state), fmt::join(of_state, ", ")));
@@ -76,7 +76,7 @@ std::string FindingText(const Finding& finding) {
       "{{\"rule\": {}, \"severity\": \"{}\", \"rank\": {}, \"scope\": {}, \"owner\": {}, \"text\": "
       "{}, "
       "\"gain_ns\": {}}}",
-      Quoted(finding.rule), NameOf(finding.severity), RankText(finding.rank), Quoted(finding.scope),
+      Quoted(finding.rule), NameOf(finding.severity), RankJson(finding.rank), Quoted(finding.scope),
       Quoted(finding.owner), Quoted(finding.text),
       finding.gain ? fmt::format("{}", *finding.gain) : "null");
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/writers/writers.h"
 #include "sheet_values.h"
 
@@ -15,7 +15,7 @@ namespace {
 // "module_statistic_0".
 class RankStems {
  public:
-  std::string Next(const std::string& stem, std::int64_t rank) {
+  std::string Next(const std::string& stem, RankId rank) {
     std::string name = rank >= 0 ? fmt::format("{}_{}", stem, RankFileName(rank)) : stem;
     const int number = ++used_[name];
     return number == 1 ? name : fmt::format("{} ({})", name, number);
@@ -31,7 +31,7 @@ using RowsOfRanks = std::vector<std::vector<std::size_t>>;
 RowsOfRanks RowsOfRanksIn(const Sheet& sheet, std::size_t ranks) {
   RowsOfRanks rows(ranks);
   for (std::size_t i = 0; i < sheet.rows.size(); ++i) {
-    const std::size_t rank = sheet.rows[i].rank;
+    const RankIndex rank = sheet.rows[i].rank;
     if (rank < ranks) rows[rank].push_back(i);
   }
   return rows;
@@ -97,7 +97,7 @@ std::vector<std::filesystem::path> WriteRankWorkbooks(const Report& report,
   }
   RankStems names;
   std::vector<std::filesystem::path> paths;
-  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < report.ranks.size(); ++rank) {
     for (const std::string& stem : stems) {
       Report workbook;
       workbook.as_reference = report.as_reference;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/rank.h"
+
 /// What is known of a rank of a job. "Not captured" is said of what was not, and of nothing else.
 namespace mpa {
 
@@ -25,21 +27,21 @@ std::string_view NameOf(RankState state, bool chinese = false);
 
 /// The ranks of a job that are not analysed. Where others are spoken of, they were not captured.
 struct AbsentRanks {
-  std::map<std::int64_t, RankState> states{};
+  std::map<RankId, RankState> states{};
 
   /// The first state of a rank counts.
-  void Add(std::int64_t rank, RankState state) { states.try_emplace(rank, state); }
+  void Add(RankId rank, RankState state) { states.try_emplace(rank, state); }
 
-  RankState Of(std::int64_t rank) const;
+  RankState Of(RankId rank) const;
   /// The different ones of some ranks, in the order of the enumeration; of those of which it is not
   /// known which they are (`ranks` is empty) that of every absent rank.
-  std::vector<RankState> Of(const std::vector<std::int64_t>& ranks) const;
+  std::vector<RankState> Of(const std::vector<RankId>& ranks) const;
   /// True where ranks are absent that were captured, or may have been.
   bool AnyCaptured() const;
 
   /// "damaged"; of several ranks that differ each: "rank 3 not captured, rank 5 damaged". Of
   /// unknown ones "not captured", or "not read" where that differs.
-  std::string Text(const std::vector<std::int64_t>& ranks, bool chinese = false) const;
+  std::string Text(const std::vector<RankId>& ranks, bool chinese = false) const;
   /// "a rank that was not captured", "a rank that was not read": of one that is not known.
   std::string UnknownRank(bool chinese = false) const;
   /// "1 damaged, 2 left out": those that were captured, or may have been; empty: there are none.

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/settings/settings.h"
 
 namespace mpa {
@@ -54,8 +54,8 @@ std::optional<std::int64_t> NumberInName(const std::filesystem::path& path);
 
 /// A process group of the job: an entry of "pg_config" of "distributedInfo".
 struct ProcessGroup {
-  std::string name, description;    ///< "0", "default_pg"
-  std::vector<std::int64_t> ranks;  ///< empty: not all of them are listed
+  std::string name, description;  ///< "0", "default_pg"
+  std::vector<RankId> ranks;      ///< empty: not all of them are listed
 };
 
 /// What a GPU trace says of itself beside its events. A member is empty, or false, where the trace
@@ -147,7 +147,7 @@ struct RankInput {
   std::string info_problem;          ///< why an existing profiler_info*.json cannot be read
   /// Without a readable profiler_info*.json: the rank in the name of that file.
   std::optional<std::int64_t> host_rank;
-  std::int64_t rank = -1;  ///< its number in the job, or what stands for its label; see NameRanks()
+  RankId rank{};  ///< its number in the job, or what stands for its label; see NameRanks()
   std::string rank_conflict;  ///< that its sources state different numbers
   std::string rank_origin;    ///< that only a group of communication tells the number
   std::optional<std::int64_t> impossible_rank;  ///< a number that a source states and no job has

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/capture/capture.h"
 #include "mpa/capture/record_kinds.h"
 
@@ -53,7 +54,7 @@ struct RankFacts {
   bool single_file = false;                ///< a trace or database was given without its directory
   std::string problem;                     ///< why the events cannot be read; empty when they can
   std::optional<std::int64_t> rank;        ///< its number in the job
-  std::int64_t id = -1;                    ///< for RankName(), also without a number
+  RankId id{};                             ///< for RankName(), also without a number
   std::optional<std::int64_t> world_size;  ///< ranks of the whole job
   std::int64_t bytes = 0;                  ///< size of the files that are read
 

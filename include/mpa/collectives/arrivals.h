@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/collectives/instances.h"
 #include "mpa/collectives/rank_clocks.h"
 
@@ -19,7 +20,7 @@ enum class ArrivalSource : std::uint8_t {
 /// When a rank came to an instance, on the common clock.
 struct Arrival {
   std::int32_t group_rank = -1;  ///< within the group; -1: not recorded
-  std::int64_t rank = -1;        ///< of the job; -1: not known
+  RankId rank{};                 ///< of the job; -1: not known
   std::int64_t position = -1;    ///< of a captured rank
   TimeNs time = 0;
   ArrivalSource source{};

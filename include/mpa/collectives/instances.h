@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/collective_phases.h"
 #include "mpa/model/rank_trace.h"
@@ -44,7 +45,7 @@ RankRuns CollectiveRuns(const RankTrace& trace);
 
 /// What one rank knows of its collectives. Times are those of its own device.
 struct RankCollectives {
-  std::int64_t rank = -1;
+  RankId rank{};
   RankRuns runs;
   /// By row of the runs: what the rank saw of the others, and of all together.
   std::vector<std::vector<SeenPeer>> seen;
@@ -72,13 +73,13 @@ RankCollectives CollectivesOfRank(const RankTrace& trace,
 /// One run of a collective, with all members that were captured. Positions are those of the ranks.
 struct CollectiveInstance {
   struct Member {
-    std::size_t rank = 0;  ///< position
-    std::size_t row = 0;   ///< of the rank's runs
+    RankIndex rank{};     ///< position
+    std::size_t row = 0;  ///< of the rank's runs
   };
   std::string group, name;
   std::vector<Member> members;
   /// Ranks of the job by their number in the group; empty: unknown.
-  std::vector<std::int64_t> of_group;
+  std::vector<RankId> of_group;
   /// Everyone waits for everyone: not a broadcast, a reduce or a scatter.
   bool is_barrier = false;
   /// The ranks ran the name a different number of times, so other runs may belong together.
@@ -88,8 +89,7 @@ struct CollectiveInstance {
 using CollectiveInstances = std::vector<CollectiveInstance>;
 
 /// Adds a row of the runs of the rank at this position.
-void AddMember(const RankRuns& runs, std::size_t rank, std::size_t row,
-               CollectiveInstance& instance);
+void AddMember(const RankRuns& runs, RankIndex rank, std::size_t row, CollectiveInstance& instance);
 
 /// Joins what belongs together: the same run of the same name in the same group, counted within a
 /// step where names repeat. Where ranks ran a name a different number of times in a step, its first

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/rank_state.h"
 #include "mpa/collectives/instances.h"
 #include "mpa/collectives/rank_clocks.h"
@@ -28,7 +29,7 @@ struct InstanceLateness {
 
 /// Ranks that came last together, over all instances.
 struct LateRanks {
-  std::vector<std::int64_t> ranks;  ///< empty: ranks that were not captured, not recorded which
+  std::vector<RankId> ranks;  ///< empty: ranks that were not captured, not recorded which
   bool captured = false;
   std::size_t times = 0;       ///< that they were the last, or the last but later ones
   std::size_t times_last = 0;  ///< that they were the last
@@ -55,7 +56,7 @@ struct Lateness {
 
 /// Where a run of the rank at this position is among the instances; empty: not among them.
 std::optional<std::size_t> FindInstance(const Lateness& lateness, const JobCollectives& ranks,
-                                        std::size_t rank, std::int32_t operation);
+                                        RankIndex rank, std::int32_t operation);
 
 /// `absent`: ranks of the job that are not among these.
 Lateness FindLateness(const JobCollectives& ranks, const AbsentRanks& absent);
@@ -68,11 +69,11 @@ std::string CoverageText(const Lateness& lateness);
 
 /// "rank 5 (not captured)", "rank 3", "a rank that was not captured"; of many the first ones. Of
 /// ranks that were not analysed `absent` knows the state.
-std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured,
+std::string LateRanksText(const std::vector<RankId>& ranks, bool captured,
                           const AbsentRanks& absent);
 
 /// "captured", or the state of the ranks.
-std::string LateStateText(const std::vector<std::int64_t>& ranks, bool captured,
+std::string LateStateText(const std::vector<RankId>& ranks, bool captured,
                           const AbsentRanks& absent);
 
 /// "rank 7 arrived 509.5 us after the second-to-last rank", at the worst of its instances.

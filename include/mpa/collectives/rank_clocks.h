@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/collectives/clock_line.h"
 #include "mpa/collectives/instances.h"
 
@@ -37,7 +38,7 @@ struct RankClocks {
 
 /// Two ranks whose clocks contradict what they did together.
 struct ClockDoubt {
-  std::int64_t first = -1, second = -1;
+  RankId first{}, second{};
   TimeNs residual = 0;  ///< by how much
 };
 

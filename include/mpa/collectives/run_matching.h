@@ -5,16 +5,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/measure/intervals.h"
 
 namespace mpa {
 
 /// A run of an operation, as a rank recorded it.
 struct RankRun {
-  std::size_t rank = 0, row = 0;  ///< positions, which the caller knows
-  std::int32_t step = -1;         ///< as the job numbers it; -1: not recorded
-  Interval time;                  ///< in ns; for MatchInTime() on a clock that all ranks share
-  bool is_uneven = false;         ///< set by matching: ranks ran it a different number of times
+  RankIndex rank{};
+  std::size_t row = 0;     ///< positions, which the caller knows
+  std::int32_t step = -1;  ///< as the job numbers it; -1: not recorded
+  Interval time;           ///< in ns; for MatchInTime() on a clock that all ranks share
+  bool is_uneven = false;  ///< set by matching: ranks ran it a different number of times
 };
 
 /// Runs that are one operation of the job, at most one of a rank, in order of rank.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/collectives/arrivals.h"
 #include "mpa/collectives/instances.h"
 #include "mpa/collectives/rank_clocks.h"
@@ -22,10 +23,10 @@ struct LatenessLimits {
 
 /// Members of an instance that came about together, after all others but those later still.
 struct LateMembers {
-  std::vector<std::int64_t> ranks;  ///< of the job, ascending; empty: not recorded which
-  TimeNs time = 0;                  ///< of the last of them, on the common clock
-  TimeNs before = 0;                ///< when the last of the members before them came
-  bool captured = false;            ///< all of them
+  std::vector<RankId> ranks;  ///< of the job, ascending; empty: not recorded which
+  TimeNs time = 0;            ///< of the last of them, on the common clock
+  TimeNs before = 0;          ///< when the last of the members before them came
+  bool captured = false;      ///< all of them
   TimeNs Behind() const { return time - before; }
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mpa/base/on_demand.h"
+#include "mpa/base/rank.h"
 #include "mpa/capture/ability.h"
 #include "mpa/measure/kernel_masks.h"
 #include "mpa/measure/op_tree.h"
@@ -93,7 +94,7 @@ struct Comparison {
 
 /// The end-to-end time of a rank in both captures; 0 where nothing ran on its device.
 struct RankTotals {
-  std::int64_t rank = -1;
+  RankId rank{};
   TimeNs base = 0, comparison = 0;
 
   TimeNs Change() const { return comparison - base; }

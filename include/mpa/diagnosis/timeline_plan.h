@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/rank_state.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/clock_line.h"
@@ -22,13 +23,13 @@ struct TimelinePlan {
     Interval window;       ///< on the device, by the clock of the rank
   };
   struct Rank {
-    std::int64_t rank = -1;
+    RankId rank{};
     ClockLine clock;  ///< to that of the job, which is the first rank's
     std::vector<Step> steps;
   };
   /// Where a finding shows.
   struct Mark {
-    std::int64_t rank = -1;
+    RankId rank{};
     TimeNs time = 0;       ///< as the capture has it
     bool on_host = false;  ///< of the clock of the host
     std::string name;      ///< "1 rank.late_host/r5"
@@ -37,7 +38,7 @@ struct TimelinePlan {
   /// What was asked for: where to look for one finding.
   struct Focus {
     std::string key;
-    std::vector<std::int64_t> ranks;  ///< those of the finding, and one beside them
+    std::vector<RankId> ranks;  ///< those of the finding, and one beside them
     /// On the clock of the job: around the longest event of its first place, and of the step in
     /// which it costs most, on these ranks. A finding without places has the step twice.
     Interval place, step;
@@ -49,7 +50,7 @@ struct TimelinePlan {
   TimeNs first_step = 0;  ///< where the first step of any rank begins, on the clock of the job
   std::vector<std::string> notes;  ///< ranks whose clocks are unknown
 
-  const Rank* Find(std::int64_t rank) const;
+  const Rank* Find(RankId rank) const;
 };
 
 /// `parts`: of the recipe of DiagnosisRecipe(), in order of rank; of its arguments the rules count.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/change/account_change.h"
 #include "mpa/change/job_causes.h"
 #include "mpa/gate/metric.h"
@@ -46,7 +47,7 @@ using ShapeCounts = std::map<std::string, std::int64_t>;
 
 /// One rank of one run, in plain values.
 struct RankSummary {
-  std::int64_t rank = -1;  ///< -1: unknown
+  RankId rank{};  ///< -1: unknown
   std::vector<std::int32_t>
       steps;  ///< the ids of those that are judged; empty: none in the capture
   Samples samples;

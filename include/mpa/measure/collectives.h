@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/base/first_seen.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/durations.h"
 #include "mpa/model/rank_trace.h"
 
@@ -84,15 +85,16 @@ class GroupPeers {
  public:
   explicit GroupPeers(const RankTrace& trace);
   /// As the capture lists the members. Where it does not, and the rank has one number in the group
-  /// and in the job, its peers are taken to have it, too. -1: the capture does not tell.
-  std::int64_t RankOf(std::int32_t group, std::int32_t group_rank) const;
+  /// and in the job, its peers are taken to have it, too. Unknown where
+  /// the capture does not tell.
+  RankId RankOf(std::int32_t group, std::int32_t group_rank) const;
 
  private:
   struct Group {
     const JobGroup* listed = nullptr;
     std::int32_t own = -1;
   };
-  std::int64_t rank_;
+  RankId rank_{};
   std::vector<Group> groups_;
 };
 

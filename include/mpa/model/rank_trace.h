@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/model/communication_summary.h"
 #include "mpa/model/device_tables.h"
 #include "mpa/model/host_tables.h"
@@ -19,13 +20,14 @@ namespace mpa {
 
 /// A communication group as the job itself describes it.
 struct JobGroup {
-  std::string id;                   ///< as databases name it, "host%eth_0"; see GroupHash()
-  std::string name;                 ///< "tp", "dp", "pp"
-  std::vector<std::int64_t> ranks;  ///< of the whole job; empty: the capture does not say
+  std::string id;             ///< as databases name it, "host%eth_0"; see GroupHash()
+  std::string name;           ///< "tp", "dp", "pp"
+  std::vector<RankId> ranks;  ///< of the whole job; empty: the capture does not say
 };
 
 struct DeviceOfRank {
-  std::int64_t rank = -1, device = -1;
+  RankId rank{};
+  std::int64_t device = -1;
 };
 
 /// What a capture says about the job of the rank. Texts are empty where it does not say.
@@ -150,7 +152,7 @@ struct RankTrace : RankTables {
   std::string capture_path;  ///< the capture's directory or file
   /// The directories between the one that was given and the capture: "3/actor_update"; empty: none.
   std::string capture_group;
-  std::int64_t rank = -1;
+  RankId rank{};
   bool is_one_step = false;  ///< SelectStep() cut it
   /// The window of that step on the device; it depends on the steps around it, which are gone.
   TimeNs step_begin = 0, step_end = 0;

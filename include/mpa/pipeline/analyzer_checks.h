@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/capture/ability.h"
 #include "mpa/capture/survey.h"
 #include "mpa/compare/comparison.h"
@@ -41,7 +42,7 @@ std::vector<JudgedCapture> JudgeCaptures(const std::filesystem::path& directory,
 /// Captures of one job, engine, role or session.
 struct CheckedGroup {
   std::string name;  ///< a directory, what the names of captures have in common, "session 1"
-  std::vector<std::int64_t> ranks;  ///< in order; without those that are unknown
+  std::vector<RankId> ranks;  ///< in order; without those that are unknown
   std::vector<std::filesystem::path> captures;
 };
 

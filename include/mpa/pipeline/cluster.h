@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/rank_state.h"
 #include "mpa/capture/capture.h"
 #include "mpa/recipe/recipe.h"
@@ -18,9 +19,9 @@ namespace mpa {
 
 /// A recipe to run on the ranks of a job, and how.
 struct ClusterRequest {
-  std::filesystem::path directory;              ///< with the captures of all ranks
-  std::optional<std::set<std::int64_t>> ranks;  ///< only these; empty: all
-  std::optional<std::int32_t> step;             ///< of every rank
+  std::filesystem::path directory;        ///< with the captures of all ranks
+  std::optional<std::set<RankId>> ranks;  ///< only these; empty: all
+  std::optional<std::int32_t> step;       ///< of every rank
   OpenOptions open;
   std::int64_t memory_bytes = 0;  ///< that ranks in memory may take together; 0: no limit
   RecipeArguments arguments;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/rank_state.h"
 #include "mpa/capture/capture.h"
 
@@ -16,7 +17,7 @@ namespace mpa {
 
 /// The capture of a rank.
 struct FoundRank {
-  std::int64_t rank = -1;  ///< for RankName()
+  RankId rank{};  ///< for RankName()
   RankInput input;
   std::string group{};  ///< of captures, where several share ranks and all groups were asked for
 };
@@ -42,7 +43,7 @@ enum class GroupsTaken : std::uint8_t {
 
 /// The ranks below `directory`, or those that are wanted. Throws Error (kInput) when there is none.
 FoundRanks FindRanks(const std::filesystem::path& directory,
-                     const std::optional<std::set<std::int64_t>>& wanted,
-                     const OpenOptions& options, GroupsTaken taken = GroupsTaken::kOne);
+                     const std::optional<std::set<RankId>>& wanted, const OpenOptions& options,
+                     GroupsTaken taken = GroupsTaken::kOne);
 
 }  // namespace mpa

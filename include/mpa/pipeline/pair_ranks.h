@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/rank_state.h"
 #include "mpa/capture/capture.h"
 
@@ -14,13 +15,13 @@ namespace mpa {
 
 /// The captures of one rank in two jobs.
 struct CapturePair {
-  std::int64_t rank = -1;  ///< -1: not asked for, because both are single captures
+  RankId rank{};  ///< -1: not asked for, because both are single captures
   RankInput base, comparison;
 };
 
 /// A rank that cannot be compared, because one side lacks it.
 struct UnpairedRank {
-  std::int64_t rank = -1;
+  RankId rank{};
   RankState state{};          ///< on the side that lacks it
   std::string_view option{};  ///< that side: "-d"; empty: not known
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/pipeline/cluster.h"
 
@@ -26,6 +27,6 @@ struct VisitedRanks {
 /// Throws Error when no rank is left.
 VisitedRanks VisitRanks(
     const ClusterRequest& request, Tables needs,
-    const std::function<void(std::size_t position, std::int64_t rank, const RankTrace&)>& visit);
+    const std::function<void(std::size_t position, RankId rank, const RankTrace&)>& visit);
 
 }  // namespace mpa

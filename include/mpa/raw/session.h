@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/model/device_tables.h"
 #include "mpa/model/host_tables.h"
@@ -90,7 +91,7 @@ struct SessionInfo {
   std::filesystem::path prof;       ///< its PROF_* directory; empty: CPU activity only
   std::filesystem::path framework;  ///< its FRAMEWORK directory; empty: none
   bool mindspore = false;           ///< collected by MindSpore, not by PyTorch
-  std::int64_t rank = -1;           ///< -1: not known
+  RankId rank{};                    ///< -1: not known
   std::int64_t process = 0;
   std::string process_name;  ///< "python3"
   std::string host_name, host_uid, cann_version;

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/recipe/recipe.h"
 
 namespace mpa {
@@ -41,10 +41,5 @@ inline constexpr std::string_view kStepId = "step_id";
 
 /// The step that the user chose; empty: all. Throws Error (kInput) when the rank has no such step.
 std::optional<std::int32_t> ChosenStep(const Steps& steps, const RecipeArguments& arguments);
-
-/// "rank 3", or "rank" and the label of a capture without a number, for people.
-inline std::string RankText(std::int64_t rank) {
-  return rank >= 0 ? "rank " + RankName(rank) : "rank unknown";
-}
 
 }  // namespace mpa

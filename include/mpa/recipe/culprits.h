@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/rank_state.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/measure/accounting.h"
@@ -66,7 +67,7 @@ enum class LatePart : std::uint8_t {
 
 /// Ranks for which others wait. Times are those of the mean counted step, in ns.
 struct Culprit {
-  std::vector<std::int64_t> ranks;  ///< of `kUnknown` empty: not recorded which
+  std::vector<RankId> ranks;  ///< of `kUnknown` empty: not recorded which
   LatePart part{};
   TimeNs own = 0, usual = 0;  ///< of the part; of the first rank, and of the others of its role
   TimeNs cost = 0;            ///< by which the step would be shorter, about
@@ -83,7 +84,7 @@ struct JobVerdict {
   std::size_t steps = 0;          ///< that count
   bool judged = false;            ///< false: nothing tells who is late
   /// True if all of these ranks are among the same culprits.
-  bool HoldUp(const std::vector<std::int64_t>& ranks, bool captured) const;
+  bool HoldUp(const std::vector<RankId>& ranks, bool captured) const;
   /// Less is noise: 1 % of the step, and 50 us.
   TimeNs LeastCost() const { return std::max<TimeNs>(50'000, step / 100); }
   Lateness lateness;  ///< of the steps that count
@@ -92,7 +93,7 @@ struct JobVerdict {
 
 /// A rank with what it did; both outlive the call.
 struct LoadedRank {
-  std::int64_t rank = -1;
+  RankId rank{};
   const RankLoad& load;
 };
 

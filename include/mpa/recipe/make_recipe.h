@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/recipe/part_bytes.h"
 #include "mpa/recipe/recipe.h"
 
@@ -14,7 +15,7 @@ namespace mpa {
 /// The part of a rank, as `reduce` gets it.
 template <typename Part>
 struct OfRank {
-  std::int64_t rank = -1;  ///< for RankName()
+  RankId rank{};  ///< for RankName()
   const Part& part;
 };
 
@@ -26,7 +27,7 @@ void serialize(Archive& archive, JobInfo& job) {
 
 /// Begins the rows of a rank in the report: workbooks of single ranks are made by it. Rows that are
 /// added to the sheets afterwards get its position as their `rank`.
-inline std::size_t BeginRank(std::int64_t rank, Report& report) {
+inline std::size_t BeginRank(RankId rank, Report& report) {
   report.ranks.push_back(rank);
   return report.ranks.size() - 1;
 }
@@ -34,7 +35,7 @@ inline std::size_t BeginRank(std::int64_t rank, Report& report) {
 /// A row of the part of a rank, for sheets that list the rows of all ranks.
 template <typename Row>
 struct RowOfRank {
-  std::int64_t rank = -1;
+  RankId rank{};
   const Row* row = nullptr;
 };
 
@@ -44,7 +45,7 @@ void AddRowsOfRanks(const std::vector<OfRank<Part>>& ranks, std::vector<Row> Par
                     ItemSheet<RowOfRank<Row>> columns, Report& report) {
   PartSheet<RowOfRank<Row>> list(std::move(columns));
   for (const auto& [id, part] : ranks) {
-    const std::size_t rank = BeginRank(id, report);
+    const RankIndex rank = BeginRank(id, report);
     for (const Row& row : part.*rows) list.Add({id, &row}, rank);
   }
   report.sheets.push_back(std::move(list).Take());

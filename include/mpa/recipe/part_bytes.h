@@ -22,6 +22,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/fields.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 
 /// Parts of recipes as bytes, with the library cereal. A plain struct is the list of its fields. A
@@ -78,12 +79,21 @@ requires(std::is_arithmetic_v<T> &&
          !std::same_as<T, bool>) void CEREAL_LOAD_FUNCTION_NAME(PartReader& reader, T& value) {
   reader.Read(&value, sizeof(value));
   if constexpr (std::is_floating_point_v<T>) {
-    if (!std::isfinite(value)) Fail(ErrorKind::kCorrupt, "the part holds an infinite number or NaN");
+    if (!std::isfinite(value))
+      Fail(ErrorKind::kCorrupt, "the part holds an infinite number or NaN");
   } else if constexpr (std::same_as<T, std::int64_t>) {
     // Nothing is larger than the time of an event, and differences of times do not overflow.
-    if (!IsTime(value))
-      Fail(ErrorKind::kCorrupt, "the part holds a number that nothing has");
+    if (!IsTime(value)) Fail(ErrorKind::kCorrupt, "the part holds a number that nothing has");
   }
+}
+
+inline void CEREAL_SAVE_FUNCTION_NAME(PartWriter& writer, const RankId& rank) {
+  writer(rank.Number());
+}
+inline void CEREAL_LOAD_FUNCTION_NAME(PartReader& reader, RankId& rank) {
+  std::int64_t number = 0;
+  reader(number);
+  rank = number;
 }
 
 inline void CEREAL_LOAD_FUNCTION_NAME(PartReader& reader, bool& value) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/measure/earlier_time.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/rank_spread.h"
@@ -15,7 +16,7 @@
 namespace mpa {
 
 /// "rank 3: no device work was recorded, so nothing is judged; ..."
-std::string NoDeviceWorkNote(std::int64_t rank);
+std::string NoDeviceWorkNote(RankId rank);
 
 /// A line with EarlierTimeText() of the rank that has most of it, and on how many there is any.
 void AddEarlierTimeLine(const std::vector<EarlierTime>& of_ranks, ScreenLines& lines);
@@ -38,7 +39,7 @@ class OutlierLines {
 
  private:
   struct Outlier {
-    std::int64_t rank;
+    RankId rank{};
     double distance;  ///< as a part of the median
     std::string text;
   };

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "mpa/base/rank.h"
+
 namespace mpa {
 
 struct RankValue {
-  std::int64_t rank = -1;  ///< for RankName()
+  RankId rank{};  ///< for RankName()
   double value = 0;
 };
 

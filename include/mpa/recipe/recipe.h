@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/capture/ability.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/report/report.h"
@@ -61,7 +62,7 @@ inline constexpr const char* kResultsDatabase = "cluster_analysis.db";
 
 /// What `map` made of one rank: plain values that outlive the rank.
 struct RankPart {
-  std::int64_t rank = -1;  ///< for RankName()
+  RankId rank{};  ///< for RankName()
   std::shared_ptr<const void> part;
 };
 

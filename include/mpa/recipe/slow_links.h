@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/instances.h"
 #include "mpa/measure/intervals.h"
@@ -34,15 +35,15 @@ struct LinkSum {
 std::vector<LinkSum> LinkSumsOf(const RankTrace& trace, const Intervals& exposed);
 
 struct SlowLink {
-  std::int64_t low = -1, high = -1;  ///< ranks of the job
-  std::string kind;                  ///< "HCCS", or how it transports: "SDMA"
-  double speed = 0, usual = 0;       ///< GB/s, `usual` of the others
-  TimeNs cost = 0;                   ///< a step, about
+  RankId low{}, high{};         ///< ranks of the job
+  std::string kind;             ///< "HCCS", or how it transports: "SDMA"
+  double speed = 0, usual = 0;  ///< GB/s, `usual` of the others
+  TimeNs cost = 0;              ///< a step, about
 };
 
 /// What a rank knows of its links; all outlive the call.
 struct RankLinks {
-  std::int64_t rank = -1;
+  RankId rank{};
   const std::vector<LinkSum>& links;
   const std::vector<JobGroup>& groups;
   std::size_t steps = 0;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/report/report.h"
 
@@ -34,6 +35,8 @@ template <typename Value>
 Cell CellOf(const Value& value) {
   if constexpr (std::integral<Value>) {
     return static_cast<std::int64_t>(value);
+  } else if constexpr (std::same_as<Value, RankId>) {
+    return value.Number();
   } else if constexpr (std::floating_point<Value>) {
     return static_cast<double>(value);
   } else if constexpr (std::convertible_to<const Value&, std::string_view>) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/rank_state.h"
 #include "mpa/report/cell.h"
 #include "mpa/report/change_tree.h"
@@ -84,8 +85,8 @@ enum class Emphasis { kNone, kPart, kSection };
 struct Row {
   std::vector<Cell> cells;
   Emphasis emphasis = Emphasis::kNone;
-  int indent = 0;        ///< of the first cell
-  std::size_t rank = 0;  ///< whose row it is, a position in Report::ranks
+  int indent = 0;    ///< of the first cell
+  RankIndex rank{};  ///< whose row it is, a position in Report::ranks
 };
 
 /// The rows of a sheet: stored, or made each time they are read, so that a long list takes no more
@@ -201,7 +202,7 @@ struct ColumnOf {
 
 /// The row of the item.
 template <typename Item>
-Row RowOf(const std::vector<ColumnOf<Item>>& columns, const Item& item, std::size_t rank) {
+Row RowOf(const std::vector<ColumnOf<Item>>& columns, const Item& item, RankIndex rank) {
   Row row;
   row.rank = rank;
   row.cells.reserve(columns.size());
@@ -211,7 +212,7 @@ Row RowOf(const std::vector<ColumnOf<Item>>& columns, const Item& item, std::siz
 
 /// Appends a row for the item.
 template <typename Item>
-void AddRow(const std::vector<ColumnOf<Item>>& columns, const Item& item, std::size_t rank,
+void AddRow(const std::vector<ColumnOf<Item>>& columns, const Item& item, RankIndex rank,
             Sheet& sheet) {
   sheet.rows.push_back(RowOf(columns, item, rank));
 }
@@ -238,7 +239,7 @@ class ItemSheet {
  public:
   ItemSheet(std::string_view name, std::vector<ColumnOf<Item>> columns, TextFile text_file = {})
       : sheet(SheetOf(name, columns, std::move(text_file))), columns_(std::move(columns)) {}
-  void Add(const Item& item, std::size_t rank = 0) { AddRow(columns_, item, rank, sheet); }
+  void Add(const Item& item, RankIndex rank = {}) { AddRow(columns_, item, rank, sheet); }
   const std::vector<ColumnOf<Item>>& Columns() const { return columns_; }
 
   Sheet sheet;
@@ -253,7 +254,7 @@ template <typename Item>
 class PartSheet {
  public:
   explicit PartSheet(ItemSheet<Item> list) : list_(std::move(list)) {}
-  void Add(const Item& item, std::size_t rank) { items_.push_back({item, rank}); }
+  void Add(const Item& item, RankIndex rank) { items_.push_back({item, rank}); }
   Sheet Take() && {
     Sheet sheet = std::move(list_.sheet);
     const std::size_t count = items_.size();
@@ -268,7 +269,7 @@ class PartSheet {
  private:
   struct Kept {
     Item item;
-    std::size_t rank = 0;
+    RankIndex rank{};
   };
   ItemSheet<Item> list_;
   std::vector<Kept> items_;
@@ -293,7 +294,7 @@ std::string_view NameOf(Severity severity);
 struct Finding {
   std::string rule;  ///< stable: "non_contiguous_inputs"
   Severity severity = Severity::kWarn;
-  std::int64_t rank = -1;            ///< -1: unknown
+  RankId rank{};                     ///< -1: unknown
   std::string scope;                 ///< what it is about, such as a graph
   std::string owner;                 ///< whom to ask
   std::string text;                  ///< what was measured, and what to do
@@ -340,7 +341,7 @@ struct Report {
   std::vector<ScreenTable> screens;
   ScreenLines lines;  ///< the answer on the screen
   std::vector<Sheet> sheets;
-  std::vector<std::int64_t> ranks;           ///< that rows belong to; -1: unknown
+  std::vector<RankId> ranks;                 ///< that rows belong to; -1: unknown
   AbsentRanks absent;                        ///< ranks of the job that were not analysed
   std::vector<PageChart> drawings;           ///< for pages, before those of the sheets
   std::vector<Chart> charts;                 ///< of sheets for which ChartsOf() should not choose

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/clock_line.h"
 #include "mpa/measure/intervals.h"
@@ -53,7 +54,7 @@ struct Arrow {
 
 /// The slices of one track nest: one that begins within another ends there, too.
 struct RankSlices {
-  std::int64_t rank = -1;
+  RankId rank{};
   TimeNs host_offset = 0;          ///< how far the host's clock is ahead of the device's
   std::optional<Interval> window;  ///< that was wanted, on the clock of the job
   std::vector<std::string> texts = {""};

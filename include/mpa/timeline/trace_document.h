@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/timeline/rank_slices.h"
 
@@ -15,7 +16,7 @@ namespace mpa {
 
 /// A moment on a rank that a finding points to.
 struct TraceMark {
-  std::int64_t rank = -1;
+  RankId rank{};
   TimeNs time = 0;   ///< on the clock of the job
   std::string name;  ///< "1 rank.late/r5"
   std::vector<std::pair<std::string, std::string>> details;

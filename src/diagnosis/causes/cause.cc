@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "mpa/base/rank.h"
+
 namespace mpa {
 
 Cause NewCause(const Job& job, const FindingInfo& finding, std::string_view place) {
@@ -23,13 +25,13 @@ void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Remova
     removal.waits.push_back({edge, time});
 }
 
-void DropIssuing(const Job& job, std::size_t rank, std::span<const Removal::Edge> issuing,
+void DropIssuing(const Job& job, RankIndex rank, std::span<const Removal::Edge> issuing,
                  double share, Removal& removal) {
   for (const Removal::Edge& work : issuing)
     removal.waits.push_back({job.graph.first_edge[rank] + work.edge, ShareOf(work.less, share)});
 }
 
-void DropWait(const Job& job, std::size_t rank, const BlockedPart& call, Removal& removal) {
+void DropWait(const Job& job, RankIndex rank, const BlockedPart& call, Removal& removal) {
   const std::uint32_t first = job.graph.first_edge[rank];
   removal.cuts.push_back(first + call.edge);
   if (call.own > 0) removal.waits.push_back({first + call.own_edge, call.own});
@@ -51,7 +53,7 @@ void AddWait(const RankDiagnosis& part, const BlockedPart& call, AdviceFacts& fa
   }
 }
 
-void DropDeviceWork(const Job& job, std::size_t rank, std::uint32_t node, Removal& removal) {
+void DropDeviceWork(const Job& job, RankIndex rank, std::uint32_t node, Removal& removal) {
   const std::uint32_t number = job.graph.first_node[rank] + node;
   removal.durations.push_back({number, job.Part(rank).graph.nodes[node].dur});
   removal.prompt.push_back(number);

@@ -7,6 +7,7 @@
 
 #include "finder.h"
 #include "fusion_chains.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/mfu/shapes.h"
@@ -32,17 +33,17 @@ class DeviceCauses : Finder {
   }
 
  private:
-  const KernelKind& KindOf(std::size_t rank, const GraphNode& node) const {
+  const KernelKind& KindOf(RankIndex rank, const GraphNode& node) const {
     return job_.Part(rank).kinds[static_cast<std::size_t>(node.row)];
   }
-  const std::string& TypeOf(std::size_t rank, const GraphNode& node) const {
+  const std::string& TypeOf(RankIndex rank, const GraphNode& node) const {
     return job_.Part(rank).names[KindOf(rank, node).type];
   }
 
   // True for a type that the ranks of the role have in common, so that its usual time is not 0:
   // that is their lower quartile, see Normal(). What single ranks have more is a matter of these
   // ranks.
-  bool IsCommon(std::size_t rank, const GraphNode& node) const {
+  bool IsCommon(RankIndex rank, const GraphNode& node) const {
     const std::size_t ranks = job_.RoleOf(rank).size();
     return ranks < 2 ||
            job_.UsualOf(rank, static_cast<std::size_t>(node.step), TypeOf(rank, node)).ranks * 4 >
@@ -50,7 +51,7 @@ class DeviceCauses : Finder {
   }
 
   // At most, the kernel does not run at all.
-  void Remove(std::size_t rank, std::uint32_t node, double share, Cause& cause) const {
+  void Remove(RankIndex rank, std::uint32_t node, double share, Cause& cause) const {
     const TimeNs dur = job_.Part(rank).graph.nodes[node].dur;
     cause.what_if.expect.durations.push_back(
         {job_.graph.first_node[rank] + node, ShareOf(dur, share)});
@@ -58,12 +59,12 @@ class DeviceCauses : Finder {
   }
 
   // What does not run is not asked for.
-  void RemoveCall(std::size_t rank, std::uint32_t node, double share, Removal& removal) const {
+  void RemoveCall(RankIndex rank, std::uint32_t node, double share, Removal& removal) const {
     DropIssuing(job_, rank, issuing_[rank].Of(node), share, removal);
   }
 
   // What is part of one kernel is neither started nor asked for.
-  void JoinToBefore(std::size_t rank, std::uint32_t node, Cause& cause) const {
+  void JoinToBefore(RankIndex rank, std::uint32_t node, Cause& cause) const {
     for (Removal* removal : {&cause.what_if.expect, &cause.what_if.bound}) {
       removal->prompt.push_back(job_.graph.first_node[rank] + node);
       RemoveCall(rank, node, 1, *removal);
@@ -76,7 +77,7 @@ class DeviceCauses : Finder {
     Cause cause = NewCause(job_, finding);
     TimeNs time = 0;
     std::int64_t count = 0;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const auto& nodes = job_.Part(rank).graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         const GraphNode& node = nodes[i];
@@ -100,7 +101,7 @@ class DeviceCauses : Finder {
 
   // Over so few elements at a time that a fused kernel gains little. Unknown shapes may be of any
   // length.
-  bool IsOfShortRows(std::size_t rank, const GraphNode& softmax) const {
+  bool IsOfShortRows(RankIndex rank, const GraphNode& softmax) const {
     const Shapes shapes = ParseShapes(job_.Part(rank).names[KindOf(rank, softmax).shapes]);
     return !shapes.empty() && !shapes[0].empty() &&
            static_cast<double>(shapes[0].back()) < job_.thresholds[kAttentionSequence];
@@ -112,7 +113,7 @@ class DeviceCauses : Finder {
     Cause cause = NewCause(job_, kOpAttention);
     TimeNs time = 0;
     std::int64_t count = 0;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const auto& nodes = job_.Part(rank).graph.nodes;
       search_.in_attention.emplace_back(nodes.size(), false);
       std::vector<std::uint32_t> kernels;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernel_finder.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -21,7 +22,7 @@ class ThrottledDevices : KernelFinder {
     std::vector<double> clocks;
     std::size_t recorded = 0;
     double rated = 0;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const double clock = ClockOf(rank);
       const auto at_best = static_cast<double>(job_.Part(rank).rated_mhz);
       if (clock <= 0 || at_best <= 0) continue;
@@ -45,7 +46,7 @@ class ThrottledDevices : KernelFinder {
   }
 
  private:
-  double ClockOf(std::size_t rank) const {
+  double ClockOf(RankIndex rank) const {
     double sum = 0, steps = 0;
     for (std::size_t step = job_.first_step; step < job_.Part(rank).steps.size(); ++step) {
       if (job_.Part(rank).steps[step].mhz <= 0) continue;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "mpa/base/rank.h"
 #include "small_operations.h"
 
 namespace mpa {
@@ -28,7 +29,7 @@ class EngineBalance : Finder {
 
  private:
   struct Found {
-    std::set<std::int64_t> ranks;
+    std::set<RankId> ranks;
     std::set<std::size_t> steps;
     double dummy = 0, busy_tokens = 0, other_tokens = 0, busy = 0, others = 0;
   };
@@ -42,7 +43,7 @@ class EngineBalance : Finder {
     Found found;
     for (const auto& [role, ranks] : job_.ranks_of_role) {
       std::size_t steps = job_.steps;  // that all of them have
-      for (const std::size_t rank : ranks) steps = std::min(steps, job_.Part(rank).steps.size());
+      for (const RankIndex rank : ranks) steps = std::min(steps, job_.Part(rank).steps.size());
       for (std::size_t step = 0; step < steps; ++step) {
         if (job_.HaveOneLoad(ranks, step) || PromptsDiffer(ranks, step) != of_prompts) continue;
         Even(ranks, step, cause.what_if.expect, found);
@@ -61,14 +62,14 @@ class EngineBalance : Finder {
 
   // True where some read prompts in the step and others do not.
   bool PromptsDiffer(const std::vector<std::size_t>& ranks, std::size_t step) const {
-    const auto reads = [&](std::size_t rank) {
+    const auto reads = [&](RankIndex rank) {
       return ReadsPrompts(job_.Part(rank).steps[step].batch);
     };
     return std::ranges::any_of(ranks, reads) && !std::ranges::all_of(ranks, reads);
   }
 
   // Of a step without what the rank waits for others.
-  double OwnTime(std::size_t rank, std::size_t step) const {
+  double OwnTime(RankIndex rank, std::size_t step) const {
     const std::vector<TimeNs>& categories = job_.Part(rank).steps[step].categories;
     TimeNs own = 0;
     for (std::size_t category = 0; category < categories.size(); ++category) {
@@ -84,10 +85,10 @@ class EngineBalance : Finder {
   void Even(const std::vector<std::size_t>& ranks, std::size_t step, Removal& removal,
             Found& found) const {
     double sum = 0;
-    for (const std::size_t rank : ranks) sum += OwnTime(rank, step);
+    for (const RankIndex rank : ranks) sum += OwnTime(rank, step);
     const double mean = sum / static_cast<double>(ranks.size());
     std::map<std::size_t, double> less;  // by rank
-    for (const std::size_t rank : ranks) {
+    for (const RankIndex rank : ranks) {
       const ServingBatch& batch = job_.Part(rank).steps[step].batch;
       const double own = OwnTime(rank, step);
       const bool counts = step >= job_.first_step;
@@ -126,7 +127,7 @@ class EngineBalance : Finder {
     }
   }
 
-  void Shorten(std::size_t rank, std::int32_t step, double share, Removal& removal) const {
+  void Shorten(RankIndex rank, std::int32_t step, double share, Removal& removal) const {
     const RankDiagnosis& part = job_.Part(rank);
     for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
       const GraphNode& node = part.graph.nodes[i];

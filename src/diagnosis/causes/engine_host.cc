@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "mpa/base/rank.h"
 
 namespace mpa {
 namespace {
@@ -38,7 +39,7 @@ class EngineHost : Finder {
     Cause cause = NewCause(job_, kServeHost);
     TimeNs time = 0;
     std::array<TimeNs, kActivities.size() + 1> of_activity{};  // the last: not recorded
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       std::vector<double> between(part.shares.size(), 0);  // the share of it that counts
       for (std::size_t i = 0; i < part.shares.size(); ++i) {

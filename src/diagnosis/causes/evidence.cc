@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
@@ -51,16 +52,16 @@ class Places {
  public:
   Places(const Job& job, const FoundCause& finding) : job_(job), finding_(finding) {}
 
-  bool IsCulprit(std::int64_t rank) const { return finding_.Concerns(rank); }
+  bool IsCulprit(RankId rank) const { return finding_.Concerns(rank); }
 
   struct Event {
     std::string_view name{}, op{}, line{};
-    std::int64_t peer = -1;
+    RankId peer{};
     TimeNs start = 0, dur = 0;
     TimeNs time = 0;  // of all that stand behind it
     std::int64_t count = 1;
   };
-  void Add(std::size_t rank, std::string_view table, const Event& event) {
+  void Add(RankIndex rank, std::string_view table, const Event& event) {
     const std::string_view shown = event.op.empty() ? event.name : event.op;
     Evidence& place =
         places_.try_emplace({rank, shown, event.line, event.peer}, Evidence{.dur = -1})
@@ -82,7 +83,7 @@ class Places {
     place.op = event.op;
   }
   /// Time that the finding takes without a place of its own.
-  void AddRest(std::size_t rank, TimeNs time) { whole_[rank] += time; }
+  void AddRest(RankIndex rank, TimeNs time) { whole_[rank] += time; }
 
   std::vector<Evidence> Largest() && {
     std::vector<Evidence> largest;
@@ -103,8 +104,7 @@ class Places {
   const Job& job_;
   const FoundCause& finding_;
   // By rank, name, line and peer; the names are those of the parts.
-  std::map<std::tuple<std::size_t, std::string_view, std::string_view, std::int64_t>, Evidence>
-      places_;
+  std::map<std::tuple<std::size_t, std::string_view, std::string_view, RankId>, Evidence> places_;
   std::map<std::size_t, TimeNs> whole_;
 };
 
@@ -165,7 +165,7 @@ class GraphIndex {
     if (local >= job_.Part(rank).graph.edges.size()) return std::nullopt;
     return std::pair{rank, local};
   }
-  const OfRank& Of(std::size_t rank) {
+  const OfRank& Of(RankIndex rank) {
     if (!ranks_[rank]) ranks_[rank].emplace(job_.Part(rank));
     return *ranks_[rank];
   }
@@ -223,7 +223,7 @@ class WorkOfRanks {
 
   // Several shares may lie on an edge: a fix that takes less than all of one takes it from the
   // shortest that has so much.
-  void AddHostWork(std::size_t rank, std::uint32_t edge, TimeNs less) {
+  void AddHostWork(RankIndex rank, std::uint32_t edge, TimeNs less) {
     if (!job_.Counts(job_.StepOfEdge(rank, edge)) || !places_.IsCulprit(job_.ranks[rank].rank))
       return;
     const RankDiagnosis& part = job_.Part(rank);
@@ -244,7 +244,7 @@ class WorkOfRanks {
     });
   }
 
-  void AddShare(std::size_t rank, std::uint32_t number, TimeNs less) {
+  void AddShare(RankIndex rank, std::uint32_t number, TimeNs less) {
     const RankDiagnosis& part = job_.Part(rank);
     const HostShare& share = part.shares[number];
     const double of_share = is_excess_ ? Ratio(less, share.time) : 1;
@@ -267,7 +267,7 @@ class WorkOfRanks {
   }
 
   // A call that waits for several streams is there once for each.
-  void AddCall(std::size_t rank, std::uint32_t edge) {
+  void AddCall(RankIndex rank, std::uint32_t edge) {
     const RankDiagnosis& part = job_.Part(rank);
     index_.Of(rank).blocked.ForEach(edge, [&](std::uint32_t i) {
       const BlockedPart& call = part.blocked[i];
@@ -313,7 +313,7 @@ class WorkOfOperations {
   // A rank that was not captured shows in those that wait for it.
   void AddWaits(std::size_t operation) {
     const JobOperation& of = job_.operations.all[operation];
-    const std::int64_t culprit = finding_.ranks.empty() ? kNoPeer : finding_.ranks[0];
+    const RankId culprit = finding_.ranks.empty() ? kNoPeer : finding_.ranks[0];
     for (const JointOperation::Member& member : of.joint.members) {
       const OperationPart& row = job_.PartOf(member);
       if (!job_.Counts(row.step) || AddWait(of, member, culprit)) continue;
@@ -328,14 +328,13 @@ class WorkOfOperations {
 
  private:
   // Of a link between two ranks.
-  std::int64_t OtherEnd(std::int64_t rank) const {
+  RankId OtherEnd(RankId rank) const {
     if (finding_.ranks.size() != 2) return kNoPeer;
     return finding_.ranks[finding_.ranks[0] == rank ? 1 : 0];
   }
 
   // The task of an operation that waits for the peer; false: none is recorded.
-  bool AddWait(const JobOperation& operation, const JointOperation::Member& member,
-               std::int64_t peer) {
+  bool AddWait(const JobOperation& operation, const JointOperation::Member& member, RankId peer) {
     const RankDiagnosis& part = job_.Part(member.rank);
     const std::int32_t wanted = part.graph.collectives[member.collective].row;
     const auto& rows = part.collectives.runs.rows;

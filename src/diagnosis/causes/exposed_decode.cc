@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "mpa/base/rank.h"
 #include "small_operations.h"
 
 namespace mpa {
@@ -46,7 +47,7 @@ class ExposedDecode : Finder {
 
   std::vector<Decode> DecodingSteps() const {
     std::vector<Decode> steps(job_.steps);
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const std::vector<StepPart>& parts = job_.Part(rank).steps;
       for (std::size_t step = 0; step < std::min(job_.steps, parts.size()); ++step) {
         if (!Decodes(rank, step)) continue;
@@ -63,7 +64,7 @@ class ExposedDecode : Finder {
     return steps;
   }
 
-  bool Decodes(std::size_t rank, std::size_t step) const {
+  bool Decodes(RankIndex rank, std::size_t step) const {
     const std::vector<StepPart>& steps = job_.Part(rank).steps;
     return step < steps.size() && steps[step].batch.phase == ServingPhase::kDecode;
   }

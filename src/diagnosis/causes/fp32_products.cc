@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernel_finder.h"
+#include "mpa/base/rank.h"
 
 namespace mpa {
 namespace {
@@ -19,7 +20,7 @@ class Fp32Products : KernelFinder {
   void Find() {
     double time = 0, count = 0;
     Cause cause = NewCause(job_, kOpFp32);
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const auto& kinds = job_.Part(rank).kinds;
       const std::vector<KindUse> uses = UsesOf(rank);
       for (std::size_t i = 0; i < kinds.size(); ++i) {

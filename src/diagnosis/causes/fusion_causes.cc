@@ -13,6 +13,7 @@
 #include "finder.h"
 #include "fusible_runs.h"
 #include "fusion_chains.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/measure/quantiles.h"
@@ -30,7 +31,7 @@ constexpr std::string_view kElementwise = "elementwise";
 class ElementwiseChains {
  public:
   // `taken`: by node; those belong to known fusions.
-  ElementwiseChains(const RankDiagnosis& part, std::size_t rank, const Thresholds& thresholds,
+  ElementwiseChains(const RankDiagnosis& part, RankIndex rank, const Thresholds& thresholds,
                     const std::vector<bool>& taken)
       : part_(part), nodes_(part.graph.nodes), rank_(rank), thresholds_(thresholds), taken_(taken) {
     for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
@@ -196,7 +197,7 @@ class FusionCauses : Finder {
  private:
   void AddElementwise(const OpenFusions& fusions) {
     std::vector<FusibleRun> runs;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank)
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank)
       ElementwiseChains(job_.Part(rank), rank, thresholds_, fusions.taken[rank]).Add(runs);
     const FusibleTime time = TimeOf(job_, runs);
     if (!Matters(job_, time)) return;
@@ -205,7 +206,7 @@ class FusionCauses : Finder {
     cause.finding.Measure(kTimePerStep, time.time);
     // One kernel starts once, and its host asks for one; at best it reads and writes once, too.
     std::vector<TimeNs> starts;  // by rank
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank)
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank)
       starts.push_back(StartOfKernel(job_.Part(rank)));
     for (const FusibleRun& run : runs) {
       TakeRun(job_, issuing_, run, cause.what_if.expect, starts[run.rank]);

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/mfu/roofline.h"
@@ -45,7 +46,7 @@ std::vector<bool> NeedCollective(const RankDiagnosis& part) {
   return needs;
 }
 
-KnownChains::KnownChains(const RankDiagnosis& part, std::size_t rank, const Thresholds& thresholds)
+KnownChains::KnownChains(const RankDiagnosis& part, RankIndex rank, const Thresholds& thresholds)
     : part_(part), nodes_(part.graph.nodes), rank_(rank), thresholds_(thresholds) {
   trains_ = std::ranges::any_of(
       nodes_, [](const GraphNode& node) { return node.in_optimizer || node.adds_gradients; });

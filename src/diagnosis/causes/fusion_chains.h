@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/open_fusions.h"
 #include "mpa/diagnosis/findings/thresholds.h"
 #include "mpa/diagnosis/part/fusion_patterns.h"
@@ -22,7 +23,7 @@ inline constexpr Threshold kAttentionSequence{"sequence", 128, 0, 1e9,
 class KnownChains {
  public:
   /// Refers to the part and the thresholds, which must outlive it.
-  KnownChains(const RankDiagnosis& part, std::size_t rank, const Thresholds& thresholds);
+  KnownChains(const RankDiagnosis& part, RankIndex rank, const Thresholds& thresholds);
 
   /// What the run is a case of.
   struct Found {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -27,7 +28,7 @@ class GraphBubbles : Finder {
     Cause cause = NewCause(job_, kGraphBubbles);
     double bubbles = 0, time = 0;
     TimeNs longest = 0;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       bool has_any = false;
       for (const Gap& gap : BubblesOf(rank)) {
         has_any = true;
@@ -55,7 +56,7 @@ class GraphBubbles : Finder {
   };
 
   // The rank's device work and waits, in order of time. A wait is the moment at which it ends.
-  std::vector<std::uint32_t> Order(std::size_t rank) const {
+  std::vector<std::uint32_t> Order(RankIndex rank) const {
     const auto& nodes = job_.Part(rank).graph.nodes;
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
@@ -66,7 +67,7 @@ class GraphBubbles : Finder {
   }
 
   // Gaps between two pieces of one graph in a step that counts.
-  std::vector<Gap> BubblesOf(std::size_t rank) {
+  std::vector<Gap> BubblesOf(RankIndex rank) {
     order_ = Order(rank);
     const auto& nodes = job_.Part(rank).graph.nodes;
     std::vector<Gap> gaps;
@@ -97,7 +98,7 @@ class GraphBubbles : Finder {
   }
 
   // What stands in the gap waits no longer than for what it depends on.
-  void AddTo(std::size_t rank, const Gap& gap, Removal& removal) const {
+  void AddTo(RankIndex rank, const Gap& gap, Removal& removal) const {
     for (std::size_t i = gap.first; i <= gap.last; ++i)
       removal.prompt.push_back(job_.graph.first_node[rank] + order_[i]);
   }

@@ -9,6 +9,7 @@
 #include "finder.h"
 #include "host_stretches.h"
 #include "inputs.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
@@ -88,12 +89,12 @@ class HostCauses : Finder {
     const bool of_syncs = &of.finding == &kHostSync;
     Cause cause = NewCause(job_, of.finding);
     Removal& removal = cause.what_if.expect;
-    std::set<std::int64_t> ranks;
+    std::set<RankId> ranks;
     std::set<std::int32_t> steps;
     TimeNs time = 0;
     std::int64_t calls = 0;
     const auto usual = job_.UsualHost(of.finding.categories, of.blocks);
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       std::vector<double> share(job_.steps, 1);
       std::vector<bool> cut(job_.steps, true);
       const bool compares = !of.of_any_rank && job_.RoleOf(rank).size() > 1;
@@ -168,7 +169,7 @@ class HostCauses : Finder {
   // not common to all.
   void RemoveCopies(const std::map<std::int32_t, std::vector<HostAmount>>& usual,
                     Removal& removal) const {
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const bool compares = job_.RoleOf(rank).size() > 1;
       const auto& nodes = job_.Part(rank).graph.nodes;
       std::set<std::uint32_t> awaited;
@@ -191,7 +192,7 @@ class HostCauses : Finder {
 
   // The copies of the numbers that are read, of steps in which others read them as well. The last
   // ones of a step are usual.
-  void RemoveReads(std::size_t rank, const std::vector<double>& share, Removal& removal) const {
+  void RemoveReads(RankIndex rank, const std::vector<double>& share, Removal& removal) const {
     const auto& nodes = job_.Part(rank).graph.nodes;
     std::vector<std::vector<std::uint32_t>> reads(job_.steps);
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
@@ -213,7 +214,7 @@ class HostCauses : Finder {
 
   // What a checkpoint copies from the device; other copies to the host are single numbers.
   void RemoveSavedCopies(Removal& removal) const {
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const auto& nodes = job_.Part(rank).graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         const GraphNode& node = nodes[i];
@@ -229,7 +230,7 @@ class HostCauses : Finder {
     }
   }
 
-  void Note(std::size_t rank, std::int32_t step, std::set<std::int64_t>& ranks,
+  void Note(RankIndex rank, std::int32_t step, std::set<RankId>& ranks,
             std::set<std::int32_t>& steps) const {
     if (static_cast<std::size_t>(step) < job_.first_step) return;
     ranks.insert(job_.ranks[rank].rank);
@@ -240,7 +241,7 @@ class HostCauses : Finder {
 
   // Collections come at any place of a step, as memory fills up. What stands still once, or at the
   // same place of each step, is what the program does there.
-  bool ComesAnywhere(std::size_t rank) const {
+  bool ComesAnywhere(RankIndex rank) const {
     const RankGraph& graph = job_.Part(rank).graph;
     std::map<std::int32_t, std::vector<TimeNs>> issued;  // by step
     for (const GraphNode& node : graph.nodes) {
@@ -269,11 +270,11 @@ class HostCauses : Finder {
     }
     Cause cause = NewCause(job_, kHostGc);
     cause.finding.confidence = Certainty::kLow;
-    std::set<std::int64_t> ranks;
+    std::set<RankId> ranks;
     std::set<std::int32_t> steps;
     TimeNs time = 0;
     std::int64_t gaps = 0;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       if (!ComesAnywhere(rank)) continue;
       for (const SilentGap& gap : job_.Part(rank).gaps) {
         const ReplayGraph::Edge edge = job_.graph.first_edge[rank] + gap.edge;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host_stretches.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
 
@@ -51,7 +52,7 @@ const std::vector<HostFamily>& HostFamilies() {
 std::vector<Excess> HostComparison::ExcessesOf(const HostFamily& family) {
   const auto usual = job_.UsualHost(family.categories, family.blocks);
   std::vector<Excess> excesses;
-  for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
     const std::vector<std::size_t>* compared = &job_.RoleOf(rank);
     const std::vector<HostAmount>* normal = &usual.at(job_.role[rank]);
     if (compared->size() <= kPairOfRanks && family.peers != HostFamily::Peers::kOfRole) {
@@ -91,7 +92,7 @@ TimeCategory HostComparison::CategoryOf(const HostFamily& family, const Excess& 
   return largest;
 }
 
-HostComparison::UsualElsewhere HostComparison::FindElsewhere(std::size_t rank,
+HostComparison::UsualElsewhere HostComparison::FindElsewhere(RankIndex rank,
                                                              const HostFamily& family) {
   std::vector<std::size_t> peers = AllWith(rank);
   if (family.peers == HostFamily::Peers::kWhoDoIt) {
@@ -106,7 +107,7 @@ HostComparison::UsualElsewhere HostComparison::FindElsewhere(std::size_t rank,
   return {std::move(peers), std::move(amounts)};
 }
 
-const std::vector<std::size_t>& HostComparison::AllWith(std::size_t rank) {
+const std::vector<std::size_t>& HostComparison::AllWith(RankIndex rank) {
   const auto [found, is_new] = islands_.try_emplace(job_.operations.island[rank]);
   if (!is_new) return found->second;
   for (std::size_t other = 0; other < job_.ranks.size(); ++other) {
@@ -115,7 +116,7 @@ const std::vector<std::size_t>& HostComparison::AllWith(std::size_t rank) {
   return found->second;
 }
 
-Excess HostComparison::ExcessOf(std::size_t rank, const HostFamily& family,
+Excess HostComparison::ExcessOf(RankIndex rank, const HostFamily& family,
                                 const std::vector<HostAmount>& usual) const {
   Excess excess;
   excess.rank = rank;
@@ -243,7 +244,7 @@ namespace {
 
 // The lateness of the rank where it was the last one of all, captured or not; null: it never was.
 const LateRanks* AsLast(const Job& job, const Excess& excess) {
-  const std::vector<std::int64_t> alone = {job.ranks[excess.rank].rank};
+  const std::vector<RankId> alone = {job.ranks[excess.rank].rank};
   const auto& late = job.operations.lateness.ranks;
   const auto found = std::ranges::find_if(late, [&](const LateRanks& of) {
     return of.captured && of.ranks == alone && of.times_last > 0;

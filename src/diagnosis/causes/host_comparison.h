@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/job/job.h"
@@ -19,7 +20,7 @@ inline constexpr std::size_t kPairOfRanks = 2;
 
 /// How much work of a kind a rank has more than is normal for its role, and what to take out.
 struct Excess {
-  std::size_t rank = 0;
+  RankIndex rank{};
   const std::vector<std::size_t>* compared =
       nullptr;        ///< ranks that say what is normal, with the rank itself
   TimeNs time = 0;    ///< per step
@@ -73,7 +74,7 @@ class HostComparison {
   /// What of a family a rank has most more of than is normal.
   TimeCategory CategoryOf(const HostFamily& family, const Excess& excess) const;
   /// The ranks of the job of a rank, itself among them.
-  const std::vector<std::size_t>& AllWith(std::size_t rank);
+  const std::vector<std::size_t>& AllWith(RankIndex rank);
 
  private:
   // What is normal among ranks of any role.
@@ -82,8 +83,8 @@ class HostComparison {
     std::vector<HostAmount> amounts;
   };
 
-  UsualElsewhere FindElsewhere(std::size_t rank, const HostFamily& family);
-  Excess ExcessOf(std::size_t rank, const HostFamily& family,
+  UsualElsewhere FindElsewhere(RankIndex rank, const HostFamily& family);
+  Excess ExcessOf(RankIndex rank, const HostFamily& family,
                   const std::vector<HostAmount>& usual) const;
 
   const Job& job_;

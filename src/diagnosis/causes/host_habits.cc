@@ -8,6 +8,7 @@
 
 #include "finder.h"
 #include "host_stretches.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
@@ -41,7 +42,7 @@ class HostHabits : Finder {
   void AddBlocking() {
     Cause cause = NewCause(job_, kHostLaunchBlocking);
     double worst = 0;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const double waits = WaitsOfLaunches(job_, rank);
       if (!BlocksLaunches(job_, rank)) continue;
       worst = std::max(worst, waits);
@@ -62,7 +63,7 @@ class HostHabits : Finder {
     Cause cause = NewCause(job_, kHostCpuContention);
     cause.finding.confidence = Certainty::kLow;
     double worst = 0;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       std::vector<double> share(job_.steps, 0);  // of the launches that is not their usual time
       std::size_t held_up = 0;
@@ -94,15 +95,15 @@ class HostHabits : Finder {
   }
 
   // The ranks that have most of it; empty: all.
-  std::vector<std::int64_t> MostlyOf(const std::map<std::int64_t, double>& of_rank) const {
+  std::vector<RankId> MostlyOf(const std::map<RankId, double>& of_rank) const {
     constexpr double kLittle = 0.2;  // of what the first has
     double most = 0;
     for (const auto& [rank, time] : of_rank) most = std::max(most, time);
-    std::vector<std::int64_t> ranks;
+    std::vector<RankId> ranks;
     for (const auto& [rank, time] : of_rank) {
       if (time >= kLittle * most) ranks.push_back(rank);
     }
-    return ranks.size() < job_.ranks.size() ? ranks : std::vector<std::int64_t>{};
+    return ranks.size() < job_.ranks.size() ? ranks : std::vector<RankId>{};
   }
 
   // What the class takes of the host between two moments at which it issues work, beyond what is
@@ -116,8 +117,8 @@ class HostHabits : Finder {
       for (const Removal::Edge& wait : other.what_if.expect.waits) collects.insert(wait.edge);
     }
     double time = 0, stalled = 0;
-    std::map<std::int64_t, double> of_rank;  // how long its host stood still
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    std::map<RankId, double> of_rank;  // how long its host stood still
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       if (!job_.Part(rank).has_host_ops) continue;  // what the host does is unknown
       const HostStretches stretches(job_, rank);
       const TimeNs usual = stretches.UsualOfAll(category);
@@ -158,7 +159,7 @@ bool IsOn(const std::map<std::string, std::string>& settings, const char* name) 
 
 }  // namespace
 
-double WaitsOfLaunches(const Job& job, std::size_t rank) {
+double WaitsOfLaunches(const Job& job, RankIndex rank) {
   const RankDiagnosis& part = job.Part(rank);
   std::int64_t launches = 0, waits = 0;
   for (const StepPart& step : part.steps) launches += step.launches;
@@ -166,7 +167,7 @@ double WaitsOfLaunches(const Job& job, std::size_t rank) {
   return launches == 0 ? 0 : Ratio(waits, launches);
 }
 
-bool BlocksLaunches(const Job& job, std::size_t rank) {
+bool BlocksLaunches(const Job& job, RankIndex rank) {
   const auto& settings = job.Part(rank).settings;
   return WaitsOfLaunches(job, rank) >= job.thresholds[kBlockingShare] ||
          IsOn(settings, "ASCEND_LAUNCH_BLOCKING") || IsOn(settings, "CUDA_LAUNCH_BLOCKING");

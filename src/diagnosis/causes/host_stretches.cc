@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -23,7 +24,7 @@ bool IssuesWork(NodeKind kind) { return kind == NodeKind::kLaunch || kind == Nod
 
 }  // namespace
 
-HostStretches::HostStretches(const Job& job, std::size_t rank)
+HostStretches::HostStretches(const Job& job, RankIndex rank)
     : part_(job.Part(rank)), last_issue_(std::numeric_limits<TimeNs>::max()) {
   std::unordered_map<std::uint32_t, TimeNs> stretches;  // by edge
   std::map<TimeCategory, std::vector<TimeNs>> times;

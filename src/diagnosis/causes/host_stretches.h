@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/job/job.h"
 
 namespace mpa {
@@ -20,7 +21,7 @@ inline constexpr Threshold kStallRatio{
 /// usual.
 class HostStretches {
  public:
-  HostStretches(const Job& job, std::size_t rank);
+  HostStretches(const Job& job, RankIndex rank);
 
   /// The median of what the class takes of a stretch, of those that have any of it.
   TimeNs UsualOf(TimeCategory category) const { return Usual(of_class_, category); }

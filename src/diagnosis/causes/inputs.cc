@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/mfu/shapes.h"
 
@@ -20,7 +21,7 @@ constexpr MetricInfo kCastsPerStep{
 // The kernels of a rank and its copies to the device, in order of start.
 class CastFinder {
  public:
-  CastFinder(const Job& job, std::size_t rank) : part_(job.Part(rank)) {
+  CastFinder(const Job& job, RankIndex rank) : part_(job.Part(rank)) {
     for (const GraphNode& node : part_.graph.nodes) {
       const bool copies_in = node.kind == NodeKind::kCopy && node.category == TimeCategory::kCopyIn;
       if ((copies_in || node.kind == NodeKind::kKernel) && job.Counts(node.step))
@@ -113,8 +114,7 @@ void NoteLoaders(const Job& job, AdviceFacts& facts) {
 
 void NoteCasts(const Job& job, FoundCause& found) {
   std::int64_t casts = 0;
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
-    casts += CastFinder(job, rank).Count();
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) casts += CastFinder(job, rank).Count();
   const auto steps = static_cast<std::int64_t>(job.ranks.size() * job.CountedSteps());
   if (steps == 0 || casts < steps) return;
   found.facts.casts_inputs = true;

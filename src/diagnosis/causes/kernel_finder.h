@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -29,7 +30,7 @@ class KernelFinder : protected Finder {
   }
 
   /// Of the counted steps, by kind.
-  std::vector<KindUse> UsesOf(std::size_t rank) const {
+  std::vector<KindUse> UsesOf(RankIndex rank) const {
     const RankDiagnosis& part = job_.Part(rank);
     std::vector<KindUse> uses(part.kinds.size());
     for (const GraphNode& node : part.graph.nodes) {
@@ -52,7 +53,7 @@ class KernelFinder : protected Finder {
   double MemoryBandwidth(const std::vector<std::vector<KindUse>>& uses) const {
     if (thresholds_[kMemoryGbs] <= 0) return 0;
     std::vector<double> seen;
-    for (std::size_t rank = 0; rank < uses.size(); ++rank) {
+    for (RankIndex rank; rank < uses.size(); ++rank) {
       for (std::size_t kind = 0; kind < uses[rank].size(); ++kind) {
         const KernelKind& of = job_.Part(rank).kinds[kind];
         const TimeNs mean = uses[rank][kind].Mean();
@@ -66,7 +67,7 @@ class KernelFinder : protected Finder {
 
   /// Takes out of every kernel of a rank the share that its node is given.
   template <typename ShareOfNode>
-  void Remove(std::size_t rank, ShareOfNode share_of, Removal& removal) const {
+  void Remove(RankIndex rank, ShareOfNode share_of, Removal& removal) const {
     const auto& nodes = job_.Part(rank).graph.nodes;
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       if (nodes[i].kind != NodeKind::kKernel) continue;

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
 
@@ -86,7 +87,7 @@ class DivergenceFinder {
   // When both left what they did together last, each on its own clock; the begin of the step where
   // there is nothing.
   std::pair<TimeNs, TimeNs> LeftTogether(const JointOperation::Member& peer) const {
-    const std::size_t rank = late_.last.rank;
+    const RankIndex rank = late_.last.rank;
     const std::int32_t step = late_.operation->step;
     for (std::size_t i = late_.last.collective; i-- > 0;) {
       const JobOperation& before = job_.operations.all[job_.operations.of_rank[rank][i]];
@@ -111,7 +112,7 @@ class DivergenceFinder {
   };
 
   // The kernels of a rank between two times, in the order of their starts.
-  std::vector<Work> WorkBetween(std::size_t rank, TimeNs begin, TimeNs end) const {
+  std::vector<Work> WorkBetween(RankIndex rank, TimeNs begin, TimeNs end) const {
     const RankDiagnosis& part = job_.Part(rank);
     const auto& nodes = part.graph.nodes;
     std::vector<std::uint32_t> kernels;
@@ -154,7 +155,7 @@ class LateRankChain {
           finding.steps.empty() || std::ranges::find(finding.steps, id) != finding.steps.end();
       if (is_seen) steps_.insert(step);
     }
-    for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job.ranks.size(); ++rank) {
       if (std::ranges::find(finding.ranks, job.ranks[rank].rank) != finding.ranks.end())
         late_.insert(rank);
     }
@@ -214,13 +215,13 @@ class LateRankChain {
 
   // The classes belong together: the usual peer is the one whose sum of them is usual.
   void SumHost(std::size_t step, OfCategories& sums) const {
-    const auto time_of = [&](std::size_t rank) {
+    const auto time_of = [&](RankIndex rank) {
       return job_.work[rank][step].HostOf(work_.categories, {}).time;
     };
     std::vector<std::size_t> peers = work_.peers;
     std::ranges::stable_sort(peers, {}, time_of);
     const std::size_t usual = peers[NearestRankAbove(peers.size(), 25)];
-    const std::size_t like = time_of(work_.rank) > time_of(usual) ? usual : work_.rank;
+    const std::size_t like = time_of(work_.rank) > time_of(usual) ? usual : std::size_t{work_.rank};
     for (const TimeCategory category : work_.categories) {
       sums[category].own += job_.work[work_.rank][step].host[static_cast<std::size_t>(category)];
       sums[category].usual += job_.work[like][step].host[static_cast<std::size_t>(category)];

@@ -8,6 +8,7 @@
 
 #include "finder.h"
 #include "host_stretches.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/measure/quantiles.h"
@@ -50,7 +51,7 @@ class StarvedKernels {
   static constexpr TimeNs kNever = std::numeric_limits<TimeNs>::min();
 
  public:
-  StarvedKernels(const Job& job, std::size_t rank)
+  StarvedKernels(const Job& job, RankIndex rank)
       : job_(job), part_(job.Part(rank)), launched_(part_.graph.nodes.size(), kNever) {
     for (const GraphEdge& edge : part_.graph.edges) {
       if (part_.graph.nodes[edge.on].kind == NodeKind::kLaunch &&
@@ -180,10 +181,10 @@ class LaunchCauses : Finder {
     cause.finding.kind = FindingKind::kFault;
     cause.what_if.opportunity = false;
     std::vector<Stalls> stalls;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) stalls.push_back(StallsOf(rank));
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) stalls.push_back(StallsOf(rank));
     double time = 0, calls = 0;
-    std::vector<std::int64_t> ranks;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    std::vector<RankId> ranks;
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const double common = CommonShare(rank, stalls);
       if (stalls[rank].time > 0 && common > 0) ranks.push_back(job_.ranks[rank].rank);
       for (const Removal::Edge& stall : stalls[rank].waits) {
@@ -199,7 +200,7 @@ class LaunchCauses : Finder {
     causes_.push_back(std::move(cause));
   }
 
-  Stalls StallsOf(std::size_t rank) const {
+  Stalls StallsOf(RankIndex rank) const {
     Stalls stalls;
     const RankDiagnosis& part = job_.Part(rank);
     const std::vector<Interval> blocked = TimesOfBlockedCalls(part);
@@ -290,7 +291,7 @@ class LaunchCauses : Finder {
   }
 
   // The part of the stalls of a rank that its peers have as well.
-  double CommonShare(std::size_t rank, const std::vector<Stalls>& stalls) const {
+  double CommonShare(RankIndex rank, const std::vector<Stalls>& stalls) const {
     const std::vector<std::size_t>& peers = job_.RoleOf(rank);
     const TimeNs own = stalls[rank].time;
     // Where ranks cannot be compared, nobody else tells of the stall.
@@ -306,7 +307,7 @@ class LaunchCauses : Finder {
     Cause cause = NewCause(job_, kHostLaunchBound);
     StarvedRuns runs;
     std::vector<double> shares;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const StarvedRuns of_rank = StarvedKernels(job_, rank).Find();
       shares.push_back(Ratio(of_rank.starved, job_.CountedSteps()));
       runs.kernels += of_rank.kernels;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "finder.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
@@ -43,7 +43,7 @@ class LinkCauses : Finder {
  private:
   // All slow links that share an end are one cause: its card or its port.
   void AddSlowLinks() {
-    std::set<std::int64_t> ends;
+    std::set<RankId> ends;
     double slowest = 0, usual = 0;
     std::vector<Link> slow;
     for (const auto& [link, use] : speeds_.Links()) {
@@ -70,7 +70,7 @@ class LinkCauses : Finder {
       cause.finding.Measure(kBandwidthOfOthers, usual);
     }
     std::vector<LinkTimes> times(job_.operations.all.size());
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) NoteLinks(rank, times);
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) NoteLinks(rank, times);
     for (std::size_t i = 0; i < times.size(); ++i) {
       if (times[i].now > times[i].then)
         ShortenOperation(job_, i, times[i].now - times[i].then, cause.what_if.expect);
@@ -98,7 +98,7 @@ class LinkCauses : Finder {
     TimeNs now = 0, then = 0;
   };
 
-  void NoteLinks(std::size_t rank, std::vector<LinkTimes>& times) const {
+  void NoteLinks(RankIndex rank, std::vector<LinkTimes>& times) const {
     const auto& transfers = job_.Part(rank).transfers;
     for (std::size_t first = 0; first < transfers.size();) {
       std::size_t last = first;
@@ -125,7 +125,7 @@ class LinkCauses : Finder {
   }
 
   void AddSlowMembersOf(const std::vector<std::size_t>& operations) {
-    std::map<std::int64_t, std::size_t> slow;  // by rank: in how many operations
+    std::map<RankId, std::size_t> slow;  // by rank: in how many operations
     std::vector<std::pair<std::size_t, TimeNs>> less;
     double worst = 0;
     for (const std::size_t i : operations) {
@@ -156,7 +156,7 @@ class LinkCauses : Finder {
              job_.thresholds[kLinkSlowShare] * static_cast<double>(operations.size());
     });
     if (slow.empty()) return;
-    std::vector<std::int64_t> ranks;
+    std::vector<RankId> ranks;
     for (const auto& [rank, count] : slow) ranks.push_back(rank);
     Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", RankNames(ranks, "+")));
     cause.finding.ranks = std::move(ranks);
@@ -215,9 +215,9 @@ class PortCauses : Finder {
   }
 
   // Either end may be the slow one.
-  std::vector<std::int64_t> Ends() const {
-    std::set<std::int64_t> ends;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+  std::vector<RankId> Ends() const {
+    std::set<RankId> ends;
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       for (const PeerTransfer& transfer : part.transfers) {
         if (part.operations[transfer.operation].port_bytes == 0 ||
@@ -302,7 +302,7 @@ class SlowGroups : Finder {
     if (static_cast<double>(slow) <
         job_.thresholds[kLinkSlowShare] * static_cast<double>(operations.size()))
       return;
-    const std::vector<std::int64_t>& ranks = job_.operations.all[operations[0]].members;
+    const std::vector<RankId>& ranks = job_.operations.all[operations[0]].members;
     Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", RankNames(ranks, "+")));
     cause.finding.ranks = ranks;
     std::ranges::sort(cause.finding.ranks);

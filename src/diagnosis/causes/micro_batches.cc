@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/intervals.h"
 
@@ -45,7 +46,7 @@ std::vector<TimeNs> LessOfNodes(const ReplayGraph& graph,
 
 MicroBatches::MicroBatches(const Job& job, const PipelineShape& shape)
     : job_(job), shape_(shape), least_operation_(kNever) {
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) repeated_.push_back(RepeatedBy(rank));
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) repeated_.push_back(RepeatedBy(rank));
   for (std::size_t i = 0; i < job.operations.all.size(); ++i) {
     const JobOperation& operation = job.operations.all[i];
     unseen_.push_back(0);
@@ -60,7 +61,7 @@ MicroBatches::MicroBatches(const Job& job, const PipelineShape& shape)
   }
 }
 
-MicroBatches::Repeated MicroBatches::RepeatedBy(std::size_t rank) const {
+MicroBatches::Repeated MicroBatches::RepeatedBy(RankIndex rank) const {
   const RankDiagnosis& part = job_.Part(rank);
   Repeated found{std::vector<bool>(part.graph.nodes.size(), false),
                  std::vector<bool>(part.operations.size(), false), kNever};
@@ -129,7 +130,7 @@ Removal MicroBatches::Halved(std::span<const Removal* const> made) const {
   }
   Removal half;
   std::set<std::size_t> operations;
-  for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
     const Repeated& repeated = repeated_[rank];
     const auto& nodes = job_.Part(rank).graph.nodes;
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
@@ -163,7 +164,7 @@ MicroBatches::Load MicroBatches::BusiestStage(std::span<const Removal* const> re
   const std::vector<TimeNs> start = job_.graph.graph.Replay(removals);
   const std::vector<TimeNs> less = LessOfNodes(job_.graph.graph, removals);
   std::map<std::int32_t, std::vector<Load>> by_stage;
-  for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
     Load sum;
     for (std::size_t step = job_.first_step; step < job_.steps; ++step) {
       const Load load = LoadOf(rank, step, start, less);
@@ -184,7 +185,7 @@ MicroBatches::Load MicroBatches::BusiestStage(std::span<const Removal* const> re
 
 // From the first work of a micro-batch to the last one, without the waits for other stages. The
 // host needs as long as it takes to launch it all, unless it waits for the device meanwhile.
-MicroBatches::Load MicroBatches::LoadOf(std::size_t rank, std::size_t step,
+MicroBatches::Load MicroBatches::LoadOf(RankIndex rank, std::size_t step,
                                         const std::vector<TimeNs>& start,
                                         const std::vector<TimeNs>& less) const {
   const RankDiagnosis& part = job_.Part(rank);
@@ -242,7 +243,7 @@ MicroBatches::Load MicroBatches::LoadOf(std::size_t rank, std::size_t step,
 PipelineShape ShapeOfPipeline(const Job& job) {
   PipelineShape shape;
   std::set<std::int32_t> captured;
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) {
     const RankDiagnosis& part = job.Part(rank);
     if (const JobGroup* pipeline = part.Pipeline(); pipeline != nullptr)
       shape.stages = std::max(shape.stages, static_cast<std::int64_t>(pipeline->ranks.size()));
@@ -251,7 +252,7 @@ PipelineShape ShapeOfPipeline(const Job& job) {
   shape.complete = static_cast<std::int64_t>(captured.size()) >= shape.stages;
   if (shape.stages < 2) return shape;
   // Every micro-batch goes on to the next stage once, and comes back to the one before once.
-  for (std::size_t rank = 0; rank < job.ranks.size() && shape.micro_batches == 0; ++rank) {
+  for (RankIndex rank; rank < job.ranks.size() && shape.micro_batches == 0; ++rank) {
     const RankDiagnosis& part = job.Part(rank);
     const bool is_end = job.stage[rank] == 0 || job.stage[rank] + 1 == shape.stages;
     const std::int64_t neighbours = is_end ? 1 : 2;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -38,7 +39,7 @@ class MissedGraphs : Finder {
     Cause cause = NewCause(job_, kHostGraphMissed);
     std::set<std::int32_t> ids;
     std::int64_t steps = 0, requests = 0;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       const std::vector<TimeNs> work = HostWork(rank);
       const TimeNs usual_free =
@@ -75,7 +76,7 @@ class MissedGraphs : Finder {
   static TimeNs OfModel(const HostShare& row) { return row.time - row.between; }
 
   // By step.
-  std::vector<TimeNs> HostWork(std::size_t rank) const {
+  std::vector<TimeNs> HostWork(RankIndex rank) const {
     std::vector<TimeNs> work(job_.steps, 0);
     for (const HostShare& row : job_.Part(rank).shares) {
       const std::int32_t step = job_.StepOfEdge(rank, row.edge);
@@ -84,7 +85,7 @@ class MissedGraphs : Finder {
     return work;
   }
 
-  void TakeFromHost(std::size_t rank, const std::map<std::int32_t, double>& missed,
+  void TakeFromHost(RankIndex rank, const std::map<std::int32_t, double>& missed,
                     Removal& removal) const {
     for (const HostShare& row : job_.Part(rank).shares) {
       const auto found = missed.find(job_.StepOfEdge(rank, row.edge));

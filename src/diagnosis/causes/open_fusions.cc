@@ -10,6 +10,7 @@
 #include "finder.h"
 #include "fusible_runs.h"
 #include "fusion_chains.h"
+#include "mpa/base/rank.h"
 
 namespace mpa {
 namespace {
@@ -25,7 +26,7 @@ class OpenFusionFinder {
   OpenFusions Find() {
     OpenFusions fusions;
     std::map<std::pair<std::string, bool>, OpenFusion> by_place;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const KnownChains chains(job_.Part(rank), rank, job_.thresholds);
       fusions.judged = fusions.judged || chains.IsJudged();
       for (KnownChains::Found& found : chains.Find()) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernel_finder.h"
+#include "mpa/base/rank.h"
 #include "mpa/mfu/shapes.h"
 #include "small_operations.h"
 
@@ -29,7 +30,7 @@ class PaddedGraphs : KernelFinder {
  public:
   explicit PaddedGraphs(CauseSearch& search) : KernelFinder(search) {
     std::vector<std::vector<KindUse>> uses;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) uses.push_back(UsesOf(rank));
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) uses.push_back(UsesOf(rank));
     bandwidth_ = MemoryBandwidth(uses);
   }
 
@@ -38,7 +39,7 @@ class PaddedGraphs : KernelFinder {
     double padded = 0, steps = 0;
     std::int64_t largest = 0;
     std::vector<double> of_step(job_.steps, 0);  // the padding, of the last rank that has any
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const std::vector<StepPart>& parts = job_.Part(rank).steps;
       std::vector<double> padding(job_.steps, 0);
       for (std::size_t i = 0; i < std::min(job_.steps, parts.size()); ++i) {
@@ -102,7 +103,7 @@ class PaddedGraphs : KernelFinder {
     return static_cast<TimeNs>(std::max(0.0, dur - left));
   }
 
-  void ShortenKernels(std::size_t rank, const std::vector<double>& padding, Removal& removal) {
+  void ShortenKernels(RankIndex rank, const std::vector<double>& padding, Removal& removal) {
     const RankDiagnosis& part = job_.Part(rank);
     for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
       const GraphNode& node = part.graph.nodes[i];

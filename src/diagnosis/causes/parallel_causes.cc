@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/micro_batches.h"
 #include "small_operations.h"
@@ -43,7 +44,7 @@ class PipelineCauses : Finder {
   std::map<std::pair<std::string, std::string>, double> CountsOf(std::int32_t stage) const {
     std::map<std::pair<std::string, std::string>, double> counts;
     double ranks = 0;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       if (job_.stage[rank] != stage) continue;
       ranks += 1;
       const RankDiagnosis& part = job_.Part(rank);
@@ -89,7 +90,7 @@ class PipelineCauses : Finder {
     if (heaviest->second < job_.thresholds[kStageRatio]) return;
     Cause cause = NewCause(job_, kPpStageImbalance, "s" + std::to_string(heaviest->first));
     cause.finding.Measure(kImbalance, heaviest->second);
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       if (job_.stage[rank] == heaviest->first) cause.finding.ranks.push_back(job_.ranks[rank].rank);
       Balance(rank, mean, load[job_.stage[rank]], cause.what_if.expect);
     }
@@ -117,7 +118,7 @@ class PipelineCauses : Finder {
   }
 
   // Light stages get what heavy ones lose.
-  void Balance(std::size_t rank, const std::map<std::pair<std::string, std::string>, double>& mean,
+  void Balance(RankIndex rank, const std::map<std::pair<std::string, std::string>, double>& mean,
                double load, Removal& removal) const {
     const RankDiagnosis& part = job_.Part(rank);
     for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
@@ -265,7 +266,7 @@ class DataParallelCauses : Finder {
   void AddClearing() {
     Cause cause = NewCause(job_, kOpZeroGrad);
     double calls = 0, time = 0;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const auto& nodes = job_.Part(rank).graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         if (!nodes[i].clears_gradients || nodes[i].step < 0) continue;

@@ -10,7 +10,7 @@
 
 #include "finder.h"
 #include "host_comparison.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "small_operations.h"
@@ -46,7 +46,7 @@ class RankCauses : Finder {
  private:
   void FindCompute() {
     std::vector<Excess> late, uneven, larger;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       // A slow role was compared with the others.
       const bool is_slow_role = job_.slow_roles.contains(job_.role[rank]);
       const std::vector<std::size_t>& compared =
@@ -80,7 +80,7 @@ class RankCauses : Finder {
              });
   }
 
-  Excess ComputeExcess(std::size_t rank) const {
+  Excess ComputeExcess(RankIndex rank) const {
     Excess excess;
     excess.rank = rank;
     excess.by_step.assign(job_.steps, 0);
@@ -122,7 +122,7 @@ class RankCauses : Finder {
   }
 
   // `more`: by step and type.
-  void RemoveExcess(std::size_t rank, const std::vector<std::map<std::string, TimeNs>>& more,
+  void RemoveExcess(RankIndex rank, const std::vector<std::map<std::string, TimeNs>>& more,
                     Removal& removal) const {
     const RankDiagnosis& part = job_.Part(rank);
     std::map<std::pair<std::size_t, std::string>, std::vector<std::uint32_t>> kernels;
@@ -161,7 +161,7 @@ class RankCauses : Finder {
     }
   }
 
-  std::string LargestComputeCategory(std::size_t rank) const {
+  std::string LargestComputeCategory(RankIndex rank) const {
     std::array<TimeNs, kTimeCategories> own{}, normal{};
     const auto sum = [&](std::size_t of, std::array<TimeNs, kTimeCategories>& times) {
       for (std::size_t step = job_.first_step; step < job_.Part(of).steps.size(); ++step) {
@@ -183,7 +183,7 @@ class RankCauses : Finder {
     return std::string(NameOf(static_cast<TimeCategory>(largest)));
   }
 
-  void AddClock(std::size_t rank, Cause& cause) const {
+  void AddClock(RankIndex rank, Cause& cause) const {
     const auto mean = [&](std::size_t of) {
       double sum = 0;
       for (std::size_t step = job_.first_step; step < job_.Part(of).steps.size(); ++step)
@@ -291,7 +291,7 @@ class RankCauses : Finder {
              static_cast<double>(late[first].time) <=
                  job_.thresholds[kLateAlike] * static_cast<double>(late[last + 1].time))
         ++last;
-      std::vector<std::int64_t> ranks;
+      std::vector<RankId> ranks;
       std::set<std::size_t> steps;
       Removal removal;
       for (std::size_t i = first; i <= last; ++i) {

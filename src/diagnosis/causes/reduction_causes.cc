@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "small_operations.h"
@@ -146,7 +147,7 @@ class ReductionCauses : Finder {
   // a micro-batch computes.
   double LeastExposed(const std::vector<std::size_t>& row, std::int32_t step) const {
     if (!job_.Holds(step)) return 0;
-    const std::size_t rank = job_.operations.all[row[0]].joint.members[0].rank;
+    const RankIndex rank = job_.operations.all[row[0]].joint.members[0].rank;
     const double backward =
         static_cast<double>(job_.work[rank][static_cast<std::size_t>(step)].compute) * 2 / 3 /
         micro_batches_;
@@ -194,7 +195,7 @@ class ReductionCauses : Finder {
   // common.
   static double MicroBatches(const Job& job) {
     std::int64_t common = 0;
-    for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job.ranks.size(); ++rank) {
       const RankDiagnosis& part = job.Part(rank);
       std::vector<std::int64_t> counts(part.kinds.size(), 0);
       for (const GraphNode& node : part.graph.nodes) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel_finder.h"
+#include "mpa/base/rank.h"
 
 namespace mpa {
 namespace {
@@ -65,7 +66,7 @@ class ReformulatedKernels : KernelFinder {
     Cause cause = NewCause(job_, kOpReformulate, formulation.type);
     cause.finding.variant = &formulation.variant;
     double time = 0, count = 0;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       const auto is_one = [&](const GraphNode& node) {
         const KernelKind& kind = part.KindOf(node);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernel_finder.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
@@ -27,7 +28,7 @@ constexpr MetricInfo kCacheHits{
 class SlowKernels : KernelFinder {
  public:
   explicit SlowKernels(CauseSearch& search) : KernelFinder(search) {
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) uses_.push_back(UsesOf(rank));
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) uses_.push_back(UsesOf(rank));
   }
 
   // One finding for each of the types that cost most.
@@ -41,7 +42,7 @@ class SlowKernels : KernelFinder {
       std::vector<std::vector<double>> use;   // by rank and kind, 1 for those that are fast
     };
     std::map<std::string, Slow> by_type;
-    for (std::size_t rank = 0; rank < uses_.size(); ++rank) {
+    for (RankIndex rank; rank < uses_.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       for (std::size_t i = 0; i < part.kinds.size(); ++i) {
         const KernelKind& kind = part.kinds[i];
@@ -74,7 +75,7 @@ class SlowKernels : KernelFinder {
     for (const auto& [time, type] : order) {
       const Slow& slow = by_type.at(type);
       Cause cause = NewCause(job_, kOpSlow, type);
-      for (std::size_t rank = 0; rank < slow.use.size(); ++rank) {
+      for (RankIndex rank; rank < slow.use.size(); ++rank) {
         if (slow.use[rank].empty()) continue;
         const auto used = [&](const GraphNode& node) {
           return slow.use[rank][static_cast<std::size_t>(node.row)];

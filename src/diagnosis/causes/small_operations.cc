@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/findings/catalogue.h"
@@ -15,7 +16,7 @@ namespace mpa {
 namespace {
 
 // Kernels of a rank on the clock of the job.
-Intervals ComputedBy(const Job& job, std::size_t rank) {
+Intervals ComputedBy(const Job& job, RankIndex rank) {
   std::vector<Interval> rows;
   for (const GraphNode& node : job.Part(rank).graph.nodes) {
     if (node.kind != NodeKind::kKernel) continue;
@@ -30,8 +31,7 @@ Intervals ComputedBy(const Job& job, std::size_t rank) {
 Exposure::Exposure(const Job& job)
     : exposed_(job.operations.all.size(), 0), between_kernels_(job.operations.all.size(), false) {
   std::vector<Intervals> computes;
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
-    computes.push_back(ComputedBy(job, rank));
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) computes.push_back(ComputedBy(job, rank));
   for (std::size_t i = 0; i < exposed_.size(); ++i) Measure(job, i, computes);
 }
 

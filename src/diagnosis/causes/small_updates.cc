@@ -2,6 +2,7 @@
 // An optimizer that updates tensors one by one.
 
 #include "kernel_finder.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/kernel_class.h"
 
 namespace mpa {
@@ -23,7 +24,7 @@ class SmallUpdates : KernelFinder {
   void Find() {
     double time = 0, count = 0, fused = 0;
     Cause cause = NewCause(job_, kOpOptimizer);
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       for (const GraphNode& node : part.graph.nodes) {
         if (!Counts(node) || !node.in_optimizer) continue;

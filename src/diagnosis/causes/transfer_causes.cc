@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "finder.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
@@ -46,7 +47,7 @@ class TransferCauses : Finder {
   }
 
  private:
-  std::size_t OperationOf(std::size_t rank, std::uint32_t collective) const {
+  std::size_t OperationOf(RankIndex rank, std::uint32_t collective) const {
     return job_.operations.of_rank[rank][collective];
   }
 
@@ -58,7 +59,7 @@ class TransferCauses : Finder {
       const double own = tasks.with.Bandwidth(), usual = tasks.without.Bandwidth();
       Cause cause = NewCause(job_, finding, transport);
       std::vector<TimeNs> less(job_.operations.all.size(), 0);
-      for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
         for (const PeerTransfer& transfer : job_.Part(rank).transfers) {
           if (job_.Part(rank).names[transfer.transport] != transport) continue;
           TimeNs& of_operation = less[OperationOf(rank, transfer.operation)];
@@ -78,7 +79,7 @@ class TransferCauses : Finder {
   static double RatioOf(const LongTask& task) {
     return Ratio(task.dur, std::max<TimeNs>(1, task.usual));
   }
-  bool IsResent(std::size_t rank, const LongTask& task) const {
+  bool IsResent(RankIndex rank, const LongTask& task) const {
     return job_.Part(rank).names[task.transport] == kPortTransport &&
            RatioOf(task) >= thresholds_[kRetransmitRatio];
   }
@@ -86,7 +87,7 @@ class TransferCauses : Finder {
   // By operation.
   std::map<std::size_t, std::set<std::size_t>> ResendingRanks() const {
     std::map<std::size_t, std::set<std::size_t>> ranks;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       for (const LongTask& task : job_.Part(rank).long_tasks) {
         if (IsResent(rank, task)) ranks[OperationOf(rank, task.operation)].insert(rank);
       }
@@ -97,10 +98,10 @@ class TransferCauses : Finder {
   // RDMA sends again what got lost, long after.
   void AddRetransmit() {
     std::map<std::size_t, TimeNs> less;
-    std::set<std::int64_t> ends;
+    std::set<RankId> ends;
     double worst = 0;
     const std::map<std::size_t, std::set<std::size_t>> resending = ResendingRanks();
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       for (const LongTask& task : job_.Part(rank).long_tasks) {
         if (!IsResent(rank, task)) continue;
         const double ratio = RatioOf(task);
@@ -114,7 +115,7 @@ class TransferCauses : Finder {
       }
     }
     if (less.empty()) return;
-    Cause cause = NewCause(job_, kCommRetransmit, fmt::format("r{}", fmt::join(ends, "+")));
+    Cause cause = NewCause(job_, kCommRetransmit, fmt::format("r{}", RankNames(ends, "+")));
     for (const auto& [operation, time] : less)
       ShortenOperation(job_, operation, time, cause.what_if.expect);
     cause.finding.ranks.assign(ends.begin(), ends.end());
@@ -204,7 +205,7 @@ void Add(const PeerTransfer& transfer, Traffic& traffic) {
 
 LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
   Traffic large;  // between cards of a host, in transfers that show the bandwidth itself
-  for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
     for (const PeerTransfer& transfer : job_.Part(rank).transfers) {
       // A small transfer shows the latency and not the bandwidth.
       if (transfer.bytes < Whole(job_.thresholds[kLinkLeastBytes])) continue;
@@ -229,12 +230,12 @@ LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
   }
 }
 
-Link LinkSpeeds::LinkOf(std::size_t rank, const PeerTransfer& transfer) const {
+Link LinkSpeeds::LinkOf(RankIndex rank, const PeerTransfer& transfer) const {
   const RankDiagnosis& part = job_.Part(rank);
   const JobOperation& operation =
       job_.operations.all[job_.operations.of_rank[rank][transfer.operation]];
-  const std::int64_t own = job_.ranks[rank].rank;
-  const std::int64_t peer = RankInJob(operation, transfer.peer);
+  const RankId own = job_.ranks[rank].rank;
+  const RankId peer = RankInJob(operation, transfer.peer);
   return {std::min(own, peer), std::max(own, peer), part.names[transfer.transport]};
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "finder.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
@@ -26,7 +26,7 @@ constexpr MetricInfo kLateBy{
                       {"arrived {} after the ranks before it", "比更早到达的卡晚 {}"}};
 
 struct LateUncaptured {
-  std::vector<std::int64_t> ranks;
+  std::vector<RankId> ranks;
   TimeNs worst = 0, sum = 0;  // behind the last of the others
   std::set<std::int32_t> steps;
   std::set<std::size_t> operations;
@@ -43,7 +43,7 @@ class UncapturedCauses : Finder {
   using Finder::Finder;
 
   void Find() {
-    std::map<std::vector<std::int64_t>, LateUncaptured> by_ranks;
+    std::map<std::vector<RankId>, LateUncaptured> by_ranks;
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const JobOperation& operation = job_.operations.all[i];
       for (std::size_t k = 0; k < operation.joint.late.size(); ++k) {
@@ -72,7 +72,7 @@ class UncapturedCauses : Finder {
     std::ranges::stable_sort(known, std::greater{}, &LateUncaptured::sum);
     for (std::size_t first = 0; first < known.size();) {
       LateUncaptured together;
-      std::set<std::int64_t> ranks;
+      std::set<RankId> ranks;
       std::size_t next = first;
       for (; next < known.size() &&
              static_cast<double>(known[first].sum) <=
@@ -94,7 +94,7 @@ class UncapturedCauses : Finder {
   }
 
  private:
-  void AddLate(const std::string& place, std::vector<std::int64_t> ranks, LateUncaptured late) {
+  void AddLate(const std::string& place, std::vector<RankId> ranks, LateUncaptured late) {
     Cause cause = NewCause(job_, kRankLate, place);
     cause.finding.ranks = std::move(ranks);
     std::vector<std::int32_t> steps;
@@ -178,7 +178,7 @@ class UncapturedChain {
   }
 
   // When the host of a rank called for the operation; -1: not recorded.
-  TimeNs AskedFor(std::size_t operation, std::size_t rank) const {
+  TimeNs AskedFor(std::size_t operation, RankIndex rank) const {
     const RankGraph& graph = job_.Part(rank).graph;
     for (const JointOperation::Member& member : Of(operation).joint.members) {
       if (member.rank != rank) continue;

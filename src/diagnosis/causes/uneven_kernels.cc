@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernel_finder.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/quantiles.h"
 
@@ -58,7 +59,7 @@ class UnevenKernels : KernelFinder {
   std::set<std::string> AddSpread() {
     std::map<std::string, Uneven> by_type;
     std::set<std::string> types;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       const Intervals communicates = Communicates(part);
       std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::uint32_t>>
@@ -123,7 +124,7 @@ class UnevenKernels : KernelFinder {
   // in them, too. Where equal kernels are steady, a single one stands out.
   void AddSingle(const std::set<std::string>& told) {
     std::map<std::string, Uneven> by_type;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       const Intervals communicates = Communicates(part);
       for (const auto& [stream, nodes] : Streams(part)) {
@@ -157,7 +158,7 @@ class UnevenKernels : KernelFinder {
 
   // `places`: of equal kernels among `nodes`, those of a stream. `by_type` gets what the long ones
   // take more.
-  void AddSingleOf(std::size_t rank, const std::vector<std::uint32_t>& nodes,
+  void AddSingleOf(RankIndex rank, const std::vector<std::uint32_t>& nodes,
                    const std::vector<std::size_t>& places,
                    std::map<std::string, Uneven>& by_type) const {
     constexpr TimeNs kJitter = 2'000;

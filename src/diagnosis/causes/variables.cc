@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <set>
 
+#include "mpa/base/rank.h"
+#include "mpa/base/rank_list.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/settings/costly.h"
@@ -142,7 +144,7 @@ std::map<std::string, std::string> SettingsOf(const std::vector<DiagnosedRank>& 
     }
   }
   for (const std::string& name : names) {
-    std::map<std::string, std::vector<std::int64_t>> by_value;
+    std::map<std::string, std::vector<RankId>> by_value;
     for (const DiagnosedRank& rank : ranks)
       by_value[ValueIn(rank.part->settings, name)].push_back(rank.rank);
     std::string& text = settings[name];
@@ -150,7 +152,7 @@ std::map<std::string, std::string> SettingsOf(const std::vector<DiagnosedRank>& 
     if (by_value.size() == 1) continue;
     for (const auto& [value, of_value] : by_value) {
       text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", value.empty() ? "none" : value,
-                          RanksText(of_value, Language::kEnglish));
+                          RankList(of_value).Text());
     }
   }
   return settings;

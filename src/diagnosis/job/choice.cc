@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/measure/quantiles.h"
 
@@ -19,7 +20,7 @@ namespace {
 // A rank, and by how much per step it exceeds what is usual.
 struct Excess {
   TimeNs time = 0;
-  std::size_t rank = 0;
+  RankIndex rank;
 };
 
 // Who stands out, by kind of work: the largest excess first.
@@ -45,8 +46,8 @@ class ExcessFinder {
   using Amounts = std::vector<TimeNs>;
   using Kind = std::pair<std::string, std::string>;  // where, what
 
-  const RankDiagnosis& Part(std::size_t rank) const { return *ranks_[rank].part; }
-  TimeNs& At(Kind kind, std::size_t rank, std::size_t step) {
+  const RankDiagnosis& Part(RankIndex rank) const { return *ranks_[rank].part; }
+  TimeNs& At(Kind kind, RankIndex rank, std::size_t step) {
     auto& amounts = amounts_[std::move(kind)];
     amounts.resize(ranks_.size());
     amounts[rank].resize(Part(rank).steps.size());
@@ -54,7 +55,7 @@ class ExcessFinder {
   }
 
   void SumWork() {
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    for (RankIndex rank; rank < ranks_.size(); ++rank) {
       const RankDiagnosis& part = Part(rank);
       for (std::size_t step = 0; step < part.steps.size(); ++step) {
         for (const WorkSum& work : part.steps[step].work)
@@ -81,11 +82,11 @@ class ExcessFinder {
   }
 
   void SumLateness() {
-    std::map<std::int64_t, std::size_t> position;
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) position[ranks_[rank].rank] = rank;
+    std::map<RankId, std::size_t> position;
+    for (RankIndex rank; rank < ranks_.size(); ++rank) position[ranks_[rank].rank] = rank;
     std::vector<Excess> late;
     for (const LateRanks& ranks : operations_.lateness.ranks) {
-      for (const std::int64_t rank : ranks.ranks) {
+      for (const RankId rank : ranks.ranks) {
         const auto found = position.find(rank);
         if (ranks.captured && found != position.end())
           late.push_back({ranks.sum / StepsOf(found->second), found->second});
@@ -106,7 +107,7 @@ class ExcessFinder {
       }
     }
     for (const std::string& name : names) {
-      for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      for (RankIndex rank; rank < ranks_.size(); ++rank) {
         const auto found = Part(rank).settings.find(name);
         with[{name, found == Part(rank).settings.end() ? "" : found->second}].push_back(rank);
       }
@@ -114,7 +115,7 @@ class ExcessFinder {
     for (const auto& [setting, ranks] : with) {
       if (kSeldom * ranks.size() > ranks_.size()) continue;
       std::vector<Excess> odd;
-      for (const std::size_t rank : ranks) odd.push_back({Least(rank), rank});
+      for (const RankIndex rank : ranks) odd.push_back({Least(rank), rank});
       Keep(std::move(odd));
     }
   }
@@ -126,7 +127,7 @@ class ExcessFinder {
       std::vector<TimeNs> excess(role.size(), 0);
       for (std::size_t step = 0; step < Part(role.front()).steps.size(); ++step) {
         std::vector<TimeNs> values;
-        for (const std::size_t rank : role)
+        for (const RankIndex rank : role)
           values.push_back(step < amounts[rank].size() ? amounts[rank][step] : 0);
         const TimeNs usual = Normal(values);
         for (std::size_t i = 0; i < role.size(); ++i)
@@ -138,10 +139,10 @@ class ExcessFinder {
     Keep(std::move(list));
   }
 
-  TimeNs StepsOf(std::size_t rank) const {
+  TimeNs StepsOf(RankIndex rank) const {
     return std::max<TimeNs>(1, static_cast<TimeNs>(Part(rank).steps.size()));
   }
-  TimeNs Least(std::size_t rank) const {
+  TimeNs Least(RankIndex rank) const {
     const auto& steps = Part(rank).steps;
     const TimeNs all = steps.empty() ? 0 : steps.back().end - steps.front().begin;
     return std::max<TimeNs>(1, ShareOf(all / StepsOf(rank), share_));
@@ -171,15 +172,15 @@ class ExcessFinder {
 // would win.
 struct Chain {
   std::size_t island = 0;
-  std::int64_t block = -1;  // the first rank of those that share the layers, too
+  RankId block;  // the first rank of those that share the layers, too
   std::vector<std::size_t> ranks;
   double bytes = 0;
   bool is_whole = false;
 };
 
 // The first rank of the groups with these names that the rank is in; itself without such groups.
-std::int64_t FirstOf(const std::vector<std::string_view>& names, const DiagnosedRank& rank) {
-  std::int64_t first = rank.rank;
+RankId FirstOf(const std::vector<std::string_view>& names, const DiagnosedRank& rank) {
+  RankId first = rank.rank;
   for (const JobGroup& group : rank.part->collectives.groups) {
     if (std::ranges::find(names, group.name) != names.end() && !group.ranks.empty())
       first = std::min(first, *std::ranges::min_element(group.ranks));
@@ -189,9 +190,9 @@ std::int64_t FirstOf(const std::vector<std::string_view>& names, const Diagnosed
 
 std::vector<Chain> ChainsOf(const std::vector<DiagnosedRank>& ranks,
                             const JobOperations& operations) {
-  std::map<std::pair<std::size_t, std::int64_t>, Chain> chains;  // by island and first rank
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const std::int64_t first = FirstOf({"pp"}, ranks[rank]);
+  std::map<std::pair<std::size_t, RankId>, Chain> chains;  // by island and first rank
+  for (RankIndex rank; rank < ranks.size(); ++rank) {
+    const RankId first = FirstOf({"pp"}, ranks[rank]);
     Chain& chain = chains[{operations.island[rank], first}];
     chain.island = operations.island[rank];
     if (chain.ranks.empty()) chain.block = first;
@@ -211,7 +212,7 @@ class WholeChains {
   WholeChains(std::vector<Chain> chains, std::size_t ranks)
       : chains_(std::move(chains)), of_rank_(ranks) {
     for (Chain& chain : chains_) {
-      for (const std::size_t rank : chain.ranks) of_rank_[rank] = &chain;
+      for (const RankIndex rank : chain.ranks) of_rank_[rank] = &chain;
       blocks_[{chain.island, chain.block}].push_back(&chain);
     }
   }
@@ -235,7 +236,7 @@ class WholeChains {
     const auto count = [&](const Block* block) {
       std::size_t ranks = 0;
       for (const Chain* chain : *block) {
-        for (const std::size_t rank : chain->ranks) ranks += stands_out[rank] ? 1 : 0;
+        for (const RankIndex rank : chain->ranks) ranks += stands_out[rank] ? 1 : 0;
       }
       return ranks;
     };
@@ -250,7 +251,7 @@ class WholeChains {
 
   std::vector<std::size_t> Ranks() const {
     std::vector<std::size_t> ranks;
-    for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
+    for (RankIndex rank; rank < of_rank_.size(); ++rank) {
       if (of_rank_[rank]->is_whole) ranks.push_back(rank);
     }
     return ranks;
@@ -287,7 +288,7 @@ class WholeChains {
   }
 
   std::vector<Chain> chains_;
-  std::map<std::pair<std::size_t, std::int64_t>, Block> blocks_;  // by island and first rank
+  std::map<std::pair<std::size_t, RankId>, Block> blocks_;  // by island and first rank
   std::vector<Chain*> of_rank_;
   double bytes_ = 0;
 };
@@ -296,7 +297,7 @@ std::vector<std::vector<std::size_t>> RanksOfRoles(const std::vector<DiagnosedRa
                                                    const JobOperations& operations) {
   std::map<std::int32_t, std::vector<std::size_t>> of_role;
   const std::vector<std::int32_t> roles = RolesOf(ranks, operations);
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) of_role[roles[rank]].push_back(rank);
+  for (RankIndex rank; rank < ranks.size(); ++rank) of_role[roles[rank]].push_back(rank);
   std::vector<std::vector<std::size_t>> lists;
   for (auto& [role, members] : of_role) lists.push_back(std::move(members));
   return lists;
@@ -331,7 +332,7 @@ RankChoice ChooseRanks(const std::vector<DiagnosedRank>& ranks, const JobOperati
     for (const Excess& excess : list) stands_out[excess.rank] = true;
   }
   if (is_chosen) {
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (RankIndex rank; rank < ranks.size(); ++rank) {
       if (!IsOutline(ranks[rank])) choice.whole.push_back(rank);
     }
   } else {
@@ -343,7 +344,7 @@ RankChoice ChooseRanks(const std::vector<DiagnosedRank>& ranks, const JobOperati
   }
   choice.stand_out = static_cast<std::size_t>(std::ranges::count(stands_out, true));
   choice.left_out = choice.stand_out;
-  for (const std::size_t rank : choice.whole) choice.left_out -= stands_out[rank] ? 1 : 0;
+  for (const RankIndex rank : choice.whole) choice.left_out -= stands_out[rank] ? 1 : 0;
   return choice;
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/mfu/chip_peak.h"
@@ -26,8 +27,8 @@ class RolePace {
  private:
   using Kind = std::tuple<std::size_t, std::string, std::string>;  // island, type, shapes
 
-  void Sum(std::size_t rank);
-  double OfRank(std::size_t rank, const std::string& type) const;
+  void Sum(RankIndex rank);
+  double OfRank(RankIndex rank, const std::string& type) const;
 
   const Job& job_;
   std::vector<std::map<std::string, std::map<Kind, KernelSum>>> sums_;  // by rank and type
@@ -37,7 +38,7 @@ class RolePace {
 };
 
 RolePace::RolePace(const Job& job) : job_(job) {
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) Sum(rank);
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) Sum(rank);
   for (const auto& [kind, means] : means_) {
     if (roles_.at(kind).size() > 1) normal_[kind] = Normal(means);
   }
@@ -45,11 +46,11 @@ RolePace::RolePace(const Job& job) : job_(job) {
 
 double RolePace::Of(const std::vector<std::size_t>& ranks, const std::string& type) const {
   std::vector<double> paces;
-  for (const std::size_t rank : ranks) paces.push_back(OfRank(rank, type));
+  for (const RankIndex rank : ranks) paces.push_back(OfRank(rank, type));
   return ValueOfRank(paces, NearestRankAbove(paces.size(), 25));
 }
 
-void RolePace::Sum(std::size_t rank) {
+void RolePace::Sum(RankIndex rank) {
   const RankDiagnosis& part = job_.Part(rank);
   auto& sums = sums_.emplace_back();
   for (const GraphNode& node : part.graph.nodes) {
@@ -70,7 +71,7 @@ void RolePace::Sum(std::size_t rank) {
   }
 }
 
-double RolePace::OfRank(std::size_t rank, const std::string& type) const {
+double RolePace::OfRank(RankIndex rank, const std::string& type) const {
   const auto found = sums_[rank].find(type);
   if (found == sums_[rank].end()) return 1;
   TimeNs all = 0, own = 0, normal = 0;
@@ -113,17 +114,17 @@ std::vector<std::int32_t> StagesOf(const std::vector<DiagnosedRank>& ranks) {
 // Of a rank's kinds of kernels those that no other rank of its role has.
 std::vector<std::vector<bool>> ForeignKinds(const Job& job) {
   using Shapes = std::pair<std::string, std::string>;
-  const auto shapes_of = [&](std::size_t rank, const KernelKind& kind) {
+  const auto shapes_of = [&](RankIndex rank, const KernelKind& kind) {
     const RankDiagnosis& part = job.Part(rank);
     return Shapes{part.names[kind.type], part.names[kind.shapes]};
   };
   std::map<std::int32_t, std::map<Shapes, std::set<std::size_t>>> ranks_with;  // by role
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) {
     for (const KernelKind& kind : job.Part(rank).kinds)
       ranks_with[job.role[rank]][shapes_of(rank, kind)].insert(rank);
   }
   std::vector<std::vector<bool>> foreign(job.ranks.size());
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) {
     for (const KernelKind& kind : job.Part(rank).kinds) {
       foreign[rank].push_back(ranks_with[job.role[rank]][shapes_of(rank, kind)].size() == 1);
     }
@@ -136,7 +137,7 @@ void FindUsualKernels(Job& job) {
     auto& steps = job.usual_kernels[role];
     for (std::size_t step = 0; step < job.steps; ++step) {
       std::map<std::string, std::vector<TimeNs>> times;
-      for (const std::size_t rank : ranks) {
+      for (const RankIndex rank : ranks) {
         for (const auto& [type, sum] : job.work[rank][step].kernels)
           times[type].push_back(sum.time);
       }
@@ -170,7 +171,7 @@ void FindSlowRoles(Job& job) {
 void SumWork(Job& job) {
   job.work.assign(job.ranks.size(), std::vector<StepWork>(job.steps));
   const std::vector<std::vector<bool>> foreign = ForeignKinds(job);
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) {
     const RankDiagnosis& part = job.Part(rank);
     auto& steps = job.work[rank];
     for (const GraphNode& node : part.graph.nodes) {
@@ -228,7 +229,7 @@ JobGraph GraphOf(const Job& job) {
   JobGraph graph = BuildJobGraph(graphs, job.operations.clock, operations, 0);
   // The job begins with the first window of its ranks.
   std::optional<TimeNs> begin;
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) {
     if (job.Part(rank).steps.empty()) continue;
     const TimeNs of_rank = job.operations.clock[rank].Convert(job.Part(rank).steps.front().begin);
     begin = std::min(begin.value_or(of_rank), of_rank);
@@ -255,13 +256,12 @@ bool Job::Serves() const {
 }
 
 bool Job::HaveOneLoad(const std::vector<std::size_t>& members, std::size_t step) const {
-  const auto batch = [&](std::size_t rank) {
+  const auto batch = [&](RankIndex rank) {
     const std::vector<StepPart>& of_rank = Part(rank).steps;
     return step < of_rank.size() ? of_rank[step].batch : ServingBatch();
   };
-  return std::ranges::all_of(members, [&](std::size_t rank) {
-    return AreComparable(batch(rank), batch(members.front()));
-  });
+  return std::ranges::all_of(
+      members, [&](RankIndex rank) { return AreComparable(batch(rank), batch(members.front())); });
 }
 
 std::vector<HostAmount> Job::UsualHost(const std::vector<std::size_t>& members,
@@ -270,7 +270,7 @@ std::vector<HostAmount> Job::UsualHost(const std::vector<std::size_t>& members,
   std::vector<HostAmount> usual;
   for (std::size_t step = 0; step < steps; ++step) {
     std::vector<TimeNs> times, blocks, copies;
-    for (const std::size_t rank : members) {
+    for (const RankIndex rank : members) {
       const HostAmount amount = work[rank][step].HostOf(categories, waiting);
       times.push_back(amount.time);
       blocks.push_back(amount.blocks);
@@ -307,7 +307,7 @@ std::vector<std::int32_t> Job::IdsOf(const std::set<std::size_t>& positions) con
   return ids;
 }
 
-std::int32_t Job::StepOfEdge(std::size_t rank, std::uint32_t edge) const {
+std::int32_t Job::StepOfEdge(RankIndex rank, std::uint32_t edge) const {
   const RankGraph& graph_of = Part(rank).graph;
   const std::int32_t step = graph_of.nodes[graph_of.edges[edge].node].step;
   return static_cast<std::size_t>(step) < steps ? step : -1;
@@ -318,7 +318,7 @@ std::vector<std::int32_t> RolesOf(const std::vector<DiagnosedRank>& ranks,
   const std::vector<std::int32_t> stages = StagesOf(ranks);
   std::vector<std::int32_t> roles;
   std::map<std::pair<std::size_t, std::int32_t>, std::int32_t> numbers;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+  for (RankIndex rank; rank < ranks.size(); ++rank) {
     roles.push_back(numbers
                         .try_emplace({operations.island[rank], stages[rank]},
                                      static_cast<std::int32_t>(numbers.size()))
@@ -365,7 +365,7 @@ Job MakeJob(std::vector<DiagnosedRank> ranks, JobOperations operations,
   job.operations = std::move(operations);
   job.stage = StagesOf(job.ranks);
   job.role = RolesOf(job.ranks, job.operations);
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
+  for (RankIndex rank; rank < job.ranks.size(); ++rank)
     job.ranks_of_role[job.role[rank]].push_back(rank);
   job.graph = GraphOf(job);
   job.steps = job.graph.steps.last.size();

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/collectives/arrivals.h"
 #include "mpa/collectives/instances.h"
 
@@ -29,7 +30,7 @@ LatenessLimits LimitsOf(const std::vector<StepPart>& steps, const Thresholds& th
 // By rank, the row of its runs by the row of the communications.
 std::vector<std::map<std::int32_t, std::size_t>> RowsOfOperations(const JobCollectives& met) {
   std::vector<std::map<std::int32_t, std::size_t>> rows(met.size());
-  for (std::size_t rank = 0; rank < met.size(); ++rank) {
+  for (RankIndex rank; rank < met.size(); ++rank) {
     const auto& runs = met[rank].get().runs.rows;
     for (std::size_t row = 0; row < runs.size(); ++row) rows[rank][runs[row].operation] = row;
   }
@@ -62,7 +63,7 @@ void FindLateMembers(const JobArrivals& job, std::vector<JobOperation>& operatio
   std::vector<UncapturedMembers> found =
       FindUncapturedMembers(job.met, instances, FindArrivals(job.met, instances, job.clocks),
                             job.clocks, LimitsOf(job.ranks.front().part->steps, job.thresholds));
-  const auto is_captured = [&](std::int64_t rank) { return job.captured.contains(rank); };
+  const auto is_captured = [&](RankId rank) { return job.captured.contains(rank); };
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto are_captured = [&](const LateMembers& members) {
       const auto& ranks = members.ranks.empty() ? instances[i].of_group : members.ranks;

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/collectives/instances.h"
 #include "mpa/collectives/rank_clocks.h"
 #include "mpa/diagnosis/findings/thresholds.h"
@@ -18,7 +19,7 @@ struct JobArrivals {
   const JobCollectives& met;  // of these ranks
   const RankClocks& clocks;
   const Thresholds& thresholds;
-  const std::set<std::int64_t>& captured;  // ranks of the job, beside `ranks` others, too
+  const std::set<RankId>& captured;  // ranks of the job, beside `ranks` others, too
 };
 
 // Finds the members of operations that were not captured and came after all that were.

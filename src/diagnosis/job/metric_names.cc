@@ -7,7 +7,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
+#include "mpa/base/rank_list.h"
 
 namespace mpa {
 namespace {
@@ -44,41 +45,12 @@ std::string MetricText(const Metric& metric, Language language) {
   return form.empty() ? "" : fmt::format(fmt::runtime(form), value);
 }
 
-std::string RanksText(const std::vector<std::int64_t>& ranks, Language language) {
-  const bool chinese = language == Language::kChinese;
-  if (std::ranges::any_of(ranks, [](std::int64_t rank) { return rank < 0; }))
-    return chinese ? "编号未知的卡" : "rank unknown";
-  // More say nothing at a glance.
-  constexpr std::size_t kMaxRuns = 4;
-  std::vector<std::int64_t> sorted = ranks;
-  std::ranges::sort(sorted);
-  std::string text;
-  std::size_t runs = 0, next = 0;
-  while (next < sorted.size() && runs++ < kMaxRuns) {
-    std::size_t last = next;
-    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1 &&
-           IsRankNumber(sorted[last + 1])) {
-      ++last;
-    }
-    text += text.empty() ? "" : ", ";
-    text += last == next
-                ? RankName(sorted[next])
-                : fmt::format("{}{}{}", sorted[next], last == next + 1 ? ", " : "-", sorted[last]);
-    next = last + 1;
-  }
-  if (next < sorted.size()) {
-    text += fmt::format(fmt::runtime(chinese ? " 等 {} 卡" : " and {} more"),
-                        chinese ? sorted.size() : sorted.size() - next);
-  }
-  return fmt::format("{} {}", sorted.size() == 1 || chinese ? "rank" : "ranks", text);
-}
-
 std::string CulpritsText(const FoundCause& finding, Language language) {
   const bool chinese = language == Language::kChinese;
-  if (!finding.absent) return RanksText(finding.ranks, language);
+  if (!finding.absent) return RankList(finding.ranks).Text(RankList::kMostRuns, language);
   if (finding.ranks.empty()) return finding.absent->UnknownRank(chinese);
   return fmt::format(fmt::runtime(chinese ? "{}（{}）" : "{} ({})"),
-                     RanksText(finding.ranks, language),
+                     RankList(finding.ranks).Text(RankList::kMostRuns, language),
                      finding.absent->Text(finding.ranks, chinese));
 }
 

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "late_members.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/collectives/pair_clocks.h"
@@ -24,7 +25,7 @@ namespace {
 std::vector<std::size_t> IslandsOf(const std::vector<JobOperation>& operations, std::size_t ranks) {
   std::vector<std::size_t> island(ranks);
   std::iota(island.begin(), island.end(), std::size_t{0});
-  const auto root = [&](std::size_t rank) {
+  const auto root = [&](RankIndex rank) {
     while (island[rank] != rank) rank = island[rank] = island[island[rank]];
     return rank;
   };
@@ -34,18 +35,18 @@ std::vector<std::size_t> IslandsOf(const std::vector<JobOperation>& operations, 
       island[std::max(a, b)] = std::min(a, b);
     }
   }
-  for (std::size_t rank = 0; rank < ranks; ++rank) island[rank] = root(rank);
+  for (RankIndex rank; rank < ranks; ++rank) island[rank] = root(rank);
   return island;
 }
 
 class OperationJoiner {
  public:
   OperationJoiner(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds,
-                  const std::set<std::int64_t>& captured)
+                  const std::set<RankId>& captured)
       : ranks_(ranks), thresholds_(thresholds), captured_(captured) {}
 
   JobOperations Join() && {
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) AddRank(rank);
+    for (RankIndex rank; rank < ranks_.size(); ++rank) AddRank(rank);
     for (const DiagnosedRank& rank : ranks_) met_.emplace_back(rank.part->collectives);
     result_.lateness = FindLateness(met_, {});
     RankClocks clocks = result_.lateness.clocks;
@@ -56,10 +57,10 @@ class OperationJoiner {
     Match(&clocks);
     pairs.JoinInOrder();
     AlignApart(clocks);
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    for (RankIndex rank; rank < ranks_.size(); ++rank) {
       const RankClock& clock = clocks.clocks[rank];
       result_.clock.push_back(clock.line);
-      result_.clock_root.push_back(clock.known ? clock.root : rank);
+      result_.clock_root.push_back(clock.known ? clock.root : std::size_t{rank});
     }
     pairs.JoinByTime(result_.clock);
     PutInOrder();
@@ -74,7 +75,7 @@ class OperationJoiner {
   void AlignApart(RankClocks& clocks) const {
     if (Part(0).steps.empty()) return;
     const TimeNs begin = Part(0).steps.front().begin, end = Part(0).steps.back().end;
-    for (std::size_t rank = 1; rank < ranks_.size(); ++rank) {
+    for (RankIndex rank = 1; rank < ranks_.size(); ++rank) {
       const auto& steps = Part(rank).steps;
       if (clocks.clocks[rank].known || steps.empty()) continue;
       if (steps.front().begin >= end || steps.back().end <= begin)
@@ -82,12 +83,12 @@ class OperationJoiner {
     }
   }
 
-  const RankDiagnosis& Part(std::size_t rank) const { return *ranks_[rank].part; }
+  const RankDiagnosis& Part(RankIndex rank) const { return *ranks_[rank].part; }
   const OperationPart& Of(const JointOperation::Member& member) const {
     return Part(member.rank).operations[member.collective];
   }
 
-  void AddRank(std::size_t rank) {
+  void AddRank(RankIndex rank) {
     const RankDiagnosis& part = Part(rank);
     groups_.emplace_back(part.collectives.groups);
     for (std::size_t i = 0; i < part.operations.size(); ++i) {
@@ -203,7 +204,7 @@ class OperationJoiner {
 
   const std::vector<DiagnosedRank>& ranks_;
   const Thresholds& thresholds_;
-  const std::set<std::int64_t>& captured_;
+  const std::set<RankId>& captured_;
   JobCollectives met_;
   std::vector<JobGroups> groups_;  // by rank
   std::map<OperationKey, std::vector<RankRun>> runs_;
@@ -213,12 +214,13 @@ class OperationJoiner {
 
 }  // namespace
 
-std::int64_t RankInJob(const JobOperation& operation, std::int32_t number) {
+RankId RankInJob(const JobOperation& operation, std::int32_t number) {
   const auto place = static_cast<std::size_t>(number);
-  return number >= 0 && place < operation.members.size() ? operation.members[place] : number;
+  return number >= 0 && place < operation.members.size() ? operation.members[place]
+                                                         : RankId(number);
 }
 
-const LateMembers* FindLate(const JobOperation& operation, const std::vector<std::int64_t>& ranks) {
+const LateMembers* FindLate(const JobOperation& operation, const std::vector<RankId>& ranks) {
   const auto is_meant = [&](const LateMembers& members) {
     if (ranks.empty()) return members.ranks.empty();
     return std::find_first_of(members.ranks.begin(), members.ranks.end(), ranks.begin(),
@@ -237,7 +239,7 @@ bool IsBarrierKind(const std::string& kind) {
 }
 
 JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds,
-                             const std::set<std::int64_t>& captured) {
+                             const std::set<RankId>& captured) {
   return OperationJoiner(ranks, thresholds, captured).Join();
 }
 

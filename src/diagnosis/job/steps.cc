@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "mpa/base/rank.h"
 #include "mpa/measure/collective_phases.h"
 
 namespace mpa {
@@ -113,7 +114,7 @@ CommonSteps FindCommonSteps(const std::vector<DiagnosedRank>& all) {
     std::erase_if(common.ranks,
                   [&](const DiagnosedRank& rank) { return CountOf(row, rank) < row.size(); });
   }
-  std::set<std::int64_t> kept;
+  std::set<RankId> kept;
   for (const DiagnosedRank& rank : common.ranks) kept.insert(rank.rank);
   for (const DiagnosedRank& rank : all) {
     if (!kept.contains(rank.rank)) common.left_out.push_back(rank.rank);
@@ -157,7 +158,7 @@ CategoryDivider::CategoryDivider(const std::vector<DiagnosedRank>& ranks,
     last_begin_.push_back(LastBegin(ranks, operations, operation));
 }
 
-std::vector<TimeNs> CategoryDivider::Categories(std::size_t rank, const StepPart& step) const {
+std::vector<TimeNs> CategoryDivider::Categories(RankIndex rank, const StepPart& step) const {
   std::vector<TimeNs> categories = step.categories;
   const auto at = [&](TimeCategory category) -> TimeNs& {
     return categories[static_cast<std::size_t>(category)];

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/part/graph_draft.h"
 #include "mpa/measure/collectives.h"
@@ -153,8 +154,7 @@ class DevicePart {
     std::unordered_map<std::int64_t, std::size_t> last;
     using ByTime = std::set<std::pair<TimeNs, std::int64_t>>;  // launched, and the lane
     ByTime all, computing;
-    const auto latest = [&](const ByTime& launched,
-                            std::int64_t own) -> std::optional<std::size_t> {
+    const auto latest = [&](const ByTime& launched, RankId own) -> std::optional<std::size_t> {
       for (auto at = launched.rbegin(); at != launched.rend(); ++at) {
         if (at->second != own) return last.at(at->second);
       }

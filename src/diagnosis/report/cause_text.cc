@@ -9,7 +9,8 @@
 #include <optional>
 #include <string_view>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
+#include "mpa/base/rank_list.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/catalogue.h"
@@ -39,7 +40,7 @@ std::string CauseTitle(const FoundCause& finding) {
     if (percent > 0) {
       const bool one = finding.ranks.size() == 1;
       return fmt::format("{} {} {} {} % slower", one ? "rank" : "ranks",
-                         RankNames(finding.ranks, ", "), one ? "computes" : "compute", percent);
+                         RankList(finding.ranks).Names(), one ? "computes" : "compute", percent);
     }
   }
   return TitleOf(finding, Language::kEnglish);

@@ -12,7 +12,8 @@
 #include "finding_json.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
+#include "mpa/base/rank_list.h"
 #include "mpa/base/time.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/measure/time_category.h"
@@ -278,9 +279,10 @@ class ChainText : Speaker {
   void AddPath() {
     const auto& path = finding_.chain->path;
     for (std::size_t i = 0; i < path.size(); ++i) {
-      const std::string who = path[i].rank >= 0        ? "rank " + RankName(path[i].rank)
-                              : finding_.ranks.empty() ? CulpritsText(finding_, language_)
-                                                       : RanksText(finding_.ranks, language_);
+      const std::string who = path[i].rank >= 0 ? "rank " + RankName(path[i].rank)
+                              : finding_.ranks.empty()
+                                  ? CulpritsText(finding_, language_)
+                                  : RankList(finding_.ranks).Text(RankList::kMostRuns, language_);
       Add(i == 0 ? Wording{"path", "关键路径"} : Wording{},
           Fill({"{}: {} {} a step", "{}：{} 每个 step {}"}, who, CategoryOrName(path[i].name),
                Time(path[i].less)));

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
@@ -27,7 +27,7 @@ class ChartMaker : Speaker {
   ChartMaker(const Diagnosis& diagnosis, Language language) : Speaker(language), of_(diagnosis) {}
 
   // Parts of each step of a rank.
-  PageChart StepsOf(std::int64_t rank) const {
+  PageChart StepsOf(RankId rank) const {
     PageChart chart{.kind = PageChart::Kind::kStacked,
                     .title = Fill({"The steps of rank {}", "rank {} 的各个 step"}, RankName(rank)),
                     .unit = "ms",
@@ -46,7 +46,7 @@ class ChartMaker : Speaker {
         .title = Text({"The mean step of each rank", "各 rank 的平均 step"}),
         .unit = "ms",
         .label = "rank"};
-    std::map<std::int64_t, std::pair<AccountRow, TimeNs>> sums;  // with the number of steps
+    std::map<RankId, std::pair<AccountRow, TimeNs>> sums;  // with the number of steps
     for (const AccountRow& row : of_.accounting) {
       auto& [sum, steps] = sums[row.rank];
       if (++steps == 1) {
@@ -110,7 +110,7 @@ class ChartMaker : Speaker {
   // link.
   PageChart LinksChart() const {
     const std::vector<LinkPicture>& links = of_.pictures.links;
-    std::map<std::int64_t, std::size_t> places;
+    std::map<RankId, std::size_t> places;
     for (const LinkPicture& link : links) {
       places.try_emplace(link.low);
       places.try_emplace(link.high);

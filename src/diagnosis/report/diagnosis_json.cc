@@ -7,6 +7,7 @@
 
 #include "finding_json.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -73,7 +74,7 @@ class DocumentMaker {
 
   // By state: lists of ranks.
   Json Absent() {
-    std::map<RankState, std::vector<std::int64_t>> ranks;
+    std::map<RankState, std::vector<RankId>> ranks;
     for (const auto& [rank, state] : of_.lateness.absent.states) ranks[state].push_back(rank);
     Json absent = Json::object();
     for (const auto& [state, of_state] : ranks) absent[NameOf(state)] = cut_.Ranks(of_state);
@@ -83,7 +84,7 @@ class DocumentMaker {
   static Json OnHost(const StepsOnHost& host) {
     Json categories = Json::object();
     for (const auto& [category, time] : host.categories) categories[category] = time;
-    return {{"rank", host.rank},
+    return {{"rank", RankJson(host.rank)},
             {"steps", host.steps},
             {"median_step_ns", host.median},
             {"all_steps_ns", host.all},
@@ -216,7 +217,7 @@ class DocumentMaker {
                   {"saves_ns", fusion.saves},
                   {"is_finding", fusion.is_finding}};
       if (fusion.place) {
-        row["rank"] = fusion.place->rank;
+        row["rank"] = RankJson(fusion.place->rank);
         row["name"] = cut_.Text(fusion.place->name);
         row["start_ns"] = fusion.place->start;
       }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "diagnosis_charts.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/diagnosis/report/finding_text.h"

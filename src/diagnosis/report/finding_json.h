@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
@@ -29,13 +29,13 @@ struct Extent {
 };
 
 /// A number, the label of a capture without one, or null where neither is known.
-inline nlohmann::ordered_json RankJson(std::int64_t rank) {
-  if (IsRankLabel(rank)) return RankName(rank);
-  return rank >= 0 ? nlohmann::ordered_json(rank) : nlohmann::ordered_json();
+inline nlohmann::ordered_json RankJson(RankId rank) {
+  if (rank.IsLabel()) return RankName(rank);
+  return rank.IsKnown() ? nlohmann::ordered_json(rank.Number()) : nlohmann::ordered_json();
 }
-inline nlohmann::ordered_json RanksJson(const std::vector<std::int64_t>& ranks) {
+inline nlohmann::ordered_json RanksJson(const std::vector<RankId>& ranks) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const std::int64_t rank : ranks) list.push_back(RankJson(rank));
+  for (const RankId rank : ranks) list.push_back(RankJson(rank));
   return list;
 }
 
@@ -60,10 +60,10 @@ class CutJson {
     return list;
   }
 
-  nlohmann::ordered_json Ranks(const std::vector<std::int64_t>& ranks) {
-    nlohmann::ordered_json list = List(ranks, "ranks");
-    for (std::size_t i = 0; i < list.size(); ++i) list[i] = RankJson(ranks[i]);
-    return list;
+  nlohmann::ordered_json Ranks(const std::vector<RankId>& ranks) {
+    std::vector<nlohmann::ordered_json> all;
+    for (const RankId rank : ranks) all.push_back(RankJson(rank));
+    return List(all, "ranks");
   }
 
   nlohmann::ordered_json TakeOmitted() { return std::move(omitted_); }

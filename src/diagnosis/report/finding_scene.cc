@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/report/outputs.h"
 
@@ -32,7 +33,7 @@ class SceneFinder {
   FindingScene Find() const { return {ShownRanks(), WorstStep()}; }
 
  private:
-  bool IsCulprit(std::int64_t rank) const {
+  bool IsCulprit(RankId rank) const {
     return std::ranges::find(finding_.ranks, rank) != finding_.ranks.end();
   }
 
@@ -72,7 +73,7 @@ class SceneFinder {
   std::vector<std::size_t> ShownRanks() const {
     std::vector<std::size_t> shown;
     std::optional<std::size_t> peer;
-    const auto is_place = [&](std::int64_t rank) {
+    const auto is_place = [&](RankId rank) {
       return std::ranges::any_of(finding_.evidence,
                                  [&](const Evidence& place) { return place.rank == rank; });
     };

@@ -11,7 +11,8 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
+#include "mpa/base/rank_list.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/base/utf8.h"
@@ -34,7 +35,7 @@ bool WinsLessAlone(const Thresholds& thresholds, const FoundCause& finding) {
 
 // " on rank 0": whose numbers those of the first place are; empty where it shows on one rank alone.
 std::string RankOfPlace(const FoundCause& finding, Language language) {
-  const std::int64_t rank = finding.evidence.front().rank;
+  const RankId rank = finding.evidence.front().rank;
   const bool of_one = std::ranges::all_of(
       finding.evidence, [&](const Evidence& place) { return place.rank == rank; });
   return of_one || rank < 0 ? "" : Fill(language, {" on rank {}", "（rank {}）"}, RankName(rank));
@@ -96,7 +97,8 @@ std::string SettingFacts(const FoundSetting& setting, Language language, std::si
   for (const auto& [value, ranks] : setting.values) {
     const std::string shown = value.empty() ? Text(language, {"no value", "未设置"})
                                             : ShortenMiddle(Printable(value), 40);
-    facts.push_back(Fill(language, {"{} on {}", "{}：{}"}, shown, RanksText(ranks, language)));
+    facts.push_back(Fill(language, {"{} on {}", "{}：{}"}, shown,
+                         RankList(ranks).Text(RankList::kMostRuns, language)));
   }
   if (!setting.serves.empty())
     facts.push_back(Text(language, {"adds to ", "影响 "}) + Printable(setting.serves));
@@ -186,7 +188,8 @@ std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Lang
 std::string NeedsText(const NotJudged& row, Language language) {
   std::string needs = Text(language, row.needs);
   if (!row.ranks.empty())
-    needs += Fill(language, {" on {}", "（{}）"}, RanksText(row.ranks, language));
+    needs += Fill(language, {" on {}", "（{}）"},
+                  RankList(row.ranks).Text(RankList::kMostRuns, language));
   return needs;
 }
 
@@ -412,7 +415,7 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) 
 namespace {
 
 // Ranks that a fault is about. Their steps show the cause, and those of the others what it does.
-bool IsBlamed(const Diagnosis& diagnosis, std::int64_t rank) {
+bool IsBlamed(const Diagnosis& diagnosis, RankId rank) {
   if (std::ranges::find(diagnosis.culprits, rank) != diagnosis.culprits.end()) return true;
   return std::ranges::any_of(diagnosis.findings, [&](const FoundCause& finding) {
     return IsFault(finding) && std::ranges::find(finding.ranks, rank) != finding.ranks.end();
@@ -427,7 +430,7 @@ std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis) {
     std::map<std::string_view, TimeNs> categories;
     TimeNs Mean(TimeNs sum) const { return sum / count; }
   };
-  std::map<std::int64_t, Sum> of_rank;
+  std::map<RankId, Sum> of_rank;
   const auto& dropped = diagnosis.dropped_steps;
   for (const AccountRow& row : diagnosis.accounting) {
     if (std::ranges::find(dropped, row.step) != dropped.end()) continue;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/mfu/roofline.h"
 
@@ -46,7 +47,7 @@ std::vector<LinkPicture> LinksOf(const Job& job) {
 
 std::optional<PageChart> RooflineOf(const Job& job) {
   std::vector<const Roofline*> ranks;
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+  for (RankIndex rank; rank < job.ranks.size(); ++rank) {
     if (!job.Part(rank).roofline) return std::nullopt;
     ranks.push_back(&*job.Part(rank).roofline);
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzer_sheets.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -144,7 +145,7 @@ class OverallSheet {
 };
 
 struct SummaryRow {
-  std::int64_t rank = -1;
+  RankId rank;
   std::int32_t step = -1;
   std::string category;
   TimeNs time = 0, whole = 0;
@@ -192,7 +193,7 @@ void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& 
     report.sheets.push_back(OverallSheet(*shown).Make(name({"Overall Summary", "整网耗时分析"})));
   }
   Sheet summary = SheetOf(name({"Step Accounting", "step耗时明细"}), SummaryColumns());
-  std::map<std::int64_t, std::size_t> place;
+  std::map<RankId, std::size_t> place;
   for (std::size_t i = 0; i < report.ranks.size(); ++i) place[report.ranks[i]] = i;
   for (const AccountRow& row : diagnosis.accounting) {
     for (const auto& [category, time] : row.categories) {
@@ -227,12 +228,13 @@ class EnvironmentSheetMaker : private SheetMaker {
         RankColumn<Row>(10),
     };
     std::set<std::string> poor;
-    std::size_t rank = 0;
+    RankIndex rank;
     AddSheet(kEnvironment, columns, [&](const RankDiagnosis& part, auto add) {
-      for (const std::string& name : PoorOf(ranks_[rank++].rank, part)) {
+      for (const std::string& name : PoorOf(ranks_[rank].rank, part)) {
         poor.insert(name);
         add(RowOf(name, part));
       }
+      ++rank;
     });
     Note(kEnvironment, static_cast<std::int64_t>(poor.size()), 0,
          {"{} environment variables have values that may cost time",
@@ -243,7 +245,7 @@ class EnvironmentSheetMaker : private SheetMaker {
 
  private:
   // By name.
-  std::set<std::string> PoorOf(std::int64_t rank, const RankDiagnosis& part) const {
+  std::set<std::string> PoorOf(RankId rank, const RankDiagnosis& part) const {
     std::set<std::string> names;
     for (const FoundCause& finding : of_.findings) {
       if (finding.setting && finding.Concerns(rank)) names.insert(finding.setting->variable);

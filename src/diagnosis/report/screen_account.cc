@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "screen_lines.h"

@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
+#include "mpa/base/rank_list.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/pictures.h"
@@ -66,7 +67,7 @@ class WaitPicture {
 
   // Part of an operation that is drawn, and for whom it waits.
   struct Wait {
-    std::size_t rank = 0, lane = 0;
+    RankIndex rank = 0, lane = 0;
     TimeNs begin = 0, end = 0;
     std::optional<std::size_t> last_rank;  // empty: it was not analysed
     TimeNs came = 0;
@@ -88,20 +89,17 @@ class WaitPicture {
       return {last->rank, Start(*last), NameOfRank(last->rank)};
     const bool named = !joint.late.front().ranks.empty();
     return {std::nullopt, joint.last,
-            named ? RanksText(joint.late.front().ranks, Language::kEnglish)
-                  : "a rank that was not analysed"};
+            named ? RankList(joint.late.front().ranks).Text() : "a rank that was not analysed"};
   }
 
-  TimeNs OnJob(std::size_t rank, TimeNs time) const {
+  TimeNs OnJob(RankIndex rank, TimeNs time) const {
     return job_.operations.clock[rank].Convert(time);
   }
   TimeNs Start(const JointOperation::Member& member) const {
     return OnJob(member.rank, job_.PartOf(member).start);
   }
   TimeNs DurOf(const JointOperation::Member& member) const { return job_.PartOf(member).dur; }
-  std::string NameOfRank(std::size_t rank) const {
-    return "rank " + RankName(job_.ranks[rank].rank);
-  }
+  std::string NameOfRank(RankIndex rank) const { return "rank " + RankName(job_.ranks[rank].rank); }
 
   bool IsSeen(TimeNs begin, TimeNs end) const {
     return begin < timeline_.end && end > timeline_.begin;
@@ -111,7 +109,7 @@ class WaitPicture {
       lane.spans.push_back(std::move(span));
   }
 
-  void AddRank(std::size_t rank) {
+  void AddRank(RankIndex rank) {
     AddHost(rank);
     AddStreams(rank);
     AddCommunication(rank);
@@ -119,7 +117,7 @@ class WaitPicture {
 
   // Of work before a moment of the threads, what the thread of the task queue did is a lane of its
   // own. Shares of one piece of work follow each other.
-  void AddHost(std::size_t rank) {
+  void AddHost(RankIndex rank) {
     const RankDiagnosis& part = job_.Part(rank);
     TimelineLane host{.title = NameOfRank(rank) + ", host"},
         queue{.title = NameOfRank(rank) + ", queue"};
@@ -143,7 +141,7 @@ class WaitPicture {
     if (!queue.spans.empty()) timeline_.lanes.push_back(std::move(queue));
   }
 
-  void AddStreams(std::size_t rank) {
+  void AddStreams(RankIndex rank) {
     const RankDiagnosis& part = job_.Part(rank);
     std::map<std::int32_t, TimelineLane> streams;
     for (const GraphNode& node : part.graph.nodes) {
@@ -165,7 +163,7 @@ class WaitPicture {
   }
 
   // Operations that run at once are in lanes below each other.
-  void AddCommunication(std::size_t rank) {
+  void AddCommunication(RankIndex rank) {
     const RankDiagnosis& part = job_.Part(rank);
     std::vector<TimelineLane> lanes(1);
     std::vector<TimeNs> until(1);
@@ -191,7 +189,7 @@ class WaitPicture {
   }
 
   // Up to the last arrival it waits.
-  void AddOperation(std::size_t rank, std::size_t at, std::size_t lane_number, TimelineLane& lane) {
+  void AddOperation(RankIndex rank, std::size_t at, std::size_t lane_number, TimelineLane& lane) {
     const RankDiagnosis& part = job_.Part(rank);
     const OperationPart& operation = part.operations[at];
     const JobOperation& joint = job_.operations.all[job_.operations.of_rank[rank][at]];

@@ -8,7 +8,8 @@
 #include "chain_views.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
+#include "mpa/base/rank_list.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -98,7 +99,7 @@ class Why : Speaker {
     for (const auto& [value, ranks] : finding_.setting->values) {
       Add({"  set        {} on {}", "  取值       {}：{}"},
           value.empty() ? Text({"no value", "未设置"}) : Printable(value),
-          RanksText(ranks, language_));
+          RankList(ranks).Text(RankList::kMostRuns, language_));
     }
     if (!finding_.setting->serves.empty())
       Add({"  adds to    {}", "  影响       {}"}, Printable(finding_.setting->serves));
@@ -140,7 +141,7 @@ class Why : Speaker {
       Add({"  where      the capture does not say", "  位置       采集数据无法定位"});
       return;
     }
-    std::map<std::int64_t, std::string> captures;
+    std::map<RankId, std::string> captures;
     const std::size_t shown = std::min(most, finding_.evidence.size());
     for (std::size_t i = 0; i < shown; ++i) {
       const Evidence& place = finding_.evidence[i];

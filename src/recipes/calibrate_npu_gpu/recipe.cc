@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "matching.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/nesting.h"
@@ -86,7 +86,7 @@ SheetColumns<OpItem> OpColumns() {
            [](const OpItem& item) -> Cell { return item.op->Average() / 1000; }}};
 }
 
-Sheet EmptyComparison(std::int64_t rank) {
+Sheet EmptyComparison(RankId rank) {
   Sheet sheet;
   sheet.name = fmt::format("CompareProfileReportRank{}", RankName(rank));
   sheet.look = Look::kList;
@@ -131,7 +131,7 @@ TimeNs TotalOf(const ModuleProfile& profile) {
   return total;
 }
 
-Sheet CompareRank(std::int64_t rank, std::size_t position, const std::vector<MatchedRow>& rows,
+Sheet CompareRank(RankId rank, std::size_t position, const std::vector<MatchedRow>& rows,
                   TimeNs npu_total, TimeNs gpu_total) {
   Sheet sheet = EmptyComparison(rank);
   const SheetColumns<OpItem> columns = OpColumns();
@@ -160,7 +160,7 @@ Sheet CompareRank(std::int64_t rank, std::size_t position, const std::vector<Mat
   return sheet;
 }
 
-Sheet ProfileSheet(const char* side, std::int64_t rank, std::size_t position,
+Sheet ProfileSheet(const char* side, RankId rank, std::size_t position,
                    const ModuleProfile& profile) {
   SheetColumns<OpItem> columns = Joined(PlaceColumns("Modules around the module."), OpColumns());
   std::erase_if(columns, [](const auto& column) { return column.column.name.ends_with("(%)"); });
@@ -171,7 +171,7 @@ Sheet ProfileSheet(const char* side, std::int64_t rank, std::size_t position,
 }
 
 // The modules that the NPU is slowest at, beside the GPU.
-void AddModuleLines(std::int64_t rank, const std::vector<MatchedRow>& rows, TimeNs npu_total,
+void AddModuleLines(RankId rank, const std::vector<MatchedRow>& rows, TimeNs npu_total,
                     TimeNs gpu_total, Report& report) {
   std::vector<const MatchedRow*> modules;
   std::size_t alone = 0;

@@ -14,7 +14,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/io/sqlite.h"
 #include "mpa/recipe/culprits.h"
@@ -77,7 +77,7 @@ std::vector<RankPart> ReadEarlierRows(const fs::path& path, std::optional<std::i
   if (!file) return {};
   const io::Database database(*file);
   if (!database.HasTable(kSummaryTable)) return {};
-  std::map<std::int64_t, TimesOfRank> ranks;
+  std::map<RankId, TimesOfRank> ranks;
   io::Statement rows = database.Query(
       fmt::format("SELECT {} FROM {} ORDER BY rank, step", ColumnList(database), kSummaryTable));
   while (rows.Step()) {

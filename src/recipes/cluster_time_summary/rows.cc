@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/host_timeline.h"
@@ -202,7 +203,7 @@ TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
 
 std::vector<StepPair> PairSteps(const std::vector<StepRow>& comparison,
                                 const std::vector<StepRow>& base, std::vector<std::string>& notes) {
-  std::map<std::pair<std::int64_t, std::int32_t>, StepPair> pairs;
+  std::map<std::pair<RankId, std::int32_t>, StepPair> pairs;
   const auto add = [&](const std::vector<StepRow>& rows, const StepRow* StepPair::*side) {
     for (const StepRow& row : rows) {
       StepPair& pair = pairs[{row.rank, row.step}];

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/measure/earlier_time.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/model/serving_batch.h"
@@ -79,7 +80,7 @@ extern const std::array<Metric, kMetrics> kMetricsOfStep;
 
 /// A step of a rank. Times are ns; those of waits are empty where they are unknown.
 struct StepRow {
-  std::int64_t rank = -1;
+  RankId rank{};
   std::int32_t step = -1;
   std::array<std::optional<TimeNs>, kMetrics> times;
 };
@@ -92,7 +93,7 @@ std::optional<std::int32_t> WarmUpOf(const Ranks& ranks, const std::vector<StepR
 
 /// A step of a rank in both runs, or in one of them.
 struct StepPair {
-  std::int64_t rank = -1;
+  RankId rank{};
   std::int32_t step = -1;
   const StepRow *comparison = nullptr, *base = nullptr;
 };

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/device_work.h"
 #include "sums.h"
 
@@ -21,10 +21,10 @@ TextDocument DocumentOf(const char* file_name, const Json& json) {
 }
 
 // Numbers, and labels of captures without one.
-Json RanksJson(const std::set<std::int64_t>& ranks) {
+Json RanksJson(const std::set<RankId>& ranks) {
   Json list = Json::array();
-  for (const std::int64_t rank : ranks)
-    list.push_back(IsRankLabel(rank) ? Json(RankName(rank)) : Json(rank));
+  for (const RankId rank : ranks)
+    list.push_back(rank.IsLabel() ? Json(RankName(rank)) : Json(rank.Number()));
   return list;
 }
 

@@ -8,7 +8,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
@@ -197,7 +197,8 @@ struct Host {
   std::string uid, name;
 };
 struct DeviceItem {
-  std::int64_t rank = -1, device = -1;
+  RankId rank;
+  std::int64_t device = -1;
   std::string host, path;
 };
 struct BaseItem {
@@ -316,16 +317,16 @@ struct Link {
 };
 
 // "3", or "group rank 3" of a rank that the job does not name.
-std::string EndText(std::int64_t rank, std::int64_t in_group) {
+std::string EndText(RankId rank, std::int64_t in_group) {
   return rank >= 0 ? RankName(rank) : fmt::format("group rank {}", in_group);
 }
 
 // Links to other ranks that took time. The sums of the captures where they have them.
 std::map<std::string, std::vector<Link>> LinksByTransport(const LinkSums& sums) {
   // Transport and ends; the same number in another group is another rank.
-  using Ends = std::tuple<std::int64_t, std::int64_t, std::string>;
-  const auto end_of = [](const RankLink& part, std::int64_t rank, std::int64_t in_group) {
-    return rank >= 0 ? Ends(rank, -1, "") : Ends(-1, in_group, part.group);
+  using Ends = std::tuple<RankId, std::int64_t, std::string>;
+  const auto end_of = [](const RankLink& part, RankId rank, std::int64_t in_group) {
+    return rank >= 0 ? Ends(rank, -1, std::string()) : Ends(RankId(), in_group, part.group);
   };
   std::map<std::tuple<std::string, Ends, Ends>, Link> links;
   for (const RankLink& part : sums.totals.empty() ? sums.links : sums.totals) {
@@ -379,8 +380,8 @@ void AddGroupLines(const std::vector<Group>& groups, std::size_t captured, Repor
   std::size_t of_job = captured;
   for (const Group& group : groups) {
     of_job = std::max(of_job, group.size);
-    const std::int64_t last = group.ranks.empty() ? -1 : *group.ranks.rbegin();
-    if (IsRankNumber(last)) of_job = std::max(of_job, static_cast<std::size_t>(last) + 1);
+    const RankId last = group.ranks.empty() ? RankId() : *group.ranks.rbegin();
+    if (last.IsNumber()) of_job = std::max(of_job, static_cast<std::size_t>(last.Number()) + 1);
   }
   const std::string coverage = CoverageText(captured, of_job, report.absent);
   report.lines.push_back(fmt::format("  {}{}{}", Counted(groups.size(), "communication group"),

@@ -6,16 +6,17 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "sums.h"
 
 namespace mpa::communication {
 namespace {
 
-using RankSet = std::set<std::int64_t>;
+using RankSet = std::set<RankId>;
 
 bool Shares(const RankSet& a, const RankSet& b) {
-  return std::ranges::any_of(a, [&](std::int64_t rank) { return b.contains(rank); });
+  return std::ranges::any_of(a, [&](RankId rank) { return b.contains(rank); });
 }
 
 // Joins the sets that share a rank, directly or through others; in order of their smallest ranks.
@@ -83,10 +84,11 @@ Grid::Grid(const Ranks& ranks, std::string& problem) {
   }
 }
 
-std::optional<GridPlace> Grid::Of(std::int64_t rank) const {
+std::optional<GridPlace> Grid::Of(RankId rank) const {
   if (!Known() || rank < 0 || rank >= world_) return std::nullopt;
-  const std::int64_t in_stage = rank % (tensor_ * data_);
-  return GridPlace{in_stage / tensor_, rank / (tensor_ * data_), in_stage % tensor_};
+  const std::int64_t of_stage = tensor_ * data_;
+  const std::int64_t in_stage = rank.Number() % of_stage;
+  return GridPlace{in_stage / tensor_, rank.Number() / of_stage, in_stage % tensor_};
 }
 
 std::vector<RankSet> StagesOf(const std::vector<Group>& groups) {
@@ -100,7 +102,7 @@ std::vector<RankSet> StagesOf(const std::vector<Group>& groups) {
   const auto crosses_stages = [&](const Group& group) {
     return std::ranges::any_of(pipelines, [&](const RankSet& pipeline) {
       return std::ranges::count_if(group.ranks,
-                                   [&](std::int64_t rank) { return pipeline.contains(rank); }) > 1;
+                                   [&](RankId rank) { return pipeline.contains(rank); }) > 1;
     });
   };
   for (const Group& group : groups) {

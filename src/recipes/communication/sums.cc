@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/report/report.h"
 
@@ -67,22 +67,21 @@ class GlobalRanks {
     for (const Group& group : groups) {
       if (group.id.empty()) continue;
       std::int64_t local = 0;
-      for (const std::int64_t rank : group.ranks) ranks_[group.name].try_emplace(local++, rank);
+      for (const RankId rank : group.ranks) ranks_[group.name].try_emplace(local++, rank);
     }
   }
 
-  // -1: unknown.
-  std::int64_t Of(const std::string& group, std::int64_t local) const {
+  RankId Of(const std::string& group, std::int64_t local) const {
     const auto ranks = ranks_.find(group);
-    if (ranks == ranks_.end()) return -1;
+    if (ranks == ranks_.end()) return {};
     const auto rank = ranks->second.find(local);
-    return rank != ranks->second.end() ? rank->second : -1;
+    return rank != ranks->second.end() ? rank->second : RankId();
   }
   // Group and number in it that two ranks have a self link for.
   const std::set<std::string>& Contradictions() const { return contradictions_; }
 
  private:
-  std::map<std::string, std::map<std::int64_t, std::int64_t>> ranks_;
+  std::map<std::string, std::map<std::int64_t, RankId>> ranks_;
   std::set<std::string> contradictions_;
 };
 
@@ -94,7 +93,7 @@ double RatioOf(double part, double whole) {
 }
 
 std::vector<RankOp> TotalsOf(const std::vector<RankOp>& ops, const std::set<std::string>& apart) {
-  std::map<std::tuple<std::string, std::int64_t, std::string, bool>, RankOp> totals;
+  std::map<std::tuple<std::string, RankId, std::string, bool>, RankOp> totals;
   for (const RankOp& op : ops) {
     const bool p2p = op.p2p && apart.contains(op.op.group);
     RankOp& total = totals[{op.step, op.rank, op.op.group, p2p}];
@@ -138,8 +137,8 @@ LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups) {
       for (const bool p2p : {true, false}) {
         for (const MatrixEntry& entry : p2p ? step.p2p_matrix : step.collective_matrix) {
           if (IsSum(entry.name)) continue;
-          const std::int64_t source = global.Of(entry.group, entry.source);
-          const std::int64_t destination = global.Of(entry.group, entry.destination);
+          const RankId source = global.Of(entry.group, entry.source);
+          const RankId destination = global.Of(entry.group, entry.destination);
           for (const auto& [local, known] :
                {std::pair{entry.source, source}, {entry.destination, destination}}) {
             if (known < 0) unknown.insert(fmt::format("{} of group {}", local, entry.group));
@@ -193,10 +192,10 @@ std::vector<Group> FindGroups(const Ranks& ranks) {
     const auto add_links = [&](const std::vector<MatrixEntry>& entries, bool p2p) {
       add(entries, p2p);
       for (const MatrixEntry& entry : entries) {
-        const std::int64_t last = std::max(entry.source, entry.destination);
-        if (entry.group.empty() || !IsRankNumber(last)) continue;
+        const RankId last = std::max(entry.source, entry.destination);
+        if (entry.group.empty() || !last.IsNumber()) continue;
         Group& group = groups[{p2p, entry.group}];
-        group.size = std::max(group.size, static_cast<std::size_t>(last) + 1);
+        group.size = std::max(group.size, static_cast<std::size_t>(last.Number()) + 1);
       }
     };
     for (const CommunicationStep& step : part.steps) {
@@ -227,11 +226,11 @@ std::vector<Group> FindGroups(const Ranks& ranks) {
   return found;
 }
 
-std::string RankSetText(const std::set<std::int64_t>& ranks) {
+std::string RankSetText(const std::set<RankId>& ranks) {
   return fmt::format("({})", RankNames(ranks, ","));
 }
 
-std::string RankTupleText(const std::set<std::int64_t>& ranks) {
+std::string RankTupleText(const std::set<RankId>& ranks) {
   return fmt::format("({}{})", RankNames(ranks, ", "), ranks.size() == 1 ? "," : "");
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/recipe/culprits.h"
 #include "mpa/recipe/make_recipe.h"
@@ -59,8 +60,8 @@ struct Group {
   bool p2p = false;
   std::string name;               ///< the hash of its id, decimal
   std::string id, process_group;  ///< empty where no rank's metadata tells
-  std::set<std::int64_t> seen;    ///< ranks in whose captures it occurs
-  std::set<std::int64_t> ranks;   ///< of the job; `seen` where the metadata does not tell
+  std::set<RankId> seen;          ///< ranks in whose captures it occurs
+  std::set<RankId> ranks;         ///< of the job; `seen` where the metadata does not tell
   std::size_t size = 0;           ///< of its ranks, at least: some may be known by links alone
 
   const char* Type() const { return p2p ? "p2p" : "collective"; }
@@ -70,9 +71,9 @@ struct Group {
 std::vector<Group> FindGroups(const Ranks& ranks);
 
 /// "(0,1)"
-std::string RankSetText(const std::set<std::int64_t>& ranks);
+std::string RankSetText(const std::set<RankId>& ranks);
 /// "(0, 1)", of one rank "(0,)": as Python prints a tuple.
-std::string RankTupleText(const std::set<std::int64_t>& ranks);
+std::string RankTupleText(const std::set<RankId>& ranks);
 
 /// Where a rank stands in the grid of the job.
 struct GridPlace {
@@ -87,7 +88,7 @@ class Grid {
   Grid(const Ranks& ranks, std::string& problem);
 
   bool Known() const { return world_ > 0; }
-  std::optional<GridPlace> Of(std::int64_t rank) const;
+  std::optional<GridPlace> Of(RankId rank) const;
 
  private:
   std::int64_t world_ = 0, tensor_ = 1, data_ = 1;
@@ -97,14 +98,14 @@ class Grid {
 struct StepTraceRow {
   std::string step;
   bool stage = false;
-  std::int64_t rank = -1;
-  std::set<std::int64_t> ranks;  ///< of the stage
+  RankId rank{};
+  std::set<RankId> ranks;  ///< of the stage
   StepTimes::Row times;
   std::optional<GridPlace> place;
 };
 
 /// The pipeline stages: groups of ranks that work on the same layers; empty without a pipeline.
-std::vector<std::set<std::int64_t>> StagesOf(const std::vector<Group>& groups);
+std::vector<std::set<RankId>> StagesOf(const std::vector<Group>& groups);
 
 std::vector<StepTraceRow> StepTrace(const Ranks& ranks, const std::vector<Group>& groups,
                                     const Grid& grid);
@@ -114,7 +115,7 @@ inline constexpr const char* kTotal = "Total Op Info";
 /// An operator of a rank in a step, or the sum of all of a group.
 struct RankOp {
   std::string step;
-  std::int64_t rank = -1;
+  RankId rank{};
   CommunicationOp op;
   /// The sizes of packets over each kind of link in the order of the operators: the largest of each
   /// first.
@@ -138,7 +139,7 @@ struct RankLink {
   std::string step, name, group;
   bool p2p = false;
   /// Ranks of the job; -1: unknown.
-  std::int64_t source = -1, destination = -1;
+  RankId source{}, destination{};
   /// Their numbers in the group, by which captures name them.
   std::int64_t source_in_group = -1, destination_in_group = -1;
   std::string transport, op;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/recipe/culprits.h"
@@ -77,7 +78,7 @@ struct SlowRun {
   std::string name;             ///< of the operator
   std::int32_t operation = -1;  ///< row of the communications
   TimeNs start = 0, dur = 0;    ///< on the rank that is explained
-  std::optional<std::int64_t> slow,
+  std::optional<RankId> slow,
       fast;  ///< the rank that came last, and the one that waited most
   Bound bound = Bound::kNone;
   std::string reason;

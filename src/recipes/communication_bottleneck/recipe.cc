@@ -12,7 +12,7 @@
 #include "find_causes.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
@@ -87,8 +87,8 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
 
 // Who came last to an operator, as all commands tell it.
 struct LastToOp {
-  bool known = true;                  ///< false: who came last cannot be known
-  std::vector<std::int64_t> ranks{};  ///< with `is_late` and none: not recorded which
+  bool known = true;            ///< false: who came last cannot be known
+  std::vector<RankId> ranks{};  ///< with `is_late` and none: not recorded which
   bool is_late = false;
   bool captured = true;
   std::optional<TimeNs> behind{};  ///< the ranks before them; empty: not measured
@@ -117,7 +117,7 @@ class LastRanks {
   }
 
  private:
-  LastToOp Late(const std::vector<std::int64_t>& ranks, bool captured,
+  LastToOp Late(const std::vector<RankId>& ranks, bool captured,
                 std::optional<TimeNs> behind) const {
     return {.ranks = ranks,
             .is_late = true,
@@ -153,7 +153,7 @@ struct LateInOps {
 
 // The longest waits first.
 std::vector<LateInOps> LateRanksOf(const std::vector<ExplainedOp>& ops) {
-  std::map<std::pair<bool, std::vector<std::int64_t>>, LateInOps> by_ranks;
+  std::map<std::pair<bool, std::vector<RankId>>, LateInOps> by_ranks;
   for (const auto& [op, last] : ops) {
     if (!last.is_late) continue;
     LateInOps& late = by_ranks[{last.captured, last.ranks}];
@@ -238,7 +238,7 @@ std::vector<ExplainedOp> WithoutTrifles(std::vector<ExplainedOp> ops, const JobV
   return ops;
 }
 
-void AddLines(const Lateness& lateness, std::int64_t target, const std::vector<ExplainedOp>& ops,
+void AddLines(const Lateness& lateness, RankId target, const std::vector<ExplainedOp>& ops,
               Report& report) {
   const std::vector<LateInOps> order = LateRanksOf(ops);
   if (const std::string coverage = CoverageText(lateness); !coverage.empty())
@@ -272,14 +272,14 @@ void AddLines(const Lateness& lateness, std::int64_t target, const std::vector<E
 }
 
 void AddSheets(const std::vector<SlowRun>& found, const std::vector<ExplainedOp>& ops,
-               std::int64_t target, Report& report) {
+               RankId target, Report& report) {
   constexpr TextFile::Unit kPlain = TextFile::Unit::kAsTheyAre;
   ItemSheet list("CommunicationBottleneck", SlowRunColumns(), {"communication_bottleneck", kPlain});
   ItemSheet last("CommunicationBottleneckLast", LastColumns(),
                  {"communication_bottleneck_last", kPlain});
   ItemSheet late("CommunicationBottleneckLateRanks", LateInOpsColumns(),
                  {"communication_bottleneck_late_ranks", kPlain});
-  const std::size_t rank = BeginRank(target, report);
+  const RankIndex rank = BeginRank(target, report);
   for (const SlowRun& item : found) list.Add(item, rank);
   for (const ExplainedOp& item : ops) last.Add(item, rank);
   for (const LateInOps& item : LateRanksOf(ops)) late.Add(item, rank);
@@ -310,7 +310,7 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
   const LastRanks last(ranks, target, report.absent);
   std::vector<ExplainedOp> ops;
   for (const SlowRun& item : found) ops.push_back({&item, last.Find(item)});
-  const std::int64_t rank = ranks[target].rank;
+  const RankId rank = ranks[target].rank;
   if (wanted.sheets) AddSheets(found, ops, rank, report);
   if (wanted.screen == Detail::kNone || found.empty()) return;
   std::vector<LoadedRank> loaded;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
 #include "mpa/recipe/arguments.h"
@@ -121,7 +122,7 @@ void CheckMasking(const Masking& part) {
 }
 
 struct MaskingItem {
-  std::int64_t rank = -1;
+  RankId rank;
   const TypeSet& types;
   const SetInStep* row = nullptr;
 };
@@ -230,7 +231,7 @@ void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, OutputS
     ItemSheet list("ComputationalOperatorMaskingLinearity", MaskingColumns(),
                    {"computational_operator_masking_linearity", TextFile::Unit::kAsTheyAre});
     for (const auto& [id, part] : ranks) {
-      const std::size_t rank = BeginRank(id, report);
+      const RankIndex rank = BeginRank(id, report);
       for (const SetInStep& row : part.rows) {
         if (row.set >= sets.size()) {
           Fail(ErrorKind::kCorrupt, "the part of {} names an unknown set", RankText(id));

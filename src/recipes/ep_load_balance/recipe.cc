@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/kernel_category.h"
 #include "mpa/mfu/flops.h"
@@ -75,7 +76,7 @@ ExpertTokens MapEpLoadBalance(const RankTrace& trace, const RecipeArguments& arg
   const std::string_view wanted = TextArgument(arguments, kGroupName, kUsualGroup);
   for (const JobGroup& group : trace.job.groups) {
     if (group.name != wanted) continue;
-    part.ep_ranks = fmt::format("{}", fmt::join(group.ranks, ","));
+    part.ep_ranks = RankNames(group.ranks, ",");
     part.knows_group = true;
     break;
   }
@@ -176,7 +177,7 @@ void AddEpLines(const std::vector<ExpertGroup>& groups, Report& report) {
 
 void AddEpNotes(const Ranks& ranks, Report& report) {
   std::int64_t skipped = 0;
-  std::vector<std::int64_t> without_group, without_kernels;
+  std::vector<RankId> without_group, without_kernels;
   for (const auto& [rank, part] : ranks) {
     skipped += part.skipped;
     if (part.kernels == 0) without_kernels.push_back(rank);

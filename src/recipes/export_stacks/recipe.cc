@@ -10,7 +10,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/call_paths.h"
@@ -76,7 +76,7 @@ std::vector<TextDocument> TakeDocuments(RankPart& part) {
 
 // A path in a table; files have all paths, tables the longest.
 struct PathItem {
-  std::int64_t rank = -1;
+  RankId rank;
   std::string_view metric;
   std::string path;
   TimeNs time = 0, total = 0;
@@ -100,7 +100,7 @@ SheetColumns<PathItem> PathColumns(bool with_rank) {
   return columns;
 }
 
-void AddPaths(const PathTree& tree, Metric metric, std::int64_t rank, std::size_t row_rank,
+void AddPaths(const PathTree& tree, Metric metric, RankId rank, std::size_t row_rank,
               ItemSheet<PathItem>& sheet) {
   constexpr std::size_t kMax = 1000;
   const std::vector<std::int32_t> longest = LongestPaths(tree);

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
 #include "mpa/model/rank_trace.h"
@@ -212,7 +212,7 @@ Summary MapExportSummary(const RankTrace& trace, const RecipeArguments&) {
 }
 
 struct FileItem {
-  std::int64_t rank = -1;
+  RankId rank;
   std::string file;
   std::int64_t rows = 0;
 };
@@ -223,7 +223,7 @@ std::vector<ColumnOf<FileItem>> FileColumns() {
           CountColumn<&FileItem::rows>("rows", 10, "Its rows below the header.")};
 }
 
-std::string DirectoryOf(std::int64_t rank) { return "rank" + RankFileName(rank); }
+std::string DirectoryOf(RankId rank) { return "rank" + RankFileName(rank); }
 
 std::vector<TextDocument> TakeDocuments(RankPart& part) {
   Summary summary = *static_cast<const Summary*>(part.part.get());

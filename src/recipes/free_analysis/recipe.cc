@@ -11,6 +11,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/check_collectives.h"

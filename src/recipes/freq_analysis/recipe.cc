@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
@@ -76,14 +77,14 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, OutputSelect
   const std::int64_t nominal = NominalOf(ranks);
   ItemSheet idle("FreeFrequencyRanks", ClockColumns());
   ItemSheet abnormal("AbnormalFrequencyRanks", ClockColumns());
-  std::vector<std::int64_t> unknown;
+  std::vector<RankId> unknown;
   for (const auto& [id, part] : ranks) {
     if (part.mhz.empty()) {
       unknown.push_back(id);
       continue;
     }
     const ClockState state = StateOf(part, nominal);
-    const std::size_t rank = BeginRank(id, report);
+    const RankIndex rank = BeginRank(id, report);
     if (state == ClockState::kIdle) idle.Add({id, &part}, rank);
     if (state == ClockState::kAbnormal) abnormal.Add({id, &part}, rank);
   }

@@ -10,6 +10,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/accounting.h"
@@ -50,11 +51,11 @@ Part MapGraphReplays(const RankTrace& trace, const RecipeArguments&) {
 using Ranks = std::vector<OfRank<Part>>;
 
 struct GraphItem {
-  std::int64_t rank = -1, number = 0;
+  RankId rank = -1, number = 0;
   const Graph* graph = nullptr;
 };
 struct PlaceItem {
-  std::int64_t rank = -1, number = 0;
+  RankId rank = -1, number = 0;
   const Graph* graph = nullptr;
   const Place* place = nullptr;
 };
@@ -248,14 +249,14 @@ void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, OutputSelect
   ItemSheet places("GraphLayers", PlaceColumns());
   for (Sheet* sheet : {&graphs.sheet, &places.sheet})
     sheet->of_rank = {"graph_replays", sheet->name};
-  std::vector<std::int64_t> without;
+  std::vector<RankId> without;
   const OfRank<Part>* first = nullptr;
   for (const auto& one : ranks) {
     const auto& [id, part] = one;
     if (part.graphs.empty()) without.push_back(id);
     if (part.graphs.empty()) continue;
     if (first == nullptr) first = &one;
-    const std::size_t rank = BeginRank(id, report);
+    const RankIndex rank = BeginRank(id, report);
     std::int64_t number = 0;
     for (const Graph& graph : part.graphs) {
       ++number;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "head_part.h"
+#include "mpa/base/rank.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
 #include "mpa/report/rank_cell.h"
@@ -249,7 +250,7 @@ void AddSheet(const char* name, SheetColumns<Item> columns, std::vector<Item> He
   Sheet& sheet = list.sheet;
   sheet.of_rank = {"head_overhead", name};
   sheet.columns.insert(sheet.columns.begin(), Number("rankId", "The rank."));
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+  for (RankIndex rank; rank < ranks.size(); ++rank) {
     for (const Item& item : ranks[rank].part.*rows) {
       list.Add(item, rank);
       std::vector<Cell>& cells = sheet.rows.back().cells;

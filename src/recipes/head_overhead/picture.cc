@@ -9,7 +9,7 @@
 
 #include "call.h"
 #include "head_part.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
 

@@ -12,6 +12,7 @@
 #include "head_part.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/rank.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 

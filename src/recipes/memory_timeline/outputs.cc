@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/recipe/rank_lines.h"
@@ -50,7 +51,7 @@ auto CategoryColumns() {
 }
 
 struct RankItem {
-  std::int64_t rank = -1;
+  RankId rank;
   const RankMemory* part = nullptr;
 
   const Level& Peak() const { return *part->peak; }
@@ -93,7 +94,7 @@ SheetColumns<RankItem> RankColumns() {
 
 template <typename Value>
 struct ItemOfRank {
-  std::int64_t rank = -1;
+  RankId rank;
   const Value* value = nullptr;
   const RankMemory* part = nullptr;
 };
@@ -184,7 +185,7 @@ void AddSheets(const Ranks& ranks, Report& report) {
   ItemSheet points("MemoryOverTime", PointColumns());
   for (const auto& [id, part] : ranks) {
     if (!part.peak) continue;
-    const std::size_t rank = BeginRank(id, report);
+    const RankIndex rank = BeginRank(id, report);
     summary.Add({id, &part}, rank);
     for (const Held& one : part.holders) peak.Add({id, &one, &part}, rank);
     for (const StepMemory& one : part.steps) steps.Add({id, &one, &part}, rank);

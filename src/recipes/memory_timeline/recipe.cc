@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/rank_lines.h"
@@ -258,7 +258,7 @@ RankMemory MapMemoryTimeline(const RankTrace& trace, const RecipeArguments& argu
   return part;
 }
 
-std::string StemOf(std::int64_t rank) { return "memory_timeline_" + RankFileName(rank); }
+std::string StemOf(RankId rank) { return "memory_timeline_" + RankFileName(rank); }
 
 std::vector<TextDocument> TakeDocuments(RankPart& part) {
   RankMemory memory = *static_cast<const RankMemory*>(part.part.get());
@@ -273,7 +273,7 @@ std::vector<TextDocument> TakeDocuments(RankPart& part) {
 // One note for all ranks alike, with the first of them.
 class RankNotes {
  public:
-  void Add(std::int64_t rank) {
+  void Add(RankId rank) {
     if (count_++ == 0) first_ = rank;
   }
   void AppendTo(const std::string& text, std::vector<std::string>& notes) const {
@@ -284,7 +284,8 @@ class RankNotes {
   }
 
  private:
-  std::int64_t count_ = 0, first_ = -1;
+  std::int64_t count_ = 0;
+  RankId first_;
 };
 
 void AddNotes(const Ranks& ranks, Report& report) {

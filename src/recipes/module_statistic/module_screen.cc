@@ -12,7 +12,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/screen_list.h"
@@ -67,7 +67,7 @@ void FoldSmaller(std::size_t most, std::vector<ListRow>& rows) {
   ListRow smaller{fmt::format("({} smaller modules)", rows.size() - most),
                   std::vector<TimeNs>(rows.front().times.size())};
   for (std::size_t i = most; i < rows.size(); ++i) {
-    for (std::size_t rank = 0; rank < smaller.times.size(); ++rank) {
+    for (RankIndex rank; rank < smaller.times.size(); ++rank) {
       smaller.times[rank] += rows[i].times[rank];
     }
   }

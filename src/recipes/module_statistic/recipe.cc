@@ -10,6 +10,7 @@
 #include "module_screen.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/module_statistic.h"
 #include "mpa/mfu/chip_of_rank.h"

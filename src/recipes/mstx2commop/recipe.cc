@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "messages.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/recipe/make_recipe.h"
@@ -116,7 +117,7 @@ MadeOps MapMstx2Commop(const RankTrace& trace, const RecipeArguments&) {
 using Ranks = std::vector<OfRank<MadeOps>>;
 
 struct MadeItem {
-  std::int64_t rank = -1, id = 0;
+  RankId rank = -1, id = 0;
   const MadeOp* op = nullptr;
 };
 
@@ -142,7 +143,7 @@ void AddMadeSheet(const Ranks& ranks, Report& report) {
       TextColumn<&Item::op, &MadeOp::type>("opType", 24, "The type of the operator.")};
   ItemSheet list("MSTX_COMMUNICATION_OP", columns);
   for (const auto& [id, part] : ranks) {
-    const std::size_t rank = BeginRank(id, report);
+    const RankIndex rank = BeginRank(id, report);
     std::int64_t number_of_op = 0;
     for (const MadeOp& op : part.ops) list.Add({id, number_of_op++, &op}, rank);
   }
@@ -182,7 +183,7 @@ void AddMadeLines(const Ranks& ranks, Report& report) {
 
 void AddMadeNotes(const Ranks& ranks, Report& report) {
   std::int64_t without_device = 0, broken = 0;
-  std::vector<std::int64_t> recorded, empty;
+  std::vector<RankId> recorded, empty;
   for (const auto& [rank, part] : ranks) {
     without_device += part.without_device;
     broken += part.broken;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/screen_list.h"
 #include "part.h"

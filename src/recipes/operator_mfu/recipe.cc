@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/mfu/chip_of_rank.h"
 #include "mpa/mfu/module_mfu.h"
 #include "mpa/recipe/arguments.h"
@@ -21,7 +22,7 @@ namespace {
 using KernelItem = RowOfRank<OperatorMfuRow>;
 using WasteItem = RowOfRank<MfuWaste>;
 struct ShareItem {
-  std::int64_t rank = -1;
+  RankId rank;
   const MfuSummary& summary;
   const MfuShare* row;
 };
@@ -179,7 +180,7 @@ void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& repo
   auto shares = ListOf("MFUSummary", ShareColumns(), {"operator_mfu_summary", "Summary"});
   auto wastes = ListOf("MFUWaste", WasteColumns(), {"operator_mfu_summary", "Waste"});
   for (const auto& [id, part] : parts) {
-    const std::size_t rank = BeginRank(id, report);
+    const RankIndex rank = BeginRank(id, report);
     for (const OperatorMfuRow& row : part.kernels) kernels.Add({id, &row}, rank);
     for (const ModuleStatisticRow& row : part.modules) modules.Add({id, &row}, rank);
     for (const MfuShare& row : part.summary.shares) shares.Add({id, part.summary, &row}, rank);

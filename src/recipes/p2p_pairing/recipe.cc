@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/model/collective_tasks.h"
@@ -189,7 +189,7 @@ struct Way {
 };
 
 void AddP2pLines(const Ranks& ranks, Report& report) {
-  std::map<std::pair<std::int64_t, std::int64_t>, Way> ways;  // by sender and receiver
+  std::map<std::pair<RankId, RankId>, Way> ways;  // by sender and receiver
   std::int64_t ops = 0, pairs = 0, paired = 0;
   for (const auto& rank : ranks) ops += std::ssize(rank.part.ops);
   for (const auto& [key, transfer] : TransfersOf(ranks)) {
@@ -229,7 +229,7 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
 
 void AddP2pNotes(const Ranks& ranks, Report& report) {
   std::int64_t contradictions = 0, foreign = 0, unknown = 0;
-  std::vector<std::int64_t> empty;
+  std::vector<RankId> empty;
   for (const auto& [rank, part] : ranks) {
     contradictions += part.contradictions;
     foreign += part.foreign_tasks;

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 
 namespace mpa::recipes::pp {
@@ -40,9 +40,9 @@ void TakeSizes(const std::string& distributed_args, PipelineLayout& layout) {
 
 }  // namespace
 
-std::optional<std::int64_t> PipelineLayout::StageOf(std::int64_t rank) const {
-  if (!stages || !ranks_of_stage || !IsRankNumber(rank)) return std::nullopt;
-  const std::int64_t stage = rank / *ranks_of_stage;
+std::optional<std::int64_t> PipelineLayout::StageOf(RankId rank) const {
+  if (!stages || !ranks_of_stage || !rank.IsNumber()) return std::nullopt;
+  const std::int64_t stage = rank.Number() / *ranks_of_stage;
   return stage < *stages ? std::optional(stage) : std::nullopt;
 }
 
@@ -81,7 +81,7 @@ std::vector<PassBox> Apart(const std::vector<PassBox>& boxes) {
   return kept;
 }
 
-void NoteMisfit(std::int64_t rank, std::int32_t step, std::size_t found, std::size_t expected,
+void NoteMisfit(RankId rank, std::int32_t step, std::size_t found, std::size_t expected,
                 Misfit& misfit) {
   if (misfit.steps++ > 0) return;
   misfit.rank = rank;

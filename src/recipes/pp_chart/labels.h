@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
@@ -47,7 +48,7 @@ struct PipelineLayout {
   std::optional<std::int64_t> ranks_of_stage;
 
   /// The stage of a rank; empty where it is unknown.
-  std::optional<std::int64_t> StageOf(std::int64_t rank) const;
+  std::optional<std::int64_t> StageOf(RankId rank) const;
 };
 
 /// From the options, else from the first rank that says it.
@@ -62,7 +63,8 @@ struct LabelledBox {
 /// How many pieces did not fit the schedule.
 struct Misfit {
   std::int64_t steps = 0;
-  std::int64_t rank = -1, step = -1;    ///< of the first
+  RankId rank{};  ///< of the first
+  std::int64_t step = -1;
   std::size_t found = 0, expected = 0;  ///< there
   std::int64_t unknown_stages = 0;      ///< ranks
 };

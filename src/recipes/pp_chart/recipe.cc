@@ -9,7 +9,7 @@
 #include "labels.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/model/step_bounds.h"
@@ -50,7 +50,7 @@ PipelinePart MapPpChart(const RankTrace& trace, const RecipeArguments&) {
 }
 
 struct BoxOfRank {
-  std::int64_t rank = -1;
+  RankId rank;
   const LabelledBox* box = nullptr;
 };
 
@@ -71,7 +71,7 @@ void AddChartSheet(const Ranks& ranks, const std::vector<std::vector<LabelledBox
       CountColumn<&Item::rank, kRank>("rank", 8, "The rank.")};
   ItemSheet list("StepTaskInfo", columns);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const std::size_t rank = BeginRank(ranks[i].rank, report);
+    const RankIndex rank = BeginRank(ranks[i].rank, report);
     for (const LabelledBox& box : boxes[i]) list.Add({ranks[i].rank, &box}, rank);
   }
   report.sheets.push_back(std::move(list.sheet));
@@ -138,7 +138,7 @@ void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& rep
 void AddChartNotes(const Ranks& ranks, const PipelineLayout& layout, const Misfit& misfit,
                    Report& report) {
   std::int64_t without_device = 0;
-  std::vector<std::int64_t> empty;
+  std::vector<RankId> empty;
   for (const auto& [rank, part] : ranks) {
     without_device += part.without_device;
     if (part.boxes.empty()) empty.push_back(rank);

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa::rl_roles {
@@ -139,7 +140,7 @@ class Accountant {
   void AddTail() {
     struct Finish {
       TimeNs time = 0;
-      std::int64_t rank = -1;
+      RankId rank;
     };
     std::map<std::size_t, Finish> finishes;
     Tail& tail = account_.tail;

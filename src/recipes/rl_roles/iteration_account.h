@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "capture_roles.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/report.h"
@@ -23,7 +24,7 @@ using Ranks = std::vector<OfRank<CaptureRoles>>;
 struct JobRun {
   const CaptureRoles* capture = nullptr;
   const RoleRun* run = nullptr;
-  std::int64_t rank = -1;  ///< as CapturedOn has it
+  RankId rank{};  ///< as CapturedOn has it
   std::size_t device = 0;
   std::int64_t iteration = 0;
   TimeNs begin = 0, end = 0, finish = 0;  ///< on the common clock
@@ -74,7 +75,7 @@ struct Tail {
   std::size_t devices = 0;  ///< that generate
   TimeNs begin = 0;
   TimeNs first = 0, median = 0, last = 0;  ///< when devices finished
-  std::int64_t last_rank = -1;
+  RankId last_rank{};
   TimeNs idle = 0;  ///< of all devices, from their own finish to the last one
   DecodeSteps decode;
 

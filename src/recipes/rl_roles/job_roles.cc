@@ -12,7 +12,7 @@
 
 #include "iteration_account.h"
 #include "mpa/base/error.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/clock_line.h"
 #include "mpa/collectives/rank_clocks.h"
@@ -23,26 +23,26 @@ namespace {
 // Where a capture was made.
 struct CapturedOn {
   std::size_t device = 0;  // a number of its own for each device of the job
-  std::int64_t rank = -1;  // of replicas of the rollout, whose ranks begin anew, counted through
+  RankId rank;             // of replicas of the rollout, whose ranks begin anew, counted through
 };
 
-std::vector<std::int64_t> CountRanks(const Ranks& ranks) {
+std::vector<RankId> CountRanks(const Ranks& ranks) {
   std::int64_t of_replica = 1;
   for (const auto& [rank, capture] : ranks) {
-    if (capture.directories.replica >= 0 && IsRankNumber(rank))
-      of_replica = std::max(of_replica, rank + 1);
+    if (capture.directories.replica >= 0 && rank.IsNumber())
+      of_replica = std::max(of_replica, rank.Number() + 1);
   }
-  std::vector<std::int64_t> counted;
+  std::vector<RankId> counted;
   for (const auto& [rank, capture] : ranks) {
     const std::int64_t replica = std::max<std::int64_t>(0, capture.directories.replica);
-    counted.push_back(IsRankNumber(rank) ? replica * of_replica + rank : rank);
+    counted.push_back(rank.IsNumber() ? RankId(replica * of_replica + rank.Number()) : rank);
   }
   return counted;
 }
 
 // Where every process sees one device alone, all numbers of devices are the same.
-bool DevicesAreNumbered(const Ranks& ranks, const std::vector<std::int64_t>& counted) {
-  std::map<std::tuple<std::string, std::string, std::int64_t>, std::int64_t> rank_of;
+bool DevicesAreNumbered(const Ranks& ranks, const std::vector<RankId>& counted) {
+  std::map<std::tuple<std::string, std::string, std::int64_t>, RankId> rank_of;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const CaptureRoles& capture = ranks[i].part;
     if (capture.runs.empty()) continue;
@@ -85,14 +85,14 @@ bool RolloutIsApart(const Ranks& ranks, const std::vector<CapturedOn>& on) {
 // ranks of a role share that number, or it is unknown, those of one rank are. If the rollout
 // overlaps another role on its devices, it has devices of its own.
 std::vector<CapturedOn> FindDevices(const Ranks& ranks) {
-  const std::vector<std::int64_t> counted = CountRanks(ranks);
+  const std::vector<RankId> counted = CountRanks(ranks);
   const bool numbered = DevicesAreNumbered(ranks, counted);
   const auto find = [&](bool is_apart) {
     std::map<std::tuple<std::string, std::int64_t, std::size_t, bool>, std::size_t> devices;
     std::vector<CapturedOn> on;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const CaptureRoles& capture = ranks[i].part;
-      const std::int64_t number = numbered ? capture.device : counted[i];
+      const std::int64_t number = numbered ? capture.device : counted[i].Number();
       const auto [device, added] =
           devices.insert({{numbered ? capture.host : std::string(), number, number < 0 ? i : 0,
                            is_apart && Generates(capture)},
@@ -114,7 +114,7 @@ struct Edge {
 std::vector<std::vector<const CaptureRoles*>> JobsOf(
     const std::vector<const CaptureRoles*>& captures) {
   std::map<std::pair<std::string, std::size_t>, std::vector<const CaptureRoles*>> jobs;
-  std::map<std::pair<std::string, std::int64_t>, std::size_t> seen;
+  std::map<std::pair<std::string, RankId>, std::size_t> seen;
   for (const CaptureRoles* capture : captures) {
     const std::size_t number = seen[{capture->group, capture->collectives.rank}]++;
     jobs[{capture->group, number}].push_back(capture);
@@ -311,7 +311,7 @@ class JobMaker {
 
   // Roles that share devices are of the same ranks.
   void NoteMissing() {
-    std::map<std::size_t, std::int64_t> rank_of_device;
+    std::map<std::size_t, RankId> rank_of_device;
     std::map<std::pair<std::int64_t, std::string>, std::set<std::size_t>> devices_of;
     for (const JobRun& run : job_.runs) {
       if (run.Kind() == RoleKind::kWeightSync) continue;  // also between devices of other roles

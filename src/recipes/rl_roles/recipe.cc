@@ -10,6 +10,7 @@
 #include "iteration_account.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/check_collectives.h"
 #include "mpa/recipe/arguments.h"

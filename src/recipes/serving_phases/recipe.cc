@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mpa/base/error.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/quantiles.h"
@@ -62,7 +63,7 @@ std::vector<PhaseGroup> GroupSteps(const Ranks& ranks) {
     std::size_t last_rank = 0;  // counted from 1
   };
   std::map<PhaseAndSize, Found> found;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+  for (RankIndex rank; rank < ranks.size(); ++rank) {
     for (const ServingAccount& step : ranks[rank].part.steps) {
       auto& [group, last_rank] = found[PhaseAndSizeOf(step.batch)];
       if (last_rank == 0) group.batch = step.batch;
@@ -180,7 +181,7 @@ SheetColumns<PhaseGroup> PhaseColumns() {
 }
 
 struct StepItem {
-  std::int64_t rank = -1, number = 0;
+  RankId rank = -1, number = 0;
   const ServingAccount* step = nullptr;
 };
 
@@ -223,7 +224,7 @@ void AddSheets(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report
   }
   ItemSheet steps("ServingSteps", StepColumns());
   for (const auto& [id, part] : ranks) {
-    const std::size_t rank = BeginRank(id, report);
+    const RankIndex rank = BeginRank(id, report);
     for (std::size_t i = 0; i < part.steps.size(); ++i) {
       steps.Add({id, part.first + static_cast<std::int64_t>(i), &part.steps[i]}, rank);
     }

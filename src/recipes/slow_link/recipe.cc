@@ -9,6 +9,7 @@
 #include "link_classes.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
@@ -33,7 +34,7 @@ RankLoad MapSlowLink(const RankTrace& trace, const RecipeArguments&) { return Lo
 
 // A row of a class with what the cells need.
 struct LinkItem {
-  std::int64_t rank = -1;
+  RankId rank;
   const LinkClass* same = nullptr;
   const LinkRow* row = nullptr;
   const RankRuns& part;
@@ -41,7 +42,7 @@ struct LinkItem {
 struct LinkSumItem {
   const LinkClass* same = nullptr;
   DurationStats stats{};
-  std::int64_t max_rank = -1, min_rank = -1;
+  RankId max_rank, min_rank;
 };
 
 std::vector<ColumnOf<LinkSumItem>> LinkSumColumns() {

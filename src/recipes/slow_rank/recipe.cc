@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/culprits.h"
 #include "mpa/recipe/duration_sample.h"
@@ -25,14 +26,15 @@ RankLoad MapSlowRank(const RankTrace& trace, const RecipeArguments&) { return Lo
 // A collective to which a rank came late.
 struct LateOp {
   const CollectiveInstance* op = nullptr;
-  std::vector<std::int64_t> late;  // ranks
-  TimeNs first_start = 0;          // of these
+  std::vector<RankId> late;  // ranks
+  TimeNs first_start = 0;    // of these
   DurationStats stats;
 };
 
 // How often a rank was late.
 struct Votes {
-  std::int64_t rank = -1, votes = 0;
+  RankId rank{};
+  std::int64_t votes = 0;
 };
 
 struct Findings {

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "sums.h"
 
 namespace mpa::recipes {
@@ -65,7 +65,7 @@ SheetColumns<GroupRow> SharedColumns(ColumnOf<GroupRow> ratio, bool min_first) {
   return columns;
 }
 
-std::string RankList(const std::vector<std::int64_t>& ranks) { return RankNames(ranks, ", "); }
+std::string RanksOf(const std::vector<RankId>& ranks) { return RankNames(ranks, ", "); }
 
 std::vector<SumSheet> CannApiSheets(const RecipeArguments&) {
   auto of_rank = SharedColumns(
@@ -75,9 +75,9 @@ std::vector<SumSheet> CannApiSheets(const RecipeArguments&) {
   auto of_all = SharedColumns(
       Real<&GroupRow::share>("timeRatio", 1, "Share of the time of all ranks, in percent."),
       /*min_first=*/false);
-  of_all.push_back(TextColumn<&GroupRow::min_ranks, RankList>(
+  of_all.push_back(TextColumn<&GroupRow::min_ranks, RanksOf>(
       "minRank", 12, "The ranks with the shortest call, joined by ', '."));
-  of_all.push_back(TextColumn<&GroupRow::max_ranks, RankList>(
+  of_all.push_back(TextColumn<&GroupRow::max_ranks, RanksOf>(
       "maxRank", 12, "The ranks with the longest call, joined by ', '."));
   return {
       {"CannApiSumRank",

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/rank.h"
 #include "mpa/recipe/rank_spread.h"
 #include "sums.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "mpa/base/columns.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/recipe/job_collectives.h"
 #include "sums.h"
@@ -58,7 +58,7 @@ Part MapHcclSum(const RankTrace& trace, const RecipeArguments&) {
 }
 
 Cell RanksOfGroup(const GroupRow& row) {
-  std::set<std::int64_t> ranks;
+  std::set<RankId> ranks;
   for (const RankValue& mean : row.means) ranks.insert(mean.rank);
   return RankNames(ranks, ";");
 }

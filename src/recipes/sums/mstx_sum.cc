@@ -12,6 +12,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/rank_cell.h"
@@ -30,8 +31,9 @@ enum Level : std::size_t { kFramework, kCann, kDevice, kLevels };
 
 // A span with the name that all ranks have for it.
 struct SpanItem {
-  std::size_t rank = 0;  // position
-  std::int64_t index = 0, rank_id = -1;
+  RankIndex rank;  // position
+  RankId rank_id;
+  std::int64_t index = 0;
   std::int32_t step = 0;
   std::string name;
   std::array<Time, kLevels> times;
@@ -164,7 +166,7 @@ std::vector<sums::Part> GroupsOfRanks(const std::vector<SpanItem>& items, std::s
     }
   }
   std::vector<sums::Part> parts(ranks);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
+  for (RankIndex rank; rank < ranks; ++rank) {
     for (sums::Durations& level : of_ranks[rank]) {
       parts[rank].by.push_back(sums::GroupsOf(std::move(level)));
     }
@@ -259,7 +261,7 @@ void AddMstxLines(const MarkedRanks& ranks, Report& report) {
 void AddMstxNotes(const MarkedRanks& ranks, Report& report) {
   std::int64_t unpaired = 0, left_out = 0, outside = 0;
   std::string first;
-  std::vector<std::int64_t> without;
+  std::vector<RankId> without;
   for (const auto& [rank, part] : ranks) {
     if (unpaired == 0 && part.unpaired > 0) {
       first = fmt::format("{} on {}", CutEnd(Printable(part.unpaired_mark), 40), RankText(rank));

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/duration_sample.h"
@@ -71,11 +72,11 @@ struct GroupRow {
   Key key;
   DurationStats stats;
   double share = 0;              ///< of the sums of the rank, or of all ranks, in percent
-  std::int64_t rank = -1;        ///< of a sheet of each rank
+  RankId rank{};                 ///< of a sheet of each rank
   std::size_t place = 0;         ///< of the rank among the others
   std::size_t ranks = 1;         ///< that the row could be about, with or without the key
   std::vector<RankValue> means;  ///< in ns, of each rank that has the key
-  std::vector<std::int64_t> min_ranks, max_ranks;  ///< with the shortest and the longest
+  std::vector<RankId> min_ranks, max_ranks;  ///< with the shortest and the longest
 };
 
 /// How the rows of a sheet are ordered; rows that are equal stay in order of rank and key.

@@ -12,7 +12,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/recipe/arguments.h"
@@ -95,7 +95,7 @@ void AddTop(const std::vector<Top>& all, std::size_t shown, TimeNs steps, const 
 }
 
 void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
-  std::vector<std::pair<std::int64_t, const SlowEvent*>> events;
+  std::vector<std::pair<RankId, const SlowEvent*>> events;
   std::int64_t count = 0;
   for (const auto& [rank, part] : ranks) {
     count += static_cast<std::int64_t>(part.events.size()) + part.events_left_out;
@@ -191,7 +191,7 @@ void AddLines(const Ranks& ranks, std::size_t top, TimeNs over, Report& report) 
 }
 
 struct TopItem {
-  std::int64_t rank = -1;
+  RankId rank;
   const Top* top = nullptr;
   TimeNs steps = 0;  // of all ranks that it is of
 };

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 #include "support/failures.h"
 
 namespace mpa {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/findings/thresholds.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/job/operations.h"
@@ -37,7 +38,7 @@ std::map<std::string, ComparedTasks> CompareTasks(const std::vector<DiagnosedRan
 
 /// A connection between two ranks.
 struct Link {
-  std::int64_t low = -1, high = -1;  ///< ranks
+  RankId low{}, high{};  ///< ranks
   std::string transport;
   auto operator<=>(const Link&) const = default;
 };
@@ -48,7 +49,7 @@ class LinkSpeeds {
   explicit LinkSpeeds(const Job& job);
 
   const std::map<Link, Traffic>& Links() const { return links_; }
-  Link LinkOf(std::size_t rank, const PeerTransfer& transfer) const;
+  Link LinkOf(RankIndex rank, const PeerTransfer& transfer) const;
   /// In GB/s; the link is one of Links().
   double UsualOf(const Link& link) const { return usual_.at(link.transport); }
   bool IsSlow(const Link& link) const;

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/open_fusions.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
@@ -18,7 +19,7 @@ namespace mpa {
 
 /// What a finding says a rank has too much of, and whose work says what is usual.
 struct LateWork {
-  std::size_t rank = 0;                  ///< position
+  RankIndex rank{};                      ///< position
   std::vector<std::size_t> peers;        ///< positions, the rank among them
   std::vector<TimeCategory> categories;  ///< of the host; none: kernels
   bool copies = false;                   ///< copies to the device belong to it
@@ -68,24 +69,24 @@ Cause NewCause(const Job& job, const FindingInfo& finding, std::string_view plac
 void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Removal& removal);
 /// Takes out a share of what the host of a rank does to issue a piece of device work, a node of its
 /// graph.
-void DropIssuing(const Job& job, std::size_t rank, std::span<const Removal::Edge> issuing,
+void DropIssuing(const Job& job, RankIndex rank, std::span<const Removal::Edge> issuing,
                  double share, Removal& removal);
 /// Takes out a call of a rank that waits for its device: the wait, and what the call takes without
 /// it.
-void DropWait(const Job& job, std::size_t rank, const BlockedPart& call, Removal& removal);
+void DropWait(const Job& job, RankIndex rank, const BlockedPart& call, Removal& removal);
 /// Adds how long a call waited for the device, to what it did.
 void AddWait(const RankDiagnosis& part, const BlockedPart& call, AdviceFacts& facts);
 /// Takes out a kernel or a copy of a rank, a node of its graph: how long it runs, and what it takes
 /// to start.
-void DropDeviceWork(const Job& job, std::size_t rank, std::uint32_t node, Removal& removal);
+void DropDeviceWork(const Job& job, RankIndex rank, std::uint32_t node, Removal& removal);
 /// True for operations in which every member moves the same amount of data.
 bool IsReduction(const JobOperation& operation);
 /// From the last arrival to the end.
 TimeNs PostOf(const Job& job, std::size_t operation);
 /// The share of a rank's launches that are followed by a wait for the device, and whether these
 /// make a finding of their own.
-double WaitsOfLaunches(const Job& job, std::size_t rank);
-bool BlocksLaunches(const Job& job, std::size_t rank);
+double WaitsOfLaunches(const Job& job, RankIndex rank);
+bool BlocksLaunches(const Job& job, RankIndex rank);
 /// What a finding saves at least.
 TimeNs LeastGain(const Thresholds& thresholds, TimeNs step);
 /// Per counted step.

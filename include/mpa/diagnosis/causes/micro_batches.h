@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/replay/replay.h"
 
@@ -46,7 +47,7 @@ class MicroBatches {
     TimeNs least_kernel = 0;
   };
 
-  Repeated RepeatedBy(std::size_t rank) const;
+  Repeated RepeatedBy(RankIndex rank) const;
   // Of a mean step: what all micro-batches take, and the waits for other stages.
   struct Load {
     TimeNs busy = 0, waits = 0;
@@ -54,7 +55,7 @@ class MicroBatches {
   Removal Halved(std::span<const Removal* const> made) const;
   void ShortenWaits(double share, Removal& removal) const;
   Load BusiestStage(std::span<const Removal* const> removals) const;
-  Load LoadOf(std::size_t rank, std::size_t step, const std::vector<TimeNs>& start,
+  Load LoadOf(RankIndex rank, std::size_t step, const std::vector<TimeNs>& start,
               const std::vector<TimeNs>& less) const;
 
   const Job& job_;

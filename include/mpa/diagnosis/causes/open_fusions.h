@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/part/fusion_patterns.h"
 #include "mpa/diagnosis/replay/what_if.h"
 
@@ -13,7 +14,7 @@ namespace mpa {
 
 /// Kernels in the order of a stream that one kernel could replace: nodes of a rank's graph.
 struct FusibleRun {
-  std::size_t rank = 0;                     ///< by position
+  RankIndex rank{};                         ///< by position
   std::vector<std::uint32_t> kernels = {};  ///< with what stands between them
   std::vector<std::uint32_t> gone = {};     ///< their time is saved: all but the longest piece
   std::vector<std::uint32_t> joined = {};   ///< neither started nor asked for

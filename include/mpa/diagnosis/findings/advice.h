@@ -10,14 +10,13 @@
 #include <variant>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank_state.h"
 #include "mpa/base/time.h"
 
 /// What to do about findings. The settings are those of torch_npu and CANN as their environment
 /// references describe them.
 namespace mpa {
-
-enum class Language : std::uint8_t { kEnglish, kChinese };
 
 /// A text in every language.
 struct Wording {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/diagnosis/findings/finding.h"
@@ -31,13 +32,13 @@ struct CategoryExcess {
 };
 
 struct TimeOfRank {
-  std::int64_t rank = -1;
+  RankId rank{};
   TimeNs time = 0;
 };
 
 /// Where a late rank first falls behind a peer that does the same work.
 struct Divergence {
-  std::int64_t rank = -1, peer = -1;
+  RankId rank = -1, peer = -1;
   std::int32_t step = -1;
   std::string kernel, shapes;
   std::string op, line;  ///< the operator of the host that launched it, and its line of the
@@ -52,7 +53,7 @@ enum class Explained : std::uint8_t { kNothing, kMixed, kMainly, kNearlyAll };
 
 /// Of a rank that holds up others, of several that do the worst.
 struct LateRank {
-  std::int64_t rank = -1;
+  RankId rank{};
   std::size_t compared = 0;                ///< ranks that say what is usual, with the rank itself
   std::vector<CategoryExcess> categories;  ///< largest excess first
   TimeNs lateness = 0;  ///< behind all others of a group, per step, where it was the last
@@ -76,15 +77,15 @@ struct SeenArrival {
 /// A step in which one rank, another one each time, held up the others.
 struct StepStall {
   std::int32_t step = -1;
-  std::int64_t rank = -1;
+  RankId rank{};
   TimeNs late = 0;  ///< what it takes more than usual
   TimeNs next = 0;  ///< the same of the rank that comes second
 };
 
 /// Work on the critical path that a fix takes out, of all pieces of one name on one rank. Per step.
 struct PathPiece {
-  std::int64_t rank = -1;  ///< -1: a rank that was not captured
-  std::string name;        ///< a category of the accounting, a type of kernels or an operation
+  RankId rank{};     ///< -1: a rank that was not captured
+  std::string name;  ///< a category of the accounting, a type of kernels or an operation
   TimeNs less = 0;
 };
 
@@ -142,11 +143,11 @@ struct Metric {
 /// A place in the capture that shows it: all events of one name and line on a rank in the steps
 /// that count. Of its longest event the file says where it is.
 struct Evidence {
-  std::int64_t rank = -1;
+  RankId rank{};
   std::string source{};  ///< file of the capture, or what its rows come from
   std::string table{};   ///< "kernels", "host_calls", ...
   std::string name{};    ///< of the event
-  std::int64_t peer = -1;
+  RankId peer{};
   TimeNs start = 0, dur = 0;  ///< as the file has them
   std::string capture{};      ///< its directory or file
   std::string line{};  ///< of the program, "train.py:90"; empty: not recorded, or of many lines
@@ -160,7 +161,7 @@ struct Evidence {
 struct FoundSetting {
   std::string variable;
   /// With the ranks that have them; empty: none. Where a value costs time, only such values.
-  std::vector<std::pair<std::string, std::vector<std::int64_t>>> values;
+  std::vector<std::pair<std::string, std::vector<RankId>>> values;
   bool differs = false;  ///< the ranks should agree; false: a value costs time
   std::string serves{};  ///< key of the finding that it adds to
 };
@@ -171,11 +172,11 @@ struct FoundCause {
   std::string key;  ///< the id and what tells it from others of it: "rank.late_host/r5"
   FindingKind kind = FindingKind::kFault;
   Certainty confidence = Certainty::kMedium;
-  TimeNs gain = 0;                  ///< per step, once all before it are fixed
-  TimeNs alone = 0;                 ///< per step, if nothing else is fixed
-  TimeNs gain_max = 0;              ///< as `gain`, if it were gone completely
-  bool with_next = false;           ///< pays only together with the next one
-  std::vector<std::int64_t> ranks;  ///< the culprits; empty: all
+  TimeNs gain = 0;            ///< per step, once all before it are fixed
+  TimeNs alone = 0;           ///< per step, if nothing else is fixed
+  TimeNs gain_max = 0;        ///< as `gain`, if it were gone completely
+  bool with_next = false;     ///< pays only together with the next one
+  std::vector<RankId> ranks;  ///< the culprits; empty: all
   /// Their states, where the finding is about ranks that are not analysed, of which `ranks` may be
   /// empty: not known which.
   std::optional<AbsentRanks> absent{};
@@ -192,7 +193,7 @@ struct FoundCause {
   std::optional<FindingChain> chain{};  ///< only of one that is to be explained
 
   /// True if it is about the rank.
-  bool Concerns(std::int64_t rank) const {
+  bool Concerns(RankId rank) const {
     return ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
   }
   bool Is(const FindingInfo& other) const { return finding == &other; }
@@ -207,7 +208,7 @@ struct FoundCause {
 
 /// How the time of one step of one rank is spent, by category; the categories add up to the window.
 struct AccountRow {
-  std::int64_t rank = -1;
+  RankId rank{};
   std::int32_t step = -1;  ///< -1: the whole capture
   TimeNs window = 0;
   std::vector<std::pair<std::string_view, TimeNs>> categories;
@@ -228,7 +229,7 @@ struct Symptom {
 struct NotJudged {
   const FindingInfo* finding = nullptr;
   Wording needs, hint;
-  std::vector<std::int64_t> ranks{};  ///< that lack it; empty: all
+  std::vector<RankId> ranks{};  ///< that lack it; empty: all
 };
 
 /// A known fusion that the job has not made, whether or not it costs enough for a finding.
@@ -256,7 +257,7 @@ struct NeededFinding {
 /// How fast a connection between two ranks moved data, in GB/s.
 /// Two ranks, and GB/s of what they moved; of several transports the slower one.
 struct LinkPicture {
-  std::int64_t low = -1, high = -1;
+  RankId low{}, high{};
   double speed = 0;
 };
 
@@ -271,13 +272,13 @@ struct JobPictures {
 /// Of a job with so many ranks that not all were replayed: those that were, ascending; how many
 /// stand out, and how many of these were not replayed. `ranks` is empty where all were.
 struct ReplayedRanks {
-  std::vector<std::int64_t> ranks;
+  std::vector<RankId> ranks;
   std::size_t stand_out = 0, left_out = 0;
 };
 
 /// The steps of a rank on its host.
 struct StepsOnHost {
-  std::int64_t rank = -1;
+  RankId rank{};
   std::int64_t steps = 0;
   TimeNs median = 0;  ///< of a step
   TimeNs all = 0;     ///< of all steps
@@ -287,7 +288,7 @@ struct StepsOnHost {
 
 struct Diagnosis {
   Thresholds thresholds;  ///< those it was made with
-  std::vector<std::int64_t> ranks;
+  std::vector<RankId> ranks;
   ReplayedRanks replayed;
   std::int64_t world = 0;  ///< ranks of the job; 0: unknown
   std::vector<std::int32_t> steps, dropped_steps;
@@ -309,12 +310,12 @@ struct Diagnosis {
   std::vector<const FindingInfo*> fine;  ///< were looked at and cost nothing in this job
   std::size_t known_fusions = 0;    ///< patterns that op.unfused looked for; 0: nothing tells them
   std::vector<SeenFusion> fusions;  ///< of these; those that save most first
-  std::vector<NeededFinding> needed;   ///< fixed as well, where only some findings are shown
-  std::vector<std::int64_t> culprits;  ///< ranks of faults that are not shown
-  Lateness lateness;                   ///< of all collectives, whatever causes it
+  std::vector<NeededFinding> needed;  ///< fixed as well, where only some findings are shown
+  std::vector<RankId> culprits;       ///< ranks of faults that are not shown
+  Lateness lateness;                  ///< of all collectives, whatever causes it
   /// Captured, but not compared: see common_steps.h.
-  std::vector<std::int64_t> ranks_left_out;
-  std::vector<std::int64_t> ranks_without_work;  ///< of which no device work was recorded
+  std::vector<RankId> ranks_left_out;
+  std::vector<RankId> ranks_without_work;  ///< of which no device work was recorded
   std::vector<std::int32_t> steps_left_out;
   std::vector<std::string> notes;
   JobPictures pictures;

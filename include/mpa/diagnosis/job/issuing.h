@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpa/base/on_demand.h"
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/diagnosis/replay/replay.h"
@@ -40,7 +41,7 @@ class IssuingOfRanks {
   }
 
   /// `rank`: by position.
-  const IssuingWork& operator[](std::size_t rank) const { return *of_rank_[rank]; }
+  const IssuingWork& operator[](RankIndex rank) const { return *of_rank_[rank]; }
 
  private:
   std::deque<OnDemand<IssuingWork>> of_rank_;  // deque: they cannot be moved

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/findings/thresholds.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/part.h"
@@ -72,7 +73,7 @@ struct Job {
   /// Those with kernels that take longer on all of their ranks than equal ones of other roles.
   std::set<std::int32_t> slow_roles;
 
-  const RankDiagnosis& Part(std::size_t rank) const { return *ranks[rank].part; }
+  const RankDiagnosis& Part(RankIndex rank) const { return *ranks[rank].part; }
   const OperationPart& PartOf(const JointOperation::Member& member) const {
     return Part(member.rank).operations[member.collective];
   }
@@ -86,10 +87,10 @@ struct Job {
   }
   std::size_t CountedSteps() const { return steps - first_step; }
   /// Ranks of the same role, the rank itself among them.
-  const std::vector<std::size_t>& RoleOf(std::size_t rank) const {
+  const std::vector<std::size_t>& RoleOf(RankIndex rank) const {
     return ranks_of_role.at(role[rank]);
   }
-  const UsualKernel& UsualOf(std::size_t rank, std::size_t step, const std::string& type) const {
+  const UsualKernel& UsualOf(RankIndex rank, std::size_t step, const std::string& type) const {
     return usual_kernels.at(role[rank])[step].at(type);
   }
   /// True where the steps are those of a server.
@@ -108,7 +109,7 @@ struct Job {
   /// The ids of steps at these positions; without that of a whole capture.
   std::vector<std::int32_t> IdsOf(const std::set<std::size_t>& positions) const;
   /// The part of step k of a rank by its position among the rank's steps; -1 for none.
-  std::int32_t StepOfEdge(std::size_t rank, std::uint32_t edge) const;
+  std::int32_t StepOfEdge(RankIndex rank, std::uint32_t edge) const;
 };
 
 /// What is normal among ranks of a role: their lower quartile, so that half of them may be slow.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/collectives/clock_line.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/collectives/uncaptured.h"
@@ -20,7 +21,7 @@ namespace mpa {
 /// One operation of a group, with all members that were captured.
 struct JointOperation {
   struct Member {
-    std::size_t rank = 0;        ///< position in the list of ranks
+    RankIndex rank{};            ///< position in the list of ranks
     std::size_t collective = 0;  ///< position in its graph
   };
   std::vector<Member> members;
@@ -59,15 +60,14 @@ struct JobOperation {
   std::string group;  ///< the job's name for it, "dp", else the capture's
   std::string kind;   ///< "allreduce"
   std::int32_t step = -1;
-  std::vector<std::int64_t>
-      members;  ///< ranks of the job by their number in the group; empty: unknown
+  std::vector<RankId> members;  ///< ranks of the job by their number in the group; empty: unknown
   /// The ranks of its group recorded it a different number of times: nothing is said of it across
   /// ranks.
   bool is_apart = false;
 };
 
 struct DiagnosedRank {
-  std::int64_t rank = -1;
+  RankId rank{};
   const RankDiagnosis* part = nullptr;
 };
 
@@ -85,16 +85,16 @@ struct JobOperations {
 
 /// The rank of the job that has this number in the group of the operation; the number itself where
 /// the group's ranks are not recorded.
-std::int64_t RankInJob(const JobOperation& operation, std::int32_t number);
+RankId RankInJob(const JobOperation& operation, std::int32_t number);
 
 /// Of the late members of the operation those that have one of these ranks; null: none. Empty:
 /// those of which it is not recorded which they are.
-const LateMembers* FindLate(const JobOperation& operation, const std::vector<std::int64_t>& ranks);
+const LateMembers* FindLate(const JobOperation& operation, const std::vector<RankId>& ranks);
 
 /// `captured`: all ranks of which there are captures, where `ranks` are some of them. The others
 /// are like these: how late they come is not a cause of its own.
 JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds,
-                             const std::set<std::int64_t>& captured = {});
+                             const std::set<RankId>& captured = {});
 
 /// True for operations that no member leaves before all have come.
 bool IsBarrierKind(const std::string& kind);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/part.h"
 
@@ -18,7 +19,7 @@ struct CommonSteps {
   std::vector<DiagnosedRank> ranks;
   /// Ranks that have fewer than half of the steps or not those of the others, or whose captures
   /// break off where those of others do not: what they lack looks like less work.
-  std::vector<std::int64_t> left_out;
+  std::vector<RankId> left_out;
   std::vector<std::int32_t> not_on_all;  ///< ids of steps of the job that one of `ranks` lacks, or
                                          ///< that such steps separate
   std::list<RankDiagnosis> cut{};        ///< what `ranks` points to where steps had to go
@@ -37,7 +38,7 @@ class CategoryDivider {
   CategoryDivider(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations);
 
   /// `rank`: its position among the ranks.
-  std::vector<TimeNs> Categories(std::size_t rank, const StepPart& step) const;
+  std::vector<TimeNs> Categories(RankIndex rank, const StepPart& step) const;
 
  private:
   const std::vector<DiagnosedRank>& ranks_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/base/rank_names.h"
+#include "mpa/base/rank.h"
 
 #include <algorithm>
 #include <cctype>
@@ -15,15 +15,15 @@ constexpr const char* kUnknownRank = "unknown";
 // The labels of the process. They are few, and live as long as it does, as names of ranks do.
 class Labels {
  public:
-  std::int64_t Find(std::string_view label) {
+  RankId Find(std::string_view label) {
     const std::lock_guard lock(mutex_);
     auto found = std::ranges::find(labels_, label);
     if (found == labels_.end()) found = labels_.insert(found, std::string(label));
     return kMaxRanks + (found - labels_.begin());
   }
-  bool Set(std::int64_t rank, std::string_view label) {
+  bool Set(RankId rank, std::string_view label) {
     const std::lock_guard lock(mutex_);
-    const auto at = static_cast<std::size_t>(rank - kMaxRanks);
+    const auto at = static_cast<std::size_t>(rank.Number() - kMaxRanks);
     if (at >= kMost) return false;
     const auto found = std::ranges::find(labels_, label);
     if (found != labels_.end()) return static_cast<std::size_t>(found - labels_.begin()) == at;
@@ -32,9 +32,9 @@ class Labels {
     labels_[at] = label;
     return true;
   }
-  std::string Get(std::int64_t rank) {
+  std::string Get(RankId rank) {
     const std::lock_guard lock(mutex_);
-    const auto at = static_cast<std::size_t>(rank - kMaxRanks);
+    const auto at = static_cast<std::size_t>(rank.Number() - kMaxRanks);
     return at < labels_.size() && !labels_[at].empty() ? labels_[at] : kUnknownRank;
   }
 
@@ -52,18 +52,20 @@ Labels& AllLabels() {
 
 }  // namespace
 
-std::int64_t RankOfLabel(std::string_view label) { return AllLabels().Find(label); }
+RankId RankOfLabel(std::string_view label) { return AllLabels().Find(label); }
 
-bool SetRankLabel(std::int64_t rank, std::string_view label) {
-  return IsRankLabel(rank) && AllLabels().Set(rank, label);
+bool SetRankLabel(RankId rank, std::string_view label) {
+  return rank.IsLabel() && AllLabels().Set(rank, label);
 }
 
-std::string RankName(std::int64_t rank) {
-  if (IsRankNumber(rank)) return std::to_string(rank);
-  return IsRankLabel(rank) ? AllLabels().Get(rank) : kUnknownRank;
+std::string RankName(RankId rank) {
+  if (rank.IsNumber()) return std::to_string(rank.Number());
+  return rank.IsLabel() ? AllLabels().Get(rank) : kUnknownRank;
 }
 
-std::string RankFileName(std::int64_t rank) {
+std::string RankText(RankId rank) { return "rank " + RankName(rank); }
+
+std::string RankFileName(RankId rank) {
   std::string name = RankName(rank);
   const auto is_plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_';
