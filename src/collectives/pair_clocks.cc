@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
+
 namespace mpa {
 namespace {
 
@@ -45,7 +47,7 @@ void JoinClocksOfPairs(const std::vector<PairEnd>& ends, RankClocks& clocks) {
     if (fit.sigma <= kMaxSpread)
       pairs.push_back({ranks.first, ranks.second, fit.line, fit.sigma, samples.size()});
   }
-  std::ranges::stable_sort(pairs, {}, &ClockPair::sigma);
+  StableSort(pairs, {}, &ClockPair::sigma);
   ClockIslands islands(clocks);
   for (const ClockPair& pair : pairs) {
     const std::size_t first = islands.Of(pair.first), second = islands.Of(pair.second);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 
@@ -131,8 +132,7 @@ Communications::Row CollectiveArgs::Adopt(Communications::Row row, const RankTra
 void TakeFromOperators(std::vector<CollectiveOperator> operators, TrackNumbers& tracks,
                        RankTrace& trace) {
   std::map<std::int32_t, std::vector<const CollectiveOperator*>> threads;
-  std::ranges::sort(operators,
-                    [](const auto& a, const auto& b) { return a.place.start < b.place.start; });
+  StableSort(operators, [](const auto& a, const auto& b) { return a.place.start < b.place.start; });
   for (const CollectiveOperator& op : operators)
     threads[tracks.Of(op.place.pid, op.place.tid)].push_back(&op);
   Communications& collectives = trace.communications;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/measure/quantiles.h"
 
@@ -35,8 +36,7 @@ class ExcessFinder {
     SumLateness();
     for (const auto& [kind, amounts] : amounts_) Compare(amounts);
     CompareSettings();
-    std::ranges::stable_sort(found_, std::ranges::greater(),
-                             [](const auto& list) { return list.front().time; });
+    StableSort(found_, std::ranges::greater(), [](const auto& list) { return list.front().time; });
     return std::move(found_);
   }
 
@@ -148,7 +148,7 @@ class ExcessFinder {
   }
   void Keep(std::vector<Excess> list) {
     std::erase_if(list, [&](const Excess& excess) { return excess.time < Least(excess.rank); });
-    std::ranges::stable_sort(list, std::ranges::greater(), &Excess::time);
+    StableSort(list, std::ranges::greater(), &Excess::time);
     if (!list.empty()) found_.push_back(std::move(list));
   }
 
@@ -241,7 +241,7 @@ class WholeChains {
     };
     std::vector<std::vector<const Block*>> lists;
     for (auto& [island, list] : islands) {
-      std::ranges::stable_sort(list, {}, count);
+      StableSort(list, {}, count);
       lists.push_back(std::move(list));
     }
     if (bytes_ == 0) Take(*lists.front().front()->front(), std::numeric_limits<double>::max());

@@ -12,6 +12,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank_names.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/base/utf8.h"
@@ -122,7 +123,7 @@ void AddPercents(std::vector<StepShare>& shares) {
     share.percent = static_cast<int>(share.time * 100 / whole);
     given += share.percent;
   }
-  std::ranges::stable_sort(order, std::greater{}, rest);
+  StableSort(order, std::greater{}, rest);
   for (std::size_t i = 0; i < order.size() && given < 100; ++i, ++given) ++shares[order[i]].percent;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/kernel_category.h"
 #include "mpa/mfu/flops.h"
@@ -116,7 +117,7 @@ std::vector<ExpertGroup> ExpertGroups(const Ranks& ranks) {
       group.tokens.push_back({rank->rank, static_cast<double>(rank->part.tokens)});
     }
   }
-  std::ranges::stable_sort(groups, std::greater(), &ExpertGroup::difference);
+  StableSort(groups, std::greater(), &ExpertGroup::difference);
   return groups;
 }
 
