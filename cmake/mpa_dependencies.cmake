@@ -44,5 +44,14 @@ set(MPI_CXX_SKIP_MPICXX ON)
 if(MPA_MPI)
   find_package(MPI REQUIRED COMPONENTS CXX)
 elseif(NOT MPA_SANITIZE)
-  find_package(MPI QUIET COMPONENTS CXX)
+  # Login nodes have the compiler of MPI often without its headers. CMake then stops at the folders that it names, so
+  # it is asked for MPI only where a program compiles.
+  find_program(MPI_CXX_COMPILER NAMES mpicxx mpic++)
+  set(includes_mpi ${PROJECT_BINARY_DIR}/includes_mpi.cc)
+  file(CONFIGURE OUTPUT ${includes_mpi} CONTENT "#include <mpi.h>\n")
+  execute_process(COMMAND ${MPI_CXX_COMPILER} -Werror=missing-include-dirs -fsyntax-only ${includes_mpi}
+    RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+  if(NOT failed)
+    find_package(MPI QUIET COMPONENTS CXX)
+  endif()
 endif()

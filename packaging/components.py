@@ -32,7 +32,6 @@ PARTS = (
     ("nlohmann-json", "MIT", "nlohmann-json3-dev", None),
     ("CLI11", "BSD-3-Clause", "libcli11-dev", None),
     ("fast-cpp-csv-parser", "BSD-3-Clause", "libfccp-dev", None),
-    ("cereal", "BSD-3-Clause", "libcereal-dev", None),
     ("d3", "BSD-3-Clause", "node-d3", None),
 )
 

@@ -7,6 +7,7 @@
 #include "check_report.h"
 #include "command.h"
 #include "mpa/base/console.h"
+#include "mpa/base/enum_name.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
@@ -110,15 +111,13 @@ Json OrNull(Recorded recorded) {
   return recorded == Recorded::kUnknown ? Json() : Json(recorded == Recorded::kYes);
 }
 
-const char* Name(CaptureKind kind) {
-  static constexpr const char* kNames[] = {"unknown", "npu_text",  "npu_db",
-                                           "npu_raw", "gpu_trace", "npu_torch_trace"};
-  return kNames[static_cast<std::size_t>(kind)];
+std::string_view Name(CaptureKind kind) {
+  return EnumName<CaptureKind::kNpuKineto>(
+      kind, {"unknown", "npu_text", "npu_db", "npu_raw", "gpu_trace", "npu_torch_trace"});
 }
 
-const char* Name(Ability ability) {
-  static constexpr const char* kNames[] = {"can_run", "runs_with_less", "cannot_run"};
-  return kNames[static_cast<std::size_t>(ability)];
+std::string_view Name(Ability ability) {
+  return EnumName<Ability::kCannotRun>(ability, {"can_run", "runs_with_less", "cannot_run"});
 }
 
 Json ToJson(const std::optional<ProfilerSchedule>& schedule) {
@@ -160,9 +159,8 @@ Json ToJson(const Contents& recorded) {
   return contents;
 }
 
-const char* Name(RecordSide side) {
-  static constexpr const char* kNames[] = {"host", "device", "framework"};
-  return kNames[static_cast<std::size_t>(side)];
+std::string_view Name(RecordSide side) {
+  return EnumName<RecordSide::kFramework>(side, {"host", "device", "framework"});
 }
 
 Json ToJson(const RecordInventory& records) {
@@ -211,9 +209,8 @@ Json ToJson(const std::vector<Verdict>& verdicts) {
   return list;
 }
 
-const char* Name(Kept kept) {
-  static constexpr const char* kNames[] = {"kept", "broken", "not_checked"};
-  return kNames[static_cast<std::size_t>(kept)];
+std::string_view Name(Kept kept) {
+  return EnumName<Kept::kNotChecked>(kept, {"kept", "broken", "not_checked"});
 }
 
 Json ToJson(const std::vector<KeptPromise>& promises) {

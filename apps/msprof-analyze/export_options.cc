@@ -9,6 +9,7 @@
 #include "choices.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/console.h"
+#include "mpa/base/enum_name.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/printable.h"
@@ -41,8 +42,7 @@ const ExportType* FindType(std::string_view name) {
 }
 
 std::string_view NameOf(ReportKind kind) {
-  constexpr std::string_view kNames[] = {"comparison", "gate", "recipe"};
-  return kNames[static_cast<std::size_t>(kind)];
+  return EnumName<ReportKind::kRecipe>(kind, {"comparison", "gate", "recipe"});
 }
 
 // A verdict among the lines of other programs is short; the rest with --verbose.

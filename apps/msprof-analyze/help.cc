@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/stable_sort.h"
 
 namespace mpa {
 
@@ -149,8 +150,8 @@ std::vector<OptionGroup> OptionGroups(const CLI::App& app, const OptionFilter& s
   const auto place = [](const OptionGroup& group) {
     return group.heading == kMaxUsed ? 0 : group.heading == kCommon ? 2 : 1;
   };
-  std::ranges::stable_sort(
-      groups, [&](const OptionGroup& a, const OptionGroup& b) { return place(a) < place(b); });
+  StableSort(groups,
+             [&](const OptionGroup& a, const OptionGroup& b) { return place(a) < place(b); });
   return groups;
 }
 

@@ -10,6 +10,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/change/job_causes.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/pipeline/cluster.h"
@@ -63,7 +64,7 @@ void JobDiagnoses::Read(Side& side) const {
     MappedRanks mapped = MapRanks(recipe_, request);
     std::move(mapped.parts.begin(), mapped.parts.end(), std::back_inserter(side.parts));
   }
-  std::ranges::sort(side.parts, {}, &RankPart::rank);
+  StableSort(side.parts, {}, &RankPart::rank);
   side.lacks_ranks = side.lacks_ranks || side.parts.size() < side.ranks.size();
 }
 

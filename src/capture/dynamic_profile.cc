@@ -19,6 +19,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
 #include "scan_rank.h"
@@ -78,8 +79,7 @@ std::map<fs::path, std::vector<LogFile>> FindLogs(const std::set<fs::path>& dire
       if (const auto log = LogOf(path)) logs[place / log->process].push_back(*log);
     }
   }
-  for (auto& [process, parts] : logs)
-    std::ranges::stable_sort(parts, std::ranges::greater{}, &LogFile::part);
+  for (auto& [process, parts] : logs) StableSort(parts, std::ranges::greater{}, &LogFile::part);
   return logs;
 }
 

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/io/numbers.h"
 #include "scan_rank.h"
 
@@ -84,7 +85,7 @@ const ReadKind* KindOf(const ExportedFile& file) {
 // The slices of the last export among the files of one table. Those of one export may have
 // different times; their numbers rise.
 std::vector<ExportedFile> LastExport(std::vector<ExportedFile> files, MsprofOutput& output) {
-  std::ranges::sort(files, [](const auto& a, const auto& b) { return a.Order() < b.Order(); });
+  StableSort(files, [](const auto& a, const auto& b) { return a.Order() < b.Order(); });
   auto first = files.end() - 1;
   while (first != files.begin() && (first - 1)->slice < first->slice) --first;
   for (auto file = files.begin(); file != first; ++file) output.earlier.push_back(file->path);

@@ -128,9 +128,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kEndBytes = std::size_t{256} << 10;
 constexpr std::size_t kLargeHead = std::size_t{32} << 20;
 
-Json ParseMembers(const std::string& text) {
-  return Json::parse(text, nullptr, /*allow_exceptions=*/false);
-}
+Json ParseMembers(const std::string& text) { return io::TryParseJson(text); }
 
 // The members before the events, as a document of their own.
 Json MembersBefore(const std::filesystem::path& path) {

@@ -19,6 +19,7 @@
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
+#include "mpa/io/json_document.h"
 #include "mpa/io/sqlite.h"
 #include "scan_rank.h"
 
@@ -78,8 +79,7 @@ void AskDatabase(const CaptureFile& file, Claims& claims, Claims& of_groups) {
   io::Statement rows =
       database.Query("SELECT value FROM META_DATA WHERE name = 'parallel_group_info'");
   if (!rows.Step()) return;
-  AddGroupsClaim(nlohmann::json::parse(rows.Text(0), nullptr, /*allow_exceptions=*/false),
-                 file.path, of_groups);
+  AddGroupsClaim(io::TryParseJson(rows.Text(0)), file.path, of_groups);
 }
 
 constexpr std::string_view kDigits = "0123456789";

@@ -15,6 +15,7 @@
 #include "json_members.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/capture/recorded_settings.h"
 #include "mpa/io/json_document.h"
 #include "scan_rank.h"
@@ -133,7 +134,7 @@ Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& opti
     survey.ranks[i] = SurveyRank(std::move(named[i]));
     if (survey.ranks[i].problem.empty()) survey.ranks[i].problem = inputs[i].reason;
   });
-  std::ranges::sort(survey.ranks, [](const RankFacts& a, const RankFacts& b) {
+  StableSort(survey.ranks, [](const RankFacts& a, const RankFacts& b) {
     return std::tie(a.id, a.path) < std::tie(b.id, b.path);
   });
   WarnOfRanks(survey);

@@ -18,6 +18,7 @@
 #include "mpa/capture/recorded_settings.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/input_text.h"
+#include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
 #include "mpa/io/sqlite.h"
 #include "survey_parts.h"
@@ -90,7 +91,7 @@ bool HasCollectives(const CaptureFile& file) {
   constexpr std::int64_t kMaxBytesOfNone = 4096;  // a line for each step
   if (file.bytes > kMaxBytesOfNone) return true;
   const std::string text = io::ReadStart(file.path, kMaxBytesOfNone);
-  const auto document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto document = io::TryParseJson(text);
   if (!document.is_object()) return true;  // the reader reports the error
   for (const nlohmann::json& step : document) {
     // CANN's msprof writes neither steps nor kinds.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/change/account_names.h"
 #include "mpa/report/amount.h"
 
@@ -100,7 +101,7 @@ std::vector<ChangeNode> Grown(std::vector<ChangeNode> nodes, double noise) {
   std::erase_if(nodes, [&](const ChangeNode& node) {
     return node.Change() <= 0 || static_cast<double>(node.Change()) <= noise;
   });
-  std::ranges::stable_sort(nodes, std::greater(), &ChangeNode::Change);
+  StableSort(nodes, std::greater(), &ChangeNode::Change);
   return nodes;
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/report/amount.h"
 
 namespace mpa {
@@ -47,7 +48,7 @@ std::vector<CausePair> ChangedPairs(const JobCauses& base, const JobCauses& comp
     if (!pair.IsHidden() && pair.SureChange(least) >= least && pair.Change() != 0)
       pairs.push_back(pair);
   }
-  std::ranges::stable_sort(pairs, [](const CausePair& a, const CausePair& b) {
+  StableSort(pairs, [](const CausePair& a, const CausePair& b) {
     if (a.Larger().is_fault != b.Larger().is_fault) return a.Larger().is_fault;
     return std::abs(a.Change()) > std::abs(b.Change());
   });

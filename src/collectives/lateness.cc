@@ -14,6 +14,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/rank_list.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/arrivals.h"
 #include "mpa/measure/collective_phases.h"
@@ -67,7 +68,7 @@ class LatenessFinder {
       Add(i, found);
     }
     for (auto& [key, ranks] : late_) result_.ranks.push_back(std::move(ranks));
-    std::ranges::stable_sort(result_.ranks, [](const LateRanks& a, const LateRanks& b) {
+    StableSort(result_.ranks, [](const LateRanks& a, const LateRanks& b) {
       return std::pair{a.as_last, a.sum} > std::pair{b.as_last, b.sum};
     });
     return std::move(result_);

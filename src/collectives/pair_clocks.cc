@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "mpa/base/rank.h"
-
+#include "mpa/base/stable_sort.h"
 namespace mpa {
 namespace {
 
@@ -47,7 +47,7 @@ void JoinClocksOfPairs(const std::vector<PairEnd>& ends, RankClocks& clocks) {
     if (fit.sigma <= kMaxSpread)
       pairs.push_back({ranks.first, ranks.second, fit.line, fit.sigma, samples.size()});
   }
-  std::ranges::stable_sort(pairs, {}, &ClockPair::sigma);
+  StableSort(pairs, {}, &ClockPair::sigma);
   ClockIslands islands(clocks);
   for (const ClockPair& pair : pairs) {
     const std::size_t first = islands.Of(pair.first), second = islands.Of(pair.second);

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -87,7 +88,7 @@ RankClocks AlignClocks(const JobCollectives& ranks, const CollectiveInstances& i
   aligned.pairs = FindPairs(ranks, instances);
   std::vector<std::size_t> order(aligned.pairs.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+  StableSort(order, [&](std::size_t a, std::size_t b) {
     return aligned.pairs[a].sigma < aligned.pairs[b].sigma;
   });
   std::vector<std::vector<std::size_t>> pairs_of(ranks.size());

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
+
 namespace mpa {
 namespace {
 
@@ -96,7 +98,7 @@ std::vector<JointRanks> MatchMostly(const std::vector<RankRun>& runs) {
 
 std::vector<JointRanks> MatchInTime(const std::vector<RankRun>& runs) {
   std::vector<RankRun> by_end = runs;
-  std::ranges::stable_sort(by_end, [](const RankRun& a, const RankRun& b) {
+  StableSort(by_end, [](const RankRun& a, const RankRun& b) {
     return std::pair{a.time.end, a.rank} < std::pair{b.time.end, b.rank};
   });
   const RunsOfRanks ranks = ByRank(by_end);

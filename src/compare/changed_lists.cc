@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/report/amount.h"
 #include "screen_rows.h"
@@ -124,7 +125,7 @@ std::vector<ScreenTable> ChangedLists(const Report& report, bool asked, std::siz
       if (change && change->Size() > 0) changes.push_back(*std::move(change));
     }
     const std::size_t all = changes.size();
-    std::ranges::stable_sort(changes, std::ranges::greater(), &ListedChange::Size);
+    StableSort(changes, std::ranges::greater(), &ListedChange::Size);
     changes.resize(std::min(all, most));
     if (!asked) std::erase_if(changes, [&](const auto& change) { return change.Size() < least; });
     if (changes.empty()) continue;

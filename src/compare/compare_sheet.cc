@@ -10,6 +10,8 @@
 #include <limits>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
+
 namespace mpa {
 
 Sheet CompareSheet(std::string name, const std::vector<std::vector<Column>>& columns,
@@ -143,7 +145,7 @@ void SortByChange(Sheet& sheet, bool (*heads)(const Row& row)) {
     if (blocks.empty() || heads == nullptr || heads(row)) blocks.push_back({change, {}});
     blocks.back().rows.emplace_back(change, std::move(row));
   }
-  std::ranges::stable_sort(blocks, std::ranges::greater(), &RowBlock::change);
+  StableSort(blocks, std::ranges::greater(), &RowBlock::change);
   std::vector<Row> sorted;
   sorted.reserve(sheet.rows.size());
   for (RowBlock& block : blocks) {

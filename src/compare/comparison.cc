@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compare_sheet.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/summary_tables.h"
@@ -95,8 +96,8 @@ std::optional<SummaryTable> LargestRows(const std::vector<Sheet>& sheets) {
     if (const auto change = ChangeOf(*sheet, sheet->rows[i]); change.value_or(0) != 0)
       changes.emplace_back(*change, i);
   }
-  std::ranges::stable_sort(changes, std::ranges::greater(),
-                           [](const auto& change) { return std::abs(change.first); });
+  StableSort(changes, std::ranges::greater(),
+             [](const auto& change) { return std::abs(change.first); });
   changes.resize(std::min(changes.size(), kMaxSummaryRows));
   const auto shown = std::ranges::find_if(
       sheet->columns, [](const Column& column) { return column.change != ChangeRole::kNone; });

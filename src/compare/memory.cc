@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compare_sheet.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/time.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/op_tree.h"
@@ -48,7 +49,7 @@ class OpMemory {
       }
     }
     // Captures list allocations as they were released; those of one piece of queued work stay so.
-    std::ranges::stable_sort(placed_, [](const Placed& a, const Placed& b) {
+    StableSort(placed_, [](const Placed& a, const Placed& b) {
       return std::tie(a.op, a.asked) < std::tie(b.op, b.asked);
     });
     CountWithin();

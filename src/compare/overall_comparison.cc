@@ -14,6 +14,7 @@
 
 #include "compare_sheet.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/change/account_change.h"
@@ -83,7 +84,7 @@ class ServingChanges {
                         Counted(static_cast<std::int64_t>(sides[side].steps.size()), "step")));
       }
     }
-    std::ranges::stable_sort(common, [](const BothSides* a, const BothSides* b) {
+    StableSort(common, [](const BothSides* a, const BothSides* b) {
       const auto time = [](const BothSides& sides) {
         return static_cast<std::int64_t>(sides[0].steps.size()) * sides[0].median;
       };

@@ -14,6 +14,7 @@
 
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 #include "mpa/measure/host_alone.h"
@@ -173,11 +174,11 @@ ScreenTable RanksScreen(const std::string& base_path, const std::string& compari
                         std::vector<RankTotals> totals, std::size_t width) {
   constexpr std::size_t kMaxLines = 16;
   const std::size_t all = totals.size();
-  std::ranges::stable_sort(totals, [](const RankTotals& a, const RankTotals& b) {
+  StableSort(totals, [](const RankTotals& a, const RankTotals& b) {
     return std::abs(a.Change()) > std::abs(b.Change());
   });
   totals.resize(std::min(all, kMaxLines));
-  std::ranges::sort(totals, {}, &RankTotals::rank);
+  StableSort(totals, {}, &RankTotals::rank);
   TimeNs longest = 0;
   for (const RankTotals& rank : totals) {
     longest = std::max({longest, rank.base, rank.comparison});

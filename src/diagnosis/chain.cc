@@ -8,6 +8,7 @@
 
 #include "diagnose.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 
@@ -123,7 +124,7 @@ void AddPath(const Job& job, const std::vector<TimeCategory>& about,
   const auto steps = static_cast<TimeNs>(job.CountedSteps());
   for (const auto& [place, less] : pieces)
     chain.path.push_back({place.first, place.second, less / steps});
-  std::ranges::stable_sort(chain.path, std::greater{}, &PathPiece::less);
+  StableSort(chain.path, std::greater{}, &PathPiece::less);
   chain.more_path = chain.path.size() - std::min(chain.path.size(), kMaxPieces);
   chain.path.resize(chain.path.size() - chain.more_path);
 }

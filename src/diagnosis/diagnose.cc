@@ -16,6 +16,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/job/choice.h"
@@ -211,8 +212,8 @@ std::optional<StepsOnHost> LongestOnHost(const std::vector<DiagnosedRank>& ranks
       if (host.categories[i] > 0)
         longest->categories.emplace_back(NameOf(static_cast<TimeCategory>(i)), host.categories[i]);
     }
-    std::ranges::stable_sort(longest->categories, std::greater{},
-                             [](const auto& category) { return category.second; });
+    StableSort(longest->categories, std::greater{},
+               [](const auto& category) { return category.second; });
   }
   return longest;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "diagnose.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
@@ -39,7 +40,7 @@ void TellFusions(const Job& job, const OpenFusions& fusions,
   diagnosis.known_fusions = KnownFusions();
   std::vector<const OpenFusion*> open;
   for (const OpenFusion& fusion : fusions.open) open.push_back(&fusion);
-  std::ranges::stable_sort(open, std::greater{}, &OpenFusion::time);
+  StableSort(open, std::greater{}, &OpenFusion::time);
   open.resize(std::min(open.size(), kMostTold));
   const std::vector<TimeNs> saved =
       open.empty() ? std::vector<TimeNs>() : SavedBy(open, what_ifs, replays);
@@ -64,7 +65,7 @@ void TellFusions(const Job& job, const OpenFusions& fusions,
         std::ranges::find(diagnosis.hidden, seen.key, &FoundCause::key) != diagnosis.hidden.end();
     if (told != diagnosis.findings.end()) seen.saves = told->gain;
   }
-  std::ranges::stable_sort(diagnosis.fusions, std::greater{}, [](const SeenFusion& fusion) {
+  StableSort(diagnosis.fusions, std::greater{}, [](const SeenFusion& fusion) {
     return std::pair{fusion.saves, fusion.gone};
   });
 }

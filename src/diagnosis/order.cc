@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "diagnose.h"
+#include "mpa/base/stable_sort.h"
 
 namespace mpa {
 
@@ -22,7 +23,7 @@ std::vector<std::size_t> OrderOfFindings(const std::vector<FoundCause>& findings
     blocks.back().gain = std::max(blocks.back().gain, findings[i].gain);
     joins = findings[i].with_next;
   }
-  std::ranges::stable_sort(blocks, std::greater{}, &Block::gain);
+  StableSort(blocks, std::greater{}, &Block::gain);
   std::vector<std::size_t> order;
   for (const Block& block : blocks)
     order.insert(order.end(), block.findings.begin(), block.findings.end());

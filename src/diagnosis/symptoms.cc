@@ -9,6 +9,7 @@
 
 #include "diagnose.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 
@@ -44,7 +45,7 @@ class InnocentFinder {
           time >= ShareOf(diagnosis_.step, job_.thresholds[kInnocentShare]))
         largest.emplace_back(time, name);
     }
-    std::ranges::stable_sort(largest, std::greater{}, [](const auto& row) { return row.first; });
+    StableSort(largest, std::greater{}, [](const auto& row) { return row.first; });
     // A few at a time: a replay tells all calls how long they wait then.
     constexpr std::size_t kTogether = 2 * kMaxSymptoms;
     for (std::size_t first = 0; first < largest.size(); first += kTogether) {

@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "levels.h"
+#include "mpa/base/enum_name.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 #include "mpa/change/account_names.h"
@@ -191,7 +193,7 @@ const JobCauses* MiddleCauses(const std::vector<RunSummary>& runs) {
     if (run.causes) known.push_back(&*run.causes);
   }
   if (known.empty()) return nullptr;
-  std::ranges::stable_sort(known, {}, &JobCauses::step);
+  StableSort(known, {}, &JobCauses::step);
   return known[(known.size() - 1) / 2];
 }
 
@@ -249,10 +251,9 @@ std::vector<std::string> NewNames(const std::vector<RunSummary>& runs,
 
 namespace {
 
-const char* Word(GateVerdict verdict) {
-  static constexpr const char* kNames[] = {"OK",        "IMPROVED",     "REGRESSION",
-                                           "UNDECIDED", "INCONCLUSIVE", "NOT COMPARABLE"};
-  return kNames[static_cast<std::size_t>(verdict)];
+std::string_view Word(GateVerdict verdict) {
+  return EnumName<GateVerdict::kNotComparable>(
+      verdict, {"OK", "IMPROVED", "REGRESSION", "UNDECIDED", "INCONCLUSIVE", "NOT COMPARABLE"});
 }
 
 std::string WithUnit(const std::string& number, std::string_view unit) {
@@ -316,11 +317,11 @@ void SetHeadline(const GateMetric& metric, const ChangeNode& change, GateReport&
   const std::string begin =
       has_cause ? ValuesLine(metric, scale) + " (" + ChangeText(metric, scale) + ")" : metric.line;
   const std::int64_t least_rest = has_cause ? std::max<std::int64_t>(1, std::abs(rounded) / 10) : 1;
-  const auto line = [&](const std::string& begin, std::size_t width) {
-    const std::size_t taken = CountCharacters(begin) + 2;
+  const auto line = [&](const std::string& first, std::size_t width) {
+    const std::size_t taken = CountCharacters(first) + 2;
     const std::string causes =
         width > taken ? ChangeCauses(change, scale, rounded, width - taken, least_rest) : "";
-    return begin + (causes.empty() ? "" : ": " + causes);
+    return first + (causes.empty() ? "" : ": " + causes);
   };
   report.headline = line(begin, std::string::npos);
   report.short_headline = Beginning(line(begin, kShortHeadline), kShortHeadline);

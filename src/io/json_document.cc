@@ -77,6 +77,10 @@ nlohmann::json ReadJson(const std::filesystem::path& path, std::size_t most) {
   return InContext(path.string(), [&] { return ParseJson(text); });
 }
 
+nlohmann::json TryParseJson(std::string_view text) {
+  return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
 const nlohmann::json& Member(const nlohmann::json& object, const char* key) {
   static const nlohmann::json null;
   if (!object.is_object()) return null;

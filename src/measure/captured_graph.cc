@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/module_ranges.h"
 #include "mpa/measure/nesting.h"
@@ -72,7 +73,7 @@ class GraphFinder {
       if (kind != 0) calls[ops_.track[i]].push_back(static_cast<std::uint32_t>(i));
     }
     for (auto& [track, rows] : calls) {
-      std::ranges::stable_sort(rows, {}, [&](std::uint32_t row) { return ops_.start[row]; });
+      StableSort(rows, {}, [&](std::uint32_t row) { return ops_.start[row]; });
       std::optional<std::uint32_t> open;
       for (const std::uint32_t row : rows) {
         const bool begins = kinds[Index(ops_.name[row])] == 1;
@@ -82,7 +83,7 @@ class GraphFinder {
         open.reset();
       }
     }
-    std::ranges::stable_sort(spans_, {}, &CaptureSpan::begin);
+    StableSort(spans_, {}, &CaptureSpan::begin);
   }
 
   void AddKernelNames() {

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/memory_copies.h"
@@ -61,7 +62,7 @@ std::vector<CollectivePhase> PhasesOf(const Interval& operation, const LastArriv
     add(Difference({within}, Union(transfers, waits)), TimeCategory::kInnerIdle);
   }
   if (slow_from < operation.end) add({{slow_from, operation.end}}, TimeCategory::kSlow);
-  std::ranges::sort(phases, {}, &CollectivePhase::begin);
+  StableSort(phases, {}, &CollectivePhase::begin);
   return phases;
 }
 
@@ -110,7 +111,7 @@ CollectiveParts::CollectiveParts(const RankTrace& trace) {
   const auto before = [](const CollectivePart& a, const CollectivePart& b) {
     return std::tie(a.operation, a.begin) < std::tie(b.operation, b.begin);
   };
-  std::ranges::stable_sort(parts_, before);
+  StableSort(parts_, before);
   begin_.assign(trace.communications.Size() + 1, 0);
   for (const CollectivePart& part : parts_) ++begin_[static_cast<std::size_t>(part.operation) + 1];
   for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];

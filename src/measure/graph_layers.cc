@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/stable_sort.h"
+
 namespace mpa {
 namespace {
 
@@ -30,7 +32,7 @@ std::vector<std::size_t> LikelyLengths(std::span<const std::uint32_t> names) {
     before[0] = i + 1;
   }
   std::vector<std::pair<std::size_t, std::size_t>> lengths(weights.begin(), weights.end());
-  std::ranges::sort(lengths, [](const auto& a, const auto& b) {
+  StableSort(lengths, [](const auto& a, const auto& b) {
     return std::pair{b.second, a.first} < std::pair{a.second, b.first};
   });
   if (lengths.size() > kMaxLengths) lengths.resize(kMaxLengths);

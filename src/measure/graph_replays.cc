@@ -6,6 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/launch_chain.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/time_category.h"
@@ -35,7 +36,7 @@ std::vector<Replay> GraphCalls(const RankTrace& trace) {
 }
 
 void Sort(std::vector<ReplayedWork>& work) {
-  std::ranges::sort(work, [](const ReplayedWork& a, const ReplayedWork& b) {
+  StableSort(work, [](const ReplayedWork& a, const ReplayedWork& b) {
     return std::tie(a.start, a.table, a.row) < std::tie(b.start, b.table, b.row);
   });
 }
@@ -86,8 +87,8 @@ std::vector<Replay> FindReplays(const RankTrace& trace) {
     Sort(replay.kernels);
     Sort(replay.copies);
   }
-  std::ranges::stable_sort(
-      replays, {}, [&](const Replay& replay) { return trace.launches.host_time[replay.launch]; });
+  StableSort(replays, {},
+             [&](const Replay& replay) { return trace.launches.host_time[replay.launch]; });
   AddTokens(trace, replays);
   return replays;
 }

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "mpa/base/printable.h"
+#include "mpa/base/stable_sort.h"
 
 namespace mpa {
 namespace {
@@ -87,14 +88,14 @@ std::vector<std::int32_t> OrderByText(const PathTree& tree) {
   const auto last_first = [&](std::int32_t a, std::int32_t b) {
     return TextOf(tree, a) > TextOf(tree, b);
   };
-  std::ranges::sort(waiting, last_first);
+  StableSort(waiting, last_first);
   std::vector<std::int32_t> order;
   while (!waiting.empty()) {
     const std::int32_t node = waiting.back();
     waiting.pop_back();
     if (tree.nodes[Index(node)].time > 0) order.push_back(node);
     std::vector<std::int32_t>& within = children[Index(node)];
-    std::ranges::sort(within, last_first);
+    StableSort(within, last_first);
     waiting.insert(waiting.end(), within.begin(), within.end());
   }
   return order;
@@ -102,7 +103,7 @@ std::vector<std::int32_t> OrderByText(const PathTree& tree) {
 
 std::vector<std::int32_t> LongestPaths(const PathTree& tree) {
   std::vector<std::int32_t> order = OrderByText(tree);
-  std::ranges::stable_sort(order, [&](std::int32_t a, std::int32_t b) {
+  StableSort(order, [&](std::int32_t a, std::int32_t b) {
     return tree.nodes[Index(a)].time > tree.nodes[Index(b)].time;
   });
   return order;

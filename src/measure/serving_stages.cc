@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/serving_kernels.h"
 
@@ -89,8 +90,7 @@ class StageFinder {
   // What a step opens with and nothing else follows names no step of vllm-ascend: other programs
   // prepare their input as well.
   static std::vector<StageStep> StepsOf(std::vector<Range>& ranges) {
-    std::ranges::sort(ranges, {},
-                      [](const Range& range) { return std::pair(range.start, -range.end); });
+    StableSort(ranges, {}, [](const Range& range) { return std::pair(range.start, -range.end); });
     std::vector<StageStep> steps;
     bool goes_on = false;
     for (const Range& range : ranges) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "mpa/base/enum_name.h"
 #include "mpa/base/rows_by.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/measure/serving_kernels.h"
@@ -172,10 +173,9 @@ void UseServingSteps(RankTrace& trace) {
 }
 
 std::string_view TitleOf(ServingPart part) {
-  constexpr std::array<std::string_view, kServingParts> kTitles = {
-      "attention",     "other matrix work", "sampling", "other kernels",
-      "communication", "waiting for ranks", "copies",   "host"};
-  return kTitles[static_cast<std::size_t>(part)];
+  return EnumName<ServingPart::kHost>(
+      part, {"attention", "other matrix work", "sampling", "other kernels", "communication",
+             "waiting for ranks", "copies", "host"});
 }
 
 TimeNs ServingAccount::TimePerToken() const {

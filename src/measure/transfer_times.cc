@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/quantiles.h"
@@ -32,7 +33,7 @@ std::vector<TimeNs> OwnTransferTimes(const RankTrace& trace,
     if (is_through_port) of_operation[operations[i]].push_back(i);
   }
   for (auto& [operation, rows] : of_operation) {
-    std::ranges::stable_sort(rows, {}, end_of);
+    StableSort(rows, {}, end_of);
     std::vector<Interval> busy;  // the port, up to the task
     for (const std::size_t i : rows) {
       Interval span{tasks.start[i], end_of(i)};

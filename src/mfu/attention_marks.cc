@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/io/json_document.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/measure/module_ranges.h"
 #include "mpa/mfu/flops.h"
@@ -52,7 +53,7 @@ std::vector<std::int64_t> AsInts(const json* value) {
 }  // namespace
 
 std::optional<AttentionArgs> ParseAttentionArgs(std::string_view text) {
-  const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const json object = io::TryParseJson(text);
   if (!object.is_object()) return std::nullopt;
   AttentionArgs args;
   args.heads = AsInt(Find(object, {"head_num", "num_heads"}));

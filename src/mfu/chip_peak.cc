@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "mpa/base/enum_name.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/mfu/chip_of_rank.h"
@@ -72,8 +73,7 @@ TypeClass TypeClassOf(std::string_view type, bool hf32) {
 }
 
 std::string_view Text(TypeClass type) {
-  constexpr std::string_view kTexts[] = {"", "INT4", "INT8", "FP8", "FP16", "HF32", "FP32"};
-  return kTexts[static_cast<std::size_t>(type)];
+  return EnumName<TypeClass::kFp32>(type, {"", "INT4", "INT8", "FP8", "FP16", "HF32", "FP32"});
 }
 
 TypeClass ComputeType(std::string_view op_type, const std::vector<std::string>& input_types,
@@ -108,10 +108,9 @@ ChipLimits LimitsOf(std::string_view chip) {
 }
 
 std::string_view Text(PeakGap gap) {
-  constexpr std::string_view kTexts[] = {"", "number of operations unknown", "no duration",
-                                         "data type unknown, or without a known peak",
-                                         "number or frequency of the cores unknown"};
-  return kTexts[static_cast<std::size_t>(gap)];
+  return EnumName<PeakGap::kNoChip>(gap, {"", "number of operations unknown", "no duration",
+                                          "data type unknown, or without a known peak",
+                                          "number or frequency of the cores unknown"});
 }
 
 PeakTflops PeakOf(const ChipPeak& chip, TypeClass type) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "flops_families.h"
+#include "mpa/base/enum_name.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
@@ -77,23 +78,14 @@ FlopsGap CheckSizes(const Shapes& shapes) {
 }  // namespace
 
 std::string_view Text(FlopsGap gap) {
-  constexpr std::string_view kTexts[] = {"",
-                                         "no formula for this operator",
-                                         "no shapes",
-                                         "unsupported layout",
-                                         "shapes do not fit together",
-                                         "more operations than 64 bits can count",
-                                         "no attention arguments",
-                                         "unsupported attention mask",
-                                         "bad sequence lengths",
-                                         "number of heads unknown",
-                                         "paged cache: sequence lengths unknown",
-                                         "no matrix work",
-                                         "strides or flags of the operator not recorded",
-                                         "no formula for this type",
-                                         "no formula for the operator that launched it",
-                                         "no operator is known to have launched it"};
-  return kTexts[static_cast<std::size_t>(gap)];
+  return EnumName<FlopsGap::kNoLauncher>(
+      gap,
+      {"", "no formula for this operator", "no shapes", "unsupported layout",
+       "shapes do not fit together", "more operations than 64 bits can count",
+       "no attention arguments", "unsupported attention mask", "bad sequence lengths",
+       "number of heads unknown", "paged cache: sequence lengths unknown", "no matrix work",
+       "strides or flags of the operator not recorded", "no formula for this type",
+       "no formula for the operator that launched it", "no operator is known to have launched it"});
 }
 
 FlopsFamily FlopsFamilyOf(std::string_view op_type) {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/mfu/chip_of_rank.h"
@@ -27,7 +28,7 @@ constexpr const char* kNoBytes = "no shapes or data types of its tensors";
 
 template <typename Rows>
 void KeepLongest(Rows& rows, std::size_t most) {
-  std::ranges::stable_sort(rows, std::greater{}, [](const auto& row) { return row.duration; });
+  StableSort(rows, std::greater{}, [](const auto& row) { return row.duration; });
   if (rows.size() > most) rows.resize(most);
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/io/numbers.h"
 #include "mpa/pipeline/analyzer_checks.h"
 
@@ -165,7 +166,7 @@ CaptureGroups Made(ToldApart how, std::vector<FoundRank> found, const Keys& keys
   for (std::size_t i = 0; i < found.size(); ++i) groups[keys[i]].push_back(std::move(found[i]));
   CaptureGroups made{how, {}};
   for (auto& [name, ranks] : groups) {
-    std::ranges::stable_sort(ranks, {}, &FoundRank::rank);
+    StableSort(ranks, {}, &FoundRank::rank);
     made.groups.push_back({name, std::move(ranks)});
   }
   return made;
@@ -173,7 +174,7 @@ CaptureGroups Made(ToldApart how, std::vector<FoundRank> found, const Keys& keys
 
 // The latest capture of each rank, and all others.
 CaptureGroups Latest(std::vector<FoundRank> found) {
-  std::ranges::stable_sort(found, [](const FoundRank& a, const FoundRank& b) {
+  StableSort(found, [](const FoundRank& a, const FoundRank& b) {
     return std::pair{a.rank, TimeOf(a)} < std::pair{b.rank, TimeOf(b)};
   });
   Keys keys;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/io/input_text.h"
 
@@ -42,7 +43,7 @@ ComparedCollections CompareCollections(const LoadedCapture& base, const LoadedCa
   ComparedCollections compared{"", CompareSettings(before.settings, after.settings)};
   std::vector<GateMismatch> mismatches = gate::FindMismatches({before}, {after}, {});
   if (mismatches.empty()) return compared;
-  std::ranges::stable_sort(mismatches, [](const GateMismatch& a, const GateMismatch& b) {
+  StableSort(mismatches, [](const GateMismatch& a, const GateMismatch& b) {
     return PlaceOf(a.field) < PlaceOf(b.field);
   });
   compared.mismatch =

@@ -14,6 +14,7 @@
 #include "mpa/base/parallel.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/rank_list.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "rank_lists.h"
 
@@ -117,7 +118,7 @@ void KeepEveryCapture(CaptureGroups found, FoundRanks& result) {
   for (CaptureGroup& group : found.groups) {
     for (FoundRank& rank : group.ranks) result.ranks.push_back(std::move(rank));
   }
-  std::ranges::stable_sort(result.ranks, {}, &FoundRank::rank);
+  StableSort(result.ranks, {}, &FoundRank::rank);
 }
 
 }  // namespace

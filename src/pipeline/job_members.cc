@@ -19,6 +19,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
+#include "mpa/io/json_document.h"
 #include "page_facts.h"
 
 namespace mpa {
@@ -30,7 +31,7 @@ constexpr TimeNs kHour = 3'600'000'000'000;
 // Of a run, by name: not what is of the rank itself.
 std::map<std::string, std::string> ArgumentsOf(const std::string& text) {
   std::map<std::string, std::string> arguments;
-  const auto document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto document = io::TryParseJson(text);
   if (!document.is_object()) return arguments;
   for (const auto& [name, value] : document.items()) {
     if (!name.ends_with("rank"))

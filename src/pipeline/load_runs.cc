@@ -12,6 +12,7 @@
 #include "capture_mismatch.h"
 #include "job_members.h"
 #include "load_rank.h"
+#include "mpa/base/enum_name.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/printable.h"
@@ -30,9 +31,8 @@ namespace {
 
 using gate::Facts;
 
-const char* NameOf(gate::RankStat stat) {
-  static constexpr const char* kNames[] = {"worst", "median", "p95"};
-  return kNames[static_cast<std::size_t>(stat)];
+std::string_view NameOf(gate::RankStat stat) {
+  return EnumName<gate::RankStat::kP95>(stat, {"worst", "median", "p95"});
 }
 
 // What became of a rank; empty when it could not be read.

@@ -16,6 +16,7 @@
 #include "mpa/base/parallel.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/io/input_text.h"
 #include "mpa/pipeline/parts.h"
 #include "part_file.h"
@@ -155,7 +156,7 @@ class SetReader {
       const RanksOfJob& job = lists_[rank.list].job;
       return std::pair(job.groups[rank.at], job.ranks[rank.at]);
     };
-    std::ranges::stable_sort(ranks_, {}, key);
+    StableSort(ranks_, {}, key);
     const auto twice = std::ranges::adjacent_find(ranks_, [&](const auto& a, const auto& b) {
       return a.list != b.list && key(a) == key(b) && key(a).second >= 0;
     });
@@ -273,7 +274,7 @@ std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
     SetReader& reader = readers.find(of.recipe->name)->second;
     if (!reader.IsEmpty()) found.push_back(&reader);
   }
-  std::ranges::stable_sort(found, {}, &SetReader::Place);
+  StableSort(found, {}, &SetReader::Place);
   for (SetReader* reader : found) sets.push_back(reader->Read());
   if (sets.empty()) {
     Fail(ErrorKind::kInput, "{}: no parts{}", directories.front().string(),

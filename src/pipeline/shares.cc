@@ -10,6 +10,8 @@
 #include <numeric>
 #include <system_error>
 
+#include "mpa/base/stable_sort.h"
+
 namespace mpa {
 namespace {
 
@@ -42,7 +44,7 @@ std::vector<SourceFile> SourcesOf(const RankInput& input) {
     for (const fs::path& slice : file.slices) add(slice);
   }
   if (input.info) add(input.info->path);
-  std::ranges::sort(sources, {}, &SourceFile::name);
+  StableSort(sources, {}, &SourceFile::name);
   return sources;
 }
 
@@ -55,7 +57,7 @@ std::int64_t BytesOf(const std::vector<SourceFile>& sources) {
 std::vector<std::size_t> PositionsOf(const Shard& shard, const std::vector<std::int64_t>& bytes) {
   std::vector<std::size_t> order(bytes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return bytes[i]; });
+  StableSort(order, std::greater<>(), [&](std::size_t i) { return bytes[i]; });
   // Ranks of a byte at least: empty ones are shared out, too.
   std::vector<std::int64_t> load(shard.count, 0);
   std::vector<std::size_t> positions;

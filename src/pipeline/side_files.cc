@@ -115,7 +115,7 @@ void CheckAnalysis(const RankInput& input, const ReadRequest& request, RankTrace
 
 // Of the whole job, as it says of itself.
 std::int64_t WorldSize(const RankInput& input, const RankTrace& trace) {
-  const auto args = nlohmann::json::parse(trace.job.distributed_args, nullptr, false);
+  const auto args = io::TryParseJson(trace.job.distributed_args);
   const nlohmann::json& told = io::Member(args, "world_size");
   std::int64_t world = input.gpu ? input.gpu->world_size.value_or(0) : 0;
   if (told.is_number_integer()) world = told.get<std::int64_t>();

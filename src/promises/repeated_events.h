@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include "mpa/base/stable_sort.h"
+
 /// Repeated rows of tables that have millions of rows and next to no repeated ones.
 namespace mpa::promises {
 
@@ -63,7 +65,7 @@ std::vector<bool> RepeatedEvents(const Table& table, KeyOf key_of) {
   for (std::size_t i = 0; i < table.Size(); ++i) {
     if (suspected.Has(HashOf(key_of(i)))) suspects.push_back(i);
   }
-  std::ranges::stable_sort(suspects, {}, key_of);
+  StableSort(suspects, {}, key_of);
   std::vector<bool> repeated;
   for (std::size_t i = 1; i < suspects.size(); ++i) {
     if (key_of(suspects[i]) != key_of(suspects[i - 1])) continue;

@@ -14,6 +14,7 @@
 
 #include "checks.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/time.h"
 
 namespace mpa::promises {
@@ -341,7 +342,7 @@ void CheckStreams(RankTrace& trace) {
   };
   add(trace.kernels);
   add(trace.device_tasks);
-  std::ranges::sort(works, [](const StreamWork& a, const StreamWork& b) {
+  StableSort(works, [](const StreamWork& a, const StreamWork& b) {
     return std::tie(a.stream, a.start, a.end) < std::tie(b.stream, b.start, b.end);
   });
   for (std::size_t i = 0; i + 1 < works.size(); ++i) {

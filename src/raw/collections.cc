@@ -10,6 +10,7 @@
 
 #include "control_files.h"
 #include "mpa/base/error.h"
+#include "mpa/base/stable_sort.h"
 
 namespace mpa::raw {
 namespace {
@@ -63,7 +64,7 @@ std::vector<Found> ReadAll(const std::vector<fs::path>& directories, Issues& iss
       issues.Count("a PROF_* is left out, its control files cannot be read", error.what());
     }
   }
-  std::ranges::stable_sort(all, [](const Found& a, const Found& b) {
+  StableSort(all, [](const Found& a, const Found& b) {
     return a.collection.info.begin < b.collection.info.begin;
   });
   return all;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "collective_traffic.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/raw/step_ranges.h"
@@ -361,7 +362,7 @@ std::vector<MatrixEntry> LinkMatrix(const Session& session,
   MatrixBuilder matrix(session);
   for (Series& series : SeriesOf(session, collectives)) {
     std::vector<LinkTraffic>& traffic = series.traffic;
-    std::ranges::stable_sort(traffic, std::greater(), &LinkTraffic::bandwidth);
+    StableSort(traffic, std::greater(), &LinkTraffic::bandwidth);
     const std::size_t count = traffic.size();
     matrix.Add(series, "top1", traffic.front());
     matrix.Add(series, "middle", traffic[count / 2]);

@@ -11,6 +11,7 @@
 
 #include "device_tasks.h"
 #include "metric_sets.h"
+#include "mpa/base/stable_sort.h"
 #include "round_decimal.h"
 #include "stages.h"
 
@@ -258,7 +259,7 @@ std::vector<CountedKernel> KernelsOf(const Session& session, std::int64_t device
     kernel.end = tasks.end[task];
     kernel.row = i;
   }
-  std::ranges::sort(kernels, [](const CountedKernel& a, const CountedKernel& b) {
+  StableSort(kernels, [](const CountedKernel& a, const CountedKernel& b) {
     return std::tie(a.address, a.start, a.row) < std::tie(b.address, b.start, b.row);
   });
   return kernels;
@@ -272,7 +273,7 @@ Records Sorted(const std::vector<CounterRecord>& records, bool blocks) {
   for (const CounterRecord& record : records) {
     if (record.block == blocks) sorted.push_back(&record);
   }
-  std::ranges::sort(sorted, [](const CounterRecord* a, const CounterRecord* b) {
+  StableSort(sorted, [](const CounterRecord* a, const CounterRecord* b) {
     return std::tie(a->address, a->end, a) < std::tie(b->address, b->end, b);
   });
   return sorted;
@@ -364,7 +365,7 @@ void ReadCounters(const DataFiles& files, const Side& side, const Device& device
                          kPlace);
     return;
   }
-  std::ranges::sort(kernels, {}, &CountedKernel::row);
+  StableSort(kernels, {}, &CountedKernel::row);
   counters.values.reserve(counters.values.size() + kernels.size() * counters.names.size());
   for (const CountedKernel& kernel : kernels) {
     if (kernel.record == nullptr) continue;

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "allocation_names.h"
+#include "mpa/base/stable_sort.h"
 #include "stages.h"
 #include "time_order.h"
 
@@ -51,8 +52,8 @@ class Dequeues {
   };
 
   void SortByEnd(List& list) const {
-    std::ranges::stable_sort(
-        list.rows, [&](std::int32_t a, std::int32_t b) { return queue_.End(a) < queue_.End(b); });
+    StableSort(list.rows,
+               [&](std::int32_t a, std::int32_t b) { return queue_.End(a) < queue_.End(b); });
   }
 
   const QueueRanges& queue_;

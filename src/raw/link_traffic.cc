@@ -15,6 +15,7 @@
 
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/numbers.h"
 #include "stages.h"
@@ -144,7 +145,7 @@ std::vector<HccsSample> ReadHccsSamples(const DataFiles& files, const Clock& clo
     samples.push_back({.time = ns, .tx = *tx, .rx = *rx});
     return true;
   });
-  std::ranges::stable_sort(samples, {}, &HccsSample::time);
+  StableSort(samples, {}, &HccsSample::time);
   return samples;
 }
 
@@ -198,7 +199,7 @@ void ReadPcie(const DataFiles& files, const Side& side, const Device& device, Se
           rows.push_back(row);
         }
       });
-  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.time < b.time; });
+  StableSort(rows, [](const auto& a, const auto& b) { return a.time < b.time; });
   for (const PcieTraffic::Row& row : rows) traffic.Append(row);
 }
 
@@ -255,7 +256,7 @@ void ReadNetwork(const DataFiles& files, std::string_view stem, const Side& side
     rows.push_back(*row);
     return true;
   });
-  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.time < b.time; });
+  StableSort(rows, [](const auto& a, const auto& b) { return a.time < b.time; });
   std::map<std::int64_t, const NetworkTraffic::Row*> before;  // by port
   for (const NetworkTraffic::Row& row : rows) {
     const NetworkTraffic::Row* last = std::exchange(before[row.port], &row);

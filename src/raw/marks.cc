@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "mpa/base/stable_sort.h"
 #include "stages.h"
 #include "time_order.h"
 
@@ -45,7 +46,7 @@ Segment ReadSegment(const HostInput& input, const Record<kAdditionalSize>& recor
 
 // Long messages are in several records of one mark.
 void JoinSegments(std::vector<Segment>& segments) {
-  std::ranges::stable_sort(segments, [](const Segment& a, const Segment& b) {
+  StableSort(segments, [](const Segment& a, const Segment& b) {
     const auto key = [](const Segment& s) {
       return std::make_tuple(s.extended, s.extended ? s.mark.mark_id : 0, s.number);
     };
@@ -141,7 +142,7 @@ void FindModelIterations(const ControlFiles& files, const std::vector<DeviceLog>
     for (const DeviceMark& mark : logs[i].marks) {
       if (mark.tag == kModelBegin || mark.tag == kModelEnd) marks.push_back(mark);
     }
-    std::ranges::stable_sort(marks, [](const DeviceMark& a, const DeviceMark& b) {
+    StableSort(marks, [](const DeviceMark& a, const DeviceMark& b) {
       return std::tie(a.model, a.index) < std::tie(b.model, b.index);
     });
     for (std::size_t m = 0; m + 1 < marks.size(); ++m) {

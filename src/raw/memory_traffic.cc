@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/stable_sort.h"
 #include "round_decimal.h"
 #include "stages.h"
 
@@ -65,7 +66,7 @@ std::vector<HbmSample> ReadHbmSamples(const DataFiles& files, const Clock& clock
       issues.Count(kNonsense, kStem);
     }
   });
-  std::ranges::stable_sort(samples, [](const HbmSample& a, const HbmSample& b) {
+  StableSort(samples, [](const HbmSample& a, const HbmSample& b) {
     return std::tie(a.time, a.event, a.hbm) < std::tie(b.time, b.event, b.hbm);
   });
   return samples;
@@ -278,7 +279,7 @@ std::map<Address, std::vector<std::size_t>> KernelsByAddress(const Session& sess
       kernels[{tasks.stream[task], tasks.task_id[task]}].push_back(i);
   }
   for (auto& [address, rows] : kernels) {
-    std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) {
+    StableSort(rows, [&](std::size_t a, std::size_t b) {
       return tasks.start[session.kernels.task[a]] < tasks.start[session.kernels.task[b]];
     });
   }

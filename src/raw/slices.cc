@@ -7,6 +7,7 @@
 
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/capture/record_kinds.h"
 #include "mpa/io/input_text.h"
 
@@ -80,7 +81,7 @@ DataFiles::DataFiles(const fs::path& directory) {
     slices_[std::string(parts->stem)].push_back({it->path(), parts->number, parts->aging});
   }
   for (auto& [stem, slices] : slices_) {
-    std::ranges::sort(slices, [](const Slice& a, const Slice& b) {
+    StableSort(slices, [](const Slice& a, const Slice& b) {
       return std::tie(a.aging, a.number, a.path) < std::tie(b.aging, b.number, b.path);
     });
   }

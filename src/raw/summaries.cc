@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/raw/labels.h"
 #include "mpa/raw/step_ranges.h"
@@ -229,7 +230,7 @@ std::vector<DeviceOp> DeviceOps(const Session& session) {
   for (std::size_t i = 0; i < collectives.Size(); ++i) {
     ops.push_back({collectives.start[i], collectives.end[i], collectives.device[i], true});
   }
-  std::ranges::stable_sort(ops, {}, &DeviceOp::start);
+  StableSort(ops, {}, &DeviceOp::start);
   return ops;
 }
 
@@ -370,7 +371,7 @@ std::vector<KernelSum> SumKernels(const Session& session) {
         IsOneOf(text(sum.core), {"WRITE_BACK", "INVALID", "HCCL_AI_CPU", "COMMUNICATION"});
     if (text(sum.op_type) != "N/A" && !is_piece) listed.push_back(sum);
   }
-  std::ranges::sort(listed, [&](const KernelSum& a, const KernelSum& b) {
+  StableSort(listed, [&](const KernelSum& a, const KernelSum& b) {
     return std::tuple(a.device, -a.total, text(a.op_type), text(a.core)) <
            std::tuple(b.device, -b.total, text(b.op_type), text(b.core));
   });

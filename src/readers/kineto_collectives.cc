@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 
@@ -132,8 +133,7 @@ Communications::Row CollectiveArgs::Adopt(Communications::Row row, const RankTra
 void TakeFromOperators(std::vector<CollectiveOperator> operators, TrackNumbers& tracks,
                        RankTrace& trace) {
   std::map<std::int32_t, std::vector<const CollectiveOperator*>> threads;
-  std::ranges::sort(operators,
-                    [](const auto& a, const auto& b) { return a.place.start < b.place.start; });
+  StableSort(operators, [](const auto& a, const auto& b) { return a.place.start < b.place.start; });
   for (const CollectiveOperator& op : operators)
     threads[tracks.Of(op.place.pid, op.place.tid)].push_back(&op);
   Communications& collectives = trace.communications;

@@ -15,6 +15,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/progress.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/io/sqlite.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/memory_totals.h"
@@ -108,7 +109,7 @@ void ReadNamedSteps(DbInput& input, const char* table, const char* name, const N
   };
   input.database.Scan(fmt::format("{}, startNs, endNs", name), fmt::format("{} NOT INDEXED", table),
                       read);
-  std::ranges::stable_sort(found, {}, &Named::start);
+  StableSort(found, {}, &Named::start);
   for (const Named& step : found) {
     AppendStep(*step.name, step.start, step.dur, input.trace);
     AppendServingMark(*step.name, step.start, step.dur, input.trace);

@@ -189,7 +189,7 @@ void ReadGroupNames(DbInput& input) {
   io::Statement rows =
       input.database.Query("SELECT value FROM META_DATA WHERE name = 'parallel_group_info'");
   if (!rows.Step()) return;
-  const auto document = nlohmann::json::parse(rows.Text(0), nullptr, /*allow_exceptions=*/false);
+  const auto document = io::TryParseJson(rows.Text(0));
   if (document.is_discarded()) {
     LogWarning(
         "{}: META_DATA.parallel_group_info is not valid JSON; groups keep their technical "

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/enum_name.h"
 #include "mpa/base/parallel.h"
 #include "mpa/capture/capture.h"
 #include "mpa/io/event_pieces.h"
@@ -24,15 +25,15 @@ inline constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
 
 /// What is wrong with a trace, as a phrase.
 constexpr std::string_view NameOf(io::EventDamage::Kind kind) {
-  constexpr std::string_view kNames[] = {
-      "comma without an event in the trace",
-      "NUL bytes in place of text in the trace, events may be lost; copy it again",
-      "text left out, it is not an event; reading went on at the next one",
-      "events behind the end of the trace were read, too",
-      "text behind the end of the trace was left out",
-      "what stands before the events is not valid JSON: rank and settings may be unknown, events "
-      "were read; correct it"};
-  return kNames[static_cast<std::size_t>(kind)];
+  return EnumName<io::EventDamage::kBrokenMembers>(
+      kind,
+      {"comma without an event in the trace",
+       "NUL bytes in place of text in the trace, events may be lost; copy it again",
+       "text left out, it is not an event; reading went on at the next one",
+       "events behind the end of the trace were read, too",
+       "text behind the end of the trace was left out",
+       "what stands before the events is not valid JSON: rank and settings may be unknown, events "
+       "were read; correct it"});
 }
 
 /// Reads a trace in pieces, in parallel: parse(parser, piece, fragment) puts what a piece holds

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "trace_events.h"
 
 namespace mpa::readers {
@@ -86,7 +87,7 @@ std::vector<CommThread> InDisplayOrder(const Processes& processes) {
       placed.push_back({place->second, {tid, name}});
     }
   }
-  std::ranges::stable_sort(placed, [](const auto& a, const auto& b) { return a.first < b.first; });
+  StableSort(placed, [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [place, thread] : placed) threads.push_back(thread);
   threads.insert(threads.end(), others.begin(), others.end());
   return threads;

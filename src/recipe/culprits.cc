@@ -9,6 +9,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/collectives/check_collectives.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/host_timeline.h"
@@ -159,7 +160,7 @@ class LoadJudge {
     FindHeavyStage();
     FindUncaptured();
     AddSlowLinks();
-    std::ranges::stable_sort(verdict_.culprits, std::greater{}, &Culprit::cost);
+    StableSort(verdict_.culprits, std::greater{}, &Culprit::cost);
     return std::move(verdict_);
   }
 
@@ -221,7 +222,7 @@ class LoadJudge {
 
   // Ranks that are about equally late are one culprit: mending one of them wins nothing.
   void AddAlike(std::vector<Culprit> late) {
-    std::ranges::stable_sort(late, std::greater{}, &Culprit::cost);
+    StableSort(late, std::greater{}, &Culprit::cost);
     for (std::size_t first = 0, next = 0; first < late.size(); first = next) {
       Culprit together = late[first];
       for (next = first + 1;

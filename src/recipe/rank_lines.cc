@@ -12,6 +12,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/report/report.h"
 
@@ -77,7 +78,7 @@ void OutlierLines::AppendTo(ScreenLines& lines) const {
       *found = outlier;
     }
   }
-  std::ranges::stable_sort(farthest, std::greater(), &Outlier::distance);
+  StableSort(farthest, std::greater(), &Outlier::distance);
   for (std::size_t i = 0; i < std::min(kMax, farthest.size()); ++i) {
     lines.push_back(
         fmt::format("stands out: {}, {}", RankText(farthest[i].rank), farthest[i].text));

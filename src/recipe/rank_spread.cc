@@ -6,6 +6,7 @@
 #include <map>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -18,9 +19,7 @@ double MedianOf(const std::vector<RankValue>& values) {
   return Median(std::move(numbers));
 }
 
-void Sort(std::vector<RankValue>& values) {
-  std::ranges::stable_sort(values, {}, &RankValue::value);
-}
+void Sort(std::vector<RankValue>& values) { StableSort(values, {}, &RankValue::value); }
 
 }  // namespace
 
@@ -59,8 +58,8 @@ std::vector<RankValue> OutliersOf(const std::vector<RankValue>& values) {
   for (const RankValue& value : values) {
     if (distance(value) > limit) outliers.push_back(value);
   }
-  std::ranges::stable_sort(
-      outliers, [&](const RankValue& a, const RankValue& b) { return distance(a) > distance(b); });
+  StableSort(outliers,
+             [&](const RankValue& a, const RankValue& b) { return distance(a) > distance(b); });
   return outliers;
 }
 

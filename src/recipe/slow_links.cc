@@ -11,6 +11,7 @@
 
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/overall_metrics.h"
@@ -142,7 +143,7 @@ LinkSpeedsOfJob FindSlowLinks(const std::vector<RankLinks>& ranks) {
     }
     found.slow.push_back(std::move(slow));
   }
-  std::ranges::stable_sort(found.slow, std::greater{}, &SlowLink::cost);
+  StableSort(found.slow, std::greater{}, &SlowLink::cost);
   return found;
 }
 

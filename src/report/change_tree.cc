@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mpa/base/printable.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 
@@ -29,7 +30,7 @@ void CollectCategories(const ChangeNode& node, Nodes& categories) {
 }
 
 void SortLargestFirst(Nodes& nodes) {
-  std::ranges::stable_sort(nodes, [](const ChangeNode* a, const ChangeNode* b) {
+  StableSort(nodes, [](const ChangeNode* a, const ChangeNode* b) {
     return std::abs(a->Change()) > std::abs(b->Change());
   });
 }
@@ -235,7 +236,7 @@ std::vector<Cause> CausesOf(const ChangeNode& whole, const AmountScale& scale) {
   const auto size = [&](const Cause& cause) {
     return std::abs(scale.Rounded(cause.node->Change()));
   };
-  std::ranges::stable_sort(causes, [](const Cause& a, const Cause& b) {
+  StableSort(causes, [](const Cause& a, const Cause& b) {
     return std::abs(a.node->Change()) > std::abs(b.node->Change());
   });
   if (causes.empty()) return causes;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "mpa/base/enum_name.h"
 #include "mpa/base/text.h"
 #include "mpa/report/page.h"
 
@@ -23,8 +24,7 @@ std::optional<double> NumberOf(const Cell& cell) {
 }
 
 std::string_view NameOf(Severity severity) {
-  constexpr std::string_view kNames[] = {"info", "warn", "high"};
-  return kNames[static_cast<std::size_t>(severity)];
+  return EnumName<Severity::kHigh>(severity, {"info", "warn", "high"});
 }
 
 Column NamedColumn(std::string_view name, Format format, double width, std::string_view meaning,
@@ -61,9 +61,8 @@ double Ratio(double base, double comparison) {
 }
 
 std::string_view NameOf(Tint tint) {
-  constexpr std::array<std::string_view, 8> kNames = {"",        "compute", "wait", "transfer",
-                                                      "unsplit", "copy",    "free", "base"};
-  return kNames[static_cast<std::size_t>(tint)];
+  return EnumName<Tint::kBase>(
+      tint, {"", "compute", "wait", "transfer", "unsplit", "copy", "free", "base"});
 }
 
 namespace {

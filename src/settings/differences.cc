@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/settings/costly.h"
 
@@ -127,7 +128,7 @@ ComparedSettings CompareSettings(const RecordedSettings& base, const RecordedSet
       compared.only_in_comparison.push_back(kind);
     }
   }
-  std::ranges::stable_sort(compared.differing, {}, PlaceOf);
+  StableSort(compared.differing, {}, PlaceOf);
   return compared;
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "mpa/base/enum_name.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
@@ -184,8 +185,7 @@ bool IsNameOfOneRun(const std::vector<std::string>& words) {
 }  // namespace
 
 std::string_view NameOf(SettingKind kind) {
-  static constexpr std::string_view kNames[] = {"environment", "profiler", "version", "metadata"};
-  return kNames[static_cast<std::size_t>(kind)];
+  return EnumName<SettingKind::kMetadata>(kind, {"environment", "profiler", "version", "metadata"});
 }
 
 bool AddSetting(SettingKind kind, const std::string& name, std::string value,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "formats.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/io/output_file.h"
@@ -54,8 +55,8 @@ std::vector<std::size_t> RowsOnPage(const std::vector<Sheet>& sheets) {
   constexpr std::size_t kMaxBytes = 7'000'000;
   std::vector<std::pair<std::size_t, std::size_t>> sizes;  // bytes of a row, position
   for (std::size_t i = 0; i < sheets.size(); ++i) sizes.emplace_back(BytesOfRow(sheets[i]), i);
-  std::ranges::sort(sizes, {},
-                    [&](const auto& size) { return size.first * sheets[size.second].rows.size(); });
+  StableSort(sizes, {},
+             [&](const auto& size) { return size.first * sheets[size.second].rows.size(); });
   std::vector<std::size_t> rows(sheets.size());
   std::size_t left = kMaxBytes;
   for (std::size_t i = 0; i < sizes.size(); ++i) {

@@ -16,6 +16,7 @@
 
 #include "embedded/writers.h"
 #include "markup_text.h"
+#include "mpa/base/enum_name.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
 #include "mpa/writers/writers.h"
@@ -66,9 +67,9 @@ std::string ColumnTexts(const PageTable& table, std::size_t column) {
 }
 
 std::string_view KindOf(const PageChart& chart) {
-  constexpr std::string_view kNames[] = {"bars", "stacked", "boxes", "heat",    "waterfall",
-                                         "dots", "areas",   "flame", "scatter", "timeline"};
-  return kNames[static_cast<std::size_t>(chart.kind)];
+  return EnumName<PageChart::Kind::kTimeline>(
+      chart.kind, {"bars", "stacked", "boxes", "heat", "waterfall", "dots", "areas", "flame",
+                   "scatter", "timeline"});
 }
 
 std::string SeriesOf(const PageSeries& series) {

@@ -22,6 +22,10 @@ nlohmann::json ReadJson(const std::filesystem::path& path, std::size_t most = kM
 /// or is nested deeper than any document of a capture.
 nlohmann::json ParseJson(std::string_view text);
 
+/// The document in a text; it is_discarded() when the text is not JSON. The library's own function
+/// is a second of compile time wherever it is called.
+nlohmann::json TryParseJson(std::string_view text);
+
 /// The member of an object; null for a missing member and for any value that is not an object.
 const nlohmann::json& Member(const nlohmann::json& object, const char* key);
 

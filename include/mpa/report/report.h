@@ -105,7 +105,7 @@ class Rows {
   std::size_t size() const { return make_ ? count_ : rows_.size(); }
   bool empty() const { return size() == 0; }
   bool AreMade() const { return make_ != nullptr; }
-  /// A row that is made stays until its thread has read a few others.
+  /// The reference is valid until this thread has read three other rows.
   const Row& operator[](std::size_t i) const { return make_ ? Made(i) : rows_[i]; }
   Row& operator[](std::size_t i) { return Stored()[i]; }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
@@ -93,7 +94,7 @@ class Places {
       place.of_all = PerStep(job_, whole_.at(std::get<0>(key)));
       largest.push_back(std::move(place));
     }
-    std::ranges::stable_sort(largest, [](const Evidence& a, const Evidence& b) {
+    StableSort(largest, [](const Evidence& a, const Evidence& b) {
       return std::pair{a.time, a.dur} > std::pair{b.time, b.dur};
     });
     largest.resize(std::min(largest.size(), kMaxPlaces));

@@ -6,6 +6,7 @@
 
 #include "finder.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -62,7 +63,7 @@ class GraphBubbles : Finder {
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       if (nodes[i].kind >= NodeKind::kKernel) order.push_back(i);
     }
-    std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return nodes[i].start; });
+    StableSort(order, {}, [&](std::uint32_t i) { return nodes[i].start; });
     return order;
   }
 

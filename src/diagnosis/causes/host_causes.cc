@@ -10,6 +10,7 @@
 #include "host_stretches.h"
 #include "inputs.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
@@ -205,7 +206,7 @@ class HostCauses : Finder {
         reads[step].push_back(i);
     }
     for (auto& of_step : reads) {
-      std::ranges::stable_sort(of_step, {}, [&](std::uint32_t a) { return nodes[a].start; });
+      StableSort(of_step, {}, [&](std::uint32_t a) { return nodes[a].start; });
       const auto usual = static_cast<std::size_t>(Whole(job_.thresholds[kUsualSyncs]));
       for (std::size_t i = 0; i + usual < of_step.size(); ++i)
         DropDeviceWork(job_, rank, of_step[i], removal);

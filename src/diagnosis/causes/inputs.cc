@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/mfu/shapes.h"
 
@@ -27,7 +28,7 @@ class CastFinder {
       if ((copies_in || node.kind == NodeKind::kKernel) && job.Counts(node.step))
         work_.push_back(&node);
     }
-    std::ranges::stable_sort(work_, {}, &GraphNode::start);
+    StableSort(work_, {}, &GraphNode::start);
     for (const KernelKind& kind : part_.kinds)
       kinds_.push_back({ParseShapes(part_.names[kind.shapes]),
                         ParseTensorNames(part_.names[kind.types]),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
 
@@ -80,7 +81,7 @@ class DivergenceFinder {
         peers.push_back(member);
     }
     if (peers.empty()) return std::nullopt;
-    std::ranges::stable_sort(peers, {}, [&](const auto& a) { return ArrivalOf(job_, a); });
+    StableSort(peers, {}, [&](const auto& a) { return ArrivalOf(job_, a); });
     return peers[(peers.size() - 1) / 2];
   }
 
@@ -120,7 +121,7 @@ class DivergenceFinder {
       if (nodes[i].kind == NodeKind::kKernel && nodes[i].start >= begin && nodes[i].start < end)
         kernels.push_back(i);
     }
-    std::ranges::stable_sort(kernels, {}, [&](std::uint32_t a) { return nodes[a].start; });
+    StableSort(kernels, {}, [&](std::uint32_t a) { return nodes[a].start; });
     std::vector<Work> work;
     for (const std::uint32_t kernel : kernels) {
       const KernelKind& kind = part.KindOf(nodes[kernel]);
@@ -193,7 +194,7 @@ class LateRankChain {
       if (sum.own > 0 || sum.usual > 0)
         categories.push_back({std::string(NameOf(category)), Mean(sum.own), Mean(sum.usual)});
     }
-    std::ranges::stable_sort(categories, std::greater{}, &CategoryExcess::Excess);
+    StableSort(categories, std::greater{}, &CategoryExcess::Excess);
     return categories;
   }
 
@@ -219,7 +220,7 @@ class LateRankChain {
       return job_.work[rank][step].HostOf(work_.categories, {}).time;
     };
     std::vector<std::size_t> peers = work_.peers;
-    std::ranges::stable_sort(peers, {}, time_of);
+    StableSort(peers, {}, time_of);
     const std::size_t usual = peers[NearestRankAbove(peers.size(), 25)];
     const std::size_t like = time_of(work_.rank) > time_of(usual) ? usual : std::size_t{work_.rank};
     for (const TimeCategory category : work_.categories) {
@@ -263,7 +264,7 @@ class LateRankChain {
     late.lateness = Mean(lateness);
     for (const auto& [rank, time] : waiting)
       late.waiting.push_back({job_.ranks[rank].rank, Mean(time)});
-    std::ranges::stable_sort(late.waiting, std::greater{}, &TimeOfRank::time);
+    StableSort(late.waiting, std::greater{}, &TimeOfRank::time);
     if (worst.operation != nullptr) late.divergence = DivergenceFinder(job_, worst, late_).Find();
   }
 

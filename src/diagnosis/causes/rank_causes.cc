@@ -11,6 +11,7 @@
 #include "finder.h"
 #include "host_comparison.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "small_operations.h"
@@ -284,7 +285,7 @@ class RankCauses : Finder {
   template <typename Describe>
   void AddAlike(const FindingInfo& finding, std::string_view place, TimeCategory category,
                 std::vector<Excess>& late, Describe describe) {
-    std::ranges::stable_sort(late, std::greater{}, &Excess::time);
+    StableSort(late, std::greater{}, &Excess::time);
     for (std::size_t first = 0; first < late.size();) {
       std::size_t last = first;
       while (last + 1 < late.size() &&

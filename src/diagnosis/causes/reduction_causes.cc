@@ -9,6 +9,7 @@
 
 #include "finder.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "small_operations.h"
@@ -109,7 +110,7 @@ class ReductionCauses : Finder {
         const auto start = [&](std::size_t i) {
           return job_.graph.graph.Start(job_.graph.joints[i]);
         };
-        std::ranges::stable_sort(of_step, {}, start);
+        StableSort(of_step, {}, start);
         // One group of several with that name at a time: they work side by side.
         std::map<std::size_t, std::vector<std::size_t>> by_lane;
         for (const std::size_t i : of_step) by_lane[job_.operations.all[i].joint.lane].push_back(i);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/findings/catalogue.h"
@@ -199,7 +200,7 @@ KernelsOfSteps::KernelsOfSteps(const RankDiagnosis& part) : of_step_(part.steps.
     if (node.kind == NodeKind::kKernel && step < of_step_.size()) of_step_[step].push_back(&node);
   }
   for (auto& kernels : of_step_) {
-    std::ranges::stable_sort(kernels, {}, &GraphNode::start);
+    StableSort(kernels, {}, &GraphNode::start);
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "finder.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
@@ -69,7 +70,7 @@ class UncapturedCauses : Finder {
     }
     // As with captured ranks, those that are about equally late are one cause, unless they came to
     // an operation one after the other.
-    std::ranges::stable_sort(known, std::greater{}, &LateUncaptured::sum);
+    StableSort(known, std::greater{}, &LateUncaptured::sum);
     for (std::size_t first = 0; first < known.size();) {
       LateUncaptured together;
       std::set<RankId> ranks;
@@ -135,12 +136,12 @@ class UncapturedChain {
       if (LateIn(i) != nullptr && !Of(i).joint.members.empty()) late.push_back(i);
     }
     const auto behind = [&](std::size_t i) { return LateIn(i)->Behind(); };
-    std::ranges::stable_sort(late, std::greater{}, behind);
+    StableSort(late, std::greater{}, behind);
     const std::size_t shown = std::min(kMaxArrivals, late.size());
     chain.more_arrivals = late.size() - shown;
     late.resize(shown);
-    std::ranges::stable_sort(
-        late, [&](std::size_t a, std::size_t b) { return LateIn(a)->time < LateIn(b)->time; });
+    StableSort(late,
+               [&](std::size_t a, std::size_t b) { return LateIn(a)->time < LateIn(b)->time; });
     for (const std::size_t i : late) {
       SeenArrival& arrival = chain.arrivals.emplace_back();
       const JointOperation::Member& first = Of(i).joint.members[0];
@@ -174,7 +175,7 @@ class UncapturedChain {
       if (last.known && last.time > found->start)
         arrival.observers.push_back({job_.ranks[member.rank].rank, last.time - found->start});
     }
-    std::ranges::stable_sort(arrival.observers, std::greater{}, &TimeOfRank::time);
+    StableSort(arrival.observers, std::greater{}, &TimeOfRank::time);
   }
 
   // When the host of a rank called for the operation; -1: not recorded.

@@ -10,6 +10,7 @@
 
 #include "kernel_finder.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/quantiles.h"
 
@@ -75,7 +76,7 @@ class UnevenKernels : KernelFinder {
       for (auto& [place, nodes] : groups) {
         if (static_cast<double>(nodes.size()) < thresholds_[kVarianceCalls]) continue;
         const auto dur = [&](std::uint32_t node) { return part.graph.nodes[node].dur; };
-        std::ranges::stable_sort(nodes, {}, dur);
+        StableSort(nodes, {}, dur);
         std::vector<TimeNs> durations;
         for (const std::uint32_t node : nodes) durations.push_back(dur(node));
         const TimeNs median = Percentile(durations, 50),
@@ -114,8 +115,7 @@ class UnevenKernels : KernelFinder {
       if (Counts(part.graph.nodes[i])) streams[part.graph.nodes[i].stream].push_back(i);
     }
     for (auto& [stream, nodes] : streams)
-      std::ranges::stable_sort(nodes, {},
-                               [&](std::uint32_t i) { return part.graph.nodes[i].start; });
+      StableSort(nodes, {}, [&](std::uint32_t i) { return part.graph.nodes[i].start; });
     return streams;
   }
 

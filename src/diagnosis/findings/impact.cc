@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much a finding matters.
+#include "mpa/base/enum_name.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 
 namespace mpa {
@@ -16,8 +17,7 @@ Impact ImpactOf(const Diagnosis& diagnosis, const FoundCause& finding) {
 }
 
 std::string_view NameOf(Impact impact) {
-  static constexpr std::string_view kNames[] = {"info", "low", "medium", "high", "critical"};
-  return kNames[static_cast<std::size_t>(impact)];
+  return EnumName<Impact::kCritical>(impact, {"info", "low", "medium", "high", "critical"});
 }
 
 }  // namespace mpa

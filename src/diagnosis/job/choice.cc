@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/measure/quantiles.h"
 
@@ -36,8 +37,7 @@ class ExcessFinder {
     SumLateness();
     for (const auto& [kind, amounts] : amounts_) Compare(amounts);
     CompareSettings();
-    std::ranges::stable_sort(found_, std::ranges::greater(),
-                             [](const auto& list) { return list.front().time; });
+    StableSort(found_, std::ranges::greater(), [](const auto& list) { return list.front().time; });
     return std::move(found_);
   }
 
@@ -149,7 +149,7 @@ class ExcessFinder {
   }
   void Keep(std::vector<Excess> list) {
     std::erase_if(list, [&](const Excess& excess) { return excess.time < Least(excess.rank); });
-    std::ranges::stable_sort(list, std::ranges::greater(), &Excess::time);
+    StableSort(list, std::ranges::greater(), &Excess::time);
     if (!list.empty()) found_.push_back(std::move(list));
   }
 
@@ -242,7 +242,7 @@ class WholeChains {
     };
     std::vector<std::vector<const Block*>> lists;
     for (auto& [island, list] : islands) {
-      std::ranges::stable_sort(list, {}, count);
+      StableSort(list, {}, count);
       lists.push_back(std::move(list));
     }
     if (bytes_ == 0) Take(*lists.front().front()->front(), std::numeric_limits<double>::max());

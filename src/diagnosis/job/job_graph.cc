@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/job/issuing.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/graph_draft.h"
@@ -231,7 +232,7 @@ IssuingWork::IssuingWork(const RankDiagnosis& part) {
     found.push_back({node, {share.edge, share.time}});
     whole[node] += share.time;
   }
-  std::ranges::stable_sort(found, {}, [](const auto& row) { return row.first; });
+  StableSort(found, {}, [](const auto& row) { return row.first; });
   const UsualIssue usual(part, whole);
   for (const auto& [node, work] : found) {
     const TimeNs time = whole.at(node), most = usual.Of(node);

@@ -11,6 +11,7 @@
 
 #include "late_members.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/collectives/pair_clocks.h"
@@ -190,7 +191,7 @@ class OperationJoiner {
       operation.joint.lane = lanes.try_emplace(std::get<0>(key.first), lanes.size()).first->second;
       in_order.push_back(&operation);
     }
-    std::ranges::stable_sort(in_order, [&](const JobOperation* a, const JobOperation* b) {
+    StableSort(in_order, [&](const JobOperation* a, const JobOperation* b) {
       return Of(a->joint.members[0]).start < Of(b->joint.members[0]).start;
     });
     for (const DiagnosedRank& rank : ranks_)

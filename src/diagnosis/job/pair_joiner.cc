@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "mpa/base/stable_sort.h"
+
 namespace mpa {
 namespace {
 
@@ -70,8 +72,8 @@ void PairJoiner::JoinByTime(const std::vector<ClockLine>& clocks) const {
   };
   for (auto& [group, of_group] : receives) {
     std::vector<JobOperation*>& others = sends[group];
-    std::ranges::stable_sort(of_group, by_end);
-    std::ranges::stable_sort(others, by_end);
+    StableSort(of_group, by_end);
+    StableSort(others, by_end);
     std::size_t next = 0;
     for (JobOperation* receive : of_group) {
       const TimeNs end = end_of(*receive);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/part/fusion_patterns.h"
 #include "mpa/measure/launch_chain.h"
@@ -92,7 +93,7 @@ class AnalyzerRowsMaker {
     for (std::size_t i = 0; i < kernels.Size(); ++i) {
       if (IsAiCpu(View(kernels.core[i]))) found.push_back(i);
     }
-    std::ranges::stable_sort(found, std::greater{}, [&](std::size_t a) { return kernels.dur[a]; });
+    StableSort(found, std::greater{}, [&](std::size_t a) { return kernels.dur[a]; });
     found.resize(std::min(found.size(), kMaxKernels));
     for (const std::size_t i : found) {
       rows_.ai_cpu.push_back({std::string(View(kernels.name[i])),
@@ -246,7 +247,7 @@ class KernelLister {
     KernelList list;
     list.count = static_cast<std::int64_t>(found.size());
     for (const std::size_t row : found) list.time += kernels.dur[row];
-    std::ranges::stable_sort(found, std::greater{}, [&](std::size_t a) { return kernels.dur[a]; });
+    StableSort(found, std::greater{}, [&](std::size_t a) { return kernels.dur[a]; });
     found.resize(std::min(found.size(), kMaxListed));
     for (const std::size_t row : found) list.rows.push_back(RowOf(row));
     return list;
@@ -328,7 +329,7 @@ std::vector<ClockRow> ClocksOfKernels(const RankTrace& trace) {
     row.mhz /= static_cast<double>(row.time);
     rows.push_back(std::move(row));
   }
-  std::ranges::stable_sort(rows, std::greater{}, &ClockRow::time);
+  StableSort(rows, std::greater{}, &ClockRow::time);
   rows.resize(std::min(rows.size(), kMaxListed));
   return rows;
 }

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/part/graph_draft.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/op_tree.h"
@@ -92,7 +93,7 @@ class HostPart {
     }
     for (auto& [track, moments] : threads) {
       queue_tracks_.insert(track);
-      std::ranges::stable_sort(moments, [](const Moment& a, const Moment& b) {
+      StableSort(moments, [](const Moment& a, const Moment& b) {
         return std::pair{a.time, a.kind} < std::pair{b.time, b.kind};
       });
       std::uint32_t previous = kNoNode;
@@ -165,7 +166,7 @@ class HostPart {
   }
 
   static std::vector<BlockedCall> InOrder(std::vector<BlockedCall> calls) {
-    std::ranges::sort(calls, {}, [](const BlockedCall& call) {
+    StableSort(calls, {}, [](const BlockedCall& call) {
       return std::pair{call.track, call.begin};
     });
     return calls;
@@ -188,7 +189,7 @@ class HostPart {
   // A call of one layer waits in calls of the layers below it, which is one wait: the outermost.
   void DropNestedWaits() {
     std::vector<BlockedCall>& calls = chain_.waiting;
-    std::ranges::stable_sort(calls, [](const BlockedCall& a, const BlockedCall& b) {
+    StableSort(calls, [](const BlockedCall& a, const BlockedCall& b) {
       return std::tuple{a.track, a.begin, -a.dur} < std::tuple{b.track, b.begin, -b.dur};
     });
     std::int32_t track = -1;
@@ -225,7 +226,7 @@ class HostPart {
       moments.push_back({call.begin, Kind::kBlockBegin, row, call.track});
       moments.push_back({call.begin + call.dur, Kind::kBlockEnd, row, call.track});
     }
-    std::ranges::stable_sort(moments, [](const HostMoment& a, const HostMoment& b) {
+    StableSort(moments, [](const HostMoment& a, const HostMoment& b) {
       return std::pair{a.time, a.kind} < std::pair{b.time, b.kind};
     });
     return moments;

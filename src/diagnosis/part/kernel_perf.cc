@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/measure/kernel_class.h"
@@ -262,7 +263,7 @@ class PerfJudge {
     const auto weight = [](const PerfRow& row) {
       return static_cast<double>(row.time) * (row.verdict == PerfVerdict::kRoom ? row.room : 1);
     };
-    std::ranges::sort(rows, [&](const PerfRow& a, const PerfRow& b) {
+    StableSort(rows, [&](const PerfRow& a, const PerfRow& b) {
       if (std::tie(a.family, a.verdict) != std::tie(b.family, b.verdict))
         return std::tie(a.family, a.verdict) < std::tie(b.family, b.verdict);
       if (weight(a) != weight(b)) return weight(a) > weight(b);

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/model/collective_tasks.h"
@@ -142,7 +143,7 @@ class KernelsInOrder {
       }
     }
     span_ = last > first ? last - first : 0;
-    std::ranges::stable_sort(rows_, {}, [&](std::size_t a) { return kernels_.start[a]; });
+    StableSort(rows_, {}, [&](std::size_t a) { return kernels_.start[a]; });
     for (const std::size_t row : rows_) {
       start_.push_back(kernels_.start[row]);
       stop_.push_back(kernels_.start[row] + kernels_.dur[row]);
@@ -233,7 +234,7 @@ class SequenceLister {
 
   SequenceList List() && {
     Collect();
-    std::ranges::sort(candidates_, IsLonger);
+    StableSort(candidates_, IsLonger);
     SequenceList list;
     for (const CandidateSequence& candidate : candidates_) {
       const RunsOfSequence runs = FreeRuns(candidate.starts, candidate.length);
@@ -246,7 +247,7 @@ class SequenceLister {
       list.moving += runs.times.moving;
     }
     list.count = static_cast<std::int64_t>(list.rows.size());
-    std::ranges::sort(list.rows, [](const KernelSequence& a, const KernelSequence& b) {
+    StableSort(list.rows, [](const KernelSequence& a, const KernelSequence& b) {
       return a.total != b.total ? a.total > b.total : a.first < b.first;
     });
     list.rows.resize(std::min(list.rows.size(), kMaxSequences));

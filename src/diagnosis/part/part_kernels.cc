@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/cache_hits.h"
 #include "mpa/measure/launch_chain.h"
@@ -323,7 +324,7 @@ void AddLaunches(const RankTrace& trace, const HostSteps& steps, RankDiagnosis& 
     of.launch_decile = ValueOfRank(durations[step], NearestRank(durations[step].size(), 90));
   }
   for (auto& [track, of_track] : events) {
-    std::ranges::stable_sort(of_track, {}, &Event::start);
+    StableSort(of_track, {}, &Event::start);
   }
   for (std::size_t i = 0; i < part.blocked.size() && i < part.graph.blocked.size(); ++i) {
     const auto of_track = events.find(part.graph.blocked[i].track);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/model/step_bounds.h"
@@ -48,7 +49,7 @@ class ShareMaker {
               [&](const HostPiece& piece) { AddPiece(piece, stretch.before, -1); }, add_idle);
         });
     AddGarbage({stretch.begin, stretch.end});
-    std::ranges::stable_sort(found_, [](const Found& a, const Found& b) {
+    StableSort(found_, [](const Found& a, const Found& b) {
       return std::pair{a.category, a.place.name} < std::pair{b.category, b.place.name};
     });
     auto next = found_.begin();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mpa/base/rows_by.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/part/graph_draft.h"
 #include "mpa/measure/launch_chain.h"
@@ -113,7 +114,7 @@ class ItemFinder {
            .model = tasks.model[i]},
           true);
     }
-    std::ranges::stable_sort(found_.items, [](const GraphItem& a, const GraphItem& b) {
+    StableSort(found_.items, [](const GraphItem& a, const GraphItem& b) {
       return std::pair{a.work.begin, a.work.end} < std::pair{b.work.begin, b.work.end};
     });
     GuessLaunched();

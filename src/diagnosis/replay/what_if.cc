@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "mpa/base/stable_sort.h"
+
 namespace mpa {
 namespace {
 
@@ -105,7 +107,7 @@ bool WaterfallSearch::TakeBest(bool opportunities) {
 bool WaterfallSearch::TakePair(bool opportunities) {
   Causes largest = OpenCauses(opportunities);
   std::erase_if(largest, [&](std::size_t cause) { return taken_[cause] <= 0; });
-  std::ranges::stable_sort(largest, std::greater{}, [&](std::size_t a) { return taken_[a]; });
+  StableSort(largest, std::greater{}, [&](std::size_t a) { return taken_[a]; });
   largest.resize(std::min(largest.size(), kPaired));
   std::vector<Causes> pairs;
   for (std::size_t a = 0; a < largest.size(); ++a) {

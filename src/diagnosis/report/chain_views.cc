@@ -11,6 +11,7 @@
 
 #include "finding_json.h"
 #include "mpa/base/columns.h"
+#include "mpa/base/enum_name.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/rank_list.h"
@@ -24,8 +25,7 @@ namespace {
 using ChainDocument = nlohmann::ordered_json;
 
 std::string_view NameOf(Explained explained) {
-  static constexpr std::string_view kNames[] = {"none", "mixed", "mainly", "cause"};
-  return kNames[static_cast<std::size_t>(explained)];
+  return EnumName<Explained::kNearlyAll>(explained, {"none", "mixed", "mainly", "cause"});
 }
 
 ChainDocument Ranks(const std::vector<TimeOfRank>& ranks, std::size_t most) {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
@@ -72,7 +73,7 @@ class ChartMaker : Speaker {
       if (category.starts_with("free.") && time > 0)
         times.emplace_back(CategoryText(category, language_), time);
     }
-    std::ranges::stable_sort(times, std::greater{}, [](const auto& bar) { return bar.second; });
+    StableSort(times, std::greater{}, [](const auto& bar) { return bar.second; });
     return Bars({"Device free, by what the host did then", "设备空闲时 host 的活动"},
                 {"the host", "host"}, Tint::kFree, times);
   }

@@ -8,6 +8,7 @@
 #include "finding_json.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -124,7 +125,7 @@ class DocumentMaker {
     } else if (!of_.accounting.empty() && extent_.symptoms) {
       std::vector<const AccountRow*> by_length;
       for (const AccountRow& row : of_.accounting) by_length.push_back(&row);
-      std::ranges::stable_sort(by_length, {}, &AccountRow::window);
+      StableSort(by_length, {}, &AccountRow::window);
       rows.push_back(Account(*by_length[NearestRankAbove(by_length.size(), 50)]));
     }
     cut_.Omit("accounting", of_.accounting.size() - rows.size());

@@ -10,6 +10,7 @@
 
 #include "diagnosis_charts.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 
@@ -69,8 +70,7 @@ class DiagnosisPageMaker : Speaker {
 
   PageTable CategoriesOf(const AccountRow& row) const {
     auto categories = row.categories;
-    std::ranges::stable_sort(categories, std::greater{},
-                             [](const auto& category) { return category.second; });
+    StableSort(categories, std::greater{}, [](const auto& category) { return category.second; });
     PageTable table{.title = Text({"All parts", "全部明细"}), .numbers = {2, 3}};
     for (const auto& [category, time] : categories) {
       const double share = row.window > 0 ? 100 * Ratio(time, row.window) : 0;

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "chain_views.h"
+#include "mpa/base/enum_name.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/cause_text.h"
@@ -17,8 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string_view NameOf(Certainty confidence) {
-  static constexpr std::string_view kNames[] = {"low", "medium", "high"};
-  return kNames[static_cast<std::size_t>(confidence)];
+  return EnumName<Certainty::kHigh>(confidence, {"low", "medium", "high"});
 }
 
 class FindingMaker {

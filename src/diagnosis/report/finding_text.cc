@@ -13,6 +13,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/rank_list.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/base/utf8.h"
@@ -124,7 +125,7 @@ void AddPercents(std::vector<StepShare>& shares) {
     share.percent = static_cast<int>(share.time * 100 / whole);
     given += share.percent;
   }
-  std::ranges::stable_sort(order, std::greater{}, rest);
+  StableSort(order, std::greater{}, rest);
   for (std::size_t i = 0; i < order.size() && given < 100; ++i, ++given) ++shares[order[i]].percent;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/mfu/roofline.h"
 
@@ -30,7 +31,7 @@ std::vector<std::pair<std::string, TimeNs>> TopKernels(const Job& job) {
   std::vector<std::pair<std::string, TimeNs>> kernels;
   for (const auto& [type, time] : times)
     kernels.emplace_back(type, time / std::max<TimeNs>(1, count));
-  std::ranges::stable_sort(kernels, std::greater{}, &std::pair<std::string, TimeNs>::second);
+  StableSort(kernels, std::greater{}, &std::pair<std::string, TimeNs>::second);
   if (kernels.size() > kMax) kernels.resize(kMax);
   return kernels;
 }

@@ -11,6 +11,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "screen_lines.h"
@@ -99,8 +100,7 @@ class AccountScreen : Speaker {
       if (category.first.starts_with("free.") && category.second > 0)
         categories.push_back(category);
     }
-    std::ranges::stable_sort(categories, std::greater{},
-                             [](const auto& category) { return category.second; });
+    StableSort(categories, std::greater{}, [](const auto& category) { return category.second; });
     std::vector<std::string> items;
     TimeNs rest = 0;
     for (const auto& [category, time] : categories) {

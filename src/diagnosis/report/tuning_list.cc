@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpa/base/printable.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -28,7 +29,7 @@ TunedNames LongestOf(const std::vector<DiagnosedRank>& ranks, KernelList Analyze
   for (const DiagnosedRank& rank : ranks) {
     for (const KernelRow& kernel : (rank.part->analyzers.*list).rows) kernels.push_back(&kernel);
   }
-  std::ranges::stable_sort(kernels, std::greater(), &KernelRow::dur);
+  StableSort(kernels, std::greater(), &KernelRow::dur);
   TunedNames names;
   for (const KernelRow* kernel : kernels) {
     if (names.size() == kMaxTuned) break;

@@ -12,6 +12,7 @@
 
 #include "mpa/base/rank.h"
 #include "mpa/base/rank_list.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/pictures.h"
@@ -212,8 +213,8 @@ class WaitPicture {
   // From each wait to the operation of the rank that came last, where that rank is drawn; the
   // longest waits first.
   void AddArrows() {
-    std::ranges::stable_sort(
-        waits_, [](const Wait& a, const Wait& b) { return a.end - a.begin > b.end - b.begin; });
+    StableSort(waits_,
+               [](const Wait& a, const Wait& b) { return a.end - a.begin > b.end - b.begin; });
     for (const Wait& wait : waits_) {
       if (timeline_.arrows.size() == kMaxArrows) break;
       const auto to = std::ranges::find_if(arrivals_, [&](const Wait& arrival) {

@@ -9,6 +9,7 @@
 #include "matching.h"
 #include "mpa/base/error.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/capture/capture.h"
 #include "mpa/io/sqlite.h"
 #include "mpa/measure/nesting.h"
@@ -69,7 +70,7 @@ class NsysExport {
     }
     ReadRanges();
     ReadKernels();
-    std::ranges::sort(events_, {}, &HostEvent::Key);
+    StableSort(events_, {}, &HostEvent::Key);
   }
 
   std::map<RankId, ModuleProfile> Profiles() const {

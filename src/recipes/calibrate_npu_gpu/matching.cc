@@ -7,14 +7,14 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/compare/sequence_matching.h"
 
 namespace mpa::calibrate {
 
 ModuleProfile Combine(ModuleProfile rows) {
   const auto place = [](const ModuleOp& row) { return std::tie(row.parent, row.module, row.op); };
-  std::ranges::stable_sort(
-      rows, [&](const ModuleOp& a, const ModuleOp& b) { return place(a) < place(b); });
+  StableSort(rows, [&](const ModuleOp& a, const ModuleOp& b) { return place(a) < place(b); });
   ModuleProfile combined;
   for (ModuleOp& row : rows) {
     if (combined.empty() || place(combined.back()) != place(row)) {
@@ -64,7 +64,7 @@ Modules ModulesOf(const ModuleProfile& profile, bool of_npu) {
     modules[of_npu ? WithoutVendor(op.Key()) : op.Key()].push_back(&op);
   }
   for (auto& [key, ops] : modules) {
-    std::ranges::stable_sort(ops, std::greater(), &ModuleOp::total);
+    StableSort(ops, std::greater(), &ModuleOp::total);
   }
   return modules;
 }
@@ -85,7 +85,7 @@ std::map<std::string, std::string> FuzzyPartners(const Modules& npu, const Modul
       if (likeness >= threshold) candidates.push_back({likeness, npu_key, gpu_key});
     }
   }
-  std::ranges::stable_sort(candidates, std::greater(), &Candidate::likeness);
+  StableSort(candidates, std::greater(), &Candidate::likeness);
   std::map<std::string, std::string> partners;
   std::set<std::string> taken;
   for (const Candidate& candidate : candidates) {
@@ -148,8 +148,7 @@ std::vector<MatchedRow> MatchModules(const ModuleProfile& npu, const ModuleProfi
     return std::tuple(ParentOf(row.key), one_sided, one_sided ? 0 : -growth, row.key,
                       row.gpu == nullptr, row.gpu == nullptr ? 0 : -row.gpu->total);
   };
-  std::ranges::stable_sort(
-      rows, [&](const MatchedRow& a, const MatchedRow& b) { return order(a) < order(b); });
+  StableSort(rows, [&](const MatchedRow& a, const MatchedRow& b) { return order(a) < order(b); });
   return rows;
 }
 

@@ -8,6 +8,7 @@
 
 #include "matching.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/nesting.h"
@@ -185,8 +186,8 @@ void AddModuleLines(RankId rank, const std::vector<MatchedRow>& rows, TimeNs npu
     }
   }
   const auto growth = [](const MatchedRow* row) { return *row->npu_module - *row->gpu_module; };
-  std::ranges::stable_sort(
-      modules, [&](const MatchedRow* a, const MatchedRow* b) { return growth(a) > growth(b); });
+  StableSort(modules,
+             [&](const MatchedRow* a, const MatchedRow* b) { return growth(a) > growth(b); });
   constexpr std::size_t kShown = 10;
   report.lines.push_back(
       fmt::format("{}: {:.3f} ms of kernels in modules on the NPU, {:.3f} ms on the GPU",

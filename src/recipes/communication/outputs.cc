@@ -9,6 +9,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
@@ -267,7 +268,7 @@ void AddMatrixSheet(const LinkSums& sums, Report& report) {
     for (const RankLink& link : *links) (link.KnowsEnds() ? known : by_group).push_back(link);
   }
   // In an order that all formats of captures have.
-  std::ranges::stable_sort(by_group, {}, [](const RankLink& link) {
+  StableSort(by_group, {}, [](const RankLink& link) {
     return std::tie(link.step, link.name, link.group, link.source_in_group,
                     link.destination_in_group);
   });
@@ -343,7 +344,7 @@ std::map<std::string, std::vector<Link>> LinksByTransport(const LinkSums& sums) 
     if (link.Bandwidth() > 0) transports[std::get<0>(key)].push_back(link);
   }
   for (auto& [transport, of_transport] : transports) {
-    std::ranges::stable_sort(of_transport, {}, &Link::Bandwidth);
+    StableSort(of_transport, {}, &Link::Bandwidth);
   }
   return transports;
 }

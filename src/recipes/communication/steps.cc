@@ -8,6 +8,7 @@
 
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
+#include "mpa/io/json_document.h"
 #include "sums.h"
 
 namespace mpa::communication {
@@ -51,8 +52,7 @@ std::string StepText(std::int32_t step) { return step < 0 ? "" : std::to_string(
 Grid::Grid(const Ranks& ranks, std::string& problem) {
   for (const auto& rank : ranks) {
     if (rank.part.job.distributed_args.empty()) continue;
-    const auto args =
-        nlohmann::json::parse(rank.part.job.distributed_args, nullptr, /*allow_exceptions=*/false);
+    const auto args = io::TryParseJson(rank.part.job.distributed_args);
     if (!args.is_object()) continue;
     bool whole_numbers = true;
     const auto size = [&](const char* name) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/device_work.h"
 #include "mpa/report/amount.h"
@@ -202,7 +203,7 @@ std::vector<SlowRun> FindCauses(const Ranks& ranks, std::size_t target, std::siz
   for (std::size_t i = 0; i < std::min(part.runs.rows.size(), part.is_looked_at.size()); ++i) {
     if (part.is_looked_at[i]) longest.push_back(&part.runs.rows[i]);
   }
-  std::ranges::stable_sort(longest, [](const auto* a, const auto* b) { return a->dur > b->dur; });
+  StableSort(longest, [](const auto* a, const auto* b) { return a->dur > b->dur; });
   if (longest.size() > most) longest.resize(most);
   const Partners partners(ranks, target);
   const CauseFinder finder(limits);

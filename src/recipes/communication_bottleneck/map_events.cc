@@ -7,6 +7,7 @@
 
 #include "find_causes.h"
 #include "mpa/base/error.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/launch_chain.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/model/step_bounds.h"
@@ -118,7 +119,7 @@ class EventList {
 
   template <typename NameOf>
   PackedEvents Pack(NameOf name_of) {
-    std::ranges::stable_sort(events_, {}, &Item::start);
+    StableSort(events_, {}, &Item::start);
     PackedEvents packed;
     for (const Item& event : events_) packed.Append(event.start, event.dur, name_of(event.name));
     return packed;

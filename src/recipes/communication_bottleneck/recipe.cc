@@ -13,6 +13,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
@@ -168,7 +169,7 @@ std::vector<LateInOps> LateRanksOf(const std::vector<ExplainedOp>& ops) {
   }
   std::vector<LateInOps> order;
   for (auto& [ranks, late] : by_ranks) order.push_back(std::move(late));
-  std::ranges::stable_sort(order, std::greater(), &LateInOps::duration);
+  StableSort(order, std::greater(), &LateInOps::duration);
   return order;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/kernel_category.h"
 #include "mpa/mfu/flops.h"
@@ -117,7 +118,7 @@ std::vector<ExpertGroup> ExpertGroups(const Ranks& ranks) {
       group.tokens.push_back({rank->rank, static_cast<double>(rank->part.tokens)});
     }
   }
-  std::ranges::stable_sort(groups, std::greater(), &ExpertGroup::difference);
+  StableSort(groups, std::greater(), &ExpertGroup::difference);
   return groups;
 }
 

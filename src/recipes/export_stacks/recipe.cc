@@ -34,7 +34,7 @@ struct StacksOfRank {
 
 template <class Archive>
 void serialize(Archive& archive, StacksOfRank& part) {
-  archive(EnumField{part.metric}, part.tree.frames, part.tree.nodes, part.has_python, part.written);
+  archive(part.metric, part.tree.frames, part.tree.nodes, part.has_python, part.written);
   if (!part.tree.IsValid()) Fail(ErrorKind::kCorrupt, "the part holds a broken tree");
 }
 

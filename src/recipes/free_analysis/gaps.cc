@@ -11,6 +11,7 @@
 #include <span>
 
 #include "mpa/base/first_seen.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/activities.h"
 #include "mpa/measure/device_work.h"
@@ -96,8 +97,7 @@ void AddTasks(const RankTrace& trace, const std::vector<std::size_t>& by_start, 
     running.push_back({tasks.start[*at], end});
   }
   gap.tasks = counts.rows();
-  std::ranges::stable_sort(gap.tasks,
-                           [](const auto& a, const auto& b) { return a.second > b.second; });
+  StableSort(gap.tasks, [](const auto& a, const auto& b) { return a.second > b.second; });
   for (const Interval& rest : Difference({gap.time}, Union(std::move(running)))) {
     gap.longest_rest = std::max(gap.longest_rest, rest.end - rest.begin);
   }
@@ -105,7 +105,7 @@ void AddTasks(const RankTrace& trace, const std::vector<std::size_t>& by_start, 
 
 // Keeps the longest; of equal ones the earlier come first.
 void KeepLongest(std::size_t most, std::vector<Gap>& gaps) {
-  std::ranges::stable_sort(gaps, [](const Gap& a, const Gap& b) {
+  StableSort(gaps, [](const Gap& a, const Gap& b) {
     return a.time.end - a.time.begin > b.time.end - b.time.begin;
   });
   std::size_t certain = 0;
@@ -298,7 +298,7 @@ std::string TextOf(const CategoryTimes& categories) {
     const auto category = static_cast<TimeCategory>(i);
     if (categories[category] > 0) largest.push_back({categories[category], category});
   }
-  std::ranges::stable_sort(largest, [](const auto& a, const auto& b) { return a.first > b.first; });
+  StableSort(largest, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;
   for (const auto& [time, category] : largest) {
     if (!text.empty()) text += ", ";

@@ -12,6 +12,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/check_collectives.h"
@@ -154,7 +155,7 @@ void AddCauses(const CategoryTimes& categories, Report& report) {
       causes.push_back({categories[category], TitleOf(category)});
   }
   if (causes.empty()) return;
-  std::ranges::stable_sort(causes, [](const auto& a, const auto& b) { return a.first > b.first; });
+  StableSort(causes, [](const auto& a, const auto& b) { return a.first > b.first; });
   const TimeNs all = categories.SumOf(IsFree);
   report.lines.push_back("causes, by their share of the free time of all ranks");
   const auto add = [&](std::string_view name, TimeNs time) {

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/device_work.h"
 #include "mpa/measure/graph_layers.h"
 #include "mpa/measure/kernel_class.h"
@@ -233,7 +234,7 @@ class Summation {
       Finish(sum);
       part.graphs.push_back(std::move(sum.graph));
     }
-    std::ranges::stable_sort(part.graphs, std::greater(), &Graph::Span);
+    StableSort(part.graphs, std::greater(), &Graph::Span);
     return part;
   }
 

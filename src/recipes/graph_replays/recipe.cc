@@ -11,6 +11,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/accounting.h"
@@ -211,7 +212,7 @@ void AddGraph(std::string_view rank, const Graph& graph, Report& report) {
   AddLine("  " + SharesText(graph), report);
   std::vector<const Place*> slowest;
   for (const Place& place : graph.places) slowest.push_back(&place);
-  std::ranges::stable_sort(slowest, std::greater(), &Place::total);
+  StableSort(slowest, std::greater(), &Place::total);
   for (std::size_t i = 0; i < std::min(slowest.size(), kShownPlaces); ++i) {
     const Place& place = *slowest[i];
     const std::string launcher = place.op.empty() ? "" : place.op + ": ";

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 
 namespace mpa::head {
@@ -99,7 +100,7 @@ class Ranking {
       const bool about_steady_calls = !row.is_compilation;
       row.severity = is_hidden && about_steady_calls ? Severity::kInfo : SeverityOf(row);
     }
-    std::ranges::stable_sort(rows_, [&](const AdviceRow& a, const AdviceRow& b) {
+    StableSort(rows_, [&](const AdviceRow& a, const AdviceRow& b) {
       return std::tuple{a.severity, weight_of_rule_.at(a.rule), Weight(a)} >
              std::tuple{b.severity, weight_of_rule_.at(b.rule), Weight(b)};
     });

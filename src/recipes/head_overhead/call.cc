@@ -11,26 +11,24 @@
 #include <utility>
 
 #include "analyse.h"
+#include "mpa/base/enum_name.h"
 
 namespace mpa::head {
 
 std::string_view NameOf(CallKind kind) {
-  constexpr std::string_view kNames[] = {"compiled_call",   "cached_call",  "run_alone",
-                                         "execution_alone", "replay_alone", "runtime_alone"};
-  return kNames[static_cast<std::size_t>(kind)];
+  return EnumName<CallKind::kA6>(kind, {"compiled_call", "cached_call", "run_alone",
+                                        "execution_alone", "replay_alone", "runtime_alone"});
 }
 
 std::string_view NameOf(Engine engine) {
-  constexpr std::string_view kNames[] = {"GE_STATIC", "GE_DYNAMIC", "GE",
-                                         "ACLGRAPH",  "EAGER_FX",   "UNKNOWN"};
-  return kNames[static_cast<std::size_t>(engine)];
+  return EnumName<Engine::kUnknown>(
+      engine, {"GE_STATIC", "GE_DYNAMIC", "GE", "ACLGRAPH", "EAGER_FX", "UNKNOWN"});
 }
 
 std::string_view NameOf(Phase phase) { return phase == Phase::kSteady ? "steady" : "compile"; }
 
 std::string_view NameOf(KernelSource source) {
-  constexpr std::string_view kNames[] = {"", "launch", "iteration", "model_fifo", "time"};
-  return kNames[static_cast<std::size_t>(source)];
+  return EnumName<KernelSource::kTime>(source, {"", "launch", "iteration", "model_fifo", "time"});
 }
 
 std::string FlagText(const Call& call) {

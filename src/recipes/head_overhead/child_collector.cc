@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "summary.h"
 
@@ -150,8 +151,8 @@ class CallPieces {
 
   // One child for each part, kind and name, with the time that its pieces cover together.
   std::vector<Child> Joined() {
-    std::ranges::stable_sort(
-        pieces_, [](const Piece& a, const Piece& b) { return a.child.Key() < b.child.Key(); });
+    StableSort(pieces_,
+               [](const Piece& a, const Piece& b) { return a.child.Key() < b.child.Key(); });
     const DeviceTimeline* device = a_.devices.Of(call_.pid);
     std::vector<Child> children;
     for (auto at = pieces_.begin(); at != pieces_.end();) {

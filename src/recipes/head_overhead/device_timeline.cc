@@ -5,12 +5,13 @@
 #include <numeric>
 
 #include "analyse.h"
+#include "mpa/base/stable_sort.h"
 
 namespace mpa::head {
 
 DeviceTimeline::DeviceTimeline(std::vector<Run> runs, std::int64_t device)
     : runs_(std::move(runs)), device_(device) {
-  std::ranges::stable_sort(runs_, {}, &Run::start);
+  StableSort(runs_, {}, &Run::start);
   std::vector<Interval> intervals;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const Run& run = runs_[i];
@@ -225,8 +226,7 @@ void FindByTime(HeadAnalysis& a) {
   std::erase_if(order, [&](std::size_t i) {
     return !a.calls[i].t3 || a.devices.Of(a.calls[i].pid) == nullptr;
   });
-  std::ranges::stable_sort(
-      order, [&](std::size_t i, std::size_t k) { return a.calls[i].t3 > a.calls[k].t3; });
+  StableSort(order, [&](std::size_t i, std::size_t k) { return a.calls[i].t3 > a.calls[k].t3; });
   std::map<const DeviceTimeline*, TimeNs> next_task;
   for (const std::size_t i : order) {
     Call& call = a.calls[i];

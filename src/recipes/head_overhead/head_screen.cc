@@ -11,6 +11,7 @@
 #include "call.h"
 #include "head_part.h"
 #include "mpa/base/columns.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
@@ -258,7 +259,7 @@ class HeadText {
       graphs.push_back({&row, row.spread.sum});
     }
     if (graphs.empty()) return;
-    std::ranges::stable_sort(graphs, std::greater(), &Graph::sum);
+    StableSort(graphs, std::greater(), &Graph::sum);
     const ScreenList list(
         2, {ScreenName("graph", 24), ScreenNumber("calls", 7), ScreenNumber("/step", 8, 1),
             ScreenNumber("p50 us", 8), ScreenNumber("p90 us", 9), ScreenRatio("of head", 8),

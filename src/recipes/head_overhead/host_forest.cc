@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/time_category.h"
 #include "mpa/model/step_bounds.h"
@@ -195,7 +196,7 @@ RuntimeCalls::RuntimeCalls(const RankTrace& trace)
     if (track >= 0) rows_of_track_[static_cast<std::size_t>(track)].push_back(row);
   }
   for (std::vector<std::size_t>& rows : rows_of_track_) {
-    std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) {
+    StableSort(rows, [&](std::size_t a, std::size_t b) {
       return std::pair{Start(a), End(b)} < std::pair{Start(b), End(a)};
     });
   }

@@ -13,6 +13,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 
@@ -134,7 +135,7 @@ void AddFindings(const std::vector<RankHead>& ranks, Report& report) {
                                  .gain = row.gain});
     }
   }
-  std::ranges::stable_sort(report.findings, std::greater(), &Finding::severity);
+  StableSort(report.findings, std::greater(), &Finding::severity);
 }
 
 // That of the first rank which has one.

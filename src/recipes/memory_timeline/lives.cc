@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mpa/base/enum_name.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/host_places.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/module_ranges.h"
@@ -240,19 +242,10 @@ class Askers {
 }  // namespace
 
 std::string_view NameOf(Category category) {
-  constexpr std::array<std::string_view, kCategories> kNames = {"parameter",
-                                                                "optimizer state",
-                                                                "input",
-                                                                "temporary",
-                                                                "activation",
-                                                                "gradient",
-                                                                "autograd detail",
-                                                                "unknown",
-                                                                "before the capture",
-                                                                "parameter (estimate)",
-                                                                "state (estimate)",
-                                                                "gradient (estimate)"};
-  return kNames[static_cast<std::size_t>(category)];
+  return EnumName<Category::kGradientEstimate>(
+      category, {"parameter", "optimizer state", "input", "temporary", "activation", "gradient",
+                 "autograd detail", "unknown", "before the capture", "parameter (estimate)",
+                 "state (estimate)", "gradient (estimate)"});
 }
 
 Category CategoryOf(TensorRole role) {
@@ -287,7 +280,7 @@ std::vector<Life> LivesOf(const OpTree& ops) {
     if (life.op >= 0) life.outer = around.outer[static_cast<std::size_t>(life.op)];
     lives.push_back(life);
   }
-  std::ranges::stable_sort(lives, {}, &Life::begin);
+  StableSort(lives, {}, &Life::begin);
   SetCategories(trace, around, lives);
   return lives;
 }

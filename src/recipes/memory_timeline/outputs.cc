@@ -7,6 +7,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/recipe/rank_lines.h"
@@ -240,7 +241,7 @@ void AddCategories(const Level& peak, Report& report) {
   for (std::size_t i = 0; i < kCategories; ++i) {
     if (peak.bytes[i] > 0) held.push_back({peak.bytes[i], static_cast<Category>(i)});
   }
-  std::ranges::stable_sort(held, [](const auto& a, const auto& b) { return a.first > b.first; });
+  StableSort(held, [](const auto& a, const auto& b) { return a.first > b.first; });
   const AmountScale scale(Quantity::kBytes, peak.Allocated());
   const ScreenList list(0, {ScreenText("held for", 24), ScreenAmount(scale.unit(), 12, scale),
                             ScreenPercent("share", 8)});

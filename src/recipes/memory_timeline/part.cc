@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/memory_growth.h"
 #include "mpa/model/step_bounds.h"
 
@@ -15,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxHolders = 50, kMaxLeaks = 50, kMaxPoints = 200;
 
 void SortByBytes(auto& list, std::size_t most) {
-  std::ranges::stable_sort(list, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  StableSort(list, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   if (list.size() > most) list.resize(most);
 }
 

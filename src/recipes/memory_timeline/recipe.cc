@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/time.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/rank_lines.h"
@@ -183,8 +184,8 @@ void AddDrawings(const Ranks& all, Report& report) {
   report.drawings.push_back(pictures.AllOverTime());
   std::vector<const Rank*> by_peak;
   for (const Rank& rank : ranks) by_peak.push_back(&rank);
-  std::ranges::stable_sort(by_peak, std::greater{},
-                           [](const Rank* rank) { return rank->part.peak->Allocated(); });
+  StableSort(by_peak, std::greater{},
+             [](const Rank* rank) { return rank->part.peak->Allocated(); });
   report.drawings.push_back(pictures.OverTime(*by_peak.front(), ", the highest peak"));
   report.drawings.push_back(
       pictures.OverTime(*by_peak[by_peak.size() / 2], ", the median of the peaks"));

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "mpa/base/rows_by.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/time_category.h"
 #include "part.h"
@@ -13,7 +14,7 @@
 namespace mpa::memory_timeline {
 namespace {
 
-void Sort(std::vector<Event>& events) { std::ranges::stable_sort(events, {}, &Event::time); }
+void Sort(std::vector<Event>& events) { StableSort(events, {}, &Event::time); }
 
 // The change of a level from one time to the next.
 class Steps {
@@ -69,7 +70,7 @@ class ListedBefore {
       if (rows.role[row] != TensorRole::kNotListed && rows.allocated[row] <= 0)
         listed_.push_back(row);
     }
-    std::ranges::stable_sort(listed_, {}, [&](std::size_t row) { return End(row); });
+    StableSort(listed_, {}, [&](std::size_t row) { return End(row); });
     for (const std::size_t row : listed_) Change(row, rows_.bytes[row]);
   }
 

@@ -13,6 +13,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/screen_list.h"
@@ -50,7 +51,7 @@ std::vector<ListRow> OwnTimes(const Ranks& ranks) {
     ListRow row{path, std::move(of_ranks)};
     if (row.Total() > 0) rows.push_back(std::move(row));  // others only communicate
   }
-  std::ranges::stable_sort(rows, std::greater(), &ListRow::Total);
+  StableSort(rows, std::greater(), &ListRow::Total);
   return rows;
 }
 
@@ -194,7 +195,7 @@ class ModulesByPath {
     std::vector<std::pair<std::string, std::size_t>> open;
     const auto push_children = [&](const std::string& path, std::size_t depth) {
       std::vector<std::string> children = modules_[path].children;
-      std::ranges::stable_sort(children, [&](const std::string& a, const std::string& b) {
+      StableSort(children, [&](const std::string& a, const std::string& b) {
         return modules_[a].time < modules_[b].time;  // the largest is taken first
       });
       for (const std::string& child : children) open.emplace_back(child, depth);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mpa/base/text.h"
+#include "mpa/io/json_document.h"
 
 namespace mpa::recipes::commop {
 namespace {
@@ -36,7 +37,7 @@ std::optional<MarkedOperator> FromJson(std::string_view message) {
     const bool escapes = message[i] == '\\' && i + 1 < message.size() && message[i + 1] == '"';
     if (!escapes) text += message[i];
   }
-  const auto document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto document = io::TryParseJson(text);
   if (!document.is_object()) return std::nullopt;
   const auto name = TextOf(document, "opName"), group = TextOf(document, "groupName"),
              type = TextOf(document, "dataType"), count = TextOf(document, "count"),

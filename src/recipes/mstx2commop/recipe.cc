@@ -13,6 +13,7 @@
 
 #include "messages.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/recipe/make_recipe.h"
@@ -109,7 +110,7 @@ MadeOps MapMstx2Commop(const RankTrace& trace, const RecipeArguments&) {
     }
     part.ops.push_back(std::move(op));
   }
-  std::ranges::stable_sort(part.ops, {}, &MadeOp::start);
+  StableSort(part.ops, {}, &MadeOp::start);
   NameMadeOps(part.ops);
   return part;
 }

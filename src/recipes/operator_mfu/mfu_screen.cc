@@ -9,6 +9,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/screen_list.h"
 #include "part.h"
@@ -122,7 +123,7 @@ std::vector<MfuWaste> CollectWastes(const Ranks& ranks) {
   }
   std::vector<MfuWaste> wastes;
   for (auto& [key, waste] : sums) wastes.push_back(std::move(waste));
-  std::ranges::stable_sort(wastes, std::greater(), &MfuWaste::wasted);
+  StableSort(wastes, std::greater(), &MfuWaste::wasted);
   constexpr std::size_t kMax = 8;
   if (wastes.size() > kMax) wastes.resize(kMax);
   return wastes;

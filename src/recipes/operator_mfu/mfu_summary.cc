@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/activities.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/model/step_bounds.h"
@@ -182,7 +183,7 @@ class Summary {
       if (listed.wasted > 0) summary_.wastes.push_back(std::move(listed));
     }
     constexpr std::size_t kMax = 10;
-    std::ranges::stable_sort(summary_.wastes, [](const MfuWaste& a, const MfuWaste& b) {
+    StableSort(summary_.wastes, [](const MfuWaste& a, const MfuWaste& b) {
       return std::tie(b.wasted, a.op_type, a.input_shapes) <
              std::tie(a.wasted, b.op_type, b.input_shapes);
     });
@@ -255,8 +256,7 @@ std::vector<OperatorMfuRow> OperatorMfuRows(const RankTrace& trace, const RankMf
                                 : kernels.start[row];
     return std::tuple(kernel.range < 0, op_start, kernels.start[row]);
   };
-  std::ranges::stable_sort(listed,
-                           [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  StableSort(listed, [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
 
   std::vector<OperatorMfuRow> rows;
   for (const std::size_t row : listed) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "mpa/base/enum_name.h"
 #include "mpa/base/rank.h"
 #include "mpa/mfu/chip_of_rank.h"
 #include "mpa/mfu/module_mfu.h"
@@ -50,8 +51,7 @@ Cell IfKnown(bool known, double value) { return known ? Cell(value) : Cell(); }
 Cell Words(std::string_view text) { return std::string(text); }
 
 std::string_view Text(FlopsSource source) {
-  constexpr std::string_view kTexts[] = {"", "recorded", "shapes"};
-  return kTexts[static_cast<std::size_t>(source)];
+  return EnumName<FlopsSource::kShapes>(source, {"", "recorded", "shapes"});
 }
 
 std::vector<ColumnOf<KernelItem>> KernelColumns(bool compat) {

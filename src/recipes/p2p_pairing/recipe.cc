@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/model/collective_tasks.h"
@@ -219,7 +220,7 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
                        list.Line(fmt::format("{} to {}", RankName(way.first), RankName(way.second)),
                                  facts.count, spread.min.value, spread.median, spread.max.value));
   }
-  std::ranges::stable_sort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
+  StableSort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
   constexpr std::size_t kShown = 10;
   for (std::size_t i = 0; i < std::min(kShown, lines.size()); ++i) {
     report.lines.push_back(std::move(lines[i].second));

@@ -9,6 +9,7 @@
 
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
+#include "mpa/io/json_document.h"
 
 namespace mpa::recipes::pp {
 namespace {
@@ -24,7 +25,7 @@ std::optional<std::int64_t> SizeIn(const nlohmann::json& args, const char* name)
 }
 
 void TakeSizes(const std::string& distributed_args, PipelineLayout& layout) {
-  const auto args = nlohmann::json::parse(distributed_args, nullptr, /*allow_exceptions=*/false);
+  const auto args = io::TryParseJson(distributed_args);
   if (!args.is_object()) return;
   const auto stages = SizeIn(args, "pipeline_model_parallel_size");
   std::int64_t ranks = 1;

@@ -10,6 +10,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/model/step_bounds.h"
@@ -45,7 +46,7 @@ PipelinePart MapPpChart(const RankTrace& trace, const RecipeArguments&) {
                           .step = step ? steps.Id(*step) : -1,
                           .forward = message.find("forward") != std::string::npos});
   }
-  std::ranges::stable_sort(part.boxes, {}, &PassBox::start);
+  StableSort(part.boxes, {}, &PassBox::start);
   return part;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/activities.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/serving_steps.h"
@@ -42,8 +43,8 @@ Spans FindMarks(const RankTrace& trace) {
 
 // Those that do not begin within another; one that does, and lasts longer, begins where that ends.
 Spans Outermost(Spans spans) {
-  std::ranges::sort(spans, {},
-                    [](const Span& span) { return std::tuple(span.begin, -span.end, span.role); });
+  StableSort(spans, {},
+             [](const Span& span) { return std::tuple(span.begin, -span.end, span.role); });
   Spans outer;
   for (Span& span : spans) {
     if (!outer.empty()) span.begin = std::max(span.begin, outer.back().end);
@@ -83,7 +84,7 @@ Spans FindSpans(const RankTrace& trace, const std::string& directory_role) {
     for (const Interval& rest : Difference({{outer.begin, outer.end}}, Union(taken)))
       spans.push_back({rest.begin, rest.end, outer.role});
   }
-  std::ranges::sort(spans, {}, &Span::begin);
+  StableSort(spans, {}, &Span::begin);
   return spans;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa::rl_roles {
@@ -190,10 +191,10 @@ TimeNs GainOfHalving(const JobRoles& job, const std::string& role) {
       nodes.push_back({time, key.second == role});
   }
   if (nodes.empty()) return 0;
-  std::ranges::sort(nodes, {}, [](const Node& node) { return node.time.begin; });
+  StableSort(nodes, {}, [](const Node& node) { return node.time.begin; });
   std::vector<std::size_t> by_end(nodes.size());
   for (std::size_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
-  std::ranges::sort(by_end, {}, [&](std::size_t node) { return nodes[node].time.end; });
+  StableSort(by_end, {}, [&](std::size_t node) { return nodes[node].time.end; });
   // Those that ended before a node begins were replayed before it, because they began earlier.
   std::vector<TimeNs> ends(nodes.size());
   const TimeNs begin = nodes.front().time.begin;

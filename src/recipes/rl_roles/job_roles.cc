@@ -13,6 +13,7 @@
 #include "iteration_account.h"
 #include "mpa/base/error.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/clock_line.h"
 #include "mpa/collectives/rank_clocks.h"
@@ -192,9 +193,8 @@ class JobMaker {
   JobRoles Make() && {
     AddRuns();
     NumberIterations();
-    std::ranges::stable_sort(job_.runs, {}, [](const JobRun& run) {
-      return std::tuple(run.iteration, run.begin, run.device);
-    });
+    StableSort(job_.runs, {},
+               [](const JobRun& run) { return std::tuple(run.iteration, run.begin, run.device); });
     Choose();
     NoteMissing();
     NoteApart();
@@ -257,8 +257,7 @@ class JobMaker {
   }
 
   void NumberIterations() {
-    std::ranges::stable_sort(job_.runs, {},
-                             [](const JobRun& run) { return std::tuple(run.device, run.begin); });
+    StableSort(job_.runs, {}, [](const JobRun& run) { return std::tuple(run.device, run.begin); });
     for (auto first = job_.runs.begin(); first != job_.runs.end();) {
       auto end = first;
       std::set<std::string> roles;

@@ -11,6 +11,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/check_collectives.h"
 #include "mpa/recipe/arguments.h"
@@ -242,7 +243,7 @@ void AddRoles(const IterationAccount& account, const Unit& unit, Report& report)
   std::vector<const RoleAccount*> shown;
   for (const RoleAccount& role : account.roles) shown.push_back(&role);
   if (shown.size() > kShown) {
-    std::ranges::stable_sort(shown, [](const auto* a, const auto* b) { return a->wall > b->wall; });
+    StableSort(shown, [](const auto* a, const auto* b) { return a->wall > b->wall; });
     shown.resize(kShown);
     std::ranges::sort(shown);
   }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "mpa/base/enum_name.h"
 #include "mpa/base/text.h"
 
 namespace mpa::rl_roles {
@@ -90,9 +91,8 @@ std::int64_t IterationIn(std::string_view name) {
 }  // namespace
 
 std::string_view NameOf(RoleKind kind) {
-  constexpr std::array<std::string_view, 8> kTexts = {
-      "rollout", "log prob", "reference", "reward", "values", "update", "weight sync", "other"};
-  return kTexts[static_cast<std::size_t>(kind)];
+  return EnumName<RoleKind::kOther>(kind, {"rollout", "log prob", "reference", "reward", "values",
+                                           "update", "weight sync", "other"});
 }
 
 std::optional<std::string_view> ReadRole(std::string_view name) {

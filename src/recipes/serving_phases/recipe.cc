@@ -12,6 +12,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/quantiles.h"
@@ -242,7 +243,7 @@ std::string PartsText(const PhaseGroup& group) {
     if (100 * group.times[part] >= group.sum && group.times[part] > 0)
       parts.push_back({group.times[part], static_cast<ServingPart>(part)});
   }
-  std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.first > b.first; });
+  StableSort(parts, [](const auto& a, const auto& b) { return a.first > b.first; });
   constexpr std::size_t kShown = 4;
   if (parts.size() > kShown) parts.resize(kShown);
   std::string text;
@@ -308,7 +309,7 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
   }
   const std::size_t all = shown.size();
   if (all > kShown) {
-    std::ranges::stable_sort(shown, [](const auto* a, const auto* b) { return a->sum > b->sum; });
+    StableSort(shown, [](const auto* a, const auto* b) { return a->sum > b->sum; });
     shown.resize(kShown);
     std::ranges::sort(shown);
   }

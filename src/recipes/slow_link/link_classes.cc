@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/recipe/rank_spread.h"
 
@@ -47,7 +48,7 @@ bool Deviates(const LinkClass& same) {
 }
 
 void Measure(LinkClass& same) {
-  std::ranges::sort(same.rows, [](const LinkRow& a, const LinkRow& b) {
+  StableSort(same.rows, [](const LinkRow& a, const LinkRow& b) {
     return std::tie(a.member.rank, a.member.row) < std::tie(b.member.rank, b.member.row);
   });
   std::vector<TimeNs> transfers;

@@ -10,6 +10,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
@@ -88,7 +89,7 @@ std::vector<ColumnOf<LinkItem>> LinkColumns() {
 std::vector<const LinkClass*> Farthest(const LinkClasses& classes, std::size_t most) {
   std::vector<const LinkClass*> farthest;
   for (const LinkClass& same : classes.deviating) farthest.push_back(&same);
-  std::ranges::stable_sort(farthest, std::greater(), &LinkClass::offset);
+  StableSort(farthest, std::greater(), &LinkClass::offset);
   if (farthest.size() > most) farthest.resize(most);
   return farthest;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/culprits.h"
 #include "mpa/recipe/duration_sample.h"
@@ -62,7 +63,7 @@ Findings FindStragglers(const Ranks& ranks, const CollectiveInstances& collectiv
     }
     findings.ops.push_back(std::move(found));
   }
-  std::ranges::stable_sort(findings.ops, {}, &LateOp::first_start);
+  StableSort(findings.ops, {}, &LateOp::first_start);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     votes[i].rank = ranks[i].rank;
     if (votes[i].votes > 0) findings.ranks.push_back(votes[i]);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/queue_index.h"
@@ -28,7 +29,7 @@ class SpanFinder {
   MarkedSpans Find(bool all_ranges) {
     PairMarks();
     AddRanges(all_ranges);
-    std::ranges::stable_sort(part_.spans, {}, &MarkedSpan::start);
+    StableSort(part_.spans, {}, &MarkedSpan::start);
     return std::move(part_);
   }
 

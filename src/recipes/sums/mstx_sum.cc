@@ -13,6 +13,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/rank_cell.h"
@@ -120,8 +121,8 @@ SheetColumns<SpanItem> SpanColumns() {
 
 // The largest share of its rank first.
 Sheet SpanSheet(std::vector<SpanItem> items) {
-  std::ranges::stable_sort(
-      items, [](const SpanItem& a, const SpanItem& b) { return a.Share(kCann) > b.Share(kCann); });
+  StableSort(items,
+             [](const SpanItem& a, const SpanItem& b) { return a.Share(kCann) > b.Share(kCann); });
   ItemSheet list("MSTXMarkStats", SpanColumns(),
                  {"mark_stats", TextFile::Unit::kMilliseconds, /*without=*/"index"});
   for (std::size_t i = 0; i < items.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "mpa/base/error.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
@@ -90,7 +91,7 @@ void CheckSums(const Part& part, std::span<const std::size_t> texts) {
 std::vector<GroupRow> RowsOf(const SumSheet& sheet, const Ranks& ranks) {
   std::vector<GroupRow> rows =
       sheet.each_rank ? RowsOfRanks(sheet.by, ranks) : RowsOfAll(sheet.by, ranks);
-  if (sheet.before != nullptr) std::ranges::stable_sort(rows, sheet.before);
+  if (sheet.before != nullptr) StableSort(rows, sheet.before);
   if (rows.size() > sheet.most) rows.resize(sheet.most);
   return rows;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "mpa/base/fields.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/cache_hits.h"
 #include "mpa/measure/call_paths.h"
@@ -332,7 +333,7 @@ class Collector {
       events_.resize(kMaxEvents);
     }
     // An operator that holds another comes first.
-    std::ranges::sort(events_, [](const Call& a, const Call& b) {
+    StableSort(events_, [](const Call& a, const Call& b) {
       return std::tie(a.start, b.dur, a.kind, a.row) < std::tie(b.start, a.dur, b.kind, b.row);
     });
     std::map<std::int32_t, std::size_t> functions;  // by thread, the event of the last one
@@ -423,7 +424,7 @@ namespace {
 
 // Captures number texts differently, so the texts decide between equal ones.
 void Sort(std::vector<Top>& list) {
-  std::ranges::sort(list, [](const Top& a, const Top& b) {
+  StableSort(list, [](const Top& a, const Top& b) {
     return std::tie(b.total, a.kind, a.type, a.name, a.shapes, a.core) <
            std::tie(a.total, b.kind, b.type, b.name, b.shapes, b.core);
   });

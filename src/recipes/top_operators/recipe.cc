@@ -13,6 +13,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/recipe/arguments.h"
@@ -106,8 +107,7 @@ void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
     report.lines.push_back(fmt::format("no event is longer than {}", threshold));
     return;
   }
-  std::ranges::stable_sort(
-      events, [](const auto& a, const auto& b) { return a.second->dur > b.second->dur; });
+  StableSort(events, [](const auto& a, const auto& b) { return a.second->dur > b.second->dur; });
   report.lines.push_back(fmt::format("{} longer than {}; the longest (all: SlowEvents)",
                                      Counted(count, "event"), threshold));
   // Of lanes of the host the longest each: they hold each other, and functions all of the program.
