@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "mpa/base/error.h"
-#include "support/checks.h"
+#include "support/failures.h"
 
 namespace mpa {
 namespace {
