@@ -94,10 +94,10 @@ function(mpa_other_recipes)
   endforeach()
 endfunction()
 
-# The room recipes gets recipe_list.h: MPA_RECIPES(X) has X(F) for each function F() in the folders of recipes/ that makes
+# The room recipes gets embedded/recipes.h: MPA_RECIPES(X) has X(F) for each function F() in the folders of recipes/ that makes
 # a recipe.
 function(mpa_recipe_list)
-  set(header ${CMAKE_CURRENT_BINARY_DIR}/recipes/recipe_list.h)
+  set(header ${CMAKE_BINARY_DIR}/embedded/recipes.h)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/recipes/*/*.cc)
   add_custom_command(OUTPUT ${header}.stamp
     COMMAND ${CMAKE_COMMAND} -D FOLDER=${CMAKE_CURRENT_SOURCE_DIR}/recipes -D HEADER=${header}
@@ -107,7 +107,7 @@ function(mpa_recipe_list)
     BYPRODUCTS ${header}
     COMMENT "")
   target_sources(mpa_recipes PRIVATE ${header}.stamp)
-  set_source_files_properties(recipes/all.cc PROPERTIES INCLUDE_DIRECTORIES ${CMAKE_CURRENT_BINARY_DIR}/recipes)
+  target_include_directories(mpa_recipes PRIVATE ${CMAKE_BINARY_DIR})
 endfunction()
 
 # After the last mpa_room(): the test layers.rooms fails on a folder that is no room, and on an include

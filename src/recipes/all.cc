@@ -4,8 +4,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "embedded/recipes.h"
 #include "mpa/recipe/recipe.h"
-#include "recipe_list.h"
 
 namespace mpa {
 namespace recipes {
