@@ -6,6 +6,7 @@
 
 #include "mpa/base/parallel.h"
 #include "mpa/pipeline/parts.h"
+#include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "support/failures.h"
 #include "support/files.h"
