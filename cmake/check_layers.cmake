@@ -17,7 +17,7 @@ foreach(file ${files})
         list(APPEND bad "${file}: ${line} (room '${ROOM}' may include: ${ROOMS})")
       endif()
     elseif(line MATCHES "\"embedded/${ROOM}.h\"")
-      # Made while the program is built; see mpa_embed().
+      # Made while the program is built; see mpa_embed() and mpa_recipe_list().
     elseif(line MATCHES "\"([^\"]*)\"")
       if(NOT EXISTS ${ROOT}/src/${ROOM}/${CMAKE_MATCH_1} OR CMAKE_MATCH_1 MATCHES "/")
         list(APPEND bad "${file}: ${line} (a private header has to be one of src/${ROOM})")

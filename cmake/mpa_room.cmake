@@ -94,6 +94,22 @@ function(mpa_other_recipes)
   endforeach()
 endfunction()
 
+# The room recipes gets embedded/recipes.h: MPA_RECIPES(X) has X(F) for each function F() in the folders of recipes/ that makes
+# a recipe.
+function(mpa_recipe_list)
+  set(header ${CMAKE_BINARY_DIR}/embedded/recipes.h)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/recipes/*/*.cc)
+  add_custom_command(OUTPUT ${header}.stamp
+    COMMAND ${CMAKE_COMMAND} -D FOLDER=${CMAKE_CURRENT_SOURCE_DIR}/recipes -D HEADER=${header}
+            -P ${CMAKE_SOURCE_DIR}/cmake/write_recipe_list.cmake
+    COMMAND ${CMAKE_COMMAND} -E touch ${header}.stamp
+    DEPENDS ${sources} ${CMAKE_SOURCE_DIR}/cmake/write_recipe_list.cmake
+    BYPRODUCTS ${header}
+    COMMENT "")
+  target_sources(mpa_recipes PRIVATE ${header}.stamp)
+  target_include_directories(mpa_recipes PRIVATE ${CMAKE_BINARY_DIR})
+endfunction()
+
 # After the last mpa_room(): the test layers.rooms fails on a folder that is no room, and on an include
 # that no test of a room sees.
 function(mpa_check_rooms)

@@ -38,7 +38,6 @@ namespace fs = std::filesystem;
 
 constexpr int kExitFindings = 1;
 constexpr std::string_view kUsage = "msprof-analyze advisor all -d DIR";
-constexpr std::string_view kQuestions[] = {"all", "schedule", "computation", "why", "timeline"};
 // Documents for language models are no longer.
 constexpr const char* kCharsForAgents = "8000";
 
@@ -100,15 +99,6 @@ bool InChinese(const AdvisorOptions& options) {
   return Variable("LANG").starts_with("zh");
 }
 
-void AddCount(const char* option, const std::string& text, std::string_view name,
-              RecipeArguments& arguments) {
-  if (text.empty()) return;
-  if (io::ParseInt(text).value_or(0) <= 0) {
-    Fail(ErrorKind::kUsage, "{} {}: give a whole number above 0", option, text);
-  }
-  arguments[std::string(name)] = text;
-}
-
 // The text of a rule file that can be read as one.
 std::string ThresholdsFileText(const std::string& path) {
   const fs::path file = ExpandHome(path);
@@ -117,12 +107,6 @@ std::string ThresholdsFileText(const std::string& path) {
     (void)ParseThresholds(text);
     return text;
   });
-}
-
-// Those that the command was given, or the usual ones.
-Thresholds ThresholdsOf(const RecipeArguments& arguments) {
-  const auto rules = arguments.find("rules");
-  return rules == arguments.end() ? Thresholds() : ParseThresholds(rules->second);
 }
 
 // What -d has to be followed by, to get the same findings.
@@ -143,21 +127,18 @@ std::string CapturesText(const AdvisorOptions& options, const Question& question
 }
 
 RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& question) {
-  constexpr std::int64_t kMinChars = 600;
-  RecipeArguments arguments = {{"dimension", question.what},
-                               {"language", InChinese(options) ? "cn" : "en"}};
-  if (!question.key.empty()) arguments["key"] = question.key;
-  arguments["captures"] = CapturesText(options, question);
-  if (question.what == "timeline") arguments["timeline"] = "";
-  AddCount("--top", options.top, "top", arguments);
-  AddCount("--evidence", options.evidence, "evidence", arguments);
-  AddCount("--max_chars", options.max_chars, "max_chars", arguments);
-  if (options.agent) arguments.try_emplace("max_chars", kCharsForAgents);
-  if (!options.rules.empty()) arguments["rules"] = ThresholdsFileText(options.rules);
-  const auto chars = arguments.find("max_chars");
-  if (chars != arguments.end() && io::ParseInt(chars->second).value_or(0) < kMinChars) {
-    Fail(ErrorKind::kUsage, "--max_chars {}: give {} or more", chars->second, kMinChars);
-  }
+  RecipeArguments arguments;
+  arguments.captures = CapturesText(options, question);
+  const auto set = [&](const RecipeOption& option, const std::string& text) {
+    if (!text.empty()) arguments.Set(option, text);
+  };
+  set(kQuestion, question.what);
+  set(kLanguage, InChinese(options) ? "cn" : "en");
+  set(kFinding, question.key);
+  set(kTopFindings, options.top);
+  set(kEvidence, options.evidence);
+  set(kMaxChars, options.max_chars.empty() && options.agent ? kCharsForAgents : options.max_chars);
+  set(kRules, options.rules.empty() ? "" : ThresholdsFileText(options.rules));
   return arguments;
 }
 
@@ -185,7 +166,7 @@ std::optional<FindingChanges> ChangesSince(const RecipeArguments& arguments,
                                            const std::optional<nlohmann::json>& earlier,
                                            const Report& report) {
   if (!earlier) return std::nullopt;
-  return ChangesOf(*earlier, WholeOf(report), ThresholdsOf(arguments)[kGrownRatio]);
+  return ChangesOf(*earlier, WholeOf(report), arguments[kRules][kGrownRatio]);
 }
 
 // From the condensed ranks to the answer.
@@ -208,7 +189,7 @@ int Answer(const AdvisorOptions& options, const Question& question,
                                .screen = for_programs ? Detail::kNone : Detail::kAnswer};
   std::optional<TimelinePlan> plan;
   MappedRanks mapped = map();
-  if (timeline) plan = PlanTimeline(mapped.parts, arguments, arguments.at("key"), mapped.absent);
+  if (timeline) plan = PlanTimeline(mapped.parts, arguments, question.key, mapped.absent);
   ClusterOutcome outcome = ReduceRanks(DiagnosisRecipe(), arguments, wanted, std::move(mapped));
   ClearProgressLine();
   const auto benchmark = BenchmarkOf(options, arguments);
@@ -220,11 +201,7 @@ int Answer(const AdvisorOptions& options, const Question& question,
   }
   LogNotes(outcome.report.notes);
   const auto changes = ChangesSince(arguments, baseline ? baseline : benchmark, outcome.report);
-  const auto chars = arguments.find("max_chars");
-  const auto most = chars == arguments.end()
-                        ? 0
-                        : static_cast<std::size_t>(io::ParseInt(chars->second).value_or(0));
-  const std::string document = DocumentText(outcome, changes, most);
+  const std::string document = DocumentText(outcome, changes, arguments[kMaxChars]);
   const bool fails = !options.fail_on.empty() && !outcome.partial &&
                      FailsOn(options.fail_on, WholeOf(outcome.report));
   const int code = outcome.partial ? kExitPartial : fails ? kExitFindings : 0;
@@ -316,8 +293,8 @@ int MergeAdvisor(PartSet set, const std::string& output, bool json, const Agent&
   options.output = output;
   options.json = json;
   options.agent = agent.IsWanted();
-  options.language = set.arguments.at("language");
-  const Question question{.what = set.arguments.at("dimension")};
+  options.language = kLanguages[static_cast<std::size_t>(set.arguments[kLanguage])];
+  const Question question{.what = set.arguments[kQuestion]};
   return Answer(
       options, question, set.arguments, [&] { return std::move(set.mapped); }, agent);
 }
@@ -361,15 +338,14 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
       "An earlier diagnosis (--json) to compare with: what of the step changed, which findings "
       "are new, gone or larger",
       "FILE", kPrograms);
-  add("--top", options->top, "Findings to show [default: 5, in JSON 20]", "N", kPrograms);
-  add("--evidence", options->evidence, "Places to show for each finding [default: 5]", "N",
-      kPrograms);
-  add("--max_chars", options->max_chars,
-      "Longest JSON document; what is left out is counted [default: unlimited, --agent 8000]", "N",
-      kPrograms);
-  add("--rules", options->rules,
-      "Thresholds of the findings, instead of the built-in ones; see --print_rules", "FILE",
-      kReading);
+  const auto declared = [&](const RecipeOption& option, std::string& text, const char* group) {
+    add(fmt::format("--{}", option.name).c_str(), text, option.help, option.type_name.data(),
+        group);
+  };
+  declared(kTopFindings, options->top, kPrograms);
+  declared(kEvidence, options->evidence, kPrograms);
+  declared(kMaxChars, options->max_chars, kPrograms);
+  declared(kRules, options->rules, kReading);
   add.Flag("--print_rules", options->print_rules,
            "Print the built-in thresholds as a rule file and exit", kReading);
   options->shards.AddTo(add);

@@ -32,7 +32,7 @@ struct RecipeCommandOptions {
   ExportOptions exports;
   RankOptions ranks;
   ShardOptions shards;
-  RecipeArguments arguments;
+  GivenOptions arguments;
 };
 
 int RunRecipeCommand(RecipeCommandOptions options, const Agent& agent) {
@@ -42,7 +42,7 @@ int RunRecipeCommand(RecipeCommandOptions options, const Agent& agent) {
       fmt::format("msprof-analyze -m {} DIR", runs.front().recipe->name), options.ranks.open);
   // With MPI a machine that lacks it costs its share alone.
   if (!options.shards.mpi) CheckCaptures("-d", directory);
-  for (RecipeRun& run : runs) run.arguments["captures"] = ShellWord(directory);
+  for (RecipeRun& run : runs) run.arguments.captures = ShellWord(directory);
   const fs::path source = PlaceBeside(directory);
   const bool is_given = !options.output.empty();
   Delivery delivery{
@@ -78,18 +78,17 @@ constexpr const char* kWhereResultsGo =
 
 void AddParameters(CLI::App& app, const std::shared_ptr<RecipeCommandOptions>& options) {
   for (const Recipe& recipe : AllRecipes()) {
-    for (const RecipeParameter& parameter : recipe.parameters) {
+    for (const RecipeOption& parameter : recipe.options) {
       const std::string name = fmt::format("--{}", parameter.name);
       if (app.get_option_no_throw(name) != nullptr) continue;  // several recipes share it
       const auto set = [options, key = std::string(parameter.name)](const std::string& value) {
         options->arguments[key] = value;
       };
-      CLI::Option* option =
-          parameter.value == RecipeParameter::Value::kNone
-              ? app.add_flag_callback(
-                    name, [set] { set(""); }, std::string(parameter.help))
-              : app.add_option_function<std::string>(name, set, std::string(parameter.help))
-                    ->type_name(std::string(parameter.type_name));
+      CLI::Option* option = parameter.kind == RecipeOption::Kind::kSwitch
+                                ? app.add_flag_callback(
+                                      name, [set] { set(""); }, parameter.help)
+                                : app.add_option_function<std::string>(name, set, parameter.help)
+                                      ->type_name(std::string(parameter.type_name));
       if (!parameter.choices.empty()) option->check(Suggested(parameter.choices));
       option->group(kOfRecipes);
     }
@@ -113,8 +112,8 @@ HelpPage PageOfAll() {
 }
 
 HelpPage PageOfRecipe(CLI::App& app, const Recipe& recipe) {
-  for (const RecipeParameter& parameter : recipe.parameters) {  // others may explain it otherwise
-    app.get_option(fmt::format("--{}", parameter.name))->description(std::string(parameter.help));
+  for (const RecipeOption& parameter : recipe.options) {  // others may explain it otherwise
+    app.get_option(fmt::format("--{}", parameter.name))->description(parameter.help);
   }
   HelpPage page;
   page.summary = fmt::format("{}: {}.", recipe.name, recipe.summary);
@@ -134,7 +133,7 @@ HelpPage PageOfRecipe(CLI::App& app, const Recipe& recipe) {
 bool IsOfRecipes(const CLI::Option& option) { return option.get_group() == kOfRecipes; }
 
 bool IsOfRecipe(const CLI::Option& option, const Recipe& recipe) {
-  return std::ranges::any_of(recipe.parameters, [&](const RecipeParameter& parameter) {
+  return std::ranges::any_of(recipe.options, [&](const RecipeOption& parameter) {
     return option.check_lname(std::string(parameter.name));
   });
 }

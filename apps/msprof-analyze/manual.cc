@@ -95,10 +95,10 @@ void AddTerms(const HelpPage::List& list, Roff& roff) {
 void AddOptionsOfRecipes(const CLI::App& app, Roff& roff) {
   roff.Heading("Options of recipes");
   for (const Recipe& recipe : AllRecipes()) {
-    if (recipe.parameters.empty()) continue;
+    if (recipe.options.empty()) continue;
     roff.Subheading(recipe.name);
-    for (const RecipeParameter& parameter : recipe.parameters) {
-      roff.Option(*app.get_option(fmt::format("--{}", parameter.name)), parameter.help);
+    for (const RecipeOption& option : recipe.options) {
+      roff.Option(*app.get_option(fmt::format("--{}", option.name)), option.help);
     }
   }
 }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -18,9 +17,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/capture/capture.h"
-#include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
-#include "mpa/recipe/arguments.h"
 #include "mpa/writers/writers.h"
 
 namespace mpa {
@@ -28,49 +25,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsPositiveNumber(const std::string& text) {
-  const auto number = WholeNumber<double>(text);
-  return number && std::isfinite(*number) && *number > 0;
-}
-
-const RecipeParameter* FindParameter(const Recipe& recipe, std::string_view name) {
+const RecipeOption* FindOption(const Recipe& recipe, std::string_view name) {
   const auto found = std::ranges::find_if(
-      recipe.parameters, [&](const RecipeParameter& parameter) { return parameter.name == name; });
-  return found == recipe.parameters.end() ? nullptr : &*found;
-}
-
-void CheckArgument(const RecipeParameter& parameter, const std::string& name,
-                   const std::string& value) {
-  using Value = RecipeParameter::Value;
-  if (parameter.value == Value::kCount && io::ParseInt(value).value_or(0) <= 0) {
-    Fail(ErrorKind::kUsage, "--{} {}: give a whole number above 0", name, value);
-  }
-  if (parameter.value == Value::kPositive && !IsPositiveNumber(value)) {
-    Fail(ErrorKind::kUsage, "--{} {}: give a number above 0", name, value);
-  }
-  if (parameter.value == Value::kChoice &&
-      std::ranges::find(parameter.choices, value) == parameter.choices.end()) {
-    Fail(ErrorKind::kUsage, "--{} {}: give one of {}", name, value,
-         fmt::join(parameter.choices, ", "));
-  }
-  if (parameter.problem == nullptr) return;
-  const std::string problem = parameter.problem(value);
-  if (!problem.empty()) Fail(ErrorKind::kUsage, "--{} {}: {}", name, value, problem);
+      recipe.options, [&](const RecipeOption& option) { return option.name == name; });
+  return found == recipe.options.end() ? nullptr : &*found;
 }
 
 // Where the page goes that the report is asked for; empty: it is not. Checked before any rank is
 // read. Throws Error that names the option.
 fs::path PagePath(const Recipe& recipe, const RecipeArguments& arguments) {
-  for (const RecipeParameter& parameter : recipe.parameters) {
-    if (parameter.value != RecipeParameter::Value::kPage) continue;
-    const auto given = arguments.find(parameter.name);
-    if (given == arguments.end()) continue;
-    const fs::path path = fs::absolute(ExpandHome(given->second)).lexically_normal();
+  for (const RecipeOption& option : recipe.options) {
+    const OptionValue* given = option.is_page ? arguments.Find(option.name) : nullptr;
+    if (given == nullptr) continue;
+    const fs::path path = fs::absolute(ExpandHome(given->text)).lexically_normal();
     std::error_code ignored;
     if (!path.has_filename() || fs::is_directory(path, ignored)) {
-      Fail(ErrorKind::kUsage, "--{} {}: give the name of a file", parameter.name, given->second);
+      Fail(ErrorKind::kUsage, "--{} {}: give the name of a file", option.name, given->text);
     }
-    InContext(fmt::format("--{}", parameter.name), [&] { io::PrepareOutputFile(path); });
+    InContext(fmt::format("--{}", option.name), [&] { io::PrepareOutputFile(path); });
     return path;
   }
   return {};
@@ -91,18 +63,18 @@ namespace {
 std::string_view OptionOfBenchmark(const Recipe& recipe) {
   if (!recipe.baseline.empty()) return recipe.baseline;
   constexpr std::string_view kOfAnotherKind = "baseline_profiling_path";
-  return FindParameter(recipe, kOfAnotherKind) == nullptr ? "" : kOfAnotherKind;
+  return FindOption(recipe, kOfAnotherKind) == nullptr ? "" : kOfAnotherKind;
 }
 
 // Gives -bp to the recipes that compare.
-void NameBenchmark(const std::vector<RecipeRun>& runs, RecipeArguments& arguments) {
-  const auto benchmark = arguments.extract(std::string(kBenchmark));
+void NameBenchmark(const std::vector<RecipeRun>& runs, GivenOptions& given) {
+  const auto benchmark = given.extract(std::string(kBenchmark));
   if (benchmark.empty()) return;
   bool used = false;
   for (const RecipeRun& run : runs) {
     const std::string_view option = OptionOfBenchmark(*run.recipe);
     if (option.empty()) continue;
-    arguments.try_emplace(std::string(option), benchmark.mapped());
+    given.try_emplace(std::string(option), benchmark.mapped());
     used = true;
   }
   if (used) return;
@@ -119,7 +91,7 @@ bool IsPlainMode(const Recipe& recipe) {
 
 }  // namespace
 
-std::vector<RecipeRun> RunsOf(const std::string& names, RecipeArguments arguments) {
+std::vector<RecipeRun> RunsOf(const std::string& names, GivenOptions given) {
   std::vector<RecipeRun> runs;
   for (const std::string_view piece : Split(names, ',')) {
     const std::string name(Trim(piece));
@@ -129,14 +101,13 @@ std::vector<RecipeRun> RunsOf(const std::string& names, RecipeArguments argument
         std::ranges::none_of(runs, [&](const RecipeRun& run) { return run.recipe == &recipe; });
     if (is_new) runs.push_back({&recipe, {}});
   }
-  NameBenchmark(runs, arguments);
-  for (const auto& [name, value] : arguments) {
+  NameBenchmark(runs, given);
+  for (const auto& [name, value] : given) {
     bool known = false;
     for (RecipeRun& run : runs) {
-      const RecipeParameter* parameter = FindParameter(*run.recipe, name);
-      if (parameter == nullptr) continue;
-      CheckArgument(*parameter, name, value);
-      run.arguments[name] = value;
+      const RecipeOption* option = FindOption(*run.recipe, name);
+      if (option == nullptr) continue;
+      run.arguments.Set(*option, value);
       known = true;
     }
     if (!known && IsPlainMode(*runs.front().recipe)) {
@@ -148,10 +119,10 @@ std::vector<RecipeRun> RunsOf(const std::string& names, RecipeArguments argument
     }
   }
   for (const RecipeRun& run : runs) {
-    for (const RecipeParameter& parameter : run.recipe->parameters) {
-      if (!parameter.required || run.arguments.contains(parameter.name)) continue;
-      Fail(ErrorKind::kUsage, "--{} {} is required by the recipe {}", parameter.name,
-           parameter.type_name, run.recipe->name);
+    for (const RecipeOption& option : run.recipe->options) {
+      if (!option.required || run.arguments.Has(option.name)) continue;
+      Fail(ErrorKind::kUsage, "--{} {} is required by the recipe {}", option.name, option.type_name,
+           run.recipe->name);
     }
   }
   return runs;
@@ -174,7 +145,7 @@ fs::path PlaceBeside(const fs::path& captures) {
 fs::path BaselineOf(const RecipeRun& run) {
   const std::string_view option = run.recipe->baseline;
   if (option.empty()) return {};
-  fs::path path = ExpandHome(run.arguments.find(option)->second);  // as it is required
+  fs::path path = ExpandHome(run.arguments.Find(option)->text);  // as it is required
   std::error_code ignored;
   if (run.recipe->earlier_results != nullptr && fs::is_regular_file(path, ignored)) return path;
   CheckCaptures(fmt::format("--{}", option).c_str(), path);
@@ -234,8 +205,9 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, OutputSelection wa
   const fs::path page = PagePath(recipe, run.arguments);
   ClusterOutcome outcome = ReduceRanks(recipe, run.arguments, wanted, std::move(mapped));
   if (!recipe.next.empty() && !outcome.report.lines.empty()) {
+    const std::string& captures = run.arguments.captures;
     outcome.report.lines.emplace_back(fmt::format("Next: msprof-analyze {} -d {}", recipe.next,
-                                                  TextArgument(run.arguments, "captures", "DIR")));
+                                                  captures.empty() ? "DIR" : captures));
   }
   ClearProgressLine();
   std::vector<std::string> fresh = notes.Of(outcome.report.notes);
@@ -280,7 +252,7 @@ void AddBaseline(const RecipeRun& run, ClusterRequest request, const fs::path& d
   request.directory = directory;
   request.open.chosen = {};
   request.arguments = run.arguments;
-  request.arguments[std::string(kIsBaseline)] = "";
+  request.arguments.is_baseline = true;
   MappedRanks base{EarlierRanks(*run.recipe, request), {}, false};
   if (base.parts.empty()) base = MapRanks(*run.recipe, request);
   mapped.partial = mapped.partial || base.partial;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +22,12 @@ const Recipe& FindRecipe(const std::string& name);
 /// The argument for what to compare with, which each recipe that compares calls otherwise.
 inline constexpr std::string_view kBenchmark = "benchmark_profiling_path";
 
+/// What was written for options of recipes, by their names; for a switch nothing.
+using GivenOptions = std::map<std::string, std::string, std::less<>>;
+
 /// "-m a,b": each recipe with the options that it has. Throws Error (kUsage) for an unknown recipe,
 /// an option that none of them has, a wrong value, and a missing one.
-std::vector<RecipeRun> RunsOf(const std::string& names, RecipeArguments arguments);
+std::vector<RecipeRun> RunsOf(const std::string& names, GivenOptions given);
 
 /// Throws Error (kInput) for a path that does not exist, and for an archive; `option` names where
 /// it comes from.

@@ -31,9 +31,6 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
 std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines,
                                     const Thresholds& thresholds);
 
-/// Those of the recipe's arguments, or the usual ones.
-Thresholds ThresholdsOf(const RecipeArguments& arguments);
-
 /// The ranks of the parts of the recipe. Throws Error (kCorrupt) for a damaged part.
 std::vector<DiagnosedRank> DiagnosedRanksOf(const std::vector<RankPart>& parts);
 

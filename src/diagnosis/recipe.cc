@@ -43,28 +43,10 @@ void serialize(auto& archive, RankGraph& graph) {
 namespace {
 
 RankDiagnosis MapDiagnosis(const RankTrace& trace, const RecipeArguments& arguments) {
-  RankDiagnosis part = MakeRankDiagnosis(trace, arguments.contains("key"));
+  RankDiagnosis part = MakeRankDiagnosis(trace, arguments.Has(kFinding.name));
   CheckPart(part);  // here the capture is known, and costs its rank alone
   return part;
 }
-
-std::size_t CountOr(const RecipeArguments& arguments, std::string_view name,
-                    std::size_t otherwise) {
-  return NumberArgument<std::size_t>(arguments, name).value_or(otherwise);
-}
-
-Language LanguageOf(const RecipeArguments& arguments) {
-  return TextArgument(arguments, "language") == "cn" ? Language::kChinese : Language::kEnglish;
-}
-
-}  // namespace
-
-Thresholds ThresholdsOf(const RecipeArguments& arguments) {
-  const auto thresholds = arguments.find("rules");
-  return thresholds == arguments.end() ? Thresholds() : ParseThresholds(thresholds->second);
-}
-
-namespace {
 
 Dimension DimensionOf(const FindingInfo& finding) {
   if (finding.dimension != Dimension::kOfArea) return finding.dimension;
@@ -110,19 +92,18 @@ std::vector<NeededFinding> DominatingFindings(const std::vector<FoundCause>& sho
 // Leaves the findings of one dimension, as the commands of the Python tool do. The gains stay: they
 // hold once what hides them is fixed, too.
 void KeepDimension(const RecipeArguments& arguments, Diagnosis& diagnosis) {
-  const auto dimension = arguments.find("dimension");
-  if (dimension == arguments.end() || arguments.contains("key")) return;
+  const std::string dimension = arguments[kQuestion];
+  if (arguments.Has(kFinding.name)) return;
   const auto categories = [&](const FoundCause& found) {
-    return !IsOfDimension(*found.finding, dimension->second);
+    return !IsOfDimension(*found.finding, dimension);
   };
   std::vector<FoundCause> left_out;
   std::ranges::copy_if(diagnosis.findings, std::back_inserter(left_out), categories);
   std::erase_if(diagnosis.findings, categories);
   std::erase_if(diagnosis.hidden, categories);
-  std::erase_if(diagnosis.fine, [&](const FindingInfo* finding) {
-    return !IsOfDimension(*finding, dimension->second);
-  });
-  if (!IsOfDimension(kOpUnfused, dimension->second)) {
+  std::erase_if(diagnosis.fine,
+                [&](const FindingInfo* finding) { return !IsOfDimension(*finding, dimension); });
+  if (!IsOfDimension(kOpUnfused, dimension)) {
     diagnosis.known_fusions = 0;
     diagnosis.fusions.clear();
   }
@@ -164,9 +145,9 @@ std::optional<std::string> NearestKey(const std::string& key,
 // Numbers are those of all findings: a screen of one dimension has others.
 NextQuestion NextQuestionOf(const RecipeArguments& arguments, const Diagnosis& diagnosis) {
   NextQuestion next;
-  if (TextArgument(arguments, "dimension", "all") != "all" && !diagnosis.findings.empty())
+  if (arguments[kQuestion] != "all" && !diagnosis.findings.empty())
     next.finding = ShellWord(diagnosis.findings.front().key);
-  next.captures = TextArgument(arguments, "captures", next.captures);
+  if (!arguments.captures.empty()) next.captures = arguments.captures;
   return next;
 }
 
@@ -198,9 +179,9 @@ namespace {
 void Explain(Diagnosis& diagnosis, const RecipeArguments& arguments, OutputSelection wanted,
              Report& report) {
   constexpr std::size_t kPlaces = 8;
-  FoundCause finding = FindingAsked(diagnosis, arguments.at("key"));
-  const Language language = LanguageOf(arguments);
-  const std::size_t places = CountOr(arguments, "evidence", kPlaces);
+  FoundCause finding = FindingAsked(diagnosis, arguments[kFinding]);
+  const Language language = arguments[kLanguage];
+  const std::size_t places = arguments[kEvidence].value_or(kPlaces);
   if (wanted.screen != Detail::kNone)
     report.lines = ScreenLinesOf(WhyLines(diagnosis, finding, language, places));
   diagnosis.findings = {std::move(finding)};
@@ -240,17 +221,17 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     ranks.push_back({rank, &part});
     BeginRank(rank, report);
   }
-  Diagnosis diagnosis = Diagnose(ranks, ThresholdsOf(arguments), TextArgument(arguments, "key"),
-                                 wanted.sheets && !arguments.contains("key"), report.absent);
+  Diagnosis diagnosis = Diagnose(ranks, arguments[kRules], arguments[kFinding],
+                                 wanted.sheets && !arguments.Has(kFinding.name), report.absent);
   KeepDimension(arguments, diagnosis);
-  const Language language = LanguageOf(arguments);
-  if (arguments.contains("key")) {
+  const Language language = arguments[kLanguage];
+  if (arguments.Has(kFinding.name)) {
     Explain(diagnosis, arguments, wanted, report);
   } else {
     if (wanted.screen != Detail::kNone) {
-      report.lines =
-          ScreenLinesOf(DiagnosisScreen(diagnosis, language, CountOr(arguments, "top", kOnScreen),
-                                        NextQuestionOf(arguments, diagnosis)));
+      report.lines = ScreenLinesOf(DiagnosisScreen(diagnosis, language,
+                                                   arguments[kTopFindings].value_or(kOnScreen),
+                                                   NextQuestionOf(arguments, diagnosis)));
     }
     if (wanted.sheets) {
       std::deque<RankDiagnosis> outlines;
@@ -261,9 +242,9 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
       if (!tuned.empty()) report.documents.push_back({std::string(kTuningList), std::move(tuned)});
     }
   }
-  const DiagnosisJsonOptions options{.findings = CountOr(arguments, "top", kInDocument),
-                                     .evidence = CountOr(arguments, "evidence", kPlaces),
-                                     .max_chars = CountOr(arguments, "max_chars", 0),
+  const DiagnosisJsonOptions options{.findings = arguments[kTopFindings].value_or(kInDocument),
+                                     .evidence = arguments[kEvidence].value_or(kPlaces),
+                                     .max_chars = arguments[kMaxChars],
                                      .language = language};
   const DiagnosisJsonOptions whole{.findings = diagnosis.findings.size(), .evidence = 0};
   report.documents.insert(report.documents.begin(),
@@ -279,7 +260,7 @@ std::string EncodeOutline(const RankPart& part) {
 
 std::vector<std::size_t> ChooseWhole(const std::vector<RankPart>& outlines,
                                      const RecipeArguments& arguments) {
-  return ReplayedOf(DiagnosedRanksOf(outlines), ThresholdsOf(arguments));
+  return ReplayedOf(DiagnosedRanksOf(outlines), arguments[kRules]);
 }
 
 Verdict CanDiagnose(const RankFacts& facts) { return JudgeReadable(facts); }

@@ -13,6 +13,7 @@
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/part.h"
+#include "mpa/diagnosis/recipe.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 
@@ -172,7 +173,7 @@ const TimelinePlan::Rank* TimelinePlan::Find(RankId rank) const {
 TimelinePlan PlanTimeline(const std::vector<RankPart>& parts, const RecipeArguments& arguments,
                           const std::string& around, const AbsentRanks& absent) {
   const std::vector<DiagnosedRank> ranks = DiagnosedRanksOf(parts);
-  return Planner(ranks, ThresholdsOf(arguments), around, absent).Take();
+  return Planner(ranks, arguments[kRules], around, absent).Take();
 }
 
 }  // namespace mpa

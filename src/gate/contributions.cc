@@ -12,8 +12,6 @@
 #include <utility>
 
 #include "levels.h"
-#include "mpa/base/enum_name.h"
-#include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 #include "mpa/change/account_names.h"
@@ -193,7 +191,7 @@ const JobCauses* MiddleCauses(const std::vector<RunSummary>& runs) {
     if (run.causes) known.push_back(&*run.causes);
   }
   if (known.empty()) return nullptr;
-  StableSort(known, {}, &JobCauses::step);
+  std::ranges::stable_sort(known, {}, &JobCauses::step);
   return known[(known.size() - 1) / 2];
 }
 
@@ -251,9 +249,10 @@ std::vector<std::string> NewNames(const std::vector<RunSummary>& runs,
 
 namespace {
 
-std::string_view Word(GateVerdict verdict) {
-  return EnumName<GateVerdict::kNotComparable>(
-      verdict, {"OK", "IMPROVED", "REGRESSION", "UNDECIDED", "INCONCLUSIVE", "NOT COMPARABLE"});
+const char* Word(GateVerdict verdict) {
+  static constexpr const char* kNames[] = {"OK",        "IMPROVED",     "REGRESSION",
+                                           "UNDECIDED", "INCONCLUSIVE", "NOT COMPARABLE"};
+  return kNames[static_cast<std::size_t>(verdict)];
 }
 
 std::string WithUnit(const std::string& number, std::string_view unit) {
@@ -317,11 +316,11 @@ void SetHeadline(const GateMetric& metric, const ChangeNode& change, GateReport&
   const std::string begin =
       has_cause ? ValuesLine(metric, scale) + " (" + ChangeText(metric, scale) + ")" : metric.line;
   const std::int64_t least_rest = has_cause ? std::max<std::int64_t>(1, std::abs(rounded) / 10) : 1;
-  const auto line = [&](const std::string& first, std::size_t width) {
-    const std::size_t taken = CountCharacters(first) + 2;
+  const auto line = [&](const std::string& values, std::size_t width) {
+    const std::size_t taken = CountCharacters(values) + 2;
     const std::string causes =
         width > taken ? ChangeCauses(change, scale, rounded, width - taken, least_rest) : "";
-    return first + (causes.empty() ? "" : ": " + causes);
+    return values + (causes.empty() ? "" : ": " + causes);
   };
   report.headline = line(begin, std::string::npos);
   report.short_headline = Beginning(line(begin, kShortHeadline), kShortHeadline);

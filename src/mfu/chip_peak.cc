@@ -161,17 +161,6 @@ std::optional<std::size_t> ChipRowOf(const RankTrace& trace) {
   return chips.Empty() ? std::nullopt : std::optional<std::size_t>(0);
 }
 
-std::vector<RecipeParameter> ChipParameters() {
-  return {{"ai_core_num", "N", "Number of cube cores, instead of the one in info.json",
-           RecipeParameter::Value::kCount},
-          {"aic_frequency", "MHZ", "Clock of the cube cores, instead of the one in info.json",
-           RecipeParameter::Value::kPositive},
-          {"peak_tflops", "X",
-           "FP16 peak of the chip, instead of cores x clock x 8192; the peak of INT8 is twice, of "
-           "HF32 half and of FP32 a quarter of it",
-           RecipeParameter::Value::kPositive}};
-}
-
 ChipPeak ChipOf(const RankTrace& trace, const RecipeArguments& arguments) {
   ChipPeak peak;
   if (const auto chip = ChipRowOf(trace)) {
@@ -180,10 +169,9 @@ ChipPeak ChipOf(const RankTrace& trace, const RecipeArguments& arguments) {
     // Since Atlas A2 a core has one cube and two vector units, apart from each other.
     peak.multiplies_fp32 = trace.chips.vector_cores[*chip] >= 2 * peak.cores;
   }
-  peak.cores = NumberArgument<std::int64_t>(arguments, "ai_core_num").value_or(peak.cores);
-  peak.frequency_mhz =
-      NumberArgument<double>(arguments, "aic_frequency").value_or(peak.frequency_mhz);
-  peak.peak_tflops = NumberArgument<double>(arguments, "peak_tflops");
+  peak.cores = arguments[kAiCores].value_or(peak.cores);
+  peak.frequency_mhz = arguments[kAicFrequency].value_or(peak.frequency_mhz);
+  peak.peak_tflops = arguments[kPeakTflops];
   return peak;
 }
 

@@ -59,7 +59,7 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Recipe& recipe = *runs[i].recipe;
     RecipeArguments arguments = runs[i].arguments;
-    if (request.step && cuts_steps) arguments["step_id"] = std::to_string(*request.step);
+    if (request.step && cuts_steps) arguments.step = request.step;
     try {
       RequireTimeline(loaded.trace, recipe, input);
       mapped[i].part =

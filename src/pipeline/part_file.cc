@@ -18,10 +18,10 @@ std::uint32_t Checksum(std::string_view bytes) {
       crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-// "captures" only says how the command was called.
+// `captures` only says how the command was called.
 std::uint32_t ArgumentsCode(const JobFile& file) {
   RecipeArguments arguments = file.arguments;
-  arguments.erase("captures");
+  arguments.captures.clear();
   return Checksum(ToBytes(arguments) + ToBytes(file.step));
 }
 

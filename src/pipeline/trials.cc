@@ -142,7 +142,7 @@ Trial TryOn(const RankTrace& trace, const AnalyzerCheck& check) {
   trial.alone = Succeeds([&] {
     trial.parts.push_back({trace.rank, recipe.map(trace, {})});
     if (!recipe.baseline.empty())
-      trial.parts.push_back({trace.rank, recipe.map(trace, {{std::string(kIsBaseline), ""}})});
+      trial.parts.push_back({trace.rank, recipe.map(trace, {.is_baseline = true})});
     return FindsSomething(recipe, trial.parts);
   });
   return trial;

@@ -1,42 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipes. Plain calls: nothing for the linker to drop, and the order can be seen.
-#include "mpa/recipe/recipe.h"
+// The recipes: plain calls, nothing for the linker to drop.
+#include <algorithm>
+#include <string_view>
+#include <tuple>
 
-/// Every recipe, in the order of --help: X(F) for the function F() of its folder.
-#define MPA_RECIPES(X)         \
-  X(AllCommunication)          \
-  X(CommunicationTimes)        \
-  X(CommunicationMatrix)       \
-  X(ModuleStatistic)           \
-  X(OperatorMfu)               \
-  X(HeadOverhead)              \
-  X(CalibrateNpuGpu)           \
-  X(CannApiSum)                \
-  X(ClusterTimeSummary)        \
-  X(ClusterTimeCompareSummary) \
-  X(CommunicationBottleneck)   \
-  X(CommunicationGroupMap)     \
-  X(CommunicationMatrixSum)    \
-  X(CommunicationTimeSum)      \
-  X(ComputationalOpMasking)    \
-  X(ComputeOpSum)              \
-  X(EpLoadBalance)             \
-  X(ExportStacks)              \
-  X(ExportSummary)             \
-  X(FreeAnalysis)              \
-  X(FreqAnalysis)              \
-  X(GraphReplaysOfRanks)       \
-  X(HcclSum)                   \
-  X(MemoryTimeline)            \
-  X(Mstx2Commop)               \
-  X(MstxSum)                   \
-  X(P2pPairing)                \
-  X(PpChart)                   \
-  X(RlRoles)                   \
-  X(ServingPhases)             \
-  X(SlowLink)                  \
-  X(SlowRank)                  \
-  X(TopOperators)
+#include "embedded/recipes.h"
+#include "mpa/recipe/recipe.h"
 
 namespace mpa {
 namespace recipes {
@@ -47,9 +16,31 @@ MPA_RECIPES(MPA_DECLARED)
 
 }  // namespace recipes
 
+namespace {
+
+// These are first in --help; the others follow by their names.
+constexpr std::string_view kFirst[] = {"all",
+                                       "communication_time",
+                                       "communication_matrix",
+                                       "module_statistic",
+                                       "operator_mfu",
+                                       "head_overhead",
+                                       "calibrate_npu_gpu",
+                                       "cann_api_sum",
+                                       "cluster_time_summary"};
+
+std::vector<Recipe> InOrder(std::vector<Recipe> recipes) {
+  std::ranges::sort(recipes, {}, [](const Recipe& recipe) {
+    return std::tuple(std::ranges::find(kFirst, recipe.name), recipe.name);
+  });
+  return recipes;
+}
+
+}  // namespace
+
 const std::vector<Recipe>& AllRecipes() {
 #define MPA_MADE(name) recipes::name(),
-  static const std::vector<Recipe> all = {MPA_RECIPES(MPA_MADE)};
+  static const std::vector<Recipe> all = InOrder({MPA_RECIPES(MPA_MADE)});
 #undef MPA_MADE
   return all;
 }

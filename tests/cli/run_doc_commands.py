@@ -211,18 +211,32 @@ class Pages(Cli):
                     self.assertLessEqual(len(line), 120, f"{page.name}: {line}")
 
     def test_the_readme(self):
-        """It is short, and has each recipe and each command."""
+        """It is short, leads to the list of recipes, and has each command."""
         readme = pages()[0]
         self.assertLessEqual(len(readme.text.splitlines()), 160)
-        named = set(re.findall(r"-m (\w+)`?", readme.prose))
-        self.assertEqual(set(recipes_of(self.TOOL)) - named, set())
+        self.assertIn("](docs/recipes.md#all-recipes)", readme.text)
         commands = set(re.findall(r"`(?:export )?([\w-]+)`", readme.prose)) | {"export", "cluster"}
         listed = self.run_tool("--help").out.split("Commands:\n")[1].split("\n\n")[0]
         self.assertEqual(set(re.findall(r"(?m)^  ([\w-]+)", listed)) - commands, set())
 
     def test_each_recipe_is_described(self):
-        words = set(re.findall(r"\w+", (DOCS / "recipes.md").read_text(encoding="utf-8")))
-        self.assertEqual(set(recipes_of(self.TOOL)) - words, set())
+        """The list in recipes.md is that of the program, and leads to the section of each."""
+        path, begin, end = DOCS / "recipes.md", "<!-- recipes: begin -->\n", "<!-- recipes: end -->\n"
+        text = path.read_text(encoding="utf-8")
+        before, rest = text.split(begin)
+        _, behind = rest.split(end)
+        rows = []
+        for name, summary in recipes_of(self.TOOL).items():
+            sections = [section for section in re.split(r"(?m)^## ", behind)[1:] if re.search(rf"\b{name}\b", section)]
+            self.assertTrue(sections, f"{name} has no section in {path}")
+            heading = min(sections, key=lambda section: name not in section.split("\n")[0].split(", ")).split("\n")[0]
+            anchor = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+            rows.append(f"| [`{name}`](#{anchor}) | {summary} |\n")
+        wanted = before + begin + "| Recipe | Shows |\n|---|---|\n" + "".join(rows) + end + behind
+        if os.environ.get("MPA_UPDATE_DOCS"):
+            path.write_text(wanted, encoding="utf-8")
+            return
+        self.assertEqual(text, wanted, "MPA_UPDATE_DOCS=1 writes docs/recipes.md anew")
 
     def test_each_finding_is_listed(self):
         """And nothing else, in advisor.md."""

@@ -19,7 +19,7 @@ from same_tables import recipes_of  # of tests/support, which cli finds
 
 class UsageCli(Cli):
     def recipes(self):
-        return recipes_of(self.TOOL)
+        return [*recipes_of(self.TOOL)]
 
 
 class Help(UsageCli):

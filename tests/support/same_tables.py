@@ -73,10 +73,11 @@ class Results:
 
 
 def recipes_of(tool):
-    """Those that the help lists."""
+    """Those that the help lists, with what it says of each."""
     page = subprocess.run([tool, "cluster", "--help"], check=True, capture_output=True, encoding="utf-8",
                           timeout=TIMEOUT_SECONDS).stdout
-    return re.findall(r"^  (\w+)", page.split("Recipes:\n")[1].split("\n\n")[0], flags=re.MULTILINE)
+    entries = re.split(r"(?m)^  (?=\w)", page.split("Recipes:\n")[1].split("\n\n")[0])[1:]
+    return {name: " ".join(words) for name, *words in map(str.split, entries)}
 
 
 def alike(left, right, nearness=1e-9):

@@ -5,12 +5,18 @@
 #include <optional>
 
 #include "mpa/mfu/chip_peak.h"
-#include "mpa/recipe/recipe.h"
+#include "mpa/recipe/arguments.h"
 
 namespace mpa {
 
-/// The options of a recipe about the chip: ai_core_num, aic_frequency, peak_tflops.
-std::vector<RecipeParameter> ChipParameters();
+/// The options of a recipe about the chip.
+inline constexpr Option<std::optional<std::int64_t>> kAiCores{
+    "ai_core_num", "N", "Number of cube cores, instead of the one in info.json"};
+inline constexpr Option<std::optional<double>> kAicFrequency{
+    "aic_frequency", "MHZ", "Clock of the cube cores, instead of the one in info.json"},
+    kPeakTflops{"peak_tflops", "X",
+                "FP16 peak of the chip, instead of cores x clock x 8192; the peak of INT8 is "
+                "twice, of HF32 half and of FP32 a quarter of it"};
 
 /// How fast the rank's chip can be: as the options say, otherwise as its info.json does. The chip
 /// is the one whose number is the device's; if that is not known all must be alike.

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,29 +20,49 @@
 /// The analyses of `cluster`: each condenses every rank of a job and puts the parts together.
 namespace mpa {
 
-/// An option of one recipe.
-struct RecipeParameter {
-  enum class Value : std::uint8_t {
-    kNone,      ///< a switch
-    kCount,     ///< a whole number above 0
-    kPositive,  ///< a number above 0
-    kChoice,    ///< one of `choices`
-    kText,      ///< what `problem` accepts
-    kPage,      ///< the file that the page of the report is written to
-  };
+/// An option of one recipe, for the command line, --help and the manual; Option<T> in
+/// mpa/recipe/arguments.h declares it.
+struct RecipeOption {
+  enum class Kind : std::uint8_t { kSwitch, kCount, kNumber, kChoice, kText };
   std::string_view name;       ///< "normalize_names", without dashes
   std::string_view type_name;  ///< "N"; of a switch empty
-  std::string_view help;
-  Value value = Value::kNone;
-  std::vector<std::string_view> choices{};
-  /// Says what is wrong with a value, nothing when it is right.
-  std::string (*problem)(const std::string& value) = nullptr;
+  std::string help;            ///< with what holds without the option
+  Kind kind = Kind::kSwitch;
+  std::span<const std::string_view> choices{};
+  std::int64_t least = 1;                           ///< of a count; numbers are above 0
+  std::function<void(const std::string&)> check{};  ///< throws Error that says what is wrong
   bool required = false;
+  bool is_page = false;  ///< the file that the page of the report is written to
 };
 
-/// The recipe's own options that were given, by name; a switch has an empty value. Others have been
-/// checked against what their parameter says.
-using RecipeArguments = std::map<std::string, std::string, std::less<>>;
+/// What was given for an option, in the member of its kind.
+struct OptionValue {
+  std::int64_t count = 0;  ///< or the position of a choice
+  double number = 0;
+  std::string text{};  ///< or the choice
+};
+
+template <typename T>
+struct Option;
+
+/// What a recipe is asked.
+struct RecipeArguments {
+  std::map<std::string, OptionValue, std::less<>> given{};  ///< its own options
+  std::string captures{};              ///< what -d has to be for the same ranks
+  std::optional<std::int32_t> step{};  ///< the chosen one, for RecipeInfo::cuts_steps
+  bool is_baseline = false;            ///< the rank is of the run to compare with
+
+  /// The value that was given, else the usual one.
+  template <typename T>
+  T operator[](const Option<T>& option) const;
+  const OptionValue* Find(std::string_view name) const {
+    const auto found = given.find(name);
+    return found == given.end() ? nullptr : &found->second;
+  }
+  bool Has(std::string_view name) const { return Find(name) != nullptr; }
+  /// Takes what a user wrote. Throws Error (kUsage) that names an option which does not accept it.
+  void Set(const RecipeOption& option, const std::string& text);
+};
 
 /// How much a recipe says on the screen.
 enum class Detail : std::uint8_t {
@@ -75,7 +97,7 @@ struct RecipeInfo {
   std::string_view folder{};   ///< of its files: "ModuleStatistic"
   std::string_view summary{};  ///< one line for --help
   Tables needs{};              ///< the loader reads nothing else
-  std::vector<RecipeParameter> parameters{};
+  std::vector<RecipeOption> options{};
   /// What the recipe can do with a capture, for `check`.
   Verdict (*can_run)(const RankFacts& facts) = nullptr;
   /// The command that says more of what this one found: "advisor all". Empty: none.
@@ -90,8 +112,8 @@ struct RecipeInfo {
   /// are.
   bool documents_always = false;
   bool empty_is_answer = false;  ///< sheets without rows are a result, not a failure
-  /// `map` gets the whole run, and the chosen step as the argument "step_id": what happens before
-  /// the step matters for it.
+  /// `map` gets the whole run, and the chosen step in the arguments: what happens before the step
+  /// matters for it.
   bool cuts_steps = false;
   /// Captures that share ranks are roles of one job: `reduce` gets all of them at once, with
   /// several parts of a rank. Else each group of captures is reduced by itself.
@@ -99,7 +121,7 @@ struct RecipeInfo {
   /// Kernels alone, as kernel_details.csv lists them, are enough for an answer.
   bool answers_from_kernels = false;
   /// The required option that names the directory of another run; empty: none. `map`
-  /// gets the ranks of that run with the argument kIsBaseline, `reduce` theirs behind the others.
+  /// gets the ranks of that run with `is_baseline`, `reduce` theirs behind the others.
   std::string_view baseline{};
   /// Reads what an earlier run left of that other run, in a file or below a directory, of one step
   /// or all: parts as `map` would make them. Empty: it left nothing there. Captures go first.

@@ -28,10 +28,6 @@ using calibrate::MatchKind;
 using calibrate::ModuleOp;
 using calibrate::ModuleProfile;
 
-constexpr std::string_view kBaseline = "baseline_profiling_path", kThreshold = "fuzzy_threshold",
-                           kDump = "dump_intermediate_results", kMarkers = "module_markers";
-constexpr std::string_view kUsualMarkers = "Qwen,Attention,Linear,RMSNorm,Embedding,Sampler,Logits";
-
 struct NpuModules {
   std::vector<ModuleStatisticRow> rows;
 };
@@ -44,13 +40,38 @@ NpuModules MapCalibrate(const RankTrace& trace, const RecipeArguments&) {
   return part;
 }
 
-std::vector<std::string> MarkersOf(std::string_view list) {
+std::vector<std::string> MarkersOf(const std::string& list) {
   std::vector<std::string> markers;
   for (const std::string_view piece : Split(list, ',')) {
     if (const std::string_view marker = Trim(piece); !marker.empty()) markers.emplace_back(marker);
   }
   return markers;
 }
+
+double ReadShare(const std::string& text) {
+  const auto value = WholeNumber<double>(text);
+  if (!value || !(*value >= 0 && *value <= 1)) Fail(ErrorKind::kUsage, "give a number from 0 to 1");
+  return *value;
+}
+
+constexpr Option<std::string> kBaseline{
+    .name = "baseline_profiling_path",
+    .type_name = "FILE",
+    .help = "The GPU run: an SQLite export of Nsight Systems, or a Kineto trace",
+    .required = true};
+constexpr Option<double> kThreshold{.name = "fuzzy_threshold",
+                                    .type_name = "X",
+                                    .help = "How similar names of modules must be, from 0 to 1",
+                                    .usual = 0.8,
+                                    .read = ReadShare};
+constexpr Option<bool> kDump =
+    Switch("dump_intermediate_results", "Write the modules of each side, too");
+constexpr Option<std::vector<std::string>> kMarkers{
+    .name = "module_markers",
+    .type_name = "LIST",
+    .help = "NVTX ranges whose names contain one of these are modules",
+    .usual = "Qwen, Attention, Linear, RMSNorm, Embedding, Sampler, Logits",
+    .read = MarkersOf};
 
 // An operator of one side, in which all kernels in modules take so long.
 struct OpItem {
@@ -209,11 +230,9 @@ void AddModuleLines(RankId rank, const std::vector<MatchedRow>& rows, TimeNs npu
 
 void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeArguments& arguments,
                      OutputSelection wanted, Report& report) {
-  constexpr double kUsualThreshold = 0.8;
-  const std::string path(TextArgument(arguments, kBaseline));
-  const auto baseline =
-      calibrate::ReadBaseline(path, MarkersOf(TextArgument(arguments, kMarkers, kUsualMarkers)));
-  const double threshold = NumberArgument<double>(arguments, kThreshold).value_or(kUsualThreshold);
+  const std::string path = arguments[kBaseline];
+  const auto baseline = calibrate::ReadBaseline(path, arguments[kMarkers]);
+  const double threshold = arguments[kThreshold];
   std::size_t compared = 0;
   for (const auto& [id, part] : ranks) {
     const ModuleProfile npu = calibrate::ProfileOf(part.rows);
@@ -234,7 +253,7 @@ void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeA
     if (wanted.sheets) {
       report.sheets.push_back(CompareRank(id, position, rows, npu_total, gpu_total));
     }
-    if (wanted.sheets && arguments.contains(kDump)) {
+    if (wanted.sheets && arguments[kDump]) {
       report.sheets.push_back(ProfileSheet("NPU", id, position, npu));
       report.sheets.push_back(ProfileSheet("GPU", id, position, gpu->second));
     }
@@ -257,38 +276,15 @@ Verdict JudgeCalibrate(const RankFacts& facts) {
                    "");
 }
 
-std::string ThresholdProblem(const std::string& text) {
-  const auto value = NumberArgument<double>({{"value", text}}, "value");
-  return value && *value >= 0 && *value <= 1 ? "" : "give a number from 0 to 1";
-}
-
 }  // namespace
 
 Recipe CalibrateNpuGpu() {
-  using Value = RecipeParameter::Value;
   return MakeRecipe<MapCalibrate, ReduceCalibrate>(
       {.name = "calibrate_npu_gpu",
        .folder = "CalibrateNpuGpu",
        .summary = "times of modules, compared with those of a run on a GPU",
        .needs = kModuleTables,
-       .parameters = {{.name = kBaseline,
-                       .type_name = "FILE",
-                       .help = "The GPU run: an SQLite export of Nsight Systems, or a Kineto trace",
-                       .value = Value::kText,
-                       .required = true},
-                      {.name = kThreshold,
-                       .type_name = "X",
-                       .help = "How similar names of modules must be, from 0 to 1 [default: 0.8]",
-                       .value = Value::kText,
-                       .problem = ThresholdProblem},
-                      {.name = kDump,
-                       .type_name = "",
-                       .help = "Write the modules of each side, too"},
-                      {.name = kMarkers,
-                       .type_name = "LIST",
-                       .help = "NVTX ranges whose names contain one of these are modules [default: "
-                               "Qwen, Attention, Linear, RMSNorm, Embedding, Sampler, Logits]",
-                       .value = Value::kText}},
+       .options = {kBaseline, kThreshold, kDump, kMarkers},
        .can_run = JudgeCalibrate,
        .tried_as = "module_statistic"});
 }

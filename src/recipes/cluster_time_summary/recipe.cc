@@ -408,19 +408,21 @@ Recipe ClusterTimeSummary() {
   return MakeRecipe<MapTimes, ReduceTimeSummary, CheckTimesOfRank>(std::move(info));
 }
 
+constexpr Option<std::string> kBaseline{
+    .name = "bp",
+    .type_name = "DIR",
+    .help =
+        "The run to compare with: a directory with its captures, or with earlier results of "
+        "cluster_time_summary",
+    .required = true};
+
 Recipe ClusterTimeCompareSummary() {
   RecipeInfo info = TimesInfo();
   info.name = "cluster_time_compare_summary";
   info.folder = "ClusterTimeCompareSummary";
   info.summary = "how the times of each step differ from another run of the job";
-  info.baseline = "bp";
-  info.parameters = {
-      {.name = info.baseline,
-       .type_name = "DIR",
-       .help = "The run to compare with: a directory with its captures, or with earlier results of "
-               "cluster_time_summary",
-       .value = RecipeParameter::Value::kText,
-       .required = true}};
+  info.options = {kBaseline};
+  info.baseline = kBaseline.name;
   info.earlier_results = ReadEarlierRows;
   return MakeRecipe<MapTimes, ReduceTimeComparison, CheckTimesOfRank>(std::move(info));
 }

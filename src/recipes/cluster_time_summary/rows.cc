@@ -175,7 +175,7 @@ void AddCompiling(const RankTrace& trace, std::vector<StepSums>& steps) {
 TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
   const auto chosen = ChosenStep(trace.steps, arguments);
   TimesOfRank part;
-  part.is_base = arguments.contains(kIsBaseline);
+  part.is_base = arguments.is_baseline;
   const RankTrace no_host;  // what the host did is not asked for
   const RankAccount account = AccountRank(trace, HostTimeline(no_host), {});
   part.load = LoadOfRank(trace, account, chosen);

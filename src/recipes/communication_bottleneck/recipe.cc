@@ -14,6 +14,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
+#include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
@@ -31,38 +32,47 @@ using bottleneck::Bound;
 using bottleneck::Ranks;
 using bottleneck::SlowRun;
 
-constexpr std::string_view kRankId = "rank_id", kTopNum = "top_num";
-constexpr std::string_view kSlowNpu = "slow_npu_happen", kWaiting = "diff_waiting_time",
-                           kShifted = "start_ns_shifted", kProportion = "device_bound_proportion";
-constexpr std::int64_t kUsualTop = 10;
-
-std::string ProblemOfRank(const std::string& value) {
-  const RecipeArguments given = {{std::string(kRankId), value}};
-  const bool digits = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
-  return digits && NumberArgument<std::int64_t>(given, kRankId) ? "" : "give the number of a rank";
+std::int64_t ReadRank(const std::string& text) {
+  const auto rank = WholeNumber<std::int64_t>(text);
+  if (!rank || *rank < 0) Fail(ErrorKind::kUsage, "give the number of a rank");
+  return *rank;
 }
 
+constexpr bottleneck::Limits kUsualLimits;
+constexpr Option<std::int64_t> kRankId{.name = "rank_id",
+                                       .type_name = "N",
+                                       .help = "Rank whose operators are explained",
+                                       .read = ReadRank};
+constexpr Option<std::size_t> kTopNum{"top_num", "N", "Its longest operators to explain", 10};
+constexpr Option<double> kSlowNpu{
+    "slow_npu_happen", "PART",
+    "A rank is late if its operator differs from the others by this part of the duration",
+    kUsualLimits.slow_npu_happen},
+    kWaiting{"diff_waiting_time", "NS",
+             "Work waits on the device if it waits this much longer there than on the host, in ns",
+             kUsualLimits.diff_waiting_time},
+    kProportion{"device_bound_proportion", "PART",
+                "The device is the cause if this part of the work waits there",
+                kUsualLimits.device_bound_proportion},
+    kShifted{"start_ns_shifted", "NS",
+             "Ranks are in step where events start at most this far apart, in ns",
+             kUsualLimits.start_ns_shifted};
+
 bottleneck::Limits LimitsOf(const RecipeArguments& arguments) {
-  bottleneck::Limits limits;
-  const auto take = [&](std::string_view name, double& limit) {
-    limit = std::min(NumberArgument<double>(arguments, name).value_or(limit), 1e18);
-  };
-  take(kSlowNpu, limits.slow_npu_happen);
-  take(kWaiting, limits.diff_waiting_time);
-  take(kShifted, limits.start_ns_shifted);
-  take(kProportion, limits.device_bound_proportion);
-  return limits;
+  const auto get = [&](const Option<double>& limit) { return std::min(arguments[limit], 1e18); };
+  return {get(kSlowNpu), get(kWaiting), get(kShifted), get(kProportion)};
 }
 
 // The rank that was asked for; else rank 0, or the first one.
 std::size_t TargetOf(const Ranks& ranks, const RecipeArguments& arguments) {
-  const auto given = NumberArgument<std::int64_t>(arguments, kRankId);
+  const std::int64_t given = arguments[kRankId];
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (ranks[i].rank == given.value_or(0)) return i;
+    if (ranks[i].rank == given) return i;
   }
-  if (!given) return 0;
-  Fail(ErrorKind::kInput, "--{} {}: no such rank was read; there are {} ranks, {} to {}", kRankId,
-       *given, ranks.size(), RankName(ranks.front().rank), RankName(ranks.back().rank));
+  if (!arguments.Has(kRankId.name)) return 0;
+  Fail(ErrorKind::kInput, "--{} {}: no such rank was read; there are {} ranks, {} to {}",
+       kRankId.name, given, ranks.size(), RankName(ranks.front().rank),
+       RankName(ranks.back().rank));
 }
 
 std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
@@ -290,9 +300,8 @@ void AddSheets(const std::vector<SlowRun>& found, const std::vector<ExplainedOp>
 void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, OutputSelection wanted,
                       Report& report) {
   const std::size_t target = TargetOf(ranks, arguments);
-  const auto most = static_cast<std::size_t>(
-      NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop));
-  const std::vector<SlowRun> found = FindCauses(ranks, target, most, LimitsOf(arguments));
+  const std::vector<SlowRun> found =
+      FindCauses(ranks, target, arguments[kTopNum], LimitsOf(arguments));
   if (found.empty()) {
     report.notes.push_back(fmt::format(
         "{} recorded no communication operators; {}", RankText(ranks[target].rank),
@@ -339,7 +348,6 @@ void CheckEvents(const bottleneck::RankEvents& part) {
 }  // namespace
 
 Recipe CommunicationBottleneck() {
-  using Value = RecipeParameter::Value;
   return MakeRecipe<bottleneck::MapEvents, ReduceBottleneck, CheckEvents>(
       {.name = "communication_bottleneck",
        .folder = "CommunicatonBottleneckAnalysis",  // spelt as the Python tool does
@@ -347,29 +355,7 @@ Recipe CommunicationBottleneck() {
        .needs = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
                 Tables::kScheduleKernels | Tables::kHostOps | Tables::kLaunches |
                 Tables::kHostCalls | kLoadTables,
-       .parameters =
-           {{kRankId,
-             "N",
-             "Rank whose operators are explained [default: 0]",
-             Value::kText,
-             {},
-             ProblemOfRank},
-            {kTopNum, "N", "Its longest operators to explain [default: 10]", Value::kCount},
-            {kSlowNpu, "PART",
-             "A rank is late if its operator differs from the others by this part of the duration "
-             "[default: 0.05]",
-             Value::kPositive},
-            {kWaiting, "NS",
-             "Work waits on the device if it waits this much longer there than on the host, in ns "
-             "[default: 100000]",
-             Value::kPositive},
-            {kProportion, "PART",
-             "The device is the cause if this part of the work waits there [default: 0.5]",
-             Value::kPositive},
-            {kShifted, "NS",
-             "Ranks are in step where events start at most this far apart, in ns [default: "
-             "1000000]",
-             Value::kPositive}},
+       .options = {kRankId, kTopNum, kSlowNpu, kWaiting, kProportion, kShifted},
        .can_run = JudgeBottleneck,
        .next = kDiagnosisNext,
        .cuts_steps = true});

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/error.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
@@ -23,36 +24,30 @@
 namespace mpa::recipes {
 namespace {
 
-constexpr std::string_view kParallelTypes = "parallel_types";
-constexpr std::string_view kUsualTypes = "dp,edp;edp;dp;ep;pp;mp;tp";
-
 // Names of process groups that count together.
 using TypeSet = std::vector<std::string>;
 
-// "dp,edp;tp" is two sets.
-std::vector<TypeSet> ParseTypeSets(std::string_view text) {
+// "dp,edp;tp" is two sets. Throws Error for texts with empty names.
+std::vector<TypeSet> ParseTypeSets(const std::string& text) {
   std::vector<TypeSet> sets;
   for (const std::string_view set : Split(text, ';')) {
     TypeSet& types = sets.emplace_back();
-    for (const std::string_view type : Split(set, ',')) types.emplace_back(Trim(type));
+    for (const std::string_view type : Split(set, ',')) {
+      if (types.emplace_back(Trim(type)).empty()) {
+        Fail(ErrorKind::kUsage,
+             "give names joined by ',' in sets joined by ';', such as 'dp,edp;tp'");
+      }
+    }
   }
   return sets;
 }
 
-// What is wrong with such a text; empty when nothing is.
-std::string ProblemOfTypeSets(const std::string& text) {
-  for (const TypeSet& set : ParseTypeSets(text)) {
-    for (const std::string& type : set) {
-      if (type.empty())
-        return "give names joined by ',' in sets joined by ';', such as 'dp,edp;tp'";
-    }
-  }
-  return {};
-}
-
-std::vector<TypeSet> TypeSetsOf(const RecipeArguments& arguments) {
-  return ParseTypeSets(TextArgument(arguments, kParallelTypes, kUsualTypes));
-}
+constexpr Option<std::vector<TypeSet>> kTypeSets{
+    .name = "parallel_types",
+    .type_name = "SETS",
+    .help = "Names of process groups, joined by ',', in sets joined by ';'",
+    .usual = "dp,edp;edp;dp;ep;pp;mp;tp",
+    .read = ParseTypeSets};
 
 // The communication of a set of types in a step of a rank.
 struct SetInStep {
@@ -90,7 +85,7 @@ Masking MapMasking(const RankTrace& trace, const RecipeArguments& arguments) {
   const auto chosen = ChosenStep(trace.steps, arguments);
   const Intervals computing = ActivitiesOf(trace).computing;
   const auto types = CommunicationByType(trace);
-  const std::vector<TypeSet> sets = TypeSetsOf(arguments);
+  const std::vector<TypeSet> sets = arguments[kTypeSets];
   Masking part{{}, !trace.steps.Empty(), !types.empty()};
   for (std::uint32_t set = 0; set < sets.size(); ++set) {
     Intervals total;
@@ -226,7 +221,7 @@ void AddNotes(const Ranks& ranks, Report& report) {
 
 void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, OutputSelection wanted,
                    Report& report) {
-  const std::vector<TypeSet> sets = TypeSetsOf(arguments);
+  const std::vector<TypeSet> sets = arguments[kTypeSets];
   if (wanted.sheets) {
     ItemSheet list("ComputationalOperatorMaskingLinearity", MaskingColumns(),
                    {"computational_operator_masking_linearity", TextFile::Unit::kAsTheyAre});
@@ -265,13 +260,7 @@ Recipe ComputationalOpMasking() {
        .summary = "how much communication of each process group is not hidden by computing",
        .needs = Tables::kOverlaps | Tables::kKernels | Tables::kDeviceTasks |
                 Tables::kCommunications | Tables::kSteps,
-       .parameters = {{kParallelTypes,
-                       "SETS",
-                       "Names of process groups, joined by ',', in sets joined by ';' [default: "
-                       "dp,edp;edp;dp;ep;pp;mp;tp]",
-                       RecipeParameter::Value::kText,
-                       {},
-                       ProblemOfTypeSets}},
+       .options = {kTypeSets},
        .can_run = JudgeMasking,
        .cuts_steps = true});
 }

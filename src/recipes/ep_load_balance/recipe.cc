@@ -25,7 +25,8 @@
 namespace mpa::recipes {
 namespace {
 
-constexpr std::string_view kGroupName = "group_name", kUsualGroup = "exp";
+constexpr Option<std::string> kGroupName{"group_name", "NAME",
+                                         "The job's name for the groups of experts", "exp"};
 struct ExpertTokens {
   std::string ep_ranks;  // "0,1,2,3"; empty: the capture does not say
   std::int64_t tokens = 0;
@@ -74,7 +75,7 @@ std::optional<std::int64_t> ExpertTokensOf(const RankTrace& trace, std::size_t k
 ExpertTokens MapEpLoadBalance(const RankTrace& trace, const RecipeArguments& arguments) {
   ExpertTokens part;
   part.on_gpu = trace.device == DeviceKind::kGpu;
-  const std::string_view wanted = TextArgument(arguments, kGroupName, kUsualGroup);
+  const std::string wanted = arguments[kGroupName];
   for (const JobGroup& group : trace.job.groups) {
     if (group.name != wanted) continue;
     part.ep_ranks = RankNames(group.ranks, ",");
@@ -226,12 +227,7 @@ Recipe EpLoadBalance() {
        .folder = "EPLoadBalance",
        .summary = "how evenly tokens are spread over the ranks that share experts",
        .needs = Tables::kKernels | Tables::kJobInfo,
-       .parameters = {{kGroupName,
-                       "NAME",
-                       "The job's name for the groups of experts [default: exp]",
-                       RecipeParameter::Value::kText,
-                       {},
-                       [](const std::string&) { return std::string(); }}},
+       .options = {kGroupName},
        .can_run = JudgeEpLoadBalance});
 }
 

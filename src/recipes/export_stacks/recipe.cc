@@ -47,15 +47,19 @@ using export_stacks::Metric;
 using export_stacks::StacksOfRank;
 using Ranks = std::vector<OfRank<StacksOfRank>>;
 
-constexpr std::string_view kMetric = "metric";
+constexpr Option<Metric> kMetric{
+    .name = "metric",
+    .type_name = "NAME",
+    .help =
+        "Which time: device, of device work by what launched it; host, of the threads that "
+        "issue work; free, in which the device had nothing to do, by what the host did; "
+        "self_cpu_time_total, self_npu_time_total, of operators by their call stacks, as "
+        "torch_npu's export_stacks() has them",
+    .choices = export_stacks::kMetrics};
 
 StacksOfRank MapExportStacks(const RankTrace& trace, const RecipeArguments& arguments) {
   StacksOfRank part;
-  const auto given = arguments.find(kMetric);
-  for (int number = 0; number <= static_cast<int>(LastOf(Metric())); ++number) {
-    const auto metric = static_cast<Metric>(number);
-    if (given != arguments.end() && given->second == NameOf(metric)) part.metric = metric;
-  }
+  part.metric = arguments[kMetric];
   part.tree = export_stacks::StacksOf(trace, part.metric);
   part.has_python = HasPythonFrames(trace);
   return part;
@@ -222,21 +226,12 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelect
 }  // namespace
 
 Recipe ExportStacks() {
-  using Value = RecipeParameter::Value;
   Recipe recipe = MakeRecipe<MapExportStacks, ReduceExportStacks>(
       {.name = "export_stacks",
        .folder = "ExportStacks",
        .summary = "time of the device or the host by call path, as files for flame graphs",
        .needs = kAccountTables | Tables::kOpStacks,
-       .parameters = {{kMetric,
-                       "NAME",
-                       "Which time: device, of device work by what launched it; host, of the "
-                       "threads that issue work; free, in which the device had nothing to do, by "
-                       "what the host did; self_cpu_time_total, self_npu_time_total, of operators "
-                       "by their call stacks, as torch_npu's export_stacks() has them [default: "
-                       "device]",
-                       Value::kChoice,
-                       {std::begin(export_stacks::kMetrics), std::end(export_stacks::kMetrics)}}},
+       .options = {kMetric},
        .can_run = JudgeReadable,
        .documents_always = true});
   recipe.take_documents = TakeDocuments;

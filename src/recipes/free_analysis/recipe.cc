@@ -55,8 +55,10 @@ using free_analysis::Idle;
 using free_analysis::IdleOfRank;
 using free_analysis::Reason;
 
-constexpr std::string_view kTopNum = "top_num";
-constexpr std::int64_t kUsualTop = 10;
+constexpr Option<std::size_t> kTopNum{"top_num", "N", "Idle times of each rank to explain", 10};
+constexpr Option<bool> kAsCompat = CompatSwitch(
+    "List the rows and columns of the Python tool: only times between two kernels or collectives, "
+    "copies are within them");
 
 void CheckIdle(const IdleOfRank& part) {
   CheckCollectives(part.collectives);
@@ -67,14 +69,13 @@ void CheckIdle(const IdleOfRank& part) {
 }
 
 IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& arguments) {
-  const std::int64_t most = NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop);
+  const std::size_t most = arguments[kTopNum];
   const free_analysis::StepAccounts accounts(trace);
   IdleOfRank part;
   part.collectives = CollectivesOfRank(trace);
-  const std::vector<Gap> gaps =
-      arguments.contains(kCompat)
-          ? free_analysis::FindReferenceGaps(trace, static_cast<std::size_t>(most))
-          : free_analysis::FindGaps(trace, accounts.Account(), static_cast<std::size_t>(most));
+  const std::vector<Gap> gaps = arguments[kAsCompat]
+                                    ? free_analysis::FindReferenceGaps(trace, most)
+                                    : free_analysis::FindGaps(trace, accounts.Account(), most);
   for (const Gap& gap : gaps) {
     part.longest.push_back({gap.time, gap.step, gap.from, gap.to,
                             ReasonOf(gap, part.collectives.on_gpu ? "CUDA" : "CANN"),
@@ -284,7 +285,7 @@ void AddNotes(const Ranks& ranks, Report& report) {
 
 void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments& arguments,
                         OutputSelection wanted, Report& report) {
-  const bool compat = arguments.contains(kCompat);
+  const bool compat = arguments[kAsCompat];
   if (wanted.sheets) {
     AddRowsOfRanks(
         ranks, &IdleOfRank::longest,
@@ -317,11 +318,7 @@ Recipe FreeAnalysis() {
        .summary = "the longest idle times of the device, and why",
        .needs = kAccountTables | Tables::kOverlaps | Tables::kScheduleKernels | Tables::kOpStacks |
                 kLatenessTables,
-       .parameters = {{kTopNum, "N", "Idle times of each rank to explain [default: 10]",
-                       RecipeParameter::Value::kCount},
-                      {kCompat, "",
-                       "List the rows and columns of the Python tool: only times between two "
-                       "kernels or collectives, copies are within them"}},
+       .options = {kTopNum, kAsCompat},
        .can_run = JudgeFreeAnalysis});
 }
 

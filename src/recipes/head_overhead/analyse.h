@@ -99,7 +99,7 @@ struct HeadOptions {
   Policy policy = Policy::kAuto;
   /// Without steps a wait before a call that is longer than this is not the platform's.
   TimeNs max_gap = 100'000'000;
-  std::optional<std::int32_t> step;  ///< only calls of this step
+  std::optional<std::int32_t> step{};  ///< only calls of this step
 };
 
 /// What a call was made from, for those who look inside. Nodes are those of the forest, kNone where

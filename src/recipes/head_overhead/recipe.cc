@@ -14,6 +14,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
+#include "mpa/base/text.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 
@@ -28,24 +29,68 @@ constexpr double kMaxMilliseconds = 1e12;  // fits into a time
 constexpr const char* kNoHostOperators =
     "no host operators were recorded: the calls of compiled graphs are among them";
 constexpr const char* kWithCpu = "activities with ProfilerActivity.CPU";
-constexpr std::string_view kPolicies[] = {"auto", "entry", "step", "device_idle"};
+constexpr std::string_view kPolicies[] = {"auto", "entry", "step", "device_idle"},
+                           kPhases[] = {"steady", "compile"};
+
+head::Thresholds ReadThresholds(const std::string& text) {
+  head::Thresholds thresholds;
+  const std::string problem = head::SetThresholds(text, thresholds);
+  if (!problem.empty()) Fail(ErrorKind::kUsage, "{}", problem);
+  return thresholds;
+}
+
+std::optional<std::size_t> ReadCall(const std::string& text) {
+  const auto call = WholeNumber<std::size_t>(text);
+  if (!call || text.size() >= 10) Fail(ErrorKind::kUsage, "give the number of a call, from 0");
+  return call;
+}
+
+constexpr Option<Policy> kPolicy{
+    .name = "policy",
+    .type_name = "NAME",
+    .help =
+        "Where the time of the front end begins. auto: at the end of the call before, in the "
+        "same step; entry: at the entry of the compiled model; step: as auto, but the first "
+        "call begins with its step; device_idle: when the device runs out of work",
+    .choices = kPolicies};
+constexpr Option<double> kMaxGap{
+    "max_gap", "MS",
+    "In captures without steps, do not count a longer wait before a call as work of the platform",
+    100};
+constexpr Option<std::optional<head::Phase>> kPhase{
+    .name = "phase",
+    .type_name = "NAME",
+    .help = "Calls to show on the screen and in HEAD_CHILD: steady or compile",
+    .usual_text = "steady, if there are any",
+    .choices = kPhases};
+constexpr Option<head::Thresholds> kThresholds{
+    .name = "thresholds",
+    .type_name = "LIST",
+    .help =
+        "Thresholds of the advice, such as lookup_us=500,built_tensors=4; an unknown name "
+        "lists all names",
+    .read = ReadThresholds};
+constexpr Option<std::string> kPicture{
+    .name = "picture",
+    .type_name = "FILE",
+    .help =
+        "Write an HTML page with a picture of one call: the one with the longest head, of the "
+        "graph that takes the most time",
+    .is_page = true};
+constexpr Option<std::optional<std::size_t>> kCall{.name = "call",
+                                                   .type_name = "N",
+                                                   .help = "Draw this call, a callId in HEAD_CALL",
+                                                   .read = ReadCall};
 
 HeadOptions OptionsOf(const RankTrace& trace, const RecipeArguments& arguments) {
-  HeadOptions options;
-  for (std::size_t i = 0; i < std::size(kPolicies); ++i) {
-    if (TextArgument(arguments, "policy") == kPolicies[i]) options.policy = static_cast<Policy>(i);
-  }
-  if (const auto gap = NumberArgument<double>(arguments, "max_gap")) {
-    options.max_gap = std::llround(std::min(*gap, kMaxMilliseconds) * 1e6);
-  }
-  options.step = ChosenStep(trace.steps, arguments);
-  return options;
+  return {.policy = arguments[kPolicy],
+          .max_gap = std::llround(std::min(arguments[kMaxGap], kMaxMilliseconds) * 1e6),
+          .step = ChosenStep(trace.steps, arguments)};
 }
 
 // Steady calls, unless there are none or others were asked for.
 head::Phase PhaseToShow(const RecipeArguments& arguments, const std::vector<head::Call>& calls) {
-  const std::string_view given = TextArgument(arguments, "phase");
-  if (!given.empty()) return given == "compile" ? head::Phase::kCompile : head::Phase::kSteady;
+  if (const auto given = arguments[kPhase]) return *given;
   const auto any = [&](head::Phase phase) {
     return std::ranges::any_of(
         calls, [&](const head::Call& call) { return call.Counts() && call.phase == phase; });
@@ -63,24 +108,13 @@ TimeNs TimeOf(const std::vector<head::StepRow>& steps) {
   return sum;
 }
 
-std::string ProblemOfThresholds(const std::string& value) {
-  head::Thresholds thresholds;
-  return head::SetThresholds(value, thresholds);
-}
-
-std::string ProblemOfCall(const std::string& value) {
-  const bool digits = !value.empty() && value.size() < 10 &&
-                      value.find_first_not_of("0123456789") == std::string::npos;
-  return digits ? "" : "give the number of a call, from 0";
-}
-
 // The picture for --picture; empty when it was not asked for or there is no such call.
 std::optional<Timeline> Picture(const RecipeArguments& arguments,
                                 const head::HeadAnalysis& analysis,
                                 const std::vector<head::Scope>& scopes, head::Phase phase) {
-  if (!arguments.contains("picture")) return std::nullopt;
-  const auto call = arguments.contains("call") ? NumberArgument<std::size_t>(arguments, "call")
-                                               : CallToPicture(analysis.calls, scopes, phase);
+  if (!arguments.Has(kPicture.name)) return std::nullopt;
+  auto call = arguments[kCall];
+  if (!call) call = CallToPicture(analysis.calls, scopes, phase);
   if (!call || *call >= analysis.calls.size()) return std::nullopt;
   return PictureOf(analysis, *call);
 }
@@ -95,8 +129,7 @@ HeadPart MapHeadOverhead(const RankTrace& trace, const RecipeArguments& argument
   part.children = head::SumChildren(scopes, part.phase, analysis);
   part.summary = head::Summarise(analysis.calls, scopes, analysis.steps);
   part.steps = head::SumSteps(analysis.calls, analysis.steps);
-  head::Thresholds thresholds;
-  head::SetThresholds(TextArgument(arguments, "thresholds"), thresholds);
+  const head::Thresholds thresholds = arguments[kThresholds];
   part.advice = head::GiveAdvice(
       {analysis.calls, scopes, part.summary, part.children, thresholds, TimeOf(part.steps)});
   part.picture = Picture(arguments, analysis, scopes, part.phase);
@@ -109,7 +142,6 @@ using RankHead = OfRank<HeadPart>;
 // A rank in full: with the longest head of several, whose spread is behind its answer.
 void AddScreen(const std::vector<RankHead>& ranks, std::string_view policy, bool all,
                Report& report) {
-  if (policy.empty()) policy = kPolicies[0];
   const std::size_t room = all ? std::numeric_limits<std::size_t>::max() : kScreenLines;
   const std::size_t longest = head::LongestHead(ranks);
   const auto add = [&](const RankHead& rank, const ScreenLines& spread) {
@@ -141,7 +173,7 @@ void AddFindings(const std::vector<RankHead>& ranks, Report& report) {
 // That of the first rank which has one.
 void AddPicture(const std::vector<RankHead>& ranks, const RecipeArguments& arguments,
                 Report& report) {
-  if (!arguments.contains("picture")) return;
+  if (!arguments.Has(kPicture.name)) return;
   for (const auto& [rank, part] : ranks) {
     if (!part.picture) continue;
     report.timelines.push_back(*part.picture);
@@ -162,7 +194,8 @@ void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArgument
   }
   if (wanted.sheets) head::AddHeadSheets(ranks, report);
   if (wanted.screen != Detail::kNone) {
-    AddScreen(ranks, TextArgument(arguments, "policy"), wanted.screen == Detail::kAll, report);
+    AddScreen(ranks, kPolicies[static_cast<std::size_t>(arguments[kPolicy])],
+              wanted.screen == Detail::kAll, report);
   }
   AddFindings(ranks, report);
   AddPicture(ranks, arguments, report);
@@ -196,7 +229,6 @@ Verdict JudgeHeadOverhead(const RankFacts& facts) {
 }  // namespace
 
 Recipe HeadOverhead() {
-  using Value = RecipeParameter::Value;
   RecipeInfo recipe;
   recipe.name = "head_overhead";
   recipe.folder = "HeadOverhead";
@@ -206,36 +238,7 @@ Recipe HeadOverhead() {
   recipe.needs = Tables::kHostOps | Tables::kQueuedWork | Tables::kHostCalls | Tables::kDeviceRuns |
                  Tables::kModelIterations | Tables::kGarbageCollections | Tables::kSteps |
                  Tables::kPythonCalls | Tables::kMstx;
-  recipe.parameters = {
-      {"policy",
-       "NAME",
-       "Where the time of the front end begins. auto: at the end of the call before, in the same "
-       "step; entry: at the entry of the compiled model; step: as auto, but the first call begins "
-       "with its step; device_idle: when the device runs out of work [default: auto]",
-       Value::kChoice,
-       {std::begin(kPolicies), std::end(kPolicies)}},
-      {"max_gap", "MS",
-       "In captures without steps, do not count a longer wait before a call as work of the "
-       "platform [default: 100]",
-       Value::kPositive},
-      {"phase",
-       "NAME",
-       "Calls to show on the screen and in HEAD_CHILD: steady or compile [default: steady, if "
-       "there are any]",
-       Value::kChoice,
-       {"steady", "compile"}},
-      {"thresholds",
-       "LIST",
-       "Thresholds of the advice, such as lookup_us=500,built_tensors=4; an unknown name lists all "
-       "names",
-       Value::kText,
-       {},
-       ProblemOfThresholds},
-      {"picture", "FILE",
-       "Write an HTML page with a picture of one call: the one with the longest head, of the graph "
-       "that takes the most time",
-       Value::kPage},
-      {"call", "N", "Draw this call, a callId in HEAD_CALL", Value::kText, {}, ProblemOfCall}};
+  recipe.options = {kPolicy, kMaxGap, kPhase, kThresholds, kPicture, kCall};
   recipe.can_run = JudgeHeadOverhead;
   recipe.empty_is_answer = true;
   recipe.cuts_steps = true;

@@ -251,11 +251,14 @@ std::vector<TextDocument> DocumentsOf(const std::string& stem, const RankMemory&
           {stem + ".raw.json" + packed, RawEvents(part)}};
 }
 
-constexpr std::string_view kGzip = "gzip";
+constexpr Option<bool> kGzip =
+    Switch("gzip",
+           "Pack the files of each rank with gzip: memory_timeline_0.json.gz and "
+           "memory_timeline_0.raw.json.gz");
 
 RankMemory MapMemoryTimeline(const RankTrace& trace, const RecipeArguments& arguments) {
   RankMemory part = MemoryOf(trace, ChosenStep(trace.steps, arguments));
-  part.packed = arguments.contains(kGzip);
+  part.packed = arguments[kGzip];
   return part;
 }
 
@@ -353,9 +356,7 @@ Recipe MemoryTimeline() {
        .folder = "MemoryTimeline",
        .summary = "device memory over time: what holds the peak, and what grows",
        .needs = kMemoryTables,
-       .parameters = {{kGzip, "",
-                       "Pack the files of each rank with gzip: memory_timeline_0.json.gz and "
-                       "memory_timeline_0.raw.json.gz"}},
+       .options = {kGzip},
        .can_run = JudgeMemoryTimeline,
        .documents_always = true,
        .cuts_steps = true});

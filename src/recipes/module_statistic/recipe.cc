@@ -48,17 +48,29 @@ void CheckModules(const ModulePart& part) {
   if (!holds) Fail(ErrorKind::kCorrupt, "a module has impossible times");
 }
 
+constexpr Option<bool> kWithoutCounters =
+    Switch("without_counters",
+           "Merge kernels whose names differ only by a counter, such as trans_TransData_17");
+constexpr Option<bool> kWholeBackward =
+    Switch("whole_backward",
+           "Count the backward pass of a module as one call, even if other modules run in between");
+constexpr Option<bool> kVariantsOnce = Switch(
+    "variants_once",
+    "Number the variants of a module (calls with different operators) once for the whole rank");
+constexpr Option<bool> kWithoutMfu =
+    CompatSwitch("Write the columns of the Python tool: no avgMFU");
+
 ModulePart MapModuleStatistic(const RankTrace& trace, const RecipeArguments& arguments) {
   ModuleStatisticOptions options;
-  options.without_counters = arguments.contains("without_counters");
-  options.whole_backward = arguments.contains("whole_backward");
-  if (arguments.contains("variants_once")) options.variants = VariantNaming::kOnce;
+  options.without_counters = arguments[kWithoutCounters];
+  options.whole_backward = arguments[kWholeBackward];
+  if (arguments[kVariantsOnce]) options.variants = VariantNaming::kOnce;
   const ThreadGroups groups(trace);
   const AllOpWork work = FindOpWork(trace);
   ModulePart part{.statistic = SumModules(trace, groups, work, options), .rated = {}};
   std::vector<ModuleStatisticRow>& rows = part.statistic.rows;
   const ChipPeak chip = ChipOf(trace, arguments);
-  const bool compat = arguments.contains(kCompat);
+  const bool compat = arguments[kWithoutMfu];
   if (!compat &&
       PeakOf(chip, TypeClass::kFp16).gap == PeakGap::kNone) {  // otherwise no kernel has one
     const RankMfu mfu = FindKernelMfu(trace, groups, work, chip);
@@ -128,7 +140,7 @@ void AddLines(const std::vector<StatisticOfRank>& parts, bool tree, std::size_t 
 
 void ReduceModuleStatistic(const std::vector<PartOfRank>& parts, const RecipeArguments& arguments,
                            OutputSelection wanted, Report& report) {
-  report.as_reference = arguments.contains(kCompat);
+  report.as_reference = arguments[kWithoutMfu];
   std::vector<StatisticOfRank> ranks;
   for (const PartOfRank& part : parts) ranks.push_back({part.rank, part.part.statistic});
   if (wanted.sheets) AddSheet(ranks, report);
@@ -147,23 +159,13 @@ void ReduceModuleStatistic(const std::vector<PartOfRank>& parts, const RecipeArg
 }  // namespace
 
 Recipe ModuleStatistic() {
-  std::vector<RecipeParameter> parameters = {
-      {"without_counters", "",
-       "Merge kernels whose names differ only by a counter, such as trans_TransData_17"},
-      {"whole_backward", "",
-       "Count the backward pass of a module as one call, even if other modules run in between"},
-      {"variants_once", "",
-       "Number the variants of a module (calls with different operators) once for the whole "
-       "rank"}};
-  const std::vector<RecipeParameter> chip = ChipParameters();
-  parameters.insert(parameters.end(), chip.begin(), chip.end());
-  parameters.push_back({kCompat, "", "Write the columns of the Python tool: no avgMFU"});
   return MakeRecipe<MapModuleStatistic, ReduceModuleStatistic, CheckModules>(
       {.name = "module_statistic",
        .folder = "ModuleStatistic",
        .summary = "device time of the modules of the model, with their operators and kernels",
        .needs = kModuleTables | kMfuTables,
-       .parameters = std::move(parameters),
+       .options = {kWithoutCounters, kWholeBackward, kVariantsOnce, kAiCores, kAicFrequency,
+                   kPeakTflops, kWithoutMfu},
        .can_run = JudgeModules});
 }
 

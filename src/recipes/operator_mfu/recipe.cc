@@ -202,15 +202,21 @@ bool HasShapes(const RankTrace& trace) {
   });
 }
 
+constexpr Option<bool> kWithBackward =
+    Switch("with_backward", "Also list the modules of the backward pass, as module_statistic does");
+constexpr Option<bool> kAsPythonTool = CompatSwitch(
+    "Use the rows, columns and rules of the Python tool: only kernels in mfu_flops ranges, each "
+    "with all operations of its range, unknown types as FP16");
+
 Part MapOperatorMfu(const RankTrace& trace, const RecipeArguments& arguments) {
   const ThreadGroups groups(trace);
   const AllOpWork work = FindOpWork(trace);
   const ChipPeak chip = ChipOf(trace, arguments);
-  const bool compat = arguments.contains(kCompat);
+  const bool compat = arguments[kAsPythonTool];
   const RankMfu mfu = FindKernelMfu(trace, groups, work, chip,
                                     compat ? MfuRule::kRangesOnly : MfuRule::kRangesAndShapes);
   ModuleStatisticOptions options;
-  options.backward = arguments.contains("with_backward");
+  options.backward = arguments[kWithBackward];
   Part part{.kernels = OperatorMfuRows(trace, mfu),
             .modules = SumModules(trace, groups, work, options).rows,
             .summary = SummariseMfu(trace, mfu, chip),
@@ -262,8 +268,8 @@ void AddDrawings(const std::vector<OfRank<Part>>& parts, Report& report) {
 void ReduceOperatorMfu(const std::vector<OfRank<Part>>& parts, const RecipeArguments& arguments,
                        OutputSelection wanted, Report& report) {
   if (wanted.sheets) {
-    AddSheets(parts, arguments.contains(kCompat), report);
-    if (!arguments.contains(kCompat)) AddDrawings(parts, report);
+    AddSheets(parts, arguments[kAsPythonTool], report);
+    if (!arguments[kAsPythonTool]) AddDrawings(parts, report);
   }
   for (const OfRank<Part>& rank : parts) AddNotes(rank, report);
   if (wanted.screen == Detail::kNone) return;
@@ -295,19 +301,13 @@ Verdict JudgeOperatorMfu(const RankFacts& facts) {
 namespace mpa::recipes {
 
 Recipe OperatorMfu() {
-  std::vector<RecipeParameter> parameters = ChipParameters();
-  parameters.push_back({"with_backward", "",
-                        "Also list the modules of the backward pass, as module_statistic does"});
-  parameters.push_back({kCompat, "",
-                        "Use the rows, columns and rules of the Python tool: only kernels in "
-                        "mfu_flops ranges, each with all operations of its range, unknown types "
-                        "as FP16"});
   return MakeRecipe<operator_mfu::MapOperatorMfu, operator_mfu::ReduceOperatorMfu>(
       {.name = "operator_mfu",
        .folder = "OperatorMfu",
        .summary = "how much of the chip kernels and modules use (MFU), and where time is wasted",
        .needs = kModuleTables | kMfuTables | Tables::kSteps,
-       .parameters = std::move(parameters),
+       .options = {kAiCores, kAicFrequency, kPeakTflops, operator_mfu::kWithBackward,
+                   operator_mfu::kAsPythonTool},
        .can_run = operator_mfu::JudgeOperatorMfu});
 }
 

@@ -54,16 +54,12 @@ PipelineLayout LayoutOf(const Ranks& ranks, const RecipeArguments& arguments) {
     if (!layout.micro_batches && part.micro_batches > 0) layout.micro_batches = part.micro_batches;
     if (!layout.stages && !part.distributed_args.empty()) TakeSizes(part.distributed_args, layout);
   }
-  const auto given = [&](const char* name) {
-    return NumberArgument<std::int64_t>(arguments, name);
-  };
-  const auto tensor = given("tp"), pipeline = given("pp"), data = given("dp");
+  const auto tensor = arguments[kTensorSize], pipeline = arguments[kStages],
+             data = arguments[kDataSize];
   if (pipeline && IsSize(*pipeline)) layout.stages = pipeline;
   if (tensor && data && IsSize(*tensor) && IsSize(*data)) layout.ranks_of_stage = *tensor * *data;
-  if (const auto count = given("microbatch_num")) layout.micro_batches = count;
-  if (const auto type = arguments.find("pp_type"); type != arguments.end()) {
-    layout.type = type->second;
-  }
+  if (const auto count = arguments[kMicroBatches]) layout.micro_batches = count;
+  if (arguments.Has(kType.name)) layout.type = arguments[kType];
   return layout;
 }
 

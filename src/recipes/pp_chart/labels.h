@@ -51,6 +51,19 @@ struct PipelineLayout {
   std::optional<std::int64_t> StageOf(RankId rank) const;
 };
 
+inline constexpr std::string_view kTypes[] = {"1f1b", "dualpipev"},
+                                  kAsCaptured = "as the capture says";
+inline constexpr Option<std::string> kType{.name = "pp_type",
+                                           .type_name = "NAME",
+                                           .help = "Kind of the pipeline",
+                                           .usual_text = kAsCaptured,
+                                           .choices = kTypes};
+inline constexpr Option<std::optional<std::int64_t>> kMicroBatches{
+    "microbatch_num", "N", "Micro-batches of a step", "", kAsCaptured},
+    kStages{"pp", "N", "Stages of the pipeline", "", kAsCaptured},
+    kTensorSize{"tp", "N", "Tensor parallel size, together with --dp", "", kAsCaptured},
+    kDataSize{"dp", "N", "Data parallel size, together with --tp", "", kAsCaptured};
+
 /// From the options, else from the first rank that says it.
 PipelineLayout LayoutOf(const Ranks& ranks, const RecipeArguments& arguments);
 

@@ -192,25 +192,12 @@ Verdict JudgePpChart(const RankFacts& facts) {
 }  // namespace
 
 Recipe PpChart() {
-  using Value = RecipeParameter::Value;
   return MakeRecipe<MapPpChart, ReducePpChart>(
       {.name = "pp_chart",
        .folder = "PPChart",
        .summary = "when each rank ran which micro-batch, for a chart of the pipeline",
        .needs = Tables::kMstx | Tables::kSteps | Tables::kJobInfo,
-       .parameters =
-           {{"pp_type",
-             "NAME",
-             "Kind of the pipeline [default: as the capture says]",
-             Value::kChoice,
-             {"1f1b", "dualpipev"}},
-            {"microbatch_num", "N", "Micro-batches of a step [default: as the capture says]",
-             Value::kCount},
-            {"pp", "N", "Stages of the pipeline [default: as the capture says]", Value::kCount},
-            {"tp", "N", "Tensor parallel size, together with --dp [default: as the capture says]",
-             Value::kCount},
-            {"dp", "N", "Data parallel size, together with --tp [default: as the capture says]",
-             Value::kCount}},
+       .options = {pp::kType, pp::kMicroBatches, pp::kStages, pp::kTensorSize, pp::kDataSize},
        .can_run = JudgePpChart});
 }
 

@@ -321,7 +321,7 @@ void AddLines(const std::vector<IterationAccount>& accounts, Report& report) {
 
 CaptureRoles MapRlRoles(const RankTrace& trace, const RecipeArguments& arguments) {
   CaptureRoles roles = RolesOf(trace);
-  roles.wanted = NumberArgument<std::int64_t>(arguments, kStepId).value_or(-1);
+  roles.wanted = arguments.step.value_or(-1);
   return roles;
 }
 

@@ -29,7 +29,7 @@ using slow_link::LinkClasses;
 using slow_link::LinkRow;
 using Ranks = std::vector<OfRank<RankLoad>>;
 
-constexpr std::string_view kTopNum = "top_num";
+constexpr Option<std::size_t> kTopNum{"top_num", "N", "Kinds of collectives to list", 15};
 
 RankLoad MapSlowLink(const RankTrace& trace, const RecipeArguments&) { return LoadOfRank(trace); }
 
@@ -183,10 +183,7 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Output
                     "recorded; collect with {}",
                     classes.unsized, on_gpu ? "PyTorch 2.3 or later" : "profiler_level=Level1"));
   }
-  constexpr std::int64_t kUsualTop = 15;
-  const auto top =
-      Farthest(classes, static_cast<std::size_t>(
-                            NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop)));
+  const auto top = Farthest(classes, arguments[kTopNum]);
   if (wanted.sheets) AddLinkSheets(ranks, classes, top, report);
   if (wanted.screen == Detail::kNone) return;
   const LinkSpeedsOfJob links = LinksOf(LoadedRanks(ranks));
@@ -203,8 +200,7 @@ Recipe SlowLink() {
        .folder = "SlowLink",
        .summary = "collectives whose transfer takes longer than that of similar ones",
        .needs = kLoadTables,
-       .parameters = {{kTopNum, "N", "Kinds of collectives to list [default: 15]",
-                       RecipeParameter::Value::kCount}},
+       .options = {kTopNum},
        .can_run = JudgeCollectives,
        .next = kDiagnosisNext,
        .empty_is_answer = true});

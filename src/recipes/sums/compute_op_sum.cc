@@ -15,7 +15,8 @@ namespace {
 
 using namespace sums;
 
-constexpr std::string_view kWithoutNames = "exclude_op_name";
+constexpr Option<bool> kWithoutNames =
+    Switch("exclude_op_name", "Sum by type only: no table by name and shapes");
 
 // By type and core alone, of the whole run.
 Groups RecordedSums(const KernelStatistics& recorded, auto texts) {
@@ -50,7 +51,7 @@ Part MapComputeOpSum(const RankTrace& trace, const RecipeArguments& arguments) {
     part.by.front() = RecordedSums(trace.kernel_statistics, texts);
   }
   part.by.emplace_back();
-  if (arguments.contains(kWithoutNames)) return part;
+  if (arguments[kWithoutNames]) return part;
   part.by.back() = GroupBy(
       kernels.dur,
       [&](std::size_t i) {
@@ -85,7 +86,7 @@ std::vector<SumSheet> ComputeOpSheets(const RecipeArguments& arguments) {
                                    /*each_rank=*/true,
                                    WithStats(TypeColumns<0>(), {RankColumn()}),
                                    LargestFirst}};
-  if (arguments.contains(kWithoutNames)) return sheets;
+  if (arguments[kWithoutNames]) return sheets;
   SheetColumns<GroupRow> columns = TypeColumns<1>();
   columns.insert(columns.begin(), KeyColumn<0>("OpName", 40, "The kernel."));
   columns.push_back(KeyColumn<3>("InputShapes", 40, "Shapes of the inputs, joined by ';'."));
@@ -136,7 +137,7 @@ Recipe ComputeOpSum() {
        .folder = "ComputeOpSum",
        .summary = "how long compute kernels ran, by type and by name",
        .needs = Tables::kKernels | Tables::kKernelStatistics,
-       .parameters = {{kWithoutNames, "", "Sum by type only: no table by name and shapes"}},
+       .options = {kWithoutNames},
        .can_run = JudgeComputeOpSum});
 }
 

@@ -16,7 +16,8 @@ namespace {
 
 using namespace sums;
 
-constexpr std::string_view kTopNum = "top_num";
+constexpr Option<std::size_t> kTopNum{"top_num", "N", "Operators with the longest mean to list",
+                                      15};
 enum Grouping : std::size_t { kByType, kByName, kByGroup };
 
 // "210" of hcom_allReduce__210_0_1; else the last digits of the group's hash.
@@ -64,9 +65,7 @@ Cell RanksOfGroup(const GroupRow& row) {
 }
 
 std::vector<SumSheet> HcclSheets(const RecipeArguments& arguments) {
-  constexpr std::int64_t kUsualTop = 15;
-  const auto most = static_cast<std::size_t>(
-      NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop));
+  const std::size_t most = arguments[kTopNum];
   const auto type = KeyColumn<0>("OpType", 36, "Type of the operator.");
   return {
       {"HcclAllRankStats",
@@ -134,8 +133,7 @@ Recipe HcclSum() {
        .folder = "HcclSum",
        .summary = "how long communication operators ran, and which took longest",
        .needs = Tables::kCommunications,
-       .parameters = {{kTopNum, "N", "Operators with the longest mean to list [default: 15]",
-                       RecipeParameter::Value::kCount}},
+       .options = {kTopNum},
        .can_run = JudgeCommunication});
 }
 

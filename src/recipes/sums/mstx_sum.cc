@@ -205,10 +205,11 @@ void AddMstxSheets(const MarkedRanks& ranks, Report& report) {
   sums::SumTables(NameSheets(), of_names).AddSheets(report);
 }
 
-constexpr std::string_view kAllRanges = "all_ranges";
+constexpr Option<bool> kAllRanges =
+    Switch("all_ranges", "Count ranges without a stream, too; they have no time on the device");
 
 MarkedSpans MapMstxSum(const RankTrace& trace, const RecipeArguments& arguments) {
-  return FindMarkedSpans(trace, arguments.contains(kAllRanges));
+  return FindMarkedSpans(trace, arguments[kAllRanges]);
 }
 
 // The screen is about the device, where anything was recorded there.
@@ -329,8 +330,7 @@ Recipe MstxSum() {
        .folder = "MstxSum",
        .summary = "how long the marks and ranges of the program took, on the host and the device",
        .needs = Tables::kMstx | Tables::kSteps | Tables::kLaunches | Tables::kQueuedWork,
-       .parameters = {{kAllRanges, "",
-                       "Count ranges without a stream, too; they have no time on the device"}},
+       .options = {kAllRanges},
        .can_run = JudgeMstxSum});
 }
 

@@ -323,44 +323,38 @@ void AddSheets(const Ranks& ranks, std::size_t top, Report& report) {
   report.sheets.push_back(std::move(events.sheet));
 }
 
-constexpr std::string_view kTop = "top", kOver = "over";
-constexpr std::int64_t kUsualTop = 10;
-constexpr TimeNs kUsualOver = 1'000'000;
-
-// "1ms", "1.5 s": ns; empty: it is none.
-std::optional<TimeNs> DurationOf(std::string_view text) {
+// "1ms", "1.5 s": ns. Throws Error.
+TimeNs DurationOf(const std::string& text) {
   constexpr double kLargest = 1e18;
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || !(number >= 0)) return std::nullopt;
-  std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  double number = -1;
+  const char* const end = std::from_chars(text.data(), text.data() + text.size(), number).ptr;
+  auto unit = std::string_view(text).substr(static_cast<std::size_t>(end - text.data()));
   while (unit.starts_with(' ')) unit.remove_prefix(1);
   const double ns = unit == "ns"   ? 1
                     : unit == "us" ? 1e3
                     : unit == "ms" ? 1e6
                     : unit == "s"  ? 1e9
                                    : -1;
-  if (ns < 0 || number * ns > kLargest) return std::nullopt;
+  if (ns < 0 || !(number >= 0) || number * ns > kLargest)
+    Fail(ErrorKind::kUsage, "give a time with its unit, such as 1ms, 500us or 2s");
   return std::llround(number * ns);
 }
 
-std::string ProblemOfOver(const std::string& text) {
-  return DurationOf(text) ? "" : "give a time with its unit, such as 1ms, 500us or 2s";
-}
-
-TimeNs OverOf(const RecipeArguments& arguments) {
-  const auto given = arguments.find(kOver);
-  return given == arguments.end() ? kUsualOver : DurationOf(given->second).value_or(kUsualOver);
-}
+constexpr Option<std::size_t> kTop{"top", "N", "Kernels and operators to list", 10};
+constexpr Option<TimeNs> kOver{.name = "over",
+                               .type_name = "TIME",
+                               .help = "List every event that takes longer, such as 1ms or 500us",
+                               .usual = 1'000'000,
+                               .usual_text = "1ms",
+                               .read = DurationOf};
 
 TopOfRank MapTopOperators(const RankTrace& trace, const RecipeArguments& arguments) {
-  return TopOf(trace, OverOf(arguments));
+  return TopOf(trace, arguments[kOver]);
 }
 
 void ReduceTopOperators(const Ranks& ranks, const RecipeArguments& arguments,
                         OutputSelection wanted, Report& report) {
-  const auto top =
-      static_cast<std::size_t>(NumberArgument<std::int64_t>(arguments, kTop).value_or(kUsualTop));
+  const std::size_t top = arguments[kTop];
   for (const auto& [rank, part] : ranks) {
     BeginRank(rank, report);
     if (part.kernels.empty()) report.notes.push_back(NoDeviceWorkNote(rank));
@@ -372,7 +366,7 @@ void ReduceTopOperators(const Ranks& ranks, const RecipeArguments& arguments,
     }
   }
   if (wanted.sheets) AddSheets(ranks, top, report);
-  if (wanted.screen != Detail::kNone) AddLines(ranks, top, OverOf(arguments), report);
+  if (wanted.screen != Detail::kNone) AddLines(ranks, top, arguments[kOver], report);
 }
 
 }  // namespace
@@ -383,19 +377,12 @@ namespace mpa::recipes {
 using namespace top_operators;
 
 Recipe TopOperators() {
-  using Value = RecipeParameter::Value;
   return MakeRecipe<MapTopOperators, ReduceTopOperators>(
       {.name = "top_operators",
        .folder = "TopOperators",
        .summary = "the slowest kernels and operators, and every event beyond a threshold",
        .needs = kAccountTables | Tables::kOpDetails | Tables::kKernelLoads,
-       .parameters = {{kTop, "N", "Kernels and operators to list [default: 10]", Value::kCount},
-                      {kOver,
-                       "TIME",
-                       "List every event that takes longer, such as 1ms or 500us [default: 1ms]",
-                       Value::kText,
-                       {},
-                       ProblemOfOver}},
+       .options = {kTop, kOver},
        .can_run = JudgeReadable,
        .answers_from_kernels = true});
 }

@@ -6,6 +6,7 @@
 
 #include "mpa/base/parallel.h"
 #include "mpa/pipeline/parts.h"
+#include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "support/failures.h"
 #include "support/files.h"
@@ -15,6 +16,8 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
+constexpr Option<bool> kLoud = Switch("loud", "With a mark");
+
 std::size_t CountOps(const RankTrace& trace, const RecipeArguments&) {
   return trace.host_ops.Size();
 }
@@ -23,7 +26,7 @@ void ListCounts(const std::vector<OfRank<std::size_t>>& ranks, const RecipeArgum
                 OutputSelection, Report& report) {
   for (const auto& [rank, count] : ranks) {
     report.lines.push_back(std::to_string(rank) + ": " + std::to_string(count) +
-                           (arguments.contains("loud") ? "!" : ""));
+                           (arguments[kLoud] ? "!" : ""));
   }
 }
 
@@ -187,7 +190,7 @@ TEST_F(ClusterTest, ReadsRanksThatAreLargerThanTheMemoryOneAfterTheOther) {
 TEST_F(ClusterTest, HandsTheRecipeItsOptions) {
   WriteRank("a", 0, 1);
   ClusterRequest request = Request();
-  request.arguments["loud"] = "";
+  request.arguments.Set(kLoud, "");
   EXPECT_EQ(Run(request), Texts{"0: 1!"});
 }
 
@@ -208,11 +211,13 @@ TEST_F(ClusterTest, ReadsPartsOfOneSetOfArguments) {
   WriteRank("a", 0, 3);
   const Recipe recipe = CountOperators();
   const std::filesystem::path parts = PartsDirectory();
-  for (const RecipeArguments& arguments : {RecipeArguments(), RecipeArguments{{"loud", ""}}})
+  RecipeArguments loud;
+  loud.Set(kLoud, "");
+  for (const RecipeArguments& arguments : {RecipeArguments(), loud})
     WriteShard({{&recipe, arguments}}, Request(), {parts});
   const Error error = test::ErrorOf([&] { ReadParts({parts}, {{&recipe}}); });
   EXPECT_HAS_TEXT(error.what(), "made with different options");
-  const auto sets = ReadParts({parts}, {{&recipe, RecipeArguments{{"loud", ""}}}});
+  const auto sets = ReadParts({parts}, {{&recipe, loud}});
   EXPECT_EQ(TextsOf(ReduceRanks(recipe, sets[0].arguments, {}, sets[0].mapped).report.lines),
             Texts{"0: 3!"});
 }

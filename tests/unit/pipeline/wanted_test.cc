@@ -20,7 +20,9 @@ const fs::path kCaptures = fs::path(MPA_SOURCE_DIR) / "testdata/captures";
 Report ReportOf(const Recipe& recipe, OutputSelection wanted) {
   RecipeArguments arguments;
   if (recipe.name == "calibrate_npu_gpu") {
-    arguments["baseline_profiling_path"] = (kCaptures / "gpu_base.json").string();
+    for (const RecipeOption& option : recipe.options) {
+      if (option.required) arguments.Set(option, (kCaptures / "gpu_base.json").string());
+    }
   }
   std::vector<RankPart> parts;
   for (const char* capture : {"twin_text_base_ascend_pt", "twin_text_new_ascend_pt"}) {

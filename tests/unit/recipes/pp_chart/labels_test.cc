@@ -48,8 +48,13 @@ TEST(Labels, FollowTheScheduleWhereTheBoxesFitIt) {
 TEST(Labels, OptionsCountMoreThanTheCapture) {
   const PipelinePart part = NineBoxes();
   const Ranks ranks = {{3, part}};
-  const PipelineLayout layout = LayoutOf(
-      ranks, {{"pp", "4"}, {"tp", "1"}, {"dp", "1"}, {"pp_type", "1f1b"}, {"microbatch_num", "7"}});
+  RecipeArguments given;
+  given.Set(kStages, "4");
+  given.Set(kTensorSize, "1");
+  given.Set(kDataSize, "1");
+  given.Set(kType, "1f1b");
+  given.Set(kMicroBatches, "7");
+  const PipelineLayout layout = LayoutOf(ranks, given);
   EXPECT_EQ(layout.StageOf(3), 3);
   EXPECT_EQ(layout.StageOf(4), std::nullopt) << "the last of four stages is 3";
   EXPECT_EQ(layout.micro_batches, 7);

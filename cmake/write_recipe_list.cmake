@@ -1,0 +1,11 @@
+# Writes HEADER with X(F) for each function F() of the folders of FOLDER that makes a recipe, if it does not say so already.
+file(GLOB sources ${FOLDER}/*/*.cc)
+set(list "")
+foreach(source ${sources})
+  file(STRINGS ${source} functions REGEX "^Recipe [A-Z][A-Za-z0-9]*\\(\\) {$")
+  foreach(function ${functions})
+    string(REGEX REPLACE "^Recipe (.*)\\(\\) {$" "\\1" name ${function})
+    string(APPEND list " \\\n  X(${name})")
+  endforeach()
+endforeach()
+file(CONFIGURE OUTPUT ${HEADER} @ONLY CONTENT "#define MPA_RECIPES(X)@list@\n")
