@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "diagnose.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/measure/quantiles.h"
 
@@ -61,7 +61,7 @@ Stalls StallsOf(const Job& job, std::size_t rank) {
 // The rank whose requests wait most tells it. A server that reads prompts in chunks gets no step
 // shorter, but its tokens come evenly.
 void FindStalls(Conclusions& conclusions) {
-  const auto& [job, mended, replays, diagnosis] = conclusions;
+  const auto& [job, replays, diagnosis] = conclusions;
   Stalls most;
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
     Stalls stalls = StallsOf(job, rank);
@@ -70,7 +70,7 @@ void FindStalls(Conclusions& conclusions) {
   if (most.steps.empty() ||
       static_cast<double>(most.time) < job.thresholds[kStallShare] * static_cast<double>(most.all))
     return;
-  FoundCause found = NewCause(job, kServeStall).finding;
+  Finding found = NewFinding(job, kServeStall);
   found.steps = job.IdsOf(most.steps);
   found.Measure(kStalls, most.steps.size());
   found.Measure(kStalledShare, Ratio(most.time, most.all));
@@ -81,7 +81,7 @@ void FindStalls(Conclusions& conclusions) {
 
 }  // namespace
 
-const FindingInfo kServeStall =
+const FindingType kServeStall =
     Opportunity(Area::kLatency, "serve.stall", {"framework"},
                 {"tokens wait while prompts are read", "读取 prompt 时 token 停顿"},
                 {.looked_at = {"time between two tokens of a request in steps that read prompts",

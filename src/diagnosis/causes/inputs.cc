@@ -111,7 +111,7 @@ void NoteLoaders(const Job& job, AdviceFacts& facts) {
   }
 }
 
-void NoteCasts(const Job& job, FoundCause& found) {
+void NoteCasts(const Job& job, Finding& found) {
   std::int64_t casts = 0;
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
     casts += CastFinder(job, rank).Count();

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -145,7 +145,7 @@ class DivergenceFinder {
 
 class LateRankChain {
  public:
-  LateRankChain(const Job& job, const LateWork& work, const FoundCause& finding)
+  LateRankChain(const Job& job, const LateWork& work, const Finding& finding)
       : job_(job), work_(work) {
     for (std::size_t step = job.first_step; step < job.steps; ++step) {
       const auto& of_first = job.Part(0).steps;
@@ -299,7 +299,7 @@ class LateRankChain {
 
 }  // namespace
 
-LateRank ExplainLateRank(const Job& job, const LateWork& work, const FoundCause& finding) {
+LateRank ExplainLateRank(const Job& job, const LateWork& work, const Finding& finding) {
   return LateRankChain(job, work, finding).Make();
 }
 

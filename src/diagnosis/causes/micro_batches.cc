@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/measure/intervals.h"
 
 namespace mpa {

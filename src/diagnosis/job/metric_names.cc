@@ -73,7 +73,7 @@ std::string RanksText(const std::vector<std::int64_t>& ranks, Language language)
   return fmt::format("{} {}", sorted.size() == 1 || chinese ? "rank" : "ranks", text);
 }
 
-std::string CulpritsText(const FoundCause& finding, Language language) {
+std::string CulpritsText(const Finding& finding, Language language) {
   const bool chinese = language == Language::kChinese;
   if (!finding.absent) return RanksText(finding.ranks, language);
   if (finding.ranks.empty()) return finding.absent->UnknownRank(chinese);

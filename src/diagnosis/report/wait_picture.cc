@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "mpa/base/rank_names.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/pictures.h"
 

@@ -14,6 +14,6 @@ std::string MetricText(const Metric& metric, Language language);
 /// "ranks 0-3, 7", "ranks 0, 2, 4, 6 and 12 more".
 std::string RanksText(const std::vector<std::int64_t>& ranks, Language language);
 /// The ranks of a finding, with their states where they are not analysed: "rank 5 (damaged)".
-std::string CulpritsText(const FoundCause& finding, Language language);
+std::string CulpritsText(const Finding& finding, Language language);
 
 }  // namespace mpa
