@@ -251,7 +251,7 @@ bool TellFollowers(const CLI::App& program, const Line& line) {
       (command.get_name() == "advisor" && IsOneOf(line.before, {"why", "timeline"})) ||
       line.before == "--around";
   if (wants_key && !line.current.starts_with('-')) {
-    for (const FindingInfo* finding : Catalogue()) words.emplace_back(finding->id);
+    for (const FindingType* finding : Catalogue()) words.emplace_back(finding->id);
     return TellWords("words", words);
   }
   for (const CLI::Option* option : command.get_options()) {

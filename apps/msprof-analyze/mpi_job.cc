@@ -140,8 +140,8 @@ class Collection {
       Send(from, kAnswer, !problem.empty() ? kStop : is_new ? kTake : kLeave);
       if (problem.empty() && is_new) problem = Take(from, name);
     }
-    const std::string its_own = Receive(from, kReport);
-    if (problem.empty()) problem = its_own;
+    const std::string problem_there = Receive(from, kReport);
+    if (problem.empty()) problem = problem_there;
     return problem.empty() ? "" : Lost(from, processes, machine, problem);
   }
 

@@ -16,9 +16,9 @@ constexpr std::size_t kMinPairs = 3;
 constexpr TimeNs kMaxSpread = 50'000;
 
 // Ranks whose clocks are compared, by their lowest position.
-class ClockIslands {
+class ConnectedClocks {
  public:
-  explicit ClockIslands(const RankClocks& clocks) {
+  explicit ConnectedClocks(const RankClocks& clocks) {
     for (std::size_t i = 0; i < clocks.clocks.size(); ++i) lowest_.push_back(i);
     for (const ClockPair& pair : clocks.pairs) Join(pair.first, pair.second);
   }
@@ -48,25 +48,26 @@ void JoinClocksOfPairs(const std::vector<PairEnd>& ends, RankClocks& clocks) {
       pairs.push_back({ranks.first, ranks.second, fit.line, fit.sigma, samples.size()});
   }
   StableSort(pairs, {}, &ClockPair::sigma);
-  ClockIslands islands(clocks);
+  ConnectedClocks connected(clocks);
   for (const ClockPair& pair : pairs) {
-    const std::size_t first = islands.Of(pair.first), second = islands.Of(pair.second);
+    const std::size_t first = connected.Of(pair.first), second = connected.Of(pair.second);
     if (first == second) continue;
     const std::size_t moved = std::max(first, second);
     const ClockLine &of_first = clocks.clocks[pair.first].line,
                     &of_second = clocks.clocks[pair.second].line;
-    // From the common clock of the one island to that of the other, by way of the pair.
+    // From the common clock of the one connected component to that of the other, by way of the
+    // pair.
     const ClockLine move = moved == second
                                ? of_second.Inverse().Then(pair.line.Inverse()).Then(of_first)
                                : of_first.Inverse().Then(pair.line).Then(of_second);
     for (RankIndex rank; rank < clocks.clocks.size(); ++rank) {
-      if (islands.Of(rank) != moved) continue;
+      if (connected.Of(rank) != moved) continue;
       clocks.clocks[rank].line = clocks.clocks[rank].line.Then(move);
       clocks.clocks[rank].sigma += pair.sigma;
       clocks.clocks[rank].root = std::min(first, second);
     }
     clocks.clocks[pair.first].known = clocks.clocks[pair.second].known = true;
-    islands.Join(first, second);
+    connected.Join(first, second);
   }
 }
 

@@ -50,10 +50,10 @@ void AddCollective(const std::string& kind, const Collective* base, const Collec
 
   const FirstSeen<std::string_view, Durations> none;
   Join(base ? base->tasks : none, comparison ? comparison->tasks : none,
-       [&](std::string_view task, const Durations* its_base, const Durations* its_comparison) {
+       [&](std::string_view task, const Durations* before, const Durations* after) {
          Row row{{Cell()}};
-         AppendSide("|", std::string(task), its_base, row);
-         AppendSide("|", std::string(task), its_comparison, row);
+         AppendSide("|", std::string(task), before, row);
+         AppendSide("|", std::string(task), after, row);
          row.cells.resize(sheet.columns.size());
          sheet.rows.push_back(std::move(row));
        });
@@ -82,8 +82,8 @@ void CompareCommunication(const CompareInput& input, Report& report) {
   Sheet sheet = CompareSheet("CommunicationCompare", Columns(), input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e3);
   Join(base, comparison,
-       [&](const std::string& kind, const Collective* its_base, const Collective* its_comparison) {
-         AddCollective(kind, its_base, its_comparison, sheet);
+       [&](const std::string& kind, const Collective* before, const Collective* after) {
+         AddCollective(kind, before, after, sheet);
        });
   OrderRows(input, sheet, std::nullopt, IsOfCollective);
   report.sheets.push_back(std::move(sheet));

@@ -48,8 +48,8 @@ const std::vector<Comparison>& AllComparisons() {
   return all;
 }
 
-CompareInput::Capture::Capture(const RankTrace& its_trace, std::string its_path)
-    : trace(its_trace), path(std::move(its_path)), ops([this] { return OpTree(trace); }) {}
+CompareInput::Capture::Capture(const RankTrace& trace_of_side, std::string path_of_side)
+    : trace(trace_of_side), path(std::move(path_of_side)), ops([this] { return OpTree(trace); }) {}
 
 CompareInput::CompareInput(const RankTrace& base, std::string base_path,
                            const RankTrace& comparison, std::string comparison_path,

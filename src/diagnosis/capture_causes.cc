@@ -9,7 +9,7 @@
 
 #include "diagnose.h"
 #include "mpa/base/rank.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/advice.h"
@@ -48,8 +48,8 @@ using RanksByValue = std::map<std::string, std::vector<RankId>>;
 
 // The finding that a variable adds to; empty: there is none.
 std::string ServedBy(const Variable& variable, const Diagnosis& diagnosis) {
-  for (const FindingInfo* finding : variable.serves) {
-    for (const FoundCause& found : diagnosis.findings) {
+  for (const FindingType* finding : variable.serves) {
+    for (const Finding& found : diagnosis.findings) {
       if (found.Is(*finding)) return found.key;
     }
   }
@@ -58,7 +58,7 @@ std::string ServedBy(const Variable& variable, const Diagnosis& diagnosis) {
 
 void AddSetting(const Job& job, const Variable& variable, const RanksByValue& by_value,
                 bool differs, Diagnosis& diagnosis) {
-  FoundCause found = NewCause(job, kEnvCheck, variable.name).finding;
+  Finding found = NewFinding(job, kEnvCheck, variable.name);
   FoundSetting setting{.variable = std::string(variable.name),
                        .values = {by_value.begin(), by_value.end()},
                        .differs = differs,
@@ -83,7 +83,7 @@ void AddSetting(const Job& job, const Variable& variable, const RanksByValue& by
 
 // Values that cost time; else values that differ where ranks that talk to each other should agree.
 void CheckSettings(Conclusions& conclusions) {
-  const auto& [job, mended, replays, diagnosis] = conclusions;
+  const auto& [job, replays, diagnosis] = conclusions;
   for (const Variable& variable : Variables()) {
     RanksByValue poor, agreed;
     for (RankIndex rank; rank < job.ranks.size(); ++rank) {
@@ -102,22 +102,22 @@ void CheckSettings(Conclusions& conclusions) {
 
 // What the profiler keeps of each call takes the host time, which matters where the host is slow.
 void CheckOverhead(Conclusions& conclusions) {
-  const auto& [job, mended, replays, diagnosis] = conclusions;
-  const bool host_is_slow = std::ranges::any_of(diagnosis.findings, [](const FoundCause& found) {
+  const auto& [job, replays, diagnosis] = conclusions;
+  const bool host_is_slow = std::ranges::any_of(diagnosis.findings, [](const Finding& found) {
     return found.Is(kHostLaunchBound) || found.Is(kHostPython);
   });
   const auto& settings = job.Part(0).settings;
   const bool costs = settings.contains("profiler.stack") || settings.contains("profiler.memory") ||
                      settings.contains("profiler.modules") || job.Part(0).level == "Level2";
-  if (host_is_slow && costs) diagnosis.findings.push_back(NewCause(job, kCaptureOverhead).finding);
+  if (host_is_slow && costs) diagnosis.findings.push_back(NewFinding(job, kCaptureOverhead));
 }
 
 void CheckSteps(Conclusions& conclusions) {
-  const auto& [job, mended, replays, diagnosis] = conclusions;
+  const auto& [job, replays, diagnosis] = conclusions;
   if (std::ranges::none_of(diagnosis.findings, IsOfStep) || diagnosis.steps.empty() ||
       static_cast<double>(job.CountedSteps()) >= job.thresholds[kFewSteps])
     return;
-  FoundCause found = NewCause(job, kCaptureWarmup).finding;
+  Finding found = NewFinding(job, kCaptureWarmup);
   found.Measure(kStepsCaptured, job.CountedSteps());
   diagnosis.findings.push_back(std::move(found));
 }
@@ -125,7 +125,7 @@ void CheckSteps(Conclusions& conclusions) {
 // A capture without steps that mostly shows how the program loads libraries and code tells no
 // habit, either.
 void CheckStartUp(Conclusions& conclusions) {
-  const auto& [job, mended, replays, diagnosis] = conclusions;
+  const auto& [job, replays, diagnosis] = conclusions;
   if (!diagnosis.steps.empty()) return;
   TimeNs starting = 0, all = 0;
   for (RankIndex rank; rank < job.ranks.size(); ++rank) {
@@ -139,7 +139,7 @@ void CheckStartUp(Conclusions& conclusions) {
     }
   }
   if (starting == 0 || 2 * starting < all) return;
-  FoundCause found = NewCause(job, kCaptureWarmup).finding;
+  Finding found = NewFinding(job, kCaptureWarmup);
   found.Measure(kStartUp, std::min(1.0, Ratio(starting, all)));
   diagnosis.findings.push_back(std::move(found));
 }
@@ -163,8 +163,8 @@ double WrittenBeside(const Job& job, RankIndex rank) {
 // that costs is the matter of host.memory. Where it holds much more than its tensors take, there is
 // room, but in pieces.
 void CheckMemory(Conclusions& conclusions) {
-  const auto& [job, mended, replays, diagnosis] = conclusions;
-  FoundCause found = NewCause(job, kMemPressure).finding;
+  const auto& [job, replays, diagnosis] = conclusions;
+  Finding found = NewFinding(job, kMemPressure);
   double most = 0;
   std::int64_t peak = 0;
   double in_pieces = 0, beside = 0;
@@ -203,7 +203,7 @@ void CheckMemory(Conclusions& conclusions) {
   found.facts.writes_beside = beside > 0;
   // The tensors themselves fill the memory: segments that grow leave no more room.
   if (in_pieces < job.thresholds[kMemoryInPieces])
-    found.done = {"PYTORCH_NPU_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"};
+    found.already_set = {"PYTORCH_NPU_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"};
   EvidenceFinder(job).Find(retrying, {TimeCategory::kMemory}, found);
   diagnosis.findings.push_back(std::move(found));
 }
@@ -211,19 +211,19 @@ void CheckMemory(Conclusions& conclusions) {
 // Causes of which nothing is recorded, although it could be. They are listed one by one beside the
 // findings.
 void CheckMissing(Conclusions& conclusions) {
-  const auto& [job, mended, replays, diagnosis] = conclusions;
+  const auto& [job, replays, diagnosis] = conclusions;
   FindNotJudged(job, diagnosis);
   const auto missing = std::ranges::count_if(diagnosis.not_judged, [](const NotJudged& row) {
     return row.hint.english != kNotOnGpus.english;
   });
   if (missing == 0) return;
-  FoundCause found = NewCause(job, kCaptureMissing).finding;
+  Finding found = NewFinding(job, kCaptureMissing);
   found.Measure(kCausesNotJudged, missing);
   const auto needs_level = [](const NotJudged& row) {
     return row.hint.english.starts_with(kProfilerLevel);
   };
   if (std::ranges::none_of(diagnosis.not_judged, needs_level))
-    found.done.emplace_back(kProfilerLevel);
+    found.already_set.emplace_back(kProfilerLevel);
   diagnosis.findings.push_back(std::move(found));
 }
 
@@ -250,7 +250,7 @@ AdvicePart CaptureSkipped() {
 
 }  // namespace
 
-const FindingInfo kEnvCheck = Fault(
+const FindingType kEnvCheck = Fault(
     Area::kSettings, "env.check", {"framework"}, {"a setting costs time", "存在影响性能的环境变量"},
     {.looked_at = {"variables that the capture recorded", "采集记录的环境变量"},
      .refuted_by = {"the value is the recommended one, or all ranks agree",
@@ -259,7 +259,7 @@ const FindingInfo kEnvCheck = Fault(
      .npu_alone = true,
      .conclude = CheckSettings});
 
-const FindingInfo kMemPressure =
+const FindingType kMemPressure =
     Fault(Area::kSettings, "mem.pressure", {"model", "framework"},
           {"the device memory is full", "设备内存不足"},
           {.looked_at = {"allocations that waited for the device, freed memory and asked again",
@@ -276,7 +276,7 @@ const FindingInfo kMemPressure =
                        ShardOptimizer(), SmallerBatches()}},
            .thresholds = {&kMemoryRetries, &kMemoryInPieces, &kWrittenBeside}});
 
-const FindingInfo kCaptureOverhead = Opportunity(
+const FindingType kCaptureOverhead = Opportunity(
     Area::kCapture, "capture.overhead", {"platform"},
     {"the profiler itself may slow the host", "采集本身可能拖慢 host"},
     {.looked_at = {"switches of the profiler on a job whose host is slow",
@@ -299,7 +299,7 @@ const FindingInfo kCaptureOverhead = Opportunity(
                                 {"set profiler_level=Level1", "设置 profiler_level=Level1"},
                                 "level", std::string("Level1"))}}});
 
-const FindingInfo kCaptureWarmup = Opportunity(
+const FindingType kCaptureWarmup = Opportunity(
     Area::kCapture, "capture.warmup", {"platform"},
     {"too few steps to tell a habit from an accident", "step 太少，无法区分常态和偶发"},
     {.looked_at = {"how many steps count, and how much of a window is the start of the program",
@@ -315,7 +315,7 @@ const FindingInfo kCaptureWarmup = Opportunity(
                   Capture({{"warmup_steps", 1}, {"active_steps", 3}})}}},
      .thresholds = {&kFewSteps}});
 
-const FindingInfo kCaptureMissing = Opportunity(
+const FindingType kCaptureMissing = Opportunity(
     Area::kCapture, "capture.missing", {"platform"},
     {"the captures do not show all causes", "采集数据不足以判断全部原因"},
     {.looked_at = {"which records the captures lack, for causes that the job can have",

@@ -15,9 +15,9 @@
 
 namespace mpa {
 
-const std::vector<const FindingInfo*>& Catalogue() {
+const std::vector<const FindingType*>& Catalogue() {
 #define MPA_FINDING(name) &name,
-  static const std::vector<const FindingInfo*> findings = {MPA_FINDINGS(MPA_FINDING)};
+  static const std::vector<const FindingType*> findings = {MPA_FINDINGS(MPA_FINDING)};
 #undef MPA_FINDING
   return findings;
 }
@@ -47,7 +47,7 @@ std::vector<RuleEntry> MakeRuleList() {
   add("all", kOfAll);
   add("rank", kOfRanks);
   add("comm", kOfCommunication);
-  for (const FindingInfo* finding : Catalogue()) add(finding->id, finding->thresholds);
+  for (const FindingType* finding : Catalogue()) add(finding->id, finding->thresholds);
   return entries;
 }
 

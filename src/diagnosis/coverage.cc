@@ -5,7 +5,7 @@
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/catalogue.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/causes/micro_batches.h"
 #include "mpa/diagnosis/causes/variables.h"
 
@@ -55,9 +55,9 @@ Wording WordsOf(Record record, bool on_gpu) {
 
 namespace {
 
-class CauseCoverage {
+class FindingCoverage {
  public:
-  CauseCoverage(const Job& job, Diagnosis& diagnosis)
+  FindingCoverage(const Job& job, Diagnosis& diagnosis)
       : job_(job), diagnosis_(diagnosis), facts_(FactsOf(job.ranks, job.thresholds)) {}
 
   void FindMissing() {
@@ -71,12 +71,12 @@ class CauseCoverage {
 
   void FindOthers() {
     const Coverage coverage = CoverageOf();
-    for (const FindingInfo* finding : Catalogue()) {
-      const auto is_of = [&](const auto& row) { return row.finding == finding; };
+    for (const FindingType* finding : Catalogue()) {
+      const auto is_of = [&](const auto& row) { return row.type == finding; };
       const bool is_told = std::ranges::any_of(diagnosis_.findings, is_of) ||
                            std::ranges::any_of(diagnosis_.hidden, is_of) ||
                            std::ranges::any_of(diagnosis_.not_judged, is_of);
-      if (!is_told && Applies(*finding, coverage)) diagnosis_.fine.push_back(finding);
+      if (!is_told && Applies(*finding, coverage)) diagnosis_.passed_checks.push_back(finding);
     }
   }
 
@@ -104,9 +104,9 @@ class CauseCoverage {
         job_.ranks_of_role, [&](const auto& role) { return CanCompare(job_, role.second.size()); });
   }
 
-  bool IsFound(const FindingInfo& finding) const {
+  bool IsFound(const FindingType& finding) const {
     return std::ranges::any_of(diagnosis_.findings,
-                               [&](const FoundCause& found) { return found.Is(finding); });
+                               [&](const Finding& found) { return found.Is(finding); });
   }
 
   // Of all findings that need the record, and that this job can have.
@@ -115,7 +115,7 @@ class CauseCoverage {
   }
   void Miss(Record record, const Wording& needs, const Wording& hint,
             const std::vector<RankId>& ranks) {
-    for (const FindingInfo* finding : Catalogue()) {
+    for (const FindingType* finding : Catalogue()) {
       const auto needs_record = [&](Record which) {
         return std::ranges::find(finding->needs, which) != finding->needs.end();
       };
@@ -140,7 +140,7 @@ class CauseCoverage {
   }
 
   // Whether the job can have it, whatever is recorded of it.
-  bool CanHave(const FindingInfo& finding) const {
+  bool CanHave(const FindingType& finding) const {
     Coverage could = CoverageOf();
     could.transfers = could.calls = true;
     could.compares = could.operations || job_.ranks.size() > 1 || diagnosis_.world > 1;
@@ -219,7 +219,7 @@ class CauseCoverage {
     const bool by_operators = IsGpu() && diagnosis_.known_fusions > 0;
     if (IsFound(kOpUnfused) || IsGpu()) {
       std::erase_if(diagnosis_.not_judged,
-                    [](const NotJudged& row) { return row.finding == &kOpUnfused; });
+                    [](const NotJudged& row) { return row.type == &kOpUnfused; });
     }
     if (IsGpu() && !by_operators) {
       diagnosis_.not_judged.push_back({&kOpUnfused,
@@ -243,7 +243,7 @@ class CauseCoverage {
     }
     // Some work of the host is compared across roles, too.
     std::erase_if(diagnosis_.not_judged, [&](const NotJudged& row) {
-      return row.finding->area == Area::kRanks && IsFound(*row.finding);
+      return row.type->area == Area::kRanks && IsFound(*row.type);
     });
   }
 
@@ -273,7 +273,7 @@ class CauseCoverage {
   }
 
   // False for what this job cannot have, and what is not looked for here.
-  static bool Applies(const FindingInfo& finding, const Coverage& job) {
+  static bool Applies(const FindingType& finding, const Coverage& job) {
     if (finding.npu_alone && job.on_gpu) return false;
     if (finding.applies != nullptr) return finding.applies(job);
     switch (finding.area) {
@@ -297,9 +297,11 @@ class CauseCoverage {
 }  // namespace
 
 void FindNotJudged(const Job& job, Diagnosis& diagnosis) {
-  CauseCoverage(job, diagnosis).FindMissing();
+  FindingCoverage(job, diagnosis).FindMissing();
 }
 
-void FindFine(const Job& job, Diagnosis& diagnosis) { CauseCoverage(job, diagnosis).FindOthers(); }
+void FindPassedChecks(const Job& job, Diagnosis& diagnosis) {
+  FindingCoverage(job, diagnosis).FindOthers();
+}
 
 }  // namespace mpa

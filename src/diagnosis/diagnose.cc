@@ -91,23 +91,22 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const ComparedRanks& comp
 }
 
 // What costs every rank a little in every step is how the job was written, not a deviation.
-bool DemoteUsual(const Job& job, const Waterfall& waterfall, std::vector<Cause>& causes,
-                 std::vector<WhatIf>& what_ifs) {
+bool DemoteUsual(const Job& job, const Waterfall& waterfall, std::vector<Finding>& candidates) {
   bool any = false;
   for (const Gain& gain : waterfall.gains) {
+    Finding& candidate = candidates[gain.candidate];
     const bool is_small = gain.gain < ShareOf(waterfall.step, job.thresholds[kFaultShare]);
-    if (!is_small || what_ifs[gain.cause].opportunity || !causes[gain.cause].finding.ranks.empty())
-      continue;
-    what_ifs[gain.cause].opportunity = any = true;
-    causes[gain.cause].finding.kind = FindingKind::kOpportunity;
+    if (!is_small || candidate.what_if.opportunity || !candidate.ranks.empty()) continue;
+    candidate.what_if.opportunity = any = true;
+    candidate.kind = FindingKind::kOpportunity;
   }
   return any;
 }
 
 // Two ranks whose clocks contradict each other do not show who of them is late by less.
-TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
+TimeNs DoubtOf(const Job& job, const Finding& finding) {
   TimeNs most = 0;
-  if (finding.finding->area != Area::kRanks) return most;
+  if (finding.type->area != Area::kRanks) return most;
   for (const ClockDoubt& doubt : job.operations.lateness.doubts) {
     const auto is_named = [&](RankId rank) {
       return std::ranges::find(finding.ranks, rank) != finding.ranks.end();
@@ -129,32 +128,26 @@ Removal ArrivalsOfOthers(const Job& job) {
   return removal;
 }
 
-// Findings are told, and what saves nothing at all is fine. Between them are causes that findings
-// cover.
-void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<WhatIf>& what_ifs,
-                const std::vector<const WhatIf*>& of_findings, StepReplays& replays,
-                std::vector<Cause>& causes, Diagnosis& diagnosis) {
+// Findings are told, and what saves nothing at all passes its check. The rest is hidden behind
+// findings.
+void FindHidden(const Job& job, StepReplays& replays, std::vector<Finding> rest,
+                Diagnosis& diagnosis) {
+  if (diagnosis.findings.empty()) return;
   const bool waits_for_others = std::ranges::any_of(
-      diagnosis.findings, [](const FoundCause& finding) { return finding.Is(kRankLate); });
+      diagnosis.findings, [](const Finding& finding) { return finding.Is(kRankLate); });
   const Removal arrivals = ArrivalsOfOthers(job);
-  StepReplays::Removals others = {&arrivals};
-  for (const WhatIf* what_if : of_findings) others.push_back(&what_if->expect);
-  for (std::size_t i = 0; i < causes.size() && !of_findings.empty(); ++i) {
-    const TimeNs alone = waterfall.alone[i];
-    const bool is_told = std::ranges::find(of_findings, &what_ifs[i]) != of_findings.end();
-    if (is_told) continue;
-    if (alone < LeastGain(job.thresholds, waterfall.step) ||
-        alone < DoubtOf(job, causes[i].finding)) {
-      if (waits_for_others && causes[i].finding.ranks.empty())
-        AddHiddenBehindOthers(replays, others, what_ifs[i], std::move(causes[i].finding),
-                              diagnosis);
-      continue;
+  StepReplays::Removals others = FixesOf(diagnosis);
+  others.insert(others.begin(), &arrivals);
+  for (Finding& candidate : rest) {
+    const bool saves_alone = candidate.alone >= LeastGain(job.thresholds, diagnosis.step) &&
+                             candidate.alone >= DoubtOf(job, candidate);
+    if (saves_alone) {
+      const Removal own = std::move(candidate.what_if.expect);
+      const auto step_with = [&](const Removal& fix) { return replays.Time({&fix, &own}); };
+      AddHidden(step_with, std::move(candidate), diagnosis);
+    } else if (waits_for_others && candidate.ranks.empty()) {
+      AddHiddenBehindOthers(replays, others, std::move(candidate), diagnosis);
     }
-    causes[i].finding.alone = alone;
-    const auto step_with = [&](const Removal& finding) {
-      return replays.Time({&finding, &what_ifs[i].expect});
-    };
-    AddHidden(of_findings, step_with, std::move(causes[i].finding), diagnosis);
   }
 }
 
@@ -234,7 +227,7 @@ Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Threshold
   const std::string_view needs = "work of the device";
   const std::string_view hint = formats.contains(std::string(kGpuSource)) ? "activities=[CPU, CUDA]"
                                                                           : "activities=[CPU, NPU]";
-  for (const FindingInfo* finding : Catalogue()) {
+  for (const FindingType* finding : Catalogue()) {
     if (finding->area != Area::kCapture)
       diagnosis.not_judged.push_back({finding, {needs}, {hint}, {}});
   }
@@ -244,33 +237,33 @@ Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Threshold
 // All causes of a job that may be findings. Those of an area are looked for in turn, as one may
 // look at what those before it found, and areas at the same time; the order is always the same.
 // `fusions` gets the known ones that the job has not made.
-std::vector<Cause> FindCauses(const Job& job, OpenFusions& fusions) {
+std::vector<Finding> FindCandidates(const Job& job, OpenFusions& fusions) {
   static constexpr Area kSearched[] = {Area::kRanks, Area::kBalance, Area::kCommunication,
                                        Area::kHosts, Area::kDevices};
   IssuingOfRanks issuing(job.ranks);
-  std::vector<CauseSearch> searches;
+  std::vector<FindingSearch> searches;
   for (std::size_t i = 0; i < std::size(kSearched); ++i) searches.push_back({job, issuing});
   ParallelFor(searches.size(), [&](std::size_t i) {
-    for (const FindingInfo* finding : Catalogue()) {
-      if (finding->area == kSearched[i] && finding->find != nullptr) finding->find(searches[i]);
+    for (const FindingType* type : Catalogue()) {
+      if (type->area == kSearched[i] && type->find != nullptr) type->find(searches[i]);
     }
   });
-  std::vector<Cause> causes;
-  for (CauseSearch& search : searches) {
+  std::vector<Finding> candidates;
+  for (FindingSearch& search : searches) {
     if (search.fusions) fusions = std::move(*search.fusions);
-    causes.insert(causes.end(), std::make_move_iterator(search.causes.begin()),
-                  std::make_move_iterator(search.causes.end()));
+    candidates.insert(candidates.end(), std::make_move_iterator(search.candidates.begin()),
+                      std::make_move_iterator(search.candidates.end()));
   }
-  return causes;
+  return candidates;
 }
 
-// Leaves the causes that a replay can give a place among the findings. A job has as many causes as
+// Leaves the candidates that a replay can give a place among the findings. A job has as many as
 // collectives or kinds of kernels, and a replay goes through all of its work: for each of many
-// causes that are next to nothing it would take the square of that. What a cause takes out is the
-// most that it saves, unless it says that work no longer waits for other work.
-void DropTrifles(const Job& job, TimeNs least, std::vector<Cause>& causes) {
-  std::erase_if(causes, [&](const Cause& cause) {
-    const Removal& removal = cause.what_if.expect;
+// that are next to nothing it would take the square of that. What a fix takes out is the most that
+// it saves, unless it says that work no longer waits for other work.
+void DropTrifles(const Job& job, TimeNs least, std::vector<Finding>& candidates) {
+  std::erase_if(candidates, [&](const Finding& candidate) {
+    const Removal& removal = candidate.what_if.expect;
     if (!removal.cuts.empty() || !removal.prompt.empty()) return false;
     TimeNs taken = 0;
     for (const auto& node : removal.durations)
@@ -280,24 +273,42 @@ void DropTrifles(const Job& job, TimeNs least, std::vector<Cause>& causes) {
   });
 }
 
-void PutInOrder(const std::vector<std::size_t>& order, std::vector<FoundCause>& findings) {
-  std::vector<FoundCause> ordered;
+// What fixing the candidates saves. Those that cost all ranks a little become opportunities.
+Waterfall Judge(const Job& job, StepReplays& replays, std::vector<Finding>& candidates) {
+  const auto share_of_step = [&](const Threshold& share) {
+    return std::max<TimeNs>(1, ShareOf(job.step_time, job.thresholds[share]));
+  };
+  const TimeNs least = share_of_step(kSearchShare), least_of_two = share_of_step(kPairShare);
+  DropTrifles(job, std::min({least, least_of_two / 2, LeastGain(job.thresholds, job.step_time)}),
+              candidates);
+  std::vector<const WhatIf*> what_ifs;
+  for (const Finding& candidate : candidates) what_ifs.push_back(&candidate.what_if);
+  WaterfallSearch search(replays, std::move(what_ifs), least, least_of_two);
+  Waterfall waterfall = search.Run();
+  if (DemoteUsual(job, waterfall, candidates)) waterfall = search.Run();
+  for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i].alone = waterfall.alone[i];
+  return waterfall;
+}
+
+void PutInOrder(const std::vector<std::size_t>& order, std::vector<Finding>& findings) {
+  std::vector<Finding> ordered;
   for (const std::size_t finding : order) ordered.push_back(std::move(findings[finding]));
   findings = std::move(ordered);
 }
 
-// The key of the finding that will have this number, if it is one.
-std::string KeyOf(std::string_view explain, const std::vector<std::size_t>& order,
-                  std::vector<FoundCause> findings) {
-  PutInOrder(order, findings);
-  const FoundCause* numbered = NumberedFinding(explain, findings);
-  return numbered != nullptr ? numbered->key : std::string(explain);
+// The finding that is asked about by its key, or by the number that it will have.
+std::optional<std::size_t> Asked(std::string_view explain, const std::vector<std::size_t>& order,
+                                 const std::vector<Finding>& findings) {
+  if (const auto place = PlaceOf(explain, order.size())) return order[*place];
+  const auto found = std::ranges::find(findings, explain, &Finding::key);
+  if (found == findings.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - findings.begin());
 }
 
 // What is known of ranks that others wait for, and that are not analysed.
 void AddStates(const AbsentRanks& absent, Diagnosis& diagnosis) {
-  for (std::vector<FoundCause>* findings : {&diagnosis.findings, &diagnosis.hidden}) {
-    for (FoundCause& found : *findings) {
+  for (std::vector<Finding>* findings : {&diagnosis.findings, &diagnosis.hidden}) {
+    for (Finding& found : *findings) {
       if (!found.Is(kRankLate)) continue;
       found.absent = found.ranks.empty() ? absent : AbsentRanks();
       for (const RankId rank : found.ranks) found.absent->Add(rank, absent.Of(rank));
@@ -309,14 +320,43 @@ Certainty LessSure(Certainty certainty) {
   return certainty == Certainty::kHigh ? Certainty::kMedium : Certainty::kLow;
 }
 
+// Moves the candidates that save enough to the findings. Leaves the others.
+void TakeFindings(const Job& job, const Waterfall& waterfall, const Lateness& lateness,
+                  std::vector<Finding>& candidates, Diagnosis& diagnosis) {
+  const TimeNs least = LeastGain(job.thresholds, waterfall.step);
+  const std::size_t others = lateness.of_job - std::min(lateness.of_job, lateness.captured);
+  for (const Gain& gain : waterfall.gains) {
+    Finding& candidate = candidates[gain.candidate];
+    // What is fixed first saves as much as it does alone. Others may save much alone and nothing
+    // more behind it.
+    if (gain.gain < least && !gain.pays_only_with_next) continue;
+    const TimeNs doubt = DoubtOf(job, candidate);
+    if (doubt > 0 && gain.gain < doubt) continue;
+    Finding& found = diagnosis.findings.emplace_back(std::exchange(candidate, {}));
+    if (doubt > 0) found.confidence = LessSure(found.confidence);
+    // The replay does not know of others that came shortly before a rank that was late.
+    TimeNs most = std::numeric_limits<TimeNs>::max();
+    if (found.late && others > 0) {
+      found.Measure(kIfOthersCame, others);
+      if (const TimeNs behind = BehindOthers(lateness, found.ranks); behind > 0)
+        most = PerStep(job, behind);
+    }
+    found.gain = std::min(gain.gain, most);
+    found.alone = std::min(found.alone, most);
+    found.gain_max = std::min(gain.most, most);
+    found.pays_only_with_next = gain.pays_only_with_next;
+    diagnosis.step_after_fixes -= found.gain;
+  }
+  std::erase_if(candidates, [](const Finding& taken) { return taken.type == nullptr; });
+}
+
 }  // namespace
 
-const FoundCause* NumberedFinding(std::string_view number,
-                                  const std::vector<FoundCause>& findings) {
+std::optional<std::size_t> PlaceOf(std::string_view number, std::size_t findings) {
   std::size_t value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   const bool is_number = error == std::errc() && end == number.data() + number.size();
-  return is_number && value > 0 && value <= findings.size() ? &findings[value - 1] : nullptr;
+  return is_number && value > 0 && value <= findings ? std::optional(value - 1) : std::nullopt;
 }
 
 std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines,
@@ -338,8 +378,8 @@ std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines,
   return positions;
 }
 
-void Conclusions::AddGain(FoundCause found) {
-  diagnosis.floor -= found.gain;
+void Conclusions::AddGain(Finding found) {
+  diagnosis.step_after_fixes -= found.gain;
   diagnosis.findings.push_back(std::move(found));
 }
 
@@ -368,77 +408,31 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   diagnosis.lateness = compared.operations.lateness;
   for (const auto& [rank, state] : absent.states) diagnosis.lateness.absent.Add(rank, state);
   OpenFusions fusions;
-  std::vector<Cause> causes = FindCauses(job, fusions);
-  const auto share_of_step = [&](double share) {
-    return std::max<TimeNs>(1, ShareOf(job.step_time, share));
-  };
-  DropTrifles(
-      job,
-      std::min({share_of_step(thresholds[kSearchShare]), share_of_step(thresholds[kPairShare]) / 2,
-                LeastGain(thresholds, job.step_time)}),
-      causes);
-  std::vector<WhatIf> what_ifs;
-  for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));
+  std::vector<Finding> candidates = FindCandidates(job, fusions);
   StepReplays replays(job.graph.graph, job.graph.steps);
-  WaterfallSearch search(replays, what_ifs, share_of_step(thresholds[kSearchShare]),
-                         share_of_step(thresholds[kPairShare]));
-  Waterfall waterfall = search.Run();
-  if (DemoteUsual(job, waterfall, causes, what_ifs)) waterfall = search.Run();
-  diagnosis.step = waterfall.step;
-  diagnosis.floor = waterfall.step;
-  const TimeNs least = LeastGain(thresholds, waterfall.step);
-  const Lateness& lateness = compared.operations.lateness;
-  const std::size_t others = lateness.of_job - std::min(lateness.of_job, lateness.captured);
-  std::vector<const WhatIf*> of_findings;
-  for (const Gain& gain : waterfall.gains) {
-    // What is fixed first saves as much as it does alone. Others may save much alone and nothing
-    // more behind it.
-    if (gain.gain < least && !gain.with_next) continue;
-    const TimeNs doubt = DoubtOf(job, causes[gain.cause].finding);
-    if (doubt > 0 && gain.gain < doubt) continue;
-    FoundCause& found = diagnosis.findings.emplace_back(std::move(causes[gain.cause].finding));
-    if (doubt > 0) found.confidence = LessSure(found.confidence);
-    // The replay does not know of others that came shortly before a rank that was late.
-    TimeNs most = std::numeric_limits<TimeNs>::max();
-    if (causes[gain.cause].late && others > 0) {
-      found.Measure(kIfOthersCame, others);
-      if (const TimeNs behind = BehindOthers(lateness, found.ranks); behind > 0)
-        most = PerStep(job, behind);
-    }
-    found.gain = std::min(gain.gain, most);
-    found.alone = std::min(gain.alone, most);
-    found.gain_max = std::min(gain.most, most);
-    found.with_next = gain.with_next;
-    diagnosis.floor -= found.gain;
-    of_findings.push_back(&what_ifs[gain.cause]);
-  }
+  const Waterfall waterfall = Judge(job, replays, candidates);
+  diagnosis.step = diagnosis.step_after_fixes = waterfall.step;
+  TakeFindings(job, waterfall, compared.operations.lateness, candidates, diagnosis);
   EvidenceFinder evidence(job);
-  for (std::size_t i = 0; i < of_findings.size(); ++i) {
-    const Cause& cause = causes[static_cast<std::size_t>(of_findings[i] - what_ifs.data())];
-    FoundCause& finding = diagnosis.findings[i];
-    evidence.Find(*of_findings[i], cause.late ? cause.late->categories : CategoriesOf(finding),
-                  finding);
-  }
-  FindHiding(replays, of_findings, diagnosis);
-  FindHidden(job, waterfall, what_ifs, of_findings, replays, causes, diagnosis);
-  TellFusions(job, fusions, of_findings, replays, evidence, diagnosis);
-  Conclusions conclusions{job, of_findings, replays, diagnosis};
-  for (const FindingInfo* finding : Catalogue()) {
-    if (finding->conclude != nullptr) finding->conclude(conclusions);
+  for (Finding& finding : diagnosis.findings)
+    evidence.Find(finding.what_if, CategoriesOfFix(finding), finding);
+  FindHiding(replays, diagnosis);
+  FindHidden(job, replays, std::move(candidates), diagnosis);
+  TellFusions(job, fusions, replays, evidence, diagnosis);
+  Conclusions conclusions{job, replays, diagnosis};
+  for (const FindingType* type : Catalogue()) {
+    if (type->conclude != nullptr) type->conclude(conclusions);
   }
   if (for_page) diagnosis.pictures = PicturesOf(job);
   AddStates(absent, diagnosis);
   FitAdvice(job, diagnosis);
-  FindNotCauses(job, of_findings, replays, diagnosis);
-  FindFine(job, diagnosis);
-  AddLinesOfNotCauses(job, diagnosis);
+  FindInnocentCalls(job, replays, diagnosis);
+  FindPassedChecks(job, diagnosis);
+  AddLinesOfInnocentCalls(job, diagnosis);
   const std::vector<std::size_t> order = OrderOfFindings(diagnosis.findings);
-  const std::string key = KeyOf(explain, order, diagnosis.findings);
-  for (std::size_t i = 0; i < of_findings.size(); ++i) {
-    if (diagnosis.findings[i].key != key) continue;
-    const Cause& cause = causes[static_cast<std::size_t>(of_findings[i] - what_ifs.data())];
-    AddChain(job, cause, of_findings, i, diagnosis);
-  }
+  const StepReplays::Removals fixes = FixesOf(diagnosis);
+  if (const auto asked = Asked(explain, order, diagnosis.findings); asked && *asked < fixes.size())
+    AddChain(job, fixes, *asked, diagnosis.findings[*asked]);
   PutInOrder(order, diagnosis.findings);
   return diagnosis;
 }

@@ -7,7 +7,7 @@
 
 #include "diagnose.h"
 #include "mpa/base/text.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/advice.h"
@@ -22,7 +22,7 @@ bool IsPoorOnAny(const Job& job, std::string_view variable) {
   });
 }
 
-std::vector<DiagnosedRank> RanksOf(const Job& job, const FoundCause& found) {
+std::vector<DiagnosedRank> RanksOf(const Job& job, const Finding& found) {
   std::vector<DiagnosedRank> ranks;
   for (const DiagnosedRank& rank : job.ranks) {
     if (found.Concerns(rank.rank)) ranks.push_back(rank);
@@ -32,7 +32,7 @@ std::vector<DiagnosedRank> RanksOf(const Job& job, const FoundCause& found) {
 }
 
 // The functions that take most of it, or their files, say that they write logs or metrics.
-bool MostlyLogs(const FoundCause& found) {
+bool MostlyLogs(const Finding& found) {
   TimeNs logging = 0, all = 0;
   for (const Evidence& place : found.evidence) {
     all += place.time;
@@ -48,7 +48,7 @@ bool MostlyLogs(const FoundCause& found) {
 
 // How the ranks of a finding ran and were captured. What all calls of a late rank did is what those
 // did that make it late.
-void AddFacts(const Job& job, FoundCause& found) {
+void AddFacts(const Job& job, Finding& found) {
   const std::vector<DiagnosedRank> ranks = RanksOf(job, found);
   AdviceFacts facts = FactsOf(ranks, job.thresholds);
   facts.copying_in = found.facts.copying_in;
@@ -66,7 +66,7 @@ void AddFacts(const Job& job, FoundCause& found) {
     facts.absent.insert(states.begin(), states.end());
   }
   found.facts = facts;
-  if (found.finding->area != Area::kRanks) return;
+  if (found.type->area != Area::kRanks) return;
   for (const DiagnosedRank& rank : ranks) {
     for (const BlockedPart& call : rank.part->blocked) {
       if (NameOf(call.category) == found.category) AddWait(*rank.part, call, found.facts);
@@ -75,21 +75,21 @@ void AddFacts(const Job& job, FoundCause& found) {
 }
 
 // Settings that the ranks of a finding have already.
-void LeaveOutDone(const Job& job, FoundCause& found) {
+void LeaveOutDone(const Job& job, Finding& found) {
   const Advice& advice = AdviceOn(found);
   const std::vector<DiagnosedRank> of_finding = RanksOf(job, found);
   for (const auto* parts : {&advice.parts, &advice.of_gpu}) {
     for (const AdvicePart& part : *parts) {
       if (part.action.what != "set_env") continue;
       if (part.against_poor && !IsPoorOnAny(job, part.setting)) {
-        found.done.emplace_back(part.setting);
+        found.already_set.emplace_back(part.setting);
         continue;
       }
       const std::string& value = std::get<std::string>(part.action.args.back().second);
       const bool done = std::ranges::all_of(of_finding, [&](const DiagnosedRank& rank) {
         return IsDone(part.setting, value, rank.part->settings);
       });
-      if (done) found.done.emplace_back(part.setting);
+      if (done) found.already_set.emplace_back(part.setting);
     }
   }
 }
@@ -97,7 +97,7 @@ void LeaveOutDone(const Job& job, FoundCause& found) {
 }  // namespace
 
 void FitAdvice(const Job& job, Diagnosis& diagnosis) {
-  for (FoundCause& found : diagnosis.findings) {
+  for (Finding& found : diagnosis.findings) {
     AddFacts(job, found);
     LeaveOutDone(job, found);
   }

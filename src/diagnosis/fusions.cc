@@ -19,12 +19,10 @@ constexpr std::size_t kMostTold = 32;
 
 // What each one too short for a finding saves, once all findings are fixed.
 std::vector<TimeNs> SavedBy(const std::vector<const OpenFusion*>& open,
-                            const std::vector<const WhatIf*>& what_ifs, StepReplays& replays) {
-  StepReplays::Removals findings;
-  for (const WhatIf* what_if : what_ifs) findings.push_back(&what_if->expect);
+                            const StepReplays::Removals& fixes, StepReplays& replays) {
   std::vector<StepReplays::Removals> sets = {{}};
   for (const OpenFusion* fusion : open) sets.push_back({&fusion->what_if.expect});
-  const std::vector<TimeNs> times = replays.Times(findings, sets);
+  const std::vector<TimeNs> times = replays.Times(fixes, sets);
   std::vector<TimeNs> saved;
   for (std::size_t i = 1; i < times.size(); ++i)
     saved.push_back(std::max<TimeNs>(0, times[0] - times[i]));
@@ -33,8 +31,7 @@ std::vector<TimeNs> SavedBy(const std::vector<const OpenFusion*>& open,
 
 }  // namespace
 
-void TellFusions(const Job& job, const OpenFusions& fusions,
-                 const std::vector<const WhatIf*>& what_ifs, StepReplays& replays,
+void TellFusions(const Job& job, const OpenFusions& fusions, StepReplays& replays,
                  EvidenceFinder& evidence, Diagnosis& diagnosis) {
   if (!fusions.judged) return;
   diagnosis.known_fusions = KnownFusions();
@@ -43,11 +40,10 @@ void TellFusions(const Job& job, const OpenFusions& fusions,
   StableSort(open, std::greater{}, &OpenFusion::time);
   open.resize(std::min(open.size(), kMostTold));
   const std::vector<TimeNs> saved =
-      open.empty() ? std::vector<TimeNs>() : SavedBy(open, what_ifs, replays);
+      open.empty() ? std::vector<TimeNs>() : SavedBy(open, FixesOf(diagnosis), replays);
   for (std::size_t i = 0; i < open.size(); ++i) {
     const OpenFusion& fusion = *open[i];
-    FoundCause found =
-        NewCause(job, fusion.in_attention ? kOpAttention : kOpUnfused, fusion.place).finding;
+    Finding found = NewFinding(job, fusion.in_attention ? kOpAttention : kOpUnfused, fusion.place);
     evidence.Find(fusion.what_if, ComputeCategories(), found);
     SeenFusion& seen = diagnosis.fusions.emplace_back();
     seen.key = found.key;
@@ -59,10 +55,10 @@ void TellFusions(const Job& job, const OpenFusions& fusions,
     seen.saves = saved[i];
     if (!found.evidence.empty()) seen.place = std::move(found.evidence.front());
     if (fusion.gains_little) continue;
-    const auto told = std::ranges::find(diagnosis.findings, seen.key, &FoundCause::key);
+    const auto told = std::ranges::find(diagnosis.findings, seen.key, &Finding::key);
     seen.is_finding =
         told != diagnosis.findings.end() ||
-        std::ranges::find(diagnosis.hidden, seen.key, &FoundCause::key) != diagnosis.hidden.end();
+        std::ranges::find(diagnosis.hidden, seen.key, &Finding::key) != diagnosis.hidden.end();
     if (told != diagnosis.findings.end()) seen.saves = told->gain;
   }
   StableSort(diagnosis.fusions, std::greater{}, [](const SeenFusion& fusion) {

@@ -11,7 +11,7 @@
 
 #include "diagnose.h"
 #include "mpa/base/rank.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/measure/serving_steps.h"
@@ -184,9 +184,8 @@ void AddLongStep(Conclusions& conclusions) {
   if (!excess) return;
   WhatIf what_if;
   what_if.expect = steps.Without(*excess);
-  StepReplays::Removals made, with;
-  for (const WhatIf* other : conclusions.mended) made.push_back(&other->expect);
-  with = made;
+  const StepReplays::Removals made = FixesOf(conclusions.diagnosis);
+  StepReplays::Removals with = made;
   with.push_back(&what_if.expect);
   StepReplays& replays = conclusions.replays;
   const TimeNs gain = replays.Time(made) - replays.Time(with);
@@ -196,7 +195,7 @@ void AddLongStep(Conclusions& conclusions) {
   if (gain < LeastGain(job.thresholds, step) || 2 * gain < alone) return;
   const std::int32_t id = job.Part(excess->rank).steps[excess->step].id;
   const RankId rank = job.ranks[excess->rank].rank;
-  FoundCause found = NewCause(job, kStepLong, fmt::format("s{}/r{}", id, RankName(rank))).finding;
+  Finding found = NewFinding(job, kStepLong, fmt::format("s{}/r{}", id, RankName(rank)));
   found.ranks = {rank};
   found.steps = {id};
   const auto largest = std::ranges::max_element(excess->by_category);
@@ -211,7 +210,7 @@ void AddLongStep(Conclusions& conclusions) {
 
 }  // namespace
 
-const FindingInfo kStepLong = Fault(
+const FindingType kStepLong = Fault(
     Area::kRanks, "step.long", {"platform", "framework"},
     {"one step takes much longer than the others", "个别 step 明显更长"},
     {.looked_at = {"each step of a rank beside the median of its others, by class of work",

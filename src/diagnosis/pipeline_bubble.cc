@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "diagnose.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/causes/micro_batches.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 
@@ -33,29 +33,29 @@ double MeasuredBubble(const Job& job) {
 
 // Tells it where more and smaller micro-batches win time.
 void AddBubble(Conclusions& conclusions) {
-  const auto& [job, mended, replays, diagnosis] = conclusions;
+  const auto& [job, replays, diagnosis] = conclusions;
   const PipelineShape shape = ShapeOfPipeline(job);
   const double ideal = std::min(shape.IdealBubble(), MeasuredBubble(job));
   if (ideal < job.thresholds[kBubbleShare]) return;
   // Gradients hide behind the last micro-batch. Half of it hides less, which no replay of the
   // recorded step shows: what overlapping saves is taken to be the same either way.
   std::vector<const Removal*> made;
-  for (std::size_t i = 0; i < mended.size(); ++i) {
-    if (!diagnosis.findings[i].Is(kCommNotOverlapped)) made.push_back(&mended[i]->expect);
+  for (const Finding& finding : diagnosis.findings) {
+    if (!finding.Is(kCommNotOverlapped)) made.push_back(&finding.what_if.expect);
   }
   const MicroBatches batches(job, shape);
-  FoundCause found = NewCause(job, kPpBubble).finding;
+  Finding found = NewFinding(job, kPpBubble);
   found.gain = StepTime(job.graph.graph, job.graph.steps, made) - batches.DoubledStep(made);
   found.alone = std::max<TimeNs>(0, diagnosis.step - batches.DoubledStep({}));
-  found.gain_max = std::max(found.gain, ShareOf(diagnosis.floor, ideal));
+  found.gain_max = std::max(found.gain, ShareOf(diagnosis.step_after_fixes, ideal));
   const TimeNs least = LeastGain(job.thresholds, diagnosis.step);
   if (found.gain < least) {
     const auto step_with = [&](const Removal& finding) {
       const std::array<const Removal*, 1> fixed = {&finding};
       return batches.DoubledStep(fixed);
     };
-    if (found.alone >= least && !mended.empty())
-      AddHidden(mended, step_with, std::move(found), diagnosis);
+    if (found.alone >= least && !FixesOf(diagnosis).empty())
+      AddHidden(step_with, std::move(found), diagnosis);
     return;
   }
   if (!shape.complete) found.confidence = Certainty::kLow;
@@ -75,7 +75,7 @@ void AddBubble(Conclusions& conclusions) {
 
 }  // namespace
 
-const FindingInfo kPpBubble = Opportunity(
+const FindingType kPpBubble = Opportunity(
     Area::kCommunication, "pp.bubble", {"model"},
     {"too few micro-batches fill the pipeline", "micro-batch 过少导致流水线气泡"},
     {.looked_at = {"stages, micro-batches and the idle time that they imply",

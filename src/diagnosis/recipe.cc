@@ -48,7 +48,7 @@ RankDiagnosis MapDiagnosis(const RankTrace& trace, const RecipeArguments& argume
   return part;
 }
 
-Dimension DimensionOf(const FindingInfo& finding) {
+Dimension DimensionOf(const FindingType& finding) {
   if (finding.dimension != Dimension::kOfArea) return finding.dimension;
   switch (finding.area) {
     case Area::kHosts:
@@ -61,29 +61,29 @@ Dimension DimensionOf(const FindingInfo& finding) {
   }
 }
 
-bool IsOfDimension(const FindingInfo& finding, std::string_view dimension) {
+bool IsOfDimension(const FindingType& finding, std::string_view dimension) {
   if (dimension == "computation") return DimensionOf(finding) == Dimension::kComputation;
   return dimension != "schedule" || DimensionOf(finding) == Dimension::kSchedule;
 }
 
 // What hides some findings, and what hides that, among those that are left out. Of two that pay
 // only together, both.
-std::vector<NeededFinding> DominatingFindings(const std::vector<FoundCause>& shown,
-                                              const std::vector<FoundCause>& left_out) {
+std::vector<NeededFinding> DominatingFindings(const std::vector<Finding>& shown,
+                                              const std::vector<Finding>& left_out) {
   std::set<std::string> wanted;
-  for (const FoundCause& finding : shown) wanted.insert(finding.after.begin(), finding.after.end());
+  for (const Finding& finding : shown) wanted.insert(finding.after.begin(), finding.after.end());
   for (std::size_t known = 0; known != wanted.size();) {
     known = wanted.size();
     for (std::size_t i = 0; i < left_out.size(); ++i) {
-      const bool pays_with_next =
-          left_out[i].with_next && i + 1 < left_out.size() && wanted.contains(left_out[i + 1].key);
+      const bool pays_with_next = left_out[i].pays_only_with_next && i + 1 < left_out.size() &&
+                                  wanted.contains(left_out[i + 1].key);
       if (pays_with_next) wanted.insert(left_out[i].key);
       if (wanted.contains(left_out[i].key))
         wanted.insert(left_out[i].after.begin(), left_out[i].after.end());
     }
   }
   std::vector<NeededFinding> needed;
-  for (const FoundCause& finding : left_out) {
+  for (const Finding& finding : left_out) {
     if (wanted.contains(finding.key)) needed.push_back({finding.key, finding.gain});
   }
   return needed;
@@ -94,27 +94,28 @@ std::vector<NeededFinding> DominatingFindings(const std::vector<FoundCause>& sho
 void KeepDimension(const RecipeArguments& arguments, Diagnosis& diagnosis) {
   const std::string dimension = arguments[kQuestion];
   if (arguments.Has(kFinding.name)) return;
-  const auto categories = [&](const FoundCause& found) {
-    return !IsOfDimension(*found.finding, dimension);
+  const auto categories = [&](const Finding& found) {
+    return !IsOfDimension(*found.type, dimension);
   };
-  std::vector<FoundCause> left_out;
+  std::vector<Finding> left_out;
   std::ranges::copy_if(diagnosis.findings, std::back_inserter(left_out), categories);
   std::erase_if(diagnosis.findings, categories);
   std::erase_if(diagnosis.hidden, categories);
-  std::erase_if(diagnosis.fine,
-                [&](const FindingInfo* finding) { return !IsOfDimension(*finding, dimension); });
+  std::erase_if(diagnosis.passed_checks,
+                [&](const FindingType* finding) { return !IsOfDimension(*finding, dimension); });
   if (!IsOfDimension(kOpUnfused, dimension)) {
     diagnosis.known_fusions = 0;
     diagnosis.fusions.clear();
   }
-  diagnosis.needed = DominatingFindings(diagnosis.findings, left_out);
-  for (const FoundCause& finding : left_out) {
-    diagnosis.floor += finding.gain;
+  diagnosis.hiding_findings_not_shown = DominatingFindings(diagnosis.findings, left_out);
+  for (const Finding& finding : left_out) {
+    diagnosis.step_after_fixes += finding.gain;
     if (finding.kind == FindingKind::kFault)
       diagnosis.culprits.insert(diagnosis.culprits.end(), finding.ranks.begin(),
                                 finding.ranks.end());
   }
-  for (const NeededFinding& finding : diagnosis.needed) diagnosis.floor -= finding.gain;
+  for (const NeededFinding& finding : diagnosis.hiding_findings_not_shown)
+    diagnosis.step_after_fixes -= finding.gain;
 }
 
 // A misspelt key, or one of the same kind.
@@ -134,7 +135,7 @@ std::optional<std::string> NearestKey(const std::string& key,
 
 [[noreturn]] void FailWithoutFindings(const std::string& key, const Thresholds& thresholds) {
   std::vector<std::string> ids;
-  for (const FindingInfo* finding : Catalogue()) ids.emplace_back(finding->id);
+  for (const FindingType* finding : Catalogue()) ids.emplace_back(finding->id);
   const std::string id = key.substr(0, key.find('/'));
   const auto nearest = std::ranges::find(ids, id) == ids.end() ? Closest(id, ids) : std::nullopt;
   Fail(ErrorKind::kUsage,
@@ -153,15 +154,15 @@ NextQuestion NextQuestionOf(const RecipeArguments& arguments, const Diagnosis& d
 
 }  // namespace
 
-const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& key) {
+const Finding& FindingAsked(const Diagnosis& diagnosis, const std::string& key) {
   std::vector<std::string> keys;
-  if (const FoundCause* numbered = NumberedFinding(key, diagnosis.findings)) return *numbered;
-  for (const FoundCause& finding : diagnosis.findings) {
+  if (const auto place = PlaceOf(key, diagnosis.findings.size())) return diagnosis.findings[*place];
+  for (const Finding& finding : diagnosis.findings) {
     if (finding.key == key) return finding;
     keys.push_back(finding.key);
   }
-  for (const FoundCause& hidden : diagnosis.hidden) {
-    if (hidden.key != key && hidden.finding->id != key) continue;
+  for (const Finding& hidden : diagnosis.hidden) {
+    if (hidden.key != key && hidden.type->id != key) continue;
     Fail(ErrorKind::kUsage,
          "no finding '{}': alone it saves {} ms, but hardly anything more once others are fixed; "
          "ask for {}",
@@ -179,7 +180,7 @@ namespace {
 void Explain(Diagnosis& diagnosis, const RecipeArguments& arguments, OutputSelection wanted,
              Report& report) {
   constexpr std::size_t kPlaces = 8;
-  FoundCause finding = FindingAsked(diagnosis, arguments[kFinding]);
+  Finding finding = FindingAsked(diagnosis, arguments[kFinding]);
   const Language language = arguments[kLanguage];
   const std::size_t places = arguments[kEvidence].value_or(kPlaces);
   if (wanted.screen != Detail::kNone)

@@ -7,7 +7,7 @@
 
 #include "diagnose.h"
 #include "mpa/base/rank.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/measure/quantiles.h"
 
@@ -62,7 +62,7 @@ Stalls StallsOf(const Job& job, RankIndex rank) {
 // The rank whose requests wait most tells it. A server that reads prompts in chunks gets no step
 // shorter, but its tokens come evenly.
 void FindStalls(Conclusions& conclusions) {
-  const auto& [job, mended, replays, diagnosis] = conclusions;
+  const auto& [job, replays, diagnosis] = conclusions;
   Stalls most;
   for (RankIndex rank; rank < job.ranks.size(); ++rank) {
     Stalls stalls = StallsOf(job, rank);
@@ -71,7 +71,7 @@ void FindStalls(Conclusions& conclusions) {
   if (most.steps.empty() ||
       static_cast<double>(most.time) < job.thresholds[kStallShare] * static_cast<double>(most.all))
     return;
-  FoundCause found = NewCause(job, kServeStall).finding;
+  Finding found = NewFinding(job, kServeStall);
   found.steps = job.IdsOf(most.steps);
   found.Measure(kStalls, most.steps.size());
   found.Measure(kStalledShare, Ratio(most.time, most.all));
@@ -82,7 +82,7 @@ void FindStalls(Conclusions& conclusions) {
 
 }  // namespace
 
-const FindingInfo kServeStall =
+const FindingType kServeStall =
     Opportunity(Area::kLatency, "serve.stall", {"framework"},
                 {"tokens wait while prompts are read", "读取 prompt 时 token 停顿"},
                 {.looked_at = {"time between two tokens of a request in steps that read prompts",

@@ -27,7 +27,7 @@ bool IsOnHost(std::string_view table) {
 }
 
 // The finding with the key, or with that number on the screen of `advisor all`.
-const FoundCause& FindingAround(const Diagnosis& diagnosis, const std::string& asked) {
+const Finding& FindingAround(const Diagnosis& diagnosis, const std::string& asked) {
   for (std::size_t i = 0; i < diagnosis.findings.size(); ++i) {
     if (std::to_string(i + 1) == asked) return diagnosis.findings[i];
   }
@@ -64,7 +64,7 @@ class Planner {
 
   // At each of its places; on ranks of a finding without any at the begin of its step.
   void AddMarks(std::size_t number) {
-    const FoundCause& finding = diagnosis_.findings[number];
+    const Finding& finding = diagnosis_.findings[number];
     if (!IsOfStep(finding)) return;
     TimelinePlan::Mark mark;
     mark.name = fmt::format("{} {}", number + 1, finding.key);
@@ -122,7 +122,7 @@ class Planner {
     if (!doubts.empty()) plan_.notes.push_back(doubts);
   }
 
-  TimelinePlan::Focus FocusOn(const FoundCause& finding) const {
+  TimelinePlan::Focus FocusOn(const Finding& finding) const {
     TimelinePlan::Focus focus;
     focus.key = finding.key;
     const FindingScene scene = SceneOf(ranks_, diagnosis_, finding);
@@ -144,7 +144,7 @@ class Planner {
   }
 
   // As much before and behind the event as it takes, but enough to see what it stands between.
-  std::optional<Interval> WindowOfPlace(const FoundCause& finding) const {
+  std::optional<Interval> WindowOfPlace(const Finding& finding) const {
     constexpr TimeNs kMin = 1'000'000;
     for (const Evidence& place : finding.evidence) {
       const auto rank = std::ranges::find(ranks_, place.rank, &DiagnosedRank::rank);

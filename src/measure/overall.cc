@@ -266,8 +266,8 @@ std::vector<std::size_t> GroupOrder(const RankTrace& trace) {
   std::vector<TimeNs> first(trace.comm_groups.Size(), std::numeric_limits<TimeNs>::max());
   for (std::size_t i = 0; i < comms.Size(); ++i) {
     if (comms.group[i] < 0) continue;
-    TimeNs& its_first = first[static_cast<std::size_t>(comms.group[i])];
-    its_first = std::min(its_first, comms.start[i]);
+    TimeNs& first_of_group = first[static_cast<std::size_t>(comms.group[i])];
+    first_of_group = std::min(first_of_group, comms.start[i]);
   }
   return RowsBy(first);
 }

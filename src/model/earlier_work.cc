@@ -18,10 +18,10 @@ namespace {
 constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();
 
 // Work runs in order on a stream, and the operations of a group do.
-using Lane = std::pair<bool, std::int64_t>;  // whether it is a group, and its number
+using DeviceQueue = std::pair<bool, std::int64_t>;  // whether it is a group, and its number
 
 template <typename Table>
-Lane LaneOf(const Table& table, std::size_t row) {
+DeviceQueue DeviceQueueOf(const Table& table, std::size_t row) {
   if constexpr (std::is_same_v<Table, Communications>) {
     return {true, table.group[row]};
   } else {
@@ -78,7 +78,7 @@ class EarlierWork {
  private:
   static constexpr TimeNs kLong = 1'000'000;  // streams hand over to each other in a few us
 
-  struct OfLane {
+  struct OfDeviceQueue {
     TimeNs first_launched = kNever;
     std::size_t launch = 0;  // of that work
   };
@@ -86,7 +86,7 @@ class EarlierWork {
   // When the busiest stream began its first work, if it did not for a long time after the host had
   // handed it over, although nothing that was recorded ran.
   TimeNs EndOfQueue() {
-    const OfLane& busiest = FirstOfBusiestStream();
+    const OfDeviceQueue& busiest = FirstOfBusiestStream();
     const bool is_npu = trace_.device == DeviceKind::kNpu;
     const TimeNs handed_over =
         is_npu ? EndOfCall(busiest.first_launched) : NextLaunch(busiest.launch);
@@ -134,8 +134,8 @@ class EarlierWork {
     for (std::size_t row = 0; row < table.Size(); ++row) {
       const auto launch = index_.Find(table.link[row]);
       if (!launch) continue;
-      OfLane& lane = lanes_[LaneOf(table, row)];
-      if (table.start[row] < lane.first_launched) lane = {table.start[row], *launch};
+      OfDeviceQueue& queue = device_queues_[DeviceQueueOf(table, row)];
+      if (table.start[row] < queue.first_launched) queue = {table.start[row], *launch};
       first_launched_ = std::min(first_launched_, table.start[row]);
     }
   }
@@ -143,9 +143,9 @@ class EarlierWork {
   template <typename Table>
   bool IsEarlier(const Table& table, std::size_t row) const {
     if (table.start[row] > latest_ || HasLaunch(table, row)) return false;
-    const auto lane = lanes_.find(LaneOf(table, row));
+    const auto queue = device_queues_.find(DeviceQueueOf(table, row));
     return table.start[row] <
-           (lane != lanes_.end() ? lane->second.first_launched : first_launched_);
+           (queue != device_queues_.end() ? queue->second.first_launched : first_launched_);
   }
 
   bool FirstStepLaunches() const {
@@ -176,10 +176,10 @@ class EarlierWork {
     return has;
   }
 
-  // Where only copies and collectives were launched, the lane of any of them.
-  const OfLane& FirstOfBusiestStream() const {
-    const auto busiest = lanes_.find({false, busiest_});
-    return busiest != lanes_.end() ? busiest->second : lanes_.begin()->second;
+  // Where only copies and collectives were launched, the queue of any of them.
+  const OfDeviceQueue& FirstOfBusiestStream() const {
+    const auto busiest = device_queues_.find({false, busiest_});
+    return busiest != device_queues_.end() ? busiest->second : device_queues_.begin()->second;
   }
 
   // Operators of NPUs ask another thread to launch. Its call is known by the task of the kernel.
@@ -220,7 +220,7 @@ class EarlierWork {
   RankTrace& trace_;
   const LaunchIndex index_;
   const std::int64_t busiest_;
-  std::map<Lane, OfLane> lanes_;  // with launches
+  std::map<DeviceQueue, OfDeviceQueue> device_queues_;  // with launches
   TimeNs first_launched_ = kNever, latest_ = kNever;
 };
 

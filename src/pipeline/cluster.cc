@@ -97,9 +97,9 @@ void JoinGroup(const std::string& group, Report of_group, Report& report) {
   for (ScreenTable& screen : of_group.screens)
     screen.heading.insert(screen.heading.begin(), group + ":");
   MoveAll(of_group.screens, report.screens);
-  for (Finding& finding : of_group.findings)
-    finding.scope = fmt::format("{} {}", group, finding.scope);
-  MoveAll(of_group.findings, report.findings);
+  for (AdviceCard& card : of_group.advice_cards)
+    card.scope = fmt::format("{} {}", group, card.scope);
+  MoveAll(of_group.advice_cards, report.advice_cards);
   MoveAll(of_group.timelines, report.timelines);
   MoveAll(of_group.drawings, report.drawings);
   for (TextDocument& document : of_group.documents)

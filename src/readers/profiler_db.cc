@@ -100,12 +100,12 @@ void ReadNamedSteps(DbInput& input, const char* table, const char* name, const N
   };
   std::vector<Named> found;
   const auto read = [&](const io::Row& row) {
-    const auto of_row = names.find(row.IntOr(0, -1));
+    const auto text = names.find(row.IntOr(0, -1));
     const TimeNs start = row.IntOr(1, -1), end = row.IntOr(2, -1);
-    if (of_row == names.end() || start < 0 || end <= start || !IsTime(end) ||
+    if (text == names.end() || start < 0 || end <= start || !IsTime(end) ||
         !IsDuration(end - start))
       return;
-    found.push_back({start, end - start, &of_row->second});
+    found.push_back({start, end - start, &text->second});
   };
   input.database.Scan(fmt::format("{}, startNs, endNs", name), fmt::format("{} NOT INDEXED", table),
                       read);

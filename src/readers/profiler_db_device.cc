@@ -28,10 +28,10 @@ std::int64_t OwnDevice(DbInput& input, const std::map<std::int64_t, std::size_t>
     io::Statement map = input.database.Query("SELECT deviceId, rankId FROM RANK_DEVICE_MAP");
     std::int64_t device = -1;
     while (map.Step()) {
-      const std::int64_t of_row = map.IntOr(0, -1);
-      if (!rows.contains(of_row)) continue;
+      const std::int64_t row_id = map.IntOr(0, -1);
+      if (!rows.contains(row_id)) continue;
       const bool is_own = map.IntOr(1, -1) == input.trace.rank;
-      if (device < 0 || is_own) device = of_row;
+      if (device < 0 || is_own) device = row_id;
       if (is_own) break;
     }
     if (device >= 0) return device;
@@ -120,8 +120,8 @@ void ReadCounters(DbInput& input, bool with_loads) {
                           IsOtherCounter(input.trace.strings.View(name));
     if (times == nullptr && loads == nullptr && !is_other) return;
     CountIfNull(input, row, 0, "globalTaskId", "TASK_PMU_INFO", "the kernel of a counter");
-    if (const std::int64_t of_row = row.IntOr(0, -1); of_row != task) {
-      task = of_row;
+    if (const std::int64_t row_id = row.IntOr(0, -1); row_id != task) {
+      task = row_id;
       kernel = kernel_of_task.find(task);
     }
     if (kernel == kernel_of_task.end()) return;

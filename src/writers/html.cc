@@ -169,15 +169,15 @@ PageTable TableOfScreen(const ScreenTable& screen) {
   return table;
 }
 
-PageCard CardOf(const Finding& finding) {
-  const char* looks = finding.severity == Severity::kHigh   ? "high"
-                      : finding.severity == Severity::kWarn ? "medium"
-                                                            : "info";
+PageCard CardOf(const AdviceCard& advice) {
+  const char* looks = advice.severity == Severity::kHigh   ? "high"
+                      : advice.severity == Severity::kWarn ? "medium"
+                                                           : "info";
   PageCard card{
-      .severity = looks, .label = std::string(NameOf(finding.severity)), .title = finding.scope};
-  card.facts = finding.text;
-  if (!finding.owner.empty()) card.title += fmt::format(" ({})", finding.owner);
-  if (finding.gain) card.gain = fmt::format("wins up to {:.3f} ms", InMs(*finding.gain));
+      .severity = looks, .label = std::string(NameOf(advice.severity)), .title = advice.scope};
+  card.facts = advice.text;
+  if (!advice.owner.empty()) card.title += fmt::format(" ({})", advice.owner);
+  if (advice.gain) card.gain = fmt::format("wins up to {:.3f} ms", InMs(*advice.gain));
   return card;
 }
 
@@ -209,7 +209,7 @@ Page PageOf(const Report& report, std::string title) {
         {.heading = screen.title, .lines = screen.heading, .tables = {TableOfScreen(screen)}});
   }
   PageSection findings{.heading = "Findings"};
-  for (const Finding& finding : report.findings) findings.cards.push_back(CardOf(finding));
+  for (const AdviceCard& advice : report.advice_cards) findings.cards.push_back(CardOf(advice));
   if (!findings.cards.empty()) page.sections.push_back(std::move(findings));
   PageSection charts{.heading = "Charts"}, tables{.heading = "Tables"};
   if (report.story.empty()) charts.charts = report.drawings;

@@ -71,14 +71,13 @@ std::string AbsentText(const AbsentRanks& absent) {
   return fmt::format("{{{}}}", fmt::join(texts, ", "));
 }
 
-std::string FindingText(const Finding& finding) {
+std::string CardText(const AdviceCard& card) {
   return fmt::format(
       "{{\"rule\": {}, \"severity\": \"{}\", \"rank\": {}, \"scope\": {}, \"owner\": {}, \"text\": "
       "{}, "
       "\"gain_ns\": {}}}",
-      Quoted(finding.rule), NameOf(finding.severity), RankJson(finding.rank), Quoted(finding.scope),
-      Quoted(finding.owner), Quoted(finding.text),
-      finding.gain ? fmt::format("{}", *finding.gain) : "null");
+      Quoted(card.rule), NameOf(card.severity), RankJson(card.rank), Quoted(card.scope),
+      Quoted(card.owner), Quoted(card.text), card.gain ? fmt::format("{}", *card.gain) : "null");
 }
 
 }  // namespace
@@ -91,11 +90,11 @@ void PrintJson(const Report& report, std::FILE* stream) {
   if (!report.absent.states.empty()) {
     Print(stream, " \"absent_ranks\": {},\n", AbsentText(report.absent));
   }
-  if (!report.findings.empty()) {
+  if (!report.advice_cards.empty()) {
     Print(stream, " \"findings\": [");
     const char* between = "\n  ";
-    for (const Finding& finding : report.findings) {
-      Print(stream, "{}{}", between, FindingText(finding));
+    for (const AdviceCard& card : report.advice_cards) {
+      Print(stream, "{}{}", between, CardText(card));
       between = ",\n  ";
     }
     Print(stream, "],\n");

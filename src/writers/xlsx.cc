@@ -104,11 +104,11 @@ void MergeEqualCells(const Part& part, CellWriter& cells) {
 void AddParts(const Sheet& sheet, lxw_workbook* workbook, Styles& styles,
               const WorkbookLimits& limits, std::vector<Part>& parts) {
   const std::size_t room = limits.rows - HeaderRows(sheet);
-  const SheetStyles& its_styles = styles.For(sheet);
+  const SheetStyles& styles_of_sheet = styles.For(sheet);
   int count = 0;
   for (std::size_t first = 0; count == 0 || first < sheet.rows.size(); first += room) {
     Part& part = parts.emplace_back(
-        Part{sheet, its_styles, first, std::min(sheet.rows.size(), first + room), sheet.name});
+        Part{sheet, styles_of_sheet, first, std::min(sheet.rows.size(), first + room), sheet.name});
     const std::string number = ++count > 1 ? fmt::format(" ({})", count) : "";
     constexpr std::size_t kMaxNameLength = 31;  // that Excel takes
     part.name = FitName(part.name, kMaxNameLength - number.size()) + number;

@@ -21,7 +21,7 @@ class SummarySheet {
   SummarySheet(const Report& report, lxw_workbook* workbook, lxw_worksheet* worksheet,
                Styles& styles, const WorkbookLimits& limits, const PlaceOfRow& place_of)
       : report_(report),
-        of_(*report.summary),
+        summary_(*report.summary),
         workbook_(workbook),
         worksheet_(worksheet),
         styles_(styles),
@@ -32,7 +32,7 @@ class SummarySheet {
     SetWidths();
     WriteLines();
     WriteFacts();
-    for (const SummaryTable& table : of_.tables) WriteTable(table);
+    for (const SummaryTable& table : summary_.tables) WriteTable(table);
     const lxw_row_t last_row = std::max(row_, chart_row_) - 1;
     const lxw_col_t last = charted_ ? FirstChartColumn() + kChartColumns - 1 : LastColumn();
     worksheet_freeze_panes(worksheet_, kHead + 1, 0);
@@ -48,7 +48,7 @@ class SummarySheet {
   static constexpr lxw_col_t kChartColumns = 10;
 
   void SetWidths() {
-    for (const SummaryTable& table : of_.tables) {
+    for (const SummaryTable& table : summary_.tables) {
       for (std::size_t i = 0; i < table.table.columns.size(); ++i) {
         widths_.resize(std::max(widths_.size(), i + 1));
         widths_[i] = std::max(widths_[i], table.table.columns[i].width);
@@ -98,20 +98,21 @@ class SummarySheet {
 
   void WriteLines() {
     constexpr double kTitle = 16, kVerdict = 12, kUsual = 10;
-    Paragraph(of_.title, kTitle, Words(kTitle, true));
-    Paragraph(of_.lines.empty() ? "" : of_.lines.front(), kVerdict, Words(kVerdict, true, true));
+    Paragraph(summary_.title, kTitle, Words(kTitle, true));
+    Paragraph(summary_.lines.empty() ? "" : summary_.lines.front(), kVerdict,
+              Words(kVerdict, true, true));
     ++row_;
     lxw_format* words = Words(kUsual, false);
     lxw_format* wrapped = Words(kUsual, false, true);
     constexpr std::size_t kShort = 110;
-    for (std::size_t i = 1; i < of_.lines.size(); ++i) {
-      if (ColumnsOf(of_.lines[i]) > kShort) {
-        Paragraph(of_.lines[i], kUsual, wrapped);
+    for (std::size_t i = 1; i < summary_.lines.size(); ++i) {
+      if (ColumnsOf(summary_.lines[i]) > kShort) {
+        Paragraph(summary_.lines[i], kUsual, wrapped);
       } else {
-        Text(row_++, 0, of_.lines[i], words);
+        Text(row_++, 0, summary_.lines[i], words);
       }
     }
-    if (of_.lines.size() > 1) ++row_;
+    if (summary_.lines.size() > 1) ++row_;
   }
 
   void WriteFacts() {
@@ -135,7 +136,7 @@ class SummarySheet {
       cells.WriteText(table.columns[i].name, row_, i, styles.headers[i]);
     }
     const std::size_t link_column = table.columns.size();
-    if (!of.links.empty()) Text(row_, link_column, of_.link_header, styles.headers[0]);
+    if (!of.links.empty()) Text(row_, link_column, summary_.link_header, styles.headers[0]);
     worksheet_set_row(worksheet_, row_, HeaderHeight(table, widths_), nullptr);
     ++row_;
     for (std::size_t row = 0; row < table.rows.size(); ++row, ++row_) {
@@ -245,7 +246,7 @@ class SummarySheet {
   }
 
   const Report& report_;
-  const WorkbookSummary& of_;
+  const WorkbookSummary& summary_;
   lxw_workbook* workbook_;
   lxw_worksheet* worksheet_;
   Styles& styles_;

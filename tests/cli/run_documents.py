@@ -81,9 +81,9 @@ class Code(Documents):
             path = root / block.split("\n")[1].removeprefix("// ")
             source = self.scratch / path.name
             # What the catalogue declares of a finding.
-            declared = [f"extern const FindingInfo {name};"
-                        for name in re.findall(r"^const FindingInfo (\w+)", block, re.MULTILINE)]
-            head = ['#include "mpa/diagnosis/findings/finding.h"', "namespace mpa {", *declared, "}"] if declared else []
+            declared = [f"extern const FindingType {name};"
+                        for name in re.findall(r"^const FindingType (\w+)", block, re.MULTILINE)]
+            head = ['#include "mpa/diagnosis/findings/finding_type.h"', "namespace mpa {", *declared, "}"] if declared else []
             source.write_text("\n".join([*head, block.removeprefix("cpp\n")]))
             done = subprocess.run([os.environ["MPA_CXX"], "-std=c++20", "-fsyntax-only", "-DFMT_SHARED",
                                    f"-I{root / 'include'}", f"-I{path.parent}", source],

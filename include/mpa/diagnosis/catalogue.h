@@ -10,7 +10,7 @@
 namespace mpa {
 
 /// All findings, in the order of the catalogue.
-const std::vector<const FindingInfo*>& Catalogue();
+const std::vector<const FindingType*>& Catalogue();
 
 struct RuleEntry {
   const Threshold* threshold = nullptr;

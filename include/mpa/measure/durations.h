@@ -15,9 +15,9 @@ struct ExactSum {
   std::int64_t whole = 0;
   double rest = 0;  ///< less than 1 where the sum is of one duration; see DeviceTasks
 
-  void Add(std::int64_t amount, double its_rest = 0) {
+  void Add(std::int64_t amount, double fraction_ns = 0) {
     whole += amount;
-    rest += its_rest;
+    rest += fraction_ns;
   }
   void Add(const ExactSum& other) { Add(other.whole, other.rest); }
   friend auto operator<=>(const ExactSum&, const ExactSum&) = default;
@@ -38,8 +38,8 @@ struct Durations {
   std::int64_t calls = 0;
   ExactSum total, max, min;
 
-  void Add(TimeNs dur, double its_rest = 0) {
-    const ExactSum time{dur, its_rest};
+  void Add(TimeNs dur, double fraction_ns = 0) {
+    const ExactSum time{dur, fraction_ns};
     Add({.calls = 1, .total = time, .max = time, .min = time});
   }
   void Add(const Durations& other) {

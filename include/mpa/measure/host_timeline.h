@@ -56,11 +56,11 @@ class HostTimeline {
       if (at != all.begin()) --at;
       for (; at != all.end() && at->begin < end && begin < end; ++at) {
         if (at->table == PieceTable::kNone) continue;
-        const TimeNs its_end =
+        const TimeNs end_of_piece =
             std::next(at)->begin;  // what ends is followed by what begins, or nothing
-        if (its_end <= begin) continue;
+        if (end_of_piece <= begin) continue;
         if (begin < at->begin) on_idle(begin, at->begin);
-        const HostPiece cut{std::max(begin, at->begin), std::min(end, its_end), at->category,
+        const HostPiece cut{std::max(begin, at->begin), std::min(end, end_of_piece), at->category,
                             at->table, at->row};
         on_piece(cut);
         begin = cut.end;

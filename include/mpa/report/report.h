@@ -291,7 +291,7 @@ enum class Severity : std::uint8_t { kInfo, kWarn, kHigh };
 std::string_view NameOf(Severity severity);
 
 /// Something that costs time, and what to do about it.
-struct Finding {
+struct AdviceCard {
   std::string rule;  ///< stable: "non_contiguous_inputs"
   Severity severity = Severity::kWarn;
   RankId rank{};                     ///< -1: unknown
@@ -346,7 +346,7 @@ struct Report {
   std::vector<PageChart> drawings;           ///< for pages, before those of the sheets
   std::vector<Chart> charts;                 ///< of sheets for which ChartsOf() should not choose
   std::vector<Timeline> timelines;           ///< if they were asked for
-  std::vector<Finding> findings;             ///< the most important one first
+  std::vector<AdviceCard> advice_cards;      ///< the most important one first
   std::vector<PageFact> facts;               ///< what was analysed, for pages
   std::vector<std::string> story;            ///< what changed most, in few lines, for the screen
   std::optional<ComparedSettings> settings;  ///< of the two sides of a comparison

@@ -8,7 +8,7 @@
 #include "finder.h"
 #include "fusion_chains.h"
 #include "mpa/base/rank.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/mfu/shapes.h"
 
@@ -26,10 +26,10 @@ class DeviceCauses : Finder {
   using Finder::Finder;
 
   void Find() {
-    std::optional<Cause> attention = FindAttention();
+    std::optional<Finding> attention = FindAttention();
     AddCategories(kOpAicpu, job_.thresholds[kAicpuGain], false);
     AddCategories(kOpFormat, job_.thresholds[kFormatGain], true);
-    if (attention) causes_.push_back(std::move(*attention));
+    if (attention) candidates_.push_back(std::move(*attention));
   }
 
  private:
@@ -51,11 +51,11 @@ class DeviceCauses : Finder {
   }
 
   // At most, the kernel does not run at all.
-  void Remove(RankIndex rank, std::uint32_t node, double share, Cause& cause) const {
+  void Remove(RankIndex rank, std::uint32_t node, double share, Finding& candidate) const {
     const TimeNs dur = job_.Part(rank).graph.nodes[node].dur;
-    cause.what_if.expect.durations.push_back(
+    candidate.what_if.expect.durations.push_back(
         {job_.graph.first_node[rank] + node, ShareOf(dur, share)});
-    DropDeviceWork(job_, rank, node, cause.what_if.bound);
+    DropDeviceWork(job_, rank, node, candidate.what_if.bound);
   }
 
   // What does not run is not asked for.
@@ -64,8 +64,8 @@ class DeviceCauses : Finder {
   }
 
   // What is part of one kernel is neither started nor asked for.
-  void JoinToBefore(RankIndex rank, std::uint32_t node, Cause& cause) const {
-    for (Removal* removal : {&cause.what_if.expect, &cause.what_if.bound}) {
+  void JoinToBefore(RankIndex rank, std::uint32_t node, Finding& candidate) const {
+    for (Removal* removal : {&candidate.what_if.expect, &candidate.what_if.bound}) {
       removal->prompt.push_back(job_.graph.first_node[rank] + node);
       RemoveCall(rank, node, 1, *removal);
     }
@@ -73,8 +73,8 @@ class DeviceCauses : Finder {
 
   // A fix removes a share of their time. `gone`: by doing without as many of them, not by faster
   // ones.
-  void AddCategories(const FindingInfo& finding, double share, bool gone) {
-    Cause cause = NewCause(job_, finding);
+  void AddCategories(const FindingType& finding, double share, bool gone) {
+    Finding candidate = NewFinding(job_, finding);
     TimeNs time = 0;
     std::int64_t count = 0;
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
@@ -86,17 +86,17 @@ class DeviceCauses : Finder {
         if (gone && !KindOf(rank, node).converts) continue;
         // What stands between kernels that could be one is a matter of these.
         if (gone && search_.Fusions().gone[rank][i]) continue;
-        Remove(rank, i, share, cause);
-        if (gone) RemoveCall(rank, i, share, cause.what_if.expect);
-        RemoveCall(rank, i, 1, cause.what_if.bound);
+        Remove(rank, i, share, candidate);
+        if (gone) RemoveCall(rank, i, share, candidate.what_if.expect);
+        RemoveCall(rank, i, 1, candidate.what_if.bound);
         if (static_cast<std::size_t>(node.step) < job_.first_step) continue;
         time += node.dur;
         ++count;
       }
     }
     if (count == 0) return;
-    MeasureSums(static_cast<double>(count), static_cast<double>(time), cause);
-    causes_.push_back(std::move(cause));
+    MeasureSums(static_cast<double>(count), static_cast<double>(time), candidate);
+    candidates_.push_back(std::move(candidate));
   }
 
   // Over so few elements at a time that a fused kernel gains little. Unknown shapes may be of any
@@ -109,8 +109,8 @@ class DeviceCauses : Finder {
 
   // A softmax between two batched products, and what lies around it: a fused kernel reads and
   // writes none of what they exchange.
-  std::optional<Cause> FindAttention() {
-    Cause cause = NewCause(job_, kOpAttention);
+  std::optional<Finding> FindAttention() {
+    Finding candidate = NewFinding(job_, kOpAttention);
     TimeNs time = 0;
     std::int64_t count = 0;
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
@@ -129,11 +129,11 @@ class DeviceCauses : Finder {
         if (softmax && product < at &&
             static_cast<double>(at - product) <= job_.thresholds[kAttentionReach]) {
           for (std::size_t i = product + 1; i < at; ++i) {
-            Remove(rank, kernels[i], job_.thresholds[kAttentionGain], cause);
-            JoinToBefore(rank, kernels[i], cause);
+            Remove(rank, kernels[i], job_.thresholds[kAttentionGain], candidate);
+            JoinToBefore(rank, kernels[i], candidate);
             time += nodes[kernels[i]].dur;
           }
-          JoinToBefore(rank, kernels[at], cause);
+          JoinToBefore(rank, kernels[at], candidate);
           for (std::size_t i = product; i <= at; ++i) search_.in_attention[rank][kernels[i]] = true;
           ++count;
         }
@@ -142,8 +142,8 @@ class DeviceCauses : Finder {
       }
     }
     if (count == 0) return std::nullopt;
-    MeasureSums(static_cast<double>(count), static_cast<double>(time), cause);
-    return cause;
+    MeasureSums(static_cast<double>(count), static_cast<double>(time), candidate);
+    return candidate;
   }
 };
 
@@ -153,7 +153,7 @@ AdvicePart ContiguousTensors() {
 
 }  // namespace
 
-const FindingInfo kOpAicpu =
+const FindingType kOpAicpu =
     Fault(Area::kDevices, "op.aicpu", {"model", "operator"},
           {"operators run on the AI CPU", "算子运行在 AI CPU 上"},
           {.looked_at = {"kernels of the AI CPU, by the core type of the task",
@@ -170,7 +170,7 @@ const FindingInfo kOpAicpu =
                         Change("nonzero, index, sort", "operators of the cores")}}},
            .thresholds = {&kAicpuGain}});
 
-const FindingInfo kOpFormat =
+const FindingType kOpFormat =
     Opportunity(Area::kDevices, "op.format", {"model", "framework"},
                 {"layouts and types are converted", "存在格式和类型转换"},
                 {.looked_at = {"kernels that change the format or type of a tensor or copy it: "
@@ -189,7 +189,7 @@ const FindingInfo kOpFormat =
                               Change("memory formats", "one for the whole model")}}},
                  .thresholds = {&kFormatGain}});
 
-const FindingInfo kOpAttention = Opportunity(
+const FindingType kOpAttention = Opportunity(
     Area::kDevices, "op.attention", {"model"}, {"attention is not fused", "attention 未融合"},
     {.looked_at = {"vector kernels between two batched products on large sequences",
                    "大序列上两个批量矩阵乘之间的 vector 算子"},

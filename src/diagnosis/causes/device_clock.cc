@@ -18,7 +18,7 @@ class ThrottledDevices : KernelFinder {
 
   // Most devices run slower than they could. A single one is a slow rank.
   void Find() {
-    Cause cause = NewCause(job_, kDevClock);
+    Finding candidate = NewFinding(job_, kDevClock);
     std::vector<double> clocks;
     std::size_t recorded = 0;
     double rated = 0;
@@ -37,12 +37,12 @@ class ThrottledDevices : KernelFinder {
       Remove(
           rank,
           [&](const GraphNode& node) { return on_cores(node.category) ? 1 - clock / at_best : 0; },
-          cause.what_if.expect);
+          candidate.what_if.expect);
     }
     if (clocks.empty() || 2 * clocks.size() <= recorded) return;
-    cause.finding.Measure(kMeanClock, Median(std::move(clocks)));
-    cause.finding.Measure(kClockRated, rated);
-    causes_.push_back(std::move(cause));
+    candidate.Measure(kMeanClock, Median(std::move(clocks)));
+    candidate.Measure(kClockRated, rated);
+    candidates_.push_back(std::move(candidate));
   }
 
  private:
@@ -59,7 +59,7 @@ class ThrottledDevices : KernelFinder {
 
 }  // namespace
 
-const FindingInfo kDevClock =
+const FindingType kDevClock =
     Fault(Area::kDevices, "dev.clock", {"hardware", "platform"},
           {"the cores run below their rated clock", "AI Core 频率低于额定值"},
           {.looked_at = {"the measured clock of the cores beside the rated one, of most devices",

@@ -38,26 +38,26 @@ class EngineBalance : Finder {
     return batch.phase == ServingPhase::kPrefill || batch.phase == ServingPhase::kMixed;
   }
 
-  void Add(const FindingInfo& finding, bool of_prompts) {
-    Cause cause = NewCause(job_, finding);
+  void Add(const FindingType& finding, bool of_prompts) {
+    Finding candidate = NewFinding(job_, finding);
     Found found;
     for (const auto& [role, ranks] : job_.ranks_of_role) {
       std::size_t steps = job_.steps;  // that all of them have
       for (const RankIndex rank : ranks) steps = std::min(steps, job_.Part(rank).steps.size());
       for (std::size_t step = 0; step < steps; ++step) {
         if (job_.HaveOneLoad(ranks, step) || PromptsDiffer(ranks, step) != of_prompts) continue;
-        Even(ranks, step, cause.what_if.expect, found);
+        Even(ranks, step, candidate.what_if.expect, found);
       }
     }
-    if (cause.what_if.expect.durations.empty() || found.steps.empty()) return;
-    cause.finding.steps = job_.IdsOf(found.steps);
-    cause.finding.ranks.assign(found.ranks.begin(), found.ranks.end());
-    if (of_prompts && found.ranks.size() == job_.ranks.size()) cause.finding.ranks.clear();
+    if (candidate.what_if.expect.durations.empty() || found.steps.empty()) return;
+    candidate.steps = job_.IdsOf(found.steps);
+    candidate.ranks.assign(found.ranks.begin(), found.ranks.end());
+    if (of_prompts && found.ranks.size() == job_.ranks.size()) candidate.ranks.clear();
     if (found.dummy > 0)
-      cause.finding.Measure(kDummySteps, found.dummy / static_cast<double>(RankSteps()));
-    cause.finding.Measure(kMaxTokens, found.busy_tokens / std::max(1.0, found.busy));
-    cause.finding.Measure(kTokensOfOthers, found.other_tokens / std::max(1.0, found.others));
-    causes_.push_back(std::move(cause));
+      candidate.Measure(kDummySteps, found.dummy / static_cast<double>(RankSteps()));
+    candidate.Measure(kMaxTokens, found.busy_tokens / std::max(1.0, found.busy));
+    candidate.Measure(kTokensOfOthers, found.other_tokens / std::max(1.0, found.others));
+    candidates_.push_back(std::move(candidate));
   }
 
   // True where some read prompts in the step and others do not.
@@ -143,7 +143,7 @@ class EngineBalance : Finder {
 
 }  // namespace
 
-const FindingInfo kServeBalance = Fault(
+const FindingType kServeBalance = Fault(
     Area::kBalance, "serve.balance", {"framework"},
     {"the engines of {} get more requests", "{} 的引擎分到的请求更多"},
     {.looked_at = {"requests and tokens of each engine in the steps in which the others wait",
@@ -155,7 +155,7 @@ const FindingInfo kServeBalance = Fault(
          {{{"balance the requests of the engines by their tokens", "按 token 数均衡各引擎的请求"},
            Change("requests of the engines", "even by tokens")}}}});
 
-const FindingInfo kServePrefill = Fault(
+const FindingType kServePrefill = Fault(
     Area::kBalance, "serve.prefill", {"framework"},
     {"engines that decode wait while others read prompts", "解码的引擎等待其他引擎的 prefill"},
     {.looked_at = {"phases of the engines in the steps in which some wait: prompts beside decoding",

@@ -36,7 +36,7 @@ class EngineHost : Finder {
   using Finder::Finder;
 
   void Find() {
-    Cause cause = NewCause(job_, kServeHost);
+    Finding candidate = NewFinding(job_, kServeHost);
     TimeNs time = 0;
     std::array<TimeNs, kActivities.size() + 1> of_activity{};  // the last: not recorded
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
@@ -47,7 +47,7 @@ class EngineHost : Finder {
         const std::int32_t step = job_.StepOfEdge(rank, share.edge);
         if (share.between <= 0 || step < 0 || !IsOf(kServeHost.categories, share.category))
           continue;
-        cause.what_if.expect.waits.push_back(
+        candidate.what_if.expect.waits.push_back(
             {job_.graph.first_edge[rank] + share.edge, share.between});
         if (!job_.Counts(step)) continue;
         between[i] = Ratio(share.between, share.time);
@@ -68,19 +68,19 @@ class EngineHost : Finder {
     }
     if (time == 0) return;
     const auto measure = [&](const MetricInfo& metric, TimeNs of) {
-      if (of > 0) cause.finding.Measure(metric, static_cast<double>(of) / RankSteps());
+      if (of > 0) candidate.Measure(metric, static_cast<double>(of) / RankSteps());
     };
     measure(kTimePerStep, time);
     for (std::size_t i = 0; i < kActivities.size(); ++i)
       measure(kActivities[i].metric, of_activity[i]);
     measure(kNotRecorded, of_activity.back());
-    causes_.push_back(std::move(cause));
+    candidates_.push_back(std::move(candidate));
   }
 };
 
 }  // namespace
 
-const FindingInfo kServeHost = Fault(
+const FindingType kServeHost = Fault(
     Area::kHosts, "serve.host", {"framework"},
     {"the device waits for the server between runs of the model", "模型执行之间设备等待服务框架"},
     {.looked_at = {"the host's marks between two runs of the model, while the device is free",

@@ -8,12 +8,12 @@
 #include <set>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
+#include "graph_index.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 
 namespace mpa {
 namespace {
@@ -21,10 +21,6 @@ namespace {
 // Of a finding; --evidence shows as many of them as it says.
 constexpr std::size_t kMaxPlaces = 50;
 constexpr auto kNoPeer = std::int64_t{-1};
-
-bool IsEmpty(const Removal& removal) {
-  return removal.durations.empty() && removal.waits.empty() && removal.cuts.empty();
-}
 
 // Which file of the capture holds a table, and what it is called there.
 struct PlaceNames {
@@ -51,7 +47,7 @@ PlaceNames NamesOf(std::string_view source, std::string_view table) {
 // Places of one finding, joined by what they are called.
 class Places {
  public:
-  Places(const Job& job, const FoundCause& finding) : job_(job), finding_(finding) {}
+  Places(const Job& job, const Finding& finding) : job_(job), finding_(finding) {}
 
   bool IsCulprit(RankId rank) const { return finding_.Concerns(rank); }
 
@@ -103,92 +99,22 @@ class Places {
 
  private:
   const Job& job_;
-  const FoundCause& finding_;
+  const Finding& finding_;
   // By rank, name, line and peer; the names are those of the parts.
   std::map<std::tuple<std::size_t, std::string_view, std::string_view, RankId>, Evidence> places_;
   std::map<std::size_t, TimeNs> whole_;
 };
 
-// Rows of a part by the edge of its graph that they lie on.
-template <typename Row>
-class RowsByEdge {
- public:
-  explicit RowsByEdge(const std::vector<Row>& rows) {
-    for (std::uint32_t i = 0; i < rows.size(); ++i) rows_.emplace_back(rows[i].edge, i);
-    std::ranges::sort(rows_);
-  }
-  template <typename Visit>
-  void ForEach(std::uint32_t edge, Visit visit) const {
-    auto at = std::lower_bound(rows_.begin(), rows_.end(), std::pair{edge, std::uint32_t{0}});
-    for (; at != rows_.end() && at->first == edge; ++at) visit(at->second);
-  }
-
- private:
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> rows_;
-};
-
-}  // namespace
-
-// What stands behind the edges of the job's graph.
-class GraphIndex {
- public:
-  struct OfRank {
-    explicit OfRank(const RankDiagnosis& part)
-        : shares(part.shares), blocked(part.blocked), gaps(part.gaps) {}
-    RowsByEdge<HostShare> shares;
-    RowsByEdge<BlockedPart> blocked;
-    RowsByEdge<SilentGap> gaps;
-  };
-  struct OfOperation {
-    std::size_t operation = 0, member = 0;
-    bool is_late = false;  // the edge waits for late members
-  };
-
-  explicit GraphIndex(const Job& job) : job_(job), ranks_(job.ranks.size()) {
-    for (std::size_t i = 0; i < job.graph.categories.size(); ++i) {
-      for (std::size_t member = 0; member < job.graph.categories[i].size(); ++member)
-        operations_[job.graph.categories[i][member]] = {i, member, false};
-      for (const ReplayGraph::Edge edge : job.graph.late[i]) operations_[edge] = {i, 0, true};
-    }
-  }
-
-  const OfOperation* OperationAt(ReplayGraph::Edge edge) const {
-    const auto found = operations_.find(edge);
-    return found == operations_.end() ? nullptr : &found->second;
-  }
-  /// The rank whose graph has the edge, and its number there; empty: it is of the job.
-  std::optional<std::pair<std::size_t, std::uint32_t>> RankAt(ReplayGraph::Edge edge) const {
-    const auto& first = job_.graph.first_edge;
-    const auto next = std::upper_bound(first.begin(), first.end(), edge);
-    if (next == first.begin()) return std::nullopt;
-    const auto rank = static_cast<std::size_t>(next - first.begin()) - 1;
-    const std::uint32_t local = edge - first[rank];
-    if (local >= job_.Part(rank).graph.edges.size()) return std::nullopt;
-    return std::pair{rank, local};
-  }
-  const OfRank& Of(RankIndex rank) {
-    if (!ranks_[rank]) ranks_[rank].emplace(job_.Part(rank));
-    return *ranks_[rank];
-  }
-
- private:
-  const Job& job_;
-  std::vector<std::optional<OfRank>> ranks_;
-  std::unordered_map<ReplayGraph::Edge, OfOperation> operations_;
-};
-
-namespace {
-
 // A rank does more than its peers: only what it does more is the finding.
-bool IsExcess(const FoundCause& finding) {
-  return finding.finding->area == Area::kRanks || finding.finding->area == Area::kBalance;
+bool IsExcess(const Finding& finding) {
+  return finding.type->area == Area::kRanks || finding.type->area == Area::kBalance;
 }
 
 // Adds the work of ranks that a fix takes out.
 class WorkOfRanks {
  public:
   WorkOfRanks(const Job& job, GraphIndex& index, const std::vector<TimeCategory>& about,
-              const FoundCause& finding, Places& places)
+              const Finding& finding, Places& places)
       : job_(job), index_(index), about_(about), is_excess_(IsExcess(finding)), places_(places) {}
 
   void Add(const Removal& removal) {
@@ -206,11 +132,9 @@ class WorkOfRanks {
   bool IsAbout(TimeCategory category) const { return about_.empty() || IsOf(about_, category); }
 
   void AddNode(const Removal::Node& removed) {
-    const auto& first = job_.graph.first_node;
-    const auto rank = static_cast<std::size_t>(
-        std::upper_bound(first.begin(), first.end(), removed.node) - first.begin() - 1);
+    const RankIndex rank = index_.RankOf(removed.node);
     const RankDiagnosis& part = job_.Part(rank);
-    const GraphNode& node = part.graph.nodes[removed.node - first[rank]];
+    const GraphNode& node = part.graph.nodes[removed.node - job_.graph.first_node[rank]];
     if (node.kind != NodeKind::kKernel || removed.less <= 0 || !job_.Counts(node.step) ||
         !IsAbout(node.category) || !places_.IsCulprit(job_.ranks[rank].rank))
       return;
@@ -296,7 +220,7 @@ class WorkOfRanks {
 // Adds the operations that a fix shortens, on the ranks that were captured.
 class WorkOfOperations {
  public:
-  WorkOfOperations(const Job& job, const FoundCause& finding, Places& places)
+  WorkOfOperations(const Job& job, const Finding& finding, Places& places)
       : job_(job), finding_(finding), places_(places) {}
 
   void Shorten(std::size_t operation, std::size_t member, TimeNs less) {
@@ -357,7 +281,7 @@ class WorkOfOperations {
   }
 
   const Job& job_;
-  const FoundCause& finding_;
+  const Finding& finding_;
   Places& places_;
 };
 
@@ -371,10 +295,14 @@ std::vector<TimeCategory> ComputeCategories() {
   return categories;
 }
 
-std::vector<TimeCategory> CategoriesOf(const FoundCause& finding) {
+std::vector<TimeCategory> CategoriesOf(const Finding& finding) {
   const auto named = CategoryNamed(finding.category);
-  if (!finding.finding->categories.empty() || !named) return finding.finding->categories;
+  if (!finding.type->categories.empty() || !named) return finding.type->categories;
   return {*named};
+}
+
+std::vector<TimeCategory> CategoriesOfFix(const Finding& finding) {
+  return finding.late ? finding.late->categories : CategoriesOf(finding);
 }
 
 EvidenceFinder::EvidenceFinder(const Job& job)
@@ -383,7 +311,7 @@ EvidenceFinder::EvidenceFinder(const Job& job)
 EvidenceFinder::~EvidenceFinder() = default;
 
 void EvidenceFinder::Find(const WhatIf& what_if, const std::vector<TimeCategory>& about,
-                          FoundCause& finding) {
+                          Finding& finding) {
   Places places(job_, finding);
   WorkOfOperations operations(job_, finding, places);
   bool has_operations = false;
@@ -402,7 +330,7 @@ void EvidenceFinder::Find(const WhatIf& what_if, const std::vector<TimeCategory>
   // Where operations become fewer, their hosts ask for fewer: that is not a place of its own.
   if (!has_operations) {
     WorkOfRanks ranks(job_, *index_, about, finding, places);
-    ranks.Add(IsEmpty(what_if.bound) ? what_if.expect : what_if.bound);
+    ranks.Add(what_if.bound.IsEmpty() ? what_if.expect : what_if.bound);
   }
   finding.evidence = std::move(places).Largest();
 }

@@ -82,7 +82,7 @@ class ExposedDecode : Finder {
 
   void Add(const std::string& group, const std::vector<std::size_t>& operations,
            const std::vector<Decode>& steps, TimeNs decoding) {
-    Cause cause = NewCause(job_, kServeCommunication, group);
+    Finding candidate = NewFinding(job_, kServeCommunication, group);
     TimeNs shown = 0;  // of all members, in steps that count
     for (const std::size_t i : operations) {
       const JobOperation& operation = job_.operations.all[i];
@@ -90,17 +90,17 @@ class ExposedDecode : Finder {
       if (exposed <= 0) continue;
       const double hidden = steps[static_cast<std::size_t>(operation.step)].Hidden();
       ShortenOperation(job_, i, ShareOf(exposed, hidden * thresholds_[kDecodeGain]),
-                       cause.what_if.expect);
-      ShortenOperation(job_, i, ShareOf(exposed, hidden), cause.what_if.bound);
+                       candidate.what_if.expect);
+      ShortenOperation(job_, i, ShareOf(exposed, hidden), candidate.what_if.bound);
       if (job_.Counts(operation.step)) shown += Members(i) * exposed;
     }
     const double share = decoding > 0 ? Ratio(shown, decoding) : 0;
     if (share < thresholds_[kDecodeShare]) return;
     // What a schedule hides depends on the model.
-    cause.finding.confidence = Certainty::kLow;
-    cause.finding.Measure(kShareOfDecode, share);
-    cause.finding.Measure(kCallsPerStep, CallsPerStep(job_, operations));
-    causes_.push_back(std::move(cause));
+    candidate.confidence = Certainty::kLow;
+    candidate.Measure(kShareOfDecode, share);
+    candidate.Measure(kCallsPerStep, CallsPerStep(job_, operations));
+    candidates_.push_back(std::move(candidate));
   }
 
   const Exposure exposure_{job_};
@@ -108,7 +108,7 @@ class ExposedDecode : Finder {
 
 }  // namespace
 
-const FindingInfo kServeCommunication = Opportunity(
+const FindingType kServeCommunication = Opportunity(
     Area::kCommunication, "serve.communication", {"framework"},
     {"tokens wait for collectives beside which nothing is computed", "解码等待未被掩盖的集合通信"},
     {.looked_at = {"exposed transfers in steps that decode", "解码 step 中未被掩盖的传输"},

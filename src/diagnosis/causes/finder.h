@@ -4,39 +4,39 @@
 #include <vector>
 
 #include "mpa/diagnosis/causes/bandwidths.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
 
-/// What looks for findings: FindingInfo::find is FindBy() one of these.
+/// What looks for findings: FindingType::find is FindBy() one of these.
 class Finder {
  public:
-  explicit Finder(CauseSearch& search)
+  explicit Finder(FindingSearch& search)
       : search_(search),
         job_(search.job),
         thresholds_(search.job.thresholds),
         issuing_(search.issuing),
-        causes_(search.causes) {}
+        candidates_(search.candidates) {}
 
  protected:
   /// Steps that count, of all ranks.
   double RankSteps() const { return static_cast<double>(job_.ranks.size() * job_.CountedSteps()); }
   /// Measures the calls and the time of all ranks as those of the mean rank and step.
-  void MeasureSums(double calls, double time, Cause& cause) const {
-    cause.finding.Measure(kCallsPerStep, calls / RankSteps());
-    cause.finding.Measure(kTimePerStep, time / RankSteps());
+  void MeasureSums(double calls, double time, Finding& candidate) const {
+    candidate.Measure(kCallsPerStep, calls / RankSteps());
+    candidate.Measure(kTimePerStep, time / RankSteps());
   }
 
-  CauseSearch& search_;
+  FindingSearch& search_;
   const Job& job_;
   const Thresholds& thresholds_;
   IssuingOfRanks& issuing_;
-  std::vector<Cause>& causes_;
+  std::vector<Finding>& candidates_;
 };
 
 template <typename Which>
-void FindBy(CauseSearch& search) {
+void FindBy(FindingSearch& search) {
   Which(search).Find();
 }
 

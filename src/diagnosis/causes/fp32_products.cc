@@ -19,7 +19,7 @@ class Fp32Products : KernelFinder {
 
   void Find() {
     double time = 0, count = 0;
-    Cause cause = NewCause(job_, kOpFp32);
+    Finding candidate = NewFinding(job_, kOpFp32);
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const auto& kinds = job_.Part(rank).kinds;
       const std::vector<KindUse> uses = UsesOf(rank);
@@ -33,14 +33,14 @@ class Fp32Products : KernelFinder {
       };
       Remove(
           rank, [&](const GraphNode& node) { return is_fp32(node) ? thresholds_[kFp32Gain] : 0; },
-          cause.what_if.expect);
+          candidate.what_if.expect);
       Remove(
           rank, [&](const GraphNode& node) { return is_fp32(node) ? thresholds_[kFp32Most] : 0; },
-          cause.what_if.bound);
+          candidate.what_if.bound);
     }
     if (count == 0 || !IsShare(time, thresholds_[kFp32Share])) return;
-    MeasureSums(count, time, cause);
-    causes_.push_back(std::move(cause));
+    MeasureSums(count, time, candidate);
+    candidates_.push_back(std::move(candidate));
   }
 };
 
@@ -51,7 +51,7 @@ AdvicePart LowPrecision() {
 
 }  // namespace
 
-const FindingInfo kOpFp32 = Opportunity(
+const FindingType kOpFp32 = Opportunity(
     Area::kDevices, "op.fp32", {"model"}, {"matrices are multiplied in FP32", "矩阵乘使用 FP32"},
     {.looked_at = {"products whose inputs are FP32", "输入为 FP32 的矩阵乘"},
      .refuted_by = {"inputs in half precision or HF32", "输入为半精度或 HF32"},

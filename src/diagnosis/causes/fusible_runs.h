@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 
 namespace mpa {
 

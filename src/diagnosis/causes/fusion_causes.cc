@@ -14,7 +14,7 @@
 #include "fusible_runs.h"
 #include "fusion_chains.h"
 #include "mpa/base/rank.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/measure/quantiles.h"
 
@@ -182,14 +182,14 @@ class FusionCauses : Finder {
     const OpenFusions& fusions = search_.Fusions();
     for (const OpenFusion& fusion : fusions.open) {
       if (!fusion.matters) continue;
-      Cause cause = NewCause(job_, kOpUnfused, fusion.place);
-      cause.finding.variant = &variants.Of(fusion);
-      cause.finding.Measure(kCallsPerStep, fusion.calls);
-      cause.finding.Measure(kTimePerStep, fusion.time);
-      cause.what_if = fusion.what_if;
+      Finding candidate = NewFinding(job_, kOpUnfused, fusion.place);
+      candidate.variant = &variants.Of(fusion);
+      candidate.Measure(kCallsPerStep, fusion.calls);
+      candidate.Measure(kTimePerStep, fusion.time);
+      candidate.what_if = fusion.what_if;
       // Whether they can be one without what stands between them is for who wrote them to say.
-      if (fusion.breaker != nullptr) cause.finding.confidence = Certainty::kMedium;
-      causes_.push_back(std::move(cause));
+      if (fusion.breaker != nullptr) candidate.confidence = Certainty::kMedium;
+      candidates_.push_back(std::move(candidate));
     }
     AddElementwise(fusions);
   }
@@ -201,18 +201,18 @@ class FusionCauses : Finder {
       ElementwiseChains(job_.Part(rank), rank, thresholds_, fusions.taken[rank]).Add(runs);
     const FusibleTime time = TimeOf(job_, runs);
     if (!Matters(job_, time)) return;
-    Cause cause = NewCause(job_, kOpUnfused, kElementwise);
-    cause.finding.Measure(kCallsPerStep, time.calls);
-    cause.finding.Measure(kTimePerStep, time.time);
+    Finding candidate = NewFinding(job_, kOpUnfused, kElementwise);
+    candidate.Measure(kCallsPerStep, time.calls);
+    candidate.Measure(kTimePerStep, time.time);
     // One kernel starts once, and its host asks for one; at best it reads and writes once, too.
     std::vector<TimeNs> starts;  // by rank
     for (RankIndex rank; rank < job_.ranks.size(); ++rank)
       starts.push_back(StartOfKernel(job_.Part(rank)));
     for (const FusibleRun& run : runs) {
-      TakeRun(job_, issuing_, run, cause.what_if.expect, starts[run.rank]);
-      TakeRun(job_, issuing_, run, cause.what_if.bound);
+      TakeRun(job_, issuing_, run, candidate.what_if.expect, starts[run.rank]);
+      TakeRun(job_, issuing_, run, candidate.what_if.bound);
     }
-    causes_.push_back(std::move(cause));
+    candidates_.push_back(std::move(candidate));
   }
 
   // What a kernel takes before it computes: less than that none does.
@@ -228,7 +228,7 @@ class FusionCauses : Finder {
 
 }  // namespace
 
-const FindingInfo kOpUnfused = Opportunity(
+const FindingType kOpUnfused = Opportunity(
     Area::kDevices, "op.unfused", {"model"}, {"operators run unfused", "可融合的算子分散执行"},
     {.looked_at = {"chains of kernels along a stream, by type, name, operator and sizes",
                    "同一流上的算子链（类型、名称、算子、大小）"},

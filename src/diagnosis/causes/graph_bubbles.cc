@@ -26,7 +26,7 @@ class GraphBubbles : Finder {
   using Finder::Finder;
 
   void Find() {
-    Cause cause = NewCause(job_, kGraphBubbles);
+    Finding candidate = NewFinding(job_, kGraphBubbles);
     double bubbles = 0, time = 0;
     TimeNs longest = 0;
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
@@ -36,16 +36,16 @@ class GraphBubbles : Finder {
         ++bubbles;
         time += static_cast<double>(gap.Length());
         longest = std::max(longest, gap.Length());
-        AddTo(rank, gap, cause.what_if.expect);
+        AddTo(rank, gap, candidate.what_if.expect);
       }
-      if (has_any) cause.finding.ranks.push_back(job_.ranks[rank].rank);
+      if (has_any) candidate.ranks.push_back(job_.ranks[rank].rank);
     }
-    if (cause.what_if.expect.prompt.empty()) return;
-    if (cause.finding.ranks.size() == job_.ranks.size()) cause.finding.ranks.clear();
-    MeasureSums(bubbles, time, cause);
-    cause.finding.metrics.front().info = &kBubbles;
-    cause.finding.Measure(kMaxBubble, longest);
-    causes_.push_back(std::move(cause));
+    if (candidate.what_if.expect.prompt.empty()) return;
+    if (candidate.ranks.size() == job_.ranks.size()) candidate.ranks.clear();
+    MeasureSums(bubbles, time, candidate);
+    candidate.metrics.front().info = &kBubbles;
+    candidate.Measure(kMaxBubble, longest);
+    candidates_.push_back(std::move(candidate));
   }
 
  private:
@@ -109,7 +109,7 @@ class GraphBubbles : Finder {
 
 }  // namespace
 
-const FindingInfo kGraphBubbles = Fault(
+const FindingType kGraphBubbles = Fault(
     Area::kDevices, "graph.bubbles", {"framework"},
     {"the device idles within captured graphs", "图内存在空泡"},
     {.looked_at = {"gaps between kernels within a captured graph beside the usual gap of the graph",

@@ -11,7 +11,7 @@
 #include "inputs.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 
 namespace mpa {
 namespace {
@@ -32,7 +32,7 @@ constexpr MetricInfo kSilentGapsPerStep{
     {"{} times a step nothing is recorded of the host", "每个 step 有 {} 次 host 无任何记录"}};
 
 struct HostCauseOf {
-  const FindingInfo& finding;
+  const FindingType& finding;
   std::vector<TimeCategory> blocks;  ///< of the calls that wait for the device
   bool of_any_rank = false;          ///< rare, and on few ranks by nature: all of it is one cause
 };
@@ -88,8 +88,8 @@ class HostCauses : Finder {
  private:
   void Add(const HostCauseOf& of) {
     const bool of_syncs = &of.finding == &kHostSync;
-    Cause cause = NewCause(job_, of.finding);
-    Removal& removal = cause.what_if.expect;
+    Finding candidate = NewFinding(job_, of.finding);
+    Removal& removal = candidate.what_if.expect;
     std::set<RankId> ranks;
     std::set<std::int32_t> steps;
     TimeNs time = 0;
@@ -135,35 +135,35 @@ class HostCauses : Finder {
         const bool is_new = ends.insert(part.graph.edges[row.edge].node).second;
         if (static_cast<std::size_t>(row.step) < job_.first_step || !is_new) continue;
         ++calls;
-        AddWait(part, row, cause.finding.facts);
+        AddWait(part, row, candidate.facts);
         // A read of a scalar waits for what the device does anyhow.
         if (!of_syncs) time += row.dur;
       }
       if (of_syncs) RemoveReads(rank, share, removal);
     }
     if (&of.finding == &kHostH2d) RemoveCopies(usual, removal);
-    if (&of.finding == &kHostDataloader) NoteLoaders(job_, cause.finding.facts);
+    if (&of.finding == &kHostDataloader) NoteLoaders(job_, candidate.facts);
     if (&of.finding == &kHostCheckpoint) RemoveSavedCopies(removal);
     if (removal.waits.empty() && removal.cuts.empty() &&
         (removal.durations.empty() || &of.finding == &kHostH2d))
       return;  // copies for which no host waits do not block
     if (ranks.size() < job_.ranks.size() || of.of_any_rank)
-      cause.finding.ranks.assign(ranks.begin(), ranks.end());
+      candidate.ranks.assign(ranks.begin(), ranks.end());
     // Of the ranks that it names.
     const auto count = static_cast<TimeNs>(
         std::max<std::size_t>(1, ranks.empty() ? job_.ranks.size() : ranks.size()));
     if (calls > 0)
-      cause.finding.Measure(kCallsPerStep,
-                            Ratio(calls, static_cast<TimeNs>(job_.CountedSteps()) * count));
-    if (time > 0) cause.finding.Measure(kTimePerStep, PerStep(job_, time) / count);
-    if (&of.finding == &kHostH2d) NoteCasts(job_, cause.finding);
-    cause.finding.steps.assign(steps.begin(), steps.end());
+      candidate.Measure(kCallsPerStep,
+                        Ratio(calls, static_cast<TimeNs>(job_.CountedSteps()) * count));
+    if (time > 0) candidate.Measure(kTimePerStep, PerStep(job_, time) / count);
+    if (&of.finding == &kHostH2d) NoteCasts(job_, candidate);
+    candidate.steps.assign(steps.begin(), steps.end());
     if (&of.finding == &kHostDataloader &&
         PerStep(job_, time) / count < Whole(job_.thresholds[kLoaderNs])) {
-      cause.finding.kind = FindingKind::kOpportunity;
-      cause.what_if.opportunity = true;
+      candidate.kind = FindingKind::kOpportunity;
+      candidate.what_if.opportunity = true;
     }
-    causes_.push_back(std::move(cause));
+    candidates_.push_back(std::move(candidate));
   }
 
   // Copies that do not block run beside what is computed. What a rank copies more than its peers is
@@ -263,14 +263,15 @@ class HostCauses : Finder {
   // Where collections are not recorded: the whole process stood still for long, and the device
   // waited for it. What makes a rank late beside its peers is a matter of that rank.
   void AddConjecture() {
-    if (std::ranges::any_of(causes_, [](const Cause& cause) { return cause.finding.Is(kHostGc); }))
+    if (std::ranges::any_of(candidates_,
+                            [](const Finding& candidate) { return candidate.Is(kHostGc); }))
       return;
     std::set<ReplayGraph::Edge> of_ranks;
-    for (const Cause& cause : causes_) {
-      for (const Removal::Edge& wait : cause.what_if.expect.waits) of_ranks.insert(wait.edge);
+    for (const Finding& candidate : candidates_) {
+      for (const Removal::Edge& wait : candidate.what_if.expect.waits) of_ranks.insert(wait.edge);
     }
-    Cause cause = NewCause(job_, kHostGc);
-    cause.finding.confidence = Certainty::kLow;
+    Finding candidate = NewFinding(job_, kHostGc);
+    candidate.confidence = Certainty::kLow;
     std::set<RankId> ranks;
     std::set<std::int32_t> steps;
     TimeNs time = 0;
@@ -282,7 +283,7 @@ class HostCauses : Finder {
         const std::int32_t step = job_.StepOfEdge(rank, gap.edge);
         if (gap.dur < Whole(job_.thresholds[kGapNs]) || step < 0 || of_ranks.contains(edge))
           continue;
-        cause.what_if.expect.waits.push_back({edge, gap.dur});
+        candidate.what_if.expect.waits.push_back({edge, gap.dur});
         Note(rank, step, ranks, steps);
         if (static_cast<std::size_t>(step) < job_.first_step) continue;
         time += gap.dur;
@@ -293,11 +294,11 @@ class HostCauses : Finder {
     if (gaps == 0 || 2 * PerStep(job_, time) > job_.step_time * static_cast<TimeNs>(ranks.size()))
       return;
     const auto count = static_cast<double>(job_.CountedSteps() * ranks.size());
-    cause.finding.Measure(kSilentGapsPerStep, static_cast<double>(gaps) / count);
-    cause.finding.Measure(kTimePerStep, static_cast<double>(time) / count);
-    cause.finding.ranks.assign(ranks.begin(), ranks.end());
-    cause.finding.steps.assign(steps.begin(), steps.end());
-    causes_.push_back(std::move(cause));
+    candidate.Measure(kSilentGapsPerStep, static_cast<double>(gaps) / count);
+    candidate.Measure(kTimePerStep, static_cast<double>(time) / count);
+    candidate.ranks.assign(ranks.begin(), ranks.end());
+    candidate.steps.assign(steps.begin(), steps.end());
+    candidates_.push_back(std::move(candidate));
   }
 };
 
@@ -338,7 +339,7 @@ AdvicePart FixedShapes() {
 
 }  // namespace
 
-const FindingInfo kHostDataloader = Fault(
+const FindingType kHostDataloader = Fault(
     Area::kHosts, "host.dataloader", {"data"},
     {"the device waits for the data loader", "设备等待数据加载"},
     {.looked_at = {"calls of the data loader's iterator in the step, while the device is free",
@@ -351,7 +352,7 @@ const FindingInfo kHostDataloader = Fault(
      .advice = LoaderAdvice(),
      .thresholds = {&kLoaderNs}});
 
-const FindingInfo kHostH2d = Fault(
+const FindingType kHostH2d = Fault(
     Area::kHosts, "host.h2d", {"data", "model"},
     {"blocking copies stop the host", "阻塞式拷贝使 host 停顿"},
     {.looked_at = {"copies whose call waits on the host, by direction and kind of memory, and "
@@ -362,7 +363,7 @@ const FindingInfo kHostH2d = Fault(
      .categories = {TimeCategory::kHostCopy},
      .advice = CopyAdvice()});
 
-const FindingInfo kHostSync = Fault(
+const FindingType kHostSync = Fault(
     Area::kHosts, "host.sync", {"model"},
     {"synchronisations drain the device", "同步操作使设备空转"},
     {.looked_at = {"calls that wait for the device, behind which it has no work",
@@ -379,7 +380,7 @@ const FindingInfo kHostSync = Fault(
                  TimeWithEvents(), LogSeldom(), NoReads(), ReadTokensOnce()}},
      .thresholds = {&kUsualSyncs}});
 
-const FindingInfo kHostCompile = Fault(
+const FindingType kHostCompile = Fault(
     Area::kHosts, "host.compile", {"framework", "model"},
     {"operators are compiled in the step", "step 内编译算子"},
     {.looked_at = {"calls that compile or load code in the step", "step 内编译或加载代码的调用"},
@@ -395,7 +396,7 @@ const FindingInfo kHostCompile = Fault(
                  {{"warm up before the steps", "step 之前先预热"},
                   Change("compilation", "before the steps")}}}});
 
-const FindingInfo kHostAclop = Fault(
+const FindingType kHostAclop = Fault(
     Area::kHosts, "host.aclop", {"framework"},
     {"operators take the slow legacy path", "算子走旧的下发路径（aclop）"},
     {.looked_at = {"calls of the legacy path (aclop), and how long the host spends in them",
@@ -410,7 +411,7 @@ const FindingInfo kHostAclop = Fault(
                  {{"use a newer torch_npu and CANN (aclnn)", "升级 torch_npu 和 CANN（aclnn）"},
                   Change("torch_npu and CANN", "newer")}}}});
 
-const FindingInfo kHostGc =
+const FindingType kHostGc =
     Fault(Area::kHosts, "host.gc", {"model", "framework"},
           {"Python collects garbage in the step", "step 内 Python 垃圾回收"},
           {.looked_at = {"recorded collections; where they are not recorded, time in which no "
@@ -429,7 +430,7 @@ const FindingInfo kHostGc =
                         Change("garbage collection", "every n steps on all ranks together")}}},
            .thresholds = {&kGapNs}});
 
-const FindingInfo kHostMemory = Fault(
+const FindingType kHostMemory = Fault(
     Area::kHosts, "host.memory", {"framework", "model"},
     {"memory allocations stall the host", "内存分配使 host 停顿"},
     {.looked_at = {"calls that allocate, free or map memory in the step, and whether they wait for "
@@ -445,7 +446,7 @@ const FindingInfo kHostMemory = Fault(
          {Setting("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), NoEmptyCache(),
           Recompute()}}});
 
-const FindingInfo kHostCheckpoint = Fault(
+const FindingType kHostCheckpoint = Fault(
     Area::kHosts, "host.checkpoint", {"model", "platform"},
     {"saving a checkpoint stops the step", "保存 checkpoint 使 step 停顿"},
     {.looked_at = {"saving functions, and copies to the host while they run", "保存函数及其间拷出"},

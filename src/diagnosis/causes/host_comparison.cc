@@ -7,7 +7,7 @@
 
 #include "host_stretches.h"
 #include "mpa/base/rank.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -56,7 +56,8 @@ std::vector<Excess> HostComparison::ExcessesOf(const HostFamily& family) {
     const std::vector<std::size_t>* compared = &job_.RoleOf(rank);
     const std::vector<HostAmount>* normal = &usual.at(job_.role[rank]);
     if (compared->size() <= kPairOfRanks && family.peers != HostFamily::Peers::kOfRole) {
-      const auto [found, is_new] = elsewhere_.try_emplace({&family, job_.operations.island[rank]});
+      const auto [found, is_new] =
+          elsewhere_.try_emplace({&family, job_.operations.connected_component[rank]});
       if (is_new) found->second = FindElsewhere(rank, family);
       if (found->second.ranks.size() > compared->size()) {
         compared = &found->second.ranks;
@@ -108,10 +109,11 @@ HostComparison::UsualElsewhere HostComparison::FindElsewhere(RankIndex rank,
 }
 
 const std::vector<std::size_t>& HostComparison::AllWith(RankIndex rank) {
-  const auto [found, is_new] = islands_.try_emplace(job_.operations.island[rank]);
+  const auto [found, is_new] =
+      connected_components_.try_emplace(job_.operations.connected_component[rank]);
   if (!is_new) return found->second;
   for (std::size_t other = 0; other < job_.ranks.size(); ++other) {
-    if (job_.operations.island[other] == found->first) found->second.push_back(other);
+    if (job_.operations.connected_component[other] == found->first) found->second.push_back(other);
   }
   return found->second;
 }

@@ -25,8 +25,8 @@ struct Excess {
       nullptr;        ///< ranks that say what is normal, with the rank itself
   TimeNs time = 0;    ///< per step
   TimeNs normal = 0;  ///< per step
-  TimeNs foreign = 0;
-  TimeNs tokens = 0;  ///< of `foreign`, of the products of experts
+  TimeNs unmatched_shape_ns = 0;
+  TimeNs grouped_matmul_ns = 0;  ///< of `unmatched_shape_ns`, of the products of experts
   std::vector<TimeNs> by_step, normal_by_step;
   std::vector<double> tokens_share;  ///< by step: of the products of experts, what is more
   std::vector<bool> blocked_more;    ///< by step: it waits for its device oftener
@@ -52,7 +52,7 @@ Certainty CertaintyOfLast(const Job& job, const Excess& excess);
 
 /// What may make the host of a rank late, with the name of the category that stands for it.
 struct HostFamily {
-  const FindingInfo& finding;
+  const FindingType& finding;
   std::string_view place;
   TimeCategory named{};
   std::vector<TimeCategory> categories, blocks;
@@ -88,8 +88,9 @@ class HostComparison {
                   const std::vector<HostAmount>& usual) const;
 
   const Job& job_;
-  std::map<std::size_t, std::vector<std::size_t>> islands_;  // ranks, by island
-  // By family and island; excesses refer to the ranks.
+  std::map<std::size_t, std::vector<std::size_t>>
+      connected_components_;  // ranks, by connected_component
+  // By family and connected_component; excesses refer to the ranks.
   std::map<std::pair<const HostFamily*, std::size_t>, UsualElsewhere> elsewhere_;
 };
 

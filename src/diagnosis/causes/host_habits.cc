@@ -9,7 +9,7 @@
 #include "finder.h"
 #include "host_stretches.h"
 #include "mpa/base/rank.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 
 namespace mpa {
 namespace {
@@ -40,28 +40,28 @@ class HostHabits : Finder {
 
  private:
   void AddBlocking() {
-    Cause cause = NewCause(job_, kHostLaunchBlocking);
+    Finding candidate = NewFinding(job_, kHostLaunchBlocking);
     double worst = 0;
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const double waits = WaitsOfLaunches(job_, rank);
       if (!BlocksLaunches(job_, rank)) continue;
       worst = std::max(worst, waits);
-      cause.finding.ranks.push_back(job_.ranks[rank].rank);
+      candidate.ranks.push_back(job_.ranks[rank].rank);
       for (const BlockedPart& call : job_.Part(rank).blocked) {
-        if (call.behind_launch) DropWait(job_, rank, call, cause.what_if.expect);
+        if (call.behind_launch) DropWait(job_, rank, call, candidate.what_if.expect);
       }
     }
-    if (cause.finding.ranks.empty()) return;
-    if (cause.finding.ranks.size() == job_.ranks.size()) cause.finding.ranks.clear();
-    cause.finding.Measure(kWaitsOfLaunches, worst);
-    causes_.push_back(std::move(cause));
+    if (candidate.ranks.empty()) return;
+    if (candidate.ranks.size() == job_.ranks.size()) candidate.ranks.clear();
+    candidate.Measure(kWaitsOfLaunches, worst);
+    candidates_.push_back(std::move(candidate));
   }
 
   // One call of equal kind takes many times another: something else has the core.
   void AddContention() {
     if (static_cast<double>(job_.CountedSteps()) < thresholds_[kCpuSteps]) return;
-    Cause cause = NewCause(job_, kHostCpuContention);
-    cause.finding.confidence = Certainty::kLow;
+    Finding candidate = NewFinding(job_, kHostCpuContention);
+    candidate.confidence = Certainty::kLow;
     double worst = 0;
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
@@ -79,19 +79,19 @@ class HostHabits : Finder {
         share[step] = std::max(0.0, 1 - Ratio(of.launch_median * of.launches, of.launch_time));
       }
       if (2 * held_up <= job_.CountedSteps()) continue;
-      cause.finding.ranks.push_back(job_.ranks[rank].rank);
+      candidate.ranks.push_back(job_.ranks[rank].rank);
       for (const HostShare& row : part.shares) {
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
         if (!job_.Counts(step) || row.category != TimeCategory::kDispatchCann) continue;
         const TimeNs less = ShareOf(row.time, share[static_cast<std::size_t>(step)]);
         if (less > 0)
-          cause.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + row.edge, less});
+          candidate.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + row.edge, less});
       }
     }
-    if (cause.finding.ranks.empty()) return;
-    if (cause.finding.ranks.size() == job_.ranks.size()) cause.finding.ranks.clear();
-    cause.finding.Measure(kSlowestTenth, worst);
-    causes_.push_back(std::move(cause));
+    if (candidate.ranks.empty()) return;
+    if (candidate.ranks.size() == job_.ranks.size()) candidate.ranks.clear();
+    candidate.Measure(kSlowestTenth, worst);
+    candidates_.push_back(std::move(candidate));
   }
 
   // The ranks that have most of it; empty: all.
@@ -108,12 +108,12 @@ class HostHabits : Finder {
 
   // What the class takes of the host between two moments at which it issues work, beyond what is
   // usual there. A stretch that stands still is a fault, many that are long are a habit.
-  void AddGaps(const FindingInfo& finding, TimeCategory category, double least) {
-    Cause cause = NewCause(job_, finding);
+  void AddGaps(const FindingType& finding, TimeCategory category, double least) {
+    Finding candidate = NewFinding(job_, finding);
     // What may be garbage collection is not sold again.
     std::set<ReplayGraph::Edge> collects;
-    for (const Cause& other : causes_) {
-      if (!other.finding.Is(kHostGc) || other.finding.confidence != Certainty::kLow) continue;
+    for (const Finding& other : candidates_) {
+      if (!other.Is(kHostGc) || other.confidence != Certainty::kLow) continue;
       for (const Removal::Edge& wait : other.what_if.expect.waits) collects.insert(wait.edge);
     }
     double time = 0, stalled = 0;
@@ -127,12 +127,12 @@ class HostHabits : Finder {
         if (row.starts_up || row.category != category || stretches.IsBehindAll(row)) continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
         if (collects.contains(edge)) continue;
-        cause.what_if.bound.waits.push_back({edge, row.time});
+        candidate.what_if.bound.waits.push_back({edge, row.time});
         const bool counts = job_.Counts(job_.StepOfEdge(rank, row.edge));
         if (counts) time += static_cast<double>(row.time);
         const TimeNs more = row.time - usual;
         if (more <= 0) continue;
-        cause.what_if.expect.waits.push_back({edge, more});
+        candidate.what_if.expect.waits.push_back({edge, more});
         if (!counts || static_cast<double>(more) < stall) continue;
         stalled += static_cast<double>(more);
         of_rank[job_.ranks[rank].rank] += static_cast<double>(more);
@@ -140,12 +140,12 @@ class HostHabits : Finder {
     }
     if (time / RankSteps() < least * static_cast<double>(job_.step_time)) return;
     if (2 * stalled >= time) {
-      cause.finding.kind = FindingKind::kFault;
-      cause.what_if.opportunity = false;
-      cause.finding.ranks = MostlyOf(of_rank);
+      candidate.kind = FindingKind::kFault;
+      candidate.what_if.opportunity = false;
+      candidate.ranks = MostlyOf(of_rank);
     }
-    cause.finding.Measure(kTimePerStep, time / RankSteps());
-    causes_.push_back(std::move(cause));
+    candidate.Measure(kTimePerStep, time / RankSteps());
+    candidates_.push_back(std::move(candidate));
   }
 };
 
@@ -173,7 +173,7 @@ bool BlocksLaunches(const Job& job, RankIndex rank) {
          IsOn(settings, "ASCEND_LAUNCH_BLOCKING") || IsOn(settings, "CUDA_LAUNCH_BLOCKING");
 }
 
-const FindingInfo kHostLaunchBlocking =
+const FindingType kHostLaunchBlocking =
     Fault(Area::kHosts, "host.launch_blocking", {"framework"},
           {"every launch waits for the device", "每次下发都同步等待设备"},
           {.looked_at = {"the share of launches with a wait for the device right behind them",
@@ -193,7 +193,7 @@ const FindingInfo kHostLaunchBlocking =
                         Change("synchronisations behind operators", "none")}}},
            .thresholds = {&kBlockingShare}});
 
-const FindingInfo kHostCpuContention = Fault(
+const FindingType kHostCpuContention = Fault(
     Area::kHosts, "host.cpu_contention", {"platform"},
     {"launches are held up now and then", "算子下发时快时慢"},
     {.looked_at = {"the time of launches: the upper decile beside the median, in several steps",
@@ -209,7 +209,7 @@ const FindingInfo kHostCpuContention = Fault(
      .advice = {{BindCores(), KeepOthersOff()}, {BindProcesses(), KeepOthersOff()}},
      .thresholds = {&kCpuRatio, &kCpuLaunches, &kCpuSteps}});
 
-const FindingInfo kHostPython = Opportunity(
+const FindingType kHostPython = Opportunity(
     Area::kHosts, "host.python", {"model"},
     {"Python delays the next operators", "算子之间的 Python 耗时"},
     {.looked_at = {"events of Python between operators while the device waits for the next launch",
@@ -228,7 +228,7 @@ const FindingInfo kHostPython = Opportunity(
                      Change("the named functions", "faster or outside of the step")})}},
      .thresholds = {&kPythonShare}});
 
-const FindingInfo kHostUnrecorded = Opportunity(
+const FindingType kHostUnrecorded = Opportunity(
     Area::kHosts, "host.unrecorded", {"model", "platform"},
     {"the device waits, the host is not recorded", "设备等待期间没有 host 记录"},
     {.looked_at =

@@ -5,7 +5,7 @@
 
 #include "finder.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "small_operations.h"
 
 namespace mpa {
@@ -54,39 +54,40 @@ class InnerIdle : Finder {
     if (!sizes_known) return;
     const double waits = MeanOf({TimeCategory::kInnerWait});
     if (!IsMuch(waits)) return;
-    Cause cause = NewCause(job_, kCommInner, "peer");
-    cause.finding.kind = FindingKind::kFault;
-    cause.what_if.opportunity = false;
+    Finding candidate = NewFinding(job_, kCommInner, "peer");
+    candidate.kind = FindingKind::kFault;
+    candidate.what_if.opportunity = false;
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const TimeNs held_up = LeastOfMembers(job_, i, &OperationPart::held_up);
       if (held_up > 0 && !CrossesPort(job_, i))
-        ShortenOperation(job_, i, held_up, cause.what_if.expect);
+        ShortenOperation(job_, i, held_up, candidate.what_if.expect);
     }
-    if (cause.what_if.expect.waits.empty()) return;
-    cause.finding.Measure(kTimePerStep, waits);
-    causes_.push_back(std::move(cause));
+    if (candidate.what_if.expect.waits.empty()) return;
+    candidate.Measure(kTimePerStep, waits);
+    candidates_.push_back(std::move(candidate));
   }
 
   // What operations idle between and beside their transfers.
   void AddInner() {
     const double idle = MeanOf({TimeCategory::kInnerWait, TimeCategory::kInnerIdle});
     if (!IsMuch(idle)) return;
-    Cause cause = NewCause(job_, kCommInner);
+    Finding candidate = NewFinding(job_, kCommInner);
     // There the profiler adds tasks of its own to every operation.
     const auto is_level2 = [](const DiagnosedRank& rank) { return rank.part->level == "Level2"; };
-    if (std::ranges::any_of(job_.ranks, is_level2)) cause.finding.confidence = Certainty::kLow;
+    if (std::ranges::any_of(job_.ranks, is_level2)) candidate.confidence = Certainty::kLow;
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const LinkSpeeds::Data data = speeds_.DataOf(i);
       if (data.bytes == 0 || IsSmallOperation(job_, i, data)) continue;
       const TimeNs within =
           std::min(LeastOfMembers(job_, i, &OperationPart::idle), PostOf(job_, i));
       if (within == 0) continue;
-      ShortenOperation(job_, i, ShareOf(within, job_.thresholds[kInnerGain]), cause.what_if.expect);
-      ShortenOperation(job_, i, within, cause.what_if.bound);
+      ShortenOperation(job_, i, ShareOf(within, job_.thresholds[kInnerGain]),
+                       candidate.what_if.expect);
+      ShortenOperation(job_, i, within, candidate.what_if.bound);
     }
-    if (cause.what_if.expect.waits.empty()) return;
-    cause.finding.Measure(kTimePerStep, idle);
-    causes_.push_back(std::move(cause));
+    if (candidate.what_if.expect.waits.empty()) return;
+    candidate.Measure(kTimePerStep, idle);
+    candidates_.push_back(std::move(candidate));
   }
 
   const LinkSpeeds& speeds_ = search_.Speeds();
@@ -102,7 +103,7 @@ AdvicePart AnyOrder() {
 
 }  // namespace
 
-const FindingInfo kCommInner = Opportunity(
+const FindingType kCommInner = Opportunity(
     Area::kCommunication, "comm.inner", {"communication"},
     {"collectives idle between their transfers", "集合通信内部空闲"},
     {.looked_at = {"time within operations in which no task moves data, on every member",

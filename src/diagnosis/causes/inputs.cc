@@ -113,7 +113,7 @@ void NoteLoaders(const Job& job, AdviceFacts& facts) {
   }
 }
 
-void NoteCasts(const Job& job, FoundCause& found) {
+void NoteCasts(const Job& job, Finding& found) {
   std::int64_t casts = 0;
   for (RankIndex rank; rank < job.ranks.size(); ++rank) casts += CastFinder(job, rank).Count();
   const auto steps = static_cast<std::int64_t>(job.ranks.size() * job.CountedSteps());

@@ -14,7 +14,7 @@ void NoteLoaders(const Job& job, AdviceFacts& facts);
 /// cast counts where it is the next kernel behind a copy, other casts apart, and a kernel soon
 /// after takes a tensor of its shape in half precision. None are known where shapes or data types
 /// of kernels are not recorded.
-void NoteCasts(const Job& job, FoundCause& found);
+void NoteCasts(const Job& job, Finding& found);
 
 /// For a device that waits for data, and for copies that stop the host.
 Advice LoaderAdvice();

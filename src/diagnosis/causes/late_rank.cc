@@ -9,7 +9,7 @@
 
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -147,7 +147,7 @@ class DivergenceFinder {
 
 class LateRankChain {
  public:
-  LateRankChain(const Job& job, const LateWork& work, const FoundCause& finding)
+  LateRankChain(const Job& job, const LateWork& work, const Finding& finding)
       : job_(job), work_(work) {
     for (std::size_t step = job.first_step; step < job.steps; ++step) {
       const auto& of_first = job.Part(0).steps;
@@ -301,7 +301,7 @@ class LateRankChain {
 
 }  // namespace
 
-LateRank ExplainLateRank(const Job& job, const LateWork& work, const FoundCause& finding) {
+LateRank ExplainLateRank(const Job& job, const LateWork& work, const Finding& finding) {
   return LateRankChain(job, work, finding).Make();
 }
 

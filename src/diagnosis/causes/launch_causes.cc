@@ -9,7 +9,7 @@
 #include "finder.h"
 #include "host_stretches.h"
 #include "mpa/base/rank.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/measure/quantiles.h"
 
@@ -176,10 +176,10 @@ class LaunchCauses : Finder {
   // peers of the rank show that it is late. Calls of the runtime that tell another reason are
   // classes of their own.
   void AddStalledLaunches() {
-    Cause cause = NewCause(job_, kHostLaunchBound, "stalls");
-    cause.finding.variant = &kHostStalls;
-    cause.finding.kind = FindingKind::kFault;
-    cause.what_if.opportunity = false;
+    Finding candidate = NewFinding(job_, kHostLaunchBound, "stalls");
+    candidate.variant = &kHostStalls;
+    candidate.kind = FindingKind::kFault;
+    candidate.what_if.opportunity = false;
     std::vector<Stalls> stalls;
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) stalls.push_back(StallsOf(rank));
     double time = 0, calls = 0;
@@ -189,15 +189,15 @@ class LaunchCauses : Finder {
       if (stalls[rank].time > 0 && common > 0) ranks.push_back(job_.ranks[rank].rank);
       for (const Removal::Edge& stall : stalls[rank].waits) {
         const TimeNs less = ShareOf(stall.less, common);
-        if (less > 0) cause.what_if.expect.waits.push_back({stall.edge, less});
+        if (less > 0) candidate.what_if.expect.waits.push_back({stall.edge, less});
       }
       time += common * static_cast<double>(stalls[rank].time);
       calls += common * static_cast<double>(stalls[rank].calls);
     }
-    if (cause.what_if.expect.waits.empty()) return;
-    MeasureSums(calls, time, cause);
-    if (ranks.size() < job_.ranks.size()) cause.finding.ranks = std::move(ranks);
-    causes_.push_back(std::move(cause));
+    if (candidate.what_if.expect.waits.empty()) return;
+    MeasureSums(calls, time, candidate);
+    if (ranks.size() < job_.ranks.size()) candidate.ranks = std::move(ranks);
+    candidates_.push_back(std::move(candidate));
   }
 
   Stalls StallsOf(RankIndex rank) const {
@@ -304,7 +304,7 @@ class LaunchCauses : Finder {
   // All hosts would have to launch faster. Launches come in bursts, so only those for which the
   // device waited tell how long one takes.
   void AddLaunchBound() {
-    Cause cause = NewCause(job_, kHostLaunchBound);
+    Finding candidate = NewFinding(job_, kHostLaunchBound);
     StarvedRuns runs;
     std::vector<double> shares;
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
@@ -317,9 +317,9 @@ class LaunchCauses : Finder {
       for (const HostShare& row : job_.Part(rank).shares) {
         if (!IsOf(DispatchCategories(), row.category) || row.starts_up) continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
-        cause.what_if.expect.waits.push_back(
+        candidate.what_if.expect.waits.push_back(
             {edge, ShareOf(row.time, job_.thresholds[kLaunchGain])});
-        cause.what_if.bound.waits.push_back({edge, row.time});
+        candidate.what_if.bound.waits.push_back({edge, row.time});
       }
     }
     // A single rank that is starved is late.
@@ -329,9 +329,9 @@ class LaunchCauses : Finder {
     const double per_launch = Ratio(runs.host, runs.launches);
     const double mean_kernel = Ratio(runs.device, runs.kernels);
     if (per_launch <= mean_kernel) return;
-    cause.finding.Measure(kTimePerLaunch, per_launch);
-    cause.finding.Measure(kMeanKernel, mean_kernel);
-    causes_.push_back(std::move(cause));
+    candidate.Measure(kTimePerLaunch, per_launch);
+    candidate.Measure(kMeanKernel, mean_kernel);
+    candidates_.push_back(std::move(candidate));
   }
 };
 
@@ -343,7 +343,7 @@ AdvicePart MendBreaks() {
 
 }  // namespace
 
-const FindingInfo kHostLaunchBound = Opportunity(
+const FindingType kHostLaunchBound = Opportunity(
     Area::kHosts, "host.launch_bound", {"framework", "model"},
     {"the host feeds the device too slowly", "host 下发跟不上设备计算"},
     {.looked_at =

@@ -13,7 +13,7 @@
 #include "finder.h"
 #include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -59,23 +59,23 @@ class LinkCauses : Finder {
     const std::string place =
         slow.size() == 1 ? fmt::format("{}-{}", RankName(slow[0].low), RankName(slow[0].high))
                          : fmt::format("r{}", RankNames(ends, "+"));
-    Cause cause = NewCause(job_, kLinkSlow, place);
-    cause.finding.ranks.assign(ends.begin(), ends.end());
-    cause.finding.Measure(kBandwidth, slowest);
+    Finding candidate = NewFinding(job_, kLinkSlow, place);
+    candidate.ranks.assign(ends.begin(), ends.end());
+    candidate.Measure(kBandwidth, slowest);
     if (std::ranges::any_of(slow,
                             [&](const Link& link) { return speeds_.IsSlowEverywhere(link); })) {
-      cause.finding.confidence = Certainty::kMedium;  // their speed is not recorded
-      cause.finding.Measure(kBandwidthOfLinks, usual);
+      candidate.confidence = Certainty::kMedium;  // their speed is not recorded
+      candidate.Measure(kBandwidthOfLinks, usual);
     } else {
-      cause.finding.Measure(kBandwidthOfOthers, usual);
+      candidate.Measure(kBandwidthOfOthers, usual);
     }
     std::vector<LinkTimes> times(job_.operations.all.size());
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) NoteLinks(rank, times);
     for (std::size_t i = 0; i < times.size(); ++i) {
       if (times[i].now > times[i].then)
-        ShortenOperation(job_, i, times[i].now - times[i].then, cause.what_if.expect);
+        ShortenOperation(job_, i, times[i].now - times[i].then, candidate.what_if.expect);
     }
-    causes_.push_back(std::move(cause));
+    candidates_.push_back(std::move(candidate));
   }
 
   // Where peers are not recorded, members of a collective are compared: all move as much data, and
@@ -158,12 +158,12 @@ class LinkCauses : Finder {
     if (slow.empty()) return;
     std::vector<RankId> ranks;
     for (const auto& [rank, count] : slow) ranks.push_back(rank);
-    Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", RankNames(ranks, "+")));
-    cause.finding.ranks = std::move(ranks);
-    cause.finding.Measure(kSlowerThanPeers, worst);
+    Finding candidate = NewFinding(job_, kLinkSlow, fmt::format("r{}", RankNames(ranks, "+")));
+    candidate.ranks = std::move(ranks);
+    candidate.Measure(kSlowerThanPeers, worst);
     for (const auto& [operation, time] : less)
-      ShortenOperation(job_, operation, time, cause.what_if.expect);
-    causes_.push_back(std::move(cause));
+      ShortenOperation(job_, operation, time, candidate.what_if.expect);
+    candidates_.push_back(std::move(candidate));
   }
 
   const LinkSpeeds& speeds_ = search_.Speeds();
@@ -178,12 +178,12 @@ class PortCauses : Finder {
   void Find() {
     const double usual = UsualBandwidth();
     if (usual <= 0 || usual >= job_.thresholds[kPortShare] * job_.thresholds[kPortGbs]) return;
-    Cause cause = NewCause(job_, kLinkSlow, "ports");
-    cause.finding.variant = &kLinkSlowBetweenHosts;
-    cause.finding.confidence = Certainty::kMedium;  // their speed is not recorded
-    cause.finding.ranks = Ends();
-    cause.finding.Measure(kBandwidth, usual);
-    cause.finding.Measure(kBandwidthOfPorts, job_.thresholds[kPortGbs]);
+    Finding candidate = NewFinding(job_, kLinkSlow, "ports");
+    candidate.variant = &kLinkSlowBetweenHosts;
+    candidate.confidence = Certainty::kMedium;  // their speed is not recorded
+    candidate.ranks = Ends();
+    candidate.Measure(kBandwidth, usual);
+    candidate.Measure(kBandwidthOfPorts, job_.thresholds[kPortGbs]);
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       TimeNs less = 0;
       for (const auto& member : job_.operations.all[i].joint.members) {
@@ -192,9 +192,9 @@ class PortCauses : Finder {
             static_cast<TimeNs>(static_cast<double>(part.port_bytes) / job_.thresholds[kPortGbs]);
         less = std::max(less, part.port_time - least);
       }
-      if (less > 0) ShortenOperation(job_, i, less, cause.what_if.expect);
+      if (less > 0) ShortenOperation(job_, i, less, candidate.what_if.expect);
     }
-    causes_.push_back(std::move(cause));
+    candidates_.push_back(std::move(candidate));
   }
 
  private:
@@ -268,7 +268,7 @@ class SlowGroups : Finder {
     const Kind kind{operation.kind, operation.group,
                     members.size(), job_.stage[members[0].rank],
                     hosts.size(),   bytes};
-    kinds_[kind][operation.joint.lane].push_back(number);
+    kinds_[kind][operation.joint.series].push_back(number);
   }
 
   TimeNs UsualOf(const Operations& operations) const {
@@ -280,7 +280,7 @@ class SlowGroups : Finder {
   void Compare(const std::map<std::size_t, Operations>& groups) {
     std::vector<TimeNs> usual_times;
     std::set<std::size_t> counts;
-    for (const auto& [lane, operations] : groups) {
+    for (const auto& [series, operations] : groups) {
       usual_times.push_back(UsualOf(operations));
       counts.insert(operations.size());
     }
@@ -290,7 +290,7 @@ class SlowGroups : Finder {
       return;
     const TimeNs usual = Normal(std::move(usual_times));
     if (usual <= 0) return;
-    for (const auto& [lane, operations] : groups) AddSlow(operations, usual);
+    for (const auto& [series, operations] : groups) AddSlow(operations, usual);
   }
 
   void AddSlow(const Operations& operations, TimeNs usual) {
@@ -303,15 +303,15 @@ class SlowGroups : Finder {
         job_.thresholds[kLinkSlowShare] * static_cast<double>(operations.size()))
       return;
     const std::vector<RankId>& ranks = job_.operations.all[operations[0]].members;
-    Cause cause = NewCause(job_, kLinkSlow, fmt::format("r{}", RankNames(ranks, "+")));
-    cause.finding.ranks = ranks;
-    std::ranges::sort(cause.finding.ranks);
-    cause.finding.Measure(kSlowerThanPeers, Ratio(UsualOf(operations), usual));
+    Finding candidate = NewFinding(job_, kLinkSlow, fmt::format("r{}", RankNames(ranks, "+")));
+    candidate.ranks = ranks;
+    std::ranges::sort(candidate.ranks);
+    candidate.Measure(kSlowerThanPeers, Ratio(UsualOf(operations), usual));
     for (const std::size_t i : operations) {
       const TimeNs more = PostOf(job_, i) - usual;
-      if (more > 0) ShortenOperation(job_, i, more, cause.what_if.expect);
+      if (more > 0) ShortenOperation(job_, i, more, candidate.what_if.expect);
     }
-    causes_.push_back(std::move(cause));
+    candidates_.push_back(std::move(candidate));
   }
 
   std::map<Kind, std::map<std::size_t, Operations>> kinds_;  // by kind and group
@@ -332,7 +332,7 @@ Advice LinkAdvice() {
            CheckCabling()}};
 }
 
-void FindSlowLinks(CauseSearch& search) {
+void FindSlowLinks(FindingSearch& search) {
   FindBy<LinkCauses>(search);
   FindBy<PortCauses>(search);
   FindBy<SlowGroups>(search);
@@ -340,7 +340,7 @@ void FindSlowLinks(CauseSearch& search) {
 
 }  // namespace
 
-const FindingInfo kLinkSlow =
+const FindingType kLinkSlow =
     Fault(Area::kCommunication, "link.slow", {"communication", "hardware"},
           {"a link of {} is slow", "{} 的链路慢"},
           {.looked_at = {"bandwidth of each link beside others of its kind, or beside what such "

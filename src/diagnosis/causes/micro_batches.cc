@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "mpa/base/rank.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/measure/intervals.h"
 
 namespace mpa {

@@ -36,7 +36,7 @@ class MissedGraphs : Finder {
   using Finder::Finder;
 
   void Find() {
-    Cause cause = NewCause(job_, kHostGraphMissed);
+    Finding candidate = NewFinding(job_, kHostGraphMissed);
     std::set<std::int32_t> ids;
     std::int64_t steps = 0, requests = 0;
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
@@ -60,15 +60,15 @@ class MissedGraphs : Finder {
         ++steps;
       }
       if (missed.empty()) continue;
-      cause.finding.ranks.push_back(job_.ranks[rank].rank);
-      TakeFromHost(rank, missed, cause.what_if.expect);
+      candidate.ranks.push_back(job_.ranks[rank].rank);
+      TakeFromHost(rank, missed, candidate.what_if.expect);
     }
     if (ids.empty()) return;
-    if (cause.finding.ranks.size() == job_.ranks.size()) cause.finding.ranks.clear();
-    cause.finding.steps.assign(ids.begin(), ids.end());
-    cause.finding.Measure(kStepsWithoutGraph, steps);
-    if (requests > 0) cause.finding.Measure(kRequestsWithoutGraph, requests);
-    causes_.push_back(std::move(cause));
+    if (candidate.ranks.size() == job_.ranks.size()) candidate.ranks.clear();
+    candidate.steps.assign(ids.begin(), ids.end());
+    candidate.Measure(kStepsWithoutGraph, steps);
+    if (requests > 0) candidate.Measure(kRequestsWithoutGraph, requests);
+    candidates_.push_back(std::move(candidate));
   }
 
  private:
@@ -112,7 +112,7 @@ class MissedGraphs : Finder {
 
 }  // namespace
 
-const FindingInfo kHostGraphMissed =
+const FindingType kHostGraphMissed =
     Fault(Area::kHosts, "host.graph_missed", {"framework"},
           {"steps that decode run without a captured graph", "部分解码 step 未使用已捕获的图"},
           {.looked_at =

@@ -118,7 +118,7 @@ void TakeRun(const Job& job, const IssuingOfRanks& issuing, const FusibleRun& ru
   }
 }
 
-const OpenFusions& CauseSearch::Fusions() {
+const OpenFusions& FindingSearch::Fusions() {
   if (!fusions) fusions = OpenFusionFinder(job, issuing, in_attention).Find();
   return *fusions;
 }

@@ -28,14 +28,14 @@ constexpr double kMultiplies = 0.33, kMuchLonger = 1.25;
 
 class PaddedGraphs : KernelFinder {
  public:
-  explicit PaddedGraphs(CauseSearch& search) : KernelFinder(search) {
+  explicit PaddedGraphs(FindingSearch& search) : KernelFinder(search) {
     std::vector<std::vector<KindUse>> uses;
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) uses.push_back(UsesOf(rank));
     bandwidth_ = MemoryBandwidth(uses);
   }
 
   void Find() {
-    Cause cause = NewCause(job_, kGraphPadding);
+    Finding candidate = NewFinding(job_, kGraphPadding);
     double padded = 0, steps = 0;
     std::int64_t largest = 0;
     std::vector<double> of_step(job_.steps, 0);  // the padding, of the last rank that has any
@@ -51,15 +51,15 @@ class PaddedGraphs : KernelFinder {
         ++steps;
         largest = std::max(largest, parts[i].batch.graph_size);
       }
-      ShortenKernels(rank, padding, cause.what_if.expect);
+      ShortenKernels(rank, padding, candidate.what_if.expect);
     }
-    if (cause.what_if.expect.durations.empty() || steps == 0) return;
-    ShortenTransfers(of_step, cause.what_if.expect);
-    cause.finding.Measure(kPadding, padded / steps);
-    cause.finding.Measure(kGraphSize, largest);
+    if (candidate.what_if.expect.durations.empty() || steps == 0) return;
+    ShortenTransfers(of_step, candidate.what_if.expect);
+    candidate.Measure(kPadding, padded / steps);
+    candidate.Measure(kGraphSize, largest);
     // How kernels of smaller batches run is a guess.
-    cause.finding.confidence = Certainty::kMedium;
-    causes_.push_back(std::move(cause));
+    candidate.confidence = Certainty::kMedium;
+    candidates_.push_back(std::move(candidate));
   }
 
  private:
@@ -136,7 +136,7 @@ class PaddedGraphs : KernelFinder {
 
 }  // namespace
 
-const FindingInfo kGraphPadding = Fault(
+const FindingType kGraphPadding = Fault(
     Area::kDevices, "graph.padding", {"framework"},
     {"captured graphs compute for requests that are not there", "图为不存在的请求做了计算"},
     {.looked_at = {"the size of the graph beside the batch that it ran for",

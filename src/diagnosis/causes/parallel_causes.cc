@@ -11,7 +11,7 @@
 
 #include "finder.h"
 #include "mpa/base/rank.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/causes/micro_batches.h"
 #include "small_operations.h"
 
@@ -88,22 +88,22 @@ class PipelineCauses : Finder {
         std::ranges::max_element(load, {}, [](const auto& a) { return a.second; });
     // Less is another mixture of operators.
     if (heaviest->second < job_.thresholds[kStageRatio]) return;
-    Cause cause = NewCause(job_, kPpStageImbalance, "s" + std::to_string(heaviest->first));
-    cause.finding.Measure(kImbalance, heaviest->second);
+    Finding candidate = NewFinding(job_, kPpStageImbalance, "s" + std::to_string(heaviest->first));
+    candidate.Measure(kImbalance, heaviest->second);
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
-      if (job_.stage[rank] == heaviest->first) cause.finding.ranks.push_back(job_.ranks[rank].rank);
-      Balance(rank, mean, load[job_.stage[rank]], cause.what_if.expect);
+      if (job_.stage[rank] == heaviest->first) candidate.ranks.push_back(job_.ranks[rank].rank);
+      Balance(rank, mean, load[job_.stage[rank]], candidate.what_if.expect);
     }
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const std::int32_t stage = StageOf(job_.operations.all[i]);
       if (stage < 0) continue;
       for (const ReplayGraph::Edge edge : job_.graph.categories[i]) {
         const auto post = static_cast<double>(job_.graph.graph.Weight(edge));
-        cause.what_if.expect.waits.push_back(
+        candidate.what_if.expect.waits.push_back(
             {edge, static_cast<TimeNs>(post * (1 - 1 / load[stage]))});
       }
     }
-    causes_.push_back(std::move(cause));
+    candidates_.push_back(std::move(candidate));
   }
 
   // The stage whose layers an operation belongs to; -1: it is once a step, or joins stages.
@@ -195,14 +195,14 @@ class DataParallelCauses : Finder {
       const double per_step = mean * calls;
       const double left = std::max(per_step / job_.thresholds[kSmallBytes], 1.0);
       const double gone = std::max(0.0, 1 - left / calls);
-      Cause cause = NewCause(job_, kCommSmall, group);
+      Finding candidate = NewFinding(job_, kCommSmall, group);
       for (const std::size_t i : reductions) {
-        ShortenOperation(job_, i, ShareOf(start, gone), cause.what_if.expect);
-        DropCall(i, gone, cause.what_if.expect);
+        ShortenOperation(job_, i, ShareOf(start, gone), candidate.what_if.expect);
+        DropCall(i, gone, candidate.what_if.expect);
       }
-      cause.finding.Measure(kCallsPerStep, calls);
-      if (bytes > 0) cause.finding.Measure(kMeanSize, mean);
-      causes_.push_back(std::move(cause));
+      candidate.Measure(kCallsPerStep, calls);
+      if (bytes > 0) candidate.Measure(kMeanSize, mean);
+      candidates_.push_back(std::move(candidate));
     }
   }
 
@@ -217,14 +217,14 @@ class DataParallelCauses : Finder {
       const std::vector<std::size_t> broadcasts = OfKind(operations, "broadcast");
       const double calls = CallsPerStep(job_, broadcasts);
       if (calls < 1 || OfKind(operations, "allreduce").empty()) continue;
-      Cause cause = NewCause(job_, kCommBroadcast, group);
-      cause.finding.confidence = Certainty::kLow;  // the capture does not say what is sent
+      Finding candidate = NewFinding(job_, kCommBroadcast, group);
+      candidate.confidence = Certainty::kLow;  // the capture does not say what is sent
       for (const std::size_t i : broadcasts) {
-        ShortenOperation(job_, i, PostOf(job_, i), cause.what_if.expect);
-        DropCall(i, 1, cause.what_if.expect);
+        ShortenOperation(job_, i, PostOf(job_, i), candidate.what_if.expect);
+        DropCall(i, 1, candidate.what_if.expect);
       }
-      cause.finding.Measure(kCallsPerStep, calls);
-      causes_.push_back(std::move(cause));
+      candidate.Measure(kCallsPerStep, calls);
+      candidates_.push_back(std::move(candidate));
     }
   }
 
@@ -244,42 +244,42 @@ class DataParallelCauses : Finder {
       return;
     const Exposure exposure(job_);
     for (const auto& [group, operations] : by_group_) {
-      Cause cause = NewCause(job_, kCommExposed, group);
+      Finding candidate = NewFinding(job_, kCommExposed, group);
       TimeNs time = 0;
       for (const std::size_t i : operations) {
         const TimeNs exposed = exposure.Of(i);
         if (exposed <= 0) continue;
         ShortenOperation(job_, i, ShareOf(exposed, job_.thresholds[kExposedGain]),
-                         cause.what_if.expect);
-        ShortenOperation(job_, i, exposed, cause.what_if.bound);
+                         candidate.what_if.expect);
+        ShortenOperation(job_, i, exposed, candidate.what_if.bound);
         if (job_.operations.all[i].step >= static_cast<std::int32_t>(job_.first_step))
           time += exposed;
       }
-      if (cause.what_if.expect.waits.empty()) continue;
-      cause.finding.confidence = Certainty::kLow;
-      cause.finding.Measure(kTimePerStep, PerStep(job_, time));
-      causes_.push_back(std::move(cause));
+      if (candidate.what_if.expect.waits.empty()) continue;
+      candidate.confidence = Certainty::kLow;
+      candidate.Measure(kTimePerStep, PerStep(job_, time));
+      candidates_.push_back(std::move(candidate));
     }
   }
 
   // Gradients that are filled with zeros, one by one, instead of being dropped.
   void AddClearing() {
-    Cause cause = NewCause(job_, kOpZeroGrad);
+    Finding candidate = NewFinding(job_, kOpZeroGrad);
     double calls = 0, time = 0;
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const auto& nodes = job_.Part(rank).graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         if (!nodes[i].clears_gradients || nodes[i].step < 0) continue;
-        DropDeviceWork(job_, rank, i, cause.what_if.expect);
-        DropIssuing(job_, rank, issuing_[rank].Of(i), 1, cause.what_if.expect);
+        DropDeviceWork(job_, rank, i, candidate.what_if.expect);
+        DropIssuing(job_, rank, issuing_[rank].Of(i), 1, candidate.what_if.expect);
         if (nodes[i].step < static_cast<std::int32_t>(job_.first_step)) continue;
         ++calls;
         time += static_cast<double>(nodes[i].dur);
       }
     }
     if (calls / RankSteps() < job_.thresholds[kZeroCalls]) return;
-    MeasureSums(calls, time, cause);
-    causes_.push_back(std::move(cause));
+    MeasureSums(calls, time, candidate);
+    candidates_.push_back(std::move(candidate));
   }
 
   std::map<std::string, std::vector<std::size_t>> by_group_;
@@ -287,7 +287,7 @@ class DataParallelCauses : Finder {
 
 }  // namespace
 
-const FindingInfo kPpStageImbalance =
+const FindingType kPpStageImbalance =
     Fault(Area::kBalance, "pp.stage_imbalance", {"model"},
           {"the pipeline stage of {} has more work", "{} 所在的流水线 stage 负载过重"},
           {.looked_at = {"time of kernels of all stages, per micro-batch",
@@ -305,7 +305,7 @@ const FindingInfo kPpStageImbalance =
                         Change("layers beside embedding and logits", "fewer")}}},
            .thresholds = {&kStageRatio}});
 
-const FindingInfo kCommExposed = Opportunity(
+const FindingType kCommExposed = Opportunity(
     Area::kCommunication, "comm.exposed", {"framework", "communication"},
     {"nothing is computed beside the collectives", "集合通信期间没有计算"},
     {.looked_at = {"collectives of the only captured rank beside which nothing is computed",
@@ -326,7 +326,7 @@ const FindingInfo kCommExposed = Opportunity(
                      Change("collectives", "less data, or beside computing")})}},
      .thresholds = {&kExposedShare, &kExposedGain}});
 
-const FindingInfo kCommBroadcast = Opportunity(
+const FindingType kCommBroadcast = Opportunity(
     Area::kCommunication, "comm.broadcast", {"model", "framework"},
     {"buffers of the model are broadcast in every step", "每个 step 广播模型缓冲区"},
     {.looked_at = {"broadcasts of buffers at the start of each step", "每个 step 开头的缓冲区广播"},
@@ -336,7 +336,7 @@ const FindingInfo kCommBroadcast = Opportunity(
                    "若各卡缓冲区可以不同，设置 DistributedDataParallel(broadcast_buffers=False)"},
                   SetOption("DistributedDataParallel.broadcast_buffers", false)}}}});
 
-const FindingInfo kOpZeroGrad = Opportunity(
+const FindingType kOpZeroGrad = Opportunity(
     Area::kDevices, "op.zero_grad", {"model"},
     {"gradients are filled with zeros one by one", "逐个张量清零梯度"},
     {.looked_at = {"kernels that fill gradients with zeros, launched by zero_grad",

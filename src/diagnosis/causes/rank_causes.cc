@@ -13,7 +13,7 @@
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "small_operations.h"
 
 namespace mpa {
@@ -57,27 +57,28 @@ class RankCauses : Finder {
       excess.compared = &compared;
       if (!Matters(job_, excess) || !IsSure(job_, excess)) continue;
       // Work of other shapes than the peers have is more work, not slower work.
-      const bool more_work = static_cast<double>(excess.foreign) >
+      const bool more_work = static_cast<double>(excess.unmatched_shape_ns) >
                              job_.thresholds[kForeignShare] * static_cast<double>(excess.time);
-      if (more_work && 2 * excess.tokens > excess.foreign) ShortenExchanges(excess);
-      (!more_work                           ? late
-       : 2 * excess.tokens > excess.foreign ? uneven
-                                            : larger)
+      if (more_work && 2 * excess.grouped_matmul_ns > excess.unmatched_shape_ns)
+        ShortenExchanges(excess);
+      (!more_work                                                 ? late
+       : 2 * excess.grouped_matmul_ns > excess.unmatched_shape_ns ? uneven
+                                                                  : larger)
           .push_back(std::move(excess));
     }
     AddAlike(kRankLateCompute, "", TimeCategory::kMatmul, late,
-             [&](const Excess& first, Cause& cause) {
-               cause.finding.category = LargestComputeCategory(first.rank);
-               AddClock(first.rank, cause);
+             [&](const Excess& first, Finding& candidate) {
+               candidate.category = LargestComputeCategory(first.rank);
+               AddClock(first.rank, candidate);
              });
     AddAlike(kEpImbalance, "", TimeCategory::kGroupedMatmul, uneven,
-             [&](const Excess&, Cause& cause) {
+             [&](const Excess&, Finding& candidate) {
                // A few tokens fall on some experts by chance, and on others in the next step.
-               if (Infers(job_)) cause.finding.confidence = Certainty::kLow;
+               if (Infers(job_)) candidate.confidence = Certainty::kLow;
              });
     AddAlike(kDataImbalance, "", TimeCategory::kMatmul, larger,
-             [&](const Excess& first, Cause& cause) {
-               cause.finding.category = LargestComputeCategory(first.rank);
+             [&](const Excess& first, Finding& candidate) {
+               candidate.category = LargestComputeCategory(first.rank);
              });
   }
 
@@ -86,7 +87,7 @@ class RankCauses : Finder {
     excess.rank = rank;
     excess.by_step.assign(job_.steps, 0);
     excess.normal_by_step.assign(job_.steps, 0);
-    TimeNs time = 0, normal_time = 0, foreign = 0, tokens = 0;
+    TimeNs time = 0, normal_time = 0, unmatched_shapes = 0, grouped_matmuls = 0;
     std::vector<std::map<std::string, TimeNs>> more(job_.steps);  // by type
     std::vector<TimeNs> of_experts(job_.steps), more_tokens(job_.steps);
     for (std::size_t step = 0; step < job_.steps; ++step) {
@@ -100,21 +101,22 @@ class RankCauses : Finder {
         if (over > 0) more[step][type] = over;
         if (shared && ToLower(type).starts_with("grouped")) {
           of_experts[step] += own.time;
-          more_tokens[step] += std::min(over, own.foreign);
+          more_tokens[step] += std::min(over, own.unmatched_shape_ns);
         }
         if (step < job_.first_step) continue;
         time += over;
         excess.by_step[step] += over;
         excess.normal_by_step[step] += std::min(normal, own.time);
         normal_time += std::min(normal, own.time);
-        foreign += shared ? std::min(over, own.foreign) : 0;
-        if (shared && ToLower(type).starts_with("grouped")) tokens += std::min(over, own.foreign);
+        unmatched_shapes += shared ? std::min(over, own.unmatched_shape_ns) : 0;
+        if (shared && ToLower(type).starts_with("grouped"))
+          grouped_matmuls += std::min(over, own.unmatched_shape_ns);
       }
     }
     excess.time = PerStep(job_, time);
     excess.normal = PerStep(job_, normal_time);
-    excess.foreign = PerStep(job_, foreign);
-    excess.tokens = PerStep(job_, tokens);
+    excess.unmatched_shape_ns = PerStep(job_, unmatched_shapes);
+    excess.grouped_matmul_ns = PerStep(job_, grouped_matmuls);
     for (std::size_t step = 0; step < job_.steps; ++step)
       excess.tokens_share.push_back(
           of_experts[step] > 0 ? Ratio(more_tokens[step], of_experts[step]) : 0);
@@ -184,7 +186,7 @@ class RankCauses : Finder {
     return std::string(NameOf(static_cast<TimeCategory>(largest)));
   }
 
-  void AddClock(RankIndex rank, Cause& cause) const {
+  void AddClock(RankIndex rank, Finding& candidate) const {
     const auto mean = [&](std::size_t of) {
       double sum = 0;
       for (std::size_t step = job_.first_step; step < job_.Part(of).steps.size(); ++step)
@@ -196,8 +198,8 @@ class RankCauses : Finder {
     std::ranges::sort(peers);
     const double usual = peers[peers.size() / 2], own = mean(rank);
     if (own <= 0 || own >= job_.thresholds[kLateClockRatio] * usual) return;
-    cause.finding.Measure(kMeanClock, own);
-    cause.finding.Measure(kClockOfPeers, usual);
+    candidate.Measure(kMeanClock, own);
+    candidate.Measure(kClockOfPeers, usual);
   }
 
   void FindHost(const HostFamily& family) {
@@ -208,10 +210,10 @@ class RankCauses : Finder {
       if (matters && IsSure(job_, excess)) late.push_back(std::move(excess));
     }
     AddAlike(family.finding, family.place, family.named, late,
-             [&](const Excess& worst, Cause& cause) {
-               cause.finding.category = NameOf(hosts_.CategoryOf(family, worst));
-               cause.late->categories = family.categories;
-               cause.late->copies = family.copies;
+             [&](const Excess& worst, Finding& candidate) {
+               candidate.category = NameOf(hosts_.CategoryOf(family, worst));
+               candidate.late->categories = family.categories;
+               candidate.late->copies = family.copies;
              });
   }
 
@@ -250,13 +252,13 @@ class RankCauses : Finder {
       return false;
     if (cost / steps < job_.thresholds[kJitterShare] * static_cast<double>(job_.step_time))
       return false;
-    Cause cause = NewCause(job_, kRankJitter, std::string(NameOf(category)));
-    for (const Excess& excess : excesses) Append(excess.removal, cause.what_if.expect);
-    cause.stalls = std::move(found);
-    cause.finding.category = NameOf(category);
-    cause.finding.Measure(kDifferentRanks, worst_in.size());
-    cause.finding.Measure(kExcessPerStep, cost / steps);
-    causes_.push_back(std::move(cause));
+    Finding candidate = NewFinding(job_, kRankJitter, std::string(NameOf(category)));
+    for (const Excess& excess : excesses) Append(excess.removal, candidate.what_if.expect);
+    candidate.stalls = std::move(found);
+    candidate.category = NameOf(category);
+    candidate.Measure(kDifferentRanks, worst_in.size());
+    candidate.Measure(kExcessPerStep, cost / steps);
+    candidates_.push_back(std::move(candidate));
     return true;
   }
 
@@ -267,7 +269,7 @@ class RankCauses : Finder {
   }
 
   // In the steps in which it is late.
-  void AddMetrics(const Excess& worst, Cause& cause) const {
+  void AddMetrics(const Excess& worst, Finding& candidate) const {
     const std::vector<std::size_t> steps = LateSteps(job_, worst);
     TimeNs time = 0, normal = 0;
     for (const std::size_t step : steps) {
@@ -275,15 +277,15 @@ class RankCauses : Finder {
       normal += worst.normal_by_step[step];
     }
     if (normal > 0) {
-      cause.finding.Measure(kSlowerThanPeers, Ratio(normal + time, normal));
+      candidate.Measure(kSlowerThanPeers, Ratio(normal + time, normal));
     }
     const auto count = static_cast<TimeNs>(std::max<std::size_t>(1, steps.size()));
-    cause.finding.Measure(kExcessPerStep, time / count);
+    candidate.Measure(kExcessPerStep, time / count);
   }
 
   // Ranks that are about equally late are one cause: mending one of them wins nothing.
   template <typename Describe>
-  void AddAlike(const FindingInfo& finding, std::string_view place, TimeCategory category,
+  void AddAlike(const FindingType& finding, std::string_view place, TimeCategory category,
                 std::vector<Excess>& late, Describe describe) {
     StableSort(late, std::greater{}, &Excess::time);
     for (std::size_t first = 0; first < late.size();) {
@@ -301,22 +303,22 @@ class RankCauses : Finder {
         Append(late[i].removal, removal);
       }
       std::ranges::sort(ranks);
-      Cause cause =
-          NewCause(job_, finding,
-                   fmt::format("r{}{}{}", RankNames(ranks, "+"), place.empty() ? "" : "/", place));
-      cause.finding.ranks = std::move(ranks);
-      cause.finding.steps = job_.IdsOf(steps);
-      cause.finding.category = NameOf(category);
-      AddMetrics(late[first], cause);
+      Finding candidate = NewFinding(
+          job_, finding,
+          fmt::format("r{}{}{}", RankNames(ranks, "+"), place.empty() ? "" : "/", place));
+      candidate.ranks = std::move(ranks);
+      candidate.steps = job_.IdsOf(steps);
+      candidate.category = NameOf(category);
+      AddMetrics(late[first], candidate);
       const bool may_be_either =
           std::ranges::none_of(late.begin() + static_cast<std::ptrdiff_t>(first),
                                late.begin() + static_cast<std::ptrdiff_t>(last) + 1,
                                [&](const Excess& one) { return IsOdd(job_, one); });
-      if (may_be_either) cause.finding.confidence = CertaintyOfLast(job_, late[first]);
-      cause.late = LateWork{late[first].rank, *late[first].compared, {}, false};
-      describe(late[first], cause);
-      cause.what_if.expect = std::move(removal);
-      causes_.push_back(std::move(cause));
+      if (may_be_either) candidate.confidence = CertaintyOfLast(job_, late[first]);
+      candidate.late = LateWork{late[first].rank, *late[first].compared, {}, false};
+      describe(late[first], candidate);
+      candidate.what_if.expect = std::move(removal);
+      candidates_.push_back(std::move(candidate));
       first = last + 1;
     }
   }
@@ -341,7 +343,7 @@ AdvicePart SwapCard() { return {{"swap the card", "必要时换卡"}, Change("ca
 
 }  // namespace
 
-const FindingInfo kRankLateCompute = Fault(
+const FindingType kRankLateCompute = Fault(
     Area::kRanks, "rank.late_compute", {"hardware", "operator", "data"},
     {"kernels run slowly on {}", "{} 计算慢"},
     {.looked_at = {"the time of each kind of kernel, step by step, beside ranks of the same role",
@@ -363,7 +365,7 @@ const FindingInfo kRankLateCompute = Fault(
                  SwapCard()}},
      .thresholds = {&kLateClockRatio}});
 
-const FindingInfo kRankLateHost = Fault(
+const FindingType kRankLateHost = Fault(
     Area::kRanks, "rank.late_host", {"platform", "framework"},
     {"the host launches late on {}", "{} 的 host 下发慢"},
     {.looked_at =
@@ -380,9 +382,9 @@ const FindingInfo kRankLateHost = Fault(
                          "CPU_AFFINITY_CONF", "2"),
                  KeepOthersOff()},
                 {CheckLoad(), BindProcesses()}},
-     .mended_as = {&kHostCompile, &kHostAclop, &kHostMemory, &kHostSync, &kHostH2d}});
+     .take_advice_from = {&kHostCompile, &kHostAclop, &kHostMemory, &kHostSync, &kHostH2d}});
 
-const FindingInfo kRankLateInput = Fault(
+const FindingType kRankLateInput = Fault(
     Area::kRanks, "rank.late_input", {"data"}, {"input arrives late on {}", "{} 等待输入数据"},
     {.looked_at =
          {"time of the data loader and of copies to the device, beside ranks of the same role",
@@ -396,9 +398,9 @@ const FindingInfo kRankLateInput = Fault(
                    "检查该节点存储和数据分片大小"},
                   Check("storage of the node and sizes of its shards")},
                  {{"use more workers", "增加 worker"}, MoreOf("DataLoader.num_workers")}}},
-     .mended_as = {&kHostCompile, &kHostAclop, &kHostMemory, &kHostSync, &kHostH2d}});
+     .take_advice_from = {&kHostCompile, &kHostAclop, &kHostMemory, &kHostSync, &kHostH2d}});
 
-const FindingInfo kRankJitter = Fault(
+const FindingType kRankJitter = Fault(
     Area::kRanks, "rank.jitter", {"platform", "framework"},
     {"a different rank stalls in each step", "每个 step 由不同的卡拖慢"},
     {.looked_at = {"the slowest rank of each step, and its excess over the second",
@@ -417,7 +419,7 @@ const FindingInfo kRankJitter = Fault(
                   Check("CPU load and shared storage")}}},
      .thresholds = {&kJitterSteps, &kJitterRanks, &kJitterShare, &kJitterTopShare}});
 
-const FindingInfo kDataImbalance = Fault(
+const FindingType kDataImbalance = Fault(
     Area::kBalance, "data.imbalance", {"data"}, {"the batches of {} are larger", "{} 的数据量更大"},
     {.looked_at = {"kernels whose shapes only this rank has, as a share of its excess",
                    "只在该卡出现的 shape 的算子占多出时间的比例"},
@@ -429,7 +431,7 @@ const FindingInfo kDataImbalance = Fault(
                  {{"balance the tokens of the ranks", "均衡各卡的 token 数"},
                   Change("tokens of the ranks", "even")}}}});
 
-const FindingInfo kEpImbalance = Fault(
+const FindingType kEpImbalance = Fault(
     Area::kBalance, "ep.imbalance", {"model"},
     {"the experts of {} get more tokens", "{} 的专家分到的 token 过多"},
     {.looked_at = {"grouped products whose shapes only this rank has, as a share of its excess",

@@ -11,7 +11,7 @@
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "small_operations.h"
 
 namespace mpa {
@@ -28,7 +28,7 @@ class ReductionCauses : Finder {
 
   void Find() {
     AddSmall();
-    FindSmallOnTheWay(job_, speeds_, exposure_, causes_);
+    FindSmallOnTheWay(job_, speeds_, exposure_, candidates_);
     AddNotOverlapped();
   }
 
@@ -49,9 +49,9 @@ class ReductionCauses : Finder {
   // once, and the hosts would issue fewer.
   void AddSmall() {
     for (const auto& [group, operations] : ReductionsByGroup()) {
-      Cause cause = NewCause(job_, kCommSmall, group);
+      Finding candidate = NewFinding(job_, kCommSmall, group);
       std::vector<std::size_t> small;
-      std::map<std::pair<std::int32_t, std::size_t>, Small> merged;  // by step and lane
+      std::map<std::pair<std::int32_t, std::size_t>, Small> merged;  // by step and series
       std::int64_t all_bytes = 0;
       for (const std::size_t i : operations) {
         const LinkSpeeds::Data data = speeds_.DataOf(i);
@@ -61,31 +61,31 @@ class ReductionCauses : Finder {
         Small& of_step = merged[MergedWith(i)];
         of_step.bytes += data.bytes;
         ++of_step.count;
-        ShortenOperation(job_, i, OwnTimeOf(job_, i) - data.time, cause.what_if.expect);
+        ShortenOperation(job_, i, OwnTimeOf(job_, i) - data.time, candidate.what_if.expect);
       }
       const double calls = CallsPerStep(job_, small), count = static_cast<double>(small.size());
       if (small.empty() || calls < job_.thresholds[kSmallCalls] ||
           count < job_.thresholds[kSmallCountShare] * static_cast<double>(operations.size()))
         continue;
-      cause.finding.Measure(kCallsPerStep, calls);
-      cause.finding.Measure(kMeanSize, static_cast<double>(all_bytes) / count);
+      candidate.Measure(kCallsPerStep, calls);
+      candidate.Measure(kMeanSize, static_cast<double>(all_bytes) / count);
       for (const std::size_t i : small) {
         const double gone = merged.at(MergedWith(i)).ShareGone(job_.thresholds);
         for (const auto& member : job_.operations.all[i].joint.members) {
           const std::uint32_t arrive =
               job_.Part(member.rank).graph.collectives[member.collective].arrive;
           DropIssuing(job_, member.rank, issuing_[member.rank].Of(arrive), gone,
-                      cause.what_if.expect);
+                      candidate.what_if.expect);
         }
       }
-      causes_.push_back(std::move(cause));
+      candidates_.push_back(std::move(candidate));
     }
   }
 
   // Those that larger operations can replace: of one group and one step.
   std::pair<std::int32_t, std::size_t> MergedWith(std::size_t operation) const {
     const JobOperation& of = job_.operations.all[operation];
-    return {of.step, of.joint.lane};
+    return {of.step, of.joint.series};
   }
 
   struct Small {
@@ -104,7 +104,7 @@ class ReductionCauses : Finder {
     for (const auto& [group, operations] : ReductionsByGroup()) {
       std::map<std::int32_t, std::vector<std::size_t>> by_step;
       for (const std::size_t i : operations) by_step[job_.operations.all[i].step].push_back(i);
-      Cause cause = NewCause(job_, kCommNotOverlapped, group);
+      Finding candidate = NewFinding(job_, kCommNotOverlapped, group);
       double exposed_of_all = 0, post_of_all = 0;
       for (auto& [step, of_step] : by_step) {
         const auto start = [&](std::size_t i) {
@@ -112,9 +112,10 @@ class ReductionCauses : Finder {
         };
         StableSort(of_step, {}, start);
         // One group of several with that name at a time: they work side by side.
-        std::map<std::size_t, std::vector<std::size_t>> by_lane;
-        for (const std::size_t i : of_step) by_lane[job_.operations.all[i].joint.lane].push_back(i);
-        for (const auto& [lane, row] : by_lane) {
+        std::map<std::size_t, std::vector<std::size_t>> by_series;
+        for (const std::size_t i : of_step)
+          by_series[job_.operations.all[i].joint.series].push_back(i);
+        for (const auto& [series, row] : by_series) {
           TimeNs post = 0, exposed = 0;
           for (const std::size_t i : row) {
             post += PostOf(job_, i);
@@ -127,19 +128,19 @@ class ReductionCauses : Finder {
               exposed <= 0 ? 0 : std::max(0.0, 1 - must / static_cast<double>(exposed));
           for (std::size_t at = 0; at < row.size(); ++at) {
             const TimeNs of_operation = PostOf(job_, row[at]);
-            ShortenOperation(job_, row[at], ShareOf(of_operation, share), cause.what_if.expect);
+            ShortenOperation(job_, row[at], ShareOf(of_operation, share), candidate.what_if.expect);
             if (at + 1 < row.size())
-              ShortenOperation(job_, row[at], of_operation, cause.what_if.bound);
+              ShortenOperation(job_, row[at], of_operation, candidate.what_if.bound);
           }
-          exposed_of_all += Ratio(exposed, by_lane.size());
-          post_of_all += Ratio(post, by_lane.size());
+          exposed_of_all += Ratio(exposed, by_series.size());
+          post_of_all += Ratio(post, by_series.size());
         }
       }
       if (post_of_all <= 0 || exposed_of_all <= 0) continue;
-      cause.finding.Measure(
-          kTimePerStep, exposed_of_all / static_cast<double>(std::max<std::size_t>(1, job_.steps)));
-      cause.finding.Measure(kOverlapped, std::max(0.0, 1 - exposed_of_all / post_of_all));
-      causes_.push_back(std::move(cause));
+      candidate.Measure(kTimePerStep,
+                        exposed_of_all / static_cast<double>(std::max<std::size_t>(1, job_.steps)));
+      candidate.Measure(kOverlapped, std::max(0.0, 1 - exposed_of_all / post_of_all));
+      candidates_.push_back(std::move(candidate));
     }
   }
 
@@ -220,7 +221,7 @@ class ReductionCauses : Finder {
 
 }  // namespace
 
-const FindingInfo kCommNotOverlapped = Opportunity(
+const FindingType kCommNotOverlapped = Opportunity(
     Area::kCommunication, "comm.not_overlapped", {"framework", "model"},
     {"transfers could overlap computing", "通信可以与计算重叠"},
     {.looked_at =
@@ -240,7 +241,7 @@ const FindingInfo kCommNotOverlapped = Opportunity(
                                    Change("collectives", "beside computing")})}},
      .thresholds = {&kOverlapShare, &kBesideNs, &kAloneShare}});
 
-const FindingInfo kCommSmall = Opportunity(
+const FindingType kCommSmall = Opportunity(
     Area::kCommunication, "comm.small", {"model", "framework"},
     {"many collectives are small", "小包集合通信过多"},
     {.looked_at = {"how many operations take a multiple of what their data take",

@@ -63,8 +63,8 @@ class ReformulatedKernels : KernelFinder {
 
  private:
   void Add(const Formulation& formulation) {
-    Cause cause = NewCause(job_, kOpReformulate, formulation.type);
-    cause.finding.variant = &formulation.variant;
+    Finding candidate = NewFinding(job_, kOpReformulate, formulation.type);
+    candidate.variant = &formulation.variant;
     double time = 0, count = 0;
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
@@ -81,19 +81,19 @@ class ReformulatedKernels : KernelFinder {
       Remove(
           rank,
           [&](const GraphNode& node) { return is_one(node) ? thresholds_[kReformulateGain] : 0.0; },
-          cause.what_if.expect);
+          candidate.what_if.expect);
     }
     if (count == 0 || !IsShare(time, thresholds_[kReformulateShare])) return;
     // Whether the other formulation fits is for the program to say.
-    cause.finding.confidence = Certainty::kLow;
-    MeasureSums(count, time, cause);
-    causes_.push_back(std::move(cause));
+    candidate.confidence = Certainty::kLow;
+    MeasureSums(count, time, candidate);
+    candidates_.push_back(std::move(candidate));
   }
 };
 
 }  // namespace
 
-const FindingInfo kOpReformulate = Opportunity(
+const FindingType kOpReformulate = Opportunity(
     Area::kDevices, "op.reformulate", {"model"},
     {"vector cores are slow at an operator that has a faster formulation",
      "vector 核上的低效算子有更快的写法"},

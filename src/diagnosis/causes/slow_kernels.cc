@@ -7,7 +7,7 @@
 
 #include "kernel_finder.h"
 #include "mpa/base/rank.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 
 namespace mpa {
 namespace {
@@ -27,7 +27,7 @@ constexpr MetricInfo kCacheHits{
 
 class SlowKernels : KernelFinder {
  public:
-  explicit SlowKernels(CauseSearch& search) : KernelFinder(search) {
+  explicit SlowKernels(FindingSearch& search) : KernelFinder(search) {
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) uses_.push_back(UsesOf(rank));
   }
 
@@ -74,7 +74,7 @@ class SlowKernels : KernelFinder {
     order.resize(std::min(order.size(), kMaxTypes));
     for (const auto& [time, type] : order) {
       const Slow& slow = by_type.at(type);
-      Cause cause = NewCause(job_, kOpSlow, type);
+      Finding candidate = NewFinding(job_, kOpSlow, type);
       for (RankIndex rank; rank < slow.use.size(); ++rank) {
         if (slow.use[rank].empty()) continue;
         const auto used = [&](const GraphNode& node) {
@@ -85,15 +85,15 @@ class SlowKernels : KernelFinder {
             [&](const GraphNode& node) {
               return used(node) < 1 ? std::max(0.0, 1 - used(node) / thresholds_[kSlowReach]) : 0;
             },
-            cause.what_if.expect);
+            candidate.what_if.expect);
         Remove(
-            rank, [&](const GraphNode& node) { return 1 - used(node); }, cause.what_if.bound);
+            rank, [&](const GraphNode& node) { return 1 - used(node); }, candidate.what_if.bound);
       }
-      if (2 * slow.on_vector_cores > slow.time) cause.finding.variant = &kOpSlowOnVectorCores;
-      cause.finding.Measure(kUseOfChip, slow.used / slow.time);
-      if (slow.cache_time > 0) cause.finding.Measure(kCacheHits, slow.cache_hits / slow.cache_time);
-      MeasureSums(slow.count, slow.time, cause);
-      causes_.push_back(std::move(cause));
+      if (2 * slow.on_vector_cores > slow.time) candidate.variant = &kOpSlowOnVectorCores;
+      candidate.Measure(kUseOfChip, slow.used / slow.time);
+      if (slow.cache_time > 0) candidate.Measure(kCacheHits, slow.cache_hits / slow.cache_time);
+      MeasureSums(slow.count, slow.time, candidate);
+      candidates_.push_back(std::move(candidate));
     }
   }
 
@@ -132,7 +132,7 @@ const FindingVariant kOpSlowOnVectorCores = {
        Change("matrix products", "shapes and types of the cube cores")},
       TuneTiling()}}};
 
-const FindingInfo kOpSlow = Opportunity(
+const FindingType kOpSlow = Opportunity(
     Area::kDevices, "op.slow", {"operator", "model"},
     {"kernels run far below the chip's limit", "算子远低于芯片能力"},
     {.looked_at = {"time of products and of element-wise kernels beside what the chip's cores and "

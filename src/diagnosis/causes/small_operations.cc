@@ -8,7 +8,7 @@
 
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/measure/kernel_class.h"
@@ -154,7 +154,7 @@ double CallsPerStep(const Job& job, const std::vector<std::size_t>& operations) 
 }
 
 void FindSmallOnTheWay(const Job& job, const LinkSpeeds& speeds, const Exposure& exposure,
-                       std::vector<Cause>& causes) {
+                       std::vector<Finding>& candidates) {
   if (!Infers(job) || !FitsVectorCores(job)) return;
   std::map<std::string, std::vector<std::size_t>> by_group;
   for (std::size_t i = 0; i < job.operations.all.size(); ++i) {
@@ -162,10 +162,10 @@ void FindSmallOnTheWay(const Job& job, const LinkSpeeds& speeds, const Exposure&
   }
   for (const auto& [group, operations] : by_group) {
     if (group != "tp" && !exposure.OnTheWay(operations)) continue;
-    Cause cause = NewCause(job, kCommSmall, group);
-    cause.finding.confidence =
+    Finding candidate = NewFinding(job, kCommSmall, group);
+    candidate.confidence =
         Certainty::kLow;  // how much sooner they start depends on the chip and on CANN
-    cause.finding.variant = &kCommSmallOnTheWay;
+    candidate.variant = &kCommSmallOnTheWay;
     std::vector<std::size_t> small;
     double bytes = 0;
     for (const std::size_t i : operations) {
@@ -175,16 +175,16 @@ void FindSmallOnTheWay(const Job& job, const LinkSpeeds& speeds, const Exposure&
       bytes += static_cast<double>(data.bytes);
       const TimeNs latency = OwnTimeOf(job, i) - data.time;
       ShortenOperation(job, i, ShareOf(latency, job.thresholds[kSmallVectorGain]),
-                       cause.what_if.expect);
-      ShortenOperation(job, i, latency, cause.what_if.bound);
+                       candidate.what_if.expect);
+      ShortenOperation(job, i, latency, candidate.what_if.bound);
     }
     const double calls = CallsPerStep(job, small), count = static_cast<double>(small.size());
     if (small.empty() || calls < job.thresholds[kSmallCalls] ||
         count < job.thresholds[kSmallCountShare] * static_cast<double>(operations.size()))
       continue;
-    cause.finding.Measure(kCallsPerStep, calls);
-    cause.finding.Measure(kMeanSize, bytes / count);
-    causes.push_back(std::move(cause));
+    candidate.Measure(kCallsPerStep, calls);
+    candidate.Measure(kMeanSize, bytes / count);
+    candidates.push_back(std::move(candidate));
   }
 }
 

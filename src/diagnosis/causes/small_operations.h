@@ -30,7 +30,7 @@ class Exposure {
   std::vector<bool> between_kernels_;
 };
 
-struct Cause;
+struct Finding;
 
 /// True for jobs with kernels that only models run that answer, not models that learn.
 bool Infers(const Job& job);
@@ -49,7 +49,7 @@ double CallsPerStep(const Job& job, const std::vector<std::size_t>& operations);
 /// Small operations of inference. What is computed next needs each of them, so that larger ones
 /// cannot replace them; the vector cores start them sooner.
 void FindSmallOnTheWay(const Job& job, const LinkSpeeds& speeds, const Exposure& exposure,
-                       std::vector<Cause>& causes);
+                       std::vector<Finding>& candidates);
 
 /// The kernels of a rank by step, in order of start.
 class KernelsOfSteps {

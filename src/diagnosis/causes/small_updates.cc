@@ -23,7 +23,7 @@ class SmallUpdates : KernelFinder {
   // Fused optimizers update all tensors of a type in one kernel.
   void Find() {
     double time = 0, count = 0, fused = 0;
-    Cause cause = NewCause(job_, kOpOptimizer);
+    Finding candidate = NewFinding(job_, kOpOptimizer);
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       for (const GraphNode& node : part.graph.nodes) {
@@ -37,28 +37,28 @@ class SmallUpdates : KernelFinder {
           [&](const GraphNode& node) {
             return node.in_optimizer ? thresholds_[kOptimizerGain] : 0;
           },
-          cause.what_if.expect);
+          candidate.what_if.expect);
       for (const HostShare& row : part.shares) {
         if (!row.in_optimizer) continue;
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
         if (step >= static_cast<std::int32_t>(job_.first_step))
           time += static_cast<double>(row.time);
-        cause.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + row.edge,
-                                              ShareOf(row.time, thresholds_[kOptimizerGain])});
+        candidate.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + row.edge,
+                                                  ShareOf(row.time, thresholds_[kOptimizerGain])});
       }
     }
     if (2 * fused > time || count / RankSteps() <= thresholds_[kOptimizerLaunches] ||
         !IsShare(time, thresholds_[kOptimizerShare]))
       return;
-    cause.finding.Measure(kLaunchesPerStep, count / RankSteps());
-    cause.finding.Measure(kTimePerStep, time / RankSteps());
-    causes_.push_back(std::move(cause));
+    candidate.Measure(kLaunchesPerStep, count / RankSteps());
+    candidate.Measure(kTimePerStep, time / RankSteps());
+    candidates_.push_back(std::move(candidate));
   }
 };
 
 }  // namespace
 
-const FindingInfo kOpOptimizer = Opportunity(
+const FindingType kOpOptimizer = Opportunity(
     Area::kDevices, "op.optimizer", {"model"},
     {"the optimizer runs in many small kernels", "优化器由大量小算子组成"},
     {.looked_at = {"kernels that the optimizer's step launches: how many, and their time",

@@ -12,7 +12,7 @@
 #include "finder.h"
 #include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -52,12 +52,12 @@ class TransferCauses : Finder {
   }
 
   // Tasks that have something in common against those of the same transport that have it not.
-  void AddCompared(const FindingInfo& finding, TaskSum PeerTransfer::*part, double ratio,
+  void AddCompared(const FindingType& finding, TaskSum PeerTransfer::*part, double ratio,
                    const MetricInfo& metric) {
     for (const auto& [transport, tasks] : CompareTasks(job_.ranks, part)) {
       if (!tasks.AreSlower(ratio, thresholds_)) continue;
       const double own = tasks.with.Bandwidth(), usual = tasks.without.Bandwidth();
-      Cause cause = NewCause(job_, finding, transport);
+      Finding candidate = NewFinding(job_, finding, transport);
       std::vector<TimeNs> less(job_.operations.all.size(), 0);
       for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
         for (const PeerTransfer& transfer : job_.Part(rank).transfers) {
@@ -67,12 +67,12 @@ class TransferCauses : Finder {
         }
       }
       for (std::size_t i = 0; i < less.size(); ++i) {
-        if (less[i] > 0) ShortenOperation(job_, i, less[i], cause.what_if.expect);
+        if (less[i] > 0) ShortenOperation(job_, i, less[i], candidate.what_if.expect);
       }
-      cause.finding.Measure(kBandwidth, own);
-      cause.finding.Measure(metric, usual);
-      cause.finding.Measure(kMeanSize, MeanSize(tasks.with));
-      causes_.push_back(std::move(cause));
+      candidate.Measure(kBandwidth, own);
+      candidate.Measure(metric, usual);
+      candidate.Measure(kMeanSize, MeanSize(tasks.with));
+      candidates_.push_back(std::move(candidate));
     }
   }
 
@@ -115,12 +115,12 @@ class TransferCauses : Finder {
       }
     }
     if (less.empty()) return;
-    Cause cause = NewCause(job_, kCommRetransmit, fmt::format("r{}", RankNames(ends, "+")));
+    Finding candidate = NewFinding(job_, kCommRetransmit, fmt::format("r{}", RankNames(ends, "+")));
     for (const auto& [operation, time] : less)
-      ShortenOperation(job_, operation, time, cause.what_if.expect);
-    cause.finding.ranks.assign(ends.begin(), ends.end());
-    cause.finding.Measure(kBeyondUsual, worst);
-    causes_.push_back(std::move(cause));
+      ShortenOperation(job_, operation, time, candidate.what_if.expect);
+    candidate.ranks.assign(ends.begin(), ends.end());
+    candidate.Measure(kBeyondUsual, worst);
+    candidates_.push_back(std::move(candidate));
   }
 
   // What does not fit the buffer goes through it in turns.
@@ -152,14 +152,15 @@ class TransferCauses : Finder {
       const auto fewest = static_cast<double>(std::min(sizes.exceeds.count, sizes.fits.count));
       if (fewest < thresholds_[kComparedTasks] || own >= thresholds_[kBufferRatio] * usual)
         continue;
-      Cause cause = NewCause(job_, kCommBuffer, kind);
-      if (said == settings.end()) cause.finding.confidence = Certainty::kLow;
+      Finding candidate = NewFinding(job_, kCommBuffer, kind);
+      if (said == settings.end()) candidate.confidence = Certainty::kLow;
       for (const std::size_t i : sizes.large)
-        ShortenOperation(job_, i, ShareOf(PostOf(job_, i), 1 - own / usual), cause.what_if.expect);
-      cause.finding.Measure(kMeanSize, MeanSize(sizes.exceeds));
-      cause.finding.Measure(kBandwidth, own);
-      cause.finding.Measure(kBandwidthBelow, usual);
-      causes_.push_back(std::move(cause));
+        ShortenOperation(job_, i, ShareOf(PostOf(job_, i), 1 - own / usual),
+                         candidate.what_if.expect);
+      candidate.Measure(kMeanSize, MeanSize(sizes.exceeds));
+      candidate.Measure(kBandwidth, own);
+      candidate.Measure(kBandwidthBelow, usual);
+      candidates_.push_back(std::move(candidate));
     }
   }
 };
@@ -268,7 +269,7 @@ LinkSpeeds::Data LinkSpeeds::DataOf(std::size_t operation) const {
   return data;
 }
 
-const FindingInfo kCommUnaligned = Opportunity(
+const FindingType kCommUnaligned = Opportunity(
     Area::kCommunication, "comm.unaligned", {"framework"},
     {"message sizes are not multiples of 512 bytes", "通信数据未按 512 字节对齐"},
     {.looked_at = {"bandwidth of tasks whose sizes are not multiples of 512 bytes, compared with "
@@ -287,7 +288,7 @@ const FindingInfo kCommUnaligned = Opportunity(
                                    Change("messages", "multiples of 512 bytes")})}},
      .thresholds = {&kOddRatio}});
 
-const FindingInfo kCommContention = Opportunity(
+const FindingType kCommContention = Opportunity(
     Area::kCommunication, "comm.contention", {"framework"},
     {"computing slows concurrent transfers", "计算与通信争用带宽"},
     {.looked_at = {"bandwidth of tasks beside computing, and of those without",
@@ -301,7 +302,7 @@ const FindingInfo kCommContention = Opportunity(
                   Check("the step with and without the overlap")}}},
      .thresholds = {&kBesideRatio}});
 
-const FindingInfo kCommRetransmit =
+const FindingType kCommRetransmit =
     Fault(Area::kCommunication, "comm.retransmit", {"hardware", "communication"},
           {"transfers of {} time out", "{} 的传输超时重传"},
           {.looked_at = {"tasks of RDMA that take many times what their size takes",
@@ -319,7 +320,7 @@ const FindingInfo kCommRetransmit =
                         Check("optics and PFC/ECN of the network", "ibstat")}}},
            .thresholds = {&kRetransmitRatio}});
 
-const FindingInfo kCommBuffer = Opportunity(
+const FindingType kCommBuffer = Opportunity(
     Area::kCommunication, "comm.buffer", {"framework"},
     {"messages exceed the buffer of HCCL", "消息超过 HCCL 缓冲区"},
     {.looked_at = {"bandwidth of messages above HCCL_BUFFSIZE beside smaller ones",

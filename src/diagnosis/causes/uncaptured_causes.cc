@@ -13,7 +13,7 @@
 #include "finder.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 
 namespace mpa {
 namespace {
@@ -96,19 +96,19 @@ class UncapturedCauses : Finder {
 
  private:
   void AddLate(const std::string& place, std::vector<RankId> ranks, LateUncaptured late) {
-    Cause cause = NewCause(job_, kRankLate, place);
-    cause.finding.ranks = std::move(ranks);
+    Finding candidate = NewFinding(job_, kRankLate, place);
+    candidate.ranks = std::move(ranks);
     std::vector<std::int32_t> steps;
-    for (const std::int32_t id : cause.finding.steps) {
+    for (const std::int32_t id : candidate.steps) {
       if (late.steps.contains(PositionOf(id))) steps.push_back(id);
     }
-    if (!steps.empty()) cause.finding.steps = std::move(steps);
-    cause.finding.Measure(cause.finding.ranks.empty() ? kLateByCaptured
-                          : late.was_last             ? kLateBy
-                                                      : kLateByBeforeLast,
-                          late.worst);
-    cause.what_if.expect = std::move(late.removal);
-    causes_.push_back(std::move(cause));
+    if (!steps.empty()) candidate.steps = std::move(steps);
+    candidate.Measure(candidate.ranks.empty() ? kLateByCaptured
+                      : late.was_last         ? kLateBy
+                                              : kLateByBeforeLast,
+                      late.worst);
+    candidate.what_if.expect = std::move(late.removal);
+    candidates_.push_back(std::move(candidate));
   }
 
   std::int32_t PositionOf(std::int32_t id) const {
@@ -128,7 +128,7 @@ constexpr std::size_t kMaxArrivals = 5;
 
 class UncapturedChain {
  public:
-  UncapturedChain(const Job& job, const FoundCause& finding) : job_(job), finding_(finding) {}
+  UncapturedChain(const Job& job, const Finding& finding) : job_(job), finding_(finding) {}
 
   void Add(FindingChain& chain) const {
     std::vector<std::size_t> late;  // operations
@@ -193,12 +193,12 @@ class UncapturedChain {
   }
 
   const Job& job_;
-  const FoundCause& finding_;
+  const Finding& finding_;
 };
 
 }  // namespace
 
-void ExplainUncaptured(const Job& job, const FoundCause& finding, FindingChain& chain) {
+void ExplainUncaptured(const Job& job, const Finding& finding, FindingChain& chain) {
   UncapturedChain(job, finding).Add(chain);
 }
 
@@ -241,7 +241,7 @@ constexpr Wording kThatRank{"capture that rank and its node", "采集该卡及�
 
 }  // namespace
 
-const FindingInfo kRankLate = Fault(
+const FindingType kRankLate = Fault(
     Area::kRanks, "rank.late", {"platform"}, {"collectives wait for {}", "集合通信等待 {}"},
     {.looked_at = {"when each member came to a collective: the peers that captured ranks waited "
                    "for, or the last arrival",

@@ -98,11 +98,11 @@ class UnevenKernels : KernelFinder {
     }
     for (auto& [type, uneven] : by_type) {
       if (!IsShare(uneven.time, thresholds_[kVarianceShare])) continue;
-      Cause cause = NewCause(job_, kOpVariance, type);
-      cause.finding.Measure(kSlowestTenth, uneven.worst);
-      MeasureSums(uneven.count, uneven.time, cause);
-      cause.what_if.expect = std::move(uneven.removal);
-      causes_.push_back(std::move(cause));
+      Finding candidate = NewFinding(job_, kOpVariance, type);
+      candidate.Measure(kSlowestTenth, uneven.worst);
+      MeasureSums(uneven.count, uneven.time, candidate);
+      candidate.what_if.expect = std::move(uneven.removal);
+      candidates_.push_back(std::move(candidate));
       types.insert(type);
     }
     return types;
@@ -145,11 +145,11 @@ class UnevenKernels : KernelFinder {
     }
     for (auto& [type, single] : by_type) {
       if (told.contains(type) || !IsShare(single.time, job_.thresholds[kMinShare])) continue;
-      Cause cause = NewCause(job_, kOpVariance, type);
-      cause.finding.Measure(kLongest, single.worst);
-      MeasureSums(single.count, single.time, cause);
-      cause.what_if.expect = std::move(single.removal);
-      causes_.push_back(std::move(cause));
+      Finding candidate = NewFinding(job_, kOpVariance, type);
+      candidate.Measure(kLongest, single.worst);
+      MeasureSums(single.count, single.time, candidate);
+      candidate.what_if.expect = std::move(single.removal);
+      candidates_.push_back(std::move(candidate));
     }
   }
 
@@ -198,7 +198,7 @@ class UnevenKernels : KernelFinder {
 
 }  // namespace
 
-const FindingInfo kOpVariance =
+const FindingType kOpVariance =
     Fault(Area::kDevices, "op.variance", {"operator", "hardware"},
           {"equal kernels take different times", "相同算子耗时波动大"},
           {.looked_at = {"kernels of equal shapes in one step; and kernels with the same kinds "

@@ -5,7 +5,7 @@
 
 namespace mpa {
 
-Impact ImpactOf(const Diagnosis& diagnosis, const FoundCause& finding) {
+Impact ImpactOf(const Diagnosis& diagnosis, const Finding& finding) {
   const auto from = [&](double share) {
     return finding.gain >= ShareOf(diagnosis.step, share) && diagnosis.step > 0;
   };

@@ -171,7 +171,7 @@ class ExcessFinder {
 // Ranks of one pipeline, which wait for each other: without one of them nothing shows what another
 // would win.
 struct Chain {
-  std::size_t island = 0;
+  std::size_t connected_component = 0;
   RankId block;  // the first rank of those that share the layers, too
   std::vector<std::size_t> ranks;
   double bytes = 0;
@@ -190,11 +190,12 @@ RankId FirstOf(const std::vector<std::string_view>& names, const DiagnosedRank& 
 
 std::vector<Chain> ChainsOf(const std::vector<DiagnosedRank>& ranks,
                             const JobOperations& operations) {
-  std::map<std::pair<std::size_t, RankId>, Chain> chains;  // by island and first rank
+  std::map<std::pair<std::size_t, RankId>, Chain>
+      chains;  // by connected_component and first rank
   for (RankIndex rank; rank < ranks.size(); ++rank) {
     const RankId first = FirstOf({"pp"}, ranks[rank]);
-    Chain& chain = chains[{operations.island[rank], first}];
-    chain.island = operations.island[rank];
+    Chain& chain = chains[{operations.connected_component[rank], first}];
+    chain.connected_component = operations.connected_component[rank];
     if (chain.ranks.empty()) chain.block = first;
     chain.ranks.push_back(rank);
     chain.bytes += static_cast<double>(ranks[rank].part->whole_bytes);
@@ -210,10 +211,10 @@ std::vector<Chain> ChainsOf(const std::vector<DiagnosedRank>& ranks,
 class WholeChains {
  public:
   WholeChains(std::vector<Chain> chains, std::size_t ranks)
-      : chains_(std::move(chains)), of_rank_(ranks) {
+      : chains_(std::move(chains)), by_rank_(ranks) {
     for (Chain& chain : chains_) {
-      for (const RankIndex rank : chain.ranks) of_rank_[rank] = &chain;
-      blocks_[{chain.island, chain.block}].push_back(&chain);
+      for (const RankIndex rank : chain.ranks) by_rank_[rank] = &chain;
+      blocks_[{chain.connected_component, chain.block}].push_back(&chain);
     }
   }
 
@@ -221,18 +222,19 @@ class WholeChains {
   /// who shares layers with a late rank comes as late to everything else, or else the chain.
   void TakeThoseThatStandOut(const std::vector<std::vector<Excess>>& lists, double room) {
     TakeInTurn(lists, [&](const Excess& excess) {
-      Chain& chain = *of_rank_[excess.rank];
-      const Block& block = blocks_.at({chain.island, chain.block});
+      Chain& chain = *by_rank_[excess.rank];
+      const Block& block = blocks_.at({chain.connected_component, chain.block});
       double missing = 0;
       for (const Chain* part : block) missing += part->is_whole ? 0 : part->bytes;
       return bytes_ + missing <= room ? TakeBlock(block, room) : Take(chain, room);
     });
   }
 
-  /// Of each island in turn the blocks in which fewest stand out first. One chain at least.
+  /// Of each connected_component in turn the blocks in which fewest stand out first. One chain at
+  /// least.
   void TakeOthers(const std::vector<bool>& stands_out, double room) {
-    std::map<std::size_t, std::vector<const Block*>> islands;
-    for (const auto& [key, block] : blocks_) islands[key.first].push_back(&block);
+    std::map<std::size_t, std::vector<const Block*>> connected_components;
+    for (const auto& [key, block] : blocks_) connected_components[key.first].push_back(&block);
     const auto count = [&](const Block* block) {
       std::size_t ranks = 0;
       for (const Chain* chain : *block) {
@@ -241,7 +243,7 @@ class WholeChains {
       return ranks;
     };
     std::vector<std::vector<const Block*>> lists;
-    for (auto& [island, list] : islands) {
+    for (auto& [connected_component, list] : connected_components) {
       StableSort(list, {}, count);
       lists.push_back(std::move(list));
     }
@@ -251,8 +253,8 @@ class WholeChains {
 
   std::vector<std::size_t> Ranks() const {
     std::vector<std::size_t> ranks;
-    for (RankIndex rank; rank < of_rank_.size(); ++rank) {
-      if (of_rank_[rank]->is_whole) ranks.push_back(rank);
+    for (RankIndex rank; rank < by_rank_.size(); ++rank) {
+      if (by_rank_[rank]->is_whole) ranks.push_back(rank);
     }
     return ranks;
   }
@@ -288,8 +290,9 @@ class WholeChains {
   }
 
   std::vector<Chain> chains_;
-  std::map<std::pair<std::size_t, RankId>, Block> blocks_;  // by island and first rank
-  std::vector<Chain*> of_rank_;
+  std::map<std::pair<std::size_t, RankId>, Block>
+      blocks_;  // by connected_component and first rank
+  std::vector<Chain*> by_rank_;
   double bytes_ = 0;
 };
 

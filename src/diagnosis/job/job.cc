@@ -25,7 +25,8 @@ class RolePace {
   double Of(const std::vector<std::size_t>& ranks, const std::string& type) const;
 
  private:
-  using Kind = std::tuple<std::size_t, std::string, std::string>;  // island, type, shapes
+  using Kind =
+      std::tuple<std::size_t, std::string, std::string>;  // connected_component, type, shapes
 
   void Sum(RankIndex rank);
   double OfRank(RankIndex rank, const std::string& type) const;
@@ -59,7 +60,7 @@ void RolePace::Sum(RankIndex rank) {
     const KernelKind& kind = part.KindOf(node);
     if (kind.bytes <= 0) continue;  // without shapes nothing says that two are equal
     KernelSum& sum = sums[part.names[kind.type]][Kind{
-        job_.operations.island[rank], part.names[kind.type], part.names[kind.shapes]}];
+        job_.operations.connected_component[rank], part.names[kind.type], part.names[kind.shapes]}];
     ++sum.count;
     sum.time += node.dur;
   }
@@ -112,7 +113,7 @@ std::vector<std::int32_t> StagesOf(const std::vector<DiagnosedRank>& ranks) {
 }
 
 // Of a rank's kinds of kernels those that no other rank of its role has.
-std::vector<std::vector<bool>> ForeignKinds(const Job& job) {
+std::vector<std::vector<bool>> KindsOfUnmatchedShapes(const Job& job) {
   using Shapes = std::pair<std::string, std::string>;
   const auto shapes_of = [&](RankIndex rank, const KernelKind& kind) {
     const RankDiagnosis& part = job.Part(rank);
@@ -123,13 +124,13 @@ std::vector<std::vector<bool>> ForeignKinds(const Job& job) {
     for (const KernelKind& kind : job.Part(rank).kinds)
       ranks_with[job.role[rank]][shapes_of(rank, kind)].insert(rank);
   }
-  std::vector<std::vector<bool>> foreign(job.ranks.size());
+  std::vector<std::vector<bool>> unmatched(job.ranks.size());
   for (RankIndex rank; rank < job.ranks.size(); ++rank) {
     for (const KernelKind& kind : job.Part(rank).kinds) {
-      foreign[rank].push_back(ranks_with[job.role[rank]][shapes_of(rank, kind)].size() == 1);
+      unmatched[rank].push_back(ranks_with[job.role[rank]][shapes_of(rank, kind)].size() == 1);
     }
   }
-  return foreign;
+  return unmatched;
 }
 
 void FindUsualKernels(Job& job) {
@@ -170,7 +171,7 @@ void FindSlowRoles(Job& job) {
 
 void SumWork(Job& job) {
   job.work.assign(job.ranks.size(), std::vector<StepWork>(job.steps));
-  const std::vector<std::vector<bool>> foreign = ForeignKinds(job);
+  const std::vector<std::vector<bool>> unmatched = KindsOfUnmatchedShapes(job);
   for (RankIndex rank; rank < job.ranks.size(); ++rank) {
     const RankDiagnosis& part = job.Part(rank);
     auto& steps = job.work[rank];
@@ -182,7 +183,7 @@ void SumWork(Job& job) {
       const auto kind = static_cast<std::size_t>(node.row);
       KernelSum& sum = work.kernels[part.names[part.kinds[kind].type]];
       sum.time += node.dur;
-      sum.foreign += foreign[rank][kind] ? node.dur : 0;
+      sum.unmatched_shape_ns += unmatched[rank][kind] ? node.dur : 0;
       ++sum.count;
       work.compute += node.dur;
     }
@@ -320,7 +321,7 @@ std::vector<std::int32_t> RolesOf(const std::vector<DiagnosedRank>& ranks,
   std::map<std::pair<std::size_t, std::int32_t>, std::int32_t> numbers;
   for (RankIndex rank; rank < ranks.size(); ++rank) {
     roles.push_back(numbers
-                        .try_emplace({operations.island[rank], stages[rank]},
+                        .try_emplace({operations.connected_component[rank], stages[rank]},
                                      static_cast<std::int32_t>(numbers.size()))
                         .first->second);
   }

@@ -56,7 +56,7 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
   }
   for (const ReplayGraph::Node node : job.steps.opening)
     job.steps.opened = std::min(job.steps.opened, graph.Start(node));
-  std::map<std::size_t, ReplayGraph::Node> last_joint;  // by lane
+  std::map<std::size_t, ReplayGraph::Node> last_joint;  // by series
   for (const JointOperation& operation : operations) {
     TimeNs arrival = operation.last;
     const auto node_of = [&](const JointOperation::Member& member,
@@ -70,7 +70,7 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
     job.joints.push_back(joint);
     job.categories.emplace_back();
     // Who was not captured is as far behind the operation before as it was.
-    const auto before = last_joint.find(operation.lane);
+    const auto before = last_joint.find(operation.series);
     const auto wait_for_moment = [&](TimeNs time) {
       const ReplayGraph::Node moment = graph.Add(time, 0);
       if (before != last_joint.end()) {
@@ -82,7 +82,7 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
       job.before_late.push_back(wait_for_moment(operation.late.back().before));
     std::vector<ReplayGraph::Edge>& late = job.late.emplace_back();
     for (const LateMembers& members : operation.late) late.push_back(wait_for_moment(members.time));
-    last_joint[operation.lane] = joint;
+    last_joint[operation.series] = joint;
     for (const auto& member : operation.members) {
       const auto leave = node_of(member, &RankCollective::leave);
       graph.Wait(joint, node_of(member, &RankCollective::arrive), WaitsFor::kStart, 0);

@@ -45,7 +45,7 @@ std::string MetricText(const Metric& metric, Language language) {
   return form.empty() ? "" : fmt::format(fmt::runtime(form), value);
 }
 
-std::string CulpritsText(const FoundCause& finding, Language language) {
+std::string CulpritsText(const Finding& finding, Language language) {
   const bool chinese = language == Language::kChinese;
   if (!finding.absent) return RankList(finding.ranks).Text(RankList::kMostRuns, language);
   if (finding.ranks.empty()) return finding.absent->UnknownRank(chinese);

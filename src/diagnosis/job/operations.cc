@@ -23,21 +23,23 @@ namespace mpa {
 namespace {
 
 // By rank, the first one that it is joined to by operations, over others as well.
-std::vector<std::size_t> IslandsOf(const std::vector<JobOperation>& operations, std::size_t ranks) {
-  std::vector<std::size_t> island(ranks);
-  std::iota(island.begin(), island.end(), std::size_t{0});
+std::vector<std::size_t> ConnectedComponents(const std::vector<JobOperation>& operations,
+                                             std::size_t ranks) {
+  std::vector<std::size_t> connected_component(ranks);
+  std::iota(connected_component.begin(), connected_component.end(), std::size_t{0});
   const auto root = [&](RankIndex rank) {
-    while (island[rank] != rank) rank = island[rank] = island[island[rank]];
+    while (connected_component[rank] != rank)
+      rank = connected_component[rank] = connected_component[connected_component[rank]];
     return rank;
   };
   for (const JobOperation& operation : operations) {
     for (const auto& member : operation.joint.members) {
       const std::size_t a = root(operation.joint.members[0].rank), b = root(member.rank);
-      island[std::max(a, b)] = std::min(a, b);
+      connected_component[std::max(a, b)] = std::min(a, b);
     }
   }
-  for (RankIndex rank; rank < ranks; ++rank) island[rank] = root(rank);
-  return island;
+  for (RankIndex rank; rank < ranks; ++rank) connected_component[rank] = root(rank);
+  return connected_component;
 }
 
 class OperationJoiner {
@@ -65,7 +67,7 @@ class OperationJoiner {
     }
     pairs.JoinByTime(result_.clock);
     PutInOrder();
-    result_.island = IslandsOf(result_.all, ranks_.size());
+    result_.connected_component = ConnectedComponents(result_.all, ranks_.size());
     FindLateMembers({ranks_, met_, clocks, thresholds_, captured_}, result_.all);
     return std::move(result_);
   }
@@ -185,10 +187,11 @@ class OperationJoiner {
 
   void PutInOrder() {
     std::vector<JobOperation*> in_order;
-    std::map<std::string, std::size_t> lanes;
+    std::map<std::string, std::size_t> series;
     for (auto& [key, operation] : joined_) {
       if (operation.joint.members.empty()) continue;
-      operation.joint.lane = lanes.try_emplace(std::get<0>(key.first), lanes.size()).first->second;
+      operation.joint.series =
+          series.try_emplace(std::get<0>(key.first), series.size()).first->second;
       in_order.push_back(&operation);
     }
     StableSort(in_order, [&](const JobOperation* a, const JobOperation* b) {

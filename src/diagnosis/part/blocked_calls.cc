@@ -65,16 +65,16 @@ class BlockedCallJoiner {
     }
   }
 
-  // Of the work launched before the call that had ended when it ended: the last of each lane, or of
-  // all. Empty: it did not wait. Calls come in order of time.
+  // Of the work launched before the call that had ended when it ended: the last of each device
+  // queue, or of all. Empty: it did not wait. Calls come in order of time.
   std::vector<std::size_t> WaitedFor(const BlockedCall& call) {
     const TimeNs call_end = call.begin + call.dur;
     const TimeNs known_until = call.is_op ? call_end : call.begin;
     for (; next_ < by_launch_.size() && items_[by_launch_[next_]].launched <= known_until; ++next_)
-      last_[nodes_.lane[by_launch_[next_]]] = by_launch_[next_];
+      last_[nodes_.device_queue[by_launch_[next_]]] = by_launch_[next_];
     std::vector<std::size_t> waited;
     std::optional<std::size_t> latest;
-    for (const auto& [lane, item] : last_) {
+    for (const auto& [device_queue, item] : last_) {
       if (items_[item].work.end > draft_.OnDevice(call_end) + kDeviceTolerance) continue;
       waited.push_back(item);
       if (!latest || items_[item].work.end > items_[*latest].work.end) latest = item;
@@ -92,7 +92,7 @@ class BlockedCallJoiner {
   std::vector<HostStretch>& host_;
   const std::vector<std::size_t> by_launch_;
   std::size_t next_ = 0;                      // in by_launch_
-  std::map<std::int64_t, std::size_t> last_;  // item that was launched last, by lane
+  std::map<std::int64_t, std::size_t> last_;  // item that was launched last, by device queue
   std::set<std::uint32_t> waiting_;           // edges of calls that do nothing but wait
 };
 

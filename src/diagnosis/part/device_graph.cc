@@ -24,8 +24,8 @@ constexpr TimeNs kEventReach = 25'000;
 constexpr TimeNs kShortRest = 16;
 // Shorter waits found their event there.
 constexpr TimeNs kShortWait = 1'000;
-// Numbers of lanes begin here, away from those of streams.
-constexpr std::int64_t kLanes = -1'000;
+// Numbers of device queues begin here, away from those of streams.
+constexpr std::int64_t kDeviceQueues = -1'000;
 
 class DevicePart {
  public:
@@ -71,12 +71,12 @@ class DevicePart {
   }
 
   // Operations of a group follow each other; sending and receiving do not wait for each other.
-  std::int64_t LaneOf(const GraphItem& item) {
+  std::int64_t DeviceQueueOf(const GraphItem& item) {
     if (!item.IsOperation()) return item.work.stream;
     const auto row = static_cast<std::size_t>(item.work.row);
-    const auto [found, is_new] =
-        lanes_.try_emplace({trace_.communications.group[row], CollectiveKindOf(trace_, row)},
-                           kLanes - static_cast<std::int64_t>(lanes_.size()));
+    const auto [found, is_new] = device_queues_.try_emplace(
+        {trace_.communications.group[row], CollectiveKindOf(trace_, row)},
+        kDeviceQueues - static_cast<std::int64_t>(device_queues_.size()));
     return found->second;
   }
 
@@ -92,8 +92,8 @@ class DevicePart {
     const TimeNs latency = LaunchLatency();
     nodes_.begin.assign(items_.size(), kNoNode);
     nodes_.end.assign(items_.size(), kNoNode);
-    nodes_.lane.resize(items_.size());
-    std::map<std::int64_t, std::size_t> previous;  // item by lane
+    nodes_.device_queue.resize(items_.size());
+    std::map<std::int64_t, std::size_t> previous;  // item by device queue
     const std::uint32_t earlier = AddEarlierWork();
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const GraphItem& item = items_[i];
@@ -124,13 +124,13 @@ class DevicePart {
         draft_.Wait(nodes_.begin[i], chain_.node_of_launch[static_cast<std::size_t>(item.launch)],
                     WaitsFor::kStart, latency);
       }
-      nodes_.lane[i] = LaneOf(item);
-      if (const auto before = previous.find(nodes_.lane[i]); before != previous.end()) {
+      nodes_.device_queue[i] = DeviceQueueOf(item);
+      if (const auto before = previous.find(nodes_.device_queue[i]); before != previous.end()) {
         draft_.Wait(nodes_.begin[i], nodes_.end[before->second], WaitsFor::kEnd, 0);
       } else if (earlier != kNoNode && work.begin >= trace_.earlier_work_end) {
         draft_.Wait(nodes_.begin[i], earlier, WaitsFor::kEnd, 0);
       }
-      previous[nodes_.lane[i]] = i;
+      previous[nodes_.device_queue[i]] = i;
     }
     AddEvents();
   }
@@ -150,9 +150,9 @@ class DevicePart {
 
   // What a wait or a collective waits for on other streams: what was launched last before it.
   void AddEvents() {
-    // What was launched last on each lane; a job has as many lanes as groups.
+    // What was launched last on each device queue; a job has as many device queues as groups.
     std::unordered_map<std::int64_t, std::size_t> last;
-    using ByTime = std::set<std::pair<TimeNs, std::int64_t>>;  // launched, and the lane
+    using ByTime = std::set<std::pair<TimeNs, std::int64_t>>;  // launched, and the device queue
     ByTime all, computing;
     const auto latest = [&](const ByTime& launched, RankId own) -> std::optional<std::size_t> {
       for (auto at = launched.rbegin(); at != launched.rend(); ++at) {
@@ -165,7 +165,7 @@ class DevicePart {
       if (item.waits || item.IsOperation()) {
         // An operation waits for the stream that computes, a wait for what came last.
         const std::optional<std::size_t> dependency =
-            latest(item.IsOperation() ? computing : all, nodes_.lane[i]);
+            latest(item.IsOperation() ? computing : all, nodes_.device_queue[i]);
         // Launches that are not recorded may be in another order.
         const TimeNs released = item.waits ? item.work.end : item.work.begin;
         const bool is_late =
@@ -176,14 +176,14 @@ class DevicePart {
       }
       if (item.waits && item.work.end - item.work.begin > kShortWait)
         AddReleasing(i, item.work.end);
-      const std::int64_t lane = nodes_.lane[i];
-      if (const auto before = last.find(lane); before != last.end()) {
-        all.erase({items_[before->second].launched, lane});
-        computing.erase({items_[before->second].launched, lane});
+      const std::int64_t device_queue = nodes_.device_queue[i];
+      if (const auto before = last.find(device_queue); before != last.end()) {
+        all.erase({items_[before->second].launched, device_queue});
+        computing.erase({items_[before->second].launched, device_queue});
       }
-      last[lane] = i;
-      all.insert({item.launched, lane});
-      if (!item.IsOperation()) computing.insert({item.launched, lane});
+      last[device_queue] = i;
+      all.insert({item.launched, device_queue});
+      if (!item.IsOperation()) computing.insert({item.launched, device_queue});
     }
     if (trace_.device == DeviceKind::kGpu) AddUnrecordedWaits();
   }
@@ -192,10 +192,10 @@ class DevicePart {
   // idle until an operation of another stream ended, waited for that.
   void AddUnrecordedWaits() {
     const TimeNs latency = LaunchLatency();
-    std::map<std::int64_t, TimeNs> busy_until;  // by lane
+    std::map<std::int64_t, TimeNs> busy_until;  // by device queue
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const GraphItem& item = items_[i];
-      TimeNs& busy = busy_until[nodes_.lane[i]];
+      TimeNs& busy = busy_until[nodes_.device_queue[i]];
       const TimeNs ready =
           std::max({busy, trace_.earlier_work_end, draft_.OnDevice(item.launched) + latency});
       const TimeNs idle = item.work.begin - ready;
@@ -217,7 +217,7 @@ class DevicePart {
     while (at != by_end_.begin() && (--at)->first >= end - reach) {
       // Work waits for an operation, or an operation or a wait for work.
       const bool is_work = !items_[waiting].waits && !items_[waiting].IsOperation();
-      if (nodes_.lane[at->second] == nodes_.lane[waiting] ||
+      if (nodes_.device_queue[at->second] == nodes_.device_queue[waiting] ||
           (!items_[waiting].waits && is_work != items_[at->second].IsOperation()))
         continue;
       draft_.Wait(nodes_.begin[waiting], nodes_.end[at->second], WaitsFor::kEnd, 0);
@@ -230,7 +230,7 @@ class DevicePart {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const std::int32_t step = graph_.nodes[nodes_.begin[i]].step;
       if (step < 0) continue;
-      auto [found, is_new] = last.try_emplace({step, nodes_.lane[i]}, i);
+      auto [found, is_new] = last.try_emplace({step, nodes_.device_queue[i]}, i);
       if (items_[i].work.end > items_[found->second].work.end) found->second = i;
     }
     graph_.last.resize(std::max<std::size_t>(1, steps_.Count()));
@@ -247,7 +247,7 @@ class DevicePart {
   const HostChain& chain_;
   const Intervals optimizer_, gradients_, clearing_;
   DeviceNodes nodes_;
-  std::map<std::pair<std::int32_t, std::string>, std::int64_t> lanes_;
+  std::map<std::pair<std::int32_t, std::string>, std::int64_t> device_queues_;
   std::vector<std::pair<TimeNs, std::size_t>> by_end_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr TimeNs kHoldsNothing = std::numeric_limits<TimeNs>::min();
 
-bool Has(std::uint8_t bits, std::size_t lane) { return (bits >> lane & 1) != 0; }
+bool Has(std::uint8_t bits, std::size_t set) { return (bits >> set & 1) != 0; }
 
 }  // namespace
 
@@ -38,13 +38,13 @@ Replays::Change& Replays::NodeChange(ReplayGraph::Node node) {
   return changes_[of_node_[node] - 1];
 }
 
-void Replays::Add(const Removal& removal, Lanes lanes) {
+void Replays::Add(const Removal& removal, SetRange range) {
   const auto less = [&](Change& change, TimeNs time) {
-    for (std::size_t lane = lanes.first; lane < lanes.end; ++lane) change.less[lane] += time;
+    for (std::size_t set = range.first; set < range.end; ++set) change.less[set] += time;
   };
   const auto mark = [&](Change& change) {
-    for (std::size_t lane = lanes.first; lane < lanes.end; ++lane)
-      change.marked |= static_cast<std::uint8_t>(1u << lane);
+    for (std::size_t set = range.first; set < range.end; ++set)
+      change.marked |= static_cast<std::uint8_t>(1u << set);
   };
   const auto is_there = [&](ReplayGraph::Edge edge) {
     return graph_.step_of_edge_[edge] != ReplayGraph::kNoEdge;
@@ -70,18 +70,18 @@ void Replays::Forget() {
 void Replays::Run(std::span<const Removal* const> common,
                   std::span<const std::vector<const Removal*>> sets) {
   Forget();
-  lanes_ = 1;
-  while (lanes_ < sets.size()) lanes_ *= 2;
-  for (const Removal* removal : common) Add(*removal, {0, lanes_});
+  sets_ = 1;
+  while (sets_ < sets.size()) sets_ *= 2;
+  for (const Removal* removal : common) Add(*removal, {0, sets_});
   for (std::size_t set = 0; set < sets.size(); ++set) {
     for (const Removal* removal : sets[set]) Add(*removal, {set, set + 1});
   }
-  if (const std::size_t room = graph_.Nodes() * lanes_; room > room_) {
+  if (const std::size_t room = graph_.Nodes() * sets_; room > room_) {
     start_.reset();  // before there is more of it
     start_ = std::make_unique_for_overwrite<TimeNs[]>(room);
     room_ = room;
   }
-  switch (lanes_) {
+  switch (sets_) {
     case 1:
       return Pass<1>();
     case 2:
@@ -91,44 +91,44 @@ void Replays::Run(std::span<const Removal* const> common,
   }
 }
 
-template <std::size_t kLanes>
+template <std::size_t kSets>
 void Replays::Pass() {
   TimeNs* const start = start_.get();
   for (std::uint32_t i = 0; i < graph_.order_.size(); ++i) {
     const ReplayGraph::Node node = graph_.order_[i];
-    std::array<TimeNs, kLanes> latest;
+    std::array<TimeNs, kSets> latest;
     latest.fill(kHoldsNothing);
     for (std::uint32_t at = graph_.first_step_[i]; at < graph_.first_step_[i + 1]; ++at) {
       const ReplayGraph::Step& step = graph_.steps_[at];
-      const TimeNs* const from = start + step.on * kLanes;
+      const TimeNs* const from = start + step.on * kSets;
       const TimeNs dur = step.from_end ? graph_.dur_[step.on] : 0;
       const std::uint32_t of_step = of_step_[at], of_node = step.from_end ? of_node_[step.on] : 0;
       if ((of_step | of_node) == 0) {
         const TimeNs time = dur + step.weight;
-        for (std::size_t lane = 0; lane < kLanes; ++lane)
-          latest[lane] = std::max(latest[lane], from[lane] + time);
+        for (std::size_t set = 0; set < kSets; ++set)
+          latest[set] = std::max(latest[set], from[set] + time);
         continue;
       }
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      for (std::size_t set = 0; set < kSets; ++set) {
         TimeNs time =
-            of_node == 0 ? dur : std::max<TimeNs>(0, dur - changes_[of_node - 1].less[lane]);
+            of_node == 0 ? dur : std::max<TimeNs>(0, dur - changes_[of_node - 1].less[set]);
         if (of_step == 0) {
           time += step.weight;
         } else {
           const Change& change = changes_[of_step - 1];
-          if (Has(change.marked, lane)) continue;
-          time += std::max<TimeNs>(0, step.weight - change.less[lane]);
+          if (Has(change.marked, set)) continue;
+          time += std::max<TimeNs>(0, step.weight - change.less[set]);
         }
-        latest[lane] = std::max(latest[lane], from[lane] + time);
+        latest[set] = std::max(latest[set], from[set] + time);
       }
     }
     const TimeNs lag = graph_.lag_[node];
     const std::uint8_t prompt =
         of_node_[node] == 0 ? std::uint8_t{0} : changes_[of_node_[node] - 1].marked;
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const TimeNs own = Has(prompt, lane) ? std::min<TimeNs>(0, lag) : lag;
-      start[node * kLanes + lane] =
-          latest[lane] == kHoldsNothing ? graph_.start_[node] : latest[lane] + own;
+    for (std::size_t set = 0; set < kSets; ++set) {
+      const TimeNs own = Has(prompt, set) ? std::min<TimeNs>(0, lag) : lag;
+      start[node * kSets + set] =
+          latest[set] == kHoldsNothing ? graph_.start_[node] : latest[set] + own;
     }
   }
 }

@@ -45,35 +45,35 @@ Action ActionOn(const FoundSetting& setting) {
 }  // namespace
 
 // What keeps a single rank busy is mended as on all of them, where it is not just slower.
-const Advice& AdviceOn(const FoundCause& found) {
+const Advice& AdviceOn(const Finding& found) {
   if (found.variant != nullptr) return found.variant->advice;
-  for (const FindingInfo* of_work : found.finding->mended_as) {
+  for (const FindingType* of_work : found.type->take_advice_from) {
     for (const TimeCategory category : of_work->categories) {
       if (NameOf(category) == found.category) return of_work->advice;
     }
   }
-  return found.finding->advice;
+  return found.type->advice;
 }
 
-std::vector<const AdvicePart*> PartsOf(const FoundCause& finding) {
-  return FirstOf(AdviceOn(finding), finding.facts, finding.done);
+std::vector<const AdvicePart*> PartsOf(const Finding& finding) {
+  return FirstOf(AdviceOn(finding), finding.facts, finding.already_set);
 }
 
-std::vector<Action> ActionsOf(const FoundCause& finding) {
+std::vector<Action> ActionsOf(const Finding& finding) {
   std::vector<Action> actions;
   if (finding.setting) actions.push_back(ActionOn(*finding.setting));
   for (const AdvicePart* part : PartsOf(finding)) actions.push_back(part->action);
   return actions;
 }
 
-std::string AdviceOf(const FoundCause& finding, Language language) {
+std::string AdviceOf(const Finding& finding, Language language) {
   if (!finding.setting) return JoinedText(PartsOf(finding), language);
   const Variable* variable = VariableNamed(finding.setting->variable);
   return std::string(
       (finding.setting->differs || variable == nullptr ? kAgree : variable->advice).In(language));
 }
 
-std::string UsualAdvice(const FindingInfo& finding, const AdviceFacts& facts, Language language) {
+std::string UsualAdvice(const FindingType& finding, const AdviceFacts& facts, Language language) {
   std::vector<std::string> unknown;
   for (const AdvicePart& part : finding.advice.parts) {
     if (part.against_poor) unknown.emplace_back(part.setting);

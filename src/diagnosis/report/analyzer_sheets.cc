@@ -165,8 +165,8 @@ std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ra
   return notes;
 }
 
-std::string ProblemOf(const FoundCause& found, Language language) {
-  const Wording& problem = found.finding->problem;
+std::string ProblemOf(const Finding& found, Language language) {
+  const Wording& problem = found.type->problem;
   return problem.english.empty() ? TitleOf(found, language) : std::string(problem.In(language));
 }
 

@@ -26,7 +26,7 @@ std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ra
                                             Report& report);
 
 /// The category that the Python tool has for a finding, its title where it has none.
-std::string ProblemOf(const FoundCause& finding, Language language);
+std::string ProblemOf(const Finding& finding, Language language);
 
 /// Adds the environment variables that cost time, on the ranks that have them: those of findings
 /// and those whose value is seldom wanted. Returns what they say in short.

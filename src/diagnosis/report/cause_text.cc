@@ -12,7 +12,7 @@
 #include "mpa/base/rank.h"
 #include "mpa/base/rank_list.h"
 #include "mpa/base/text.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/report/amount.h"
@@ -27,13 +27,13 @@ std::string_view TypeInKernel(std::string_view name) {
   return last == std::string_view::npos ? name : name.substr(last + 1);
 }
 
-std::optional<double> MetricOf(const FoundCause& finding, const MetricInfo& info) {
+std::optional<double> MetricOf(const Finding& finding, const MetricInfo& info) {
   const auto found = std::ranges::find(finding.metrics, &info, &Metric::info);
   return found == finding.metrics.end() ? std::nullopt : std::optional(found->value);
 }
 
 // "rank 3 computes 30 % slower": the culprit, and by how much.
-std::string CauseTitle(const FoundCause& finding) {
+std::string CauseTitle(const Finding& finding) {
   if (finding.Is(kRankLateCompute) && finding.ranks.size() <= 4 && !finding.ranks.empty()) {
     const auto slower = MetricOf(finding, kSlowerThanPeers);
     const long percent = slower ? std::lround(100 * (*slower - 1)) : 0;
@@ -47,7 +47,7 @@ std::string CauseTitle(const FoundCause& finding) {
 }
 
 // The place with most time: "MatMulV3 +1.20 ms" of kernels, "aten::item at train.py:90" of a host.
-std::string CausePlace(const FoundCause& finding) {
+std::string CausePlace(const Finding& finding) {
   constexpr std::size_t kColumns = 60;
   if (finding.evidence.empty()) return "";
   const Evidence& place = finding.evidence.front();
@@ -60,11 +60,11 @@ std::string CausePlace(const FoundCause& finding) {
 
 }  // namespace
 
-bool CostsEachStep(const FoundCause& finding) {
+bool CostsEachStep(const Finding& finding) {
   return finding.gain_max > 0 && IsOfStep(finding) && !finding.Is(kStepLong);
 }
 
-JobCause CauseOf(const FoundCause& finding) {
+JobCause CauseOf(const Finding& finding) {
   return {.key = finding.key,
           .text = CauseTitle(finding),
           .detail = CausePlace(finding),
@@ -74,10 +74,10 @@ JobCause CauseOf(const FoundCause& finding) {
 
 JobCauses CausesIn(const Diagnosis& diagnosis) {
   JobCauses causes{diagnosis.step, LeastGain(diagnosis.thresholds, diagnosis.step), {}};
-  for (const FoundCause& finding : diagnosis.findings) {
+  for (const Finding& finding : diagnosis.findings) {
     if (CostsEachStep(finding)) causes.causes.push_back(CauseOf(finding));
   }
-  for (const FoundCause& hidden : diagnosis.hidden) {
+  for (const Finding& hidden : diagnosis.hidden) {
     JobCause& cause = causes.causes.emplace_back(CauseOf(hidden));
     cause.cost = hidden.alone;
     cause.is_hidden = true;

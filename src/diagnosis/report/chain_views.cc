@@ -110,7 +110,7 @@ constexpr std::size_t kMaxCategories = 5, kMaxWaiting = 3, kMaxStalls = 10, kUsu
 
 class ChainText : Speaker {
  public:
-  ChainText(const FoundCause& finding, const MsText& ms, Language language, std::size_t columns)
+  ChainText(const Finding& finding, const MsText& ms, Language language, std::size_t columns)
       : Speaker(language), finding_(finding), ms_(ms), columns_(columns) {}
 
   std::vector<WhyLine> Make() && {
@@ -291,7 +291,7 @@ class ChainText : Speaker {
       Add({}, Fill({"{} shorter pieces", "另有 {} 个较短的部分"}, finding_.chain->more_path));
   }
 
-  const FoundCause& finding_;
+  const Finding& finding_;
   const MsText& ms_;
   const std::size_t columns_;
   std::vector<WhyLine> lines_;
@@ -305,7 +305,7 @@ std::string TimeWithUnit(const MsText& ms, TimeNs time) {
   return fmt::format("{:.1f} us", InUs(time));
 }
 
-std::vector<WhyLine> ChainLines(const FoundCause& finding, const MsText& ms, Language language,
+std::vector<WhyLine> ChainLines(const Finding& finding, const MsText& ms, Language language,
                                 std::size_t columns) {
   return ChainText(finding, ms, language, columns).Make();
 }

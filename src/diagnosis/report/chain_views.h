@@ -23,7 +23,7 @@ struct WhyLine {
 std::string TimeWithUnit(const MsText& ms, TimeNs time);
 
 /// The chain of evidence of a finding, in at most `columns` behind the labels.
-std::vector<WhyLine> ChainLines(const FoundCause& finding, const MsText& ms, Language language,
+std::vector<WhyLine> ChainLines(const Finding& finding, const MsText& ms, Language language,
                                 std::size_t columns);
 
 }  // namespace mpa

@@ -25,7 +25,8 @@ constexpr std::size_t kMaxSteps = 60, kMaxBars = 64;
 
 class ChartMaker : Speaker {
  public:
-  ChartMaker(const Diagnosis& diagnosis, Language language) : Speaker(language), of_(diagnosis) {}
+  ChartMaker(const Diagnosis& diagnosis, Language language)
+      : Speaker(language), diagnosis_(diagnosis) {}
 
   // Parts of each step of a rank.
   PageChart StepsOf(RankId rank) const {
@@ -33,7 +34,7 @@ class ChartMaker : Speaker {
                     .title = Fill({"The steps of rank {}", "rank {} 的各个 step"}, RankName(rank)),
                     .unit = "ms",
                     .label = "step"};
-    for (const AccountRow& row : of_.accounting) {
+    for (const AccountRow& row : diagnosis_.accounting) {
       if (row.rank == rank && chart.labels.size() < kMaxSteps)
         AddTo(row, row.step < 0 ? "" : std::to_string(row.step), chart);
     }
@@ -42,13 +43,13 @@ class ChartMaker : Speaker {
 
   // Parts of the mean step of each rank.
   PageChart RanksChart() const {
-    PageChart chart{
-        .kind = of_.ranks.size() > kMaxBars ? PageChart::Kind::kHeat : PageChart::Kind::kStacked,
-        .title = Text({"The mean step of each rank", "各 rank 的平均 step"}),
-        .unit = "ms",
-        .label = "rank"};
+    PageChart chart{.kind = diagnosis_.ranks.size() > kMaxBars ? PageChart::Kind::kHeat
+                                                               : PageChart::Kind::kStacked,
+                    .title = Text({"The mean step of each rank", "各 rank 的平均 step"}),
+                    .unit = "ms",
+                    .label = "rank"};
     std::map<RankId, std::pair<AccountRow, TimeNs>> sums;  // with the number of steps
-    for (const AccountRow& row : of_.accounting) {
+    for (const AccountRow& row : diagnosis_.accounting) {
       auto& [sum, steps] = sums[row.rank];
       if (++steps == 1) {
         sum = row;
@@ -81,7 +82,7 @@ class ChartMaker : Speaker {
   PageChart KernelsChart() const {
     return Bars({"Kernels that take most time, in the mean step of all ranks",
                  "各 rank 平均 step 中耗时最多的算子"},
-                {"type", "类型"}, Tint::kCompute, of_.pictures.kernels);
+                {"type", "类型"}, Tint::kCompute, diagnosis_.pictures.kernels);
   }
 
   PageChart WaitChart() const {
@@ -90,7 +91,7 @@ class ChartMaker : Speaker {
                                    "the keys + - and arrows zoom",
                                    "等待其他卡最久的时刻；滚轮、拖动、+ - 和方向键可缩放"}),
                     .unit = "us",
-                    .timeline = of_.pictures.wait};
+                    .timeline = diagnosis_.pictures.wait};
     // In the order of the picture.
     constexpr std::array<std::string_view, 6> kChinese = {
         "算子", "拷贝", "通信", "等待其他卡", "host 执行", "host 等待设备"};
@@ -102,7 +103,7 @@ class ChartMaker : Speaker {
   }
 
   PageChart RooflineChart() const {
-    PageChart chart = *of_.pictures.roofline;
+    PageChart chart = *diagnosis_.pictures.roofline;
     if (language_ == Language::kChinese) chart.title = "各算子的算力与其每字节计算量；线为芯片上限";
     return chart;
   }
@@ -110,7 +111,7 @@ class ChartMaker : Speaker {
   // A row and a column for each rank; of many ranks for so many neighbours, with their slowest
   // link.
   PageChart LinksChart() const {
-    const std::vector<LinkPicture>& links = of_.pictures.links;
+    const std::vector<LinkPicture>& links = diagnosis_.pictures.links;
     std::map<RankId, std::size_t> places;
     for (const LinkPicture& link : links) {
       places.try_emplace(link.low);
@@ -172,7 +173,7 @@ class ChartMaker : Speaker {
       chart.series[i].values.push_back(i < shares.size() ? InMs(shares[i].time) : 0);
   }
 
-  const Diagnosis& of_;
+  const Diagnosis& diagnosis_;
 };
 
 }  // namespace

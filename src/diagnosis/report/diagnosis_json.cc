@@ -24,30 +24,32 @@ using Json = nlohmann::ordered_json;
 class DocumentMaker {
  public:
   DocumentMaker(const Diagnosis& diagnosis, const Extent& extent, Language language)
-      : of_(diagnosis), language_(language), cut_(extent) {}
+      : diagnosis_(diagnosis), language_(language), cut_(extent) {}
 
   Json Make() && {
-    Json document = {{"schema", "mpa.diagnosis/1"}, {"complete", of_.complete}};
+    Json document = {{"schema", "mpa.diagnosis/1"}, {"complete", diagnosis_.complete}};
     document["capture"] = Capture();
-    const bool is_judged = !of_.accounting.empty() || of_.ranks.empty();
-    document["step_ns"] = is_judged ? Json(of_.step) : Json(nullptr);
-    document["floor_ns"] = is_judged ? Json(of_.floor) : Json(nullptr);
-    if (of_.on_host) document["on_host"] = OnHost(*of_.on_host);
+    const bool is_judged = !diagnosis_.accounting.empty() || diagnosis_.ranks.empty();
+    document["step_ns"] = is_judged ? Json(diagnosis_.step) : Json(nullptr);
+    document["floor_ns"] = is_judged ? Json(diagnosis_.step_after_fixes) : Json(nullptr);
+    if (diagnosis_.on_host) document["on_host"] = OnHost(*diagnosis_.on_host);
     document["accounting"] = Accounts();
-    if (const auto shown = ShownAccount(of_); shown && extent_.all_accounts)
+    if (const auto shown = ShownAccount(diagnosis_); shown && extent_.all_accounts)
       document["shown_account"] = Shares(*shown);
     document["findings"] = Findings();
-    document["not_causes"] = Symptoms();
+    document["not_causes"] = InnocentCalls();
     document["skipped"] = Skipped();
-    if (!of_.hidden.empty() && extent_.skipped) document["hidden"] = Hidden();
-    if (!of_.fine.empty() && extent_.skipped) document["fine"] = Fine();
-    if (of_.known_fusions > 0 && extent_.skipped) document["fusions"] = Fusions();
-    if (!of_.needed.empty() && extent_.symptoms) document["needed"] = Needed();
-    if (!extent_.skipped) cut_.Omit("hidden", of_.hidden.size());
-    if (!extent_.skipped) cut_.Omit("fine", of_.fine.size());
-    if (!extent_.skipped) cut_.Omit("fusions", of_.fusions.size());
-    if (!extent_.symptoms) cut_.Omit("needed", of_.needed.size());
-    if (!of_.lateness.ranks.empty() && extent_.symptoms) document["late_ranks"] = LateRanksOf();
+    if (!diagnosis_.hidden.empty() && extent_.skipped) document["hidden"] = Hidden();
+    if (!diagnosis_.passed_checks.empty() && extent_.skipped) document["fine"] = Fine();
+    if (diagnosis_.known_fusions > 0 && extent_.skipped) document["fusions"] = Fusions();
+    if (!diagnosis_.hiding_findings_not_shown.empty() && extent_.innocent_calls)
+      document["needed"] = Needed();
+    if (!extent_.skipped) cut_.Omit("hidden", diagnosis_.hidden.size());
+    if (!extent_.skipped) cut_.Omit("fine", diagnosis_.passed_checks.size());
+    if (!extent_.skipped) cut_.Omit("fusions", diagnosis_.fusions.size());
+    if (!extent_.innocent_calls) cut_.Omit("needed", diagnosis_.hiding_findings_not_shown.size());
+    if (!diagnosis_.lateness.ranks.empty() && extent_.innocent_calls)
+      document["late_ranks"] = LateRanksOf();
     document["notes"] = Notes();
     document["omitted"] = cut_.TakeOmitted();
     return document;
@@ -56,27 +58,28 @@ class DocumentMaker {
  private:
   Json Capture() {
     Json settings = Json::object();
-    for (const auto& [name, value] : of_.settings) {
+    for (const auto& [name, value] : diagnosis_.settings) {
       if (name.find(':') != std::string::npos) continue;  // see FlatSettings()
       if (settings.size() < extent_.list) settings[cut_.Text(name)] = cut_.Text(value);
     }
-    Json capture = {{"ranks", cut_.Ranks(of_.ranks)},
-                    {"world", of_.world},
-                    {"steps", cut_.List(of_.steps, "steps")},
-                    {"dropped_steps", cut_.List(of_.dropped_steps, "steps")},
-                    {"level", cut_.Text(of_.level)},
-                    {"formats", of_.formats},
+    Json capture = {{"ranks", cut_.Ranks(diagnosis_.ranks)},
+                    {"world", diagnosis_.world},
+                    {"steps", cut_.List(diagnosis_.steps, "steps")},
+                    {"dropped_steps", cut_.List(diagnosis_.dropped_steps, "steps")},
+                    {"level", cut_.Text(diagnosis_.level)},
+                    {"formats", diagnosis_.formats},
                     {"settings", settings}};
     AddRecordedSettings(capture);
-    if (!of_.lateness.absent.states.empty()) capture["absent"] = Absent();
-    if (!of_.replayed.ranks.empty()) capture["replayed"] = of_.replayed.ranks.size();
+    if (!diagnosis_.lateness.absent.states.empty()) capture["absent"] = Absent();
+    if (!diagnosis_.replayed.ranks.empty()) capture["replayed"] = diagnosis_.replayed.ranks.size();
     return capture;
   }
 
   // By state: lists of ranks.
   Json Absent() {
     std::map<RankState, std::vector<RankId>> ranks;
-    for (const auto& [rank, state] : of_.lateness.absent.states) ranks[state].push_back(rank);
+    for (const auto& [rank, state] : diagnosis_.lateness.absent.states)
+      ranks[state].push_back(rank);
     Json absent = Json::object();
     for (const auto& [state, of_state] : ranks) absent[NameOf(state)] = cut_.Ranks(of_state);
     return absent;
@@ -96,7 +99,7 @@ class DocumentMaker {
   void AddRecordedSettings(Json& capture) {
     std::size_t count = 0;
     Json recorded = Json::object();
-    for (const auto& [kind, values] : SettingsFromFlat(of_.settings)) {
+    for (const auto& [kind, values] : SettingsFromFlat(diagnosis_.settings)) {
       recorded[std::string(NameOf(kind))] = values;
       count += values.size();
     }
@@ -121,14 +124,14 @@ class DocumentMaker {
   Json Accounts() {
     Json rows = Json::array();
     if (extent_.all_accounts) {
-      for (const AccountRow& row : of_.accounting) rows.push_back(Account(row));
-    } else if (!of_.accounting.empty() && extent_.symptoms) {
+      for (const AccountRow& row : diagnosis_.accounting) rows.push_back(Account(row));
+    } else if (!diagnosis_.accounting.empty() && extent_.innocent_calls) {
       std::vector<const AccountRow*> by_length;
-      for (const AccountRow& row : of_.accounting) by_length.push_back(&row);
+      for (const AccountRow& row : diagnosis_.accounting) by_length.push_back(&row);
       StableSort(by_length, {}, &AccountRow::window);
       rows.push_back(Account(*by_length[NearestRankAbove(by_length.size(), 50)]));
     }
-    cut_.Omit("accounting", of_.accounting.size() - rows.size());
+    cut_.Omit("accounting", diagnosis_.accounting.size() - rows.size());
     return rows;
   }
 
@@ -146,26 +149,27 @@ class DocumentMaker {
 
   Json LateRanksOf() {
     Json list = Json::array();
-    for (const LateRanks& late : of_.lateness.ranks) {
+    for (const LateRanks& late : diagnosis_.lateness.ranks) {
       if (list.size() == extent_.list) break;
-      list.push_back({{"ranks", RanksJson(late.ranks)},
-                      {"captured", late.captured},
-                      {"states", late.captured ? StatesJson({RankState::kCaptured})
-                                               : StatesJson(of_.lateness.absent.Of(late.ranks))},
-                      {"collectives", late.times},
-                      {"late_ns", late.sum},
-                      {"late_as_last_ns", late.as_last},
-                      {"most_ns", late.most}});
+      list.push_back(
+          {{"ranks", RanksJson(late.ranks)},
+           {"captured", late.captured},
+           {"states", late.captured ? StatesJson({RankState::kCaptured})
+                                    : StatesJson(diagnosis_.lateness.absent.Of(late.ranks))},
+           {"collectives", late.times},
+           {"late_ns", late.sum},
+           {"late_as_last_ns", late.as_last},
+           {"most_ns", late.most}});
     }
-    cut_.Omit("late_ranks", of_.lateness.ranks.size() - list.size());
+    cut_.Omit("late_ranks", diagnosis_.lateness.ranks.size() - list.size());
     return list;
   }
 
   Json Findings() {
     Json findings = Json::array();
-    for (const FoundCause& finding : of_.findings) {
+    for (const Finding& finding : diagnosis_.findings) {
       if (findings.size() < extent_.findings) {
-        findings.push_back(FindingJson(of_, finding, language_, cut_));
+        findings.push_back(FindingJson(diagnosis_, finding, language_, cut_));
       } else {
         cut_.Omit("findings", 1);
         cut_.Omit("evidence", finding.evidence.size());
@@ -174,41 +178,41 @@ class DocumentMaker {
     return findings;
   }
 
-  Json Symptoms() {
+  Json InnocentCalls() {
     Json rows = Json::array();
-    for (const Symptom& symptom : of_.not_causes) {
-      if (!extent_.symptoms) break;
-      rows.push_back({{"name", cut_.Text(symptom.name)},
-                      {"cost_ns", symptom.cost},
-                      {"explained_by",
-                       symptom.explained_by.empty() ? Json(nullptr) : Json(symptom.explained_by)}});
-      if (!symptom.line.empty()) rows.back()["source_line"] = cut_.Text(symptom.line);
+    for (const InnocentCall& call : diagnosis_.innocent_calls) {
+      if (!extent_.innocent_calls) break;
+      rows.push_back(
+          {{"name", cut_.Text(call.name)},
+           {"cost_ns", call.cost},
+           {"explained_by", call.explained_by.empty() ? Json(nullptr) : Json(call.explained_by)}});
+      if (!call.line.empty()) rows.back()["source_line"] = cut_.Text(call.line);
     }
-    cut_.Omit("not_causes", of_.not_causes.size() - rows.size());
+    cut_.Omit("not_causes", diagnosis_.innocent_calls.size() - rows.size());
     return rows;
   }
 
   Json Skipped() {
     Json rows = Json::array();
-    for (const NotJudged& row : of_.not_judged) {
+    for (const NotJudged& row : diagnosis_.not_judged) {
       if (!extent_.skipped) break;
       rows.push_back(
-          {{"id", row.finding->id}, {"needs", row.needs.english}, {"hint", row.hint.english}});
+          {{"id", row.type->id}, {"needs", row.needs.english}, {"hint", row.hint.english}});
       if (!row.ranks.empty()) rows.back()["ranks"] = RanksJson(row.ranks);
     }
-    cut_.Omit("skipped", of_.not_judged.size() - rows.size());
+    cut_.Omit("skipped", diagnosis_.not_judged.size() - rows.size());
     return rows;
   }
 
   Json Fine() const {
     Json ids = Json::array();
-    for (const FindingInfo* finding : of_.fine) ids.push_back(finding->id);
+    for (const FindingType* finding : diagnosis_.passed_checks) ids.push_back(finding->id);
     return ids;
   }
 
   Json Fusions() const {
     Json open = Json::array();
-    for (const SeenFusion& fusion : of_.fusions) {
+    for (const SeenFusion& fusion : diagnosis_.fusions) {
       Json row = {{"key", fusion.key},
                   {"pieces", fusion.pieces.In(language_)},
                   {"breaker", fusion.breaker.empty() ? Json(nullptr) : Json(fusion.breaker)},
@@ -224,39 +228,39 @@ class DocumentMaker {
       }
       open.push_back(std::move(row));
     }
-    return {{"known", of_.known_fusions}, {"open", std::move(open)}};
+    return {{"known", diagnosis_.known_fusions}, {"open", std::move(open)}};
   }
 
   Json Hidden() const {
     Json rows = Json::array();
-    for (const FoundCause& cause : of_.hidden) {
-      rows.push_back({{"id", cause.finding->id},
-                      {"key", cause.key},
-                      {"kind", NameOf(cause.kind)},
-                      {"alone_ns", cause.alone},
-                      {"if_others_do", cause.if_others_do},
-                      {"ranks", RanksJson(cause.ranks)},
-                      {"behind", cause.after},
-                      {"text", {{"title", TitleOf(cause, language_)}}}});
+    for (const Finding& hidden : diagnosis_.hidden) {
+      rows.push_back({{"id", hidden.type->id},
+                      {"key", hidden.key},
+                      {"kind", NameOf(hidden.kind)},
+                      {"alone_ns", hidden.alone},
+                      {"if_others_do", hidden.if_uncaptured_ranks_do_too},
+                      {"ranks", RanksJson(hidden.ranks)},
+                      {"behind", hidden.after},
+                      {"text", {{"title", TitleOf(hidden, language_)}}}});
     }
     return rows;
   }
 
   Json Needed() const {
     Json rows = Json::array();
-    for (const NeededFinding& row : of_.needed)
+    for (const NeededFinding& row : diagnosis_.hiding_findings_not_shown)
       rows.push_back({{"key", row.key}, {"gain_ns", row.gain}});
     return rows;
   }
 
   Json Notes() {
-    const std::vector<std::string> notes = NotesOf(of_, language_);
+    const std::vector<std::string> notes = NotesOf(diagnosis_, language_);
     if (extent_.notes) return notes;
     cut_.Omit("notes", notes.size());
     return Json::array();
   }
 
-  const Diagnosis& of_;
+  const Diagnosis& diagnosis_;
   const Language language_;
   CutJson cut_;
   const Extent& extent_ = cut_.extent();
@@ -302,7 +306,7 @@ std::string DiagnosisJson(const Diagnosis& diagnosis, const DiagnosisJsonOptions
     text = make();
   }
   if (fits(text)) return text;
-  extent.symptoms = false;
+  extent.innocent_calls = false;
   extent.list = 0;
   extent.text = 3;
   return make();

@@ -23,7 +23,7 @@ constexpr std::size_t kMaxPlacesOfPage = 5;
 class DiagnosisPageMaker : Speaker {
  public:
   DiagnosisPageMaker(const Diagnosis& diagnosis, Language language)
-      : Speaker(language), of_(diagnosis), ms_(diagnosis.step) {}
+      : Speaker(language), diagnosis_(diagnosis), ms_(diagnosis.step) {}
 
   Page Make() && {
     page_.language = language_ == Language::kChinese ? "zh" : "en";
@@ -31,39 +31,40 @@ class DiagnosisPageMaker : Speaker {
     AddFacts();
     AddAccount();
     for (const FindingSection section : kSections) AddFindings(section);
-    if (std::ranges::none_of(of_.findings, IsOfStep)) {
-      page_.sections.push_back({.heading = NoFindingText(of_, language_)});
+    if (std::ranges::none_of(diagnosis_.findings, IsOfStep)) {
+      page_.sections.push_back({.heading = NoFindingText(diagnosis_, language_)});
     }
-    for (PageSection& section : PictureSections(of_, language_))
+    for (PageSection& section : PictureSections(diagnosis_, language_))
       page_.sections.push_back(std::move(section));
     AddHidden();
-    AddSymptoms();
+    AddInnocentCalls();
     AddNotJudged();
     return std::move(page_);
   }
 
  private:
   void AddFacts() {
-    std::string answer = fmt::format("{}: {} ms", Text({"Step", "step 耗时"}), ms_(of_.step));
-    if (of_.accounting.empty())
+    std::string answer =
+        fmt::format("{}: {} ms", Text({"Step", "step 耗时"}), ms_(diagnosis_.step));
+    if (diagnosis_.accounting.empty())
       answer = Text(
           {"No device work was recorded: nothing is judged", "未采集到设备任务，不作任何判断"});
-    if (!of_.findings.empty()) {
-      answer +=
-          fmt::format(", {} {} ms", Text({"after all of these", "全部解决后"}), ms_(of_.floor));
+    if (!diagnosis_.findings.empty()) {
+      answer += fmt::format(", {} {} ms", Text({"after all of these", "全部解决后"}),
+                            ms_(diagnosis_.step_after_fixes));
     }
-    page_.lead = {std::move(answer), CaptureText(of_, language_)};
-    if (of_.on_host) page_.lead.push_back(OnHostText(*of_.on_host, language_));
+    page_.lead = {std::move(answer), CaptureText(diagnosis_, language_)};
+    if (diagnosis_.on_host) page_.lead.push_back(OnHostText(*diagnosis_.on_host, language_));
   }
 
   // A piece of the bar for each part of the step, and all categories below it.
   void AddAccount() {
-    const std::optional<AccountRow> row = ShownAccount(of_);
+    const std::optional<AccountRow> row = ShownAccount(diagnosis_);
     if (!row) return;
     PageSection section{.heading = Text({"Where the time goes", "时间分布"})};
-    if (of_.ranks.size() > 1)
+    if (diagnosis_.ranks.size() > 1)
       section.heading += fmt::format(" (rank {}: {} ms)", RankName(row->rank), ms_(row->window));
-    section.charts = AccountCharts(of_, *row, language_);
+    section.charts = AccountCharts(diagnosis_, *row, language_);
     section.tables.push_back(CategoriesOf(*row));
     page_.sections.push_back(std::move(section));
   }
@@ -82,17 +83,17 @@ class DiagnosisPageMaker : Speaker {
 
   void AddFindings(FindingSection section) {
     PageSection shown{.heading = Text(HeadingOf(section))};
-    for (const FoundCause& finding : of_.findings) {
+    for (const Finding& finding : diagnosis_.findings) {
       if (SectionOf(finding) == section) shown.cards.push_back(CardOf(finding));
     }
     if (!shown.cards.empty()) page_.sections.push_back(std::move(shown));
   }
 
-  PageCard CardOf(const FoundCause& finding) const {
-    PageCard card{.severity = std::string(NameOf(ImpactOf(of_, finding))),
-                  .label = SeverityText(of_, finding),
+  PageCard CardOf(const Finding& finding) const {
+    PageCard card{.severity = std::string(NameOf(ImpactOf(diagnosis_, finding))),
+                  .label = SeverityText(diagnosis_, finding),
                   .title = TitleOf(finding, language_),
-                  .gain = GainText(of_, finding, language_)};
+                  .gain = GainText(diagnosis_, finding, language_)};
     card.facts = FactsText(finding, language_, kAllColumns);
     card.advice = AdviceOf(finding, language_);
     card.places = PlacesOf(finding);
@@ -100,7 +101,7 @@ class DiagnosisPageMaker : Speaker {
     return card;
   }
 
-  PageTable PlacesOf(const FoundCause& finding) const {
+  PageTable PlacesOf(const Finding& finding) const {
     PageTable table{.title = Text({"Where it shows", "出现位置"}), .numbers = {2, 3, 4, 5, 6}};
     table.headers = {"rank",
                      Text({"name", "名称"}),
@@ -126,17 +127,17 @@ class DiagnosisPageMaker : Speaker {
   }
 
   void AddHidden() {
-    if (of_.hidden.empty()) return;
+    if (diagnosis_.hidden.empty()) return;
     PageTable table{.numbers = {1}};
     table.headers = {Text({"cause", "原因"}), Text({"saves alone, ms", "单独可省 ms"}),
                      Text({"covered by", "被以下问题掩盖"})};
-    for (const FoundCause& cause : of_.hidden) {
+    for (const Finding& hidden : diagnosis_.hidden) {
       const std::string alone =
-          cause.if_others_do
-              ? Fill({"{} if the others do the same", "{}（若其他卡相同）"}, ms_(cause.alone))
-              : ms_(cause.alone);
+          hidden.if_uncaptured_ranks_do_too
+              ? Fill({"{} if the others do the same", "{}（若其他卡相同）"}, ms_(hidden.alone))
+              : ms_(hidden.alone);
       table.rows.push_back(
-          {TitleOf(cause, language_), alone, fmt::format("{}", fmt::join(cause.after, ", "))});
+          {TitleOf(hidden, language_), alone, fmt::format("{}", fmt::join(hidden.after, ", "))});
     }
     page_.sections.push_back(
         {.heading = Text({"Hidden: hardly anything to save once the findings are fixed",
@@ -144,16 +145,16 @@ class DiagnosisPageMaker : Speaker {
          .tables = {std::move(table)}});
   }
 
-  void AddSymptoms() {
-    if (of_.not_causes.empty()) return;
+  void AddInnocentCalls() {
+    if (diagnosis_.innocent_calls.empty()) return;
     PageTable table{.numbers = {1}};
     table.headers = {Text({"call", "调用"}), "ms",
                      Text({"it waits for what this delays", "在等它造成的延迟"})};
-    for (const Symptom& symptom : of_.not_causes) {
-      table.rows.push_back({NameAndLine(symptom.name, symptom.line), ms_(symptom.cost),
-                            symptom.explained_by.empty()
+    for (const InnocentCall& call : diagnosis_.innocent_calls) {
+      table.rows.push_back({NameAndLine(call.name, call.line), ms_(call.cost),
+                            call.explained_by.empty()
                                 ? Text({"the wait itself costs nothing", "等待本身不增加耗时"})
-                                : symptom.explained_by});
+                                : call.explained_by});
     }
     page_.sections.push_back(
         {.heading = Text({"Looks guilty, but is not a cause", "看似问题但不是原因"}),
@@ -161,19 +162,18 @@ class DiagnosisPageMaker : Speaker {
   }
 
   void AddNotJudged() {
-    if (of_.not_judged.empty()) return;
+    if (diagnosis_.not_judged.empty()) return;
     PageTable table;
     table.headers = {Text({"finding", "问题"}), Text({"needs", "需要的数据"}),
                      Text({"how to record it", "获取方式"})};
-    for (const NotJudged& row : of_.not_judged) {
-      table.rows.push_back(
-          {std::string(row.finding->id), NeedsText(row, language_), Text(row.hint)});
+    for (const NotJudged& row : diagnosis_.not_judged) {
+      table.rows.push_back({std::string(row.type->id), NeedsText(row, language_), Text(row.hint)});
     }
     page_.sections.push_back(
         {.heading = Text({"Not judged", "无法判断"}), .tables = {std::move(table)}});
   }
 
-  const Diagnosis& of_;
+  const Diagnosis& diagnosis_;
   const MsText ms_;
   Page page_;
 };

@@ -23,14 +23,14 @@ constexpr std::size_t kMaxLines = 25;
 class Screen : Speaker {
  public:
   Screen(const Diagnosis& diagnosis, Language language, const NextQuestion& next)
-      : Speaker(language), of_(diagnosis), ms_(diagnosis.step), next_(next) {}
+      : Speaker(language), diagnosis_(diagnosis), ms_(diagnosis.step), next_(next) {}
 
   std::vector<std::string> Make(std::size_t most) && {
     if (IsNotJudged()) return NothingJudged();
-    lines_ = AccountLines(of_, language_);
+    lines_ = AccountLines(diagnosis_, language_);
     std::size_t shown = 0;
     FindingSection section = FindingSection::kStep;  // needs no heading
-    for (const FoundCause& finding : of_.findings) {
+    for (const Finding& finding : diagnosis_.findings) {
       std::vector<std::string> block = Block(finding, shown + 1);
       const FindingSection of_finding = SectionOf(finding);
       if (of_finding != section)
@@ -48,43 +48,45 @@ class Screen : Speaker {
   // Without the findings.
   std::vector<std::string> MakeHead() && {
     if (IsNotJudged()) return NothingJudged();
-    lines_ = AccountLines(of_, language_);
+    lines_ = AccountLines(diagnosis_, language_);
     if (const std::string floor = FloorText(); !floor.empty()) lines_.push_back(floor);
     return std::move(lines_);
   }
 
  private:
-  bool IsNotJudged() const { return !of_.ranks.empty() && of_.accounting.empty(); }
+  bool IsNotJudged() const { return !diagnosis_.ranks.empty() && diagnosis_.accounting.empty(); }
 
   std::vector<std::string> NothingJudged() const {
-    std::vector<std::string> lines = Wrapped(
-        CaptureText(of_, language_) + Text({": no device work was recorded, so nothing is judged",
-                                            "：未采集到设备任务，不作任何判断"}),
-        2);
-    if (of_.on_host) {
+    std::vector<std::string> lines =
+        Wrapped(CaptureText(diagnosis_, language_) +
+                    Text({": no device work was recorded, so nothing is judged",
+                          "：未采集到设备任务，不作任何判断"}),
+                2);
+    if (diagnosis_.on_host) {
       // What the host did has a line of its own.
-      const std::string text = OnHostText(*of_.on_host, language_), mark = Text({"; ", "；"});
+      const std::string text = OnHostText(*diagnosis_.on_host, language_),
+                        mark = Text({"; ", "；"});
       const std::size_t end = text.find(mark);
       lines.push_back("  " + text.substr(0, end));
       if (end != std::string::npos) lines.push_back("    " + text.substr(end + mark.size()));
     }
-    if (!of_.not_judged.empty())
+    if (!diagnosis_.not_judged.empty())
       lines.push_back(Fill({"    -> capture with {}", "    -> 采集时设置 {}"},
-                           of_.not_judged.front().hint.english));
+                           diagnosis_.not_judged.front().hint.english));
     return lines;
   }
 
   // The step without what the findings save.
   std::string FloorText() const {
-    if (of_.findings.empty() || !IsOfStep(of_.findings.front())) return "";
+    if (diagnosis_.findings.empty() || !IsOfStep(diagnosis_.findings.front())) return "";
     return Fill({"After all of these{}: {} ms", "{}全部解决后：{} ms"}, NeededText(),
-                ms_(of_.floor));
+                ms_(diagnosis_.step_after_fixes));
   }
 
-  std::vector<std::string> Block(const FoundCause& finding, std::size_t number) const {
+  std::vector<std::string> Block(const Finding& finding, std::size_t number) const {
     std::vector<std::string> block;
-    const std::string head = fmt::format("{} {:<8} ", number, SeverityText(of_, finding));
-    const std::string gain = GainText(of_, finding, language_);
+    const std::string head = fmt::format("{} {:<8} ", number, SeverityText(diagnosis_, finding));
+    const std::string gain = GainText(diagnosis_, finding, language_);
     const std::size_t column = GainColumn();
     const std::string title = head + TitleOf(finding, language_);
     block = Wrapped(title, 11);
@@ -110,22 +112,22 @@ class Screen : Speaker {
   std::size_t GainColumn() const {
     constexpr std::size_t kFarthest = 100;  // beyond, nobody sees to which line it belongs
     std::size_t widest = 0;
-    for (const FoundCause& finding : of_.findings) {
-      widest = std::max(widest, ColumnsOf(GainText(of_, finding, language_)));
+    for (const Finding& finding : diagnosis_.findings) {
+      widest = std::max(widest, ColumnsOf(GainText(diagnosis_, finding, language_)));
     }
     return std::min(ScreenColumns(), kFarthest) - widest;
   }
 
   // What follows the findings when so many of them are shown.
   std::vector<std::string> Below(std::size_t shown) const {
-    std::vector<std::string> lines = LinesBelowFindings(of_, language_, shown);
+    std::vector<std::string> lines = LinesBelowFindings(diagnosis_, language_, shown);
     for (std::string& line : NextLines()) lines.push_back(std::move(line));
     return lines;
   }
 
   // The last line can be pasted into a shell as it stands, and is not broken for that reason.
   std::vector<std::string> NextLines() const {
-    if (of_.findings.empty()) return {};
+    if (diagnosis_.findings.empty()) return {};
     std::vector<std::string> lines;
     if (const std::string floor = FloorText(); !floor.empty()) lines = Wrapped(floor, 2);
     lines.push_back(
@@ -136,15 +138,16 @@ class Screen : Speaker {
 
   // Findings that are not here, and have to be fixed as well.
   std::string NeededText() const {
-    if (of_.needed.empty()) return "";
-    const std::string first = Printable(of_.needed.front().key);
-    if (of_.needed.size() == 1)
+    if (diagnosis_.hiding_findings_not_shown.empty()) return "";
+    const std::string first = Printable(diagnosis_.hiding_findings_not_shown.front().key);
+    if (diagnosis_.hiding_findings_not_shown.size() == 1)
       return Fill({" and {} of 'advisor all'", "连同 'advisor all' 的 {} "}, first);
     return Fill({" and {}, {} more of 'advisor all'", "连同 'advisor all' 的 {} 等 {} 项"}, first,
-                English() ? of_.needed.size() - 1 : of_.needed.size());
+                English() ? diagnosis_.hiding_findings_not_shown.size() - 1
+                          : diagnosis_.hiding_findings_not_shown.size());
   }
 
-  const Diagnosis& of_;
+  const Diagnosis& diagnosis_;
   const MsText ms_;
   const NextQuestion& next_;
   std::vector<std::string> lines_;

@@ -22,14 +22,15 @@ constexpr std::size_t kSaves = 2;
 
 class SummaryMaker : Speaker {
  public:
-  SummaryMaker(const Diagnosis& diagnosis, Language language) : Speaker(language), of_(diagnosis) {}
+  SummaryMaker(const Diagnosis& diagnosis, Language language)
+      : Speaker(language), diagnosis_(diagnosis) {}
 
   WorkbookSummary Make() && {
     WorkbookSummary summary;
     summary.name = Text({"Summary", "概要"});
     summary.title = Text({"What slows the step down", "step 耗时诊断"});
     summary.link_header = Text({"Where", "位置"});
-    for (const std::string& line : DiagnosisHead(of_, language_)) {
+    for (const std::string& line : DiagnosisHead(diagnosis_, language_)) {
       // Lines of the screen that continue the one above.
       const bool continues = !summary.lines.empty() && line.starts_with("    ");
       if (continues) {
@@ -70,12 +71,12 @@ class SummaryMaker : Speaker {
     AddColumn({"What was measured", "测量结果"}, Format::kText, 50, made.table);
     AddColumn({"What to do", "建议"}, Format::kText, 50, made.table);
     bool saves = false;
-    for (std::size_t i = 0; i < of_.findings.size(); ++i) {
-      const FoundCause& finding = of_.findings[i];
+    for (std::size_t i = 0; i < diagnosis_.findings.size(); ++i) {
+      const Finding& finding = diagnosis_.findings[i];
       if (SectionOf(finding) != section) continue;
       const bool is_fault = IsFault(finding);
       Row row{{fmt::format("{} {}", i + 1, TitleOf(finding, language_)),
-               ToLower(SeverityText(of_, finding))}};
+               ToLower(SeverityText(diagnosis_, finding))}};
       if (finding.gain > 0) {
         saves = true;
         row.cells.insert(row.cells.end(), {InMs(finding.gain), ShareOfStep(finding.gain)});
@@ -97,15 +98,15 @@ class SummaryMaker : Speaker {
   }
 
   Cell ShareOfStep(TimeNs time) const {
-    if (of_.step <= 0) return {};
-    return static_cast<double>(time) / static_cast<double>(of_.step);
+    if (diagnosis_.step <= 0) return {};
+    return static_cast<double>(time) / static_cast<double>(diagnosis_.step);
   }
 
   SummaryTable Parts() const {
     SummaryTable parts{.table = EmptyTable(Text({"The parts of the step", "step 的组成"}))};
-    const std::optional<AccountRow> row = ShownAccount(of_);
+    const std::optional<AccountRow> row = ShownAccount(diagnosis_);
     if (!row) return parts;
-    if (of_.ranks.size() > 1) parts.table.name += ", rank " + RankName(row->rank);
+    if (diagnosis_.ranks.size() > 1) parts.table.name += ", rank " + RankName(row->rank);
     AddColumn({"Part", "部分"}, Format::kText, 44, parts.table);
     AddColumn({"Share", "占比"}, Format::kPercent, 12, parts.table);
     AddColumn({"Time (ms)", "时间 (ms)"}, Format::kDecimals2, 14, parts.table);
@@ -120,7 +121,7 @@ class SummaryMaker : Speaker {
     return parts;
   }
 
-  const Diagnosis& of_;
+  const Diagnosis& diagnosis_;
 };
 
 }  // namespace

@@ -24,15 +24,15 @@ std::string_view NameOf(Certainty confidence) {
 class FindingMaker {
  public:
   FindingMaker(const Diagnosis& diagnosis, Language language, CutJson& cut)
-      : of_(diagnosis), language_(language), cut_(cut), extent_(cut.extent()) {}
+      : diagnosis_(diagnosis), language_(language), cut_(cut), extent_(cut.extent()) {}
 
-  Json Make(const FoundCause& finding) {
-    const double share = of_.step > 0 ? Ratio(finding.gain, of_.step) : 0.0;
+  Json Make(const Finding& finding) {
+    const double share = diagnosis_.step > 0 ? Ratio(finding.gain, diagnosis_.step) : 0.0;
     Json json = {
-        {"id", finding.finding->id},
+        {"id", finding.type->id},
         {"key", finding.key},
         {"kind", NameOf(finding.kind)},
-        {"severity", mpa::NameOf(ImpactOf(of_, finding))},
+        {"severity", mpa::NameOf(ImpactOf(diagnosis_, finding))},
         {"confidence", NameOf(finding.confidence)},
         {"gain_ns", finding.gain},
         {"alone_ns", finding.alone},
@@ -41,11 +41,11 @@ class FindingMaker {
         {"ranks", cut_.Ranks(finding.ranks)},
         {"steps", cut_.List(finding.steps, "steps")},
         {"persistence", PersistenceOf(finding)},
-        {"owner", finding.finding->owners},
+        {"owner", finding.type->owners},
         {"cause_leaf", finding.category.empty() ? Json(nullptr) : Json(finding.category)},
         {"after", finding.after},
         {"hides", HiddenBy(finding)},
-        {"with_next", finding.with_next},
+        {"with_next", finding.pays_only_with_next},
     };
     if (finding.absent) json["states"] = StatesJson(finding.absent->Of(finding.ranks));
     if (extent_.metrics) {
@@ -75,16 +75,16 @@ class FindingMaker {
 
  private:
   // Keys of the findings that show once this one is fixed.
-  Json HiddenBy(const FoundCause& finding) const {
+  Json HiddenBy(const Finding& finding) const {
     Json keys = Json::array();
-    for (const FoundCause& other : of_.findings) {
+    for (const Finding& other : diagnosis_.findings) {
       const bool hidden = std::ranges::find(other.after, finding.key) != other.after.end();
       if (hidden && keys.size() < extent_.list) keys.push_back(other.key);
     }
     return keys;
   }
 
-  Json ActionsOf(const FoundCause& finding) {
+  Json ActionsOf(const Finding& finding) {
     Json actions = Json::array();
     for (const Action& action : mpa::ActionsOf(finding)) {
       Json args = Json::object();
@@ -109,7 +109,7 @@ class FindingMaker {
             {"serves", setting.serves.empty() ? Json(nullptr) : Json(setting.serves)}};
   }
 
-  static Json MetricsOf(const FoundCause& finding) {
+  static Json MetricsOf(const Finding& finding) {
     Json metrics = Json::array();
     for (const Metric& metric : finding.metrics) {
       metrics.push_back(
@@ -118,7 +118,7 @@ class FindingMaker {
     return metrics;
   }
 
-  Json EvidenceOf(const FoundCause& finding) {
+  Json EvidenceOf(const Finding& finding) {
     Json rows = Json::array();
     for (const Evidence& evidence : finding.evidence) {
       if (rows.size() == extent_.evidence) break;
@@ -142,21 +142,21 @@ class FindingMaker {
   }
 
   // Of how many counted steps the finding was seen in.
-  Json PersistenceOf(const FoundCause& finding) const {
-    const std::size_t total = of_.steps.size();
+  Json PersistenceOf(const Finding& finding) const {
+    const std::size_t total = diagnosis_.steps.size();
     const std::size_t seen = std::min(finding.steps.size(), total);
     std::string_view name = "unknown";
     if (total >= 3) {
       const double share = Ratio(seen, total);
-      name = share >= of_.thresholds[kSystematicShare]     ? "systematic"
-             : share >= of_.thresholds[kIntermittentShare] ? "intermittent"
-                                                           : "one-off";
+      name = share >= diagnosis_.thresholds[kSystematicShare]     ? "systematic"
+             : share >= diagnosis_.thresholds[kIntermittentShare] ? "intermittent"
+                                                                  : "one-off";
       if (seen == 1) name = "one-off";
     }
     return {{"class", name}, {"steps_seen", seen}, {"steps_total", total}};
   }
 
-  const Diagnosis& of_;
+  const Diagnosis& diagnosis_;
   const Language language_;
   CutJson& cut_;
   const Extent& extent_;
@@ -177,7 +177,7 @@ Json StatesJson(const std::vector<RankState>& states) {
   return names;
 }
 
-Json FindingJson(const Diagnosis& diagnosis, const FoundCause& finding, Language language,
+Json FindingJson(const Diagnosis& diagnosis, const Finding& finding, Language language,
                  CutJson& cut) {
   return FindingMaker(diagnosis, language, cut).Make(finding);
 }

@@ -24,7 +24,7 @@ struct Extent {
   bool all_accounts = true, notes = true, skipped = true, metrics = true;
   std::size_t list = kAll;  ///< of ranks, steps and settings
   std::size_t text = kAll;  ///< characters of a name
-  bool symptoms = true;
+  bool innocent_calls = true;
   bool all_settings = true;  ///< those that are not known to bear on the performance, too
 };
 
@@ -82,7 +82,7 @@ std::string_view NameOf(FindingKind kind);
 nlohmann::ordered_json StatesJson(const std::vector<RankState>& states);
 
 /// A finding of the document.
-nlohmann::ordered_json FindingJson(const Diagnosis& diagnosis, const FoundCause& finding,
+nlohmann::ordered_json FindingJson(const Diagnosis& diagnosis, const Finding& finding,
                                    Language language, CutJson& cut);
 
 }  // namespace mpa

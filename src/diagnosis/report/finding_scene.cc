@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "mpa/base/rank.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
@@ -27,8 +27,11 @@ std::size_t CountSteps(const std::vector<DiagnosedRank>& ranks) {
 class SceneFinder {
  public:
   SceneFinder(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
-              const FoundCause& finding)
-      : ranks_(ranks), of_(diagnosis), finding_(finding), categories_(CategoriesOf(finding)) {}
+              const Finding& finding)
+      : ranks_(ranks),
+        diagnosis_(diagnosis),
+        finding_(finding),
+        categories_(CategoriesOf(finding)) {}
 
   FindingScene Find() const { return {ShownRanks(), WorstStep()}; }
 
@@ -53,7 +56,7 @@ class SceneFinder {
           cost.first += part.categories[static_cast<std::size_t>(category)];
       }
       const bool counts =
-          std::ranges::find(of_.dropped_steps, IdOf(step)) == of_.dropped_steps.end();
+          std::ranges::find(diagnosis_.dropped_steps, IdOf(step)) == diagnosis_.dropped_steps.end();
       if (counts && cost > most) {
         most = cost;
         worst = step;
@@ -92,19 +95,19 @@ class SceneFinder {
   }
 
   const std::vector<DiagnosedRank>& ranks_;
-  const Diagnosis& of_;
-  const FoundCause& finding_;
+  const Diagnosis& diagnosis_;
+  const Finding& finding_;
   const std::vector<TimeCategory> categories_;
 };
 
 }  // namespace
 
 FindingScene SceneOf(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
-                     const FoundCause& finding) {
+                     const Finding& finding) {
   return SceneFinder(ranks, diagnosis, finding).Find();
 }
 
-std::string TimelineName(const FoundCause& finding) {
+std::string TimelineName(const Finding& finding) {
   // Keys of jobs of thousands of ranks are longer than names of files may be.
   constexpr std::size_t kMaxLength = 100;
   std::string name = "timeline_" + finding.key.substr(0, kMaxLength);

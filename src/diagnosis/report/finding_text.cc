@@ -17,7 +17,7 @@
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/base/utf8.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/measure/time_category.h"
@@ -30,12 +30,12 @@ bool InChinese(Language language) { return language == Language::kChinese; }
 std::string Text(Language language, const Wording& text) { return std::string(text.In(language)); }
 
 // Gains that differ by less are said once.
-bool WinsLessAlone(const Thresholds& thresholds, const FoundCause& finding) {
+bool WinsLessAlone(const Thresholds& thresholds, const Finding& finding) {
   return std::abs(finding.alone - finding.gain) > ShareOf(finding.gain, thresholds[kHiddenShare]);
 }
 
 // " on rank 0": whose numbers those of the first place are; empty where it shows on one rank alone.
-std::string RankOfPlace(const FoundCause& finding, Language language) {
+std::string RankOfPlace(const Finding& finding, Language language) {
   const RankId rank = finding.evidence.front().rank;
   const bool of_one = std::ranges::all_of(
       finding.evidence, [&](const Evidence& place) { return place.rank == rank; });
@@ -43,7 +43,7 @@ std::string RankOfPlace(const FoundCause& finding, Language language) {
 }
 
 // `columns`: of the line, which shows more than the place.
-std::string PlaceOf(const FoundCause& finding, Language language, std::size_t columns) {
+std::string PlaceOf(const Finding& finding, Language language, std::size_t columns) {
   if (finding.evidence.empty()) return CategoryText(finding.category, language);
   constexpr std::size_t kOthers = 36;
   const Evidence& place = finding.evidence.front();
@@ -63,7 +63,7 @@ std::string PartText(const Evidence& place) {
 }
 
 // What is known of the first place is said of it, not of the whole finding.
-std::string FactOfPlace(const FoundCause& finding, const Metric& metric, Language language) {
+std::string FactOfPlace(const Finding& finding, const Metric& metric, Language language) {
   if (finding.evidence.empty() || finding.evidence.front().time == 0)
     return MetricText(metric, language);
   const Evidence& place = finding.evidence.front();
@@ -72,7 +72,7 @@ std::string FactOfPlace(const FoundCause& finding, const Metric& metric, Languag
   }
   if (metric.info != &kTimePerStep) return MetricText(metric, language);
   // Of an operation the capture does not tell how much of it is exposed.
-  if (finding.finding->area == Area::kCommunication && place.of_all > 0) {
+  if (finding.type->area == Area::kCommunication && place.of_all > 0) {
     const std::int64_t percent = (200 * place.time + place.of_all) / (2 * place.of_all);
     return Fill(language, {"{} % of {}", "占 {1} 的 {0} %"}, percent, MetricText(metric, language));
   }
@@ -131,14 +131,14 @@ void AddPercents(std::vector<StepShare>& shares) {
 
 }  // namespace
 
-FindingSection SectionOf(const FoundCause& finding) {
-  if (finding.finding->area == Area::kCapture) return FindingSection::kCapture;
-  if (finding.finding->area == Area::kSettings) return FindingSection::kSettings;
-  if (finding.finding->area == Area::kLatency) return FindingSection::kLatency;
+FindingSection SectionOf(const Finding& finding) {
+  if (finding.type->area == Area::kCapture) return FindingSection::kCapture;
+  if (finding.type->area == Area::kSettings) return FindingSection::kSettings;
+  if (finding.type->area == Area::kLatency) return FindingSection::kLatency;
   return FindingSection::kStep;
 }
 
-bool IsFault(const FoundCause& finding) {
+bool IsFault(const Finding& finding) {
   return IsOfStep(finding) && finding.kind == FindingKind::kFault;
 }
 
@@ -150,7 +150,7 @@ const Wording& HeadingOf(FindingSection section) {
   return headings[static_cast<std::size_t>(section)];
 }
 
-bool IsOfStep(const FoundCause& finding) { return SectionOf(finding) < FindingSection::kLatency; }
+bool IsOfStep(const Finding& finding) { return SectionOf(finding) < FindingSection::kLatency; }
 
 MsText::MsText(TimeNs step) : decimals_(step >= 10'000'000 ? 1 : step >= 1'000'000 ? 2 : 3) {}
 
@@ -158,7 +158,7 @@ std::string MsText::operator()(TimeNs time) const {
   return fmt::format("{:.{}f}", InMs(time), decimals_);
 }
 
-std::string TitleOf(const FoundCause& finding, Language language) {
+std::string TitleOf(const Finding& finding, Language language) {
   if (finding.setting) return SettingTitle(*finding.setting, language);
   const std::string_view title = finding.Title().In(language);
   const std::string ranks = CulpritsText(finding, language);
@@ -171,11 +171,11 @@ std::string TitleOf(const FoundCause& finding, Language language) {
   return Text(language, {"probably: ", "可能："}) + text;
 }
 
-std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language) {
+std::string GainText(const Diagnosis& diagnosis, const Finding& finding, Language language) {
   const MsText ms(diagnosis.step);
-  if (finding.gain_max == 0 && !finding.with_next)
+  if (finding.gain_max == 0 && !finding.pays_only_with_next)
     return "";  // it says something about the capture
-  if (finding.with_next)
+  if (finding.pays_only_with_next)
     return Text(language, {"pays only with the next finding", "与下一项同时解决才有收益"});
   if (WinsLessAlone(diagnosis.thresholds, finding)) {
     return Fill(language, {"saves {} ms (alone {})", "可省 {} ms（单独 {}）"}, ms(finding.gain),
@@ -198,14 +198,14 @@ std::string LeastShareText(const Thresholds& thresholds) {
   return fmt::format("{:g} %", 100 * thresholds[kMinShare]);
 }
 
-std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding) {
+std::string SeverityText(const Diagnosis& diagnosis, const Finding& finding) {
   std::string text(NameOf(ImpactOf(diagnosis, finding)));
   for (char& letter : text)
     letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
   return text;
 }
 
-std::string FactText(const FoundCause& finding, const Metric& metric, Language language) {
+std::string FactText(const Finding& finding, const Metric& metric, Language language) {
   if (finding.evidence.empty()) return MetricText(metric, language);
   const Evidence& place = finding.evidence.front();
   if (metric.info == &kTimePerStep && place.of_all > 0) {
@@ -219,7 +219,7 @@ std::string FactText(const FoundCause& finding, const Metric& metric, Language l
   return MetricText(metric, language);
 }
 
-std::string FactsText(const FoundCause& finding, Language language, std::size_t columns) {
+std::string FactsText(const Finding& finding, Language language, std::size_t columns) {
   if (finding.setting) return SettingFacts(*finding.setting, language, columns);
   const std::string comma = Text(language, {", ", "，"});
   std::string facts = PlaceOf(finding, language, columns);
@@ -364,7 +364,7 @@ std::string LateText(const Diagnosis& diagnosis, Language language) {
   if (lateness.ranks.empty() || !lateness.ranks.front().captured) return "";
   const LateRanks& late = lateness.ranks.front();
   const auto steps = static_cast<TimeNs>(diagnosis.steps.size() + diagnosis.dropped_steps.size());
-  const bool is_named = std::ranges::any_of(diagnosis.findings, [&](const FoundCause& finding) {
+  const bool is_named = std::ranges::any_of(diagnosis.findings, [&](const Finding& finding) {
     return std::find_first_of(finding.ranks.begin(), finding.ranks.end(), late.ranks.begin(),
                               late.ranks.end()) != finding.ranks.end();
   });
@@ -418,7 +418,7 @@ namespace {
 // Ranks that a fault is about. Their steps show the cause, and those of the others what it does.
 bool IsBlamed(const Diagnosis& diagnosis, RankId rank) {
   if (std::ranges::find(diagnosis.culprits, rank) != diagnosis.culprits.end()) return true;
-  return std::ranges::any_of(diagnosis.findings, [&](const FoundCause& finding) {
+  return std::ranges::any_of(diagnosis.findings, [&](const Finding& finding) {
     return IsFault(finding) && std::ranges::find(finding.ranks, rank) != finding.ranks.end();
   });
 }

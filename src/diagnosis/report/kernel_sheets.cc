@@ -304,7 +304,7 @@ class KernelSheetMaker : private SheetMaker {
         AddSheet(kDevClock.problem, columns, [&](const RankDiagnosis& part, auto add) {
           const auto rated = static_cast<double>(part.rated_mhz);
           for (const ClockRow& clock : part.analyzers.clocks) {
-            if (clock.mhz >= of_.thresholds[kClockRatio] * rated) continue;
+            if (clock.mhz >= diagnosis_.thresholds[kClockRatio] * rated) continue;
             time += clock.time;
             add({clock, 1 - clock.mhz / rated});
           }

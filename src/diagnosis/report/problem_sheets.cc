@@ -58,7 +58,7 @@ SheetColumns<ProblemRow> ObservationColumns() {
 
 double ShareOfStep(TimeNs time, TimeNs step) { return step > 0 ? Ratio(time, step) : 0; }
 
-ProblemRow RowOf(const Diagnosis& diagnosis, const FoundCause& finding, Language language) {
+ProblemRow RowOf(const Diagnosis& diagnosis, const Finding& finding, Language language) {
   ProblemRow row;
   row.category = ProblemOf(finding, language);
   row.description = TitleOf(finding, language);
@@ -177,7 +177,7 @@ void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& 
   Sheet observations = SheetOf(name({"observations", "观察项"}), ObservationColumns());
   Report analyzers;
   const std::vector<AnalyzerNote> notes = AddAnalyzerSheets(ranks, diagnosis, language, analyzers);
-  for (const FoundCause& finding : diagnosis.findings) {
+  for (const Finding& finding : diagnosis.findings) {
     AddRow(ProblemColumns(), RowOf(diagnosis, finding, language), 0,
            IsFault(finding) ? problems : others);
   }
@@ -247,7 +247,7 @@ class EnvironmentSheetMaker : private SheetMaker {
   // By name.
   std::set<std::string> PoorOf(RankId rank, const RankDiagnosis& part) const {
     std::set<std::string> names;
-    for (const FoundCause& finding : of_.findings) {
+    for (const Finding& finding : diagnosis_.findings) {
       if (finding.setting && finding.Concerns(rank)) names.insert(finding.setting->variable);
     }
     for (const Variable& variable : Variables()) {

@@ -25,16 +25,17 @@ constexpr std::size_t kMaxFree = 6;
 class AccountScreen : Speaker {
  public:
   AccountScreen(const Diagnosis& diagnosis, Language language)
-      : Speaker(language), of_(diagnosis), ms_(diagnosis.step) {}
+      : Speaker(language), diagnosis_(diagnosis), ms_(diagnosis.step) {}
 
   std::vector<std::string> Make() && {
     AddHeader();
     AddAccount();
-    for (const std::string& text : {LateText(of_, language_), ClockText(of_, language_)}) {
+    for (const std::string& text :
+         {LateText(diagnosis_, language_), ClockText(diagnosis_, language_)}) {
       if (text.empty()) continue;
       for (std::string& part : Wrapped("  " + text, 4)) lines_.push_back(std::move(part));
     }
-    if (std::ranges::none_of(of_.findings, IsOfStep)) AddNoFinding();
+    if (std::ranges::none_of(diagnosis_.findings, IsOfStep)) AddNoFinding();
     return std::move(lines_);
   }
 
@@ -55,13 +56,13 @@ class AccountScreen : Speaker {
   }
 
   void AddHeader() {
-    const std::string line =
-        CaptureText(of_, language_) + Fill({": step {} ms", "：step 耗时 {} ms"}, ms_(of_.step));
+    const std::string line = CaptureText(diagnosis_, language_) +
+                             Fill({": step {} ms", "：step 耗时 {} ms"}, ms_(diagnosis_.step));
     for (std::string& part : Wrapped(line, 2)) lines_.push_back(std::move(part));
   }
 
   void AddAccount() {
-    const std::optional<AccountRow> row = ShownAccount(of_);
+    const std::optional<AccountRow> row = ShownAccount(diagnosis_);
     if (!row) return;
     std::vector<std::string> items;
     for (const StepShare& share : SharesOf(*row)) {
@@ -70,11 +71,11 @@ class AccountScreen : Speaker {
                            share.percent));
     }
     // The job begins with its first rank and ends with its last: a rank's own step may be shorter.
-    const bool is_other = ms_(row->window) != ms_(of_.step);
-    if (of_.ranks.size() > 1 && is_other)
+    const bool is_other = ms_(row->window) != ms_(diagnosis_.step);
+    if (diagnosis_.ranks.size() > 1 && is_other)
       items.back() +=
           Fill({" of {} on rank {}", "[rank {1}：{0}]"}, ms_(row->window), RankName(row->rank));
-    if (of_.ranks.size() > 1 && !is_other)
+    if (diagnosis_.ranks.size() > 1 && !is_other)
       items.back() += Fill({" on rank {}", "[rank {}]"}, RankName(row->rank));
     AddItems("  ", items, 2);
     AddFree(*row);
@@ -84,9 +85,9 @@ class AccountScreen : Speaker {
   // What lies before the steps is in no part of them. Said where it is not in the capture, or much.
   void AddEarlier() {
     const auto most = std::ranges::max_element(
-        of_.accounting, {}, [](const AccountRow& row) { return row.earlier.time; });
-    if (most == of_.accounting.end() || most->earlier.time <= 0) return;
-    if (most->earlier.was_recorded && 10 * most->earlier.time < of_.step) return;
+        diagnosis_.accounting, {}, [](const AccountRow& row) { return row.earlier.time; });
+    if (most == diagnosis_.accounting.end() || most->earlier.time <= 0) return;
+    if (most->earlier.was_recorded && 10 * most->earlier.time < diagnosis_.step) return;
     const std::string chinese =
         fmt::format("未计入：{} ms，设备仍在执行更早的任务（{}）", ms_(most->earlier.time),
                     most->earlier.was_recorded ? "采集前已下发" : "未采集");
@@ -117,8 +118,8 @@ class AccountScreen : Speaker {
 
   // What bounds the step when nothing is wrong with it.
   void AddNoFinding() {
-    lines_.push_back(NoFindingText(of_, language_));
-    const std::optional<AccountRow> row = ShownAccount(of_);
+    lines_.push_back(NoFindingText(diagnosis_, language_));
+    const std::optional<AccountRow> row = ShownAccount(diagnosis_);
     if (!row || row->window <= 0) return;
     const auto largest =
         std::ranges::max_element(row->categories, {}, [](const auto& a) { return a.second; });
@@ -137,7 +138,7 @@ class AccountScreen : Speaker {
     return (time * 100 + row.window / 2) / row.window;
   }
 
-  const Diagnosis& of_;
+  const Diagnosis& diagnosis_;
   const MsText ms_;
   std::vector<std::string> lines_;
 };

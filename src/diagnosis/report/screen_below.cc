@@ -14,20 +14,21 @@
 namespace mpa {
 namespace {
 
-constexpr std::size_t kMaxSymptoms = 2;
+constexpr std::size_t kMaxInnocentCalls = 2;
 
 class ScreenBelow : Speaker {
  public:
   ScreenBelow(const Diagnosis& diagnosis, Language language)
-      : Speaker(language), of_(diagnosis), ms_(diagnosis.step) {}
+      : Speaker(language), diagnosis_(diagnosis), ms_(diagnosis.step) {}
 
   std::vector<std::string> Make(std::size_t shown) const {
     std::vector<std::string> lines;
-    const std::size_t more = of_.findings.size() - shown;
+    const std::size_t more = diagnosis_.findings.size() - shown;
     for (std::string& line : HiddenLines()) lines.push_back(std::move(line));
     for (std::string& line : CountsLines(more)) lines.push_back(std::move(line));
-    for (std::size_t i = 0; i < std::min(kMaxSymptoms, of_.not_causes.size()); ++i) {
-      lines.push_back(SymptomLine(of_.not_causes[i]));
+    for (std::size_t i = 0; i < std::min(kMaxInnocentCalls, diagnosis_.innocent_calls.size());
+         ++i) {
+      lines.push_back(InnocentCallLine(diagnosis_.innocent_calls[i]));
     }
     for (std::string& line : NotJudgedLines()) lines.push_back(std::move(line));
     return lines;
@@ -39,11 +40,11 @@ class ScreenBelow : Speaker {
     std::vector<std::string> texts;
     if (more > 0)
       texts.push_back(Fill({"{} more: --json lists them", "另有 {} 项，见 --json"}, more));
-    if (!of_.fine.empty())
-      texts.push_back(Fill({"{} checks passed", "{} 项检查通过"}, of_.fine.size()));
-    if (of_.known_fusions > 0 && of_.fusions.empty())
+    if (!diagnosis_.passed_checks.empty())
+      texts.push_back(Fill({"{} checks passed", "{} 项检查通过"}, diagnosis_.passed_checks.size()));
+    if (diagnosis_.known_fusions > 0 && diagnosis_.fusions.empty())
       texts.push_back(Fill({"fusions: none of {} known patterns", "融合：{} 种已知模式均未出现"},
-                           of_.known_fusions));
+                           diagnosis_.known_fusions));
     const std::string text = fmt::format("{}", fmt::join(texts, Text({"; ", "；"})));
     const std::vector<std::string> fusions = ShortFusions();
     if (text.empty() && fusions.empty()) return {};
@@ -57,7 +58,7 @@ class ScreenBelow : Speaker {
     std::string text = before.empty() ? "" : before + Text({"; ", "；"});
     text += Fill({"fusions: {} of {} known patterns, too short for a finding: ",
                   "融合：{1} 种已知模式中有 {0} 种，收益过小："},
-                 fusions.size(), of_.known_fusions);
+                 fusions.size(), diagnosis_.known_fusions);
     for (std::size_t i = 0; i < fusions.size(); ++i) {
       const std::string longer = text + (i == 0 ? "" : Text({"; ", "；"})) + fusions[i];
       const std::size_t left = fusions.size() - i - 1;
@@ -74,7 +75,7 @@ class ScreenBelow : Speaker {
   // Known fusions too short for a finding: "TransData breaks Conv + activation (0.175 ms)".
   std::vector<std::string> ShortFusions() const {
     std::vector<std::string> texts;
-    for (const SeenFusion& fusion : of_.fusions) {
+    for (const SeenFusion& fusion : diagnosis_.fusions) {
       if (fusion.is_finding) continue;
       const std::string pieces = Text(fusion.pieces);
       const std::string chain =
@@ -89,18 +90,18 @@ class ScreenBelow : Speaker {
   // Causes that could not be judged, by what records what they need.
   struct Unjudged {
     Wording hint;
-    std::set<const FindingInfo*> causes;
+    std::set<const FindingType*> causes;
     std::vector<std::string> needs;
   };
 
   std::vector<Unjudged> NotJudgedByHint() const {
     std::vector<Unjudged> by_hint;
-    for (const NotJudged& row : of_.not_judged) {
+    for (const NotJudged& row : diagnosis_.not_judged) {
       if (row.hint.english == kNotOnGpus.english) continue;
       const auto is_hint = [&](const Unjudged& of) { return of.hint.english == row.hint.english; };
       auto found = std::ranges::find_if(by_hint, is_hint);
       if (found == by_hint.end()) found = by_hint.insert(found, Unjudged{row.hint, {}, {}});
-      found->causes.insert(row.finding);
+      found->causes.insert(row.type);
       std::string needs = NeedsText(row, language_);
       if (std::ranges::find(found->needs, needs) == found->needs.end())
         found->needs.push_back(std::move(needs));
@@ -143,24 +144,25 @@ class ScreenBelow : Speaker {
 
   // The number that a finding has on the screen; its key where it has none.
   std::string NumberOf(const std::string& key) const {
-    const auto found = std::ranges::find(of_.findings, key, &FoundCause::key);
-    return found == of_.findings.end() ? Printable(key)
-                                       : fmt::format("{}", found - of_.findings.begin() + 1);
+    const auto found = std::ranges::find(diagnosis_.findings, key, &Finding::key);
+    return found == diagnosis_.findings.end()
+               ? Printable(key)
+               : fmt::format("{}", found - diagnosis_.findings.begin() + 1);
   }
 
   // The largest of the causes that findings cover; where it takes several findings, the first of
   // them.
   std::vector<std::string> HiddenLines() const {
-    if (of_.hidden.empty()) return {};
-    const FoundCause& hidden = of_.hidden.front();
+    if (diagnosis_.hidden.empty()) return {};
+    const Finding& hidden = diagnosis_.hidden.front();
     const std::size_t findings = hidden.after.size();
     // A finding that is not on the screen has its key.
     std::string by = findings == 0 ? "" : ShortenMiddle(NumberOf(hidden.after.front()), 30);
     if (findings > 1)
       by += Fill({" and {} more", " 等 {} 项"}, English() ? findings - 1 : findings);
-    const std::size_t others = of_.hidden.size() - 1;
+    const std::size_t others = diagnosis_.hidden.size() - 1;
     const std::string behind =
-        hidden.if_others_do
+        hidden.if_uncaptured_ranks_do_too
             ? Fill({"; saves up to {} ms if others do the same{}",
                     "；若其他卡相同，最多可省 {} ms{}"},
                    ms_(hidden.alone), others == 0 ? "" : Fill({" (+{})", "（+{}）"}, others))
@@ -171,22 +173,21 @@ class ScreenBelow : Speaker {
     return Wrapped(before + TitleOf(hidden, language_) + behind, 2);
   }
 
-  std::string SymptomLine(const Symptom& symptom) const {
-    const std::string why = symptom.explained_by.empty()
+  std::string InnocentCallLine(const InnocentCall& call) const {
+    const std::string why = call.explained_by.empty()
                                 ? Text({"the wait itself costs nothing", "等待本身不增加耗时"})
                                 : Fill({"waits for what {} delays", "在等第 {} 项造成的延迟"},
-                                       NumberOf(symptom.explained_by));
-    const std::string behind = Fill({", {} ms: {}", "，{} ms：{}"}, ms_(symptom.cost), why);
+                                       NumberOf(call.explained_by));
+    const std::string behind = Fill({", {} ms: {}", "，{} ms：{}"}, ms_(call.cost), why);
     const std::string before = Text({"Not a cause: ", "不是原因："});
     // The number and the reason stay, however long the name is.
     const std::size_t used = ColumnsOf(before) + ColumnsOf(behind);
     const std::size_t room =
         std::max<std::size_t>(12, ScreenColumns() - std::min(ScreenColumns(), used));
-    return CutEnd(before + AtLine(symptom.name, symptom.line, language_, room) + behind,
-                  ScreenColumns());
+    return CutEnd(before + AtLine(call.name, call.line, language_, room) + behind, ScreenColumns());
   }
 
-  const Diagnosis& of_;
+  const Diagnosis& diagnosis_;
   const MsText ms_;
 };
 

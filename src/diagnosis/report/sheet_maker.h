@@ -28,7 +28,7 @@ class SheetMaker : protected Speaker {
  public:
   SheetMaker(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis, Language language,
              Report& report)
-      : Speaker(language), ranks_(ranks), of_(diagnosis), report_(report) {}
+      : Speaker(language), ranks_(ranks), diagnosis_(diagnosis), report_(report) {}
 
  protected:
   /// Rows of a sheet, and their time.
@@ -84,25 +84,25 @@ class SheetMaker : protected Speaker {
   }
 
   /// With the advice of the finding. `description` names the count.
-  void NoteAsFinding(const FindingInfo& finding, std::int64_t count, TimeNs time,
+  void NoteAsFinding(const FindingType& finding, std::int64_t count, TimeNs time,
                      const Wording& description) {
     AddNote(finding.problem, count, time, Fill(description, count),
-            UsualAdvice(finding, FactsOf(ranks_, of_.thresholds), language_));
+            UsualAdvice(finding, FactsOf(ranks_, diagnosis_.thresholds), language_));
   }
 
   std::vector<AnalyzerNote> TakeNotes() { return std::move(notes_); }
 
   const std::vector<DiagnosedRank>& ranks_;
-  const Diagnosis& of_;
+  const Diagnosis& diagnosis_;
 
  private:
   void AddNote(const Wording& category, std::int64_t count, TimeNs time, std::string description,
                std::string suggestion) {
-    const auto is_finding = [&](const FoundCause& finding) {
+    const auto is_finding = [&](const Finding& finding) {
       return ProblemOf(finding, language_) == category.In(language_);
     };
     // Those that cost something are priced.
-    if (count == 0 || std::ranges::any_of(of_.findings, is_finding)) return;
+    if (count == 0 || std::ranges::any_of(diagnosis_.findings, is_finding)) return;
     notes_.push_back({Text(category), std::move(description), std::move(suggestion), count, time});
   }
 

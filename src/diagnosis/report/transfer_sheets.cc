@@ -156,7 +156,7 @@ class TransferSheetMaker : private SheetMaker {
         TextColumn<&Row::transport>("transport", 12, "SDMA, RDMA"),
         RankColumn<Row>(12),
     };
-    const double ratio = of_.thresholds[kBesideRatio];
+    const double ratio = diagnosis_.thresholds[kBesideRatio];
     const std::map<std::string, ComparedTasks> compared =
         CompareTasks(ranks_, &PeerTransfer::beside);
     TimeNs time = 0;
@@ -169,7 +169,7 @@ class TransferSheetMaker : private SheetMaker {
             const std::string& transport = part.names[of.second];
             const ComparedTasks& tasks = compared.at(transport);
             const double alone = tasks.without.Bandwidth();
-            if (sum.time == 0 || !tasks.AreSlower(ratio, of_.thresholds) ||
+            if (sum.time == 0 || !tasks.AreSlower(ratio, diagnosis_.thresholds) ||
                 sum.Bandwidth() >= ratio * alone)
               continue;
             time += sum.time;

@@ -13,7 +13,7 @@
 #include "mpa/base/rank.h"
 #include "mpa/base/rank_list.h"
 #include "mpa/base/stable_sort.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/pictures.h"
 

@@ -19,16 +19,16 @@ namespace {
 
 class Why : Speaker {
  public:
-  Why(const Diagnosis& diagnosis, const FoundCause& finding, Language language)
-      : Speaker(language), of_(diagnosis), finding_(finding), ms_(diagnosis.step) {}
+  Why(const Diagnosis& diagnosis, const Finding& finding, Language language)
+      : Speaker(language), diagnosis_(diagnosis), finding_(finding), ms_(diagnosis.step) {}
 
   std::vector<std::string> Make(std::size_t places) && {
-    const std::string gain = GainText(of_, finding_, language_);
+    const std::string gain = GainText(diagnosis_, finding_, language_);
     Add(gain.empty() ? Wording{"{} {}", "{} {}"} : Wording{"{} {}: {}", "{} {}：{}"},
-        SeverityText(of_, finding_), TitleOf(finding_, language_), gain);
+        SeverityText(diagnosis_, finding_), TitleOf(finding_, language_), gain);
     Add({"  gain       {} ms of a step of {} ms; alone {} ms; at most {} ms",
          "  收益       step {1} ms 中可省 {0} ms；单独解决 {2} ms；最多 {3} ms"},
-        ms_(finding_.gain), ms_(of_.step), ms_(finding_.alone), ms_(finding_.gain_max));
+        ms_(finding_.gain), ms_(diagnosis_.step), ms_(finding_.alone), ms_(finding_.gain_max));
     if (IsOfStep(finding_)) Add({"  kind       {}", "  类别       {}"}, KindText());
     Add({"  sure       {}", "  置信度     {}"}, CertaintyText());
     Add({"  ranks      {}", "  卡         {}"}, finding_.ranks.empty() && !finding_.absent
@@ -45,8 +45,8 @@ class Why : Speaker {
       AddLine(line.label, line.text);
     AddHiding();
     AddPlaces(places);
-    Add({"  looked at  {}", "  依据       {}"}, Text(finding_.finding->looked_at));
-    Add({"  not if     {}", "  排除条件   {}"}, Text(finding_.finding->refuted_by));
+    Add({"  looked at  {}", "  依据       {}"}, Text(finding_.type->looked_at));
+    Add({"  not if     {}", "  排除条件   {}"}, Text(finding_.type->refuted_by));
     Add({"  -> {}", "  -> {}"}, AdviceOf(finding_, language_));
     return std::move(lines_);
   }
@@ -77,7 +77,8 @@ class Why : Speaker {
         "{}", fmt::join(finding_.steps.begin(),
                         finding_.steps.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
     if (shown < finding_.steps.size()) text += ", ...";
-    const std::string of = Fill({"{} of {}: ", "{}/{}："}, finding_.steps.size(), of_.steps.size());
+    const std::string of =
+        Fill({"{} of {}: ", "{}/{}："}, finding_.steps.size(), diagnosis_.steps.size());
     const bool has_steps = !finding_.steps.empty() && finding_.steps.front() >= 0;
     return has_steps ? of + text : Text({"the whole capture", "整个采集"});
   }
@@ -109,25 +110,25 @@ class Why : Speaker {
   void AddHiding() {
     for (const std::string& key : finding_.after)
       Add({"  hidden by  {}", "  被掩盖于   {}"}, Printable(key));
-    for (const FoundCause& other : of_.findings) {
+    for (const Finding& other : diagnosis_.findings) {
       const bool hides = std::ranges::find(other.after, finding_.key) != other.after.end();
       if (hides) Add({"  hides      {}", "  掩盖了     {}"}, Printable(other.key));
     }
-    for (const FoundCause& other : of_.hidden) {
+    for (const Finding& other : diagnosis_.hidden) {
       const bool covers = std::ranges::find(other.after, finding_.key) != other.after.end();
-      if (covers && other.if_others_do)
+      if (covers && other.if_uncaptured_ranks_do_too)
         Add({"  covers     {}: up to {} ms if the other ranks do the same",
              "  覆盖了     {}：若其他卡相同，最多可省 {} ms"},
             Printable(other.key), ms_(other.alone));
-      if (covers && !other.if_others_do)
+      if (covers && !other.if_uncaptured_ranks_do_too)
         Add({"  covers     {}: alone {} ms, hardly anything more after this",
              "  覆盖了     {}：单独可省 {} ms，本项解决后几乎无额外收益"},
             Printable(other.key), ms_(other.alone));
     }
-    for (const Symptom& symptom : of_.not_causes) {
-      if (symptom.explained_by != finding_.key) continue;
+    for (const InnocentCall& call : diagnosis_.innocent_calls) {
+      if (call.explained_by != finding_.key) continue;
       Add({"  explains   {}, {} ms", "  可解释     {}，{} ms"},
-          AtLine(symptom.name, symptom.line, language_, Room() - 12), ms_(symptom.cost));
+          AtLine(call.name, call.line, language_, Room() - 12), ms_(call.cost));
     }
   }
 
@@ -183,15 +184,15 @@ class Why : Speaker {
     lines_.push_back(fmt::format("  {} {}", PaddedBehind(label, 10), text));
   }
 
-  const Diagnosis& of_;
-  const FoundCause& finding_;
+  const Diagnosis& diagnosis_;
+  const Finding& finding_;
   const MsText ms_;
   std::vector<std::string> lines_;
 };
 
 }  // namespace
 
-std::vector<std::string> WhyLines(const Diagnosis& diagnosis, const FoundCause& finding,
+std::vector<std::string> WhyLines(const Diagnosis& diagnosis, const Finding& finding,
                                   Language language, std::size_t places) {
   return Why(diagnosis, finding, language).Make(places);
 }

@@ -247,20 +247,20 @@ std::string LaunchText(const Interval& before, const Interval& behind) {
 Reason ReasonOf(const Gap& gap, std::string_view runtime) {
   Reason reason;
   if (gap.maybe_busy) {
-    reason.cause = Cause::kMaybeBusy;
+    reason.kind = IdleReason::kMaybeBusy;
     reason.text =
         "Perhaps not idle: the first recorded work of a stream began long after its launch; "
         "earlier work is not recorded.";
     return reason;
   }
   if (!gap.tasks.empty()) {
-    reason.cause = Cause::kDevice;
+    reason.kind = IdleReason::kDevice;
     reason.text = TasksText(gap);
     return reason;
   }
   const HostSide &before = gap.before, &behind = gap.behind;
   if (!before.known || !behind.known) {
-    reason.cause = Cause::kEdge;
+    reason.kind = IdleReason::kEdge;
     reason.text = "Skip free analysis due to no prev or next task.";
     return reason;
   }
@@ -272,19 +272,19 @@ Reason ReasonOf(const Gap& gap, std::string_view runtime) {
     return reason;
   }
   if (!reason.framework_idle) {
-    reason.cause = Cause::kHost;
+    reason.kind = IdleReason::kHost;
     reason.text = "Host, no pytorch dispatch time: " + LaunchText(*before.call, *behind.call);
     return reason;
   }
   const TimeNs waited_before = before.call->begin - *before.op_end;
   const TimeNs waited_behind = behind.call->begin - *behind.op_end;
   if (waited_behind - waited_before < kUsualWait) {
-    reason.cause = Cause::kFramework;
+    reason.kind = IdleReason::kFramework;
     reason.text = fmt::format("Idle Pytorch layer: no task dispatched in {} us",
                               PythonUs(*reason.framework_idle));
     return reason;
   }
-  reason.cause = Cause::kRuntime;
+  reason.kind = IdleReason::kRuntime;
   reason.text =
       fmt::format("Abnormal {} layer: {}", runtime, LaunchText(*before.call, *behind.call));
   return reason;

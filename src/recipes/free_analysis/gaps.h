@@ -55,7 +55,7 @@ std::vector<Gap> FindReferenceGaps(const RankTrace& trace, std::size_t most);
 
 // Why the device was idle: what the host did between the dispatches around a gap.
 
-enum class Cause : std::uint8_t {
+enum class IdleReason : std::uint8_t {
   kDevice,     ///< other tasks ran on the device
   kFramework,  ///< the framework dispatched nothing
   kRuntime,    ///< the runtime (CANN) was late with what the framework had dispatched
@@ -64,10 +64,10 @@ enum class Cause : std::uint8_t {
   kMaybeBusy,  ///< the device may not have been idle
   kUnknown,    ///< the capture does not say what dispatched the work
 };
-constexpr Cause LastOf(Cause) { return Cause::kUnknown; }
+constexpr IdleReason LastOf(IdleReason) { return IdleReason::kUnknown; }
 
 struct Reason {
-  Cause cause = Cause::kUnknown;
+  IdleReason kind = IdleReason::kUnknown;
   std::optional<TimeNs> framework_idle;  ///< between the ends of the two operators
   std::optional<TimeNs> runtime_idle;    ///< between the ends of the two calls
   std::string text;

@@ -48,11 +48,11 @@ struct IdleOfRank {
 namespace mpa::recipes {
 namespace {
 
-using free_analysis::Cause;
 using free_analysis::Edge;
 using free_analysis::Gap;
 using free_analysis::Idle;
 using free_analysis::IdleOfRank;
+using free_analysis::IdleReason;
 using free_analysis::Reason;
 
 constexpr Option<std::size_t> kTopNum{"top_num", "N", "Idle times of each rank to explain", 10};
@@ -193,7 +193,7 @@ const OfRank<IdleOfRank>* FindLongest(const Ranks& ranks, bool maybe_busy, const
   const OfRank<IdleOfRank>* found = nullptr;
   for (const OfRank<IdleOfRank>& rank : ranks) {
     for (const Idle& idle : rank.part.longest) {
-      if ((idle.reason.cause == Cause::kMaybeBusy) != maybe_busy) continue;
+      if ((idle.reason.kind == IdleReason::kMaybeBusy) != maybe_busy) continue;
       if (found != nullptr && idle.Length() <= longest->Length()) continue;
       longest = &idle;
       found = &rank;
@@ -222,7 +222,7 @@ void AddLongest(const Ranks& ranks, bool compat, Report& report) {
         "{}: {} on {}", compat ? "longest between two kernels or collectives" : "longest idle time",
         AmountText(Quantity::kTime, idle->Length()), RankText(rank->rank)));
     if (!compat) add(BoundsText(*idle));
-    if (idle->reason.cause != Cause::kEdge) add(idle->reason.text);
+    if (idle->reason.kind != IdleReason::kEdge) add(idle->reason.text);
     add(LargestCauses(idle->account.causes));
     add(ShortenName(idle->account.place, ScreenColumns() - 4));
   }
@@ -264,8 +264,8 @@ void AddNotes(const Ranks& ranks, Report& report) {
     if (CategoriesOf({{id, part}}).Sum() == 0) report.notes.push_back(NoDeviceWorkNote(id));
     on_gpu = on_gpu || part.collectives.on_gpu;
     for (const Idle& idle : part.longest) {
-      unknown += idle.reason.cause == Cause::kUnknown ? 1 : 0;
-      layers += idle.reason.cause == Cause::kHost ? 1 : 0;
+      unknown += idle.reason.kind == IdleReason::kUnknown ? 1 : 0;
+      layers += idle.reason.kind == IdleReason::kHost ? 1 : 0;
     }
   }
   if (unknown > 0) {

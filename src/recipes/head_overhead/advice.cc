@@ -211,10 +211,10 @@ std::vector<AdviceRow> GiveAdvice(const AdviceInput& input) {
   std::span<const SummaryRow> summary = input.summary;
   std::span<const ChildRow> children = input.children;
   for (const Scope& scope : input.scopes) {
-    const auto its_summary = TakeScope(summary, scope.name);
-    const auto its_children = TakeScope(children, scope.name);
+    const auto graph_summary = TakeScope(summary, scope.name);
+    const auto graph_children = TakeScope(children, scope.name);
     if (&scope == &input.scopes.front()) continue;
-    AdviseOnGraph(input, scope, its_summary, its_children, rows);
+    AdviseOnGraph(input, scope, graph_summary, graph_children, rows);
   }
   Ranking(input, rows).Rank();
   return rows;

@@ -26,7 +26,8 @@ class EagerRuns {
 
   bool Runs(CallKind kind, const CallParts& parts) const {
     if (parts.eager_run != HostNode::kNone) return true;
-    const bool anchored = kind == CallKind::kA1 || kind == CallKind::kA2;
+    const bool anchored =
+        kind == CallKind::kCompilerInference || kind == CallKind::kCachedInference;
     if (!anchored || parts.run != HostNode::kNone || parts.execution != HostNode::kNone ||
         parts.replay != HostNode::kNone || !HasOperators(parts.node)) {
       return false;
@@ -72,7 +73,7 @@ class Analyser {
     for (std::size_t i = 0; i < a_.calls.size(); ++i) {
       Call& call = a_.calls[i];
       call.launches = static_cast<std::int64_t>(a_.parts[i].launches.size());
-      if (call.KnowsHead()) call.w0 = WindowBegin(i);
+      if (call.KnowsHead()) call.frontend_begin = WindowBegin(i);
       MeasureCall(a_, a_.parts[i], call);
     }
     NameGraphs(a_);
@@ -95,8 +96,8 @@ class Analyser {
       MaybeNs begin;
       if (call.parent >= 0) {
         const auto parent = static_cast<std::size_t>(call.parent);
-        const TimeNs t1 = a_.calls[parent].t1;
-        begin = std::max(last_nested[parent].value_or(t1), t1);
+        const TimeNs python_begin = a_.calls[parent].python_begin;
+        begin = std::max(last_nested[parent].value_or(python_begin), python_begin);
         last_nested[parent] = node.end;
       } else {
         const auto [last, is_first] = last_end.try_emplace(node.track, node.end);
@@ -114,13 +115,13 @@ class Analyser {
 
   void AddLoneExecution(std::size_t row) {
     Call& call = a_.calls.emplace_back();
-    call.kind = CallKind::kA6;
+    call.kind = CallKind::kRuntimeOnly;
     const bool replay = a_.runtime.Meaning(row) == RuntimeCall::kReplay;
     call.engine = replay ? Engine::kAclGraph : Engine::kGe;
     call.track = a_.runtime.TrackOf(row);
-    call.t3 = a_.runtime.Start(row);
+    call.ge_begin = a_.runtime.Start(row);
     a_.parts.emplace_back().execute = row;
-    SetPlace(*call.t3, call);
+    SetPlace(*call.ge_begin, call);
   }
 
   void SetPlace(TimeNs time, Call& call) const {
@@ -134,18 +135,18 @@ class Analyser {
   TimeNs WindowBegin(std::size_t i) {
     Call& call = a_.calls[i];
     const auto step = a_.steps.OfHostTime(a_.forest.At(a_.parts[i].node).start);
-    if (options_.policy == Policy::kEntry || !begin_[i]) return call.e0;
+    if (options_.policy == Policy::kEntry || !begin_[i]) return call.entered;
     const bool first_of_step =
         step && call.parent < 0 && seen_.emplace(call.track, call.step).second;
     if (options_.policy == Policy::kStep && first_of_step) return a_.steps.HostBegin(*step);
     TimeNs begin = *begin_[i];
-    if (!step && call.parent < 0 && call.e0 - begin > options_.max_gap) {
-      begin = call.e0;
+    if (!step && call.parent < 0 && call.entered - begin > options_.max_gap) {
+      begin = call.entered;
       call.Set(Flag::kGapClipped);
     }
     const DeviceTimeline* device = a_.devices.Of(call.pid);
     if (options_.policy == Policy::kDeviceIdle && device != nullptr && call.first_task) {
-      begin = std::clamp(device->LastBusyBefore(*call.first_task).value_or(begin), begin, call.t4);
+      begin = std::clamp(device->LastBusyBefore(*call.first_task).value_or(begin), begin, call.end);
     }
     return begin;
   }
@@ -164,14 +165,15 @@ class Analyser {
     if (knows_end) last = trace_.session_end;
     for (std::size_t i = 0; i < a_.calls.size(); ++i) {
       Call& call = a_.calls[i];
-      if (call.kind != CallKind::kA3 && call.kind != CallKind::kA4 && call.kind != CallKind::kA5) {
+      if (call.kind != CallKind::kGraphRun && call.kind != CallKind::kGraphExecution &&
+          call.kind != CallKind::kAclGraphReplay) {
         continue;
       }
       const HostNode& node = a_.forest.At(a_.parts[i].node);
       if (node.start - first < kCutMargin) call.Set(Flag::kPartialHead);
       // The last event that was recorded does not end the capture, but an execution is always in a
       // run, which then was still open.
-      const bool was_open = knows_end || call.kind == CallKind::kA4;
+      const bool was_open = knows_end || call.kind == CallKind::kGraphExecution;
       if (was_open && last - node.end < kCutMargin) call.Set(Flag::kPartialTail);
     }
   }

@@ -114,9 +114,10 @@ struct CallParts {
   std::int64_t region = HostNode::kNone;  ///< the innermost compiled region of the call
   MaybeNs assembled{};  ///< the last end of AssembleInputs, AssembleOutputs and LoadGraph
   MaybeNs executed{};   ///< the end of GE's execution
-  std::vector<std::size_t> workers{};    ///< rows of runtime calls by which other threads take part
-  std::vector<std::size_t> launches{};   ///< rows of the runtime's launches
-  std::optional<std::size_t> execute{};  ///< row of the first Model@ModelExecute, or A6's own call
+  std::vector<std::size_t> workers{};   ///< rows of runtime calls by which other threads take part
+  std::vector<std::size_t> launches{};  ///< rows of the runtime's launches
+  std::optional<std::size_t>
+      execute{};  ///< row of the first Model@ModelExecute, or the own call of kRuntimeOnly
 };
 
 /// The calls of a rank with all their numbers, and what these came from.
@@ -134,12 +135,12 @@ struct HeadAnalysis {
   std::vector<CallParts> parts;  ///< of each call
 };
 
-/// Finds the calls of all threads that a framework event shows (A1 to A5), each thread in order of
+/// Finds the calls of all threads that a framework event shows, each thread in order of
 /// time, a call before those nested in it.
 void FindCalls(HeadAnalysis& analysis);
 
-/// Sets where a call is entered, and where TorchAir and GE take over: e0, t1, t2, t3 and t4 with
-/// their flags. Nothing before `begin` belongs to the call; `is_call[node]` tells the nodes of
+/// Sets where a call is entered, where TorchAir and GE take over, and where it ends, with the
+/// flags. Nothing before `begin` belongs to the call; `is_call[node]` tells the nodes of
 /// calls.
 void FindBoundaries(const HeadAnalysis& analysis, MaybeNs begin, const std::vector<bool>& is_call,
                     bool runs_eagerly, CallParts& parts, Call& call);

@@ -16,7 +16,7 @@
 namespace mpa::head {
 
 std::string_view NameOf(CallKind kind) {
-  return EnumName<CallKind::kA6>(kind, {"compiled_call", "cached_call", "run_alone",
+  return EnumName<CallKind::kRuntimeOnly>(kind, {"compiled_call", "cached_call", "run_alone",
                                         "execution_alone", "replay_alone", "runtime_alone"});
 }
 
@@ -91,22 +91,22 @@ class Walk {
   void Visit(std::int64_t i) {
     switch (forest_.At(i).event) {
       case HostEvent::kCompiledCall:
-        Open(CallKind::kA1, i);
+        Open(CallKind::kCompilerInference, i);
         break;
       case HostEvent::kCachedCall:
-        if (!HoldsAnchor(i)) Open(CallKind::kA2, i);
+        if (!HoldsAnchor(i)) Open(CallKind::kCachedInference, i);
         break;
       case HostEvent::kRun:
-        Assign(&CallParts::run, i, CallKind::kA3);
+        Assign(&CallParts::run, i, CallKind::kGraphRun);
         break;
       case HostEvent::kGraphExecution:
-        Assign(&CallParts::execution, i, CallKind::kA4);
+        Assign(&CallParts::execution, i, CallKind::kGraphExecution);
         break;
       case HostEvent::kReplay:
-        Assign(&CallParts::replay, i, CallKind::kA5);
+        Assign(&CallParts::replay, i, CallKind::kAclGraphReplay);
         break;
       case HostEvent::kEagerRun:
-        Assign(&CallParts::eager_run, i, CallKind::kA5);
+        Assign(&CallParts::eager_run, i, CallKind::kAclGraphReplay);
         break;
       case HostEvent::kAssembleInputs:
       case HostEvent::kAssembleOutputs:
@@ -144,8 +144,8 @@ namespace {
 
 // Where GE works for a call; nothing when the begin is not known.
 Interval GraphSpan(const CallParts& parts, const Call& call) {
-  if (!call.t3) return {};
-  return {*call.t3, parts.executed.value_or(call.t4)};
+  if (!call.ge_begin) return {};
+  return {*call.ge_begin, parts.executed.value_or(call.end)};
 }
 
 // The outermost calls of each thread by time.
@@ -188,8 +188,8 @@ class CallsOfThreads {
   bool IsWorkerOf(std::size_t row, std::size_t i) const {
     const Call& call = a_.calls[i];
     const auto execute = a_.parts[i].execute;
-    if (!call.t3 || !execute) return false;
-    const bool overlaps = a_.runtime.Start(row) < call.t4 && a_.runtime.End(row) > *call.t3;
+    if (!call.ge_begin || !execute) return false;
+    const bool overlaps = a_.runtime.Start(row) < call.end && a_.runtime.End(row) > *call.ge_begin;
     const auto& model = a_.runtime.Table().model;
     return overlaps && model[row] == model[*execute];
   }
@@ -241,7 +241,7 @@ Engine EngineOf(const HeadAnalysis& a, std::size_t i, bool runs_eagerly) {
   const Call& call = a.calls[i];
   if (runs_eagerly) return Engine::kEagerFx;
   if (parts.run == HostNode::kNone && parts.execution == HostNode::kNone) {
-    const bool replays = parts.replay != HostNode::kNone || call.t3;
+    const bool replays = parts.replay != HostNode::kNone || call.ge_begin;
     return replays ? Engine::kAclGraph : Engine::kUnknown;
   }
   const Interval span = GraphSpan(parts, call);

@@ -22,12 +22,12 @@ inline MaybeNs Since(MaybeNs end, MaybeNs begin) {
 
 /// By which event a call is known.
 enum class CallKind : std::uint8_t {
-  kA1,  ///< npu_fx_compiler inference
-  kA2,  ///< cache_compiler inference
-  kA3,  ///< TorchNpuGraphBase::Run alone
-  kA4,  ///< the execution of the graph alone
-  kA5,  ///< acl_graph_replay or fx_run_eagerly alone
-  kA6,  ///< a call of the runtime alone: only its start is known
+  kCompilerInference,  ///< npu_fx_compiler inference
+  kCachedInference,    ///< cache_compiler inference
+  kGraphRun,           ///< TorchNpuGraphBase::Run alone
+  kGraphExecution,     ///< the execution of the graph alone
+  kAclGraphReplay,     ///< acl_graph_replay or fx_run_eagerly alone
+  kRuntimeOnly,        ///< a call of the runtime alone: only its start is known
 };
 
 enum class Engine : std::uint8_t { kGeStatic, kGeDynamic, kGe, kAclGraph, kEagerFx, kUnknown };
@@ -38,10 +38,10 @@ enum class KernelSource : std::uint8_t { kNone, kLaunch, kIteration, kModelFifo,
 /// What has to be known of a call to judge its numbers.
 enum class Flag : std::uint16_t {
   kNoEntry = 1u << 0,
-  kT1FromRegion = 1u << 1,
+  kPythonFromRegion = 1u << 1,
   kNoPyAnchor = 1u << 2,
-  kT3FromCann = 1u << 3,
-  kT3FromAssemble = 1u << 4,
+  kGeFromCann = 1u << 3,
+  kGeFromAssemble = 1u << 4,
   kNoRun = 1u << 5,
   kGapClipped = 1u << 6,
   kClockSkew = 1u << 7,
@@ -55,12 +55,12 @@ struct FlagInfo {
 };
 inline constexpr FlagInfo kFlags[] = {
     {Flag::kNoEntry, "NO_PYTORCH_EVENT", "no event of PyTorch, its time is in the platform's"},
-    {Flag::kT1FromRegion, "TORCHAIR_FROM_REGION",
+    {Flag::kPythonFromRegion, "TORCHAIR_FROM_REGION",
      "TorchAir begins where the compiled region does, it has no event of its own"},
     {Flag::kNoPyAnchor, "NO_PYTHON_EVENT",
      "no event of TorchAir's Python, its time is in the platform's"},
-    {Flag::kT3FromCann, "GE_FROM_CANN", "GE begins with its first call of CANN, a little late"},
-    {Flag::kT3FromAssemble, "GE_FROM_ASSEMBLE", "GE begins where the outputs are bound, early"},
+    {Flag::kGeFromCann, "GE_FROM_CANN", "GE begins with its first call of CANN, a little late"},
+    {Flag::kGeFromAssemble, "GE_FROM_ASSEMBLE", "GE begins where the outputs are bound, early"},
     {Flag::kNoRun, "NO_CPP_EVENT", "no event of TorchAir's C++, its time is in the Python's"},
     {Flag::kGapClipped, "GAP_CLIPPED", "a long wait before the call is left out"},
     {Flag::kClockSkew, "CLOCK_SKEW",
@@ -143,7 +143,7 @@ inline constexpr Measure kParts[] = {Measure::kPlatform,   Measure::kServing,   
 
 /// A call of a compiled graph. Times are nanoseconds; empty is unknown, never 0.
 struct Call {
-  CallKind kind = CallKind::kA1;
+  CallKind kind = CallKind::kCompilerInference;
   Engine engine = Engine::kUnknown;
   Phase phase = Phase::kSteady;
   KernelSource task_source = KernelSource::kNone, kernel_source = KernelSource::kNone;
@@ -159,13 +159,13 @@ struct Call {
   bool in_nested_region = false;          ///< the region runs within another one
   bool loads_graph = false;               ///< it loads or captures its graph
 
-  // Boundaries. Of A6 only t3 is known.
-  TimeNs w0 = 0;                     ///< the front end's time begins
-  TimeNs e0 = 0;                     ///< the compiled model is entered
-  TimeNs t1 = 0;                     ///< TorchAir's Python begins
-  MaybeNs t2;                        ///< TorchAir's C++ begins
-  MaybeNs t3;                        ///< GE begins
-  TimeNs t4 = 0;                     ///< the call ends
+  // Boundaries. Of kRuntimeOnly only `ge_begin` is known.
+  TimeNs frontend_begin = 0;         ///< the front end's time begins
+  TimeNs entered = 0;                ///< the compiled model is entered
+  TimeNs python_begin = 0;           ///< TorchAir's Python begins
+  MaybeNs cpp_begin;                 ///< TorchAir's C++ begins
+  MaybeNs ge_begin;                  ///< GE begins
+  TimeNs end = 0;                    ///< the call ends
   MaybeNs first_task, first_kernel;  ///< when they start; the task may refresh arguments only
 
   struct Time {
@@ -180,9 +180,9 @@ struct Call {
   void Set(Flag flag) { flags |= static_cast<std::uint16_t>(flag); }
   /// No part of it is GE's: the last part is the replay of a captured graph.
   bool Replays() const { return engine == Engine::kAclGraph; }
-  bool KnowsHead() const { return kind != CallKind::kA6; }
-  TimeNs Head() const { return t4 - w0; }
-  /// Part of sums and statistics: nested, cut off and A6 calls are not.
+  bool KnowsHead() const { return kind != CallKind::kRuntimeOnly; }
+  TimeNs Head() const { return end - frontend_begin; }
+  /// Part of sums and statistics: nested and cut off calls are not, nor those of the runtime only.
   bool Counts() const {
     return KnowsHead() && parent < 0 && !Has(Flag::kPartialHead) && !Has(Flag::kPartialTail);
   }

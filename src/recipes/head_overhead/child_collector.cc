@@ -198,7 +198,7 @@ class ChildCollector : CallPieces {
 
  private:
   void AddPlatform() {
-    AddRest(Measure::kPlatform, kNoEvent, {call_.w0, call_.w0}, {});
+    AddRest(Measure::kPlatform, kNoEvent, {call_.frontend_begin, call_.frontend_begin}, {});
     const auto spans = SpansOf(a_, call_, Measure::kPlatform);
     for (const Interval& span : *spans) {
       AddNodes(Measure::kPlatform, span, parts_.node, kNoEvent,
@@ -319,9 +319,9 @@ class ChildCollector : CallPieces {
   }
 
   void AddGe() {
-    if (!call_.t3) return;
-    const Interval span{std::max(*call_.t3, call_.w0),
-                        std::max(parts_.executed.value_or(call_.t4), call_.w0)};
+    if (!call_.ge_begin) return;
+    const Interval span{std::max(*call_.ge_begin, call_.frontend_begin),
+                        std::max(parts_.executed.value_or(call_.end), call_.frontend_begin)};
     std::vector<Interval> covered;
     const auto add = [&](std::span<const std::size_t> rows) {
       TimeNs counted_until = span.begin;  // by a call whose inner calls are parts of it
@@ -379,10 +379,10 @@ class ChildCollector : CallPieces {
   }
 
   void AddEpilogue() {
-    if (parts_.run == HostNode::kNone || !call_.t3) return;
-    const TimeNs run_end = std::max(At(parts_.run).end, call_.w0);
+    if (parts_.run == HostNode::kNone || !call_.ge_begin) return;
+    const TimeNs run_end = std::max(At(parts_.run).end, call_.frontend_begin);
     if (parts_.executed) {
-      const Interval cpp{std::max(*parts_.executed, call_.w0), run_end};
+      const Interval cpp{std::max(*parts_.executed, call_.frontend_begin), run_end};
       AddNodes(Measure::kEpilogue, cpp, HostNode::kNone, "other C++", [&](std::int64_t node) {
         if (At(node).event != HostEvent::kRefreshOutputs) return "other_op";
         AddOutputs(node);
@@ -391,7 +391,7 @@ class ChildCollector : CallPieces {
       AddSync(Measure::kEpilogue, cpp);
     }
     if (!call_.Of(Measure::kEpiloguePy)) return;
-    AddNodes(Measure::kEpilogue, {run_end, call_.t4}, HostNode::kNone, "Python",
+    AddNodes(Measure::kEpilogue, {run_end, call_.end}, HostNode::kNone, "Python",
              [&](std::int64_t node) {
                return NameOfNode(node) == "aten::copy_" ? "write_back" : "other_op";
              });

@@ -144,7 +144,7 @@ class FirstKernelFinder {
   void FindExactly(std::size_t i) const {
     Call& call = a_.calls[i];
     const DeviceTimeline* device = a_.devices.Of(call.pid);
-    if (!call.t3 || device == nullptr) return;
+    if (!call.ge_begin || device == nullptr) return;
     ByLaunch(*device, a_.parts[i], call);
     if (const auto execute = a_.parts[i].execute) {
       if (Open(call)) ByIteration(*device, *execute, call);
@@ -199,7 +199,7 @@ class FirstKernelFinder {
 
   // Device work before its cause: the clocks disagree.
   static void Take(const First& first, KernelSource source, Call& call) {
-    if (source != KernelSource::kLaunch && first.kernel && *first.kernel < *call.t3) {
+    if (source != KernelSource::kLaunch && first.kernel && *first.kernel < *call.ge_begin) {
       call.Set(Flag::kClockSkew);
       return;
     }
@@ -219,14 +219,17 @@ class FirstKernelFinder {
   std::vector<std::size_t> position_;       // of each execution among those
 };
 
-// What was not found otherwise: the first work behind t3, unless it is that of the next call.
+// What was not found otherwise: the first work behind the start of GE, unless it is that of the
+// next call.
 void FindByTime(HeadAnalysis& a) {
   std::vector<std::size_t> order(a.calls.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::erase_if(order, [&](std::size_t i) {
-    return !a.calls[i].t3 || a.devices.Of(a.calls[i].pid) == nullptr;
+    return !a.calls[i].ge_begin || a.devices.Of(a.calls[i].pid) == nullptr;
   });
-  StableSort(order, [&](std::size_t i, std::size_t k) { return a.calls[i].t3 > a.calls[k].t3; });
+  StableSort(order, [&](std::size_t i, std::size_t k) {
+    return a.calls[i].ge_begin > a.calls[k].ge_begin;
+  });
   std::map<const DeviceTimeline*, TimeNs> next_task;
   for (const std::size_t i : order) {
     Call& call = a.calls[i];
@@ -234,7 +237,7 @@ void FindByTime(HeadAnalysis& a) {
     if (call.Has(Flag::kClockSkew)) continue;
     TimeNs& next = next_task.try_emplace(device, std::numeric_limits<TimeNs>::max()).first->second;
     if (!call.first_kernel) {
-      const First first = device->FirstFrom(*call.t3);
+      const First first = device->FirstFrom(*call.ge_begin);
       const auto take = [&](MaybeNs start, MaybeNs& known, KernelSource& source) {
         if (known || !start || *start >= next) return;
         known = start;

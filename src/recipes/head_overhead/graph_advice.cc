@@ -140,7 +140,7 @@ class SteadyCalls {
 std::string_view DeviceText(const Call& call) {
   const MaybeNs idle = call.IdleOf(Measure::kHead);
   if (!idle) return "unknown";
-  return 2 * *idle < *call.first_kernel - call.w0 ? "busy" : "idle";
+  return 2 * *idle < *call.first_kernel - call.frontend_begin ? "busy" : "idle";
 }
 
 // The rules.

@@ -71,7 +71,7 @@ void serialize(Archive& archive, Timeline& timeline) {
 
 namespace head {
 
-constexpr CallKind LastOf(CallKind) { return CallKind::kA6; }
+constexpr CallKind LastOf(CallKind) { return CallKind::kRuntimeOnly; }
 constexpr Engine LastOf(Engine) { return Engine::kUnknown; }
 constexpr Phase LastOf(Phase) { return Phase::kCompile; }
 constexpr KernelSource LastOf(KernelSource) { return KernelSource::kTime; }

@@ -85,12 +85,12 @@ SheetColumns<Call> CallColumns() {
        Member<&Call::engine>},
       {Words("phase", 10, "steady or compile."), Member<&Call::phase>},
       {Words("kind", 8, "The event by which the call was found."), Member<&Call::kind>},
-      {Number("w0Ns", "When the time of the platform begins."), KnownTime<&Call::w0>},
-      {Number("e0Ns", "When the compiled model is entered."), KnownTime<&Call::e0>},
-      {Number("t1Ns", "When the Python part of TorchAir begins."), KnownTime<&Call::t1>},
-      {Number("t2Ns", "When the C++ part of TorchAir begins."), Member<&Call::t2>},
-      {Number("t3Ns", "When GE or the replay begins."), Member<&Call::t3>},
-      {Number("t4Ns", "When the call ends."), KnownTime<&Call::t4>},
+      {Number("w0Ns", "When the time of the platform begins."), KnownTime<&Call::frontend_begin>},
+      {Number("e0Ns", "When the compiled model is entered."), KnownTime<&Call::entered>},
+      {Number("t1Ns", "When the Python part of TorchAir begins."), KnownTime<&Call::python_begin>},
+      {Number("t2Ns", "When the C++ part of TorchAir begins."), Member<&Call::cpp_begin>},
+      {Number("t3Ns", "When GE or the replay begins."), Member<&Call::ge_begin>},
+      {Number("t4Ns", "When the call ends."), KnownTime<&Call::end>},
       {Time("platform", "Time of the platform or script before the call."),
        TimeOf<Measure::kPlatform>},
       {Time("platformWait", "Of it, waiting for the device."), TimeOf<Measure::kPlatformWait>},
@@ -103,7 +103,9 @@ SheetColumns<Call> CallColumns() {
       {Time("regionOther", "Of it, the rest of the compiled region."),
        TimeOf<Measure::kRegionOther>},
       {Time("frontend", "From w0Ns to t1Ns."),
-       [](const Item& item) -> Cell { return CellOf(Known(item, item.t1 - item.w0)); }},
+       [](const Item& item) -> Cell {
+         return CellOf(Known(item, item.python_begin - item.frontend_begin));
+       }},
       {Time("torchairPy", "Python part of TorchAir."), TimeOf<Measure::kTorchairPy>},
       {Time("torchairCpp", "C++ part of TorchAir."), TimeOf<Measure::kTorchairCpp>},
       {Time("ge", "From t3Ns to t4Ns: GE and the epilogue, or the replay."),
@@ -127,7 +129,7 @@ SheetColumns<Call> CallColumns() {
        TimeOf<Measure::kHeadToFirstKernel>},
       {Time("entryToFirstKernel", "From e0Ns to the first kernel."),
        [](const Item& item) -> Cell {
-         return CellOf(Since(item.first_kernel, Known(item, item.e0)));
+         return CellOf(Since(item.first_kernel, Known(item, item.entered)));
        }},
       {Time("deviceIdleBeforeFirstKernel",
             "Idle time of the device from w0Ns to the first kernel."),

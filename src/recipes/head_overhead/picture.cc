@@ -55,8 +55,8 @@ class Picture {
 
  private:
   Interval Window() const {
-    const TimeNs end = std::max(call_.t4, call_.first_kernel.value_or(call_.t4));
-    return {call_.w0, end + std::max<TimeNs>((end - call_.w0) / 20, 1)};
+    const TimeNs end = std::max(call_.end, call_.first_kernel.value_or(call_.end));
+    return {call_.frontend_begin, end + std::max<TimeNs>((end - call_.frontend_begin) / 20, 1)};
   }
 
   bool Guessed() const { return call_.kernel_source == KernelSource::kTime; }
@@ -94,12 +94,12 @@ class Picture {
   // The framework's events, a lane for each of the outer levels of nesting.
   void AddEvents() {
     constexpr std::size_t kLevels = 4;
-    const std::int64_t first = a_.forest.FirstFrom(call_.track, call_.w0);
+    const std::int64_t first = a_.forest.FirstFrom(call_.track, call_.frontend_begin);
     std::vector<std::vector<std::int64_t>> levels(kLevels);
     std::vector<std::int64_t> open;
     for (std::int64_t at = first; at < a_.forest.EndOf(call_.track); ++at) {
       const HostNode& node = a_.forest.At(at);
-      if (node.start >= call_.t4) break;
+      if (node.start >= call_.end) break;
       while (!open.empty() && a_.forest.At(open.back()).subtree_end <= at) open.pop_back();
       if (open.size() < kLevels && levels[open.size()].size() < kMaxBars) {
         levels[open.size()].push_back(at);
@@ -117,7 +117,7 @@ class Picture {
   }
 
   void AddRuntime() {
-    const auto rows = a_.runtime.Starting(call_.track, {call_.w0, window_.end});
+    const auto rows = a_.runtime.Starting(call_.track, {call_.frontend_begin, window_.end});
     if (rows.empty()) return;
     picture_.Lane("CANN");
     std::size_t bars = 0;
@@ -143,8 +143,8 @@ class Picture {
       const auto spans = SpansOf(a_, call_, part);
       const std::string_view title = InfoOf(part).title;
       if (!spans) continue;
-      const Intervals before =
-          Intersection(*spans, {{std::min(call_.w0, *call_.first_kernel), *call_.first_kernel}});
+      const Intervals before = Intersection(
+          *spans, {{std::min(call_.frontend_begin, *call_.first_kernel), *call_.first_kernel}});
       for (const Interval& idle : Difference(before, busy)) {
         picture_.Add(
             {idle.begin, idle.end, kind, fmt::format("idle, {}", title), std::string(title)});

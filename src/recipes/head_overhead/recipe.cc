@@ -158,16 +158,16 @@ void AddScreen(const std::vector<RankHead>& ranks, std::string_view policy, bool
 void AddFindings(const std::vector<RankHead>& ranks, Report& report) {
   for (const auto& [rank, part] : ranks) {
     for (const head::AdviceRow& row : part.advice) {
-      report.findings.push_back({.rule = row.rule,
-                                 .severity = row.severity,
-                                 .rank = rank,
-                                 .scope = row.scope,
-                                 .owner = row.owner,
-                                 .text = row.text,
-                                 .gain = row.gain});
+      report.advice_cards.push_back({.rule = row.rule,
+                                     .severity = row.severity,
+                                     .rank = rank,
+                                     .scope = row.scope,
+                                     .owner = row.owner,
+                                     .text = row.text,
+                                     .gain = row.gain});
     }
   }
-  StableSort(report.findings, std::greater(), &Finding::severity);
+  StableSort(report.advice_cards, std::greater(), &AdviceCard::severity);
 }
 
 // That of the first rank which has one.

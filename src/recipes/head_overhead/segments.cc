@@ -22,7 +22,7 @@ class BoundaryFinder {
         call_(call) {}
 
   void Find(bool runs_eagerly) {
-    call_.t4 = node_.end;
+    call_.end = node_.end;
     FindRegions();
     FindTorchAir();
     FindEntry();
@@ -44,7 +44,7 @@ class BoundaryFinder {
       }
       if (node.event == HostEvent::kCachedCall) cached_entry_ = node.start;
     }
-    if (call_.kind != CallKind::kA2) return;
+    if (call_.kind != CallKind::kCachedInference) return;
     cached_entry_ = node_.start;
     for (std::int64_t at = parts_.run; at != kNone && at != parts_.node;
          at = forest_.At(at).parent) {
@@ -56,22 +56,24 @@ class BoundaryFinder {
 
   void FindTorchAir() {
     switch (call_.kind) {
-      case CallKind::kA1:
-        call_.t1 = node_.start;
+      case CallKind::kCompilerInference:
+        call_.python_begin = node_.start;
         return;
-      case CallKind::kA2:
-        call_.t1 = innermost_region_ != kNone ? forest_.At(innermost_region_).start : node_.start;
+      case CallKind::kCachedInference:
+        call_.python_begin =
+            innermost_region_ != kNone ? forest_.At(innermost_region_).start : node_.start;
         break;
       default:
-        call_.t1 = innermost_region_ != kNone ? forest_.At(innermost_region_).start : node_.start;
-        call_.Set(innermost_region_ != kNone ? Flag::kT1FromRegion : Flag::kNoPyAnchor);
+        call_.python_begin =
+            innermost_region_ != kNone ? forest_.At(innermost_region_).start : node_.start;
+        call_.Set(innermost_region_ != kNone ? Flag::kPythonFromRegion : Flag::kNoPyAnchor);
     }
     if (innermost_region_ == kNone || parts_.run == kNone) return;
     // What the compiled code does before its graph is PyTorch's.
     for (std::int64_t at = innermost_region_ + 1; at < parts_.run; ++at) {
       const HostNode& node = forest_.At(at);
       if (node.event == HostEvent::kPrologue && node.end <= forest_.At(parts_.run).start) {
-        call_.t1 = std::max(call_.t1, node.end);
+        call_.python_begin = std::max(call_.python_begin, node.end);
       }
     }
   }
@@ -109,7 +111,7 @@ class BoundaryFinder {
       }
     }
     if (cached_entry_) entry = std::min(entry.value_or(*cached_entry_), *cached_entry_);
-    call_.e0 = std::min(entry.value_or(call_.t1), call_.t1);
+    call_.entered = std::min(entry.value_or(call_.python_begin), call_.python_begin);
     if (!entry) call_.Set(Flag::kNoEntry);
   }
 
@@ -120,13 +122,13 @@ class BoundaryFinder {
     }
     const MaybeNs run_start =
         parts_.run != kNone ? MaybeNs(forest_.At(parts_.run).start) : std::nullopt;
-    call_.t2 = run_start;
+    call_.cpp_begin = run_start;
     if (!run_start && parts_.assemble_inputs != kNone) {
-      call_.t2 = forest_.At(parts_.assemble_inputs).start;
+      call_.cpp_begin = forest_.At(parts_.assemble_inputs).start;
     }
-    if (parts_.run == kNone && call_.kind != CallKind::kA4) call_.Set(Flag::kNoRun);
+    if (parts_.run == kNone && call_.kind != CallKind::kGraphExecution) call_.Set(Flag::kNoRun);
     if (parts_.execution != kNone) {
-      call_.t3 = forest_.At(parts_.execution).start;
+      call_.ge_begin = forest_.At(parts_.execution).start;
       parts_.executed = forest_.At(parts_.execution).end;
       return;
     }
@@ -136,30 +138,30 @@ class BoundaryFinder {
   // No event of the execution: the runtime tells when it began, or else the end of what comes
   // before it.
   void FindExecution() {
-    for (const std::size_t row : runtime_.Starting(node_.track, {*call_.t2, call_.t4})) {
+    for (const std::size_t row : runtime_.Starting(node_.track, {*call_.cpp_begin, call_.end})) {
       const RuntimeCall meaning = runtime_.Meaning(row);
       if (meaning != RuntimeCall::kInputCopy && meaning != RuntimeCall::kStepInfo &&
           meaning != RuntimeCall::kModelExecute) {
         continue;
       }
-      if (!call_.t3) call_.t3 = runtime_.Start(row);
-      const TimeNs end = std::min(runtime_.End(row), call_.t4);
+      if (!call_.ge_begin) call_.ge_begin = runtime_.Start(row);
+      const TimeNs end = std::min(runtime_.End(row), call_.end);
       parts_.executed = std::max(parts_.executed.value_or(end), end);
     }
-    if (call_.t3) {
-      call_.Set(Flag::kT3FromCann);
+    if (call_.ge_begin) {
+      call_.Set(Flag::kGeFromCann);
     } else if (parts_.assembled) {
-      call_.t3 = parts_.assembled;
-      call_.Set(Flag::kT3FromAssemble);
+      call_.ge_begin = parts_.assembled;
+      call_.Set(Flag::kGeFromAssemble);
     }
   }
 
   void FindReplay() {
-    if (parts_.replay != kNone) call_.t2 = forest_.At(parts_.replay).start;
-    const TimeNs from = call_.t2.value_or(node_.start);
-    for (const std::size_t row : runtime_.Starting(node_.track, {from, call_.t4})) {
+    if (parts_.replay != kNone) call_.cpp_begin = forest_.At(parts_.replay).start;
+    const TimeNs from = call_.cpp_begin.value_or(node_.start);
+    for (const std::size_t row : runtime_.Starting(node_.track, {from, call_.end})) {
       if (runtime_.Meaning(row) != RuntimeCall::kReplay) continue;
-      call_.t3 = runtime_.Start(row);
+      call_.ge_begin = runtime_.Start(row);
       break;
     }
   }
@@ -212,27 +214,28 @@ class CallTimes {
     if (const auto serving = SpansOf(a_, call_, Measure::kServing))
       Set(Measure::kServingWait, Intersection(waits, *serving));
     MeasureDynamo();
-    if (call_.t3) MeasureGe();
+    if (call_.ge_begin) MeasureGe();
     // Whatever the policy leaves of the time before the entry.
-    const Intervals compiling = Within({std::min(call_.w0, call_.e0), call_.t4}, IsCompileEvent);
+    const Intervals compiling =
+        Within({std::min(call_.frontend_begin, call_.entered), call_.end}, IsCompileEvent);
     call_.phase = compiling.empty() ? Phase::kSteady : Phase::kCompile;
-    call_.loads_graph = !Within({call_.t1, call_.t4}, LoadsGraph).empty();
-    Set(Measure::kCompile, Intersection(compiling, {{call_.w0, call_.t4}}));
+    call_.loads_graph = !Within({call_.python_begin, call_.end}, LoadsGraph).empty();
+    Set(Measure::kCompile, Intersection(compiling, {{call_.frontend_begin, call_.end}}));
     MeasureSums();
   }
 
   void MeasureLatencies() {
-    Of(Measure::kFirstTaskLatency).total = Since(call_.first_task, call_.t3);
-    Of(Measure::kFirstKernelLatency).total = Since(call_.first_kernel, call_.t3);
+    Of(Measure::kFirstTaskLatency).total = Since(call_.first_task, call_.ge_begin);
+    Of(Measure::kFirstKernelLatency).total = Since(call_.first_kernel, call_.ge_begin);
     if (!call_.KnowsHead() || !call_.first_kernel) return;
     const TimeNs kernel = *call_.first_kernel;
-    Of(Measure::kHeadToFirstKernel).total = kernel - call_.w0;
-    Of(Measure::kHead).idle = device_->Idle({{call_.w0, kernel}}, kernel);
-    Of(Measure::kLag).idle = device_->Idle({{call_.t4, kernel}}, kernel);
-    if (kernel > call_.t4) Of(Measure::kLag).total = kernel - call_.t4;
-    if (!call_.t3 || kernel <= *call_.t3) return;
-    const TimeNs late = kernel - *call_.t3;
-    const TimeNs idle = device_->Idle({{*call_.t3, kernel}}, kernel);
+    Of(Measure::kHeadToFirstKernel).total = kernel - call_.frontend_begin;
+    Of(Measure::kHead).idle = device_->Idle({{call_.frontend_begin, kernel}}, kernel);
+    Of(Measure::kLag).idle = device_->Idle({{call_.end, kernel}}, kernel);
+    if (kernel > call_.end) Of(Measure::kLag).total = kernel - call_.end;
+    if (!call_.ge_begin || kernel <= *call_.ge_begin) return;
+    const TimeNs late = kernel - *call_.ge_begin;
+    const TimeNs idle = device_->Idle({{*call_.ge_begin, kernel}}, kernel);
     if (late - idle > late / 2) call_.Set(Flag::kDeviceBound);
   }
 
@@ -269,18 +272,18 @@ class CallTimes {
 
   void MeasureGe() {
     const auto since = [&](TimeNs begin, TimeNs end) {
-      const TimeNs from = std::max(begin, call_.w0);
+      const TimeNs from = std::max(begin, call_.frontend_begin);
       return Interval{from, std::max(from, end)};
     };
     const auto length = [](const Interval& span) { return span.end - span.begin; };
-    if (parts_.executed) Set(Measure::kGeExec, {since(*call_.t3, *parts_.executed)});
+    if (parts_.executed) Set(Measure::kGeExec, {since(*call_.ge_begin, *parts_.executed)});
     if (parts_.run == HostNode::kNone) return;
     const TimeNs run_end = forest_.At(parts_.run).end;
     MaybeNs& cpp = Of(Measure::kEpilogueCpp).total;
     MaybeNs& python = Of(Measure::kEpiloguePy).total;
     if (parts_.executed) cpp = length(since(*parts_.executed, run_end));
-    if (call_.kind == CallKind::kA1 || call_.kind == CallKind::kA2) {
-      python = length(since(run_end, call_.t4));
+    if (call_.kind == CallKind::kCompilerInference || call_.kind == CallKind::kCachedInference) {
+      python = length(since(run_end, call_.end));
     }
     Of(Measure::kEpilogue).total = cpp.value_or(0) + python.value_or(0);
   }
@@ -309,23 +312,23 @@ class CallTimes {
 std::optional<Interval> SpanOf(const Call& call, Measure part) {
   if (!call.KnowsHead()) return std::nullopt;
   const auto from_window = [&](TimeNs begin, TimeNs end) {
-    return Interval{std::max(begin, call.w0), std::max(end, call.w0)};
+    return Interval{std::max(begin, call.frontend_begin), std::max(end, call.frontend_begin)};
   };
-  const TimeNs py_end = call.t2.value_or(call.t3.value_or(call.t4));
+  const TimeNs py_end = call.cpp_begin.value_or(call.ge_begin.value_or(call.end));
   switch (part) {
     case Measure::kPlatform:
-      return from_window(call.w0, call.e0);
+      return from_window(call.frontend_begin, call.entered);
     case Measure::kDynamo:
-      return from_window(call.e0, call.t1);
+      return from_window(call.entered, call.python_begin);
     case Measure::kTorchairPy:
-      if (call.Has(Flag::kNoPyAnchor) && py_end == call.t1) return std::nullopt;
-      return from_window(call.t1, py_end);
+      if (call.Has(Flag::kNoPyAnchor) && py_end == call.python_begin) return std::nullopt;
+      return from_window(call.python_begin, py_end);
     case Measure::kTorchairCpp:
-      if (!call.t2) return std::nullopt;
-      return from_window(*call.t2, call.t3.value_or(call.t4));
+      if (!call.cpp_begin) return std::nullopt;
+      return from_window(*call.cpp_begin, call.ge_begin.value_or(call.end));
     default:
-      if (!call.t3 || part != call.Parts().back()) return std::nullopt;
-      return from_window(*call.t3, call.t4);
+      if (!call.ge_begin || part != call.Parts().back()) return std::nullopt;
+      return from_window(*call.ge_begin, call.end);
   }
 }
 

@@ -165,7 +165,7 @@ std::vector<StepRow> SumSteps(const std::vector<Call>& calls, const HostSteps& s
     if (const MaybeNs idle = call.IdleOf(Measure::kHead)) {
       row.exposed = row.exposed.value_or(0) + *idle;
     }
-    row.tail = steps.HostEnd(step_of_id.at(call.step)) - call.t4;
+    row.tail = steps.HostEnd(step_of_id.at(call.step)) - call.end;
     row.outside = row.duration - row.head - row.tail;
   }
   std::vector<StepRow> list;

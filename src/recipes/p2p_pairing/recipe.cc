@@ -125,14 +125,15 @@ P2pOps MapP2pPairing(const RankTrace& trace, const RecipeArguments&) {
   for (const std::size_t row : ops.RowsByStart()) {
     const auto found = ends.find(row);
     if (found == ends.end()) continue;
-    P2pOp& of_row = *op++;
+    P2pOp& op_of_row = *op++;
     const TaskEnds& told = found->second;
     if (told.contradicts) ++part.contradictions;
     if (told.contradicts || told.own < 0) continue;
-    of_row.from = of_row.receives ? told.peer : told.own;
-    of_row.to = of_row.receives ? told.own : told.peer;
-    of_row.connection = fmt::format("{}_{}_{}_{}", of_row.domain, of_row.from, of_row.to,
-                                    numbers[{of_row.domain, of_row.from, of_row.to}]++);
+    op_of_row.from = op_of_row.receives ? told.peer : told.own;
+    op_of_row.to = op_of_row.receives ? told.own : told.peer;
+    op_of_row.connection =
+        fmt::format("{}_{}_{}_{}", op_of_row.domain, op_of_row.from, op_of_row.to,
+                    numbers[{op_of_row.domain, op_of_row.from, op_of_row.to}]++);
   }
   return part;
 }

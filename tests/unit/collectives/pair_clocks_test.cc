@@ -10,7 +10,7 @@ namespace mpa {
 namespace {
 
 // Ranks 0 and 1 meet, and so do 2 and 3, whose clocks differ by 5.
-RankClocks TwoIslands() {
+RankClocks TwoConnectedComponents() {
   RankClocks clocks;
   clocks.clocks = {{{}, 0, true}, {{}, 0, true}, {{}, 1, true}, {{.offset = 5}, 1, true}};
   clocks.pairs = {{.first = 0, .second = 1}, {.first = 2, .second = 3}};
@@ -25,8 +25,8 @@ std::vector<PairEnd> Ends(std::size_t first, std::size_t second,
   return ends;
 }
 
-TEST(PairClocks, AnIslandMovesAsAWhole) {
-  RankClocks clocks = TwoIslands();
+TEST(PairClocks, AConnectedComponentMovesAsAWhole) {
+  RankClocks clocks = TwoConnectedComponents();
   JoinClocksOfPairs(Ends(1, 3, {-900, -1000, -1010}), clocks);
   EXPECT_EQ(clocks.clocks[1].line.offset, 0);
   EXPECT_EQ(clocks.clocks[3].line.offset, 1000) << "the median";
@@ -35,7 +35,7 @@ TEST(PairClocks, AnIslandMovesAsAWhole) {
 }
 
 // The third rank gains 100 us a second on the first two, and the fourth loses as much against it.
-TEST(PairClocks, AnIslandThatDriftsFollowsTheOther) {
+TEST(PairClocks, AConnectedComponentThatDriftsFollowsTheOther) {
   constexpr TimeNs kSecond = 1'000 * kMs;
   RankClocks clocks;
   clocks.clocks = {
@@ -54,7 +54,7 @@ TEST(PairClocks, AnIslandThatDriftsFollowsTheOther) {
 }
 
 TEST(PairClocks, WhatDoesNotTellLeavesThemAlone) {
-  RankClocks clocks = TwoIslands();
+  RankClocks clocks = TwoConnectedComponents();
   JoinClocksOfPairs(Ends(1, 3, {-900, -1000}), clocks);
   EXPECT_EQ(clocks.clocks[3].line.offset, 5) << "two are too few";
   JoinClocksOfPairs(Ends(1, 3, {0, -1'000'000, -2'000'000}), clocks);

@@ -8,6 +8,7 @@
 
 #include "diagnosis/diagnose.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
@@ -72,8 +73,8 @@ Diagnosis DiagnoseParts(const std::vector<RankDiagnosis>& parts) {
   return Diagnose(std::move(ranks));
 }
 
-const FoundCause* BubbleOf(const Diagnosis& diagnosis) {
-  for (const FoundCause& finding : diagnosis.findings) {
+const Finding* BubbleOf(const Diagnosis& diagnosis) {
+  for (const Finding& finding : diagnosis.findings) {
     if (finding.Is(kPpBubble)) return &finding;
   }
   return nullptr;
@@ -86,12 +87,12 @@ Diagnosis DiagnoseBoth(const TwoStages& job) { return DiagnoseParts({job.First()
 // stage: 9.035 of 12.01.
 TEST(Bubble, TwiceAsManyMicroBatches) {
   const Diagnosis diagnosis = DiagnoseBoth({});
-  const FoundCause* found = BubbleOf(diagnosis);
+  const Finding* found = BubbleOf(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(diagnosis.step, 12'010 * kUs);
   EXPECT_EQ(found->gain, 2'975 * kUs);
   EXPECT_EQ(found->alone, found->gain);
-  EXPECT_EQ(diagnosis.floor, 9'035 * kUs);
+  EXPECT_EQ(diagnosis.step_after_fixes, 9'035 * kUs);
   EXPECT_EQ(found->confidence, Certainty::kHigh);
   // Ranks wait for 18 of 36.03 ms and for 14 of 32.03: less than the half that an even pipeline
   // would.
@@ -102,7 +103,7 @@ TEST(Bubble, TwiceAsManyMicroBatches) {
 // work takes 1.005 + 3.005 + 1.005 + 2 + 0.01 ms, and another micro-batch 4.01.
 TEST(Bubble, GradientsAreAsLargeForSmallMicroBatches) {
   const Diagnosis diagnosis = DiagnoseBoth({.accumulating = 2 * kMs});
-  const FoundCause* found = BubbleOf(diagnosis);
+  const Finding* found = BubbleOf(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, (12'010 - 7'025 - 4'010) * kUs);
 }
@@ -112,7 +113,7 @@ TEST(Bubble, GradientsAreAsLargeForSmallMicroBatches) {
 // computes, so the second stage is the busier one, with 3.005 ms.
 TEST(Bubble, TheHostWorksAsLongForSmallMicroBatches) {
   const Diagnosis diagnosis = DiagnoseBoth({.host = kMs});
-  const FoundCause* found = BubbleOf(diagnosis);
+  const Finding* found = BubbleOf(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, (12'010 - 6'525 - 3'005) * kUs);
 }
@@ -121,7 +122,7 @@ TEST(Bubble, TheHostWorksAsLongForSmallMicroBatches) {
 // it is busy with every micro-batch, too.
 TEST(Bubble, WhatArrivesKeepsAStageBusy) {
   const Diagnosis diagnosis = DiagnoseBoth({.host = kMs, .sending = 200 * kUs});
-  const FoundCause* found = BubbleOf(diagnosis);
+  const Finding* found = BubbleOf(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(diagnosis.step, 12'210 * kUs);
   EXPECT_EQ(found->gain, (12'210 - 6'625 - 3'105) * kUs);
@@ -137,6 +138,7 @@ TEST(Bubble, StandsWhereOpportunitiesOfItsSizeDo) {
 }
 
 // 3.9 of the 4 ms: 1.005 + 3.005 + 0.055 + 3.9 + 0.01 ms and 4.96 more are more than before.
+MPA_REFUTES(Bubble, SmallMicroBatchesMayCostMoreThanTheyWin, "pp.bubble");
 TEST(Bubble, SmallMicroBatchesMayCostMoreThanTheyWin) {
   EXPECT_EQ(BubbleOf(DiagnoseBoth({.accumulating = 3'900 * kUs})), nullptr);
 }
@@ -146,12 +148,12 @@ TEST(Bubble, SmallMicroBatchesMayCostMoreThanTheyWin) {
 // become 3.005. The step takes 6.03 ms, and the second micro-batch 3.015.
 TEST(Bubble, OfAStageThatWasNotCaptured) {
   const Diagnosis diagnosis = DiagnoseParts({TwoStages{.arriving = 10 * kUs}.First()});
-  const FoundCause* found = BubbleOf(diagnosis);
+  const Finding* found = BubbleOf(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(static_cast<double>(found->gain), 12'010e3 - 6'029.97e3 - 3'015e3, 100);
   EXPECT_EQ(found->confidence, Certainty::kLow);
   EXPECT_TRUE(std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
-                          [](const NotJudged& row) { return row.finding == &kPpStageImbalance; }));
+                          [](const NotJudged& row) { return row.type == &kPpStageImbalance; }));
 }
 
 // Two stages, the second of which computes twice as much; of a pipeline of `stages`.
@@ -173,9 +175,10 @@ Diagnosis Uneven(std::int64_t stages) {
 
 bool SaysImbalance(const Diagnosis& diagnosis) {
   return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                     [](const FoundCause& finding) { return finding.Is(kPpStageImbalance); });
+                     [](const Finding& finding) { return finding.Is(kPpStageImbalance); });
 }
 
+MPA_REFUTES(Bubble, AStageThatWasNotCapturedMayBeTheHeaviest, "pp.stage_imbalance");
 TEST(Bubble, AStageThatWasNotCapturedMayBeTheHeaviest) {
   EXPECT_TRUE(SaysImbalance(Uneven(2)));
   EXPECT_FALSE(SaysImbalance(Uneven(3)));

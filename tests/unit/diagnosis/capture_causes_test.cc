@@ -10,6 +10,7 @@
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/made_diagnosis.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 // --- What wins nothing by itself ---
 
+MPA_REFUTES(CaptureCauses, AllocationsThatAskAgain, "mem.pressure");
 TEST(CaptureCauses, AllocationsThatAskAgain) {
   PartBuilder builder;
   for (int step = 0; step < 4; ++step)
@@ -28,7 +30,7 @@ TEST(CaptureCauses, AllocationsThatAskAgain) {
   EXPECT_EQ(FindingWith(DiagnoseJob({part}), "mem.pressure"), nullptr) << "once in four steps";
   part.blocked.push_back({.edge = 1, .category = TimeCategory::kMemory, .step = 2});
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "mem.pressure");
+  const Finding* found = FindingWith(diagnosis, "mem.pressure");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 0) << "that is the matter of host.memory";
   EXPECT_EQ(MetricIn(*found, "retries_per_step"), 0.5);
@@ -39,8 +41,8 @@ TEST(CaptureCauses, AllocationsThatAskAgain) {
 
 // Allocations that ask again while the allocator holds so many times what its tensors take; 0: not
 // recorded.
-FoundCause RetriesWith(double held, const Thresholds& thresholds = {},
-                       const std::string& setting = "") {
+Finding RetriesWith(double held, const Thresholds& thresholds = {},
+                    const std::string& setting = "") {
   PartBuilder builder;
   for (int step = 0; step < 4; ++step) {
     builder.Step().Host(TimeCategory::kPython, kMs).Kernel("MatMulV3", kMs);
@@ -50,7 +52,7 @@ FoundCause RetriesWith(double held, const Thresholds& thresholds = {},
   builder.Part().memory.pool = static_cast<std::int64_t>(held * 1e6);
   if (!setting.empty()) builder.Part().settings["PYTORCH_NPU_ALLOC_CONF"] = setting;
   const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);
-  const FoundCause* found = FindingWith(diagnosis, "mem.pressure");
+  const Finding* found = FindingWith(diagnosis, "mem.pressure");
   if (found == nullptr) ADD_FAILURE() << "no mem.pressure";
   return found == nullptr ? MadeFinding("mem.pressure", 0) : *found;
 }
@@ -59,7 +61,7 @@ TEST(CaptureCauses, MemoryInPiecesNeedsSegmentsThatGrow) {
   const std::string in_pieces =
       "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True; recompute activations";
   const std::string full = "recompute activations; shard the optimizer over the ranks";
-  const auto advice = [](const FoundCause& found) { return AdviceOf(found, Language::kEnglish); };
+  const auto advice = [](const Finding& found) { return AdviceOf(found, Language::kEnglish); };
   EXPECT_EQ(advice(RetriesWith(1.4)), in_pieces);
   EXPECT_EQ(advice(RetriesWith(1.39)), full) << "tensors fill it";
   EXPECT_EQ(advice(RetriesWith(0)), full) << "not recorded";
@@ -92,7 +94,7 @@ TEST(CaptureCauses, OperatorsThatDoNotOverwriteTheirInput) {
     Thresholds thresholds;
     SetRule("mem.pressure", "written_beside", share, thresholds);
     const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);
-    const FoundCause* found = FindingWith(diagnosis, "mem.pressure");
+    const Finding* found = FindingWith(diagnosis, "mem.pressure");
     return found == nullptr ? "" : AdviceOf(*found, Language::kEnglish);
   };
   const std::string overwrite =
@@ -133,9 +135,8 @@ std::ptrdiff_t LateNotJudged(std::size_t ranks, int steps) {
         .Kernel("MatMulV3", kMs)
         .Collective("hcom_allReduce__1_" + std::to_string(step), kMs);
   const auto rows = DiagnoseJob(std::vector<RankDiagnosis>(ranks, builder.Build())).not_judged;
-  return std::count_if(rows.begin(), rows.end(), [](const NotJudged& row) {
-    return row.finding->id.starts_with("rank.late_");
-  });
+  return std::count_if(rows.begin(), rows.end(),
+                       [](const NotJudged& row) { return row.type->id.starts_with("rank.late_"); });
 }
 
 TEST(CaptureCauses, WhatCannotBeJudgedIsTold) {
@@ -158,7 +159,7 @@ TEST(CaptureCauses, SettingsThatCostTime) {
   for (RankDiagnosis& part : parts) part.settings["TASK_QUEUE_ENABLE"] = "2";
   parts[3].settings["TASK_QUEUE_ENABLE"] = "0";
   const Diagnosis diagnosis = DiagnoseJob(parts);
-  const FoundCause* found = FindingWith(diagnosis, "env.check/TASK_QUEUE_ENABLE");
+  const Finding* found = FindingWith(diagnosis, "env.check/TASK_QUEUE_ENABLE");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{3}));
   EXPECT_EQ(found->gain, 0);
@@ -171,6 +172,7 @@ TEST(CaptureCauses, SettingsThatCostTime) {
   EXPECT_EQ(diagnosis.settings.at("TASK_QUEUE_ENABLE"), "0 (rank 3), 2 (ranks 0-2)");
 }
 
+MPA_REFUTES(CaptureCauses, SettingsThatDifferBetweenRanks, "env.check");
 TEST(CaptureCauses, SettingsThatDifferBetweenRanks) {
   std::vector<RankDiagnosis> parts =
       EightSteps(TimeCategory::kPython, [](std::size_t, std::size_t) { return TimeNs{0}; });
@@ -180,7 +182,7 @@ TEST(CaptureCauses, SettingsThatDifferBetweenRanks) {
   parts[2].settings["CPU_AFFINITY_CONF"] = "2";
   parts[3].settings.clear();
   const Diagnosis diagnosis = DiagnoseJob(parts);
-  const FoundCause* found = FindingWith(diagnosis, "env.check/CPU_AFFINITY_CONF");
+  const Finding* found = FindingWith(diagnosis, "env.check/CPU_AFFINITY_CONF");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(MetricIn(*found, "different_values"), 3);
   EXPECT_EQ(TitleOf(*found, Language::kEnglish),
@@ -221,7 +223,7 @@ TEST(CaptureCauses, SettingsThatAllRanksHaveAreNotAdvised) {
                                    }));
   const auto advice = [&] {
     const Diagnosis diagnosis = DiagnoseJob(parts);
-    const FoundCause* found = FindingWith(diagnosis, "host.launch_bound");
+    const Finding* found = FindingWith(diagnosis, "host.launch_bound");
     return found == nullptr ? "none" : AdviceOf(*found, Language::kEnglish);
   };
   EXPECT_EQ(advice(), "TASK_QUEUE_ENABLE=2 (raises peak device memory); CPU_AFFINITY_CONF=2");
@@ -233,6 +235,7 @@ TEST(CaptureCauses, SettingsThatAllRanksHaveAreNotAdvised) {
       << "only one of the ranks has it";
 }
 
+MPA_REFUTES(CaptureCauses, StacksMakeTheHostSlow, "capture.overhead");
 TEST(CaptureCauses, StacksMakeTheHostSlow) {
   auto part = ThreeSteps([](PartBuilder& step) {
     step.Host(TimeCategory::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs);

@@ -10,7 +10,7 @@
 #include "diagnosis/diagnose.h"
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/job.h"
 
@@ -24,7 +24,7 @@ FindingChain ChainOf(const std::vector<RankDiagnosis>& parts, const std::string&
   for (std::size_t i = 0; i < parts.size(); ++i)
     ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
   const Diagnosis diagnosis = Diagnose(std::move(ranks), thresholds, key);
-  const FoundCause* found = FindingWith(diagnosis, key);
+  const Finding* found = FindingWith(diagnosis, key);
   if (found == nullptr || !found->chain) {
     ADD_FAILURE() << "no chain of " << key;
     return {};
@@ -224,7 +224,7 @@ TEST(Chain, AMomentIsNoLateness) {
     for (const RankCollective& collective : parts[i].graph.collectives)
       parts[i].graph.nodes[collective.arrive].start += 4 * kMs - 30 * kUs;
   }
-  FoundCause finding;
+  Finding finding;
   finding.ranks = {3};
   const auto explain = [&](const Thresholds& thresholds) {
     return ExplainLateRank(MakeJob(ranks, thresholds),
@@ -247,7 +247,7 @@ TEST(Chain, AMomentIsNoLateness) {
 TEST(Chain, OnlyTheFindingThatIsAskedForHasOne) {
   const Diagnosis diagnosis = DiagnoseJob(FourRanks(3 * kMs, kMs, 0));
   ASSERT_FALSE(diagnosis.findings.empty());
-  for (const FoundCause& finding : diagnosis.findings) EXPECT_FALSE(finding.chain);
+  for (const Finding& finding : diagnosis.findings) EXPECT_FALSE(finding.chain);
 }
 
 // Rank 0 of four waits 4 ms for rank 2 in each step, of 10 ms of kernels and 8 ms of the operation.
@@ -311,9 +311,11 @@ TEST(Hidden, WhatAllCapturedRanksDoIsListedBehindTheLateOne) {
   ASSERT_EQ(diagnosis.hidden.size(), 1u);
   EXPECT_EQ(diagnosis.hidden[0].key, "host.dataloader");
   EXPECT_EQ(diagnosis.hidden[0].alone, 2 * kMs) << "all of it, if the others do the same";
-  EXPECT_TRUE(diagnosis.hidden[0].if_others_do);
+  EXPECT_TRUE(diagnosis.hidden[0].if_uncaptured_ranks_do_too);
   EXPECT_EQ(diagnosis.hidden[0].after, (std::vector<std::string>{"rank.late/r2"}));
-  EXPECT_EQ(std::count(diagnosis.fine.begin(), diagnosis.fine.end(), &kHostDataloader), 0);
+  EXPECT_EQ(
+      std::count(diagnosis.passed_checks.begin(), diagnosis.passed_checks.end(), &kHostDataloader),
+      0);
 }
 
 TEST(Evidence, AWaitForARankIsTheTaskThatWaits) {
@@ -321,7 +323,7 @@ TEST(Evidence, AWaitForARankIsTheTaskThatWaits) {
   part.collectives.seen[1][1].begin -= kUs;  // the longest
   part.collectives.seen[2][1].peer = 3;      // no task is recorded
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "rank.late/r2");
+  const Finding* found = FindingWith(diagnosis, "rank.late/r2");
   ASSERT_NE(found, nullptr);
   ASSERT_EQ(found->evidence.size(), 2u);
   const Evidence& wait = found->evidence[0];
@@ -339,8 +341,8 @@ TEST(Evidence, OfAWaitWithoutATaskItIsTheOperation) {
   const Job job = MakeJob({{0, &part}}, {});
   WhatIf what_if;
   what_if.expect.cuts.push_back(job.graph.late[0][0]);
-  FoundCause found;
-  found.finding = &kRankLate;  // of a rank whose number is not known
+  Finding found;
+  found.type = &kRankLate;  // of a rank whose number is not known
   EvidenceFinder(job).Find(what_if, {}, found);
   ASSERT_EQ(found.evidence.size(), 1u);
   EXPECT_EQ(found.evidence[0].name, "hcom_allReduce__1_0");
@@ -359,12 +361,12 @@ TEST(SourceLines, NotACauseIsAtALineThatHasNearlyAllOfIt) {
   Job job;
   job.ranks = {{0, &part}};
   Diagnosis diagnosis;
-  diagnosis.not_causes = {{"aten::item", 100, ""}};
-  AddLinesOfNotCauses(job, diagnosis);
-  EXPECT_EQ(diagnosis.not_causes[0].line, "train.py:90");
+  diagnosis.innocent_calls = {{"aten::item", 100, ""}};
+  AddLinesOfInnocentCalls(job, diagnosis);
+  EXPECT_EQ(diagnosis.innocent_calls[0].line, "train.py:90");
   part.blocked[0].dur = 79;
-  AddLinesOfNotCauses(job, diagnosis);
-  EXPECT_EQ(diagnosis.not_causes[0].line, "") << "less than 80 %";
+  AddLinesOfInnocentCalls(job, diagnosis);
+  EXPECT_EQ(diagnosis.innocent_calls[0].line, "") << "less than 80 %";
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/made_diagnosis.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 #include "diagnosis/waiting_host.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -19,10 +20,10 @@ namespace {
 
 TEST(NotCauses, AWaitThatCostsNothingIsExplainedByNoFinding) {
   const Diagnosis diagnosis = DiagnoseJob({WaitingHost(TimeCategory::kExplicitSync, true)});
-  ASSERT_EQ(diagnosis.not_causes.size(), 1u);
-  EXPECT_EQ(diagnosis.not_causes[0].name, "aten::waits");
-  EXPECT_EQ(diagnosis.not_causes[0].cost, 10 * kMs);
-  EXPECT_EQ(diagnosis.not_causes[0].explained_by, "");
+  ASSERT_EQ(diagnosis.innocent_calls.size(), 1u);
+  EXPECT_EQ(diagnosis.innocent_calls[0].name, "aten::waits");
+  EXPECT_EQ(diagnosis.innocent_calls[0].cost, 10 * kMs);
+  EXPECT_EQ(diagnosis.innocent_calls[0].explained_by, "");
 }
 
 TEST(NotCauses, TheFindingThatShortensTheWaitExplainsIt) {
@@ -32,13 +33,13 @@ TEST(NotCauses, TheFindingThatShortensTheWaitExplainsIt) {
   const Diagnosis diagnosis =
       DiagnoseJob({WaitingHost(TimeCategory::kExplicitSync, true, true)}, thresholds);
   ASSERT_NE(FindingWith(diagnosis, "op.fp32"), nullptr);
-  ASSERT_EQ(diagnosis.not_causes.size(), 1u);
-  EXPECT_EQ(diagnosis.not_causes[0].explained_by, "op.fp32");
+  ASSERT_EQ(diagnosis.innocent_calls.size(), 1u);
+  EXPECT_EQ(diagnosis.innocent_calls[0].explained_by, "op.fp32");
   SetRule("all", "explained_share", 0.51, thresholds);
   const Diagnosis strict =
       DiagnoseJob({WaitingHost(TimeCategory::kExplicitSync, true, true)}, thresholds);
-  ASSERT_EQ(strict.not_causes.size(), 1u);
-  EXPECT_EQ(strict.not_causes[0].explained_by, "");
+  ASSERT_EQ(strict.innocent_calls.size(), 1u);
+  EXPECT_EQ(strict.innocent_calls[0].explained_by, "");
 }
 
 // Nobody asks to record what the trace has.
@@ -49,7 +50,7 @@ TEST(NotJudged, ShapesOfAGpuThatAreRecordedAreNotMissed) {
     builder.Part().source = kGpuSource;
     builder.Kind("gemm").shapes = builder.NameOf(shapes);
     for (const NotJudged& row : DiagnoseJob({builder.Build()}).not_judged) {
-      if (row.finding->id == id) return fmt::format("{}; {}", row.needs.english, row.hint.english);
+      if (row.type->id == id) return fmt::format("{}; {}", row.needs.english, row.hint.english);
     }
     return "";
   };
@@ -61,14 +62,14 @@ TEST(NotJudged, ShapesOfAGpuThatAreRecordedAreNotMissed) {
 TEST(NotCauses, WhatAFindingIsAboutIsNone) {
   const Diagnosis diagnosis = DiagnoseJob({WaitingHost(TimeCategory::kMemory, false)});
   ASSERT_NE(FindingWith(diagnosis, "host.memory"), nullptr);
-  EXPECT_TRUE(diagnosis.not_causes.empty());
+  EXPECT_TRUE(diagnosis.innocent_calls.empty());
 }
 
 TEST(NotCauses, AWaitThatHoldsTheDeviceUpIsNone) {
   // No finding is about it: the last calls of a step are usual. But the step is shorter without it.
   const Diagnosis diagnosis = DiagnoseJob({WaitingHost(TimeCategory::kExplicitSync, false)});
   EXPECT_EQ(FindingWith(diagnosis, "host.sync"), nullptr);
-  EXPECT_TRUE(diagnosis.not_causes.empty());
+  EXPECT_TRUE(diagnosis.innocent_calls.empty());
 }
 
 // What the host waits for in WaitingHost(), as work of another kind.
@@ -87,7 +88,7 @@ std::string AdviceOn(const RankDiagnosis& part, std::string_view key) {
   Thresholds thresholds;
   SetRule("host.sync", "usual_calls", 0, thresholds);
   const Diagnosis diagnosis = DiagnoseJob({part}, thresholds);
-  const FoundCause* found = FindingWith(diagnosis, key);
+  const Finding* found = FindingWith(diagnosis, key);
   return found == nullptr ? "no finding" : AdviceOf(*found, Language::kEnglish);
 }
 
@@ -140,7 +141,7 @@ TEST(Advice, IsNotToCaptureWhatGpusDoNotHave) {
   part.has_stacks = true;
   for (int i = 0; i < 3; ++i) part.steps[static_cast<std::size_t>(i)].mhz = 0;
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* missing = FindingWith(diagnosis, "capture.missing");
+  const Finding* missing = FindingWith(diagnosis, "capture.missing");
   std::int64_t capturable = 0;
   for (const NotJudged& row : diagnosis.not_judged)
     capturable += row.hint.english == "traces of GPUs do not hold it" ? 0 : 1;
@@ -155,7 +156,7 @@ TEST(Advice, IsNotToCaptureWhatGpusDoNotHave) {
 
 TEST(HostMetrics, BlockedTimeOfCopiesCounts) {
   const Diagnosis diagnosis = DiagnoseJob({WaitingHost(TimeCategory::kHostCopy, false)});
-  const FoundCause* found = FindingWith(diagnosis, "host.h2d");
+  const Finding* found = FindingWith(diagnosis, "host.h2d");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 10 * kMs);
   EXPECT_EQ(MetricIn(*found, "calls_per_step"), 1);
@@ -174,7 +175,7 @@ RankDiagnosis CollectingHost(TimeNs garbage) {
 TEST(HostMetrics, AreThoseOfTheNamedRanks) {
   const Diagnosis diagnosis =
       DiagnoseJob({CollectingHost(0), CollectingHost(0), CollectingHost(6 * kMs)});
-  const FoundCause* found = FindingWith(diagnosis, "host.gc");
+  const Finding* found = FindingWith(diagnosis, "host.gc");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{2}));
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 6 * kMs) << "not the mean of three ranks";
@@ -217,7 +218,7 @@ RankDiagnosis SilentHost(TimeNs gap, bool moves = true) {
 
 TEST(SilentGaps, MayBeGarbageCollections) {
   const Diagnosis diagnosis = DiagnoseJob({SilentHost(20 * kMs)});
-  const FoundCause* found = FindingWith(diagnosis, "host.gc");
+  const Finding* found = FindingWith(diagnosis, "host.gc");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 20 * kMs);
   EXPECT_EQ(found->confidence, Certainty::kLow);
@@ -231,7 +232,7 @@ TEST(SilentGaps, AtOnePlaceAreNotRecorded) {
   const Diagnosis diagnosis = DiagnoseJob({SilentHost(20 * kMs, false)});
   EXPECT_EQ(FindingWith(diagnosis, "host.gc"), nullptr);
   EXPECT_EQ(FindingWith(diagnosis, "host.python"), nullptr);
-  const FoundCause* found = FindingWith(diagnosis, "host.unrecorded");
+  const Finding* found = FindingWith(diagnosis, "host.unrecorded");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 20 * kMs);
 }
@@ -284,7 +285,7 @@ RankDiagnosis LaunchedKernels(int kernels, TimeNs dur) {
 
 TEST(LaunchBound, IsMeasuredWhereTheDeviceWaitsForLaunches) {
   const Diagnosis diagnosis = DiagnoseJob({LaunchedKernels(40, 10 * kUs)});
-  const FoundCause* found = FindingWith(diagnosis, "host.launch_bound");
+  const Finding* found = FindingWith(diagnosis, "host.launch_bound");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(MetricIn(*found, "time_per_launch"), 30 * kUs);
   EXPECT_EQ(MetricIn(*found, "mean_kernel"), 10 * kUs);
@@ -292,6 +293,7 @@ TEST(LaunchBound, IsMeasuredWhereTheDeviceWaitsForLaunches) {
       << "a fifth of the host's work";
 }
 
+MPA_REFUTES(LaunchBound, IsNoMatterOfAHostThatIsAhead, "host.launch_bound");
 TEST(LaunchBound, IsNoMatterOfAHostThatIsAhead) {
   EXPECT_EQ(FindingWith(DiagnoseJob({LaunchedKernels(40, 40 * kUs)}), "host.launch_bound"),
             nullptr);
@@ -332,12 +334,12 @@ TEST(World, CountsTheMembersOfGroupsThatOnlyARankWithoutWorkNames) {
 
 bool IsNotJudged(const Diagnosis& diagnosis, std::string_view id) {
   return std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
-                     [&](const NotJudged& row) { return row.finding->id == id; });
+                     [&](const NotJudged& row) { return row.type->id == id; });
 }
 
 bool IsFine(const Diagnosis& diagnosis, std::string_view id) {
-  return std::any_of(diagnosis.fine.begin(), diagnosis.fine.end(),
-                     [&](const FindingInfo* finding) { return finding->id == id; });
+  return std::any_of(diagnosis.passed_checks.begin(), diagnosis.passed_checks.end(),
+                     [&](const FindingType* finding) { return finding->id == id; });
 }
 
 // 0.9 of 10 ms run on the AI CPU, and 90 % of it goes. Half of it would go with another type, but
@@ -409,6 +411,7 @@ TEST(Judged, AnUnknownHostIsNotPython) {
   EXPECT_EQ(FindingWith(DiagnoseJob({part}), "host.unrecorded"), nullptr);
 }
 
+MPA_REFUTES(Judged, SaysWhatWasNotRecorded, "capture.missing");
 TEST(Judged, SaysWhatWasNotRecorded) {
   RankDiagnosis part = CollectingHost(0);
   EXPECT_TRUE(IsFine(DiagnoseJob({part}), "host.gc"));
@@ -431,8 +434,8 @@ TEST(Judged, OfGpusNamesNoOptionsOfNpus) {
   EXPECT_TRUE(IsNotJudged(diagnosis, "host.compile"));
   EXPECT_FALSE(IsNotJudged(diagnosis, "host.aclop"));
   for (const NotJudged& row : diagnosis.not_judged) {
-    EXPECT_EQ(row.needs.english.find("CANN"), std::string::npos) << row.finding->id;
-    EXPECT_EQ(row.hint.english.find("Level1"), std::string::npos) << row.finding->id;
+    EXPECT_EQ(row.needs.english.find("CANN"), std::string::npos) << row.type->id;
+    EXPECT_EQ(row.hint.english.find("Level1"), std::string::npos) << row.type->id;
   }
   part.has_calls = true;
   EXPECT_TRUE(IsFine(DiagnoseJob({part}), "host.memory"));

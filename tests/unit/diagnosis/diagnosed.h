@@ -23,15 +23,15 @@ inline Diagnosis DiagnoseJob(const std::vector<RankDiagnosis>& parts,
 }
 
 /// The finding with that key; null: there is none.
-inline const FoundCause* FindingWith(const Diagnosis& diagnosis, std::string_view key) {
-  for (const FoundCause& finding : diagnosis.findings) {
+inline const Finding* FindingWith(const Diagnosis& diagnosis, std::string_view key) {
+  for (const Finding& finding : diagnosis.findings) {
     if (finding.key == key) return &finding;
   }
   return nullptr;
 }
 
 /// The value of a metric of the finding; -1: it has none of that name.
-inline double MetricIn(const FoundCause& finding, std::string_view name) {
+inline double MetricIn(const Finding& finding, std::string_view name) {
   for (const Metric& metric : finding.metrics) {
     if (metric.info->name == name) return metric.value;
   }

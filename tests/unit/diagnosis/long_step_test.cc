@@ -4,6 +4,7 @@
 #include "diagnosis/diagnose.h"
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 
 namespace mpa {
 namespace {
@@ -25,7 +26,7 @@ RankDiagnosis RankWithALongStep(TimeCategory category, TimeNs in_fourth = 22 * k
 
 TEST(LongStep, IsNamedWithWhatTakesLongerThen) {
   const Diagnosis diagnosis = DiagnoseJob({RankWithALongStep(TimeCategory::kDispatchOp)});
-  const FoundCause* found = FindingWith(diagnosis, "step.long/s13/r0");
+  const Finding* found = FindingWith(diagnosis, "step.long/s13/r0");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->kind, FindingKind::kFault);
   EXPECT_EQ(found->gain, 4 * kMs) << "20 ms in one of five steps";
@@ -36,7 +37,7 @@ TEST(LongStep, IsNamedWithWhatTakesLongerThen) {
   ASSERT_EQ(found->evidence.size(), 1u);
   EXPECT_EQ(found->evidence[0].name, "aten::mm");
   EXPECT_EQ(found->evidence[0].time, 4 * kMs);
-  EXPECT_EQ(diagnosis.floor + found->gain, diagnosis.step);
+  EXPECT_EQ(diagnosis.step_after_fixes + found->gain, diagnosis.step);
   EXPECT_EQ(&diagnosis.findings.front(), found) << "before what is as it was written";
 }
 
@@ -52,6 +53,7 @@ TEST(LongStep, LessThanTwiceTheOthersIsNone) {
 }
 
 // The other rank waits in its collective: its step is as long, but not for what it does.
+MPA_REFUTES(LongStep, WhoWaitsIsNotNamed, "step.long");
 TEST(LongStep, WhoWaitsIsNotNamed) {
   std::vector<RankDiagnosis> parts;
   for (const int late : {0, 1}) {

@@ -18,7 +18,7 @@ inline Diagnosis MadeDiagnosis() {
   diagnosis.steps = {50};
   diagnosis.level = "Level1";
   diagnosis.formats = {"text"};
-  diagnosis.step = diagnosis.floor = 100'000'000;
+  diagnosis.step = diagnosis.step_after_fixes = 100'000'000;
   diagnosis.accounting.push_back({0,
                                   50,
                                   100'000'000,
@@ -31,16 +31,16 @@ inline Diagnosis MadeDiagnosis() {
 }
 
 /// The finding of that id, which must be there.
-inline const FindingInfo& FindingNamed(std::string_view id) {
+inline const FindingType& FindingNamed(std::string_view id) {
   return **std::find_if(Catalogue().begin(), Catalogue().end(),
-                        [&](const FindingInfo* finding) { return finding->id == id; });
+                        [&](const FindingType* finding) { return finding->id == id; });
 }
 
-inline FoundCause MadeFinding(std::string_view id, TimeNs gain) {
-  FoundCause finding;
-  finding.finding = &FindingNamed(id);
+inline Finding MadeFinding(std::string_view id, TimeNs gain) {
+  Finding finding;
+  finding.type = &FindingNamed(id);
   finding.key = id;
-  finding.kind = finding.finding->kind;
+  finding.kind = finding.type->kind;
   finding.gain = finding.alone = finding.gain_max = gain;
   finding.steps = {50};
   finding.metrics = {{&kCallsPerStep, 3}, {&kTimePerStep, 5e6}};

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<std::string> KeysOf(const Diagnosis& diagnosis) {
   std::vector<std::string> keys;
-  for (const FoundCause& finding : diagnosis.findings) {
+  for (const Finding& finding : diagnosis.findings) {
     if (finding.gain > 0) keys.push_back(finding.key);
   }
   return keys;
@@ -29,7 +29,7 @@ TEST(Order, AnOpportunityThatSavesMoreStandsAboveAFault) {
   EXPECT_EQ(KeysOf(diagnosis), (std::vector<std::string>{"op.fp32", "host.memory"}));
   EXPECT_EQ(diagnosis.findings[0].kind, FindingKind::kOpportunity);
   EXPECT_EQ(diagnosis.findings[1].kind, FindingKind::kFault);
-  EXPECT_EQ(diagnosis.floor, diagnosis.step - 7 * kMs) << "gains still add up";
+  EXPECT_EQ(diagnosis.step_after_fixes, diagnosis.step - 7 * kMs) << "gains still add up";
 }
 
 // As above.
@@ -42,7 +42,7 @@ TEST(Order, NumbersAskForTheFindingThatIsShown) {
   for (const auto& [number, key] :
        std::vector<std::pair<std::string, std::string>>{{"1", "op.fp32"}, {"2", "host.memory"}}) {
     const Diagnosis diagnosis = Diagnose(ranks, {}, number);
-    for (const FoundCause& finding : diagnosis.findings)
+    for (const Finding& finding : diagnosis.findings)
       EXPECT_EQ(finding.chain.has_value(), finding.key == key) << number << " " << finding.key;
   }
 }

@@ -41,7 +41,7 @@ TEST(RuleEffects, WhichTensorsShowTheBandwidth) {
     Thresholds thresholds;
     SetRule("op.slow", "cache_bytes", cache_bytes, thresholds);
     const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);
-    const FoundCause* found = FindingWith(diagnosis, "op.slow/Add");
+    const Finding* found = FindingWith(diagnosis, "op.slow/Add");
     return found == nullptr ? -1 : MetricIn(*found, "use_of_chip");
   };
   EXPECT_DOUBLE_EQ(use_of_add(16'000'001), 0.2)
@@ -66,7 +66,7 @@ TEST(RuleEffects, UnknownChipsAreNotJudgedByTheLimitsOfKnownOnes) {
   };
   const auto is_not_judged = [](const Diagnosis& diagnosis) {
     return std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
-                       [](const NotJudged& row) { return row.finding == &kOpSlow; });
+                       [](const NotJudged& row) { return row.type == &kOpSlow; });
   };
   const Diagnosis known = diagnose("Ascend910B", 0);
   ASSERT_NE(FindingWith(known, "op.slow/Mul"), nullptr);
@@ -179,14 +179,14 @@ TEST(RuleEffects, HowMuchAFindingHides) {
     Thresholds thresholds;
     SetRule("all", "hidden_share", share, thresholds);
     const Diagnosis diagnosis = DiagnoseJob(parts, thresholds);
-    const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r2");
+    const Finding* found = FindingWith(diagnosis, "rank.late_host/r2");
     return found == nullptr ? std::vector<std::string>{"no finding"} : found->after;
   };
   EXPECT_EQ(hidden_by(0.2), std::vector<std::string>{"rank.late_host/r1"});
   EXPECT_TRUE(hidden_by(1).empty());
   Diagnosis diagnosis;
   diagnosis.step = 100 * kMs;
-  FoundCause finding;
+  Finding finding;
   finding.gain = finding.gain_max = 10 * kMs;
   finding.alone = 7 * kMs;
   EXPECT_EQ(GainText(diagnosis, finding, Language::kEnglish), "saves 10.0 ms (alone 7.0)");

@@ -30,7 +30,7 @@ TEST(Html, AnswersFirst) {
                            {{{"MatMul", std::int64_t{1'234'500}}}});
   report.lines = {"rank 3 is late"};
   report.story = {"end to end: +3 ms", "  +2 ms MatMul"};
-  report.findings.push_back(
+  report.advice_cards.push_back(
       {"sync", Severity::kHigh, 3, "graph 1", "host", "the host waits", 2'500'000});
   report.notes = {"no steps"};
   const std::string page = HtmlOf(report);

@@ -22,7 +22,7 @@ struct Variable {
   bool is_finding = false;       ///< its poor values are findings; others stand in the sheet alone
   Wording advice = {};           ///< what to set instead of a value that costs time
   std::string_view better = {};  ///< that value
-  std::vector<const FindingInfo*> serves = {};  ///< findings that it adds to, the nearest first
+  std::vector<const FindingType*> serves = {};  ///< findings that it adds to, the nearest first
 };
 
 /// In the order in which they are judged.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "mpa/diagnosis/findings/finding.h"
+#include "mpa/diagnosis/findings/finding_type.h"
 
 /// Every finding, in the order in which findings are listed. Each is declared in the file that
 /// looks for it.
@@ -66,7 +66,7 @@
 
 namespace mpa {
 
-#define MPA_FINDING(name) extern const FindingInfo name;
+#define MPA_FINDING(name) extern const FindingType name;
 MPA_FINDINGS(MPA_FINDING)
 #undef MPA_FINDING
 

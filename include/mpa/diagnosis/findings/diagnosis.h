@@ -13,8 +13,9 @@
 #include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/lateness.h"
-#include "mpa/diagnosis/findings/finding.h"
+#include "mpa/diagnosis/findings/finding_type.h"
 #include "mpa/diagnosis/findings/thresholds.h"
+#include "mpa/diagnosis/replay/what_if.h"
 #include "mpa/measure/earlier_time.h"
 #include "mpa/report/page.h"
 
@@ -166,43 +167,57 @@ struct FoundSetting {
   std::string serves{};  ///< key of the finding that it adds to
 };
 
-struct FoundCause {
-  const FindingInfo* finding = nullptr;     ///< of the catalogue
+/// What a rank has too much of, and whose work says what is usual.
+struct LateWork {
+  RankIndex rank{};                      ///< position in the job
+  std::vector<std::size_t> peers;        ///< positions, the rank among them
+  std::vector<TimeCategory> categories;  ///< of the host; none: kernels
+  bool copies = false;                   ///< copies to the device belong to it
+};
+
+/// A candidate while it is not known whether it costs the step anything.
+struct Finding {
+  const FindingType* type = nullptr;        ///< of the catalogue
   const FindingVariant* variant = nullptr;  ///< what is said of this case instead
   std::string key;  ///< the id and what tells it from others of it: "rank.late_host/r5"
   FindingKind kind = FindingKind::kFault;
   Certainty confidence = Certainty::kMedium;
-  TimeNs gain = 0;            ///< per step, once all before it are fixed
-  TimeNs alone = 0;           ///< per step, if nothing else is fixed
-  TimeNs gain_max = 0;        ///< as `gain`, if it were gone completely
-  bool with_next = false;     ///< pays only together with the next one
-  std::vector<RankId> ranks;  ///< the culprits; empty: all
+  TimeNs gain = 0;                   ///< per step, once all before it are fixed
+  TimeNs alone = 0;                  ///< per step, if nothing else is fixed
+  TimeNs gain_max = 0;               ///< as `gain`, if it were gone completely
+  bool pays_only_with_next = false;  ///< pays only together with the next one
+  std::vector<RankId> ranks;         ///< the culprits; empty: all
   /// Their states, where the finding is about ranks that are not analysed, of which `ranks` may be
   /// empty: not known which.
   std::optional<AbsentRanks> absent{};
   std::vector<std::int32_t> steps;  ///< those in which it was seen
   std::string category;             ///< of the accounting, where it is the cause of a late rank
   std::vector<std::string> after;   ///< keys of findings that hide it
-  bool if_others_do = false;  ///< hidden: saves `alone` only if ranks not captured do the same
+  bool if_uncaptured_ranks_do_too =
+      false;  ///< hidden: saves `alone` only if ranks not captured do the same
   std::vector<Metric> metrics;
   std::vector<Evidence> evidence;         ///< the place with most time first
   std::optional<FoundSetting> setting{};  ///< of env.check
   /// Settings that all its ranks have as advised already, or that would have no effect.
-  std::vector<std::string> done{};
+  std::vector<std::string> already_set{};
   AdviceFacts facts{};
   std::optional<FindingChain> chain{};  ///< only of one that is to be explained
+  /// What its fix takes out of the job's graph; nothing of one that no replay has judged.
+  WhatIf what_if{};
+  std::optional<LateWork> late{};   ///< of a rank that is late
+  std::vector<StepStall> stalls{};  ///< of ranks that are late in turn
 
   /// True if it is about the rank.
   bool Concerns(RankId rank) const {
     return ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
   }
-  bool Is(const FindingInfo& other) const { return finding == &other; }
+  bool Is(const FindingType& other) const { return type == &other; }
   template <typename Number>
   void Measure(const MetricInfo& info, Number value) {
     metrics.push_back({&info, static_cast<double>(value)});
   }
   const Wording& Title() const {
-    return variant != nullptr && !variant->title.english.empty() ? variant->title : finding->title;
+    return variant != nullptr && !variant->title.english.empty() ? variant->title : type->title;
   }
 };
 
@@ -216,8 +231,8 @@ struct AccountRow {
   EarlierTime earlier = {};  ///< before the first step of the rank
 };
 
-/// Something that looks guilty and is explained by a finding.
-struct Symptom {
+/// A call that looks guilty and is explained by a finding.
+struct InnocentCall {
   std::string name;
   TimeNs cost = 0;
   std::string
@@ -227,7 +242,7 @@ struct Symptom {
 
 /// What could not be judged, and what would have to be recorded.
 struct NotJudged {
-  const FindingInfo* finding = nullptr;
+  const FindingType* type = nullptr;
   Wording needs, hint;
   std::vector<RankId> ranks{};  ///< that lack it; empty: all
 };
@@ -254,7 +269,6 @@ struct NeededFinding {
   TimeNs gain = 0;
 };
 
-/// How fast a connection between two ranks moved data, in GB/s.
 /// Two ranks, and GB/s of what they moved; of several transports the slower one.
 struct LinkPicture {
   RankId low{}, high{};
@@ -296,23 +310,24 @@ struct Diagnosis {
   std::vector<std::string> formats;
   std::map<std::string, std::string>
       settings;  ///< "2", or "0 (rank 3), 2 (ranks 0-2)" where ranks differ
-  TimeNs step = 0, floor = 0;
+  TimeNs step = 0, step_after_fixes = 0;
   std::vector<AccountRow> accounting;
   /// Of the rank with the longest steps, set where no rank has recorded device work: there is no
   /// account, and `step` is unknown.
   std::optional<StepsOnHost> on_host;
-  std::vector<FoundCause> findings;  ///< in the order in which they should be fixed
-  std::vector<Symptom> not_causes;
+  std::vector<Finding> findings;  ///< in the order in which they should be fixed
+  std::vector<InnocentCall> innocent_calls;
   std::vector<NotJudged> not_judged;
   /// Causes that save much alone, but hardly anything more once findings are fixed: their keys are
   /// `after`. The largest first.
-  std::vector<FoundCause> hidden;
-  std::vector<const FindingInfo*> fine;  ///< were looked at and cost nothing in this job
+  std::vector<Finding> hidden;
+  std::vector<const FindingType*> passed_checks;  ///< were looked at and cost nothing in this job
   std::size_t known_fusions = 0;    ///< patterns that op.unfused looked for; 0: nothing tells them
   std::vector<SeenFusion> fusions;  ///< of these; those that save most first
-  std::vector<NeededFinding> needed;  ///< fixed as well, where only some findings are shown
-  std::vector<RankId> culprits;       ///< ranks of faults that are not shown
-  Lateness lateness;                  ///< of all collectives, whatever causes it
+  /// Fixed as well, where only some findings are shown.
+  std::vector<NeededFinding> hiding_findings_not_shown;
+  std::vector<RankId> culprits;  ///< ranks of faults that are not shown
+  Lateness lateness;                   ///< of all collectives, whatever causes it
   /// Captured, but not compared: see common_steps.h.
   std::vector<RankId> ranks_left_out;
   std::vector<RankId> ranks_without_work;  ///< of which no device work was recorded
@@ -322,6 +337,6 @@ struct Diagnosis {
   bool complete = true;  ///< false: ranks or parts of them could not be read
 };
 
-Impact ImpactOf(const Diagnosis& diagnosis, const FoundCause& finding);
+Impact ImpactOf(const Diagnosis& diagnosis, const Finding& finding);
 
 }  // namespace mpa

@@ -37,14 +37,14 @@ class IssuingOfRanks {
   /// The ranks have to outlive it.
   explicit IssuingOfRanks(const std::vector<DiagnosedRank>& ranks) {
     for (const DiagnosedRank& rank : ranks)
-      of_rank_.emplace_back([&rank] { return IssuingWork(*rank.part); });
+      by_rank_.emplace_back([&rank] { return IssuingWork(*rank.part); });
   }
 
   /// `rank`: by position.
-  const IssuingWork& operator[](RankIndex rank) const { return *of_rank_[rank]; }
+  const IssuingWork& operator[](RankIndex rank) const { return *by_rank_[rank]; }
 
  private:
-  std::deque<OnDemand<IssuingWork>> of_rank_;  // deque: they cannot be moved
+  std::deque<OnDemand<IssuingWork>> by_rank_;  // deque: they cannot be moved
 };
 
 }  // namespace mpa

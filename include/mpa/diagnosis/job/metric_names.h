@@ -12,6 +12,6 @@ namespace mpa {
 std::string MetricText(const Metric& metric, Language language);
 
 /// The ranks of a finding, with their states where they are not analysed: "rank 5 (damaged)".
-std::string CulpritsText(const FoundCause& finding, Language language);
+std::string CulpritsText(const Finding& finding, Language language);
 
 }  // namespace mpa

@@ -30,7 +30,7 @@ struct JointOperation {
   /// Members that were not captured and are so late that they are causes of their own, the last
   /// first. Others keep their distance from those that were captured.
   std::vector<LateMembers> late;
-  std::size_t lane = 0;    ///< operations of a lane follow each other
+  std::size_t series = 0;  ///< operations of a series follow each other
   bool is_barrier = true;  ///< nobody leaves before all have arrived
 };
 
@@ -78,8 +78,9 @@ struct JobOperations {
   /// where nothing tells its clock.
   std::vector<std::size_t> clock_root;
   Lateness lateness;  ///< of its collectives
-  /// By rank: ranks that did nothing together, not even through others, are on different islands.
-  std::vector<std::size_t> island;
+  /// By rank: ranks that did nothing together, not even through others, are on different
+  /// connected_components.
+  std::vector<std::size_t> connected_component;
   std::vector<std::vector<std::size_t>> of_rank;  ///< position in `all` by rank and its collective
 };
 

@@ -93,7 +93,7 @@ HostChain AddHost(GraphDraft& draft, std::vector<HostStretch>& host);
 /// operations that follow each other.
 struct DeviceNodes {
   std::vector<std::uint32_t> begin, end;
-  std::vector<std::int64_t> lane;
+  std::vector<std::int64_t> device_queue;
 };
 
 /// Adds the work of the device, and what it waited for.

@@ -31,6 +31,10 @@ struct Removal {
   std::vector<Edge> waits;              ///< of the weights of edges
   std::vector<std::uint32_t> cuts;      ///< edges that no longer hold anything up
   std::vector<std::uint32_t> prompt{};  ///< nodes that start as soon as they can
+
+  bool IsEmpty() const {
+    return durations.empty() && waits.empty() && cuts.empty() && prompt.empty();
+  }
 };
 
 /// Nodes are pieces of work with a start and a duration, 0 for a mere moment. A node starts when
@@ -116,9 +120,7 @@ class Replays {
            std::span<const std::vector<const Removal*>> sets);
 
   /// Of the last run.
-  TimeNs Start(std::size_t set, ReplayGraph::Node node) const {
-    return start_[node * lanes_ + set];
-  }
+  TimeNs Start(std::size_t set, ReplayGraph::Node node) const { return start_[node * sets_ + set]; }
   TimeNs Duration(std::size_t set, ReplayGraph::Node node) const;
 
  private:
@@ -127,18 +129,18 @@ class Replays {
     std::array<TimeNs, kMax> less{};
     std::uint8_t marked = 0;  // a bit for each set: an edge is cut, a node starts promptly
   };
-  struct Lanes {
+  struct SetRange {
     std::size_t first, end;
   };
-  void Add(const Removal& removal, Lanes lanes);
+  void Add(const Removal& removal, SetRange range);
   Change& EdgeChange(ReplayGraph::Edge edge);
   Change& NodeChange(ReplayGraph::Node node);
   void Forget();
-  template <std::size_t kLanes>
+  template <std::size_t kSets>
   void Pass();
 
   const ReplayGraph& graph_;
-  std::size_t lanes_ = 1;
+  std::size_t sets_ = 1;
   std::unique_ptr<TimeNs[]> start_;               // by node and set; a run writes all of it
   std::size_t room_ = 0;                          // of start_
   std::vector<std::uint32_t> of_step_, of_node_;  // 1 + position in changes_; 0: unchanged

@@ -35,20 +35,20 @@ struct WhatIf {
   bool opportunity = false;  ///< slow as it was written, not a deviation; faults go first
 };
 
-/// What fixing one cause saves, per step and in ns.
+/// What fixing one candidate saves, per step and in ns.
 struct Gain {
-  std::size_t cause = 0;   ///< position in the list of causes
-  TimeNs gain = 0;         ///< once all causes before it in the list of gains are fixed
-  TimeNs alone = 0;        ///< if nothing else is fixed
-  TimeNs most = 0;         ///< as `gain`, with `bound` instead of `expect`
-  bool with_next = false;  ///< pays only together with the next gain of the list
+  std::size_t candidate = 0;  ///< position in the list of candidates
+  TimeNs gain = 0;            ///< once all candidates before it in the list of gains are fixed
+  TimeNs most = 0;            ///< as `gain`, with `bound` instead of `expect`
+  bool pays_only_with_next = false;  ///< pays only together with the next gain of the list
 };
 
 struct Waterfall {
-  TimeNs step = 0;   ///< mean length of a step, as recorded
-  TimeNs floor = 0;  ///< what is left of it once all is fixed; step = floor + sum of the gains
+  TimeNs step = 0;  ///< mean length of a step, as recorded
+  TimeNs step_after_fixes =
+      0;  ///< what is left of it once all is fixed; step = step_after_fixes + sum of the gains
   std::vector<Gain> gains;    ///< in the order in which they are won
-  std::vector<TimeNs> alone;  ///< of every cause, what it saves if nothing else is fixed
+  std::vector<TimeNs> alone;  ///< of every candidate, what it saves if nothing else is fixed
 };
 
 /// Replays of a job, some at once. They need room for the whole graph several times, which is used
@@ -81,36 +81,37 @@ class StepReplays {
 TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
                 std::span<const Removal* const> removals);
 
-/// Takes the cause that saves most, then the one that saves most of what is left, and so on, so
-/// that nothing is saved twice. Faults are fixed before opportunities. Two causes that hide each
-/// other are tried together.
+/// Takes the candidate that saves most, then the one that saves most of what is left, and so on, so
+/// that nothing is saved twice. Faults are fixed before opportunities. Two candidates that hide
+/// each other are tried together.
 class WaterfallSearch {
  public:
-  /// Refers to the first two, which must outlive it. In ns per step, gains below `least` are not
-  /// worth a place, nor those of two causes together below `least_of_two`.
-  WaterfallSearch(StepReplays& replays, const std::vector<WhatIf>& causes, TimeNs least,
+  /// Refers to the replays and the candidates, which must outlive it. In ns per step, gains below
+  /// `least` are not worth a place, nor those of two candidates together below `least_of_two`.
+  WaterfallSearch(StepReplays& replays, std::vector<const WhatIf*> candidates, TimeNs least,
                   TimeNs least_of_two);
 
-  /// May run again when faults have become opportunities: no set of causes is replayed twice.
+  /// May run again when faults have become opportunities: no set of candidates is replayed twice.
   Waterfall Run();
 
  private:
-  using Causes = std::vector<std::size_t>;  // by position; that of a bound is behind all causes
+  using Candidates =
+      std::vector<std::size_t>;  // by position; that of a bound is behind all candidates
 
-  const Removal& RemovalOf(std::size_t cause) const;
-  std::vector<TimeNs> TimesWith(const std::vector<Causes>& sets);
-  std::vector<TimeNs> GainsOf(const std::vector<Causes>& sets);
-  Causes OpenCauses(bool opportunities) const;
+  const Removal& RemovalOf(std::size_t candidate) const;
+  std::vector<TimeNs> TimesWith(const std::vector<Candidates>& sets);
+  std::vector<TimeNs> GainsOf(const std::vector<Candidates>& sets);
+  Candidates OpenCandidates(bool opportunities) const;
   bool TakeBest(bool opportunities);
   bool TakePair(bool opportunities);
-  void Take(std::size_t cause, bool with_next);
+  void Take(std::size_t candidate, bool pays_only_with_next);
 
   StepReplays& replays_;
-  const std::vector<WhatIf>& causes_;
+  const std::vector<const WhatIf*> candidates_;
   const TimeNs least_, least_of_two_;
-  std::vector<TimeNs> taken_;       // by cause
-  std::map<Causes, TimeNs> times_;  // of a step without all these, ascending
-  Causes made_;                     // of the run, in the order in which they were taken
+  std::vector<TimeNs> taken_;           // by candidate
+  std::map<Candidates, TimeNs> times_;  // of a step without all these, ascending
+  Candidates made_;                     // of the run, in the order in which they were taken
   TimeNs now_ = 0;
   Waterfall result_;
 };

@@ -13,7 +13,7 @@ namespace mpa {
 JobCauses CausesIn(const Diagnosis& diagnosis);
 
 /// The same of one finding; false for those that cost no time of each step.
-bool CostsEachStep(const FoundCause& finding);
-JobCause CauseOf(const FoundCause& finding);
+bool CostsEachStep(const Finding& finding);
+JobCause CauseOf(const Finding& finding);
 
 }  // namespace mpa

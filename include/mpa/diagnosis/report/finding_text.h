@@ -40,13 +40,13 @@ class Speaker {
 enum class FindingSection : std::uint8_t { kStep, kLatency, kSettings, kCapture };
 inline constexpr FindingSection kSections[] = {FindingSection::kStep, FindingSection::kLatency,
                                                FindingSection::kSettings, FindingSection::kCapture};
-FindingSection SectionOf(const FoundCause& finding);
+FindingSection SectionOf(const Finding& finding);
 /// True for a deviation from what is normal that costs time of the step.
-bool IsFault(const FoundCause& finding);
+bool IsFault(const Finding& finding);
 /// "What the step loses"
 const Wording& HeadingOf(FindingSection section);
 /// True for findings that tell something of the step, not of settings and captures.
-bool IsOfStep(const FoundCause& finding);
+bool IsOfStep(const Finding& finding);
 
 /// Times of a diagnosis in ms. A short step gets more decimals, so that its parts do not all read
 /// 0.0.
@@ -60,24 +60,24 @@ class MsText {
 };
 
 /// "rank 5 computes slowly", "probably: ..." where it is not sure.
-std::string TitleOf(const FoundCause& finding, Language language);
+std::string TitleOf(const Finding& finding, Language language);
 /// What to do, the cheapest first; without what its ranks have set already.
-std::string AdviceOf(const FoundCause& finding, Language language);
+std::string AdviceOf(const Finding& finding, Language language);
 /// "saves 12.3 ms (4 %)", with what it saves alone where that differs.
-std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language);
+std::string GainText(const Diagnosis& diagnosis, const Finding& finding, Language language);
 /// "shapes of kernels", "shapes of kernels on rank 3": what was not recorded.
 std::string NeedsText(const NotJudged& row, Language language);
 /// "1 %": the share of the step that a finding saves at least.
 std::string LeastShareText(const Thresholds& thresholds);
 /// "CRITICAL".
-std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding);
+std::string SeverityText(const Diagnosis& diagnosis, const Finding& finding);
 /// More than any line has.
 inline constexpr std::size_t kAllColumns = 1000;
 /// What a metric says to people. Time is that of all places on the rank where it shows most, which
 /// is named where others show it, too. Empty where only programs read the metric.
-std::string FactText(const FoundCause& finding, const Metric& metric, Language language);
+std::string FactText(const Finding& finding, const Metric& metric, Language language);
 /// Where it shows most, and the first metrics that people read: as much as fits into the columns.
-std::string FactsText(const FoundCause& finding, Language language, std::size_t columns);
+std::string FactsText(const Finding& finding, Language language, std::size_t columns);
 /// "2 of 8 ranks, steps 10-14 (10 left out: warm-up), Level1".
 std::string CaptureText(const Diagnosis& diagnosis, Language language);
 /// What is said where nothing costs much.

@@ -63,10 +63,10 @@ struct FindingScene {
   std::size_t step = 0;  ///< in which it costs most; the longest one where that is not known
 };
 FindingScene SceneOf(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
-                     const FoundCause& finding);
+                     const Finding& finding);
 
 /// "timeline_rank.late_r5.json": the key with _ in place of what no file name holds.
-std::string TimelineName(const FoundCause& finding);
+std::string TimelineName(const Finding& finding);
 
 /// The names of the kernels that tuning may make shorter, as the tuning tools read them: of those
 /// that leave cores idle and of those without bound the ten that hold the longest kernels, on any
@@ -75,7 +75,7 @@ std::string TuningList(const std::vector<DiagnosedRank>& ranks);
 
 /// The chain of evidence of one finding of the diagnosis: what was measured, on which ranks and in
 /// which steps, where it shows (at most so many places), what hides it, and what to do.
-std::vector<std::string> WhyLines(const Diagnosis& diagnosis, const FoundCause& finding,
+std::vector<std::string> WhyLines(const Diagnosis& diagnosis, const Finding& finding,
                                   Language language, std::size_t places);
 
 }  // namespace mpa

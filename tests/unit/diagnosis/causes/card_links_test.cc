@@ -66,12 +66,12 @@ auto SlowAmong(std::vector<std::pair<std::int32_t, std::int32_t>> slow) {
 
 bool NamesALink(const Diagnosis& diagnosis) {
   return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                     [](const FoundCause& finding) { return finding.Is(kLinkSlow); });
+                     [](const Finding& finding) { return finding.Is(kLinkSlow); });
 }
 
 TEST(CardLinks, AllOfAHostAreSlow) {
   const Diagnosis diagnosis = OfCards(3, AllLinksTake(9 * kMs));
-  const FoundCause* found = FindingWith(diagnosis, "link.slow/r0+1+2");
+  const Finding* found = FindingWith(diagnosis, "link.slow/r0+1+2");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 7 * kMs) << "36 MB at 18 GB/s";
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1, 2}));
@@ -88,7 +88,7 @@ TEST(CardLinks, FarFromWhatTheyMoveElsewhereIsBelowFourTenths) {
 
 TEST(CardLinks, FasterLinksShowWhatIsUsual) {
   const Diagnosis one = OfCards(3, SlowAmong({{0, 1}}));
-  const FoundCause* found = FindingWith(one, "link.slow/0-1");
+  const Finding* found = FindingWith(one, "link.slow/0-1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 7 * kMs);
   EXPECT_EQ(found->confidence, Certainty::kHigh);
@@ -108,7 +108,7 @@ TEST(CardLinks, FasterLinksShowWhatIsUsual) {
 
 TEST(CardLinks, OneFastLinkAmongSixDoesNotShowWhatIsUsual) {
   const Diagnosis diagnosis = OfCards(4, SlowAmong({{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}}));
-  const FoundCause* found = FindingWith(diagnosis, "link.slow/r0+1+2+3");
+  const Finding* found = FindingWith(diagnosis, "link.slow/r0+1+2+3");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 7 * kMs);
   EXPECT_EQ(MetricIn(*found, "bandwidth_of_links"), 18);
@@ -151,7 +151,7 @@ TEST(CardLinks, RulesSayWhatSuchLinksMove) {
   EXPECT_FALSE(NamesALink(OfCards(3, AllLinksTake(9 * kMs), thresholds)));
   SetRule("link.slow", "card_gbs", 36, thresholds);  // 7.2 GB/s; 1 ms for 36 MB
   const Diagnosis diagnosis = OfCards(3, AllLinksTake(9 * kMs), thresholds);
-  const FoundCause* found = FindingWith(diagnosis, "link.slow/r0+1+2");
+  const Finding* found = FindingWith(diagnosis, "link.slow/r0+1+2");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 8 * kMs);
 }

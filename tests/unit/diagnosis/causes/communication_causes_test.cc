@@ -9,6 +9,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
@@ -33,7 +34,7 @@ Diagnosis WithSmallOperations(int small, TimeNs dur, TimeNs held_up = 0) {
 
 TEST(CommunicationCauses, ManySmallOperations) {
   const Diagnosis diagnosis = WithSmallOperations(4, 300 * kUs);
-  const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
+  const Finding* found = FindingWith(diagnosis, "comm.small/g");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 4 * 200 * kUs);  // all but the data
   EXPECT_EQ(MetricIn(*found, "calls_per_step"), 4);
@@ -49,6 +50,7 @@ TEST(CommunicationCauses, SmallOperationsHaveLimits) {
       << "mostly data";
 }
 
+MPA_REFUTES(CommunicationCauses, OperationsThatASlowPeerHoldsUpAreNotSmall, "comm.small");
 TEST(CommunicationCauses, OperationsThatASlowPeerHoldsUpAreNotSmall) {
   EXPECT_EQ(FindingWith(WithSmallOperations(4, 300 * kUs, 150 * kUs), "comm.small/g"), nullptr);
 }
@@ -83,7 +85,7 @@ TEST(CommunicationCauses, OperationsThatIdle) {
       DiagnoseJob(OneOperation(2, true, [](std::size_t rank, OperationPart& operation) {
         operation.idle = (rank == 0 ? 4 : 3) * kMs;
       }));
-  const FoundCause* found = FindingWith(diagnosis, "comm.inner");
+  const Finding* found = FindingWith(diagnosis, "comm.inner");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 1'500 * kUs) << "half of what all members idle";
   EXPECT_EQ(found->kind, FindingKind::kOpportunity);
@@ -118,12 +120,13 @@ TEST(CommunicationCauses, TasksOfTheProfilerMayBeWhatOperationsIdleFor) {
   EXPECT_EQ(FindingWith(DiagnoseJob(parts), "comm.inner")->confidence, Certainty::kLow);
 }
 
+MPA_REFUTES(CommunicationCauses, AMemberThatWasNotCapturedHoldsUpTheOthers, "comm.inner");
 TEST(CommunicationCauses, AMemberThatWasNotCapturedHoldsUpTheOthers) {
   const Diagnosis diagnosis =
       DiagnoseJob(OneOperation(2, true, [](std::size_t rank, OperationPart& operation) {
         operation.held_up = (rank == 0 ? 4 : 3) * kMs;
       }));
-  const FoundCause* found = FindingWith(diagnosis, "comm.inner/peer");
+  const Finding* found = FindingWith(diagnosis, "comm.inner/peer");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 3 * kMs) << "what all members wait";
   EXPECT_EQ(found->kind, FindingKind::kFault);
@@ -155,7 +158,7 @@ TEST(CommunicationCauses, ASlowLinkShowsWithoutPeers) {
     operation.moved = (rank == 2 ? 14 : 9) * kMs;
   };
   const Diagnosis diagnosis = DiagnoseJob(OneOperation(4, false, slower));
-  const FoundCause* found = FindingWith(diagnosis, "link.slow/r2");
+  const Finding* found = FindingWith(diagnosis, "link.slow/r2");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs);
   EXPECT_EQ(found->ranks, std::vector<std::int64_t>{2});

@@ -6,6 +6,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 
 namespace mpa {
 namespace {
@@ -26,7 +27,7 @@ TEST(DataParallelCauses, ExposedCommunicationOfOneRankIsAFinding) {
   Thresholds thresholds;
   SetRule("comm.not_overlapped", "gain", 0, thresholds);  // what could be hidden is another finding
   const Diagnosis diagnosis = DiagnoseJob({ExposedRank()}, thresholds);
-  const FoundCause* found = FindingWith(diagnosis, "comm.exposed/g");
+  const Finding* found = FindingWith(diagnosis, "comm.exposed/g");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->kind, FindingKind::kOpportunity);
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 6 * kMs);
@@ -36,6 +37,7 @@ TEST(DataParallelCauses, ExposedCommunicationOfOneRankIsAFinding) {
   EXPECT_EQ(found->evidence[0].table, "collectives");
 }
 
+MPA_REFUTES(DataParallelCauses, LittleExposedCommunicationIsNone, "comm.exposed");
 TEST(DataParallelCauses, LittleExposedCommunicationIsNone) {
   const Diagnosis diagnosis = DiagnoseJob({ExposedRank(60 * kMs)});  // 6 of 66 ms
   EXPECT_EQ(FindingWith(diagnosis, "comm.exposed/g"), nullptr);
@@ -57,7 +59,7 @@ RankDiagnosis ManyReductions(int count, std::int64_t bytes) {
 
 TEST(DataParallelCauses, AReductionForEveryParameterIsKnownByTheirNumber) {
   const Diagnosis diagnosis = DiagnoseJob({ManyReductions(40, 1 << 20)});
-  const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
+  const Finding* found = FindingWith(diagnosis, "comm.small/g");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(MetricIn(*found, "calls_per_step"), 40);
   EXPECT_EQ(MetricIn(*found, "mean_size"), 1 << 20);
@@ -70,6 +72,7 @@ TEST(DataParallelCauses, FewOrLargeReductionsAreNotSmall) {
   EXPECT_EQ(FindingWith(DiagnoseJob({ManyReductions(40, 32 << 20)}), "comm.small/g"), nullptr);
 }
 
+MPA_REFUTES(DataParallelCauses, BuffersThatAreBroadcastInEveryStep, "comm.broadcast");
 TEST(DataParallelCauses, BuffersThatAreBroadcastInEveryStep) {
   const auto diagnose = [](std::string_view second) {
     PartBuilder builder;
@@ -81,7 +84,7 @@ TEST(DataParallelCauses, BuffersThatAreBroadcastInEveryStep) {
     return DiagnoseJob({builder.Build()});
   };
   const Diagnosis diagnosis = diagnose("allreduce");
-  const FoundCause* found = FindingWith(diagnosis, "comm.broadcast/g");
+  const Finding* found = FindingWith(diagnosis, "comm.broadcast/g");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs);
   EXPECT_EQ(MetricIn(*found, "calls_per_step"), 1);
@@ -89,6 +92,7 @@ TEST(DataParallelCauses, BuffersThatAreBroadcastInEveryStep) {
       << "no gradients are reduced";
 }
 
+MPA_REFUTES(DataParallelCauses, GradientsThatAreFilledWithZeros, "op.zero_grad");
 TEST(DataParallelCauses, GradientsThatAreFilledWithZeros) {
   const auto diagnose = [](int kernels) {
     PartBuilder builder;
@@ -102,7 +106,7 @@ TEST(DataParallelCauses, GradientsThatAreFilledWithZeros) {
     return DiagnoseJob({builder.Build()});
   };
   const Diagnosis diagnosis = diagnose(20);
-  const FoundCause* found = FindingWith(diagnosis, "op.zero_grad");
+  const Finding* found = FindingWith(diagnosis, "op.zero_grad");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs) << "20 kernels of 50 us";
   EXPECT_EQ(found->evidence.at(0).name, "ZerosLike");

@@ -6,6 +6,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 
 namespace mpa {
 namespace {
@@ -16,7 +17,7 @@ TEST(DeviceCauses, MatricesInFp32) {
     step.Kind("MatMulV3").multiplies_fp32 = true;
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "op.fp32");
+  const Finding* found = FindingWith(diagnosis, "op.fp32");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * kMs);      // half
   EXPECT_EQ(found->gain_max, 3 * kMs);  // three quarters
@@ -33,11 +34,12 @@ bool IsAttention(std::string_view shape, const Thresholds& thresholds = {},
     step.Kind("SoftmaxV2").shapes = step.NameOf(shape);
   });
   const Diagnosis diagnosis = DiagnoseJob({part}, thresholds);
-  const FoundCause* found = FindingWith(diagnosis, "op.attention");
+  const Finding* found = FindingWith(diagnosis, "op.attention");
   EXPECT_TRUE(found == nullptr || found->gain == 450 * kUs) << "0.9 of the softmax";
   return found != nullptr;
 }
 
+MPA_REFUTES(DeviceCauses, AttentionOfShortSequencesIsNotWorthAFusedKernel, "op.attention");
 TEST(DeviceCauses, AttentionOfShortSequencesIsNotWorthAFusedKernel) {
   EXPECT_TRUE(IsAttention("\"4,16,128,128\""));
   EXPECT_FALSE(IsAttention("\"4,16,128,127\""));
@@ -57,6 +59,7 @@ TEST(DeviceCauses, TheProductsOfAttentionAreThoseOfTheClassOfKernels) {
 }
 
 // A kernel of 1 ms, which the host takes 500 us to launch.
+MPA_REFUTES(DeviceCauses, AtMostAKernelOfTheAiCpuIsNotNeeded, "op.aicpu");
 TEST(DeviceCauses, AtMostAKernelOfTheAiCpuIsNotNeeded) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     step.Kernel("MatMulV3", 2 * kMs).Host(TimeCategory::kDispatchCann, 500 * kUs);
@@ -64,7 +67,7 @@ TEST(DeviceCauses, AtMostAKernelOfTheAiCpuIsNotNeeded) {
     step.Kernel("Unique", kMs, TimeCategory::kAiCpu);
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "op.aicpu");
+  const Finding* found = FindingWith(diagnosis, "op.aicpu");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 900 * kUs);
   EXPECT_EQ(found->gain_max, 1500 * kUs);

@@ -10,7 +10,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 
 namespace mpa {
 namespace {
@@ -35,9 +35,7 @@ void VectorKernel(PartBuilder& builder, std::string_view type, TimeNs dur) {
   builder.Kernel(type, dur, TimeCategory::kVector);
 }
 
-const FoundCause* FindChain(const Diagnosis& diagnosis) {
-  return FindingWith(diagnosis, kChainKey);
-}
+const Finding* FindChain(const Diagnosis& diagnosis) { return FindingWith(diagnosis, kChainKey); }
 
 // Add and Exp take 100 us, Sub 40 us.
 void AddSubExp(PartBuilder& builder) {
@@ -48,7 +46,7 @@ void AddSubExp(PartBuilder& builder) {
 
 TEST(ElementwiseChains, WhatIsSavedAndHowOften) {
   const Diagnosis diagnosis = DiagnoseJob({StepsWithChain(AddSubExp)});
-  const FoundCause* found = FindChain(diagnosis);
+  const Finding* found = FindChain(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * 40 * kUs) << "no kernel starts in more than the 40 us of the shortest";
   EXPECT_EQ(found->gain_max, 140 * kUs) << "all but one of the longest";
@@ -67,7 +65,7 @@ TEST(ElementwiseChains, GapsBetweenThemGo) {
       builder.Part().graph.edges.back().on = before;
     }
   })});
-  const FoundCause* found = FindChain(diagnosis);
+  const Finding* found = FindChain(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * 100 * kUs + 2 * 30 * kUs);
 }
@@ -84,7 +82,7 @@ TEST(ElementwiseChains, TheHostIssuesOneOfThem) {
     })});
   };
   const Diagnosis diagnosis = issued_by(TimeCategory::kDispatchOp);
-  const FoundCause* found = FindChain(diagnosis);
+  const Finding* found = FindChain(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 2 * 40 * kUs + 2 * 200 * kUs) << "the first call stays";
   EXPECT_EQ(found->gain_max, 140 * kUs + 2 * 200 * kUs);
@@ -147,7 +145,7 @@ TEST(ElementwiseChains, EvidenceIsTheChain) {
     builder.Kernel("MatMulV3", kMs).Kernel("Mul", 900 * kUs, TimeCategory::kVector);
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindChain(diagnosis);
+  const Finding* found = FindChain(diagnosis);
   ASSERT_NE(found, nullptr);
   // The longest of each chain stays: the fused kernel takes as long.
   ASSERT_EQ(found->evidence.size(), 2u);
@@ -165,7 +163,7 @@ TEST(ElementwiseChains, PiecesOfARarePatternAreOnlyVectorKernels) {
   };
   const Diagnosis diagnosis = DiagnoseJob({StepsWithChain(fill)});
   EXPECT_EQ(FindingWith(diagnosis, "op.unfused/swiglu"), nullptr);
-  const FoundCause* found = FindChain(diagnosis);
+  const Finding* found = FindChain(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 330 * kUs);
 }

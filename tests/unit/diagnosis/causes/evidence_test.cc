@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "diagnosis/part_builder.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
@@ -47,11 +47,11 @@ class EvidenceTest : public ::testing::Test {
       ranks.push_back({static_cast<std::int64_t>(i), &parts_[i]});
     job_ = MakeJob(std::move(ranks), {});
   }
-  std::vector<Evidence> Find(const FindingInfo& info, const WhatIf& what_if,
+  std::vector<Evidence> Find(const FindingType& info, const WhatIf& what_if,
                              const std::vector<TimeCategory>& about,
                              std::vector<std::int64_t> ranks = {}) {
-    FoundCause finding;
-    finding.finding = &info;
+    Finding finding;
+    finding.type = &info;
     finding.ranks = std::move(ranks);
     EvidenceFinder(job_).Find(what_if, about, finding);
     return finding.evidence;

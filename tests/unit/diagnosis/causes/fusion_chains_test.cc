@@ -33,7 +33,7 @@ Diagnosis WithChain(const std::vector<ChainKernel>& pieces, bool in_optimizer = 
   return DiagnoseJob({builder.Build()});
 }
 
-const FoundCause* ChainOf(const Diagnosis& diagnosis) {
+const Finding* ChainOf(const Diagnosis& diagnosis) {
   return FindingWith(diagnosis, "op.unfused/elementwise");
 }
 
@@ -42,7 +42,7 @@ const std::vector<ChainKernel> kThree = {
 
 TEST(FusionChains, OneKernelStartsOnceAndAtBestReadsOnce) {
   const Diagnosis diagnosis = WithChain(kThree);
-  const FoundCause* found = ChainOf(diagnosis);
+  const Finding* found = ChainOf(diagnosis);
   ASSERT_NE(found, nullptr);
   // No vector kernel takes less than 100 us, so that is what starting one takes; two are saved.
   EXPECT_EQ(found->gain, 200 * kUs);
@@ -81,7 +81,7 @@ TEST(FusionCauses, OperatorsInPieces) {
     step.Kernel("Mul", 200 * kUs, TimeCategory::kVector).Kernel("MatMulV3", kMs);
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "op.unfused/swiglu");
+  const Finding* found = FindingWith(diagnosis, "op.unfused/swiglu");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 250 * kUs);  // all but the longest piece
   EXPECT_EQ(FindingWith(diagnosis, "op.unfused/rms_norm"), nullptr);

@@ -7,6 +7,7 @@
 #include "diagnosis/causes/small_operations.h"
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 
 namespace mpa {
 namespace {
@@ -84,11 +85,12 @@ Diagnosis ReducedAtTheEnd(std::int64_t first, TimeNs rest) {
   return DiagnoseJob({builder.Build()});
 }
 
+MPA_REFUTES(GradientCurve, LateGradientsCannotBeSentEarlier, "comm.not_overlapped");
 TEST(GradientCurve, LateGradientsCannotBeSentEarlier) {
   // The first reduction can begin 250 us before the end, the second must follow it: 1750 of 2000 us
   // show.
   const Diagnosis late = ReducedAtTheEnd(100, 250 * kUs);
-  const FoundCause* found = FindingWith(late, "comm.not_overlapped/g");
+  const Finding* found = FindingWith(late, "comm.not_overlapped/g");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(static_cast<double>(found->gain), 250e3, 2);
   // 2 ms before the end; then the second one alone shows.

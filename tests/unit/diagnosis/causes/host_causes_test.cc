@@ -4,12 +4,14 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
 namespace {
 
 // A step reads five numbers: the host takes 1 ms for each, the copy 10 us.
+MPA_REFUTES(HostCauses, NumbersThatAreReadAreNotCopied, "host.checkpoint");
 TEST(HostCauses, NumbersThatAreReadAreNotCopied) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     step.Kernel("MatMulV3", 10 * kMs);
@@ -20,7 +22,7 @@ TEST(HostCauses, NumbersThatAreReadAreNotCopied) {
     }
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "host.sync");
+  const Finding* found = FindingWith(diagnosis, "host.sync");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs + 3 * 10 * kUs) << "the last two of a step are usual";
 }
@@ -38,7 +40,7 @@ TEST(HostCauses, WhatIsNotCopiedNeedNotStart) {
     }
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "host.sync");
+  const Finding* found = FindingWith(diagnosis, "host.sync");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs + 3 * (10 + 10) * kUs) << "the last two of a step are usual";
 }
@@ -66,11 +68,12 @@ TEST(HostCauses, ACallThatNeedNotWaitIsNotMade) {
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
   EXPECT_EQ(diagnosis.step, 6 * kMs);
-  const FoundCause* found = FindingWith(diagnosis, "host.sync");
+  const Finding* found = FindingWith(diagnosis, "host.sync");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 3 * kMs) << "the last two of a step are usual";
 }
 
+MPA_REFUTES(HostCauses, EveryLaunchWaits, "host.launch_blocking");
 TEST(HostCauses, EveryLaunchWaits) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
@@ -94,13 +97,14 @@ TEST(HostCauses, EveryLaunchWaits) {
   }
   const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
   EXPECT_EQ(diagnosis.step, 3 * kMs);
-  const FoundCause* found = FindingWith(diagnosis, "host.launch_blocking");
+  const Finding* found = FindingWith(diagnosis, "host.launch_blocking");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs);
   EXPECT_EQ(MetricIn(*found, "waits_of_launches"), 0.5);
   EXPECT_EQ(FindingWith(diagnosis, "host.sync"), nullptr);
 }
 
+MPA_REFUTES(HostCauses, LaunchesThatAreHeldUp, "host.cpu_contention");
 TEST(HostCauses, LaunchesThatAreHeldUp) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
@@ -112,7 +116,7 @@ TEST(HostCauses, LaunchesThatAreHeldUp) {
     of.launch_time = 2 * kMs;  // half of it beyond 100 x 10 us
   }
   const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
-  const FoundCause* found = FindingWith(diagnosis, "host.cpu_contention");
+  const Finding* found = FindingWith(diagnosis, "host.cpu_contention");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs);
   EXPECT_EQ(found->confidence, Certainty::kLow);
@@ -123,7 +127,7 @@ TEST(HostCauses, PythonBetweenOperators) {
     step.Host(TimeCategory::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs);
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "host.python");
+  const Finding* found = FindingWith(diagnosis, "host.python");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * kMs) << "all that it covers";
   EXPECT_EQ(found->gain_max, 2 * kMs);
@@ -140,7 +144,7 @@ std::string AdviceOnLoader(const std::string& iterator) {
          .time = 3 * kMs});
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "host.dataloader");
+  const Finding* found = FindingWith(diagnosis, "host.dataloader");
   return found == nullptr ? "" : AdviceOf(*found, Language::kEnglish);
 }
 
@@ -157,7 +161,7 @@ TEST(HostCauses, WhoLoadsDataTellsWhatToDo) {
 struct ReadsInput {
   std::string type, types, shapes;
 };
-FoundCause CopiedFor(const std::vector<ReadsInput>& kernels) {
+Finding CopiedFor(const std::vector<ReadsInput>& kernels) {
   const auto part = ThreeSteps([&](PartBuilder& step) {
     for (int copy = 0; copy < 2; ++copy) {
       step.Host(TimeCategory::kHostCopy, kMs)
@@ -172,9 +176,9 @@ FoundCause CopiedFor(const std::vector<ReadsInput>& kernels) {
     step.Kernel("MatMulV3", 10 * kMs);
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "host.h2d");
+  const Finding* found = FindingWith(diagnosis, "host.h2d");
   if (found == nullptr) ADD_FAILURE() << "no host.h2d";
-  return found == nullptr ? FoundCause() : *found;
+  return found == nullptr ? Finding() : *found;
 }
 
 TEST(HostCauses, InputsThatAreCastRightAfterTheCopy) {
@@ -205,7 +209,7 @@ TEST(HostCauses, PythonBetweenManyOperatorsIsUsual) {
       step.Host(TimeCategory::kPython, i == 7 ? 2 * kMs : 20 * kUs).Kernel("Mul", 10 * kUs);
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "host.python");
+  const Finding* found = FindingWith(diagnosis, "host.python");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * kMs - 20 * kUs);
   EXPECT_EQ(found->gain_max, 2 * kMs + 19 * 20 * kUs);
@@ -247,7 +251,7 @@ TEST(HostCauses, CopiesForWhichNoHostWaitsDoNotBlock) {
   };
   EXPECT_EQ(FindingWith(diagnose(false), "host.h2d"), nullptr);
   const Diagnosis waits = diagnose(true);
-  const FoundCause* found = FindingWith(waits, "host.h2d");
+  const Finding* found = FindingWith(waits, "host.h2d");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 6 * kMs);
 }

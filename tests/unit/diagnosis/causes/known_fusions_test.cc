@@ -10,6 +10,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/part/fusion_patterns.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -53,7 +54,7 @@ const SeenFusion* SeenIn(const Diagnosis& diagnosis, std::string_view key) {
 
 TEST(KnownFusions, TheConvolutionIsLeft) {
   const Diagnosis diagnosis = DiagnosisOf({kConv, kBn, kRelu});
-  const FoundCause* found = FindingWith(diagnosis, "op.unfused/conv_bn_act");
+  const Finding* found = FindingWith(diagnosis, "op.unfused/conv_bn_act");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 300 * kUs);
   EXPECT_EQ(found->Title().english, "Conv + BN + activation run unfused");
@@ -70,7 +71,7 @@ TEST(KnownFusions, TheConvolutionIsLeft) {
 
 TEST(KnownFusions, WhatBreaksItIsNamedAndGoes) {
   const Diagnosis diagnosis = DiagnosisOf({kConv, kTransData, kBn, kRelu});
-  const FoundCause* found = FindingWith(diagnosis, "op.unfused/conv_bn_act/TransData");
+  const Finding* found = FindingWith(diagnosis, "op.unfused/conv_bn_act/TransData");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 350 * kUs);
   EXPECT_EQ(found->Title().english, "TransData breaks Conv + BN + activation");
@@ -80,7 +81,7 @@ TEST(KnownFusions, WhatBreaksItIsNamedAndGoes) {
 TEST(KnownFusions, DropoutOnlyMoves) {
   const Diagnosis diagnosis =
       DiagnosisOf({kConv, {"DropOutDoMask", 80 * kUs}, kRelu, {"Exp", 10 * kUs}});
-  const FoundCause* found = FindingWith(diagnosis, "op.unfused/conv_act/Dropout");
+  const Finding* found = FindingWith(diagnosis, "op.unfused/conv_act/Dropout");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 100 * kUs);
 }
@@ -89,7 +90,7 @@ TEST(KnownFusions, StatisticsOfABatchComeFirst) {
   PartBuilder builder = StepsOf({kConv, {"BatchNorm", 200 * kUs}, kRelu});
   builder.Part().graph.nodes.back().adds_gradients = true;  // it learns
   const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
-  const FoundCause* found = FindingWith(diagnosis, "op.unfused/conv_bn_act");
+  const Finding* found = FindingWith(diagnosis, "op.unfused/conv_bn_act");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 100 * kUs) << "the activation alone";
 }
@@ -102,6 +103,7 @@ TEST(KnownFusions, KernelsOfAnotherStreamAreNoChain) {
   EXPECT_EQ(diagnosis.known_fusions, KnownFusions());
 }
 
+MPA_REFUTES(KnownFusions, WhatDoesNotFlowIsNoChain, "op.unfused");
 TEST(KnownFusions, WhatDoesNotFlowIsNoChain) {
   const auto with_outputs = [](const char* outputs) {
     PartBuilder builder = StepsOf({kConv, kBn, kRelu});
@@ -154,7 +156,7 @@ TEST(KnownFusions, OperatorsTellThemOnGpus) {
   RankDiagnosis& part = builder.Part();
   part.source = kGpuSource;
   const auto is_judged = [](const Diagnosis& diagnosis) {
-    return std::ranges::find(diagnosis.not_judged, &kOpUnfused, &NotJudged::finding) ==
+    return std::ranges::find(diagnosis.not_judged, &kOpUnfused, &NotJudged::type) ==
            diagnosis.not_judged.end();
   };
   const Diagnosis unknown = DiagnoseJob({builder.Build()});
@@ -170,7 +172,7 @@ TEST(KnownFusions, OperatorsTellThemOnGpus) {
     part.operators.rows.push_back({builder.NameOf(operators[next++ % operators.size()]), 0});
   }
   const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
-  const FoundCause* found = FindingWith(diagnosis, "op.unfused/conv_bn_act");
+  const Finding* found = FindingWith(diagnosis, "op.unfused/conv_bn_act");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 300 * kUs);
   EXPECT_TRUE(is_judged(diagnosis));

@@ -24,7 +24,7 @@ Diagnosis WithStalls(int stalls, TimeNs stall, bool has_calls,
 
 TEST(LaunchCauses, LaunchesThatStall) {
   const Diagnosis diagnosis = WithStalls(2, 210 * kUs, false);
-  const FoundCause* found = FindingWith(diagnosis, "host.launch_bound/stalls");
+  const Finding* found = FindingWith(diagnosis, "host.launch_bound/stalls");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 400 * kUs);  // twice what is beyond the median
   EXPECT_EQ(found->kind, FindingKind::kFault);
@@ -37,7 +37,7 @@ TEST(LaunchCauses, LaunchesThatStall) {
 
 TEST(LaunchCauses, OperatorsThatStall) {
   const Diagnosis diagnosis = WithStalls(3, 210 * kUs, false, TimeCategory::kDispatchOp);
-  const FoundCause* found = FindingWith(diagnosis, "host.launch_bound/stalls");
+  const Finding* found = FindingWith(diagnosis, "host.launch_bound/stalls");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 600 * kUs);
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 600 * kUs);
@@ -116,11 +116,11 @@ Diagnosis StallsOnRanks(std::size_t stalling) {
 TEST(LaunchCauses, StallsOfOneRankMakeItLate) {
   const Diagnosis one = StallsOnRanks(1);
   EXPECT_EQ(FindingWith(one, "host.launch_bound/stalls"), nullptr);
-  const FoundCause* late = FindingWith(one, "rank.late_host/r0");
+  const Finding* late = FindingWith(one, "rank.late_host/r0");
   ASSERT_NE(late, nullptr);
   EXPECT_NEAR(static_cast<double>(late->gain), 1'990e3, 10);
   const Diagnosis every = StallsOnRanks(4);
-  const FoundCause* all = FindingWith(every, "host.launch_bound/stalls");
+  const Finding* all = FindingWith(every, "host.launch_bound/stalls");
   ASSERT_NE(all, nullptr);
   EXPECT_EQ(all->gain, 1'990 * kUs);
 }
@@ -167,7 +167,7 @@ TEST(LaunchCauses, AGapHasOnePriceWhateverFillsIt) {
                          {TimeCategory::kHostCopy, "aten::copy_", "host.h2d"},
                          {TimeCategory::kGarbage, "garbage collection", "host.gc"}}) {
     const Diagnosis diagnosis = DiagnoseJob({WithOneGap(of.category, of.name)});
-    const FoundCause* found = FindingWith(diagnosis, of.key);
+    const Finding* found = FindingWith(diagnosis, of.key);
     ASSERT_NE(found, nullptr) << of.key;
     EXPECT_EQ(found->gain, 30 * kMs) << of.key;
     EXPECT_EQ(found->kind, FindingKind::kFault) << of.key;
@@ -177,7 +177,7 @@ TEST(LaunchCauses, AGapHasOnePriceWhateverFillsIt) {
 
 TEST(LaunchCauses, AnOperatorThatStandsStillIsNamedThoughCallsAreRecorded) {
   const Diagnosis diagnosis = DiagnoseJob({WithOneGap(TimeCategory::kDispatchOp, "aten::eq")});
-  const FoundCause* found = FindingWith(diagnosis, "host.launch_bound/stalls");
+  const Finding* found = FindingWith(diagnosis, "host.launch_bound/stalls");
   ASSERT_NE(found, nullptr);
   ASSERT_FALSE(found->evidence.empty());
   EXPECT_EQ(found->evidence.front().name, "aten::eq");
@@ -220,7 +220,7 @@ TEST(LaunchCauses, AStallOfOneOfTwoRanksInOneStepNamesTheRank) {
     parts.push_back(builder.Build());
   }
   const Diagnosis diagnosis = DiagnoseJob(parts);
-  const FoundCause* found = FindingWith(diagnosis, "host.launch_bound/stalls");
+  const Finding* found = FindingWith(diagnosis, "host.launch_bound/stalls");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->ranks, std::vector<std::int64_t>{0});
   EXPECT_EQ(found->gain, 20 * kMs - 10 * kUs);

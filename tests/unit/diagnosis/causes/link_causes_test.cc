@@ -10,6 +10,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
@@ -36,8 +37,8 @@ Diagnosis WithLinks(std::int32_t ranks, std::int64_t bytes, TimeNs time) {
   return DiagnoseJob(parts);
 }
 
-const FoundCause* SlowLink(const Diagnosis& diagnosis) {
-  for (const FoundCause& finding : diagnosis.findings) {
+const Finding* SlowLink(const Diagnosis& diagnosis) {
+  for (const Finding& finding : diagnosis.findings) {
     if (finding.Is(kLinkSlow)) return &finding;
   }
   return nullptr;
@@ -45,7 +46,7 @@ const FoundCause* SlowLink(const Diagnosis& diagnosis) {
 
 TEST(LinkCauses, TheOnlyLinkIsSlowByWhatSuchLinksMove) {
   const Diagnosis diagnosis = WithLinks(2, 90 * kMb, 0);  // 4.5 GB/s; 5 ms at 18 GB/s
-  const FoundCause* found = SlowLink(diagnosis);
+  const Finding* found = SlowLink(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->key, "link.slow/0-1");
   EXPECT_EQ(found->gain, 15 * kMs);
@@ -54,13 +55,14 @@ TEST(LinkCauses, TheOnlyLinkIsSlowByWhatSuchLinksMove) {
   EXPECT_EQ(SlowLink(WithLinks(2, 144 * kMb, 0)), nullptr) << "7.2 GB/s, 40 %";
 }
 
+MPA_REFUTES(LinkCauses, SmallTransfersDoNotShowTheBandwidth, "link.slow");
 TEST(LinkCauses, SmallTransfersDoNotShowTheBandwidth) {
   EXPECT_EQ(SlowLink(WithLinks(2, 1'048'575, 0)), nullptr);
 }
 
 TEST(LinkCauses, OtherLinksShowWhatIsUsual) {
   const Diagnosis diagnosis = WithLinks(3, 90 * kMb, 10 * kMs);  // 9 GB/s
-  const FoundCause* found = SlowLink(diagnosis);
+  const Finding* found = SlowLink(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 10 * kMs) << "as long as the others, whatever such links move elsewhere";
   EXPECT_EQ(found->confidence, Certainty::kHigh);
@@ -88,7 +90,7 @@ TEST(LinkCauses, SmallOperationsCostTheirHosts) {
   }
   const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
   const auto found = std::find_if(diagnosis.findings.begin(), diagnosis.findings.end(),
-                                  [](const FoundCause& finding) { return finding.Is(kCommSmall); });
+                                  [](const Finding& finding) { return finding.Is(kCommSmall); });
   ASSERT_NE(found, diagnosis.findings.end());
   // The four operations of a step have 4 MB, which fit into one: three of four are not issued.
   EXPECT_NEAR(static_cast<double>(found->alone), 4 * (200e3 + 100e3 * 3 / 4), 10);
@@ -115,7 +117,7 @@ Diagnosis WithPorts(std::int64_t bytes) {
 
 TEST(LinkCauses, ANetworkThatIsSlowEverywhere) {
   const Diagnosis diagnosis = WithPorts(25 * kMb);  // 3.125 GB/s; 2 ms at 12.5
-  const FoundCause* found = FindingWith(diagnosis, "link.slow/ports");
+  const Finding* found = FindingWith(diagnosis, "link.slow/ports");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 6 * kMs);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1})) << "either may be the slow one";
@@ -147,7 +149,7 @@ Diagnosis TwoGroups(int count, TimeNs slow) {
 
 TEST(LinkCauses, ASlowGroupShowsWithoutPeers) {
   const Diagnosis diagnosis = TwoGroups(5, 3 * kMs);
-  const FoundCause* found = FindingWith(diagnosis, "link.slow/r0+1");
+  const Finding* found = FindingWith(diagnosis, "link.slow/r0+1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * kMs);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));

@@ -4,6 +4,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
@@ -14,7 +15,7 @@ TEST(OperatorCauses, KernelsOfUnequalLength) {
     for (int i = 0; i < 10; ++i) step.Kernel("MatMulV3", i < 8 ? kMs : 3 * kMs);
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "op.variance/MatMulV3");
+  const Finding* found = FindingWith(diagnosis, "op.variance/MatMulV3");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(diagnosis.step, 14 * kMs);
   EXPECT_EQ(found->gain, 4 * kMs);  // two of three times the median
@@ -35,7 +36,7 @@ TEST(OperatorCauses, AProductFarBelowTheChip) {
     step.Kind("BatchMatMulV2").least = 500 * kUs;  // half of it is well
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "op.slow/MatMulV3");
+  const Finding* found = FindingWith(diagnosis, "op.slow/MatMulV3");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 600 * kUs);      // 1 ms - 240 us / 0.6
   EXPECT_EQ(found->gain_max, 760 * kUs);  // 1 ms - 240 us
@@ -55,7 +56,7 @@ TEST(OperatorCauses, AProductOnVectorCores) {
       })});
     };
     const Diagnosis diagnosis = diagnose(true);
-    const FoundCause* found = FindingWith(diagnosis, "op.slow/MatMulV3");
+    const Finding* found = FindingWith(diagnosis, "op.slow/MatMulV3");
     ASSERT_NE(found, nullptr) << fp32;
     EXPECT_EQ(found->gain, 600 * kUs);
     EXPECT_EQ(TitleOf(*found, Language::kEnglish), "matrix products run on vector cores");
@@ -79,7 +80,7 @@ TEST(OperatorCauses, ASlowProductSaysHowItUsesTheCache) {
     kind.cache_hits += 0.9 * static_cast<double>(kMs);
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "op.slow/MatMulV3");
+  const Finding* found = FindingWith(diagnosis, "op.slow/MatMulV3");
   ASSERT_NE(found, nullptr);
   EXPECT_DOUBLE_EQ(MetricIn(*found, "l2_hit_rate"), 0.45);
 }
@@ -90,7 +91,7 @@ TEST(OperatorCauses, AnOptimizerOfManyKernels) {
     for (int i = 0; i < 60; ++i) step.Kernel("Mul", 10 * kUs, TimeCategory::kVector, true);
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "op.optimizer");
+  const Finding* found = FindingWith(diagnosis, "op.optimizer");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 360 * kUs);  // 0.6 of 60 x 10 us
   EXPECT_EQ(MetricIn(*found, "launches_per_step"), 60);
@@ -105,12 +106,13 @@ TEST(OperatorCauses, TheHostOfAnOptimizerCountsAsWell) {
           .Kernel("Mul", 10 * kUs, TimeCategory::kVector, true);
   });
   const Diagnosis diagnosis = DiagnoseJob({part, part});
-  const FoundCause* found = FindingWith(diagnosis, "op.optimizer");
+  const Finding* found = FindingWith(diagnosis, "op.optimizer");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 1'800 * kUs);
   EXPECT_EQ(found->gain, 1'080 * kUs);
 }
 
+MPA_REFUTES(OperatorCauses, AFusedOptimizerIsNone, "op.optimizer");
 TEST(OperatorCauses, AFusedOptimizerIsNone) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     for (int i = 0; i < 30; ++i)
@@ -122,6 +124,7 @@ TEST(OperatorCauses, AFusedOptimizerIsNone) {
   EXPECT_EQ(FindingWith(DiagnoseJob({part}), "op.optimizer"), nullptr);
 }
 
+MPA_REFUTES(OperatorCauses, AllDevicesThrottled, "dev.clock");
 TEST(OperatorCauses, AllDevicesThrottled) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
@@ -130,7 +133,7 @@ TEST(OperatorCauses, AllDevicesThrottled) {
   }
   builder.Part().rated_mhz = 1800;
   const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
-  const FoundCause* found = FindingWith(diagnosis, "dev.clock");
+  const Finding* found = FindingWith(diagnosis, "dev.clock");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs);
   EXPECT_EQ(MetricIn(*found, "clock_rated"), 1800);

@@ -58,14 +58,13 @@ std::vector<PairStep> LastAreLate(std::size_t late, std::size_t count) {
 }
 
 bool NamesARank(const Diagnosis& diagnosis) {
-  return std::any_of(
-      diagnosis.findings.begin(), diagnosis.findings.end(),
-      [](const FoundCause& finding) { return finding.finding->id.starts_with("rank."); });
+  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                     [](const Finding& finding) { return finding.type->id.starts_with("rank."); });
 }
 
 TEST(PairCauses, TheHostThatIsSlowerInEachStepIsLate) {
   const Diagnosis diagnosis = DiagnoseJob(PairWithWork(LastAreLate(3, 3), TimeCategory::kPython));
-  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1");
+  const Finding* found = FindingWith(diagnosis, "rank.late_host/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 4 * kMs);
   EXPECT_EQ(found->ranks, std::vector<std::int64_t>{1});
@@ -75,7 +74,7 @@ TEST(PairCauses, TheHostThatIsSlowerInEachStepIsLate) {
 
 TEST(PairCauses, TheDeviceThatIsSlowerInEachStepIsLate) {
   const Diagnosis diagnosis = DiagnoseJob(PairWithWork(LastAreLate(3, 3), TimeCategory::kVector));
-  const FoundCause* found = FindingWith(diagnosis, "rank.late_compute/r1");
+  const Finding* found = FindingWith(diagnosis, "rank.late_compute/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 4 * kMs);
   EXPECT_EQ(found->category, "comp.vector");
@@ -121,7 +120,7 @@ TEST(PairCauses, InOneStepTheOneThatCameLastIsLate) {
     std::vector<RankDiagnosis> parts = PairWithWork(LastAreLate(1, 1), category);
     LetMeet(4 * kMs, parts);
     const Diagnosis diagnosis = DiagnoseJob(parts);
-    const FoundCause* found = FindingWith(diagnosis, key);
+    const Finding* found = FindingWith(diagnosis, key);
     ASSERT_NE(found, nullptr) << key;
     EXPECT_EQ(found->gain, 4 * kMs);
     EXPECT_EQ(found->confidence, Certainty::kMedium);
@@ -137,7 +136,7 @@ TEST(PairCauses, MostStepsMakeAHabit) {
     const std::string key =
         category == TimeCategory::kPython ? "rank.late_host/r1" : "rank.late_compute/r1";
     const Diagnosis most = DiagnoseJob(PairWithWork(LastAreLate(3, 5), category));
-    const FoundCause* found = FindingWith(most, key);
+    const Finding* found = FindingWith(most, key);
     ASSERT_NE(found, nullptr) << key;
     EXPECT_EQ(found->gain, 2'400 * kUs) << "4 ms in three of five steps";
     EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(LastAreLate(2, 5), category))))
@@ -167,7 +166,7 @@ TEST(PairCauses, WarmUpDoesNotCount) {
       DiagnoseJob(PairWithWork({{1, 4 * kMs}, {1, kMs}, {1, 0}}, TimeCategory::kPython))));
   const Diagnosis both =
       DiagnoseJob(PairWithWork({{1, 4 * kMs}, {1, kMs}, {1, kMs}}, TimeCategory::kPython));
-  const FoundCause* found = FindingWith(both, "rank.late_host/r1");
+  const Finding* found = FindingWith(both, "rank.late_host/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs);
 }
@@ -205,7 +204,7 @@ TEST(PairCauses, LargerBatchesOnOneOfTwo) {
     return DiagnoseJob(parts);
   };
   const Diagnosis diagnosis = diagnose(3);
-  const FoundCause* found = FindingWith(diagnosis, "data.imbalance/r1");
+  const Finding* found = FindingWith(diagnosis, "data.imbalance/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * kMs);
   EXPECT_EQ(FindingWith(diagnose(1), "data.imbalance/r1"), nullptr) << "in one step";
@@ -253,7 +252,7 @@ Diagnosis PairThatBlocks(std::size_t blocked) {
 TEST(PairCauses, WhoWaitsForItsDeviceInEachStepIsLate) {
   const Diagnosis diagnosis = PairThatBlocks(3);
   EXPECT_EQ(diagnosis.step, 12 * kMs);
-  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1/sync");
+  const Finding* found = FindingWith(diagnosis, "rank.late_host/r1/sync");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 3 * kMs) << "the host works while the device computes";
   EXPECT_EQ(FindingWith(PairThatBlocks(1), "rank.late_host/r1/sync"), nullptr) << "in one step";
@@ -290,7 +289,7 @@ TEST(PairCauses, FourRanksOfTwoStagesShowWhoCompilesInOneStep) {
        {std::pair(TimeCategory::kCompile, "rank.late_host/r1/compile"),
         std::pair(TimeCategory::kMemory, "rank.late_host/r1/memory")}) {
     const Diagnosis diagnosis = DiagnoseJob(SmallStages(2, 2, category, 1, 3));
-    const FoundCause* found = FindingWith(diagnosis, key);
+    const Finding* found = FindingWith(diagnosis, key);
     ASSERT_NE(found, nullptr) << key;
     EXPECT_EQ(found->gain, 5 * kMs / 3) << key;
   }
@@ -325,7 +324,7 @@ TEST(PairCauses, TwoStagesOfOneRankNeedSteps) {
 std::vector<std::string> LateNotJudgedOf(const Diagnosis& diagnosis) {
   std::vector<std::string> ids;
   for (const NotJudged& row : diagnosis.not_judged) {
-    if (row.finding->id.starts_with("rank.")) ids.emplace_back(row.finding->id);
+    if (row.type->id.starts_with("rank.")) ids.emplace_back(row.type->id);
   }
   return ids;
 }
@@ -417,7 +416,7 @@ TEST(PairCauses, WhatWasNotJudgedIsSaidInChinese) {
        {DiagnoseJob(PairWithWork(EvenSteps(1), TimeCategory::kPython)), WithLostOperations()}) {
     EXPECT_EQ(LateNotJudgedOf(diagnosis), LateRanks());
     for (const NotJudged& row : diagnosis.not_judged) {
-      if (!row.finding->id.starts_with("rank.")) continue;
+      if (!row.type->id.starts_with("rank.")) continue;
       for (const Wording& text : {row.needs, row.hint}) EXPECT_FALSE(text.chinese.empty());
     }
   }

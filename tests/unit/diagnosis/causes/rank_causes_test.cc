@@ -8,6 +8,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 
 namespace mpa {
 namespace {
@@ -33,11 +34,12 @@ Diagnosis TwoByTwo(Host host) {
   return DiagnoseJob(parts);
 }
 
+MPA_REFUTES(RankCauses, WhoLoadsDataIsComparedWithAllThatDo, "host.dataloader");
 TEST(RankCauses, WhoLoadsDataIsComparedWithAllThatDo) {
   const Diagnosis diagnosis = TwoByTwo([](std::int64_t rank) {
     return std::pair(TimeCategory::kDataLoader, (rank == 1 ? 5 : 1) * kMs);
   });
-  const FoundCause* found = FindingWith(diagnosis, "rank.late_input/r1");
+  const Finding* found = FindingWith(diagnosis, "rank.late_input/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 4 * kMs);
 }
@@ -45,7 +47,7 @@ TEST(RankCauses, WhoLoadsDataIsComparedWithAllThatDo) {
 TEST(RankCauses, CompilingIsPartOfNoRole) {
   const Diagnosis diagnosis = TwoByTwo(
       [](std::int64_t rank) { return std::pair(TimeCategory::kCompile, rank == 1 ? 5 * kMs : 0); });
-  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1/compile");
+  const Finding* found = FindingWith(diagnosis, "rank.late_host/r1/compile");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs);
 }
@@ -54,7 +56,7 @@ TEST(RankCauses, OfTwoRanksOfAStageTheSlowerOneIsLate) {
   const Diagnosis diagnosis = TwoByTwo([](std::int64_t rank) {
     return std::pair(TimeCategory::kDispatchOp, (rank == 1 ? 5 : 1) * kMs);
   });
-  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1");
+  const Finding* found = FindingWith(diagnosis, "rank.late_host/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 4 * kMs);
 }
@@ -107,7 +109,7 @@ Diagnosis LateInSteps(std::size_t late, const std::vector<std::pair<TimeCategory
 
 TEST(RankCauses, TheStepsAreThoseInWhichItIsLate) {
   const Diagnosis once = LateInSteps(1, {{TimeCategory::kDataLoader, 9 * kMs}});
-  const FoundCause* found = FindingWith(once, "rank.late_input/r1");
+  const Finding* found = FindingWith(once, "rank.late_input/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->steps, std::vector<std::int32_t>{12}) << "the third; the first is 10";
   EXPECT_EQ(MetricIn(*found, "slower_than_peers"), 9) << "9 ms against 1 ms in that step";
@@ -123,7 +125,7 @@ TEST(RankCauses, TheCategoryIsTheOneWithTheLargestExcess) {
   const auto category_of = [](const char* key,
                               const std::vector<std::pair<TimeCategory, TimeNs>>& work) {
     const Diagnosis diagnosis = LateInSteps(3, work);
-    const FoundCause* found = FindingWith(diagnosis, key);
+    const Finding* found = FindingWith(diagnosis, key);
     return found == nullptr ? std::string("no finding") : found->category;
   };
   EXPECT_EQ(category_of("rank.late_input/r1",
@@ -143,7 +145,7 @@ TEST(RankCauses, TheCategoryIsTheOneWithTheLargestExcess) {
 
 TEST(RankCauses, OfTwoRanksTheOneThatIsSlowerInMostStepsIsLate) {
   const Diagnosis diagnosis = TwoRanks({true, false, true});
-  const FoundCause* found = FindingWith(diagnosis, "rank.late_compute/r1");
+  const Finding* found = FindingWith(diagnosis, "rank.late_compute/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(static_cast<double>(found->gain), 8e6 / 3, 1) << "4 ms in two of three steps";
   EXPECT_EQ(FindingWith(TwoRanks({true}), "rank.late_compute/r1"), nullptr)
@@ -174,7 +176,7 @@ Diagnosis SlowStage(std::int64_t bytes) {
 
 TEST(RankCauses, AStageIsSlowWhereEqualKernelsTakeLongerThanElsewhere) {
   const Diagnosis diagnosis = SlowStage(8192);
-  const FoundCause* found = FindingWith(diagnosis, "rank.late_compute/r2+3");
+  const Finding* found = FindingWith(diagnosis, "rank.late_compute/r2+3");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs);
   EXPECT_EQ(FindingWith(SlowStage(0), "rank.late_compute/r2+3"), nullptr)
@@ -201,7 +203,7 @@ Diagnosis CopyingRanks(TimeNs longest) {
 
 TEST(RankCauses, WhoCopiesMoreThanItsPeersIsLate) {
   const Diagnosis diagnosis = CopyingRanks(5 * kMs);
-  const FoundCause* late = FindingWith(diagnosis, "rank.late_input/r1");
+  const Finding* late = FindingWith(diagnosis, "rank.late_input/r1");
   ASSERT_NE(late, nullptr);
   EXPECT_EQ(late->gain, 4 * kMs);
   EXPECT_EQ(FindingWith(diagnosis, "host.h2d"), nullptr) << "no host waits for its copies";
@@ -234,7 +236,7 @@ Diagnosis SlowLinkBesidePort(TimeNs port) {
 
 TEST(RankCauses, ASlowLinkCostsWhatItTakesLongerThanThePort) {
   const Diagnosis diagnosis = SlowLinkBesidePort(1'500 * kUs);
-  const FoundCause* found = FindingWith(diagnosis, "link.slow/0-1");
+  const Finding* found = FindingWith(diagnosis, "link.slow/0-1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs) << "the port takes 3 of the 4 ms";
   EXPECT_EQ(FindingWith(SlowLinkBesidePort(2'500 * kUs), "link.slow/0-1"), nullptr)
@@ -247,13 +249,14 @@ TEST(RankCauses, AnotherRankStallsInEachStep) {
         return step % 4 == rank ? 2 * kMs : 0;
       }));
   EXPECT_EQ(diagnosis.step, 8 * kMs);
-  const FoundCause* found = FindingWith(diagnosis, "rank.jitter/free.dispatch.op");
+  const Finding* found = FindingWith(diagnosis, "rank.jitter/free.dispatch.op");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * kMs);
   EXPECT_EQ(MetricIn(*found, "different_ranks"), 4);
   EXPECT_TRUE(found->ranks.empty());
 }
 
+MPA_REFUTES(RankCauses, OneRankThatIsAlwaysLateIsNoJitter, "rank.jitter");
 TEST(RankCauses, OneRankThatIsAlwaysLateIsNoJitter) {
   const Diagnosis diagnosis =
       DiagnoseJob(EightSteps(TimeCategory::kPython, [](std::size_t rank, std::size_t) {
@@ -271,7 +274,7 @@ TEST(RankCauses, AStallInOneStepIsNoJitter) {
   };
   const Diagnosis diagnosis = DiagnoseJob(EightSteps(TimeCategory::kPython, extra));
   EXPECT_EQ(FindingWith(diagnosis, "rank.jitter/free.dispatch.op"), nullptr);
-  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r2");
+  const Finding* found = FindingWith(diagnosis, "rank.late_host/r2");
   ASSERT_NE(found, nullptr);
   // 0.1 ms in steps 2 and 6; in step 3 what is beyond rank 3.
   EXPECT_NEAR(static_cast<double>(found->gain), (100e3 + 100e3 + 19.9e6) / 8, 10);
@@ -285,7 +288,7 @@ TEST(RankCauses, RanksThatHaveNothingToDoWithEachOtherAreNotCompared) {
       builder.Step().Host(TimeCategory::kPython, rank == 2 ? 9 * kMs : kMs).Kernel("MatMulV3", kMs);
     parts.push_back(builder.Build());
   }
-  for (const FoundCause& finding : DiagnoseJob(parts).findings)
+  for (const Finding& finding : DiagnoseJob(parts).findings)
     EXPECT_FALSE(finding.Is(kRankLateHost));
 }
 
@@ -303,6 +306,7 @@ TEST(RankCauses, CapturesOfOtherDaysBeginTogether) {
   EXPECT_EQ(DiagnoseJob(parts).step, kMs);
 }
 
+MPA_REFUTES(RankCauses, LargerBatchesOnARank, "data.imbalance");
 TEST(RankCauses, LargerBatchesOnARank) {
   std::vector<RankDiagnosis> parts;
   for (std::size_t rank = 0; rank < 4; ++rank) {
@@ -316,13 +320,14 @@ TEST(RankCauses, LargerBatchesOnARank) {
     parts.push_back(builder.Build());
   }
   const Diagnosis diagnosis = DiagnoseJob(parts);
-  const FoundCause* found = FindingWith(diagnosis, "data.imbalance/r1");
+  const Finding* found = FindingWith(diagnosis, "data.imbalance/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * kMs);
 }
 
 // The experts of rank 1 get more tokens. In training that is sure; a few tokens of inference fall
 // on some experts by chance.
+MPA_REFUTES(RankCauses, UnevenExpertsOfInferenceMayBeChance, "ep.imbalance");
 TEST(RankCauses, UnevenExpertsOfInferenceMayBeChance) {
   const auto diagnose = [](std::string_view attention) {
     std::vector<RankDiagnosis> parts;
@@ -340,7 +345,7 @@ TEST(RankCauses, UnevenExpertsOfInferenceMayBeChance) {
       parts.push_back(builder.Build());
     }
     const Diagnosis diagnosis = DiagnoseJob(parts);
-    const FoundCause* found = FindingWith(diagnosis, "ep.imbalance/r1");
+    const Finding* found = FindingWith(diagnosis, "ep.imbalance/r1");
     EXPECT_NE(found, nullptr) << attention;
     return found != nullptr ? found->confidence : Certainty::kMedium;
   };
@@ -370,7 +375,7 @@ TEST(RankCauses, AStallIsNotSpreadOverTheStep) {
     parts.push_back(builder.Build());
   }
   const Diagnosis diagnosis = DiagnoseJob(parts);
-  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1");
+  const Finding* found = FindingWith(diagnosis, "rank.late_host/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(static_cast<double>(found->gain), 4e6, 4e3);
 }
@@ -391,7 +396,7 @@ TEST(RankCauses, UnevenExpertsMakeTheirExchangesLonger) {
     parts.push_back(builder.Build());
   }
   const Diagnosis diagnosis = DiagnoseJob(parts);
-  const FoundCause* found = FindingWith(diagnosis, "ep.imbalance/r1");
+  const Finding* found = FindingWith(diagnosis, "ep.imbalance/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(static_cast<double>(found->gain), 3e6, 10) << "2 ms computing and 1 ms moving";
 }

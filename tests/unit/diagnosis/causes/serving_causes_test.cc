@@ -7,6 +7,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 
 namespace mpa {
 namespace {
@@ -36,13 +37,14 @@ Diagnosis WithGaps(const std::vector<TimeNs>& gaps, std::int32_t graph_of_last =
 
 TEST(GraphBubbles, AreMuchLongerThanOtherGaps) {
   const Diagnosis diagnosis = WithGaps({2 * kUs, 300 * kUs, 2 * kUs, 2 * kUs});
-  const FoundCause* found = FindingWith(diagnosis, "graph.bubbles");
+  const Finding* found = FindingWith(diagnosis, "graph.bubbles");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 300 * kUs);
   EXPECT_EQ(MetricIn(*found, "bubbles_per_step"), 1);
   EXPECT_EQ(MetricIn(*found, "longest_bubble"), 300 * kUs);
 }
 
+MPA_REFUTES(GraphBubbles, SlowGraphsHaveNone, "graph.bubbles");
 TEST(GraphBubbles, SlowGraphsHaveNone) {
   const std::vector<TimeNs> even = {100 * kUs, 100 * kUs, 100 * kUs, 100 * kUs};
   EXPECT_EQ(FindingWith(WithGaps(even), "graph.bubbles"), nullptr);
@@ -67,12 +69,13 @@ Diagnosis Padded(std::int64_t requests, TimeCategory category) {
 
 TEST(PaddedGraphs, ThreeQuartersOfTheBatchAreNotThere) {
   const Diagnosis diagnosis = Padded(16, TimeCategory::kVector);
-  const FoundCause* found = FindingWith(diagnosis, "graph.padding");
+  const Finding* found = FindingWith(diagnosis, "graph.padding");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 10 * 75 * kUs);
   EXPECT_EQ(MetricIn(*found, "padding"), 0.75);
 }
 
+MPA_REFUTES(PaddedGraphs, AFewRequestsDoNotMatter, "graph.padding");
 TEST(PaddedGraphs, AFewRequestsDoNotMatter) {
   EXPECT_EQ(FindingWith(Padded(60, TimeCategory::kVector), "graph.padding"), nullptr);
 }
@@ -104,7 +107,7 @@ Diagnosis TwoEngines(const std::vector<ServingBatch>& batches, const std::vector
 // engine does 6 of 10 ms: of 9 ms in kernels 5.4 ms are left.
 TEST(EngineBalance, OneEngineHasAllRequests) {
   const Diagnosis diagnosis = TwoEngines({Decoding(100), Decoding(0)}, {9 * kMs, kMs});
-  const FoundCause* found = FindingWith(diagnosis, "serve.balance");
+  const Finding* found = FindingWith(diagnosis, "serve.balance");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(static_cast<double>(found->gain), 3.6 * kMs, 10);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));
@@ -112,6 +115,7 @@ TEST(EngineBalance, OneEngineHasAllRequests) {
   EXPECT_EQ(FindingWith(diagnosis, "rank.late_compute/r0+1"), nullptr) << "they have more to do";
 }
 
+MPA_REFUTES(EngineBalance, EnginesOfEqualWorkAreSlowOrFast, "serve.balance", "serve.prefill");
 TEST(EngineBalance, EnginesOfEqualWorkAreSlowOrFast) {
   const Diagnosis diagnosis = TwoEngines({Decoding(100), Decoding(96)}, {9 * kMs, 5 * kMs});
   EXPECT_EQ(FindingWith(diagnosis, "serve.balance"), nullptr);
@@ -141,7 +145,7 @@ Diagnosis Exchanging(const ServingBatch& batch, TimeNs transfer) {
 // A schedule hides 65 % of what can be hidden: all of 4 ms beside 6 ms, but 6 of 12 ms.
 TEST(ExposedDecode, HidesNoMoreThanIsComputed) {
   const Diagnosis less = Exchanging(Decoding(8), 4 * kMs);
-  const FoundCause* found = FindingWith(less, "serve.communication/g");
+  const Finding* found = FindingWith(less, "serve.communication/g");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(static_cast<double>(found->gain), 0.65 * 4 * kMs, 10);
   EXPECT_NEAR(MetricIn(*found, "share_of_decode"), 0.4, 1e-6);
@@ -151,6 +155,7 @@ TEST(ExposedDecode, HidesNoMoreThanIsComputed) {
   EXPECT_NEAR(static_cast<double>(found->gain), 0.65 * 6 * kMs, 10);
 }
 
+MPA_REFUTES(ExposedDecode, ShortTransfersAndPromptsAreUsual, "serve.communication");
 TEST(ExposedDecode, ShortTransfersAndPromptsAreUsual) {
   for (const Diagnosis& diagnosis :
        {Exchanging(Decoding(8), kMs), Exchanging(Reading(4096), 4 * kMs)})
@@ -167,12 +172,13 @@ TEST(EngineHost, WhatLiesBetweenRunsOfTheModel) {
          .name = step.NameOf("engine/core.py(3): schedule"),
          .time = kMs});
   })});
-  const FoundCause* found = FindingWith(diagnosis, "serve.host");
+  const Finding* found = FindingWith(diagnosis, "serve.host");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 1'500 * kUs);
   EXPECT_EQ(MetricIn(*found, "scheduling_per_step"), 750 * kUs) << "three quarters of the place";
 }
 
+MPA_REFUTES(EngineHost, TrainingHasNoServer, "serve.host");
 TEST(EngineHost, TrainingHasNoServer) {
   const Diagnosis diagnosis = DiagnoseJob({ThreeSteps([](PartBuilder& step) {
     step.Host(TimeCategory::kPython, 2 * kMs).Kernel("MatMulV3", 4 * kMs);
@@ -192,7 +198,7 @@ Diagnosis WithPrompt(TimeNs time) {
 
 TEST(StalledDecode, TokensWaitForAPrompt) {
   const Diagnosis diagnosis = WithPrompt(5 * kMs);
-  const FoundCause* found = FindingWith(diagnosis, "serve.stall");
+  const Finding* found = FindingWith(diagnosis, "serve.stall");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 0) << "the work stays the same";
   EXPECT_EQ(MetricIn(*found, "longest_stall"), 5 * kMs);
@@ -200,6 +206,7 @@ TEST(StalledDecode, TokensWaitForAPrompt) {
   EXPECT_EQ(found->steps, std::vector<std::int32_t>{12});
 }
 
+MPA_REFUTES(StalledDecode, AShortPromptDoesNotMatter, "serve.stall");
 TEST(StalledDecode, AShortPromptDoesNotMatter) {
   EXPECT_EQ(FindingWith(WithPrompt(2 * kMs), "serve.stall"), nullptr);
 }

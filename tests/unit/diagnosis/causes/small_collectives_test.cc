@@ -43,7 +43,7 @@ TEST(SmallCollectives, FewerOperationsAreIssuedByFewerCalls) {
   for (const TimeCategory category :
        {TimeCategory::kDispatchComm, TimeCategory::kDispatchOp, TimeCategory::kDispatchCann}) {
     const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(category)});
-    const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
+    const Finding* found = FindingWith(diagnosis, "comm.small/g");
     ASSERT_NE(found, nullptr) << NameOf(category);
     // The data of an operation take 400 us, to the nanosecond.
     EXPECT_NEAR(static_cast<double>(found->alone), static_cast<double>(kLatencies + 4 * 250 * kUs),
@@ -56,7 +56,7 @@ TEST(SmallCollectives, OtherWorkOfTheHostIsLeft) {
   for (const TimeCategory category :
        {TimeCategory::kDataLoader, TimeCategory::kGarbage, TimeCategory::kScalarSync}) {
     const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(category)});
-    const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
+    const Finding* found = FindingWith(diagnosis, "comm.small/g");
     ASSERT_NE(found, nullptr) << NameOf(category);
     EXPECT_NEAR(static_cast<double>(found->alone), static_cast<double>(kLatencies), 8)
         << NameOf(category);
@@ -68,7 +68,7 @@ TEST(SmallCollectives, AllMembersIssueFewer) {
   // do less.
   const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(TimeCategory::kDispatchComm, 1),
                                            IssuesOperations(TimeCategory::kDispatchComm, 0)});
-  const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
+  const Finding* found = FindingWith(diagnosis, "comm.small/g");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(static_cast<double>(found->alone), static_cast<double>(kLatencies + 4 * 250 * kUs),
               8);
@@ -91,7 +91,7 @@ TEST(SmallCollectives, DataOnASlowLinkAreNoLatency) {
     parts.push_back(builder.Build());
   }
   const Diagnosis diagnosis = DiagnoseJob(parts);
-  const FoundCause* link = FindingWith(diagnosis, "link.slow/0-1");
+  const Finding* link = FindingWith(diagnosis, "link.slow/0-1");
   ASSERT_NE(link, nullptr);
   EXPECT_NEAR(static_cast<double>(link->gain), 6 * (2e6 - 8388608 / 18.0), 10);
   EXPECT_EQ(FindingWith(diagnosis, "comm.small/g"), nullptr);
@@ -116,7 +116,7 @@ RankDiagnosis Answers(std::string_view attention = "PagedAttentionMaskNdKernel")
 
 TEST(SmallCollectives, OfInferenceStartSoonerOnTheVectorCores) {
   const Diagnosis diagnosis = DiagnoseJob({Answers()});
-  const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
+  const Finding* found = FindingWith(diagnosis, "comm.small/g");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 4 * 100 * kUs) << "half of the latency";
   EXPECT_EQ(found->gain_max, 4 * 200 * kUs);
@@ -162,7 +162,7 @@ TEST(SmallCollectives, WhatFillsTheLargestSizeIsNotMerged) {
   SetRule("comm.small", "bytes", static_cast<double>(kSmallMessage), thresholds);
   const Diagnosis diagnosis =
       DiagnoseJob({IssuesOperations(TimeCategory::kDispatchComm)}, thresholds);
-  const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
+  const Finding* found = FindingWith(diagnosis, "comm.small/g");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(static_cast<double>(found->alone), static_cast<double>(kLatencies), 8)
       << "as many operations as before";

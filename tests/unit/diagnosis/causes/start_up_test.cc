@@ -7,6 +7,7 @@
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part/part_facts.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 
 namespace mpa {
 namespace {
@@ -34,6 +35,7 @@ RankDiagnosis Starts(TimeCategory category) {
   return part;
 }
 
+MPA_REFUTES(StartUp, IsUpToTheFirstLaunchOfAKind, "host.compile");
 TEST(StartUp, IsUpToTheFirstLaunchOfAKind) {
   const RankDiagnosis part = Starts(TimeCategory::kDispatchOp);
   std::vector<TimeNs> starts;
@@ -45,21 +47,22 @@ TEST(StartUp, IsUpToTheFirstLaunchOfAKind) {
 
 TEST(StartUp, IsNoStall) {
   const Diagnosis diagnosis = DiagnoseJob({Starts(TimeCategory::kDispatchOp)});
-  const FoundCause* found = FindingWith(diagnosis, "host.launch_bound/stalls");
+  const Finding* found = FindingWith(diagnosis, "host.launch_bound/stalls");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 20 * kMs - 10 * kUs);
 }
 
 TEST(StartUp, AllocatesAnyhow) {
   const Diagnosis diagnosis = DiagnoseJob({Starts(TimeCategory::kMemory)});
-  const FoundCause* found = FindingWith(diagnosis, "host.memory");
+  const Finding* found = FindingWith(diagnosis, "host.memory");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 20 * kMs);
 }
 
+MPA_REFUTES(StartUp, TellsNoHabit, "capture.warmup");
 TEST(StartUp, TellsNoHabit) {
   const Diagnosis diagnosis = DiagnoseJob({Starts(TimeCategory::kDispatchOp)});
-  const FoundCause* found = FindingWith(diagnosis, "capture.warmup");
+  const Finding* found = FindingWith(diagnosis, "capture.warmup");
   ASSERT_NE(found, nullptr);
   // 80 of 100 ms before three kernels, and 13 kernels of 100 us and 10 launches of 10 us.
   EXPECT_NEAR(MetricIn(*found, "start_up"), 80 / 101.4, 1e-9);

@@ -9,6 +9,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 
 namespace mpa {
 namespace {
@@ -38,7 +39,7 @@ TEST(TransferCauses, MessagesOfOddSizes) {
   const PeerTransfer transfer{
       .bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12, .odd = {6, 6 * kMb, 1'200 * kUs}};
   const Diagnosis diagnosis = DiagnoseJob({WithTransfers(transfer)});
-  const FoundCause* found = FindingWith(diagnosis, "comm.unaligned/SDMA");
+  const Finding* found = FindingWith(diagnosis, "comm.unaligned/SDMA");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 600 * kUs);
   EXPECT_DOUBLE_EQ(MetricIn(*found, "bandwidth"), 5);
@@ -49,13 +50,14 @@ TEST(TransferCauses, MessagesOfOddSizes) {
 TEST(TransferCauses, TransfersBesideComputing) {
   const PeerTransfer transfer{
       .bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12, .beside = {6, 6 * kMb, 1'200 * kUs}};
-  const FoundCause* found = nullptr;
+  const Finding* found = nullptr;
   const Diagnosis diagnosis = DiagnoseJob({WithTransfers(transfer)});
   found = FindingWith(diagnosis, "comm.contention/SDMA");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 600 * kUs);
 }
 
+MPA_REFUTES(TransferCauses, TransfersOfOneSpeedAreWell, "comm.unaligned", "comm.contention");
 TEST(TransferCauses, TransfersOfOneSpeedAreWell) {
   const PeerTransfer transfer{
       .bytes = 12 * kMb, .time = 1'200 * kUs, .count = 12, .odd = {6, 6 * kMb, 600 * kUs}};
@@ -65,13 +67,14 @@ TEST(TransferCauses, TransfersOfOneSpeedAreWell) {
 TEST(TransferCauses, TimeOutsOfRdma) {
   const Diagnosis diagnosis =
       DiagnoseJob({WithTransfers({.bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12}, true)});
-  const FoundCause* found = FindingWith(diagnosis, "comm.retransmit/r0+1");
+  const Finding* found = FindingWith(diagnosis, "comm.retransmit/r0+1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 1'450 * kUs);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));
   EXPECT_EQ(MetricIn(*found, "beyond_usual"), 30);
 }
 
+MPA_REFUTES(TransferCauses, DataThatTakeLongOnAllRanksWaitForALateOne, "comm.retransmit");
 TEST(TransferCauses, DataThatTakeLongOnAllRanksWaitForALateOne) {
   const RankDiagnosis slow =
       WithTransfers({.bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12}, true);
@@ -79,7 +82,7 @@ TEST(TransferCauses, DataThatTakeLongOnAllRanksWaitForALateOne) {
   const auto is_found = [&] {
     const Diagnosis diagnosis = DiagnoseJob(parts);
     return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                       [](const FoundCause& found) { return found.Is(kCommRetransmit); });
+                       [](const Finding& found) { return found.Is(kCommRetransmit); });
   };
   EXPECT_FALSE(is_found());
   parts[2].long_tasks.clear();
@@ -101,10 +104,11 @@ RankDiagnosis WithLargeMessages() {
   return builder.Build();
 }
 
+MPA_REFUTES(TransferCauses, MessagesBeyondTheBuffer, "comm.buffer");
 TEST(TransferCauses, MessagesBeyondTheBuffer) {
   RankDiagnosis part = WithLargeMessages();
   const Diagnosis diagnosis = DiagnoseJob({part});
-  const FoundCause* found = FindingWith(diagnosis, "comm.buffer/allreduce/g");
+  const Finding* found = FindingWith(diagnosis, "comm.buffer/allreduce/g");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 60 * kMs);  // 2 x 60 ms at half of the bandwidth
   EXPECT_EQ(found->confidence, Certainty::kLow) << "the size of the buffer is not recorded";

@@ -8,6 +8,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
@@ -56,7 +57,7 @@ Diagnosis WaitForUncaptured(const std::vector<std::int64_t>& others_of_0,
 TEST(UncapturedCauses, TheOnlyOtherMemberIsTheLateOne) {
   const Diagnosis diagnosis = WaitForUncaptured({4}, {5});
   // Each of them alone would win nothing: the ranks meet behind.
-  const FoundCause* found = FindingWith(diagnosis, "rank.late/r4+5");
+  const Finding* found = FindingWith(diagnosis, "rank.late/r4+5");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{4, 5}));
   EXPECT_EQ(found->gain, 4 * kMs);
@@ -79,7 +80,7 @@ TEST(UncapturedCauses, AdviceFitsTheStateOfTheRank) {
     absent.Add(4, state);
     absent.Add(5, state);
     const Diagnosis diagnosis = WaitForUncaptured({4}, {5}, absent);
-    const FoundCause* found = FindingWith(diagnosis, "rank.late/r4+5");
+    const Finding* found = FindingWith(diagnosis, "rank.late/r4+5");
     ASSERT_NE(found, nullptr);
     EXPECT_EQ(AdviceOf(*found, Language::kEnglish), advice);
     EXPECT_EQ(TitleOf(*found, Language::kEnglish),
@@ -88,7 +89,7 @@ TEST(UncapturedCauses, AdviceFitsTheStateOfTheRank) {
   AbsentRanks mixed;
   mixed.Add(4, RankState::kDamaged);
   const Diagnosis diagnosis = WaitForUncaptured({4}, {5}, mixed);
-  const FoundCause* found = FindingWith(diagnosis, "rank.late/r4+5");
+  const Finding* found = FindingWith(diagnosis, "rank.late/r4+5");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(TitleOf(*found, Language::kEnglish),
             "collectives wait for ranks 4, 5 (rank 4 damaged, rank 5 not captured)");
@@ -142,14 +143,14 @@ TEST(UncapturedCauses, SeveralThatComeTogetherAreLateTogether) {
   const Diagnosis diagnosis = SeesOthersComeLate(1, 4 * kMs, [](std::int32_t) {
     return std::vector<std::int32_t>{2, 3};
   });
-  const FoundCause* found = FindingWith(diagnosis, "rank.late/r2+3");
+  const Finding* found = FindingWith(diagnosis, "rank.late/r2+3");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(found->gain, 4 * kMs);
   const Diagnosis most = SeesOthersComeLate(1, 4 * kMs, [](std::int32_t) {
     return std::vector<std::int32_t>{1, 2, 3};
   });
-  for (const FoundCause& finding : most.findings)
+  for (const Finding& finding : most.findings)
     EXPECT_FALSE(finding.Is(kRankLate)) << "rank 0 is early";
 }
 
@@ -161,27 +162,28 @@ TEST(UncapturedCauses, TheSecondLateRankHasACostOfItsOwn) {
         return std::vector<std::int32_t>{2, 3};
       },
       3 * kMs);
-  const FoundCause* last = FindingWith(diagnosis, "rank.late/r3");
+  const Finding* last = FindingWith(diagnosis, "rank.late/r3");
   ASSERT_NE(last, nullptr);
   EXPECT_EQ(last->gain, 3 * kMs);
   EXPECT_EQ(MetricIn(*last, "late_by"), 3e6);
-  const FoundCause* second = FindingWith(diagnosis, "rank.late/r2");
+  const Finding* second = FindingWith(diagnosis, "rank.late/r2");
   ASSERT_NE(second, nullptr);
   EXPECT_EQ(second->gain, 4 * kMs);
   EXPECT_EQ(second->alone, 0) << "hidden behind rank 3";
   EXPECT_EQ(MetricIn(*second, "late_by_before_last"), 4e6);
-  EXPECT_EQ(diagnosis.step - diagnosis.floor, 7 * kMs);
+  EXPECT_EQ(diagnosis.step - diagnosis.step_after_fixes, 7 * kMs);
 }
 
+MPA_REFUTES(UncapturedCauses, LittleLatenessAddsUpWhereItIsAHabit, "rank.late");
 TEST(UncapturedCauses, LittleLatenessAddsUpWhereItIsAHabit) {
   const Diagnosis diagnosis =
       SeesOthersComeLate(10, 40 * kUs, [](std::int32_t) { return std::vector<std::int32_t>{2}; });
-  const FoundCause* found = FindingWith(diagnosis, "rank.late/r2");
+  const Finding* found = FindingWith(diagnosis, "rank.late/r2");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 10 * 40 * kUs);
   const Diagnosis turns = SeesOthersComeLate(
       10, 40 * kUs, [](std::int32_t number) { return std::vector<std::int32_t>{2 + number % 2}; });
-  for (const FoundCause& finding : turns.findings)
+  for (const Finding& finding : turns.findings)
     EXPECT_FALSE(finding.Is(kRankLate)) << "each in half of the operations";
 }
 
@@ -190,7 +192,7 @@ TEST(UncapturedCauses, LatenessIsSeenInItsSteps) {
     return number == 1 ? std::vector<std::int32_t>{2} : std::vector<std::int32_t>{};
   };
   const Diagnosis diagnosis = SeesOthersComeLate(1, 3 * kMs, second);
-  const FoundCause* found = FindingWith(diagnosis, "rank.late/r2");
+  const Finding* found = FindingWith(diagnosis, "rank.late/r2");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs) << "3 ms in one of three steps";
   EXPECT_EQ(found->steps, std::vector<std::int32_t>{11});

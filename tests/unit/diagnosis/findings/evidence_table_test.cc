@@ -2,9 +2,6 @@
 // What each finding needs, looks at and is refuted by: it is declared, documented and tested.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <set>
@@ -13,15 +10,16 @@
 #include <vector>
 
 #include "diagnosis/diagnosed.h"
+#include "diagnosis/findings/documented.h"
 #include "diagnosis/part_builder.h"
+#include "diagnosis/refutes.h"
 #include "diagnosis/waiting_host.h"
 #include "mpa/diagnosis/catalogue.h"
-#include "support/files.h"
 
 namespace mpa {
 namespace {
 
-std::string Remedy(const FindingInfo& finding) {
+std::string Remedy(const FindingType& finding) {
   std::string text;
   std::set<std::string_view> told;
   for (const auto* parts : {&finding.advice.parts, &finding.advice.of_gpu}) {
@@ -33,7 +31,7 @@ std::string Remedy(const FindingInfo& finding) {
   return text.empty() ? "the recommended value" : text;
 }
 
-std::string Needs(const FindingInfo& finding) {
+std::string Needs(const FindingType& finding) {
   std::string text;
   std::set<std::string_view> told;
   for (const Record record : finding.needs) {
@@ -43,7 +41,7 @@ std::string Needs(const FindingInfo& finding) {
   return text;
 }
 
-std::string TitleInTable(const FindingInfo& finding) {
+std::string TitleInTable(const FindingType& finding) {
   std::string title(finding.title.english);
   if (const std::size_t at = title.find("{}"); at != std::string::npos)
     title.replace(at, 2, "a rank");
@@ -54,7 +52,7 @@ std::string FindingTable() {
   std::string text =
       "| Finding | Says | Needs | Looks at | Is not said where | What to do |\n"
       "|---|---|---|---|---|---|\n";
-  for (const FindingInfo* finding : Catalogue()) {
+  for (const FindingType* finding : Catalogue()) {
     text += "| `" + std::string(finding->id) + "` | " + TitleInTable(*finding) + " | " +
             Needs(*finding) + " | " + std::string(finding->looked_at.english) + " | " +
             std::string(finding->refuted_by.english) + " | " + Remedy(*finding) + " |\n";
@@ -63,7 +61,7 @@ std::string FindingTable() {
 }
 
 TEST(FindingTable, EveryFindingSaysWhatItLooksAtAndWhatRefutesIt) {
-  for (const FindingInfo* finding : Catalogue()) {
+  for (const FindingType* finding : Catalogue()) {
     EXPECT_FALSE(finding->looked_at.english.empty()) << finding->id;
     EXPECT_FALSE(finding->looked_at.chinese.empty()) << finding->id;
     EXPECT_FALSE(finding->refuted_by.english.empty()) << finding->id;
@@ -71,27 +69,10 @@ TEST(FindingTable, EveryFindingSaysWhatItLooksAtAndWhatRefutesIt) {
   }
 }
 
-TEST(FindingTable, IsDocumented) {
-  const std::filesystem::path page = std::filesystem::path(MPA_SOURCE_DIR) / "docs" / "advisor.md";
-  const std::string text = test::ReadAll(page);
-  const std::string begin = "<!-- findings: begin -->\n", end = "<!-- findings: end -->\n";
-  const std::size_t from = text.find(begin), to = text.find(end);
-  ASSERT_NE(from, std::string::npos);
-  ASSERT_NE(to, std::string::npos);
-  const std::string wanted =
-      text.substr(0, from) + begin + "\n" + FindingTable() + "\n" + text.substr(to);
-  if (std::getenv("MPA_UPDATE_DOCS") != nullptr) {
-    std::ofstream(page) << wanted;
-    return;
-  }
-  EXPECT_EQ(text, wanted) << "MPA_UPDATE_DOCS=1 writes docs/advisor.md anew";
-}
+TEST(FindingTable, IsDocumented) { test::ExpectDocumented("findings", FindingTable()); }
 
 // A job that shows the symptom. With `refuted`, it also shows what speaks against the cause.
-struct Refutation {
-  Diagnosis (*job)(bool refuted) = nullptr;
-  std::string_view test = {};  ///< else the test that has such a job
-};
+using Refutation = Diagnosis (*)(bool refuted);
 
 Diagnosis WithRules(const RankDiagnosis& part, std::string_view of, std::string_view rule,
                     double value) {
@@ -152,19 +133,6 @@ const std::map<std::string_view, Refutation>& Refutations() {
       {"rank.late_compute", {[](bool no) { return OneOrAll(TimeCategory::kMatmul, no); }}},
       {"rank.late_host", {[](bool no) { return OneOrAll(TimeCategory::kDispatchOp, no); }}},
       {"rank.late_input", {[](bool no) { return OneOrAll(TimeCategory::kDataLoader, no); }}},
-      {"rank.late", {nullptr, "UncapturedCauses.LittleLatenessAddsUpWhereItIsAHabit"}},
-      {"rank.jitter", {nullptr, "RankCauses.OneRankThatIsAlwaysLateIsNoJitter"}},
-      {"step.long", {nullptr, "LongStep.WhoWaitsIsNotNamed"}},
-      {"data.imbalance", {nullptr, "RankCauses.LargerBatchesOnARank"}},
-      {"ep.imbalance", {nullptr, "RankCauses.UnevenExpertsOfInferenceMayBeChance"}},
-      {"link.slow", {nullptr, "LinkCauses.SmallTransfersDoNotShowTheBandwidth"}},
-      {"pp.stage_imbalance", {nullptr, "Bubble.AStageThatWasNotCapturedMayBeTheHeaviest"}},
-      {"pp.bubble", {nullptr, "Bubble.SmallMicroBatchesMayCostMoreThanTheyWin"}},
-      {"serve.balance", {nullptr, "EngineBalance.EnginesOfEqualWorkAreSlowOrFast"}},
-      {"serve.prefill", {nullptr, "EngineBalance.EnginesOfEqualWorkAreSlowOrFast"}},
-      {"serve.host", {nullptr, "EngineHost.TrainingHasNoServer"}},
-      {"serve.communication", {nullptr, "ExposedDecode.ShortTransfersAndPromptsAreUsual"}},
-      {"serve.stall", {nullptr, "StalledDecode.AShortPromptDoesNotMatter"}},
       {"host.h2d", {[](bool no) { return HostWaits(TimeCategory::kHostCopy, no); }}},
       {"host.sync", {[](bool no) { return HostWaits(TimeCategory::kExplicitSync, no); }}},
       {"host.memory", {[](bool no) { return HostWaits(TimeCategory::kMemory, no); }}},
@@ -202,17 +170,6 @@ const std::map<std::string_view, Refutation>& Refutations() {
                .Kernel("MatMulV3", 10 * kMs);
          })});
        }}},
-      {"host.launch_bound", {nullptr, "LaunchBound.IsNoMatterOfAHostThatIsAhead"}},
-      {"host.launch_blocking", {nullptr, "HostCauses.EveryLaunchWaits"}},
-      {"host.cpu_contention", {nullptr, "HostCauses.LaunchesThatAreHeldUp"}},
-      {"host.dataloader", {nullptr, "RankCauses.WhoLoadsDataIsComparedWithAllThatDo"}},
-      {"host.compile", {nullptr, "StartUp.IsUpToTheFirstLaunchOfAKind"}},
-      {"host.checkpoint", {nullptr, "HostCauses.NumbersThatAreReadAreNotCopied"}},
-      {"op.aicpu", {nullptr, "DeviceCauses.AtMostAKernelOfTheAiCpuIsNotNeeded"}},
-      {"op.attention", {nullptr, "DeviceCauses.AttentionOfShortSequencesIsNotWorthAFusedKernel"}},
-      {"op.unfused", {nullptr, "KnownFusions.WhatDoesNotFlowIsNoChain"}},
-      {"op.optimizer", {nullptr, "OperatorCauses.AFusedOptimizerIsNone"}},
-      {"op.zero_grad", {nullptr, "DataParallelCauses.GradientsThatAreFilledWithZeros"}},
       {"op.variance/MatMulV3", {OneLongKernel}},
       {"op.slow/MatMulV3", {[](bool no) {
          return Products([&](KernelKind& kind) { kind.least = no ? 600 * kUs : 240 * kUs; });
@@ -225,23 +182,6 @@ const std::map<std::string_view, Refutation>& Refutations() {
            step.Kind("NonZero").on_vector_cores = !no;
          })});
        }}},
-      {"graph.bubbles", {nullptr, "GraphBubbles.SlowGraphsHaveNone"}},
-      {"graph.padding", {nullptr, "PaddedGraphs.AFewRequestsDoNotMatter"}},
-      {"dev.clock", {nullptr, "OperatorCauses.AllDevicesThrottled"}},
-      {"comm.not_overlapped", {nullptr, "GradientCurve.LateGradientsCannotBeSentEarlier"}},
-      {"comm.small", {nullptr, "CommunicationCauses.OperationsThatASlowPeerHoldsUpAreNotSmall"}},
-      {"comm.exposed", {nullptr, "DataParallelCauses.LittleExposedCommunicationIsNone"}},
-      {"comm.broadcast", {nullptr, "DataParallelCauses.BuffersThatAreBroadcastInEveryStep"}},
-      {"comm.unaligned", {nullptr, "TransferCauses.TransfersOfOneSpeedAreWell"}},
-      {"comm.contention", {nullptr, "TransferCauses.TransfersOfOneSpeedAreWell"}},
-      {"comm.retransmit", {nullptr, "TransferCauses.DataThatTakeLongOnAllRanksWaitForALateOne"}},
-      {"comm.inner", {nullptr, "CommunicationCauses.AMemberThatWasNotCapturedHoldsUpTheOthers"}},
-      {"comm.buffer", {nullptr, "TransferCauses.MessagesBeyondTheBuffer"}},
-      {"env.check", {nullptr, "CaptureCauses.SettingsThatDifferBetweenRanks"}},
-      {"mem.pressure", {nullptr, "CaptureCauses.AllocationsThatAskAgain"}},
-      {"capture.overhead", {nullptr, "CaptureCauses.StacksMakeTheHostSlow"}},
-      {"capture.warmup", {nullptr, "StartUp.TellsNoHabit"}},
-      {"capture.missing", {nullptr, "Judged.SaysWhatWasNotRecorded"}},
   };
   return all;
 }
@@ -260,9 +200,10 @@ std::string_view IdIn(std::string_view key) { return key.substr(0, key.find('/')
 
 TEST(Refutation, EveryFindingHasOne) {
   std::set<std::string_view> refuted, known;
-  for (const auto& [key, refutation] : Refutations()) refuted.insert(IdIn(key));
+  for (const auto& [key, job] : Refutations()) refuted.insert(IdIn(key));
+  for (const auto& [id, test] : RefutingTests()) refuted.insert(id);
   for (const auto& [id, reason] : WithoutRefutation()) refuted.insert(id);
-  for (const FindingInfo* finding : Catalogue()) {
+  for (const FindingType* finding : Catalogue()) {
     known.insert(finding->id);
     EXPECT_TRUE(refuted.contains(finding->id)) << finding->id << ": add a job that refutes it";
   }
@@ -277,25 +218,22 @@ TEST(Refutation, TheTestsThatHaveOneAreThere) {
     for (int test = 0; test < of.total_test_count(); ++test)
       tests.insert(std::string(of.name()) + "." + of.GetTestInfo(test)->name());
   }
-  for (const auto& [key, refutation] : Refutations()) {
-    if (refutation.job != nullptr) continue;
-    EXPECT_TRUE(tests.contains(std::string(refutation.test))) << refutation.test;
-  }
+  for (const auto& [id, test] : RefutingTests())
+    EXPECT_TRUE(tests.contains(std::string(test))) << test;
 }
 
 TEST(Refutation, SilencesTheFinding) {
   for (const auto& row : Refutations()) {
     const std::string_view key = row.first;  // clang 14 takes no binding into a lambda
-    const Refutation& refutation = row.second;
-    if (refutation.job == nullptr) continue;
+    const Refutation job = row.second;
     const auto is_said = [&](const Diagnosis& diagnosis) {
-      for (const FoundCause& finding : diagnosis.findings) {
-        if (finding.key == key || (IdIn(key) == key && finding.finding->id == key)) return true;
+      for (const Finding& finding : diagnosis.findings) {
+        if (finding.key == key || (IdIn(key) == key && finding.type->id == key)) return true;
       }
       return false;
     };
-    EXPECT_TRUE(is_said(refutation.job(false))) << key << " where nothing speaks against it";
-    EXPECT_FALSE(is_said(refutation.job(true))) << key;
+    EXPECT_TRUE(is_said(job(false))) << key << " where nothing speaks against it";
+    EXPECT_FALSE(is_said(job(true))) << key;
   }
 }
 

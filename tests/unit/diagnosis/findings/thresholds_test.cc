@@ -3,15 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <cmath>
 #include <cstddef>
-#include <filesystem>
 #include <set>
 #include <string>
 
+#include "diagnosis/findings/documented.h"
 #include "diagnosis/made_diagnosis.h"
 #include "mpa/diagnosis/catalogue.h"
 #include "support/failures.h"
-#include "support/files.h"
 
 namespace mpa {
 namespace {
@@ -30,22 +30,18 @@ TEST(Thresholds, ListsEveryThresholdOnce) {
   EXPECT_EQ(places.size(), RuleList().size());
 }
 
-// The guide says the same in a sentence: a capital, and names of settings in code.
-TEST(Thresholds, TheGuideHasTheSameWords) {
-  std::string guide = test::ReadAll(std::filesystem::path(MPA_SOURCE_DIR) / "docs" / "advisor.md");
+TEST(Thresholds, IsDocumented) {
+  std::string table = "| Finding | Rule | Default | Meaning |\n|---|---|---|---|\n";
   for (const RuleEntry& entry : RuleList()) {
-    const std::string row = fmt::format("| `{}` | `{}` | ", entry.of, entry.threshold->name);
-    const std::size_t begin = guide.find(row);
-    ASSERT_NE(begin, std::string::npos) << row;
-    const std::string line = guide.substr(begin, guide.find('\n', begin) - begin);
-    std::string meaning = line.substr(line.find(" | ", row.size()) + 3);
-    meaning.resize(meaning.size() - 2);
-    std::erase(meaning, '`');
-    std::string rule(entry.threshold->meaning);
-    for (std::string* text : {&meaning, &rule})
-      text->front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text->front())));
-    EXPECT_EQ(meaning, rule) << row;
+    const double usual = entry.threshold->usual;
+    std::string meaning(entry.threshold->meaning);
+    meaning.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(meaning.front())));
+    table += fmt::format(
+        "| `{}` | `{}` | {} | {} |\n", entry.of, entry.threshold->name,
+        usual == std::floor(usual) ? fmt::format("{}", Whole(usual)) : fmt::format("{}", usual),
+        meaning);
   }
+  test::ExpectDocumented("thresholds", table);
 }
 
 TEST(Thresholds, ReadsWhatItPrints) {
@@ -69,8 +65,7 @@ TEST(Thresholds, KeepsWhatAFileLeavesOut) {
 
 TEST(Thresholds, NamesWhatIsWrong) {
   const auto failure = [](const std::string& inner) -> std::string {
-    return test::ErrorOf(
-               [&] { ParseThresholds(R"({"schema": "mpa.rules/1", )" + inner + "}"); })
+    return test::ErrorOf([&] { ParseThresholds(R"({"schema": "mpa.rules/1", )" + inner + "}"); })
         .what();
   };
   EXPECT_EQ(failure(R"("link.slow": {"bandwith": 1})"),
@@ -88,15 +83,14 @@ TEST(Thresholds, NamesWhatIsWrong) {
   EXPECT_EQ(failure(R"("comm.retransmit": {"ratio": 4.9})"),
             "comm.retransmit: ratio: give a number from 5 to 1000000")
       << "shorter tasks are not kept";
-  for (const char* text :
-       {"[]", "{}", "3", R"({"schema": "mpa.rules/2"})", R"({"schema": 1})"}) {
+  for (const char* text : {"[]", "{}", "3", R"({"schema": "mpa.rules/2"})", R"({"schema": 1})"}) {
     EXPECT_HAS_TEXT(test::ErrorOf([&] { ParseThresholds(text); }).what(), "not a rule file");
   }
 }
 
 TEST(Thresholds, DecideTheSeverity) {
   Diagnosis diagnosis = MadeDiagnosis();
-  const FoundCause finding = MadeFinding("host.gc", 15'000'000);
+  const Finding finding = MadeFinding("host.gc", 15'000'000);
   EXPECT_EQ(ImpactOf(diagnosis, finding), Impact::kHigh);
   SetRule("all", "critical_share", 0.15, diagnosis.thresholds);
   EXPECT_EQ(ImpactOf(diagnosis, finding), Impact::kCritical);

@@ -54,7 +54,7 @@ Diagnosis WithDoubt(TimeNs doubt) {
 TEST(ClockDoubts, ClocksThatAgreeLeaveNone) {
   const Diagnosis diagnosis = WithDoubt(0);
   EXPECT_TRUE(diagnosis.lateness.doubts.empty());
-  const FoundCause* late = FindingWith(diagnosis, "rank.late_compute/r1");
+  const Finding* late = FindingWith(diagnosis, "rank.late_compute/r1");
   ASSERT_NE(late, nullptr);
   EXPECT_EQ(late->gain, 2 * kMs);
   EXPECT_EQ(late->confidence, Certainty::kMedium) << "one step";
@@ -66,7 +66,7 @@ TEST(ClockDoubts, ContradictionsMakeLateRanksLessSure) {
   EXPECT_EQ(diagnosis.lateness.doubts[0].first, 1);
   EXPECT_EQ(diagnosis.lateness.doubts[0].second, 2);
   EXPECT_EQ(diagnosis.lateness.doubts[0].residual, 300 * kUs);
-  const FoundCause* late = FindingWith(diagnosis, "rank.late_compute/r1");
+  const Finding* late = FindingWith(diagnosis, "rank.late_compute/r1");
   ASSERT_NE(late, nullptr);
   EXPECT_EQ(late->confidence, Certainty::kLow);
 }

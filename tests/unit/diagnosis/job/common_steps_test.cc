@@ -90,7 +90,7 @@ TEST(CommonSteps, ABrokenRankDoesNotHideTheLateOne) {
                                             RankWithSteps({10, 11, 12}),
                                             RankWithSteps({10, 11, 12})};
   const Diagnosis diagnosis = DiagnoseJob(parts);
-  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1");
+  const Finding* found = FindingWith(diagnosis, "rank.late_host/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs);
   EXPECT_EQ(diagnosis.ranks, (std::vector<std::int64_t>{0, 1, 2, 3})) << "it was captured";

@@ -30,16 +30,22 @@ struct SlowAndFast {
 };
 
 WhatIf Shorten(ReplayGraph::Node node, TimeNs less, bool opportunity = false) {
-  WhatIf cause;
-  cause.expect.durations.push_back({node, less});
-  cause.opportunity = opportunity;
-  return cause;
+  WhatIf candidate;
+  candidate.expect.durations.push_back({node, less});
+  candidate.opportunity = opportunity;
+  return candidate;
 }
 
-Waterfall WaterfallOf(const SlowAndFast& of, const std::vector<WhatIf>& causes, TimeNs least,
+std::vector<const WhatIf*> PointersTo(const std::vector<WhatIf>& what_ifs) {
+  std::vector<const WhatIf*> pointers;
+  for (const WhatIf& what_if : what_ifs) pointers.push_back(&what_if);
+  return pointers;
+}
+
+Waterfall WaterfallOf(const SlowAndFast& of, const std::vector<WhatIf>& candidates, TimeNs least,
                       TimeNs least_of_two) {
   StepReplays replays(of.graph, of.steps);
-  return WaterfallSearch(replays, causes, least, least_of_two).Run();
+  return WaterfallSearch(replays, PointersTo(candidates), least, least_of_two).Run();
 }
 
 TEST(Waterfall, WinsNothingTwice) {
@@ -48,21 +54,21 @@ TEST(Waterfall, WinsNothingTwice) {
   const Waterfall waterfall = WaterfallOf(of, {Shorten(of.fast, 20), Shorten(of.slow, 50)}, 1, 1);
   EXPECT_EQ(waterfall.step, 100);
   ASSERT_EQ(waterfall.gains.size(), 2U);
-  EXPECT_EQ(waterfall.gains[0].cause, 1U);
+  EXPECT_EQ(waterfall.gains[0].candidate, 1U);
   EXPECT_EQ(waterfall.gains[0].gain, 20);
-  EXPECT_EQ(waterfall.gains[0].alone, 20);
-  EXPECT_EQ(waterfall.gains[1].cause, 0U);
+  EXPECT_EQ(waterfall.alone[1], 20);
+  EXPECT_EQ(waterfall.gains[1].candidate, 0U);
   EXPECT_EQ(waterfall.gains[1].gain, 20);
-  EXPECT_EQ(waterfall.gains[1].alone, 0);
-  EXPECT_EQ(waterfall.floor, 60);
+  EXPECT_EQ(waterfall.alone[0], 0);
+  EXPECT_EQ(waterfall.step_after_fixes, 60);
 }
 
 TEST(Waterfall, TheGainsAndTheFloorAddUpToTheStep) {
   const SlowAndFast of(1000, 900);
-  const std::vector<WhatIf> causes = {Shorten(of.slow, 300), Shorten(of.fast, 100),
-                                      Shorten(of.slow, 100), Shorten(of.fast, 350)};
-  const Waterfall waterfall = WaterfallOf(of, causes, 1, 1);
-  TimeNs sum = waterfall.floor;
+  const std::vector<WhatIf> candidates = {Shorten(of.slow, 300), Shorten(of.fast, 100),
+                                          Shorten(of.slow, 100), Shorten(of.fast, 350)};
+  const Waterfall waterfall = WaterfallOf(of, candidates, 1, 1);
+  TimeNs sum = waterfall.step_after_fixes;
   for (const Gain& gain : waterfall.gains) sum += gain.gain;
   EXPECT_EQ(sum, waterfall.step);
 }
@@ -71,17 +77,17 @@ TEST(Waterfall, FindsTwoCausesThatHideEachOther) {
   const SlowAndFast of(100, 100);
   const Waterfall waterfall = WaterfallOf(of, {Shorten(of.slow, 30), Shorten(of.fast, 30)}, 1, 1);
   ASSERT_EQ(waterfall.gains.size(), 2U);
-  EXPECT_TRUE(waterfall.gains[0].with_next);
+  EXPECT_TRUE(waterfall.gains[0].pays_only_with_next);
   EXPECT_EQ(waterfall.gains[0].gain, 0);
   EXPECT_EQ(waterfall.gains[1].gain, 30);
-  EXPECT_EQ(waterfall.floor, 70);
+  EXPECT_EQ(waterfall.step_after_fixes, 70);
 }
 
 TEST(Waterfall, TwoCausesThatSaveLittleTogetherAreNone) {
   const SlowAndFast of(100, 100);
-  const std::vector<WhatIf> causes = {Shorten(of.slow, 30), Shorten(of.fast, 30)};
-  EXPECT_EQ(WaterfallOf(of, causes, 1, 30).gains.size(), 2U);
-  EXPECT_TRUE(WaterfallOf(of, causes, 1, 31).gains.empty());
+  const std::vector<WhatIf> candidates = {Shorten(of.slow, 30), Shorten(of.fast, 30)};
+  EXPECT_EQ(WaterfallOf(of, candidates, 1, 30).gains.size(), 2U);
+  EXPECT_TRUE(WaterfallOf(of, candidates, 1, 31).gains.empty());
 }
 
 TEST(Waterfall, MendsFaultsBeforeOpportunities) {
@@ -89,26 +95,27 @@ TEST(Waterfall, MendsFaultsBeforeOpportunities) {
   const Waterfall waterfall =
       WaterfallOf(of, {Shorten(of.slow, 40, /*opportunity=*/true), Shorten(of.slow, 10)}, 1, 1);
   ASSERT_EQ(waterfall.gains.size(), 2U);
-  EXPECT_EQ(waterfall.gains[0].cause, 1U);
-  EXPECT_EQ(waterfall.gains[1].cause, 0U);
+  EXPECT_EQ(waterfall.gains[0].candidate, 1U);
+  EXPECT_EQ(waterfall.gains[1].candidate, 0U);
 }
 
 TEST(Waterfall, RunsAgainWhenAFaultHasBecomeAnOpportunity) {
   const SlowAndFast of(100, 20);
-  std::vector<WhatIf> causes = {Shorten(of.slow, 40), Shorten(of.slow, 10), Shorten(of.fast, 5)};
+  std::vector<WhatIf> candidates = {Shorten(of.slow, 40), Shorten(of.slow, 10),
+                                    Shorten(of.fast, 5)};
   StepReplays replays(of.graph, of.steps);
-  WaterfallSearch search(replays, causes, 1, 1);
-  ASSERT_EQ(search.Run().gains.front().cause, 0U);
-  causes[0].opportunity = true;
+  WaterfallSearch search(replays, PointersTo(candidates), 1, 1);
+  ASSERT_EQ(search.Run().gains.front().candidate, 0U);
+  candidates[0].opportunity = true;
   const Waterfall again = search.Run();
   EXPECT_EQ(again.step, 100);
   EXPECT_EQ(again.alone, (std::vector<TimeNs>{40, 10, 0}));
   ASSERT_EQ(again.gains.size(), 2U);
-  EXPECT_EQ(again.gains[0].cause, 1U);
+  EXPECT_EQ(again.gains[0].candidate, 1U);
   EXPECT_EQ(again.gains[0].gain, 10);
-  EXPECT_EQ(again.gains[1].cause, 0U);
+  EXPECT_EQ(again.gains[1].candidate, 0U);
   EXPECT_EQ(again.gains[1].gain, 40);
-  EXPECT_EQ(again.floor, 50);
+  EXPECT_EQ(again.step_after_fixes, 50);
 }
 
 TEST(Waterfall, LeavesOutWhatWinsNothing) {
@@ -119,9 +126,9 @@ TEST(Waterfall, LeavesOutWhatWinsNothing) {
 
 TEST(Waterfall, TellsWhatCompleteRemovalWouldWin) {
   const SlowAndFast of(100, 10);
-  WhatIf cause = Shorten(of.slow, 20);
-  cause.bound.durations.push_back({of.slow, 60});
-  const Waterfall waterfall = WaterfallOf(of, {cause}, 1, 1);
+  WhatIf candidate = Shorten(of.slow, 20);
+  candidate.bound.durations.push_back({of.slow, 60});
+  const Waterfall waterfall = WaterfallOf(of, {candidate}, 1, 1);
   ASSERT_EQ(waterfall.gains.size(), 1U);
   EXPECT_EQ(waterfall.gains[0].gain, 20);
   EXPECT_EQ(waterfall.gains[0].most, 60);

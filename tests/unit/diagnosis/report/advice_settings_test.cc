@@ -91,13 +91,13 @@ std::vector<AdviceFacts> AllFacts() {
 }
 
 // The findings of an id: what a late rank does, variables, and settings that are made.
-std::vector<FoundCause> FindingsOf(std::string_view id) {
-  std::vector<FoundCause> findings = {MadeFinding(id, 0)};
+std::vector<Finding> FindingsOf(std::string_view id) {
+  std::vector<Finding> findings = {MadeFinding(id, 0)};
   if (id == "env.check") {
     findings.clear();
     for (const Variable& variable : Variables()) {
       if (!variable.is_finding && !variable.must_agree) continue;
-      FoundCause finding = MadeFinding(id, 0);
+      Finding finding = MadeFinding(id, 0);
       finding.setting = FoundSetting{std::string(variable.name), {{"0", {0}}}};
       finding.setting->differs = !variable.is_finding;
       findings.push_back(finding);
@@ -121,14 +121,14 @@ std::vector<FoundCause> FindingsOf(std::string_view id) {
   const std::size_t count = findings.size();
   for (std::size_t i = 0; i < count; ++i) {
     findings.push_back(findings[i]);
-    findings.back().done = {"TASK_QUEUE_ENABLE", "CPU_AFFINITY_CONF"};
+    findings.back().already_set = {"TASK_QUEUE_ENABLE", "CPU_AFFINITY_CONF"};
   }
   return findings;
 }
 
 // False for findings that captures with these facts do not have.
-bool CanBe(const FoundCause& finding, const AdviceFacts& facts) {
-  if (facts.on_gpu && IsOfNpusAlone(finding.finding->id)) return false;
+bool CanBe(const Finding& finding, const AdviceFacts& facts) {
+  if (facts.on_gpu && IsOfNpusAlone(finding.type->id)) return false;
   if (finding.Is(kCaptureOverhead))
     return facts.has_stacks || facts.has_memory || facts.has_modules || facts.has_level2;
   if (finding.Is(kCaptureWarmup)) return !facts.has_steps;
@@ -138,7 +138,7 @@ bool CanBe(const FoundCause& finding, const AdviceFacts& facts) {
   return true;
 }
 
-std::string Described(const FoundCause& finding, const AdviceFacts& facts) {
+std::string Described(const Finding& finding, const AdviceFacts& facts) {
   return fmt::format(
       "{} {} gpu={} compiled={} stacks={} shapes={} memory={} modules={} steps={} level1={} "
       "level2={} out={} synchronises={}",
@@ -161,8 +161,8 @@ class Mistakes {
 TEST(AllAdvice, FitsAllSettings) {
   Mistakes mistakes;
   const std::vector<AdviceFacts> all_facts = AllFacts();
-  for (const FindingInfo* entry : Catalogue()) {
-    for (FoundCause finding : FindingsOf(entry->id)) {
+  for (const FindingType* entry : Catalogue()) {
+    for (Finding finding : FindingsOf(entry->id)) {
       for (const AdviceFacts& facts : all_facts) {
         if (!CanBe(finding, facts)) continue;
         finding.facts = facts;
@@ -194,8 +194,8 @@ TEST(AllAdvice, FitsAllSettings) {
 
 // The actions are what programs read: they switch on nothing that is on.
 TEST(AllAdvice, ActionsSwitchOnNothingThatIsOn) {
-  for (const FindingInfo* entry : Catalogue()) {
-    for (FoundCause finding : FindingsOf(entry->id)) {
+  for (const FindingType* entry : Catalogue()) {
+    for (Finding finding : FindingsOf(entry->id)) {
       for (const AdviceFacts& facts : AllFacts()) {
         if (!CanBe(finding, facts)) continue;
         finding.facts = facts;

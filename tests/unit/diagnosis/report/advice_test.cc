@@ -14,17 +14,17 @@
 namespace mpa {
 namespace {
 
-FoundCause OnGpu(FoundCause finding) {
+Finding OnGpu(Finding finding) {
   finding.facts.on_gpu = true;
   return finding;
 }
 
 TEST(Actions, EveryFindingHasOneAndAtMostTwo) {
-  for (const FindingInfo* entry : Catalogue()) {
-    FoundCause finding = MadeFinding(entry->id, 0);
+  for (const FindingType* entry : Catalogue()) {
+    Finding finding = MadeFinding(entry->id, 0);
     if (entry->id == "env.check") finding.setting = FoundSetting{"TASK_QUEUE_ENABLE", {{"0", {0}}}};
     finding.facts.has_stacks = true;
-    for (const FoundCause& found : {finding, OnGpu(finding)}) {
+    for (const Finding& found : {finding, OnGpu(finding)}) {
       EXPECT_FALSE(ActionsOf(found).empty()) << entry->id;
       EXPECT_LE(ActionsOf(found).size(), 2u) << entry->id;
       EXPECT_FALSE(AdviceOf(found, Language::kEnglish).empty()) << entry->id;
@@ -36,7 +36,7 @@ TEST(Actions, EveryFindingHasOneAndAtMostTwo) {
 }
 
 TEST(Actions, SettingsAreThoseOfTheAdvice) {
-  for (const FindingInfo* entry : Catalogue()) {
+  for (const FindingType* entry : Catalogue()) {
     for (const AdvicePart& part : entry->advice.parts) {
       if (part.action.what != "set_env") continue;
       EXPECT_EQ(std::get<std::string>(part.action.args.at(0).second), part.setting) << entry->id;
@@ -48,14 +48,14 @@ TEST(Actions, SettingsAreThoseOfTheAdvice) {
 }
 
 TEST(Actions, SettingsThatRanksHaveAreNotAdvised) {
-  FoundCause finding = MadeFinding("host.launch_bound", 8'000'000);
+  Finding finding = MadeFinding("host.launch_bound", 8'000'000);
   EXPECT_EQ(AdviceOf(finding, Language::kEnglish),
             "TASK_QUEUE_ENABLE=2 (raises peak device memory); CPU_AFFINITY_CONF=2");
-  finding.done = {"TASK_QUEUE_ENABLE"};
+  finding.already_set = {"TASK_QUEUE_ENABLE"};
   EXPECT_EQ(AdviceOf(finding, Language::kEnglish),
             "CPU_AFFINITY_CONF=2; use fused operators or graphs");
   EXPECT_EQ(AdviceOf(finding, Language::kChinese), "CPU_AFFINITY_CONF=2；使用融合算子或图模式");
-  finding.done.emplace_back("CPU_AFFINITY_CONF");
+  finding.already_set.emplace_back("CPU_AFFINITY_CONF");
   EXPECT_EQ(AdviceOf(finding, Language::kEnglish), "use fused operators or graphs");
   ASSERT_EQ(ActionsOf(finding).size(), 1u);
   EXPECT_EQ(ActionsOf(finding)[0].what, "change");
@@ -63,7 +63,7 @@ TEST(Actions, SettingsThatRanksHaveAreNotAdvised) {
 
 TEST(Actions, LateRanksHaveTheAdviceOfWhatMakesThemLate) {
   const auto advice = [](std::string_view id, std::string_view category) {
-    FoundCause finding = MadeFinding(id, 0);
+    Finding finding = MadeFinding(id, 0);
     finding.category = category;
     return AdviceOf(finding, Language::kEnglish);
   };
@@ -81,21 +81,21 @@ TEST(Actions, LateRanksHaveTheAdviceOfWhatMakesThemLate) {
 }
 
 TEST(Actions, AGpuHasNoLevelsOfTheProfiler) {
-  const FoundCause finding = MadeFinding("capture.missing", 0);
+  const Finding finding = MadeFinding("capture.missing", 0);
   EXPECT_EQ(AdviceOf(finding, Language::kEnglish),
             "profiler_level=Level1 on all ranks; capture what 'Not judged' names");
   EXPECT_EQ(AdviceOf(OnGpu(finding), Language::kEnglish), "capture what 'Not judged' names");
 }
 
 TEST(Actions, SomethingIsLeftWhereAllSettingsAreMade) {
-  for (const FindingInfo* entry : Catalogue()) {
-    FoundCause finding = MadeFinding(entry->id, 0);
+  for (const FindingType* entry : Catalogue()) {
+    Finding finding = MadeFinding(entry->id, 0);
     finding.facts.has_stacks = true;
     if (entry->id == "env.check") continue;
     for (const AdvicePart& part : entry->advice.parts)
-      finding.done.emplace_back(part.setting.empty() ? "none" : part.setting);
+      finding.already_set.emplace_back(part.setting.empty() ? "none" : part.setting);
     for (const AdvicePart& part : entry->advice.of_gpu)
-      finding.done.emplace_back(part.setting.empty() ? "none" : part.setting);
+      finding.already_set.emplace_back(part.setting.empty() ? "none" : part.setting);
     EXPECT_FALSE(AdviceOf(finding, Language::kEnglish).empty()) << entry->id;
     EXPECT_FALSE(AdviceOf(OnGpu(finding), Language::kEnglish).empty()) << entry->id;
   }
@@ -141,12 +141,12 @@ TEST(Actions, AFindingNamesWhatItHides) {
 }
 
 TEST(Advice, WithoutABackwardPassNothingIsSaidOfGradients) {
-  for (const FindingInfo* entry : Catalogue()) {
-    FoundCause finding = MadeFinding(entry->id, 0);
+  for (const FindingType* entry : Catalogue()) {
+    Finding finding = MadeFinding(entry->id, 0);
     if (entry->id == "env.check" || entry->id == "op.optimizer") continue;
     finding.facts.trains = false;
     finding.facts.has_stacks = true;
-    for (const FoundCause& found : {finding, OnGpu(finding)}) {
+    for (const Finding& found : {finding, OnGpu(finding)}) {
       const std::string advice = AdviceOf(found, Language::kEnglish);
       EXPECT_FALSE(advice.empty()) << entry->id;
       for (const char* word : {"gradient", "buckets to", "larger bucket", "bucket size",
@@ -157,14 +157,14 @@ TEST(Advice, WithoutABackwardPassNothingIsSaidOfGradients) {
 }
 
 TEST(Advice, OnlyFunctionsThatLogAreMovedOut) {
-  FoundCause finding = MadeFinding("host.python", 8'000'000);
+  Finding finding = MadeFinding("host.python", 8'000'000);
   EXPECT_EQ(AdviceOf(finding, Language::kEnglish).find("logging"), std::string::npos);
   finding.facts.logs = true;
   EXPECT_NE(AdviceOf(finding, Language::kEnglish).find("logging"), std::string::npos);
 }
 
 TEST(Advice, MemoryThatIsPinnedNeedNotBePinned) {
-  FoundCause finding = MadeFinding("host.h2d", 8'000'000);
+  Finding finding = MadeFinding("host.h2d", 8'000'000);
   finding.facts.copying_in = 1000;
   EXPECT_NE(AdviceOf(finding, Language::kEnglish).find("pin_memory"), std::string::npos);
   finding.facts.copying_pinned = 900;

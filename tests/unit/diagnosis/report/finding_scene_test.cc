@@ -19,7 +19,7 @@ struct MadeScene {
   Diagnosis diagnosis = MadeDiagnosis();
 
   FindingScene Of(std::string_view id, std::vector<std::int64_t> ranks = {}) {
-    FoundCause finding = MadeFinding(id, 8'000'000);
+    Finding finding = MadeFinding(id, 8'000'000);
     finding.steps = {};
     finding.ranks = std::move(ranks);
     finding.evidence = {{.rank = 1, .table = "kernels", .name = "TransData"}};
@@ -47,7 +47,7 @@ TEST(FindingScene, OfARankThatWasNotCapturedHasThoseThatShowIt) {
 }
 
 TEST(FindingScene, NamesOfFilesArePlain) {
-  FoundCause finding = MadeFinding("rank.late", 1);
+  Finding finding = MadeFinding("rank.late", 1);
   finding.key = "rank.late/r5+6/../\x01";
   EXPECT_EQ(TimelineName(finding), "timeline_rank.late_r5+6_..__.json");
   finding.key = std::string(1000, 'x');

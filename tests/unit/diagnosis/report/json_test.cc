@@ -22,11 +22,11 @@ Diagnosis FullDiagnosis() {
   diagnosis.accounting.push_back(diagnosis.accounting[0]);
   diagnosis.accounting[1].rank = 1;
   for (const std::string_view id : {"host.h2d", "host.sync", "op.format"}) {
-    FoundCause finding = MadeFinding(id, 8'000'000);
+    Finding finding = MadeFinding(id, 8'000'000);
     finding.evidence.push_back(finding.evidence[0]);
     diagnosis.findings.push_back(std::move(finding));
   }
-  diagnosis.not_causes = {{"aclrtSynchronizeStream", 91'700'000, "host.sync"}};
+  diagnosis.innocent_calls = {{"aclrtSynchronizeStream", 91'700'000, "host.sync"}};
   diagnosis.not_judged = {{&kHostGc, {"gc_detect_threshold", ""}, {"set it to 1", ""}}};
   diagnosis.notes = {"a note"};
   return diagnosis;
@@ -57,7 +57,7 @@ TEST(DiagnosisJson, PlacesHaveLinesAndOperations) {
   Diagnosis diagnosis = FullDiagnosis();
   diagnosis.findings[0].evidence[0].line = "train.py:90";
   diagnosis.findings[0].evidence[1].op = "hcom_allReduce__1_0";
-  diagnosis.not_causes[0].line = "train.py:95";
+  diagnosis.innocent_calls[0].line = "train.py:95";
   const DiagnosisDocument document = DocumentOf(diagnosis, {});
   const DiagnosisDocument& places = document["findings"][0]["evidence"];
   EXPECT_EQ(places[0]["source_line"], "train.py:90");
@@ -176,12 +176,12 @@ TEST(DiagnosisJson, FitsWhateverComes) {
   diagnosis.level = wild;
   for (int i = 0; i < 20; ++i) diagnosis.settings[wild + std::to_string(i)] = wild;
   for (int i = 0; i < 20; ++i) {
-    FoundCause finding = MadeFinding("rank.late", 8'000'000);
+    Finding finding = MadeFinding("rank.late", 8'000'000);
     finding.ranks = diagnosis.ranks;
     finding.evidence[0].name = wild;
     diagnosis.findings.push_back(std::move(finding));
   }
-  diagnosis.not_causes.assign(30, {wild, 1, ""});
+  diagnosis.innocent_calls.assign(30, {wild, 1, ""});
   for (std::size_t most = 600; most < 40'000; most += 7013) {
     const std::string text = DiagnosisJson(diagnosis, {.max_chars = most});
     EXPECT_LE(text.size(), most);

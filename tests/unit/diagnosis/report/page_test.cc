@@ -22,7 +22,7 @@ std::string HtmlOf(const Diagnosis& diagnosis, Language language) {
 TEST(DiagnosisPage, ShowsFindingsAndWhatIsNotACause) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000), MadeFinding("op.format", 9'000'000)};
-  diagnosis.not_causes = {{"aten::item", 9'000'000, "host.h2d"}};
+  diagnosis.innocent_calls = {{"aten::item", 9'000'000, "host.h2d"}};
   diagnosis.not_judged = {{&kHostGc, {"gc_detect_threshold", ""}, {"set it", ""}}};
   diagnosis.hidden = {MadeFinding("host.memory", 0)};
   diagnosis.hidden[0].alone = 7'000'000;
@@ -54,7 +54,7 @@ TEST(DiagnosisPage, TextsOfCapturesAreNoMarkup) {
   diagnosis.level = "<b>&\"";
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
   diagnosis.findings[0].key = diagnosis.findings[0].evidence[0].name = "<script>alert(1)</script>";
-  diagnosis.not_causes = {{"<i>", 1, "<u>"}};
+  diagnosis.innocent_calls = {{"<i>", 1, "<u>"}};
   diagnosis.notes = {"<s>"};
   const std::string page = HtmlOf(diagnosis, Language::kEnglish);
   ExpectWellFormed(page);

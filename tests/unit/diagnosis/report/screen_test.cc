@@ -72,7 +72,7 @@ TEST(DiagnosisScreen, WithoutFindingsTheLargestPartIsTheLimit) {
 // The finding takes 7.4 ms, the first of its places 0.1 of them.
 TEST(DiagnosisScreen, APlaceHasItsOwnTimeBesideThatOfTheFinding) {
   Diagnosis diagnosis = MadeDiagnosis();
-  FoundCause finding = MadeFinding("host.python", 8'000'000);
+  Finding finding = MadeFinding("host.python", 8'000'000);
   finding.metrics = {{&kCallsPerStep, 40}, {&kTimePerStep, 7.4e6}};
   Evidence& place = finding.evidence[0];
   place.name = "train.py(90): log";
@@ -100,7 +100,7 @@ TEST(DiagnosisScreen, APlaceHasItsOwnTimeBesideThatOfTheFinding) {
 // How much of an operation is exposed is not recorded, only what a fix takes of each.
 TEST(DiagnosisScreen, AnOperationHasItsShareOfTheFinding) {
   Diagnosis diagnosis = MadeDiagnosis();
-  FoundCause finding = MadeFinding("comm.not_overlapped", 8'000'000);
+  Finding finding = MadeFinding("comm.not_overlapped", 8'000'000);
   finding.metrics = {{&kTimePerStep, 5.1e6}};
   finding.evidence[0].name = "hcom_allReduce__868_2_1";
   finding.evidence[0].time = 470'000;
@@ -113,7 +113,7 @@ TEST(DiagnosisScreen, AnOperationHasItsShareOfTheFinding) {
 TEST(DiagnosisScreen, AFindingHasNumberPlaceAndAction) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
-  diagnosis.floor = 92'000'000;
+  diagnosis.step_after_fixes = 92'000'000;
   const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
   ASSERT_EQ(lines.size(), 9u);
   EXPECT_EQ(lines[4],
@@ -182,7 +182,7 @@ TEST(DiagnosisScreen, AVariableHasItsValueItsRanksAndWhatItAddsTo) {
 TEST(DiagnosisScreen, SaysThatAFindingNeedsTheNext) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 0), MadeFinding("host.sync", 9'000'000)};
-  diagnosis.findings[0].with_next = true;
+  diagnosis.findings[0].pays_only_with_next = true;
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
                           "pays only with the next finding\n"));
 }
@@ -217,9 +217,9 @@ TEST(DiagnosisScreen, UnsureFindingsSaySo) {
 TEST(DiagnosisScreen, NamesWhatOnlyLooksGuilty) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("rank.late", 8'000'000)};
-  diagnosis.not_causes = {{"aclrtSynchronizeStream", 91'700'000, "rank.late"},
-                          {"aten::nonzero", 3'000'000, ""},
-                          {"third", 1, ""}};
+  diagnosis.innocent_calls = {{"aclrtSynchronizeStream", 91'700'000, "rank.late"},
+                              {"aten::nonzero", 3'000'000, ""},
+                              {"third", 1, ""}};
   const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
   EXPECT_TRUE(ScreenHolds(
       lines, "Not a cause: aclrtSynchronizeStream, 91.7 ms: waits for what 1 delays\n"));
@@ -232,7 +232,7 @@ TEST(DiagnosisScreen, NamesTheLinesOfTheProgram) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
   diagnosis.findings[0].evidence[0].line = "train.py:90";
-  diagnosis.not_causes = {{"aten::_local_scalar_dense", 91'700'000, "host.h2d", "main.py:485"}};
+  diagnosis.innocent_calls = {{"aten::_local_scalar_dense", 91'700'000, "host.h2d", "main.py:485"}};
   const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
   EXPECT_TRUE(ScreenHolds(lines, "    aten::to at train.py:90: 5.0 ms a step, 3 calls"));
   // 80 columns: the middle of the name gives way.
@@ -247,7 +247,7 @@ TEST(DiagnosisScreen, WhatOthersMayDoAsWellIsSaidSo) {
   diagnosis.hidden = {MadeFinding("host.dataloader", 0)};
   diagnosis.hidden[0].alone = 3'400'000;
   diagnosis.hidden[0].after = {"rank.late"};
-  diagnosis.hidden[0].if_others_do = true;
+  diagnosis.hidden[0].if_uncaptured_ranks_do_too = true;
   EXPECT_TRUE(
       ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
                   "\nHidden behind 1: the device waits for the data loader; saves up to 3.4 ms if\n"
@@ -265,7 +265,7 @@ TEST(DiagnosisScreen, CountsWhatItLeavesOut) {
 
 TEST(DiagnosisScreen, CountsWhatIsFine) {
   Diagnosis diagnosis = MadeDiagnosis();
-  diagnosis.fine = {&kHostGc, &kOpFp32, &kDevClock};
+  diagnosis.passed_checks = {&kHostGc, &kOpFp32, &kDevClock};
   EXPECT_TRUE(
       ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "\n3 checks passed\n"));
   for (int i = 0; i < 7; ++i) diagnosis.findings.push_back(MadeFinding("host.h2d", 8'000'000));
@@ -273,8 +273,8 @@ TEST(DiagnosisScreen, CountsWhatIsFine) {
                           "\n2 more: --json lists them; 3 checks passed\n"));
 }
 
-FoundCause HiddenBehind(std::string_view id, TimeNs alone, std::vector<std::string> keys) {
-  FoundCause cause = MadeFinding(id, 0);
+Finding HiddenBehind(std::string_view id, TimeNs alone, std::vector<std::string> keys) {
+  Finding cause = MadeFinding(id, 0);
   cause.alone = alone;
   cause.after = std::move(keys);
   return cause;
@@ -302,8 +302,8 @@ TEST(DiagnosisScreen, NamesWhatFindingsHide) {
 TEST(DiagnosisScreen, NamesWhatHasToBeFixedAsWell) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
-  diagnosis.floor = 72'000'000;
-  diagnosis.needed = {{"rank.late/r5", 20'000'000}};
+  diagnosis.step_after_fixes = 72'000'000;
+  diagnosis.hiding_findings_not_shown = {{"rank.late/r5", 20'000'000}};
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
                           "After all of these and rank.late/r5 of 'advisor all': 72.0 ms\n"));
 }
@@ -349,7 +349,7 @@ Diagnosis LargeDiagnosis() {
   for (std::int32_t step = 100000; step < 100900; ++step) diagnosis.steps.push_back(step);
   diagnosis.dropped_steps = {99997, 99998, 99999};
   diagnosis.level = "Level1";
-  diagnosis.step = diagnosis.floor = 123'456'789'000'000;
+  diagnosis.step = diagnosis.step_after_fixes = 123'456'789'000'000;
   AccountRow& row = diagnosis.accounting[0];
   row.rank = 2047;
   row.window = diagnosis.step;
@@ -361,16 +361,16 @@ Diagnosis LargeDiagnosis() {
     row.categories.emplace_back(category, 9'000'000'000'000);
   }
   const std::string wild = "\x1b[31m" + std::string(300, 'x') + "\n\xff";
-  for (const FindingInfo* entry : Catalogue()) {
-    FoundCause finding = MadeFinding(entry->id, 9'876'543'210'000);
+  for (const FindingType* entry : Catalogue()) {
+    Finding finding = MadeFinding(entry->id, 9'876'543'210'000);
     finding.alone = 1;
     for (std::int64_t rank = 0; rank < 2048; rank += 2) finding.ranks.push_back(rank);
     finding.evidence[0].name = wild;
     finding.metrics.assign(12, {&kSlowerThanPeers, 1.5});
     diagnosis.findings.push_back(std::move(finding));
   }
-  diagnosis.not_causes = {{wild, 1'000'000'000, diagnosis.findings[0].key},
-                          {wild, 1'000'000'000, ""}};
+  diagnosis.innocent_calls = {{wild, 1'000'000'000, diagnosis.findings[0].key},
+                              {wild, 1'000'000'000, ""}};
   diagnosis.hidden.assign(40, diagnosis.findings[0]);
   diagnosis.hidden[0].alone = 1'000'000'000;
   diagnosis.hidden[0].after.assign(100, diagnosis.findings[0].key);
@@ -400,8 +400,8 @@ TEST(DiagnosisScreen, ShowsFiveUsualFindings) {
        {"host.dataloader", "host.h2d", "host.sync", "host.compile", "op.format", "comm.small"}) {
     diagnosis.findings.push_back(MadeFinding(id, 8'000'000));
   }
-  diagnosis.not_causes = {{"aclrtSynchronizeStream", 91'700'000, "host.sync"},
-                          {"aten::nonzero", 3'000'000, ""}};
+  diagnosis.innocent_calls = {{"aclrtSynchronizeStream", 91'700'000, "host.sync"},
+                              {"aten::nonzero", 3'000'000, ""}};
   for (const Language language : {Language::kEnglish, Language::kChinese}) {
     const ScreenLines lines = DiagnosisScreen(diagnosis, language, 5);
     ExpectScreenFits(lines);

@@ -26,7 +26,7 @@ Diagnosis TwoFindings() {
   diagnosis.findings[0].ranks = {5};
   diagnosis.findings[1].alone = 1'000'000;
   diagnosis.findings[1].after = {"rank.late"};
-  diagnosis.not_causes = {{"aten::item", 9'000'000, "rank.late"}};
+  diagnosis.innocent_calls = {{"aten::item", 9'000'000, "rank.late"}};
   diagnosis.hidden = {MadeFinding("host.gc", 0)};
   diagnosis.hidden[0].alone = 7'000'000;
   diagnosis.hidden[0].after = {"rank.late"};

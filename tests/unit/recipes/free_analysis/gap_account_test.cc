@@ -86,7 +86,7 @@ TEST_F(GapAccounts, CopiesAndEndsOfStepsBoundGaps) {
   EXPECT_EQ(gaps[1].time, (Interval{90'000, 100'000}));
   EXPECT_EQ(gaps[1].from, Edge::kKernel);
   EXPECT_EQ(gaps[1].to, Edge::kStep);
-  EXPECT_EQ(ReasonOf(gaps[1]).cause, Cause::kEdge);
+  EXPECT_EQ(ReasonOf(gaps[1]).kind, IdleReason::kEdge);
   EXPECT_EQ(accounts.Categories().SumOf(IsFree), 45'000 + 10'000);
 }
 
@@ -128,7 +128,7 @@ TEST_F(FirstWork, ThatWaitedLongDoesNotTellThatTheDeviceWasIdle) {
   const std::vector<Gap> gaps = GapsIfTheFirstBeginsAt(403'000);
   ASSERT_EQ(gaps.size(), 2u);
   EXPECT_EQ(gaps[0].time, (Interval{0, 403'000}));
-  EXPECT_EQ(ReasonOf(gaps[0]).cause, Cause::kMaybeBusy);
+  EXPECT_EQ(ReasonOf(gaps[0]).kind, IdleReason::kMaybeBusy);
   EXPECT_EQ(gaps[1].time, (Interval{413'000, 505'000}));
   EXPECT_FALSE(gaps[1].maybe_busy);
 }

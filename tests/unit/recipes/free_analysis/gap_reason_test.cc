@@ -21,7 +21,7 @@ Gap GapBetween(TimeNs op_end, Interval call) {
 TEST(GapReason, TheFrameworkDispatchedNothing) {
   // The second call waits 5 us behind its operator, the first 8: 3 us less.
   const Reason reason = ReasonOf(GapBetween(305'000, {310'000, 330'000}));
-  EXPECT_EQ(reason.cause, Cause::kFramework);
+  EXPECT_EQ(reason.kind, IdleReason::kFramework);
   EXPECT_EQ(reason.framework_idle, 293'000);
   EXPECT_EQ(reason.runtime_idle, 308'000);
   EXPECT_EQ(reason.text, "Idle Pytorch layer: no task dispatched in 293.0 us");
@@ -30,7 +30,7 @@ TEST(GapReason, TheFrameworkDispatchedNothing) {
 TEST(GapReason, TheRuntimeWasLateBetweenTwoLaunches) {
   // 492 us behind its operator; 788 us lie between the launches.
   const Reason reason = ReasonOf(GapBetween(318'000, {810'000, 812'000}));
-  EXPECT_EQ(reason.cause, Cause::kRuntime);
+  EXPECT_EQ(reason.kind, IdleReason::kRuntime);
   EXPECT_EQ(reason.text, "Abnormal CANN layer: long time between two node@launch 788.0 us");
 }
 
@@ -43,7 +43,7 @@ TEST(GapReason, WithoutOperatorsTheCallsTellAlone) {
   Gap gap = GapBetween(0, {310'000, 330'000});
   gap.behind.op_end.reset();
   const Reason reason = ReasonOf(gap);
-  EXPECT_EQ(reason.cause, Cause::kHost);
+  EXPECT_EQ(reason.kind, IdleReason::kHost);
   EXPECT_EQ(reason.framework_idle, std::nullopt);
   EXPECT_EQ(reason.runtime_idle, 308'000);
   EXPECT_EQ(reason.text,
@@ -53,7 +53,7 @@ TEST(GapReason, WithoutOperatorsTheCallsTellAlone) {
 TEST(GapReason, WithoutACallNothingIsKnown) {
   Gap gap = GapBetween(305'000, {310'000, 330'000});
   gap.before.call.reset();
-  EXPECT_EQ(ReasonOf(gap).cause, Cause::kUnknown);
+  EXPECT_EQ(ReasonOf(gap).kind, IdleReason::kUnknown);
 }
 
 // Kernels 100-150 and 400-450 us, a copy that begins with the gap, and marks that take no time.

@@ -46,7 +46,7 @@ TEST_F(HeadAnchors, AllThereGiveAllParts) {
   t.Event(thread, kAnchor, 100, 900);
   Graph();
   const Call call = Only();
-  EXPECT_EQ(call.kind, CallKind::kA1);
+  EXPECT_EQ(call.kind, CallKind::kCompilerInference);
   EXPECT_EQ(Segments(call), "0 0 100 100 600");
   EXPECT_EQ(Us(call.Of(Measure::kGeExec)), 400);
   EXPECT_EQ(Us(call.Of(Measure::kEpilogueCpp)), 150);
@@ -86,7 +86,7 @@ TEST_F(HeadAnchors, WithoutExecutionTheRuntimeTellsWhenGeBegins) {
   EXPECT_EQ(Segments(call), "0 0 100 110 590");
   EXPECT_EQ(Us(call.Of(Measure::kGeExec)), 50);
   EXPECT_EQ(Us(call.Of(Measure::kEpilogueCpp)), 490);
-  EXPECT_TRUE(call.Has(Flag::kT3FromCann));
+  EXPECT_TRUE(call.Has(Flag::kGeFromCann));
   EXPECT_EQ(call.engine, Engine::kGeStatic);
 }
 
@@ -98,7 +98,7 @@ TEST_F(HeadAnchors, WithoutExecutionAndRuntimeTheOutputsTellWhenGeBegins) {
   EXPECT_EQ(call.Of(Measure::kGeExec), std::nullopt);
   EXPECT_EQ(call.Of(Measure::kEpilogueCpp), std::nullopt);
   EXPECT_EQ(Us(call.Of(Measure::kEpiloguePy)), 50);
-  EXPECT_TRUE(call.Has(Flag::kT3FromAssemble));
+  EXPECT_TRUE(call.Has(Flag::kGeFromAssemble));
 }
 
 TEST_F(HeadAnchors, WithoutAnySignOfGeTheRestIsCpp) {
@@ -193,7 +193,7 @@ TEST_F(HeadAnchors, TheAnchorAloneTellsOnlyTheFrontEnd) {
 TEST_F(HeadAnchors, ARunAloneIsACall) {
   Graph();
   const Call call = Only();
-  EXPECT_EQ(call.kind, CallKind::kA3);
+  EXPECT_EQ(call.kind, CallKind::kGraphRun);
   EXPECT_EQ(Segments(call), "0 0 - 100 550");
   EXPECT_EQ(call.Of(Measure::kEpiloguePy), std::nullopt);
   EXPECT_EQ(FlagText(call), "NO_PYTORCH_EVENT|NO_PYTHON_EVENT");
@@ -219,16 +219,16 @@ TEST_F(HeadAnchors, WhatCompiledCodeDoesFirstIsPyTorchs) {
 TEST_F(HeadAnchors, ARunWithoutExecutionFallsBackToo) {
   Graph(nullptr);
   const Call call = Only();
-  EXPECT_EQ(call.kind, CallKind::kA3);
+  EXPECT_EQ(call.kind, CallKind::kGraphRun);
   EXPECT_EQ(Segments(call), "0 0 - 90 560");
-  EXPECT_TRUE(call.Has(Flag::kT3FromAssemble));
+  EXPECT_TRUE(call.Has(Flag::kGeFromAssemble));
 }
 
 TEST_F(HeadAnchors, AnExecutionAloneTellsGeOnly) {
   t.Event(thread, "ExecuteGraph", 300, 700);
   t.Event(thread, "aten::add", 5000, 5010);  // the capture goes on
   const Call call = Only();
-  EXPECT_EQ(call.kind, CallKind::kA4);
+  EXPECT_EQ(call.kind, CallKind::kGraphExecution);
   EXPECT_EQ(Segments(call), "0 0 - - 400");
   EXPECT_EQ(Us(call.Of(Measure::kGeExec)), 400);
   EXPECT_EQ(call.Of(Measure::kEpilogueCpp), std::nullopt);
@@ -240,14 +240,14 @@ TEST_F(HeadAnchors, AnExecutionInARegionHasWhatTheRegionGives) {
   t.Event(thread, "ExecuteGraph", 300, 700);
   const Call call = Only();
   EXPECT_EQ(Segments(call), "0 0 200 - 400");
-  EXPECT_TRUE(call.Has(Flag::kT1FromRegion));
+  EXPECT_TRUE(call.Has(Flag::kPythonFromRegion));
 }
 
 TEST_F(HeadAnchors, AReplayAloneIsACall) {
   t.Event(thread, "acl_graph_replay", 200, 850);
   t.Runtime(thread, "AscendCL@aclmdlRIExecuteAsync", 230, 300);
   const Call call = Only();
-  EXPECT_EQ(call.kind, CallKind::kA5);
+  EXPECT_EQ(call.kind, CallKind::kAclGraphReplay);
   EXPECT_EQ(Segments(call), "0 0 - 30 620");
 }
 
@@ -255,8 +255,8 @@ TEST_F(HeadAnchors, ReplaysSeenByTheRuntimeOnlyAreNotInStatistics) {
   t.Runtime(thread, "AscendCL@aclmdlRIExecuteAsync", 230, 300);
   t.Run(400, 500);
   const Call call = Only();
-  EXPECT_EQ(call.kind, CallKind::kA6);
-  EXPECT_EQ(Us(call.t3), 230);
+  EXPECT_EQ(call.kind, CallKind::kRuntimeOnly);
+  EXPECT_EQ(Us(call.ge_begin), 230);
   EXPECT_EQ(Us(call.first_kernel), 400);
   EXPECT_EQ(Segments(call), "- - - - -");
   EXPECT_FALSE(call.Counts());
@@ -276,7 +276,7 @@ TEST_F(HeadAnchors, CachedGraphsWhileTheCacheIsMade) {
   t.Event(thread, kRegion, 130, 900);
   Graph();
   const Call call = Only();
-  EXPECT_EQ(call.kind, CallKind::kA2);
+  EXPECT_EQ(call.kind, CallKind::kCachedInference);
   EXPECT_EQ(Segments(call), "0 30 70 100 650");
   EXPECT_EQ(Us(call.Of(Measure::kLookup)), 10);
 }

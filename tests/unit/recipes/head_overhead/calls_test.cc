@@ -52,7 +52,7 @@ TEST(HeadCalls, EachThreadHasItsOwnTimeBefore) {
   const std::vector<Call> calls = t.Calls();
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[1].tid, 11);
-  EXPECT_EQ(Us(calls[1].w0), 1100);  // not where the forward call ended
+  EXPECT_EQ(Us(calls[1].frontend_begin), 1100);  // not where the forward call ended
   EXPECT_EQ(Segments(calls[1]), "0 0 100 100 600");
 }
 
@@ -67,7 +67,7 @@ TEST(HeadCalls, ProcessesWithEqualThreadsStayApart) {
   const std::vector<Call> calls = t.Calls();
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[1].device, 1);
-  EXPECT_EQ(Us(calls[1].w0), 2100);
+  EXPECT_EQ(Us(calls[1].frontend_begin), 2100);
   EXPECT_EQ(Us(calls[1].IdleOf(Measure::kHead)), 300);
 }
 
@@ -78,7 +78,7 @@ TEST(HeadCalls, ALookupBehindOtherWorkBelongsToSomethingElse) {
   t.Event(thread, "aten::add", 30, 40);
   t.Event(thread, "Torch-Compiled Region: 0/0", 60, 950);
   AddCall(t, thread, 0);
-  EXPECT_EQ(Us(t.Calls()[0].e0), 60);
+  EXPECT_EQ(Us(t.Calls()[0].entered), 60);
 }
 
 TEST(HeadCalls, WithoutRegionsTheLookupBesideTheAnchorIsTheEntry) {
@@ -264,7 +264,7 @@ TEST(HeadCalls, WorkersOfOtherThreadsTakePartInACall) {
   EXPECT_EQ(calls[0].launches, 1);
   EXPECT_EQ(Us(calls[0].first_kernel), 500);
   EXPECT_EQ(calls[0].kernel_source, KernelSource::kLaunch);
-  EXPECT_EQ(calls[1].kind, head::CallKind::kA6);
+  EXPECT_EQ(calls[1].kind, head::CallKind::kRuntimeOnly);
 }
 
 TEST(HeadCalls, EventsThatBeginTogetherNestByLength) {

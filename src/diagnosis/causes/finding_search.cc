@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 
 #include <algorithm>
 
@@ -7,17 +7,16 @@
 
 namespace mpa {
 
-Cause NewCause(const Job& job, const FindingInfo& finding, std::string_view place) {
-  Cause cause;
-  FoundCause& found = cause.finding;
-  found.finding = &finding;
-  found.key = finding.id;
+Finding NewFinding(const Job& job, const FindingType& type, std::string_view place) {
+  Finding found;
+  found.type = &type;
+  found.key = type.id;
   if (!place.empty()) found.key.append("/").append(place);
-  found.kind = finding.kind;
+  found.kind = type.kind;
   found.steps = job.CountedIds();
   found.confidence = job.CountedSteps() >= 3 ? Certainty::kHigh : Certainty::kMedium;
-  cause.what_if.opportunity = finding.kind == FindingKind::kOpportunity;
-  return cause;
+  found.what_if.opportunity = type.kind == FindingKind::kOpportunity;
+  return found;
 }
 
 void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Removal& removal) {

@@ -74,11 +74,18 @@ inline bool HasTransfers(const Coverage& job) { return job.operations && job.tra
 inline bool ComparesRanks(const Coverage& job) { return job.compares; }
 inline bool HasStages(const Coverage& job) { return job.stages > 1; }
 
-struct CauseSearch;
+struct FindingSearch;
 struct Conclusions;
-struct FindingInfo;
 
-struct FindingDetails {
+/// An entry of the catalogue: all that is known of a kind of finding before any capture.
+struct FindingType {
+  Area area = Area::kHosts;
+  std::string_view id = {};  ///< "rank.late_host"
+  FindingKind kind = FindingKind::kFault;
+  /// Who can fix it: "model", "data", "framework", "operator", ...
+  std::vector<std::string_view> owners = {};
+  Wording title = {};  ///< with "{}" for the ranks or the link, where it has any
+
   Wording looked_at = {};  ///< what of the capture speaks for it
   Wording refuted_by =
       {};  ///< what is seen where the symptom has no or another cause: nothing is said
@@ -90,32 +97,29 @@ struct FindingDetails {
   /// True for jobs that can have it, and in which it is looked for; null: as its area has it.
   bool (*applies)(const Coverage& job) = nullptr;
   /// Adds it, and others that show in the same work; null: one of these looks for it.
-  void (*find)(CauseSearch& search) = nullptr;
+  void (*find)(FindingSearch& search) = nullptr;
   /// Adds it in the place of `find`, by what the findings that cost the step leave.
   void (*conclude)(Conclusions& conclusions) = nullptr;
   Advice advice = {};
   /// Of a rank that is late by work that one of these is about, that one's advice is given.
-  std::vector<const FindingInfo*> mended_as = {};
+  std::vector<const FindingType*> take_advice_from = {};
   std::vector<const Threshold*> thresholds = {};
 };
 
-struct FindingInfo : FindingDetails {
-  Area area = Area::kHosts;
-  std::string_view id;  ///< "rank.late_host"
-  FindingKind kind = FindingKind::kFault;
-  std::vector<std::string_view>
-      owners;     ///< who can fix it: "model", "data", "framework", "operator", ...
-  Wording title;  ///< with "{}" for the ranks or the link, where it has any
-};
-
 using Owners = std::vector<std::string_view>;
-inline FindingInfo Fault(Area area, std::string_view id, Owners owners, Wording title,
-                         FindingDetails details) {
-  return {std::move(details), area, id, FindingKind::kFault, std::move(owners), title};
+/// What every entry has, then the rest by name.
+inline FindingType Fault(Area area, std::string_view id, Owners owners, Wording title,
+                         FindingType rest) {
+  rest.area = area;
+  rest.id = id;
+  rest.owners = std::move(owners);
+  rest.title = title;
+  return rest;
 }
-inline FindingInfo Opportunity(Area area, std::string_view id, Owners owners, Wording title,
-                               FindingDetails details) {
-  return {std::move(details), area, id, FindingKind::kOpportunity, std::move(owners), title};
+inline FindingType Opportunity(Area area, std::string_view id, Owners owners, Wording title,
+                               FindingType rest) {
+  rest.kind = FindingKind::kOpportunity;
+  return Fault(area, id, std::move(owners), title, std::move(rest));
 }
 
 /// What is said of some cases of a finding instead.

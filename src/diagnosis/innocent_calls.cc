@@ -10,13 +10,13 @@
 #include "diagnose.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
-#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
 namespace {
 
-constexpr std::size_t kMaxSymptoms = 2;
+constexpr std::size_t kMaxInnocentCalls = 2;
 
 // Waiting calls of one name on one rank.
 struct WaitingCalls {
@@ -29,16 +29,15 @@ struct WaitingCalls {
   }
 };
 
-class InnocentFinder {
+class InnocentCallFinder {
  public:
-  InnocentFinder(const Job& job, const std::vector<const WhatIf*>& what_ifs, StepReplays& replays,
-                 Diagnosis& diagnosis)
-      : job_(job), what_ifs_(what_ifs), replays_(replays), diagnosis_(diagnosis) {}
+  InnocentCallFinder(const Job& job, StepReplays& replays, Diagnosis& diagnosis)
+      : job_(job), fixes_(FixesOf(diagnosis)), replays_(replays), diagnosis_(diagnosis) {}
 
   void Find() {
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) Collect(rank);
     FindConcerned();
-    std::vector<Candidate> largest;
+    std::vector<LongWait> largest;
     for (const auto& [name, ranks] : calls_) {
       const TimeNs time = PerStep(job_, LongestOf(ranks).second);
       if (!concerned_.contains(name) &&
@@ -47,13 +46,13 @@ class InnocentFinder {
     }
     StableSort(largest, std::greater{}, [](const auto& row) { return row.first; });
     // A few at a time: a replay tells all calls how long they wait then.
-    constexpr std::size_t kTogether = 2 * kMaxSymptoms;
+    constexpr std::size_t kTogether = 2 * kMaxInnocentCalls;
     for (std::size_t first = 0; first < largest.size(); first += kTogether) {
-      const std::span<const Candidate> some =
+      const std::span<const LongWait> some =
           std::span(largest).subspan(first, std::min(kTogether, largest.size() - first));
       const std::vector<std::string> explained_by = Explain(some);
       for (std::size_t i = 0; i < some.size(); ++i) {
-        if (diagnosis_.not_causes.size() == kMaxSymptoms) return;
+        if (diagnosis_.innocent_calls.size() == kMaxInnocentCalls) return;
         Add(some[i].second, some[i].first, explained_by[i]);
       }
     }
@@ -61,7 +60,7 @@ class InnocentFinder {
 
  private:
   using OfRanks = std::map<std::size_t, WaitingCalls>;
-  using Candidate = std::pair<TimeNs, std::string>;  // how long the calls wait, and their name
+  using LongWait = std::pair<TimeNs, std::string>;  // how long the calls wait, and their name
 
   std::string NameOf(const RankDiagnosis& part, const BlockedPart& call) const {
     const std::string& place = part.names[call.place];
@@ -89,8 +88,7 @@ class InnocentFinder {
   // among what it costs.
   void FindConcerned() {
     std::set<ReplayGraph::Edge> cuts;
-    for (const WhatIf* what_if : what_ifs_)
-      cuts.insert(what_if->expect.cuts.begin(), what_if->expect.cuts.end());
+    for (const Removal* fix : fixes_) cuts.insert(fix->cuts.begin(), fix->cuts.end());
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       for (const BlockedPart& call : part.blocked) {
@@ -101,7 +99,7 @@ class InnocentFinder {
   }
 
   bool IsAbout(RankIndex rank, TimeCategory category) const {
-    return std::ranges::any_of(diagnosis_.findings, [&](const FoundCause& finding) {
+    return std::ranges::any_of(diagnosis_.findings, [&](const Finding& finding) {
       return finding.Concerns(job_.ranks[rank].rank) && IsOf(CategoriesOf(finding), category);
     });
   }
@@ -119,42 +117,40 @@ class InnocentFinder {
     if (explained_by.empty() ? alone >= LeastGain(job_.thresholds, diagnosis_.step)
                              : 2 * alone >= time)
       return;
-    StepReplays::Removals mended;
-    for (const WhatIf* what_if : what_ifs_) mended.push_back(&what_if->expect);
     if (explained_by.empty() &&
-        Saved(mended, without) >= LeastGain(job_.thresholds, diagnosis_.step))
+        Saved(fixes_, without) >= LeastGain(job_.thresholds, diagnosis_.step))
       return;
-    Symptom& symptom = diagnosis_.not_causes.emplace_back();
-    symptom.name = name;
-    symptom.cost = time;
-    symptom.explained_by = explained_by;
+    InnocentCall& call = diagnosis_.innocent_calls.emplace_back();
+    call.name = name;
+    call.cost = time;
+    call.explained_by = explained_by;
   }
 
-  // How much shorter the step is without the waits, once some findings are mended.
-  TimeNs Saved(const StepReplays::Removals& mended, const Removal& without) {
+  // How much shorter the step is without the waits, once some findings are fixed.
+  TimeNs Saved(const StepReplays::Removals& fixed, const Removal& without) {
     const std::vector<TimeNs> times =
-        replays_.Times(mended, std::vector<StepReplays::Removals>{{}, {&without}});
+        replays_.Times(fixed, std::vector<StepReplays::Removals>{{}, {&without}});
     return times[0] - times[1];
   }
 
   // For each the finding without which the calls wait least; empty: they wait for long without any
   // of them.
-  std::vector<std::string> Explain(std::span<const Candidate> candidates) {
+  std::vector<std::string> Explain(std::span<const LongWait> of_names) {
     struct Waits {
       RankIndex rank;
       std::vector<std::uint32_t> edges;
-      std::vector<TimeNs> times;  // with nothing mended, then with each finding
+      std::vector<TimeNs> times;  // with nothing fixed, then with each finding
     };
     std::vector<StepReplays::Removals> sets(1);
-    for (std::size_t i = 0; i < what_ifs_.size(); ++i) {
-      StepReplays::Removals& removals = sets.emplace_back(1, &what_ifs_[i]->expect);
-      if (diagnosis_.findings[i].with_next && i + 1 < what_ifs_.size())
-        removals.push_back(&what_ifs_[i + 1]->expect);
+    for (std::size_t i = 0; i < fixes_.size(); ++i) {
+      StepReplays::Removals& removals = sets.emplace_back(1, fixes_[i]);
+      if (diagnosis_.findings[i].pays_only_with_next && i + 1 < fixes_.size())
+        removals.push_back(fixes_[i + 1]);
     }
     std::vector<Waits> waits;
-    for (const Candidate& candidate : candidates) {
-      const RankIndex rank = LongestOf(calls_.at(candidate.second)).first;
-      waits.push_back({rank, EdgesBeside(rank, calls_.at(candidate.second).at(rank)),
+    for (const LongWait& wait : of_names) {
+      const RankIndex rank = LongestOf(calls_.at(wait.second)).first;
+      waits.push_back({rank, EdgesBeside(rank, calls_.at(wait.second).at(rank)),
                        std::vector<TimeNs>(sets.size())});
     }
     replays_.ForEach({}, sets, [&](std::size_t number, const Replays& replays, std::size_t set) {
@@ -215,7 +211,7 @@ class InnocentFinder {
   }
 
   const Job& job_;
-  const std::vector<const WhatIf*>& what_ifs_;
+  const StepReplays::Removals fixes_;
   StepReplays& replays_;
   Diagnosis& diagnosis_;
   std::map<std::string, OfRanks> calls_;  // by name
@@ -224,9 +220,8 @@ class InnocentFinder {
 
 }  // namespace
 
-void FindNotCauses(const Job& job, const std::vector<const WhatIf*>& what_ifs, StepReplays& replays,
-                   Diagnosis& diagnosis) {
-  InnocentFinder(job, what_ifs, replays, diagnosis).Find();
+void FindInnocentCalls(const Job& job, StepReplays& replays, Diagnosis& diagnosis) {
+  InnocentCallFinder(job, replays, diagnosis).Find();
 }
 
 namespace {
@@ -244,7 +239,7 @@ std::string LineOfNearlyAll(const TimeOfLines& lines) {
 
 }  // namespace
 
-void AddLinesOfNotCauses(const Job& job, Diagnosis& diagnosis) {
+void AddLinesOfInnocentCalls(const Job& job, Diagnosis& diagnosis) {
   std::map<std::string, TimeOfLines> lines;  // by operator, else by call
   for (const DiagnosedRank& rank : job.ranks) {
     const auto& names = rank.part->names;
@@ -253,77 +248,7 @@ void AddLinesOfNotCauses(const Job& job, Diagnosis& diagnosis) {
       lines[place.empty() ? names[call.name] : place][names[call.line]] += call.dur;
     }
   }
-  for (Symptom& symptom : diagnosis.not_causes) symptom.line = LineOfNearlyAll(lines[symptom.name]);
-}
-
-namespace {
-
-// Those that hide others cost much, so they are among the first.
-constexpr std::size_t kMaxDominating = 4;
-
-void Insert(FoundCause cause, Diagnosis& diagnosis) {
-  const auto place = std::ranges::find_if(
-      diagnosis.hidden, [&](const FoundCause& other) { return other.alone < cause.alone; });
-  diagnosis.hidden.insert(place, std::move(cause));
-}
-
-// A gain is clearly larger than what is saved alone.
-bool IsMore(TimeNs gain, const FoundCause& finding, const Thresholds& thresholds) {
-  return gain - finding.alone > ShareOf(finding.gain, thresholds[kHiddenShare]);
-}
-
-}  // namespace
-
-void FindHiding(StepReplays& replays, const std::vector<const WhatIf*>& what_ifs,
-                Diagnosis& diagnosis) {
-  for (std::size_t i = 1; i < what_ifs.size(); ++i) {
-    FoundCause& finding = diagnosis.findings[i];
-    if (!IsMore(finding.gain, finding, diagnosis.thresholds)) continue;
-    const std::size_t ahead = std::min(i, kMaxDominating);
-    std::vector<StepReplays::Removals> pairs;
-    for (std::size_t other = 0; other < ahead; ++other)
-      pairs.push_back({&what_ifs[other]->expect, &what_ifs[i]->expect});
-    const std::vector<TimeNs> with_both = replays.Times({}, pairs);
-    for (std::size_t other = 0; other < ahead; ++other) {
-      const TimeNs with_other = diagnosis.step - diagnosis.findings[other].alone;
-      const TimeNs then = with_other - with_both[other];
-      if (IsMore(then, finding, diagnosis.thresholds))
-        finding.after.push_back(diagnosis.findings[other].key);
-    }
-    if (!finding.after.empty()) continue;
-    // It takes several of them.
-    for (std::size_t other = 0; other < ahead; ++other)
-      finding.after.push_back(diagnosis.findings[other].key);
-  }
-}
-
-void AddHidden(const std::vector<const WhatIf*>& what_ifs,
-               const std::function<TimeNs(const Removal&)>& step_with, FoundCause cause,
-               Diagnosis& diagnosis) {
-  const std::size_t ahead = std::min(what_ifs.size(), kMaxDominating);
-  for (std::size_t other = 0; other < ahead; ++other) {
-    const FoundCause& finding = diagnosis.findings[other];
-    const TimeNs then = diagnosis.step - finding.alone - step_with(what_ifs[other]->expect);
-    if (cause.alone - then > ShareOf(cause.alone, diagnosis.thresholds[kHiddenShare]))
-      cause.after.push_back(finding.key);
-  }
-  const bool several = cause.after.empty();  // it takes more than one of them
-  for (std::size_t other = 0; several && other < what_ifs.size(); ++other)
-    cause.after.push_back(diagnosis.findings[other].key);
-  Insert(std::move(cause), diagnosis);
-}
-
-void AddHiddenBehindOthers(StepReplays& replays, const StepReplays::Removals& others,
-                           const WhatIf& what_if, FoundCause cause, Diagnosis& diagnosis) {
-  StepReplays::Removals with = others;
-  with.push_back(&what_if.expect);
-  cause.alone = replays.Time(others) - replays.Time(with);
-  if (cause.alone < LeastGain(diagnosis.thresholds, diagnosis.step)) return;
-  cause.if_others_do = true;
-  for (const FoundCause& finding : diagnosis.findings) {
-    if (finding.Is(kRankLate)) cause.after.push_back(finding.key);
-  }
-  Insert(std::move(cause), diagnosis);
+  for (InnocentCall& call : diagnosis.innocent_calls) call.line = LineOfNearlyAll(lines[call.name]);
 }
 
 }  // namespace mpa

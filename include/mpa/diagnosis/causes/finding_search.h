@@ -17,39 +17,28 @@
 
 namespace mpa {
 
-/// What a finding says a rank has too much of, and whose work says what is usual.
-struct LateWork {
-  RankIndex rank{};                      ///< position
-  std::vector<std::size_t> peers;        ///< positions, the rank among them
-  std::vector<TimeCategory> categories;  ///< of the host; none: kernels
-  bool copies = false;                   ///< copies to the device belong to it
-};
-
 /// How the work of a late rank becomes the lateness for which others wait. The excess is that of
 /// the finding: what the rank does beyond the lower quartile of its peers, in the steps of the
 /// finding.
-LateRank ExplainLateRank(const Job& job, const LateWork& work, const FoundCause& finding);
+LateRank ExplainLateRank(const Job& job, const LateWork& work, const Finding& finding);
 
 /// When a rank of rank.late, which was not captured, came to the operations that waited for it.
-void ExplainUncaptured(const Job& job, const FoundCause& finding, FindingChain& chain);
+void ExplainUncaptured(const Job& job, const Finding& finding, FindingChain& chain);
 
-/// A finding that may be one, with what a fix would take out of the graph.
-struct Cause {
-  FoundCause finding;
-  WhatIf what_if;
-  std::optional<LateWork> late{};   ///< of a rank that is late
-  std::vector<StepStall> stalls{};  ///< of ranks that are late in turn
-};
+/// Gives a finding that a replay has judged its chain of evidence. `fixes`: what fixing the
+/// findings takes out of the graph; those before `number` are made, and that is its own.
+void AddChain(const Job& job, const StepReplays::Removals& fixes, std::size_t number,
+              Finding& found);
 
 /// True if so many ranks that do the same show which of them is slow: more than two in a single
 /// step, two only over several steps, or where collectives tell which of them came last.
 bool CanCompare(const Job& job, std::size_t ranks);
 
 /// What the finders of an area share.
-struct CauseSearch {
+struct FindingSearch {
   const Job& job;
   IssuingOfRanks& issuing;
-  std::vector<Cause> causes = {};  ///< those that were found so far
+  std::vector<Finding> candidates = {};  ///< those that were found so far
   std::optional<LinkSpeeds> speeds = {};
   /// Of kernels: by rank and node those that op.attention is about; empty: none.
   std::vector<std::vector<bool>> in_attention = {};
@@ -63,8 +52,8 @@ struct CauseSearch {
   const OpenFusions& Fusions();
 };
 
-/// A cause with its key: the id and what tells it from others.
-Cause NewCause(const Job& job, const FindingInfo& finding, std::string_view place = "");
+/// A candidate with its key: the id and what tells it from others.
+Finding NewFinding(const Job& job, const FindingType& type, std::string_view place = "");
 /// Takes time out of an operation of all its members, behind the last arrival.
 void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Removal& removal);
 /// Takes out a share of what the host of a rank does to issue a piece of device work, a node of its
@@ -93,7 +82,9 @@ TimeNs LeastGain(const Thresholds& thresholds, TimeNs step);
 TimeNs PerStep(const Job& job, TimeNs time);
 
 /// The categories of the accounting that a finding is about; empty for one about collectives.
-std::vector<TimeCategory> CategoriesOf(const FoundCause& finding);
+std::vector<TimeCategory> CategoriesOf(const Finding& finding);
+/// Those of the work that its fix shortens; of a late rank, what it has too much of.
+std::vector<TimeCategory> CategoriesOfFix(const Finding& finding);
 
 class GraphIndex;
 
@@ -106,7 +97,7 @@ class EvidenceFinder {
 
   /// Gives the finding its places, the one that takes most time first. `about`: of the host's work
   /// on the edges that the fix shortens, these classes; of all if it is empty.
-  void Find(const WhatIf& what_if, const std::vector<TimeCategory>& about, FoundCause& finding);
+  void Find(const WhatIf& what_if, const std::vector<TimeCategory>& about, Finding& finding);
 
  private:
   const Job& job_;
