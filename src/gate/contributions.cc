@@ -316,11 +316,11 @@ void SetHeadline(const GateMetric& metric, const ChangeNode& change, GateReport&
   const std::string begin =
       has_cause ? ValuesLine(metric, scale) + " (" + ChangeText(metric, scale) + ")" : metric.line;
   const std::int64_t least_rest = has_cause ? std::max<std::int64_t>(1, std::abs(rounded) / 10) : 1;
-  const auto line = [&](const std::string& begin, std::size_t width) {
-    const std::size_t taken = CountCharacters(begin) + 2;
+  const auto line = [&](const std::string& values, std::size_t width) {
+    const std::size_t taken = CountCharacters(values) + 2;
     const std::string causes =
         width > taken ? ChangeCauses(change, scale, rounded, width - taken, least_rest) : "";
-    return begin + (causes.empty() ? "" : ": " + causes);
+    return values + (causes.empty() ? "" : ": " + causes);
   };
   report.headline = line(begin, std::string::npos);
   report.short_headline = Beginning(line(begin, kShortHeadline), kShortHeadline);
