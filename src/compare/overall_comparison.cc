@@ -137,21 +137,22 @@ class ServingChanges {
   /// A row for each phase and size of either side.
   Sheet MakeSheet() const {
     std::vector<Column> of_side = {
-        Text("Steps", "Number of steps, without those of warm-up."),
-        Decimals("Median Duration(us)", "Median of the time from step to step."),
+        Text("Steps", "Number of steps, without warm-up steps."),
+        Decimals("Median Duration(us)", "Median of the time from step to step, in us."),
         Decimals("Time per Prompt Token(us)",
-                 "Of prefill: median of the step by tokens of the prompts."),
+                 "Prefill: median of the step time divided by the prompt tokens, in us."),
         Decimals("Time to Next Token(us)",
-                 "Of decode: median of how long a request waits for its next token.")};
+                 "Decode: median of the time until a request gets its next token, in us.")};
     for (std::size_t part = 0; part < kServingParts; ++part) {
       const std::string title(TitleOf(static_cast<ServingPart>(part)));
-      of_side.push_back(
-          Decimals(fmt::format("{}(us)", title), fmt::format("Of the mean step: {}.", title)));
+      of_side.push_back(Decimals(fmt::format("{}(us)", title),
+                                 fmt::format("Time in the mean step, in us: {}.", title)));
     }
     Sheet sheet = CompareSheet(
         "ServingPhases",
         {{Text("Phase", "prefill, decode, mixed, dummy or unknown."),
-          Text("Size", "Steps of one phase and size are compared with each other.", 24)},
+          Text("Size",
+               "Size of the steps; steps of one phase and size are compared with each other.", 24)},
          ForBothSides(of_side),
          {Growth("Diff Ratio",
                  RatioMeaning("Time per prompt token or to the next one, or else the step,"))}},

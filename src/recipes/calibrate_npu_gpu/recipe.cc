@@ -70,20 +70,24 @@ SheetColumns<OpItem> PlaceColumns(const char* around) {
 }
 
 SheetColumns<OpItem> OpColumns() {
-  return {TextColumn<&OpItem::op, &ModuleOp::op>("Op Name", 20, "The operator of the module."),
-          CountColumn<&OpItem::op, &ModuleOp::count>(
-              "Op Count", 10, "Its calls; in an export of Nsight Systems its kernels."),
-          TextColumn<&OpItem::op, &ModuleOp::kernels>("Kernel List", 40, "Its kernels."),
-          NumberColumn<&OpItem::op, &ModuleOp::total, kAsUs>(
-              "Total Kernel Duration(us)", Format::kDecimals3, 10, "Time of its kernels, in us."),
-          {NamedColumn("Total Kernel Duration(%)", Format::kText, 10,
-                       "The same as a share of all kernels in modules."),
-           [](const OpItem& item) -> Cell {
-             return fmt::format("{:.2f}%", PercentOf(item.op->total, item.total));
-           }},
-          {NamedColumn("Avg Kernel Duration(us)", Format::kDecimals3, 10,
-                       "The same divided by its count, in us."),
-           [](const OpItem& item) -> Cell { return item.op->Average() / 1000; }}};
+  return {
+      TextColumn<&OpItem::op, &ModuleOp::op>("Op Name", 20, "The operator of the module."),
+      CountColumn<&OpItem::op, &ModuleOp::count>(
+          "Op Count", 10,
+          "Number of calls of the operator; in an export of Nsight Systems, of its kernels."),
+      TextColumn<&OpItem::op, &ModuleOp::kernels>("Kernel List", 40, "Kernels of the operator."),
+      NumberColumn<&OpItem::op, &ModuleOp::total, kAsUs>("Total Kernel Duration(us)",
+                                                         Format::kDecimals3, 10,
+                                                         "Time of the operator's kernels, in us."),
+      {NamedColumn(
+           "Total Kernel Duration(%)", Format::kText, 10,
+           "Time of the operator's kernels as a share of all kernels in modules, in percent."),
+       [](const OpItem& item) -> Cell {
+         return fmt::format("{:.2f}%", PercentOf(item.op->total, item.total));
+       }},
+      {NamedColumn("Avg Kernel Duration(us)", Format::kDecimals3, 10,
+                   "Time of the operator's kernels divided by the count, in us."),
+       [](const OpItem& item) -> Cell { return item.op->Average() / 1000; }}};
 }
 
 Sheet EmptyComparison(std::int64_t rank) {

@@ -152,9 +152,9 @@ SheetColumns<StepPair> ColumnsOfBoth() {
   };
   return {
       column("", "", [](const StepPair& pair) { return kAsUs(TimeOf(pair.comparison, kMetric)); }),
-      column("Base", "The same of the baseline: ",
+      column("Base", "Baseline run: ",
              [](const StepPair& pair) { return kAsUs(TimeOf(pair.base, kMetric)); }),
-      column("Diff", "Difference of the two: ", [](const StepPair& pair) {
+      column("Diff", "This run minus the baseline run: ", [](const StepPair& pair) {
         const auto time = TimeOf(pair.comparison, kMetric), base = TimeOf(pair.base, kMetric);
         return time && base ? kAsUs(*time - *base) : Cell();
       })};

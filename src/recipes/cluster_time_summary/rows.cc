@@ -22,8 +22,8 @@ namespace mpa::time_summary {
 
 const std::array<Metric, kMetrics> kMetricsOfStep = {
     {{"stepTime", "step", "Step Time(us)",
-      "The step on the device, in us: computation, exposed communication, free time and time in "
-      "which nothing but copies ran."},
+      "Time of the step on the device, in us: computation, exposed communication, free time and"
+      " time in which nothing but copies ran."},
      {"computation", "computation", "Computation(us)", "Time in which kernels computed, in us."},
      {"communicationNotOverlapComputation", "exposed communication",
       "Communication Not Overlap Computation(us)",
@@ -38,7 +38,7 @@ const std::array<Metric, kMetrics> kMetricsOfStep = {
       "Exposed communication until the last rank of the operation had come, in us; empty where the "
       "capture does not tell it."},
      {"communicationTransmitStageTime", "transfer", "Communication Transmit Stage Time(us)",
-      "The rest of the exposed communication, in us."},
+      "Exposed communication after the last rank of the operation had come, in us."},
      {"memory", "all copies", "Memory(us)", "Copies between memories, in us."},
      {"memoryNotOverlapComputationCommunication", "copies alone",
       "Memory Not Overlap Computation Communication(us)",

@@ -66,12 +66,14 @@ std::size_t TargetOf(const Ranks& ranks, const RecipeArguments& arguments) {
 
 std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
   return {TextColumn<&SlowRun::start, MicrosecondsText>(
-              "startTime(us)", 22, "When the operator began on the rank that is explained.",
+              "startTime(us)", 22, "Start of the operator on the rank that is explained, in us.",
               "Start Time(us)"),
-          TextColumn<&SlowRun::End, MicrosecondsText>("endTime(us)", 22, "When it ended there.",
-                                                      "End Time(us)"),
-          NumberColumn<&SlowRun::dur, kAsUs>("duration(us)", Format::kDecimals3, 22,
-                                             "How long it took there.", "Duration(us)"),
+          TextColumn<&SlowRun::End, MicrosecondsText>(
+              "endTime(us)", 22, "End of the operator on the rank that is explained, in us.",
+              "End Time(us)"),
+          NumberColumn<&SlowRun::dur, kAsUs>(
+              "duration(us)", Format::kDecimals3, 22,
+              "Duration of the operator on the rank that is explained, in us.", "Duration(us)"),
           TextColumn<&SlowRun::name>("communicationOp", 22, "The operator.", "Communication Op"),
           CountColumn<&SlowRun::slow, kRank>(
               "slowRankId", 22,
@@ -178,22 +180,22 @@ Cell StateCell(const LastToOp& last) { return last.is_late ? Cell(last.state) : 
 std::vector<ColumnOf<ExplainedOp>> LastColumns() {
   return {
       CountColumn<&ExplainedOp::op, &SlowRun::start>(
-          "startNs", 22, "When the operator began on the rank that is explained, in ns."),
-      CountColumn<&ExplainedOp::op, &SlowRun::dur>("durationNs", 14,
-                                                   "How long it took there, in ns."),
+          "startNs", 22, "Start of the operator on the rank that is explained, in ns."),
+      CountColumn<&ExplainedOp::op, &SlowRun::dur>(
+          "durationNs", 14, "Duration of the operator on the rank that is explained, in ns."),
       TextColumn<&ExplainedOp::op, &SlowRun::name>("communicationOp", 36, "The operator."),
       {NamedColumn("lastKnown", Format::kInteger, 10,
-                   "1: it is known who came last; 0: it cannot be known."),
+                   "1: it is known which rank came last; 0: it cannot be known."),
        [](const ExplainedOp& row) -> Cell { return std::int64_t{row.last.known}; }},
       {NamedColumn("lastRanks", Format::kText, 16,
                    "The ranks that came last, joined by ','; empty: none came late, or it is not "
                    "recorded which."),
        [](const ExplainedOp& row) -> Cell { return RanksCell(row.last); }},
       {NamedColumn("state", Format::kText, 16,
-                   "Of the last ranks: captured, or why not; empty: none came late."),
+                   "Whether the last ranks were captured, or why not; empty: none came late."),
        [](const ExplainedOp& row) -> Cell { return StateCell(row.last); }},
       {NamedColumn("lateNs", Format::kInteger, 14,
-                   "By which they came after the ranks before them, in ns."),
+                   "How long the last ranks came after the ranks before them, in ns."),
        [](const ExplainedOp& row) -> Cell { return CellOf(row.last.behind); }}};
 }
 
@@ -203,20 +205,20 @@ std::vector<ColumnOf<LateInOps>> LateInOpsColumns() {
                    "The ranks that came last together, joined by ','; empty: it is not recorded "
                    "which."),
        [](const LateInOps& row) -> Cell { return RanksCell(row.last); }},
-      {NamedColumn("state", Format::kText, 16, "captured, or why they are not."),
+      {NamedColumn("state", Format::kText, 16, "captured, or why the ranks were not."),
        [](const LateInOps& row) -> Cell { return StateCell(row.last); }},
       CountColumn<&LateInOps::times>("timesLast", 10,
-                                     "To how many of the operators they came last."),
+                                     "Number of operators to which the ranks came last."),
       CountColumn<&LateInOps::duration>(
-          "durationNs", 14, "How long these took on the rank that is explained, in ns."),
+          "durationNs", 14, "Duration of these operators on the rank that is explained, in ns."),
       {NamedColumn("lateNs", Format::kInteger, 14,
-                   "By which they came after the ranks before them, over the operators of which "
-                   "it is known, in ns."),
+                   "How long the ranks came after the ranks before them, summed over the operators"
+                   " where it is known, in ns."),
        [](const LateInOps& row) -> Cell { return CellOf(row.last.behind); }},
       CountColumn<&LateInOps::device>(
-          "deviceBound", 12, "Of the operators those to which their device made them late."),
-      CountColumn<&LateInOps::host>("hostBound", 12,
-                                    "Of the operators those to which their host made them late.")};
+          "deviceBound", 12, "Number of operators to which the ranks' devices made them late."),
+      CountColumn<&LateInOps::host>(
+          "hostBound", 12, "Number of operators to which the ranks' hosts made them late.")};
 }
 
 // Without late ranks that cost next to nothing over all of the operators, but for those that hold

@@ -138,7 +138,7 @@ std::vector<ColumnOf<MaskingItem>> MaskingColumns() {
       {MaskingColumn("parallelType", Format::kText,
                      "Process groups whose communication counts together, joined by '+'."),
        [](const Item& item) -> Cell { return fmt::format("{}", fmt::join(item.types, "+")); }},
-      {MaskingColumn("stepStartTime", Format::kInteger, "Begin of the step on the host, in ns."),
+      {MaskingColumn("stepStartTime", Format::kInteger, "Start of the step on the host, in ns."),
        Member<&Item::row, &SetInStep::begin>},
       {MaskingColumn("stepEndTime", Format::kInteger, "End of the step on the host, in ns."),
        Member<&Item::row, &SetInStep::end>},
@@ -146,16 +146,18 @@ std::vector<ColumnOf<MaskingItem>> MaskingColumns() {
                      "Time in the step in which the groups communicated, in ns."),
        Member<&Item::row, &SetInStep::total>},
       {MaskingColumn("timeRatioOfStepCommunicationOperator", Format::kDecimals4,
-                     "The same as a part of the step."),
+                     "Time in which the groups communicated, as a part of the step."),
        [](const Item& item) -> Cell { return item.row->Share(item.row->total); }},
       {MaskingColumn("totalTimeWithoutCommunicationBlackout", Format::kInteger,
-                     "Of that time, what no kernel hides, in ns."),
+                     "Communication time that no kernel hides, in ns."),
        Member<&Item::row, &SetInStep::exposed>},
-      {MaskingColumn("ratioOfUnmaskedCommunication", Format::kDecimals4,
-                     "The same as a part of the step, with five decimals."),
+      {MaskingColumn(
+           "ratioOfUnmaskedCommunication", Format::kDecimals4,
+           "Communication time that no kernel hides as a part of the step, with five decimals."),
        [](const Item& item) -> Cell { return Rounded(item.row->Share(item.row->exposed), 5); }},
-      {MaskingColumn("ratioOfMaskedCommunication", Format::kDecimals4,
-                     "Communication that kernels hide as a part of the step, with five decimals."),
+      {MaskingColumn(
+           "ratioOfMaskedCommunication", Format::kDecimals4,
+           "Communication time that kernels hide as a part of the step, with five decimals."),
        [](const Item& item) -> Cell {
          return Rounded(item.row->Share(item.row->total - item.row->exposed), 5);
        }},

@@ -124,8 +124,8 @@ void AddEpSheets(const Ranks& ranks, const std::vector<ExpertGroup>& groups, Rep
   const std::vector<ColumnOf<ExpertRank>> rank_columns = {
       CountColumn<&ExpertRank::rank, kRank>("rank", 10, "The rank."),
       {NamedColumn("epRanks", Format::kText, 30,
-                   "The ranks that share its experts, joined by ','; empty where the capture does "
-                   "not say."),
+                   "The ranks that share experts with this rank, joined by ','; empty where the"
+                   " capture does not say."),
        [](const ExpertRank& rank) -> Cell { return rank.part.ep_ranks; }},
       {NamedColumn("inputShapesSummary", Format::kInteger, 18,
                    "The first sizes of the inputs of all GroupedMatmul kernels together, without "
@@ -133,8 +133,9 @@ void AddEpSheets(const Ranks& ranks, const std::vector<ExpertGroup>& groups, Rep
        [](const ExpertRank& rank) -> Cell { return rank.part.tokens; }}};
   const std::vector<ColumnOf<ExpertGroup>> group_columns = {
       TextColumn<&ExpertGroup::ep_ranks>("epRanks", 30, "The ranks that share experts."),
-      CountColumn<&ExpertGroup::difference>("tokensDiff", 14,
-                                            "The most tokens of one of them less the fewest.")};
+      CountColumn<&ExpertGroup::difference>(
+          "tokensDiff", 14,
+          "Tokens of the rank with the most minus those of the rank with the fewest.")};
   ItemSheet summary("EPTokensSummary", rank_columns);
   ItemSheet top("TopEPTokensInfo", group_columns);
   for (const ExpertRank& rank : ranks) {

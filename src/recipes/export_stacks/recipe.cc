@@ -91,7 +91,7 @@ SheetColumns<PathItem> PathColumns(bool with_rank) {
           "path", 100, "Frames from the outermost to the innermost, with ';' between them."),
       CountColumn<&PathItem::time>("timeNs", 16, "Time of the path without longer ones, in ns."),
       NumberColumn<&PathItem::Share>("share(%)", Format::kDecimals2, 10,
-                                     "Its share of the time of all paths."),
+                                     "Share of the time of all paths, in percent."),
       CountColumn<&PathItem::count>("count", 12,
                                     "Pieces of device work or free time, or calls of the host.")};
   if (with_rank) {

@@ -220,7 +220,7 @@ struct FileItem {
 std::vector<ColumnOf<FileItem>> FileColumns() {
   return {CountColumn<&FileItem::rank, kRank>("rankId", 10, "The rank."),
           TextColumn<&FileItem::file>("file", 30, "The file, below the directory ExportSummary."),
-          CountColumn<&FileItem::rows>("rows", 10, "Its rows below the header.")};
+          CountColumn<&FileItem::rows>("rows", 10, "Number of rows below the header.")};
 }
 
 std::string DirectoryOf(std::int64_t rank) { return "rank" + RankFileName(rank); }

@@ -91,21 +91,24 @@ std::vector<ColumnOf<RowOfRank<Idle>>> IdleColumns(bool compat) {
   std::vector<ColumnOf<Item>> columns = {
       CountColumn<&Item::rank, kRank>("rankId", 20, "The rank.", "Rank ID"),
       TextColumn<&Item::row, &Idle::time, &Interval::begin, MicrosecondsText>(
-          "startTime(us)", 20, "When the device became idle.", "Start Time(us)"),
+          "startTime(us)", 20, "When the device became idle, in us.", "Start Time(us)"),
       TextColumn<&Item::row, &Idle::time, &Interval::end, MicrosecondsText>(
-          "endTime(us)", 20, "When it worked again, or the step ended.", "End Time(us)"),
-      {NamedColumn("duration(us)", Format::kDecimals3, 20, "How long it was idle.", "Duration(us)"),
+          "endTime(us)", 20, "When the device worked again, or the step ended, in us.",
+          "End Time(us)"),
+      {NamedColumn("duration(us)", Format::kDecimals3, 20, "How long the device was idle, in us.",
+                   "Duration(us)"),
        [](const Item& item) -> Cell { return InUs(item.row->time.end - item.row->time.begin); }},
       NumberColumn<&Item::row, &Idle::reason, &Reason::framework_idle, kAsUs>(
           "pytorchIdleTime(us)", Format::kDecimals3, 20,
-          "Between the ends of the operators that launched the work before and behind; empty where "
-          "the capture does not say, or other tasks ran.",
+          "Time between the ends of the operators that launched the work before and after the gap,"
+          " in us; empty where the capture does not say, or other tasks ran.",
           "Pytorch Idle Time(us)"),
       NumberColumn<&Item::row, &Idle::reason, &Reason::runtime_idle, kAsUs>(
-          "cannIdleTime(us)", Format::kDecimals3, 20, "The same of the calls of CANN.",
+          "cannIdleTime(us)", Format::kDecimals3, 20,
+          "Time between the ends of the CANN calls before and after the gap, in us.",
           "Cann Idle Time(us)"),
       TextColumn<&Item::row, &Idle::reason, &Reason::text>(
-          "reason", 20, "What the host, or else the device, did.", "Reason")};
+          "reason", 20, "What the host did in this time, or else the device.", "Reason")};
   if (compat) return columns;
   return Joined<Item>(
       std::move(columns),
@@ -114,18 +117,18 @@ std::vector<ColumnOf<RowOfRank<Idle>>> IdleColumns(bool compat) {
            "How the account of the step divides this time: leaves, the largest first.", "Causes"),
        TextColumn<&Item::row, &Idle::account, &free_analysis::GapAccount::place>(
            "place", 20,
-           "What the host did longest in this time, for a tenth of it at least, and the line of "
-           "the program; empty where nothing is recorded.",
+           "What the host did longest, if for at least a tenth of this time, and the line of the"
+           " program; empty where nothing is recorded.",
            "Place"),
        CountColumn<&Item::row, &Idle::step, kIfKnown>(
            "step", 8, "The step; empty: the capture has none.", "Step"),
        {NamedColumn("after", Format::kText, 20,
-                    "What ended where the device became idle: kernel, collective, copy, or start "
-                    "of the step.",
+                    "What ended when the device became idle: kernel, collective, copy, or start of"
+                    " the step.",
                     "After"),
         [](const Item& item) -> Cell { return std::string(NameOf(item.row->from, true)); }},
        {NamedColumn("before", Format::kText, 20,
-                    "What began where it worked again, or end of the step.", "Before"),
+                    "What began when the device worked again, or end of the step.", "Before"),
         [](const Item& item) -> Cell { return std::string(NameOf(item.row->to, false)); }}});
 }
 

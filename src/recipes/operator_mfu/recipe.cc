@@ -61,18 +61,19 @@ std::vector<ColumnOf<KernelItem>> KernelColumns(bool compat) {
           "op_name", 40, "The host operator that launched the kernel.", "Op Name"),
       TextColumn<&Item::row, &OperatorMfuRow::kernel>("kernel_name", 50, "The kernel.",
                                                       "Kernel Name"),
-      CountColumn<&Item::row, &OperatorMfuRow::start>(
-          "kernel_start(ns)", 22, "When it began, in ns since the epoch.", "Kernel Start(ns)"),
-      {NamedColumn("kernel_end(ns)", Format::kInteger, 22, "When it ended, in ns since the epoch.",
-                   "Kernel End(ns)"),
+      CountColumn<&Item::row, &OperatorMfuRow::start>("kernel_start(ns)", 22,
+                                                      "Start of the kernel, in ns since the epoch.",
+                                                      "Kernel Start(ns)"),
+      {NamedColumn("kernel_end(ns)", Format::kInteger, 22,
+                   "End of the kernel, in ns since the epoch.", "Kernel End(ns)"),
        [](const Item& item) -> Cell { return item.row->start + item.row->dur; }},
       CountColumn<&Item::row, &OperatorMfuRow::dur>(
-          "kernel_duration(ns)", 20, "How long it ran, in ns.", "Kernel Duration(ns)"),
-      {Share("mfu", 10, "Share of the chip's peak that it reached, 1 is all.", "MFU"),
+          "kernel_duration(ns)", 20, "Duration of the kernel, in ns.", "Kernel Duration(ns)"),
+      {Share("mfu", 10, "Share of the chip's peak that the kernel reached; 1 is the peak.", "MFU"),
        [](const Item& item) -> Cell {
          return IfKnown(item.row->mfu.use.Known(), item.row->mfu.use.ratio);
        }},
-      {Tera("actual_tflops", 14, "Operations per second that it reached, in 10^12."),
+      {Tera("actual_tflops", 14, "Operations per second that the kernel reached, in 10^12."),
        [](const Item& item) -> Cell {
          const Flops& flops = item.row->mfu.flops;
          return flops.Known() ? CellOf(Tflops(flops.count, item.row->dur)) : Cell();
@@ -87,8 +88,7 @@ std::vector<ColumnOf<KernelItem>> KernelColumns(bool compat) {
        }},
       TextColumn<&Item::row, &OperatorMfuRow::counted>(
           "flops_op_name", 30,
-          "What the operations are of: the recorded call or "
-          "the kernel's type."),
+          "Where the number of operations comes from: the recorded call or the kernel's type."),
       TextColumn<&Item::row, &OperatorMfuRow::input_shapes>("input_shapes", 40,
                                                             "Shapes of the inputs, joined by ';'."),
       TextColumn<&Item::row, &OperatorMfuRow::output_shapes>(
@@ -97,7 +97,7 @@ std::vector<ColumnOf<KernelItem>> KernelColumns(bool compat) {
   const std::vector<ColumnOf<Item>> own = {
       {NamedColumn("flops_source", Format::kText, 12, "recorded (by mfu_flops ranges) or shapes."),
        [](const Item& item) -> Cell { return Words(Text(item.row->mfu.source)); }},
-      {NamedColumn("compute_type", Format::kText, 12, "Data type in which it multiplies."),
+      {NamedColumn("compute_type", Format::kText, 12, "Data type in which the kernel multiplies."),
        [](const Item& item) -> Cell { return Words(Text(item.row->mfu.type)); }},
       {Share("mfu_of_measured_clock", 22, "MFU against the peak at the clock that was measured."),
        Member<&Item::row, &OperatorMfuRow::mfu, &KernelMfu::use_of_measured_clock>},
@@ -124,8 +124,7 @@ std::vector<ColumnOf<ShareItem>> ShareColumns() {
           "work", 30, "Kind of work, such as matrix products; step and device span are wall time."),
       CountColumn<&Item::row, &MfuShare::kernels>("kernels", 10, "Number of kernels."),
       CountColumn<&Item::row, &MfuShare::duration>(
-          "duration(ns)", 16,
-          "Time of the kernels, in ns; of step and device span their wall time."),
+          "duration(ns)", 16, "Time of the kernels, in ns; for step and device span, wall time."),
       {Share("share_of_device_time", 22, "Share of the time of all kernels, 1 is all."),
        [](const Item& item) -> Cell { return CellOf(item.summary.ShareOfTime(*item.row)); }},
       {NamedColumn("flops", Format::kDecimals2, 18, "Operations; a multiply-add counts as two."),
@@ -145,20 +144,21 @@ std::vector<ColumnOf<ShareItem>> ShareColumns() {
 
 std::vector<ColumnOf<WasteItem>> WasteColumns() {
   using Item = WasteItem;
-  return {RankColumn<Item>(""),
-          TextColumn<&Item::row, &MfuWaste::op_type>("op_type", 30, "Type of the operator."),
-          TextColumn<&Item::row, &MfuWaste::kernel>("kernel_name", 50, "One of the kernels."),
-          TextColumn<&Item::row, &MfuWaste::input_shapes>("input_shapes", 40,
-                                                          "Shapes of the inputs, joined by ';'."),
-          {NamedColumn("compute_type", Format::kText, 12, "Data type in which they multiply."),
-           [](const Item& item) -> Cell { return Words(Text(item.row->type)); }},
-          CountColumn<&Item::row, &MfuWaste::count>("kernels", 10, "Number of kernels."),
-          CountColumn<&Item::row, &MfuWaste::duration>("duration(ns)", 16,
-                                                       "Time of the kernels, in ns."),
-          {Share("mfu", 10, "Share of the chip's peak that they reached, 1 is all."),
-           Member<&Item::row, &MfuWaste::use>},
-          CountColumn<&Item::row, &MfuWaste::wasted>("wasted(ns)", 16,
-                                                     "Their time beyond that at the peak, in ns.")};
+  return {
+      RankColumn<Item>(""),
+      TextColumn<&Item::row, &MfuWaste::op_type>("op_type", 30, "Type of the operator."),
+      TextColumn<&Item::row, &MfuWaste::kernel>("kernel_name", 50, "One of the kernels."),
+      TextColumn<&Item::row, &MfuWaste::input_shapes>("input_shapes", 40,
+                                                      "Shapes of the inputs, joined by ';'."),
+      {NamedColumn("compute_type", Format::kText, 12, "Data type in which the kernels multiply."),
+       [](const Item& item) -> Cell { return Words(Text(item.row->type)); }},
+      CountColumn<&Item::row, &MfuWaste::count>("kernels", 10, "Number of kernels."),
+      CountColumn<&Item::row, &MfuWaste::duration>("duration(ns)", 16,
+                                                   "Time of the kernels, in ns."),
+      {Share("mfu", 10, "Share of the chip's peak that the kernels reached; 1 is the peak."),
+       Member<&Item::row, &MfuWaste::use>},
+      CountColumn<&Item::row, &MfuWaste::wasted>(
+          "wasted(ns)", 16, "Time of the kernels beyond what they would take at the peak, in ns.")};
 }
 
 template <typename Item>

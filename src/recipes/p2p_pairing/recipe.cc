@@ -150,9 +150,10 @@ void AddP2pSheet(const Ranks& ranks, Report& report) {
          return item.row->id < 0 ? Cell(NoNumber::kUnknown) : Cell(item.row->id);
        }},
       TextColumn<&Item::row, &P2pOp::name>("opName", 30, "The operator."),
-      CountColumn<&Item::row, &P2pOp::start>("startNs", 22, "Its begin, in ns."),
-      CountColumn<&Item::row, &P2pOp::end>("endNs", 22, "Its end, in ns."),
-      TextColumn<&Item::row, &P2pOp::group>("groupName", 40, "Its communication group."),
+      CountColumn<&Item::row, &P2pOp::start>("startNs", 22, "Start of the operator, in ns."),
+      CountColumn<&Item::row, &P2pOp::end>("endNs", 22, "End of the operator, in ns."),
+      TextColumn<&Item::row, &P2pOp::group>("groupName", 40,
+                                            "Communication group of the operator."),
       {NamedColumn("opConnectionId", Format::kText, 18,
                    "<domain>_<sender>_<receiver>_<number>, ranks of the group; both ends of a "
                    "transfer have the same. Empty where the tasks do not name one sender and one "

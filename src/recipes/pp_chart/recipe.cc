@@ -63,11 +63,12 @@ void AddChartSheet(const Ranks& ranks, const std::vector<std::vector<LabelledBox
           "FP or BP; in a DualPipeV pipeline the micro-batches: 3F+5B runs the forward "
           "pass of 3 and the backward pass of 5."),
       CountColumn<&Item::box, &LabelledBox::start>("startNs", 22,
-                                                   "Its begin on the device, in ns."),
-      CountColumn<&Item::box, &LabelledBox::end>("endNs", 22, "Its end on the device, in ns."),
+                                                   "Start of the pass on the device, in ns."),
+      CountColumn<&Item::box, &LabelledBox::end>("endNs", 22,
+                                                 "End of the pass on the device, in ns."),
       CountColumn<&Item::box, &LabelledBox::type>(
           "type", 8,
-          "0 of FP, 1 of BP; in a DualPipeV pipeline the phase of the schedule, 0 to 6."),
+          "0 for FP, 1 for BP; in a DualPipeV pipeline the phase of the schedule, 0 to 6."),
       CountColumn<&Item::rank, kRank>("rank", 8, "The rank.")};
   ItemSheet list("StepTaskInfo", columns);
   for (std::size_t i = 0; i < ranks.size(); ++i) {

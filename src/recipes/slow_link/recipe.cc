@@ -47,15 +47,14 @@ struct LinkSumItem {
 std::vector<ColumnOf<LinkSumItem>> LinkSumColumns() {
   return Joined<LinkSumItem>(
       {{NamedColumn("opTypeRelatedRanksDataSize", Format::kText, 36,
-                    "Type of the collectives, how many ranks take part, and the bytes."),
+                    "Type of the collectives, number of ranks that take part, and bytes."),
         [](const LinkSumItem& item) -> Cell {
           return fmt::format("{}{}_{}", item.same->type, item.same->ranks, item.same->bytes);
         }}},
       StatsColumns<LinkSumItem>(),
       {NumberColumn<&LinkSumItem::same, &LinkClass::offset>(
            "offsetRatio", Format::kDecimals2, 10,
-           "How far the farthest time of transfer is from the mean, in "
-           "standard deviations."),
+           "Largest distance of a transfer time from the mean, in standard deviations."),
        CountColumn<&LinkSumItem::max_rank, kRank>(
            "maxRank", 10, "First rank of the collective with the longest transfer."),
        CountColumn<&LinkSumItem::min_rank, kRank>(
@@ -72,12 +71,13 @@ std::vector<ColumnOf<LinkItem>> LinkColumns() {
        [](const LinkItem& item) -> Cell { return item.part.rows[item.row->member.row].dur; }},
       TextColumn<&LinkItem::row, &LinkRow::op, &CollectiveInstance::name>("opName", 36,
                                                                           "The collective."),
-      TextColumn<&LinkItem::same, &LinkClass::type>("opType", 20, "Its type."),
+      TextColumn<&LinkItem::same, &LinkClass::type>("opType", 20, "Type of the collective."),
       {NamedColumn("dataType", Format::kText, 10, "Type of the elements."),
        [](const LinkItem& item) -> Cell {
          return item.part.texts[item.part.rows[item.row->member.row].data_type];
        }},
-      CountColumn<&LinkItem::same, &LinkClass::bytes>("dataSize", 14, "Bytes."),
+      CountColumn<&LinkItem::same, &LinkClass::bytes>("dataSize", 14,
+                                                      "Size of the data, in bytes."),
       CountColumn<&LinkItem::row, &LinkRow::transmit>(
           "transmitTime", 14, "How long the transfer took: the shortest time of all ranks, in ns."),
       CountColumn<&LinkItem::same, &LinkClass::ranks>("relatedRanks", 10, "Ranks that take part.")};

@@ -51,17 +51,19 @@ SheetColumns<GroupRow> SharedColumns(ColumnOf<GroupRow> ratio, bool min_first) {
       KeyColumn<0>("name", 40, "The call."),
       std::move(ratio),
       CountColumn<kStats, &Stats::sum>(
-          "totalTimeNs", 14, "Time of all calls, in ns; calls within calls count in both."),
+          "totalTimeNs", 14,
+          "Time of all calls, in ns; a call inside another call counts in both."),
       CountColumn<kStats, &Stats::count>("totalCount", 14, "Number of calls."),
-      Real<kStats, &Stats::mean>("averageNs", 1, "Mean of a call, in ns."),
-      Real<kStats, &Stats::q1>("Q1Ns", 1, "First quartile, in ns."),
-      Real<kStats, &Stats::median>("medNs", 1, "Median, in ns."),
-      Real<kStats, &Stats::q3>("Q3Ns", 1, "Third quartile, in ns."),
-      CountColumn<kStats, &Stats::max>("maxNs", 14, "Longest call, in ns."),
-      Real<kStats, &Stats::deviation>("stdev", 1, "Standard deviation, in ns.")};
+      Real<kStats, &Stats::mean>("averageNs", 1, "Mean time of a call, in ns."),
+      Real<kStats, &Stats::q1>("Q1Ns", 1, "First quartile of the calls, in ns."),
+      Real<kStats, &Stats::median>("medNs", 1, "Median of the calls, in ns."),
+      Real<kStats, &Stats::q3>("Q3Ns", 1, "Third quartile of the calls, in ns."),
+      CountColumn<kStats, &Stats::max>("maxNs", 14, "Time of the longest call, in ns."),
+      Real<kStats, &Stats::deviation>("stdev", 1, "Standard deviation of the calls, in ns.")};
   columns.back().cell = Deviation;
-  columns.insert(columns.begin() + (min_first ? 5 : 8),
-                 CountColumn<kStats, &Stats::min>("minNs", 14, "Shortest call, in ns."));
+  columns.insert(
+      columns.begin() + (min_first ? 5 : 8),
+      CountColumn<kStats, &Stats::min>("minNs", 14, "Time of the shortest call, in ns."));
   return columns;
 }
 

@@ -90,7 +90,7 @@ void AddLevel(const std::string& name, const char* meaning, SheetColumns<SpanIte
                        return time ? Cell(*time) : Cell(NoNumber::kUnknown);
                      }});
   columns.push_back({NamedColumn(name + "DurationRatio(%)", Format::kDecimals2, 14,
-                                 "Its share of all those of the rank, in %."),
+                                 "Share of this duration in the sum over the rank, in percent."),
                      [](const SpanItem& item) -> Cell {
                        return item.times[kLevel] ? Cell(item.Share(kLevel))
                                                  : Cell(NoNumber::kUnknown);
@@ -104,15 +104,15 @@ SheetColumns<SpanItem> SpanColumns() {
           "Name", 40,
           "What was marked, within the ranges around it; repetitions in a step are numbered.")};
   AddLevel<kFramework>("Framework",
-                       "From the operator that set the first mark to the one that set the second, "
-                       "in ns; 0 of ranges.",
+                       "Time from the operator that set the first mark to the one that set the"
+                       " second, in ns; 0 for ranges.",
                        columns);
   AddLevel<kCann>("Cann", "Duration on the host, in ns.", columns);
   AddLevel<kDevice>(
       "Device", "Duration on the stream, in ns; empty where nothing was recorded there.", columns);
   columns.push_back(CountColumn<&SpanItem::rank_id, kRank>("Rank", 14, "The rank."));
-  columns.push_back(
-      CountColumn<&SpanItem::step>("StepId", 14, "The step in which it began; 0: none."));
+  columns.push_back(CountColumn<&SpanItem::step>(
+      "StepId", 14, "The step in which the marked time began; 0: none."));
   return columns;
 }
 
@@ -141,7 +141,8 @@ SheetColumns<GroupRow> NameColumns() {
       {sums::KeyColumn<0>("Name", 40, "What was marked; see MSTXMarkStats.")},
       {{NamedColumn(
             "Dispersion(%)", Format::kDecimals2, 14,
-            "How far the longest is above the third quartile, as a share of the sum, in %."),
+            "How far the longest duration is above the third quartile, as a share of the sum, in"
+            " percent."),
         [](const GroupRow& row) -> Cell { return Dispersion(row); }},
        CountColumn<&GroupRow::key, &sums::Key::step>("StepId", 10, "The step; 0: none.")});
   const auto insert_behind = [&](std::string_view name, ColumnOf<GroupRow> column) {
