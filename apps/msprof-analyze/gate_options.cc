@@ -103,7 +103,7 @@ void GateOptions::AddTo(CLI::App& command) {
       "nothing is judged",
       "FILE", kFiles);
   add.Flag("--update_baseline", update_baseline_,
-           "Replace the -bp file with the -d runs if they are better by more than luck can be",
+           "Replace the -bp file with the -d runs if they are better by more than chance explains",
            kFiles);
   add("--noise", noise_,
       "How much runs of one program differ: a FILE made with --learn_noise, or auto for usual "

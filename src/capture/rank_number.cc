@@ -39,7 +39,7 @@ void Ask(Read read) {
   try {
     read();
   } catch (const Error& error) {
-    Log(LogLevel::kDebug, "{}; it does not tell the rank", error.what());
+    Log(LogLevel::kDebug, "{}; it does not name the rank", error.what());
   }
 }
 
@@ -299,7 +299,7 @@ void NumberByGroup(std::span<RankInput> inputs) {
   for (std::size_t i = 0; i < unknown.size(); ++i) {
     unknown[i]->rank = numbers[i];
     unknown[i]->rank_origin = fmt::format(
-        "{}: rank {} is its number in the communication group {}, nothing else tells one",
+        "{}: rank {} is its number in the communication group {}; the capture names no other",
         unknown[i]->path.string(), numbers[i], Printable(group));
   }
 }

@@ -53,8 +53,7 @@ void CompleteSettings(RankFacts& facts) {
   for (const auto& [kind, values] : facts.all_settings) {
     if (values.size() < kMaxSettings) continue;
     facts.warnings.push_back({"many_settings",
-                              fmt::format("more than {} settings of the kind {}: the others are "
-                                          "left out",
+                              fmt::format("more than {} settings of kind {}: the rest is left out",
                                           kMaxSettings - 1, NameOf(kind)),
                               "keep large documents out of add_metadata()",
                               {}});
@@ -123,7 +122,7 @@ Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& opti
   for (const RankInput& input : named) {
     if (!input.impossible_rank) continue;
     survey.warnings.push_back({"rank_impossible",
-                               fmt::format("no job has a rank {}", *input.impossible_rank),
+                               fmt::format("rank {} is out of range", *input.impossible_rank),
                                "correct the number in the name of profiler_info or the database",
                                {input.path}});
   }
@@ -348,7 +347,7 @@ void WarnOfRanks(Survey& survey) {
   if (!unknown.empty() && survey.ranks.size() > 1) {
     survey.warnings.push_back(
         {"rank_unknown",
-         fmt::format("{} of {} captures have no rank number; they are called after their folders",
+         fmt::format("{} of {} captures have no rank number; they are named after their folders",
                      unknown.size(), survey.ranks.size()),
          "keep profiler_info_<rank>.json beside each capture", std::move(unknown)});
   }

@@ -162,8 +162,8 @@ void SurveyText(const RankInput& input, RankFacts& facts) {
     recorded.host_ops = recorded.stacks = recorded.mstx = Recorded::kNo;
     facts.warnings.push_back(
         {"no_trace",
-         "no trace_view.json and no profiler database: tables alone tell nothing of operators, "
-         "single collectives and idle time",
+         "no trace_view.json and no profiler database: tables alone do not show operators, single"
+         " collectives and idle time",
          "copy the whole capture",
          {}});
   }

@@ -258,7 +258,7 @@ void CompareKernels(const CompareInput& input, Report& report) {
 }
 
 Verdict JudgeKernelSheet(const RankFacts& facts) {
-  return JudgeKernelTypes(facts, "only kernels of NPUs are compared");
+  return JudgeKernelTypes(facts, "only NPU kernels are compared");
 }
 
 }  // namespace

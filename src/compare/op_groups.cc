@@ -120,8 +120,8 @@ bool HaveOperators(const CompareInput& input, Report& report) {
     all = false;
     if (!input.Trace(side).HasTimeline()) continue;  // named when it was read
     report.notes.push_back(
-        fmt::format("{}: no host operators, so nothing is known of operators, modules, "
-                    "their memory and API times{}",
+        fmt::format("{}: no host operators, so operators, modules, their memory and API times are"
+                    " unknown{}",
                     input.Path(side),
                     IsOfMonitor(input.Path(side)) ? "" : "; collect with ProfilerActivity.CPU"));
   }

@@ -95,7 +95,7 @@ class ServingChanges {
                     whole.Text(whole.Rounded(comparison_e2e)), whole.unit(),
                     GrowthOf(base_e2e, comparison_e2e))};
     if (common.empty())
-      lines.push_back("no phase and size of the steps is on both sides: nothing is compared");
+      lines.push_back("no steps of the same phase and size are on both sides: nothing is compared");
     for (std::size_t i = 0; i < std::min(kMax, common.size()); ++i) {
       const OneSide &base = (*common[i])[0], &comparison = (*common[i])[1];
       const bool by_token = base.per_token > 0 && comparison.per_token >= 0;
@@ -154,8 +154,9 @@ class ServingChanges {
           Text("Size",
                "Size of the steps; steps of one phase and size are compared with each other.", 24)},
          ForBothSides(of_side),
-         {Growth("Diff Ratio",
-                 RatioMeaning("Time per prompt token or to the next one, or else the step,"))}},
+         {Growth(
+             "Diff Ratio",
+             RatioMeaning("Time per prompt token or to the next token, or else the step time,"))}},
         input_);
     for (const auto& [phase, sides] : phases_) {
       const std::size_t present = sides[0].steps.empty() ? 1 : 0;
@@ -359,7 +360,7 @@ Verdict JudgeOverall(const RankFacts& facts) {
                     "files beside it",
                     "give the directory of the capture");
     verdict.AddLack(facts.kind == CaptureKind::kNpuKineto,
-                    "traces of torch.profiler have no copies of NPUs", kCollectByTorchNpu);
+                    "torch.profiler traces of NPUs have no copies", kCollectByTorchNpu);
     JudgeKernels(facts.recorded, verdict);
     JudgeCommunication(facts, verdict);
   }

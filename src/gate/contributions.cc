@@ -339,9 +339,9 @@ std::string MismatchLine(const std::vector<GateMismatch>& mismatches, std::size_
     }
   }
   if (!list.empty()) {
-    advice += fmt::format(
-        "{}collect both sides alike, or say that it does not matter with --allow_mismatch {}",
-        advice.empty() ? "" : "; ", list);
+    advice +=
+        fmt::format("{}collect both sides alike, or allow the difference with --allow_mismatch {}",
+                    advice.empty() ? "" : "; ", list);
   }
   return fmt::format("{} {}: {}", Word(GateVerdict::kNotComparable), MismatchText(mismatches),
                      advice);

@@ -171,7 +171,7 @@ class Judging {
                AllEmpty(base)) {
       judged.reason = paired.alone.empty()
                           ? "no step of a server was found; let the server name its steps"
-                          : "no size of the steps is on both sides";
+                          : "no step size is on both sides";
     } else if (HasPattern(metric.kind) && judged.verdict != GateVerdict::kInconclusive &&
                AllZero(base) && AllZero(comparison)) {
       judged.verdict = GateVerdict::kInconclusive;
@@ -427,7 +427,7 @@ std::string WhyBaselineStays(const GateReport& report) {
     }
   }
   if (improved || lucky == nullptr) return "";
-  return fmt::format("{} improved by {}, and up to {} may be luck{}", lucky->name,
+  return fmt::format("{} improved by {}, of which up to {} may be chance{}", lucky->name,
                      AmountText(lucky->quantity, -lucky->Change()),
                      AmountText(lucky->quantity, std::llround(lucky->luck)),
                      lucky->low_confidence ? "; three runs a side, or learned noise (--noise), "

@@ -152,8 +152,8 @@ bool HasWrites(const std::filesystem::path& path) {
     WaitForWriter(file);
     if (HasJournal(path)) {
       Fail(ErrorKind::kInput,
-           "a write to the database was interrupted, which left {}-journal; copy both files and "
-           "open the copy once with sqlite3, which undoes the write",
+           "a write to the database was interrupted, which left {}-journal; copy both files and"
+           " open the copy once with sqlite3, which rolls the write back",
            path.filename().string());
     }
     const bool has_writes = HasWal(path);

@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 
 void FailForDuplicates(const std::string& name) {
   Fail(ErrorKind::kCorrupt,
-       "{}: a query would take far too long for a database of this size; ids that must be unique "
-       "occur many times",
+       "{}: a query would take far too long for a database of this size, because ids that must be"
+       " unique occur many times",
        name);
 }
 

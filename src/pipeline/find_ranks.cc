@@ -60,8 +60,8 @@ void DropOtherJobs(std::vector<FoundRank>& ranks, FoundRanks& result) {
   for (const FoundRank& other : TakeOtherJobs(ranks)) {
     result.partial = true;
     result.notes.push_back(
-        fmt::format("{}: left out, it is of another kind of device than the other captures, or of "
-                    "a job of another size (world_size); give one job at a time",
+        fmt::format("{}: left out, its kind of device or size of the job (world_size) differs from"
+                    " that of the other captures; give one job at a time",
                     other.input.path.string()));
   }
   for (const FoundRank& earlier : TakeEarlierJobs(ranks)) {
@@ -106,8 +106,8 @@ void KeepAllGroups(CaptureGroups found, FoundRanks& result) {
     }
   }
   result.notes.push_back(
-      fmt::format("{} are several jobs, engines or roles, because they share ranks; each is "
-                  "analysed by itself",
+      fmt::format("{} share ranks, so they are several jobs, engines or roles; each is analysed by"
+                  " itself",
                   fmt::join(names, ", ")));
 }
 
@@ -149,8 +149,8 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     const std::int64_t rank = input.rank;
     if (input.impossible_rank) {
       result.notes.push_back(
-          fmt::format("{}: no job has a rank {}, it is called {}; correct "
-                      "the number in the name of profiler_info or the database",
+          fmt::format("{}: rank {} is out of range, the capture is called {}; correct the number in"
+                      " the name of profiler_info or the database",
                       input.path.string(), *input.impossible_rank, RankName(rank)));
       result.partial = true;
     }

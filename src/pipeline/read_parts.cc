@@ -233,7 +233,7 @@ class SetReader {
     if (is.arguments != wanted.arguments) fail("it was made with other options");
     if (is.state != wanted.state) {
       Fail(ErrorKind::kCorrupt,
-           "of an earlier run or another job: the files of its capture are others now");
+           "of an earlier run or another job: the files of its capture have changed");
     }
   }
 
@@ -289,8 +289,8 @@ std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
   }
   if (!foreign.empty()) {
     notes.push_back(fmt::format(
-        "{} parts are of ranks that the job does not have, or of another version, and are left "
-        "out: {}",
+        "{} parts belong to ranks that the job does not have, or to another version, and are left"
+        " out: {}",
         foreign.size(), SomeOf(foreign)));
   }
   for (PartSet& set : sets) {

@@ -18,7 +18,7 @@ constexpr Breach kUnreadable[] = {
      "event left out, it is not valid JSON", "trace_view.json: byte 812: \"...\"", kCopyOrParse},
     {"a comma too many", "comma without an event in the trace", "trace_view.json: byte 31287",
      kParse},
-    {"something else than an event",
+    {"something other than an event",
      "text left out, it is not an event; reading went on at the next one", "x.json: byte 912",
      kParse},
     {"a span has no duration", "event left out, its duration is missing",
@@ -280,7 +280,7 @@ constexpr Breach kUnknownWork[] = {
     {"work of a kind of device that is not supported (MTIA, HPU)",
      "event of the device left out, its category is not supported", "x.json: mtia_ccp_events",
      "none: work of such devices is not read"},
-    {"work on a stream of a GPU of a category that is not known",
+    {"work on a GPU stream has an unknown category",
      "work of the device is of an unknown category, it is counted as a kernel; say which program "
      "wrote the trace",
      "x.json: gpu_video", "say which program wrote the trace"},
@@ -292,11 +292,12 @@ constexpr Breach kUnknownWork[] = {
 };
 
 constexpr Breach kImpossibleGroups[] = {
-    {"a group has more members than the job, or numbers that no job has",
-     "members of a group left out, no job has such; correct its description, or collect again",
+    {"a group has more members than the job has ranks, or members whose numbers are out of range",
+     "group members left out, they are more than the job has ranks or out of range; correct the"
+     " description, or collect again",
      "group group_0: 5 members in a job of 4", "correct the description of the groups"},
-    {"a task of a collective names a rank that no job has",
-     "rank of a collective's task left out, no group has it; parse again", "rank 2147483648",
+    {"a task of a collective names a rank that is out of range",
+     "rank of a collective's task left out, it is in no group; parse again", "rank 2147483648",
      kParse},
 };
 

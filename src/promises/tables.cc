@@ -44,7 +44,8 @@ bool IsPossible(std::vector<std::int64_t> ranks, std::int64_t world) {
 
 void CheckGroups(std::int64_t world, RankTrace& trace) {
   constexpr std::string_view kImpossible =
-      "members of a group left out, no job has such; correct its description, or collect again";
+      "group members left out, they are more than the job has ranks or out of range; correct the"
+      " description, or collect again";
   const auto count = [&](std::string_view group, std::size_t members) {
     trace.issues.Count(Promise::kGroupsPossible, kImpossible,
                        fmt::format("group {}: {} members in a job of {}", group, members, world));
@@ -64,7 +65,7 @@ void CheckGroups(std::int64_t world, RankTrace& trace) {
     for (std::int32_t& rank : *ends) {
       if (rank < kMaxRanks) continue;
       trace.issues.Count(Promise::kGroupsPossible,
-                         "rank of a collective's task left out, no group has it; parse again",
+                         "rank of a collective's task left out, it is in no group; parse again",
                          fmt::format("rank {}", rank));
       rank = -1;
     }

@@ -115,7 +115,7 @@ void ReadMarks(const HostInput& input, const ControlFiles& files,
     const bool plausible = input.clock.IsPlausible(mark.start) && input.clock.IsPlausible(end);
     if (plausible && end < session.info.begin) continue;
     if (!plausible || !IsRange(mark.start, end)) {
-      session.issues.Count("mark left out, its times make no sense", "msproftx");
+      session.issues.Count("mark left out, its times are invalid", "msproftx");
       continue;
     }
     mark.dur = end - mark.start;

@@ -15,7 +15,7 @@ namespace mpa::raw {
 namespace {
 
 constexpr std::string_view kSameTime = "sample left out, it has the time of the one before it";
-constexpr std::string_view kNonsense = "sample left out, it makes no sense";
+constexpr std::string_view kNonsense = "sample left out, its values are invalid";
 
 // Version 2 of the records has ns since the epoch. Not seen in real data.
 bool HasWideRecords(const Device& device) { return device.record_version.starts_with("2"); }

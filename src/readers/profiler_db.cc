@@ -150,8 +150,8 @@ void ReadSteps(DbInput& input) {
 // Work of the device that the 950 records and that is not read yet.
 void CountUnreadWork(DbInput& input) {
   constexpr std::pair<const char*, const char*> kTables[] = {
-      {"CCU", "missions of the CCU are not read yet (table CCU)"},
-      {"DPU_TASK", "tasks of the DPU are not read yet (table DPU_TASK)"}};
+      {"CCU", "CCU tasks are not supported yet (table CCU)"},
+      {"DPU_TASK", "DPU tasks are not supported yet (table DPU_TASK)"}};
   for (const auto& [table, problem] : kTables) {
     if (HasRows(input.database, table)) input.trace.issues.Count(problem, input.database.name());
   }

@@ -322,7 +322,7 @@ void ReadCoreClocks(DbInput& input) {
     const auto time = rows.Int(0);
     const auto mhz = rows.Int(1);
     if (!time || !IsTime(*time) || !mhz || !IsClock(*mhz)) {
-      CountRow(input, "core frequency left out, it makes no sense", "AICORE_FREQ");
+      CountRow(input, "invalid core frequency ignored", "AICORE_FREQ");
       continue;
     }
     if (device < 0 || rows.IntOr(2, device) == device) {

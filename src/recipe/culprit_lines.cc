@@ -37,8 +37,8 @@ class CulpritWords {
                            many_ ? "their devices are" : "its device is", Ms(culprit_.own),
                            many_ ? "those of the others" : "theirs", Ms(culprit_.usual), Wait());
       case LatePart::kCopies:
-        return fmt::format("{}: {} copies alone take {} ms a step, {} {}; {}", HoldsUp(),
-                           many_ ? "their" : "its", Ms(culprit_.own),
+        return fmt::format("{}: {} copies without other work take {} ms a step, {} {}; {}",
+                           HoldsUp(), many_ ? "their" : "its", Ms(culprit_.own),
                            many_ ? "those of the others" : "theirs", Ms(culprit_.usual), Wait());
       case LatePart::kLink:
         return "slow link: " + SlowLinkText(*culprit_.link);

@@ -176,7 +176,7 @@ PageCard CardOf(const Finding& finding) {
       .severity = looks, .label = std::string(NameOf(finding.severity)), .title = finding.scope};
   card.facts = finding.text;
   if (!finding.owner.empty()) card.title += fmt::format(" ({})", finding.owner);
-  if (finding.gain) card.gain = fmt::format("wins up to {:.3f} ms", InMs(*finding.gain));
+  if (finding.gain) card.gain = fmt::format("saves up to {:.3f} ms", InMs(*finding.gain));
   return card;
 }
 

@@ -77,7 +77,7 @@ class Identity(Cli):
         job = self.make({"trace.json": (0, 1), "capture/trace.json": (0, 2)})
         self.assertEqual(self.products_of_groups(job), {(".", 0): 150, ("capture", 0): 300})
         said = self.run_recipe(job, 0)[1]
-        self.assertIn("., capture are several jobs", said)
+        self.assertIn("., capture share ranks, so they are several jobs", said)
 
     def test_engines_by_name(self):
         for names in (("decode", "prefill"), ("dp0", "dp1")):

@@ -86,7 +86,7 @@ std::string LateSumText(const LateRanks& late);
 std::string ClockDoubtText(const Lateness& lateness);
 
 /// What follows from it.
-inline constexpr std::string_view kDoubtMeans = "which rank is late by less cannot be known";
+inline constexpr std::string_view kDoubtMeans = "a rank that is late by less cannot be identified";
 
 /// Adds that clocks contradict each other, where they do.
 void AddClockLines(const Lateness& lateness, ScreenLines& lines);

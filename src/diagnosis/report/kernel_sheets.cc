@@ -244,7 +244,7 @@ class KernelSheetMaker : private SheetMaker {
   void AddBlockDim() {
     static const KernelColumns columns = WithHead(WithTensors(
         {{NamedColumn("income", Format::kGeneral, 10,
-                      "Empty: how much more blocks would save is not known"),
+                      "Empty: how much more blocks would save is unknown"),
           [](const KernelRow&) { return Cell{}; }},
          BlocksColumn(),
          CountOrNone<&KernelRow::mix_blocks>("mix_block_dim", 15, "Blocks of its vector part")},

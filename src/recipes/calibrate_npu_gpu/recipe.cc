@@ -206,7 +206,7 @@ void AddModuleLines(std::int64_t rank, const std::vector<MatchedRow>& rows, Time
   }
   AddMoreLine(modules.size(), kShown, "module", report.lines);
   if (alone > 0) {
-    report.lines.push_back(fmt::format("  {} without a partner", Counted(alone, "module")));
+    report.lines.push_back(fmt::format("  {} without a counterpart", Counted(alone, "module")));
   }
 }
 
@@ -228,7 +228,7 @@ void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeA
           npu.empty()
               ? "the capture has no modules; collect with mstx ranges of the domain Module, "
                 "with_stack=True or with_modules=True"
-              : fmt::format("{} has no device of that number", path)));
+              : fmt::format("{} has no device with that number", path)));
       continue;
     }
     const std::size_t position = BeginRank(id, report);
@@ -286,7 +286,7 @@ Recipe CalibrateNpuGpu() {
                        .problem = ThresholdProblem},
                       {.name = kDump,
                        .type_name = "",
-                       .help = "Write the modules of each side, too"},
+                       .help = "Also write the modules of each side"},
                       {.name = kMarkers,
                        .type_name = "LIST",
                        .help = "NVTX ranges whose names contain one of these are modules [default: "

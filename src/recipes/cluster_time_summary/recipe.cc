@@ -372,7 +372,7 @@ Verdict JudgeTimes(const RankFacts& facts) {
 void CheckTimesOfRank(const TimesOfRank& part) {
   CheckLoad(part.load);
   if (!IsDuration(part.left_out.time))
-    Fail(ErrorKind::kCorrupt, "time before the first step is impossible");
+    Fail(ErrorKind::kCorrupt, "the time before the first step is impossible");
   if (part.steps.size() != part.load.steps.size())
     Fail(ErrorKind::kCorrupt, "the lists of steps do not belong together");
   for (const StepSums& step : part.steps) {
@@ -404,7 +404,7 @@ Recipe ClusterTimeSummary() {
   RecipeInfo info = TimesInfo();
   info.name = "cluster_time_summary";
   info.folder = "ClusterTimeSummary";
-  info.summary = "where the time of each step of every rank went";
+  info.summary = "where the time of each step went, on every rank";
   return MakeRecipe<MapTimes, ReduceTimeSummary, CheckTimesOfRank>(std::move(info));
 }
 
@@ -412,7 +412,7 @@ Recipe ClusterTimeCompareSummary() {
   RecipeInfo info = TimesInfo();
   info.name = "cluster_time_compare_summary";
   info.folder = "ClusterTimeCompareSummary";
-  info.summary = "how the times of each step differ from another run of the job";
+  info.summary = "how the times of each step differ from those of another run of the job";
   info.baseline = "bp";
   info.parameters = {
       {.name = info.baseline,

@@ -82,16 +82,15 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
   }
   if (not_split > 0) {
     notes.push_back(fmt::format(
-        "the wait for other ranks is unknown in {} of ranks, where no tasks of an operation of "
-        "communication were recorded{}",
+        "the wait for other ranks is unknown in {} of ranks, where no communication tasks were"
+        " recorded{}",
         Counted(not_split, "step"), level_tells ? "; collect with profiler_level=Level1" : ""));
   }
   if (divided_otherwise > 0) {
     notes.push_back(
-        "the table of the earlier run was made by another tool or version, which defines free "
-        "time, "
-        "wait and transfer differently; they are not compared; run cluster_time_summary on its "
-        "captures again");
+        "the table of the earlier run was made by another tool or version, which defines free time,"
+        " wait and transfer differently, so they are not compared; run cluster_time_summary on its"
+        " captures again");
   }
   return rows;
 }
@@ -221,8 +220,8 @@ std::vector<StepPair> PairSteps(const std::vector<StepRow>& comparison,
   }
   if (alone > 0) {
     notes.push_back(
-        fmt::format("{} of {} steps of ranks are in one run only and have no difference; steps are "
-                    "compared by rank and number",
+        fmt::format("{} of {} steps of ranks are in one run only, so they have no difference; steps"
+                    " are compared by rank and number",
                     alone, listed.size()));
   }
   return listed;

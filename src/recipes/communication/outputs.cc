@@ -418,7 +418,7 @@ void AddOperatorLines(const OpSums& ops, Report& report) {
   report.lines.push_back(fmt::format("  longest operator: {} on {}",
                                      ShortenName(Printable(longest->op.name), NameColumns(50)),
                                      RankText(longest->rank)));
-  report.lines.push_back(fmt::format("    {:.3f} ms, of it {:.3f} ms transfer",
+  report.lines.push_back(fmt::format("    {:.3f} ms, {:.3f} ms of it transfer",
                                      longest->op.time.elapse, longest->op.time.transit));
 }
 

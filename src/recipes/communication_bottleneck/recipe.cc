@@ -135,7 +135,7 @@ class LastRanks {
 };
 
 std::string TextOf(const LastToOp& last) {
-  if (!last.known) return "the last rank cannot be known";
+  if (!last.known) return "the last rank is unknown";
   if (!last.is_late) return "no late rank";
   return "last: " + last.who;
 }
@@ -304,9 +304,8 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
       found, [](const SlowRun& item) { return item.bound == Bound::kUnknown && !item.slow; });
   if (alone > 0) {
     report.notes.push_back(
-        fmt::format("{} of the operators ran on {} alone, or a different number of times on the "
-                    "other ranks; give the "
-                    "captures of all ranks, of the same steps",
+        fmt::format("{} of the operators ran on {} alone, or a different number of times on the"
+                    " other ranks; give captures of the same steps of all ranks",
                     alone, RankText(ranks[target].rank)));
   }
   const LastRanks last(ranks, target, report.absent);
@@ -344,7 +343,7 @@ Recipe CommunicationBottleneck() {
   return MakeRecipe<bottleneck::MapEvents, ReduceBottleneck, CheckEvents>(
       {.name = "communication_bottleneck",
        .folder = "CommunicatonBottleneckAnalysis",  // spelt as the Python tool does
-       .summary = "which rank the longest communication operators waited for, and why",
+       .summary = "for which rank the longest communication operators waited, and why",
        .needs = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
                 Tables::kScheduleKernels | Tables::kHostOps | Tables::kLaunches |
                 Tables::kHostCalls | kLoadTables,
@@ -355,17 +354,18 @@ Recipe CommunicationBottleneck() {
              Value::kText,
              {},
              ProblemOfRank},
-            {kTopNum, "N", "Its longest operators to explain [default: 10]", Value::kCount},
+            {kTopNum, "N", "Number of its longest operators to explain [default: 10]",
+             Value::kCount},
             {kSlowNpu, "PART",
-             "A rank is late if its operator differs from the others by this part of the duration "
-             "[default: 0.05]",
+             "A rank is late if its operator differs from the others by this share of the duration"
+             " [default: 0.05]",
              Value::kPositive},
             {kWaiting, "NS",
-             "Work waits on the device if it waits this much longer there than on the host, in ns "
-             "[default: 100000]",
+             "Work counts as waiting on the device if it waits this much longer there than on the"
+             " host, in ns [default: 100000]",
              Value::kPositive},
             {kProportion, "PART",
-             "The device is the cause if this part of the work waits there [default: 0.5]",
+             "The device is the cause if this share of the work waits there [default: 0.5]",
              Value::kPositive},
             {kShifted, "NS",
              "Ranks are in step where events start at most this far apart, in ns [default: "

@@ -199,7 +199,7 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
   }
   if (lines.empty()) return;
   constexpr std::size_t kShown = 10;
-  report.lines.push_back("communication not hidden by computing, in % of the steps");
+  report.lines.push_back("communication that computing does not hide, in % of the steps");
   report.lines.push_back(list.Heading());
   const std::size_t shown = std::min(kShown, lines.size());
   report.lines.insert(report.lines.end(), lines.begin(),
@@ -219,8 +219,8 @@ void AddNotes(const Ranks& ranks, Report& report) {
   }
   if (const auto count = count_without(&Masking::has_groups); count > 0) {
     report.notes.push_back(fmt::format(
-        "{} of {} ranks name no process groups of their communication (dp, tp, ...); let the job "
-        "record parallel_group_info by add_metadata_json() of the profiler",
+        "{} of {} ranks do not name the process groups of their communication (dp, tp, ...); record"
+        " parallel_group_info with add_metadata_json() of the profiler",
         count, ranks.size()));
   }
 }
@@ -263,7 +263,7 @@ Recipe ComputationalOpMasking() {
   return MakeRecipe<MapMasking, ReduceMasking, CheckMasking>(
       {.name = "computational_op_masking",
        .folder = "ComputationalOpMasking",
-       .summary = "how much communication of each process group is not hidden by computing",
+       .summary = "how much communication of each process group computing does not hide",
        .needs = Tables::kOverlaps | Tables::kKernels | Tables::kDeviceTasks |
                 Tables::kCommunications | Tables::kSteps,
        .parameters = {{kParallelTypes,

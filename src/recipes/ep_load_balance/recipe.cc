@@ -153,7 +153,7 @@ std::string GroupText(const ExpertGroup& group) {
 void AddEpLines(const std::vector<ExpertGroup>& groups, Report& report) {
   if (groups.empty()) return;
   report.lines.push_back(
-      fmt::format("tokens of {} of ranks that share experts; the least even first:",
+      fmt::format("tokens of {} of ranks that share experts; the most uneven first:",
                   Counted(groups.size(), "group")));
   const ScreenList list(2, {ScreenName("ranks", 22), ScreenNumber("min", 11),
                             ScreenNumber("median", 11), ScreenNumber("max (rank)", 11),
@@ -184,22 +184,22 @@ void AddEpNotes(const Ranks& ranks, Report& report) {
     if (part.kernels > 0 && !part.knows_group) without_group.push_back(rank);
   }
   if (!without_kernels.empty()) {
-    report.notes.push_back(fmt::format(
-        "{} of {} ranks have no grouped matmul kernels with shapes (first: {}); {}",
-        without_kernels.size(), ranks.size(), RankText(without_kernels.front()),
-        ranks.front().part.on_gpu
-            ? "kernels of GPUs have no shapes"
-            : "models without experts have none, and shapes need profiler_level=Level1"));
+    report.notes.push_back(
+        fmt::format("{} of {} ranks have no grouped matmul kernels with shapes (first: {}); {}",
+                    without_kernels.size(), ranks.size(), RankText(without_kernels.front()),
+                    ranks.front().part.on_gpu
+                        ? "kernels of GPUs have no shapes"
+                        : "models without experts have none; shapes need profiler_level=Level1"));
   }
   if (!without_group.empty()) {
     report.notes.push_back(
-        fmt::format("{} ranks name no group of experts (first: {}), they are compared as one; "
-                    "--group_name gives its name if it is not exp",
+        fmt::format("{} ranks name no group of experts (first: {}) and are compared as one group;"
+                    " --group_name gives its name if it is not exp",
                     without_group.size(), RankText(without_group.front())));
   }
   if (skipped > 0) {
     report.notes.push_back(fmt::format(
-        "grouped matmul kernels left out, because their shapes show no tokens: {}", skipped));
+        "grouped matmul kernels left out because their shapes show no tokens: {}", skipped));
   }
 }
 

@@ -175,7 +175,7 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
       std::ranges::count_if(ranks, [](const auto& rank) { return !rank.part.has_python; });
   if (without > 0) {
     report.lines.push_back(
-        fmt::format("{}: no Python functions, paths begin with operators; set with_stack=True",
+        fmt::format("{}: no Python functions, so paths begin with operators; set with_stack=True",
                     without == static_cast<std::int64_t>(ranks.size()) ? std::string("all ranks")
                                                                        : Counted(without, "rank")));
   }
@@ -193,7 +193,7 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelect
   for (const auto& [rank, part] : ranks) {
     const std::size_t row_rank = BeginRank(rank, report);
     if (part.tree.Total() == 0) {
-      report.notes.push_back(fmt::format("{}: no {} is recorded, so it has no paths",
+      report.notes.push_back(fmt::format("{}: no {} was recorded, so it has no paths",
                                          RankText(rank), TitleOf(metric)));
       continue;
     }

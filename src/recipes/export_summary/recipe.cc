@@ -280,9 +280,9 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
 Verdict JudgeExportSummary(const RankFacts& facts) {
   const bool has_tables = facts.kind == CaptureKind::kNpuDb || facts.kind == CaptureKind::kNpuText;
   return JudgeReadable(facts)
-      .Refuse(facts.kind == CaptureKind::kGpu, "it writes files of NPU captures only", "")
-      .RefuseKineto(facts, "hold less than these files")
-      .Refuse(!has_tables, "raw captures have no tables yet", "run 'msprof-analyze parse'");
+      .Refuse(facts.kind == CaptureKind::kGpu, "it writes files for NPU captures only", "")
+      .RefuseKineto(facts, "hold less than these files would")
+      .Refuse(!has_tables, "raw captures have no tables", "run 'msprof-analyze parse'");
 }
 
 }  // namespace

@@ -231,7 +231,7 @@ void AddLongest(const Ranks& ranks, bool compat, Report& report) {
         fmt::format("{} on {} may not have been idle:", AmountText(Quantity::kTime, idle->Length()),
                     RankText(rank->rank)));
     add(BoundsText(*idle));
-    add("what ended it began long after its launch; earlier work is not recorded");
+    add("the work that ended it began long after its launch; earlier work was not recorded");
   }
 }
 
@@ -270,15 +270,15 @@ void AddNotes(const Ranks& ranks, Report& report) {
   }
   if (unknown > 0) {
     report.notes.push_back(fmt::format(
-        "for {} idle times the capture does not say what dispatched the work around them; collect "
-        "with activities {}; work of captured graphs and of compiled models is not dispatched one "
-        "by one",
+        "the capture does not say what dispatched the work around {} idle times; collect with"
+        " activities {}; work of captured graphs and of compiled models is not dispatched one by"
+        " one",
         unknown, on_gpu ? "CPU and CUDA" : "CPU and NPU and profiler_level=Level1"));
   }
   if (layers > 0) {
     report.notes.push_back(
-        fmt::format("of {} idle times the operators are not recorded; collect with the activity "
-                    "CPU to separate the framework from {}",
+        fmt::format("the operators of {} idle times were not recorded; collect with the activity"
+                    " CPU to separate the framework from {}",
                     layers, on_gpu ? "the runtime" : "CANN"));
   }
 }

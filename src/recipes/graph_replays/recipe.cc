@@ -303,7 +303,8 @@ Recipe GraphReplaysOfRanks() {
   return MakeRecipe<MapGraphReplays, ReduceGraphReplays, CheckGraphs>(
       {.name = "graph_replays",
        .folder = "GraphReplays",
-       .summary = "layers and bubbles of captured graphs, and what their kernels belong to",
+       .summary = "layers and bubbles of captured graphs, and the operators and modules of their"
+                  " kernels",
        .needs = kAccountTables | Tables::kModelIterations,
        .can_run = JudgeGraphReplays,
        .empty_is_answer = true});

@@ -115,7 +115,7 @@ void AdviseOnRecompilation(const AdviceInput& input, const std::vector<const Cal
       AddAdvice("recompilation", kPyTorch,
                 fmt::format("compiled again during the capture: {}; frames: {}; mark dynamic "
                             "dimensions, pad inputs, or use gears",
-                            again.Count() > 0 ? again.Text() : "the events of it are not recorded",
+                            again.Count() > 0 ? again.Text() : "its events were not recorded",
                             texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, ", "))),
                 "recompilations", static_cast<double>(most), 1, again.Count(), rows);
   if (again.Count() > 0) again.Charge(row);

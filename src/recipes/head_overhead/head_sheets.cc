@@ -342,7 +342,7 @@ ScreenLines HeadSpreadLines(const Ranks& ranks) {
   outliers.AppendTo(far);
   for (const ScreenLine& line : far) lines.push_back("  " + line.Text());
   if (const std::size_t without = ranks.size() - medians.size(); without > 0) {
-    lines.push_back(fmt::format("  {} of {} ranks have no call of a graph", without, ranks.size()));
+    lines.push_back(fmt::format("  {} of {} ranks have no graph call", without, ranks.size()));
   }
   return lines;
 }

@@ -319,9 +319,9 @@ void AddGrowth(const Ranks& ranks, Report& report) {
     if (most == nullptr || leaked(rank) > leaked(*most)) most = &rank;
   }
   if (most == nullptr) {
-    report.lines.push_back(judged ? "growth: no allocation outlives the step behind its own again "
-                                    "and again"
-                                  : "growth: unknown; it takes three steps or more to tell");
+    report.lines.push_back(
+        judged ? "growth: no kind of allocation repeatedly outlives the step after its own"
+               : "growth: unknown; that needs three steps or more");
     return;
   }
   const std::string ranks_text =

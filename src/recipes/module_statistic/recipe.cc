@@ -91,8 +91,8 @@ void AddNotes(const PartOfRank& part, Report& report) {
   const mpa::ModuleStatistic& statistic = part.part.statistic;
   if (statistic.rows.empty()) {
     report.notes.push_back(
-        fmt::format("{}: no modules with kernels; mark them with mstx ranges of the domain Module, "
-                    "or collect with with_stack=True or with_modules=True",
+        fmt::format("{}: no modules with kernels; mark modules with mstx ranges of the domain"
+                    " Module, or collect with with_stack=True or with_modules=True",
                     RankText(part.rank)));
     return;
   }

@@ -206,12 +206,12 @@ void AddMadeNotes(const Ranks& ranks, Report& report) {
   }
   if (broken > 0) {
     report.notes.push_back(
-        fmt::format("marks left out, they do not name a communication operator: {}", broken));
+        fmt::format("marks left out because they name no communication operator: {}", broken));
   }
   if (without_device > 0) {
     report.notes.push_back(fmt::format(
-        "marks of communication left out, because no task of the device belongs to them: {}; "
-        "collect with activities of the NPU",
+        "communication marks left out because no device task belongs to them: {}; collect with"
+        " activities of the NPU",
         without_device));
   }
 }
@@ -229,7 +229,7 @@ Verdict JudgeMstx2Commop(const RankFacts& facts) {
       .Refuse(facts.recorded.mstx == Recorded::kNo,
               "no marks of communication were recorded (mstx)", "mstx=True")
       .Refuse(facts.recorded.communication == Recorded::kYes,
-              "communication operators were recorded already", "")
+              "communication operators were recorded directly", "")
       .AddUnknown(facts.recorded.mstx, "marks (mstx)");
 }
 

@@ -209,7 +209,7 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
                   ranks.size(), pairs));
   report.lines.push_back(fmt::format("  operators without their other end: {}", ops - paired));
   if (ways.empty()) return;
-  report.lines.push_back("how long receivers waited for the begin of the sender, in ms:");
+  report.lines.push_back("how long receivers waited for the sender to begin, in ms:");
   const ScreenList list(2, {ScreenText("from rank to rank", 24), ScreenNumber("transfers", 9),
                             ScreenMs("min", 10), ScreenMs("median", 10), ScreenMs("max", 10)});
   report.lines.push_back(list.Heading());
@@ -247,18 +247,18 @@ void AddP2pNotes(const Ranks& ranks, Report& report) {
   }
   if (unknown > contradictions) {
     report.notes.push_back(fmt::format(
-        "operators without a connection, because their tasks name no sender and receiver: "
-        "{}; collect with profiler_level=Level1",
+        "operators without a connection because their tasks name no sender and receiver: {};"
+        " collect with profiler_level=Level1",
         unknown - contradictions));
   }
   if (contradictions > 0) {
     report.notes.push_back(fmt::format(
-        "operators without a connection, because their tasks name several senders or receivers: {}",
+        "operators without a connection because their tasks name several senders or receivers: {}",
         contradictions));
   }
   if (foreign > 0) {
     report.notes.push_back(fmt::format(
-        "tasks left out, because their group is not that of their operator: {}", foreign));
+        "tasks left out because their group differs from that of their operator: {}", foreign));
   }
 }
 

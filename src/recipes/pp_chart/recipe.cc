@@ -152,13 +152,13 @@ void AddChartNotes(const Ranks& ranks, const PipelineLayout& layout, const Misfi
   }
   if (without_device > 0) {
     report.notes.push_back(
-        fmt::format("passes left out, because they have no stream and no time on the device: {}",
+        fmt::format("passes left out because they have no stream and no time on the device: {}",
                     without_device));
   }
   if (misfit.steps > 0) {
     report.notes.push_back(fmt::format(
-        "steps that do not fit the schedule and keep the names FP and BP: {}; the first is step {} "
-        "of {}, {} passes instead of {}; see --pp_type, --microbatch_num, --pp",
+        "steps that do not fit the schedule and keep the names FP and BP: {}; the first is step {}"
+        " of {}, with {} passes instead of {}; see --pp_type, --microbatch_num, --pp",
         misfit.steps, misfit.step, RankText(misfit.rank), misfit.found, misfit.expected));
   }
   if (misfit.unknown_stages > 0) {
@@ -201,15 +201,15 @@ Recipe PpChart() {
        .parameters =
            {{"pp_type",
              "NAME",
-             "Kind of the pipeline [default: as the capture says]",
+             "Kind of the pipeline [default: from the capture]",
              Value::kChoice,
              {"1f1b", "dualpipev"}},
-            {"microbatch_num", "N", "Micro-batches of a step [default: as the capture says]",
+            {"microbatch_num", "N", "Micro-batches of a step [default: from the capture]",
              Value::kCount},
-            {"pp", "N", "Stages of the pipeline [default: as the capture says]", Value::kCount},
-            {"tp", "N", "Tensor parallel size, together with --dp [default: as the capture says]",
+            {"pp", "N", "Stages of the pipeline [default: from the capture]", Value::kCount},
+            {"tp", "N", "Tensor parallel size, together with --dp [default: from the capture]",
              Value::kCount},
-            {"dp", "N", "Data parallel size, together with --tp [default: as the capture says]",
+            {"dp", "N", "Data parallel size, together with --tp [default: from the capture]",
              Value::kCount}},
        .can_run = JudgePpChart});
 }

@@ -225,7 +225,7 @@ void AddAnswer(const std::vector<IterationAccount>& accounts, Report& report) {
   const TimeNs all = Length(Union(std::move(times)));  // what lies between was not captured
   const auto count = static_cast<std::int64_t>(accounts.size());
   report.lines.push_back(best->gain > 0
-                             ? fmt::format("scale {}: half of its time saves {:.1f} % of the {}",
+                             ? fmt::format("scale {}: halving its time saves {:.1f} % of the {}",
                                            ShortenName(Printable(best->role), NameColumns(28)),
                                            PercentOf(best->gain, all), Plural(count, "iteration"))
                              : std::string("no role alone makes the iteration shorter"));

@@ -290,9 +290,9 @@ void AddPadding(const std::vector<PhaseGroup>& groups, Report& report) {
     }
   }
   if (computed == asked) return;
-  report.lines.push_back(fmt::format(
-      "padding: graphs computed for {} requests and {} were there, {:.1f} % are in vain", computed,
-      asked, PercentOf(computed - asked, computed)));
+  report.lines.push_back(
+      fmt::format("padding: graphs computed for {} requests but {} were there, {:.1f} % wasted",
+                  computed, asked, PercentOf(computed - asked, computed)));
 }
 
 void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
@@ -332,7 +332,7 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
                                          NameOfTokenTime(group->batch.phase)));
     }
     if (std::ranges::any_of(group->steps, &ServingAccount::is_cut))
-      report.lines.emplace_back("  time by token unknown: the last step has lost its end");
+      report.lines.emplace_back("  time per token unknown: the end of the last step is missing");
     report.lines.push_back("  " + PartsText(*group));
   }
   AddMoreLine(all, shown.size(), "size", report.lines);
@@ -359,11 +359,10 @@ void ReduceServingPhases(const Ranks& ranks, const RecipeArguments&, OutputSelec
   for (const auto& rank : ranks) without += rank.part.steps.empty() ? 1 : 0;
   if (without > 0) {
     report.notes.push_back(fmt::format(
-        "{} of {} ranks have no steps of a server (\"execute_context_..\", \"step[DECODE ..]\", "
-        "\"decode[..]\", \"prepare input\"), and no kernels tell them; to see phases let the "
-        "server "
-        "name its steps while it is profiled, or record with record_shapes=True, see "
-        "docs/serving.md",
+        "{} of {} ranks have no steps of a server (\"execute_context_..\", \"step[DECODE ..]\","
+        " \"decode[..]\", \"prepare input\"), and no kernels show them; to see phases let the"
+        " server name its steps while it is profiled, or record with record_shapes=True, see"
+        " docs/serving.md",
         without, ranks.size()));
   }
   const std::vector<PhaseGroup> groups = GroupSteps(ranks);

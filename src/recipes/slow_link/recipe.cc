@@ -126,13 +126,13 @@ void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*
   if (top.empty()) {
     if (told) return;
     report.lines.push_back(classes.count == 0
-                               ? "no collectives can be compared: their sizes are not recorded"
+                               ? "no collectives can be compared: their sizes were not recorded"
                                : fmt::format("no slow link in {}", kinds));
     return;
   }
   constexpr std::size_t kShown = 6;
   report.lines.push_back(
-      fmt::format("odd times of transfer in {} of {}:", classes.deviating.size(), kinds));
+      fmt::format("unusual transfer times in {} of {}:", classes.deviating.size(), kinds));
   for (std::size_t i = 0; i < std::min(kShown, top.size()); ++i) {
     const LinkClass& same = *top[i];
     const auto median = static_cast<std::int64_t>(same.stats.median.value_or(0) + 0.5);
@@ -155,7 +155,7 @@ void AddWaitLines(const Lateness& lateness, Report& report) {
     report.lines.push_back(coverage);
   for (const LateRanks& late : lateness.ranks) {
     if (late.captured) continue;
-    report.lines.push_back(fmt::format("times of transfer hold waits for {}, up to {}",
+    report.lines.push_back(fmt::format("transfer times include up to {1} of waiting for {0}",
                                        LateRanksText(late.ranks, false, lateness.absent),
                                        AmountText(Quantity::kTime, late.most)));
   }
@@ -177,8 +177,8 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Output
   const LinkClasses classes = slow_link::FindLinkClasses(parts, instances);
   if (classes.unsized > 0) {
     report.notes.push_back(
-        fmt::format("{} runs of collectives are left out: type or number of their elements is not "
-                    "recorded; collect with {}",
+        fmt::format("{} runs of collectives are left out: the type or number of their elements was"
+                    " not recorded; collect with {}",
                     classes.unsized, on_gpu ? "PyTorch 2.3 or later" : "profiler_level=Level1"));
   }
   constexpr std::int64_t kUsualTop = 15;

@@ -158,7 +158,7 @@ Recipe SlowRank() {
   return MakeRecipe<MapSlowRank, ReduceSlowRank, CheckLoad>(
       {.name = "slow_rank",
        .folder = "SlowRankAnalysis",
-       .summary = "ranks for which others waited in collectives",
+       .summary = "which ranks the others waited for in collectives",
        .needs = kLoadTables,
        .can_run = JudgeCommunication,
        .next = kDiagnosisNext,

@@ -97,7 +97,7 @@ void AddCannApiLines(SumTables& tables, Report& report) {
   const std::vector<GroupRow>& all = tables.Rows(1);
   if (all.empty()) return;
   report.lines.push_back(
-      fmt::format("calls of CANN on {}: {:.3f} ms", tables.RanksText(), SumMs(all)));
+      fmt::format("CANN calls on {}: {:.3f} ms", tables.RanksText(), SumMs(all)));
   AppendList({.list = {2,
                        {ScreenName("call", 38), ScreenPercent("share", 7), ScreenNumber("count", 8),
                         ScreenMs("sum ms", 11), ScreenUs("median us", 10)}},
@@ -114,7 +114,7 @@ void AddCannApiLines(SumTables& tables, Report& report) {
 Verdict JudgeCannApiSum(const RankFacts& facts) {
   const bool level0 = facts.settings && facts.settings->level == "Level0";
   return JudgeReadable(facts)
-      .RefuseKineto(facts, "have no calls of CANN")
+      .RefuseKineto(facts, "have no CANN calls")
       .Refuse(facts.kind == CaptureKind::kNpuText && level0,
               "no CANN calls in text captures of Level0",
               "profiler_level=Level1, or export_type=Db");
@@ -126,7 +126,7 @@ Recipe CannApiSum() {
   return SumRecipe<MapCannApiSum, CannApiSheets, AddCannApiLines, 1>(
       {.name = "cann_api_sum",
        .folder = "CannApiSum",
-       .summary = "how long the host spent in calls of CANN",
+       .summary = "how long the host spent in CANN calls",
        .needs = Tables::kHostCalls,
        .can_run = JudgeCannApiSum});
 }

@@ -125,7 +125,7 @@ void AddComputeOpLines(SumTables& tables, Report& report) {
 }
 
 Verdict JudgeComputeOpSum(const RankFacts& facts) {
-  return JudgeKernelTypes(facts, "only kernels of NPUs are summed");
+  return JudgeKernelTypes(facts, "only NPU kernels are summed");
 }
 
 }  // namespace

@@ -272,13 +272,13 @@ void AddMstxNotes(const MarkedRanks& ranks, Report& report) {
   }
   if (unpaired > 0) {
     report.notes.push_back(
-        fmt::format("marks x_start or x_stop that belong to no pair: {}, the first is {}; set both "
-                    "on one thread and in one domain",
+        fmt::format("marks x_start or x_stop without their other half: {}, the first is {}; set"
+                    " both on one thread and in one domain",
                     unpaired, first));
   }
   if (left_out > 0) {
     report.notes.push_back(fmt::format(
-        "ranges left out, because they have no stream: {}; --all_ranges counts them", left_out));
+        "ranges left out because they have no stream: {}; --all_ranges counts them", left_out));
   }
   if (outside > 0) {
     report.notes.push_back(
@@ -328,7 +328,7 @@ Recipe MstxSum() {
        .summary = "how long the marks and ranges of the program took, on the host and the device",
        .needs = Tables::kMstx | Tables::kSteps | Tables::kLaunches | Tables::kQueuedWork,
        .parameters = {{kAllRanges, "",
-                       "Count ranges without a stream, too; they have no time on the device"}},
+                       "Also count ranges without a stream, which have no time on the device"}},
        .can_run = JudgeMstxSum});
 }
 

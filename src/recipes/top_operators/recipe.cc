@@ -374,8 +374,8 @@ void ReduceTopOperators(const Ranks& ranks, const RecipeArguments& arguments,
     if (part.kernels.empty()) report.notes.push_back(NoDeviceWorkNote(rank));
     if (part.events_left_out > 0) {
       report.notes.push_back(
-          fmt::format("{}: SlowEvents has the {} longest events; {} shorter ones are left out, a "
-                      "larger --over names fewer",
+          fmt::format("{}: SlowEvents has the {} longest events; {} shorter ones are left out, a"
+                      " larger --over lists fewer",
                       RankText(rank), part.events.size(), part.events_left_out));
     }
   }

@@ -151,7 +151,7 @@ TEST_F(DynamicProfileTest, TakesAnyBytes) {
   const std::vector<Warning> found = Warnings();
   ASSERT_EQ(found.size(), 7u);
   EXPECT_EQ(found[0].text, "dynamic profiling: error: " + std::string(200, 'a') + "...");
-  EXPECT_EQ(found[6].text, "dynamic profiling: 20 more messages of its logs");
+  EXPECT_EQ(found[6].text, "dynamic profiling: 20 more log messages");
 }
 
 }  // namespace

@@ -455,8 +455,8 @@ TEST(ClockDoubts, AreNotes) {
   EXPECT_EQ(
       NotesOf(diagnosis, Language::kEnglish),
       (std::vector<std::string>{"first",
-                                "the clocks of ranks 0 and 3 contradict each other by 12.34 us: "
-                                "which rank is late by less cannot be known"}));
+                                "the clocks of ranks 0 and 3 contradict each other by 12.34 us: a"
+                                " rank that is late by less cannot be identified"}));
   EXPECT_NE(NotesOf(diagnosis, Language::kChinese)[1].find("12.34 us"), std::string::npos);
 }
 

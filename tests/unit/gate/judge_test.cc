@@ -215,8 +215,8 @@ TEST(GateComparable, AnotherWarmUpThanThatOfTheBaselineIsNamed) {
   other.facts["soc"] = "Ascend910B";
   const GateReport both = Judge(settings, {base}, {other}, {});
   EXPECT_TRUE(both.headline.ends_with(
-      ": give --warmup 1; collect both sides alike, or say that it does not matter with "
-      "--allow_mismatch soc"))
+      ": give --warmup 1; collect both sides alike, or allow the difference with --allow_mismatch"
+      " soc"))
       << both.headline;
   EXPECT_EQ(both.short_headline,
             "NOT COMPARABLE soc (Ascend910A / Ascend910B), warmup (1 / 2): give --warmup 1");
@@ -463,7 +463,7 @@ TEST(GateJudge, NoMetricAboveItsLimitIsOk) {
     const GateReport report = Judge(Settings({"op:MatMul*>+5%"}), {base}, {slow}, {});
     EXPECT_EQ(report.verdict, GateVerdict::kUndecided) << percent;
     EXPECT_HAS_TEXT(report.headline, "UNDECIDED op:MatMul* 153.0 -> ");
-    EXPECT_HAS_TEXT(report.headline, "three times the noise, 50.49 us; three runs a side decide");
+    EXPECT_HAS_TEXT(report.headline, "three times the noise, 50.49 us; three runs a side");
     EXPECT_EQ(report.headline, report.metrics[0].line);
   }
   slow.samples[metric] = {160'650, 160'650, 160'650};
@@ -484,8 +484,8 @@ TEST(GateJudge, PatternsThatMatchNothingNameWhatThereIs) {
     return judged.reason;
   };
   EXPECT_EQ(reason("kernel:MatMul*>+5%"),
-            "no name on either side matches; kernel: matches names of kernels "
-            "(aclnnMatmul_MatMulV2); op: matches their types (MatMulV2)");
+            "no name on either side matches; kernel: matches names of kernels"
+            " (aclnnMatmul_MatMulV2); op: matches their types (MatMulV2)");
   EXPECT_HAS_TEXT(reason("op:aclnn*>+5%"), "op: matches types of kernels (MatMulV2)");
   EXPECT_HAS_TEXT(reason("module:x>+5%"), "module: matches names of modules (Linear_0)");
   EXPECT_HAS_TEXT(reason("api:x>+5%"), "api: matches the framework's operators (aten::mm)");
@@ -697,7 +697,7 @@ TEST(GateBaseline, NumbersThatNoRunHasAreRefused) {
   EXPECT_HAS_TEXT(message([](auto& runs) {
                     runs[0]["medians"]["kernels"] = {{"a", {kLargest, 1}}, {"b", {1, 1}}};
                   }),
-                  "kernels: no step takes as long");
+                  "kernels: it is longer than the step");
   EXPECT_HAS_TEXT(message([](auto& runs) { runs = nlohmann::json(101, runs[0]); }),
                   "runs: 101 given; at most 100");
 }

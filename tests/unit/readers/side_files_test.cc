@@ -161,7 +161,7 @@ TEST(CommunicationMatrix, LeavesOutLinksOfWhichAnEndIsNoRank) {
   ASSERT_EQ(steps[0].collective_matrix.size(), 1u);
   EXPECT_EQ(steps[0].collective_matrix[0].source, 0);
   EXPECT_EQ(steps[0].collective_matrix[0].destination, 1);
-  EXPECT_HAS_TEXT(OnlyIssue(trace), "link left out, its ends are not ranks, 3 times");
+  EXPECT_HAS_TEXT(OnlyIssue(trace), "link left out, its ends are not rank numbers, 3 times");
 }
 
 TEST(Communication, RefusesADocumentThatBreaksOff) {
