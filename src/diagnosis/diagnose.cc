@@ -178,7 +178,7 @@ Job ChosenJob(const std::vector<DiagnosedRank>& ranks, const RankChoice& choice,
   for (const DiagnosedRank& rank : ranks) captured.insert(rank.rank);
   for (const std::size_t rank : choice.whole) chosen.push_back(ranks[rank]);
   if (std::ranges::all_of(chosen, [](const auto& rank) { return rank.part->is_outline; }))
-    Fail(ErrorKind::kInput, "no part can be read whole; make the parts again with --fresh");
+    Fail(ErrorKind::kInput, "no part can be read completely; make the parts again with --fresh");
   JobOperations operations = JoinOperations(chosen, thresholds, captured);
   return MakeJob(std::move(chosen), std::move(operations), thresholds);
 }

@@ -182,8 +182,8 @@ const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& ke
   for (const FoundCause& hidden : diagnosis.hidden) {
     if (hidden.key != key && hidden.finding->id != key) continue;
     Fail(ErrorKind::kUsage,
-         "no finding '{}': alone it saves {} ms, but hardly anything more once others are fixed; "
-         "ask for {}",
+         "no finding '{}': alone it saves {} ms, but hardly anything once others are fixed; ask for"
+         " {}",
          key, MsText(diagnosis.step)(hidden.alone), fmt::join(hidden.after, " or "));
   }
   if (keys.empty()) FailWithoutFindings(key, diagnosis.thresholds);

@@ -157,7 +157,7 @@ const FindingInfo kOpAicpu =
           {"operators run on the AI CPU", "算子运行在 AI CPU 上"},
           {.looked_at = {"kernels of the AI CPU, by the core type of the task",
                          "任务核类型为 AI CPU 的算子"},
-           .refuted_by = {"the device would wait for something else all the same",
+           .refuted_by = {"the device would wait for something else anyway",
                           "即使没有它，设备也在等待其他任务"},
            .problem = {"AICPU Issues", "AICPU算子"},
            .categories = {TimeCategory::kAiCpu},
@@ -175,8 +175,8 @@ const FindingInfo kOpFormat =
                 {.looked_at = {"kernels that change the format or type of a tensor or copy it: "
                                "their types, formats and names",
                                "改变格式、类型或复制张量的算子（类型、格式、名称）"},
-                 .refuted_by = {"formats and types are equal on both sides and nothing is copied; "
-                                "time of the host around the kernel is not part of it",
+                 .refuted_by = {"formats and types are equal on both sides and nothing is copied;"
+                                " host time around the kernel does not count",
                                 "两侧格式和类型相同且没有复制；算子前后的 host 时间不计"},
                  .categories = {TimeCategory::kFormat, TimeCategory::kMove},
                  .advice = {{{{"torch.npu.config.allow_internal_format=False",

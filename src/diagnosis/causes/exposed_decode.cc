@@ -12,11 +12,11 @@ namespace mpa {
 namespace {
 
 constexpr Threshold kDecodeShare{"share", 0.15, 0, 1,
-                                 "steps that decode wait for transfers this share of their time"},
+                                 "decode steps wait for transfers for this share of their time"},
     kDecodeGain{"gain", 0.65, 0, 1, "a good schedule hides at most this share of the transfers"};
 
 constexpr MetricInfo kShareOfDecode{
-    "share_of_decode", "share", {"{} of the steps that decode", "占解码 step 的 {}"}};
+    "share_of_decode", "share", {"{} of the decode steps", "占解码 step 的 {}"}};
 
 class ExposedDecode : Finder {
  public:
@@ -109,8 +109,8 @@ class ExposedDecode : Finder {
 
 const FindingInfo kServeCommunication = Opportunity(
     Area::kCommunication, "serve.communication", {"framework"},
-    {"tokens wait for collectives beside which nothing is computed", "解码等待未被掩盖的集合通信"},
-    {.looked_at = {"exposed transfers in steps that decode", "解码 step 中未被掩盖的传输"},
+    {"tokens wait for collectives that no computing hides", "解码等待未被掩盖的集合通信"},
+    {.looked_at = {"exposed transfers in decode steps", "解码 step 中未被掩盖的传输"},
      .refuted_by = {"most of it is waiting for other ranks, or is hidden",
                     "多为等待其他卡；或已被掩盖"},
      .applies = [](const Coverage& job) { return job.serves && job.operations && job.ranks > 1; },

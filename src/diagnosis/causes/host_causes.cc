@@ -341,7 +341,7 @@ const FindingInfo kHostDataloader = Fault(
     {"the device waits for the data loader", "设备等待数据加载"},
     {.looked_at = {"calls of the data loader's iterator in the step, while the device is free",
                    "step 内数据加载迭代器的调用及设备空闲"},
-     .refuted_by = {"the device has work all the while: it saves nothing in the replay",
+     .refuted_by = {"the device has work all the time, so the replay saves nothing",
                     "期间设备有任务：回放无收益"},
      .problem = {"Slow Dataloader Issues"},
      .categories = {TimeCategory::kDataLoader},
@@ -352,10 +352,10 @@ const FindingInfo kHostDataloader = Fault(
 const FindingInfo kHostH2d = Fault(
     Area::kHosts, "host.h2d", {"data", "model"},
     {"blocking copies stop the host", "阻塞式拷贝使 host 停顿"},
-    {.looked_at = {"copies whose call waits on the host, by direction and kind of memory, and "
-                   "their time on the device",
+    {.looked_at = {"copies whose calls make the host wait, by direction and kind of memory, and"
+                   " their time on the device",
                    "等待完成的拷贝调用（方向、内存类型）及其设备耗时"},
-     .refuted_by = {"no call waits: copies within the device, or of pinned memory beside computing",
+     .refuted_by = {"no call waits: copies within the device, or of pinned memory during computing",
                     "没有等待的调用：设备内拷贝，或锁页内存拷贝与计算并行"},
      .categories = {TimeCategory::kHostCopy},
      .advice = CopyAdvice()});
@@ -381,7 +381,7 @@ const FindingInfo kHostCompile = Fault(
     Area::kHosts, "host.compile", {"framework", "model"},
     {"operators are compiled in the step", "step 内编译算子"},
     {.looked_at = {"calls that compile or load code in the step", "step 内编译或加载代码的调用"},
-     .refuted_by = {"they are part of the start of the program, or of warm-up steps",
+     .refuted_by = {"they belong to the start of the program or to warm-up steps",
                     "属于程序启动或预热 step"},
      .problem = kDispatchProblem,
      .categories = {TimeCategory::kCompile},
@@ -414,8 +414,8 @@ const FindingInfo kHostGc =
           {.looked_at = {"recorded collections; where they are not recorded, time in which no "
                          "thread of the host records anything",
                          "垃圾回收记录；未采集时，host 所有线程无记录的时间"},
-           .refuted_by = {"collections are recorded but none occurred, stacks of Python fill the "
-                          "gap, or the host had nothing to issue",
+           .refuted_by = {"collections are recorded but none occurred, Python stacks fill the gap,"
+                          " or the host had nothing to issue",
                           "已采集且没有回收；间隙内有 Python 调用栈；或 host 无需下发"},
            .problem = {"GC Analysis", "GC分析"},
            .categories = {TimeCategory::kGarbage},

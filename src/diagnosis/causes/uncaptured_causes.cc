@@ -245,8 +245,9 @@ const FindingInfo kRankLate = Fault(
     {.looked_at = {"when each member came to a collective: the peers that captured ranks waited "
                    "for, or the last arrival",
                    "各成员到达集合通信的时间：被等待的对端或最后到达者"},
-     .refuted_by = {"a captured rank came last, or data still moved while the others seem to wait",
-                    "最后到达的是已采集的卡；或等待期间仍在传输"},
+     .refuted_by =
+         {"a captured rank came last, or data still moved while the others seemed to wait",
+          "最后到达的是已采集的卡；或等待期间仍在传输"},
      .problem = kSlowRankProblem,
      .applies = HasOperations,
      .find = FindBy<UncapturedCauses>,

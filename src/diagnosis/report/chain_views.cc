@@ -205,7 +205,7 @@ class ChainText : Speaker {
         break;
       }
       case Explained::kNothing:
-        text += Fill({"what was compared does not explain it", "所比较的工作不能解释"});
+        text += Fill({"the comparison does not explain it", "所比较的工作不能解释"});
     }
     Add(label, text);
   }

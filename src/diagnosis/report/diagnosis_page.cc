@@ -139,7 +139,7 @@ class DiagnosisPageMaker : Speaker {
           {TitleOf(cause, language_), alone, fmt::format("{}", fmt::join(cause.after, ", "))});
     }
     page_.sections.push_back(
-        {.heading = Text({"Hidden: hardly anything to save once the findings are fixed",
+        {.heading = Text({"Hidden: saves hardly anything once the findings are fixed",
                           "被掩盖：解决上述问题后几乎无额外收益"}),
          .tables = {std::move(table)}});
   }
@@ -148,7 +148,7 @@ class DiagnosisPageMaker : Speaker {
     if (of_.not_causes.empty()) return;
     PageTable table{.numbers = {1}};
     table.headers = {Text({"call", "调用"}), "ms",
-                     Text({"it waits for what this delays", "在等它造成的延迟"})};
+                     Text({"it waits for what this finding delays", "在等它造成的延迟"})};
     for (const Symptom& symptom : of_.not_causes) {
       table.rows.push_back({NameAndLine(symptom.name, symptom.line), ms_(symptom.cost),
                             symptom.explained_by.empty()
@@ -156,7 +156,7 @@ class DiagnosisPageMaker : Speaker {
                                 : symptom.explained_by});
     }
     page_.sections.push_back(
-        {.heading = Text({"Looks guilty, but is not a cause", "看似问题但不是原因"}),
+        {.heading = Text({"Looks like a cause, but is not", "看似问题但不是原因"}),
          .tables = {std::move(table)}});
   }
 

@@ -164,7 +164,7 @@ TEST(CaptureCauses, SettingsThatCostTime) {
   EXPECT_EQ(found->gain, 0);
   EXPECT_EQ(MetricIn(*found, "ranks_with_value"), 1);
   EXPECT_EQ(TitleOf(*found, Language::kEnglish),
-            "TASK_QUEUE_ENABLE=0: the thread that calls operators launches them, too");
+            "TASK_QUEUE_ENABLE=0: the thread that calls operators also launches them");
   EXPECT_EQ(FactsText(*found, Language::kEnglish, 76), "0 on rank 3");
   EXPECT_EQ(AdviceOf(*found, Language::kEnglish),
             "TASK_QUEUE_ENABLE=2 (raises peak device memory)");

@@ -52,10 +52,9 @@ TEST(SettingDifferences, WhatCostsTimeComesFirstThenByKind) {
   comparison[SettingKind::kProfiler]["with_stack"] = "off";
   EXPECT_EQ(
       LineOf(base, comparison),
-      "settings that differ: TASK_QUEUE_ENABLE 2 -> 0 (costs time: the thread that calls "
-      "operators launches them, too), with_stack on -> off (the base's value costs time: host "
-      "times are inflated, most for small operators), HCCL_ALGO not set -> level0:ring, layers "
-      "2 -> 4");
+      "settings that differ: TASK_QUEUE_ENABLE 2 -> 0 (costs time: the thread that calls operators"
+      " also launches them), with_stack on -> off (the base's value costs time: host times are"
+      " inflated, most for small operators), HCCL_ALGO not set -> level0:ring, layers 2 -> 4");
 }
 
 TEST(SettingDifferences, WhatOneSideDoesNotRecordIsUnknown) {
