@@ -333,13 +333,13 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
       ->check(Suggested(kQuestions))
       ->group("");
   add("-d,--profiling_path", options->captures,
-      "Directory with the captures of all ranks, or one capture, trace, database or table; several "
-      "are of one job",
+      "Directory with the captures of all ranks, or one capture, trace, database or table; several"
+      " together form one job",
       "PATH", kMaxUsed)
       ->allow_extra_args(false);
   add("--benchmark_profiling_path", options->baseline_captures,
-      "Captures of another run to compare with: which findings are new, gone or "
-      "larger, and sheets of the differences",
+      "Captures of another run to compare with: shows which findings are new, gone or larger, and"
+      " sheets of the differences",
       "PATH", kMaxUsed);
   add("-o,--output_path", options->output,
       "Directory for the page, tables and traces [default: the current one]", "DIR", kMaxUsed);
@@ -358,15 +358,16 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   add.Flag("--agent", options->agent, "Print one bounded JSON object for a language model",
            kPrograms);
   add("--baseline", options->baseline,
-      "An earlier diagnosis (--json) to compare with: what of the step changed, which findings "
-      "are new, gone or larger",
+      "An earlier diagnosis (--json) to compare with: shows which parts of the step changed, and"
+      " which findings are new, gone or larger",
       "FILE", kPrograms);
   add("--top", options->top, "Findings to show [default: 5, in JSON 20]", "N", kPrograms);
   add("--evidence", options->evidence, "Places to show for each finding [default: 5]", "N",
       kPrograms);
   add("--max_chars", options->max_chars,
-      "Longest JSON document; what is left out is counted [default: unlimited, --agent 8000]", "N",
-      kPrograms);
+      "Maximum length of the JSON document; what is left out is counted [default: unlimited,"
+      " --agent 8000]",
+      "N", kPrograms);
   add("--rules", options->rules,
       "Thresholds of the findings, instead of the built-in ones; see --print_rules", "FILE",
       kReading);

@@ -163,9 +163,8 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
       kMaxUsed)
       ->check(SuggestedList(RecipeNames()));
   options->captures.AddTo(*app,
-                          "Directory with the captures of all ranks, or one capture, parsed or "
-                          "raw, a trace, a database "
-                          "or a table; several are of one job");
+                          "Directory with the captures of all ranks, or one capture, parsed or raw,"
+                          " a trace, a database or a table; several together form one job");
   add("-o,--output_path", options->output,
       "Directory in which to create cluster_analysis_output [default: that of -d]", "DIR",
       kMaxUsed);
@@ -194,7 +193,7 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
          })
       ->group("");  // of older versions of the Python tool
   add("--parallel_mode", options->parallel_mode,
-      "Accepted for compatibility, no effect; see --jobs", "MODE", kReading)
+      "Accepted for compatibility, without effect; see --jobs", "MODE", kReading)
       ->check(OneOf({"concurrent"}));
   return {app,
           [options, &agent] {

@@ -66,7 +66,7 @@ CompareOptions SheetOptions(const CompareCommandOptions& options) {
   constexpr std::int64_t kMinKernels = 4;
   if (options.max_kernels != 0 && options.max_kernels < kMinKernels) {
     Fail(ErrorKind::kUsage,
-         "--max_kernel_num {}: too small, has to be greater than {}; give {} or more",
+         "--max_kernel_num {}: too small, it has to be greater than {}; give {} or more",
          options.max_kernels, kMinKernels - 1, kMinKernels);
   }
   CompareOptions sheets;
@@ -134,7 +134,7 @@ int RunSheets(const CompareCommandOptions& options, const Agent& agent) {
   request.comparison_step =
       ParseStep("--comparison_step", options.comparison_step, StepForm::kDigits);
   if (request.base_step.has_value() != request.comparison_step.has_value()) {
-    Fail(ErrorKind::kUsage, "--base_step and --comparison_step go together; give both or none");
+    Fail(ErrorKind::kUsage, "--base_step and --comparison_step go together; give both or neither");
   }
   constexpr std::size_t kMaxFlowCategory = 20;
   if (options.gpu_flow_cat.size() > kMaxFlowCategory) {
@@ -292,8 +292,8 @@ Command AddCompare(CLI::App& program, const Agent& agent) {
         ->group(kWhat);
   }
   add.Flag("--all_ranks", options->all_ranks,
-           "Of directories with several ranks, compare each that both have, not only the first; "
-           "each gets its files",
+           "In directories with several ranks, compare every rank that both have, not only the"
+           " first; each gets its own files",
            kWhat);
   add("--base_step", options->base_step,
       "Compare this step of the -bp capture only; requires --comparison_step", "ID", kWhat);
@@ -302,7 +302,8 @@ Command AddCompare(CLI::App& program, const Agent& agent) {
 
   constexpr const char* kHow = "How to make the sheets";
   add.Flag("--disable_details", options->disable_details,
-           "Sum by name only: no sheets OperatorCompare, ModuleCompare and MemoryCompare", kHow);
+           "Sum by name only: omit the sheets OperatorCompare, ModuleCompare and MemoryCompare",
+           kHow);
   add.Flag("--disable_module", options->disable_module,
            "Compare operators even if both captures contain modules", kHow);
   add.Flag("--use_input_shape", options->use_input_shape,
@@ -312,8 +313,8 @@ Command AddCompare(CLI::App& program, const Agent& agent) {
       "there; at least 4",
       "N", kHow);
   add("--op_name_map", options->op_name_map,
-      "Operators to match, and to sum on one row, although their names differ: "
-      "\"{'aten::add': 'aten::add_'}\"",
+      "Operators to match, and to sum in one row, although their names differ: \"{'aten::add':"
+      " 'aten::add_'}\"",
       "DICT", kHow);
   add.Flag("--use_kernel_type", options->use_kernel_type,
            "Sum kernels by type and core (KernelTypeCompare) instead of type and shapes", kHow);
@@ -324,8 +325,8 @@ Command AddCompare(CLI::App& program, const Agent& agent) {
       "FORM", kHow)
       ->check(OneOf({"fit", "wide"}));
   add.Flag("--compat", options->compat,
-           "Lay out rows, cells and screen as the Python tool does: no Notes, 0 instead of N/A. "
-           "Its wrong numbers stay corrected",
+           "Lay out rows, cells and screen as the Python tool does: no Notes, 0 instead of N/A."
+           " Wrong numbers of that tool stay corrected",
            kHow);
   add("--compare_config", options->compare_config,
       "INI file with the names that sort kernels into categories, instead of the built-in names",

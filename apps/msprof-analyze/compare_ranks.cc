@@ -107,7 +107,7 @@ int CompareOneRank(CompareRequest request, CapturePairs ranks, const SheetsDeliv
   JobDiagnoses jobs(ranks, delivery.base, delivery.comparison, delivery.open);
   const bool many = jobs.Ranks() > kManyRanks;
   const bool looks = LooksForCauses(request, jobs, delivery) && !many;
-  if (many) LogNotice("--all_ranks looks for causes over all of them, too");
+  if (many) LogNotice("--all_ranks also looks for causes over all of them");
   if (looks) jobs.Visit(first.rank, request);
   CompareOutcome outcome = ComparePair(request, first);
   Report& report = outcome.report;

@@ -168,8 +168,8 @@ Command AddExport(CLI::App& program) {
       ->check(Suggested(kThings))
       ->group("");
   add("-d,--profiling_path", options->captures,
-      "Directory with the captures of all ranks, or one capture, trace or database; several are of "
-      "one job",
+      "Directory with the captures of all ranks, or one capture, trace or database; several"
+      " together form one job",
       "PATH", kMaxUsed)
       ->allow_extra_args(false);
   add("-o,--output_path", options->output,
@@ -184,13 +184,14 @@ Command AddExport(CLI::App& program) {
       kWhatToShow);
   add("--from", options->from, "Start, in ms after the start of the first step of the job", "MS",
       kWhatToShow);
-  add("--to", options->to, "End, likewise", "MS", kWhatToShow);
-  add("--around", options->around,
-      "The place of a finding: its key, or its number in the list of 'advisor all'", "KEY",
+  add("--to", options->to, "End, in ms after the start of the first step of the job", "MS",
       kWhatToShow);
-  add.Flag("--python", options->python, "Show functions of Python, too", kWhatToShow);
+  add("--around", options->around,
+      "Show the place of a finding: its key, or its number in the list of 'advisor all'", "KEY",
+      kWhatToShow);
+  add.Flag("--python", options->python, "Also show Python functions", kWhatToShow);
   add("--max_events", options->max_events,
-      "Slices to keep at most, the longest ones [default: 1000000]", "N", kWhatToShow);
+      "Number of slices to keep, the longest ones [default: 1000000]", "N", kWhatToShow);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
   return {app, [options] { return RunExport(*options); }, ExportPage};

@@ -43,7 +43,7 @@ HelpPage ParsePage() {
   page.examples = {"parse ./node-7_4711_20260225061520123_ascend_pt",
                    "parse ./result -o ./parsed --export_type text"};
   page.notes = {
-      "Files for which the capture has no data are not written. The raw data is not changed.",
+      "Files for which the capture has no data are not written. The raw data stays unchanged.",
       "Verified on Ascend 910B, 910C and 910A. Experimental: other chips (310P, 310B, 950), graph "
       "mode, and counters other than PipeUtilization; their records are read as their format "
       "describes them, and were not checked with real captures."};

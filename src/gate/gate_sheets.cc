@@ -119,7 +119,8 @@ WorkbookSummary SummariseGate(const GateReport& gate) {
   WorkbookSummary summary;
   summary.title = "The verdict of the gate";
   summary.lines = {gate.headline};
-  if (gate.partial) summary.lines.emplace_back("judged on partial data: parts were left out");
+  if (gate.partial)
+    summary.lines.emplace_back("judged on partial data: parts of the input were left out");
   if (std::string settings = SettingsLine(gate.settings); !settings.empty())
     summary.lines.push_back(std::move(settings));
   if (!gate.hint.empty()) summary.lines.push_back(gate.hint);

@@ -50,8 +50,8 @@ void NoteLatest(const CaptureGroup& left_out, const CaptureGroup& kept, FoundRan
   for (const FoundRank& found : left_out.ranks) {
     const auto latest = std::ranges::find(kept.ranks, found.rank, &FoundRank::rank);
     result.notes.push_back(
-        fmt::format("rank {}: {} is left out, because {} is later; if they are of different jobs, "
-                    "give each a directory of its own",
+        fmt::format("rank {}: {} is left out, because {} is later; if they belong to different"
+                    " jobs, give each a directory of its own",
                     RankName(found.rank), found.input.path.string(), latest->input.path.string()));
   }
 }

@@ -50,10 +50,10 @@ std::string WarmupText(const GateWarmup& warmup) {
 }
 
 std::string DriftText(const GateDrift& drift) {
-  if (!drift.differs) return fmt::format("drift of {:+.2f} % per step taken off", drift.base);
+  if (!drift.differs) return fmt::format("drift of {:+.2f} % per step subtracted", drift.base);
   return fmt::format(
-      "drift differs and is not taken off: {:+.2f} % per step in the base, {:+.2f} % in the "
-      "comparison; in the last step the change is {:+.1f} %",
+      "drift differs and is not subtracted: {:+.2f} % per step in the base, {:+.2f} % in the"
+      " comparison; in the last step the change is {:+.1f} %",
       drift.base, drift.comparison, drift.change_at_end);
 }
 
