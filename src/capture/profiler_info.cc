@@ -209,7 +209,7 @@ GpuTraceFacts ReadGpuTraceFacts(const std::filesystem::path& path) {
   return facts;
 }
 
-// Whose trace a file is, by words that only exporters of one kind write.
+// Which profiler wrote a trace, by words that only its exporter writes.
 
 namespace {
 

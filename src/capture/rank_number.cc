@@ -33,7 +33,7 @@ struct Claim {
 };
 using Claims = std::vector<Claim>;
 
-// A source that cannot be read says nothing: what is wrong with it is said by its reader.
+// An unreadable source gives no rank; its reader reports what is wrong with it.
 template <typename Read>
 void Ask(Read read) {
   try {

@@ -122,9 +122,8 @@ const char* ProblemOfKind(const fs::path& path) {
          "trace or a capture directory";
 }
 
-// Whose trace it is, its events say; where they do not, a GPU trace is an object, an NPU trace an
-// array.
-// Returns what is wrong with it; empty for a trace of PyTorch.
+// The events say which profiler wrote the trace; where they do not, a GPU trace is an object, an
+// NPU trace an array. Returns what is wrong with it; empty for a trace of PyTorch.
 std::string AddTrace(RankInput& rank, const fs::path& path) {
   const TraceLook look = LookAtTrace(path);
   if (!look.writer.empty()) {

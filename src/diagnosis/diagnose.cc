@@ -112,7 +112,7 @@ TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
     const auto is_named = [&](std::int64_t rank) {
       return std::ranges::find(finding.ranks, rank) != finding.ranks.end();
     };
-    // Who was not captured is seen by all others, and a rank that changes may be any.
+    // Uncaptured ranks are seen by all others; a jittering rank may be any of them.
     const bool rests_on_it = finding.Is(kRankLate) || finding.ranks.empty() ||
                              is_named(doubt.first) || is_named(doubt.second);
     if (rests_on_it) most = std::max(most, doubt.residual);
@@ -120,7 +120,7 @@ TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
   return most;
 }
 
-// When ranks came that were not captured: as if they did what the captured ones do.
+// Removes the lateness of uncaptured ranks: they then do what the captured ones do.
 Removal ArrivalsOfOthers(const Job& job) {
   Removal removal;
   removal.cuts = job.graph.before_late;
@@ -129,8 +129,8 @@ Removal ArrivalsOfOthers(const Job& job) {
   return removal;
 }
 
-// Findings are told, and what saves nothing at all is fine. Between them are causes that findings
-// cover.
+// Causes that save enough are findings, those that save nothing have passed. The rest is hidden
+// behind findings.
 void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<WhatIf>& what_ifs,
                 const std::vector<const WhatIf*>& of_findings, StepReplays& replays,
                 std::vector<Cause>& causes, Diagnosis& diagnosis) {

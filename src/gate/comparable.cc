@@ -149,7 +149,7 @@ std::string MismatchText(const std::vector<GateMismatch>& mismatches) {
   return text;
 }
 
-// First steps that say nothing of the others.
+// First steps (warm-up) that are not representative of the others.
 
 namespace {
 

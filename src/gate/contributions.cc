@@ -28,7 +28,7 @@ ChangeNode WholeOf(std::string name, std::vector<ChangeNode> children) {
   return whole;
 }
 
-// What a side does not have takes no time.
+// Missing entries count as 0.
 Runs SamplesOrNone(const std::vector<RunSummary>& runs, MetricKind kind) {
   Runs samples = SamplesOf(runs, {kind, ""});
   return samples.empty() ? Runs{{0}} : samples;

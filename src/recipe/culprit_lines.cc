@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds up a job, in words.
+// The ranks that delay a job, in words.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -54,11 +54,11 @@ std::vector<Case> CasesOf(const GateReport& report) {
     const bool is_watched = metric.limit.empty() && metric.verdict == GateVerdict::kOk;
     if (is_watched && !metric.reason.empty()) test.message += ": " + metric.reason;
     if (report.partial) {
-      // What is missing can hide growth or make it: nothing is green, nothing is blamed.
+      // Missing input can hide growth or fake it, so no metric passes and none fails.
       test.outcome = "skipped";
       test.message = "judged on partial data: " + metric.line;
     } else if (metric.verdict == GateVerdict::kRegression) {
-      // What only warns must not turn the results red.
+      // Warnings must not fail the job.
       test.outcome = fails ? "failure" : "skipped";
       if (&metric == report.Leading()) test.message = report.headline;
       if (!explained) test.details = DetailsOf(report);  // once is enough
@@ -168,7 +168,7 @@ void AddFamily(const GateReport& report, const Family& family, Quantity quantity
   const std::string name =
       fmt::format("msprof_gate_{}_{}", family.name, time ? "seconds" : "bytes");
   for (const GateMetric& metric : report.metrics) {
-    // What could not be judged has no values.
+    // Metrics that could not be judged have no values.
     if (metric.quantity != quantity || metric.verdict == GateVerdict::kInconclusive) continue;
     const std::int64_t value = family.value(metric);
     samples += fmt::format("{}{{metric=\"{}\"}} {}\n", name, LabelEscaped(metric.name),

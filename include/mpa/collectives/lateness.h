@@ -18,7 +18,7 @@
 /// Which ranks came last to collectives, and by how much: the one answer of all commands.
 namespace mpa {
 
-/// Who came last to one instance. Of an instance of which this is not known, nothing is said.
+/// Which ranks came last to one instance; instances where this is unknown have no entry.
 struct InstanceLateness {
   bool known = false;
   /// The last ones first: at any distance from those before, the others at one that matters. Empty:

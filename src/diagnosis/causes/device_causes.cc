@@ -83,7 +83,7 @@ class DeviceCauses : Finder {
         if (node.kind != NodeKind::kKernel || !job_.Holds(node.step)) continue;
         if (!IsOf(finding.categories, node.category) || !IsCommon(rank, node)) continue;
         if (gone && !KindOf(rank, node).converts) continue;
-        // What stands between kernels that could be one is a matter of these.
+        // Conversions between kernels that could be fused count for the fusion.
         if (gone && search_.Fusions().gone[rank][i]) continue;
         Remove(rank, i, share, cause);
         if (gone) RemoveCall(rank, i, share, cause.what_if.expect);

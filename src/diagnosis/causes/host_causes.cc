@@ -109,7 +109,7 @@ class HostCauses : Finder {
       for (const HostShare& row : part.shares) {
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
         if (step < 0 || row.starts_up || !IsOf(of.finding.categories, row.category)) continue;
-        // Who measures waits at the end of the window.
+        // A program that measures its steps waits at the end of the window, which is no fault.
         if (of_syncs && stretches->IsBehindAll(row)) continue;
         const auto less = static_cast<TimeNs>(share[static_cast<std::size_t>(step)] *
                                               static_cast<double>(row.time));
@@ -259,7 +259,7 @@ class HostCauses : Finder {
   }
 
   // Where collections are not recorded: the whole process stood still for long, and the device
-  // waited for it. What makes a rank late beside its peers is a matter of that rank.
+  // waited for it. Gaps of a single late rank are handled in rank_causes.cc.
   void AddConjecture() {
     if (std::ranges::any_of(causes_, [](const Cause& cause) { return cause.finding.Is(kHostGc); }))
       return;

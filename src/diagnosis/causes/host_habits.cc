@@ -109,7 +109,7 @@ class HostHabits : Finder {
   // usual there. A stretch that stands still is a fault, many that are long are a habit.
   void AddGaps(const FindingInfo& finding, TimeCategory category, double least) {
     Cause cause = NewCause(job_, finding);
-    // What may be garbage collection is not sold again.
+    // Time that may be garbage collection counts for that cause only.
     std::set<ReplayGraph::Edge> collects;
     for (const Cause& other : causes_) {
       if (!other.finding.Is(kHostGc) || other.finding.confidence != Certainty::kLow) continue;

@@ -293,7 +293,7 @@ class LaunchCauses : Finder {
   double CommonShare(std::size_t rank, const std::vector<Stalls>& stalls) const {
     const std::vector<std::size_t>& peers = job_.RoleOf(rank);
     const TimeNs own = stalls[rank].time;
-    // Where ranks cannot be compared, nobody else tells of the stall.
+    // Where ranks cannot be compared, no other cause reports the stall.
     if (!CanCompare(job_, peers.size()) || own == 0) return 1;
     std::vector<TimeNs> times;
     for (const std::size_t peer : peers) times.push_back(stalls[peer].time);

@@ -257,7 +257,7 @@ class SlowGroups : Finder {
     const auto& members = operation.joint.members;
     const bool is_barrier =
         IsBarrierKind(operation.kind) && !operation.kind.starts_with("alltoall");
-    // Who was not captured may be the one that is waited for.
+    // An uncaptured member may be the one that the others wait for.
     if (!is_barrier || members.size() < 2 || members.size() != operation.members.size()) return;
     std::set<std::string> hosts;
     for (const auto& member : members) {

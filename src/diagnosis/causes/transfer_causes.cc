@@ -122,7 +122,7 @@ class TransferCauses : Finder {
     causes_.push_back(std::move(cause));
   }
 
-  // What does not fit the buffer goes through it in turns.
+  // A message larger than the buffer passes through it in several turns.
   void AddBuffer() {
     const auto& settings = job_.Part(0).settings;
     const auto said = settings.find("HCCL_BUFFSIZE");

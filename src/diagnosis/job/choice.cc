@@ -22,7 +22,7 @@ struct Excess {
   std::size_t rank = 0;
 };
 
-// Who stands out, by kind of work: the largest excess first.
+// The ranks that stand out, by kind of work: the largest excess first.
 class ExcessFinder {
  public:
   ExcessFinder(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations,

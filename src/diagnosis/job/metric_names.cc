@@ -48,7 +48,7 @@ std::string RanksText(const std::vector<std::int64_t>& ranks, Language language)
   const bool chinese = language == Language::kChinese;
   if (std::ranges::any_of(ranks, [](std::int64_t rank) { return rank < 0; }))
     return chinese ? "编号未知的卡" : "rank unknown";
-  // More say nothing at a glance.
+  // More than four runs of ranks do not fit into a line.
   constexpr std::size_t kMaxRuns = 4;
   std::vector<std::int64_t> sorted = ranks;
   std::ranges::sort(sorted);

@@ -319,7 +319,7 @@ bool Shows(const JobVerdict& other, const Culprit& culprit) {
   }
 }
 
-// Who holds up the job now and did not before, or by less; and who did before.
+// Ranks that delay the job more than in the base run, and those that delayed it there.
 void AddChangeLines(const JobVerdict& now, const JobVerdict& before, ScreenLines& lines) {
   const auto grew = [](const JobVerdict& in, const JobVerdict& other, const Culprit& culprit) {
     const auto same = std::ranges::find_if(other.culprits, [&](const Culprit& of) {

@@ -87,7 +87,7 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
                                        "Where the slow rank fell behind the fast one.", "Reason")};
 }
 
-// Who came last to an operator, as all commands tell it.
+// The ranks that came last to an operator; all commands show the same ones.
 struct LastToOp {
   bool known = true;                  ///< false: who came last cannot be known
   std::vector<std::int64_t> ranks{};  ///< with `is_late` and none: not recorded which

@@ -174,7 +174,7 @@ class HeadText {
         graphs > 1 ? fmt::format(" with {} graphs", graphs) : "", first.text);
   }
 
-  // Who has how much, in the order of the parts: what to do first is said by the advice alone.
+  // The share of each owner, in the order of the parts; only the advice is ordered by gain.
   void Shares(std::int64_t calls, std::string_view unit) {
     std::vector<std::string> shares;
     for (const Measure part : kParts) {

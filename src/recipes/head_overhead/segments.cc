@@ -213,7 +213,7 @@ class CallTimes {
       Set(Measure::kServingWait, Intersection(waits, *serving));
     MeasureDynamo();
     if (call_.t3) MeasureGe();
-    // Whatever the policy leaves of the time before the entry.
+    // The part of the time before the entry that the policy keeps.
     const Intervals compiling = Within({std::min(call_.w0, call_.e0), call_.t4}, IsCompileEvent);
     call_.phase = compiling.empty() ? Phase::kSteady : Phase::kCompile;
     call_.loads_graph = !Within({call_.t1, call_.t4}, LoadsGraph).empty();
