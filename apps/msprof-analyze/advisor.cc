@@ -71,11 +71,10 @@ Question QuestionOf(AdvisorOptions& options) {
   }
   if (IsOneOf(question.what, {"why", "timeline"})) {
     if (words.empty()) {
-      Fail(
-          ErrorKind::kUsage,
-          "advisor {0} needs the number of a finding on the screen of 'advisor all -d DIR', or its "
-          "key; give msprof-analyze advisor {0} 1 -d DIR",
-          question.what);
+      Fail(ErrorKind::kUsage,
+           "advisor {0} needs the number of a finding on the screen of 'advisor all -d DIR', or its"
+           " key; give msprof-analyze advisor {0} 1 -d DIR",
+           question.what);
     }
     question.key = words[0];
     words.erase(words.begin());

@@ -73,8 +73,8 @@ int RunRecipeCommand(RecipeCommandOptions options, const Agent& agent) {
 constexpr const char* kOfRecipes = "Options of the recipe";
 constexpr const char* kMore = "More about results";
 constexpr const char* kWhereResultsGo =
-    "Results go to cluster_analysis_output in the output directory. Another run replaces its own "
-    "tables and files only.";
+    "Results go to cluster_analysis_output in the output directory. Another run replaces its own"
+    " tables and files only.";
 
 void AddParameters(CLI::App& app, const std::shared_ptr<RecipeCommandOptions>& options) {
   for (const Recipe& recipe : AllRecipes()) {

@@ -81,8 +81,8 @@ void AddOpenOptions(CLI::App& command, OpenOptions& options) {
       " operators of kernels that a graph launched [default: capture_traces/ beside the trace]",
       "FILE", kReading);
   add.Flag("--force", options.force,
-           "Read files of other owners without a warning, and follow links that lead out of "
-           "the capture",
+           "Read files of other owners without a warning, and follow links that lead out of"
+           " the capture",
            kReading);
 }
 
@@ -218,9 +218,9 @@ CLI::Option* AddMemoryOption(CLI::App& command, std::string& limit) {
   return command
       .add_option(
           "--memory_limit", limit,
-          "Limit of the memory to use, such as 8G: ranks wait for each other, and a run that needs "
-          "more exits with 7 [default: ranks wait at 75 % of the memory of the machine "
-          "or container, a run ends at 90 %]")
+          "Limit of the memory to use, such as 8G: ranks wait for each other, and a run that needs"
+          " more exits with 7 [default: ranks wait at 75 % of the memory of the machine"
+          " or container, a run ends at 90 %]")
       ->type_name("SIZE");
 }
 

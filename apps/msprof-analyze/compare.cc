@@ -179,8 +179,8 @@ int RunSheets(const CompareCommandOptions& options, const Agent& agent) {
 HelpPage ComparePage() {
   HelpPage page;
   page.summary =
-      "Shows what differs between two captures. With an option of a gate, decides for a CI job "
-      "whether the model got slower.";
+      "Shows what differs between two captures. With an option of a gate, decides for a CI job"
+      " whether the model got slower.";
   page.usage = {"compare -d CAPTURE -bp BASE [OPTIONS]", "compare BASE CAPTURE [OPTIONS]"};
   page.first = [](const CLI::Option& option) {
     return IsMostUsed(option) || IsNamed(option, {"all_ranks", "fail_on", "gate", "save_baseline"});
@@ -191,8 +191,8 @@ HelpPage ComparePage() {
                     {"1", "gate: regression"},
                     {"4", "gate: inconclusive, or the captures are not comparable"},
                     {"5",
-                     "done, but broken parts of the input were left out; gate: judged on "
-                     "partial data"}})};
+                     "done, but broken parts of the input were left out; gate: judged on"
+                     " partial data"}})};
   page.examples = {"compare -d ./new_ascend_pt -bp ./old_ascend_pt -o ./out",
                    "compare ./gpu_trace.json.gz ./rank0_ascend_pt --export_type md",
                    "compare -d ./main_1 -d ./main_2 --save_baseline main.json",
@@ -269,8 +269,8 @@ Command AddCompare(CLI::App& program, const Agent& agent) {
   const auto options = std::make_shared<CompareCommandOptions>();
   const OptionAdder add(*app);
   add("-d,--profiling_path", options->comparison,
-      "Capture to analyse: a directory (*_ascend_pt, *_ascend_ms, PROF_*), a trace (.json, "
-      ".json.gz) or a database of the profiler; or a directory with those of several ranks",
+      "Capture to analyse: a directory (*_ascend_pt, *_ascend_ms, PROF_*), a trace (.json,"
+      " .json.gz) or a database of the profiler; or a directory with those of several ranks",
       "PATH", kMaxUsed)
       ->allow_extra_args(false);
   add("--benchmark_profiling_path", options->base,
@@ -309,8 +309,8 @@ Command AddCompare(CLI::App& program, const Agent& agent) {
   add.Flag("--use_input_shape", options->use_input_shape,
            "Match operators only if their input shapes are equal", kHow);
   add("--max_kernel_num", options->max_kernels,
-      "Look inside matched operators that launch more kernels than this, and match the operators "
-      "there; at least 4",
+      "Look inside matched operators that launch more kernels than this, and match the operators"
+      " there; at least 4",
       "N", kHow);
   add("--op_name_map", options->op_name_map,
       "Operators to match, and to sum in one row, although their names differ: \"{'aten::add':"
@@ -319,9 +319,9 @@ Command AddCompare(CLI::App& program, const Agent& agent) {
   add.Flag("--use_kernel_type", options->use_kernel_type,
            "Sum kernels by type and core (KernelTypeCompare) instead of type and shapes", kHow);
   add("--screen", options->screen,
-      "Table on the screen: fit (in the lines of the screen) or wide (as the Python tool prints "
-      "it) "
-      "[default: fit; with --compat wide]",
+      "Table on the screen: fit (in the lines of the screen) or wide (as the Python tool prints"
+      " it)"
+      " [default: fit; with --compat wide]",
       "FORM", kHow)
       ->check(OneOf({"fit", "wide"}));
   add.Flag("--compat", options->compat,
@@ -334,8 +334,8 @@ Command AddCompare(CLI::App& program, const Agent& agent) {
   add.Flag("--print_compare_config", options->print_compare_config,
            "Print the built-in names as such a file and exit", kHow);
   add("--gpu_flow_cat", options->gpu_flow_cat,
-      "Category of the events that link GPU kernels to operators; give it if all device times of a "
-      "GPU trace are 0",
+      "Category of the events that link GPU kernels to operators; give it if all device times of a"
+      " GPU trace are 0",
       "TEXT", kHow);
 
   options->gate.AddTo(*app);

@@ -138,8 +138,8 @@ constexpr const char* kWhatToShow = "What to show";
 HelpPage ExportPage() {
   HelpPage page;
   page.summary =
-      "Writes what ranks did as one trace on one clock, with the findings of the advisor, for "
-      "https://ui.perfetto.dev and chrome://tracing.";
+      "Writes what ranks did as one trace on one clock, with the findings of the advisor, for"
+      " https://ui.perfetto.dev and chrome://tracing.";
   page.usage = {"export timeline DIR [OPTIONS]", "export timeline -d DIR [OPTIONS]"};
   page.first = [](const CLI::Option& option) {
     return IsMostUsed(option) || option.get_group() == kWhatToShow;
@@ -149,8 +149,8 @@ HelpPage ExportPage() {
                    "export timeline -d ./result --from 100 --to 250 -o part.json.gz",
                    "export timeline -d ./result --around rank.late_host/r5"};
   page.notes = {
-      "All ranks are read first: findings and clocks are those of the whole job. The ranks to show "
-      "are then read once more."};
+      "All ranks are read first: findings and clocks are those of the whole job. The ranks to show"
+      " are then read once more."};
   page.documents = {"timeline.md"};
   return page;
 }
@@ -173,12 +173,12 @@ Command AddExport(CLI::App& program) {
       "PATH", kMaxUsed)
       ->allow_extra_args(false);
   add("-o,--output_path", options->output,
-      "File to write, NAME.json or NAME.json.gz, or a directory for timeline.json.gz [default: the "
-      "current one]",
+      "File to write, NAME.json or NAME.json.gz, or a directory for timeline.json.gz [default: the"
+      " current one]",
       "OUT", kMaxUsed);
   add("--ranks,--rank_list", options->ranks.rank_list,
-      "Ranks to show, such as 0,1,4-7 [default: all; with --around those of the finding and one "
-      "more]",
+      "Ranks to show, such as 0,1,4-7 [default: all; with --around those of the finding and one"
+      " more]",
       "LIST", kWhatToShow);
   add("--step,--step_id", options->ranks.step, "One step of every rank [default: all]", "ID",
       kWhatToShow);

@@ -79,8 +79,8 @@ void GateOptions::AddTo(CLI::App& command) {
            "Exit with 1 also if a metric is above its limit, but not above floor or noise", kRules);
   add.Flag("--warn_only", warn_only_, "Report a regression, but exit with 0", kRules);
   add("--on_inconclusive", on_inconclusive_,
-      "How to treat metrics that are undecided or inconclusive: pass, warn or fail with 4 "
-      "[default: fail]",
+      "How to treat metrics that are undecided or inconclusive: pass, warn or fail with 4"
+      " [default: fail]",
       "ACTION", kRules)
       ->check(OneOf({"pass", "warn", "fail"}));
   add("--allow_mismatch", allow_mismatch_,
@@ -99,8 +99,8 @@ void GateOptions::AddTo(CLI::App& command) {
   AddMemoryOption(command, memory_limit_)->group(kRuns);
 
   add("--save_baseline", save_baseline_,
-      "Save a summary of the -d runs in a small file, for -bp FILE of later gates; without -bp "
-      "nothing is judged",
+      "Save a summary of the -d runs in a small file, for -bp FILE of later gates; without -bp"
+      " nothing is judged",
       "FILE", kFiles);
   add.Flag("--update_baseline", update_baseline_,
            "Replace the -bp file with the -d runs if they are better by more than chance explains",

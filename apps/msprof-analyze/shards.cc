@@ -90,8 +90,8 @@ std::optional<Sharing> SharingOfLauncher(bool asked) {
   }
   if (!asked) return std::nullopt;
   Fail(ErrorKind::kUsage,
-       "--shard auto: this process was not started by srun, mpirun or torchrun; give --shard I/N, "
-       "where I is 0 to N-1");
+       "--shard auto: this process was not started by srun, mpirun or torchrun; give --shard I/N,"
+       " where I is 0 to N-1");
 }
 
 std::string EndingOfMarks(const Shard& shard) { return fmt::format("-of-{}.done", shard.count); }

@@ -145,8 +145,8 @@ class LogReader {
     for (const LogFile& part : parts) ReadPart(part);
     if (begun_)
       Add(1, "not stopped", begun_at_,
-          fmt::format("dynamic profiling began at step {} and did not stop: the program ended "
-                      "first, or still runs",
+          fmt::format("dynamic profiling began at step {} and did not stop: the program ended"
+                      " first, or still runs",
                       *begun_),
           "let the program run for warmup + active more steps, then read the capture");
     if (asked_)

@@ -254,8 +254,8 @@ OwnPlaces OwnPlacesOf(const RankInput& input) {
   if (const CaptureFile* database = input.Find(FileKind::kProfilerDb); database && places.empty()) {
     Ask([&] {
       AddLinks(*database, "COMMUNICATION_TASK_INFO",
-               "SELECT s.value, t.srcRank, t.dstRank FROM (SELECT DISTINCT groupName, srcRank, "
-               "dstRank FROM COMMUNICATION_TASK_INFO) t JOIN STRING_IDS s ON s.id = t.groupName",
+               "SELECT s.value, t.srcRank, t.dstRank FROM (SELECT DISTINCT groupName, srcRank,"
+               " dstRank FROM COMMUNICATION_TASK_INFO) t JOIN STRING_IDS s ON s.id = t.groupName",
                places);
     });
   }

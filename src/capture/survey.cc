@@ -282,8 +282,8 @@ void WarnOfSchedule(const ProfilerSchedule& schedule, RankFacts& facts) {
   if (schedule.active <= 0) return;
   if (schedule.warmup == 0) {
     facts.warnings.push_back({"no_warmup",
-                              "no warm-up step: the first recorded step includes the start of the "
-                              "profiler and looks slower than it is",
+                              "no warm-up step: the first recorded step includes the start of the"
+                              " profiler and looks slower than it is",
                               "warmup=1 or more in the schedule; leave the first step out",
                               {}});
   }
@@ -293,8 +293,8 @@ void WarnOfSchedule(const ProfilerSchedule& schedule, RankFacts& facts) {
       {"steps_missing",
        fmt::format("{} active steps were scheduled, {} {} in the capture", schedule.active,
                    recorded, recorded == 1 ? "is" : "are"),
-       fmt::format("call step() after each iteration, for at least {} iterations before the end "
-                   "(skip_first + wait + warmup + active)",
+       fmt::format("call step() after each iteration, for at least {} iterations before the end"
+                   " (skip_first + wait + warmup + active)",
                    schedule.skip_first + schedule.wait + schedule.warmup + schedule.active),
        {}});
 }
@@ -307,8 +307,8 @@ void WarnOfEnd(RankFacts& facts) {
   const bool no_end = facts.settings && IsProfilerInfo(*facts.settings) && !facts.settings->has_end;
   if (no_end || facts.stopped == Recorded::kNo) {
     facts.warnings.push_back({"not_stopped",
-                              "no end_info: the profiler was not stopped properly, and the end of "
-                              "the run may be missing",
+                              "no end_info: the profiler was not stopped properly, and the end of"
+                              " the run may be missing",
                               "call stop() on the profiler, or use it in a with statement",
                               {}});
   }
@@ -323,8 +323,8 @@ void WarnOfCollection(RankFacts& facts) {
   if (settings.schedule) WarnOfSchedule(*settings.schedule, facts);
   WarnOfOverhead("stacks_inflate_host_time",
                  {{"with_stack", settings.with_stack}, {"with_modules", settings.with_modules}},
-                 "host times are inflated, most for small operators; with a slower host the device "
-                 "waits more, so free time grows too",
+                 "host times are inflated, most for small operators; with a slower host the device"
+                 " waits more, so free time grows too",
                  facts);
   WarnOfOverhead(
       "details_inflate_host_time",

@@ -184,8 +184,8 @@ void SurveyRaw(const RankInput& input, RankFacts& facts) {
     } else if (facts.complete == Recorded::kNo && !data.empty()) {
       facts.warnings.push_back({"half_parsed",
                                 "half parsed: the results break off, but the raw data is there",
-                                "--raw reads the raw data, msprof-analyze parse writes the results "
-                                "again",
+                                "--raw reads the raw data, msprof-analyze parse writes the results"
+                                " again",
                                 {}});
     }
   });

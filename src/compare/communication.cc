@@ -79,8 +79,8 @@ void CompareCommunication(const CompareInput& input, Report& report) {
     const auto lacks_trace = [&](Side side) { return !input.Trace(side).HasTimeline(); };
     if (lacks_trace(Side::kBase) || lacks_trace(Side::kComparison)) return;  // named when read
     report.notes.emplace_back(
-        "CommunicationCompare: left out, neither capture recorded communication (a run on one "
-        "device has none; otherwise collect with profiler_level Level1)");
+        "CommunicationCompare: left out, neither capture recorded communication (a run on one"
+        " device has none; otherwise collect with profiler_level Level1)");
     return;
   }
   Sheet sheet = CompareSheet("CommunicationCompare", Columns(), input);

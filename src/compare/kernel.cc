@@ -89,8 +89,8 @@ std::string Reason(const CompareInput& input, Side side) {
                        input.Path(side));
   }
   return fmt::format(
-      "{} has no compute kernels; in a text capture they are in kernel_details.csv, beside the "
-      "trace",
+      "{} has no compute kernels; in a text capture they are in kernel_details.csv, beside the"
+      " trace",
       input.Path(side));
 }
 
@@ -151,8 +151,8 @@ void CompareShapes(const CompareInput& input, Report& report) {
       complete = false;
     } else if (!HasTypes(trace)) {
       NoteNotCollected(
-          fmt::format("{}: the kernels of {} have no type, they are summed as {}; collect with "
-                      "profiler_level Level1 or higher",
+          fmt::format("{}: the kernels of {} have no type, they are summed as {}; collect with"
+                      " profiler_level Level1 or higher",
                       kByShapes, input.Path(side), kUnknown),
           report);
     }

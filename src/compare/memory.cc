@@ -219,8 +219,8 @@ void CompareMemory(const CompareInput& input, Report& report) {
           report);
     } else if (memories->Of(side).unplaced() > 0) {
       report.notes.push_back(
-          fmt::format("{}: {} allocations of {} were made while no recorded operator ran; they are "
-                      "left out",
+          fmt::format("{}: {} allocations of {} were made while no recorded operator ran; they are"
+                      " left out",
                       kSheets, memories->Of(side).unplaced(), input.Path(side)));
     }
   }

@@ -368,8 +368,8 @@ bool CompareModules(const CompareInput& input, Report& report) {
     all = false;
     if (input.Trace(side).host_ops.Empty()) continue;  // which is reported anyway
     NoteNotCollected(
-        fmt::format("ModuleCompare, ModuleCompareStatistic: {} has no nn.Module events, operators "
-                    "are compared instead; collect with with_stack=True or with_modules=True",
+        fmt::format("ModuleCompare, ModuleCompareStatistic: {} has no nn.Module events, operators"
+                    " are compared instead; collect with with_stack=True or with_modules=True",
                     input.Path(side)),
         report);
   }
@@ -381,8 +381,8 @@ bool CompareModules(const CompareInput& input, Report& report) {
   for (std::size_t i = 0; i < trees.size(); ++i) {
     if (!trees[i].forward.too_deep && !trees[i].backward.too_deep) continue;
     report.notes.push_back(
-        fmt::format("ModuleCompare, ModuleCompareStatistic: left out, because in {} {}; operators "
-                    "are compared instead",
+        fmt::format("ModuleCompare, ModuleCompareStatistic: left out, because in {} {}; operators"
+                    " are compared instead",
                     input.Path(kSides[i]), kModulesTooDeep));
     return false;
   }
@@ -393,8 +393,8 @@ bool CompareModules(const CompareInput& input, Report& report) {
   bool has_stacks = false;
   report.sheets.push_back(DetailSheet(input, built, std::move(pairs), has_stacks));
   if (!has_stacks) {
-    NoteNotCollected(fmt::format("ModuleCompare: {} has no call stacks of operators; collect with "
-                                 "with_stack=True to see them",
+    NoteNotCollected(fmt::format("ModuleCompare: {} has no call stacks of operators; collect with"
+                                 " with_stack=True to see them",
                                  input.Path(Side::kComparison)),
                      report);
   }

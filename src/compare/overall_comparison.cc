@@ -298,15 +298,15 @@ void CompareOverall(const CompareInput& input, Report& report) {
       complete = false;
     } else if (!metrics.has_categories) {
       report.notes.push_back(fmt::format(
-          "OverallMetrics: {} does not distinguish cube from vector kernels, its breakdown is "
-          "N/A; collect with profiler_level Level1 or higher and keep "
-          "kernel_details.csv beside the trace",
+          "OverallMetrics: {} does not distinguish cube from vector kernels, its breakdown is"
+          " N/A; collect with profiler_level Level1 or higher and keep"
+          " kernel_details.csv beside the trace",
           input.Path(side)));
     }
     if (metrics.has_too_many_groups) {
       report.notes.push_back(fmt::format(
-          "OverallMetrics: {} has {} communication groups, more than a rank can have; they are "
-          "counted as one",
+          "OverallMetrics: {} has {} communication groups, more than a rank can have; they are"
+          " counted as one",
           input.Path(side), input.Trace(side).comm_groups.Size()));
     }
   }
@@ -320,8 +320,8 @@ void JudgeKernels(const Contents& recorded, Verdict& verdict) {
                   "kernels have no type and no core: the breakdown of computing time is N/A",
                   "profiler_level=Level1, and kernel_details.csv kept beside the trace");
   verdict.AddLack(!no_cores && recorded.kernel_types == Recorded::kNo,
-                  "kernels have no operator type: those that no operator launched are "
-                  "distinguished by core only",
+                  "kernels have no operator type: those that no operator launched are"
+                  " distinguished by core only",
                   "profiler_level=Level1");
   verdict.AddLack(
       recorded.counters == Recorded::kNo,
@@ -341,8 +341,8 @@ void JudgeCommunication(const RankFacts& facts, Verdict& verdict) {
   const bool database = facts.kind == CaptureKind::kNpuDb;
   verdict.AddLack(
       recorded.bandwidths == Recorded::kNo,
-      database ? "bandwidths are unknown: they are read from the communication.json of text "
-                 "captures"
+      database ? "bandwidths are unknown: they are read from the communication.json of text"
+                 " captures"
                : "no communication.json: bandwidths are unknown",
       database ? "export_type=Text with profiler_level=Level1" : "profiler_level=Level1");
 }
@@ -356,8 +356,8 @@ Verdict JudgeOverall(const RankFacts& facts) {
                         .AddUnknown(facts.recorded.device_tasks, "device activity");
   if (facts.kind != CaptureKind::kGpu) {
     verdict.AddLack(facts.kind == CaptureKind::kNpuText && facts.single_file,
-                    "only the trace was given: the breakdown, bandwidths and memory use are in the "
-                    "files beside it",
+                    "only the trace was given: the breakdown, bandwidths and memory use are in the"
+                    " files beside it",
                     "give the directory of the capture");
     verdict.AddLack(facts.kind == CaptureKind::kNpuKineto,
                     "torch.profiler traces of NPUs have no copies", kCollectByTorchNpu);

@@ -24,8 +24,8 @@ constexpr Threshold kMemoryRetries{
         "in_pieces", 1.4, 1, 1e6,
         "the memory is fragmented if the allocator holds this many times what its tensors take"},
     kWrittenBeside{"written_beside", 0.2, 0, 1e6,
-                   "element-wise operators write this share of the memory in a step beside what "
-                   "they read"};
+                   "element-wise operators write this share of the memory in a step beside what"
+                   " they read"};
 
 constexpr MetricInfo kDifferentValues{
     "different_values", "count", {"{} different values", "{} 种不同取值"}},

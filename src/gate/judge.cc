@@ -106,8 +106,8 @@ std::string PatternHint(const Metric& metric, const std::vector<RunSummary>& run
   switch (metric.kind) {
     case MetricKind::kOp:
       return fmt::format(
-          "; op: matches types of kernels ({}), or with '::' the framework's operators "
-          "({}); kernel: matches names of kernels",
+          "; op: matches types of kernels ({}), or with '::' the framework's operators"
+          " ({}); kernel: matches names of kernels",
           such_as(longest(&Breakdown::op_types), "MatMulV2"),
           such_as(longest(&Breakdown::operators), "aten::mm"));
     case MetricKind::kKernel:
@@ -153,8 +153,8 @@ class Judging {
     if (judged.verdict == GateVerdict::kInconclusive && HasPattern(metric.kind) && !adds_up &&
         !HasSamples(base_, metric)) {
       judged.reason +=
-          "; a baseline has only the patterns that it was saved with (--fail_on with "
-          "--save_baseline)";
+          "; a baseline has only the patterns that it was saved with (--fail_on with"
+          " --save_baseline)";
     } else if (judged.verdict == GateVerdict::kInconclusive && !HasSamples(base_, metric) &&
                (metric.kind == MetricKind::kFree || metric.kind == MetricKind::kCopies)) {
       judged.reason += "; older baselines count copies as free time: save it anew";
@@ -430,8 +430,8 @@ std::string WhyBaselineStays(const GateReport& report) {
   return fmt::format("{} improved by {}, of which up to {} may be chance{}", lucky->name,
                      AmountText(lucky->quantity, -lucky->Change()),
                      AmountText(lucky->quantity, std::llround(lucky->luck)),
-                     lucky->low_confidence ? "; three runs a side, or learned noise (--noise), "
-                                             "lower that"
+                     lucky->low_confidence ? "; three runs a side, or learned noise (--noise),"
+                                             " lower that"
                                            : "");
 }
 

@@ -91,8 +91,8 @@ Header HeaderOf(const FileDescriptor& file) {
 
 [[noreturn]] void FailForMissingPages(const char* what, std::int64_t there, std::int64_t all) {
   Fail(ErrorKind::kCorrupt,
-       "the {} was cut: it has {} of its {} pages, and what is missing would be read as zeros; "
-       "copy it again",
+       "the {} was cut: it has {} of its {} pages, and what is missing would be read as zeros;"
+       " copy it again",
        what, there, all);
 }
 

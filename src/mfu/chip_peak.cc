@@ -168,8 +168,8 @@ std::vector<RecipeParameter> ChipParameters() {
           {"aic_frequency", "MHZ", "Clock of the cube cores, instead of the one in info.json",
            RecipeParameter::Value::kPositive},
           {"peak_tflops", "X",
-           "FP16 peak of the chip, instead of cores x clock x 8192; the peak of INT8 is twice, of "
-           "HF32 half and of FP32 a quarter of it",
+           "FP16 peak of the chip, instead of cores x clock x 8192; the peak of INT8 is twice, of"
+           " HF32 half and of FP32 a quarter of it",
            RecipeParameter::Value::kPositive}};
 }
 

@@ -34,8 +34,8 @@ std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
   };
   if (how == ToldApart::kByTime) {
     return fmt::format(
-        "the session of {} ({}) is left out: that of {} is analysed; give each a directory "
-        "of its own",
+        "the session of {} ({}) is left out: that of {} is analysed; give each a directory"
+        " of its own",
         shown(group), rank_text, shown(kept));
   }
   return fmt::format("{} with {} is left out: another job, engine or role than {}; {}",
@@ -67,8 +67,8 @@ void DropOtherJobs(std::vector<FoundRank>& ranks, FoundRanks& result) {
   for (const FoundRank& earlier : TakeEarlierJobs(ranks)) {
     result.partial = true;
     result.notes.push_back(
-        fmt::format("{}: left out, it was captured days before others and belongs to another job; "
-                    "give one job at a time",
+        fmt::format("{}: left out, it was captured days before others and belongs to another job;"
+                    " give one job at a time",
                     earlier.input.path.string()));
   }
 }

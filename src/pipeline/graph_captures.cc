@@ -234,9 +234,9 @@ class Explanation {
       return text + "the call that launches the graph is too short to place its operators in it";
     }
     return text + fmt::format(
-                      "the nearest graph, {}, has {} where the replay has {}, {} of them of the "
-                      "same name in the same place; give the capture of this run with "
-                      "--graph_capture",
+                      "the nearest graph, {}, has {} where the replay has {}, {} of them of the"
+                      " same name in the same place; give the capture of this run with"
+                      " --graph_capture",
                       GraphName(match.graph), Counted(match.captured, "kernel"), match.kernels,
                       match.matched);
   }

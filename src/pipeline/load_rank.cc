@@ -144,8 +144,8 @@ namespace {
 
 [[noreturn]] void FailWithoutTrace(const RankInput& input, bool kernels_are_enough) {
   Fail(ErrorKind::kInput,
-       "{}: no {}trace_view.json and no profiler database there, {}which this needs; copy the "
-       "whole capture",
+       "{}: no {}trace_view.json and no profiler database there, {}which this needs; copy the"
+       " whole capture",
        input.path.string(), kernels_are_enough ? "kernel_details.csv, no " : "",
        kernels_are_enough ? "one of " : "");
 }
@@ -189,8 +189,8 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   const bool lacks = LacksTimeline(rank.trace, request.wanted);
   if (lacks && !has_sums) {
     rank.notes.push_back(fmt::format(
-        "{}: no trace_view.json and no profiler database there; what only they hold is unknown: "
-        "operators, collectives one by one, idle time",
+        "{}: no trace_view.json and no profiler database there; what only they hold is unknown:"
+        " operators, collectives one by one, idle time",
         input.path.string()));
     rank.partial = true;
   }

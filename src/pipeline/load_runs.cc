@@ -329,8 +329,8 @@ gate::Baseline ReadBaseline(const fs::path& path) {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kCorrupt) throw;
       Fail(ErrorKind::kCorrupt,
-           "{}: a baseline that breaks off or was damaged; copy it again, or make it with "
-           "--save_baseline",
+           "{}: a baseline that breaks off or was damaged; copy it again, or make it with"
+           " --save_baseline",
            path.string());
     }
   }();

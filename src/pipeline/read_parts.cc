@@ -64,8 +64,8 @@ void TakeLabels(const JobFile& list) {
     const std::string& label = list.labels[i];
     if (label.empty() || SetRankLabel(list.job.ranks[i], label)) continue;
     Fail(ErrorKind::kInput,
-         "{}: captures without a rank number are in the parts of several directories, {} is one; "
-         "merge each directory alone, or name the folders rank-N",
+         "{}: captures without a rank number are in the parts of several directories, {} is one;"
+         " merge each directory alone, or name the folders rank-N",
          list.recipe, list.captures[i]);
   }
 }
@@ -139,8 +139,8 @@ class SetReader {
     for (const JobFile& list : lists_) {
       if (ArgumentsCode(list) == ArgumentsCode(first)) continue;
       Fail(ErrorKind::kInput,
-           "the parts of {} were made with different options, named {:08x} and {:08x}; remove "
-           "those of one",
+           "the parts of {} were made with different options, named {:08x} and {:08x}; remove"
+           " those of one",
            recipe_.name, ArgumentsCode(first), ArgumentsCode(list));
     }
   }

@@ -80,8 +80,8 @@ void PartnerCount::Tell(const HostSide& host, const DeviceLog& log, Issues& issu
       std::ranges::any_of(host.tasks, [](const HostTask& task) { return task.batch > 0; });
   const bool lacks_flips = wrapped && !log.has_flips;
   issues.Count(
-      fmt::format("{} of {} tasks of device_{} have no launch on the host, kernels among them are "
-                  "left out: {} would tell; copy the capture again",
+      fmt::format("{} of {} tasks of device_{} have no launch on the host, kernels among them are"
+                  " left out: {} would tell; copy the capture again",
                   lost, tasks_, device_.id,
                   lacks_flips ? fmt::format("device_{}/ts_track.data", device_.id)
                               : "host/task_track, or host/context_id_info for groups,"),

@@ -102,11 +102,10 @@ void ReadMarks(const HostInput& input, const ControlFiles& files,
   JoinSegments(segments);
   const auto sides = DeviceSides(session, files, logs);
   if (segments.empty() && !sides.empty()) {
-    session.issues.Count(
-        fmt::format("host/msproftx is missing: {} marks of the user are lost; copy "
-                    "the capture again",
-                    sides.size()),
-        "recorded by the device alone");
+    session.issues.Count(fmt::format("host/msproftx is missing: {} marks of the user are lost; copy"
+                                     " the capture again",
+                                     sides.size()),
+                         "recorded by the device alone");
   }
   Marks marks;
   for (Segment& segment : segments) {

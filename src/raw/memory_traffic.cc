@@ -317,8 +317,8 @@ void ReadL2Cache(const DataFiles& files, const Device& device, Session& session)
   const auto victims = events ? places(events->victims) : std::nullopt;
   if (!requests || !hits || !victims) {
     session.issues.Count(
-        "counters of the L2 cache left out, the events of the chip are not among those in "
-        "sample.json (l2CacheTaskProfilingEvents)",
+        "counters of the L2 cache left out, the events of the chip are not among those in"
+        " sample.json (l2CacheTaskProfilingEvents)",
         kL2Stem);
     return;
   }

@@ -211,8 +211,8 @@ class KindJudge {
     for (const fs::path& path : EntriesWith(expected_.framework, "torch.")) {
       std::error_code error;
       if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > 0) continue;
-      issues_.Count(fmt::format("FRAMEWORK/{} is empty, its records are lost; copy the capture "
-                                "again",
+      issues_.Count(fmt::format("FRAMEWORK/{} is empty, its records are lost; copy the capture"
+                                " again",
                                 path.filename().string()),
                     path.string());
     }

@@ -29,8 +29,8 @@ class CulpritWords {
         return Uncaptured();
       case LatePart::kStage:
         return fmt::format(
-            "the pipeline stage of {} has more work: it computes {} ms a step, the "
-            "mean of the stages is {}; costs about {}",
+            "the pipeline stage of {} has more work: it computes {} ms a step, the"
+            " mean of the stages is {}; costs about {}",
             Who(true), Ms(culprit_.own), Ms(culprit_.usual), CostOfStep());
       case LatePart::kFree:
         return fmt::format("{}: {} free {} ms a step, {} {}; {}", HoldsUp(),

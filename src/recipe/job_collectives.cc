@@ -22,8 +22,8 @@ CollectiveInstances KnownInstances(std::string_view recipe, const CollectiveInst
   }
   if (!uneven.empty()) {
     report.notes.push_back(fmt::format(
-        "{} {} left out: the ranks ran {} a different number of times, so it is not known which "
-        "runs belong together; choose a step with --step_id",
+        "{} {} left out: the ranks ran {} a different number of times, so it is not known which"
+        " runs belong together; choose a step with --step_id",
         uneven.size(), uneven.size() == 1 ? "collective is" : "collectives are",
         uneven.size() == 1 ? "it" : "them"));
   } else if (known.empty()) {

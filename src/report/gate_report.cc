@@ -44,8 +44,8 @@ std::string WarmupText(const GateWarmup& warmup) {
                        warmup.in_base ? "base" : "comparison");
   }
   return fmt::format(
-      "{} left out as warm-up: {:.2f} times the later ones in the base, {:.2f} times in the "
-      "comparison{}",
+      "{} left out as warm-up: {:.2f} times the later ones in the base, {:.2f} times in the"
+      " comparison{}",
       steps, warmup.base, warmup.comparison, only);
 }
 

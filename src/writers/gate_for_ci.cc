@@ -122,10 +122,10 @@ std::string FormatGateJunit(const GateReport& report) {
     elements += Element(test);
   }
   return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"msprof-analyze\" "
-      "tests=\"{0}\" failures=\"{1}\" errors=\"{2}\" time=\"0\">\n  <testsuite name=\"gate\" "
-      "tests=\"{0}\" failures=\"{1}\" errors=\"{2}\" skipped=\"{3}\" time=\"0\">\n{4}  "
-      "</testsuite>\n</testsuites>\n",
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"msprof-analyze\""
+      " tests=\"{0}\" failures=\"{1}\" errors=\"{2}\" time=\"0\">\n  <testsuite name=\"gate\""
+      " tests=\"{0}\" failures=\"{1}\" errors=\"{2}\" skipped=\"{3}\" time=\"0\">\n{4}"
+      "  </testsuite>\n</testsuites>\n",
       cases.size(), failures, errors, skipped, PropertiesOf(report) + elements);
 }
 
@@ -201,13 +201,13 @@ std::string FormatGateOpenMetrics(const GateReport& report) {
   }
   if (!samples.empty()) {
     text +=
-        "# TYPE msprof_gate_verdict stateset\n# HELP msprof_gate_verdict The verdict on each "
-        "metric.\n" +
+        "# TYPE msprof_gate_verdict stateset\n# HELP msprof_gate_verdict The verdict on each"
+        " metric.\n" +
         samples;
   }
   text += fmt::format(
-      "# TYPE msprof_gate_exit_code gauge\n# HELP msprof_gate_exit_code The exit code of the "
-      "gate.\nmsprof_gate_exit_code {}\n# EOF\n",
+      "# TYPE msprof_gate_exit_code gauge\n# HELP msprof_gate_exit_code The exit code of the"
+      " gate.\nmsprof_gate_exit_code {}\n# EOF\n",
       report.exit_code);
   return text;
 }

@@ -73,9 +73,9 @@ std::string AbsentText(const AbsentRanks& absent) {
 
 std::string FindingText(const Finding& finding) {
   return fmt::format(
-      "{{\"rule\": {}, \"severity\": \"{}\", \"rank\": {}, \"scope\": {}, \"owner\": {}, \"text\": "
-      "{}, "
-      "\"gain_ns\": {}}}",
+      "{{\"rule\": {}, \"severity\": \"{}\", \"rank\": {}, \"scope\": {}, \"owner\": {}, \"text\":"
+      " {},"
+      " \"gain_ns\": {}}}",
       Quoted(finding.rule), NameOf(finding.severity), RankText(finding.rank), Quoted(finding.scope),
       Quoted(finding.owner), Quoted(finding.text),
       finding.gain ? fmt::format("{}", *finding.gain) : "null");

@@ -172,8 +172,8 @@ const FindingInfo kOpAicpu =
 const FindingInfo kOpFormat =
     Opportunity(Area::kDevices, "op.format", {"model", "framework"},
                 {"layouts and types are converted", "存在格式和类型转换"},
-                {.looked_at = {"kernels that change the format or type of a tensor or copy it: "
-                               "their types, formats and names",
+                {.looked_at = {"kernels that change the format or type of a tensor or copy it:"
+                               " their types, formats and names",
                                "改变格式、类型或复制张量的算子（类型、格式、名称）"},
                  .refuted_by = {"formats and types are equal on both sides and nothing is copied;"
                                 " host time around the kernel does not count",

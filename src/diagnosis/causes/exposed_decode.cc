@@ -115,12 +115,12 @@ const FindingInfo kServeCommunication = Opportunity(
                     "多为等待其他卡；或已被掩盖"},
      .applies = [](const Coverage& job) { return job.serves && job.operations && job.ranks > 1; },
      .find = FindBy<ExposedDecode>,
-     .advice = {{{{"run two halves of the batch in turn (dual batch overlap), so that one computes "
-                   "while the other transfers",
+     .advice = {{{{"run two halves of the batch in turn (dual batch overlap), so that one computes"
+                   " while the other transfers",
                    "将 batch 分成两半交替执行（双 batch 重叠），使计算与通信并行"},
                   Change("batch", "two halves that overlap")},
-                 {{"use kernels that compute and transfer at once (matmul with allreduce, dispatch "
-                   "and combine of experts)",
+                 {{"use kernels that compute and transfer at once (matmul with allreduce, dispatch"
+                   " and combine of experts)",
                    "使用通算融合算子（matmul+allreduce、MoE dispatch/combine）"},
                   Change("collectives of the model", "fused with computing")}}},
      .thresholds = {&kDecodeShare, &kDecodeGain}});

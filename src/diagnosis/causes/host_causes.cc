@@ -21,8 +21,8 @@ constexpr Threshold kLoaderNs{"usual_ns", 1'000'000, 0, kMaxTime,
     kCheckpointCopyNs{"least_copy_ns", 20'000, 0, kMaxTime,
                       "shorter copies to the host are single numbers, not a checkpoint"},
     kGapNs{"gap_ns", 20'000'000, 1'000'000, kMaxTime,
-           "where collections are not recorded, the host may collect garbage while it records "
-           "nothing for this time"};
+           "where collections are not recorded, the host may collect garbage while it records"
+           " nothing for this time"};
 
 constexpr MetricInfo kSilentGapsPerStep{
     "silent_gaps_per_step",
@@ -411,8 +411,8 @@ const FindingInfo kHostAclop = Fault(
 const FindingInfo kHostGc =
     Fault(Area::kHosts, "host.gc", {"model", "framework"},
           {"Python collects garbage in the step", "step 内 Python 垃圾回收"},
-          {.looked_at = {"recorded collections; where they are not recorded, time in which no "
-                         "thread of the host records anything",
+          {.looked_at = {"recorded collections; where they are not recorded, time in which no"
+                         " thread of the host records anything",
                          "垃圾回收记录；未采集时，host 所有线程无记录的时间"},
            .refuted_by = {"collections are recorded but none occurred, Python stacks fill the gap,"
                           " or the host had nothing to issue",
@@ -430,8 +430,8 @@ const FindingInfo kHostGc =
 const FindingInfo kHostMemory = Fault(
     Area::kHosts, "host.memory", {"framework", "model"},
     {"memory allocations stall the host", "内存分配使 host 停顿"},
-    {.looked_at = {"calls that allocate, free or map memory in the step, and whether they wait for "
-                   "the device",
+    {.looked_at = {"calls that allocate, free or map memory in the step, and whether they wait for"
+                   " the device",
                    "step 内分配、释放、映射内存的调用及其等待"},
      .refuted_by = {"the allocator keeps its memory: no call of the runtime",
                     "分配器复用内存：没有运行时调用"},

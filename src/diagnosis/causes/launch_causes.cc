@@ -16,8 +16,8 @@ namespace mpa {
 namespace {
 
 constexpr Threshold kStallNs{"stall_ns", 2'000'000, 0, kMaxTime,
-                             "where calls of the runtime are recorded, shorter stalls have "
-                             "reasons of their own"},
+                             "where calls of the runtime are recorded, shorter stalls have"
+                             " reasons of their own"},
     kStallOfLike{"stall_of_like", 5, 1, 1e6,
                  "there, it takes this many times what the same operator usually takes"},
     kLaunchGain{"gain", 0.2, 0, 1, "a fix removes this share of the host's work"},

@@ -270,8 +270,8 @@ LinkSpeeds::Data LinkSpeeds::DataOf(std::size_t operation) const {
 const FindingInfo kCommUnaligned = Opportunity(
     Area::kCommunication, "comm.unaligned", {"framework"},
     {"message sizes are not multiples of 512 bytes", "通信数据未按 512 字节对齐"},
-    {.looked_at = {"bandwidth of tasks whose sizes are not multiples of 512 bytes, compared with "
-                   "others of the transport",
+    {.looked_at = {"bandwidth of tasks whose sizes are not multiples of 512 bytes, compared with"
+                   " others of the transport",
                    "非 512 字节倍数的任务与同类其他任务的带宽"},
      .refuted_by = {"both are equally fast, or the sizes are not comparable",
                     "两者同样快；或大小相差过多"},

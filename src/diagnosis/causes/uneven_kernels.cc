@@ -20,8 +20,8 @@ constexpr Threshold kVarianceShare{"share", 0.02, 0, 1,
     kVarianceRatio{"ratio", 2, 1, 1000, "their upper decile takes this many times the median"},
     kVarianceCalls{"calls", 10, 2, kMaxCalls, "steps with fewer kernels are not judged"},
     kVarianceSteady{"steady", 1.3, 1, 1000,
-                    "equal kernels are steady if their upper quartile takes at most this many "
-                    "times the lower one: then a single one stands out"};
+                    "equal kernels are steady if their upper quartile takes at most this many"
+                    " times the lower one: then a single one stands out"};
 
 constexpr MetricInfo kLongest{
     "longest",

@@ -24,15 +24,15 @@ constexpr Wording kBlockDim{"Block Dim Issues", "AICore核数"},
     kSequences{"Fusible Operator Analysis", "可融合算子分析"};
 
 constexpr Wording kDescription{
-    "repeated sequences of kernels that could be fused: {}. They take {:.3f} ms, of which kernels "
-    "run "
-    "for {:.3f} ms; {:.3f} of the time are gaps{}",
+    "repeated sequences of kernels that could be fused: {}. They take {:.3f} ms, of which kernels"
+    " run"
+    " for {:.3f} ms; {:.3f} of the time are gaps{}",
     "{} 个重复的算子序列具有融合价值：总耗时 {:.3f} ms，其中算子执行 {:.3f} ms；间隙占比 {:.3f}{}"},
     kMoving{", {:.3f} loads and stores", "，搬运占比 {:.3f}"},
     kSuggestion{
-        "fuse their kernels, or use operators that do the work of several; where the host is late, "
-        "find "
-        "its code by the stacks first",
+        "fuse their kernels, or use operators that do the work of several; where the host is late,"
+        " find"
+        " its code by the stacks first",
         "评估序列能否融合或改用融合算子；host 瓶颈的序列先通过调用栈定位代码"};
 
 using KernelColumns = SheetColumns<KernelRow>;
@@ -257,8 +257,8 @@ class KernelSheetMaker : private SheetMaker {
         CountColumn<&KernelRow::cores>("cores", 10, "Cores that the device has for the blocks")));
     const auto [count, time] = AddKernels(kBlockDim, columns, &AnalyzerRows::on_some_cores);
     Note(kBlockDim, count, time,
-         {"{} kernels leave cores idle: the number of their blocks is not a multiple of the number "
-          "of cores",
+         {"{} kernels leave cores idle: the number of their blocks is not a multiple of the number"
+          " of cores",
           "{} 个算子的 block 数不是核数的整数倍，部分核空闲"},
          {"tune the tiling of the longest ones with AOE, or choose shapes that split evenly",
           "使用 AOE 对耗时最长的算子调优，或选择可均分的 shape"},

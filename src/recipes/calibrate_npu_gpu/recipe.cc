@@ -225,10 +225,9 @@ void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeA
     if (npu.empty() || gpu == baseline.end()) {
       report.notes.push_back(fmt::format(
           "{}: left out, {}", RankText(id),
-          npu.empty()
-              ? "the capture has no modules; collect with mstx ranges of the domain Module, "
-                "with_stack=True or with_modules=True"
-              : fmt::format("{} has no device with that number", path)));
+          npu.empty() ? "the capture has no modules; collect with mstx ranges of the domain Module,"
+                        " with_stack=True or with_modules=True"
+                      : fmt::format("{} has no device with that number", path)));
       continue;
     }
     const std::size_t position = BeginRank(id, report);
@@ -255,8 +254,8 @@ Verdict JudgeCalibrate(const RankFacts& facts) {
   return JudgeReadable(facts).CannotRun() || facts.kind != CaptureKind::kGpu
              ? JudgeModules(facts)
              : CannotRun(
-                   "it compares an NPU with a GPU; give the GPU run as "
-                   "--baseline_profiling_path",
+                   "it compares an NPU with a GPU; give the GPU run as"
+                   " --baseline_profiling_path",
                    "");
 }
 
@@ -289,8 +288,8 @@ Recipe CalibrateNpuGpu() {
                        .help = "Also write the modules of each side"},
                       {.name = kMarkers,
                        .type_name = "LIST",
-                       .help = "NVTX ranges whose names contain one of these are modules [default: "
-                               "Qwen, Attention, Linear, RMSNorm, Embedding, Sampler, Logits]",
+                       .help = "NVTX ranges whose names contain one of these are modules [default:"
+                               " Qwen, Attention, Linear, RMSNorm, Embedding, Sampler, Logits]",
                        .value = Value::kText}},
        .can_run = JudgeCalibrate,
        .tried_as = "module_statistic"});

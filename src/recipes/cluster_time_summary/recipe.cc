@@ -417,8 +417,8 @@ Recipe ClusterTimeCompareSummary() {
   info.parameters = {
       {.name = info.baseline,
        .type_name = "DIR",
-       .help = "The run to compare with: a directory with its captures, or with earlier results of "
-               "cluster_time_summary",
+       .help = "The run to compare with: a directory with its captures, or with earlier results of"
+               " cluster_time_summary",
        .value = RecipeParameter::Value::kText,
        .required = true}};
   info.earlier_results = ReadEarlierRows;

@@ -32,11 +32,11 @@ const std::array<Metric, kMetrics> kMetricsOfStep = {
       "Communication Overlap Computation(us)", "Communication while kernels computed, in us."},
      {"communication", "all communication", "Communication(us)", "All communication, in us."},
      {"free", "free", "Free(us)",
-      "Time in which the device did nothing, not even copy, in us; from the beginning of the step "
-      "to its end."},
+      "Time in which the device did nothing, not even copy, in us; from the beginning of the step"
+      " to its end."},
      {"communicationWaitStageTime", "waiting for other ranks", "Communication Wait Stage Time(us)",
-      "Exposed communication until the last rank of the operation had come, in us; empty where the "
-      "capture does not tell it."},
+      "Exposed communication until the last rank of the operation had come, in us; empty where the"
+      " capture does not tell it."},
      {"communicationTransmitStageTime", "transfer", "Communication Transmit Stage Time(us)",
       "Exposed communication after the last rank of the operation had come, in us."},
      {"memory", "all copies", "Memory(us)", "Copies between memories, in us."},

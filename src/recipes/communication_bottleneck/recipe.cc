@@ -77,8 +77,8 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
           TextColumn<&SlowRun::name>("communicationOp", 22, "The operator.", "Communication Op"),
           CountColumn<&SlowRun::slow, kRank>(
               "slowRankId", 22,
-              "The rank that came last, whose operator is the shortest; empty where the ranks "
-              "hardly differ.",
+              "The rank that came last, whose operator is the shortest; empty where the ranks"
+              " hardly differ.",
               "Slow Rank ID"),
           CountColumn<&SlowRun::fast, kRank>(
               "fastRankId", 22, "The rank that waited most, whose operator is the longest.",
@@ -188,8 +188,8 @@ std::vector<ColumnOf<ExplainedOp>> LastColumns() {
                    "1: it is known which rank came last; 0: it cannot be known."),
        [](const ExplainedOp& row) -> Cell { return std::int64_t{row.last.known}; }},
       {NamedColumn("lastRanks", Format::kText, 16,
-                   "The ranks that came last, joined by ','; empty: none came late, or it is not "
-                   "recorded which."),
+                   "The ranks that came last, joined by ','; empty: none came late, or it is not"
+                   " recorded which."),
        [](const ExplainedOp& row) -> Cell { return RanksCell(row.last); }},
       {NamedColumn("state", Format::kText, 16,
                    "Whether the last ranks were captured, or why not; empty: none came late."),
@@ -202,8 +202,8 @@ std::vector<ColumnOf<ExplainedOp>> LastColumns() {
 std::vector<ColumnOf<LateInOps>> LateInOpsColumns() {
   return {
       {NamedColumn("ranks", Format::kText, 16,
-                   "The ranks that came last together, joined by ','; empty: it is not recorded "
-                   "which."),
+                   "The ranks that came last together, joined by ','; empty: it is not recorded"
+                   " which."),
        [](const LateInOps& row) -> Cell { return RanksCell(row.last); }},
       {NamedColumn("state", Format::kText, 16, "captured, or why the ranks were not."),
        [](const LateInOps& row) -> Cell { return StateCell(row.last); }},
@@ -368,8 +368,8 @@ Recipe CommunicationBottleneck() {
              "The device is the cause if this share of the work waits there [default: 0.5]",
              Value::kPositive},
             {kShifted, "NS",
-             "Ranks are in step where events start at most this far apart, in ns [default: "
-             "1000000]",
+             "Ranks are in step where events start at most this far apart, in ns [default:"
+             " 1000000]",
              Value::kPositive}},
        .can_run = JudgeBottleneck,
        .next = kDiagnosisNext,

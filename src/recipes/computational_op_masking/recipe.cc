@@ -268,8 +268,8 @@ Recipe ComputationalOpMasking() {
                 Tables::kCommunications | Tables::kSteps,
        .parameters = {{kParallelTypes,
                        "SETS",
-                       "Names of process groups, joined by ',', in sets joined by ';' [default: "
-                       "dp,edp;edp;dp;ep;pp;mp;tp]",
+                       "Names of process groups, joined by ',', in sets joined by ';' [default:"
+                       " dp,edp;edp;dp;ep;pp;mp;tp]",
                        RecipeParameter::Value::kText,
                        {},
                        ProblemOfTypeSets}},

@@ -128,8 +128,8 @@ void AddEpSheets(const Ranks& ranks, const std::vector<ExpertGroup>& groups, Rep
                    " capture does not say."),
        [](const ExpertRank& rank) -> Cell { return rank.part.ep_ranks; }},
       {NamedColumn("inputShapesSummary", Format::kInteger, 18,
-                   "The first sizes of the inputs of all GroupedMatmul kernels together, without "
-                   "the last two of each: tokens with their padding."),
+                   "The first sizes of the inputs of all GroupedMatmul kernels together, without"
+                   " the last two of each: tokens with their padding."),
        [](const ExpertRank& rank) -> Cell { return rank.part.tokens; }}};
   const std::vector<ColumnOf<ExpertGroup>> group_columns = {
       TextColumn<&ExpertGroup::ep_ranks>("epRanks", 30, "The ranks that share experts."),

@@ -230,11 +230,11 @@ Recipe ExportStacks() {
        .needs = kAccountTables | Tables::kOpStacks,
        .parameters = {{kMetric,
                        "NAME",
-                       "Which time: device, of device work by what launched it; host, of the "
-                       "threads that issue work; free, in which the device had nothing to do, by "
-                       "what the host did; self_cpu_time_total, self_npu_time_total, of operators "
-                       "by their call stacks, as torch_npu's export_stacks() has them [default: "
-                       "device]",
+                       "Which time: device, of device work by what launched it; host, of the"
+                       " threads that issue work; free, in which the device had nothing to do, by"
+                       " what the host did; self_cpu_time_total, self_npu_time_total, of operators"
+                       " by their call stacks, as torch_npu's export_stacks() has them [default:"
+                       " device]",
                        Value::kChoice,
                        {std::begin(export_stacks::kMetrics), std::end(export_stacks::kMetrics)}}},
        .can_run = JudgeReadable,

@@ -246,8 +246,8 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
   for (const auto& [rank, part] : ranks) {
     if (part.left_out) {
       report.notes.push_back(fmt::format(
-          "{}: left out, as it is neither database nor text; 'msprof-analyze parse' writes "
-          "these files for raw captures",
+          "{}: left out, as it is neither database nor text; 'msprof-analyze parse' writes"
+          " these files for raw captures",
           RankText(rank)));
       continue;
     }

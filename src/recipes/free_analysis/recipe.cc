@@ -321,8 +321,8 @@ Recipe FreeAnalysis() {
        .parameters = {{kTopNum, "N", "Idle times of each rank to explain [default: 10]",
                        RecipeParameter::Value::kCount},
                       {kCompat, "",
-                       "List the rows and columns of the Python tool: only times between two "
-                       "kernels or collectives, copies are within them"}},
+                       "List the rows and columns of the Python tool: only times between two"
+                       " kernels or collectives, copies are within them"}},
        .can_run = JudgeFreeAnalysis});
 }
 

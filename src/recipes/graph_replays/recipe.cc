@@ -79,8 +79,8 @@ std::vector<ColumnOf<GraphItem>> GraphColumns() {
                                       "The graph, by the time of its replays in the rank."),
       TextColumn<&GraphItem::graph, &Graph::name>(
           "graph", 24,
-          "The captured graph as its capture calls it, or the number of the model; empty "
-          "where nothing names it."),
+          "The captured graph as its capture calls it, or the number of the model; empty"
+          " where nothing names it."),
       CountColumn<&GraphItem::graph, &Graph::replays>("replays", 10,
                                                       "Number of launches of the graph."),
       CountColumn<&GraphItem::graph, &Graph::kernels>(
@@ -112,15 +112,15 @@ std::vector<ColumnOf<GraphItem>> GraphColumns() {
       ShareColumn<&Graph::other>("other(%)", "other kernels run"),
       ShareColumn<&Graph::bubbles>("bubbles(%)", "nothing runs, between kernels"),
       {NamedColumn("matched(%)", Format::kDecimals2, 16,
-                   "Share of the kernels whose names the captured graph has in their places, in "
-                   "percent; empty without a captured graph."),
+                   "Share of the kernels whose names the captured graph has in their places, in"
+                   " percent; empty without a captured graph."),
        [](const GraphItem& item) -> Cell {
          const std::int64_t kernels = item.graph->kernels * item.graph->replays;
          return item.graph->source.empty() ? Cell() : Cell(PercentOf(item.graph->matched, kernels));
        }},
       {NamedColumn("matchedBy", Format::kText, 12,
-                   "What was compared with the captured graph: \"names\", or \"count\" where the "
-                   "capture does not name its kernels."),
+                   "What was compared with the captured graph: \"names\", or \"count\" where the"
+                   " capture does not name its kernels."),
        [](const GraphItem& item) -> Cell {
          if (item.graph->source.empty()) return "";
          return item.graph->by_count ? "count" : "names";
@@ -139,8 +139,8 @@ std::vector<ColumnOf<PlaceItem>> PlaceColumns() {
           CountColumn<&PlaceItem::number>("graphId", 10, "The graph, as in GraphReplays."),
           TextColumn<&PlaceItem::place, &Place::part>(
               "part", 10,
-              "\"layer\" for kernels of the repeating pattern, \"before\" and \"after\" for "
-              "those around the layers, \"graph\" where nothing repeats."),
+              "\"layer\" for kernels of the repeating pattern, \"before\" and \"after\" for"
+              " those around the layers, \"graph\" where nothing repeats."),
           CountColumn<&PlaceItem::place, &Place::position>("position", 10,
                                                            "Place in the part, from 1 on."),
           TextColumn<&PlaceItem::place, &Place::kernel>(

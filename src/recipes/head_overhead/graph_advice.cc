@@ -151,8 +151,8 @@ class GraphAdvice : SteadyCalls {
   void Give() {
     if (calls_.empty()) return;
     AdviseOnPlatform("platform_time", Measure::kPlatform, Measure::kPlatformWait,
-                     "look at the loop, the scheduler and the preparation of inputs around the "
-                     "call");
+                     "look at the loop, the scheduler and the preparation of inputs around the"
+                     " call");
     AdviseOnPlatform("serving_time", Measure::kServing, Measure::kServingWait,
                      "look at its scheduler, its preparation of inputs and its sampling");
     AdviseOnLookup();
@@ -191,8 +191,8 @@ class GraphAdvice : SteadyCalls {
                                     ? InUs(silent.total) / InUs(measured->spread.sum) * 100
                                     : 0;
     Add(rule, InfoOf(part).owner,
-        fmt::format("{:.1f} us before the model is entered, waiting not counted: {}; {:.0f} % "
-                    "without any event{}; {}",
+        fmt::format("{:.1f} us before the model is entered, waiting not counted: {}; {:.0f} %"
+                    " without any event{}; {}",
                     InUs(net.p50), Longest(part), silent_share,
                     garbage.count > 0
                         ? fmt::format("; garbage collected {} times, {:.3f} ms in all calls",
@@ -248,11 +248,11 @@ class GraphAdvice : SteadyCalls {
     const TimeNs total = python.total + inputs.total;
     if (builds || copies || !Matters(PerCall(total), total)) return;
     Add("many_inputs", kScript,
-        fmt::format("{:.1f} us of Python without events and of AssembleInputs: many inputs; use "
-                    "experimental_config.frozen_parameter for weights, "
-                    "torch._dynamo.mark_static_address() where the versions support it, fewer "
-                    "inputs and outputs, or a newer TorchAir; its text log shows the number of "
-                    "inputs, the capture does not",
+        fmt::format("{:.1f} us of Python without events and of AssembleInputs: many inputs; use"
+                    " experimental_config.frozen_parameter for weights,"
+                    " torch._dynamo.mark_static_address() where the versions support it, fewer"
+                    " inputs and outputs, or a newer TorchAir; its text log shows the number of"
+                    " inputs, the capture does not",
                     PerCall(total)),
         "inputs_share_of_head_percent", ShareOfHead(PerCall(total)), limits_.segment_share,
         {NameOf(Measure::kTorchairPy), total, Plus(python.exposed, inputs.exposed)});
@@ -282,11 +282,10 @@ class GraphAdvice : SteadyCalls {
     const TimeNs total = inputs.total + outputs.total;
     const Measure part = inputs.total >= outputs.total ? Measure::kTorchairCpp : Measure::kGe;
     Add("host_tensors", kScript,
-        fmt::format(
-            "{} copies or waits for inputs and {} for outputs in a call, {:.1f} us: tensors "
-            "of the host go into or out of the graph; keep them on the device, or use CANN "
-            "8.2.RC1 or newer for static graphs",
-            CountPerCall(inputs.count), CountPerCall(outputs.count), PerCall(total)),
+        fmt::format("{} copies or waits for inputs and {} for outputs in a call, {:.1f} us: tensors"
+                    " of the host go into or out of the graph; keep them on the device, or use CANN"
+                    " 8.2.RC1 or newer for static graphs",
+                    CountPerCall(inputs.count), CountPerCall(outputs.count), PerCall(total)),
         "sync_us_per_call", PerCall(total), 0,
         {NameOf(part), total, Plus(inputs.exposed, outputs.exposed)});
   }
@@ -317,19 +316,19 @@ class GraphAdvice : SteadyCalls {
           Sum(Measure::kGe, kLaunch).count + Sum(Measure::kGe, kOfWhichLaunch).count;
       Add("operator_dispatch", kScript,
           fmt::format(
-              "the host dispatches {} operators a call at {:.2f} us each: make the "
-              "graph static (mark_static, gears), use "
-              "experimental_config.tiling_schedule_optimize, "
-              "static_model_ops_lower_limit or several GE workers "
-              "(MAX_RUNTIME_CORE_NUMBER); collect with --ge-api of msprof to see InferShape "
-              "and Tiling",
+              "the host dispatches {} operators a call at {:.2f} us each: make the"
+              " graph static (mark_static, gears), use"
+              " experimental_config.tiling_schedule_optimize,"
+              " static_model_ops_lower_limit or several GE workers"
+              " (MAX_RUNTIME_CORE_NUMBER); collect with --ge-api of msprof to see InferShape"
+              " and Tiling",
               CountPerCall(launches),
               launches > 0 ? InUs(exec->spread.sum) / static_cast<double>(launches) : 0.0),
           "ge_exec_share_of_head_percent", share, limits_.segment_share, loss);
     } else if (refreshes) {
       Add("argument_refresh", kScript,
-          fmt::format("refreshing the arguments takes {:.1f} us a call: keep addresses stable, use "
-                      "frozen_parameter",
+          fmt::format("refreshing the arguments takes {:.1f} us a call: keep addresses stable, use"
+                      " frozen_parameter",
                       PerCall(copy.total)),
           "input_copy_share_of_head_percent", ShareOfHead(PerCall(copy.total)),
           limits_.segment_share, LossIn(Measure::kGe, copy));

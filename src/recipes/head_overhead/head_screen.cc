@@ -85,13 +85,13 @@ void SayThatThereIsNone(std::string_view rank, const CaptureFacts& facts, Bounde
   lines.Add(
       fmt::format("{}: no compiled graph was called, or the capture has no events of it", rank));
   lines.Add(
-      "  looked for: npu_fx_compiler inference, cache_compiler inference, "
-      "TorchNpuGraphBase::Run, ExecuteGraph, RunGraph, RunGraphWithStreamAsync, "
-      "acl_graph_replay, fx_run_eagerly; of CANN Model@ModelExecute, "
-      "AscendCL@aclmdlRIExecuteAsync");
+      "  looked for: npu_fx_compiler inference, cache_compiler inference,"
+      " TorchNpuGraphBase::Run, ExecuteGraph, RunGraph, RunGraphWithStreamAsync,"
+      " acl_graph_replay, fx_run_eagerly; of CANN Model@ModelExecute,"
+      " AscendCL@aclmdlRIExecuteAsync");
   lines.Add(fmt::format(
-      "  the capture ({}) has {} framework events on {} threads{}, {} calls of CANN, {} kernels "
-      "and collectives, {} steps",
+      "  the capture ({}) has {} framework events on {} threads{}, {} calls of CANN, {} kernels"
+      " and collectives, {} steps",
       CaptureText(facts), facts.framework_events, facts.threads.size(), ThreadList(facts.threads),
       facts.runtime_calls, facts.device_runs, facts.steps));
   if (facts.runtime_calls == 0) {
@@ -121,8 +121,8 @@ class HeadText {
       return;
     }
     const std::string unit = steps_.empty() ? "call" : "step";
-    Say("{}: {} calls of graphs, p50 of the head {} us; for each {} the head takes {} us{} and the "
-        "device is idle for {} us of it",
+    Say("{}: {} calls of graphs, p50 of the head {} us; for each {} the head takes {} us{} and the"
+        " device is idle for {} us of it",
         rank, head->spread.count, Us(head->spread.p50), unit,
         Us(PerStep(head->spread.sum, head->spread.count)),
         head->share_of_step ? fmt::format(" ({} of it)", PercentText(head->share_of_step)) : "",

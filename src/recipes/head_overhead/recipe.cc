@@ -198,8 +198,8 @@ Recipe HeadOverhead() {
   recipe.name = "head_overhead";
   recipe.folder = "HeadOverhead";
   recipe.summary =
-      "breakdown of the time before the first kernel of a compiled graph (torch.compile with "
-      "TorchAir)";
+      "breakdown of the time before the first kernel of a compiled graph (torch.compile with"
+      " TorchAir)";
   recipe.needs = Tables::kHostOps | Tables::kQueuedWork | Tables::kHostCalls | Tables::kDeviceRuns |
                  Tables::kModelIterations | Tables::kGarbageCollections | Tables::kSteps |
                  Tables::kPythonCalls | Tables::kMstx;
@@ -212,13 +212,13 @@ Recipe HeadOverhead() {
        Value::kChoice,
        {std::begin(kPolicies), std::end(kPolicies)}},
       {"max_gap", "MS",
-       "In captures without steps, do not count a longer wait before a call as work of the "
-       "platform [default: 100]",
+       "In captures without steps, do not count a longer wait before a call as work of the"
+       " platform [default: 100]",
        Value::kPositive},
       {"phase",
        "NAME",
-       "Calls to show on the screen and in HEAD_CHILD: steady or compile [default: steady, if "
-       "there are any]",
+       "Calls to show on the screen and in HEAD_CHILD: steady or compile [default: steady, if"
+       " there are any]",
        Value::kChoice,
        {"steady", "compile"}},
       {"thresholds",
@@ -229,8 +229,8 @@ Recipe HeadOverhead() {
        {},
        ProblemOfThresholds},
       {"picture", "FILE",
-       "Write an HTML page with a picture of one call: the one with the longest head, of the graph "
-       "that takes the most time",
+       "Write an HTML page with a picture of one call: the one with the longest head, of the graph"
+       " that takes the most time",
        Value::kPage},
       {"call", "N", "Draw this call, a callId in HEAD_CALL", Value::kText, {}, ProblemOfCall}};
   recipe.can_run = JudgeHeadOverhead;

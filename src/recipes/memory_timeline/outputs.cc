@@ -85,8 +85,8 @@ SheetColumns<RankItem> RankColumns() {
            " steps."),
        TextColumn<&Item::KindsFrom>(
            "kindsFrom", 16,
-           "Where parameters, gradients and states come from: listed tensors (the framework listed "
-           "them), or estimate (lives and names of operators). Other kinds are always estimated."),
+           "Where parameters, gradients and states come from: listed tensors (the framework listed"
+           " them), or estimate (lives and names of operators). Other kinds are always estimated."),
        CountColumn<&Item::part, &RankMemory::before>("heldBeforeBytes", 16,
                                                      "Bytes allocated before the capture."),
        CountColumn<&Item::part, &RankMemory::before_explained>(

@@ -98,8 +98,8 @@ void AddNotes(const PartOfRank& part, Report& report) {
   }
   if (statistic.source == ModuleSource::kPythonCalls) {
     report.notes.push_back(
-        fmt::format("{}: no mstx ranges of the domain Module; the modules are the nn.Module calls "
-                    "of the Python stack",
+        fmt::format("{}: no mstx ranges of the domain Module; the modules are the nn.Module calls"
+                    " of the Python stack",
                     RankText(part.rank)));
   }
   if (statistic.straddlers > 0) {
@@ -152,8 +152,8 @@ Recipe ModuleStatistic() {
       {"whole_backward", "",
        "Count the backward pass of a module as one call, even if other modules run in between"},
       {"variants_once", "",
-       "Number the variants of a module (calls with different operators) once for the whole "
-       "rank"}};
+       "Number the variants of a module (calls with different operators) once for the whole"
+       " rank"}};
   const std::vector<RecipeParameter> chip = ChipParameters();
   parameters.insert(parameters.end(), chip.begin(), chip.end());
   parameters.push_back({kCompat, "", "Write the columns of the Python tool: no avgMFU"});

@@ -134,8 +134,8 @@ std::vector<ColumnOf<ShareItem>> ShareColumns() {
       {Tera("actual_tflops", 14, "Operations per second, in 10^12."),
        Member<&Item::row, &MfuShare::Tflops>},
       {Share("mfu", 10,
-             "Operations / (peak x duration), 1 is all: the share of the chip's peak that the "
-             "kernels or the whole step reached."),
+             "Operations / (peak x duration), 1 is all: the share of the chip's peak that the"
+             " kernels or the whole step reached."),
        Member<&Item::row, &MfuShare::Use>},
       {Share("mfu_of_measured_clock", 22, "MFU against the peak at the clock that was measured."),
        Member<&Item::row, &MfuShare::UseOfMeasuredClock>},
@@ -282,8 +282,8 @@ Verdict JudgeOperatorMfu(const RankFacts& facts) {
       .Refuse(facts.recorded.kernel_types == Recorded::kNo, "kernels have no types and shapes",
               "profiler_level=Level1")
       .AddLack(facts.recorded.chip == Recorded::kNo,
-               "no info.json of the device in PROF_*: operations and TFLOPS, but no share of the "
-               "peak",
+               "no info.json of the device in PROF_*: operations and TFLOPS, but no share of the"
+               " peak",
                "--ai_core_num and --aic_frequency, or --peak_tflops")
       .AddLack(facts.recorded.host_ops == Recorded::kNo,
                "no host operators: the operators and modules of kernels are unknown",
@@ -300,9 +300,9 @@ Recipe OperatorMfu() {
   parameters.push_back({"with_backward", "",
                         "Also list the modules of the backward pass, as module_statistic does"});
   parameters.push_back({kCompat, "",
-                        "Use the rows, columns and rules of the Python tool: only kernels in "
-                        "mfu_flops ranges, each with all operations of its range, unknown types "
-                        "as FP16"});
+                        "Use the rows, columns and rules of the Python tool: only kernels in"
+                        " mfu_flops ranges, each with all operations of its range, unknown types"
+                        " as FP16"});
   return MakeRecipe<operator_mfu::MapOperatorMfu, operator_mfu::ReduceOperatorMfu>(
       {.name = "operator_mfu",
        .folder = "OperatorMfu",

@@ -155,9 +155,9 @@ void AddP2pSheet(const Ranks& ranks, Report& report) {
       TextColumn<&Item::row, &P2pOp::group>("groupName", 40,
                                             "Communication group of the operator."),
       {NamedColumn("opConnectionId", Format::kText, 18,
-                   "<domain>_<sender>_<receiver>_<number>, ranks of the group; both ends of a "
-                   "transfer have the same. Empty where the tasks do not name one sender and one "
-                   "receiver."),
+                   "<domain>_<sender>_<receiver>_<number>, ranks of the group; both ends of a"
+                   " transfer have the same. Empty where the tasks do not name one sender and one"
+                   " receiver."),
        [](const Item& item) -> Cell {
          return item.row->connection.empty() ? Cell(NoNumber::kUnknown)
                                              : Cell(item.row->connection);
@@ -241,9 +241,9 @@ void AddP2pNotes(const Ranks& ranks, Report& report) {
     report.notes.push_back(
         ranks.front().part.on_gpu
             ? "traces of GPUs do not name the ends of transfers, so none are paired"
-            : "no send and receive operators (hcom_send__, hcom_receive__) were recorded; "
-              "pipelines "
-              "have them, collected with profiler_level=Level1");
+            : "no send and receive operators (hcom_send__, hcom_receive__) were recorded;"
+              " pipelines"
+              " have them, collected with profiler_level=Level1");
   }
   if (unknown > contradictions) {
     report.notes.push_back(fmt::format(

@@ -60,8 +60,8 @@ void AddChartSheet(const Ranks& ranks, const std::vector<std::vector<LabelledBox
   const std::vector<ColumnOf<Item>> columns = {
       TextColumn<&Item::box, &LabelledBox::name>(
           "name", 14,
-          "FP or BP; in a DualPipeV pipeline the micro-batches: 3F+5B runs the forward "
-          "pass of 3 and the backward pass of 5."),
+          "FP or BP; in a DualPipeV pipeline the micro-batches: 3F+5B runs the forward"
+          " pass of 3 and the backward pass of 5."),
       CountColumn<&Item::box, &LabelledBox::start>("startNs", 22,
                                                    "Start of the pass on the device, in ns."),
       CountColumn<&Item::box, &LabelledBox::end>("endNs", 22,
@@ -146,8 +146,8 @@ void AddChartNotes(const Ranks& ranks, const PipelineLayout& layout, const Misfi
   }
   if (!empty.empty()) {
     report.notes.push_back(fmt::format(
-        "{} of {} ranks have no marked forward or backward passes on the device (first: {}); mark "
-        "them with mstx ranges on a stream, named *forward* and *backward*",
+        "{} of {} ranks have no marked forward or backward passes on the device (first: {}); mark"
+        " them with mstx ranges on a stream, named *forward* and *backward*",
         empty.size(), ranks.size(), RankText(empty.front())));
   }
   if (without_device > 0) {
@@ -163,8 +163,8 @@ void AddChartNotes(const Ranks& ranks, const PipelineLayout& layout, const Misfi
   }
   if (misfit.unknown_stages > 0) {
     report.notes.push_back(fmt::format(
-        "{} ranks of the DualPipeV pipeline keep the names FP and BP: its sizes are {}; give "
-        "--tp, --pp, --dp and --microbatch_num (at least twice --pp)",
+        "{} ranks of the DualPipeV pipeline keep the names FP and BP: its sizes are {}; give"
+        " --tp, --pp, --dp and --microbatch_num (at least twice --pp)",
         misfit.unknown_stages,
         layout.stages && layout.micro_batches ? "contradictory" : "unknown"));
   }

@@ -328,8 +328,8 @@ class JobMaker {
       }
       if (missing.empty()) continue;
       job_.notes.push_back(fmt::format(
-          "iteration {}: {} was not captured on {} {}, where other roles ran; it counts as "
-          "not running there",
+          "iteration {}: {} was not captured on {} {}, where other roles ran; it counts as"
+          " not running there",
           key.first, key.second, Plural(static_cast<std::int64_t>(missing.size()), "rank"),
           FirstOf(missing)));
     }

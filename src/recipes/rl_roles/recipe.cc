@@ -352,8 +352,8 @@ void NoteLongBubbles(const std::vector<IterationAccount>& accounts, Report& repo
       const TimeNs length = bubble.time.end - bubble.time.begin;
       if (length <= account.Wall() - account.BubbleWall()) continue;
       report.notes.push_back(fmt::format(
-          "iteration {}: between {} and {} no role runs for {}, longer than all roles together; "
-          "the captures may be of different iterations, or lack the roles between them",
+          "iteration {}: between {} and {} no role runs for {}, longer than all roles together;"
+          " the captures may be of different iterations, or lack the roles between them",
           account.iteration, bubble.before, bubble.behind, AmountText(Quantity::kTime, length)));
     }
   }

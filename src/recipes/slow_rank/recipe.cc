@@ -97,8 +97,8 @@ struct LateRow {
 std::vector<ColumnOf<LateRow>> LateRowColumns() {
   return {
       {NamedColumn("ranks", Format::kText, 16,
-                   "The ranks that came late together, joined by ','; empty: it is not recorded "
-                   "which."),
+                   "The ranks that came late together, joined by ','; empty: it is not recorded"
+                   " which."),
        [](const LateRow& row) -> Cell { return RankNames(row.late->ranks, ","); }},
       TextColumn<&LateRow::state>("state", 16,
                                   "captured, or why the ranks were not analysed. The waits of other"

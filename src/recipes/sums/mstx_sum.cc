@@ -286,8 +286,8 @@ void AddMstxNotes(const MarkedRanks& ranks, Report& report) {
   }
   if (!without.empty()) {
     report.notes.push_back(fmt::format(
-        "{} of {} ranks have no pairs of marks and no ranges (first: {}); set mstx ranges in the "
-        "program and collect with mstx=True",
+        "{} of {} ranks have no pairs of marks and no ranges (first: {}); set mstx ranges in the"
+        " program and collect with mstx=True",
         without.size(), ranks.size(), RankText(without.front())));
   }
 }

@@ -238,8 +238,8 @@ std::vector<ColumnOf<TopItem>> TopColumns(bool with_rank, bool of_operators) {
   }
   if (!of_operators) {
     add({NamedColumn("bound", Format::kText, 10,
-                     "What the busiest unit of the cores does, if it is busy for more than 80 % of "
-                     "the time: cube, vector, memory or scalar; else none. Empty: not measured."),
+                     "What the busiest unit of the cores does, if it is busy for more than 80 % of"
+                     " the time: cube, vector, memory or scalar; else none. Empty: not measured."),
          [](const Item& item) -> Cell {
            const UnitLoads loads = item.top->Loads();
            return std::string(IsUnbound(loads) ? "none" : BusiestUnit(loads));

@@ -96,8 +96,8 @@ TEST(CaptureCauses, OperatorsThatDoNotOverwriteTheirInput) {
     return found == nullptr ? "" : AdviceOf(*found, Language::kEnglish);
   };
   const std::string overwrite =
-      "overwrite inputs that nothing reads later (relu_, add_, inplace=True); recompute "
-      "activations";
+      "overwrite inputs that nothing reads later (relu_, add_, inplace=True); recompute"
+      " activations";
   const std::string usual = "recompute activations; shard the optimizer over the ranks";
   EXPECT_EQ(advice(50 * kMb, "aclnnMul_MulAiCore_Mul", 0.2), overwrite);
   EXPECT_EQ(advice(50 * kMb, "aclnnMul_MulAiCore_Mul", 0.21), usual);

@@ -95,8 +95,8 @@ TEST(Advice, OnCopiesFitsTheirDirection) {
   EXPECT_EQ(AdviceOn(WaitingFor(TimeCategory::kCopyIn, TimeCategory::kHostCopy), "host.h2d"),
             "pin_memory=True; .to(device, non_blocking=True)");
   EXPECT_EQ(AdviceOn(WaitingFor(TimeCategory::kCopyOut, TimeCategory::kHostCopy), "host.h2d"),
-            "copy to the host every n steps; copy without blocking into pinned tensors, and wait "
-            "before they are read");
+            "copy to the host every n steps; copy without blocking into pinned tensors, and wait"
+            " before they are read");
 }
 
 TEST(Advice, OnSynchronisationsFitsWhoAsksForThem) {
@@ -109,13 +109,13 @@ TEST(Advice, OnSynchronisationsFitsWhoAsksForThem) {
       << "an operator that synchronises to read a size";
   EXPECT_EQ(
       AdviceOn(WaitingFor(TimeCategory::kMatmul, TimeCategory::kExplicitSync, ""), "host.sync"),
-      "no torch.npu.synchronize() or the like in the loop; measure times with events, and "
-      "read them after the step");
+      "no torch.npu.synchronize() or the like in the loop; measure times with events, and"
+      " read them after the step");
   RankDiagnosis gpu = WaitingFor(TimeCategory::kMatmul, TimeCategory::kExplicitSync, "");
   gpu.source = kGpuSource;
   EXPECT_EQ(AdviceOn(gpu, "host.sync"),
-            "no torch.cuda.synchronize() or the like in the loop; measure times with events, and "
-            "read them after the step");
+            "no torch.cuda.synchronize() or the like in the loop; measure times with events, and"
+            " read them after the step");
 }
 
 TEST(Advice, IsNotToRecordWhatTheLevelRecords) {

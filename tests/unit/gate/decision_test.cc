@@ -86,8 +86,8 @@ TEST(GateDecision, FloorsHoldBackWhatIsSmall) {
   const GateMetric share = Decide(StepTime(3), {.min_share = 50'000}, base, comparison);
   EXPECT_EQ(share.verdict, GateVerdict::kUndecided);
   EXPECT_EQ(share.reason,
-            "not above the smallest share of the step that counts, 50.00 us; a smaller --min_share "
-            "decides");
+            "not above the smallest share of the step that counts, 50.00 us; a smaller --min_share"
+            " decides");
 }
 
 TEST(GateDecision, ThreeTimesTheNoiseIsNoRegression) {

@@ -242,8 +242,8 @@ TEST(GateJudge, TheHeadlineNamesTheCausesAndAddsUp) {
                                       {{"MatMul", {290, 9}}, {"FlashAttentionScoreGrad", {13, 1}}});
   const GateReport report = Judge(Settings({"step_time>+3%"}), {base}, {slow}, {});
   EXPECT_EQ(report.headline,
-            "REGRESSION step_time 400.0 -> 419.0 ms (+4.8 %, limit 3 %, noise 0.3 %): +15.0 ms "
-            "exposed communication, +3.0 ms FlashAttentionScoreGrad, +1.0 ms other");
+            "REGRESSION step_time 400.0 -> 419.0 ms (+4.8 %, limit 3 %, noise 0.3 %): +15.0 ms"
+            " exposed communication, +3.0 ms FlashAttentionScoreGrad, +1.0 ms other");
   EXPECT_EQ(report.verdict, GateVerdict::kRegression);
 }
 
@@ -336,8 +336,8 @@ TEST(GateJudge, TheAccountExplainsWhatItHas) {
             (std::vector<std::string>{"host aten::item at train.py:90 29"}))
       << "1 ms is below the noise of the step";
   EXPECT_HAS_TEXT(report.headline,
-                  ": +30.0 ms free time (scalar reads: aten::item at train.py:90 +29.00 ms), "
-                  "+12.0 ms waiting for rank 5 in allreduce");
+                  ": +30.0 ms free time (scalar reads: aten::item at train.py:90 +29.00 ms),"
+                  " +12.0 ms waiting for rank 5 in allreduce");
   const auto explains = [&](const char* rule) {
     return PartTexts(CategoriesOf(Judge(Settings({rule}), {base}, {slow}, {}).change));
   };
@@ -498,8 +498,8 @@ TEST(GateJudge, ABaselineMovesByMoreThanLuckAlone) {
   // Of one run a side 4.5 % may be luck: 5 * 3 * 0.3 %.
   EXPECT_EQ(why({"step_time>+3%"}, OneRun(95, 45, 20)), "");
   EXPECT_EQ(why({"step_time>+3%"}, OneRun(96, 46, 20)),
-            "step_time improved by 4.000 ms, and up to 4.500 ms may be luck; three runs a side, or "
-            "learned noise (--noise), lower that");
+            "step_time improved by 4.000 ms, and up to 4.500 ms may be luck; three runs a side, or"
+            " learned noise (--noise), lower that");
   EXPECT_EQ(why({"step_time>+3%"}, OneRun(100, 50, 20)), "nothing improved beyond noise");
   EXPECT_EQ(why({"step_time>+3%"}, OneRun(110, 60, 20)), "nothing improved beyond noise");
   // What another metric gains does not pay for growth that its own limit allows.

@@ -96,8 +96,8 @@ TEST_F(TrafficSamples, OfOtherColumnsAreCountedWithTheirLine) {
         "1:5 1 1 1\n99999999999999999999 1 1\n2:000000000 -1 0\n");
   ReadLinks();
   EXPECT_TRUE(session_.traffic.hccs.Empty());
-  EXPECT_EQ(Issues(), Lines{"line left out, its columns are not those of its kind, 7 times "
-                            "(first: hccs.data, line 3)"});
+  EXPECT_EQ(Issues(), Lines{"line left out, its columns are not those of its kind, 7 times"
+                            " (first: hccs.data, line 3)"});
 }
 
 TEST_F(TrafficSamples, NeedTheClockOfTheDevice) {
@@ -189,8 +189,8 @@ TEST_F(TrafficSamples, OfPortsThatCannotBeAreCounted) {
   ReadLinks();
   // The port that is down is shown.
   EXPECT_EQ(session_.traffic.nic.time, (std::vector<TimeNs>{1, 4}));
-  EXPECT_EQ(Issues(), (Lines{"line left out, its columns are not those of its kind, 2 times "
-                             "(first: nic.data, line 5)",
+  EXPECT_EQ(Issues(), (Lines{"line left out, its columns are not those of its kind, 2 times"
+                             " (first: nic.data, line 5)",
                              "sample left out, it has traffic but no bandwidth (nic.data)",
                              "sample left out, its counters run backwards (nic.data)"}));
 }
@@ -374,9 +374,9 @@ TEST_F(L2Cache, NeedsTheEventsOfTheChip) {
   Write("l2_cache", L2(3, 8, {}));
   Read();
   EXPECT_TRUE(session_.l2_cache.Empty());
-  EXPECT_EQ(Issues(), Lines{"counters of the L2 cache left out, the events of the chip are not "
-                            "among those in sample.json (l2CacheTaskProfilingEvents) "
-                            "(l2_cache.data)"});
+  EXPECT_EQ(Issues(), Lines{"counters of the L2 cache left out, the events of the chip are not"
+                            " among those in sample.json (l2CacheTaskProfilingEvents)"
+                            " (l2_cache.data)"});
 }
 
 }  // namespace

@@ -135,9 +135,9 @@ GateReport LeftOut() {
 TEST(GateText, SaysWhatIsLeftOutAndTakenOff) {
   const std::string text = Screen(LeftOut());
   EXPECT_HAS_TEXT(text,
-                  "\nfirst step left out as warm-up: 1.00 times the later ones in the base, 2.50 "
-                  "times in the comparison; only the comparison was slow there, --warmup 0 judges "
-                  "all steps\n");
+                  "\nfirst step left out as warm-up: 1.00 times the later ones in the base, 2.50"
+                  " times in the comparison; only the comparison was slow there, --warmup 0 judges"
+                  " all steps\n");
   EXPECT_HAS_TEXT(
       text,
       "\n"
@@ -147,8 +147,8 @@ TEST(GateText, SaysWhatIsLeftOutAndTakenOff) {
   alike.warmup = GateWarmup{2, 3, 2.5, true, true};
   alike.metrics[0].drift = GateDrift{0.4, 0.4, false, 5};
   EXPECT_HAS_TEXT(Screen(alike),
-                  "first 2 steps left out as warm-up: 3.00 times the later ones in "
-                  "the base, 2.50 times in the comparison\n");
+                  "first 2 steps left out as warm-up: 3.00 times the later ones in"
+                  " the base, 2.50 times in the comparison\n");
   EXPECT_HAS_TEXT(Screen(alike), "\n  drift of +0.40 % per step subtracted\n");
   EXPECT_EQ(CountOf(Screen(Slower()), "warm-up") + CountOf(Screen(Slower()), "drift"), 0u);
 }

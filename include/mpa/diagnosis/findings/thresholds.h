@@ -59,11 +59,11 @@ inline constexpr Threshold kMinShare{"least_share", 0.01, 0, 1,
     kWarmUpRatio{"warm_up_ratio", 1.2, 1, 1000,
                  "a first step this many times as long as the others is warm-up"},
     kWarmUpCompiling{"warm_up_compiling", 0.03, 0, 1,
-                     "a first step is warm-up if compiling takes this share of it, and hardly any "
-                     "time of the others"},
+                     "a first step is warm-up if compiling takes this share of it, and hardly any"
+                     " time of the others"},
     kWarmUpRest{"warm_up_rest", 0.1, 0, 1,
-                "hardly any time: the others compile for at most this share of what the first step "
-                "compiles"},
+                "hardly any time: the others compile for at most this share of what the first step"
+                " compiles"},
     kSystematicShare{"systematic_share", 0.6, 0, 1,
                      "a finding seen in this share of the steps is systematic"},
     kIntermittentShare{"intermittent_share", 0.2, 0, 1,
@@ -84,13 +84,13 @@ inline constexpr Threshold kMinShare{"least_share", 0.01, 0, 1,
     kLatePeers{"peers", 2, 2, kMaxCalls,
                "ranks of a role, with the late one, that define what is normal"},
     kLatePairSteps{"pair_steps", 2, 1, kMaxCalls,
-                   "of the two ranks of a role, the late one is slower in at least this many "
-                   "steps, and in most of them"},
+                   "of the two ranks of a role, the late one is slower in at least this many"
+                   " steps, and in most of them"},
     kLateAlike{"alike", 1.35, 1, 1000,
                "late ranks whose excess differs by less than this ratio are one finding"},
     kUnmatchedShare{"unmatched_share", 0.05, 0, 1,
-                    "above this share of operations that ranks lack, a group whose names have no "
-                    "number is not compared"},
+                    "above this share of operations that ranks lack, a group whose names have no"
+                    " number is not compared"},
     kLateBlocksRatio{
         "blocks_ratio", 1.5, 1, 1000,
         "a rank waits for its device more often than its peers by more than this ratio"},
@@ -136,8 +136,8 @@ inline constexpr Threshold kMinShare{"least_share", 0.01, 0, 1,
     kBesideNs{"beside_ns", 30'000, 0, kMaxTime,
               "an operation stands between kernels if they end and start within this time of it"},
     kAloneShare{"alone_share", 0.9, 0, 1,
-                "what is computed needs an operation between kernels if nothing is computed for "
-                "this share of it"},
+                "what is computed needs an operation between kernels if nothing is computed for"
+                " this share of it"},
     kBesideRatio{
         "ratio", 0.7, 0, 1,
         "tasks beside computing reach less than this share of the bandwidth of the others"},

@@ -45,8 +45,8 @@ TEST(NotesOfMarks, CountThoseThatNameNoOperatorOrHaveNoTask) {
 
 TEST(NotesOfMarks, OtherMarksAreNoneOfCommunication) {
   EXPECT_EQ(NotesOf("forward"),
-            (Notes{"1 of 1 ranks have no marks of communication (first: rank 0); collect with "
-                   "mstx=True"}));
+            (Notes{"1 of 1 ranks have no marks of communication (first: rank 0); collect with"
+                   " mstx=True"}));
 }
 
 }  // namespace
