@@ -61,26 +61,24 @@ bool Exceeds(const Limit& limit, double base, double growth) {
 std::string Doubt(const GateMetric& judged, const Limit& limit, const Floors& floors, double size) {
   const auto amount = [&](std::int64_t value) { return AmountText(judged.quantity, value); };
   if (size <= static_cast<double>(floors.min_abs)) {
-    return fmt::format("not above the floor of {}; a smaller {} would decide",
-                       amount(floors.min_abs), floors.min_abs_option);
+    return fmt::format("not above the floor of {}; a smaller {} decides", amount(floors.min_abs),
+                       floors.min_abs_option);
   }
   if (size <= static_cast<double>(floors.min_share)) {
     return fmt::format(
-        "not above the smallest share of the step that counts, {}; a smaller {} would decide",
+        "not above the smallest share of the step that counts, {}; a smaller {} decides",
         amount(floors.min_share), floors.min_share_option);
   }
   const std::string more_runs =
       judged.low_confidence
-          ? "three runs a side (-d and -bp three times each) or learned noise (--noise) would"
-            " decide"
-          : "more runs (-d and -bp given more often) would decide";
+          ? "three runs a side decide (-d and -bp three times each), or learned noise (--noise)"
+          : "more runs decide (-d and -bp given more often)";
   if (size <= kNoiseFactor * judged.noise) {
-    return fmt::format(
-        "not above three times the noise, {}; {}",
-        amount(std::llround(kNoiseFactor * judged.noise)),
-        IsLearned(judged, floors)
-            ? "only a limit above it would decide, since --noise says how runs differ"
-            : more_runs);
+    return fmt::format("not above three times the noise, {}; {}",
+                       amount(std::llround(kNoiseFactor * judged.noise)),
+                       IsLearned(judged, floors) ? "only a limit above it decides, since --noise"
+                                                   " says how runs differ"
+                                                 : more_runs);
   }
   const double margin = HasFewRuns(judged) ? kMarginOfNoise * judged.noise : 0;
   if (judged.Change() > 0 && !Exceeds(limit, static_cast<double>(judged.base), size - margin)) {

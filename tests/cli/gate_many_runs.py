@@ -152,7 +152,7 @@ class GateManyRuns(GateRuns):
         before = file.read_bytes()
         lucky = self.gate(self.capture("lucky", (87_300,) * 3), "--update_baseline", base=file)
         self.assert_verdict(lucky, 0, "IMPROVED step_time 90.00 -> 87.30 ms")
-        self.assertIn("stays as it is: step_time improved by 2.700 ms, and up to 4.050 ms may be luck", lucky.all_err)
+        self.assertIn("stays as it is: step_time improved by 2.700 ms, of which up to 4.050 ms may be chance", lucky.all_err)
         self.assertEqual(file.read_bytes(), before)
         faster = self.capture("faster", (80_000,) * 3)
         self.assertEqual(self.gate(faster, "--update_baseline", base=file).code, 0)

@@ -68,7 +68,7 @@ class GateMetrics(GateRuns):
                 self.assert_verdict(self.gate(slow, "--fail_on", expression), 1, f"REGRESSION {line}")
         free = self.gate(slow, "--fail_on", "free>+1%")
         self.assert_verdict(free, 4, "UNDECIDED free 48.00 -> 48.50 ms (+1.0 %, limit 1 %, noise 219.0 %): "
-                            "not above three times the noise, 315.4 ms; three runs a side")
+                            "not above three times the noise, 315.4 ms; three runs a side decide")
 
     def test_above_the_limit_is_never_ok(self):
         """A kernel of 153 us: 8 % more is 12 us, 25 % more is within what such kernels usually differ by."""

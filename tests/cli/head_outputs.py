@@ -27,7 +27,7 @@ class HeadOutputs(HeadRuns):
             self.assertEqual(advice["platform_time", "region 0/0"]["severity"], "info")
             self.assertEqual(result.code, 0, result.err)
             told = " ".join(self.head(capture, "--verbose").out.split())
-            self.assertIn("[warn] non contiguous inputs: region 0/0 (1 call, at most 60.0 us to gain in a step)", told)
+            self.assertIn("[warn] non contiguous inputs: region 0/0 (1 call, a fix saves up to 60.0 us in a step)", told)
 
     def test_thresholds_of_advice(self):
         self.head(self.CAPTURES / self.STEADY, "--thresholds", "contiguous_us=61, lookup_us=85")

@@ -97,8 +97,8 @@ TEST(GateDecision, ThreeTimesTheNoiseIsNoRegression) {
   const GateMetric within = Decide(StepTime(3), {}, base, InMs({{104, 104, 104}}));
   EXPECT_EQ(within.verdict, GateVerdict::kUndecided);
   EXPECT_EQ(within.reason,
-            "not above three times the noise, 4.559 ms; three runs a side (-d and -bp three times"
-            " each) or learned noise (--noise) would decide");
+            "not above three times the noise, 4.559 ms; three runs a side decide (-d and -bp three"
+            " times each), or learned noise (--noise)");
   EXPECT_EQ(Decide(StepTime(3), {}, base, InMs({{105, 105, 105}})).verdict,
             GateVerdict::kRegression);
 }
@@ -146,7 +146,7 @@ TEST(GateDecision, RunsThatOverlapAreNoRegression) {
       Decide(StepTime(3), {}, InMs({{100}, {100}, {105}}), InMs({{110}, {110}, {104}}));
   EXPECT_EQ(judged.verdict, GateVerdict::kUndecided);
   EXPECT_EQ(judged.reason,
-            "the runs of both sides overlap; more runs (-d and -bp given more often) would decide");
+            "the runs of both sides overlap; more runs decide (-d and -bp given more often)");
   EXPECT_DOUBLE_EQ(*judged.probability, 0.1);
   EXPECT_EQ(
       Decide(StepTime(3), {}, InMs({{100}, {100}, {105}}), InMs({{110}, {110}, {106}})).verdict,

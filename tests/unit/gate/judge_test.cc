@@ -463,7 +463,7 @@ TEST(GateJudge, NoMetricAboveItsLimitIsOk) {
     const GateReport report = Judge(Settings({"op:MatMul*>+5%"}), {base}, {slow}, {});
     EXPECT_EQ(report.verdict, GateVerdict::kUndecided) << percent;
     EXPECT_HAS_TEXT(report.headline, "UNDECIDED op:MatMul* 153.0 -> ");
-    EXPECT_HAS_TEXT(report.headline, "three times the noise, 50.49 us; three runs a side");
+    EXPECT_HAS_TEXT(report.headline, "three times the noise, 50.49 us; three runs a side decide");
     EXPECT_EQ(report.headline, report.metrics[0].line);
   }
   slow.samples[metric] = {160'650, 160'650, 160'650};
@@ -498,8 +498,8 @@ TEST(GateJudge, ABaselineMovesByMoreThanLuckAlone) {
   // Of one run a side 4.5 % may be luck: 5 * 3 * 0.3 %.
   EXPECT_EQ(why({"step_time>+3%"}, OneRun(95, 45, 20)), "");
   EXPECT_EQ(why({"step_time>+3%"}, OneRun(96, 46, 20)),
-            "step_time improved by 4.000 ms, and up to 4.500 ms may be luck; three runs a side, or"
-            " learned noise (--noise), lower that");
+            "step_time improved by 4.000 ms, of which up to 4.500 ms may be chance; three runs a side,"
+            " or learned noise (--noise), lower that");
   EXPECT_EQ(why({"step_time>+3%"}, OneRun(100, 50, 20)), "nothing improved beyond noise");
   EXPECT_EQ(why({"step_time>+3%"}, OneRun(110, 60, 20)), "nothing improved beyond noise");
   // What another metric gains does not pay for growth that its own limit allows.
