@@ -46,7 +46,7 @@ class Identity(Cli):
     def products_of_groups(self, job):
         """The same by group and rank."""
         rows, said = self.run_recipe(job, 0)
-        self.assertIn("share ranks; each is analysed by itself", said)
+        self.assertIn("engines or roles; each is analysed by itself", said)
         return {(row["group"], row["rank"]): row["computation"] for row in rows}
 
     def test_one_job(self):
